@@ -1,0 +1,152 @@
+"""What a backend declares about itself: the level it claims, its features, and its deviations.
+
+A backend ships one `Profile` in its wheel, under the entry-point group `tenferro.conformance` and its own name. Data only:
+importing this file imports the standard library and nothing else. Whether the declaration is *true* is decided by the suite;
+`validate` finds lists that have rotted. Read `case.py` next.
+"""
+
+from __future__ import annotations
+
+import datetime
+import fnmatch
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tenferro_conformance.errors import ProfileError
+
+__all__ = ["Exclude", "Profile", "Tol", "until_has_passed", "validate"]
+
+#: Words for `Profile.features`; a case whose features are not all open is `unsupported`, not failed.
+FEATURES = frozenset(
+    {"f64", "complex", "int64", "dynamic_shape", "control_flow", "inplace", "sharding", "checks"}
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tol:
+    """An override of one tolerance: another bound in the class's unit, or another class.
+
+    >>> Tol(ulp=6, reason="vendor fast path").ulp
+    6
+    """
+
+    reason: str
+    ulp: float | None = None
+    tol: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.reason.strip():
+            raise ProfileError("Tol: an override needs a reason")
+        if (self.ulp is None) == (self.tol is None):
+            raise ProfileError("Tol: give either ulp= (a bound) or tol= (a class), and not both")
+
+
+@dataclass(frozen=True)
+class Exclude:
+    """One deviation: the cases that match `pattern`, why, and until when.
+
+    `pattern` is an exact case id or an explicit glob (`std::svd/*/complex64`), never a bare prefix. `unsupported`: the case is
+    called once and must raise `MissingLoweringError` or `UnsupportedError`. `known_bug`: the named `laws` of the case are strict
+    expected failures with the exception `raises`; all other laws of the case run as usual.
+    """
+
+    pattern: str
+    kind: Literal["unsupported", "known_bug"] = field(kw_only=True)
+    reason: str = field(kw_only=True)
+    issue: str = field(default="", kw_only=True)
+    until: str = field(default="", kw_only=True)
+    raises: type[BaseException] | tuple[type[BaseException], ...] = field(
+        default=AssertionError, kw_only=True
+    )
+    laws: tuple[str, ...] = field(default=("value",), kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("unsupported", "known_bug"):
+            raise ProfileError(f"Exclude {self.pattern!r}: unknown kind {self.kind!r}")
+        if not self.reason.strip():
+            raise ProfileError(f"Exclude {self.pattern!r}: a reason is mandatory")
+        if self.kind == "known_bug" and not (self.issue and self.until):
+            raise ProfileError(f"Exclude {self.pattern!r}: a known bug needs issue= and until=")
+
+    def matches(self, case_id: str) -> bool:
+        """Is this case excluded? `*` and `?` are wildcards; everything else is literal."""
+        return fnmatch.fnmatchcase(case_id, self.pattern.replace("[", "[[]"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Profile:
+    """The claim of one backend, checked by the suite.
+
+    level       the highest level claimed (`conformance.md`, *Levels*); `None` claims nothing
+    ad          whether derivatives are claimed too
+    features    which groups of cases are open: `f64 complex int64 …`; `None` takes `BackendInfo.features`
+    make        "module:function" that returns the `BackendConfig` to test with; empty: `deterministic=True`
+    tolerance   overrides by (primitive key, dtype name)
+    exclusions  deviations; each has a reason
+    """
+
+    level: int | None = 2
+    ad: bool = True
+    features: frozenset[str] | set[str] | None = None
+    make: str = ""
+    tolerance: Mapping[tuple[str, str], Tol] = field(default_factory=dict)
+    exclusions: Iterable[Exclude] = ()
+
+    def __post_init__(self) -> None:
+        if self.features is not None:
+            object.__setattr__(self, "features", frozenset(self.features))
+        object.__setattr__(self, "exclusions", tuple(self.exclusions))
+        object.__setattr__(self, "tolerance", dict(self.tolerance))
+
+    def exclusion(self, case_id: str, kind: str) -> Exclude | None:
+        """The first exclusion of that kind that matches the case."""
+        return next((e for e in self.exclusions if e.kind == kind and e.matches(case_id)), None)
+
+    def known_bug(self, case_id: str, law: str) -> Exclude | None:
+        """The known bug that makes this law of this case an expected failure."""
+        found = (e for e in self.exclusions if e.kind == "known_bug" and e.matches(case_id))
+        return next((e for e in found if law in e.laws), None)
+
+
+def until_has_passed(until: str, version: str, today: datetime.date) -> bool:
+    """Has an `until` passed? It is an ISO date, or a version of the backend's distribution."""
+    if not until:
+        return False
+    if re.fullmatch(r"\d{4}-\d{2}-\d{2}", until):
+        return datetime.date.fromisoformat(until) < today
+    return _release(version) >= _release(until)
+
+
+def _release(version: str) -> tuple[int, ...]:
+    """The leading numbers of a version: "2.1.0rc1" → (2, 1, 0)."""
+    numbers = re.match(r"\d+(?:\.\d+)*", version)
+    return tuple(int(part) for part in numbers.group().split(".")) if numbers else (0,)
+
+
+def validate(
+    profile: Profile,
+    case_ids: Iterable[str],
+    *,
+    version: str = "0",
+    today: datetime.date | None = None,
+) -> None:
+    """Raise `ProfileError` if an exclusion or override matches nothing, or an `until` has passed."""
+    ids = tuple(case_ids)
+    primitives = {case_id.split("/")[0] for case_id in ids}
+    problems = [
+        f"exclusion {e.pattern!r} matches no case" for e in profile.exclusions
+        if not any(e.matches(i) for i in ids)
+    ]
+    problems += [
+        f"exclusion {e.pattern!r}: until {e.until!r} has passed ({e.reason})"
+        for e in profile.exclusions
+        if until_has_passed(e.until, version, today or datetime.date.today())
+    ]
+    problems += [
+        f"tolerance for {key!r}, which has no cases" for key, _ in profile.tolerance
+        if key not in primitives
+    ]
+    if problems:
+        raise ProfileError("profile: " + "; ".join(problems))
