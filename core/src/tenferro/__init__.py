@@ -1,0 +1,1 @@
+"""tenferro: write NumPy, differentiate it to any order, run it on the backend you installed."""

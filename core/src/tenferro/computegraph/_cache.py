@@ -1,0 +1,132 @@
+"""A bounded, thread-safe cache with one compile per key under concurrent misses.
+
+Entries leave in the order of their last use when there are too many of them or when they are
+estimated to be too large together. Holds programs and metadata, never operands.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from threading import Condition
+from typing import Any, NamedTuple
+
+
+class CacheStats(NamedTuple):
+    """Counters of a cache since it was made or cleared."""
+
+    hits: int
+    misses: int
+    evictions: int
+    entries: int
+    size_bytes: int
+
+
+class CacheLimits(NamedTuple):
+    """Bounds of a cache."""
+
+    max_entries: int
+    max_bytes: int
+
+
+class _Entry(NamedTuple):
+    value: Any
+    size: int
+
+
+class ProgramCache:
+    """Find a finished program by key, or make it once.
+
+    >>> cache = ProgramCache(max_entries=2)
+    >>> cache.get_or_make("a", lambda: 1), cache.get_or_make("a", lambda: 2)
+    (1, 1)
+    >>> cache.stats.hits, cache.stats.misses
+    (1, 1)
+    """
+
+    def __init__(self, max_entries: int = 1024, max_bytes: int = 256 * 2**20) -> None:
+        self._limits = CacheLimits(max_entries, max_bytes)
+        self._entries: OrderedDict[Hashable, _Entry] = OrderedDict()
+        self._making: set[Hashable] = set()
+        self._changed = Condition()
+        self._hits = self._misses = self._evictions = self._bytes = 0
+
+    @property
+    def limits(self) -> CacheLimits:
+        """The bounds; assign a new ``CacheLimits`` to change them."""
+        return self._limits
+
+    @limits.setter
+    def limits(self, limits: CacheLimits) -> None:
+        with self._changed:
+            self._limits = limits
+            self._evict()
+
+    @property
+    def stats(self) -> CacheStats:
+        """The counters now."""
+        with self._changed:
+            return CacheStats(
+                self._hits, self._misses, self._evictions, len(self._entries), self._bytes
+            )
+
+    def get(self, key: Hashable) -> Any:
+        """The entry, or ``None``; counts as a use of it."""
+        with self._changed:
+            entry = self._entries.get(key)
+            if entry is None:
+                return None
+            self._entries.move_to_end(key)
+            self._hits += 1
+            return entry.value
+
+    def get_or_make(
+        self, key: Hashable, make: Callable[[], Any], size: Callable[[Any], int] | None = None
+    ) -> Any:
+        """The entry, made by ``make()`` if it is missing; other threads wait for the one maker."""
+        with self._changed:
+            while True:
+                entry = self._entries.get(key)
+                if entry is not None:
+                    self._entries.move_to_end(key)
+                    self._hits += 1
+                    return entry.value
+                if key not in self._making:
+                    break
+                self._changed.wait()
+            self._making.add(key)
+            self._misses += 1
+        try:
+            value = make()
+            self._store(key, value, 0 if size is None else size(value))
+            return value
+        finally:
+            with self._changed:
+                self._making.discard(key)
+                self._changed.notify_all()
+
+    def clear(self) -> None:
+        """Forget everything, counters too."""
+        with self._changed:
+            self._entries.clear()
+            self._hits = self._misses = self._evictions = self._bytes = 0
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def _store(self, key: Hashable, value: Any, size: int) -> None:
+        with self._changed:
+            self._entries[key] = _Entry(value, size)
+            self._bytes += size
+            self._evict()
+
+    def _evict(self) -> None:
+        limits = self._limits
+        while self._entries and (
+            len(self._entries) > limits.max_entries or self._bytes > limits.max_bytes
+        ):
+            if len(self._entries) == 1 and limits.max_entries >= 1:
+                break  # the newest entry stays, however large
+            _, entry = self._entries.popitem(last=False)
+            self._bytes -= entry.size
+            self._evictions += 1

@@ -1,0 +1,128 @@
+"""A materialized graph becomes a program: instructions over slots, each written once.
+
+Every instruction says which slots nobody reads after it, so an executor can free operands at
+their last use. Passes, if given, rewrite the graph first. Read next: ``_evaluate.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from tenferro.computegraph._gc import CollectorPaused
+from tenferro.computegraph._materialize import MaterializedGraph, MaterializedNode, Structure
+from tenferro.computegraph._operation import Operation
+from tenferro.computegraph._roles import OperationRole
+from tenferro.computegraph._text import equation_text, graph_text
+
+Pass = Callable[[MaterializedGraph], MaterializedGraph]
+
+
+class Instruction(NamedTuple):
+    """Apply an operation to slots, write new slots, then free those that nobody reads again."""
+
+    operation: Operation
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    frees: tuple[int, ...]
+    role: OperationRole
+    source: Any
+
+
+class CompiledProgram:
+    """An immutable program; slots 0…n-1 are the inputs, and every slot is written once."""
+
+    __slots__ = ("avals", "input_names", "inputs", "instructions", "outputs", "structure")
+
+    def __init__(
+        self,
+        input_names: Sequence[str],
+        instructions: Sequence[Instruction],
+        outputs: Sequence[int],
+        avals: Sequence[Any],
+        structure: Structure,
+    ) -> None:
+        self.input_names = tuple(input_names)
+        self.inputs = tuple(range(len(self.input_names)))
+        self.instructions = tuple(instructions)
+        self.outputs = tuple(outputs)
+        self.avals = tuple(avals)
+        self.structure = structure
+
+    @property
+    def slot_count(self) -> int:
+        """Number of slots."""
+        return len(self.avals)
+
+    @property
+    def input_avals(self) -> tuple[Any, ...]:
+        """Abstract values of the inputs."""
+        return self.avals[: len(self.inputs)]
+
+    @property
+    def output_avals(self) -> tuple[Any, ...]:
+        """Abstract values of the outputs."""
+        return tuple(self.avals[i] for i in self.outputs)
+
+    def equation(self, position: int) -> str:
+        """The text of one instruction, for messages."""
+        instruction = self.instructions[position]
+        return equation_text(
+            [f"%{i}" for i in instruction.outputs],
+            instruction.operation,
+            [f"%{i}" for i in instruction.inputs],
+            [self.avals[i] for i in instruction.outputs],
+            instruction.role,
+        ).strip()
+
+    def __len__(self) -> int:
+        return len(self.instructions)
+
+    def __str__(self) -> str:
+        inputs = list(zip(self.input_names, self.avals, strict=False))
+        lines = [f"  {self.equation(i)}" for i in range(len(self.instructions))]
+        return graph_text("program", inputs, lines, [f"%{i}" for i in self.outputs])
+
+    def __repr__(self) -> str:
+        return f"<CompiledProgram of {len(self.instructions)} instructions>"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        rows = [(i.operation, i.inputs, i.outputs, i.role) for i in self.instructions]
+        return _from_rows, (self.input_names, rows, self.outputs, self.avals)
+
+
+def compile_program(graph: MaterializedGraph, passes: Sequence[Pass] = ()) -> CompiledProgram:
+    """Turn a materialized graph into a program, after rewriting it by the passes in order."""
+    for rewrite in passes:
+        graph = rewrite(graph)
+    with CollectorPaused():
+        instructions = schedule(graph.nodes, graph.outputs)
+        return CompiledProgram(
+            graph.input_names, instructions, graph.outputs, graph.avals, graph.structure
+        )
+
+
+def schedule(nodes: Sequence[MaterializedNode], outputs: Sequence[int]) -> list[Instruction]:
+    """The nodes in their order, each with the slots that are dead after it."""
+    alive = set(outputs)
+    instructions = []
+    for operation, inputs, produced, role, source in reversed(nodes):
+        frees = [i for i in produced if i not in alive]
+        for i in inputs:
+            if i not in alive:
+                alive.add(i)
+                frees.append(i)
+        instructions.append(Instruction(operation, inputs, produced, tuple(frees), role, source))
+    instructions.reverse()
+    return instructions
+
+
+def _from_rows(
+    names: tuple[str, ...],
+    rows: list[tuple[Operation, tuple[int, ...], tuple[int, ...], OperationRole]],
+    outputs: tuple[int, ...],
+    avals: tuple[Any, ...],
+) -> CompiledProgram:
+    nodes = [MaterializedNode(o, inputs, produced, role, None) for o, inputs, produced, role in rows]
+    structure = Structure(len(names), nodes, outputs)
+    return CompiledProgram(names, schedule(nodes, outputs), outputs, avals, structure)

@@ -1,0 +1,73 @@
+"""The reference interpreter: run a program instruction by instruction.
+
+Backends run programs faster; this is what they are compared with. It checks counts, frees operands
+at their last use and adds the equation to any error. Read next: ``_cache.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tenferro.computegraph._compile import CompiledProgram, Instruction
+from tenferro.computegraph._errors import GraphError, OperandError
+from tenferro.computegraph._operation import Operation
+
+Execute = Callable[[Operation, Sequence[Any]], Sequence[Any]]
+
+
+def evaluate(program: CompiledProgram, execute: Execute, operands: Sequence[Any]) -> list[Any]:
+    """Run the program on operands, in the order of its inputs.
+
+    ``execute(operation, operands)`` returns the operation's outputs.
+
+    Raises OperandError: if an operand is missing or surplus, naming the input.
+    """
+    check_operand_count(program, operands)
+    slots: list[Any] = [None] * program.slot_count
+    slots[: len(operands)] = operands
+    for position, instruction in enumerate(program.instructions):
+        _step(program, position, instruction, execute, slots)
+    return [slots[i] for i in program.outputs]
+
+
+def check_operand_count(program: CompiledProgram, operands: Sequence[Any]) -> None:
+    """Raise OperandError unless there is one operand for each input."""
+    names, got, need = program.input_names, len(operands), len(program.inputs)
+    if got < need:
+        name = names[got]
+        raise OperandError(
+            f"no operand for input {name!r}: got {got}, need {need}", input=name, got=got, need=need
+        )
+    if got > need:
+        last = names[-1] if names else None
+        raise OperandError(
+            f"{got - need} operands too many after the last input {last!r}: got {got}, need {need}",
+            input=last,
+            got=got,
+            need=need,
+        )
+
+
+def _step(
+    program: CompiledProgram,
+    position: int,
+    instruction: Instruction,
+    execute: Execute,
+    slots: list[Any],
+) -> None:
+    try:
+        results = execute(instruction.operation, [slots[i] for i in instruction.inputs])
+    except Exception as error:
+        error.add_note(f"  equation   {program.equation(position)}")
+        raise
+    if len(results) != len(instruction.outputs):
+        raise GraphError(
+            f"{instruction.operation.name} gave {len(results)} results, "
+            f"need {len(instruction.outputs)}\n  equation   {program.equation(position)}",
+            operation=instruction.operation,
+        )
+    for slot, result in zip(instruction.outputs, results, strict=True):
+        slots[slot] = result
+    for slot in instruction.frees:
+        slots[slot] = None

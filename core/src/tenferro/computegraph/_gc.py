@@ -1,0 +1,41 @@
+"""Pause the cyclic garbage collector during whole-graph passes.
+
+Graphs are made of many small objects and no cycles, so the collector only walks them again and
+again: measured, it triples the time of a pass. It is restored whatever happens.
+"""
+
+from __future__ import annotations
+
+import gc
+from threading import Lock
+from types import TracebackType
+
+_lock = Lock()
+_depth = 0
+_was_enabled = False
+
+
+class CollectorPaused:
+    """A context in which the collector rests; nests, and may be entered from several threads."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        global _depth, _was_enabled
+        with _lock:
+            if _depth == 0:
+                _was_enabled = gc.isenabled()
+                gc.disable()
+            _depth += 1
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        global _depth
+        with _lock:
+            _depth -= 1
+            if _depth == 0 and _was_enabled:
+                gc.enable()

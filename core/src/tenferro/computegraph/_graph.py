@@ -1,0 +1,317 @@
+"""Graphs: fragments of programs that own their nodes and refer to each other by value keys.
+
+A node reads values of its own graph by local id and values of other graphs by key; transforms
+write new graphs beside old ones and copy nothing. ``Graph.of`` collects a closed graph from keys,
+``GraphBuilder`` writes one node by node. Read next: ``_resolve.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from tenferro.computegraph._errors import DuplicateInputError, GraphError
+from tenferro.computegraph._gc import CollectorPaused
+from tenferro.computegraph._keys import Definition, ValueKey, derive, input_key
+from tenferro.computegraph._operation import Operation
+from tenferro.computegraph._roles import PRIMARY, OperationRole
+from tenferro.computegraph._text import clip, equation_text, graph_text
+
+
+class Local(int):
+    """A value of the graph itself, by position."""
+
+    __slots__ = ()
+
+
+class External(NamedTuple):
+    """A value that another graph defines."""
+
+    key: ValueKey
+
+
+class OperationKey(NamedTuple):
+    """An operation applied to keys in a role; ``derive`` gives the keys of its outputs."""
+
+    operation: Operation
+    inputs: tuple[ValueKey, ...]
+    role: OperationRole = PRIMARY
+
+
+class Node(NamedTuple):
+    """One equation of a graph."""
+
+    operation: Operation
+    inputs: tuple[Local | External, ...]
+    outputs: tuple[Local, ...]
+    role: OperationRole
+
+
+class Graph:
+    """An immutable fragment: inputs in declared order, nodes in topological order, outputs.
+
+    ``keys`` gives the key of each local value; ``parents`` are graphs whose values it may read.
+    """
+
+    __slots__ = ("__dict__", "__weakref__", "inputs", "keys", "nodes", "outputs", "parents")
+
+    def __init__(
+        self,
+        keys: Sequence[ValueKey],
+        inputs: Sequence[Local],
+        nodes: Sequence[Node],
+        outputs: Sequence[Local | External],
+        parents: Sequence[Graph] = (),
+    ) -> None:
+        self.keys = tuple(keys)
+        self.inputs = tuple(inputs)
+        self.nodes = tuple(nodes)
+        self.outputs = tuple(outputs)
+        self.parents = tuple(parents)
+
+    @classmethod
+    def of(
+        cls, inputs: Sequence[ValueKey], outputs: Sequence[ValueKey], parents: Sequence[Graph] = ()
+    ) -> Graph:
+        """Collect the closed graph between inputs and outputs; other leaves become inputs too.
+
+        With ``parents``, values that they define stay references to them.
+
+        Raises DuplicateInputError: if an input is declared twice.
+        """
+        with CollectorPaused():
+            builder = GraphBuilder(parents)
+            for key in inputs:
+                builder.declare(key)
+            builder.collect(outputs)
+            builder.output(*outputs)
+            return builder.build()
+
+    @property
+    def input_keys(self) -> tuple[ValueKey, ...]:
+        """Keys of the declared inputs."""
+        return tuple(self.keys[i] for i in self.inputs)
+
+    @property
+    def output_keys(self) -> tuple[ValueKey, ...]:
+        """Keys of the outputs."""
+        return tuple(self.key_of(reference) for reference in self.outputs)
+
+    def key_of(self, reference: Local | External) -> ValueKey:
+        """The key behind a reference of this graph."""
+        return reference.key if isinstance(reference, External) else self.keys[reference]
+
+    @cached_property
+    def index(self) -> dict[ValueKey, Local]:
+        """Where each key of this graph is; made once."""
+        return {key: Local(i) for i, key in enumerate(self.keys)}
+
+    @cached_property
+    def input_set(self) -> frozenset[ValueKey]:
+        """The declared inputs as a set."""
+        return frozenset(self.input_keys)
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __str__(self) -> str:
+        names = _Names(self)
+        inputs = [(names.input(i), self.keys[i].aval) for i in self.inputs]
+        lines = [
+            equation_text(
+                [f"%{i}" for i in node.outputs],
+                node.operation,
+                [names(reference) for reference in node.inputs],
+                [self.keys[i].aval for i in node.outputs],
+                node.role,
+            )
+            for node in self.nodes
+        ]
+        return graph_text("graph", inputs, lines, [names(reference) for reference in self.outputs])
+
+    def __repr__(self) -> str:
+        return f"<Graph of {len(self.nodes)} nodes, {len(self.inputs)} inputs>"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        from_lists, lists = _pickle_form(self)
+        return from_lists, lists
+
+
+class _Names:
+    """Text names of the references of one graph; externals are numbered as they appear."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._externals: dict[ValueKey, str] = {}
+
+    def input(self, local: Local) -> str:
+        return clip(str(self._graph.keys[local].input_key))
+
+    def __call__(self, reference: Local | External) -> str:
+        if isinstance(reference, External):
+            return self._externals.setdefault(reference.key, self._external(reference.key))
+        return f"%{int(reference)}"
+
+    def _external(self, key: ValueKey) -> str:
+        operation = key.operation
+        if operation is None:
+            return f"^{clip(str(key.input_key))}"
+        return f"^{operation.name}{len(self._externals)}"
+
+
+class GraphBuilder:
+    """Write a graph node by node.
+
+    >>> class Add(Operation):
+    ...     input_count = 2
+    >>> builder = GraphBuilder()
+    >>> x = builder.input("x")
+    >>> (y,) = builder.apply(Add(), x, x)
+    >>> builder.output(y)
+    >>> print(builder.build())
+    graph(x) {
+      %1 = add %0 %0
+      return %1
+    }
+    """
+
+    def __init__(self, parents: Sequence[Graph] = ()) -> None:
+        self._parents = tuple(parents)
+        self._keys: list[ValueKey] = []
+        self._index: dict[ValueKey, Local] = {}
+        self._inputs: list[Local] = []
+        self._nodes: list[Node] = []
+        self._outputs: list[Local | External] = []
+
+    def input(self, name: Hashable, aval: Any = None) -> Local:
+        """Declare the next input by name; raises DuplicateInputError for a second time."""
+        return self.declare(input_key(name, aval))
+
+    def declare(self, key: ValueKey) -> Local:
+        """Declare an existing key as the next input."""
+        if key in self._index:
+            raise DuplicateInputError(f"input {key!r} is declared twice in one graph", input=key)
+        local = self._place(key)
+        self._inputs.append(local)
+        return local
+
+    def key(self, reference: Local | External) -> ValueKey:
+        """The key behind a reference."""
+        return reference.key if isinstance(reference, External) else self._keys[reference]
+
+    def apply(
+        self, operation: Operation, *inputs: Local | External, role: OperationRole = PRIMARY
+    ) -> tuple[Local, ...]:
+        """Add a node, or find the one that is there already; returns its outputs."""
+        keys = derive(operation, [self.key(reference) for reference in inputs], role)
+        if keys[0] in self._index:
+            return tuple(self._index[key] for key in keys)
+        outputs = tuple(self._place(key) for key in keys)
+        self._nodes.append(Node(operation, inputs, outputs, role))
+        return outputs
+
+    def output(self, *values: Local | External | ValueKey) -> None:
+        """Append outputs; they may repeat."""
+        for value in values:
+            if isinstance(value, ValueKey):
+                self._outputs.append(self._reference(value))
+            else:
+                self._outputs.append(value)
+
+    def collect(self, outputs: Iterable[ValueKey]) -> None:
+        """Add every node that the outputs need and that neither this graph nor a parent has."""
+        given = set(self._index)
+        order, leaves = postorder(outputs, lambda key: self._definition(key, given))
+        for key in leaves:
+            if key not in self._index and not self._is_external(key):
+                self._inputs.append(self._place(key))
+        for key, definition in order:
+            if key not in self._index:
+                self._add_collected(definition)
+
+    def build(self) -> Graph:
+        """The finished graph."""
+        return Graph(self._keys, self._inputs, self._nodes, self._outputs, self._parents)
+
+    def _definition(self, key: ValueKey, given: set[ValueKey]) -> Definition | None:
+        return None if key in given or self._is_external(key) else key.definition
+
+    def _is_external(self, key: ValueKey) -> bool:
+        return any(key in parent.index for parent in self._parents)
+
+    def _add_collected(self, definition: Definition) -> None:
+        operation, role, _, *inputs = definition
+        keys = derive(operation, inputs, role)
+        references = tuple(self._reference(key) for key in inputs)
+        outputs = tuple(self._place(key) for key in keys)
+        self._nodes.append(Node(operation, references, outputs, role))
+
+    def _reference(self, key: ValueKey) -> Local | External:
+        local = self._index.get(key)
+        if local is not None:
+            return local
+        if not self._is_external(key):
+            raise GraphError(f"{key!r} belongs neither to this graph nor to a parent", value=key)
+        return External(key)
+
+    def _place(self, key: ValueKey) -> Local:
+        local = Local(len(self._keys))
+        self._keys.append(key)
+        self._index[key] = local
+        return local
+
+
+def postorder(
+    outputs: Iterable[ValueKey], definition_of: Callable[[ValueKey], Definition | None]
+) -> tuple[list[tuple[ValueKey, Definition]], list[ValueKey]]:
+    """Depth-first postorder from the outputs, without recursion: (defined keys, leaves).
+
+    The order depends on the structure alone, never on creation times or memory.
+    """
+    seen: set[ValueKey] = set()
+    order: list[tuple[ValueKey, Definition]] = []
+    leaves: list[ValueKey] = []
+    stack: list[Any] = list(outputs)
+    stack.reverse()
+    pop, push, see, finish = stack.pop, stack.append, seen.add, order.append
+    while stack:
+        item = pop()
+        if type(item) is tuple:  # its inputs are done
+            finish(item)
+            continue
+        if item in seen:
+            continue
+        see(item)
+        definition = definition_of(item)
+        if definition is None:
+            leaves.append(item)
+            continue
+        push((item, definition))
+        for value in definition[:2:-1]:
+            if value not in seen:
+                push(value)
+    return order, leaves
+
+
+def _pickle_form(graph: Graph) -> tuple[Callable[..., Graph], tuple[object, ...]]:
+    """Flat lists from which ``_from_pickle`` builds the graph again; no nesting, no recursion."""
+    if graph.parents or any(isinstance(r, External) for node in graph.nodes for r in node.inputs):
+        raise GraphError("only a closed graph can be pickled; materialize it first", graph=graph)
+    inputs = [(graph.keys[i].input_key, graph.keys[i].aval) for i in graph.inputs]
+    nodes = [(n.operation, [int(i) for i in n.inputs], n.role) for n in graph.nodes]  # type: ignore[arg-type]
+    return _from_pickle, (inputs, nodes, [int(i) for i in graph.outputs])  # type: ignore[arg-type]
+
+
+def _from_pickle(
+    inputs: list[tuple[Hashable, Any]],
+    nodes: list[tuple[Operation, list[int], OperationRole]],
+    outputs: list[int],
+) -> Graph:
+    builder = GraphBuilder()
+    for name, aval in inputs:
+        builder.input(name, aval)
+    for operation, operands, role in nodes:
+        builder.apply(operation, *(Local(i) for i in operands), role=role)
+    builder.output(*(Local(i) for i in outputs))
+    return builder.build()

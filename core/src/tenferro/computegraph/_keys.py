@@ -1,0 +1,254 @@
+"""Value keys: interned structural identity of the values of all graphs.
+
+A key is an input (a name and an abstract value) or the output slot of an operation applied to
+keys in a role. Equal structure gives the *same object*: hashing and comparing are by identity and
+cost nothing. The table holds keys weakly, and a key holds its inputs, so a graph lives as long as
+somebody holds its outputs. No recursion: chains of any length are built and freed.
+
+A key also has room for what upper layers know of it and what is not identity: the operand once it
+is known, the open traces it depends on, where it was recorded. Read next: ``_graph.py``.
+"""
+
+from __future__ import annotations
+
+from _weakref import _remove_dead_weakref  # the atomic removal that `weakref` itself uses
+from collections.abc import Hashable, Sequence
+from itertools import count
+from typing import Any
+from weakref import ref
+
+from tenferro.computegraph._errors import GraphError
+from tenferro.computegraph._operation import Operation, infer
+from tenferro.computegraph._roles import PRIMARY, OperationRole
+
+Definition = tuple[Any, ...]  # (operation, role, slot, *input keys); also the key of the table
+
+
+class _Unknown:
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "UNKNOWN"
+
+    def __reduce__(self) -> str:
+        return "UNKNOWN"
+
+
+UNKNOWN = _Unknown()
+NO_TRACES: frozenset[Any] = frozenset()
+_serials = count()
+
+
+class ValueKey:
+    """Identity of one value; make one with ``input_key`` or ``derive``."""
+
+    __slots__ = (
+        "__weakref__",
+        "aval",
+        "definition",
+        "depth",
+        "identity",
+        "operand",
+        "serial",
+        "source",
+        "traces",
+    )
+
+    aval: Any
+    definition: Definition | None  # None: a leaf
+    identity: Hashable  # of a leaf: its input key
+    operand: Any
+    traces: frozenset[Any]
+    source: Any
+    depth: int  # distance from known values
+    serial: int  # creation order
+
+    @property
+    def is_input(self) -> bool:
+        """Whether this is a leaf."""
+        return self.definition is None
+
+    @property
+    def input_key(self) -> Hashable:
+        """The name under which a leaf was made."""
+        return self.identity
+
+    @property
+    def operation(self) -> Operation | None:
+        """The operation that defines this value; ``None`` for a leaf."""
+        definition = self.definition
+        return None if definition is None else definition[0]
+
+    @property
+    def role(self) -> OperationRole:
+        """The role of the defining node; ``PRIMARY`` for a leaf."""
+        definition = self.definition
+        return PRIMARY if definition is None else definition[1]
+
+    @property
+    def slot(self) -> int:
+        """Which output of its operation this value is."""
+        definition = self.definition
+        return 0 if definition is None else definition[2]
+
+    @property
+    def inputs(self) -> tuple[ValueKey, ...]:
+        """The keys that the defining operation is applied to."""
+        definition = self.definition
+        return () if definition is None else definition[3:]
+
+    def __repr__(self) -> str:
+        definition = self.definition
+        what = str(self.identity) if definition is None else f"{definition[0].name} …"
+        suffix = "" if self.aval is None else f": {self.aval}"
+        return f"<{what[:80]}{suffix}>"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        raise GraphError("a value key cannot be pickled alone; serialize its graph instead")
+
+
+class _Ref(ref[ValueKey]):
+    """A weak reference that knows its place in the table."""
+
+    __slots__ = ("entry",)
+    entry: Hashable
+
+
+_table: dict[Hashable, _Ref] = {}
+
+
+def _forget(dead: _Ref) -> None:
+    _remove_dead_weakref(_table, dead.entry)
+
+
+def _intern(entry: Hashable, key: ValueKey) -> ValueKey:
+    """The key in the table under ``entry``: ``key`` itself unless another thread was faster."""
+    reference = _Ref(key, _forget)  # type: ignore[arg-type]
+    reference.entry = entry
+    while True:
+        there = _table.setdefault(entry, reference)
+        if there is reference:
+            return key
+        other = there()
+        if other is not None:
+            return other
+        _remove_dead_weakref(_table, entry)  # type: ignore[arg-type]
+
+
+def input_key(identity: Hashable, aval: Any = None) -> ValueKey:
+    """The key of an input: one object per (identity, aval) while anybody holds it.
+
+    >>> input_key("x") is input_key("x")
+    True
+    """
+    entry = (type(identity), identity, aval)
+    found = _table.get(entry)
+    key = None if found is None else found()
+    return _intern(entry, new_leaf(identity, aval)) if key is None else key
+
+
+def new_leaf(identity: Hashable, aval: Any) -> ValueKey:
+    """A leaf outside the table, for identities that are unique by construction."""
+    key = ValueKey()
+    key.aval = aval
+    key.definition = None
+    key.identity = identity
+    key.operand = UNKNOWN
+    key.traces = NO_TRACES
+    key.source = None
+    key.depth = 0
+    key.serial = next(_serials)
+    return key
+
+
+def derive(
+    operation: Operation, inputs: Sequence[ValueKey], role: OperationRole = PRIMARY
+) -> tuple[ValueKey, ...]:
+    """The keys of all outputs of an operation applied to keys in a role.
+
+    Raises GraphError: if the number of inputs is not what the operation takes.
+    """
+    if operation.output_count == 1:
+        return (derive_one(operation, inputs, role),)
+    return tuple(
+        _derive_slot(operation, inputs, role, slot) for slot in range(operation.output_count)
+    )
+
+
+def derive_one(
+    operation: Operation, inputs: Sequence[ValueKey], role: OperationRole = PRIMARY
+) -> ValueKey:
+    """``derive`` for an operation of one output."""
+    entry = (operation, role, 0, *inputs)
+    found = _table.get(entry)
+    if found is not None:
+        key = found()
+        if key is not None:
+            return key
+    return _intern(entry, _new_derived(operation, inputs, entry, 0))
+
+
+def _derive_slot(
+    operation: Operation, inputs: Sequence[ValueKey], role: OperationRole, slot: int
+) -> ValueKey:
+    entry = (operation, role, slot, *inputs)
+    found = _table.get(entry)
+    key = None if found is None else found()
+    return _intern(entry, _new_derived(operation, inputs, entry, slot)) if key is None else key
+
+
+def _new_derived(
+    operation: Operation, inputs: Sequence[ValueKey], definition: Definition, slot: int
+) -> ValueKey:
+    needed = operation.input_count
+    if needed is not None and needed != len(inputs):
+        raise GraphError(
+            f"{operation.name} takes {needed} inputs, got {len(inputs)}", operation=operation
+        )
+    depth = 0
+    traces = NO_TRACES
+    for value in inputs:
+        if value.depth > depth:
+            depth = value.depth
+        if value.traces is not traces and value.traces:
+            traces = join_traces(traces, value.traces)
+    avals = infer(operation, tuple([value.aval for value in inputs]))
+    key = ValueKey()
+    key.aval = aval = avals[slot]
+    key.definition = definition
+    key.identity = None
+    key.operand = UNKNOWN
+    key.traces = traces if not traces or operation.carries(aval) else NO_TRACES
+    key.source = None
+    key.depth = depth + 1
+    key.serial = next(_serials)
+    return key
+
+
+def join_traces(left: frozenset[Any], right: frozenset[Any]) -> frozenset[Any]:
+    """The open traces of both sets."""
+    joined = left | right
+    if all(trace.open for trace in joined):
+        return joined if len(joined) > len(right) else right
+    return frozenset(trace for trace in joined if trace.open)
+
+
+def retire(key: ValueKey) -> None:
+    """Turn an evaluated key into a leaf in place and drop its history.
+
+    Its operand must be stored already, because readers walk concurrently.
+    """
+    definition = key.definition
+    if definition is None:
+        return
+    key.identity = ("value", key.serial)
+    key.definition = None
+    key.depth = 0
+    there = _table.get(definition)
+    if there is not None and there() is key:
+        _table.pop(definition, None)
+
+
+def table_size() -> int:
+    """How many keys are interned now; for tests and diagnostics."""
+    return len(_table)

@@ -1,0 +1,182 @@
+"""Flatten a view into one graph: reachable nodes only, each evaluated once, in a fixed order.
+
+Equal keys are one value by construction; here operations that *evaluate* alike are unified too,
+whatever their role. Transparent operations disappear first. Values whose operand is known become
+inputs. Declared inputs keep their order, used or not. Read next: ``_compile.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, NamedTuple
+
+from tenferro.computegraph._errors import DuplicateInputError
+from tenferro.computegraph._gc import CollectorPaused
+from tenferro.computegraph._graph import postorder
+from tenferro.computegraph._keys import UNKNOWN, Definition, ValueKey
+from tenferro.computegraph._operation import Operation, infer
+from tenferro.computegraph._resolve import Resolver
+from tenferro.computegraph._roles import OperationRole
+from tenferro.computegraph._text import clip, equation_text, graph_text
+
+
+class MaterializedNode(NamedTuple):
+    """One equation over value numbers; the role and source are for readers, not for execution."""
+
+    operation: Operation
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    role: OperationRole
+    source: Any
+
+
+class MaterializedGraph:
+    """One flat graph. Values are numbered: inputs first, then outputs of nodes in order."""
+
+    __slots__ = ("avals", "inputs", "nodes", "outputs", "structure")
+
+    def __init__(
+        self,
+        inputs: Sequence[ValueKey],
+        nodes: Sequence[MaterializedNode],
+        outputs: Sequence[int],
+        avals: Sequence[Any],
+    ) -> None:
+        self.inputs = tuple(inputs)
+        self.nodes = tuple(nodes)
+        self.outputs = tuple(outputs)
+        self.avals = tuple(avals)
+        self.structure = Structure(len(self.inputs), self.nodes, self.outputs)
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """Text names of the inputs."""
+        return tuple(clip(str(key.input_key)) if key.is_input else repr(key) for key in self.inputs)
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __str__(self) -> str:
+        inputs = list(zip(self.input_names, self.avals, strict=False))
+        lines = [
+            equation_text(
+                [f"%{i}" for i in node.outputs],
+                node.operation,
+                [f"%{i}" for i in node.inputs],
+                [self.avals[i] for i in node.outputs],
+                node.role,
+            )
+            for node in self.nodes
+        ]
+        return graph_text("graph", inputs, lines, [f"%{i}" for i in self.outputs])
+
+    def __repr__(self) -> str:
+        return f"<MaterializedGraph of {len(self.nodes)} nodes, {len(self.inputs)} inputs>"
+
+
+class Structure:
+    """What a program computes, whatever its inputs are called; hashable, the hash kept."""
+
+    __slots__ = ("_hash", "_items")
+
+    def __init__(
+        self, input_count: int, nodes: Sequence[MaterializedNode], outputs: Sequence[int]
+    ) -> None:
+        items: list[Hashable] = [input_count]
+        for node in nodes:
+            items.append(node[0])
+            items += node[1]
+        self._items = (*items, None, *outputs)
+        self._hash = hash(self._items)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Structure):
+            return NotImplemented
+        return self is other or (self._hash == other._hash and self._items == other._items)
+
+    def __repr__(self) -> str:
+        return f"<Structure {self._hash & 0xFFFFFFFF:08x}>"
+
+
+def materialize_merge(
+    view: Resolver, outputs: Sequence[ValueKey], *, inputs: Sequence[ValueKey] | None = None
+) -> MaterializedGraph:
+    """Flatten what the outputs need into one graph.
+
+    ``inputs`` come first and in the given order, even those that nothing uses; other leaves follow
+    in the order in which they are met.
+
+    Raises UnresolvedValueError: if a value is defined by no graph of the view.
+    Raises DuplicateInputError: if an input is declared twice.
+    """
+    declared = tuple(inputs or ())
+    known = set(declared)
+    if len(known) != len(declared):
+        twice = next(key for i, key in enumerate(declared) if key in declared[:i])
+        raise DuplicateInputError(f"input {twice!r} is declared twice", input=twice)
+    lookup = view.definition
+
+    def definition_of(key: ValueKey) -> Definition | None:
+        return None if key in known or key.operand is not UNKNOWN else lookup(key)
+
+    return flatten(declared, outputs, definition_of)
+
+
+def flatten(
+    declared: Sequence[ValueKey],
+    outputs: Sequence[ValueKey],
+    definition_of: Callable[[ValueKey], Definition | None],
+) -> MaterializedGraph:
+    """``materialize_merge`` over any function that gives definitions."""
+    with CollectorPaused():
+        order, leaves = postorder(outputs, definition_of)
+        number: dict[ValueKey, int] = {key: i for i, key in enumerate(declared)}
+        inputs = list(declared)
+        for key in leaves:
+            if key not in number:
+                number[key] = len(inputs)
+                inputs.append(key)
+        nodes, avals = _number_nodes(order, number, [key.aval for key in inputs])
+        return MaterializedGraph(inputs, nodes, [number[key] for key in outputs], avals)
+
+
+def _number_nodes(
+    order: list[tuple[ValueKey, Definition]], number: dict[ValueKey, int], avals: list[Any]
+) -> tuple[list[MaterializedNode], list[Any]]:
+    """Number the values of the nodes; nodes that evaluate alike share their numbers."""
+    nodes: list[MaterializedNode] = []
+    first: dict[tuple[Any, ...], int] = {}
+    for key, definition in order:
+        operation = definition[0]
+        if operation.transparent:
+            number[key] = number[definition[3]]
+            continue
+        inputs = tuple([number[value] for value in definition[3:]])
+        alike = (operation, *sorted(inputs)) if operation.commutative else (operation, *inputs)
+        base = first.get(alike)
+        if base is None:
+            base = first[alike] = len(avals)
+            _append_node(nodes, avals, key, definition, inputs)
+        number[key] = base + definition[2]
+    return nodes, avals
+
+
+def _append_node(
+    nodes: list[MaterializedNode],
+    avals: list[Any],
+    key: ValueKey,
+    definition: Definition,
+    inputs: tuple[int, ...],
+) -> None:
+    operation, base = definition[0], len(avals)
+    count = operation.output_count
+    if count == 1:
+        avals.append(key.aval)
+        outputs: tuple[int, ...] = (base,)
+    else:
+        avals += infer(operation, tuple([avals[i] for i in inputs]))
+        outputs = tuple(range(base, base + count))
+    nodes.append(MaterializedNode(operation, inputs, outputs, definition[1], key.source))

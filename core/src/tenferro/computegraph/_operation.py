@@ -1,0 +1,183 @@
+"""Operations: immutable, interned values that label the nodes of a graph.
+
+An operation is its class and its parameters, nothing else. Parameters are the annotated fields of
+the class; equal parameters give the *same object*, so comparing and hashing operations is by
+identity. Unlike Python's ``==``, the interning distinguishes 1, 1.0 and True, and 0.0 and -0.0,
+and finds nan equal to itself. What an operation computes is none of this module's business.
+Read next: ``_roles.py``, ``_keys.py``.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from typing import Any, ClassVar, dataclass_transform
+from weakref import WeakValueDictionary
+
+_interned: WeakValueDictionary[tuple[object, ...], Operation] = WeakValueDictionary()
+_aliases: WeakValueDictionary[tuple[object, ...], Operation] = WeakValueDictionary()
+
+
+def canonical(value: object) -> object:
+    """A hashable stand-in for a parameter: equal stand-ins, equal parameters."""
+    cls = type(value)
+    if cls is float:
+        return float, struct.pack("<d", value)
+    if cls is complex:
+        return complex, struct.pack("<dd", value.real, value.imag)  # type: ignore[attr-defined]
+    if cls is tuple or cls is frozenset:
+        return cls, cls(canonical(item) for item in value)  # type: ignore[attr-defined,call-arg]
+    return cls, value
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=False)
+class Operation:
+    """Base of all operations; subclass it with annotated fields.
+
+    ``input_count`` is ``None`` for an operation of any number of inputs. ``transparent`` marks an
+    identity that ``materialize_merge`` removes; ``literal`` an operation without inputs whose
+    value a backend may compute once; ``commutative`` one whose two operands may change places.
+
+    >>> class Scale(Operation):
+    ...     input_count = 1
+    ...     by: float
+    >>> Scale(2.0) is Scale(by=2.0), Scale(2.0) is Scale(2)
+    (True, False)
+    """
+
+    input_count: ClassVar[Any] = 1  # an int, or None; a property where it depends on parameters
+    output_count: ClassVar[Any] = 1
+    name: ClassVar[Any] = "operation"
+    transparent: ClassVar[bool] = False
+    literal: ClassVar[bool] = False
+    commutative: ClassVar[bool] = False
+    _fields: ClassVar[tuple[str, ...]] = ()
+    _defaults: ClassVar[dict[str, object]] = {}
+    _single: ClassVar[Any] = None
+
+    def __init_subclass__(cls, **kwargs: object) -> None:
+        super().__init_subclass__(**kwargs)
+        names = list(cls._fields)
+        own = cls.__dict__
+        for field, annotation in own.get("__annotations__", {}).items():
+            if "ClassVar" not in str(annotation) and field not in names:
+                names.append(field)
+        cls._fields = tuple(names)
+        cls._defaults = {**cls._defaults, **{n: own[n] for n in names if n in own}}
+        cls._single = None
+        if "name" not in own:
+            cls.name = _snake_case(cls.__name__)
+
+    def __new__(cls, *args: object, **kwargs: object) -> Any:
+        if not cls._fields and not args and not kwargs:
+            return cls._single or cls._intern_single()
+        alias = (cls, canonical(args), canonical(tuple(kwargs.items())))
+        try:
+            found = _aliases.get(alias)
+        except TypeError:
+            found = alias = None  # type: ignore[assignment]
+        if found is not None:
+            return found
+        operation = _intern(_fill(cls, args, kwargs))
+        if alias is not None:
+            _aliases[alias] = operation
+        return operation
+
+    @classmethod
+    def _intern_single(cls) -> Operation:
+        operation = _intern(_fill(cls, (), {}))
+        cls._single = operation
+        return operation
+
+    def __post_init__(self) -> None:
+        """Normalise parameters with ``self._set(field=value)``; called once per new value."""
+
+    def _set(self, **fields: object) -> None:
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{type(self).__name__} is immutable; cannot set {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{type(self).__name__} is immutable; cannot delete {name!r}")
+
+    @property
+    def parameters(self) -> Mapping[str, object]:
+        """Parameter values by name, in the order of declaration."""
+        return {name: getattr(self, name) for name in self._fields}
+
+    def abstract_eval(self, *avals: Any) -> Any:
+        """The abstract value of the output, or a tuple of them; ``None`` where nothing is known."""
+        return (None,) * self.output_count
+
+    def carries(self, aval: Any) -> bool:
+        """Whether an output of this aval depends differentiably on the inputs."""
+        return True
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items())
+        return f"{type(self).__name__}({inside})"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), tuple(self.parameters.values())
+
+    def __copy__(self) -> Operation:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Operation:
+        return self
+
+
+def infer(operation: Operation, avals: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Abstract outputs of an operation, computed once per (operation, avals)."""
+    memo = operation.__dict__.get("_inferred")
+    if memo is None:
+        memo = operation.__dict__.setdefault("_inferred", {})
+    found: tuple[Any, ...] | None = memo.get(avals)
+    if found is None:
+        result = operation.abstract_eval(*avals)
+        found = result if type(result) is tuple else (result,)
+        if len(memo) >= _MEMO_LIMIT:
+            memo.clear()
+        memo[avals] = found
+    return found
+
+
+_MEMO_LIMIT = 256
+
+
+def _snake_case(name: str) -> str:
+    letters = [
+        f"_{letter}" if letter.isupper() and name[i - 1 : i].isalnum() and name[i - 1].islower()
+        else letter
+        for i, letter in enumerate(name)
+    ]
+    return "".join(letters).lower()
+
+
+def _fill(cls: type[Operation], args: tuple[object, ...], kwargs: dict[str, object]) -> Operation:
+    """A new, not yet interned instance with its fields set and normalised."""
+    if len(args) > len(cls._fields):
+        raise TypeError(f"{cls.__name__} takes {len(cls._fields)} parameters, got {len(args)}")
+    values = dict(zip(cls._fields, args, strict=False))
+    for name, value in kwargs.items():
+        if name not in cls._fields or name in values:
+            raise TypeError(f"{cls.__name__}: unknown or repeated parameter {name!r}")
+        values[name] = value
+    missing = [n for n in cls._fields if n not in values and n not in cls._defaults]
+    if missing:
+        raise TypeError(f"{cls.__name__} lacks the parameters {', '.join(missing)}")
+    operation = object.__new__(cls)
+    operation._set(**{n: values.get(n, cls._defaults.get(n)) for n in cls._fields})
+    operation.__post_init__()
+    return operation
+
+
+def _intern(operation: Operation) -> Operation:
+    cls = type(operation)
+    key = (cls, *(canonical(getattr(operation, name)) for name in cls._fields))
+    try:
+        return _interned.setdefault(key, operation)
+    except TypeError as error:
+        raise TypeError(f"{operation!r}: parameters must be hashable ({error})") from None

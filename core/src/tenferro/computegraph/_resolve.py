@@ -1,0 +1,122 @@
+"""Many graphs, one logical view: find the definition of a value across graphs.
+
+A view copies nothing. Each graph indexes itself once and the view asks them in turn. A value that
+no graph defines is an error, never a silent zero. Read next: ``_materialize.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from tenferro.computegraph._errors import UnresolvedValueError
+from tenferro.computegraph._graph import Graph
+from tenferro.computegraph._keys import Definition, ValueKey
+from tenferro.computegraph._operation import Operation
+from tenferro.computegraph._roles import OperationRole
+
+
+class InputDef(NamedTuple):
+    """The value is an input of a graph in the view."""
+
+    key: ValueKey
+
+
+class Produced(NamedTuple):
+    """The value is an output of an operation."""
+
+    operation: Operation
+    input_keys: tuple[ValueKey, ...]
+    role: OperationRole
+    output_slot: int
+
+
+ValueDef = InputDef | Produced
+
+
+class Resolver(Protocol):
+    """What transforms and ``materialize_merge`` ask of a view."""
+
+    def resolve_value(self, key: ValueKey) -> ValueDef | None:
+        """The definition of a value, or ``None`` where nothing is known of it."""
+
+    def definition(self, key: ValueKey) -> Definition | None:
+        """The raw definition tuple, or ``None`` for an input; raises UnresolvedValueError."""
+
+
+class ResolvedView:
+    """The view over graphs and all their parents; make one with ``resolve``."""
+
+    def __init__(self, graphs: Sequence[Graph]) -> None:
+        self.graphs = tuple(graphs)
+        self._last = self.graphs[0] if self.graphs else None
+
+    def resolve_value(self, key: ValueKey) -> ValueDef | None:
+        """The definition of a value, or ``None`` where no graph defines it."""
+        try:
+            definition = self.definition(key)
+        except UnresolvedValueError:
+            return None
+        if definition is None:
+            return InputDef(key)
+        operation, role, slot, *inputs = definition
+        return Produced(operation, tuple(inputs), role, slot)
+
+    def definition(self, key: ValueKey) -> Definition | None:
+        """The definition tuple of a value, ``None`` for an input of the view.
+
+        Raises UnresolvedValueError: if no graph in the view defines the value.
+        """
+        last = self._last
+        if last is not None and key in last.index and key not in last.input_set:
+            return key.definition
+        return self._search(key)
+
+    def _search(self, key: ValueKey) -> Definition | None:
+        declared = False
+        for graph in self.graphs:
+            if key in graph.index:
+                self._last = graph
+                if key not in graph.input_set:
+                    return key.definition
+                declared = True
+        if declared:
+            return None
+        searched = ", ".join(map(repr, self.graphs)) or "no graph"
+        raise UnresolvedValueError(
+            f"{key!r} is not defined by any graph in the view\n  searched   {searched}\n"
+            "  hint       name the graph that defines it as a parent, or resolve it too",
+            value=key,
+            graphs=self.graphs,
+        )
+
+
+class KeyView:
+    """The view in which every key is what it was derived from: graphs kept by their outputs."""
+
+    def resolve_value(self, key: ValueKey) -> ValueDef | None:
+        """The definition that the key itself carries."""
+        definition = key.definition
+        if definition is None:
+            return InputDef(key)
+        operation, role, slot, *inputs = definition
+        return Produced(operation, tuple(inputs), role, slot)
+
+    def definition(self, key: ValueKey) -> Definition | None:
+        """The definition tuple that the key itself carries."""
+        return key.definition
+
+
+def resolve(roots: Sequence[Graph]) -> ResolvedView:
+    """View graphs and, transitively, their parents as one.
+
+    Cost: O(number of graphs).
+    """
+    graphs: dict[Graph, None] = {}
+    stack = list(reversed(roots))
+    while stack:
+        graph = stack.pop()
+        if graph not in graphs:
+            graphs[graph] = None
+            stack.extend(reversed(graph.parents))
+    return ResolvedView(tuple(graphs))
