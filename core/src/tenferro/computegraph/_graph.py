@@ -211,6 +211,14 @@ class GraphBuilder:
         self._nodes.append(Node(operation, inputs, outputs, role))
         return outputs
 
+    def append(
+        self, operation: Operation, inputs: Sequence[ValueKey], role: OperationRole = PRIMARY
+    ) -> None:
+        """Add the node that applies an operation to values of this graph or of its parents."""
+        references = tuple(self._reference(key) for key in inputs)
+        outputs = tuple(self._place(key) for key in derive(operation, inputs, role))
+        self._nodes.append(Node(operation, references, outputs, role))
+
     def output(self, *values: Local | External | ValueKey) -> None:
         """Append outputs; they may repeat."""
         for value in values:
@@ -228,7 +236,7 @@ class GraphBuilder:
                 self._inputs.append(self._place(key))
         for key, definition in order:
             if key not in self._index:
-                self._add_collected(definition)
+                self.append(definition[0], definition[3:], definition[1])
 
     def build(self) -> Graph:
         """The finished graph."""
@@ -239,13 +247,6 @@ class GraphBuilder:
 
     def _is_external(self, key: ValueKey) -> bool:
         return any(key in parent.index for parent in self._parents)
-
-    def _add_collected(self, definition: Definition) -> None:
-        operation, role, _, *inputs = definition
-        keys = derive(operation, inputs, role)
-        references = tuple(self._reference(key) for key in inputs)
-        outputs = tuple(self._place(key) for key in keys)
-        self._nodes.append(Node(operation, references, outputs, role))
 
     def _reference(self, key: ValueKey) -> Local | External:
         local = self._index.get(key)

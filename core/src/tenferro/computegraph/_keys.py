@@ -11,7 +11,7 @@ is known, the open traces it depends on, where it was recorded. Read next: ``_gr
 
 from __future__ import annotations
 
-from _weakref import _remove_dead_weakref  # the atomic removal that `weakref` itself uses
+from _weakref import _remove_dead_weakref  # type: ignore[attr-defined]  # the atomic removal that `weakref` itself uses
 from collections.abc import Hashable, Sequence
 from itertools import count
 from typing import Any
@@ -123,7 +123,7 @@ def _forget(dead: _Ref) -> None:
 
 def _intern(entry: Hashable, key: ValueKey) -> ValueKey:
     """The key in the table under ``entry``: ``key`` itself unless another thread was faster."""
-    reference = _Ref(key, _forget)  # type: ignore[arg-type]
+    reference = _Ref(key, _forget)
     reference.entry = entry
     while True:
         there = _table.setdefault(entry, reference)
@@ -132,7 +132,7 @@ def _intern(entry: Hashable, key: ValueKey) -> ValueKey:
         other = there()
         if other is not None:
             return other
-        _remove_dead_weakref(_table, entry)  # type: ignore[arg-type]
+        _remove_dead_weakref(_table, entry)
 
 
 def input_key(identity: Hashable, aval: Any = None) -> ValueKey:

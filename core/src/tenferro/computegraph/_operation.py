@@ -26,7 +26,7 @@ def canonical(value: object) -> object:
     if cls is complex:
         return complex, struct.pack("<dd", value.real, value.imag)  # type: ignore[attr-defined]
     if cls is tuple or cls is frozenset:
-        return cls, cls(canonical(item) for item in value)  # type: ignore[attr-defined,call-arg]
+        return cls, cls(canonical(item) for item in value)  # type: ignore[attr-defined]
     return cls, value
 
 

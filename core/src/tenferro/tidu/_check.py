@@ -1,0 +1,57 @@
+"""Is what a rule emits linear in its flow? Asked at every emission; linearity is not trusted.
+
+Legal flow: the active inputs lie in one group, and the other members of that group are structural
+zeros. So ``dx + 1``, ``dx + x``, ``dx·dx``, ``exp(dx)`` and ``x/dx`` are refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tenferro.computegraph import Operation
+from tenferro.tidu._errors import NotLinearError
+from tenferro.tidu._value import Pass, Value
+
+Mask = tuple[bool, ...]
+
+
+def check_linear(operation: Operation, mask: Mask, values: Sequence[Value], flow: Pass) -> None:
+    """Raise NotLinearError unless the operation is linear in the active inputs."""
+    memo = operation.__dict__.get("_fixed_members")
+    if memo is None:
+        memo = operation.__dict__.setdefault("_fixed_members", {})
+    fixed = memo.get(mask)
+    if fixed is None:
+        fixed = memo[mask] = _fixed_members(operation, mask)
+    if fixed is _ILLEGAL:
+        raise _not_linear(operation, mask, flow, "is not jointly linear in these inputs")
+    for i in fixed:
+        if not flow.space.is_zero(values[i].key):
+            raise _not_linear(operation, mask, flow, f"adds the fixed value of input {i}")
+
+
+_ILLEGAL = (-1,)
+
+
+def _fixed_members(operation: Operation, mask: Mask) -> tuple[int, ...]:
+    """The inactive members of the group that holds all active inputs."""
+    active = [i for i, is_active in enumerate(mask) if is_active]
+    for group in getattr(operation, "linear", ()):
+        if all(i in group for i in active):
+            return tuple(i for i in group if not mask[i])
+    return _ILLEGAL
+
+
+def _not_linear(operation: Operation, mask: Mask, flow: Pass, why: str) -> NotLinearError:
+    active = tuple(i for i, is_active in enumerate(mask) if is_active)
+    emitted = getattr(operation, "key", "") or operation.name
+    by = flow.operation
+    owner = "a transform" if by is None else f"{getattr(by, 'key', '') or by.name}.{flow.rule}"
+    return NotLinearError(
+        f"{emitted}: {why}\n"
+        f"  got        active inputs {active}, emitted by {owner}\n"
+        f"  need       active inputs within one linearity group, its other members zero",
+        primitive=emitted,
+        rule=owner,
+        active=active,
+    )

@@ -1,0 +1,71 @@
+"""Rules that a caller brings: overrides and rules of extension families.
+
+A context is passed down explicitly to every rule; there is no process-global registry.
+Read next: ``_emit.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tenferro.computegraph import Operation
+from tenferro.tidu._primitive import missing_rule
+from tenferro.tidu._value import Linear, Residual, Value
+
+if TYPE_CHECKING:
+    from tenferro.tidu._emit import RuleBuilder
+
+Jvp = Callable[
+    [Any, "RuleBuilder", Sequence[Value], Sequence[Value], Sequence[Value | None]],
+    Sequence[Value | None],
+]
+Transpose = Callable[
+    [Any, "RuleBuilder", Sequence[Value | None], Sequence[Residual | Linear]],
+    Sequence[Value | None],
+]
+
+
+class Rules(NamedTuple):
+    """Rules for one operation class; they take the operation first, as methods do."""
+
+    jvp: Jvp | None = None
+    transpose: Transpose | None = None
+
+
+class ADContext:
+    """Overrides by operation class, and whatever else the caller's rules want to find.
+
+    >>> ADContext({}, note="reaches every rule").extras["note"]
+    'reaches every rule'
+    """
+
+    __slots__ = ("_rules", "extras")
+
+    def __init__(self, rules: Mapping[type[Operation], Rules] | None = None, **extras: Any) -> None:
+        self._rules = dict(rules or {})
+        self.extras = extras
+
+    def jvp(self, operation: Operation) -> Callable[..., Sequence[Value | None]]:
+        """The JVP rule of an operation, bound to it.
+
+        Raises MissingRuleError: if neither the context nor the operation has one.
+        """
+        return self._find(operation, "jvp")
+
+    def transpose(self, operation: Operation) -> Callable[..., Sequence[Value | None]]:
+        """The transpose rule of an operation, bound to it."""
+        return self._find(operation, "transpose")
+
+    def _find(self, operation: Operation, rule: str) -> Callable[..., Sequence[Value | None]]:
+        if self._rules:
+            override = getattr(self._rules.get(type(operation)), rule, None)
+            if override is not None:
+                return lambda *args: override(operation, *args)
+        method: Callable[..., Sequence[Value | None]] | None = getattr(operation, rule, None)
+        if method is None:
+            raise missing_rule(operation, rule)
+        return method
+
+
+EMPTY_CONTEXT = ADContext()

@@ -1,0 +1,139 @@
+"""Emission: how rules write operations, and the builder that they are handed.
+
+Keys are global, so emitting is deriving a key; nothing is collected by hand. The role of a new
+node is inferred from the flow of the handles that come in: an active input makes it linear, in
+every pass that is open on it; otherwise it is an ordinary value, a residual, which merges with the
+primal. Identities such as x·1 are simplified here, so that a later transform never sees them.
+Read next: ``_linearize.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tenferro.computegraph import (
+    PRIMARY,
+    Linearized,
+    Operation,
+    OperationRole,
+    ValueKey,
+    derive,
+    derive_one,
+)
+from tenferro.tidu._check import check_linear
+from tenferro.tidu._context import ADContext
+from tenferro.tidu._linear_space import LinearSpace
+from tenferro.tidu._value import NO_FLOW, Flow, LinearNode, Pass, Value, join_flow
+
+
+def emit(operation: Operation, values: Sequence[Value], cls: type[Value]) -> tuple[Value, ...]:
+    """Apply an operation to values; the results are of class ``cls`` and carry the joint flow.
+
+    Raises NotLinearError: if flow enters and the operation is not linear in it.
+    """
+    simplify = operation.__class__.__dict__.get("simplify") or getattr(operation, "simplify", None)
+    if simplify is not None:
+        simpler = operation.simplify(*values)  # type: ignore[attr-defined]
+        if simpler is not None:
+            return (simpler,)
+    if operation.commutative:
+        values = canonical_order(values)
+    flow = NO_FLOW
+    for value in values:
+        if value.flow and value.flow is not flow:
+            flow = join_flow(flow, value.flow)
+    keys = [value.key for value in values]
+    if not flow:
+        if operation.output_count == 1:
+            return (cls(derive_one(operation, keys)),)
+        return tuple([cls(key) for key in derive(operation, keys)])
+    return tuple([cls(key, flow) for key in _emit_linear(operation, values, keys, flow)])
+
+
+def canonical_order(values: Sequence[Value]) -> Sequence[Value]:
+    """Two operands of a commutative operation in a fixed order: older first, literals last."""
+    x, y = values
+    return (y, x) if _rank(y.key) < _rank(x.key) else values
+
+
+def _rank(key: ValueKey) -> tuple[bool, int]:
+    definition = key.definition
+    return definition is not None and definition[0].literal, key.serial
+
+
+def _emit_linear(
+    operation: Operation, values: Sequence[Value], keys: list[ValueKey], flow: Flow
+) -> tuple[ValueKey, ...]:
+    """Record a linear node in every open pass; the oldest decides its role."""
+    role: OperationRole = PRIMARY
+    masks = []
+    for run in flow:
+        mask = tuple([run in value.flow for value in values])
+        check_linear(operation, mask, values, run)
+        masks.append(mask)
+        if role is PRIMARY:
+            role = Linearized(mask, run.transposed)
+    outputs = derive(operation, keys, role)
+    for run, mask in zip(flow, masks, strict=True):
+        if outputs[0] not in run.nodes:
+            run.nodes[outputs[0]] = LinearNode(operation, tuple(keys), mask, outputs)
+    return outputs
+
+
+class RuleBuilder:
+    """What a rule is handed: emit operations, reach the context, make zeros, add terms."""
+
+    __slots__ = ("context", "enclosing", "run", "space")
+
+    def __init__(self, run: Pass, context: ADContext, enclosing: Flow = NO_FLOW) -> None:
+        self.run = run
+        self.context = context
+        self.space: LinearSpace = run.space
+        self.enclosing = enclosing  # passes of outer transforms whose flow comes in from outside
+
+    def emit(self, operation: Operation, *values: Value) -> Any:
+        """Apply an operation; one value, or a tuple where it has not exactly one output."""
+        results = emit(operation, values, self.space.value)
+        return results[0] if operation.output_count == 1 else results
+
+    def zeros(self, aval: Any) -> Value:
+        """The zero of a space, for a place that needs a value."""
+        return self.space.zeros(aval)
+
+    def value(self, key: ValueKey) -> Value:
+        """A value that is fixed in this pass."""
+        if not self.enclosing:
+            return self.space.value(key)
+        flow = tuple([run for run in self.enclosing if key in run.nodes])
+        return self.space.value(key, flow)
+
+    def apply_linear(
+        self,
+        operation: Operation,
+        group: Sequence[int],
+        primals: Sequence[Value],
+        tangents: Sequence[Value | None],
+    ) -> Sequence[Value | None]:
+        """The operation itself, with tangents in the places of one of its linearity groups."""
+        inputs = list(primals)
+        for i in group:
+            tangent = tangents[i]
+            inputs[i] = self.zeros(primals[i].aval) if tangent is None else tangent
+        return emit(operation, inputs, self.space.value)
+
+    def sum_terms(self, terms: Sequence[Sequence[Value | None]]) -> Sequence[Value | None]:
+        """Add tangents of outputs, term by term."""
+        if len(terms) == 1:
+            return terms[0]
+        return [self.add_all(column) for column in zip(*terms, strict=True)]
+
+    def add_all(self, contributions: Sequence[Value | None]) -> Value | None:
+        """The sum as a balanced tree; ``None`` if nothing flows."""
+        values = [value for value in contributions if value is not None]
+        if not values:
+            return None
+        while len(values) > 1:
+            pairs = [self.space.add(*values[i : i + 2]) for i in range(0, len(values) - 1, 2)]
+            values = pairs + values[len(values) & ~1 :]
+        return values[0]

@@ -1,0 +1,250 @@
+"""The backward sweep: turn linear flow around.
+
+``pull`` is the one algorithm: walk linear nodes backwards, ask each for the cotangents of its
+active inputs, gather contributions by the global identity of the value they belong to, add them
+once. ``linear_transpose`` runs it on a linear graph with fresh seeds and gives a linear graph
+again, so that transposing twice gives the same map. Read next: ``_derive.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tenferro.computegraph import (
+    CollectorPaused,
+    External,
+    Graph,
+    Local,
+    ValueKey,
+    resolve,
+)
+from tenferro.tidu._context import EMPTY_CONTEXT, ADContext
+from tenferro.tidu._emit import RuleBuilder
+from tenferro.tidu._errors import MixedFlowError
+from tenferro.tidu._linear_space import LinearSpace
+from tenferro.tidu._linearize import (
+    LinearizedGraph,
+    assemble,
+    check_emitted,
+    wrong_result,
+)
+from tenferro.tidu._seed import cotangent_leaf
+from tenferro.tidu._value import Linear, LinearNode, Pass, Residual, Value
+
+Buckets = dict[ValueKey, list[Value]]
+
+
+def pull(
+    nodes: Sequence[LinearNode],
+    buckets: Buckets,
+    rule: RuleBuilder,
+    primal_of: Mapping[ValueKey, ValueKey] | None = None,
+) -> None:
+    """Emit cotangents for the nodes, last to first; ``buckets`` holds the seeds and the results."""
+    primals: Mapping[ValueKey, ValueKey] = primal_of or {}
+    take, add_all, value_of = buckets.pop, rule.add_all, rule.value
+    for node in reversed(nodes):
+        cotangents = [add_all(take(key, ())) for key in node.outputs]
+        if not any([ct is not None for ct in cotangents]):
+            continue
+        inputs = [
+            Linear(key.aval, primals.get(key)) if active else Residual(value_of(key))
+            for key, active in zip(node.inputs, node.active_mask, strict=True)
+        ]
+        rule.run.operation = node.operation
+        results = rule.context.transpose(node.operation)(rule, cotangents, inputs)
+        _scatter(node, results, buckets, rule)
+
+
+def _scatter(
+    node: LinearNode, results: Sequence[Value | None], buckets: Buckets, rule: RuleBuilder
+) -> None:
+    """Put what a rule emitted where it belongs, after a check of its form."""
+    if len(results) != len(node.inputs):
+        got = f"{len(results)} cotangents"
+        raise wrong_result(node.operation, rule, got, str(len(node.inputs)))
+    for key, active, ct in zip(node.inputs, node.active_mask, results, strict=True):
+        if ct is None:
+            continue
+        if not active:
+            raise wrong_result(node.operation, rule, "a cotangent of a fixed input", "None")
+        check_emitted(ct, key.aval, node.operation, rule)
+        if rule.run in ct.flow:
+            buckets.setdefault(key, []).append(ct)
+
+
+def linear_transpose(
+    linear: LinearizedGraph,
+    *,
+    inputs: Sequence[int] | None = None,
+    outputs: Sequence[int] | None = None,
+    context: ADContext | None = None,
+) -> LinearizedGraph:
+    """Turn a linear graph around: cotangents of its inputs from fresh cotangents of its outputs.
+
+    With ``inputs`` and ``outputs`` (positions), only the flow between these is transposed; the
+    other inputs and outputs stay forward and follow the transposed ones in both lists.
+
+    Raises MixedFlowError: if an output that stays forward depends on a transposed input.
+    """
+    with CollectorPaused():
+        graph = linear.linear
+        chosen = _positions(inputs, len(linear.tangent_inputs))
+        turned = _positions(outputs, len(linear.tangent_outputs))
+        targets = [linear.tangent_inputs[i] for i in chosen]
+        sources = [linear.tangent_outputs[i] for i in turned]
+        space = _space_of(graph)
+        if space is None:
+            return _transpose_wires(linear, chosen, turned)
+        flowing = _flow_from(graph, {t.local for t in targets if t is not None})
+        forward = _forward_part(linear, chosen, turned, flowing)
+        run = Pass(space, transposed=True)
+        seeds = _fresh_cotangents(graph, sources, run)
+        buckets: Buckets = {}
+        for source, seed in zip(sources, seeds, strict=True):
+            if source is not None and seed is not None and source in flowing:
+                buckets.setdefault(graph.keys[source], []).append(seed)
+        rule = RuleBuilder(run, context or EMPTY_CONTEXT)
+        pull(_linear_nodes(graph, flowing), buckets, rule)
+        results = [
+            None if t is None else rule.add_all(buckets.get(graph.keys[t.local], ()))
+            for t in targets
+        ]
+        return _assemble_transposed(run, linear, sources, seeds, results, forward)
+
+
+def _positions(chosen: Sequence[int] | None, count: int) -> list[int]:
+    return list(range(count)) if chosen is None else list(chosen)
+
+
+def _space_of(graph: Graph) -> LinearSpace | None:
+    for node in graph.nodes:
+        space: LinearSpace | None = getattr(node.operation, "space", None)
+        if space is not None:
+            return space
+    return None
+
+
+def _flow_from(graph: Graph, start: set[Local]) -> set[Local]:
+    """Local values that depend on the given inputs."""
+    flowing = set(start)
+    for node in graph.nodes:
+        if not flowing.isdisjoint([i for i in node.inputs if not isinstance(i, External)]):
+            flowing.update(node.outputs)
+    return flowing
+
+
+def _linear_nodes(graph: Graph, flowing: set[Local]) -> list[LinearNode]:
+    """The nodes of a linear graph through which the chosen flow runs."""
+    nodes = []
+    for node in graph.nodes:
+        mask = tuple([not isinstance(i, External) and i in flowing for i in node.inputs])
+        if any(mask):
+            keys = tuple([graph.key_of(i) for i in node.inputs])
+            outputs = tuple([graph.keys[i] for i in node.outputs])
+            nodes.append(LinearNode(node.operation, keys, mask, outputs))
+    return nodes
+
+
+def _fresh_cotangents(
+    graph: Graph, sources: Sequence[Local | None], run: Pass
+) -> list[Value | None]:
+    """One fresh seed per output through which something flows; repeated outputs get their own."""
+    seeds: list[Value | None] = []
+    for index, source in enumerate(sources):
+        if source is None:
+            seeds.append(None)
+        else:
+            key = graph.keys[source]
+            leaf = cotangent_leaf(key, key.aval, run.id, index)
+            seeds.append(run.space.value(leaf, (run,)))
+    return seeds
+
+
+class _Forward:
+    """The part of a linear graph that a partial transposition leaves as it is."""
+
+    def __init__(self, inputs: list[Any], outputs: list[Local | None], nodes: list[LinearNode]):
+        self.inputs = inputs
+        self.outputs = outputs
+        self.nodes = nodes
+
+
+def _forward_part(
+    linear: LinearizedGraph, chosen: Sequence[int], turned: Sequence[int], flowing: set[Local]
+) -> _Forward:
+    """What stays forward; refuses outputs that depend on transposed inputs."""
+    graph = linear.linear
+    inputs = [t for i, t in enumerate(linear.tangent_inputs) if i not in chosen]
+    outputs = [t for i, t in enumerate(linear.tangent_outputs) if i not in turned]
+    for position, local in enumerate(linear.tangent_outputs):
+        if position not in turned and local is not None and local in flowing:
+            raise MixedFlowError(
+                f"output {position} stays forward but depends on a transposed input\n"
+                "  hint       transpose this output too, or leave that input forward",
+                output=position,
+            )
+    ahead = _flow_from(graph, {t.local for t in inputs if t is not None})
+    return _Forward(inputs, outputs, _linear_nodes(graph, ahead - flowing) if inputs else [])
+
+
+def _assemble_transposed(
+    run: Pass,
+    linear: LinearizedGraph,
+    sources: Sequence[Local | None],
+    seeds: Sequence[Value | None],
+    results: Sequence[Value | None],
+    forward: _Forward,
+) -> LinearizedGraph:
+    """The graph of the backward sweep, with the forward part beside it."""
+    graph = linear.linear
+    wrap = run.space.value
+    for node in forward.nodes:
+        run.nodes.setdefault(node.outputs[0], node)
+    base = [graph.keys[s] if s is not None else None for s in sources]
+    all_seeds = [*seeds, *(t and wrap(graph.keys[t.local], (run,)) for t in forward.inputs)]
+    all_keys = [*base, *(t and t.key for t in forward.inputs)]
+    all_results = [
+        *results,
+        *(None if o is None else wrap(graph.keys[o], (run,)) for o in forward.outputs),
+    ]
+    view = resolve([linear.residual, *linear.linear.parents])
+    return assemble(run, view, all_keys, all_seeds, all_results)  # type: ignore[arg-type]
+
+
+def _transpose_wires(
+    linear: LinearizedGraph, chosen: Sequence[int], turned: Sequence[int]
+) -> LinearizedGraph:
+    """The transpose of a graph without operations, in which no vocabulary is known.
+
+    Each input is wired straight to outputs; repeated wires need a sum and so a vocabulary.
+    """
+    graph = linear.linear
+    wires: dict[Local, list[int]] = {}
+    for i in turned:
+        local = linear.tangent_outputs[i]
+        if local is not None:
+            wires.setdefault(local, []).append(i)
+    for targets in wires.values():
+        if len(targets) > 1:
+            raise MixedFlowError(
+                "an input is wired to several outputs and no operation names a linear space\n"
+                "  hint       pass the outputs through an operation of the vocabulary",
+                outputs=tuple(targets),
+            )
+    inputs = [linear.tangent_inputs[i] for i in chosen]
+    from_seed = {local: targets[0] for local, targets in wires.items()}
+    run = Pass(None, transposed=True)  # type: ignore[arg-type]
+    leaves = {
+        i: cotangent_leaf(graph.keys[local], graph.keys[local].aval, run.id, i)
+        for i in turned
+        if (local := linear.tangent_outputs[i]) is not None
+    }
+    seeds = [Value(leaves[i], (run,)) if i in leaves else None for i in turned]
+    results = [
+        Value(leaves[from_seed[t.local]], (run,)) if t is not None and t.local in from_seed else None
+        for t in inputs
+    ]
+    keys = [leaves.get(i) for i in turned]
+    return assemble(run, resolve([linear.residual]), keys, seeds, results)  # type: ignore[arg-type]

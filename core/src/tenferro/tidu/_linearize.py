@@ -1,0 +1,282 @@
+"""The forward sweep: emit tangents of outputs from tangents of inputs.
+
+``push`` is the one algorithm. ``linearize`` runs it on fresh seeds and keeps what was emitted as a
+linear graph beside a residual graph; ``pushforward`` (in ``_derive.py``) runs it on given tangents.
+The traversal is over the resolved logical DAG, iterative, dependencies first; rules are called
+only for operations that the outputs need and that depend on ``wrt``.
+Read next: ``_linear_transpose.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from tenferro.computegraph import (
+    CollectorPaused,
+    Definition,
+    Graph,
+    GraphBuilder,
+    Local,
+    Operation,
+    ResolvedView,
+    Resolver,
+    ValueKey,
+    derive,
+    postorder,
+)
+from tenferro.tidu._context import EMPTY_CONTEXT, ADContext
+from tenferro.tidu._emit import RuleBuilder
+from tenferro.tidu._errors import DuplicateWrtError, RuleResultError
+from tenferro.tidu._linear_space import NO_TANGENT, LinearSpace
+from tenferro.tidu._seed import tangent_leaf
+from tenferro.tidu._value import LinearNode, Pass, Value
+
+Tangents = dict[ValueKey, Value]
+
+
+class LinearInput(NamedTuple):
+    """An input of a linear graph: the value it belongs to, and where it is."""
+
+    key: ValueKey
+    local: Local
+
+
+class LinearizedGraph(NamedTuple):
+    """A strictly linear graph and the residual graph that it reads from.
+
+    ``tangent_inputs`` stand in the order of ``wrt`` (``None``: no tangent exists),
+    ``tangent_outputs`` in the order of the outputs (``None``: nothing flows).
+    """
+
+    linear: Graph
+    residual: Graph
+    tangent_inputs: tuple[LinearInput | None, ...]
+    tangent_outputs: tuple[Local | None, ...]
+
+    def __str__(self) -> str:
+        return f"linear {self.linear}\nresidual {self.residual}"
+
+
+def linearize(
+    view: Resolver,
+    outputs: Sequence[ValueKey],
+    wrt: Sequence[ValueKey],
+    *,
+    context: ADContext | None = None,
+) -> LinearizedGraph:
+    """The derivative of outputs with respect to ``wrt``, as a linear graph on fresh seeds.
+
+    Raises DuplicateWrtError: if a value is named twice in ``wrt``.
+    Raises MissingRuleError, NotLinearError, RuleResultError: if a rule is missing or wrong.
+    """
+    check_wrt(wrt)
+    with CollectorPaused():
+        plan = plan_sweep(view, outputs, wrt)
+        run = Pass(plan.space, transposed=False) if plan.space else None
+        if run is None:
+            return _nothing_flows(view, outputs, wrt)
+        seeds = fresh_tangents(wrt, run)
+        tangents = push(plan, wrt, seeds, RuleBuilder(run, context or EMPTY_CONTEXT))
+        return assemble(
+            run, view, list(wrt), seeds, [tangents.get(key) for key in outputs]
+        )
+
+
+def check_wrt(wrt: Sequence[ValueKey]) -> None:
+    """Raise DuplicateWrtError if a value is named twice."""
+    if len(set(wrt)) == len(wrt):
+        return
+    for second, key in enumerate(wrt):
+        first = list(wrt).index(key)
+        if first != second:
+            raise DuplicateWrtError(
+                f"wrt names {key!r} twice, at positions {first} and {second}",
+                value=key,
+                positions=(first, second),
+            )
+
+
+class SweepPlan(NamedTuple):
+    """The nodes between ``wrt`` and the outputs in topological order, and their linear space."""
+
+    nodes: list[tuple[ValueKey, Definition]]
+    space: LinearSpace | None
+
+
+def plan_sweep(view: Resolver, outputs: Sequence[ValueKey], wrt: Sequence[ValueKey]) -> SweepPlan:
+    """Find what has to be swept: reachable from the outputs and dependent on ``wrt``."""
+    stop = set(wrt)
+    lookup = view.definition
+    order, _ = postorder(outputs, lambda key: None if key in stop else lookup(key))
+    active = set(wrt)
+    nodes = []
+    space: LinearSpace | None = None
+    for item in order:
+        definition = item[1]
+        if active.isdisjoint(definition[3:]):
+            continue
+        active.add(item[0])
+        nodes.append(item)
+        space = space or getattr(definition[0], "space", None)
+    return SweepPlan(nodes, space)
+
+
+def fresh_tangents(wrt: Sequence[ValueKey], run: Pass) -> list[Value | None]:
+    """A fresh active seed for each value; ``None`` where no tangent exists."""
+    seeds: list[Value | None] = []
+    for key in wrt:
+        aval = run.space.tangent_aval(key.aval)
+        if aval is NO_TANGENT:
+            seeds.append(None)
+        else:
+            seeds.append(run.space.value(tangent_leaf(key, aval, run.id), (run,)))
+    return seeds
+
+
+def push(
+    plan: SweepPlan,
+    wrt: Sequence[ValueKey],
+    seeds: Sequence[Value | None],
+    rule: RuleBuilder,
+) -> Tangents:
+    """Emit tangents for the nodes of the plan; returns those of all values where any flows."""
+    tangents: Tangents = {k: t for k, t in zip(wrt, seeds, strict=True) if t is not None}
+    swept: set[tuple[Any, ...]] = set()
+    get, value_of = tangents.get, rule.value
+    for key, definition in plan.nodes:
+        inputs = definition[3:]
+        incoming = [get(k) for k in inputs]
+        if not any([t is not None for t in incoming]):
+            continue
+        operation = definition[0]
+        if operation.output_count == 1:
+            produced: tuple[ValueKey, ...] = (key,)
+        else:
+            node = (operation, definition[1], inputs)
+            if node in swept:
+                continue
+            swept.add(node)
+            produced = derive(operation, inputs, definition[1])
+        if not any([operation.carries(k.aval) for k in produced]):
+            continue
+        rule.run.operation = operation
+        emitted = rule.context.jvp(operation)(
+            rule, [value_of(k) for k in inputs], [value_of(k) for k in produced], incoming
+        )
+        _store(tangents, produced, emitted, operation, rule)
+    return tangents
+
+
+def _store(
+    tangents: Tangents,
+    produced: Sequence[ValueKey],
+    emitted: Sequence[Value | None],
+    operation: Operation,
+    rule: RuleBuilder,
+) -> None:
+    """Keep what a rule emitted, after a check of its form."""
+    if len(emitted) != len(produced):
+        raise wrong_result(operation, rule, f"{len(emitted)} tangents", f"{len(produced)}")
+    for key, tangent in zip(produced, emitted, strict=True):
+        if tangent is None:
+            continue
+        need = rule.space.tangent_aval(key.aval)
+        check_emitted(tangent, need, operation, rule)
+        if rule.run in tangent.flow:
+            tangents[key] = tangent
+
+
+def check_emitted(value: Value, need: Any, operation: Operation, rule: RuleBuilder) -> None:
+    """Raise RuleResultError unless an emitted value has the aval and the flow it must have."""
+    if not isinstance(value, Value):
+        raise wrong_result(operation, rule, repr(value), "a value or None")
+    if value.key.aval != need:
+        raise wrong_result(operation, rule, str(value.key.aval), str(need))
+    if rule.run not in value.flow and not rule.space.is_zero(value.key):
+        raise wrong_result(operation, rule, f"the constant {value!r}", "a value that carries flow")
+
+
+def wrong_result(operation: Operation, rule: RuleBuilder, got: str, need: str) -> RuleResultError:
+    """The error for a rule that returned something it must not."""
+    key = getattr(operation, "key", "") or operation.name
+    return RuleResultError(
+        f"{key}: its {rule.run.rule} rule returned a wrong result\n"
+        f"  got        {got}\n  need       {need}",
+        primitive=key,
+        rule=rule.run.rule,
+        got=got,
+        need=need,
+    )
+
+
+def assemble(
+    run: Pass,
+    view: Resolver,
+    wrt: Sequence[ValueKey],
+    seeds: Sequence[Value | None],
+    results: Sequence[Value | None],
+) -> LinearizedGraph:
+    """The linear graph of a pass and the residual graph that it reads from."""
+    parents = view.graphs if isinstance(view, ResolvedView) else ()
+    active = {t.key for t in seeds if t is not None}
+    nodes = _live_nodes(run, results, active)
+    for node in nodes:
+        active.update(node.outputs)
+    external = {k: None for node in nodes for k in node.inputs if k not in active}
+    residual = Graph.of((), tuple(external), parents)
+    builder = GraphBuilder((residual, *parents))
+    locals_ = [None if t is None else builder.declare(t.key) for t in seeds]
+    for node in nodes:
+        builder.append(node.operation, node.inputs, node.outputs[0].role)
+    flowing = [t for t in results if t is not None]
+    builder.output(*(t.key for t in flowing))
+    linear = builder.build()
+    outputs = iter(linear.outputs)
+    return LinearizedGraph(
+        linear,
+        residual,
+        tuple(
+            None if local is None else LinearInput(key, local)
+            for key, local in zip(wrt, locals_, strict=True)
+        ),
+        tuple(None if t is None else next(outputs) for t in results),  # type: ignore[misc]
+    )
+
+
+def _live_nodes(
+    run: Pass, results: Sequence[Value | None], seeds: set[ValueKey]
+) -> list[LinearNode]:
+    """The recorded nodes that the results need, in the order of emission."""
+    needed = {t.key for t in results if t is not None}
+    live = []
+    for node in reversed(run.nodes.values()):
+        if needed.isdisjoint(node.outputs):
+            continue
+        live.append(node)
+        needed.update(
+            [k for k, active in zip(node.inputs, node.active_mask, strict=True) if active]
+        )
+    live.reverse()
+    return live
+
+
+def _nothing_flows(
+    view: Resolver, outputs: Sequence[ValueKey], wrt: Sequence[ValueKey]
+) -> LinearizedGraph:
+    """The derivative where no operation lies between ``wrt`` and the outputs.
+
+    An output that is itself in ``wrt`` still has the identity as its derivative; its tangent aval
+    is its own aval, because no vocabulary says otherwise.
+    """
+    builder = GraphBuilder()
+    run_id = Pass(None, transposed=False).id  # type: ignore[arg-type]
+    seeds = {key: tangent_leaf(key, key.aval, run_id) for key in wrt}
+    locals_ = {key: builder.declare(seed) for key, seed in seeds.items()}
+    builder.output(*(locals_[key] for key in outputs if key in locals_))
+    return LinearizedGraph(
+        builder.build(),
+        Graph.of((), ()),
+        tuple(LinearInput(key, locals_[key]) for key in wrt),
+        tuple(locals_.get(key) for key in outputs),
+    )

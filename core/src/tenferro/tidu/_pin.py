@@ -1,0 +1,71 @@
+"""Pins: fresh identities for values that an inner transform differentiates with respect to.
+
+A transform that is called on values of an outer trace pins them and differentiates with respect
+to the pins. The inner transform then cannot confuse its argument with anything else that has the
+same value; for outer transforms a pin is the identity; ``materialize_merge`` removes it.
+Perturbation confusion, closures over outer values and ``wrt`` that is also closed over are right
+without substitution. Read next: ``_linearize.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from tenferro.computegraph import UNKNOWN, Operation, ValueKey, derive_one, join_traces, new_leaf
+from tenferro.tidu._value import PassId, Value, fresh_id
+
+if TYPE_CHECKING:
+    from tenferro.tidu._emit import RuleBuilder
+
+
+class Trace:
+    """The time during which a function is being recorded for a transform."""
+
+    __slots__ = ("id", "open")
+
+    def __init__(self) -> None:
+        self.id = fresh_id()
+        self.open = True
+
+    def __repr__(self) -> str:
+        return f"<{'open' if self.open else 'closed'} trace {self.id.serial}>"
+
+
+class Pin(Operation):
+    """y = x, under an identity of its own."""
+
+    transparent: ClassVar[bool] = True
+    id: PassId
+    linear: ClassVar[tuple[tuple[int, ...], ...]] = ((0,),)
+
+    def abstract_eval(self, x: Any) -> Any:
+        """The aval of the input."""
+        return x
+
+    def jvp(
+        self,
+        rule: RuleBuilder,
+        primals_in: Sequence[Value],
+        primals_out: Sequence[Value],
+        tangents_in: Sequence[Value | None],
+    ) -> Sequence[Value | None]:
+        """The tangent passes as it is."""
+        return tangents_in
+
+
+def pin(key: ValueKey, trace: Trace) -> ValueKey:
+    """The same value under a fresh identity on which ``trace`` is open."""
+    pinned = derive_one(Pin(fresh_id()), (key,))
+    pinned.traces = join_traces(key.traces, frozenset((trace,)))
+    if key.operand is not UNKNOWN:
+        pinned.operand = key.operand
+        pinned.depth = 0
+    return pinned
+
+
+def pinned_leaf(identity: Any, aval: Any, trace: Trace) -> ValueKey:
+    """A fresh input on which ``trace`` is open."""
+    key = new_leaf(identity, aval)
+    key.traces = frozenset((trace,))
+    return key

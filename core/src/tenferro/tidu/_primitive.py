@@ -1,0 +1,101 @@
+"""Primitives: operations with derivative rules.
+
+For every input there is exactly one rule: ``transpose`` where the operation is linear in it,
+``jvp`` where it is not. Linearity is stated as groups of inputs in which the operation is jointly
+linear. Everything else (JVP of linear inputs, product rule, VJP, higher order) is derived here and
+in the two transforms. Read next: ``_emit.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from tenferro.computegraph import Operation
+from tenferro.tidu._errors import MissingRuleError
+from tenferro.tidu._linear_space import NO_TANGENT, LinearSpace
+from tenferro.tidu._value import Linear, Residual, Value
+
+if TYPE_CHECKING:
+    from tenferro.tidu._emit import RuleBuilder
+
+Groups = tuple[tuple[int, ...], ...]
+
+
+class Primitive(Operation):
+    """An operation that can be differentiated.
+
+    ``linear`` lists groups of input positions: add ``((0, 1),)``, mul ``((0,), (1,))``, exp ``()``.
+    A vocabulary's base class sets ``space``.
+    """
+
+    key: ClassVar[str] = ""
+    version: ClassVar[int] = 1
+    linear: ClassVar[Any] = ()  # Groups; a property where it depends on the parameters
+    space: ClassVar[LinearSpace]
+
+    def carries(self, aval: Any) -> bool:
+        """Whether an output of this aval can have a tangent."""
+        return self.space.tangent_aval(aval) is not NO_TANGENT
+
+    def jvp(
+        self,
+        rule: RuleBuilder,
+        primals_in: Sequence[Value],
+        primals_out: Sequence[Value],
+        tangents_in: Sequence[Value | None],
+    ) -> Sequence[Value | None]:
+        """Emit tangents of the outputs; called only when some tangent flows.
+
+        Derived from the groups: each active group contributes the operation itself with tangents
+        in the places of the group, each other active input what ``jvp_input`` says.
+        """
+        groups: Groups = self.linear
+        terms = [
+            rule.apply_linear(self, group, primals_in, tangents_in)
+            for group in groups
+            if any(tangents_in[i] is not None for i in group)
+        ]
+        grouped = {i for group in groups for i in group}
+        for i, tangent in enumerate(tangents_in):
+            if tangent is not None and i not in grouped:
+                terms.append(self.jvp_input(rule, i, tangent, primals_in, primals_out))
+        return rule.sum_terms(terms)
+
+    def jvp_input(
+        self,
+        rule: RuleBuilder,
+        index: int,
+        tangent: Value,
+        primals_in: Sequence[Value],
+        primals_out: Sequence[Value],
+    ) -> Sequence[Value | None]:
+        """Emit tangents of the outputs for the tangent of one input outside every group."""
+        raise missing_rule(self, "jvp", index)
+
+    def transpose(
+        self,
+        rule: RuleBuilder,
+        cotangents_out: Sequence[Value | None],
+        inputs: Sequence[Residual | Linear],
+    ) -> Sequence[Value | None]:
+        """Emit cotangents of the ``Linear`` inputs, ``None`` in the places of the others."""
+        raise missing_rule(self, "transpose")
+
+
+def missing_rule(
+    operation: Operation, rule: str, index: int | None = None
+) -> MissingRuleError:
+    """The error for a rule that nobody wrote."""
+    cls = type(operation)
+    key = getattr(operation, "key", "") or operation.name
+    which = "" if index is None else f" for input {index}"
+    return MissingRuleError(
+        f"{key}: no {rule} rule{which}\n"
+        f"  provider   {cls.__module__}.{cls.__qualname__}\n"
+        f"  hint       define `{rule}` on the class, or pass one in an ADContext",
+        primitive=key,
+        rule=rule,
+        provider=cls.__module__,
+        input=index,
+    )

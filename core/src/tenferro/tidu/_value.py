@@ -1,0 +1,102 @@
+"""Values as rules see them, and the passes whose flow they carry.
+
+A value is a key together with its flow: the passes in which it is active. Flow belongs to the
+handle and not to the key, because one value can be primal and tangent at once (``jvp(f, x, x)``),
+and because a rule may itself run a transform, so that several passes are open together.
+Read next: ``_primitive.py``.
+"""
+
+from __future__ import annotations
+
+import secrets
+from itertools import count
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tenferro.computegraph import Operation, ValueKey
+
+if TYPE_CHECKING:
+    from tenferro.tidu._linear_space import LinearSpace
+
+_process = secrets.token_hex(6)
+_serials = count()
+
+
+class PassId(NamedTuple):
+    """Identity of one run of a transform: unique over processes, so it survives pickling."""
+
+    process: str
+    serial: int
+
+
+def fresh_id() -> PassId:
+    """An identity that no other call has got."""
+    return PassId(_process, next(_serials))
+
+
+class LinearNode(NamedTuple):
+    """One equation of linear flow, with the inputs through which the flow runs."""
+
+    operation: Operation
+    inputs: tuple[ValueKey, ...]
+    active_mask: tuple[bool, ...]
+    outputs: tuple[ValueKey, ...]
+
+
+class Pass:
+    """One run of a transform: what it has emitted so far, in order."""
+
+    __slots__ = ("id", "nodes", "operation", "rule", "space", "transposed")
+
+    def __init__(self, space: LinearSpace, transposed: bool) -> None:
+        self.id = fresh_id()
+        self.space = space
+        self.transposed = transposed
+        self.nodes: dict[ValueKey, LinearNode] = {}
+        self.operation: Operation | None = None  # whose rule is running, for messages
+        self.rule = "transpose" if transposed else "jvp"
+
+
+Flow = tuple[Pass, ...]  # by age, oldest first
+NO_FLOW: Flow = ()
+
+
+def join_flow(left: Flow, right: Flow) -> Flow:
+    """The passes of both, oldest first."""
+    if not left or left is right:
+        return right
+    joined = {*left, *right}
+    return left if len(joined) == len(left) else tuple(sorted(joined, key=lambda p: p.id.serial))
+
+
+class Value:
+    """A graph value in the hands of a rule."""
+
+    __slots__ = ("flow", "key")
+
+    def __init__(self, key: ValueKey, flow: Flow = NO_FLOW) -> None:
+        self.key = key
+        self.flow = flow
+
+    @property
+    def aval(self) -> Any:
+        """Abstract value."""
+        return self.key.aval
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.key!r})"
+
+
+class Residual(NamedTuple):
+    """An input of a linear operation that carries no flow: a coefficient."""
+
+    value: Value
+
+
+class Linear(NamedTuple):
+    """An input of a linear operation that carries flow: only its abstract value may be read.
+
+    ``primal`` is the key of the value whose tangent this is, where there is one.
+    """
+
+    aval: Any
+    primal: ValueKey | None = None
