@@ -295,24 +295,54 @@ def postorder(
     return order, leaves
 
 
+def flat_form(graph: Graph) -> tuple[list[ValueKey], list[FlatNode], list[int]]:
+    """A closed graph as flat lists: input keys, nodes over value numbers, numbers of the outputs.
+
+    Values are numbered inputs first, then outputs of nodes, whatever their local ids are.
+    """
+    number = {int(local): i for i, local in enumerate(graph.inputs)}
+    nodes: list[FlatNode] = []
+    for operation, inputs, outputs, role in graph.nodes:
+        nodes.append((operation, tuple([_flat(graph, number, r) for r in inputs]), role))
+        for local in outputs:
+            number[local] = len(number)
+    return list(graph.input_keys), nodes, [_flat(graph, number, r) for r in graph.outputs]
+
+
+FlatNode = tuple[Operation, tuple[int, ...], OperationRole]
+
+
+def _flat(graph: Graph, number: dict[int, int], reference: Local | External) -> int:
+    if isinstance(reference, External):
+        raise GraphError(
+            f"{graph!r} reads {reference.key!r} of another graph, and only a closed graph can be "
+            "written down; materialize it first",
+            graph=graph,
+            value=reference.key,
+        )
+    return number[reference]
+
+
+def leaf_name(key: ValueKey, position: int) -> Hashable:
+    """The name of an input when its graph is written down; a value that was cut has none."""
+    return key.input_key if key.is_input else ("cut", position)
+
+
 def _pickle_form(graph: Graph) -> tuple[Callable[..., Graph], tuple[object, ...]]:
-    """Flat lists from which ``_from_pickle`` builds the graph again; no nesting, no recursion."""
-    if graph.parents or any(isinstance(r, External) for node in graph.nodes for r in node.inputs):
-        raise GraphError("only a closed graph can be pickled; materialize it first", graph=graph)
-    inputs = [(graph.keys[i].input_key, graph.keys[i].aval) for i in graph.inputs]
-    nodes = [(n.operation, [int(i) for i in n.inputs], n.role) for n in graph.nodes]  # type: ignore[arg-type]
-    return _from_pickle, (inputs, nodes, [int(i) for i in graph.outputs])  # type: ignore[arg-type]
+    """Flat lists from which ``from_flat`` builds the graph again; no nesting, no recursion."""
+    inputs, nodes, outputs = flat_form(graph)
+    named = [(leaf_name(key, i), key.aval) for i, key in enumerate(inputs)]
+    return from_flat, (named, nodes, outputs)
 
 
-def _from_pickle(
-    inputs: list[tuple[Hashable, Any]],
-    nodes: list[tuple[Operation, list[int], OperationRole]],
-    outputs: list[int],
+def from_flat(
+    inputs: Sequence[tuple[Hashable, Any]], nodes: Sequence[FlatNode], outputs: Sequence[int]
 ) -> Graph:
+    """Build the graph that ``flat_form`` took apart."""
     builder = GraphBuilder()
-    for name, aval in inputs:
-        builder.input(name, aval)
-    for operation, operands, role in nodes:
-        builder.apply(operation, *(Local(i) for i in operands), role=role)
-    builder.output(*(Local(i) for i in outputs))
-    return builder.build()
+    with CollectorPaused():
+        values = [builder.input(name, aval) for name, aval in inputs]
+        for operation, operands, role in nodes:
+            values += builder.apply(operation, *[values[i] for i in operands], role=role)
+        builder.output(*[values[i] for i in outputs])
+        return builder.build()

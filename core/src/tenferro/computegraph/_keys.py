@@ -14,11 +14,12 @@ from __future__ import annotations
 from _weakref import _remove_dead_weakref  # type: ignore[attr-defined]  # the atomic removal that `weakref` itself uses
 from collections.abc import Hashable, Sequence
 from itertools import count
+from threading import RLock
 from typing import Any
 from weakref import ref
 
 from tenferro.computegraph._errors import GraphError
-from tenferro.computegraph._operation import Operation, infer
+from tenferro.computegraph._operation import Operation, canonical, infer
 from tenferro.computegraph._roles import PRIMARY, OperationRole
 
 Definition = tuple[Any, ...]  # (operation, role, slot, *input keys); also the key of the table
@@ -37,6 +38,7 @@ class _Unknown:
 UNKNOWN = _Unknown()
 NO_TRACES: frozenset[Any] = frozenset()
 _serials = count()
+_retiring = RLock()
 
 
 class ValueKey:
@@ -141,7 +143,7 @@ def input_key(identity: Hashable, aval: Any = None) -> ValueKey:
     >>> input_key("x") is input_key("x")
     True
     """
-    entry = (type(identity), identity, aval)
+    entry = (canonical(identity), canonical(aval))
     found = _table.get(entry)
     key = None if found is None else found()
     return _intern(entry, new_leaf(identity, aval)) if key is None else key
@@ -238,15 +240,17 @@ def retire(key: ValueKey) -> None:
 
     Its operand must be stored already, because readers walk concurrently.
     """
-    definition = key.definition
-    if definition is None:
-        return
-    key.identity = ("value", key.serial)
-    key.definition = None
-    key.depth = 0
-    there = _table.get(definition)
-    if there is not None and there() is key:
-        _table.pop(definition, None)
+    with _retiring:  # two threads that retire one key must not both clear its place in the table
+        definition = key.definition
+        if definition is None:
+            return
+        key.identity = ("value", key.serial)
+        key.definition = None
+        key.depth = 0
+        there = _table.get(definition)
+        if there is not None and there() is key:
+            _table.pop(definition, None)
+    del definition  # frees the history, outside the lock
 
 
 def table_size() -> int:

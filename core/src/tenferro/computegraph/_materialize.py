@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from tenferro.computegraph._errors import DuplicateInputError
 from tenferro.computegraph._gc import CollectorPaused
-from tenferro.computegraph._graph import postorder
-from tenferro.computegraph._keys import UNKNOWN, Definition, ValueKey
+from tenferro.computegraph._graph import leaf_name, postorder
+from tenferro.computegraph._keys import UNKNOWN, Definition, ValueKey, input_key, new_leaf
 from tenferro.computegraph._operation import Operation, infer
 from tenferro.computegraph._resolve import Resolver
 from tenferro.computegraph._roles import OperationRole
@@ -72,6 +72,11 @@ class MaterializedGraph:
 
     def __repr__(self) -> str:
         return f"<MaterializedGraph of {len(self.nodes)} nodes, {len(self.inputs)} inputs>"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        named = [(leaf_name(key, i), key.aval) for i, key in enumerate(self.inputs)]
+        nodes = [(n.operation, n.inputs, n.outputs, n.role, None) for n in self.nodes]
+        return from_rows, (named, nodes, self.outputs, self.avals)
 
 
 class Structure:
@@ -180,3 +185,16 @@ def _append_node(
         avals += infer(operation, tuple([avals[i] for i in inputs]))
         outputs = tuple(range(base, base + count))
     nodes.append(MaterializedNode(operation, inputs, outputs, definition[1], key.source))
+
+
+def from_rows(
+    inputs: Sequence[tuple[Hashable, Any]],
+    rows: Sequence[tuple[Operation, tuple[int, ...], tuple[int, ...], OperationRole, Any]],
+    outputs: Sequence[int],
+    avals: Sequence[Any],
+) -> MaterializedGraph:
+    """A materialized graph from its parts; inputs that are named alike stay apart."""
+    leaves = dict.fromkeys(input_key(name, aval) for name, aval in inputs)
+    if len(leaves) < len(inputs):
+        leaves = dict.fromkeys(new_leaf(name, aval) for name, aval in inputs)
+    return MaterializedGraph([*leaves], [MaterializedNode(*row) for row in rows], outputs, avals)

@@ -11,11 +11,15 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
+from threading import RLock
 from typing import Any, ClassVar, dataclass_transform
 from weakref import WeakValueDictionary
 
+from tenferro.computegraph._errors import GraphError
+
 _interned: WeakValueDictionary[tuple[object, ...], Operation] = WeakValueDictionary()
 _aliases: WeakValueDictionary[tuple[object, ...], Operation] = WeakValueDictionary()
+_interning = RLock()  # `WeakValueDictionary.setdefault` looks, then writes: a race without it
 
 
 def canonical(value: object) -> object:
@@ -138,6 +142,12 @@ def infer(operation: Operation, avals: tuple[Any, ...]) -> tuple[Any, ...]:
     if found is None:
         result = operation.abstract_eval(*avals)
         found = result if type(result) is tuple else (result,)
+        if len(found) != operation.output_count:
+            raise GraphError(
+                f"{operation.name}: abstract_eval gave {len(found)} abstract values, "
+                f"need {operation.output_count}",
+                operation=operation,
+            )
         if len(memo) >= _MEMO_LIMIT:
             memo.clear()
         memo[avals] = found
@@ -178,6 +188,7 @@ def _intern(operation: Operation) -> Operation:
     cls = type(operation)
     key = (cls, *(canonical(getattr(operation, name)) for name in cls._fields))
     try:
-        return _interned.setdefault(key, operation)
+        with _interning:
+            return _interned.setdefault(key, operation)
     except TypeError as error:
         raise TypeError(f"{operation!r}: parameters must be hashable ({error})") from None
