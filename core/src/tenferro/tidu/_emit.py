@@ -24,17 +24,17 @@ from tenferro.computegraph import (
 from tenferro.tidu._check import check_linear
 from tenferro.tidu._context import ADContext
 from tenferro.tidu._linear_space import LinearSpace
+from tenferro.tidu._primitive import Primitive
 from tenferro.tidu._value import NO_FLOW, Flow, LinearNode, Pass, Value, join_flow
 
 
-def emit(operation: Operation, values: Sequence[Value], cls: type[Value]) -> tuple[Value, ...]:
+def emit(operation: Primitive, values: Sequence[Value], cls: type[Value]) -> tuple[Value, ...]:
     """Apply an operation to values; the results are of class ``cls`` and carry the joint flow.
 
     Raises NotLinearError: if flow enters and the operation is not linear in it.
     """
-    simplify = operation.__class__.__dict__.get("simplify") or getattr(operation, "simplify", None)
-    if simplify is not None:
-        simpler = operation.simplify(*values)  # type: ignore[attr-defined]
+    if operation.simplify is not None:
+        simpler = operation.simplify(*values)
         if simpler is not None:
             return (simpler,)
     if operation.commutative:
@@ -92,7 +92,7 @@ class RuleBuilder:
         self.space: LinearSpace = run.space
         self.enclosing = enclosing  # passes of outer transforms whose flow comes in from outside
 
-    def emit(self, operation: Operation, *values: Value) -> Any:
+    def emit(self, operation: Primitive, *values: Value) -> Any:
         """Apply an operation; one value, or a tuple where it has not exactly one output."""
         results = emit(operation, values, self.space.value)
         return results[0] if operation.output_count == 1 else results
@@ -110,7 +110,7 @@ class RuleBuilder:
 
     def apply_linear(
         self,
-        operation: Operation,
+        operation: Primitive,
         group: Sequence[int],
         primals: Sequence[Value],
         tangents: Sequence[Value | None],

@@ -210,7 +210,7 @@ def _assemble_transposed(
         *(None if o is None else wrap(graph.keys[o], (run,)) for o in forward.outputs),
     ]
     view = resolve([linear.residual, *linear.linear.parents])
-    return assemble(run, view, all_keys, all_seeds, all_results)  # type: ignore[arg-type]
+    return assemble(run, view, all_keys, all_seeds, all_results)
 
 
 def _transpose_wires(
@@ -247,4 +247,4 @@ def _transpose_wires(
         for t in inputs
     ]
     keys = [leaves.get(i) for i in turned]
-    return assemble(run, resolve([linear.residual]), keys, seeds, results)  # type: ignore[arg-type]
+    return assemble(run, resolve([linear.residual]), keys, seeds, results)

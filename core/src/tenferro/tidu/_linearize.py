@@ -38,7 +38,7 @@ Tangents = dict[ValueKey, Value]
 class LinearInput(NamedTuple):
     """An input of a linear graph: the value it belongs to, and where it is."""
 
-    key: ValueKey
+    key: ValueKey | None
     local: Local
 
 
@@ -213,7 +213,7 @@ def wrong_result(operation: Operation, rule: RuleBuilder, got: str, need: str) -
 def assemble(
     run: Pass,
     view: Resolver,
-    wrt: Sequence[ValueKey],
+    wrt: Sequence[ValueKey | None],
     seeds: Sequence[Value | None],
     results: Sequence[Value | None],
 ) -> LinearizedGraph:

@@ -37,7 +37,6 @@ class Pin(Operation):
 
     transparent: ClassVar[bool] = True
     id: PassId
-    linear: ClassVar[tuple[tuple[int, ...], ...]] = ((0,),)
 
     def abstract_eval(self, x: Any) -> Any:
         """The aval of the input."""

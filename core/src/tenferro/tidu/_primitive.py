@@ -33,6 +33,12 @@ class Primitive(Operation):
     version: ClassVar[int] = 1
     linear: ClassVar[Any] = ()  # Groups; a property where it depends on the parameters
     space: ClassVar[LinearSpace]
+    simplify: ClassVar[Any] = None  # optional method: a simpler value for these inputs, or None
+
+    def groups(self, count: int) -> Groups:
+        """The linearity groups of an application to ``count`` inputs."""
+        found: Groups = self.linear
+        return found
 
     def carries(self, aval: Any) -> bool:
         """Whether an output of this aval can have a tangent."""
@@ -50,7 +56,7 @@ class Primitive(Operation):
         Derived from the groups: each active group contributes the operation itself with tangents
         in the places of the group, each other active input what ``jvp_input`` says.
         """
-        groups: Groups = self.linear
+        groups = self.groups(len(primals_in))
         terms = [
             rule.apply_linear(self, group, primals_in, tangents_in)
             for group in groups

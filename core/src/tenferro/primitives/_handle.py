@@ -1,0 +1,144 @@
+"""Handles: graph values with a shape and a dtype, and operators that record.
+
+Rules, decompositions and the functions of this layer work on handles and know nothing of
+evaluation; ``tenferro.array.Array`` extends a handle one layer higher. Operators here are strict:
+operands have one shape and one dtype, and a Python scalar takes those of the other operand.
+Read next: ``_primitive.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any, NoReturn
+
+from tenferro.computegraph import TenferroError, ValueKey, input_key
+from tenferro.primitives._aval import Aval, Shape
+from tenferro.primitives._dtype import DType
+from tenferro.tidu import NO_FLOW, Flow, NotLinearError, Value
+
+Scalar = bool | int | float | complex
+OPERATORS: dict[str, Callable[..., Any]] = {}  # filled by _operators.py
+
+
+class Handle(Value):
+    """A graph value: what rules receive and what primitives return.
+
+    >>> x = variable("x", (2, 3), "float64")
+    >>> (x + 1).shape
+    (2, 3)
+    """
+
+    __slots__ = ()
+
+    def __init__(self, key: ValueKey, flow: Flow = NO_FLOW) -> None:
+        self.key = key
+        self.flow = flow
+
+    @property
+    def aval(self) -> Aval:
+        """Shape and dtype."""
+        found: Aval = self.key.aval
+        return found
+
+    @property
+    def shape(self) -> Shape:
+        """Sizes of the axes."""
+        return self.aval.shape
+
+    @property
+    def dtype(self) -> DType:
+        """Type of the elements."""
+        return self.aval.dtype
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return self.aval.ndim
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return self.aval.size
+
+    def __add__(self, other: Any) -> Any:
+        return OPERATORS["add"](self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return OPERATORS["add"](other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return OPERATORS["sub"](self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return OPERATORS["sub"](other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return OPERATORS["mul"](self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return OPERATORS["mul"](other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return OPERATORS["div"](self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return OPERATORS["div"](other, self)
+
+    def __pow__(self, exponent: Any) -> Any:
+        return OPERATORS["pow"](self, exponent)
+
+    def __neg__(self) -> Any:
+        return OPERATORS["neg"](self)
+
+    def __abs__(self) -> Any:
+        return OPERATORS["abs"](self)
+
+    def __bool__(self) -> bool:
+        raise AbstractValueError(
+            f"the truth value of {self.aval} is not known while a graph is built\n"
+            "  hint       rules select with `select(pred, a, b)` and test for `is None`",
+            aval=self.aval,
+        )
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.aval})"
+
+
+class AbstractValueError(TenferroError, TypeError):
+    """Report that a value was asked for where only its shape and dtype exist. Field: ``aval``."""
+
+
+class FlowHandle(Handle):
+    """An input of a transpose rule through which flow runs: only shape and dtype may be read."""
+
+    __slots__ = ("_aval", "_owner")
+
+    def __init__(self, aval: Aval, owner: str) -> None:
+        self._aval = aval
+        self._owner = owner
+        self.flow = NO_FLOW
+
+    @property
+    def aval(self) -> Aval:
+        """Shape and dtype."""
+        return self._aval
+
+    @property
+    def key(self) -> NoReturn:  # type: ignore[override]
+        """Refused: the value of a linear input is not defined in a transpose rule."""
+        raise NotLinearError(
+            f"{self._owner}: its transpose rule reads the value of an input that carries flow\n"
+            "  need       only its shape and dtype; the map is linear in this input",
+            primitive=self._owner,
+            rule="transpose",
+            active=(),
+        )
+
+
+def variable(name: Hashable, shape: Iterable[int], dtype: object) -> Handle:
+    """A handle on a graph input.
+
+    >>> variable("x", (2,), "float32")
+    Handle(f32[2])
+    """
+    return Handle(input_key(name, Aval(tuple(shape), dtype)))

@@ -1,0 +1,188 @@
+"""Base classes of tensor primitives, and ``bind``, which applies one.
+
+An author writes one rule per input, named after the input: ``transpose_x(self, ct, x, y)`` where
+the primitive is linear in x, ``jvp_x(self, dx, x, y, *outputs)`` where it is not. The classes here
+only say in which inputs a primitive is linear and translate tidu's calls to handles; all else is
+derived. Read next: ``_operators.py``, then any family file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from tenferro.computegraph import TenferroError, ValueKey, operation_text
+from tenferro.primitives._aval import Aval
+from tenferro.primitives._handle import OPERATORS, FlowHandle, Handle
+from tenferro.primitives._source import caller, source_text
+from tenferro.tidu import NO_TANGENT, Residual, RuleBuilder, Value, emit, missing_rule
+from tenferro.tidu import Linear as FlowInput
+from tenferro.tidu import Primitive as ADPrimitive
+
+_VARIADIC = 0x04  # flag of code objects with *args
+
+
+class TensorSpace:
+    """Tangents of tensors: floats and complex numbers have them, integers and bools do not."""
+
+    value: type[Value] = Handle
+
+    def add(self, x: Value, y: Value) -> Value:
+        """x + y."""
+        return OPERATORS["add"](x, y)  # type: ignore[no-any-return]
+
+    def zeros(self, aval: Aval) -> Value:
+        """The zero of a shape and dtype."""
+        return OPERATORS["zeros"](aval)  # type: ignore[no-any-return]
+
+    def is_zero(self, key: ValueKey) -> bool:
+        """Whether the key is a constant of value 0."""
+        operation = key.operation
+        return operation is not None and operation.literal and getattr(operation, "value", 1) == 0
+
+    def tangent_aval(self, aval: Aval) -> Any:
+        """The aval itself, or NO_TANGENT for integers and bools."""
+        return aval if aval.dtype.is_inexact else NO_TANGENT
+
+
+class Primitive(ADPrimitive):
+    """A tensor primitive; subclass one of the four classes below.
+
+    Optional methods: ``simplify(self, *inputs)``, ``decompose(self, *inputs)``, ``batch``.
+    """
+
+    space: ClassVar[Any] = TensorSpace()
+    decompose: ClassVar[Any] = None
+    batch: ClassVar[Any] = None
+    _inputs: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls, **kwargs: object) -> None:
+        super().__init_subclass__(**kwargs)
+        code = cls.abstract_eval.__code__
+        cls._inputs = code.co_varnames[1 : code.co_argcount]
+        if "input_count" not in cls.__dict__:
+            cls.input_count = None if code.co_flags & _VARIADIC else len(cls._inputs)
+
+    def jvp_input(
+        self,
+        rule: RuleBuilder,
+        index: int,
+        tangent: Value,
+        primals_in: Sequence[Value],
+        primals_out: Sequence[Value],
+    ) -> Sequence[Value | None]:
+        """Call the author's ``jvp_<input>``."""
+        method = self._rule("jvp", index)
+        return _as_sequence(method(tangent, *primals_in, *primals_out))
+
+    def transpose(
+        self,
+        rule: RuleBuilder,
+        cotangents_out: Sequence[Value | None],
+        inputs: Sequence[Residual | FlowInput],
+    ) -> Sequence[Value | None]:
+        """Call the author's ``transpose_<input>`` for each active input."""
+        ct = cotangents_out[0] if self.output_count == 1 else cotangents_out
+        handles = [
+            FlowHandle(i.aval, self.key) if isinstance(i, FlowInput) else i.value for i in inputs
+        ]
+        return [
+            self._transpose_input(i, ct, handles) if isinstance(given, FlowInput) else None
+            for i, given in enumerate(inputs)
+        ]
+
+    def _transpose_input(self, index: int, ct: Any, handles: Sequence[Value]) -> Value | None:
+        if self.input_count is None:
+            each = getattr(self, "transpose_each", None)
+            if each is None:
+                raise missing_rule(self, "transpose_each", index)
+            return each(ct, index, *handles)  # type: ignore[no-any-return]
+        return self._rule("transpose", index)(ct, *handles)  # type: ignore[no-any-return]
+
+    def _rule(self, kind: str, index: int) -> Any:
+        name = f"{kind}_{self._inputs[min(index, len(self._inputs) - 1)]}"
+        method = getattr(self, name, None)
+        if method is None:
+            raise missing_rule(self, name, index)
+        return method
+
+
+class Linear(Primitive):
+    """Linear in all inputs jointly (add, reshape, sum, concatenate): write ``transpose_x`` each."""
+
+    def groups(self, count: int) -> tuple[tuple[int, ...], ...]:
+        """One group of all inputs."""
+        return (tuple(range(count)),)
+
+
+class Multilinear(Primitive):
+    """Linear in each input separately (mul, dot_general): write ``transpose_x`` each."""
+
+    def groups(self, count: int) -> tuple[tuple[int, ...], ...]:
+        """One group per input."""
+        return tuple((i,) for i in range(count))
+
+
+class Elementwise(Primitive):
+    """A scalar function of each element: write ``derivative(self, x, y)`` with y the output.
+
+    The derivative is the holomorphic one; nothing is conjugated here (the transpose of the product
+    does that).
+    """
+
+    def jvp_input(
+        self,
+        rule: RuleBuilder,
+        index: int,
+        tangent: Value,
+        primals_in: Sequence[Value],
+        primals_out: Sequence[Value],
+    ) -> Sequence[Value | None]:
+        """dy = f′(x) dx."""
+        derivative = getattr(self, "derivative", None)
+        if derivative is None:
+            raise missing_rule(self, "derivative", index)
+        return (OPERATORS["mul"](derivative(*primals_in, *primals_out), tangent),)
+
+
+class Mixed(Primitive):
+    """Linear in the groups that ``linear`` lists (``transpose_x``), not in others (``jvp_x``)."""
+
+
+def bind(operation: Primitive, *handles: Handle) -> Handle:
+    """Apply a primitive of one output to handles (``bind_all`` for any number of outputs).
+
+    The result is of the class of the inputs. Errors of the primitive get the equation and the
+    user's line as notes.
+    """
+    (result,) = bind_all(operation, *handles)
+    return result
+
+
+def bind_all(operation: Primitive, *handles: Handle) -> tuple[Handle, ...]:
+    """``bind`` for a primitive of any number of outputs."""
+    cls: type[Handle] = Handle
+    for handle in handles:
+        kind = type(handle)
+        if kind is not cls and issubclass(kind, cls) and kind is not FlowHandle:
+            cls = kind
+    try:
+        return emit(operation, handles, cls)  # type: ignore[return-value]
+    except TenferroError as error:
+        annotate(error, operation, handles)
+        raise
+
+
+def annotate(error: TenferroError, operation: Primitive, handles: Sequence[Handle]) -> None:
+    """Add the equation and the user's line to an error, once."""
+    if getattr(error, "__notes__", None):
+        return
+    operands = " ".join(str(handle.aval) for handle in handles)
+    error.add_note(f"  equation   {operation_text(operation)} {operands}".rstrip())
+    line = source_text(caller())
+    if line is not None:
+        error.add_note(f"  from       {line}")
+
+
+def _as_sequence(result: Any) -> Sequence[Value | None]:
+    return result if isinstance(result, (tuple, list)) else (result,)

@@ -1,0 +1,51 @@
+"""Where the user's program was when a value was recorded.
+
+A source is a code object and an instruction offset, two pointers; its line is looked up only when
+a message needs it. Frames of tenferro and of NumPy are not the user's.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import CodeType, FrameType
+
+Source = tuple[CodeType, int]
+_LIBRARIES = frozenset(("tenferro", "numpy", "optree", "scipy"))
+
+
+def caller() -> Source | None:
+    """The innermost frame that belongs to the user."""
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
+        module = frame.f_globals.get("__name__") or ""
+        if module.partition(".")[0] not in _LIBRARIES:
+            return frame.f_code, frame.f_lasti
+        frame = frame.f_back
+    return None
+
+
+def source_text(source: Source | None) -> str | None:
+    """``model.py:12   y = W @ x``, or ``None`` where nothing is known."""
+    if source is None:
+        return None
+    code, offset = source
+    line = line_number(source)
+    text = _line_text(code.co_filename, line) if line else ""
+    name = code.co_filename.rpartition("/")[2]
+    return f"{name}:{line or '?'}{f'   {text}' if text else ''}" if offset >= 0 else name
+
+
+def line_number(source: Source) -> int | None:
+    """The line of a source in its file."""
+    code, offset = source
+    for start, end, line in code.co_lines():
+        if start <= offset < end:
+            return line
+    return None
+
+
+def _line_text(filename: str, line: int) -> str:
+    linecache = sys.modules.get("linecache")
+    if linecache is None:
+        linecache = __import__("linecache")
+    return str(linecache.getline(filename, line)).strip()
