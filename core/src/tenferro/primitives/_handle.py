@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, NoReturn
 
-from tenferro.computegraph import TenferroError, ValueKey, input_key
+from tenferro.computegraph import Operation, TenferroError, ValueKey, input_key
 from tenferro.primitives._aval import Aval, Shape
 from tenferro.primitives._dtype import DType
 from tenferro.tidu import NO_FLOW, Flow, NotLinearError, Value
 
 Scalar = bool | int | float | complex
-OPERATORS: dict[str, Callable[..., Any]] = {}  # filled by _operators.py
+OPERATORS: dict[str, Callable[..., Handle]] = {}  # filled by _operators.py
 
 
 class Handle(Value):
@@ -60,38 +60,45 @@ class Handle(Value):
         """Number of elements."""
         return self.aval.size
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other: Any) -> Handle:
         return OPERATORS["add"](self, other)
 
-    def __radd__(self, other: Any) -> Any:
+    def __radd__(self, other: Any) -> Handle:
         return OPERATORS["add"](other, self)
 
-    def __sub__(self, other: Any) -> Any:
+    def __sub__(self, other: Any) -> Handle:
         return OPERATORS["sub"](self, other)
 
-    def __rsub__(self, other: Any) -> Any:
+    def __rsub__(self, other: Any) -> Handle:
         return OPERATORS["sub"](other, self)
 
-    def __mul__(self, other: Any) -> Any:
+    def __mul__(self, other: Any) -> Handle:
         return OPERATORS["mul"](self, other)
 
-    def __rmul__(self, other: Any) -> Any:
+    def __rmul__(self, other: Any) -> Handle:
         return OPERATORS["mul"](other, self)
 
-    def __truediv__(self, other: Any) -> Any:
+    def __truediv__(self, other: Any) -> Handle:
         return OPERATORS["div"](self, other)
 
-    def __rtruediv__(self, other: Any) -> Any:
+    def __rtruediv__(self, other: Any) -> Handle:
         return OPERATORS["div"](other, self)
 
-    def __pow__(self, exponent: Any) -> Any:
+    def __pow__(self, exponent: Any) -> Handle:
         return OPERATORS["pow"](self, exponent)
 
-    def __neg__(self) -> Any:
+    def __neg__(self) -> Handle:
         return OPERATORS["neg"](self)
 
-    def __abs__(self) -> Any:
+    def __abs__(self) -> Handle:
         return OPERATORS["abs"](self)
+
+    def operand_of(self, kind: type[Operation]) -> Handle | None:
+        """The input x where this value is f(x) with f of the given kind, otherwise ``None``."""
+        definition = self.key.definition
+        if definition is None or type(definition[0]) is not kind or len(definition) != 4:
+            return None
+        return type(self)(definition[3], self.flow)
 
     def __bool__(self) -> bool:
         raise AbstractValueError(

@@ -29,11 +29,11 @@ class TensorSpace:
 
     def add(self, x: Value, y: Value) -> Value:
         """x + y."""
-        return OPERATORS["add"](x, y)  # type: ignore[no-any-return]
+        return OPERATORS["add"](x, y)
 
     def zeros(self, aval: Aval) -> Value:
         """The zero of a shape and dtype."""
-        return OPERATORS["zeros"](aval)  # type: ignore[no-any-return]
+        return OPERATORS["zeros"](aval)
 
     def is_zero(self, key: ValueKey) -> bool:
         """Whether the key is a constant of value 0."""
