@@ -1,0 +1,281 @@
+"""Stored numbers: read them, write them, check them against the oracle.
+
+`load` needs the standard library only and refuses a file that differs from the manifest. `write` and `check` compute everything anew
+with `oracle.py` (mpmath); writing is an explicit command, never a side effect of a test run. Large arrays live in `large.npz`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tenferro_conformance.case import Stored, draw
+from tenferro_conformance.errors import GoldenDataError
+from tenferro_conformance.samples import FAMILIES, tables
+from tenferro_conformance.samples.table import ORACLE, Row
+
+if TYPE_CHECKING:
+    from tenferro_conformance.oracle import Tensor
+
+__all__ = ["FOLDER", "check", "load", "write"]
+
+FOLDER = Path(__file__).parent / "golden"
+SCHEMA = 1
+#: Arrays with more entries than this go to the npz file.
+LARGE = 256
+#: Derivatives are stored up to this many entries.
+DIFFERENTIATED = 64
+
+
+# --- reading ------------------------------------------------------------------------------------------
+
+
+@cache
+def load(family: str) -> Mapping[str, Mapping[str, Any]]:
+    """The entries of one family, by golden key."""
+    path = FOLDER / f"{family}.json"
+    if not path.exists():
+        return {}
+    _verify(path)
+    content = json.loads(path.read_text())
+    if content["schema"] != SCHEMA:
+        raise GoldenDataError(f"{path.name}: schema {content['schema']}, this suite reads {SCHEMA}")
+    entries: dict[str, dict[str, Any]] = content["entries"]
+    return {key: _with_large(key, entry) for key, entry in entries.items()}
+
+
+@cache
+def _manifest() -> Mapping[str, str]:
+    lines = (FOLDER / "MANIFEST.sha256").read_text().splitlines()
+    return {name: digest for digest, name in (line.split("  ") for line in lines)}
+
+
+def _verify(path: Path) -> None:
+    if _manifest().get(path.name) != hashlib.sha256(path.read_bytes()).hexdigest():
+        raise GoldenDataError(f"golden/{path.name} differs from MANIFEST.sha256; run `tenferro-conformance golden check`")
+
+
+def _with_large(key: str, entry: dict[str, Any]) -> dict[str, Any]:
+    """Replace references into the npz file by their numbers."""
+    return {
+        name: {**value, **_from_npz(value["npz"])} if isinstance(value, dict) and "npz" in value else value
+        for name, value in entry.items()
+    }
+
+
+@cache
+def _npz() -> Any:
+    import numpy as np
+
+    _verify(FOLDER / "large.npz")
+    return np.load(FOLDER / "large.npz", allow_pickle=False)
+
+
+def _from_npz(name: str) -> dict[str, Any]:
+    stored = _npz()
+    found = {part: [float(x).hex() for x in stored[f"{name}:{part}"]] for part in ("data", "low")}
+    return found
+
+
+# --- computing ----------------------------------------------------------------------------------------
+
+
+def _to_tensor(stored: Stored) -> Tensor:
+    """Stored numbers as exact oracle numbers."""
+    from tenferro_conformance.oracle import Tensor, mp
+
+    make = {"f": mp.mpf, "c": mp.mpc}.get(stored.dtype[0], int if stored.dtype != "bool" else bool)
+    return Tensor(stored.shape, tuple(make(entry) for entry in stored.data))
+
+
+def _pair(value: Any) -> tuple[str, str]:
+    """The double nearest to a number, and the double nearest to the rest."""
+    from tenferro_conformance.oracle import mp
+
+    exact = mp.mpf(value)
+    high = float(exact)
+    low = float(exact - mp.mpf(high)) if mp.isfinite(exact) and abs(high) != float("inf") else 0.0
+    return high.hex(), low.hex()
+
+
+def _packed(tensor: Tensor) -> dict[str, Any]:
+    """An oracle result as JSON data."""
+    from tenferro_conformance.oracle import mp
+
+    if all(isinstance(entry, int) for entry in tensor.flat) and tensor.flat:
+        return {"shape": list(tensor.shape), "kind": "exact", "data": list(tensor.flat)}
+    is_complex = any(isinstance(entry, mp.mpc) for entry in tensor.flat)
+    reals = [part for entry in tensor.flat for part in ((entry.real, entry.imag) if is_complex else (entry,))]
+    pairs = [_pair(part) for part in reals]
+    packed: dict[str, Any] = {
+        "shape": list(tensor.shape),
+        "kind": "complex" if is_complex else "real",
+        "data": [high for high, _ in pairs],
+    }
+    if any(float.fromhex(low) for _, low in pairs):
+        packed["low"] = [low for _, low in pairs]
+    return packed
+
+
+def _given(stored: Stored) -> dict[str, Any]:
+    """An input as JSON data."""
+    if not stored.dtype.startswith(("float", "complex")):
+        return {"shape": list(stored.shape), "kind": "exact", "data": list(stored.data)}
+    flat = [complex(x) for x in stored.data] if stored.dtype.startswith("complex") else stored.data
+    kind = "complex" if stored.dtype.startswith("complex") else "real"
+    reals = [part for x in flat for part in ((x.real, x.imag) if kind == "complex" else (float(x),))]
+    return {"shape": list(stored.shape), "kind": kind, "data": [part.hex() for part in reals]}
+
+
+def compute(primitive: str, row: Row, dtype: str, key: str) -> dict[str, Any]:
+    """Everything that the oracle says about one entry."""
+    from tenferro_conformance import oracle
+
+    inputs = row.stored_inputs(dtype)
+    params = {name: value(dtype) if callable(value) else value for name, value in row.params.items()}
+    tensors = [_to_tensor(x) for x in inputs]
+    entry: dict[str, Any] = {"inputs": [_given(x) for x in inputs]}
+    if row.expected is ORACLE:
+        entry["expected"] = _packed(oracle.reference(primitive, params, tensors))
+    if row.size > 1 or primitive == "std::dot_general":
+        entry["scale"] = _packed(oracle.scale_of(primitive, params, tensors))
+    if row.wrt and row.derivative is ORACLE and sum(len(tensors[i].flat) for i in row.wrt) <= DIFFERENTIATED:
+        entry.update(_derivatives(primitive, params, tensors, inputs, row, key))
+    return entry
+
+
+def _derivatives(
+    primitive: str, params: Mapping[str, Any], tensors: Sequence[Tensor], inputs: Sequence[Stored], row: Row, key: str
+) -> dict[str, Any]:
+    from tenferro_conformance import oracle
+
+    tangents = {i: draw(f"{key}#tangent{i}", inputs[i].shape, inputs[i].dtype) for i in row.wrt}
+    directions = {i: _to_tensor(tangent) for i, tangent in tangents.items()}
+    along = [oracle.directional(primitive, params, tensors, directions, n) for n in range(1, row.order + 1)]
+    return {
+        "tangents": [_given(tangents[i]) for i in row.wrt],
+        "derivatives": [_packed(d) for d in along],
+        "derivative_scale": _packed(oracle.term_scale(primitive, params, tensors, directions)),
+    }
+
+
+def _entries(family: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(golden key, entry) for every row of a family that needs stored numbers, each key once."""
+    seen = set()
+    for table in tables(family):
+        for key, row, dtype in table.entries():
+            needed = row.expected is ORACLE or (row.wrt and row.derivative is ORACLE)
+            if needed and key not in seen:
+                seen.add(key)
+                yield key, compute(table.primitive, row, dtype, key)
+
+
+def _moved_to_npz(key: str, entry: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Any]:
+    """Take large float arrays out of an entry; its inputs are in the table."""
+    import numpy as np
+
+    kept: dict[str, Any] = {}
+    for name, value in entry.items():
+        if not isinstance(value, dict) or len(value["data"]) <= LARGE:
+            kept[name] = value
+            continue
+        place = f"{key}#{name}"
+        arrays[f"{place}:data"] = np.array([float.fromhex(x) for x in value["data"]])
+        arrays[f"{place}:low"] = np.array([float.fromhex(x) for x in value.get("low", ["0x0p0"] * len(value["data"]))])
+        kept[name] = {"shape": value["shape"], "kind": value["kind"], "npz": place}
+    if any(len(x["data"]) > LARGE for x in entry["inputs"]):
+        kept["inputs"] = [{"shape": x["shape"], "kind": x["kind"], "sha256": _digest(x)} for x in entry["inputs"]]
+    return kept
+
+
+def _digest(given: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(given["data"]).encode()).hexdigest()
+
+
+def generate() -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
+    """All entries of all families, and the large arrays, computed anew."""
+    arrays: dict[str, Any] = {}
+    found = {family: {key: _moved_to_npz(key, entry, arrays) for key, entry in _entries(family)} for family in FAMILIES}
+    return found, arrays
+
+
+# --- writing and checking -----------------------------------------------------------------------------
+
+
+def write(date: str) -> list[str]:
+    """Compute and store everything; returns the names of the files written."""
+    import mpmath
+    import numpy as np
+
+    from tenferro_conformance.oracle import DIGITS
+
+    families, arrays = generate()
+    for family, entries in families.items():
+        header = {"schema": SCHEMA, "generator": "tenferro_conformance.oracle", "mpmath": mpmath.__version__,
+                  "digits": DIGITS, "date": date}  # fmt: skip
+        head = json.dumps(header)[1:-1]
+        lines = ",\n".join(f"{json.dumps(key)}: {_dumps(entry)}" for key, entry in sorted(entries.items()))
+        (FOLDER / f"{family}.json").write_text(f'{{{head}, "entries": {{\n{lines}\n}}}}\n')
+    np.savez(FOLDER / "large.npz", **{name: arrays[name] for name in sorted(arrays)})
+    names = [*(f"{family}.json" for family in sorted(families)), "large.npz"]
+    lines = "".join(f"{hashlib.sha256((FOLDER / name).read_bytes()).hexdigest()}  {name}\n" for name in names)
+    (FOLDER / "MANIFEST.sha256").write_text(lines)
+    return names
+
+
+def _dumps(entry: Mapping[str, Any]) -> str:
+    return json.dumps(entry, separators=(",", ":"))
+
+
+def check() -> list[str]:
+    """Compute everything anew; returns one line per difference from what is stored."""
+    families, arrays = generate()
+    problems = [f"{name}: not in the manifest, or altered" for name in _altered()]
+    for family, entries in families.items():
+        stored = json.loads((FOLDER / f"{family}.json").read_text())["entries"]
+        problems += [f"{key}: missing or stale" for key in sorted(entries) if _json(entries[key]) != stored.get(key)]
+        problems += [f"{key}: no row asks for it" for key in sorted(set(stored) - set(entries))]
+    return problems + _different_arrays(arrays)
+
+
+def _json(entry: Mapping[str, Any]) -> Any:
+    return json.loads(_dumps(entry))
+
+
+def _altered() -> list[str]:
+    names = [*(f"{family}.json" for family in FAMILIES), "large.npz"]
+    return [n for n in names if _manifest().get(n) != hashlib.sha256((FOLDER / n).read_bytes()).hexdigest()]
+
+
+def _different_arrays(arrays: Mapping[str, Any]) -> list[str]:
+    import numpy as np
+
+    stored = np.load(FOLDER / "large.npz", allow_pickle=False)
+    names = sorted(set(arrays) ^ set(stored.files))
+    differ = [name for name in sorted(arrays) if name in stored.files and not np.array_equal(arrays[name], stored[name])]
+    return [f"large.npz: {name} missing or stale" for name in [*names, *differ]]
+
+
+def stale_inputs() -> list[str]:
+    """Golden keys whose stored inputs are not those of the table: cheap, needs no oracle."""
+    problems = []
+    for family in FAMILIES:
+        entries = load(family)
+        for table in tables(family):
+            for key, row, dtype in table.entries():
+                entry = entries.get(key)
+                if entry and not _same_inputs(entry["inputs"], row.stored_inputs(dtype)):
+                    problems.append(key)
+    return sorted(set(problems))
+
+
+def _same_inputs(stored: Sequence[Mapping[str, Any]], inputs: Sequence[Stored]) -> bool:
+    given = [_json(_given(x)) for x in inputs]
+    return len(given) == len(stored) and all(
+        _digest(mine) == theirs["sha256"] if "sha256" in theirs else _json(mine) == _json(theirs)
+        for mine, theirs in zip(given, stored, strict=True)
+    )

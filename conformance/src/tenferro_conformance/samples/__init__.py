@@ -1,0 +1,35 @@
+"""One table per family; together they are the cases of the standard set.
+
+`tables()` lists the rows, `load_cases()` joins them with the stored numbers of `golden/`. Third-party primitives publish their own cases
+under the entry-point group `tenferro.conformance`. Read `table.py`, then `arithmetic.py`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+
+from tenferro_conformance.case import Case
+from tenferro_conformance.samples.table import Table
+
+__all__ = ["FAMILIES", "load_cases", "tables"]
+
+FAMILIES = (
+    "arithmetic", "comparison", "complex", "constants", "contraction", "elementwise", "indexing", "reduction", "structural",
+)  # fmt: skip
+
+
+def tables(family: str) -> tuple[Table, ...]:
+    """The tables of one family."""
+    module = import_module(f"tenferro_conformance.samples.{family}")
+    found: tuple[Table, ...] = module.TABLES
+    return found
+
+
+@cache
+def load_cases() -> tuple[Case, ...]:
+    """Every case of the standard set, sorted by id."""
+    from tenferro_conformance.golden import load
+
+    found = [case for family in FAMILIES for table in tables(family) for case in table.cases(load(family))]
+    return tuple(sorted(found, key=lambda case: case.id))

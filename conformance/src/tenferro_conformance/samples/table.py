@@ -1,0 +1,304 @@
+"""From one table row to cases: a row names an edge and states inputs, dtypes and what is to be differentiated.
+
+A row whose `expected` is `ORACLE` takes its numbers from `golden/`; a row with literals states them itself, which is how special
+values and conventions are written. Data only; `golden.py` computes, `suite/` tests. Read `arithmetic.py` as an example.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from tenferro_conformance.case import Case, Domain, GradPlan, Layout, Stored, TolClass, seed_of
+
+__all__ = [
+    "BOOL", "COMPLEX", "F32", "F64", "FLOATS", "INTS", "NUMBERS", "ORACLE", "Grid", "Row", "Table",
+    "cgrid", "elementwise_rows", "grid", "igrid", "table",
+]  # fmt: skip
+
+F32, F64 = ("float32",), ("float64",)
+FLOATS = ("float32", "float64")
+COMPLEX = ("complex64", "complex128")
+INTS = ("int32", "int64")
+BOOL = ("bool",)
+NUMBERS = FLOATS + COMPLEX + INTS
+
+#: The numbers are computed by `oracle.py` and stored in `golden/`.
+ORACLE: Any = type("_Oracle", (), {"__repr__": lambda self: "ORACLE"})()
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Numbers with a shape; what nested lists are turned into."""
+
+    shape: tuple[int, ...]
+    flat: tuple[Any, ...]
+
+
+def grid(low: float, high: float, *shape: int, unit: int = 64) -> Grid:
+    """Numbers spread over an interval in scattered order, multiples of 1/unit: exact in float32."""
+    size = _size(shape)
+    step = _coprime(size)
+    places = ((i * step) % size for i in range(size))
+    flat = tuple(round((low + (high - low) * (k + 0.5) / size) * unit) / unit for k in places)
+    return Grid(shape, flat)
+
+
+def cgrid(radius: float, *shape: int, offset: complex = 0) -> Grid:
+    """Complex numbers in a square around `offset`, away from the axes."""
+    size = _size(shape)
+    re, im = grid(-radius, radius, size), grid(-radius, radius, size, unit=32)
+    turned = im.flat[size // 3 :] + im.flat[: size // 3]
+    return Grid(shape, tuple(complex(x + 0.125, y - 0.0625) + offset for x, y in zip(re.flat, turned, strict=True)))
+
+
+def igrid(low: int, high: int, *shape: int) -> Grid:
+    """Integers in scattered order, `low` ≤ k < `high`."""
+    size = _size(shape)
+    return Grid(shape, tuple(low + (i * _coprime(high - low) + i // 3) % (high - low) for i in range(size)))
+
+
+def _size(shape: Sequence[int]) -> int:
+    size = 1
+    for extent in shape:
+        size *= extent
+    return size
+
+
+def _coprime(size: int) -> int:
+    """A step that visits every place once, far from its neighbours."""
+    candidates = (7, 5, 3, 11, 13)
+    return next((step for step in candidates if size % step), 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One edge of one primitive, for several dtypes.
+
+    inputs      nested lists, numbers or `Grid`s
+    kinds       per input: None takes the case's dtype; a name fixes it ("bool", "int32")
+    expected    ORACLE, nested lists, or None (a law decides)
+    out         dtype of the output, or a function of the case's dtype; None: the same
+    wrt         inputs to differentiate; empty: no derivative
+    tangents    directions, if the derivative is stated
+    derivative  ORACLE, or the stated first derivative along the tangents
+    smooth      False at a kink, where only a convention says what the derivative is
+    """
+
+    edge: str
+    inputs: tuple[Any, ...]
+    dtypes: tuple[str, ...] = FLOATS
+    kinds: tuple[str | None, ...] | None = None
+    params: Mapping[str, Any] = field(default_factory=dict)
+    expected: Any = ORACLE
+    out: str | Callable[[str], str] | None = None
+    wrt: tuple[int, ...] = ()
+    order: int = 3
+    tangents: tuple[Any, ...] | None = None
+    derivative: Any = ORACLE
+    smooth: bool = True
+    layout: Layout = "contiguous"
+    tol: TolClass | None = None
+    size: int = 1
+    features: frozenset[str] = frozenset()
+    domain: Domain | None = None
+    note: str = ""
+    provisional: bool = False
+
+    def golden_kind(self, dtype: str) -> str:
+        """The last part of the golden key: shared by the dtypes of one kind."""
+        kin = [d for d in self.dtypes if _kind(d) == _kind(dtype)]
+        return _kind(dtype) if len(kin) > 1 and _kind(dtype) in ("float", "complex") else dtype
+
+    def stored_inputs(self, dtype: str) -> tuple[Stored, ...]:
+        """The inputs for one dtype."""
+        kinds = self.kinds or (None,) * len(self.inputs)
+        return tuple(
+            _stored(value, kind or dtype, self.layout) for value, kind in zip(self.inputs, kinds, strict=True)
+        )
+
+    def out_dtype(self, dtype: str) -> str:
+        """The dtype of the output for one dtype."""
+        if callable(self.out):
+            return self.out(dtype)
+        return self.out or dtype
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """All rows of one primitive."""
+
+    primitive: str
+    rows: tuple[Row, ...]
+    level: int
+    tol: TolClass
+    tol_complex: TolClass
+
+    def entries(self) -> Iterator[tuple[str, Row, str]]:
+        """(golden key, row, dtype) of every case."""
+        for row in self.rows:
+            for dtype in row.dtypes:
+                yield f"{self.primitive}/{row.edge}/{row.golden_kind(dtype)}", row, dtype
+
+    def cases(self, golden: Mapping[str, Mapping[str, Any]]) -> Iterator[Case]:
+        """The cases, with stored numbers from `golden` where a row asks for them."""
+        for key, row, dtype in self.entries():
+            yield self._case(row, dtype, golden.get(key, {}))
+
+    def _case(self, row: Row, dtype: str, stored: Mapping[str, Any]) -> Case:
+        inputs = row.stored_inputs(dtype)
+        out = row.out_dtype(dtype)
+        expected = _expected(row, stored, out)
+        return Case(
+            id=f"{self.primitive}/{row.edge}/{dtype}",
+            primitive=self.primitive,
+            params={name: value(dtype) if callable(value) else value for name, value in row.params.items()},
+            inputs=inputs,
+            expected=expected,
+            level=self.level,
+            features=row.features | _features([dtype, out, *(x.dtype for x in inputs)]),
+            tol=row.tol or (self.tol_complex if "complex" in dtype else self.tol),
+            scale=(_restored(stored["scale"], _real(out)),) if "scale" in stored else None,
+            size=row.size,
+            grad=_plan(row, dtype, out, inputs, stored),
+            domain=row.domain,
+            note=row.note,
+            provisional=row.provisional,
+        )
+
+
+def table(
+    primitive: str, *rows: Row, level: int, tol: TolClass = "exact", tol_complex: TolClass | None = None
+) -> Table:
+    """A table; names of edges are unique per dtype."""
+    names = [f"{row.edge}/{dtype}" for row in rows for dtype in row.dtypes]
+    twice = {name for name in names if names.count(name) > 1}
+    if twice:
+        raise ValueError(f"{primitive}: named twice: {sorted(twice)}")
+    return Table(primitive=primitive, rows=rows, level=level, tol=tol, tol_complex=tol_complex or tol)
+
+
+def _expected(row: Row, stored: Mapping[str, Any], out: str) -> tuple[Stored, ...] | None:
+    if row.expected is None:
+        return None
+    if row.expected is ORACLE:
+        return (_restored(stored["expected"], out),) if stored else None
+    return (_stored(row.expected, out, "contiguous"),)
+
+
+def _plan(row: Row, dtype: str, out: str, inputs: Sequence[Stored], stored: Mapping[str, Any]) -> GradPlan | None:
+    if not row.wrt:
+        return None
+    if row.derivative is not ORACLE:
+        tangents = tuple(_stored(v, inputs[i].dtype, "contiguous") for i, v in zip(row.wrt, row.tangents or (), strict=True))
+        derivatives = ((_stored(row.derivative, out, "contiguous"),),) if row.derivative is not None else ()
+        return GradPlan(wrt=row.wrt, order=row.order, tangents=tangents, derivatives=derivatives, smooth=row.smooth)
+    if "tangents" not in stored:
+        return GradPlan(wrt=row.wrt, order=row.order, smooth=row.smooth)
+    return GradPlan(
+        wrt=row.wrt,
+        order=row.order,
+        tangents=tuple(_restored(t, inputs[i].dtype) for i, t in zip(row.wrt, stored["tangents"], strict=True)),
+        derivatives=tuple((_restored(d, out),) for d in stored["derivatives"]),
+        scale=(_restored(stored["derivative_scale"], _real(out)),),
+        smooth=row.smooth,
+    )
+
+
+def _features(dtypes: Sequence[str]) -> frozenset[str]:
+    found = set()
+    for dtype in dtypes:
+        found |= {"f64"} if dtype in ("float64", "complex128") else set()
+        found |= {"complex"} if dtype.startswith("complex") else set()
+        found |= {"int64"} if dtype == "int64" else set()
+    return frozenset(found)
+
+
+def _kind(dtype: str) -> str:
+    return dtype.rstrip("0123456789")
+
+
+def _real(dtype: str) -> str:
+    return {"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)
+
+
+def _flatten(value: Any) -> Grid:
+    """Nested lists → shape and flat numbers."""
+    if isinstance(value, Grid):
+        return value
+    if not isinstance(value, list | tuple):
+        return Grid((), (value,))
+    parts = [_flatten(entry) for entry in value]
+    shape = (len(parts), *(parts[0].shape if parts else ()))
+    return Grid(shape, tuple(entry for part in parts for entry in part.flat))
+
+
+def _stored(value: Any, dtype: str, layout: Layout) -> Stored:
+    flat = _flatten(value)
+    usable: Layout = layout if flat.shape and flat.flat else "contiguous"
+    return Stored(shape=flat.shape, dtype=dtype, data=flat.flat, layout=usable)
+
+
+@cache
+def _number(text: str) -> float:
+    return float.fromhex(text)
+
+
+def _restored(entry: Mapping[str, Any], dtype: str) -> Stored:
+    """A stored array as the golden file holds it → Stored."""
+    data = _numbers(entry["data"], entry["kind"])
+    low = _numbers(entry["low"], entry["kind"]) if "low" in entry else None
+    return Stored(shape=tuple(entry["shape"]), dtype=dtype, data=data, low=low)
+
+
+def _numbers(data: Sequence[Any], kind: str) -> tuple[Any, ...]:
+    if kind == "exact":
+        return tuple(data)
+    numbers = tuple(map(_number, data))
+    if kind == "real":
+        return numbers
+    return tuple(complex(re, im) for re, im in zip(numbers[::2], numbers[1::2], strict=True))
+
+
+# --- rows that every elementwise primitive has --------------------------------------------------------
+
+
+def elementwise_rows(
+    *inputs: Callable[..., Grid],
+    complex_inputs: Sequence[Callable[..., Grid]] = (),
+    integer_inputs: Sequence[Callable[..., Grid]] = (),
+    wrt: tuple[int, ...] | None = None,
+    domain: Domain | None = None,
+    **common: Any,
+) -> tuple[Row, ...]:
+    """The shape edges for one elementwise primitive; each input is a function from a shape to numbers."""
+    where = tuple(range(len(inputs))) if wrt is None else wrt
+    common["domain"] = domain
+
+    def row(edge: str, shape: tuple[int, ...], makers: Sequence[Callable[..., Grid]], dtypes: tuple[str, ...],
+            axes: tuple[int, ...], **more: Any) -> Row:
+        return Row(edge=edge, inputs=tuple(make(*shape) for make in makers), dtypes=dtypes, wrt=axes,
+                   **{**common, **more})  # fmt: skip
+
+    rows = [
+        row("scalar", (), inputs, FLOATS, where),
+        row("empty", (0, 3), inputs, F64, where, order=1),
+        row("size1_axis", (1, 3), inputs, F64, where),
+        row("wide", (2, 4), inputs, FLOATS, where),
+        row("tall", (4, 2), inputs, F64, where, order=1),
+        row("non_contiguous", (3, 2), inputs, F64, where, order=1, layout="strided"),
+        row("transposed", (3, 2), inputs, F64, (), layout="transposed"),
+    ]
+    if complex_inputs:
+        rows.append(row("complex", (2, 3), complex_inputs, COMPLEX, where))
+        rows.append(row("complex_scalar", (), complex_inputs, ("complex128",), where))
+    if integer_inputs:
+        rows.append(row("integers", (2, 3), integer_inputs, INTS, ()))
+    return tuple(rows)
+
+
+def shared_seed(key: str) -> int:
+    """The seed of the stored tangents of a golden entry."""
+    return seed_of(key)
