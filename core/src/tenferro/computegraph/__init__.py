@@ -2,8 +2,11 @@
 
 This layer knows no derivative, no tensor and no library. Read in this order: ``_operation``,
 ``_roles``, ``_keys``, ``_graph``, ``_resolve``, ``_materialize``, ``_compile``, ``_evaluate``,
-``_cache``, ``_serialize``.
+``_cache``, ``_npy``, ``_values``, ``_serialize``, ``_fingerprint``.
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from tenferro.computegraph._cache import CacheLimits, CacheStats, ProgramCache
 from tenferro.computegraph._compile import CompiledProgram, Instruction, compile_program, schedule
@@ -59,12 +62,20 @@ from tenferro.computegraph._resolve import (
 from tenferro.computegraph._roles import PRIMARY, Linearized, OperationRole, Primary
 from tenferro.computegraph._text import clip, operation_text
 
+if TYPE_CHECKING:
+    from tenferro.computegraph._fingerprint import fingerprint
+    from tenferro.computegraph._npy import StoredArray, read_npy, write_npy
+    from tenferro.computegraph._serialize import SCHEMA, from_json, operation_name, to_json
+    from tenferro.computegraph._values import Codec
+
 __all__ = [
     "NO_TRACES",
     "PRIMARY",
+    "SCHEMA",
     "UNKNOWN",
     "CacheLimits",
     "CacheStats",
+    "Codec",
     "CollectorPaused",
     "CompiledProgram",
     "Definition",
@@ -91,6 +102,7 @@ __all__ = [
     "ResolvedView",
     "Resolver",
     "SerializationError",
+    "StoredArray",
     "Structure",
     "TenferroError",
     "UnresolvedValueError",
@@ -103,16 +115,36 @@ __all__ = [
     "derive",
     "derive_one",
     "evaluate",
+    "fingerprint",
     "flatten",
+    "from_json",
     "infer",
     "input_key",
     "join_traces",
     "materialize_merge",
     "new_leaf",
+    "operation_name",
     "operation_text",
     "postorder",
+    "read_npy",
     "resolve",
     "retire",
     "schedule",
     "table_size",
+    "to_json",
+    "write_npy",
 ]
+
+_ON_DEMAND = {  # files are rarely read or written; json and hashlib would double the import time
+    "_fingerprint": ["fingerprint"],
+    "_npy": ["StoredArray", "read_npy", "write_npy"],
+    "_serialize": ["SCHEMA", "from_json", "operation_name", "to_json"],
+    "_values": ["Codec"],
+}
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _ON_DEMAND.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

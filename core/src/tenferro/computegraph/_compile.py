@@ -88,7 +88,7 @@ class CompiledProgram:
 
     def __reduce__(self) -> tuple[object, ...]:
         rows = [(i.operation, i.inputs, i.outputs, i.role) for i in self.instructions]
-        return _from_rows, (self.input_names, rows, self.outputs, self.avals)
+        return from_instructions, (self.input_names, rows, self.outputs, self.avals)
 
 
 def compile_program(graph: MaterializedGraph, passes: Sequence[Pass] = ()) -> CompiledProgram:
@@ -117,12 +117,13 @@ def schedule(nodes: Sequence[MaterializedNode], outputs: Sequence[int]) -> list[
     return instructions
 
 
-def _from_rows(
-    names: tuple[str, ...],
-    rows: list[tuple[Operation, tuple[int, ...], tuple[int, ...], OperationRole]],
-    outputs: tuple[int, ...],
-    avals: tuple[Any, ...],
+def from_instructions(
+    names: Sequence[str],
+    rows: Sequence[tuple[Operation, tuple[int, ...], tuple[int, ...], OperationRole]],
+    outputs: Sequence[int],
+    avals: Sequence[Any],
 ) -> CompiledProgram:
-    nodes = [MaterializedNode(o, inputs, produced, role, None) for o, inputs, produced, role in rows]
+    """A program from its parts: what is freed where, and the structure, follow from them."""
+    nodes = [MaterializedNode(*row, None) for row in rows]
     structure = Structure(len(names), nodes, outputs)
     return CompiledProgram(names, schedule(nodes, outputs), outputs, avals, structure)

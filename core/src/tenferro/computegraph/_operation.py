@@ -159,7 +159,8 @@ _MEMO_LIMIT = 256
 
 def _snake_case(name: str) -> str:
     letters = [
-        f"_{letter}" if letter.isupper() and name[i - 1 : i].isalnum() and name[i - 1].islower()
+        f"_{letter}"
+        if letter.isupper() and name[i - 1 : i].isalnum() and name[i - 1].islower()
         else letter
         for i, letter in enumerate(name)
     ]

@@ -1,0 +1,86 @@
+"""Digests of what a graph computes, for caches that outlive the process.
+
+Python's ``hash`` changes with the process; a fingerprint does not, nor with hash seeds, memory or
+the version of Python. It is of structure alone: see ``fingerprint`` for what is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import sha256
+from typing import Any
+
+from tenferro.computegraph._gc import CollectorPaused
+from tenferro.computegraph._graph import Graph, flat_form
+from tenferro.computegraph._materialize import MaterializedGraph, flatten
+from tenferro.computegraph._operation import Operation
+from tenferro.computegraph._serialize import Writable, flat, operation_version
+from tenferro.computegraph._values import Codecs, ValueWriter, dump
+
+
+def fingerprint(graph: Writable, *, codecs: Codecs | None = None) -> str:
+    """A sha256 digest of what a graph computes, the same in every process and Python version.
+
+    It covers operations (class, version, parameters), wiring, the avals of the inputs and the
+    outputs. Left out: names of inputs, roles, source lines. A closed graph has the fingerprint of
+    the program that it compiles to.
+
+    Raises SerializationError: for a type without a codec.
+
+    >>> from tenferro.computegraph import derive, input_key
+    >>> class Negate(Operation):
+    ...     key = "doc::negate"
+    >>> def negated(name):
+    ...     x = input_key(name)
+    ...     return Graph.of([x], derive(Negate(), [x]))
+    >>> fingerprint(negated("x")) == fingerprint(negated("y"))
+    True
+    """
+    digest = sha256()
+    with CollectorPaused():
+        for line in _essence(graph, codecs):
+            digest.update(line.encode("ascii"))
+            digest.update(b"\n")
+    return digest.hexdigest()
+
+
+def _essence(graph: Writable, codecs: Codecs | None) -> Iterator[str]:
+    """The lines that are digested."""
+    form = flat(_merged(graph) if isinstance(graph, Graph) else graph)
+    write = ValueWriter(codecs, {}, lambda value: _nested(value, codecs))
+    yield "tenferro.computegraph fingerprint 1"
+    for aval in form.avals[: len(form.names)]:
+        yield f"input {dump(write(aval))}"
+    operations: dict[Operation, int] = {}
+    for operation, inputs, _ in form.nodes:
+        number = operations.get(operation)
+        if number is None:
+            number = operations[operation] = len(operations)
+            yield f"operation {dump(_identity(operation, write))}"
+        yield f"{number} {' '.join(map(str, inputs))}"
+    yield f"return {' '.join(map(str, form.outputs))}"
+
+
+def _nested(value: Any, codecs: Codecs | None) -> object:
+    return fingerprint(value, codecs=codecs) if isinstance(value, Writable) else None
+
+
+def _identity(operation: Operation, write: ValueWriter) -> list[object]:
+    """What tells operations apart: a registered key, or where the class is defined."""
+    cls = type(operation)
+    name = getattr(cls, "key", None)
+    if not isinstance(name, str):
+        name = f"{cls.__module__}:{cls.__qualname__}"
+    parameters = [[field, write(part)] for field, part in sorted(operation.parameters.items())]
+    return [name, operation_version(cls), *parameters]
+
+
+def _merged(graph: Graph) -> MaterializedGraph:
+    """The materialized form, whatever is known of operands."""
+    flat_form(graph)  # refuses a graph that is not closed
+    given = graph.input_set
+    return flatten(
+        graph.input_keys,
+        graph.output_keys,
+        lambda key: None if key in given else key.definition,
+    )
