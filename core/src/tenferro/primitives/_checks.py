@@ -1,0 +1,174 @@
+"""The refusals that many primitives share, said once.
+
+Every function takes the primitive first, returns the aval or the normalised parameter it was
+asked to check, and raises an error of ``_errors.py`` with fields. Read next: ``arithmetic.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from operator import index
+
+from tenferro.computegraph import Operation
+from tenferro.primitives._aval import Aval, Shape
+from tenferro.primitives._dtype import DType
+from tenferro.primitives._errors import (
+    AxisError,
+    DTypeMismatchError,
+    InvalidParameterError,
+    ShapeMismatchError,
+)
+
+KINDS = {
+    "numeric": ("int", "uint", "float", "complex"),
+    "inexact": ("float", "complex"),
+    "real": ("int", "uint", "float"),
+    "ordered": ("bool", "int", "uint", "float"),
+    "integer": ("int", "uint"),
+    "float": ("float",),
+    "complex": ("complex",),
+    "bool": ("bool",),
+}
+
+
+def of_kind(op: Operation, kind: str, *avals: Aval) -> Aval:
+    """The first aval, after all are found to be of the kind, one of ``KINDS``."""
+    for aval in avals:
+        if aval.dtype.kind not in KINDS[kind]:
+            raise DTypeMismatchError.of(
+                op.name,
+                f"not defined for {aval.dtype}",
+                got=_listed(avals),
+                need=f"{kind} operands ({', '.join(KINDS[kind])})",
+                dtypes=tuple(a.dtype for a in avals),
+            )
+    return avals[0]
+
+
+def same_shape(op: Operation, *avals: Aval) -> Aval:
+    """The first aval, after all are found to have one shape."""
+    first = avals[0]
+    if any(aval.shape != first.shape for aval in avals):
+        raise ShapeMismatchError.of(
+            op.name,
+            "shapes differ",
+            got=_listed(avals),
+            need="operands of one shape (nothing broadcasts here)",
+            shapes=tuple(aval.shape for aval in avals),
+        )
+    return first
+
+
+def same_dtype(op: Operation, *avals: Aval) -> Aval:
+    """The first aval, after all are found to have one dtype."""
+    first = avals[0]
+    if any(aval.dtype is not first.dtype for aval in avals):
+        raise DTypeMismatchError.of(
+            op.name,
+            "dtypes differ",
+            got=_listed(avals),
+            need="operands of one dtype (nothing is promoted here)",
+            dtypes=tuple(aval.dtype for aval in avals),
+        )
+    return first
+
+
+def same_aval(op: Operation, *avals: Aval) -> Aval:
+    """The one aval of all operands."""
+    first = avals[0]
+    if any(aval is not first for aval in avals):
+        same_dtype(op, *avals)
+        same_shape(op, *avals)
+    return first
+
+
+def rank_zero(op: Operation, aval: Aval, what: str) -> Aval:
+    """The aval, found to be of rank 0."""
+    if aval.ndim:
+        raise ShapeMismatchError.of(
+            op.name,
+            f"{what} has rank {aval.ndim}",
+            got=aval,
+            need=f"{what} of rank 0",
+            shapes=(aval.shape,),
+        )
+    return aval
+
+
+def invalid(
+    op: Operation, parameter: str, fact: str, *, got: object, need: str
+) -> InvalidParameterError:
+    """The error about one parameter, to be raised; its value is read off the operation."""
+    value = getattr(op, parameter, None)
+    return InvalidParameterError.of(
+        op.name, fact, got=got, need=need, parameter=parameter, value=value
+    )
+
+
+def integers(
+    op: Operation, parameter: str, values: Iterable[int], minimum: int | None = 0
+) -> Shape:
+    """A tuple of Python integers, none below the minimum."""
+    try:
+        found = tuple([index(value) for value in values])
+    except TypeError:
+        raise invalid(
+            op,
+            parameter,
+            f"{parameter} must be integers",
+            got=values,
+            need="a sequence of integers",
+        ) from None
+    if minimum is not None and any(value < minimum for value in found):
+        raise invalid(
+            op, parameter, f"{parameter} out of range", got=found, need=f"integers >= {minimum}"
+        )
+    return found
+
+
+def axes(op: Operation, parameter: str, values: Sequence[int], aval: Aval) -> Sequence[int]:
+    """The axes, found to be distinct axes of the aval."""
+    if len(set(values)) != len(values):
+        raise _axis_error(op, parameter, values, aval, f"{parameter} names an axis twice")
+    if any(not 0 <= axis < aval.ndim for axis in values):
+        raise _axis_error(op, parameter, values, aval, f"{parameter} names an axis out of range")
+    return values
+
+
+def _axis_error(
+    op: Operation, parameter: str, values: Sequence[int], aval: Aval, fact: str
+) -> AxisError:
+    return AxisError.of(
+        op.name,
+        fact,
+        got=f"{parameter}={tuple(values)} for {aval}",
+        need=f"distinct axes, 0 <= axis < {aval.ndim}",
+        parameter=parameter,
+        value=tuple(values),
+    )
+
+
+def one_per_axis(op: Operation, parameter: str, values: Sequence[int], aval: Aval) -> None:
+    """Refuse a parameter that has not one entry per axis."""
+    if len(values) != aval.ndim:
+        raise invalid(
+            op,
+            parameter,
+            f"{parameter} has {len(values)} entries for rank {aval.ndim}",
+            got=f"{parameter}={tuple(values)} for {aval}",
+            need="one entry per axis",
+        )
+
+
+def index_dtype(op: Operation, dtype: object) -> DType:
+    """An integer dtype, for results that are positions."""
+    found = DType.of(dtype)
+    if not found.is_integer:
+        raise DTypeMismatchError.of(
+            op.name, "positions are integers", got=found, need="an integer dtype", dtypes=(found,)
+        )
+    return found
+
+
+def _listed(avals: Iterable[Aval]) -> str:
+    return ", ".join(map(str, avals))

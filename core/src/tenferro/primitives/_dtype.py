@@ -1,0 +1,210 @@
+"""Element types: one object per dtype, and the promotion of two of them.
+
+Promotion is the Array API's (2024.12) within a kind and NumPy's between kinds; a Python scalar is
+weak: it decides the kind, never the precision. Nothing here is applied by the primitives, which
+are strict; the user-level functions of ``tenferro.array`` call ``promote``. NumPy's dtypes are
+recognized by name, so that NumPy is not imported. Read next: ``_aval.py``.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Final
+
+from tenferro.primitives._errors import UnknownDTypeError
+
+_by_name: dict[str, DType] = {}
+_PYTHON_TYPES: Final = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
+_KINDS: Final = ("bool", "uint", "int", "float", "complex")  # by what holds what
+
+
+class DType:
+    """An element type; compare with ``is``.
+
+    >>> DType.of("float64"), DType.of(complex).real_dtype, DType.of("f32").complex_dtype
+    (float64, float64, complex64)
+    >>> float32.is_inexact, float32.itemsize, int32.kind
+    (True, 4, 'int')
+    """
+
+    __slots__ = (
+        "bits",
+        "complex_dtype",
+        "is_bool",
+        "is_complex",
+        "is_float",
+        "is_inexact",
+        "is_integer",
+        "itemsize",
+        "kind",
+        "name",
+        "real_dtype",
+        "short",
+        "smallest_normal",
+    )
+
+    name: str
+    short: str
+    kind: str
+    bits: int
+    itemsize: int
+    is_bool: bool
+    is_integer: bool
+    is_float: bool
+    is_complex: bool
+    is_inexact: bool
+    real_dtype: DType
+    complex_dtype: DType
+    smallest_normal: float  # 0.0 where the dtype is exact
+
+    def __init__(self) -> None:
+        raise TypeError("dtypes are singletons; use tenferro.float64 or DType.of(...)")
+
+    @staticmethod
+    def of(x: object) -> DType:
+        """The dtype named by a DType, a string, a NumPy dtype or scalar type, a Python type.
+
+        Raises UnknownDTypeError: if nothing in tenferro has that name.
+        """
+        if type(x) is DType:
+            return x
+        found = _by_name.get(_dtype_name(x))
+        if found is None:
+            need = "one of bool, int8, …, complex128, or a NumPy or Python type of that name"
+            raise UnknownDTypeError.of("dtype", "no such dtype", got=repr(x), need=need, value=x)
+        return found
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{self.name} is immutable; cannot set {name!r}")
+
+    def __repr__(self) -> str:
+        return self.name
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return DType.of, (self.name,)
+
+
+def _dtype_name(x: Any) -> str:
+    """The name that ``x`` has for a dtype; empty if it has none."""
+    if isinstance(x, str):
+        return x
+    if isinstance(x, type):
+        return _PYTHON_TYPES.get(x, x.__name__)
+    x = getattr(x, "dtype", x)  # jax names its dtypes by callables that have one
+    name = getattr(x, "name", "") if getattr(x, "isnative", True) else ""
+    return name if isinstance(name, str) else ""
+
+
+def _new(kind: str, name: str, short: str, bits: int, smallest_normal: float = 0.0) -> DType:
+    dtype = object.__new__(DType)
+    values: dict[str, object] = {
+        "kind": kind,
+        "name": name,
+        "short": short,
+        "bits": bits,
+        "itemsize": max(bits // 8, 1),
+        "is_bool": kind == "bool",
+        "is_integer": kind in ("int", "uint"),
+        "is_float": kind == "float",
+        "is_complex": kind == "complex",
+        "is_inexact": kind in ("float", "complex"),
+        "real_dtype": dtype,
+        "complex_dtype": dtype,
+        "smallest_normal": smallest_normal,
+    }
+    for attribute, value in values.items():
+        object.__setattr__(dtype, attribute, value)
+    _by_name[name] = _by_name[short] = dtype
+    return dtype
+
+
+bool_ = _new("bool", "bool", "bool", 1)
+int8 = _new("int", "int8", "i8", 8)
+int16 = _new("int", "int16", "i16", 16)
+int32 = _new("int", "int32", "i32", 32)
+int64 = _new("int", "int64", "i64", 64)
+uint8 = _new("uint", "uint8", "u8", 8)
+uint16 = _new("uint", "uint16", "u16", 16)
+uint32 = _new("uint", "uint32", "u32", 32)
+uint64 = _new("uint", "uint64", "u64", 64)
+float16 = _new("float", "float16", "f16", 16, 2.0**-14)
+bfloat16 = _new("float", "bfloat16", "bf16", 16, 2.0**-126)
+float32 = _new("float", "float32", "f32", 32, 2.0**-126)
+float64 = _new("float", "float64", "f64", 64, 2.0**-1022)
+complex64 = _new("complex", "complex64", "c64", 64, 2.0**-126)
+complex128 = _new("complex", "complex128", "c128", 128, 2.0**-1022)
+
+for _real, _complex in ((float32, complex64), (float64, complex128)):
+    object.__setattr__(_real, "complex_dtype", _complex)
+    object.__setattr__(_complex, "real_dtype", _real)
+for _narrow in (float16, bfloat16):
+    object.__setattr__(_narrow, "complex_dtype", complex64)
+for _exact in (bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64):
+    object.__setattr__(_exact, "complex_dtype", complex128)
+
+
+@cache
+def _promote(a: DType, b: DType) -> DType:
+    """The smallest dtype that holds both, as NumPy has it; ``a`` is of the lower kind."""
+    if a is b or a.is_bool:
+        return b
+    if a.kind == b.kind:
+        return _wider(a, b)
+    if b.kind == "int":  # a is unsigned: the next wider signed type, which int64 is the last of
+        bits = max(2 * a.bits, b.bits)
+        return float64 if bits > 64 else _by_name[f"int{bits}"]
+    if a.is_integer:
+        return _promote_integer_with_inexact(a, b)
+    return _wider(a, b.real_dtype).complex_dtype
+
+
+def _wider(a: DType, b: DType) -> DType:
+    """The wider of one kind; float16 and bfloat16 meet in float32."""
+    if a is not b and a.bits == b.bits:
+        return float32
+    return a if a.bits > b.bits else b
+
+
+def _promote_integer_with_inexact(a: DType, b: DType) -> DType:
+    """An integer of n bits asks for a float of 2n bits, at most float64."""
+    needed = {8: b.real_dtype, 16: float32}.get(a.bits, float64)
+    wide = _wider(needed, b.real_dtype)
+    return wide.complex_dtype if b.is_complex else wide
+
+
+_Promotable = DType | bool | int | float | complex | type
+
+
+def promote(a: _Promotable, b: _Promotable) -> DType:
+    """The dtype of a result of ``a`` and ``b``, each a DType or a weak Python scalar (or type).
+
+    >>> promote(int8, uint8), promote(int64, float32), promote(float32, complex128)
+    (int16, float64, complex128)
+    >>> promote(float32, 2), promote(int8, 0.5), promote(float32, 1j), promote(1, 2.0)
+    (float32, float64, complex64, float64)
+    """
+    left, right = _weak_name(a), _weak_name(b)
+    if left is None and right is None:
+        return promote_dtypes(DType.of(a), DType.of(b))
+    if left is not None and right is not None:
+        return promote_dtypes(_by_name[left], _by_name[right])
+    return _promote_weak(DType.of(b), left) if left else _promote_weak(DType.of(a), str(right))
+
+
+def promote_dtypes(a: DType, b: DType) -> DType:
+    """``promote`` for two dtypes."""
+    return _promote(a, b) if _KINDS.index(a.kind) <= _KINDS.index(b.kind) else _promote(b, a)
+
+
+def _weak_name(x: object) -> str | None:
+    """The default dtype of a Python scalar or scalar type; ``None`` for a proper dtype."""
+    return _PYTHON_TYPES.get(x if isinstance(x, type) else type(x))
+
+
+def _promote_weak(dtype: DType, weak: str) -> DType:
+    """A dtype with a Python scalar whose default dtype is called ``weak``."""
+    other = _by_name[weak]
+    kind = "int" if dtype.kind == "uint" else dtype.kind
+    if _KINDS.index(other.kind) <= _KINDS.index(kind):
+        return dtype
+    return dtype.complex_dtype if other.is_complex else other

@@ -1,0 +1,63 @@
+"""What the vocabulary refuses: shapes, dtypes and parameters that have no meaning.
+
+Each error carries its facts as fields; the text is the first three lines of the house template
+(who and what, got, need). ``bind`` adds the equation and the user's line as a note, so nothing
+here knows where an error was raised. Read next: ``_checks.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Self
+
+from tenferro.computegraph import TenferroError
+
+
+class RefusalError(TenferroError):
+    """Report operands or parameters that a primitive has no meaning for.
+
+    Fields: ``operation`` (its name), ``got``, ``need``, and what the subclass adds.
+
+    >>> print(ShapeMismatchError.of("add", "shapes differ", got="(2,), (3,)", need="one shape"))
+    add: shapes differ
+      got        (2,), (3,)
+      need       one shape
+    """
+
+    operation: str
+    got: str
+    need: str
+
+    @classmethod
+    def of(cls, operation: str, fact: str, *, got: object, need: str, **fields: object) -> Self:
+        """The error whose text follows the house template."""
+        message = f"{operation}: {fact}\n  got        {got}\n  need       {need}"
+        return cls(message, operation=operation, got=str(got), need=need, **fields)
+
+
+class ShapeMismatchError(RefusalError, ValueError):
+    """Report shapes that do not fit together. Field: ``shapes``, one per operand."""
+
+    shapes: tuple[tuple[int, ...], ...]
+
+
+class DTypeMismatchError(RefusalError, TypeError):
+    """Report dtypes that differ, or that an operation is not defined for. Field: ``dtypes``."""
+
+    dtypes: tuple[object, ...]
+
+
+class InvalidParameterError(RefusalError, ValueError):
+    """Report a parameter outside its range. Fields: ``parameter``, ``value``."""
+
+    parameter: str
+    value: object
+
+
+class AxisError(InvalidParameterError, IndexError):
+    """Report an axis that the operand lacks or that is named twice. Fields as its parent."""
+
+
+class UnknownDTypeError(RefusalError, TypeError):
+    """Report something that names no dtype of tenferro. Field: ``value``."""
+
+    value: object

@@ -1,0 +1,49 @@
+"""What the ``simplify`` methods ask about their operands.
+
+A simplification keeps shape, dtype and every bit of the value: x·1 and x - 0 are x, but x + 0 is
+not where x = -0.0. Where linear flow comes in, the sign of a zero and the nan of inf·0i mean
+nothing, because a tangent is an element of a vector space; so flow may be simplified further.
+Read next: ``arithmetic.py``.
+"""
+
+from __future__ import annotations
+
+from math import copysign
+from typing import TypeVar
+
+from tenferro.computegraph import Operation
+from tenferro.primitives._handle import Handle
+from tenferro.primitives.constants import Constant
+
+Op = TypeVar("Op", bound=Operation)
+
+
+def defined_by(x: Handle, kind: type[Op]) -> Op | None:
+    """The operation that defines ``x``, if it is of that kind."""
+    operation = x.key.operation
+    return operation if isinstance(operation, kind) else None
+
+
+def is_same(x: Handle, y: Handle) -> bool:
+    """Whether two handles are one value in one role."""
+    return x.key is y.key and x.flow == y.flow
+
+
+def is_factor_one(one: Handle, of: Handle) -> bool:
+    """Whether ``one · of`` is ``of``, to the bit unless ``of`` is flow."""
+    found = defined_by(one, Constant)
+    exact = not of.dtype.is_complex or bool(of.flow)
+    return found is not None and found.value == 1 and exact
+
+
+def is_term_zero(zero: Handle, of: Handle, *, subtracted: bool = False) -> bool:
+    """Whether ``of + zero`` (or ``of - zero``) is ``of``, to the bit unless ``of`` is flow.
+
+    Adding -0.0 changes nothing, nor does subtracting 0.0; the other two turn -0.0 into 0.0.
+    """
+    found = defined_by(zero, Constant)
+    if found is None or found.value != 0:
+        return False
+    if of.flow or of.dtype.is_integer:
+        return True
+    return of.dtype.is_float and (copysign(1.0, found.value) < 0) is not subtracted  # type: ignore[arg-type]

@@ -1,0 +1,538 @@
+"""Arithmetic of two operands of one shape and dtype, and the algebraic functions of one.
+
+Nothing broadcasts and nothing is promoted here; the user-level functions do that. Where a function
+has a kink, the convention is said in its docstring: |x|'(0) = 0, ties share equally, clamp is
+strict. Masks are made by ``select`` with real zeros. Integers have values and no derivatives.
+Read next: ``reduction.py``.
+"""
+
+from __future__ import annotations
+
+from operator import index
+
+from tenferro.primitives._aval import Aval
+from tenferro.primitives._checks import invalid, of_kind, same_aval
+from tenferro.primitives._handle import Handle
+from tenferro.primitives._primitive import Elementwise, Linear, Mixed, Multilinear, bind
+from tenferro.primitives._simplify import is_factor_one, is_term_zero
+from tenferro.primitives.comparison import eq, ge, gt, logical_and, logical_not, lt, select
+from tenferro.primitives.complex import complex, conj, real
+from tenferro.primitives.constants import full_like, zeros_like
+from tenferro.primitives.elementwise import log
+
+
+class Add(Linear):
+    """z = x + y"""
+
+    key = "std::add"
+    commutative = True
+
+    def abstract_eval(self, x: Aval, y: Aval) -> Aval:
+        return of_kind(self, "numeric", same_aval(self, x, y))
+
+    def simplify(self, x: Handle, y: Handle) -> Handle | None:
+        if is_term_zero(y, x):
+            return x
+        return y if is_term_zero(x, y) else None
+
+    def transpose_x(self, ct: Handle, x: Handle, y: Handle) -> Handle:
+        return ct
+
+    def transpose_y(self, ct: Handle, x: Handle, y: Handle) -> Handle:
+        return ct
+
+
+class Sub(Linear):
+    """z = x - y"""
+
+    key = "std::sub"
+
+    def abstract_eval(self, x: Aval, y: Aval) -> Aval:
+        return of_kind(self, "numeric", same_aval(self, x, y))
+
+    def simplify(self, x: Handle, y: Handle) -> Handle | None:
+        if is_term_zero(y, x, subtracted=True):
+            return x
+        return neg(y) if y.flow and is_term_zero(x, y) else None
+
+    def transpose_x(self, ct: Handle, x: Handle, y: Handle) -> Handle:
+        return ct
+
+    def transpose_y(self, ct: Handle, x: Handle, y: Handle) -> Handle:
+        return -ct
+
+
+class Mul(Multilinear):
+    """z = x y"""
+
+    key = "std::mul"
+    commutative = True
+
+    def abstract_eval(self, x: Aval, y: Aval) -> Aval:
+        return of_kind(self, "numeric", same_aval(self, x, y))
+
+    def simplify(self, x: Handle, y: Handle) -> Handle | None:
+        if is_factor_one(y, x):
+            return x
+        return y if is_factor_one(x, y) else None
+
+    def transpose_x(self, ct: Handle, x: Handle, y: Handle) -> Handle:
+        return ct * conj(y)
+
+    def transpose_y(self, ct: Handle, x: Handle, y: Handle) -> Handle:
+        return conj(x) * ct
+
+
+class Div(Mixed):
+    """z = x / y,   dz = dx / y - (z / y) dy"""
+
+    key = "std::div"
+    linear = ((0,),)
+
+    def abstract_eval(self, x: Aval, y: Aval) -> Aval:
+        return of_kind(self, "numeric", same_aval(self, x, y))
+
+    def simplify(self, x: Handle, y: Handle) -> Handle | None:
+        return x if is_factor_one(y, x) else None
+
+    def transpose_x(self, ct: Handle, x: Handle, y: Handle) -> Handle:
+        return ct / conj(y)
+
+    def jvp_y(self, dy: Handle, x: Handle, y: Handle, z: Handle) -> Handle:
+        return -(z / y) * dy
+
+
+class Neg(Linear):
+    """y = -x"""
+
+    key = "std::neg"
+
+    def abstract_eval(self, x: Aval) -> Aval:
+        return of_kind(self, "numeric", x)
+
+    def simplify(self, x: Handle) -> Handle | None:
+        return x.operand_of(Neg)
+
+    def transpose_x(self, ct: Handle, x: Handle) -> Handle:
+        return -ct
+
+
+class Abs(Mixed):
+    """y = |x|, real;   dy = Re(conj(x/|x|) dx), and |x|'(0) = 0"""
+
+    key = "std::abs"
+    linear = ()
+
+    def abstract_eval(self, x: Aval) -> Aval:
+        of_kind(self, "numeric", x)
+        return x.with_dtype(x.dtype.real_dtype)
+
+    def jvp_x(self, dx: Handle, x: Handle, y: Handle) -> Handle:
+        return real(conj(_direction(x, y)) * dx)
+
+
+def _direction(x: Handle, size: Handle) -> Handle:
+    """x / |x|, 0 at 0: constant for real x, but it turns with a complex one at second order."""
+    if not x.dtype.is_complex:
+        return sign(x)
+    at_zero = eq(size, zeros_like(size))
+    safe = select(at_zero, full_like(size, 1), size)
+    return select(at_zero, zeros_like(x), x) / complex(safe, zeros_like(safe))
+
+
+class Sign(Mixed):
+    """y = x / |x|, 0 at 0;   its derivative is zero, by convention for complex x too"""
+
+    key = "std::sign"
+    linear = ()
+
+    def abstract_eval(self, x: Aval) -> Aval:
+        return of_kind(self, "numeric", x)
+
+    def carries(self, aval: Aval) -> bool:
+        return False
+
+
+class Maximum(Mixed):
+    """z = max(x, y), nan if either is;   dz = dx where x > y, half of it where x = y"""
+
+    key = "std::maximum"
+    linear = ()
+
+    def abstract_eval(self, x: Aval, y: Aval) -> Aval:
+        return of_kind(self, "ordered", same_aval(self, x, y))
+
+    def jvp_x(self, dx: Handle, x: Handle, y: Handle, z: Handle) -> Handle:
+        return _share(dx, gt(x, y), eq(x, y))
+
+    def jvp_y(self, dy: Handle, x: Handle, y: Handle, z: Handle) -> Handle:
+        return _share(dy, gt(y, x), eq(x, y))
+
+
+class Minimum(Mixed):
+    """z = min(x, y), nan if either is;   dz = dx where x < y, half of it where x = y"""
+
+    key = "std::minimum"
+    linear = ()
+
+    def abstract_eval(self, x: Aval, y: Aval) -> Aval:
+        return of_kind(self, "ordered", same_aval(self, x, y))
+
+    def jvp_x(self, dx: Handle, x: Handle, y: Handle, z: Handle) -> Handle:
+        return _share(dx, lt(x, y), eq(x, y))
+
+    def jvp_y(self, dy: Handle, x: Handle, y: Handle, z: Handle) -> Handle:
+        return _share(dy, lt(y, x), eq(x, y))
+
+
+def _share(dx: Handle, wins: Handle, ties: Handle) -> Handle:
+    """The tangent where its side wins, half of it at a tie, nothing elsewhere."""
+    return select(wins, dx, select(ties, 0.5 * dx, zeros_like(dx)))
+
+
+class Clamp(Mixed):
+    """y = min(max(x, lo), hi);   x is active iff lo < x < hi, and at a bound nothing is"""
+
+    key = "std::clamp"
+    linear = ()
+
+    def abstract_eval(self, lo: Aval, x: Aval, hi: Aval) -> Aval:
+        return of_kind(self, "ordered", same_aval(self, lo, x, hi))
+
+    def jvp_lo(self, dlo: Handle, lo: Handle, x: Handle, hi: Handle, y: Handle) -> Handle:
+        return _where(logical_and(lt(x, lo), lt(lo, hi)), dlo)
+
+    def jvp_x(self, dx: Handle, lo: Handle, x: Handle, hi: Handle, y: Handle) -> Handle:
+        return _where(logical_and(lt(lo, x), lt(x, hi)), dx)
+
+    def jvp_hi(self, dhi: Handle, lo: Handle, x: Handle, hi: Handle, y: Handle) -> Handle:
+        return _where(lt(hi, maximum(x, lo)), dhi)
+
+
+def _where(active: Handle, dx: Handle) -> Handle:
+    """The tangent where active, a real zero elsewhere."""
+    return select(active, dx, zeros_like(dx))
+
+
+class Pow(Mixed):
+    """z = x^y,   dz = y x^(y-1) dx + z ln x dy, guarded where x = 0"""
+
+    key = "std::pow"
+    linear = ()
+
+    def abstract_eval(self, x: Aval, y: Aval) -> Aval:
+        return of_kind(self, "numeric", same_aval(self, x, y))
+
+    def simplify(self, x: Handle, y: Handle) -> Handle | None:
+        return x if is_factor_one(y, x) else None
+
+    def jvp_x(self, dx: Handle, x: Handle, y: Handle, z: Handle) -> Handle:
+        """0·x⁻¹ is 0 everywhere; the base is guarded, not the product, so that d/dy is right."""
+        risky = logical_and(eq(y, zeros_like(y)), logical_not(_is_normal(x)))
+        base = select(risky, full_like(x, 1), x)
+        return y * pow(base, y - 1) * dx
+
+    def jvp_y(self, dy: Handle, x: Handle, y: Handle, z: Handle) -> Handle:
+        """z ln x tends to 0 with x where z stays finite, which is where Re y >= 0."""
+        exponent = real(y)
+        finite = logical_and(eq(x, zeros_like(x)), ge(exponent, zeros_like(exponent)))
+        return z * log(select(finite, full_like(x, 1), x)) * dy
+
+
+def _is_normal(x: Handle) -> Handle:
+    """Whether 1/x is finite: neither zero nor subnormal nor nan."""
+    size = abs(x)
+    return ge(size, full_like(size, x.dtype.smallest_normal))
+
+
+class IntegerPow(Elementwise):
+    """y = xⁿ,   dy = n xⁿ⁻¹ dx"""
+
+    key = "std::integer_pow"
+    exponent: int
+
+    def __post_init__(self) -> None:
+        self._set(exponent=index(self.exponent))
+
+    def abstract_eval(self, x: Aval) -> Aval:
+        of_kind(self, "numeric", x)
+        if x.dtype.is_integer and self.exponent < 0:
+            raise invalid(
+                self,
+                "exponent",
+                "a negative power of integers is no integer",
+                got=f"exponent={self.exponent} for {x}",
+                need="exponent >= 0, or a float operand",
+            )
+        return x
+
+    def simplify(self, x: Handle) -> Handle | None:
+        if self.exponent == 0:
+            return full_like(x, 1)
+        return x if self.exponent == 1 else None
+
+    def derivative(self, x: Handle, y: Handle) -> Handle:
+        return self.exponent * integer_pow(x, self.exponent - 1)
+
+
+class Square(Elementwise):
+    """y = x²,   dy = 2 x dx"""
+
+    key = "std::square"
+
+    def abstract_eval(self, x: Aval) -> Aval:
+        return of_kind(self, "numeric", x)
+
+    def derivative(self, x: Handle, y: Handle) -> Handle:
+        return 2 * x
+
+
+class Sqrt(Elementwise):
+    """y = √x,   dy = dx / (2 y), inf at 0"""
+
+    key = "std::sqrt"
+
+    def abstract_eval(self, x: Aval) -> Aval:
+        return of_kind(self, "inexact", x)
+
+    def derivative(self, x: Handle, y: Handle) -> Handle:
+        return 0.5 / y
+
+
+class Rsqrt(Elementwise):
+    """y = 1 / √x,   dy = -y / (2 x) dx"""
+
+    key = "std::rsqrt"
+
+    def abstract_eval(self, x: Aval) -> Aval:
+        return of_kind(self, "inexact", x)
+
+    def derivative(self, x: Handle, y: Handle) -> Handle:
+        return -0.5 * (y / x)
+
+
+def add(x: Handle, y: Handle) -> Handle:
+    """Add.
+
+    x: [*s]   y: [*s]   →   z: [*s]
+
+    Convention   integers wrap around
+    Raises       ShapeMismatchError, DTypeMismatchError: if the operands differ in shape or dtype.
+
+    >>> from tenferro.primitives import add, variable
+    >>> add(variable("x", (2,), "f64"), variable("y", (2,), "f64")).aval
+    f64[2]
+    """
+    return bind(Add(), x, y)
+
+
+def sub(x: Handle, y: Handle) -> Handle:
+    """Subtract.
+
+    x: [*s]   y: [*s]   →   z: [*s]
+
+    Convention   integers wrap around
+    Raises       ShapeMismatchError, DTypeMismatchError: if the operands differ in shape or dtype.
+
+    >>> from tenferro.primitives import sub, variable
+    >>> sub(variable("x", (2,), "f64"), variable("y", (2,), "f64")).aval
+    f64[2]
+    """
+    return bind(Sub(), x, y)
+
+
+def mul(x: Handle, y: Handle) -> Handle:
+    """Multiply element by element.
+
+    x: [*s]   y: [*s]   →   z: [*s]
+
+    JVP          dz = dx·y + x·dy
+    Transpose    ct_x = ct·conj(y)
+    Convention   integers wrap around
+    Raises       ShapeMismatchError, DTypeMismatchError: if the operands differ in shape or dtype.
+
+    >>> from tenferro.primitives import mul, variable
+    >>> mul(variable("x", (2,), "f64"), variable("y", (2,), "f64")).aval
+    f64[2]
+    """
+    return bind(Mul(), x, y)
+
+
+def div(x: Handle, y: Handle) -> Handle:
+    """Divide.
+
+    x: [*s]   y: [*s]   →   z: [*s]
+
+    JVP          dz = dx/y - (z/y)·dy
+    Transpose    ct_x = ct/conj(y)
+    Convention   integers truncate towards zero
+    Raises       ShapeMismatchError, DTypeMismatchError: if the operands differ in shape or dtype.
+
+    >>> from tenferro.primitives import div, variable
+    >>> div(variable("x", (2,), "f64"), variable("y", (2,), "f64")).aval
+    f64[2]
+    """
+    return bind(Div(), x, y)
+
+
+def neg(x: Handle) -> Handle:
+    """Negate.
+
+    x: [*s]   →   y: [*s]
+
+    >>> from tenferro.primitives import neg, variable
+    >>> neg(variable("x", (2,), "f64")).aval
+    f64[2]
+    """
+    return bind(Neg(), x)
+
+
+def abs(x: Handle) -> Handle:
+    """Take the absolute value; of a complex operand, the modulus, which is real.
+
+    x: [*s]   →   y: [*s]
+
+    JVP          dy = Re(conj(sign x)·dx)
+    Transpose    ct_x = ct·sign(x)
+    Convention   |x|'(0) = 0
+
+    >>> from tenferro.primitives import abs, variable
+    >>> abs(variable("z", (2,), "c128")).aval
+    f64[2]
+    """
+    return bind(Abs(), x)
+
+
+def sign(x: Handle) -> Handle:
+    """Take the sign: x / |x|, and 0 at 0.
+
+    x: [*s]   →   y: [*s]
+
+    Convention   the derivative is zero
+
+    >>> from tenferro.primitives import sign, variable
+    >>> sign(variable("x", (2,), "f64")).aval
+    f64[2]
+    """
+    return bind(Sign(), x)
+
+
+def maximum(x: Handle, y: Handle) -> Handle:
+    """Take the larger of two elements.
+
+    x: [*s]   y: [*s]   →   z: [*s]
+
+    Convention   nan wins; at a tie each side has half of the derivative
+    Raises       DTypeMismatchError: if the operands are complex.
+
+    >>> from tenferro.primitives import maximum, variable
+    >>> maximum(variable("x", (2,), "f64"), variable("y", (2,), "f64")).aval
+    f64[2]
+    """
+    return bind(Maximum(), x, y)
+
+
+def minimum(x: Handle, y: Handle) -> Handle:
+    """Take the smaller of two elements.
+
+    x: [*s]   y: [*s]   →   z: [*s]
+
+    Convention   nan wins; at a tie each side has half of the derivative
+    Raises       DTypeMismatchError: if the operands are complex.
+
+    >>> from tenferro.primitives import minimum, variable
+    >>> minimum(variable("x", (2,), "f64"), variable("y", (2,), "f64")).aval
+    f64[2]
+    """
+    return bind(Minimum(), x, y)
+
+
+def clamp(lo: Handle, x: Handle, hi: Handle) -> Handle:
+    """Confine x between two bounds.
+
+    lo: [*s]   x: [*s]   hi: [*s]   →   y: [*s]
+
+    Definition   y = min(max(x, lo), hi), also where lo > hi
+    Convention   masks are strict: x is active iff lo < x < hi, a bound iff x lies beyond it
+    Raises       DTypeMismatchError: if the operands are complex.
+
+    >>> from tenferro.primitives import clamp, variable
+    >>> x = variable("x", (2,), "f64")
+    >>> clamp(variable("lo", (2,), "f64"), x, variable("hi", (2,), "f64")).aval
+    f64[2]
+    """
+    return bind(Clamp(), lo, x, hi)
+
+
+def pow(x: Handle, y: Handle) -> Handle:
+    """Raise x to the power y.
+
+    x: [*s]   y: [*s]   →   z: [*s]
+
+    JVP          dz = y·x^(y-1)·dx + z·ln x·dy
+    Convention   at x = 0: d/dx is 0 if y = 0, d/dy is 0 if Re y >= 0; complex: principal branch
+    Source       Abramowitz & Stegun (1964), 4.2.6 and 4.2.16
+
+    >>> from tenferro.primitives import pow, variable
+    >>> pow(variable("x", (2,), "f64"), variable("y", (2,), "f64")).aval
+    f64[2]
+    """
+    return bind(Pow(), x, y)
+
+
+def integer_pow(x: Handle, exponent: int) -> Handle:
+    """Raise x to a fixed integer power.
+
+    x: [*s]   →   y: [*s]
+
+    JVP          dy = n·xⁿ⁻¹·dx
+    Convention   x⁰ = 1 for every x
+    Raises       InvalidParameterError: if integers are raised to a negative power.
+
+    >>> from tenferro.primitives import integer_pow, variable
+    >>> integer_pow(variable("x", (2,), "f64"), -3).aval
+    f64[2]
+    """
+    return bind(IntegerPow(exponent), x)
+
+
+def square(x: Handle) -> Handle:
+    """Square; of a complex operand z², not |z|².
+
+    x: [*s]   →   y: [*s]
+
+    >>> from tenferro.primitives import square, variable
+    >>> square(variable("x", (2,), "f64")).aval
+    f64[2]
+    """
+    return bind(Square(), x)
+
+
+def sqrt(x: Handle) -> Handle:
+    """Take the square root.
+
+    x: f[*s]   →   y: f[*s]
+
+    JVP          dy = dx / (2y)
+    Convention   the derivative at 0 is inf; complex: the principal branch
+
+    >>> from tenferro.primitives import sqrt, variable
+    >>> sqrt(variable("x", (2,), "f64")).aval
+    f64[2]
+    """
+    return bind(Sqrt(), x)
+
+
+def rsqrt(x: Handle) -> Handle:
+    """Take the reciprocal of the square root.
+
+    x: f[*s]   →   y: f[*s]
+
+    JVP          dy = -y/(2x)·dx
+    Convention   complex: the principal branch
+
+    >>> from tenferro.primitives import rsqrt, variable
+    >>> rsqrt(variable("x", (2,), "f64")).aval
+    f64[2]
+    """
+    return bind(Rsqrt(), x)

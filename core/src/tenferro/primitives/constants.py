@@ -1,0 +1,134 @@
+"""Values made from parameters alone: constants and iota.
+
+They have no inputs, so no derivative flows through them, and a backend may evaluate them once.
+A constant is a full array of one Python scalar; scalars in derivative rules become constants of
+the other operand's shape and dtype. ``zeros_like`` and ``full_like`` serve the rules of the other
+families. Read next: ``arithmetic.py``.
+"""
+
+from __future__ import annotations
+
+from operator import index
+
+from tenferro.primitives._aval import Aval, Shape
+from tenferro.primitives._checks import integers, invalid, of_kind
+from tenferro.primitives._dtype import DType
+from tenferro.primitives._handle import Handle, Scalar
+from tenferro.primitives._primitive import Mixed, bind
+
+
+class Constant(Mixed):
+    """An array of one Python scalar.   →   y: [*shape]"""
+
+    key = "std::constant"
+    literal = True
+    linear = ()
+    value: Scalar
+    dtype: DType
+    shape: Shape = ()
+
+    def __post_init__(self) -> None:
+        dtype = DType.of(self.dtype)
+        self._set(shape=integers(self, "shape", self.shape), dtype=dtype)
+        try:
+            self._set(value=_typed(self.value, dtype))
+        except (TypeError, ValueError, OverflowError):
+            raise invalid(
+                self,
+                "value",
+                f"{self.value!r} is no {dtype}",
+                got=f"{self.value!r} of type {type(self.value).__name__}",
+                need=f"a Python scalar that {dtype} can hold",
+            ) from None
+
+    def abstract_eval(self) -> Aval:
+        return Aval(self.shape, self.dtype)
+
+
+def _typed(value: Scalar, dtype: DType) -> Scalar:
+    """The value as the Python type of the dtype's kind; integers must be in range."""
+    if dtype.is_complex:
+        return complex(value)
+    if dtype.is_float:
+        return float(value)  # type: ignore[arg-type]
+    if dtype.is_bool:
+        return bool(index(value))  # type: ignore[arg-type]
+    found = index(value)  # type: ignore[arg-type]
+    low, high = _range(dtype)
+    if not low <= found <= high:
+        raise OverflowError
+    return int(found)
+
+
+def _range(dtype: DType) -> tuple[int, int]:
+    """The smallest and the largest integer of an integer dtype."""
+    if dtype.kind == "uint":
+        return 0, 2**dtype.bits - 1
+    return -(2 ** (dtype.bits - 1)), 2 ** (dtype.bits - 1) - 1
+
+
+class Iota(Mixed):
+    """Positions along one dimension.   →   y: [*shape],  y[..., i, ...] = i"""
+
+    key = "std::iota"
+    literal = True
+    linear = ()
+    shape: Shape
+    dimension: int
+    dtype: DType
+
+    def __post_init__(self) -> None:
+        shape = integers(self, "shape", self.shape)
+        dimension = integers(self, "dimension", (self.dimension,))[0]
+        self._set(shape=shape, dimension=dimension, dtype=DType.of(self.dtype))
+        if dimension >= len(shape):
+            raise invalid(
+                self,
+                "dimension",
+                "dimension out of range",
+                got=f"dimension={dimension} for shape {shape}",
+                need=f"0 <= dimension < {len(shape)}",
+            )
+
+    def abstract_eval(self) -> Aval:
+        return of_kind(self, "numeric", Aval(self.shape, self.dtype))
+
+
+def constant(value: Scalar, dtype: object, shape: Shape = ()) -> Handle:
+    """Make an array of one Python scalar.
+
+    →   y: [*shape]
+
+    Convention   constants compare by dtype and bytes: 0.0 and -0.0 are two, a nan equals itself
+    Raises       InvalidParameterError: if the dtype cannot hold the value.
+
+    >>> from tenferro.primitives import constant
+    >>> constant(2, "float32", (3,)).aval
+    f32[3]
+    """
+    return bind(Constant(value, DType.of(dtype), tuple(shape)))
+
+
+def iota(shape: Shape, dimension: int, dtype: object) -> Handle:
+    """Count from 0 along one dimension.
+
+    →   y: [*shape]
+
+    Definition   y[i_0, …, i_n] = i_dimension
+    Raises       InvalidParameterError: if the shape lacks the dimension.
+
+    >>> from tenferro.primitives import iota
+    >>> iota((2, 3), 1, "int32").aval
+    i32[2,3]
+    """
+    return bind(Iota(tuple(shape), dimension, DType.of(dtype)))
+
+
+def full_like(x: Handle | Aval, value: Scalar) -> Handle:
+    """A constant of the shape and dtype of ``x``, of which nothing else is read."""
+    return constant(value, x.dtype, x.shape)
+
+
+def zeros_like(x: Handle | Aval) -> Handle:
+    """Zeros of the shape and dtype of ``x``; never ``x - x``, which is nan where x is inf."""
+    return full_like(x, 0)

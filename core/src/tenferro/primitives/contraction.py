@@ -1,0 +1,150 @@
+"""``dot_general``: sums of products over contracted axes, along batch axes.
+
+The one contraction; einsum, matmul, tensordot and their kin are built on it one layer up. It is
+linear in each operand, and both transposes are a ``dot_general`` followed by a ``transpose``.
+Read next: ``indexing.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tenferro.primitives._aval import Aval
+from tenferro.primitives._checks import axes, integers, of_kind, same_dtype
+from tenferro.primitives._dtype import DType
+from tenferro.primitives._errors import DTypeMismatchError, ShapeMismatchError
+from tenferro.primitives._handle import Handle
+from tenferro.primitives._primitive import Multilinear, bind
+from tenferro.primitives.complex import conj
+from tenferro.primitives.structural import convert, inverse, transpose
+
+
+class DotGeneral(Multilinear):
+    """z[b, i, j] = Σ_k x[b, i, k] y[b, k, j], for several axes b, i, j, k in any place"""
+
+    key = "std::dot_general"
+    lhs_contract: tuple[int, ...]
+    rhs_contract: tuple[int, ...]
+    lhs_batch: tuple[int, ...]
+    rhs_batch: tuple[int, ...]
+    preferred: DType | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("lhs_contract", "rhs_contract", "lhs_batch", "rhs_batch"):
+            self._set(**{name: integers(self, name, getattr(self, name))})
+        if self.preferred is not None:
+            self._set(preferred=DType.of(self.preferred))
+
+    def abstract_eval(self, lhs: Aval, rhs: Aval) -> Aval:
+        of_kind(self, "numeric", same_dtype(self, lhs, rhs))
+        axes(self, "lhs_contract", self.lhs_contract + self.lhs_batch, lhs)
+        axes(self, "rhs_contract", self.rhs_contract + self.rhs_batch, rhs)
+        self._check_paired(lhs, rhs, self.lhs_contract, self.rhs_contract, "contracted")
+        self._check_paired(lhs, rhs, self.lhs_batch, self.rhs_batch, "batch")
+        left, right = self._free(lhs, rhs)
+        shape = [lhs.shape[axis] for axis in (*self.lhs_batch, *left)]
+        shape += [rhs.shape[axis] for axis in right]
+        return Aval(shape, self._result_dtype(lhs))
+
+    def _check_paired(
+        self, lhs: Aval, rhs: Aval, left: Sequence[int], right: Sequence[int], what: str
+    ) -> None:
+        sizes = [lhs.shape[axis] for axis in left], [rhs.shape[axis] for axis in right]
+        if sizes[0] != sizes[1]:
+            raise ShapeMismatchError.of(
+                self.name,
+                f"{what} sizes differ",
+                got=f"lhs {lhs} axes {left} = {sizes[0]},  rhs {rhs} axes {right} = {sizes[1]}",
+                need="as many axes on both sides, of equal sizes in this order",
+                shapes=(lhs.shape, rhs.shape),
+            )
+
+    def _result_dtype(self, lhs: Aval) -> DType:
+        wanted = self.preferred or lhs.dtype
+        if wanted.kind != lhs.dtype.kind or wanted.bits < lhs.dtype.bits:
+            raise DTypeMismatchError.of(
+                self.name,
+                f"cannot accumulate {lhs.dtype} in {wanted}",
+                got=f"preferred={wanted} for {lhs}",
+                need="a dtype of the same kind that is at least as wide",
+                dtypes=(lhs.dtype, wanted),
+            )
+        return wanted
+
+    def _free(self, lhs: Aval | Handle, rhs: Aval | Handle) -> tuple[list[int], list[int]]:
+        """The axes of each side that are neither contracted nor batch."""
+        left, right = self.lhs_contract + self.lhs_batch, self.rhs_contract + self.rhs_batch
+        return (
+            [axis for axis in range(lhs.ndim) if axis not in left],
+            [axis for axis in range(rhs.ndim) if axis not in right],
+        )
+
+    def transpose_lhs(self, ct: Handle, lhs: Handle, rhs: Handle) -> Handle:
+        left, right = self._free(lhs, rhs)
+        start = len(self.lhs_batch) + len(left)
+        partial = self._contract(ct, range(start, ct.ndim), rhs, right, self.rhs_batch)
+        order = _paired_order(self.lhs_contract, self.rhs_contract)
+        return transpose(partial, inverse([*self.lhs_batch, *left, *order]))
+
+    def transpose_rhs(self, ct: Handle, lhs: Handle, rhs: Handle) -> Handle:
+        left, right = self._free(lhs, rhs)
+        start = len(self.lhs_batch)
+        partial = self._contract(ct, range(start, start + len(left)), lhs, left, self.lhs_batch)
+        order = _paired_order(self.rhs_contract, self.lhs_contract)
+        return transpose(partial, inverse([*self.rhs_batch, *right, *order]))
+
+    def _contract(
+        self,
+        ct: Handle,
+        ct_axes: Sequence[int],
+        other: Handle,
+        other_axes: Sequence[int],
+        other_batch: Sequence[int],
+    ) -> Handle:
+        """Sum ct·conj(other) over the free axes of other, as wide as the result was summed.
+
+        The axes come out as: batch, free axes of the wanted operand, contracted axes in the
+        order in which ``other`` has them.
+        """
+        factor = conj(convert(other, ct.dtype))
+        batch = range(len(other_batch))
+        found = dot_general(ct, factor, ct_axes, other_axes, batch, other_batch)
+        return convert(found, other.dtype)
+
+
+def _paired_order(mine: Sequence[int], other: Sequence[int]) -> list[int]:
+    """My contracted axes, in the order in which their partners stand in the other operand."""
+    return [axis for _, axis in sorted(zip(other, mine, strict=True))]
+
+
+def dot_general(
+    lhs: Handle,
+    rhs: Handle,
+    lhs_contract: Sequence[int],
+    rhs_contract: Sequence[int],
+    lhs_batch: Sequence[int] = (),
+    rhs_batch: Sequence[int] = (),
+    preferred: object = None,
+) -> Handle:
+    """Sum products over contracted axes, along batch axes.
+
+    lhs: [b, i, k]   rhs: [b, k, j]   →   z: [b, i, j], each letter for any axes in any place
+
+    Definition   z_bij = Σ_k lhs_bik rhs_bkj; axes stand as batch, lhs free, rhs free
+    JVP          dz = dlhs·rhs + lhs·drhs
+    Transpose    ct_lhs = Σ_j ct_bij conj(rhs_bkj),  ct_rhs = Σ_i conj(lhs_bik) ct_bij
+    Convention   preferred is the dtype of the sum and of the result; the operands' if None
+    Raises       ShapeMismatchError: if paired sizes differ; DTypeMismatchError: if dtypes do.
+
+    >>> from tenferro.primitives import dot_general, variable
+    >>> dot_general(variable("x", (2, 3), "f64"), variable("y", (3, 4), "f64"), (1,), (0,)).aval
+    f64[2,4]
+    """
+    operation = DotGeneral(
+        tuple(lhs_contract),
+        tuple(rhs_contract),
+        tuple(lhs_batch),
+        tuple(rhs_batch),
+        None if preferred is None else DType.of(preferred),
+    )
+    return bind(operation, lhs, rhs)

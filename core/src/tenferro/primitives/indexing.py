@@ -1,0 +1,402 @@
+"""Reading and adding at positions that are data.
+
+``gather`` and ``scatter_add`` are each other's transposes, and so are ``dynamic_slice`` and
+``dynamic_update_slice``; positions are integers and carry no derivative. What happens out of
+bounds is a parameter, ``mode``, which every derived operation inherits, so that a function and
+its adjoint agree. The semantics are those of XLA (openxla.org/xla/operation_semantics, Gather and
+Scatter) without operand batching dimensions. Read next: ``contraction.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from tenferro.computegraph import Operation
+from tenferro.primitives._aval import Aval, Shape
+from tenferro.primitives._checks import (
+    axes,
+    integers,
+    invalid,
+    of_kind,
+    one_per_axis,
+    rank_zero,
+    same_dtype,
+)
+from tenferro.primitives._dtype import int64
+from tenferro.primitives._errors import ShapeMismatchError
+from tenferro.primitives._handle import Handle
+from tenferro.primitives._primitive import Mixed, bind
+from tenferro.primitives.constants import constant, zeros_like
+
+GATHER_MODES = ("promise_in_bounds", "clip", "fill")
+SCATTER_MODES = ("promise_in_bounds", "clip", "drop")
+
+
+class Gather(Mixed):
+    """Slices of x at the positions that indices holds along its last axis; linear in x"""
+
+    key = "std::gather"
+    linear = ((0,),)
+    offset_dims: tuple[int, ...]
+    collapsed_slice_dims: tuple[int, ...]
+    start_index_map: tuple[int, ...]
+    slice_sizes: Shape
+    mode: str
+
+    def __post_init__(self) -> None:
+        _normalise(self, "offset_dims", "collapsed_slice_dims", "start_index_map", "slice_sizes")
+        _check_mode(self, self.mode, GATHER_MODES)
+
+    def abstract_eval(self, x: Aval, indices: Aval) -> Aval:
+        _check_indices(self, "start_index_map", self.start_index_map, x, indices)
+        one_per_axis(self, "slice_sizes", self.slice_sizes, x)
+        _check_window(self, "collapsed_slice_dims", self.collapsed_slice_dims, x)
+        _check_fits(self, "slice_sizes", self.slice_sizes, x)
+        window = self._window(x)
+        rank = len(window) + indices.ndim - 1
+        if len(window) != len(self.offset_dims):
+            raise _window_rank(self, "offset_dims", self.offset_dims, len(window))
+        _increasing(self, "offset_dims", self.offset_dims)
+        axes(self, "offset_dims", self.offset_dims, x.with_shape((1,) * rank))
+        batch = iter(indices.shape[:-1])
+        inside = iter(window)
+        return x.with_shape(
+            next(inside) if axis in self.offset_dims else next(batch) for axis in range(rank)
+        )
+
+    def _window(self, x: Aval) -> list[int]:
+        """Sizes of a slice without the collapsed axes, which have size 1."""
+        if any(self.slice_sizes[axis] != 1 for axis in self.collapsed_slice_dims):
+            raise invalid(
+                self,
+                "slice_sizes",
+                "a collapsed axis has not size 1",
+                got=f"slice_sizes={self.slice_sizes}, collapsed {self.collapsed_slice_dims}",
+                need="slice size 1 along every collapsed axis",
+            )
+        collapsed = self.collapsed_slice_dims
+        return [n for axis, n in enumerate(self.slice_sizes) if axis not in collapsed]
+
+    def transpose_x(self, ct: Handle, x: Handle, indices: Handle) -> Handle:
+        return scatter_add(
+            zeros_like(x),
+            indices,
+            ct,
+            update_window_dims=self.offset_dims,
+            inserted_window_dims=self.collapsed_slice_dims,
+            scatter_dims_to_operand_dims=self.start_index_map,
+            mode="drop" if self.mode == "fill" else self.mode,
+        )
+
+
+class ScatterAdd(Mixed):
+    """x with updates added at the positions that indices holds; linear in x and updates"""
+
+    key = "std::scatter_add"
+    linear = ((0, 2),)
+    update_window_dims: tuple[int, ...]
+    inserted_window_dims: tuple[int, ...]
+    scatter_dims_to_operand_dims: tuple[int, ...]
+    mode: str
+
+    def __post_init__(self) -> None:
+        _normalise(
+            self, "update_window_dims", "inserted_window_dims", "scatter_dims_to_operand_dims"
+        )
+        _check_mode(self, self.mode, SCATTER_MODES)
+
+    def abstract_eval(self, x: Aval, indices: Aval, updates: Aval) -> Aval:
+        of_kind(self, "numeric", same_dtype(self, x, updates))
+        _check_indices(
+            self, "scatter_dims_to_operand_dims", self.scatter_dims_to_operand_dims, x, indices
+        )
+        _check_window(self, "inserted_window_dims", self.inserted_window_dims, x)
+        free = x.ndim - len(self.inserted_window_dims)
+        if len(self.update_window_dims) != free:
+            raise _window_rank(self, "update_window_dims", self.update_window_dims, free)
+        _increasing(self, "update_window_dims", self.update_window_dims)
+        axes(self, "update_window_dims", self.update_window_dims, updates)
+        if updates.without(self.update_window_dims).shape != indices.shape[:-1]:
+            raise ShapeMismatchError.of(
+                self.name,
+                "updates do not match the indices",
+                got=f"{updates} beside window {self.update_window_dims}, indices {indices}",
+                need="the shape of indices without its last axis",
+                shapes=(x.shape, indices.shape, updates.shape),
+            )
+        _check_fits(self, "update_window_dims", self._window(x, updates), x)
+        return x
+
+    def _window(self, x: Aval | Handle, updates: Aval | Handle) -> list[int]:
+        """Sizes of an update along the axes of x."""
+        inside = iter(updates.shape[axis] for axis in self.update_window_dims)
+        inserted = self.inserted_window_dims
+        return [1 if axis in inserted else next(inside) for axis in range(x.ndim)]
+
+    def transpose_x(self, ct: Handle, x: Handle, indices: Handle, updates: Handle) -> Handle:
+        return ct
+
+    def transpose_updates(self, ct: Handle, x: Handle, indices: Handle, updates: Handle) -> Handle:
+        return gather(
+            ct,
+            indices,
+            offset_dims=self.update_window_dims,
+            collapsed_slice_dims=self.inserted_window_dims,
+            start_index_map=self.scatter_dims_to_operand_dims,
+            slice_sizes=self._window(x, updates),
+            mode="fill" if self.mode == "drop" else self.mode,
+        )
+
+
+class DynamicSlice(Mixed):
+    """The block of x of given sizes that begins at starts, moved so that it fits; linear in x"""
+
+    key = "std::dynamic_slice"
+    linear = ((0,),)
+    sizes: Shape
+
+    def __post_init__(self) -> None:
+        _normalise(self, "sizes")
+
+    def abstract_eval(self, x: Aval, *starts: Aval) -> Aval:
+        _check_starts(self, x, starts)
+        one_per_axis(self, "sizes", self.sizes, x)
+        _check_fits(self, "sizes", self.sizes, x)
+        return x.with_shape(self.sizes)
+
+    def transpose_each(self, ct: Handle, index: int, x: Handle, *starts: Handle) -> Handle:
+        return dynamic_update_slice(zeros_like(x), ct, starts)
+
+
+class DynamicUpdateSlice(Mixed):
+    """x with the block that begins at starts replaced by update; linear in both together"""
+
+    key = "std::dynamic_update_slice"
+    linear = ((0, 1),)
+
+    def abstract_eval(self, x: Aval, update: Aval, *starts: Aval) -> Aval:
+        same_dtype(self, x, update)
+        _check_starts(self, x, starts)
+        if update.ndim != x.ndim or any(n > m for n, m in zip(update.shape, x.shape, strict=True)):
+            raise ShapeMismatchError.of(
+                self.name,
+                "the update does not fit",
+                got=f"{update} into {x}",
+                need="an update of the same rank, no larger along any axis",
+                shapes=(x.shape, update.shape),
+            )
+        return x
+
+    def transpose_each(
+        self, ct: Handle, index: int, x: Handle, update: Handle, *starts: Handle
+    ) -> Handle:
+        """For x, ct outside the block; for the update, ct inside it."""
+        if index == 0:
+            return dynamic_update_slice(ct, zeros_like(update), starts)
+        return dynamic_slice(ct, starts, update.shape)
+
+
+def _normalise(op: Operation, *parameters: str) -> None:
+    """Make the parameters tuples of non-negative integers."""
+    for name in parameters:
+        op._set(**{name: integers(op, name, getattr(op, name))})
+
+
+def _check_mode(op: Operation, mode: str, known: Sequence[str]) -> None:
+    if mode not in known:
+        need = f"one of {', '.join(known)}"
+        raise invalid(op, "mode", "unknown mode", got=f"mode={mode!r}", need=need)
+
+
+def _check_indices(
+    op: Operation, parameter: str, mapped: Sequence[int], x: Aval, indices: Aval
+) -> None:
+    """Refuse indices that are no integers or whose last axis is not one index vector."""
+    of_kind(op, "integer", indices)
+    axes(op, parameter, mapped, x)
+    if indices.ndim == 0 or indices.shape[-1] != len(mapped):
+        raise ShapeMismatchError.of(
+            op.name,
+            "the last axis of indices is not an index vector",
+            got=f"indices {indices}, {parameter}={tuple(mapped)}",
+            need=f"indices of shape [..., {len(mapped)}]",
+            shapes=(x.shape, indices.shape),
+        )
+
+
+def _check_window(op: Operation, parameter: str, values: Sequence[int], x: Aval) -> None:
+    axes(op, parameter, values, x)
+    _increasing(op, parameter, values)
+
+
+def _increasing(op: Operation, parameter: str, values: Sequence[int]) -> None:
+    if any(a >= b for a, b in pairwise(values)):
+        raise invalid(
+            op, parameter, f"{parameter} do not increase", got=values, need="increasing integers"
+        )
+
+
+def _window_rank(op: Operation, parameter: str, values: Sequence[int], rank: int) -> Exception:
+    return invalid(
+        op,
+        parameter,
+        "the window has another rank",
+        got=f"{parameter}={tuple(values)} for a window of rank {rank}",
+        need="one entry per axis of the window",
+    )
+
+
+def _check_fits(op: Operation, parameter: str, sizes: Sequence[int], x: Aval) -> None:
+    """Refuse a window larger than x."""
+    if any(n > m for n, m in zip(sizes, x.shape, strict=True)):
+        raise ShapeMismatchError.of(
+            op.name,
+            f"{parameter} exceed the operand",
+            got=f"a window of {tuple(sizes)} in {x}",
+            need="a window no larger than the operand along any axis",
+            shapes=(x.shape, tuple(sizes)),
+        )
+
+
+def _check_starts(op: Operation, x: Aval, starts: Sequence[Aval]) -> None:
+    """Refuse anything but one integer of rank 0 per axis, all of one dtype."""
+    if len(starts) != x.ndim:
+        raise ShapeMismatchError.of(
+            op.name,
+            f"{len(starts)} starts for rank {x.ndim}",
+            got=f"{x} and {len(starts)} starts",
+            need="one start per axis",
+            shapes=(x.shape, (len(starts),)),
+        )
+    for start in starts:
+        of_kind(op, "integer", rank_zero(op, start, "a start"))
+    if starts:
+        same_dtype(op, *starts)
+
+
+def gather(
+    x: Handle,
+    indices: Handle,
+    *,
+    offset_dims: Sequence[int],
+    collapsed_slice_dims: Sequence[int],
+    start_index_map: Sequence[int],
+    slice_sizes: Sequence[int],
+    mode: str,
+) -> Handle:
+    """Collect slices of x from the positions that indices holds along its last axis.
+
+    x: [*s]   indices: int[*b, k]   →   y: b and the slice sizes, the latter at offset_dims
+
+    Definition   index i_m of a vector is the start along axis start_index_map[m]; axes of a slice
+                 at collapsed_slice_dims, of size 1, are dropped
+    Transpose    ct_x = scatter_add(0, indices, ct), mode fill becoming drop
+    Convention   clip moves a slice so that it fits; fill reads 0 or False wherever a slice is not
+                 wholly in bounds; promise_in_bounds leaves that case undefined
+    Raises       ShapeMismatchError, InvalidParameterError, DTypeMismatchError (indices).
+    Source       openxla.org/xla/operation_semantics, Gather
+
+    >>> from tenferro.primitives import gather, variable
+    >>> x, rows = variable("x", (5, 3), "f64"), variable("i", (2, 1), "i64")
+    >>> gather(
+    ...     x,
+    ...     rows,
+    ...     offset_dims=(1,),
+    ...     collapsed_slice_dims=(0,),
+    ...     start_index_map=(0,),
+    ...     slice_sizes=(1, 3),
+    ...     mode="clip",
+    ... ).aval
+    f64[2,3]
+    """
+    operation = Gather(
+        tuple(offset_dims),
+        tuple(collapsed_slice_dims),
+        tuple(start_index_map),
+        tuple(slice_sizes),
+        mode,
+    )
+    return bind(operation, x, indices)
+
+
+def scatter_add(
+    x: Handle,
+    indices: Handle,
+    updates: Handle,
+    *,
+    update_window_dims: Sequence[int],
+    inserted_window_dims: Sequence[int],
+    scatter_dims_to_operand_dims: Sequence[int],
+    mode: str,
+) -> Handle:
+    """Add updates to x at the positions that indices holds along its last axis.
+
+    x: [*s]   indices: int[*b, k]   updates: b and the windows at update_window_dims   →   y: [*s]
+
+    Definition   as gather's, with x and y exchanged; repeated positions accumulate
+    Transpose    ct_x = ct,  ct_updates = gather(ct, indices), mode drop becoming fill
+    Convention   clip moves a window so that it fits; drop leaves out a window that is not wholly
+                 in bounds; promise_in_bounds leaves that case undefined
+    Raises       ShapeMismatchError, InvalidParameterError, DTypeMismatchError.
+    Source       openxla.org/xla/operation_semantics, Scatter
+
+    >>> from tenferro.primitives import scatter_add, variable
+    >>> x, rows = variable("x", (5, 3), "f64"), variable("i", (2, 1), "i64")
+    >>> scatter_add(
+    ...     x,
+    ...     rows,
+    ...     variable("u", (2, 3), "f64"),
+    ...     update_window_dims=(1,),
+    ...     inserted_window_dims=(0,),
+    ...     scatter_dims_to_operand_dims=(0,),
+    ...     mode="drop",
+    ... ).aval
+    f64[5,3]
+    """
+    operation = ScatterAdd(
+        tuple(update_window_dims),
+        tuple(inserted_window_dims),
+        tuple(scatter_dims_to_operand_dims),
+        mode,
+    )
+    return bind(operation, x, indices, updates)
+
+
+def dynamic_slice(x: Handle, starts: Sequence[Handle | int], sizes: Sequence[int]) -> Handle:
+    """Take a block of fixed sizes that begins where integer operands say.
+
+    x: [*s]   starts: int[] per axis   →   y: [*sizes]
+
+    Transpose    ct_x = dynamic_update_slice(0, ct, starts)
+    Convention   starts are clamped to 0 … s - sizes
+    Raises       ShapeMismatchError: if the block is larger than x.
+
+    >>> from tenferro.primitives import dynamic_slice, variable
+    >>> dynamic_slice(variable("x", (5, 3), "f64"), (variable("i", (), "i64"), 0), (2, 3)).aval
+    f64[2,3]
+    """
+    return bind(DynamicSlice(tuple(sizes)), x, *_starts(starts))
+
+
+def dynamic_update_slice(x: Handle, update: Handle, starts: Sequence[Handle | int]) -> Handle:
+    """Replace the block that begins where integer operands say.
+
+    x: [*s]   update: [*t]   starts: int[] per axis   →   y: [*s]
+
+    Transpose    ct_x = ct with zeros in the block,  ct_update = the block
+    Convention   starts are clamped to 0 … s - t
+    Raises       ShapeMismatchError: if the update is larger than x.
+
+    >>> from tenferro.primitives import dynamic_update_slice, variable
+    >>> x, update = variable("x", (5, 3), "f64"), variable("u", (2, 3), "f64")
+    >>> dynamic_update_slice(x, update, (variable("i", (), "i64"), 0)).aval
+    f64[5,3]
+    """
+    return bind(DynamicUpdateSlice(), x, update, *_starts(starts))
+
+
+def _starts(starts: Sequence[Handle | int]) -> list[Handle]:
+    """Python integers as constants of the dtype of the first handle, else int64."""
+    dtype = next((start.dtype for start in starts if isinstance(start, Handle)), int64)
+    return [start if isinstance(start, Handle) else constant(start, dtype) for start in starts]

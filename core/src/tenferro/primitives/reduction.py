@@ -1,0 +1,295 @@
+"""Reductions over explicit axes, which are dropped from the result.
+
+Sums are linear. Products keep their derivative where factors are zero, to every order. Where
+several elements attain a maximum or a minimum, they share the derivative equally. Positions
+(argmax, argmin) are integers and carry none. An empty sum is 0 and an empty product 1; a maximum
+of nothing is an error. Read next: ``contraction.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from tenferro.computegraph import Operation
+from tenferro.primitives import structural  # a cycle: sums broadcast back, broadcasts sum back
+from tenferro.primitives._aval import Aval
+from tenferro.primitives._checks import axes, index_dtype, integers, invalid, of_kind
+from tenferro.primitives._dtype import DType, int64
+from tenferro.primitives._errors import InvalidParameterError
+from tenferro.primitives._handle import Handle
+from tenferro.primitives._primitive import Linear, Mixed, bind
+from tenferro.primitives.comparison import eq, select
+from tenferro.primitives.constants import zeros_like
+
+
+class ReduceSum(Linear):
+    """Sum over axes.   x: [*s]  →  y: [s without axes]"""
+
+    key = "std::reduce_sum"
+    axes: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        self._set(axes=_sorted(self, self.axes))
+
+    def abstract_eval(self, x: Aval) -> Aval:
+        axes(self, "axes", self.axes, x)
+        return of_kind(self, "numeric", x).without(self.axes)
+
+    def simplify(self, x: Handle) -> Handle | None:
+        return None if self.axes else x
+
+    def transpose_x(self, ct: Handle, x: Handle) -> Handle:
+        return _spread(ct, x, self.axes)
+
+
+class ReduceProd(Mixed):
+    """Product over axes,   dy = Σ_i dx_i Π_{j≠i} x_j"""
+
+    key = "std::reduce_prod"
+    linear = ()
+    axes: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        self._set(axes=_sorted(self, self.axes))
+
+    def abstract_eval(self, x: Aval) -> Aval:
+        axes(self, "axes", self.axes, x)
+        return of_kind(self, "numeric", x).without(self.axes)
+
+    def simplify(self, x: Handle) -> Handle | None:
+        return None if self.axes else x
+
+    def jvp_x(self, dx: Handle, x: Handle, y: Handle) -> Handle:
+        """The product rule along a balanced tree: no division, so zeros do no harm."""
+        factors, tangents = _leading(x, self.axes), _leading(dx, self.axes)
+        if factors.shape[0] == 0:
+            return reduce_sum(tangents, (0,))
+        while factors.shape[0] > 1:
+            factors, tangents = _multiply_halves(factors, tangents)
+        return structural.reshape(tangents, y.shape)
+
+
+def _leading(x: Handle, reduced: Sequence[int]) -> Handle:
+    """The reduced axes joined into one axis, in front."""
+    kept = [axis for axis in range(x.ndim) if axis not in reduced]
+    count = prod(x.shape[axis] for axis in reduced)
+    front = structural.transpose(x, [*reduced, *kept])
+    return structural.reshape(front, [count, *(x.shape[axis] for axis in kept)])
+
+
+def _multiply_halves(factors: Handle, tangents: Handle) -> tuple[Handle, Handle]:
+    """Products of the first half with the second, and their tangents."""
+    half = (factors.shape[0] + 1) // 2
+    (a, b), (da, db) = _halves(factors, half, 1), _halves(tangents, half, 0)
+    return a * b, da * b + a * db
+
+
+def _halves(x: Handle, half: int, filler: int) -> tuple[Handle, Handle]:
+    """Two halves of the leading axis, the second filled up where the count is odd."""
+    rest, none = x.shape[1:], (0,) * (x.ndim - 1)
+    missing = (2 * half - x.shape[0], *none)
+    even = structural.pad(x, filler, (0, *none), missing, (0, *none))
+    first = structural.slice(even, (0, *none), (half, *rest))
+    return first, structural.slice(even, (half, *none), (2 * half, *rest))
+
+
+class ReduceMax(Mixed):
+    """Maximum over axes, nan if any is;   dy = the mean of dx where x = y"""
+
+    key = "std::reduce_max"
+    linear = ()
+    axes: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        self._set(axes=_sorted(self, self.axes))
+
+    def abstract_eval(self, x: Aval) -> Aval:
+        axes(self, "axes", self.axes, x)
+        return _of_something(self, of_kind(self, "ordered", x), self.axes).without(self.axes)
+
+    def simplify(self, x: Handle) -> Handle | None:
+        return None if self.axes else x
+
+    def jvp_x(self, dx: Handle, x: Handle, y: Handle) -> Handle:
+        return _mean_where_attained(dx, x, y, self.axes)
+
+
+class ReduceMin(Mixed):
+    """Minimum over axes, nan if any is;   dy = the mean of dx where x = y"""
+
+    key = "std::reduce_min"
+    linear = ()
+    axes: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        self._set(axes=_sorted(self, self.axes))
+
+    def abstract_eval(self, x: Aval) -> Aval:
+        axes(self, "axes", self.axes, x)
+        return _of_something(self, of_kind(self, "ordered", x), self.axes).without(self.axes)
+
+    def simplify(self, x: Handle) -> Handle | None:
+        return None if self.axes else x
+
+    def jvp_x(self, dx: Handle, x: Handle, y: Handle) -> Handle:
+        return _mean_where_attained(dx, x, y, self.axes)
+
+
+def _mean_where_attained(dx: Handle, x: Handle, y: Handle, reduced: Sequence[int]) -> Handle:
+    """The mean of dx over the elements that equal the result: ties share equally."""
+    attained = eq(x, _spread(y, x, reduced))
+    count = reduce_sum(structural.convert(attained, dx.dtype), reduced)
+    return reduce_sum(select(attained, dx, zeros_like(dx)), reduced) / count
+
+
+class Argmax(Mixed):
+    """Position of the first maximum along one axis; nan wins"""
+
+    key = "std::argmax"
+    linear = ()
+    axis: int
+    dtype: DType
+
+    def __post_init__(self) -> None:
+        self._set(axis=_sorted(self, (self.axis,))[0], dtype=index_dtype(self, self.dtype))
+
+    def abstract_eval(self, x: Aval) -> Aval:
+        return _position(self, x, self.axis, self.dtype)
+
+
+class Argmin(Mixed):
+    """Position of the first minimum along one axis; nan wins"""
+
+    key = "std::argmin"
+    linear = ()
+    axis: int
+    dtype: DType
+
+    def __post_init__(self) -> None:
+        self._set(axis=_sorted(self, (self.axis,))[0], dtype=index_dtype(self, self.dtype))
+
+    def abstract_eval(self, x: Aval) -> Aval:
+        return _position(self, x, self.axis, self.dtype)
+
+
+def _position(op: Operation, x: Aval, axis: int, dtype: DType) -> Aval:
+    axes(op, "axis", (axis,), x)
+    return _of_something(op, of_kind(op, "ordered", x), (axis,)).without((axis,)).with_dtype(dtype)
+
+
+def _sorted(op: Operation, values: Sequence[int]) -> tuple[int, ...]:
+    return tuple(sorted(integers(op, "axes", values)))
+
+
+def _of_something(op: Operation, x: Aval, reduced: Sequence[int]) -> Aval:
+    """The aval, found to have elements along the reduced axes."""
+    if any(x.shape[axis] == 0 for axis in reduced):
+        raise _empty(op, x, reduced)
+    return x
+
+
+def _empty(op: Operation, x: Aval, reduced: Sequence[int]) -> InvalidParameterError:
+    parameter = "axes" if hasattr(op, "axes") else "axis"
+    fact = "nothing to choose from along an empty axis"
+    got = f"{parameter}={tuple(reduced)} of {x}"
+    return invalid(op, parameter, fact, got=got, need="axes of size >= 1")
+
+
+def _spread(y: Handle, x: Handle, reduced: Sequence[int]) -> Handle:
+    """A reduced value repeated over the axes that were dropped from x."""
+    kept = [axis for axis in range(x.ndim) if axis not in reduced]
+    return structural.broadcast_in_dim(y, x.shape, kept)
+
+
+def reduce_sum(x: Handle, axes: Sequence[int]) -> Handle:
+    """Sum over axes; over no axes, the identity.
+
+    x: [*s]   →   y: [s without axes]
+
+    Transpose   ct_x = ct repeated along the axes
+    Raises      AxisError: if an axis is out of range or named twice.
+
+    >>> from tenferro.primitives import reduce_sum, variable
+    >>> reduce_sum(variable("x", (2, 3), "f64"), (1,)).aval
+    f64[2]
+    """
+    return bind(ReduceSum(tuple(axes)), x)
+
+
+def reduce_prod(x: Handle, axes: Sequence[int]) -> Handle:
+    """Multiply over axes; over no axes, the identity.
+
+    x: [*s]   →   y: [s without axes]
+
+    JVP          dy = Σ_i dx_i Π_{j≠i} x_j
+    Convention   right where factors are zero, at every order
+    Raises       AxisError: if an axis is out of range or named twice.
+
+    >>> from tenferro.primitives import reduce_prod, variable
+    >>> reduce_prod(variable("x", (2, 3), "f64"), (0, 1)).aval
+    f64[]
+    """
+    return bind(ReduceProd(tuple(axes)), x)
+
+
+def reduce_max(x: Handle, axes: Sequence[int]) -> Handle:
+    """Take the maximum over axes; over no axes, the identity.
+
+    x: [*s]   →   y: [s without axes]
+
+    JVP          dy = the mean of dx over the elements that attain the maximum
+    Convention   nan wins; ties share equally
+    Raises       InvalidParameterError: if an axis is empty; DTypeMismatchError: if x is complex.
+
+    >>> from tenferro.primitives import reduce_max, variable
+    >>> reduce_max(variable("x", (2, 3), "f64"), (0,)).aval
+    f64[3]
+    """
+    return bind(ReduceMax(tuple(axes)), x)
+
+
+def reduce_min(x: Handle, axes: Sequence[int]) -> Handle:
+    """Take the minimum over axes; over no axes, the identity.
+
+    x: [*s]   →   y: [s without axes]
+
+    JVP          dy = the mean of dx over the elements that attain the minimum
+    Convention   nan wins; ties share equally
+    Raises       InvalidParameterError: if an axis is empty; DTypeMismatchError: if x is complex.
+
+    >>> from tenferro.primitives import reduce_min, variable
+    >>> reduce_min(variable("x", (2, 3), "f64"), (0,)).aval
+    f64[3]
+    """
+    return bind(ReduceMin(tuple(axes)), x)
+
+
+def argmax(x: Handle, axis: int, dtype: object = int64) -> Handle:
+    """Find the position of the first maximum along one axis.
+
+    x: [*s]   →   y: int[s without axis]
+
+    Convention   nan wins
+    Raises       InvalidParameterError: if the axis is empty; DTypeMismatchError: if x is complex.
+
+    >>> from tenferro.primitives import argmax, variable
+    >>> argmax(variable("x", (2, 3), "f64"), 1).aval
+    i64[2]
+    """
+    return bind(Argmax(axis, DType.of(dtype)), x)
+
+
+def argmin(x: Handle, axis: int, dtype: object = int64) -> Handle:
+    """Find the position of the first minimum along one axis.
+
+    x: [*s]   →   y: int[s without axis]
+
+    Convention   nan wins
+    Raises       InvalidParameterError: if the axis is empty; DTypeMismatchError: if x is complex.
+
+    >>> from tenferro.primitives import argmin, variable
+    >>> argmin(variable("x", (2, 3), "f64"), 1).aval
+    i64[2]
+    """
+    return bind(Argmin(axis, DType.of(dtype)), x)
