@@ -16,14 +16,26 @@ from tenferro.computegraph._operation import Operation
 Execute = Callable[[Operation, Sequence[Any]], Sequence[Any]]
 
 
-def evaluate(program: CompiledProgram, execute: Execute, operands: Sequence[Any]) -> list[Any]:
+Accepts = Callable[[Any, Any], bool]
+
+
+def evaluate(
+    program: CompiledProgram,
+    execute: Execute,
+    operands: Sequence[Any],
+    *,
+    accepts: Accepts | None = None,
+) -> list[Any]:
     """Run the program on operands, in the order of its inputs.
 
-    ``execute(operation, operands)`` returns the operation's outputs.
+    ``execute(operation, operands)`` returns the operation's outputs; ``accepts(aval, operand)``
+    says whether an operand is of an abstract value, and nothing is checked without it.
 
-    Raises OperandError: if an operand is missing or surplus, naming the input.
+    Raises OperandError: if an operand is missing, surplus or ill-typed, naming the input.
     """
     check_operand_count(program, operands)
+    if accepts is not None:
+        check_operands(program, accepts, operands)
     slots: list[Any] = [None] * program.slot_count
     slots[: len(operands)] = operands
     for position, instruction in enumerate(program.instructions):
@@ -47,6 +59,19 @@ def check_operand_count(program: CompiledProgram, operands: Sequence[Any]) -> No
             got=got,
             need=need,
         )
+
+
+def check_operands(program: CompiledProgram, accepts: Accepts, operands: Sequence[Any]) -> None:
+    """Raise OperandError unless every operand is of the abstract value of its input."""
+    for name, aval, operand in zip(program.input_names, program.avals, operands, strict=False):
+        if not accepts(aval, operand):
+            kind = type(operand).__qualname__
+            raise OperandError(
+                f"ill-typed operand for input {name!r}: got {kind}, need {aval}",
+                input=name,
+                got=kind,
+                need=aval,
+            )
 
 
 def _step(
