@@ -90,7 +90,7 @@ def test_the_sdist_holds_tests_and_changelog(package):
 def installed(tmp_path_factory):
     """A fresh environment with the built core, NumPy backend and kit, and nothing else of ours."""
     home = tmp_path_factory.mktemp("installed")
-    subprocess.run([sys.executable, "-m", "venv", home / "env"], check=True)
+    subprocess.run([sys.executable, "-m", "virtualenv", "-q", home / "env"], check=True)
     binaries = home / "env" / ("Scripts" if os.name == "nt" else "bin")
     wheels = [
         str(next(DIST.glob(f"{name}-[0-9]*.whl")))
