@@ -24,6 +24,14 @@ def defined_by(x: Handle, kind: type[Op]) -> Op | None:
     return operation if isinstance(operation, kind) else None
 
 
+def literal(x: Handle) -> Constant | None:
+    """The constant that ``x`` is, if it is one and carries no flow.
+
+    A constant with flow is a tangent that happens to be known; folding it would cut the flow.
+    """
+    return None if x.flow else defined_by(x, Constant)
+
+
 def is_same(x: Handle, y: Handle) -> bool:
     """Whether two handles are one value in one role."""
     return x.key is y.key and x.flow == y.flow
@@ -31,7 +39,7 @@ def is_same(x: Handle, y: Handle) -> bool:
 
 def is_factor_one(one: Handle, of: Handle) -> bool:
     """Whether ``one · of`` is ``of``, to the bit unless ``of`` is flow."""
-    found = defined_by(one, Constant)
+    found = literal(one)
     exact = not of.dtype.is_complex or bool(of.flow)
     return found is not None and found.value == 1 and exact
 
@@ -41,7 +49,7 @@ def is_term_zero(zero: Handle, of: Handle, *, subtracted: bool = False) -> bool:
 
     Adding -0.0 changes nothing, nor does subtracting 0.0; the other two turn -0.0 into 0.0.
     """
-    found = defined_by(zero, Constant)
+    found = literal(zero)
     if found is None or found.value != 0:
         return False
     if of.flow or of.dtype.is_integer:

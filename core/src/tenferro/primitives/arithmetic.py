@@ -55,6 +55,9 @@ class Sub(Linear):
             return x
         return neg(y) if y.flow and is_term_zero(x, y) else None
 
+    def decompose(self, x: Handle, y: Handle) -> Handle:
+        return add(x, neg(y))
+
     def transpose_x(self, ct: Handle, x: Handle, y: Handle) -> Handle:
         return ct
 
@@ -199,6 +202,9 @@ class Clamp(Mixed):
     def abstract_eval(self, lo: Aval, x: Aval, hi: Aval) -> Aval:
         return of_kind(self, "ordered", same_aval(self, lo, x, hi))
 
+    def decompose(self, lo: Handle, x: Handle, hi: Handle) -> Handle:
+        return minimum(maximum(x, lo), hi)
+
     def jvp_lo(self, dlo: Handle, lo: Handle, x: Handle, hi: Handle, y: Handle) -> Handle:
         return _where(logical_and(lt(x, lo), lt(lo, hi)), dlo)
 
@@ -285,6 +291,9 @@ class Square(Elementwise):
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         return 2 * x
+
+    def decompose(self, x: Handle) -> Handle:
+        return x * x
 
 
 class Sqrt(Elementwise):

@@ -24,9 +24,9 @@ from tenferro.primitives._dtype import DType
 from tenferro.primitives._errors import InvalidParameterError, ShapeMismatchError
 from tenferro.primitives._handle import Handle, Scalar
 from tenferro.primitives._primitive import Linear, Mixed, bind
-from tenferro.primitives._simplify import defined_by
+from tenferro.primitives._simplify import defined_by, literal
 from tenferro.primitives.comparison import select
-from tenferro.primitives.constants import Constant, constant, zeros_like
+from tenferro.primitives.constants import constant, zeros_like
 
 
 class Reshape(Linear):
@@ -52,7 +52,7 @@ class Reshape(Linear):
     def simplify(self, x: Handle) -> Handle | None:
         if x.shape == self.shape:
             return x
-        found = defined_by(x, Constant)
+        found = literal(x)
         if found is not None and prod(self.shape) == x.size:
             return constant(found.value, found.dtype, self.shape)
         before = x.operand_of(Reshape)
@@ -135,7 +135,7 @@ class BroadcastInDim(Linear):
     def simplify(self, x: Handle) -> Handle | None:
         if self.shape == x.shape and self.dimensions == tuple(range(x.ndim)):
             return x
-        found = defined_by(x, Constant)
+        found = literal(x)
         if found is None:
             return None
         self.abstract_eval(x.aval)
