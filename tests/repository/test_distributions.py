@@ -82,3 +82,25 @@ def test_no_runtime_dependency_on_the_kit(metadata):
 
 def test_the_configuration_of_the_root_is_extended(folder, metadata, root):
     assert (folder / metadata["tool"]["ruff"]["extend"]).resolve() == root / "pyproject.toml"
+
+
+def floors_of(metadata):
+    """What a distribution needs at least, CuPy apart: that floor is tested where a device is."""
+    optional = metadata["project"].get("optional-dependencies", {})
+    needed = [
+        *metadata["project"]["dependencies"],
+        *(line for lines in optional.values() for line in lines),
+    ]
+    found = (re.match(r"([\w-]+)(?:\[\w+\])?>=([\d.]+)", line) for line in needed)
+    return {match[1]: match[2] for match in found if not match[1].startswith(("tenferro", "cupy"))}
+
+
+def test_the_floors_are_those_that_are_tested(root, metadata):
+    lines = (root / "tests/oldest.txt").read_text("utf-8").splitlines()
+    tested = dict(line.split("==") for line in lines if not line.startswith("#"))
+    floors = floors_of(metadata)
+    assert {
+        name: tested[name]
+        for name in floors
+        if not f"{tested[name]}.".startswith(f"{floors[name]}.")
+    } == {}
