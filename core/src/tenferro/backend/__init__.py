@@ -1,0 +1,129 @@
+"""The plugin contract and execution; the only layer that knows pluggy.
+
+``import tenferro`` loads what is imported here and no more; the other public names load with the
+module that defines them. Read in this order: ``spec``, ``records``, ``base``, ``algebra``,
+``lowering``, ``discovery``, ``_host``, ``select``.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from tenferro.backend._api import API_VERSION
+from tenferro.backend._default import host, prefer, set_host
+from tenferro.backend._errors import (
+    BackendConflictError,
+    BackendError,
+    DecompositionCycleError,
+    DeviceUnavailableError,
+    LoweringConflictError,
+    LoweringError,
+    MissingLoweringError,
+    MixedBackendsError,
+    NamespaceError,
+    NoBackendError,
+    PluginBlockedError,
+    PluginBrokenError,
+    PluginError,
+    PluginIncompatibleError,
+    PluginWarning,
+    UnknownBackendError,
+    UnsupportedError,
+)
+from tenferro.backend.select import select_backend, set_default, use
+
+if TYPE_CHECKING:
+    from tenferro.backend._host import PluginHost
+    from tenferro.backend.algebra import AlgebraBackend, OperandAlgebra
+    from tenferro.backend.base import Backend, Executable, Interpreter, Timings
+    from tenferro.backend.lowering import Lowering, Lowerings, LoweringTable
+    from tenferro.backend.records import (
+        BackendConfig,
+        BackendInfo,
+        Gap,
+        LoweringReport,
+        PluginManifest,
+        PluginRecord,
+        Probe,
+    )
+    from tenferro.backend.spec import hookimpl
+
+_LATER = {
+    "PluginHost": "_host",
+    "AlgebraBackend": "algebra",
+    "OperandAlgebra": "algebra",
+    "Backend": "base",
+    "Executable": "base",
+    "Interpreter": "base",
+    "Timings": "base",
+    "Lowering": "lowering",
+    "Lowerings": "lowering",
+    "LoweringTable": "lowering",
+    "BackendConfig": "records",
+    "BackendInfo": "records",
+    "Gap": "records",
+    "LoweringReport": "records",
+    "PluginManifest": "records",
+    "PluginRecord": "records",
+    "Probe": "records",
+    "hookimpl": "spec",
+}
+
+__all__ = [
+    "API_VERSION",
+    "AlgebraBackend",
+    "Backend",
+    "BackendConfig",
+    "BackendConflictError",
+    "BackendError",
+    "BackendInfo",
+    "DecompositionCycleError",
+    "DeviceUnavailableError",
+    "Executable",
+    "Gap",
+    "Interpreter",
+    "Lowering",
+    "LoweringConflictError",
+    "LoweringError",
+    "LoweringReport",
+    "LoweringTable",
+    "Lowerings",
+    "MissingLoweringError",
+    "MixedBackendsError",
+    "NamespaceError",
+    "NoBackendError",
+    "OperandAlgebra",
+    "PluginBlockedError",
+    "PluginBrokenError",
+    "PluginError",
+    "PluginHost",
+    "PluginIncompatibleError",
+    "PluginManifest",
+    "PluginRecord",
+    "PluginWarning",
+    "Probe",
+    "Timings",
+    "UnknownBackendError",
+    "UnsupportedError",
+    "hookimpl",
+    "host",
+    "prefer",
+    "select_backend",
+    "set_default",
+    "set_host",
+    "use",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """A public name whose module was not needed until now."""
+    module = _LATER.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{module}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

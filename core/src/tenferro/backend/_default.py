@@ -1,0 +1,52 @@
+"""The default host, made when it is first asked for; ``import tenferro`` loads no more than this.
+
+``_host.py`` and all it needs (pluggy, the metadata of distributions) loads with the first call.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from threading import Lock
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tenferro.backend._host import PluginHost
+    from tenferro.tidu import Primitive
+
+_lock = Lock()
+_host: PluginHost | None = None
+
+
+def host() -> PluginHost:
+    """The plugin host of this process; made, and plugins scanned, at the first question.
+
+    >>> [record.name for record in host().records() if record.name == "std"]
+    ['std']
+    """
+    return _make() if _host is None else _host
+
+
+def _make() -> PluginHost:
+    global _host
+    with _lock:
+        if _host is None:
+            made: PluginHost = import_module("tenferro.backend._host").PluginHost()
+            _host = made
+        return _host
+
+
+def set_host(new: PluginHost | None) -> PluginHost | None:
+    """Replace the default host, for tests; gives the one before. ``None``: made anew when asked."""
+    global _host
+    with _lock:
+        before, _host = _host, new
+        return before
+
+
+def prefer(primitive: str | type[Primitive], backend: str, dist: str) -> None:
+    """Let one distribution's lowerings of a primitive win on a backend.
+
+    Decides between lowerings of equal priority, which otherwise raise LoweringConflictError when
+    the primitive is used.
+    """
+    host().prefer(primitive, backend, dist)

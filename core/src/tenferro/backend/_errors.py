@@ -1,0 +1,84 @@
+"""Errors of the plugin contract and of execution; each carries its facts as fields.
+
+A missing thing names its remedy, a fault names its owner (the distribution and its version). Only
+texts and fields live here; who raises what is in ``_host.py``, ``select.py`` and ``lowering.py``.
+"""
+
+from __future__ import annotations
+
+from tenferro.computegraph._errors import TenferroError
+
+
+class PluginWarning(UserWarning):
+    """Warn, once per process and plugin, that an installed plugin cannot be used."""
+
+
+class BackendError(TenferroError, RuntimeError):
+    """Report that something could not be executed; the base of this module's errors."""
+
+
+class NoBackendError(BackendError):
+    """Report that nothing can evaluate. Fields: ``installed``, ``hints``."""
+
+
+class UnknownBackendError(BackendError):
+    """Report a name nobody claims. Fields: ``backend``, ``hint``, ``nearest``, ``installed``."""
+
+
+class DeviceUnavailableError(BackendError):
+    """Report a backend without its device or driver. Fields: ``backend``, ``reason``."""
+
+
+class MixedBackendsError(BackendError):
+    """Report operands that may not move to one backend. Fields: ``backends``, ``types``."""
+
+
+class UnsupportedError(BackendError):
+    """Report a feature that a backend lacks. Fields: ``backend``, ``feature``, ``instead``."""
+
+
+class MissingLoweringError(BackendError):
+    """Report every operation of a program that a backend cannot run. Fields: ``backend``, ``gaps``.
+
+    ``gaps`` is a tuple of ``records.Gap``.
+    """
+
+
+class LoweringConflictError(BackendError):
+    """Report lowerings of equal priority. Fields: ``primitive``, ``backend``, ``providers``."""
+
+
+class LoweringError(BackendError):
+    """Report a lowering that broke its contract.
+
+    Also a decomposition that gives other shapes or dtypes than the primitive it stands for.
+    Fields: ``primitive``, ``backend``, ``provider``.
+    """
+
+
+class DecompositionCycleError(BackendError):
+    """Report decompositions that lead back to themselves. Fields: ``cycle``."""
+
+
+class PluginError(BackendError):
+    """Report an installed plugin that cannot be used. Fields: ``name``, ``group``, ``dist``."""
+
+
+class BackendConflictError(PluginError):
+    """Report distributions that claim one name. Fields: also ``distributions``."""
+
+
+class PluginIncompatibleError(PluginError):
+    """Report a plugin of another generation or version range. Fields: also ``reason``."""
+
+
+class PluginBrokenError(PluginError):
+    """Report a plugin that failed; ``__cause__`` is what it raised. Fields: also ``reason``."""
+
+
+class PluginBlockedError(PluginError):
+    """Report a plugin that the environment or a call excludes. Fields: also ``reason``."""
+
+
+class NamespaceError(PluginError):
+    """Report a primitive outside its plugin's namespace. Fields: also ``key``, ``namespace``."""

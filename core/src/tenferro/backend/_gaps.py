@@ -1,0 +1,67 @@
+"""The texts of what cannot be lowered: every gap of a program, and ties between lowerings.
+
+Each says what is missing, who provides the primitive, and what would help. Read next:
+``lowering.py``, which finds the gaps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from tenferro.backend._errors import LoweringConflictError, MissingLoweringError
+from tenferro.backend.records import Gap
+
+AUTHOR_PAGE = "docs/add_a_primitive.md"
+
+
+def lowering_conflict(
+    key: str, backend: str, providers: Iterable[str], priority: int
+) -> LoweringConflictError:
+    """The error for lowerings of one primitive that have the same priority."""
+    tied = tuple(sorted(provider or "unknown" for provider in providers))
+    dist = tied[0].partition(" ")[0]
+    return LoweringConflictError(
+        f"{len(tied)} lowerings of {key} for {backend} have priority {priority}\n"
+        f"  got        {', '.join(tied)}\n"
+        f'  hint       tenferro.prefer("{key}", "{backend}", "{dist}") decides',
+        primitive=key,
+        backend=backend,
+        providers=tied,
+    )
+
+
+def missing_lowerings(backend: str, gaps: Sequence[Gap]) -> MissingLoweringError:
+    """The error that lists every gap, each once."""
+    unique = tuple(dict.fromkeys(gaps))
+    count = "1 operation" if len(unique) == 1 else f"{len(unique)} operations"
+    lines = [f"{backend} cannot run {count} of this program"]
+    for gap in unique:
+        lines += _gap_lines(gap)
+    lines.append(f"  hint       how to write a lowering or a decomposition: {AUTHOR_PAGE}")
+    return MissingLoweringError("\n".join(lines), backend=backend, gaps=unique)
+
+
+def _gap_lines(gap: Gap) -> list[str]:
+    operands = ", ".join(gap.dtypes) or "no operands"
+    lines = [
+        f"  missing    {gap.primitive} version {gap.version} on ({operands})",
+        f"    provider       {gap.provider}{'' if gap.registered else ' (not registered)'}",
+        f"    decomposition  {'yes' if gap.has_decomposition else 'none'}",
+        f"    lowered on     {', '.join(gap.backends) or 'no installed backend'}",
+    ]
+    if gap.within:
+        lines.append(f"    needed by      the decomposition of {gap.within}")
+    if gap.written_for:
+        versions = ", ".join(map(str, gap.written_for))
+        lines.append(f"    but            lowerings exist for version {versions}")
+    if gap.dtypes_of_lowerings:
+        lines.append(f"    but            lowerings exist for {', '.join(gap.dtypes_of_lowerings)}")
+    if gap.note:
+        lines.append(f"    note           {gap.note}")
+    elif not gap.registered:
+        namespace = gap.primitive.partition("::")[0]
+        lines.append(
+            f'    note           register it: entry point `{namespace} = "…"` in the group '
+            "tenferro.primitives, or tenferro.host().register(module)"
+        )
+    return lines

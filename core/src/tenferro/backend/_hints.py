@@ -1,0 +1,37 @@
+"""What to install: the backends that core knows by name, and the search for the nearest name.
+
+A static table, never a look-up: an error message must not need the network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib import import_module
+
+KNOWN: dict[str, str] = {
+    "numpy": "pip install tenferro-numpy",
+    "xla": "pip install tenferro-xla",
+    "cupy": 'pip install "tenferro-cupy[cuda13]"',
+}
+VARIABLES: dict[str, str] = {
+    "TENFERRO_BACKEND": "default backend",
+    "TENFERRO_DISABLE_PLUGINS": "distributions or names to block",
+    "TENFERRO_LOAD_PLUGINS": "load exactly these distributions",
+    "TENFERRO_STRICT_PLUGINS": "1: raise at the first broken plugin",
+}
+
+
+def install_lines() -> str:
+    """The lines of a message that say how to install each known backend."""
+    width = max(map(len, KNOWN))
+    return "\n".join(f"  {name:<{width}}  {command}" for name, command in KNOWN.items())
+
+
+def nearest(name: str, names: Iterable[str]) -> tuple[str, ...]:
+    """Names that look like ``name``, best first.
+
+    >>> nearest("nunpy", ["numpy", "xla"])
+    ('numpy',)
+    """
+    matches: list[str] = import_module("difflib").get_close_matches(name, sorted(names), n=3)
+    return tuple(matches)

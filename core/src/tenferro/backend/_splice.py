@@ -1,0 +1,184 @@
+"""Write a program again with operations replaced by what they decompose into.
+
+Replacements may contain operations that are replaced in turn; a stack of frames walks them, no
+recursion. Operations that evaluate alike are written once, and what a replacement computes in vain
+is dropped. What has no replacement is collected as a gap, so that all are known at once.
+Read next: ``lowering.py``, which says what runs and what is replaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from tenferro.backend._decompose import cycle_error
+from tenferro.computegraph import (
+    PRIMARY,
+    CollectorPaused,
+    CompiledProgram,
+    MaterializedGraph,
+    MaterializedNode,
+    Operation,
+    Structure,
+    infer,
+    schedule,
+)
+
+Avals = tuple[Any, ...]
+Gap = tuple[Operation, Avals, str]  # the operation, its operands, the primitive that needs it
+_DEPTH_LIMIT = 200  # decompositions within decompositions; a longer chain never ends
+
+
+class _Row(NamedTuple):
+    operation: Operation
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    role: Any
+    source: Any
+
+
+class _Frame(NamedTuple):
+    """One replacement being written: its rows, where its values are, and who waits for it."""
+
+    rows: Iterator[_Row]
+    number: dict[int, int]
+    results: Sequence[int]
+    caller: tuple[dict[int, int], tuple[int, ...]] | None
+    replaced: tuple[Operation, Avals] | None
+    source: Any
+
+
+class Splicer:
+    """One pass over one program; afterwards ``gaps`` and ``decomposed`` say what it met."""
+
+    def __init__(
+        self,
+        runs: Callable[[Operation, Avals], bool],
+        decompose: Callable[[Operation, Avals], MaterializedGraph | None],
+    ) -> None:
+        self.gaps: list[Gap] = []
+        self.decomposed: list[Operation] = []
+        self._runs = runs
+        self._decompose = decompose
+        self._known: dict[tuple[Operation, Avals], bool] = {}
+        self._nodes: list[MaterializedNode] = []
+        self._avals: list[Any] = []
+        self._written: dict[tuple[Any, ...], tuple[int, ...]] = {}
+        self._frames: list[_Frame] = []
+        self._outputs: tuple[int, ...] = ()
+
+    def splice(self, program: CompiledProgram) -> CompiledProgram:
+        """The program in operations that run; itself if there was nothing to replace."""
+        with CollectorPaused():
+            if self._all_run(program):
+                return program
+            self._walk(program)
+            outputs = self._outputs
+            nodes = _needed(self._nodes, outputs)
+            structure = Structure(len(program.inputs), nodes, outputs)
+            return CompiledProgram(
+                program.input_names, schedule(nodes, outputs), outputs, self._avals, structure
+            )
+
+    def _all_run(self, program: CompiledProgram) -> bool:
+        avals = program.avals
+        return all(
+            self._can_run(instruction.operation, tuple([avals[i] for i in instruction.inputs]))
+            for instruction in program.instructions
+        )
+
+    def _walk(self, program: CompiledProgram) -> None:
+        self._avals = list(program.input_avals)
+        rows = (_Row(i[0], i[1], i[2], i.role, i.source) for i in program.instructions)
+        number = {i: i for i in program.inputs}
+        self._frames = [_Frame(rows, number, program.outputs, None, None, None)]
+        while self._frames:
+            frame = self._frames[-1]
+            row = next(frame.rows, None)
+            if row is None:
+                self._finish(self._frames.pop())
+            else:
+                self._row(frame, row)
+
+    def _finish(self, frame: _Frame) -> None:
+        """Tell the caller of a replacement where the results are."""
+        results = tuple(frame.number[i] for i in frame.results)
+        if frame.caller is None:
+            self._outputs = results
+            return
+        number, places = frame.caller
+        number.update(zip(places, results, strict=True))
+
+    def _row(self, frame: _Frame, row: _Row) -> None:
+        inputs = tuple([frame.number[i] for i in row.inputs])
+        operation = row.operation
+        alike = (operation, *(sorted(inputs) if operation.commutative else inputs))
+        places = self._written.get(alike)
+        if places is None:
+            avals = tuple([self._avals[i] for i in inputs])
+            if not self._can_run(operation, avals) and self._replace(frame, row, inputs, avals):
+                return
+            places = self._written[alike] = self._write(row, inputs, avals)
+        frame.number.update(zip(row.outputs, places, strict=True))
+
+    def _can_run(self, operation: Operation, avals: Avals) -> bool:
+        entry = operation, avals
+        known = self._known.get(entry)
+        if known is None:
+            known = self._known[entry] = self._runs(operation, avals)
+        return known
+
+    def _write(self, row: _Row, inputs: tuple[int, ...], avals: Avals) -> tuple[int, ...]:
+        base = len(self._avals)
+        self._avals += infer(row.operation, avals)
+        places = tuple(range(base, len(self._avals)))
+        self._nodes.append(MaterializedNode(row.operation, inputs, places, row.role, row.source))
+        return places
+
+    def _replace(self, frame: _Frame, row: _Row, inputs: tuple[int, ...], avals: Avals) -> bool:
+        """Begin the replacement of a row; without one, note a gap and answer False."""
+        graph = self._decompose(row.operation, avals)
+        if graph is None:
+            above = frame.replaced
+            within = "" if above is None else _key(above[0])
+            self.gaps.append((row.operation, avals, within))
+            return False
+        replaced = row.operation, avals
+        self._refuse_cycle(replaced)
+        self.decomposed.append(row.operation)
+        source = row.source
+        self._frames.append(
+            _Frame(
+                (_Row(n.operation, n.inputs, n.outputs, PRIMARY, source) for n in graph.nodes),
+                dict(enumerate(inputs)),
+                graph.outputs,
+                (frame.number, row.outputs),
+                replaced,
+                source,
+            )
+        )
+        return True
+
+    def _refuse_cycle(self, replaced: tuple[Operation, Avals]) -> None:
+        chain = [frame.replaced for frame in self._frames if frame.replaced is not None]
+        if replaced in chain:
+            chain = chain[chain.index(replaced) :]
+        elif len(chain) < _DEPTH_LIMIT:
+            return
+        raise cycle_error(tuple(_key(operation) for operation, _ in [*chain[-10:], replaced]))
+
+
+def _key(operation: Operation) -> str:
+    return getattr(operation, "key", "") or str(operation.name)
+
+
+def _needed(nodes: Sequence[MaterializedNode], outputs: Iterable[int]) -> list[MaterializedNode]:
+    """The nodes that the outputs depend on, in their order."""
+    alive = set(outputs)
+    kept = []
+    for node in reversed(nodes):
+        if not alive.isdisjoint(node.outputs):
+            alive.update(node.inputs)
+            kept.append(node)
+    kept.reverse()
+    return kept

@@ -1,0 +1,292 @@
+"""Every plugin with its state: scanned, then loaded one by one, all under one lock.
+
+The store knows entry points, records and errors; what loaded plugins are used for is the host's
+business. A plugin that fails changes its own state and no other's. Read next: ``_host.py``.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from importlib import import_module
+from threading import RLock
+from typing import Any
+
+from tenferro.backend._decompose import check_cycles
+from tenferro.backend._errors import BackendConflictError, BackendError, PluginWarning
+from tenferro.backend._hints import KNOWN
+from tenferro.backend._loading import KINDS, Loader, Plugin, Refusal, first_line
+from tenferro.backend._refusals import broken, unknown_backend, unknown_namespace, unusable
+from tenferro.backend.discovery import (
+    CORE,
+    STANDARD,
+    Filters,
+    Found,
+    check_range,
+    scan,
+    with_standard,
+)
+from tenferro.backend.lowering import canonical, key_of
+from tenferro.backend.records import BACKENDS, PRIMITIVES, PluginManifest, PluginRecord
+from tenferro.tidu import Primitive
+
+Place = tuple[str, str]  # group, name
+USABLE = ("loaded", "unavailable")
+_warned: set[tuple[str, str, str]] = set()  # one warning per process and plugin
+
+
+class PluginStore:
+    """The installed plugins and their states."""
+
+    def __init__(
+        self,
+        *,
+        autoload: bool,
+        block: Iterable[str],
+        allow: Iterable[str] | None,
+        strict: bool | None,
+        environment: Mapping[str, str] | None,
+    ) -> None:
+        self.lock = RLock()
+        self.loader = Loader()
+        self.plugins: dict[Place, Plugin] = {}
+        self.primitives: dict[str, type[Primitive]] = {}
+        self._autoload = autoload
+        self._block = set(block)
+        self._allow = None if allow is None else tuple(allow)
+        self._strict = strict
+        self._environment = os.environ if environment is None else environment
+        self._found: list[Found] | None = None
+        self._late: list[Found] = []
+        self._errors: dict[Place, BaseException] = {}
+        self._loaded = False
+        self._loading = False
+
+    # ---- states ----------------------------------------------------------------------------------
+
+    def records(self) -> tuple[PluginRecord, ...]:
+        """What is known now; scans, and compares version ranges, but imports no plugin."""
+        with self.lock:
+            found = self._scanned()
+            found[:] = [check_range(item) for item in found]
+            return tuple(item.record for item in found)
+
+    def rivals(self, name: str, group: str) -> list[PluginRecord]:
+        """All records of one name."""
+        return [f.record for f in self._scanned() if f.place == (group, name)]
+
+    def names(self, group: str) -> tuple[str, ...]:
+        """The names that are claimed in a group."""
+        return tuple(sorted({f.record.name for f in self._scanned() if f.place[0] == group}))
+
+    def record(self, name: str, group: str) -> PluginRecord | None:
+        """The record that speaks for a name: the loaded one if there is one."""
+        rivals = self.rivals(name, group)
+        usable = [r for r in rivals if r.status not in ("blocked", "incompatible")]
+        return next(iter(usable or rivals), None)
+
+    def _scanned(self) -> list[Found]:
+        with self.lock:
+            if self._found is None:
+                filters = Filters.of(self._environment, self._block, self._allow)
+                self._found = scan(filters) if self._autoload else with_standard([])
+            return self._found
+
+    def update(self, record: PluginRecord, **changes: Any) -> PluginRecord:
+        """Replace a record by one with other fields."""
+        found = self._scanned()
+        position = next(i for i, f in enumerate(found) if f.record is record)
+        found[position] = replace(found[position], record=replace(record, **changes))
+        return found[position].record
+
+    def block(self, *names: str) -> None:
+        """Exclude distributions or names; what is loaded is dropped."""
+        with self.lock:
+            lists = Filters.of({}, names)
+            for item in list(self._scanned()):
+                reason = lists.reason(item.record)
+                if reason:
+                    self._drop(item.place)
+                    self.update(item.record, status="blocked", reason=reason)
+
+    # ---- loading ---------------------------------------------------------------------------------
+
+    def load_all(self) -> None:
+        """Load every plugin that may be loaded; the standard set first, then by name."""
+        if self._loaded:
+            return
+        with self.lock:
+            failed = [] if self._loading else self._load_waiting()
+        for record in failed:
+            if record is not None:
+                warn_once(record)
+
+    def _load_waiting(self) -> list[PluginRecord | None]:
+        self.records()
+        self._loading = True  # an import that asks the host sees what is loaded so far
+        try:
+            failed = [self._load(item) for item in self._in_order()]
+            self._loaded = True
+            return failed
+        finally:
+            self._loading = False
+
+    def _in_order(self) -> list[Found]:
+        waiting = [f for f in self._scanned() if f.record.status == "discovered"]
+        return sorted(waiting, key=_load_order)
+
+    def _load(self, item: Found) -> PluginRecord | None:
+        """Load one plugin; its record if it broke."""
+        try:
+            self._commit(item.record, self.loader.load(item.record, item.load))
+        except Refusal as refusal:
+            return self._refuse(item.record, refusal)
+        return None
+
+    def _commit(self, record: PluginRecord, plugin: Plugin) -> PluginRecord:
+        """Step 9: take over what a plugin gave, all or nothing."""
+        try:
+            check_cycles(plugin.primitives, key_of)
+        except BackendError as error:
+            self.loader.drop(plugin.module)
+            raise Refusal("broken", first_line(error)) from error
+        self.plugins[record.group, record.name] = plugin
+        self.primitives.update({cls.key: cls for cls in plugin.primitives})
+        manifest = plugin.manifest
+        return self.update(
+            record, status="loaded", api=manifest.api, install_hint=manifest.install_hint
+        )
+
+    def _refuse(self, record: PluginRecord, refusal: Refusal) -> PluginRecord | None:
+        cause = refusal.__cause__
+        place = record.group, record.name
+        if cause is not None:
+            self._errors[place] = cause
+        changed = self.update(
+            record,
+            status=refusal.status,
+            reason=refusal.reason,
+            traceback=traceback_text(cause),
+            install_hint=record.install_hint or _hint(record, cause),
+        )
+        if changed.status != "broken":
+            return None
+        if self.is_strict:
+            raise broken(changed) from cause
+        return changed
+
+    @property
+    def is_strict(self) -> bool:
+        """Whether the first broken plugin raises."""
+        if self._strict is not None:
+            return self._strict
+        return self._environment.get("TENFERRO_STRICT_PLUGINS", "") not in ("", "0")
+
+    def break_plugin(self, place: Place, error: BaseException) -> PluginRecord:
+        """A loaded plugin failed in a data hook: drop it and keep the reason."""
+        with self.lock:
+            record = next(r for r in self.rivals(place[1], place[0]) if r.status in USABLE)
+            self._drop(place)
+            refusal = Refusal("broken", first_line(error))
+            refusal.__cause__ = error
+            self._refuse(record, refusal)
+        changed = next(r for r in self.rivals(place[1], place[0]) if r.status == "broken")
+        warn_once(changed)
+        return changed
+
+    def _drop(self, place: Place) -> None:
+        plugin = self.plugins.pop(place, None)
+        if plugin is None:
+            return
+        self.loader.drop(plugin.module)
+        for cls in plugin.primitives:
+            self.primitives.pop(cls.key, None)
+
+    # ---- asking for one --------------------------------------------------------------------------
+
+    def require(self, name: str, group: str, variable: str = "") -> Plugin:
+        """The loaded plugin of a name. Raises the typed error of whatever is in the way."""
+        self.load_all()
+        plugin = self.plugins.get((group, name))
+        if plugin is not None:
+            return plugin
+        record = self.record(name, group)
+        if record is None and group == BACKENDS:
+            raise unknown_backend(name, self.names(group), variable)
+        if record is None:
+            raise unknown_namespace(name, self.names(group))
+        raise unusable(record, self.rivals(name, group)) from self._errors.get((group, name))
+
+    # ---- late registration -----------------------------------------------------------------------
+
+    def adopt(self, module: Any) -> PluginRecord:
+        """Steps 6 to 9 for a module that no entry point names. Raises what is in the way."""
+        manifest = getattr(module, "TENFERRO_PLUGIN", None)
+        named = manifest if isinstance(manifest, PluginManifest) else None
+        value = getattr(module, "__name__", type(module).__name__)
+        record = PluginRecord(
+            name=named.name if named else value,
+            group=KINDS.get(named.kind, PRIMITIVES) if named else PRIMITIVES,
+            dist="",
+            version="",
+            value=value,
+        )
+        with self.lock:
+            self._refuse_second_owner(record)
+            try:
+                plugin = self.loader.adopt(record, module)
+                self._scanned().append(Found(record, lambda: module, lambda: ()))
+                return self._commit(record, plugin)
+            except Refusal as refusal:
+                self._found = [f for f in self._scanned() if f.record is not record]
+                cause = refusal.__cause__
+                if isinstance(cause, BackendError):
+                    raise cause from None
+                failed = replace(record, status=refusal.status, reason=refusal.reason)
+                raise unusable(failed, [failed]) from cause
+
+    def _refuse_second_owner(self, record: PluginRecord) -> None:
+        there = [r for r in self.rivals(record.name, record.group) if r.status != "blocked"]
+        if there:
+            owners = tuple(sorted({r.dist or r.value for r in there}))
+            raise BackendConflictError(
+                f"{record.name!r} of {record.value} is already the name of {', '.join(owners)}",
+                name=record.name,
+                group=record.group,
+                dist="",
+                distributions=(*owners, record.value),
+            )
+
+
+def _load_order(item: Found) -> tuple[bool, bool]:
+    return item.place != (PRIMITIVES, STANDARD), item.place[0] == BACKENDS
+
+
+def _hint(record: PluginRecord, cause: BaseException | None) -> str:
+    """What to install where an import failed before the manifest could say so."""
+    if not isinstance(cause, ImportError) or not record.dist or canonical(record.dist) == CORE:
+        return ""
+    return KNOWN.get(record.name, f"pip install {record.dist}")
+
+
+def traceback_text(error: BaseException | None) -> str:
+    """The full chained traceback of an error."""
+    if error is None:
+        return ""
+    return "".join(import_module("traceback").format_exception(error))
+
+
+def warn_once(record: PluginRecord) -> None:
+    """Tell the user of a broken plugin, once per process."""
+    seen = record.dist or record.value, record.group, record.name
+    if seen in _warned:
+        return
+    _warned.add(seen)
+    warnings.warn(
+        f"{record.owner}: plugin {record.name!r} is broken and left out: {record.reason}; "
+        "`tenferro doctor -v` shows all of it",
+        PluginWarning,
+        stacklevel=2,
+    )

@@ -1,0 +1,138 @@
+"""Backends from one object: the operations of an algebra, under their names.
+
+``OperandAlgebra`` is the part of the vocabulary that derivatives close over: whoever implements it
+over max-plus numbers, intervals or rationals can run contractions and their derivatives without
+writing a backend. What an algebra lacks is missing by name, and nothing stands in for it.
+Read next: ``lowering.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from tenferro.backend._errors import UnsupportedError
+from tenferro.backend.base import Backend
+from tenferro.backend.lowering import Implementation, Lowering, LoweringTable
+from tenferro.backend.records import BackendInfo
+from tenferro.computegraph import Operation
+from tenferro.primitives._aval import Aval
+
+OPERATIONS = (
+    "add",
+    "mul",
+    "neg",
+    "conj",
+    "dot_general",
+    "reduce_sum",
+    "transpose",
+    "reshape",
+    "broadcast_in_dim",
+    "gather",
+    "scatter_add",
+)
+OPTIONAL = ("constant",)  # full arrays: `constant(*, value, dtype, shape)`
+
+
+class OperandAlgebra(Protocol):
+    """The eleven operations, each taking operands and, by keyword, the primitive's parameters.
+
+    Besides, an algebra may have ``constant`` (full arrays), and ``asoperand``, ``to_numpy``,
+    ``aval_of``, ``owns``, which mean what they mean for a ``Backend``.
+    """
+
+    def add(self, x: Any, y: Any) -> Any:
+        """x + y, elementwise."""
+
+    def mul(self, x: Any, y: Any) -> Any:
+        """x · y, elementwise."""
+
+    def neg(self, x: Any) -> Any:
+        """−x."""
+
+    def conj(self, x: Any) -> Any:
+        """The conjugate of x."""
+
+    def dot_general(self, lhs: Any, rhs: Any, **parameters: Any) -> Any:
+        """Contraction; the output is (batch, lhs free, rhs free)."""
+
+    def reduce_sum(self, x: Any, *, axes: tuple[int, ...]) -> Any:
+        """Sum over axes."""
+
+    def transpose(self, x: Any, *, permutation: tuple[int, ...]) -> Any:
+        """x with its axes permuted."""
+
+    def reshape(self, x: Any, *, shape: tuple[int, ...]) -> Any:
+        """x in another shape."""
+
+    def broadcast_in_dim(
+        self, x: Any, *, shape: tuple[int, ...], dimensions: tuple[int, ...]
+    ) -> Any:
+        """x repeated into a shape; axis i of x becomes axis ``dimensions[i]``."""
+
+    def gather(self, x: Any, indices: Any, **parameters: Any) -> Any:
+        """Slices of x at indices."""
+
+    def scatter_add(self, x: Any, indices: Any, updates: Any, **parameters: Any) -> Any:
+        """x with updates added at indices."""
+
+
+class AlgebraBackend(Backend):
+    """The backend whose lowerings are the methods of one object, and nothing else.
+
+    The object need not have every operation of ``OperandAlgebra``; programs that need one it lacks
+    raise MissingLoweringError with that name.
+    """
+
+    def __init__(self, algebra: object, *, name: str | None = None) -> None:
+        self.algebra = algebra
+        self.name = name or type(algebra).__name__.lower()
+        self.info = BackendInfo(name=self.name, summary=f"the algebra {type(algebra).__name__}")
+        self.provider = type(algebra).__module__
+        self.lowerings = LoweringTable(self.name, self._lowerings())
+
+    def _lowerings(self) -> list[Lowering]:
+        names = [n for n in (*OPERATIONS, *OPTIONAL) if callable(getattr(self.algebra, n, None))]
+        return [
+            Lowering(f"std::{name}", _lowering(getattr(self.algebra, name)), provider=self.provider)
+            for name in names
+        ]
+
+    def _own(self, name: str) -> Any:
+        return getattr(self.algebra, name, None)
+
+    def asoperand(self, value: Any, aval: Aval) -> Any:
+        """What the algebra makes of the value; the value itself if it says nothing."""
+        own = self._own("asoperand")
+        return value if own is None else own(value, aval)
+
+    def to_numpy(self, operand: Any) -> Any:
+        """What the algebra says; refused if it says nothing, for there may be no such array."""
+        own = self._own("to_numpy")
+        if own is None:
+            raise UnsupportedError(
+                f"{self.name}: its operands have no NumPy form\n"
+                f"  hint       define `to_numpy(operand)` on {type(self.algebra).__name__}",
+                backend=self.name,
+                feature="to_numpy",
+                instead="",
+            )
+        return own(operand)
+
+    def aval_of(self, operand: Any) -> Aval:
+        """What the algebra says; by default the operand's own shape and dtype."""
+        own = self._own("aval_of")
+        return Aval(operand.shape, operand.dtype) if own is None else own(operand)
+
+    def owns(self, value: Any) -> bool:
+        """What the algebra says; by default nothing, so the backend is chosen by name only."""
+        own = self._own("owns")
+        return False if own is None else bool(own(value))
+
+
+def _lowering(method: Implementation) -> Implementation:
+    """An algebra's method as a lowering: the operation's parameters become keywords."""
+
+    def lowering(operation: Operation, *operands: Any) -> Any:
+        return method(*operands, **operation.parameters)
+
+    return lowering

@@ -1,0 +1,273 @@
+"""What a backend is: the two abstract classes, and the interpreter that comes for free.
+
+A backend says how its operands are made, read and recognized, and has a table of lowerings. That
+is enough: ``compile`` then interprets programs, one call of a lowering per instruction. A backend
+that can do better overrides ``compile``. Read next: ``algebra.py``, the smallest backend.
+"""
+
+from __future__ import annotations
+
+import copy
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from time import perf_counter
+from typing import Any, NamedTuple
+
+from tenferro.backend._errors import UnsupportedError
+from tenferro.backend.lowering import Implementation, LoweringTable, check_result_count, key_of
+from tenferro.backend.records import BackendConfig, BackendInfo
+from tenferro.computegraph import CompiledProgram, Operation, check_operand_count
+from tenferro.primitives._aval import Aval
+from tenferro.primitives._source import source_text
+
+Options = Mapping[str, object]
+_SHARDING = ("mesh", "in_shardings", "out_shardings")
+
+
+class Timing(NamedTuple):
+    """Seconds that one equation took."""
+
+    equation: str
+    seconds: float
+
+
+class Timings(tuple[Timing, ...]):
+    """What ``Executable.profile`` gives: one row per equation, in order; prints as a table."""
+
+    __slots__ = ()
+
+    @property
+    def total(self) -> float:
+        """Seconds of all equations together."""
+        return sum(row.seconds for row in self)
+
+    def to_chrome(self) -> list[dict[str, object]]:
+        """The rows as events of a Chrome or Perfetto trace, times in microseconds."""
+        events: list[dict[str, object]] = []
+        start = 0.0
+        for name, seconds in self:
+            events.append(
+                {"name": name, "ph": "X", "pid": 0, "tid": 0, "ts": start, "dur": seconds * 1e6}
+            )
+            start += seconds * 1e6
+        return events
+
+    def __str__(self) -> str:
+        rows = [f"{row.seconds * 1e6:12.1f} µs  {row.equation}" for row in self]
+        return "\n".join([*rows, f"{self.total * 1e6:12.1f} µs  total"])
+
+
+class Executable(ABC):
+    """A compiled program: call it with operands in the order of the program's inputs."""
+
+    @abstractmethod
+    def __call__(self, *operands: Any) -> tuple[Any, ...]:
+        """Run; the results are writeable and alias neither operands nor each other."""
+
+    def explain(self) -> str:
+        """Say how the program is run, for a reader."""
+        return repr(self)
+
+    def profile(self, *operands: Any) -> Timings:
+        """Run once and say how long it took: per equation where the backend can tell."""
+        start = perf_counter()
+        self(*operands)
+        return Timings((Timing("whole program", perf_counter() - start),))
+
+
+class Backend(ABC):
+    """One way to execute programs; ``tenferro_backend_create`` returns one.
+
+    The host sets ``name``, ``info``, ``config`` and ``lowerings`` after ``create``; ``provider``
+    is the distribution that it came from.
+    """
+
+    name: str = ""
+    info: BackendInfo = BackendInfo(name="")
+    config: BackendConfig = BackendConfig()
+    provider: str = ""
+    lowerings: LoweringTable
+
+    @abstractmethod
+    def asoperand(self, value: Any, aval: Aval) -> Any:
+        """The operand for a value: its own array, a NumPy array, or a NumPy or Python scalar.
+
+        An array of the backend's own whose dtype is the aval's is returned as it is.
+        """
+
+    @abstractmethod
+    def to_numpy(self, operand: Any) -> Any:
+        """The operand as a NumPy array."""
+
+    @abstractmethod
+    def aval_of(self, operand: Any) -> Aval:
+        """Shape and dtype of an operand."""
+
+    @abstractmethod
+    def owns(self, value: Any) -> bool:
+        """Whether a value is an operand of this backend."""
+
+    def synchronize(self) -> None:
+        """Wait until everything that was started has finished."""
+        return
+
+    def memory_stats(self) -> Mapping[str, int]:
+        """Bytes by name (``in_use``, ``peak``, …); empty where nothing is known."""
+        return {}
+
+    def compile(
+        self, program: CompiledProgram, avals: Sequence[Aval], options: Options | None = None
+    ) -> Executable:
+        """Make a program executable; here by interpreting it over the lowering table.
+
+        Raises MissingLoweringError: naming every operation of the program that cannot run.
+        Raises UnsupportedError: if the options ask for a feature that the backend lacks.
+        """
+        self.check_options(options)
+        return Interpreter(self, self.lowerings.close(program))
+
+    def check_options(self, options: Options | None) -> None:
+        """Raise UnsupportedError for an option that needs a feature this backend lacks."""
+        asked = [name for name in _SHARDING if (options or {}).get(name) is not None]
+        if asked and "sharding" not in self.info.features:
+            raise UnsupportedError(
+                f"{self.name}: {', '.join(asked)} cannot be used, because the backend has no "
+                "sharding\n"
+                '  hint       backend="xla" has it',
+                backend=self.name,
+                feature="sharding",
+                instead="xla",
+            )
+
+    def detach(self, results: Sequence[Any], operands: Sequence[Any]) -> tuple[Any, ...]:
+        """The results as the interpreter hands them out: writeable, and aliases of nothing.
+
+        Copies each, because a lowering may have returned a view; override it to copy fewer.
+        """
+        return tuple([_copy(result) for result in results])
+
+    def host_callback(
+        self, operation: Operation, host: Backend, function: Implementation, avals: Sequence[Any]
+    ) -> Implementation:
+        """A lowering that computes on another backend and comes back; used only if opted in.
+
+        ``function`` is the host's lowering, ``avals`` those of the results.
+        """
+        single = operation.output_count == 1
+
+        def detour(operation: Operation, *operands: Any) -> Any:
+            moved = [host.asoperand(self.to_numpy(x), self.aval_of(x)) for x in operands]
+            results = function(operation, *moved)
+            back = [
+                self.asoperand(host.to_numpy(result), aval)
+                for result, aval in zip((results,) if single else results, avals, strict=True)
+            ]
+            return back[0] if single else tuple(back)
+
+        return detour
+
+    def __repr__(self) -> str:
+        device = f" on {self.config.device}" if self.config.device else ""
+        return f"<{type(self).__name__} {self.name!r}{device}>"
+
+
+def _copy(value: Any) -> Any:
+    method = getattr(value, "copy", None)
+    return method() if callable(method) else copy.copy(value)
+
+
+class _Step(NamedTuple):
+    function: Implementation
+    operation: Operation
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    frees: tuple[int, ...]
+
+
+class Interpreter(Executable):
+    """Runs a closed program by calling one lowering per instruction; literals run once, here."""
+
+    def __init__(self, backend: Backend, program: CompiledProgram) -> None:
+        self.backend = backend
+        self.program = program
+        self._steps: list[_Step] = []
+        self._positions: list[int] = []
+        self._slots: list[Any] = [None] * program.slot_count
+        for position, (operation, inputs, outputs, frees, *_) in enumerate(program.instructions):
+            function = backend.lowerings.lookup(operation, self._avals(inputs))
+            step = _Step(function, operation, inputs, outputs, frees)
+            if operation.literal and not inputs:
+                self._run(self._slots, step._replace(frees=()), position)
+            else:
+                self._steps.append(step)
+                self._positions.append(position)
+
+    def _avals(self, slots: Sequence[int]) -> tuple[Any, ...]:
+        return tuple([self.program.avals[i] for i in slots])
+
+    def __call__(self, *operands: Any) -> tuple[Any, ...]:
+        """Run the instructions in order, freeing each value after its last use."""
+        slots = self._begin(operands)
+        for step, position in zip(self._steps, self._positions, strict=True):
+            self._run(slots, step, position)
+        return self.backend.detach([slots[i] for i in self.program.outputs], operands)
+
+    def _begin(self, operands: Sequence[Any]) -> list[Any]:
+        check_operand_count(self.program, operands)
+        slots = self._slots.copy()
+        slots[: len(operands)] = operands
+        return slots
+
+    def _run(self, slots: list[Any], step: _Step, position: int) -> None:
+        function, operation, inputs, outputs, frees = step
+        try:
+            result = function(operation, *[slots[i] for i in inputs])
+            if len(outputs) == 1:
+                slots[outputs[0]] = result
+            else:
+                self._store(slots, step, result)
+        except Exception as error:
+            self._annotate(error, position)
+            raise
+        for slot in frees:
+            slots[slot] = None
+
+    def _store(self, slots: list[Any], step: _Step, results: Any) -> None:
+        provider = self._provider(step.operation, step.inputs)
+        check_result_count(step.operation, results, self.backend.name, provider)
+        for slot, result in zip(step.outputs, results, strict=True):
+            slots[slot] = result
+
+    def _provider(self, operation: Operation, inputs: Sequence[int]) -> str:
+        return self.backend.lowerings.provider_of(operation, self._avals(inputs))
+
+    def _annotate(self, error: Exception, position: int) -> None:
+        """Say which equation failed, who wrote its lowering, and which line recorded it."""
+        operation, inputs, _, _, _, source = self.program.instructions[position]
+        operands = "  ".join(f"%{i}: {self.program.avals[i]}" for i in inputs)
+        error.add_note(f"  equation   {self.program.equation(position)}    {operands}".rstrip())
+        provider = self._provider(operation, inputs) or self.backend.provider or "unknown"
+        error.add_note(f"  lowering   {key_of(operation)} on {self.backend.name}, by {provider}")
+        line = source_text(source)
+        if line is not None:
+            error.add_note(f"  from       {line}")
+
+    def explain(self) -> str:
+        """The program, each line with the provider of its lowering."""
+        lines = [f"{self.backend.name}: interpreted, one call per line"]
+        for position, instruction in enumerate(self.program.instructions):
+            provider = self._provider(instruction.operation, instruction.inputs) or "host callback"
+            lines.append(f"  {self.program.equation(position):<60} # {provider}")
+        outputs = ", ".join(f"%{i}" for i in self.program.outputs)
+        return "\n".join([*lines, f"  return {outputs}"])
+
+    def profile(self, *operands: Any) -> Timings:
+        """Run once and time every equation."""
+        slots = self._begin(operands)
+        rows = []
+        for step, position in zip(self._steps, self._positions, strict=True):
+            start = perf_counter()
+            self._run(slots, step, position)
+            self.backend.synchronize()
+            rows.append(Timing(self.program.equation(position), perf_counter() - start))
+        return Timings(rows)

@@ -1,0 +1,177 @@
+"""The scan: which plugins are installed, and which of them may be loaded. Imports no plugin.
+
+Steps 1 to 4 of loading: duplicates of one editable install are dropped, two distributions with one
+name are a conflict, block and allow lists are applied, version ranges are compared. Everything
+comes from the metadata of distributions. Read next: ``_host.py``, which imports what is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import metadata
+from typing import Any
+
+from tenferro.backend._versions import range_problem
+from tenferro.backend.lowering import canonical
+from tenferro.backend.records import BACKENDS, PRIMITIVES, PluginRecord
+
+GROUPS = (BACKENDS, PRIMITIVES)
+CORE = "tenferro"
+STANDARD = "std"
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """An entry point: its record, how to import it, and what its distribution requires."""
+
+    record: PluginRecord
+    load: Callable[[], Any]
+    requires: Callable[[], Sequence[str]]
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """Group and name, of which there is one owner."""
+        return self.record.group, self.record.name
+
+
+@dataclass(frozen=True)
+class Filters:
+    """Which plugins are excluded, and by what: the environment or the caller."""
+
+    blocked: frozenset[str] = frozenset()
+    allowed: frozenset[str] | None = None
+    blocked_by: str = "TENFERRO_DISABLE_PLUGINS"
+    allowed_by: str = "TENFERRO_LOAD_PLUGINS"
+
+    @classmethod
+    def of(
+        cls,
+        environment: Mapping[str, str],
+        block: Iterable[str] = (),
+        allow: Iterable[str] | None = None,
+    ) -> Filters:
+        """The lists of the environment, with those of a call added (block) or instead (allow)."""
+        blocked = {*_listed(environment.get("TENFERRO_DISABLE_PLUGINS", "")), *block}
+        wanted: Iterable[str] | None = allow
+        if allow is None and "TENFERRO_LOAD_PLUGINS" in environment:
+            wanted = _listed(environment["TENFERRO_LOAD_PLUGINS"])
+        return cls(
+            blocked=frozenset(map(canonical, blocked)),
+            allowed=None if wanted is None else frozenset(map(canonical, wanted)),
+            blocked_by="TENFERRO_DISABLE_PLUGINS" if not block else "a block list",
+            allowed_by="TENFERRO_LOAD_PLUGINS" if allow is None else "an allow list",
+        )
+
+    def reason(self, record: PluginRecord) -> str:
+        """Why a record is excluded; empty if it is not. ``std`` never is: nothing runs without."""
+        if record.group == PRIMITIVES and record.name == STANDARD:
+            return ""
+        dist = canonical(record.dist)
+        if {dist, canonical(record.name)} & self.blocked:
+            return f"blocked by {self.blocked_by}"
+        if self.allowed is not None and dist not in self.allowed:
+            return f"not listed in {self.allowed_by}"
+        return ""
+
+
+def _listed(text: str) -> list[str]:
+    return [item.strip() for item in text.split(",") if item.strip()]
+
+
+def scan(filters: Filters) -> list[Found]:
+    """Every entry point of both groups, sorted, with conflicts and exclusions marked."""
+    found = with_standard(_unique(_entries()))
+    return mark_conflicts(mark_blocked(found, filters))
+
+
+def _entries() -> list[Found]:
+    return [_found(entry) for group in GROUPS for entry in metadata.entry_points(group=group)]
+
+
+def _found(entry: metadata.EntryPoint) -> Found:
+    dist = entry.dist
+    record = PluginRecord(
+        name=entry.name,
+        group=entry.group,
+        dist=dist.name if dist is not None else "",
+        version=dist.version if dist is not None else "",
+        value=entry.value,
+    )
+    requires = (lambda: ()) if dist is None else (lambda: dist.requires or ())
+    return Found(_named_well(record), entry.load, requires)
+
+
+def _named_well(record: PluginRecord) -> PluginRecord:
+    if record.name.isidentifier() and record.name == record.name.lower():
+        return record
+    reason = f"the name {record.name!r} is no lower-case identifier"
+    return replace(record, status="broken", reason=reason)
+
+
+def _unique(found: Iterable[Found]) -> list[Found]:
+    """Step 1: one entry for each (group, name, distribution, value), in a fixed order."""
+    kept: dict[tuple[str, ...], Found] = {}
+    for item in found:
+        r = item.record
+        kept.setdefault((r.group, r.name, canonical(r.dist), r.value), item)
+    return [kept[place] for place in sorted(kept)]
+
+
+def with_standard(found: list[Found]) -> list[Found]:
+    """The entries, with ``std`` among them also where core's own metadata is absent or stale."""
+    if any(item.place == (PRIMITIVES, STANDARD) for item in found):
+        return found
+    standard = _found(metadata.EntryPoint(STANDARD, "tenferro.backend.standard", PRIMITIVES))
+    record = replace(standard.record, dist=CORE, version=core_version())
+    return [*found, replace(standard, record=record)]
+
+
+def mark_blocked(found: Iterable[Found], filters: Filters) -> list[Found]:
+    """Step 3: those that the lists exclude. Before step 2, so that a list can end a conflict."""
+    marked = []
+    for item in found:
+        reason = filters.reason(item.record)
+        marked.append(_mark(item, "blocked", reason) if reason else item)
+    return marked
+
+
+def mark_conflicts(found: Iterable[Found]) -> list[Found]:
+    """Step 2: all claimants of one name, where there are several."""
+    items = list(found)
+    claims: dict[tuple[str, str], list[Found]] = {}
+    for item in items:
+        if item.record.status == "discovered":
+            claims.setdefault(item.place, []).append(item)
+    contested = {place: rivals for place, rivals in claims.items() if len(rivals) > 1}
+    return [
+        _mark(item, "conflict", _conflict_reason(contested[item.place]))
+        if item.record.status == "discovered" and item.place in contested
+        else item
+        for item in items
+    ]
+
+
+def _conflict_reason(rivals: Sequence[Found]) -> str:
+    names = " and ".join(sorted({item.record.owner for item in rivals}))
+    return f"the name {rivals[0].record.name!r} is claimed by {names}"
+
+
+def _mark(item: Found, status: Any, reason: str) -> Found:
+    return replace(item, record=replace(item.record, status=status, reason=reason))
+
+
+def check_range(item: Found) -> Found:
+    """Step 4: incompatible if the distribution requires another version of core."""
+    if item.record.status != "discovered" or canonical(item.record.dist) == CORE:
+        return item
+    problem = range_problem(item.requires(), CORE, core_version())
+    return _mark(item, "incompatible", problem) if problem else item
+
+
+def core_version() -> str:
+    """The installed version of core; empty if it is not installed as a distribution."""
+    try:
+        return metadata.version(CORE)
+    except metadata.PackageNotFoundError:
+        return ""

@@ -1,0 +1,428 @@
+"""Lowerings, the table of one backend, and the lowering of whole programs.
+
+Order of resolution: a lowering that fits exactly (version and dtypes), else the decomposition,
+else a gap; ``close`` reports all gaps of a program at once. A dtype or a device is never
+substituted. Results are kept in dictionaries: finding the function of an operation is one look-up,
+never a plugin call. Read next: ``base.py``, which runs what comes out of here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import Any, Literal, Protocol
+
+from tenferro.backend._decompose import decomposition, has_decomposition, sample
+from tenferro.backend._errors import LoweringError, PluginBrokenError
+from tenferro.backend._gaps import lowering_conflict, missing_lowerings
+from tenferro.backend._splice import Splicer
+from tenferro.backend.records import Gap, LoweringReport
+from tenferro.computegraph import CompiledProgram, MaterializedGraph, Operation, infer
+from tenferro.tidu import Primitive
+
+Implementation = Callable[..., Any]  # (operation, *operands) -> operand | tuple of operands
+Status = Literal["native", "decomposed", "missing"]
+
+
+@dataclass(frozen=True)
+class Lowering:
+    """One backend's implementation of one primitive.
+
+    ``target`` is a function ``(operation, *operands)`` or ``"package.module:function"``, which is
+    imported at first use. ``dtypes`` (names) must contain the dtype of every input, or, without
+    inputs, of every output; ``None`` fits all. ``for_version`` is the version of the primitive
+    that it was written for. The host fills in ``provider``.
+
+    >>> Lowering("acme::voigt", "tenferro_acme.numpy_rules:voigt").for_version
+    1
+    """
+
+    primitive: str
+    target: str | Implementation
+    dtypes: frozenset[str] | None = None
+    priority: int = 0
+    for_version: int = 1
+    provider: str = ""
+
+    def __post_init__(self) -> None:
+        if "::" not in self.primitive:
+            raise ValueError(f"{self.primitive!r} is no primitive key such as 'std::sin'")
+        object.__setattr__(self, "dtypes", _names(self.dtypes))
+
+
+class Lowerings:
+    """Collect lowerings inside a backend's own package; iterating yields the records.
+
+    >>> from tenferro.primitives.elementwise import Sin
+    >>> lowerings = Lowerings()
+    >>> @lowerings.register(Sin)
+    ... def sin(operation, x):
+    ...     return "sine of " + x
+    >>> [record.primitive for record in lowerings]
+    ['std::sin']
+    """
+
+    def __init__(self, records: Iterable[Lowering] = ()) -> None:
+        self._records = list(records)
+
+    def register(
+        self,
+        primitive: type[Primitive] | str,
+        *,
+        dtypes: Iterable[object] | None = None,
+        priority: int = 0,
+        for_version: int | None = None,
+    ) -> Callable[[Implementation], Implementation]:
+        """Decorate ``(operation, *operands) -> operand | tuple`` as a lowering of a primitive."""
+        key = primitive if isinstance(primitive, str) else primitive.key
+        version = 1 if isinstance(primitive, str) else primitive.version
+
+        def add(function: Implementation) -> Implementation:
+            self._records.append(
+                Lowering(key, function, _names(dtypes), priority, for_version or version)
+            )
+            return function
+
+        return add
+
+    def __iter__(self) -> Iterator[Lowering]:
+        return iter(tuple(self._records))
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+
+def _names(dtypes: Iterable[object] | None) -> frozenset[str] | None:
+    if isinstance(dtypes, str):
+        raise TypeError(f"dtypes is a collection of names, got {dtypes!r}")
+    return None if dtypes is None else frozenset(str(getattr(d, "name", d)) for d in dtypes)
+
+
+class Registry(Protocol):
+    """What a table asks about primitives and other backends; the host answers."""
+
+    def primitive(self, key: str) -> type[Primitive] | None:
+        """The registered class of a key."""
+
+    def provider(self, key: str) -> str:
+        """The distribution that registered a key; empty if nobody did."""
+
+    def note(self, key: str) -> str:
+        """What is wrong with the namespace of a key; empty if nothing is."""
+
+    def backends_with(self, operation: Operation, avals: Sequence[Any]) -> tuple[str, ...]:
+        """The installed backends that have a lowering for an operation on these operands."""
+
+
+class LoweringTable:
+    """All lowerings of one backend, by primitive key; the host makes it on activation.
+
+    ``generation`` grows when lowerings are added or preferred later, so that what was compiled
+    before can be told from what is compiled now.
+    """
+
+    def __init__(
+        self,
+        backend: str,
+        lowerings: Iterable[Lowering] = (),
+        *,
+        registry: Registry | None = None,
+        preferred: Mapping[str, str] | None = None,
+    ) -> None:
+        self.backend = backend
+        self.generation = 0
+        self.observe: Callable[[LoweringReport], None] | None = None
+        self.fallback: Callable[[Operation, Sequence[Any]], Implementation | None] | None = None
+        self._registry = registry
+        self._preferred = dict(preferred or {})
+        self._candidates: dict[str, tuple[Lowering, ...]] = {}
+        self._chosen: dict[tuple[type, Dtypes], Lowering | None] = {}
+        self._functions: dict[tuple[type, Dtypes], Implementation] = {}
+        self._callbacks: dict[tuple[Operation, tuple[Any, ...]], Implementation] = {}
+        self.extend(lowerings)
+
+    def extend(self, lowerings: Iterable[Lowering]) -> None:
+        """Add lowerings and forget what was resolved."""
+        for lowering in lowerings:
+            there = self._candidates.get(lowering.primitive, ())
+            self._candidates[lowering.primitive] = (*there, lowering)
+        self._changed()
+
+    def prefer(self, primitive: str, dist: str) -> None:
+        """Let one distribution's lowerings of a primitive win every tie and every priority."""
+        self._preferred[primitive] = dist
+        self._changed()
+
+    def _changed(self) -> None:
+        self.generation += 1
+        self._chosen.clear()
+        self._functions.clear()
+        self._callbacks.clear()
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._candidates
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._candidates))
+
+    def __len__(self) -> int:
+        return len(self._candidates)
+
+    def __repr__(self) -> str:
+        return f"<LoweringTable of {self.backend}: {len(self)} primitives>"
+
+    # ---- one operation ---------------------------------------------------------------------------
+
+    def lookup(self, operation: Operation, avals: Sequence[Any] | None = None) -> Implementation:
+        """The function ``(operation, *operands)`` for an operation, by the dtypes of its operands.
+
+        Raises MissingLoweringError: if no lowering fits; decompositions are ``close``'s business.
+        Raises LoweringConflictError: if two fit with equal priority.
+        """
+        entry = type(operation), _dtypes(operation, avals)
+        function = self._functions.get(entry)
+        if function is None:
+            function = self._resolve(operation, entry, tuple(avals or ()))
+        return function
+
+    def _resolve(
+        self, operation: Operation, entry: tuple[type, Dtypes], avals: tuple[Any, ...]
+    ) -> Implementation:
+        chosen = self._choose(entry)
+        if chosen is not None:
+            function = self._functions[entry] = load_target(chosen, self.backend)
+            return function
+        callback = self._callback(operation, avals)
+        if callback is None:
+            raise missing_lowerings(self.backend, [self._gap(operation, avals, "")])
+        return callback
+
+    def provider_of(self, operation: Operation, avals: Sequence[Any] | None = None) -> str:
+        """Who wrote the lowering that ``lookup`` would give; empty if there is none."""
+        chosen = self._choose((type(operation), _dtypes(operation, avals)))
+        return "" if chosen is None else chosen.provider
+
+    def is_native(self, operation: Operation, avals: Sequence[Any] | None = None) -> bool:
+        """Whether a lowering fits this operation on operands of these avals."""
+        return self._choose((type(operation), _dtypes(operation, avals))) is not None
+
+    def _choose(self, entry: tuple[type, Dtypes]) -> Lowering | None:
+        if entry in self._chosen:
+            return self._chosen[entry]
+        chosen = self._chosen[entry] = self._best(key_of(entry[0]), version_of(entry[0]), entry[1])
+        return chosen
+
+    def _best(self, key: str, version: int, dtypes: Dtypes) -> Lowering | None:
+        """The fitting lowering of the preferred provider, else the one of highest priority."""
+        fitting = [c for c in self._candidates.get(key, ()) if fits(c, version, dtypes)]
+        preferred = self._preferred.get(key)
+        ours = [c for c in fitting if preferred and owned_by(c.provider, preferred)]
+        ranked = sorted(ours or fitting, key=lambda c: -c.priority)
+        if len(ranked) > 1 and ranked[0].priority == ranked[1].priority:
+            providers = [c.provider for c in ranked if c.priority == ranked[0].priority]
+            raise lowering_conflict(key, self.backend, providers, ranked[0].priority)
+        return ranked[0] if ranked else None
+
+    def status(self, primitive: type[Primitive] | str) -> Status:
+        """How the backend runs a primitive, judged by its key, version and decomposition."""
+        cls = self._class_of(primitive)
+        key = primitive if isinstance(primitive, str) else primitive.key
+        version = version_of(cls) if cls is not None else None
+        if any(version in (None, c.for_version) for c in self._candidates.get(key, ())):
+            return "native"
+        return "decomposed" if cls is not None and self._closes(cls, frozenset()) else "missing"
+
+    def _class_of(self, primitive: type[Primitive] | str) -> type[Primitive] | None:
+        if not isinstance(primitive, str):
+            return primitive
+        return None if self._registry is None else self._registry.primitive(primitive)
+
+    def _closes(self, cls: type, above: frozenset[type]) -> bool:
+        """Whether the decomposition of a class leads to lowerings, as far as a sample can tell."""
+        if cls in above or not has_decomposition(cls):
+            return False
+        operations = sample(cls)
+        if operations is None:
+            return True
+        return all(
+            any(c.for_version == version_of(type(o)) for c in self._candidates.get(key_of(o), ()))
+            or self._closes(type(o), above | {cls})
+            for o in operations
+        )
+
+    # ---- whole programs --------------------------------------------------------------------------
+
+    def close(self, program: CompiledProgram) -> CompiledProgram:
+        """The program with every operation that has no lowering replaced by its decomposition.
+
+        Raises MissingLoweringError: naming every gap of the whole program.
+        Raises DecompositionCycleError: if a decomposition leads back to itself.
+        """
+        splicer = Splicer(self._runs, self._decompose)
+        closed = splicer.splice(program)
+        if splicer.gaps:
+            raise missing_lowerings(
+                self.backend,
+                [self._gap(operation, avals, within) for operation, avals, within in splicer.gaps],
+            )
+        if self.observe is not None:
+            self.observe(self._report(closed, splicer.decomposed))
+        return closed
+
+    def _runs(self, operation: Operation, avals: tuple[Any, ...]) -> bool:
+        if self.is_native(operation, avals):
+            return True
+        return not has_decomposition(type(operation)) and (
+            self._callback(operation, avals) is not None
+        )
+
+    def _decompose(self, operation: Operation, avals: tuple[Any, ...]) -> MaterializedGraph | None:
+        return decomposition(operation, avals) if has_decomposition(type(operation)) else None
+
+    def _callback(self, operation: Operation, avals: tuple[Any, ...]) -> Implementation | None:
+        """The opted-in detour over the host for an operation; ``None`` where there is none."""
+        if self.fallback is None:
+            return None
+        entry = operation, avals
+        if entry not in self._callbacks:
+            found = self.fallback(operation, avals)
+            if found is None:
+                return None
+            self._callbacks[entry] = found
+        return self._callbacks[entry]
+
+    def _report(self, closed: CompiledProgram, decomposed: Iterable[Operation]) -> LoweringReport:
+        native = {key_of(instruction.operation) for instruction in closed.instructions}
+        return LoweringReport(
+            backend=self.backend,
+            native=tuple(sorted(native)),
+            decomposed=tuple(sorted({key_of(operation) for operation in decomposed})),
+            instructions=len(closed.instructions),
+        )
+
+    def _gap(self, operation: Operation, avals: Sequence[Any], within: str) -> Gap:
+        """What is known about an operation that cannot run."""
+        cls, key, registry = type(operation), key_of(operation), self._registry
+        others = self._candidates.get(key, ())
+        fitting = [c for c in others if c.for_version == version_of(cls)]
+        limits = {name for c in fitting for name in c.dtypes or ()}
+        provider = registry.provider(key) if registry is not None else ""
+        return Gap(
+            primitive=key,
+            version=version_of(cls),
+            dtypes=_dtypes(operation, avals) or (),
+            provider=provider or cls.__module__,
+            registered=registry is None or bool(provider),
+            note=registry.note(key) if registry is not None else "",
+            has_decomposition=has_decomposition(cls),
+            within=within,
+            written_for=tuple(
+                sorted({c.for_version for c in others if c.for_version != version_of(cls)})
+            ),
+            dtypes_of_lowerings=tuple(sorted(limits)),
+            backends=registry.backends_with(operation, avals) if registry is not None else (),
+        )
+
+
+Dtypes = tuple[str, ...] | None
+
+
+def key_of(operation: Operation | type) -> str:
+    """The key of a primitive; the name of an operation that has none."""
+    return getattr(operation, "key", "") or str(operation.name)  # type: ignore[union-attr]
+
+
+def version_of(cls: type) -> int:
+    """The version of a primitive class."""
+    return int(getattr(cls, "version", 1))
+
+
+def _dtypes(operation: Operation, avals: Sequence[Any] | None) -> Dtypes:
+    """The names that ``Lowering.dtypes`` is compared with."""
+    if avals is None:
+        return None
+    return tuple([_name_of_dtype(aval) for aval in avals or infer(operation, ())])
+
+
+def _name_of_dtype(aval: Any) -> str:
+    dtype = getattr(aval, "dtype", None)
+    return str(getattr(dtype, "name", dtype))
+
+
+def fits(lowering: Lowering, version: int, dtypes: Dtypes) -> bool:
+    """Whether a lowering is for this version of its primitive and for operands of these dtypes."""
+    if lowering.for_version != version:
+        return False
+    return lowering.dtypes is None or dtypes is None or lowering.dtypes.issuperset(dtypes)
+
+
+def owned_by(provider: str, dist: str) -> bool:
+    """Whether a provider (``"tenferro-acme 1.2"``) is the distribution ``dist``."""
+    return canonical(provider.partition(" ")[0]) == canonical(dist)
+
+
+def canonical(dist: str) -> str:
+    """The name of a distribution as indexes compare it."""
+    parts = dist.lower().replace("_", "-").replace(".", "-").split("-")
+    return "-".join(part for part in parts if part)
+
+
+def load_target(lowering: Lowering, backend: str) -> Implementation:
+    """The function of a lowering, imported now if its target is a string.
+
+    Raises PluginBrokenError: if the target cannot be imported or is not callable.
+    """
+    target = lowering.target
+    try:
+        if isinstance(target, str):
+            module, _, path = target.partition(":")
+            target = _walk(import_module(module), path)
+        if not callable(target):
+            raise TypeError(f"{target!r} is not callable")
+    except Exception as error:
+        raise PluginBrokenError(
+            f"the lowering of {lowering.primitive} for {backend} cannot be used\n"
+            f"  provider   {lowering.provider or 'unknown'}\n"
+            f"  target     {lowering.target}\n"
+            f"  because    {type(error).__name__}: {error}",
+            name=backend,
+            group="",
+            dist=lowering.provider,
+            reason=str(error),
+        ) from error
+    return target
+
+
+def _walk(value: Any, path: str) -> Any:
+    for name in path.split("."):
+        value = getattr(value, name)
+    return value
+
+
+def with_provider(lowerings: Iterable[object], provider: str) -> list[Lowering]:
+    """The lowerings of one plugin, checked and signed.
+
+    Raises TypeError: if something is not a Lowering.
+    """
+    signed = []
+    for lowering in lowerings:
+        if not isinstance(lowering, Lowering):
+            raise TypeError(f"tenferro_lowerings gave {lowering!r}, which is no Lowering")
+        signed.append(replace(lowering, provider=provider))
+    return signed
+
+
+def check_result_count(operation: Operation, results: Any, backend: str, provider: str) -> None:
+    """Raise LoweringError unless a lowering of several outputs gave a tuple of that many."""
+    need = operation.output_count
+    if isinstance(results, (tuple, list)) and len(results) == need:
+        return
+    got = len(results) if isinstance(results, (tuple, list)) else type(results).__name__
+    raise LoweringError(
+        f"the lowering of {key_of(operation)} for {backend} gave {got}, need a tuple of {need}\n"
+        f"  provider   {provider or 'unknown'}",
+        primitive=key_of(operation),
+        backend=backend,
+        provider=provider,
+    )

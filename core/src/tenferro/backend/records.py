@@ -1,0 +1,182 @@
+"""The records that plugins and core exchange: frozen data, no behaviour beyond validation.
+
+``PluginManifest``, ``BackendInfo``, ``BackendConfig``, ``Probe`` are written by plugin authors;
+``PluginRecord``, ``LoweringReport``, ``Gap`` by the host. Read next: ``spec.py``, then ``base.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tenferro.backend._api import API_VERSION
+
+__all__ = [
+    "API_VERSION",
+    "BACKENDS",
+    "FEATURES",
+    "PRIMITIVES",
+    "BackendConfig",
+    "BackendInfo",
+    "Gap",
+    "LoweringReport",
+    "PluginManifest",
+    "PluginRecord",
+    "Probe",
+    "Status",
+]
+
+BACKENDS = "tenferro.backends"
+PRIMITIVES = "tenferro.primitives"
+FEATURES = frozenset(
+    {"f64", "complex", "int64", "dynamic_shape", "control_flow", "inplace", "sharding"}
+)
+
+Status = Literal[
+    "discovered", "blocked", "conflict", "incompatible", "broken", "loaded", "unavailable"
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PluginManifest:
+    """State what a plugin module is; every module defines one as ``TENFERRO_PLUGIN``.
+
+    It is read before anything else of the module, so that a plugin of another generation is
+    refused by name. ``name`` equals the entry-point name. Fields of later generations land in
+    ``extra``.
+
+    >>> PluginManifest(api=(1, 0), name="acme", kind="primitives").summary
+    ''
+    """
+
+    api: tuple[int, int]
+    name: str
+    kind: Literal["backend", "primitives"]
+    summary: str = ""
+    url: str = ""
+    requires_libs: tuple[str, ...] = ()
+    install_hint: str = ""
+    extra: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BackendInfo:
+    """State what a backend is, without importing its library.
+
+    ``dtypes`` are names (``"float64"``); ``features`` words of ``FEATURES``; ``operand_types``
+    qualified names (``"numpy.ndarray"``), also matched along the base classes, by which the owner
+    of an operand is found although nothing of the library is imported here.
+    """
+
+    name: str
+    summary: str = ""
+    dtypes: frozenset[str] = frozenset()
+    device_kinds: tuple[str, ...] = ("cpu",)
+    features: frozenset[str] = frozenset()
+    whole_program: bool = False
+    operand_types: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name, collect in _COLLECTIONS:
+            value = getattr(self, name)
+            if isinstance(value, str):
+                raise TypeError(f"BackendInfo.{name} is a collection of names, got {value!r}")
+            object.__setattr__(self, name, collect(value))
+        unknown = self.features - FEATURES
+        if unknown:
+            raise ValueError(
+                f"unknown features {', '.join(sorted(unknown))}; the words are "
+                + ", ".join(sorted(FEATURES))
+            )
+
+
+_COLLECTIONS = (
+    ("dtypes", frozenset),
+    ("features", frozenset),
+    ("device_kinds", tuple),
+    ("operand_types", tuple),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Probe:
+    """State whether a backend can run here; ``reason`` is a sentence for the user if it cannot."""
+
+    available: bool
+    reason: str = ""
+    lib_versions: Mapping[str, str] = field(default_factory=dict)
+    devices: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.available and not self.reason.strip():
+            raise ValueError("Probe: a backend that is not available must give a reason")
+
+
+@dataclass(frozen=True, kw_only=True)
+class BackendConfig:
+    """Carry every setting of a backend; there is no other channel, so no global is switched."""
+
+    device: str | None = None
+    deterministic: bool = False
+    allow_host_callback: bool = False
+    options: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """Equal for equal settings; unhashable only if an option's value is."""
+        options = tuple(sorted(self.options.items(), key=lambda item: item[0]))
+        return self.device, self.deterministic, self.allow_host_callback, options
+
+
+@dataclass(frozen=True, kw_only=True)
+class PluginRecord:
+    """State what is known of one entry point, now; the host replaces it when that changes."""
+
+    name: str
+    group: str
+    dist: str
+    version: str
+    value: str
+    status: Status = "discovered"
+    reason: str = ""
+    traceback: str = ""
+    api: tuple[int, int] | None = None
+    install_hint: str = ""
+
+    @property
+    def owner(self) -> str:
+        """The distribution and its version, or the module of a late registration."""
+        return f"{self.dist} {self.version}".strip() or self.value
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoweringReport:
+    """State how one program was lowered: keys run by lowerings, and keys that were decomposed."""
+
+    backend: str
+    native: tuple[str, ...]
+    decomposed: tuple[str, ...]
+    instructions: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gap:
+    """State one operation that a backend cannot run, and what would help.
+
+    ``within`` names the primitive whose decomposition needs it; ``written_for`` the versions that
+    existing lowerings were written for; ``dtypes_of_lowerings`` what existing ones are limited to;
+    ``backends`` the installed backends that have a lowering.
+    """
+
+    primitive: str
+    version: int
+    dtypes: tuple[str, ...]
+    provider: str
+    has_decomposition: bool = False
+    registered: bool = True
+    note: str = ""
+    within: str = ""
+    written_for: tuple[int, ...] = ()
+    dtypes_of_lowerings: tuple[str, ...] = ()
+    backends: tuple[str, ...] = ()
