@@ -24,6 +24,7 @@ __all__ = [
     "TABLE",
     "Measure",
     "bound_of",
+    "eps_of",
     "measure",
     "require",
     "require_equal",
@@ -84,6 +85,11 @@ def bound_of(tol: str, dtype: str, size: int = 1, order: int = 0, override: Tol 
     if override is not None and override.ulp is not None:
         base = override.ulp
     return base * GRADIENT_FACTOR**order
+
+
+def eps_of(dtype: str) -> float:
+    """The relative distance of neighbouring numbers of a dtype."""
+    return _EPS[_column(dtype)]
 
 
 def same_bits(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> bool:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 
-from tenferro_conformance.case import Case
+from tenferro_conformance.case import Case, ErrorCase
 from tenferro_conformance.samples.table import Table
 
-__all__ = ["FAMILIES", "load_cases", "tables"]
+__all__ = ["FAMILIES", "load_cases", "load_error_cases", "tables"]
 
 FAMILIES = (
     "arithmetic", "comparison", "complex", "constants", "contraction", "elementwise", "indexing", "reduction", "structural",
@@ -33,3 +33,11 @@ def load_cases() -> tuple[Case, ...]:
 
     found = [case for family in FAMILIES for table in tables(family) for case in table.cases(load(family))]
     return tuple(sorted(found, key=lambda case: case.id))
+
+
+@cache
+def load_error_cases() -> tuple[ErrorCase, ...]:
+    """Every refusal of the standard set, sorted by id."""
+    from tenferro_conformance.samples.errors import ERROR_CASES
+
+    return tuple(sorted(ERROR_CASES, key=lambda case: case.id))

@@ -67,7 +67,6 @@ BROADCAST_IN_DIM = _mover(
 SLICE = _mover(
     "slice", {"start": (0, 1), "limit": (2, 3), "strides": (1, 1)},
     Row(edge="strided", inputs=(grid(-1, 1, 7),), params={"start": (1,), "limit": (7,), "strides": (3,)}, wrt=(0,)),
-    Row(edge="no_strides", inputs=(grid(-1, 1, 5),), params={"start": (1,), "limit": (4,), "strides": None}, dtypes=F64, wrt=(0,)),
     Row(edge="whole", inputs=(grid(-1, 1, 2, 2),), params={"start": (0, 0), "limit": (2, 2), "strides": (1, 1)}, dtypes=F64,
         wrt=(0,), order=1),
     Row(edge="scalar", inputs=(1.5,), params={"start": (), "limit": (), "strides": ()}, dtypes=F64, wrt=(0,), order=1),

@@ -1,0 +1,102 @@
+"""The command `tenferro-conformance`: run, matrix, diff, golden write, golden check.
+
+Thin: it parses arguments and calls `runner.py`, `matrix.py` and `golden.py`. Exit code 0 means that everything asked for holds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+__all__ = ["main"]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Parse arguments, run the command, return its exit code."""
+    arguments, rest = _parser().parse_known_args(argv)
+    if rest and arguments.command is not _run:
+        _parser().error(f"unrecognized arguments: {' '.join(rest)}")
+    code: int = arguments.command(arguments, rest)
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="tenferro-conformance", description="prove backends against laws and stored numbers")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    run = commands.add_parser("run", help="run the suite; further arguments go to pytest")
+    run.add_argument("--backend", action="append", default=[], metavar="NAME", help="repeatable; default: all")
+    run.add_argument("--require", action="append", default=[], metavar="NAME", help="fail if unavailable")
+    run.add_argument("--level", type=int, help="test up to this level, not up to the claim")
+    run.add_argument("--report", default="", metavar="PATH", help="write the JSON report")
+    run.add_argument("--strict-new", action="store_true", help="count provisional cases too")
+    run.set_defaults(command=_run)
+    matrix = commands.add_parser("matrix", help="primitives × backends, as Markdown")
+    matrix.add_argument("reports", nargs="+", type=Path)
+    matrix.add_argument("-o", "--output", type=Path)
+    matrix.set_defaults(command=_matrix)
+    diff = commands.add_parser("diff", help="exit 1 on any regression between two reports")
+    diff.add_argument("old", type=Path)
+    diff.add_argument("new", type=Path)
+    diff.set_defaults(command=_diff)
+    golden = commands.add_parser("golden", help="compute the stored numbers anew (needs mpmath)")
+    golden.add_argument("action", choices=("check", "write"))
+    golden.set_defaults(command=_golden)
+    return parser
+
+
+def _run(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
+    from tenferro_conformance.kit import resolve_names
+    from tenferro_conformance.runner import run_children, suite_arguments
+
+    with tempfile.TemporaryDirectory() as root:
+        fixed = [*suite_arguments(Path(root)), *rest]
+        fixed += [] if arguments.level is None else [f"--tenferro-level={arguments.level}"]
+        fixed += ["--tenferro-strict-new"] if arguments.strict_new else []
+        return run_children(
+            resolve_names(arguments.backend),
+            lambda name, report: [*fixed, f"--tenferro-backend={name}", f"--tenferro-report={report}"],
+            require=arguments.require,
+            report=arguments.report,
+            strict_new=arguments.strict_new,
+            isolated=True,
+        )
+
+
+def _matrix(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
+    from tenferro_conformance.matrix import matrix
+    from tenferro_conformance.report import read_report
+
+    text = matrix([read_report(path) for path in arguments.reports])
+    if arguments.output is None:
+        print(text, end="")
+    else:
+        arguments.output.write_text(text)
+    return 0
+
+
+def _diff(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
+    from tenferro_conformance.matrix import diff
+    from tenferro_conformance.report import read_report
+
+    lines = diff(read_report(arguments.old), read_report(arguments.new))
+    print("\n".join(lines) or "no regression")
+    return int(bool(lines))
+
+
+def _golden(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
+    from tenferro_conformance import golden
+
+    if arguments.action == "write":
+        print("\n".join(f"wrote {name}" for name in golden.write(datetime.date.today().isoformat())))
+        return 0
+    problems = golden.check()
+    print("\n".join(problems) or "stored numbers agree with the oracle")
+    return int(bool(problems))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,345 @@
+"""From a case to numbers: record a program on handles, merge it with its neighbours', compile, run on one backend.
+
+A law records what it needs with a `Recorder`; `Session.outcome` runs the programs of all cases of one primitive as one compiled program
+(compilers dislike a thousand small ones) and falls back to smaller batches when something raises, so that each case gets its own
+error. Derivatives are tidu's transforms on the recorded graph, seeds are inputs. Laws are in `suite/`; nothing here judges a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from tenferro.backend import Backend, Executable
+from tenferro.backend import host as default_host
+from tenferro.computegraph import KeyView, ValueKey, compile_program, materialize_merge
+from tenferro.primitives import Aval, DType, Handle, Primitive, bind_all, variable
+from tenferro.tidu import linear_transpose, linearize, pullback, pushforward
+
+from tenferro_conformance.case import Case, Stored, draw
+from tenferro_conformance.errors import ToleranceError
+from tenferro_conformance.profile import Profile, Tol
+from tenferro_conformance.tolerances import Measure, bound_of, eps_of, require
+
+__all__ = [
+    "Batch", "Build", "Outcome", "Recorder", "Session", "double_transpose", "jvp", "operation_of", "vjp",
+]  # fmt: skip
+
+Array = npt.NDArray[Any]
+Build = Callable[["Recorder"], None]
+_VIEW = KeyView()
+#: Programs merged into one compile.
+BATCH = 64
+
+
+# --- primitives of cases ------------------------------------------------------------------------------
+
+
+@cache
+def _registry() -> Mapping[str, type[Primitive]]:
+    return {cls.key: cls for cls in default_host().primitives()}
+
+
+def primitive_of(key: str) -> type[Primitive]:
+    """The registered class of a primitive key."""
+    return _registry()[key]
+
+
+def make_operation(key: str, params: Mapping[str, Any]) -> Primitive:
+    """The operation of a key and parameters; dtype names become dtypes."""
+    typed = {k: DType.of(v) if k in ("dtype", "preferred") and isinstance(v, str) else v for k, v in params.items()}
+    return primitive_of(key)(**typed)
+
+
+def operation_of(case: Case) -> Primitive:
+    """The operation that a case is about."""
+    return make_operation(case.primitive, case.params)
+
+
+# --- derivatives on handles ---------------------------------------------------------------------------
+
+Handles = Sequence[Handle]
+Flows = Sequence[Handle | None]
+
+
+def _keys(handles: Handles) -> list[ValueKey]:
+    return [handle.key for handle in handles]
+
+
+def jvp(outputs: Handles, wrt: Handles, tangents: Flows) -> list[Handle | None]:
+    """J·v: tangents of the outputs; None where nothing flows."""
+    found: list[Any] = pushforward(_keys(outputs), _keys(wrt), tangents, space=Primitive.space)
+    return found
+
+
+def vjp(outputs: Handles, wrt: Handles, cotangents: Flows) -> list[Handle | None]:
+    """Jᵀ·w: cotangents of `wrt`; None where nothing flows."""
+    found: list[Any] = pullback(_keys(outputs), _keys(wrt), cotangents, space=Primitive.space)
+    return found
+
+
+@dataclass(frozen=True)
+class LinearMap:
+    """A linear graph as inputs to feed and outputs to read; None where nothing flows."""
+
+    inputs: list[Handle | None]
+    outputs: list[Handle | None]
+
+
+def double_transpose(outputs: Handles, wrt: Handles) -> LinearMap:
+    """The linear map of J, transposed twice."""
+    once = linear_transpose(linearize(_VIEW, _keys(outputs), _keys(wrt)))
+    twice = linear_transpose(once)
+    keys = twice.linear.keys
+    return LinearMap(
+        [None if t is None else Handle(keys[t.local]) for t in twice.tangent_inputs],
+        [None if local is None else Handle(keys[local]) for local in twice.tangent_outputs],
+    )
+
+
+# --- recording ----------------------------------------------------------------------------------------
+
+
+class Recorder:
+    """What a law writes into: inputs with their numbers, and named outputs."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.operation = operation_of(case)
+        self.fed: dict[ValueKey, Array] = {}
+        self.outputs: dict[str, ValueKey | None] = {}
+
+    def feed(self, name: str, value: Stored | Array) -> Handle:
+        """A graph input that will receive these numbers."""
+        array = value.array() if isinstance(value, Stored) else value
+        handle = variable((self.case.id, name), array.shape, str(array.dtype))
+        self.fed[handle.key] = array
+        return handle
+
+    def feed_to(self, handle: Handle, value: Stored | Array) -> None:
+        """Give numbers to an input that a transform made."""
+        self.fed[handle.key] = value.array() if isinstance(value, Stored) else value
+
+    def inputs(self, prefix: str = "x") -> list[Handle]:
+        """The inputs of the case."""
+        return [self.feed(f"{prefix}{i}", stored) for i, stored in enumerate(self.case.inputs)]
+
+    def apply(self, xs: Handles) -> list[Handle]:
+        """The primitive of the case."""
+        return list(bind_all(self.operation, *xs))
+
+    def wrt(self, xs: Handles) -> list[Handle]:
+        """Those of the inputs that the case differentiates."""
+        return [xs[i] for i in self.case.grad.wrt] if self.case.grad else []
+
+    def tangents(self, name: str, likes: Handles) -> list[Handle]:
+        """Fresh inputs shaped like these, with numbers drawn from the case id and the name."""
+        return [
+            self.feed(f"{name}{i}", draw(f"{self.case.id}#{name}{i}", like.shape, like.dtype.name))
+            for i, like in enumerate(likes)
+        ]
+
+    def stored_tangents(self) -> list[Handle]:
+        """The stored directions of the case, as inputs."""
+        plan = self.case.grad
+        return [self.feed(f"v{i}", t) for i, t in enumerate(plan.tangents)] if plan else []
+
+    def output(self, name: str, handle: Handle | None) -> None:
+        """Name a result; None is a structural zero."""
+        self.outputs[name] = None if handle is None else handle.key
+
+    def output_all(self, name: str, handles: Flows) -> None:
+        """Name several results: name0, name1, …"""
+        for i, handle in enumerate(handles):
+            self.output(f"{name}{i}", handle)
+
+
+# --- running ------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Batch:
+    """Several recorded programs as one executable with its operands and results."""
+
+    executable: Executable
+    operands: list[Any]
+    results: Sequence[Any]
+
+    second: Sequence[Any] | None = None
+
+    def again(self) -> Sequence[Any]:
+        """The results of another run on the same operands."""
+        if self.second is None:
+            self.second = self.executable(*self.operands)
+        return self.second
+
+
+@dataclass
+class Outcome:
+    """What came out for one case: arrays by name, and the backend's own operands behind them."""
+
+    case: Case
+    session: Session
+    recorder: Recorder
+    batch: Batch
+    places: Mapping[str, int | None]
+    input_places: Mapping[ValueKey, int]
+    measured: list[Any] = field(default_factory=list)
+
+    def operand(self, name: str) -> Any:
+        """The backend's own result."""
+        place = self.places[name]
+        return None if place is None else self.batch.results[place]
+
+    def __getitem__(self, name: str) -> Array:
+        """A result as a NumPy array; a structural zero is an error here."""
+        operand = self.operand(name)
+        assert operand is not None, f"{self.case.id}: nothing flows to {name!r}"
+        return self.session.backend.to_numpy(operand)
+
+    def get(self, name: str, like: Stored | Aval) -> Array:
+        """A result as a NumPy array; a structural zero becomes zeros like `like`."""
+        if self.operand(name) is None:
+            dtype = like.dtype if isinstance(like, Stored) else like.dtype.name
+            return np.zeros(like.shape, dtype)
+        return self[name]
+
+    def all(self, name: str) -> list[Array | None]:
+        """The results name0, name1, …; None where nothing flows."""
+        names = [f"{name}{i}" for i in range(len(self.places)) if f"{name}{i}" in self.places]
+        return [None if self.places[n] is None else self[n] for n in names]
+
+    def fed(self, name: str) -> list[Array]:
+        """The numbers fed to name0, name1, …"""
+        wanted = [key for key in self.recorder.fed if _is_named(key, self.case.id, name)]
+        return [self.recorder.fed[key] for key in wanted]
+
+    def require(self, name: str, want: Stored, *, order: int = 0, scale: Stored | None = None) -> None:
+        """The result is within its tolerance class, `order` derivatives deep; remembers what was measured."""
+        case = self.case
+        found = require(
+            self.get(name, want), want, f"{case.id} {name}", tol=case.tol if order == 0 else _smooth(case.tol), order=order,
+            size=case.size, scale=scale, override=self.override if order == 0 else None,
+        )  # fmt: skip
+        self.measured.append(found)
+
+    def require_close(self, got: Array, want: Array, what: str, *, scale: float, order: int = 1) -> None:
+        """|got − want| ≤ bound · eps · scale, with the bound of the case's class."""
+        case = self.case
+        error = float(np.max(np.abs(got.astype("complex128") - want.astype("complex128")), initial=0.0))
+        self.require_small(error, f"{case.id} {what}", dtype=str(got.dtype), scale=scale, order=order)
+
+    def require_small(self, error: float, what: str, *, dtype: str, scale: float, order: int = 1) -> None:
+        """error ≤ bound · eps · scale."""
+        bound = max(bound_of(_smooth(self.case.tol), dtype, self.case.size, order), 4.0)
+        unit = eps_of(dtype) * max(scale, 1e-30)
+        found = Measure(error / unit, bound, self.case.tol)
+        self.measured.append(found)
+        if not error <= bound * unit:
+            raise ToleranceError(
+                f"{what}: off by {error:.3g}, which is {found.measured:.3g} > {bound:.3g} units of {unit:.3g}",
+                measured=found.measured, bound=bound,
+            )  # fmt: skip
+
+    def input_operands(self) -> list[Any]:
+        """The backend's operands of this case's inputs."""
+        return [self.batch.operands[place] for place in self.input_places.values()]
+
+    def rerun(self) -> list[Any]:
+        """The operands of this case's results, of another run on the same operands."""
+        return [self.batch.again()[place] for place in self.places.values() if place is not None]
+
+    @property
+    def override(self) -> Tol | None:
+        """The profile's tolerance for this primitive and dtype."""
+        return self.session.profile.tolerance.get((self.case.primitive, self.case.dtype))
+
+
+def _is_named(key: ValueKey, case_id: str, name: str) -> bool:
+    identity = key.input_key
+    return isinstance(identity, tuple) and identity[0] == case_id and identity[1].rstrip("0123456789") == name
+
+
+def _smooth(tol: str) -> str:
+    """The class of derivatives: those of an exact function are rounded once or twice."""
+    return "rounded" if tol == "exact" else tol
+
+
+class Session:
+    """One backend under test."""
+
+    def __init__(self, name: str, backend: Backend, profile: Profile) -> None:
+        self.name = name
+        self.backend = backend
+        self.profile = profile
+        self._done: dict[Build, dict[str, Outcome | Exception]] = {}
+
+    def outcome(self, build: Build, case: Case, peers: Iterable[Case] = ()) -> Outcome:
+        """Run a law's program of one case, together with those of its peers of the same primitive.
+
+        Laws that share a program (`build`) share its results. Raises what recording, compiling or running this case's program raised.
+        """
+        done = self._done.setdefault(build, {})
+        if case.id not in done:
+            kin = [c for c in peers if c.primitive == case.primitive and c.id != case.id and c.id not in done]
+            done.update(self._record_and_run(build, [case, *kin]))
+        found = done[case.id]
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    def _record_and_run(self, build: Build, cases: Sequence[Case]) -> dict[str, Outcome | Exception]:
+        done: dict[str, Outcome | Exception] = {}
+        recorded = []
+        for case in cases:
+            try:
+                recorder = Recorder(case)
+                build(recorder)
+            except Exception as error:
+                done[case.id] = error
+            else:
+                recorded.append(recorder)
+        for start in range(0, len(recorded), BATCH):
+            done.update(self._run(recorded[start : start + BATCH]))
+        return done
+
+    def _run(self, recorded: Sequence[Recorder]) -> dict[str, Outcome | Exception]:
+        """Run as one program; after an error, as two halves."""
+        try:
+            return self._run_merged(recorded)
+        except Exception as error:
+            if len(recorded) == 1:
+                return {recorded[0].case.id: error}
+        middle = len(recorded) // 2
+        return {**self._run(recorded[:middle]), **self._run(recorded[middle:])}
+
+    def _run_merged(self, recorded: Sequence[Recorder]) -> dict[str, Outcome | Exception]:
+        inputs = {key: array for r in recorded for key, array in r.fed.items()}
+        outputs = [key for r in recorded for key in r.outputs.values() if key is not None]
+        batch = self.execute(list(inputs), outputs, list(inputs.values()))
+        place_of = {key: i for i, key in enumerate(inputs)}
+        count = 0
+        done: dict[str, Outcome | Exception] = {}
+        for r in recorded:
+            places: dict[str, int | None] = {}
+            for name, key in r.outputs.items():
+                places[name] = None if key is None else count
+                count += key is not None
+            done[r.case.id] = Outcome(r.case, self, r, batch, places, {k: place_of[k] for k in r.fed})
+        return done
+
+    def execute(self, inputs: Sequence[ValueKey], outputs: Sequence[ValueKey], arrays: Sequence[Any]) -> Batch:
+        """Materialize, compile, run."""
+        program = compile_program(materialize_merge(_VIEW, outputs, inputs=inputs))
+        executable = self.backend.compile(program, program.input_avals)
+        operands = [self.backend.asoperand(a, aval) for a, aval in zip(arrays, program.input_avals, strict=True)]
+        return Batch(executable, operands, executable(*operands))
+
+    def evaluate(self, inputs: Mapping[Handle, Any], outputs: Handles) -> list[Array]:
+        """Numbers of a few values, for tests that are not about a case."""
+        batch = self.execute([h.key for h in inputs], _keys(outputs), [np.asarray(a) for a in inputs.values()])
+        return [self.backend.to_numpy(operand) for operand in batch.results]

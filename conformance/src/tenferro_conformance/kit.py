@@ -1,0 +1,185 @@
+"""Which backends are tested with which cases: the part of the pytest plugin that knows tenferro.
+
+Profiles come from the entry-point group `tenferro.conformance`, backends from the host; everything is decided at collection, sorted
+and deterministic. Imported only when a test asks for a tenferro fixture, so the plugin stays inert elsewhere. Read
+`pytest_plugin.py` next.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from typing import Any, Literal
+
+from tenferro.backend import Backend, BackendConfig, host
+
+from tenferro_conformance import SUITE_VERSION
+from tenferro_conformance.case import Case, ErrorCase
+from tenferro_conformance.engine import Session
+from tenferro_conformance.errors import ProfileError
+from tenferro_conformance.profile import Exclude, Profile, validate
+from tenferro_conformance.report import BackendReport
+from tenferro_conformance.samples import load_cases, load_error_cases
+
+__all__ = ["Kit", "Selection", "register_cases", "register_profile"]
+
+GROUP = "tenferro.conformance"
+_late_profiles: dict[str, Profile] = {}
+_late_cases: list[Case] = []
+
+
+def register_profile(backend: str, profile: Profile) -> None:
+    """Declare the profile of a backend that was registered with `host.register`."""
+    _late_profiles[backend] = profile
+
+
+def register_cases(cases: Iterable[Case]) -> None:
+    """Add cases, as an entry point of a third party does."""
+    _late_cases.extend(cases)
+
+
+def _published() -> Iterator[tuple[str, Any]]:
+    """(name, value) of every entry point of the kit's group."""
+    points = metadata.entry_points(group=GROUP)  # noqa: TID251 - this group is the kit's own
+    for point in sorted(points, key=lambda p: p.name):
+        yield point.name, point.load()
+
+
+def _profiles() -> dict[str, Profile]:
+    found = {name: value for name, value in _published() if isinstance(value, Profile)}
+    return {**found, **_late_profiles}
+
+
+def _all_cases() -> tuple[Case, ...]:
+    third_party = [
+        case for _, value in _published() if isinstance(value, tuple | list) for case in value if isinstance(case, Case)
+    ]
+    return tuple(sorted([*load_cases(), *third_party, *_late_cases], key=lambda case: case.id))
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What is tested of one backend."""
+
+    profile: Profile
+    features: frozenset[str]
+    level: int
+    about: BackendReport
+
+    def is_open(self, case: Case | ErrorCase) -> bool:
+        """Are all features that the case needs open?"""
+        return case.features <= self.features
+
+    def is_unsupported(self, case: Case) -> bool:
+        """Does the profile say that the backend cannot?"""
+        return not self.is_open(case) or self.profile.exclusion(case.id, "unsupported") is not None
+
+    def why_unsupported(self, case: Case) -> tuple[str, bool]:
+        """The reason, and whether a closed feature is behind it."""
+        closed = sorted(case.features - self.features)
+        if closed:
+            return f"the backend does not have the feature {', '.join(closed)}", True
+        exclusion = self.profile.exclusion(case.id, "unsupported")
+        return (exclusion.reason if exclusion else ""), False
+
+
+class Kit:
+    """The selected backends, their sessions and the cases of a run."""
+
+    def __init__(self, names: Sequence[str], level: int | None) -> None:
+        self.cases = _all_cases()
+        self.error_cases = load_error_cases()
+        self._level = level
+        self._profiles = _profiles()
+        self._sessions: dict[str, Session] = {}
+        self.selections: dict[str, Selection] = {}
+        self.unavailable: dict[str, BackendReport] = {}
+        for name in resolve_names(names):
+            self._select(name)
+
+    def _select(self, name: str) -> None:
+        profile = self._profiles.get(name, Profile())
+        about = describe(name)
+        if about.status == "unavailable":
+            self.unavailable[name] = about
+            return
+        validate(profile, [case.id for case in self.cases], version=about.distribution.rpartition(" ")[2] or "0")
+        features = frozenset(profile.features if profile.features is not None else about.features)
+        level = self._level if self._level is not None else profile.level
+        about.level, about.ad, about.features = profile.level, profile.ad, sorted(features)
+        about.claim = claim_of(profile)
+        self.selections[name] = Selection(profile, features, -1 if level is None else level, about)
+
+    def session(self, name: str) -> Session:
+        """The session of a backend, created at first use."""
+        if name not in self._sessions:
+            profile = self.selections[name].profile
+            self._sessions[name] = Session(name, make_backend(name, profile), profile)
+        return self._sessions[name]
+
+    def selected(self, backend: str, *, grad: bool, kind: Literal["supported", "unsupported"] = "supported") -> list[Case]:
+        """The cases of one backend, sorted by id."""
+        selection = self.selections[backend]
+        if grad and not selection.profile.ad:
+            return []
+        return [
+            case
+            for case in self.cases
+            if case.level <= selection.level
+            and (case.grad is not None or not grad)
+            and selection.is_unsupported(case) == (kind == "unsupported")
+        ]
+
+    def known_bug(self, backend: str, case: Case, law: str) -> Exclude | None:
+        """The exclusion that makes this an expected failure."""
+        return self.selections[backend].profile.known_bug(case.id, law)
+
+
+def claim_of(profile: Profile) -> str:
+    """The claim as it must be quoted: never without a suite version."""
+    if profile.level is None:
+        return ""
+    return f"level {profile.level}{'+AD' if profile.ad else ''} under suite {SUITE_VERSION}"
+
+
+def available_backends() -> list[str]:
+    """Names of all backends that the host knows, sorted."""
+    return sorted({record.name for record in host().records() if record.group == "tenferro.backends"})
+
+
+def resolve_names(names: Sequence[str]) -> list[str]:
+    """`all`, or nothing, becomes every installed backend; a name is taken as it is."""
+    if not names or "all" in names:
+        return available_backends()
+    return sorted(set(names))
+
+
+def describe(name: str) -> BackendReport:
+    """What the host says about a backend: status, reason, versions, devices."""
+    record = next((r for r in host().records() if r.group == "tenferro.backends" and r.name == name), None)
+    if record is None:
+        raise ProfileError(f"no backend is called {name!r}; installed: {', '.join(available_backends()) or 'none'}")
+    about = BackendReport(name=name, distribution=f"{record.dist} {record.version}".strip())
+    try:
+        info, probe = host().info(name), host().probe(name)
+    except Exception as error:
+        about.status, about.reason = "unavailable", f"{type(error).__name__}: {error}".splitlines()[0]
+        return about
+    about.features = sorted(info.features)
+    about.libraries, about.devices = dict(probe.lib_versions), list(probe.devices)
+    if not probe.available:
+        about.status, about.reason = "unavailable", probe.reason
+    return about
+
+
+def make_backend(name: str, profile: Profile) -> Backend:
+    """A backend as its profile wants it tested: deterministic, unless `make` says otherwise."""
+    made: Any = BackendConfig(deterministic=True)
+    if profile.make:
+        module, _, attribute = profile.make.partition(":")
+        made = getattr(importlib.import_module(module), attribute)()
+    if isinstance(made, Mapping):
+        made = BackendConfig(deterministic=True, options=made)
+    return made if isinstance(made, Backend) else host().backend(name, made)

@@ -1,0 +1,123 @@
+"""The programs that laws share: the primitive alone, and its derivatives of each kind.
+
+Each function writes one program for one case into a `Recorder` (`engine.py`); laws that judge the same program share its results, so
+it is compiled once. Nothing here judges. Names: x inputs, y outputs, v and u tangents, w cotangents.
+"""
+
+from __future__ import annotations
+
+from tenferro_conformance.case import Case
+from tenferro_conformance.engine import Recorder, double_transpose, jvp, vjp
+from tenferro_conformance.engine import operation_of
+
+__all__ = [
+    "adjoint", "decomposed", "derivatives", "linearity", "modes", "second_adjoint", "transposed_twice", "value",
+]  # fmt: skip
+
+
+def value(r: Recorder) -> None:
+    """y = f(x)"""
+    r.output_all("y", r.apply(r.inputs()))
+
+
+def derivatives(r: Recorder) -> None:
+    """Derivatives of order 1 to n along the stored tangents: jvp of jvp of …"""
+    xs = r.inputs()
+    wrt, current = r.wrt(xs), r.apply(xs)
+    vs = r.stored_tangents() or r.tangents("v", wrt)
+    assert r.case.grad is not None
+    for order in range(1, r.case.grad.order + 1):
+        found = jvp(current, wrt, vs) if current else []
+        r.output_all(f"order{order}_", found)
+        current = [t for t in found if t is not None]
+
+
+def adjoint(r: Recorder) -> None:
+    """J·v and Jᵀ·w"""
+    xs = r.inputs()
+    wrt, ys = r.wrt(xs), r.apply(xs)
+    vs, ws = r.tangents("v", wrt), r.tangents("w", ys)
+    r.output_all("jv", jvp(ys, wrt, vs))
+    r.output_all("jtw", vjp(ys, wrt, ws))
+
+
+def transposed_twice(r: Recorder) -> None:
+    """J·v, and the linear map of J transposed twice, on the same v"""
+    xs = r.inputs()
+    wrt, ys = r.wrt(xs), r.apply(xs)
+    vs = r.tangents("v", wrt)
+    r.output_all("jv", jvp(ys, wrt, vs))
+    twice = double_transpose(ys, wrt)
+    for v, seed in zip(vs, twice.inputs, strict=True):
+        if seed is not None:
+            r.feed_to(seed, r.fed[v.key])
+    r.output_all("ttv", twice.outputs)
+
+
+def second_adjoint(r: Recorder) -> None:
+    """The derivative program p(x) = J(x)·v, linearized and transposed: Dp·u and Dpᵀ·w"""
+    xs = r.inputs()
+    wrt, ys = r.wrt(xs), r.apply(xs)
+    vs, us = r.tangents("v", wrt), r.tangents("u", wrt)
+    ps = [t for t in jvp(ys, wrt, vs) if t is not None]
+    ws = r.tangents("w", ps)
+    r.output_all("jv", jvp(ps, wrt, us) if ps else [])
+    r.output_all("jtw", vjp(ps, wrt, ws) if ps else [None] * len(wrt))
+
+
+def modes(r: Recorder) -> None:
+    """Second derivatives of ⟨w, f(x)⟩ along v and u: forward-over-forward, forward-over-reverse, and the other two"""
+    xs = r.inputs()
+    wrt, ys = r.wrt(xs), r.apply(xs)
+    vs, us, ws = r.tangents("v", wrt), r.tangents("u", wrt), r.tangents("w", ys)
+    forward, reverse = jvp(ys, wrt, vs), vjp(ys, wrt, ws)
+    flowing = [(t, w) for t, w in zip(forward, ws, strict=True) if t is not None]
+    active = [(ct, v) for ct, v in zip(reverse, vs, strict=True) if ct is not None]
+    tangents, weights = [t for t, _ in flowing], [w for _, w in flowing]
+    cotangents, seeds = [ct for ct, _ in active], [v for _, v in active]
+    r.output_all("fof", jvp(tangents, wrt, us) if tangents else [])
+    r.output_all("rof", vjp(tangents, wrt, weights) if tangents else [])
+    r.output_all("for", jvp(cotangents, wrt, us) if cotangents else [])
+    r.output_all("ror", vjp(cotangents, wrt, seeds) if cotangents else [])
+    r.output_all("weight", weights)
+    r.output_all("seed", seeds)
+    r.output_all("direction", us)
+
+
+#: a and b of f(ax + bz) = a f(x) + b f(z): exact in every dtype
+FACTORS = (2, -3)
+
+
+def linearity(r: Recorder) -> None:
+    """f(x), f(z) and f(ax + bz) for every linearity group of the primitive"""
+    a, b = FACTORS
+    for number, group in enumerate(linear_groups(r.case)):
+        xs, zs, combined = r.inputs(), r.inputs(), r.inputs()
+        for i in group:
+            stored = r.case.inputs[i]
+            xs[i] = r.tangents(f"x{number}_{i}_", [xs[i]])[0]
+            zs[i] = r.tangents(f"z{number}_{i}_", [zs[i]])[0]
+            total = a * r.fed[xs[i].key] + b * r.fed[zs[i].key]
+            combined[i] = r.feed(f"c{number}_{i}", total.astype(stored.dtype))
+        for name, inputs in (("fx", xs), ("fz", zs), ("fc", combined)):
+            r.output_all(f"{name}{number}_", r.apply(inputs))
+
+
+def linear_groups(case: Case) -> list[tuple[int, ...]]:
+    """The groups of inputs in which the primitive of a case is jointly linear, all of them differentiable."""
+    groups = operation_of(case).groups(len(case.inputs))
+    inexact = {i for i, x in enumerate(case.inputs) if x.dtype.startswith(("float", "complex"))}
+    return [group for group in groups if group and set(group) <= inexact]
+
+
+def decomposed(r: Recorder) -> None:
+    """The primitive, and its decomposition"""
+    xs = r.inputs()
+    r.output_all("y", r.apply(xs))
+    found = r.operation.decompose(*xs)
+    r.output_all("d", list(found) if isinstance(found, tuple) else [found])
+
+
+def is_typical(case: Case) -> bool:
+    """One case per primitive and kind of number, for laws that run each node by itself."""
+    return case.id.endswith(("/wide/float64", "/wide/complex128", "/complex/complex128"))

@@ -1,0 +1,101 @@
+"""Laws about what is refused or absent: error cases, gaps of a program, primitives without cases. Helpers of `suite/`.
+
+Errors are matched by class and fields, never by words. Read `samples/errors.py` for the cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from tenferro.backend import MissingLoweringError, UnsupportedError, host
+from tenferro.primitives import Elementwise, bind, bind_all, variable
+
+from tenferro_conformance.case import Case, ErrorCase
+from tenferro_conformance.engine import Outcome, Session, make_operation
+from tenferro_conformance.errors import LawViolationError
+
+if TYPE_CHECKING:
+    from tenferro_conformance.kit import Kit, Selection
+
+__all__ = ["missing_on", "require_all_gaps", "require_error", "require_refusal", "without_cases"]
+
+
+class NowhereOne(Elementwise):
+    """An operation that nobody lowers."""
+
+    key = "conformance::nowhere_one"
+
+    def abstract_eval(self, x: Any) -> Any:
+        """The aval of x."""
+        return x
+
+
+class NowhereTwo(Elementwise):
+    """Another operation that nobody lowers."""
+
+    key = "conformance::nowhere_two"
+
+    def abstract_eval(self, x: Any) -> Any:
+        """The aval of x."""
+        return x
+
+
+def require_error(case: ErrorCase) -> None:
+    """The case raises its error with its fields."""
+    handles = [variable(("error", i), shape, dtype) for i, (shape, dtype) in enumerate(case.avals)]
+    with pytest.raises(case.error) as caught:
+        bind_all(make_operation(case.primitive, case.params), *handles)
+    require_fields(caught.value, case)
+
+
+def require_fields(error: Exception, case: ErrorCase) -> None:
+    """Every field is there, and has the value that the case states (`...`: any)."""
+    if type(error) is not case.error:
+        raise LawViolationError(f"{case.id}: raised {type(error).__name__}, a subclass of {case.error.__name__}")
+    for name, want in case.fields.items():
+        got = getattr(error, name, LawViolationError)
+        if got is LawViolationError or (want is not ... and got != want):
+            raise LawViolationError(f"{case.id}: field {name} is {got!r}, not {want!r}")
+
+
+def require_all_gaps(session: Session) -> None:
+    """One error lists both operations."""
+    x = variable("x", (2,), "float64")
+    y = bind(NowhereTwo(), bind(NowhereOne(), x))
+    with pytest.raises(MissingLoweringError) as caught:
+        session.evaluate({x: np.ones(2)}, [y])
+    found = {gap.primitive for gap in caught.value.gaps}  # type: ignore[attr-defined]
+    assert found == {NowhereOne.key, NowhereTwo.key}, found
+
+
+def require_refusal(run: Callable[[], Outcome], selection: Selection, case: Case) -> None:
+    """The case raises cleanly, and the claim does not cover it."""
+    reason, by_feature = selection.why_unsupported(case)
+    claimed = selection.profile.level is not None and case.level <= selection.profile.level
+    if claimed and not by_feature:
+        raise LawViolationError(f"{case.id}: level {selection.profile.level} is claimed, and this case is not supported ({reason})")
+    try:
+        out = run()
+    except (MissingLoweringError, UnsupportedError):
+        return
+    shown = {name: out.operand(name) for name in out.places}
+    raise LawViolationError(f"{case.id}: declared unsupported ({reason}), yet it gave {shown}")
+
+
+def without_cases(kit: Kit) -> list[str]:
+    """Registered primitives without cases."""
+    have = {case.primitive for case in kit.cases}
+    return sorted(cls.key for cls in host().primitives() if cls.key not in have)
+
+
+def missing_on(session: Session, kit: Kit) -> list[str]:
+    """Primitives of the claimed level that the backend can neither lower nor decompose."""
+    selection = kit.selections[session.name]
+    wanted = {
+        case.primitive for case in kit.selected(session.name, grad=False) if case.level <= selection.level
+    }
+    return sorted(key for key in wanted if session.backend.lowerings.status(key) == "missing")
+

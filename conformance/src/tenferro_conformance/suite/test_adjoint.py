@@ -1,0 +1,12 @@
+"""Reverse mode is the adjoint of forward mode."""
+
+import pytest
+
+from tenferro_conformance import laws, programs
+
+pytestmark = pytest.mark.tenferro_law("adjoint", build=programs.adjoint, grad=True)
+
+
+def test_adjoint(tenferro_run):
+    """⟨w, J v⟩ = ⟨Jᵀ w, v⟩ with ⟨a, b⟩ = Re(conj(a)·b)."""
+    laws.require_adjoint(tenferro_run())

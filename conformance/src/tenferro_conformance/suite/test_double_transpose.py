@@ -1,0 +1,12 @@
+"""Transposition is an involution."""
+
+import pytest
+
+from tenferro_conformance import laws, programs
+
+pytestmark = pytest.mark.tenferro_law("double transpose", build=programs.transposed_twice, grad=True)
+
+
+def test_double_transpose(tenferro_run):
+    """(Jᵀ)ᵀ v = J v."""
+    laws.require_double_transpose(tenferro_run())

@@ -1,0 +1,17 @@
+"""Refusals carry facts: the class and the fields of the error, not its words."""
+
+import pytest
+
+from tenferro_conformance import refusals
+
+pytestmark = pytest.mark.tenferro_law("errors")
+
+
+def test_refusal(tenferro_error_case):
+    """An ErrorCase raises that class with those fields."""
+    refusals.require_error(tenferro_error_case)
+
+
+def test_missing_lowerings_are_reported_together(tenferro_session):
+    """Two operations without lowering: one MissingLoweringError that names both."""
+    refusals.require_all_gaps(tenferro_session)

@@ -1,0 +1,12 @@
+"""What a backend cannot do, it refuses: cleanly, once, and not below the level that it claims."""
+
+import pytest
+
+from tenferro_conformance import programs, refusals
+
+pytestmark = pytest.mark.tenferro_law("unsupported", build=programs.value, cases="unsupported")
+
+
+def test_unsupported(tenferro_run, tenferro_kit, tenferro_unit):
+    """An unsupported case raises MissingLoweringError or UnsupportedError."""
+    refusals.require_refusal(tenferro_run, tenferro_kit.selections[tenferro_unit.backend], tenferro_unit.case)
