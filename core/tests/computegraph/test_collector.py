@@ -1,0 +1,106 @@
+"""The cyclic collector rests during whole-graph passes and is restored whatever happens."""
+
+import gc
+
+import pytest
+from toy_graphs import exp, flat, input_key, neg, six_threads
+
+from tenferro.computegraph import (
+    CollectorPaused,
+    Graph,
+    KeyView,
+    MaterializedGraph,
+    UnresolvedValueError,
+    compile_program,
+    materialize_merge,
+    resolve,
+)
+
+
+@pytest.fixture(params=[True, False], ids=["enabled", "disabled"])
+def before(request):
+    (gc.enable if request.param else gc.disable)()
+    yield request.param
+    gc.enable()
+
+
+def test_it_rests_and_is_restored(before):
+    with CollectorPaused():
+        assert not gc.isenabled()
+    assert gc.isenabled() is before
+
+
+def test_it_nests(before):
+    with CollectorPaused():
+        with CollectorPaused():
+            assert not gc.isenabled()
+        assert not gc.isenabled()
+    assert gc.isenabled() is before
+
+
+def test_it_is_restored_after_an_error(before):
+    with pytest.raises(ZeroDivisionError), CollectorPaused(), CollectorPaused():
+        raise ZeroDivisionError
+    assert gc.isenabled() is before
+
+
+def test_it_is_restored_after_a_pass_that_fails(before):
+    x = input_key("x")
+    with pytest.raises(UnresolvedValueError):
+        materialize_merge(resolve([Graph.of([x], [exp(x)])]), [neg(x)])
+    assert gc.isenabled() is before
+
+
+def test_it_rests_inside_the_passes():
+    seen = []
+
+    class View(KeyView):
+        def definition(self, key):
+            seen.append(gc.isenabled())
+            return key.definition
+
+    materialize_merge(View(), [neg(exp(input_key("x")))])
+    assert seen == [False] * 3
+    assert gc.isenabled()
+
+
+def test_a_pass_of_the_caller_runs_with_the_collector():
+    seen = []
+
+    def look(graph: MaterializedGraph) -> MaterializedGraph:
+        seen.append(gc.isenabled())
+        return graph
+
+    compile_program(flat([exp(input_key("x"))]), passes=[look])
+    assert seen == [True]
+
+
+def test_a_finalizer_may_enter_again_when_it_comes_back():
+    class Cycle:
+        def __init__(self):
+            self.me = self
+
+        def __del__(self):
+            with CollectorPaused():
+                deleted.append(self)
+
+    deleted = []
+    for _ in range(3):
+        with CollectorPaused():
+            made = [Cycle() for _ in range(2000)]
+            del made
+    gc.collect()
+    assert len(deleted) == 6000
+    assert gc.isenabled()
+
+
+def test_threads_restore_it_together(impatient_threads):
+    def work(_):
+        seen = []
+        for _ in range(300):
+            with CollectorPaused():
+                seen.append(gc.isenabled())
+        return seen
+
+    assert not any(map(any, six_threads(work)))
+    assert gc.isenabled()

@@ -1,0 +1,194 @@
+"""Materializing keeps what is reachable, once, in a fixed order, and nothing else."""
+
+import pytest
+from toy_graphs import (
+    Add,
+    Alias,
+    Const,
+    Dup,
+    Exp,
+    Mul,
+    Neg,
+    add,
+    dup,
+    exp,
+    flat,
+    mul,
+    names,
+    neg,
+    run,
+    sub,
+)
+
+from tenferro.computegraph import (
+    DuplicateInputError,
+    Graph,
+    KeyView,
+    Linearized,
+    derive_one,
+    input_key,
+    materialize_merge,
+    resolve,
+    retire,
+)
+
+FIXED = Linearized((False, True))
+
+
+def operations(graph):
+    return [node.operation for node in graph.nodes]
+
+
+def test_one_operation_is_three_values_and_two_inputs():
+    graph = flat([add(*names("x", "y"))])
+    assert (len(graph.avals), len(graph.inputs), len(graph)) == (3, 2, 1)
+
+
+def test_a_chain_comes_in_order():
+    x, a = names("x", "a")
+    assert operations(flat([exp(mul(a, x))])) == [Mul(), Exp()]
+
+
+def test_a_value_added_to_itself_is_two_values_and_one_operation():
+    x = input_key("x")
+    graph = flat([add(x, x)])
+    assert (len(graph.avals), len(graph)) == (2, 1)
+    assert graph.nodes[0].inputs == (0, 0)
+
+
+def test_graphs_are_merged():
+    x, a = names("x", "a")
+    first = Graph.of([x, a], [mul(a, x)])
+    second = Graph.of([], [exp(mul(a, x))], parents=[first])
+    merged = materialize_merge(resolve([second]), second.output_keys, inputs=[x, a])
+    assert str(merged) == str(flat([exp(mul(a, x))], [x, a]))
+
+
+def test_what_no_output_needs_is_left_out():
+    x = input_key("x")
+    graph = Graph.of([x], [exp(x), neg(x)])
+    assert operations(materialize_merge(resolve([graph]), [neg(x)])) == [Neg()]
+
+
+def test_equal_keys_are_one_node():
+    x = input_key("x")
+    assert operations(flat([add(exp(x), neg(exp(x)))])) == [Exp(), Neg(), Add()]
+
+
+def test_operations_that_evaluate_alike_are_one_whatever_their_role():
+    x, y = names("x", "y")
+    graph = flat([mul(x, y), derive_one(Mul(), (x, y), FIXED)])
+    assert len(graph) == 1
+    assert graph.outputs == (2, 2)
+
+
+def test_what_follows_merged_operations_is_merged_too():
+    x, y = names("x", "y")
+    linear = derive_one(Mul(), (x, y), FIXED)
+    assert len(flat([exp(mul(x, y)), derive_one(Exp(), (linear,), Linearized((True,)))])) == 2
+
+
+def test_both_slots_of_merged_operations_are_merged():
+    x = input_key("x")
+    linear = [derive_one(Neg(), (slot,)) for slot in dup(derive_one(Alias(1), (x,)))]
+    plain = [neg(slot) for slot in dup(x)]
+    graph = flat([*linear, *plain])
+    assert operations(graph) == [Dup(), Neg(), Neg()]
+    assert graph.outputs[:2] == graph.outputs[2:]
+
+
+@pytest.mark.parametrize(("operation", "count"), [(add, 1), (sub, 2)])
+def test_only_commutative_operands_may_change_places(operation, count):
+    x, y = names("x", "y")
+    assert len(flat([operation(x, y), operation(y, x)])) == count
+
+
+def test_transparent_operations_disappear_before_merging():
+    x = input_key("x")
+    first, second = (derive_one(Alias(i), (x,)) for i in (1, 2))
+    graph = flat([mul(exp(first), exp(second)), second])
+    assert operations(graph) == [Exp(), Mul()]
+    assert graph.outputs[1] == 0
+
+
+def test_declared_order_is_kept():
+    x, y = names("x", "y")
+    graph = flat([sub(y, x)], [x, y])
+    assert graph.inputs == (x, y)
+    assert graph.nodes[0].inputs == (1, 0)
+    assert run([sub(y, x)], [x, y], 2, 5) == [3]
+
+
+def test_unused_declared_inputs_are_kept():
+    x, y, z = names("x", "y", "z")
+    assert flat([exp(y)], [z, y, x]).inputs == (z, y, x)
+
+
+def test_other_leaves_follow_the_declared_inputs():
+    x, y, z = names("x", "y", "z")
+    assert flat([sub(sub(z, x), y)], [y]).inputs == (y, z, x)
+
+
+def test_an_input_declared_twice_is_refused():
+    x = input_key("x")
+    with pytest.raises(DuplicateInputError) as error:
+        materialize_merge(KeyView(), [exp(x)], inputs=[x, x])
+    assert error.value.input is x
+
+
+def test_a_declared_input_cuts_its_history():
+    x = input_key("x")
+    graph = materialize_merge(KeyView(), [neg(exp(x))], inputs=[exp(x)])
+    assert graph.inputs == (exp(x),)
+    assert operations(graph) == [Neg()]
+
+
+def test_a_known_operand_cuts_its_history():
+    y = exp(input_key("known"))
+    y.operand = 1.0
+    graph = materialize_merge(KeyView(), [neg(y)])
+    assert (graph.inputs, operations(graph)) == ((y,), [Neg()])
+    retire(y)
+    assert materialize_merge(KeyView(), [neg(y)]).inputs == (y,)
+
+
+def test_outputs_may_repeat_and_may_be_inputs():
+    x = input_key("x")
+    graph = flat([x, exp(x), x], [x])
+    assert graph.outputs == (0, 1, 0)
+
+
+def test_the_order_is_postorder_from_the_outputs():
+    x, y = names("x", "y")
+    graph = flat([sub(exp(x), neg(y)), neg(exp(y))])
+    assert [str(op.name) for op in operations(graph)] == ["exp", "neg", "sub", "exp", "neg"]
+
+
+def test_constants_are_operations_without_inputs():
+    half = derive_one(Const(0.5), ())
+    graph = flat([mul(half, half)])
+    assert graph.nodes[0] == (Const(0.5), (), (0,), graph.nodes[0].role, None)
+    assert graph.inputs == ()
+
+
+def test_constants_that_differ_in_type_stay_apart():
+    values = [derive_one(Const(value), ()) for value in (1, 1.0, True, 0.0, -0.0)]
+    assert len(flat(values)) == 5
+    assert [str(v) for v in run(values, [])] == ["1", "1.0", "True", "0.0", "-0.0"]
+
+
+def test_constants_of_equal_bits_are_one():
+    assert len(flat([derive_one(Const(float("nan")), ()) for _ in range(2)])) == 1
+
+
+def test_every_output_of_an_operation_is_numbered():
+    x = input_key("x", "f64")
+    graph = flat([dup(x)[1]])
+    assert graph.nodes[0].outputs == (1, 2)
+    assert graph.outputs == (2,)
+    assert graph.avals == ("f64", "f64", "f64")
+
+
+def test_nothing_at_all_is_a_graph():
+    graph = flat([], [input_key("x")])
+    assert (len(graph), graph.outputs, len(graph.inputs)) == (0, (), 1)
