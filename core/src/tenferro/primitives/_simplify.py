@@ -29,7 +29,10 @@ def literal(x: Handle) -> Constant | None:
 
     A constant with flow is a tangent that happens to be known; folding it would cut the flow.
     """
-    return None if x.flow else defined_by(x, Constant)
+    definition = x.key.definition
+    if definition is None or type(definition[0]) is not Constant or x.flow:
+        return None
+    return definition[0]
 
 
 def is_same(x: Handle, y: Handle) -> bool:
@@ -40,8 +43,9 @@ def is_same(x: Handle, y: Handle) -> bool:
 def is_factor_one(one: Handle, of: Handle) -> bool:
     """Whether ``one · of`` is ``of``, to the bit unless ``of`` is flow."""
     found = literal(one)
-    exact = not of.dtype.is_complex or bool(of.flow)
-    return found is not None and found.value == 1 and exact
+    if found is None or found.value != 1 or one.aval is not of.aval:
+        return False
+    return bool(of.flow) or not of.dtype.is_complex
 
 
 def is_term_zero(zero: Handle, of: Handle, *, subtracted: bool = False) -> bool:
@@ -50,7 +54,7 @@ def is_term_zero(zero: Handle, of: Handle, *, subtracted: bool = False) -> bool:
     Adding -0.0 changes nothing, nor does subtracting 0.0; the other two turn -0.0 into 0.0.
     """
     found = literal(zero)
-    if found is None or found.value != 0:
+    if found is None or found.value != 0 or zero.aval is not of.aval:
         return False
     if of.flow or of.dtype.is_integer:
         return True

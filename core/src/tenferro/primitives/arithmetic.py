@@ -273,9 +273,9 @@ class IntegerPow(Elementwise):
         return x
 
     def simplify(self, x: Handle) -> Handle | None:
-        if self.exponent == 0:
-            return full_like(x, 1)
-        return x if self.exponent == 1 else None
+        if x.dtype.is_bool or self.exponent not in (0, 1):
+            return None
+        return x if self.exponent else full_like(x, 1)
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         return self.exponent * integer_pow(x, self.exponent - 1)

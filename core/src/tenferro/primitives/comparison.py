@@ -142,7 +142,9 @@ class Select(Mixed):
         return same_aval(self, on_true, on_false)
 
     def simplify(self, pred: Handle, on_true: Handle, on_false: Handle) -> Handle | None:
-        return on_true if is_same(on_true, on_false) else None
+        if not is_same(on_true, on_false) or pred.aval is not on_true.aval.with_dtype(bool_):
+            return None
+        return on_true
 
     def transpose_on_true(
         self, ct: Handle, pred: Handle, on_true: Handle, on_false: Handle

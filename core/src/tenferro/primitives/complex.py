@@ -24,6 +24,7 @@ class Real(Linear):
     key = "std::real"
 
     def abstract_eval(self, z: Aval) -> Aval:
+        of_kind(self, "complex", z)
         return z.with_dtype(z.dtype.real_dtype)
 
     def simplify(self, z: Handle) -> Handle | None:

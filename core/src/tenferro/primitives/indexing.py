@@ -50,9 +50,8 @@ class Gather(Mixed):
 
     def abstract_eval(self, x: Aval, indices: Aval) -> Aval:
         _check_indices(self, "start_index_map", self.start_index_map, x, indices)
-        one_per_axis(self, "slice_sizes", self.slice_sizes, x)
         _check_window(self, "collapsed_slice_dims", self.collapsed_slice_dims, x)
-        _check_fits(self, "slice_sizes", self.slice_sizes, x)
+        _check_sizes(self, "slice_sizes", self.slice_sizes, x)
         window = self._window(x)
         rank = len(window) + indices.ndim - 1
         if len(window) != len(self.offset_dims):
@@ -125,8 +124,19 @@ class ScatterAdd(Mixed):
                 need="the shape of indices without its last axis",
                 shapes=(x.shape, indices.shape, updates.shape),
             )
-        _check_fits(self, "update_window_dims", self._window(x, updates), x)
+        self._check_window_fits(x, updates)
         return x
+
+    def _check_window_fits(self, x: Aval, updates: Aval) -> None:
+        window = self._window(x, updates)
+        if any(n > m for n, m in zip(window, x.shape, strict=True)):
+            raise ShapeMismatchError.of(
+                self.name,
+                "a window is larger than the operand",
+                got=f"windows of {tuple(window)} from {updates} in {x}",
+                need="windows no larger than the operand along any axis",
+                shapes=(x.shape, updates.shape),
+            )
 
     def _window(self, x: Aval | Handle, updates: Aval | Handle) -> list[int]:
         """Sizes of an update along the axes of x."""
@@ -161,8 +171,7 @@ class DynamicSlice(Mixed):
 
     def abstract_eval(self, x: Aval, *starts: Aval) -> Aval:
         _check_starts(self, x, starts)
-        one_per_axis(self, "sizes", self.sizes, x)
-        _check_fits(self, "sizes", self.sizes, x)
+        _check_sizes(self, "sizes", self.sizes, x)
         return x.with_shape(self.sizes)
 
     def transpose_each(self, ct: Handle, index: int, x: Handle, *starts: Handle) -> Handle:
@@ -247,15 +256,16 @@ def _window_rank(op: Operation, parameter: str, values: Sequence[int], rank: int
     )
 
 
-def _check_fits(op: Operation, parameter: str, sizes: Sequence[int], x: Aval) -> None:
-    """Refuse a window larger than x."""
+def _check_sizes(op: Operation, parameter: str, sizes: Sequence[int], x: Aval) -> None:
+    """Refuse a block that is larger than x."""
+    one_per_axis(op, parameter, sizes, x)
     if any(n > m for n, m in zip(sizes, x.shape, strict=True)):
-        raise ShapeMismatchError.of(
-            op.name,
+        raise invalid(
+            op,
+            parameter,
             f"{parameter} exceed the operand",
-            got=f"a window of {tuple(sizes)} in {x}",
-            need="a window no larger than the operand along any axis",
-            shapes=(x.shape, tuple(sizes)),
+            got=f"{parameter}={tuple(sizes)} for {x}",
+            need="sizes no larger than the operand along any axis",
         )
 
 
@@ -370,7 +380,7 @@ def dynamic_slice(x: Handle, starts: Sequence[Handle | int], sizes: Sequence[int
 
     Transpose    ct_x = dynamic_update_slice(0, ct, starts)
     Convention   starts are clamped to 0 … s - sizes
-    Raises       ShapeMismatchError: if the block is larger than x.
+    Raises       InvalidParameterError: if the block is larger than x.
 
     >>> from tenferro.primitives import dynamic_slice, variable
     >>> dynamic_slice(variable("x", (5, 3), "f64"), (variable("i", (), "i64"), 0), (2, 3)).aval

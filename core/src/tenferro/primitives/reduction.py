@@ -37,7 +37,7 @@ class ReduceSum(Linear):
         return of_kind(self, "numeric", x).without(self.axes)
 
     def simplify(self, x: Handle) -> Handle | None:
-        return None if self.axes else x
+        return None if self.axes or x.dtype.is_bool else x
 
     def transpose_x(self, ct: Handle, x: Handle) -> Handle:
         return _spread(ct, x, self.axes)
@@ -58,7 +58,7 @@ class ReduceProd(Mixed):
         return of_kind(self, "numeric", x).without(self.axes)
 
     def simplify(self, x: Handle) -> Handle | None:
-        return None if self.axes else x
+        return None if self.axes or x.dtype.is_bool else x
 
     def jvp_x(self, dx: Handle, x: Handle, y: Handle) -> Handle:
         """The product rule along a balanced tree: no division, so zeros do no harm."""
