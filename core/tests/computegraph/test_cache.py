@@ -148,7 +148,7 @@ def test_a_maker_may_use_the_cache():
 def test_threads_keep_the_bounds(impatient_threads):
     cache = ProgramCache(max_entries=5, max_bytes=40)
     six_threads(
-        lambda i: [cache.get_or_make(j % 17, lambda: j, size=lambda v: 10) for j in range(500)]
+        lambda i: [cache.get_or_make(j % 17, object, size=lambda v: 10) for j in range(500)]
     )
     stats = cache.stats
     assert (stats.entries, stats.size_bytes) == (4, 40)

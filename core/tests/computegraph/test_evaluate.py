@@ -94,7 +94,7 @@ def test_declared_order_is_the_order_of_operands():
 
 
 @pytest.mark.parametrize(
-    ("operands", "name"), [((), "x"), ((1,), "a"), ((1, 2, 3), "a"), ((1, 2, 3, 4), "a")]
+    "operands, name", [((), "x"), ((1,), "a"), ((1, 2, 3), "a"), ((1, 2, 3, 4), "a")]
 )
 def test_a_missing_or_surplus_operand_names_the_input(operands, name):
     x, a = names("x", "a")

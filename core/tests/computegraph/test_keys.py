@@ -37,7 +37,7 @@ def test_an_input_is_one_object_per_name_and_aval():
 
 
 @pytest.mark.parametrize(
-    ("first", "second"),
+    "first, second",
     [(1, True), (1, 1.0), (0.0, -0.0), (("x", 1), ("x", True)), (("x", 0.0), ("x", -0.0))],
 )
 def test_input_names_are_compared_with_their_types(first, second):

@@ -97,7 +97,7 @@ def test_both_slots_of_merged_operations_are_merged():
     assert graph.outputs[:2] == graph.outputs[2:]
 
 
-@pytest.mark.parametrize(("operation", "count"), [(add, 1), (sub, 2)])
+@pytest.mark.parametrize("operation, count", [(add, 1), (sub, 2)])
 def test_only_commutative_operands_may_change_places(operation, count):
     x, y = names("x", "y")
     assert len(flat([operation(x, y), operation(y, x)])) == count

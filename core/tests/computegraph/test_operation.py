@@ -38,7 +38,7 @@ def bits(pattern):
 
 
 @pytest.mark.parametrize(
-    ("first", "second"),
+    "first, second",
     [
         (Add(), Add()),
         (Scale(2.0), Scale(by=2.0)),
@@ -57,7 +57,7 @@ def test_equal_parameters_are_the_same_object(first, second):
 
 
 @pytest.mark.parametrize(
-    ("first", "second"),
+    "first, second",
     [
         (1, 1.0),
         (1, True),

@@ -88,7 +88,7 @@ def test_an_empty_view_is_named_too():
 
 def test_resolving_copies_nothing():
     x = input_key("x")
-    first, second, third = across(x)
+    first, _, third = across(x)
     assert resolve([third]).graphs[0] is third
     assert first.index is first.index
 

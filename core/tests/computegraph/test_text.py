@@ -77,7 +77,7 @@ def test_an_empty_graph_prints(golden):
 
 
 @pytest.mark.parametrize(
-    ("operation", "text"),
+    "operation, text",
     [
         (Scale(2.0), "scale[by=2.0]"),
         (Axis((1,)), "axis[axes=(1,), kind=None]"),

@@ -3,7 +3,8 @@
 A key is an input (a name and an abstract value) or the output slot of an operation applied to
 keys in a role. Equal structure gives the *same object*: hashing and comparing are by identity and
 cost nothing. The table holds keys weakly, and a key holds its inputs, so a graph lives as long as
-somebody holds its outputs. No recursion: chains of any length are built and freed.
+somebody holds its outputs. No recursion: chains of any length are built and freed (CPython 3.13
+needs a C stack of 1 MiB in the thread that frees one; threads have 8 MiB by default on Linux).
 
 A key also has room for what upper layers know of it and what is not identity: the operand once it
 is known, the open traces it depends on, where it was recorded. Read next: ``_graph.py``.

@@ -47,7 +47,7 @@ _PLAIN: dict[type, Callable[[Any], object]] = {
 _TAGGED: dict[str, Callable[[Any], object]] = {
     "int": lambda text: int(text, 16),
     "float": lambda text: _float(text),
-    "complex": lambda parts: complex(*map(_float, parts)),
+    "complex": lambda parts: _complex(*parts),
     "bytes": bytes.fromhex,
 }
 
@@ -176,6 +176,10 @@ def _float(text: str) -> float:
         (value,) = struct.unpack(">d", bytes.fromhex(text[4:]))
         return float(value)
     return float.fromhex(text)
+
+
+def _complex(real: str, imag: str) -> complex:
+    return complex(_float(real), _float(imag))
 
 
 def parse(text: str | bytes) -> Any:

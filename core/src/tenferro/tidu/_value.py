@@ -8,7 +8,7 @@ Read next: ``_primitive.py``.
 
 from __future__ import annotations
 
-import secrets
+import os
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +17,7 @@ from tenferro.computegraph import Operation, ValueKey
 if TYPE_CHECKING:
     from tenferro.tidu._linear_space import LinearSpace
 
-_process = secrets.token_hex(6)
+_process = os.urandom(6).hex()
 _serials = count()
 
 
