@@ -1,0 +1,47 @@
+"""Lowerings of the standard set for any namespace `xp` that is shaped like NumPy.
+
+One module per family, each with `register(lowerings, xp)`. The modules import no array library:
+`xp` is handed in, and only names and keywords are used that NumPy and CuPy both have. Results have
+the dtype of their aval, but may be views; whoever hands them to a user copies what aliases. A
+backend registers its own lowering where it knows better. Not here: `erf`, which no namespace has.
+Read next: `arithmetic.py`, then `contraction.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenferro.backend.lowering import Lowerings
+from tenferro.backend.numpy_like import (
+    arithmetic,
+    comparison,
+    complex,
+    constants,
+    contraction,
+    elementwise,
+    indexing,
+    reduction,
+    structural,
+)
+
+__all__ = ["FAMILIES", "lowerings"]
+
+FAMILIES = (
+    arithmetic,
+    elementwise,
+    comparison,
+    complex,
+    constants,
+    structural,
+    reduction,
+    contraction,
+    indexing,
+)
+
+
+def lowerings(xp: Any) -> Lowerings:
+    """Collect the lowerings of all families for the namespace `xp`."""
+    collected = Lowerings()
+    for family in FAMILIES:
+        family.register(collected, xp)
+    return collected

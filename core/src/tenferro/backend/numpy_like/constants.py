@@ -1,0 +1,30 @@
+"""Constants for a NumPy-shaped namespace.
+
+Both primitives have no inputs, so that an executor may evaluate them once; `Iota` gives a view of a
+vector, which costs no memory. Read next: `structural.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenferro.backend.lowering import Lowerings
+from tenferro.backend.numpy_like._common import cast, native_dtype
+from tenferro.primitives.constants import Constant, Iota
+
+__all__ = ["register"]
+
+
+def register(lowerings: Lowerings, xp: Any) -> None:
+    """Register the constants family."""
+
+    @lowerings.register(Constant)
+    def constant(op: Constant) -> Any:
+        return xp.full(op.shape, op.value, native_dtype(xp, op.dtype))
+
+    @lowerings.register(Iota)
+    def iota(op: Iota) -> Any:
+        column = [1] * len(op.shape)
+        column[op.dimension] = -1
+        counted = cast(xp, xp.arange(op.shape[op.dimension]), op.dtype)
+        return xp.broadcast_to(xp.reshape(counted, tuple(column)), op.shape)

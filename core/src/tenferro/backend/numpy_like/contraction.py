@@ -1,0 +1,102 @@
+"""`dot_general` for a NumPy-shaped namespace: matrix products over views, never a naive einsum.
+
+Axes are permuted and merged, which copies only where strides forbid a view; what has no batch axes
+is one `dot`, what has them one `matmul`, and what contracts nothing one broadcast product.
+Read next: `indexing.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any, NamedTuple
+
+from tenferro.backend.lowering import Lowerings
+from tenferro.backend.numpy_like._common import cast
+from tenferro.primitives import DType
+from tenferro.primitives.contraction import DotGeneral
+
+__all__ = ["Axes", "aligned", "blas_ready", "contract", "register"]
+
+
+class Axes(NamedTuple):
+    """The axes of one operand by what becomes of them."""
+
+    batch: tuple[int, ...]
+    free: tuple[int, ...]
+    contracted: tuple[int, ...]
+
+    @classmethod
+    def of(cls, ndim: int, batch: Sequence[int], contracted: Sequence[int]) -> Axes:
+        """The axes of an operand of this rank; what is neither batch nor contracted is free."""
+        taken = {*batch, *contracted}
+        free = tuple(axis for axis in range(ndim) if axis not in taken)
+        return cls(tuple(batch), free, tuple(contracted))
+
+
+def register(lowerings: Lowerings, xp: Any) -> None:
+    """Register the contraction family."""
+
+    @lowerings.register(DotGeneral)
+    def dot_general(op: DotGeneral, lhs: Any, rhs: Any) -> Any:
+        if op.preferred is not None:
+            lhs, rhs = cast(xp, lhs, op.preferred), cast(xp, rhs, op.preferred)
+        left = Axes.of(lhs.ndim, op.lhs_batch, op.lhs_contract)
+        right = Axes.of(rhs.ndim, op.rhs_batch, op.rhs_contract)
+        if lhs.dtype.kind != "b":
+            return contract(xp, lhs, rhs, left, right)
+        # a sum of ones never cancels, so a float product says where any pair was true
+        single = DType.of("float32")
+        counted = contract(xp, cast(xp, lhs, single), cast(xp, rhs, single), left, right)
+        return xp.not_equal(counted, 0)
+
+
+def contract(xp: Any, lhs: Any, rhs: Any, left: Axes, right: Axes) -> Any:
+    """Σ lhs·rhs over the contracted axes; axes of the result: batch, lhs free, rhs free."""
+    left, right = aligned(lhs, rhs, left, right)
+    batch, rows, columns = _sizes(lhs, left.batch), _sizes(lhs, left.free), _sizes(rhs, right.free)
+    if not left.contracted:
+        a = _permuted(xp, lhs, left.batch + left.free, (*batch, *rows, *[1] * len(columns)))
+        b = _permuted(xp, rhs, right.batch + right.free, (*batch, *[1] * len(rows), *columns))
+        return xp.multiply(a, b)
+    depth = prod(_sizes(lhs, left.contracted))
+    a_axes = left.batch + left.free + left.contracted
+    b_axes = right.batch + right.contracted + right.free
+    if not batch:
+        a = _permuted(xp, lhs, a_axes, (prod(rows), depth) if rows else (depth,))
+        b = _permuted(xp, rhs, b_axes, (depth, prod(columns)) if columns else (depth,))
+        product = xp.dot(a, b)
+    else:
+        a = _permuted(xp, lhs, a_axes, (*batch, prod(rows), depth))
+        b = _permuted(xp, rhs, b_axes, (*batch, depth, prod(columns)))
+        product = xp.matmul(blas_ready(xp, a), blas_ready(xp, b))
+    return xp.reshape(product, batch + rows + columns)
+
+
+def aligned(lhs: Any, rhs: Any, left: Axes, right: Axes) -> tuple[Axes, Axes]:
+    """The same contraction with the contracted axes in the order of the larger operand."""
+    if len(left.contracted) < 2:
+        return left, right
+    side = 0 if lhs.size >= rhs.size else 1
+    pairs = sorted(zip(left.contracted, right.contracted, strict=True), key=lambda p: p[side])
+    lhs_axes, rhs_axes = zip(*pairs, strict=True)
+    return left._replace(contracted=lhs_axes), right._replace(contracted=rhs_axes)
+
+
+def _sizes(x: Any, axes: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple([x.shape[axis] for axis in axes])
+
+
+def _permuted(xp: Any, x: Any, axes: tuple[int, ...], shape: tuple[int, ...]) -> Any:
+    """The operand with its axes in this order and merged into this shape; a view if it can be."""
+    if axes != tuple(range(len(axes))):
+        x = xp.transpose(x, axes)
+    return x if x.shape == shape else xp.reshape(x, shape)
+
+
+def blas_ready(xp: Any, x: Any) -> Any:
+    """The stack of matrices in a layout that BLAS reads; others would go through a slow loop."""
+    unit, (rows, columns), (down, across) = x.dtype.itemsize, x.shape[-2:], x.strides[-2:]
+    by_rows = across == unit and down >= columns * unit
+    by_columns = down == unit and across >= rows * unit
+    return x if by_rows or by_columns else xp.ascontiguousarray(x)

@@ -1,0 +1,80 @@
+"""Scalar functions for a NumPy-shaped namespace.
+
+Complex `log1p` and `expm1` are written with real functions, because the namespaces lose the digits
+near zero that these functions exist for. `erf` is registered by each backend: it lives in scipy.
+Read next: `comparison.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenferro.backend.lowering import Lowerings
+from tenferro.backend.numpy_like._common import pointwise
+from tenferro.backend.numpy_like.complex import from_parts
+from tenferro.primitives.elementwise import (
+    Cos,
+    Exp,
+    Expm1,
+    Log,
+    Log1p,
+    Logistic,
+    Sin,
+    Tan,
+    Tanh,
+)
+
+__all__ = ["complex_expm1", "complex_log1p", "logistic", "register"]
+
+
+def register(lowerings: Lowerings, xp: Any) -> None:
+    """Register the elementwise family, but for `Erf`."""
+    pointwise(
+        lowerings,
+        [
+            (Exp, xp.exp),
+            (Log, xp.log),
+            (Sin, xp.sin),
+            (Cos, xp.cos),
+            (Tan, xp.tan),
+            (Tanh, xp.tanh),
+        ],
+    )
+
+    @lowerings.register(Expm1)
+    def expm1(op: Expm1, x: Any) -> Any:
+        return complex_expm1(xp, x) if x.dtype.kind == "c" else xp.expm1(x)
+
+    @lowerings.register(Log1p)
+    def log1p(op: Log1p, x: Any) -> Any:
+        return complex_log1p(xp, x) if x.dtype.kind == "c" else xp.log1p(x)
+
+    @lowerings.register(Logistic)
+    def lower_logistic(op: Logistic, x: Any) -> Any:
+        return logistic(xp, x)
+
+
+def logistic(xp: Any, x: Any) -> Any:
+    """1/(1 + exp(-x)) = exp(min(x, 0)) / (1 + exp(-|x|)); no exponent has a positive real part."""
+    if x.dtype.kind != "c":
+        decayed = xp.exp(xp.negative(xp.absolute(x)))
+        return xp.divide(xp.exp(xp.minimum(x, 0)), xp.add(decayed, 1))
+    negative = xp.less(x.real, 0)
+    decayed = xp.exp(xp.where(negative, x, xp.negative(x)))
+    return xp.divide(xp.where(negative, decayed, xp.ones_like(decayed)), xp.add(decayed, 1))
+
+
+def complex_expm1(xp: Any, z: Any) -> Any:
+    """exp(z) - 1 = expm1(x)·cos y - 2·sin²(y/2) + i·exp(x)·sin y."""
+    half = xp.sin(z.imag / 2)
+    re = xp.expm1(z.real) * xp.cos(z.imag) - 2 * half * half
+    return from_parts(xp, re, xp.exp(z.real) * xp.sin(z.imag), z.dtype)
+
+
+def complex_log1p(xp: Any, z: Any) -> Any:
+    """log(1 + z); near zero |1 + z|² - 1 = x·(2 + x) + y² keeps the digits of its real part."""
+    x, y = z.real, z.imag
+    near = xp.less(xp.absolute(z), 0.5)
+    excess = xp.where(near, x * (2 + x) + y * y, xp.zeros_like(x))
+    re = xp.where(near, xp.log1p(excess) / 2, xp.log(xp.hypot(1 + x, y)))
+    return from_parts(xp, re, xp.arctan2(y, 1 + x), z.dtype)

@@ -1,0 +1,144 @@
+"""The NumPy backend: operands are `numpy.ndarray`, programs become plans.
+
+Plans are kept by structure, so that equal programs are planned once; everything here may be used
+from several threads. Read next: `_plan.py`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from tenferro.backend.base import Backend, Executable
+from tenferro.backend.lowering import key_of
+from tenferro.backend.records import BackendConfig
+from tenferro.computegraph import CompiledProgram, OperandError
+from tenferro.primitives import Aval, DType
+from tenferro.primitives._source import source_text
+from tenferro_numpy._executor import NumpyExecutable
+from tenferro_numpy._plan import Plan, make_plan
+
+__all__ = ["NumpyBackend", "library_versions"]
+
+_EXECUTORS = ("auto", "source", "interpret")
+_KEPT_PLANS = 512
+_LONGEST_KEPT = 4096  # instructions of a program whose plan is kept for others
+_NUMERIC = frozenset("biufc")
+_Scalar = (bool, int, float, complex, np.generic)
+
+
+def library_versions() -> dict[str, str]:
+    """The versions of NumPy, and of SciPy where it is loaded already."""
+    versions = {"numpy": np.__version__}
+    scipy = sys.modules.get("scipy")
+    if scipy is not None:
+        versions["scipy"] = scipy.__version__
+    return versions
+
+
+class NumpyBackend(Backend):
+    """Runs programs on NumPy."""
+
+    def __init__(self, config: BackendConfig) -> None:
+        self.config = config
+        self._plans: OrderedDict[tuple[Any, ...], Plan] = OrderedDict()
+        self._lock = Lock()
+
+    # ---- operands --------------------------------------------------------------------------------
+
+    def asoperand(self, value: Any, aval: Aval) -> Any:
+        """The value as an array of this aval; an array is returned as it is, a scalar converted.
+
+        Raises OperandError: if an array has another shape or dtype; nothing is cast in silence.
+        """
+        if type(value) is np.ndarray and value.dtype.name == aval.dtype.name:
+            operand = value if value.dtype.isnative else value.astype(value.dtype.newbyteorder("="))
+        elif isinstance(value, _Scalar):
+            operand = np.asarray(value).astype(aval.dtype.name, copy=False)
+        else:
+            operand = np.asarray(value)
+        if operand.shape != aval.shape or operand.dtype.name != aval.dtype.name:
+            got = f"{operand.dtype}{list(operand.shape)}"
+            raise OperandError(
+                f"numpy: this operand is {got}, need {aval}", input="", got=got, need=str(aval)
+            )
+        return operand
+
+    def to_numpy(self, operand: Any) -> Any:
+        """The operand itself, as an array."""
+        return np.asarray(operand)
+
+    def aval_of(self, operand: Any) -> Aval:
+        """Shape and dtype of an array or a NumPy scalar."""
+        return Aval(operand.shape, DType.of(operand.dtype.name))
+
+    def owns(self, value: Any) -> bool:
+        """Whether the value is a numeric NumPy array or scalar."""
+        return isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in _NUMERIC
+
+    def memory_stats(self) -> Mapping[str, int]:
+        """The largest resident size of the process so far, where the system tells it."""
+        try:
+            from resource import RUSAGE_SELF, getrusage  # noqa: PLC0415 - POSIX only
+        except ImportError:
+            return {}
+        unit = 1 if sys.platform == "darwin" else 1024
+        return {"peak": getrusage(RUSAGE_SELF).ru_maxrss * unit}
+
+    # ---- programs --------------------------------------------------------------------------------
+
+    def compile(
+        self,
+        program: CompiledProgram,
+        avals: Sequence[Aval],
+        options: Mapping[str, object] | None = None,
+    ) -> Executable:
+        """Plan a program; its source is generated when it has run often enough.
+
+        Options `executor` ("auto", "source", "interpret") and `debug`, also in the configuration.
+
+        Raises MissingLoweringError: naming every operation of the program that cannot run.
+        Raises UnsupportedError: if the options ask for a feature that the backend lacks.
+        """
+        self.check_options(options)
+        chosen = {**self.config.options, **(options or {})}
+        executor, debug = str(chosen.get("executor", "auto")), bool(chosen.get("debug", False))
+        if executor not in _EXECUTORS:
+            raise ValueError(f"executor is one of {', '.join(_EXECUTORS)}, got {executor!r}")
+        closed = self.lowerings.close(program)
+        plan = self._plan(closed, elide=not debug)
+        return NumpyExecutable(self, closed, plan, executor=executor, debug=debug)
+
+    def _plan(self, program: CompiledProgram, *, elide: bool) -> Plan:
+        if len(program) > _LONGEST_KEPT:
+            return make_plan(program, self.lowerings, elide=elide)
+        key = (program.structure, program.input_avals, self.lowerings.generation, elide)
+        with self._lock:
+            plan = self._plans.get(key)
+            if plan is not None:
+                self._plans.move_to_end(key)
+                return plan
+        plan = make_plan(program, self.lowerings, elide=elide)
+        with self._lock:
+            self._plans[key] = plan
+            if len(self._plans) > _KEPT_PLANS:
+                self._plans.popitem(last=False)
+        return plan
+
+    def notes(self, program: CompiledProgram, position: int) -> list[str]:
+        """What an error in one instruction is told: its equation, lowering and the user's line."""
+        operation, inputs, _, _, _, source = program.instructions[position]
+        avals = tuple(program.avals[i] for i in inputs)
+        operands = "  ".join(f"%{i}: {aval}" for i, aval in zip(inputs, avals, strict=True))
+        provider = self.lowerings.provider_of(operation, avals) or self.provider or "unknown"
+        notes = [
+            f"  equation   {program.equation(position)}    {operands}".rstrip(),
+            f"  lowering   {key_of(operation)} on {self.name}, by {provider}",
+        ]
+        line = source_text(source)
+        return notes if line is None else [*notes, f"  from       {line}"]

@@ -1,0 +1,180 @@
+"""The executable of the NumPy backend: interpreted first, compiled when that pays.
+
+It counts its runs, silences NumPy's warnings, and says which equation an error came from. Options:
+`executor` is "auto" (the default), "source" or "interpret"; `debug` checks after every instruction
+that it gave what its aval says. Read next: `_backend.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tenferro.backend._errors import LoweringError
+from tenferro.backend.base import Executable, Timing, Timings
+from tenferro.backend.lowering import key_of
+from tenferro.computegraph import CompiledProgram, OperandError, check_operand_count
+from tenferro.primitives import Aval
+from tenferro_numpy._floating import restore, silence
+from tenferro_numpy._interpret import Interpreter
+from tenferro_numpy._plan import Plan
+from tenferro_numpy._source import Generated
+
+if TYPE_CHECKING:
+    from tenferro_numpy._backend import NumpyBackend
+
+__all__ = ["RUNS_BEFORE_SOURCE", "NumpyExecutable"]
+
+RUNS_BEFORE_SOURCE = 64  # compiling a line costs about as much as interpreting it saves in 100 runs
+_LONGEST_SOURCE = 20_000  # lines; longer programs stay interpreted
+
+
+class NumpyExecutable(Executable):
+    """A plan with its two executors."""
+
+    def __init__(
+        self,
+        backend: NumpyBackend,
+        program: CompiledProgram,
+        plan: Plan,
+        *,
+        executor: str = "auto",
+        debug: bool = False,
+    ) -> None:
+        self.backend = backend
+        self.program = program
+        self.plan = plan
+        self._count = plan.input_count
+        self._interpreter = Interpreter(plan)
+        self._generated: Generated | None = None
+        self._runs_left = RUNS_BEFORE_SOURCE
+        if len(plan.lines) > _LONGEST_SOURCE and executor == "auto":
+            executor = "interpret"
+        runs: dict[str, Callable[..., tuple[Any, ...]]] = {
+            "auto": self._counted,
+            "interpret": self._interpreter,
+            "source": self._compiled,
+        }
+        self._run = self._checked if debug else runs[executor]
+
+    def __call__(self, *operands: Any) -> tuple[Any, ...]:
+        """Run the program; NumPy's floating-point warnings are silenced, results are new arrays."""
+        if len(operands) != self._count:
+            check_operand_count(self.program, operands)
+        token = silence()
+        try:
+            return self._run(*operands)
+        except Exception as error:
+            self._annotate(error)
+            raise
+        finally:
+            restore(token)
+
+    def _counted(self, *operands: Any) -> tuple[Any, ...]:
+        """Interpret, until the program has run so often that its source pays."""
+        self._runs_left -= 1
+        if self._runs_left < 0:
+            return self._compiled(*operands)
+        return self._interpreter(*operands)
+
+    def _compiled(self, *operands: Any) -> tuple[Any, ...]:
+        """Compile the source, and from now on run that."""
+        generated = self._generated = Generated(self.plan)
+        self._run = run = generated.compile()
+        return run(*operands)
+
+    def _checked(self, *operands: Any) -> tuple[Any, ...]:
+        program = self.program
+        for name, operand, aval in zip(
+            program.input_names, operands, program.input_avals, strict=True
+        ):
+            got = _mismatch(operand, aval)
+            if got:
+                message = f"numpy: input {name!r} is {got}, need {aval}"
+                raise OperandError(message, input=name, got=got, need=str(aval))
+        return self._interpreter.observed(operands, self._check_line)
+
+    def _check_line(self, number: int, seconds: float, results: tuple[Any, ...]) -> None:
+        """Raise LoweringError unless a line gave what the avals of its instruction say."""
+        position = self.plan.lines[number].position
+        operation, inputs, outputs = self.program.instructions[position][:3]
+        for slot, result in zip(outputs, results, strict=True):
+            got = _mismatch(result, self.program.avals[slot])
+            if got:
+                key, avals = key_of(operation), tuple(self.program.avals[i] for i in inputs)
+                raise LoweringError(
+                    f"the lowering of {key} for numpy gave {got}, need {self.program.avals[slot]}",
+                    primitive=key,
+                    backend=self.backend.name,
+                    provider=self.backend.lowerings.provider_of(operation, avals),
+                )
+
+    # ---- errors ----------------------------------------------------------------------------------
+
+    def _annotate(self, error: Exception) -> None:
+        """Add the equation, the provider of its lowering and the user's line to an error."""
+        position = self._interpreter.position(error.__traceback__)
+        if position is None and self._generated is not None:
+            position = self._generated.position(error.__traceback__)
+        if position is not None:
+            for note in self.backend.notes(self.program, position):
+                error.add_note(note)
+
+    # ---- reports ---------------------------------------------------------------------------------
+
+    def explain(self) -> str:
+        """The generated source, with what it computes and moves."""
+        flops, moved = self.cost()
+        state = "compiled" if self._generated is not None else "interpreted so far"
+        return (
+            f"numpy: {len(self.program)} instructions in {len(self.plan.lines)} lines, {state}\n"
+            f"about {flops:,} floating-point operations, {moved:,} bytes read and written\n\n"
+            f"{(self._generated or Generated(self.plan)).text}"
+        )
+
+    def cost(self) -> tuple[int, int]:
+        """Estimates: operations on elements, and bytes that lines read and write (not views)."""
+        flops = moved = 0
+        for line in self.plan.lines:
+            op, inputs, outputs, *_ = self.program.instructions[line.position]
+            given = [self.program.avals[i] for i in inputs]
+            results = [self.program.avals[i] for i in outputs]
+            if line.expression.shares:
+                continue
+            moved += sum(a.size * a.dtype.itemsize for a in (*given, *results))
+            contracted = getattr(op, "lhs_contract", None)
+            if contracted is not None:
+                flops += 2 * results[0].size * prod(given[0].shape[axis] for axis in contracted)
+            else:
+                flops += max((a.size for a in (*given, *results)), default=0)
+        return flops, moved
+
+    def profile(self, *operands: Any) -> Timings:
+        """Run once, interpreted, and time every line."""
+        check_operand_count(self.program, operands)
+        rows: list[Timing] = []
+
+        def note(number: int, seconds: float, results: tuple[Any, ...]) -> None:
+            equation = self.program.equation(self.plan.lines[number].position)
+            rows.append(Timing(equation, seconds))
+
+        token = silence()
+        try:
+            self._interpreter.observed(operands, note)
+        except Exception as error:
+            self._annotate(error)
+            raise
+        finally:
+            restore(token)
+        return Timings(rows)
+
+
+def _mismatch(value: Any, aval: Aval) -> str:
+    """What a value is, if it is not NumPy's own or not of this aval; empty if all is well."""
+    if not isinstance(value, (np.ndarray, np.generic)):
+        return type(value).__name__
+    same = value.shape == aval.shape and value.dtype.name == aval.dtype.name
+    return "" if same else f"{value.dtype}{list(value.shape)}"

@@ -1,0 +1,100 @@
+"""What one instruction becomes: a line of Python over its operands, and what that line binds.
+
+`{0}`, `{1}` stand for operands, `{p0}`, `{p1}` for bound values. Templates are written in this
+package and never hold anything of a user. The generated source and the interpreter read the same
+expression, so that both do the same. Read next: `lowerings/arithmetic.py`, then `_plan.py`.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any
+
+from tenferro.primitives import Aval
+
+__all__ = ["IDENTITY", "Expression", "Function", "Specialize", "called", "simple"]
+
+Function = Callable[..., Any]
+#: (operation, avals of the operands, aval of the first result, the contract lowering) → expression
+Specialize = Callable[[Any, tuple[Aval, ...], Aval, Function], "Expression"]
+
+
+@dataclass(frozen=True, slots=True)
+class Expression:
+    """A line of Python for one instruction.
+
+    shares       the result may share memory with an operand (or is one)
+    broadcasts   operands may be of any shapes that broadcast to the shape of the result
+    unexpanded   of a broadcast: the line that leaves expanding to its consumers
+    """
+
+    template: str
+    bound: tuple[Any, ...] = ()
+    shares: bool = False
+    broadcasts: bool = False
+    unexpanded: Expression | None = None
+
+    def text(self, operands: tuple[str, ...], names: tuple[str, ...]) -> str:
+        """The line with names filled in for operands and bound values."""
+        return self.template.format(*operands, **{f"p{i}": name for i, name in enumerate(names)})
+
+    def function(self) -> Function:
+        """The expression as a function of its operands, without a Python frame where it can be."""
+        there = _OPERATORS.get(self.template)
+        if there is not None:
+            return there
+        if _PLAIN_CALL.fullmatch(self.template):
+            return self.bound[0]  # type: ignore[no-any-return]
+        if _CALL_WITH_OPERATION.fullmatch(self.template):
+            return partial(self.bound[0], self.bound[1])
+        arity = len(set(re.findall(r"\{\d+\}", self.template)))
+        return _factory(self.template, arity, len(self.bound))(*self.bound)  # type: ignore[no-any-return]
+
+
+IDENTITY = Expression("{0}", shares=True)
+
+_PLAIN_CALL = re.compile(r"\{p0\}\((\{0\}|\{0\}, \{1\}|\{0\}, \{1\}, \{2\})\)")
+_CALL_WITH_OPERATION = re.compile(r"\{p0\}\(\{p1\}((, \{\d+\})*)\)")
+_OPERATORS: dict[str, Function] = {
+    "{0} + {1}": operator.add,
+    "{0} - {1}": operator.sub,
+    "{0} * {1}": operator.mul,
+    "{0} / {1}": operator.truediv,
+    "-{0}": operator.neg,
+    "{0} == {1}": operator.eq,
+    "{0} != {1}": operator.ne,
+    "{0} < {1}": operator.lt,
+    "{0} <= {1}": operator.le,
+    "{0} > {1}": operator.gt,
+    "{0} >= {1}": operator.ge,
+    "{0} & {1}": operator.and_,
+    "{0} | {1}": operator.or_,
+    "{0} ^ {1}": operator.xor,
+    "~{0}": operator.invert,
+}
+
+
+@lru_cache(maxsize=1024)
+def _factory(template: str, arity: int, bound: int) -> Function:
+    """Make functions of operands from bound values, for one template."""
+    operands = tuple(f"a{i}" for i in range(arity))
+    names = tuple(f"p{i}" for i in range(bound))
+    line = template.format(*operands, **{name: name for name in names})
+    made: Function = eval(f"lambda {', '.join(names)}: lambda {', '.join(operands)}: {line}", {})
+    return made
+
+
+def called(op: Any, count: int, function: Function, *, shares: bool) -> Expression:
+    """The call of a contract lowering, `function(op, *operands)`."""
+    operands = "".join(f", {{{i}}}" for i in range(count))
+    return Expression(f"{{p0}}({{p1}}{operands})", (function, op), shares=shares)
+
+
+def simple(function: Function, count: int, *, broadcasts: bool = True) -> Expression:
+    """The call of a function of the operands alone, which gives a new array."""
+    operands = ", ".join(f"{{{i}}}" for i in range(count))
+    return Expression(f"{{p0}}({operands})", (function,), broadcasts=broadcasts)

@@ -1,0 +1,331 @@
+"""From a program to a plan: lines over registers, chosen once per structure.
+
+The plan decides what is written for each instruction (`lowerings`), leaves broadcasts to the ufuncs
+that read them, evaluates literals, reuses registers at last use, and finds out which results must
+be copied because they may share memory. It runs nothing. Read next: `_source.py`, `_interpret.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tenferro.backend.lowering import LoweringTable
+from tenferro.computegraph import CompiledProgram
+from tenferro.computegraph._gc import CollectorPaused
+from tenferro.primitives import Aval
+from tenferro.primitives.constants import Constant
+from tenferro_numpy._expression import IDENTITY, Expression
+from tenferro_numpy.lowerings import expression
+
+__all__ = ["Line", "Plan", "Result", "make_plan"]
+
+_LARGE = 1 << 16  # bytes of a literal above which it stays a view of one element
+
+
+class Line(NamedTuple):
+    """One line: an expression over registers (or literals: ~index), written to registers."""
+
+    expression: Expression
+    operands: tuple[int, ...]
+    targets: tuple[int, ...]
+    frees: tuple[int, ...]
+    position: int  # of the instruction in the program
+
+
+class Result(NamedTuple):
+    """Where a result is, and whether it must be copied to be nobody else's."""
+
+    operand: int
+    copied: bool
+    scalar: bool
+
+
+class Plan(NamedTuple):
+    """Everything that the executors need."""
+
+    input_count: int
+    register_count: int
+    unboxed: tuple[int, ...]  # inputs of rank 0 that are read as NumPy scalars
+    literals: tuple[Any, ...]
+    lines: tuple[Line, ...]
+    results: tuple[Result, ...]
+
+
+class _Step:
+    """A line while the plan is made; operands are slots."""
+
+    __slots__ = ("expression", "operands", "position", "targets")
+
+    def __init__(
+        self,
+        expression: Expression,
+        operands: tuple[int, ...],
+        targets: tuple[int, ...],
+        position: int,
+    ) -> None:
+        self.expression = expression
+        self.operands = operands
+        self.targets = targets
+        self.position = position
+
+
+def make_plan(program: CompiledProgram, table: LoweringTable, *, elide: bool = True) -> Plan:
+    """The plan of a closed program.
+
+    Raises MissingLoweringError: if the table lacks an operation of the program.
+    """
+    with CollectorPaused():
+        planner = _Planner(program, table)
+        planner.choose_expressions()
+        if elide:
+            planner.leave_broadcasts_to_readers()
+        return planner.finish()
+
+
+class _Planner:
+    def __init__(self, program: CompiledProgram, table: LoweringTable) -> None:
+        self.program = program
+        self.avals: Sequence[Aval] = program.avals
+        self.table = table
+        self.origin = list(range(program.slot_count))  # a slot that is another one's value
+        self.steps: list[_Step] = []
+        self.literals: dict[int, Any] = {}  # slot → operation
+        self.readers: dict[int, list[_Step]] = {}  # of slots that may stay unexpanded
+        self.memo: dict[tuple[Any, ...], Expression] = {}
+
+    # ---- what each instruction becomes -----------------------------------------------------------
+
+    def choose_expressions(self) -> None:
+        origin, readers = self.origin, self.readers
+        for position, instruction in enumerate(self.program.instructions):
+            op, inputs, outputs = instruction[:3]
+            if not inputs and op.literal:
+                self.literals[outputs[0]] = op
+                readers[outputs[0]] = []
+                continue
+            operands = tuple([origin[i] for i in inputs])
+            chosen = self.expression_of(op, inputs, outputs)
+            if chosen is IDENTITY:
+                origin[outputs[0]] = operands[0]
+                continue
+            step = _Step(chosen, operands, outputs, position)
+            self.steps.append(step)
+            if chosen.unexpanded is not None:
+                readers[outputs[0]] = []
+            for slot in operands:
+                if slot in readers:
+                    readers[slot].append(step)
+
+    def expression_of(self, op: Any, inputs: Sequence[int], outputs: Sequence[int]) -> Expression:
+        avals = tuple([self.avals[i] for i in inputs])
+        found = self.memo.get((op, avals))
+        if found is None:
+            function = self.table.lookup(op, avals)
+            found = expression(op, avals, self.avals[outputs[0]], function)
+            self.memo[op, avals] = found
+        return found
+
+    # ---- broadcasts ------------------------------------------------------------------------------
+
+    def leave_broadcasts_to_readers(self) -> None:
+        """Do not expand what is only read by elementwise lines that have a full operand anyway."""
+        kept = {self.origin[slot] for slot in self.program.outputs}
+        shrunk: set[int] = set()
+        for slot, readers in self.readers.items():
+            if slot in kept or not readers or not self.can_shrink(slot):
+                continue
+            if all(self.expands(step, slot, shrunk) for step in readers):
+                shrunk.add(slot)
+        self.apply(shrunk)
+
+    def can_shrink(self, slot: int) -> bool:
+        literal = self.literals.get(slot)
+        return bool(self.avals[slot].shape) and (literal is None or type(literal) is Constant)
+
+    def expands(self, step: _Step, slot: int, shrunk: set[int]) -> bool:
+        if not step.expression.broadcasts:
+            return False
+        shape = self.avals[slot].shape
+        return any(
+            other != slot and other not in shrunk and self.avals[other].shape == shape
+            for other in step.operands
+        )
+
+    def apply(self, shrunk: set[int]) -> None:
+        """Replace the chosen slots by what they are expanded from."""
+        for slot in shrunk & self.literals.keys():
+            constant = self.literals[slot]
+            self.literals[slot] = Constant(constant.value, constant.dtype, ())
+        origin = self.origin
+        kept = []
+        for step in self.steps:
+            step.operands = tuple([origin[i] for i in step.operands])
+            if step.targets[0] in shrunk:
+                unexpanded = step.expression.unexpanded
+                assert unexpanded is not None
+                if unexpanded is IDENTITY:
+                    origin[step.targets[0]] = step.operands[0]
+                    continue
+                step.expression = unexpanded
+            kept.append(step)
+        self.steps = kept
+        self.origin = [origin[source] for source in origin]
+
+    # ---- registers -------------------------------------------------------------------------------
+
+    def finish(self) -> Plan:
+        outputs = [self.origin[slot] for slot in self.program.outputs]
+        values = _Literals(self.literals, self.avals, self.table)
+        unboxed = self.unboxed_inputs()
+        results = self.results(outputs)
+        lines, register_of, count = self.allocate(outputs, values)
+        return Plan(
+            input_count=len(self.program.inputs),
+            register_count=count,
+            unboxed=unboxed,
+            literals=(),
+            lines=tuple(lines),
+            results=tuple(
+                Result(
+                    values.array(slot) if slot in self.literals else register_of[slot],
+                    copied,
+                    not self.avals[slot].shape,
+                )
+                for slot, copied in zip(outputs, results, strict=True)
+            ),
+        )._replace(literals=tuple(values.values))
+
+    def unboxed_inputs(self) -> tuple[int, ...]:
+        """Inputs of rank 0 that lines of rank 0 read: NumPy computes faster on its scalars."""
+        scalars = {i for i in self.program.inputs if not self.avals[i].shape}
+        if not scalars:
+            return ()
+        read = {
+            slot
+            for step in self.steps
+            if not self.avals[step.targets[0]].shape and step.expression.broadcasts
+            for slot in step.operands
+        }
+        return tuple(sorted(scalars & read))
+
+    def results(self, outputs: Sequence[int]) -> list[bool]:
+        """For each result: must it be copied, because somebody else may hold its memory?"""
+        owner = self.owners()
+        taken: set[int] = set()
+        copied = []
+        for slot in outputs:
+            root = owner.get(slot)
+            aval = self.avals[slot]
+            own = (
+                root is not None
+                and root not in taken
+                and self.avals[root].size == aval.size
+                and self.avals[root].dtype is aval.dtype
+            )
+            if own and root is not None:
+                taken.add(root)
+            copied.append(not own)
+        return copied
+
+    def owners(self) -> dict[int, int]:
+        """For each slot the one whose new memory it uses; absent: memory of inputs or literals."""
+        owner: dict[int, int] = {}
+        for step in self.steps:
+            if not step.expression.shares:
+                owner.update((slot, slot) for slot in step.targets)
+            elif len(step.operands) == len(step.targets) == 1 and step.operands[0] in owner:
+                owner[step.targets[0]] = owner[step.operands[0]]
+        return owner
+
+    def allocate(
+        self, outputs: Sequence[int], values: _Literals
+    ) -> tuple[list[Line], dict[int, int], int]:
+        """Lines over registers; a register is taken again after the last use of its value."""
+        dying = self.last_uses(outputs)
+        register_of = {i: i for i in self.program.inputs}
+        free: list[int] = []
+        count = len(register_of)
+        lines = []
+        for step, last in zip(self.steps, dying, strict=True):
+            scalar = not self.avals[step.targets[0]].shape
+            operands = []
+            for slot in step.operands:
+                if slot in self.literals:
+                    operands.append(values.scalar(slot) if scalar else values.array(slot))
+                else:
+                    operands.append(register_of[slot])
+            released = [register_of.pop(slot) for slot in last if slot in register_of]
+            targets = []
+            for slot in step.targets:
+                reusable = released or free
+                register = reusable.pop() if reusable else count
+                count += register == count
+                targets.append(register)
+                register_of[slot] = register
+            released += [register_of.pop(slot) for slot in last if slot in register_of]
+            free += released
+            frees = tuple(released)
+            lines.append(
+                Line(step.expression, tuple(operands), tuple(targets), frees, step.position)
+            )
+        return lines, register_of, count
+
+    def last_uses(self, outputs: Sequence[int]) -> list[list[int]]:
+        """For each step the slots that nobody reads after it."""
+        alive = set(outputs)
+        dying = []
+        for step in reversed(self.steps):
+            last = []
+            for slot in (*step.targets, *step.operands):
+                if slot not in alive:
+                    alive.add(slot)
+                    if slot not in self.literals:
+                        last.append(slot)
+            dying.append(last)
+        dying.reverse()
+        return dying
+
+
+class _Literals:
+    """The values of literals, computed once, in the form that a line reads best."""
+
+    def __init__(
+        self, operations: dict[int, Any], avals: Sequence[Aval], table: LoweringTable
+    ) -> None:
+        self.operations = operations
+        self.avals = avals
+        self.table = table
+        self.values: list[Any] = []
+        self.known: dict[tuple[Any, bool], int] = {}
+
+    def array(self, slot: int) -> int:
+        """The literal as an array that cannot be written to."""
+        return self.index(self.operations[slot], scalar=False)
+
+    def scalar(self, slot: int) -> int:
+        """The literal as a NumPy scalar."""
+        return self.index(self.operations[slot], scalar=True)
+
+    def index(self, op: Any, *, scalar: bool) -> int:
+        found = self.known.get((op, scalar))
+        if found is None:
+            found = self.known[op, scalar] = ~len(self.values)
+            value = self.evaluate(op)
+            self.values.append(value[()] if scalar else value)
+        return found
+
+    def evaluate(self, op: Any) -> Any:
+        function: Callable[..., Any] = self.table.lookup(op, ())
+        if type(op) is Constant and op.shape:
+            element = np.asarray(function(Constant(op.value, op.dtype, ())))
+            value = np.broadcast_to(element, op.shape)
+        else:
+            value = np.asarray(function(op))
+        if value.nbytes <= _LARGE:
+            value = np.array(value)
+        value = value.view()
+        value.flags.writeable = False
+        return value

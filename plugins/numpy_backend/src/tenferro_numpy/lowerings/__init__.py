@@ -1,0 +1,68 @@
+"""What NumPy does with the standard set, one module per family.
+
+Each module may `register` lowerings that replace those of `numpy_like`, and lists `EXPRESSIONS`:
+how an instruction is written when its avals are known, so that it costs the call of the ufunc and
+no wrapper. An expression is used only where the table gives the lowering registered here; somebody
+else's lowering of higher priority is called as the contract says.
+Read next: `arithmetic.py`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from tenferro.backend import numpy_like
+from tenferro.backend.lowering import Lowering, Lowerings
+from tenferro.primitives import Aval
+from tenferro_numpy._expression import Expression, Function, Specialize, called
+from tenferro_numpy.lowerings import (
+    arithmetic,
+    comparison,
+    complex,
+    contraction,
+    elementwise,
+    indexing,
+    reduction,
+    structural,
+)
+
+__all__ = ["expression", "lowerings"]
+
+_REPLACING = (arithmetic, elementwise, indexing)
+_EXPRESSIONS: dict[type, Specialize] = {
+    **arithmetic.EXPRESSIONS,
+    **elementwise.EXPRESSIONS,
+    **comparison.EXPRESSIONS,
+    **complex.EXPRESSIONS,
+    **structural.EXPRESSIONS,
+    **reduction.EXPRESSIONS,
+    **contraction.EXPRESSIONS,
+    **indexing.EXPRESSIONS,
+}
+
+
+@cache
+def lowerings() -> tuple[Lowering, ...]:
+    """The lowerings of the standard set: `numpy_like`, with the replacements of this package."""
+    own = Lowerings()
+    for family in _REPLACING:
+        family.register(own)
+    replaced = {record.primitive for record in own}
+    shared = numpy_like.lowerings(np)
+    return (*(record for record in shared if record.primitive not in replaced), *own)
+
+
+@cache
+def _own_functions() -> dict[str, Any]:
+    return {record.primitive: record.target for record in lowerings()}
+
+
+def expression(op: Any, avals: tuple[Aval, ...], result: Aval, function: Function) -> Expression:
+    """How an instruction is written, given the lowering that the table chose for it."""
+    specialize = _EXPRESSIONS.get(type(op))
+    if specialize is None or function is not _own_functions().get(op.key):
+        return called(op, len(avals), function, shares=True)
+    return specialize(op, avals, result, function)

@@ -1,0 +1,30 @@
+"""Parts of complex numbers on NumPy: attributes, which are views.
+
+Read next: `structural.py`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tenferro.primitives import Aval
+from tenferro.primitives.complex import Complex, Conj, Imag, Real
+from tenferro_numpy._expression import Expression, Function, Specialize, called
+from tenferro_numpy.lowerings.arithmetic import ufunc
+
+__all__ = ["EXPRESSIONS"]
+
+_real = Expression("{0}.real", shares=True)
+_imag = Expression("{0}.imag", shares=True)
+
+
+def _complex(op: Complex, avals: tuple[Aval, ...], result: Aval, lowering: Function) -> Expression:
+    return called(op, 2, lowering, shares=False)
+
+
+EXPRESSIONS: dict[type, Specialize] = {
+    Real: lambda op, avals, result, lowering: _real,
+    Imag: lambda op, avals, result, lowering: _imag,
+    Conj: ufunc(np.conjugate, 1),
+    Complex: _complex,
+}

@@ -1,0 +1,114 @@
+"""`dot_general` on NumPy: views of the operands, then one `dot`, `matmul` or product.
+
+With the avals known, permutations and merged shapes are bound beforehand, so that a product of
+small matrices costs `a.T.dot(b)` and nothing else (`dot` is twice as fast as `matmul` on them).
+Read next: `indexing.py`.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from tenferro.backend.numpy_like.contraction import Axes, aligned, blas_ready
+from tenferro.primitives import Aval
+from tenferro.primitives.contraction import DotGeneral
+from tenferro_numpy._expression import Expression, Function, Specialize, called, simple
+
+__all__ = ["EXPRESSIONS"]
+
+_SMALL = 4096  # multiplications per matrix up to which the layout of a stack does not matter
+
+
+class _Writer:
+    """Collects the bound values of a template while it is written."""
+
+    def __init__(self) -> None:
+        self.bound: list[Any] = []
+
+    def bind(self, value: Any) -> str:
+        self.bound.append(value)
+        return f"{{p{len(self.bound) - 1}}}"
+
+    def view(self, operand: str, aval: Aval, axes: tuple[int, ...], shape: tuple[int, ...]) -> str:
+        """The operand with its axes in this order, merged into this shape."""
+        text = operand
+        if axes == (1, 0):
+            text += ".T"
+        elif axes != tuple(range(aval.ndim)):
+            text += f".transpose({self.bind(axes)})"
+        if tuple(aval.shape[axis] for axis in axes) != shape:
+            text += f".reshape({self.bind(shape)})"
+        return text
+
+
+def _dot_general(
+    op: DotGeneral, avals: tuple[Aval, ...], result: Aval, lowering: Function
+) -> Expression:
+    lhs, rhs = avals
+    if lhs.dtype.is_bool or op.preferred not in (None, lhs.dtype):
+        return called(op, 2, lowering, shares=False)
+    if lhs.ndim == 0 or rhs.ndim == 0:
+        return simple(np.multiply, 2) if result.shape else Expression("{0} * {1}")
+    left = Axes.of(lhs.ndim, op.lhs_batch, op.lhs_contract)
+    right = Axes.of(rhs.ndim, op.rhs_batch, op.rhs_contract)
+    left, right = aligned(lhs, rhs, left, right)
+    write = _Writer()
+    if not left.contracted:
+        text, shape = _outer(write, lhs, rhs, left, right), result.shape
+    elif left.batch:
+        text, shape = _stacked(write, lhs, rhs, left, right)
+    else:
+        text, shape = _flat(write, lhs, rhs, left, right)
+    if shape != result.shape:
+        text += f".reshape({write.bind(result.shape)})"
+    return Expression(text, tuple(write.bound))
+
+
+def _sizes(aval: Aval, axes: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(aval.shape[axis] for axis in axes)
+
+
+def _outer(write: _Writer, lhs: Aval, rhs: Aval, left: Axes, right: Axes) -> str:
+    batch, rows, columns = _sizes(lhs, left.batch), _sizes(lhs, left.free), _sizes(rhs, right.free)
+    a_shape, b_shape = batch + rows + (1,) * len(columns), batch + (1,) * len(rows) + columns
+    a = write.view("{0}", lhs, left.batch + left.free, a_shape)
+    b = write.view("{1}", rhs, right.batch + right.free, b_shape)
+    return f"{write.bind(np.multiply)}({a}, {b})"
+
+
+def _flat(
+    write: _Writer, lhs: Aval, rhs: Aval, left: Axes, right: Axes
+) -> tuple[str, tuple[int, ...]]:
+    """One product of two matrices or vectors."""
+    depth = (prod(_sizes(lhs, left.contracted)),)
+    rows = (prod(_sizes(lhs, left.free)),) if left.free else ()
+    columns = (prod(_sizes(rhs, right.free)),) if right.free else ()
+    a = write.view("{0}", lhs, left.free + left.contracted, rows + depth)
+    b = write.view("{1}", rhs, right.contracted + right.free, depth + columns)
+    return f"{a}.dot({b})", rows + columns
+
+
+def _stacked(
+    write: _Writer, lhs: Aval, rhs: Aval, left: Axes, right: Axes
+) -> tuple[str, tuple[int, ...]]:
+    """A stack of matrix products."""
+    batch, depth = _sizes(lhs, left.batch), prod(_sizes(lhs, left.contracted))
+    rows, columns = prod(_sizes(lhs, left.free)), prod(_sizes(rhs, right.free))
+    a = write.view("{0}", lhs, left.batch + left.free + left.contracted, (*batch, rows, depth))
+    b = write.view(
+        "{1}", rhs, right.batch + right.contracted + right.free, (*batch, depth, columns)
+    )
+    if rows * columns * depth > _SMALL:
+        ready = write.bind(_ready)
+        a, b = f"{ready}({a})", f"{ready}({b})"
+    return f"{write.bind(np.matmul)}({a}, {b})", (*batch, rows, columns)
+
+
+def _ready(x: Any) -> Any:
+    return blas_ready(np, x)
+
+
+EXPRESSIONS: dict[type, Specialize] = {DotGeneral: _dot_general}

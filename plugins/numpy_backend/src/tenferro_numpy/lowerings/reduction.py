@@ -1,0 +1,63 @@
+"""Reductions on NumPy: `reduce` of the ufunc, which is what `np.sum` arrives at.
+
+Read next: `contraction.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tenferro.primitives import Aval
+from tenferro.primitives.reduction import (
+    Argmax,
+    Argmin,
+    ReduceMax,
+    ReduceMin,
+    ReduceProd,
+    ReduceSum,
+)
+from tenferro_numpy._expression import Expression, Function, Specialize
+
+__all__ = ["EXPRESSIONS"]
+
+
+def _reduce(function: Any, *, widens: bool) -> Specialize:
+    """`function.reduce` over the axes; with a dtype where NumPy would widen narrow integers."""
+
+    def specialize(
+        op: Any, avals: tuple[Aval, ...], result: Aval, lowering: Function
+    ) -> Expression:
+        if not op.axes:
+            return Expression("{p0}({0})", (np.array,))
+        axes = tuple(op.axes)
+        axis = None if len(axes) == avals[0].ndim else axes[0] if len(axes) == 1 else axes
+        if widens and not result.dtype.is_inexact:
+            bound = (function.reduce, axis, np.dtype(result.dtype.name))
+            return Expression("{p0}({0}, {p1}, {p2})", bound)
+        return Expression("{p0}({0}, {p1})", (function.reduce, axis))
+
+    return specialize
+
+
+def _position(method: str) -> Specialize:
+    def specialize(
+        op: Any, avals: tuple[Aval, ...], result: Aval, lowering: Function
+    ) -> Expression:
+        native = np.dtype(op.dtype.name)
+        if native == np.dtype(np.intp):
+            return Expression(f"{{0}}.{method}({{p0}})", (op.axis,))
+        return Expression(f"{{0}}.{method}({{p0}}).astype({{p1}})", (op.axis, native))
+
+    return specialize
+
+
+EXPRESSIONS: dict[type, Specialize] = {
+    ReduceSum: _reduce(np.add, widens=True),
+    ReduceProd: _reduce(np.multiply, widens=True),
+    ReduceMax: _reduce(np.maximum, widens=False),
+    ReduceMin: _reduce(np.minimum, widens=False),
+    Argmax: _position("argmax"),
+    Argmin: _position("argmin"),
+}

@@ -1,0 +1,121 @@
+"""Shape and layout on NumPy: methods of the array, which cost less than the functions.
+
+A broadcast is left to the ufunc that reads it where that is possible (`_plan.py`); elsewhere small
+ones are written out, because `np.broadcast_to` costs more than the copy.
+Read next: `reduction.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tenferro.backend.numpy_like.structural import expanded_shape
+from tenferro.primitives import Aval
+from tenferro.primitives.structural import (
+    BroadcastInDim,
+    Concatenate,
+    Convert,
+    Pad,
+    Reshape,
+    Reverse,
+    Slice,
+    StopGradient,
+    Transpose,
+)
+from tenferro_numpy._expression import IDENTITY, Expression, Function, Specialize, called
+
+__all__ = ["EXPRESSIONS"]
+
+_WRITTEN_OUT = 4096  # elements up to which a broadcast is copied
+
+
+def _reshape(op: Reshape, avals: tuple[Aval, ...], result: Aval, lowering: Function) -> Expression:
+    if avals[0].shape == result.shape:
+        return IDENTITY
+    return Expression("{0}.reshape({p0})", (result.shape,), shares=True)
+
+
+def _transpose(
+    op: Transpose, avals: tuple[Aval, ...], result: Aval, lowering: Function
+) -> Expression:
+    axes = tuple(op.permutation)
+    if axes == tuple(range(len(axes))):
+        return IDENTITY
+    if axes == (1, 0):
+        return Expression("{0}.T", shares=True)
+    return Expression("{0}.transpose({p0})", (axes,), shares=True)
+
+
+def _broadcast_in_dim(
+    op: BroadcastInDim, avals: tuple[Aval, ...], result: Aval, lowering: Function
+) -> Expression:
+    shape = avals[0].shape
+    if shape == result.shape:
+        return IDENTITY
+    expanded = expanded_shape(op, shape)
+    skipped = next((d for d, n in enumerate(expanded) if n != 1), len(expanded))
+    aligned = expanded[min(skipped, len(expanded) - len(shape)) :]
+    reshaped = Expression("{0}.reshape({p0})", (aligned,), shares=True)
+    unexpanded = IDENTITY if aligned == shape else reshaped
+    bound: tuple[Any, ...] = (_written_out, expanded, result.shape)
+    if result.size <= _WRITTEN_OUT:
+        return Expression("{p0}({0}, {p1}, {p2})", bound, unexpanded=unexpanded)
+    bound = (np.broadcast_to, expanded, result.shape)
+    return Expression("{p0}({0}.reshape({p1}), {p2})", bound, shares=True, unexpanded=unexpanded)
+
+
+def _written_out(x: Any, expanded: tuple[int, ...], shape: tuple[int, ...]) -> Any:
+    out = np.empty(shape, x.dtype)
+    out[...] = x.reshape(expanded)
+    return out
+
+
+def _slice(op: Slice, avals: tuple[Aval, ...], result: Aval, lowering: Function) -> Expression:
+    if avals[0].shape == result.shape:
+        return IDENTITY
+    where = tuple(map(slice, op.start, op.limit, op.strides))
+    return Expression("{0}[{p0}]", (where,), shares=True)
+
+
+def _reverse(op: Reverse, avals: tuple[Aval, ...], result: Aval, lowering: Function) -> Expression:
+    if not op.dimensions:
+        return IDENTITY
+    steps = [-1 if axis in op.dimensions else None for axis in range(len(result.shape))]
+    where = tuple(slice(None, None, step) for step in steps)
+    return Expression("{0}[{p0}]", (where,), shares=True)
+
+
+def _pad(op: Pad, avals: tuple[Aval, ...], result: Aval, lowering: Function) -> Expression:
+    return called(op, 2, lowering, shares=False)
+
+
+def _concatenate(
+    op: Concatenate, avals: tuple[Aval, ...], result: Aval, lowering: Function
+) -> Expression:
+    operands = "".join(f"{{{i}}}, " for i in range(len(avals)))
+    return Expression(f"{{p0}}(({operands}), {{p1}})", (np.concatenate, op.dimension))
+
+
+def _convert(op: Convert, avals: tuple[Aval, ...], result: Aval, lowering: Function) -> Expression:
+    source, target = avals[0].dtype, op.dtype
+    if target.is_bool:
+        return Expression("{p0}({0}, {p1})", (np.not_equal, np.zeros((), source.name)))
+    native = np.dtype(target.name)
+    if source.is_complex and not target.is_complex:
+        return Expression("{0}.real.astype({p0})", (native,))
+    return Expression("{0}.astype({p0})", (native,))
+
+
+EXPRESSIONS: dict[type, Specialize] = {
+    Reshape: _reshape,
+    Transpose: _transpose,
+    BroadcastInDim: _broadcast_in_dim,
+    Slice: _slice,
+    Reverse: _reverse,
+    Pad: _pad,
+    Concatenate: _concatenate,
+    Convert: _convert,
+    StopGradient: lambda op, avals, result, lowering: IDENTITY,
+}
