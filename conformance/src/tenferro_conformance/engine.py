@@ -41,7 +41,7 @@ BATCH = 64
 
 @cache
 def _registry() -> Mapping[str, type[Primitive]]:
-    return {cls.key: cls for cls in default_host().primitives()}
+    return dict(default_host().primitives())
 
 
 def primitive_of(key: str) -> type[Primitive]:

@@ -8,12 +8,13 @@ and deterministic. Imported only when a test asks for a tenferro fixture, so the
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
 from typing import Any, Literal
 
-from tenferro.backend import Backend, BackendConfig, host
+from tenferro.backend import Backend, BackendConfig, PluginWarning, host
 
 from tenferro_conformance import SUITE_VERSION
 from tenferro_conformance.case import Case, ErrorCase
@@ -40,22 +41,27 @@ def register_cases(cases: Iterable[Case]) -> None:
     _late_cases.extend(cases)
 
 
-def _published() -> Iterator[tuple[str, Any]]:
-    """(name, value) of every entry point of the kit's group."""
+def _published() -> dict[str, metadata.EntryPoint]:
+    """The entry points of the kit's group by name: profiles by backend, case tables by namespace."""
     points = metadata.entry_points(group=GROUP)  # noqa: TID251 - this group is the kit's own
-    for point in sorted(points, key=lambda p: p.name):
-        yield point.name, point.load()
+    return {point.name: point for point in sorted(points, key=lambda p: p.name)}
 
 
-def _profiles() -> dict[str, Profile]:
-    found = {name: value for name, value in _published() if isinstance(value, Profile)}
-    return {**found, **_late_profiles}
+def profile_of(backend: str) -> Profile:
+    """The profile that a backend ships; one that ships none claims level 2 with derivatives."""
+    if backend in _late_profiles:
+        return _late_profiles[backend]
+    point = _published().get(backend)
+    found = point.load() if point is not None else Profile()
+    if not isinstance(found, Profile):
+        raise ProfileError(f"entry point {backend!r} of {GROUP} gives {type(found).__name__}, which is no Profile")
+    return found
 
 
 def _all_cases() -> tuple[Case, ...]:
-    third_party = [
-        case for _, value in _published() if isinstance(value, tuple | list) for case in value if isinstance(case, Case)
-    ]
+    backends = set(available_backends())
+    tables = [point.load() for name, point in _published().items() if name not in backends]
+    third_party = [case for found in tables if isinstance(found, tuple | list) for case in found]
     return tuple(sorted([*load_cases(), *third_party, *_late_cases], key=lambda case: case.id))
 
 
@@ -92,7 +98,6 @@ class Kit:
         self.cases = _all_cases()
         self.error_cases = load_error_cases()
         self._level = level
-        self._profiles = _profiles()
         self._sessions: dict[str, Session] = {}
         self.selections: dict[str, Selection] = {}
         self.unavailable: dict[str, BackendReport] = {}
@@ -100,11 +105,11 @@ class Kit:
             self._select(name)
 
     def _select(self, name: str) -> None:
-        profile = self._profiles.get(name, Profile())
         about = describe(name)
-        if about.status == "unavailable":
+        if about.status != "available":
             self.unavailable[name] = about
             return
+        profile = profile_of(name)
         validate(profile, [case.id for case in self.cases], version=about.distribution.rpartition(" ")[2] or "0")
         features = frozenset(profile.features if profile.features is not None else about.features)
         level = self._level if self._level is not None else profile.level
@@ -163,9 +168,11 @@ def describe(name: str) -> BackendReport:
         raise ProfileError(f"no backend is called {name!r}; installed: {', '.join(available_backends()) or 'none'}")
     about = BackendReport(name=name, distribution=f"{record.dist} {record.version}".strip())
     try:
-        info, probe = host().info(name), host().probe(name)
+        with warnings.catch_warnings():  # another plugin that is broken is not this backend's fault
+            warnings.simplefilter("ignore", PluginWarning)
+            info, probe = host().info(name), host().probe(name)
     except Exception as error:
-        about.status, about.reason = "unavailable", f"{type(error).__name__}: {error}".splitlines()[0]
+        about.status, about.reason = "broken", f"{type(error).__name__}: {error}".splitlines()[0]
         return about
     about.features = sorted(info.features)
     about.libraries, about.devices = dict(probe.lib_versions), list(probe.devices)

@@ -107,7 +107,9 @@ def require_linearity(out: Outcome) -> None:
 
 
 def _largest(*arrays: Array) -> float:
-    return max((float(np.max(np.abs(x), initial=0.0)) for x in arrays if x.dtype.kind in "fc"), default=0.0)
+    """The largest finite magnitude."""
+    sizes = [np.abs(x) for x in arrays if x.dtype.kind in "fc"]
+    return max((float(np.max(x[np.isfinite(x)], initial=0.0)) for x in sizes), default=0.0)
 
 
 def require_adjoint(out: Outcome) -> None:

@@ -121,3 +121,9 @@ def decomposed(r: Recorder) -> None:
 def is_typical(case: Case) -> bool:
     """One case per primitive and kind of number, for laws that run each node by itself."""
     return case.id.endswith(("/wide/float64", "/wide/complex128", "/complex/complex128"))
+
+
+def has_finite_jacobian(case: Case) -> bool:
+    """Is every stored first derivative finite? Inner products with infinities say nothing."""
+    stored = case.grad.derivatives[:1] if case.grad else ()
+    return all(abs(x) < float("inf") for found in stored for d in found for x in d.data)

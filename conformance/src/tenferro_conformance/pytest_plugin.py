@@ -65,6 +65,9 @@ class Unit:
         return f"{self.backend}-{self.case.id}" if self.case else self.backend
 
 
+_NO_UNIT = Unit("")
+
+
 # --- fixtures -----------------------------------------------------------------------------------------
 
 
@@ -164,6 +167,19 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("tenferro_unit", params, indirect=True)
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Drop laws without a case here, which pytest would show as skipped tests."""
+    empty = [item for item in items if not isinstance(_params(item).get("tenferro_unit", _NO_UNIT), Unit)]
+    if empty:
+        config.hook.pytest_deselected(items=empty)
+        items[:] = [item for item in items if item not in empty]
+
+
+def _params(item: pytest.Item) -> dict[str, Any]:
+    """The parameters of a test."""
+    return item.callspec.params if hasattr(item, "callspec") else {}
+
+
 def _filtered(cases: Sequence[Case], marker: pytest.Mark | None) -> list[Case]:
     where = marker.kwargs.get("where") if marker else None
     return [case for case in cases if where is None or where(case)]
@@ -204,8 +220,7 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
     from tenferro_conformance.kit import describe, resolve_names
 
     names = resolve_names(config.getoption("--tenferro-backend"))
-    available = [name for name in names if describe(name).status == "available"]
-    if len(available) < 2:
+    if len(names) < 2 or sum(describe(name).status == "available" for name in names) < 2:
         return None
     from tenferro_conformance.runner import run_children
 
@@ -271,7 +286,7 @@ class State:
         """Cases whose programs may be compiled together with this one's."""
         marker = item.get_closest_marker("tenferro_law")
         assert marker is not None
-        law, unit = marker.args[0], item.callspec.params["tenferro_unit"]  # type: ignore[attr-defined]
+        law, unit = marker.args[0], _params(item)["tenferro_unit"]
         key = (backend, law, unit.case.primitive)
         if self.kit.known_bug(backend, unit.case, law) or marker.kwargs.get("cases") == "unsupported":
             return []
@@ -293,19 +308,20 @@ class State:
         return report  # type: ignore[return-value]  # noqa: B901
 
     def _entry(self, item: pytest.Item, call: pytest.CallInfo[None], report: Any) -> dict[str, Any] | None:
-        params = item.callspec.params if hasattr(item, "callspec") else {}
+        params = _params(item)
         unit = params.get("tenferro_unit")
         marker = item.get_closest_marker("tenferro_law")
         if marker is None and unit is None:
             return None
         case = unit.case if unit else params.get("tenferro_any_case") or params.get("tenferro_error_case")
         law = marker.args[0] if marker else "golden"
+        is_refusal = marker is not None and marker.kwargs.get("cases") == "unsupported"
         entry: dict[str, Any] = {
             "id": case.id if case is not None else item.name.partition("[")[0],
             "law": law,
             "backend": unit.backend if unit else "",
-            "verdict": _verdict(report, call, law),
-            "reason": self._reason(report, call, unit, law),
+            "verdict": _verdict(report, call, is_refusal),
+            "reason": self._reason(report, call, unit, is_refusal),
             "level": getattr(case, "level", None),
             "provisional": getattr(case, "provisional", False),
             "seconds": report.duration,
@@ -317,12 +333,12 @@ class State:
             entry.update(max_ulp=worst.measured, bound=worst.bound, tol=worst.tol)
         return entry
 
-    def _reason(self, report: Any, call: pytest.CallInfo[None], unit: Unit | None, law: str) -> str:
+    def _reason(self, report: Any, call: pytest.CallInfo[None], unit: Unit | None, is_refusal: bool) -> str:
         if getattr(report, "wasxfail", None) is not None:
             return str(report.wasxfail)
         if call.excinfo is not None:
             return f"{call.excinfo.typename}: {call.excinfo.value}"[:400]
-        if law == "unsupported" and unit is not None and unit.case is not None:
+        if is_refusal and unit is not None and unit.case is not None:
             return self.kit.selections[unit.backend].why_unsupported(unit.case)[0]
         return ""
 
@@ -367,11 +383,11 @@ class State:
             terminalreporter.write_line(f"tenferro: {line}")
 
 
-def _verdict(report: Any, call: pytest.CallInfo[None], law: str) -> str:
+def _verdict(report: Any, call: pytest.CallInfo[None], is_refusal: bool) -> str:
     if hasattr(report, "wasxfail"):
         return "xfail"
     if report.passed:
-        return "unsupported" if law == "unsupported" else "pass"
+        return "unsupported" if is_refusal else "pass"
     if report.skipped:
         return "not_selected"
     return "fail" if call.excinfo is None or call.excinfo.errisinstance(AssertionError) else "error"

@@ -88,7 +88,7 @@ def require_refusal(run: Callable[[], Outcome], selection: Selection, case: Case
 def without_cases(kit: Kit) -> list[str]:
     """Registered primitives without cases."""
     have = {case.primitive for case in kit.cases}
-    return sorted(cls.key for cls in host().primitives() if cls.key not in have)
+    return sorted(key for key in host().primitives() if key not in have)
 
 
 def missing_on(session: Session, kit: Kit) -> list[str]:

@@ -49,7 +49,7 @@ class BackendReport:
     """What one backend is, what it claims, and what was found."""
 
     name: str
-    status: Literal["available", "unavailable"] = "available"
+    status: Literal["available", "unavailable", "broken"] = "available"
     reason: str = ""
     claim: str = ""
     level: int | None = None
@@ -86,7 +86,7 @@ class Report:
         """Number of entries by verdict."""
         found = Counter(e.verdict for e in self.entries if e.backend == backend)
         found["not_selected"] += self.backends[backend].not_selected
-        if self.backends[backend].status == "unavailable":
+        if self.backends[backend].status != "available":
             found["unavailable"] += 1
         return {verdict: found[verdict] for verdict in VERDICTS}
 
@@ -121,8 +121,8 @@ class Report:
     def summary(self, backend: str) -> str:
         """One line for a terminal."""
         about = self.backends[backend]
-        if about.status == "unavailable":
-            return f"{backend}: unavailable ({about.reason})"
+        if about.status != "available":
+            return f"{backend}: {about.status} ({about.reason})"
         counts = ", ".join(f"{n} {verdict}" for verdict, n in self.counts(backend).items() if n)
         return f"{backend}: {counts or 'nothing ran'}; claim: {about.claim or 'none'}"
 

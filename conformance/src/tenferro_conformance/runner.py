@@ -36,6 +36,7 @@ def problems_of(report: Report, require: Sequence[str]) -> list[str]:
         for name, about in report.backends.items()
         if name in require and about.status == "unavailable"
     ]
+    problems += [f"{name} is broken: {about.reason}" for name, about in report.backends.items() if about.status == "broken"]
     available = [name for name, about in report.backends.items() if about.status == "available"]
     problems += [f"{name} was selected and executed no case" for name in available if not report.executed(name)]
     if not available:
@@ -58,7 +59,7 @@ def run_children(
     merged, status = Report(), 0
     for name in sorted({*names, *require}):
         about = describe(name)
-        if about.status == "unavailable":
+        if about.status != "available":
             merged.backends[name] = about
             continue
         with tempfile.TemporaryDirectory() as folder:

@@ -108,6 +108,6 @@ ERROR_CASES: tuple[ErrorCase, ...] = (
              **{**_ROWS, "mode": "wrap"}),
     _refused("gather", "float_indices", [_F23, ((2, 1), "float64")], DTypeMismatchError, _DTYPES, **_ROWS),
     _refused("scatter_add", "bad_updates", [_F23, _INDEX, _F32], ShapeMismatchError, _SHAPES, **_INTO),
-    _refused("dynamic_slice", "too_large", [_F3, ((), "int64")], ShapeMismatchError, _SHAPES, sizes=(4,)),
+    _refused("dynamic_slice", "too_large", [_F3, ((), "int64")], InvalidParameterError, _parameter("sizes"), sizes=(4,)),
     _refused("dynamic_update_slice", "too_large", [_F3, ((4,), "float64"), ((), "int64")], ShapeMismatchError, _SHAPES),
 )  # fmt: skip

@@ -38,11 +38,11 @@ class Grid:
 
 
 def grid(low: float, high: float, *shape: int, unit: int = 64) -> Grid:
-    """Numbers spread over an interval in scattered order, multiples of 1/unit: exact in float32."""
+    """Numbers spread over an interval in scattered order, multiples of 1/unit: exact in float32, never the middle."""
     size = _size(shape)
     step = _coprime(size)
     places = ((i * step) % size for i in range(size))
-    flat = tuple(round((low + (high - low) * (k + 0.5) / size) * unit) / unit for k in places)
+    flat = tuple(round((low + (high - low) * (k + 0.375) / size) * unit) / unit for k in places)
     return Grid(shape, flat)
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from tenferro_conformance import programs, refusals
 
-pytestmark = pytest.mark.tenferro_law("unsupported", build=programs.value, cases="unsupported")
+pytestmark = pytest.mark.tenferro_law("errors", build=programs.value, cases="unsupported")
 
 
 def test_unsupported(tenferro_run, tenferro_kit, tenferro_unit):
