@@ -5,7 +5,7 @@ This layer knows no concrete primitive, no tensor and no number. Read in this or
 """
 
 from tenferro.tidu._context import ADContext, Rules
-from tenferro.tidu._derive import prepare_pullback, pullback, pushforward
+from tenferro.tidu._derive import Linearization, linearize_keys, pullback, pushforward
 from tenferro.tidu._emit import RuleBuilder, emit
 from tenferro.tidu._errors import (
     DifferentiationError,
@@ -42,6 +42,7 @@ __all__ = [
     "Linear",
     "LinearInput",
     "LinearSpace",
+    "Linearization",
     "LinearizedGraph",
     "MissingRuleError",
     "MixedFlowError",
@@ -63,10 +64,10 @@ __all__ = [
     "fresh_id",
     "linear_transpose",
     "linearize",
+    "linearize_keys",
     "missing_rule",
     "pin",
     "pinned_leaf",
-    "prepare_pullback",
     "pullback",
     "pushforward",
     "tangent_leaf",

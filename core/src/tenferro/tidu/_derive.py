@@ -7,15 +7,15 @@ differentiate call these.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from tenferro.computegraph import CollectorPaused, KeyView, Resolver, ValueKey
 from tenferro.tidu._context import EMPTY_CONTEXT, ADContext
-from tenferro.tidu._emit import RuleBuilder
+from tenferro.tidu._emit import RuleBuilder, emit
 from tenferro.tidu._linear_space import LinearSpace
 from tenferro.tidu._linear_transpose import Buckets, pull
-from tenferro.tidu._linearize import SweepPlan, check_wrt, fresh_tangents, plan_sweep, push
-from tenferro.tidu._value import NO_FLOW, Flow, Pass, Value, join_flow
+from tenferro.tidu._linearize import check_wrt, fresh_tangents, live_nodes, plan_sweep, push
+from tenferro.tidu._value import NO_FLOW, Flow, LinearNode, Pass, Value, join_flow
 
 _KEYS = KeyView()
 
@@ -35,7 +35,7 @@ def pushforward(
         plan = plan_sweep(view, outputs, wrt)
         run = Pass(space, transposed=False)
         enclosing = _flow_of(tangents)
-        seeds = [_enter(t, run) for t in tangents]
+        seeds = [None if t is None else _enter(t, run) for t in tangents]
         found = push(plan, wrt, seeds, RuleBuilder(run, context or EMPTY_CONTEXT, enclosing))
         return [_leave(found.get(key), run) for key in outputs]
 
@@ -50,42 +50,101 @@ def pullback(
     context: ADContext | None = None,
 ) -> list[Value | None]:
     """Cotangents of ``wrt`` for given cotangents of the outputs; ``None`` where nothing flows."""
-    return prepare_pullback(outputs, wrt, space=space, view=view, context=context)(cotangents)
+    linear = linearize_keys(outputs, wrt, space=space, view=view, context=context)
+    return linear.transpose(cotangents)
 
 
-def prepare_pullback(
+class Linearization:
+    """The derivative of outputs with respect to ``wrt``, swept once and applied many times.
+
+    ``residuals`` are the values that it reads from the primal program.
+    """
+
+    __slots__ = ("_context", "_ends", "_nodes", "_primal_of", "_seeds", "_space", "residuals")
+
+    def __init__(
+        self, run: Pass, seeds: list[Value | None], tangents: dict[ValueKey, Value],
+        outputs: Sequence[ValueKey], context: ADContext,
+    ) -> None:  # fmt: skip
+        self._space = run.space
+        self._context = context
+        self._seeds = seeds
+        self._ends = [tangents.get(key) for key in outputs]
+        self._nodes = live_nodes(run, self._ends)
+        self._primal_of = {t.key: key for key, t in tangents.items()}
+        fixed: dict[ValueKey, None] = {}
+        for node in self._nodes:
+            for key, active in zip(node.inputs, node.active_mask, strict=True):
+                if not active:
+                    fixed[key] = None
+        self.residuals = tuple(fixed)
+
+    def apply(self, tangents: Sequence[Value | None]) -> list[Value | None]:
+        """Tangents of the outputs, by emitting the linear nodes again on given tangents."""
+        with CollectorPaused():
+            run = Pass(self._space, transposed=False)
+            rule = RuleBuilder(run, self._context, _flow_of(tangents))
+            found: dict[ValueKey, Value] = {}
+            for seed, tangent in zip(self._seeds, tangents, strict=True):
+                if seed is not None and tangent is not None:
+                    found[seed.key] = _enter(tangent, run)
+            for node in self._nodes:
+                _replay(node, found, rule)
+            ends = [None if end is None else found.get(end.key) for end in self._ends]
+            return [_leave(value, run) for value in ends]
+
+    def transpose(self, cotangents: Sequence[Value | None]) -> list[Value | None]:
+        """Cotangents of ``wrt``, by the backward sweep over the linear nodes."""
+        with CollectorPaused():
+            run = Pass(self._space, transposed=True)
+            buckets: Buckets = {}
+            for end, ct in zip(self._ends, cotangents, strict=True):
+                if end is not None and ct is not None:
+                    buckets.setdefault(end.key, []).append(_enter(ct, run))
+            rule = RuleBuilder(run, self._context, _flow_of(cotangents))
+            pull(self._nodes, buckets, rule, self._primal_of)
+            found = [
+                None if s is None else rule.add_all(buckets.get(s.key, ())) for s in self._seeds
+            ]
+            return [_leave(value, run) for value in found]
+
+
+def linearize_keys(
     outputs: Sequence[ValueKey],
     wrt: Sequence[ValueKey],
     *,
     space: LinearSpace,
     view: Resolver = _KEYS,
     context: ADContext | None = None,
-) -> Callable[[Sequence[Value | None]], list[Value | None]]:
-    """Linearize once; the result emits the pullback of any number of cotangents."""
+) -> Linearization:
+    """Sweep forward once on fresh seeds; the result applies the derivative or its transpose."""
     check_wrt(wrt)
     rules = context or EMPTY_CONTEXT
     with CollectorPaused():
-        plan: SweepPlan = plan_sweep(view, outputs, wrt)
-        forward = Pass(space, transposed=False)
-        seeds = fresh_tangents(wrt, forward)
-        found = push(plan, wrt, seeds, RuleBuilder(forward, rules))
-        ends = [found.get(key) for key in outputs]
-        nodes = list(forward.nodes.values())
-        primal_of = {t.key: key for key, t in found.items()}
+        plan = plan_sweep(view, outputs, wrt)
+        run = Pass(space, transposed=False)
+        seeds = fresh_tangents(wrt, run)
+        tangents = push(plan, wrt, seeds, RuleBuilder(run, rules))
+        return Linearization(run, seeds, tangents, outputs, rules)
 
-    def emit_pullback(cotangents: Sequence[Value | None]) -> list[Value | None]:
-        with CollectorPaused():
-            backward = Pass(space, transposed=True)
-            buckets: Buckets = {}
-            for end, ct in zip(ends, cotangents, strict=True):
-                if end is not None and ct is not None:
-                    buckets.setdefault(end.key, []).append(_enter(ct, backward))  # type: ignore[arg-type]
-            rule = RuleBuilder(backward, rules, _flow_of(cotangents))
-            pull(nodes, buckets, rule, primal_of)
-            results = [None if s is None else rule.add_all(buckets.get(s.key, ())) for s in seeds]
-            return [_leave(value, backward) for value in results]
 
-    return emit_pullback
+def _replay(node: LinearNode, found: dict[ValueKey, Value], rule: RuleBuilder) -> None:
+    """Emit one linear node again, with what was found for its active inputs."""
+    inputs = [
+        found.get(key) if active else rule.value(key)
+        for key, active in zip(node.inputs, node.active_mask, strict=True)
+    ]
+    flowing = [
+        i for i, active in zip(inputs, node.active_mask, strict=True) if active and i is not None
+    ]
+    if not flowing:
+        return
+    values = [
+        rule.zeros(key.aval) if value is None else value
+        for key, value in zip(node.inputs, inputs, strict=True)
+    ]
+    emitted = emit(node.operation, values, rule.space.value)  # type: ignore[arg-type]
+    found.update(zip(node.outputs, emitted, strict=True))
 
 
 def _flow_of(values: Sequence[Value | None]) -> Flow:
@@ -96,9 +155,9 @@ def _flow_of(values: Sequence[Value | None]) -> Flow:
     return flow
 
 
-def _enter(value: Value | None, run: Pass) -> Value | None:
+def _enter(value: Value, run: Pass) -> Value:
     """The value, active in the pass."""
-    return None if value is None else run.space.value(value.key, (*value.flow, run))
+    return run.space.value(value.key, (*value.flow, run))
 
 
 def _leave(value: Value | None, run: Pass) -> Value | None:

@@ -243,7 +243,9 @@ def _transpose_wires(
     }
     seeds = [Value(leaves[i], (run,)) if i in leaves else None for i in turned]
     results = [
-        Value(leaves[from_seed[t.local]], (run,)) if t is not None and t.local in from_seed else None
+        Value(leaves[from_seed[t.local]], (run,))
+        if t is not None and t.local in from_seed
+        else None
         for t in inputs
     ]
     keys = [leaves.get(i) for i in turned]

@@ -78,9 +78,7 @@ def linearize(
             return _nothing_flows(view, outputs, wrt)
         seeds = fresh_tangents(wrt, run)
         tangents = push(plan, wrt, seeds, RuleBuilder(run, context or EMPTY_CONTEXT))
-        return assemble(
-            run, view, list(wrt), seeds, [tangents.get(key) for key in outputs]
-        )
+        return assemble(run, view, list(wrt), seeds, [tangents.get(key) for key in outputs])
 
 
 def check_wrt(wrt: Sequence[ValueKey]) -> None:
@@ -220,7 +218,7 @@ def assemble(
     """The linear graph of a pass and the residual graph that it reads from."""
     parents = view.graphs if isinstance(view, ResolvedView) else ()
     active = {t.key for t in seeds if t is not None}
-    nodes = _live_nodes(run, results, active)
+    nodes = live_nodes(run, results)
     for node in nodes:
         active.update(node.outputs)
     external = {k: None for node in nodes for k in node.inputs if k not in active}
@@ -244,9 +242,7 @@ def assemble(
     )
 
 
-def _live_nodes(
-    run: Pass, results: Sequence[Value | None], seeds: set[ValueKey]
-) -> list[LinearNode]:
+def live_nodes(run: Pass, results: Sequence[Value | None]) -> list[LinearNode]:
     """The recorded nodes that the results need, in the order of emission."""
     needed = {t.key for t in results if t is not None}
     live = []

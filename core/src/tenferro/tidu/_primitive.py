@@ -89,9 +89,7 @@ class Primitive(Operation):
         raise missing_rule(self, "transpose")
 
 
-def missing_rule(
-    operation: Operation, rule: str, index: int | None = None
-) -> MissingRuleError:
+def missing_rule(operation: Operation, rule: str, index: int | None = None) -> MissingRuleError:
     """The error for a rule that nobody wrote."""
     cls = type(operation)
     key = getattr(operation, "key", "") or operation.name

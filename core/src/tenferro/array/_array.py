@@ -1,0 +1,282 @@
+"""The lazy array: a handle on a graph value that evaluates itself when its numbers are wanted.
+
+Operators and methods record; nothing runs until a value is printed, converted, tested or asked for
+with ``evaluate``. What a method does is in ``functions/``; they are reached through the table of
+``_registry.py``, so that this file depends on none of them. Read next: ``_convert.py``,
+``_evaluate.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from tenferro.array._errors import ImmutableArrayError, TracedConversionError
+from tenferro.array._registry import FUNCTIONS
+from tenferro.computegraph import UNKNOWN, ValueKey
+from tenferro.primitives._handle import Handle
+from tenferro.primitives._source import caller, source_text
+from tenferro.tidu import NO_FLOW, Flow
+
+FLUSH_DEPTH = 2000
+EVALUATE: list[Callable[..., Any]] = []  # filled by _evaluate.py: (evaluate_keys, flush, to_numpy)
+
+
+class Array(Handle):
+    """An n-dimensional array of a backend, evaluated on demand.
+
+    Arrays come from ``tenferro.asarray`` and from every function that is given one.
+
+    >>> x = asarray(2.0)
+    >>> (x * x + 1).shape
+    ()
+    """
+
+    __slots__ = ("__weakref__",)
+    __array_priority__ = 1000.0
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, key: ValueKey, flow: Flow = NO_FLOW) -> None:
+        self.key = key
+        self.flow = flow
+        if key.source is None:
+            key.source = caller()
+        if key.depth > FLUSH_DEPTH and not is_traced(key):
+            EVALUATE[1](key)
+
+    # ---- evaluation ------------------------------------------------------------------------------
+
+    @property
+    def operand(self) -> Any:
+        """The backend's own array, evaluated if need be."""
+        key = self.key
+        if key.operand is UNKNOWN:
+            EVALUATE[0]([key])
+        return key.operand
+
+    def evaluate(self) -> Array:
+        """Compute the value now, and keep it."""
+        _ = self.operand
+        return self
+
+    def _to_numpy(self, asked: str) -> Any:
+        """A NumPy copy of the value; refused where that would cut a derivative."""
+        if is_traced(self.key):
+            raise TracedConversionError(
+                f"{asked} of an array that is being differentiated or traced\n"
+                f"  got        {self.aval}, on which a transform is open\n"
+                "  need       an operation that stays in the graph: the result of a conversion\n"
+                "             is a plain number, and its derivative would be lost silently\n"
+                f"  from       {source_text(caller())}\n"
+                "  hint       use functions of NumPy or tenferro on it; if it is meant to be a\n"
+                "             constant, write `tenferro.stop_gradient(x)` first",
+                aval=self.aval,
+                asked=asked,
+            )
+        return EVALUATE[2](self.operand, self.aval)
+
+    def __bool__(self) -> bool:
+        return bool(self._concrete("bool()"))
+
+    def __int__(self) -> int:
+        return int(self._concrete("int()"))
+
+    def __index__(self) -> int:
+        if not self.dtype.is_integer or self.ndim:
+            raise TypeError(f"only an integer of rank 0 can be an index, not {self.aval}")
+        return int(self._concrete("index()"))
+
+    def __float__(self) -> float:
+        return float(self._to_numpy("float()"))
+
+    def __complex__(self) -> complex:
+        return complex(self._to_numpy("complex()"))
+
+    def __round__(self, digits: int | None = None) -> Any:
+        return round(self._to_numpy("round()"), digits)
+
+    def item(self) -> Any:
+        """The only element as a Python scalar."""
+        return self._to_numpy("item()").item()
+
+    def tolist(self) -> Any:
+        """The elements as nested lists of Python scalars."""
+        return self._to_numpy("tolist()").tolist()
+
+    def _concrete(self, asked: str) -> Any:
+        """The value for control flow and shapes: evaluated now, whatever trace is open."""
+        if self.key.operand is UNKNOWN:
+            EVALUATE[0]([self.key], asked)
+        return EVALUATE[2](self.key.operand, self.aval)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        if copy is False:
+            raise ValueError("an Array cannot be viewed without a copy; leave out `copy=False`")
+        found = self._to_numpy("conversion to a NumPy array (`np.asarray`, `np.array`, `np.stack`)")
+        return found if dtype is None else found.astype(dtype)
+
+    # ---- looking ---------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        if self.key.operand is UNKNOWN and not evaluable(self.key):
+            return f"Array({self.aval}, abstract)"
+        text = repr(self._concrete("repr()"))
+        return (
+            f"Array({text.removeprefix('array(').removesuffix(')')})"
+            if "array" in text
+            else (f"Array({text})")
+        )
+
+    def __str__(self) -> str:
+        if self.key.operand is UNKNOWN and not evaluable(self.key):
+            return repr(self)
+        return str(self._concrete("str()"))
+
+    def __format__(self, spec: str) -> str:
+        if not spec:
+            return str(self)
+        return format(self._concrete("format()"), spec)
+
+    def __len__(self) -> int:
+        if not self.ndim:
+            raise TypeError("len() of an array of rank 0")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self.ndim:
+            raise TypeError("iteration over an array of rank 0")
+        return (self[i] for i in range(self.shape[0]))
+
+    def __contains__(self, value: Any) -> bool:
+        return bool(FUNCTIONS["any"](FUNCTIONS["equal"](self, value)))
+
+    # ---- copies and pickles: the value travels, the history does not ----------------------------
+
+    def __copy__(self) -> Array:
+        return type(self)(self.key, self.flow)
+
+    def __deepcopy__(self, memo: object) -> Array:
+        return type(self)(self.key, self.flow)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return FUNCTIONS["asarray"], (self._to_numpy("pickling"),)
+
+    # ---- indexing --------------------------------------------------------------------------------
+
+    def __getitem__(self, index: Any) -> Array:
+        return FUNCTIONS["getitem"](self, index)  # type: ignore[no-any-return]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        raise ImmutableArrayError(
+            "an Array cannot be assigned into\n"
+            f"  got        x[...] = …, x: {self.aval}\n"
+            f"  from       {source_text(caller())}\n"
+            "  hint       build the result with np.where, np.concatenate or np.stack",
+            aval=self.aval,
+        )
+
+    # ---- NumPy's protocols -----------------------------------------------------------------------
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        return FUNCTIONS["__array_ufunc__"](ufunc, method, inputs, kwargs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return FUNCTIONS["__array_function__"](function, args, kwargs)
+
+    @property
+    def T(self) -> Array:
+        """The array with its axes reversed."""
+        return FUNCTIONS["transpose"](self)  # type: ignore[no-any-return]
+
+    @property
+    def mT(self) -> Array:
+        """The array with its last two axes exchanged."""
+        return FUNCTIONS["swapaxes"](self, -1, -2)  # type: ignore[no-any-return]
+
+    @property
+    def real(self) -> Array:
+        """The real part."""
+        return FUNCTIONS["real"](self)  # type: ignore[no-any-return]
+
+    @property
+    def imag(self) -> Array:
+        """The imaginary part."""
+        return FUNCTIONS["imag"](self)  # type: ignore[no-any-return]
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the elements in bytes."""
+        return self.size * self.dtype.itemsize
+
+
+def is_traced(key: ValueKey) -> bool:
+    """Whether a transform is open on which the value depends differentiably."""
+    traces = key.traces
+    return bool(traces) and any(trace.open for trace in traces)
+
+
+def evaluable(key: ValueKey) -> bool:
+    """Whether every leaf under the value is known."""
+    return bool(EVALUATE[3](key))
+
+
+def _method(name: str) -> Callable[..., Any]:
+    def method(self: Array, *args: Any, **kwargs: Any) -> Any:
+        return FUNCTIONS[name](self, *args, **kwargs)
+
+    method.__name__ = name
+    method.__doc__ = f"As ``tenferro.{name}`` with this array as its first argument."
+    return method
+
+
+def _operator(name: str) -> Callable[[Any, Any], Any]:
+    def operator(self: Any, other: Any) -> Any:
+        return FUNCTIONS[name](self, other)
+
+    return operator
+
+
+def _reflected(name: str) -> Callable[[Any, Any], Any]:
+    def operator(self: Any, other: Any) -> Any:
+        return FUNCTIONS[name](other, self)
+
+    return operator
+
+
+METHODS = (
+    "all any argmax argmin astype clip conj conjugate copy dot flatten max mean min prod ravel "
+    "reshape squeeze std sum swapaxes take transpose var"
+).split()
+OPERATORS = {
+    "add": "add",
+    "sub": "subtract",
+    "mul": "multiply",
+    "truediv": "divide",
+    "pow": "power",
+    "matmul": "matmul",
+}
+COMPARISONS = {
+    "eq": "equal",
+    "ne": "not_equal",
+    "lt": "less",
+    "le": "less_equal",
+    "gt": "greater",
+    "ge": "greater_equal",
+    "and": "logical_and",
+    "or": "logical_or",
+    "xor": "logical_xor",
+}
+UNARY = {"neg": "negative", "pos": "positive", "abs": "absolute", "invert": "invert"}
+for _name in METHODS:
+    setattr(Array, _name, _method(_name))
+for _dunder, _name in {**OPERATORS, **COMPARISONS}.items():
+    setattr(Array, f"__{_dunder}__", _operator(_name))
+for _dunder in (*OPERATORS, "and", "or", "xor"):
+    setattr(Array, f"__r{_dunder}__", _reflected({**OPERATORS, **COMPARISONS}[_dunder]))
+for _dunder, _name in {
+    "neg": "negative",
+    "pos": "positive",
+    "abs": "absolute",
+    "invert": "invert",
+}.items():
+    setattr(Array, f"__{_dunder}__", _method(_name))

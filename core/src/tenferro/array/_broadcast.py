@@ -1,0 +1,205 @@
+"""Promotion and broadcasting: from what the user wrote to operands of one shape and dtype.
+
+The plan for a pair of avals is made once and kept. A Python scalar is weak: it takes the dtype of
+the other operand unless its kind does not fit. Read next: ``functions/arithmetic.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tenferro.array._array import Array
+from tenferro.array._convert import SCALARS, WeakName, as_array, scalar
+from tenferro.primitives import (
+    Aval,
+    AxisError,
+    DType,
+    Shape,
+    ShapeMismatchError,
+    broadcast_in_dim,
+    convert,
+    promote,
+    promote_dtypes,
+)
+
+_WEAK = frozenset(SCALARS)
+_shapes: dict[tuple[Shape, ...], Shape] = {}
+_LIMIT = 4096
+
+
+def broadcast_shapes(*shapes: Shape, function: str = "broadcast") -> Shape:
+    """The common shape, by NumPy's rule.
+
+    Raises ShapeMismatchError: if an axis neither fits nor has size 1.
+
+    >>> broadcast_shapes((3, 1), (4,))
+    (3, 4)
+    """
+    found = _shapes.get(shapes)
+    if found is None:
+        found = _join_shapes(shapes, function)
+        if len(_shapes) > _LIMIT:
+            _shapes.clear()
+        _shapes[shapes] = found
+    return found
+
+
+def _join_shapes(shapes: Sequence[Shape], function: str) -> Shape:
+    rank = max((len(shape) for shape in shapes), default=0)
+    result = []
+    for axis in range(-rank, 0):
+        sizes = {shape[axis] for shape in shapes if -axis <= len(shape)} - {1}
+        if len(sizes) > 1:
+            raise ShapeMismatchError.of(
+                function,
+                "shapes do not broadcast together",
+                got=", ".join(map(str, shapes)),
+                need=f"equal sizes, or 1, on axis {axis}; there they are {sorted(sizes)}",
+                shapes=tuple(shapes),
+            )
+        result.append(sizes.pop() if sizes else 1)
+    return tuple(result)
+
+
+def stretch(x: Array, shape: Shape) -> Array:
+    """The array, broadcast to a shape that is known to fit."""
+    if x.shape == shape:
+        return x
+    offset = len(shape) - x.ndim
+    return broadcast_in_dim(x, shape, tuple(range(offset, len(shape))))  # type: ignore[return-value]
+
+
+def cast(x: Array, dtype: DType) -> Array:
+    """The array in a dtype."""
+    return x if x.aval.dtype is dtype else convert(x, dtype)  # type: ignore[return-value]
+
+
+def pair(x: Any, y: Any, function: str, floating: bool = False) -> tuple[Array, Array]:
+    """Two operands of one shape and dtype; with ``floating``, integers become floats first."""
+    if type(x) is type(y) is Array and x.key.aval is y.key.aval:
+        if not floating or x.key.aval.dtype.is_inexact:
+            return x, y
+    x_weak, y_weak = type(x) in _WEAK, type(y) in _WEAK
+    if x_weak and not y_weak:
+        y = as_array(y)
+        x = weak(x, y.aval, floating)
+    elif y_weak and not x_weak:
+        x = as_array(x)
+        y = weak(y, x.aval, floating)
+    else:
+        x, y = as_array(x), as_array(y)
+    a, b = x.aval, y.aval
+    dtype = _joint_dtype(x, y)
+    if floating:
+        dtype = float_for(dtype)
+    shape = a.shape if a.shape == b.shape else broadcast_shapes(a.shape, b.shape, function=function)
+    return stretch(cast(x, dtype), shape), stretch(cast(y, dtype), shape)
+
+
+def _joint_dtype(x: Array, y: Array) -> DType:
+    """The promoted dtype; an argument that was a Python scalar is weak, unless both were."""
+    a, b = x.aval.dtype, y.aval.dtype
+    if a is b:
+        return a
+    x_weak, y_weak = (type(z.key.identity) is WeakName for z in (x, y))
+    if x_weak is not y_weak:
+        return promote(b, _KINDS[a.kind]) if x_weak else promote(a, _KINDS[b.kind])
+    return promote_dtypes(a, b)
+
+
+_KINDS: dict[str, Any] = {"bool": False, "int": 0, "float": 0.0, "complex": 0j}
+
+
+def weak(value: bool | int | float | complex, like: Aval, floating: bool = False) -> Array:
+    """A Python scalar in the dtype that it takes beside an operand."""
+    dtype = promote(like.dtype, value)
+    if floating:
+        dtype = float_for(dtype)
+    if dtype.is_integer and type(value) is int:
+        low = 0 if dtype.kind == "uint" else -(2 ** (dtype.bits - 1))
+        high = 2 ** (dtype.bits - (dtype.kind != "uint")) - 1
+        if not low <= value <= high:
+            raise OverflowError(f"the Python integer {value} does not fit into {dtype}")
+    elif dtype.is_inexact and type(value) in (int, bool):
+        value = float(value)
+    return scalar(value, dtype)
+
+
+def together(function: str, *xs: Any) -> list[Array]:
+    """Any number of operands of one shape and dtype."""
+    dtype = common_dtype(xs)
+    arrays = [weak_or_array(x, dtype) for x in xs]
+    shape = broadcast_shapes(*[x.shape for x in arrays], function=function)
+    return [stretch(cast(x, dtype), shape) for x in arrays]
+
+
+def common_dtype(xs: Sequence[Any]) -> DType:
+    """The promoted dtype of operands; Python scalars are weak unless all are."""
+    strong = [as_array(x).dtype for x in xs if type(x) not in _WEAK]
+    scalars = [x for x in xs if type(x) in _WEAK]
+    if not strong:
+        strong = [as_array(scalars[0]).dtype]
+    dtype = strong[0]
+    for other in strong[1:]:
+        dtype = promote_dtypes(dtype, other)
+    for value in scalars:
+        dtype = promote(dtype, value)
+    return dtype
+
+
+def weak_or_array(x: Any, dtype: DType) -> Array:
+    """The array, or a Python scalar in the given dtype."""
+    return weak(x, Aval((), dtype)) if type(x) in _WEAK else as_array(x)
+
+
+def float_for(dtype: DType) -> DType:
+    """The dtype in which NumPy computes a floating function of a dtype."""
+    if dtype.is_inexact:
+        return dtype
+    bits = 8 if dtype.is_bool else dtype.bits
+    return DType.of({8: "float16", 16: "float32"}.get(bits, "float64"))
+
+
+def floating(x: Any) -> Array:
+    """The operand as an array of floats or complex numbers."""
+    found = as_array(x)
+    dtype = found.aval.dtype
+    return found if dtype.is_inexact else cast(found, float_for(dtype))
+
+
+def normalize_axes(axis: Any, ndim: int, function: str) -> tuple[int, ...]:
+    """Axes as sorted non-negative integers; ``None`` means all.
+
+    Raises AxisError: if an axis is out of range or named twice.
+    """
+    if axis is None:
+        return tuple(range(ndim))
+    given = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
+    axes = tuple(normalize_axis(a, ndim, function) for a in given)
+    if len(set(axes)) != len(axes):
+        raise axis_error(function, given, ndim, "an axis is named twice")
+    return tuple(sorted(axes))
+
+
+def normalize_axis(axis: Any, ndim: int, function: str) -> int:
+    """One axis as a non-negative integer."""
+    try:
+        found = axis.__index__()
+    except AttributeError:
+        raise TypeError(f"{function}: an axis is an integer, not {type(axis).__name__}") from None
+    if not -ndim <= found < ndim:
+        raise axis_error(function, axis, ndim, "axis out of range")
+    return int(found % ndim)
+
+
+def axis_error(function: str, axis: Any, ndim: int, fact: str) -> Exception:
+    """The error about an axis."""
+    return AxisError.of(
+        function,
+        fact,
+        got=f"axis={axis} for rank {ndim}",
+        need=f"distinct axes, {-ndim} <= axis < {ndim}",
+        parameter="axis",
+        value=axis,
+    )

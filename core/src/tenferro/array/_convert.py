@@ -1,0 +1,179 @@
+"""From operands and Python scalars to arrays, and back to what the user gave.
+
+A NumPy array that the user may still write into is copied when a lazy computation captures it; an
+argument of a running transform is borrowed until the transform returns. Small and read-only arrays
+are shared by content. No array library is imported: an operand is whatever has a shape and a dtype.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, NamedTuple
+
+from tenferro.array._array import Array
+from tenferro.array._errors import UnknownOperandError
+from tenferro.array._registry import FUNCTIONS, covers
+from tenferro.computegraph import UNKNOWN, ValueKey, input_key, new_leaf
+from tenferro.primitives._aval import Aval
+from tenferro.primitives._dtype import DType, bool_, complex128, float64, int64
+from tenferro.primitives._source import caller, source_text
+
+SCALARS = (float, int, complex, bool)
+_DEFAULT: dict[type, DType] = {bool: bool_, int: int64, float: float64, complex: complex128}
+_SHARED_BYTES = 4096
+_dtypes: dict[Any, DType] = {}
+_borrowed: ContextVar[dict[int, ValueKey] | None] = ContextVar("tenferro_borrowed", default=None)
+
+
+class ScalarName(NamedTuple):
+    """The name of an input that the user wrote as a number; equal numbers share it."""
+
+    kind: str
+    text: str
+    dtype: DType
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class WeakName(NamedTuple):
+    """The name of an argument that was given as a Python scalar: its dtype is weak."""
+
+    text: str
+    serial: int
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class ContentName(NamedTuple):
+    """The name of a small captured array; equal contents share it."""
+
+    dtype: DType
+    shape: tuple[int, ...]
+    content: bytes
+
+    def __str__(self) -> str:
+        return "const"
+
+
+class CapturedName(NamedTuple):
+    """The name of a captured array."""
+
+    serial: int
+
+    def __str__(self) -> str:
+        return "const"
+
+
+def as_array(x: Any) -> Array:
+    """The array itself, or an array on an operand, a scalar or a nested sequence.
+
+    Raises UnknownOperandError: if it is none of these.
+    """
+    if isinstance(x, Array):
+        return x
+    kind = type(x)
+    if kind in _DEFAULT:
+        return scalar(x, _DEFAULT[kind])
+    return Array(operand_key(x))
+
+
+def scalar(value: bool | int | float | complex, dtype: DType) -> Array:
+    """An input of rank 0 with the value; equal values of one dtype are one input."""
+    key = input_key(ScalarName(type(value).__name__, repr(value), dtype), Aval((), dtype))
+    if key.operand is UNKNOWN:
+        key.operand = value
+    return Array(key)
+
+
+def operand_key(x: Any) -> ValueKey:
+    """The key under which an operand of some backend enters graphs."""
+    borrowed = _borrowed.get()
+    if borrowed is not None and id(x) in borrowed:
+        return borrowed[id(x)]
+    aval = aval_of_operand(x)
+    flags = getattr(x, "flags", None)
+    if flags is None or not hasattr(flags, "writeable"):
+        return _known(new_leaf(CapturedName(id(x)), aval), x)  # immutable, as jax's
+    if x.nbytes <= _SHARED_BYTES:
+        name = ContentName(aval.dtype, aval.shape, x.tobytes())
+        key = input_key(name, aval)
+        return key if key.operand is not UNKNOWN else _known(key, x.copy())
+    return _known(new_leaf(CapturedName(id(x)), aval), x.copy() if flags.writeable else x)
+
+
+def _known(key: ValueKey, operand: Any) -> ValueKey:
+    key.operand = operand
+    return key
+
+
+def aval_of_operand(x: Any) -> Aval:
+    """Shape and dtype of an operand; nested sequences are not operands."""
+    dtype = getattr(x, "dtype", None)
+    if dtype is None or not hasattr(x, "shape"):
+        raise UnknownOperandError(
+            f"cannot make an array of {type(x).__name__}\n"
+            f"  got        {str(x)[:60]!r}\n"
+            "  need       an array of an installed backend, a number, or a sequence of these\n"
+            f"  from       {source_text(caller())}",
+            value=x,
+        )
+    try:
+        found = _dtypes[dtype]
+    except KeyError:
+        found = _dtypes[dtype] = DType.of(dtype)
+    return Aval(x.shape, found)
+
+
+@covers("asarray", "array")
+def asarray(x: Any, dtype: Any = None, *, copy: bool | None = None) -> Array:
+    """Make an array of an operand, a scalar or a nested sequence of numbers.
+
+    x: any  →  y: Array. Sequences need NumPy to be imported by the program.
+
+    Raises UnknownOperandError: if x is none of these.
+
+    >>> asarray(1.5).dtype
+    float64
+    """
+    if isinstance(x, (list, tuple)):
+        x = _from_sequence(x)
+    found = as_array(x)
+    if dtype is None:
+        return found
+    converted: Array = FUNCTIONS["astype"](found, dtype)
+    return converted
+
+
+def _from_sequence(x: Any) -> Any:
+    """A nested sequence as an operand, or stacked arrays where it holds Arrays."""
+    if any(isinstance(item, Array) for item in x):
+        return FUNCTIONS["stack"](x)
+    numpy = sys.modules.get("numpy")
+    if numpy is None:
+        raise UnknownOperandError(
+            "a nested sequence becomes an array only where NumPy is imported\n"
+            "  hint       `import numpy as np` and pass `np.asarray(...)`",
+            value=x,
+        )
+    return numpy.asarray(x)
+
+
+@contextmanager
+def borrowing(keys: dict[int, ValueKey]) -> Iterator[None]:
+    """While it lasts, operands with these ids enter graphs as these keys, without a copy."""
+    outer = _borrowed.get()
+    token = _borrowed.set(keys if outer is None else {**outer, **keys})
+    try:
+        yield
+    finally:
+        _borrowed.reset(token)
+
+
+def is_operand(x: Any) -> bool:
+    """Whether x is an array of some library or a scalar of NumPy."""
+    return hasattr(x, "dtype") and hasattr(x, "shape") and not isinstance(x, Array)

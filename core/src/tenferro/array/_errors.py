@@ -1,0 +1,28 @@
+"""What arrays refuse; each error says where in the user's program and what to write instead.
+
+Read next: ``_array.py``.
+"""
+
+from __future__ import annotations
+
+from tenferro.computegraph import TenferroError
+
+
+class ConcretizationError(TenferroError, TypeError):
+    """Report that a value is wanted where only its shape is known. Fields: ``aval``, ``asked``."""
+
+
+class TracedConversionError(TenferroError, TypeError):
+    """Report a conversion that would cut a derivative. Fields: ``aval``, ``asked``."""
+
+
+class UnsupportedFunctionError(TenferroError, TypeError):
+    """Report a NumPy function that is not covered. Fields: ``function``, ``nearest``."""
+
+
+class ImmutableArrayError(TenferroError, TypeError):
+    """Report an attempt to write an Array into memory of NumPy, or into itself."""
+
+
+class UnknownOperandError(TenferroError, TypeError):
+    """Report something that is no array, no scalar and no sequence of them. Field: ``value``."""

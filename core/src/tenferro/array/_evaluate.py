@@ -1,0 +1,162 @@
+"""Evaluation on demand: flatten what is pending, find or compile its program, run it, keep results.
+
+A value that something else still holds and that shares the pending work is computed along with
+what was asked for, so that nothing is computed twice. A value on which no transform is open drops
+its history once it is known. Read next: ``functions/``.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from tenferro.array._array import EVALUATE, Array, is_traced
+from tenferro.array._errors import ConcretizationError
+from tenferro.backend import Backend, Executable, select_backend
+from tenferro.computegraph import (
+    UNKNOWN,
+    Definition,
+    MaterializedGraph,
+    ProgramCache,
+    ValueKey,
+    compile_program,
+    flatten,
+    postorder,
+    retire,
+)
+from tenferro.primitives._aval import Aval
+from tenferro.primitives._source import caller, source_text
+
+PROGRAMS = ProgramCache(max_entries=2048)
+_BYTES_PER_INSTRUCTION = 1500  # of a compiled program, measured on the NumPy executor
+
+
+def evaluate_keys(keys: Sequence[ValueKey], asked: str = "the value") -> None:
+    """Compute the values of keys and store them there.
+
+    Raises ConcretizationError: if a leaf is an argument that is only traced.
+    """
+    wanted = [key for key in dict.fromkeys(keys) if key.operand is UNKNOWN]
+    if not wanted:
+        return
+    outputs = [*wanted, *_shared(wanted)]
+    graph = flatten((), outputs, _pending)
+    for leaf in graph.inputs:
+        if leaf.operand is UNKNOWN:
+            raise _abstract(wanted[0], asked)
+    results = run(graph, [leaf.operand for leaf in graph.inputs])
+    for key, result in zip(outputs, results, strict=True):
+        store(key, result)
+
+
+def store(key: ValueKey, operand: Any) -> None:
+    """Keep the operand on the key, and drop its history if no transform needs it."""
+    key.operand = operand
+    key.depth = 0
+    if not is_traced(key):
+        retire(key)
+
+
+def _pending(key: ValueKey) -> Definition | None:
+    return None if key.operand is not UNKNOWN else key.definition
+
+
+def _shared(wanted: Sequence[ValueKey]) -> list[ValueKey]:
+    """Pending values under ``wanted`` that something outside this evaluation still holds.
+
+    A handle or another pending computation shows as a reference that the consumers found here do
+    not explain. Too many references only cost an extra output, never a wrong result.
+    """
+    order, _ = postorder(wanted, _pending)
+    uses: dict[ValueKey, int] = {}
+    for _, definition in order:
+        for key in definition[3:]:
+            uses[key] = uses.get(key, 0) + 1
+    skip = set(wanted)
+    count = sys.getrefcount
+    return [
+        item[0]
+        for item in order
+        if item[0] not in skip and count(item[0]) - uses.get(item[0], 0) > _INTERNAL
+    ]
+
+
+# References to a key inside `_shared` beyond its consumers: its entry in `order` and in `uses`, and
+# the argument of `getrefcount`. Keys in `wanted` are skipped, so theirs do not count.
+_INTERNAL = 3
+
+
+def run(graph: MaterializedGraph, operands: Sequence[Any], backend: Any = None) -> Sequence[Any]:
+    """Run a materialized graph on operands with the selected backend."""
+    chosen = select_backend(backend, operands)
+    return executable(graph, chosen)(*convert(graph, operands, chosen))
+
+
+def convert(graph: MaterializedGraph, operands: Sequence[Any], backend: Backend) -> list[Any]:
+    """The operands as the backend's own."""
+    take = backend.asoperand
+    return [take(x, aval) for x, aval in zip(operands, graph.avals, strict=False)]
+
+
+def executable(graph: MaterializedGraph, backend: Backend) -> Executable:
+    """The compiled program of a graph on a backend, from the cache or made now."""
+    avals = graph.avals[: len(graph.inputs)]
+    return PROGRAMS.get_or_make(  # type: ignore[no-any-return]
+        (graph.structure, avals, backend),
+        lambda: backend.compile(compile_program(graph), avals),
+        lambda _: _BYTES_PER_INSTRUCTION * len(graph),
+    )
+
+
+def flush(key: ValueKey) -> None:
+    """Evaluate a value whose pending history has become long, if all its leaves are known."""
+    if _evaluable(key):
+        evaluate_keys([key])
+    else:
+        key.depth = -(10**9)  # abstract: never ask again on top of it
+
+
+def _evaluable(key: ValueKey) -> bool:
+    _, leaves = postorder([key], _pending)
+    return all(leaf.operand is not UNKNOWN for leaf in leaves)
+
+
+def _abstract(key: ValueKey, asked: str) -> ConcretizationError:
+    recorded = source_text(key.source)
+    return ConcretizationError(
+        f"{asked} needs the value of an array that is only traced\n"
+        f"  got        {key.aval}, whose value is unknown while a function is traced\n"
+        "  need       a program that does the same whatever the value is\n"
+        f"  from       {source_text(caller())}\n"
+        + (f"  recorded   {recorded}\n" if recorded else "")
+        + "  hint       write `np.where(condition, a, b)` in the place of `if`, or call the\n"
+        "             function without jit, or make the argument static (`static_argnums`)",
+        aval=key.aval,
+        asked=asked,
+    )
+
+
+def to_numpy(operand: Any, aval: Aval) -> Any:
+    """An operand as a NumPy array of its own, or a NumPy scalar for rank 0."""
+    backend = select_backend(None, (operand,))
+    found = backend.to_numpy(backend.asoperand(operand, aval))
+    if found is operand:
+        found = operand.copy()
+    return found if aval.shape else found[()]
+
+
+def evaluate(*arrays: Array) -> None:
+    """Compute arrays now, all in one program.
+
+    Raises ConcretizationError: inside a function that is only traced.
+
+    >>> x = asarray(2.0) * 3.0
+    >>> evaluate(x)
+    >>> float(x)
+    6.0
+    """
+    evaluate_keys([array.key for array in arrays])
+
+
+EVALUATE[:] = [evaluate_keys, flush, to_numpy, _evaluable]

@@ -1,0 +1,203 @@
+"""Arithmetic on arrays: NumPy's names, promotion and broadcasting over the primitives.
+
+Each function takes operands, arrays and Python scalars. Read next: ``elementwise.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tenferro.array._array import Array
+from tenferro.array._broadcast import cast, float_for, floating, pair, together
+from tenferro.array._convert import as_array
+from tenferro.array._registry import covers
+from tenferro.primitives import DType, DTypeMismatchError, Handle, int64, promote
+from tenferro.primitives import arithmetic as p
+from tenferro.primitives.comparison import logical_and, logical_or
+
+
+def _refuse_bool(function: str, hint: str) -> DTypeMismatchError:
+    return DTypeMismatchError.of(
+        function, "not defined for bool", got="bool operands", need=f"numbers; {hint}"
+    )
+
+
+@covers("add")
+def add(x: Any, y: Any) -> Array:
+    """x + y; for bools the logical or, as in NumPy.
+
+    >>> add(1.0, 2).dtype
+    float64
+    """
+    a, b = pair(x, y, "add")
+    return (logical_or if a.aval.dtype.is_bool else p.add)(a, b)  # type: ignore[return-value]
+
+
+@covers("subtract")
+def subtract(x: Any, y: Any) -> Array:
+    """x − y.
+
+    Raises DTypeMismatchError: for bools, as in NumPy.
+    """
+    a, b = pair(x, y, "subtract")
+    if a.aval.dtype.is_bool:
+        raise _refuse_bool("subtract", "use logical_xor for bools")
+    return p.sub(a, b)  # type: ignore[return-value]
+
+
+@covers("multiply")
+def multiply(x: Any, y: Any) -> Array:
+    """x · y elementwise; for bools the logical and, as in NumPy."""
+    a, b = pair(x, y, "multiply")
+    return (logical_and if a.aval.dtype.is_bool else p.mul)(a, b)  # type: ignore[return-value]
+
+
+@covers("divide", "true_divide")
+def divide(x: Any, y: Any) -> Array:
+    """x / y; integers are divided as floats."""
+    return p.div(*pair(x, y, "divide", floating=True))  # type: ignore[return-value]
+
+
+@covers("power", "pow")
+def power(x: Any, y: Any) -> Array:
+    """x to the power y.
+
+    A Python integer, or a Python float that is one, is an exact integer power, also at negative x.
+
+    Raises DTypeMismatchError: for integers to a negative power, which have no integer value.
+    """
+    if type(y) is float and y.is_integer() and abs(y) < 2**31:
+        exponent: int | None = int(y)
+    else:
+        exponent = y if type(y) is int else None
+    if exponent is None:
+        return p.pow(*pair(x, y, "power"))  # type: ignore[return-value]
+    base = as_array(x)
+    dtype = promote(base.dtype, y)
+    if dtype.is_integer and exponent < 0:
+        raise DTypeMismatchError.of(
+            "power",
+            "an integer to a negative power is no integer",
+            got=f"{base.aval} ** {exponent}",
+            need="a float base, e.g. x.astype(float)",
+            dtypes=(dtype,),
+        )
+    return _integer_power(cast(base, dtype), exponent)
+
+
+def _integer_power(x: Array, exponent: int) -> Array:
+    if exponent == 1:
+        return x
+    return p.square(x) if exponent == 2 else p.integer_pow(x, exponent)  # type: ignore[return-value]
+
+
+@covers("maximum")
+def maximum(x: Any, y: Any) -> Array:
+    """The larger of x and y; NaN wins. At a tie the derivative is shared equally."""
+    return _extremum(p.maximum, logical_or, x, y, "maximum")
+
+
+@covers("minimum")
+def minimum(x: Any, y: Any) -> Array:
+    """The smaller of x and y; NaN wins. At a tie the derivative is shared equally."""
+    return _extremum(p.minimum, logical_and, x, y, "minimum")
+
+
+_Binary = Callable[[Handle, Handle], Handle]
+
+
+def _extremum(function: _Binary, of_bools: _Binary, x: Any, y: Any, name: str) -> Array:
+    a, b = pair(x, y, name)
+    return (of_bools if a.aval.dtype.is_bool else function)(a, b)  # type: ignore[return-value]
+
+
+@covers("clip")
+def clip(
+    x: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None
+) -> Array:
+    """x limited to [a_min, a_max]; the derivative is 1 strictly inside, 0 at the bounds.
+
+    ``min`` and ``max`` are NumPy's other names for the bounds; ``None`` leaves a side open.
+    """
+    low = a_min if min is None else min
+    high = a_max if max is None else max
+    if low is None and high is None:
+        return as_array(x)
+    if low is None:
+        return minimum(x, high)
+    if high is None:
+        return maximum(x, low)
+    middle, bottom, top = together("clip", x, low, high)
+    return p.clamp(bottom, middle, top)  # type: ignore[return-value]
+
+
+@covers("negative")
+def negative(x: Any) -> Array:
+    """−x.
+
+    Raises DTypeMismatchError: for bools, as in NumPy.
+    """
+    found = as_array(x)
+    if found.dtype.is_bool:
+        raise _refuse_bool("negative", "use logical_not for bools")
+    return p.neg(found)  # type: ignore[return-value]
+
+
+@covers("positive")
+def positive(x: Any) -> Array:
+    """+x."""
+    return as_array(x)
+
+
+@covers("absolute", "abs", "fabs")
+def absolute(x: Any) -> Array:
+    """|x|; real for complex x. The derivative at 0 is 0."""
+    found = as_array(x)
+    return found if found.dtype.is_bool else p.abs(found)  # type: ignore[return-value]
+
+
+@covers("sign")
+def sign(x: Any) -> Array:
+    """The sign of x, z/|z| for complex z, 0 at 0; its derivative is zero."""
+    return p.sign(as_array(x))  # type: ignore[return-value]
+
+
+@covers("sqrt")
+def sqrt(x: Any) -> Array:
+    """The square root; its derivative at 0 is inf."""
+    return p.sqrt(floating(x))  # type: ignore[return-value]
+
+
+@covers("square")
+def square(x: Any) -> Array:
+    """x²."""
+    return p.square(as_array(x))  # type: ignore[return-value]
+
+
+@covers("reciprocal")
+def reciprocal(x: Any) -> Array:
+    """1/x in the dtype of x."""
+    return divide(1.0, floating(x))
+
+
+@covers("astype")
+def astype(x: Any, dtype: Any, copy: bool = True) -> Array:
+    """x in another dtype; derivatives pass between floats and complex numbers.
+
+    >>> astype(1.9, int).dtype
+    int64
+    """
+    return cast(as_array(x), DType.of(dtype))
+
+
+def sum_dtype(dtype: DType) -> DType:
+    """The dtype in which NumPy sums: at least 64 bits for integers and bools."""
+    if dtype.is_bool or (dtype.kind == "int" and dtype.bits < 64):
+        return int64
+    return DType.of("uint64") if dtype.kind == "uint" else dtype
+
+
+def mean_dtype(dtype: DType) -> DType:
+    """The dtype of a mean: float64 for integers."""
+    return dtype if dtype.is_inexact else float_for(int64)

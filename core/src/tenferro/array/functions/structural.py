@@ -1,0 +1,198 @@
+"""Changing and joining shapes: NumPy's names over the primitives. Results never alias."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from operator import index
+from typing import Any
+
+from tenferro.array._array import Array
+from tenferro.array._broadcast import (
+    broadcast_shapes,
+    cast,
+    common_dtype,
+    normalize_axes,
+    normalize_axis,
+    stretch,
+    weak_or_array,
+)
+from tenferro.array._convert import as_array
+from tenferro.array._registry import covers
+from tenferro.primitives import InvalidParameterError, Shape, ShapeMismatchError
+from tenferro.primitives import structural as p
+
+
+@covers("reshape")
+def reshape(x: Any, *shape: Any, order: str = "C", copy: bool | None = None) -> Array:
+    """x with another shape of as many elements, rows first; one size may be −1.
+
+    Raises ShapeMismatchError: if the number of elements differs.
+
+    >>> reshape(as_array(1.0), (1, -1)).shape
+    (1, 1)
+    """
+    if order not in ("C", "A"):
+        raise InvalidParameterError.of(
+            "reshape", "only row-major order", got=f"order={order!r}", need="order='C'",
+            parameter="order", value=order,
+        )  # fmt: skip
+    found = as_array(x)
+    given = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+    return p.reshape(found, _fill_in(tuple(map(index, given)), found))  # type: ignore[return-value]
+
+
+def _fill_in(shape: Shape, x: Array) -> Shape:
+    """The shape with −1 replaced by what is left."""
+    if -1 not in shape:
+        return shape
+    known = prod(n for n in shape if n != -1)
+    if shape.count(-1) > 1 or known == 0 or x.size % known:
+        raise ShapeMismatchError.of(
+            "reshape",
+            "the size of axis -1 cannot be found",
+            got=f"{x.aval} to {shape}",
+            need="one -1, and sizes that divide the number of elements",
+            shapes=(x.shape, shape),
+        )
+    return tuple(x.size // known if n == -1 else n for n in shape)
+
+
+@covers("ravel", "flatten")
+def ravel(x: Any, order: str = "C") -> Array:
+    """x as one axis, rows first."""
+    return reshape(x, (-1,) if as_array(x).size else (0,), order=order)
+
+
+@covers("transpose", "permute_dims")
+def transpose(x: Any, *axes: Any) -> Array:
+    """x with its axes permuted, reversed if nothing is said."""
+    found = as_array(x)
+    given = (
+        axes[0] if len(axes) == 1 and (axes[0] is None or not isinstance(axes[0], int)) else axes
+    )
+    if not given and given != 0:
+        order = tuple(reversed(range(found.ndim)))
+    else:
+        order = tuple(normalize_axis(a, found.ndim, "transpose") for a in given)
+    return p.transpose(found, order)  # type: ignore[return-value]
+
+
+@covers("swapaxes")
+def swapaxes(x: Any, axis1: int, axis2: int) -> Array:
+    """x with two axes exchanged."""
+    found = as_array(x)
+    order = list(range(found.ndim))
+    i, j = (normalize_axis(a, found.ndim, "swapaxes") for a in (axis1, axis2))
+    order[i], order[j] = order[j], order[i]
+    return p.transpose(found, order)  # type: ignore[return-value]
+
+
+@covers("moveaxis")
+def moveaxis(x: Any, source: Any, destination: Any) -> Array:
+    """x with axes moved to new places, the others in their order."""
+    found = as_array(x)
+    sources, places = (_axis_list(a, found.ndim, "moveaxis") for a in (source, destination))
+    order = [axis for axis in range(found.ndim) if axis not in sources]
+    for place, axis in sorted(zip(places, sources, strict=True)):
+        order.insert(place, axis)
+    return p.transpose(found, order)  # type: ignore[return-value]
+
+
+def _axis_list(axis: Any, ndim: int, function: str) -> list[int]:
+    given = axis if isinstance(axis, (tuple, list)) else (axis,)
+    return [normalize_axis(a, ndim, function) for a in given]
+
+
+@covers("expand_dims")
+def expand_dims(x: Any, axis: Any) -> Array:
+    """x with new axes of size 1."""
+    found = as_array(x)
+    given = axis if isinstance(axis, (tuple, list)) else (axis,)
+    ndim = found.ndim + len(given)
+    places = normalize_axes(given, ndim, "expand_dims")
+    sizes = iter(found.shape)
+    return p.reshape(found, [1 if i in places else next(sizes) for i in range(ndim)])  # type: ignore[return-value]
+
+
+@covers("squeeze")
+def squeeze(x: Any, axis: Any = None) -> Array:
+    """x without axes of size 1, all of them or those named.
+
+    Raises ShapeMismatchError: if a named axis has another size.
+    """
+    found = as_array(x)
+    if axis is None:
+        return p.reshape(found, [n for n in found.shape if n != 1])  # type: ignore[return-value]
+    axes = normalize_axes(axis, found.ndim, "squeeze")
+    if any(found.shape[a] != 1 for a in axes):
+        raise ShapeMismatchError.of(
+            "squeeze",
+            "an axis to drop has not size 1",
+            got=f"{found.aval}, axis={axis}",
+            need="axes of size 1",
+            shapes=(found.shape,),
+        )
+    return p.reshape(found, [n for i, n in enumerate(found.shape) if i not in axes])  # type: ignore[return-value]
+
+
+@covers("broadcast_to")
+def broadcast_to(x: Any, shape: Any) -> Array:
+    """x repeated to a shape."""
+    found = as_array(x)
+    target = (shape,) if isinstance(shape, int) else tuple(shape)
+    if broadcast_shapes(found.shape, target, function="broadcast_to") != target:
+        raise ShapeMismatchError.of(
+            "broadcast_to",
+            "the array has sizes that the shape lacks",
+            got=f"{found.aval} to {target}",
+            need="sizes 1 or equal",
+            shapes=(found.shape, target),
+        )
+    return stretch(found, target)
+
+
+def _of_one_dtype(xs: Sequence[Any]) -> list[Array]:
+    dtype = common_dtype(xs)
+    return [cast(weak_or_array(x, dtype), dtype) for x in xs]
+
+
+@covers("concatenate", "concat")
+def concatenate(xs: Sequence[Any], axis: int | None = 0, *, dtype: Any = None) -> Array:
+    """Arrays joined along an axis; with ``axis=None``, flattened first."""
+    arrays = _of_one_dtype(tuple(xs))
+    if axis is None:
+        arrays, axis = [ravel(x) for x in arrays], 0
+    joined = p.concatenate(arrays, normalize_axis(axis, arrays[0].ndim, "concatenate"))
+    return joined if dtype is None else cast(joined, dtype)  # type: ignore[return-value,arg-type]
+
+
+@covers("stack")
+def stack(xs: Sequence[Any], axis: int = 0) -> Array:
+    """Arrays of one shape joined along a new axis."""
+    return concatenate([expand_dims(x, axis) for x in _of_one_dtype(tuple(xs))], axis)
+
+
+@covers("vstack")
+def vstack(xs: Sequence[Any]) -> Array:
+    """Arrays joined along the first axis; rank 1 becomes rows."""
+    return concatenate([_at_least(x, 2) for x in xs], 0)
+
+
+@covers("hstack")
+def hstack(xs: Sequence[Any]) -> Array:
+    """Arrays joined along the second axis, or along the only one."""
+    arrays = [_at_least(x, 1) for x in xs]
+    return concatenate(arrays, 0 if arrays[0].ndim == 1 else 1)
+
+
+def _at_least(x: Any, ndim: int) -> Array:
+    found = as_array(x)
+    return found if found.ndim >= ndim else reshape(found, (1,) * (ndim - found.ndim) + found.shape)
+
+
+@covers("flip")
+def flip(x: Any, axis: Any = None) -> Array:
+    """x with the order of elements reversed along axes."""
+    found = as_array(x)
+    return p.reverse(found, normalize_axes(axis, found.ndim, "flip"))  # type: ignore[return-value]

@@ -1,0 +1,199 @@
+"""Gradients of scalar functions, by the reverse sweep.
+
+Convention for complex arguments: the gradient of a real f is the vector g with
+df = Re Σ conj(g) dz, so grad |z|² = 2z, as in PyTorch; ``convention="jax"`` gives its conjugate.
+Read next: ``_jvp.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any
+
+from tenferro.array import Array, conj
+from tenferro.array._convert import aval_of_operand
+from tenferro.computegraph import ValueKey
+from tenferro.primitives import Handle, Primitive, constant
+from tenferro.primitives._aval import Aval
+from tenferro.primitives._source import caller, source_text
+from tenferro.tidu import ADContext, Value, pullback
+from tenferro.transforms import _tree
+from tenferro.transforms._errors import DifferentiationInputError, NonScalarOutputError
+from tenferro.transforms._record import Recording, record
+from tenferro.transforms._settle import key_of, settle
+
+Argnums = int | Sequence[int]
+
+
+def grad(
+    function: Callable[..., Any],
+    argnums: Argnums = 0,
+    *,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    convention: str = "hermitian",
+    backend: Any = None,
+    context: ADContext | None = None,
+) -> Callable[..., Any]:
+    """Make the function that computes the gradient; for complex z, grad |z|² is 2z.
+
+    The result has the structure of the arguments named by ``argnums`` (a tuple of numbers gives a
+    tuple). With ``holomorphic``, it is the complex derivative f′(z). With ``has_aux``, the function
+    returns (value, aux), and the gradient function (gradient, aux).
+
+    Raises NonScalarOutputError: if the value is not a real scalar (complex if ``holomorphic``).
+    Raises DifferentiationInputError: if an argument consists of integers or bools.
+
+    >>> import tenferro as tn
+    >>> print(tn.trace(tn.grad(lambda x: x * x), tn.Aval((), "float64")))
+    graph(x: f64[]) {
+      %1 = add %0 %0                       : f64[]
+      return %1
+    }
+    """
+    both = value_and_grad(
+        function,
+        argnums,
+        has_aux=has_aux,
+        holomorphic=holomorphic,
+        convention=convention,
+        backend=backend,
+        context=context,
+    )
+
+    @wraps(function)
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        value, found = both(*args, **kwargs)
+        return (found, value[1]) if has_aux else found
+
+    return gradient
+
+
+def value_and_grad(
+    function: Callable[..., Any],
+    argnums: Argnums = 0,
+    *,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    convention: str = "hermitian",
+    backend: Any = None,
+    context: ADContext | None = None,
+) -> Callable[..., Any]:
+    """Make the function that computes (value, gradient) in one program; arguments as in ``grad``.
+
+    With ``has_aux``, the result is ((value, aux), gradient).
+    """
+    if convention not in ("hermitian", "jax"):
+        raise ValueError(f"convention is 'hermitian' or 'jax', not {convention!r}")
+    positions = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    conjugate = holomorphic or convention == "jax"
+
+    @wraps(function)
+    def both(*args: Any, **kwargs: Any) -> Any:
+        chosen = [i + len(args) if i < 0 else i for i in positions]
+        recording = record(function, args, kwargs, chosen, has_aux)
+        _check_inputs(recording, holomorphic)
+        value_key = _scalar_output(recording, holomorphic)
+
+        def emit() -> list[ValueKey]:
+            return [value_key, *gradient_keys(value_key, recording.wrt, conjugate, context)]
+
+        kind = ("value_and_grad", conjugate, context)
+        found = settle(kind, [value_key], recording.wrt, emit, recording.plain, backend)
+        value, gradients = found[0], regroup(found[1:], recording.specs)
+        if isinstance(argnums, int):
+            gradients = gradients[0]
+        return ((value, recording.aux) if has_aux else value), gradients
+
+    return both
+
+
+def gradient_keys(
+    output: ValueKey, wrt: Sequence[ValueKey], conjugate: bool, context: ADContext | None
+) -> list[ValueKey]:
+    """Keys of the gradients; zeros where the output does not depend on an argument."""
+    one = constant(1, output.aval.dtype)
+    found = pullback([output], wrt, [one], space=Primitive.space, context=context)
+    return [gradient_key(key.aval, value, conjugate) for key, value in zip(wrt, found, strict=True)]
+
+
+def gradient_key(aval: Aval, value: Value | None, conjugate: bool) -> ValueKey:
+    """One gradient as a key, conjugated if asked; a structural zero becomes zeros."""
+    handle = constant(0, aval.dtype, aval.shape) if value is None else value
+    if conjugate and aval.dtype.is_complex:
+        return conj(Array(handle.key)).key
+    return handle.key
+
+
+def regroup(leaves: Sequence[Any], specs: Sequence[Any]) -> tuple[Any, ...]:
+    """Leaves put back into the structures of the arguments."""
+    trees, start = [], 0
+    for spec in specs:
+        trees.append(_tree.unflatten(spec, leaves[start : start + spec.num_leaves]))
+        start += spec.num_leaves
+    return tuple(trees)
+
+
+def _check_inputs(recording: Recording, holomorphic: bool) -> None:
+    for key in recording.wrt:
+        check_differentiable(key)
+        if holomorphic and not key.aval.dtype.is_complex:
+            raise DifferentiationInputError(
+                f"holomorphic=True needs complex arguments, got {key.aval}",
+                argument=str(key.input_key),
+                aval=key.aval,
+            )
+
+
+def check_differentiable(key: ValueKey) -> None:
+    """Raise DifferentiationInputError for integers and bools."""
+    if key.aval.dtype.is_inexact:
+        return
+    name = str(key.input_key) if key.is_input else repr(key)
+    raise DifferentiationInputError(
+        f"the derivative with respect to {name} is asked for, but it holds no floats\n"
+        f"  got        {key.aval}\n"
+        "  need       floats or complex numbers: integers and bools cannot vary\n"
+        f"  from       {source_text(caller())}\n"
+        "  hint       pass `x.astype(float)` (or 3.0 in the place of 3), or leave the argument\n"
+        "             out of argnums",
+        argument=name,
+        aval=key.aval,
+    )
+
+
+def _scalar_output(recording: Recording, holomorphic: bool) -> ValueKey:
+    outputs = recording.outputs
+    if len(outputs) != 1 or not _is_numeric(outputs[0]):
+        got = f"{len(outputs)} values" if len(outputs) != 1 else type(outputs[0]).__name__
+        raise _not_scalar(got, None, holomorphic)
+    key = key_of(outputs[0])
+    aval = key.aval
+    wanted = aval.dtype.is_complex if holomorphic else aval.dtype.is_float
+    if aval.shape or not wanted:
+        raise _not_scalar(str(aval), aval, holomorphic)
+    return key
+
+
+def _is_numeric(x: Any) -> bool:
+    if isinstance(x, (Handle, bool, int, float, complex)):
+        return True
+    try:
+        aval_of_operand(x)
+    except TypeError:
+        return False
+    return True
+
+
+def _not_scalar(got: str, aval: Aval | None, holomorphic: bool) -> NonScalarOutputError:
+    need = "one complex number" if holomorphic else "one real floating number"
+    return NonScalarOutputError(
+        "the function under grad does not return a scalar that can be differentiated\n"
+        f"  got        {got}\n"
+        f"  need       {need}, of shape ()\n"
+        f"  from       {source_text(caller())}\n"
+        "  hint       sum the result, or use `tenferro.vjp` or `tenferro.jvp` for other shapes;\n"
+        "             for a complex value take `.real`, `abs`, or pass holomorphic=True",
+        aval=aval,
+    )

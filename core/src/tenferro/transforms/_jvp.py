@@ -1,0 +1,281 @@
+"""Directional derivatives, pullbacks and linear maps: ``jvp``, ``vjp``, ``linearize``, ``hvp``.
+
+The inner product is ⟨a, b⟩ = Re Σ conj(a) b, so a pullback is the Hermitian adjoint of the
+derivative. Read next: ``_jit.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any
+
+from tenferro.array import Array, as_array, evaluate_keys, is_traced
+from tenferro.array._array import evaluable
+from tenferro.array._broadcast import weak
+from tenferro.array._convert import SCALARS, aval_of_operand
+from tenferro.computegraph import UNKNOWN, ValueKey, new_leaf
+from tenferro.primitives import Handle, Primitive, constant, convert
+from tenferro.primitives._aval import Aval
+from tenferro.tidu import ADContext, Linearization, Value, linearize_keys, pushforward
+from tenferro.transforms import _tree
+from tenferro.transforms._errors import TangentMismatchError
+from tenferro.transforms._grad import check_differentiable, grad, regroup
+from tenferro.transforms._record import Name, Recording, make_known, record
+from tenferro.transforms._settle import as_user, key_of, settle
+
+_SCALARS = frozenset(SCALARS)
+
+
+def jvp(
+    function: Callable[..., Any],
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    *,
+    has_aux: bool = False,
+    backend: Any = None,
+    context: ADContext | None = None,
+) -> Any:
+    """Compute (f(x), J v): the value and the derivative in a direction, by the forward sweep.
+
+    ``tangents`` has the structure of ``primals``; a tangent may be ``None`` where nothing varies.
+    With ``has_aux``, the result is (value, tangent, aux).
+
+    Raises TangentMismatchError: if a tangent has another shape or structure than its primal.
+
+    >>> import tenferro as tn
+    >>> tn.jvp(lambda x: x * x, (tn.Aval((), "float64"),), (None,))[1] is None
+    False
+    """
+    primals, tangents = _as_tuple(primals, "primals"), _as_tuple(tangents, "tangents")
+    recording = record(function, primals, {}, range(len(primals)), has_aux)
+    seeds = _tangent_keys(recording, primals, tangents)
+    given = [seed for seed in seeds if seed is not None]
+    outputs = [key_of(x) for x in recording.outputs]
+
+    def emit() -> list[ValueKey]:
+        values = [None if seed is None else Handle(seed) for seed in seeds]
+        found = pushforward(outputs, recording.wrt, values, space=Primitive.space, context=context)
+        return [*outputs, *(_flow_key(k, t) for k, t in zip(outputs, found, strict=True))]
+
+    kind = ("jvp", tuple([seed is None for seed in seeds]), len(outputs), context)
+    plain = recording.plain and not any(isinstance(t, Array) for t in _tree.flatten(tangents)[0])
+    inputs = [*recording.wrt, *given]
+    if any([is_traced(seed) for seed in given]):
+        found = [Array(key) for key in emit()]
+    else:
+        found = settle(kind, outputs, inputs, emit, plain, backend)
+    count = len(outputs)
+    value, tangent = (
+        _tree.unflatten(recording.out_spec, part) for part in (found[:count], found[count:])
+    )
+    return (value, tangent, recording.aux) if has_aux else (value, tangent)
+
+
+def _as_tuple(x: Any, what: str) -> tuple[Any, ...]:
+    if isinstance(x, (tuple, list)):
+        return tuple(x)
+    raise TypeError(f"{what} is a tuple with one entry per argument; write `(x,)` for one argument")
+
+
+def _flow_key(output: ValueKey, value: Value | None) -> ValueKey:
+    """The tangent of an output as a key; zeros where nothing flows."""
+    return constant(0, output.aval.dtype, output.aval.shape).key if value is None else value.key
+
+
+def _tangent_keys(
+    recording: Recording, primals: Sequence[Any], tangents: Sequence[Any]
+) -> list[ValueKey | None]:
+    """One key per leaf of the primals; ``None`` where the user gave ``None`` or nothing varies."""
+    if len(tangents) != len(primals):
+        raise _mismatch(f"{len(tangents)} tangents", f"{len(primals)}, one per argument")
+    seeds: list[ValueKey | None] = []
+    start = 0
+    for spec, tangent in zip(recording.specs, tangents, strict=True):
+        keys = recording.wrt[start : start + spec.num_leaves]
+        start += spec.num_leaves
+        if tangent is None:
+            seeds += [None] * len(keys)
+            continue
+        leaves, structure = _tree.flatten(tangent)
+        if not _tree.same_structure(structure, spec):
+            raise _mismatch(f"a tangent of structure {structure}", str(spec))
+        seeds += [direction_key(leaf, k, "d") for leaf, k in zip(leaves, keys, strict=True)]
+    return seeds
+
+
+def direction_key(leaf: Any, like: ValueKey, prefix: str) -> ValueKey:
+    """The key of a tangent or cotangent that the user gave for a value."""
+    aval: Aval = like.aval
+    check_differentiable(like)
+    name = Name(f"{prefix}{like.input_key if like.is_input else ''}", like.serial)
+    if type(leaf) in _SCALARS:
+        leaf_key = weak(leaf, aval).key
+        if leaf_key.aval is not aval:
+            raise _mismatch(f"{leaf!r} for a value {aval}", str(aval))
+        return _known(name, aval, leaf_key.operand)
+    if isinstance(leaf, Array):
+        make_known(leaf)
+        fitting = _fit(leaf, aval)
+        make_known(fitting)
+        operand = fitting.key.operand
+        return fitting.key if operand is UNKNOWN else _known(name, aval, operand)
+    found = aval_of_operand(leaf)
+    if found is aval:
+        return _known(name, aval, leaf)
+    fitting = _fit(as_array(leaf), aval)
+    return _known(name, aval, fitting.operand)
+
+
+def _known(name: Name, aval: Aval, operand: Any) -> ValueKey:
+    key = new_leaf(name, aval)
+    key.operand = operand
+    return key
+
+
+def _fit(x: Array, aval: Aval) -> Array:
+    """A direction in the dtype of its value; only widening is silent."""
+    if x.shape != aval.shape or (x.dtype.is_complex and not aval.dtype.is_complex):
+        raise _mismatch(str(x.aval), str(aval))
+    return convert(x, aval.dtype)  # type: ignore[return-value]
+
+
+def _mismatch(got: str, need: str) -> TangentMismatchError:
+    return TangentMismatchError(
+        f"a tangent or cotangent does not fit\n  got        {got}\n  need       {need}",
+        got=got,
+        need=need,
+    )
+
+
+class _Linearized:
+    """A recorded function, linearized once and with its residuals known where they can be."""
+
+    def __init__(self, recording: Recording, context: ADContext | None) -> None:
+        for key in recording.wrt:
+            check_differentiable(key)
+        self.recording = recording
+        self.outputs = [key_of(x) for x in recording.outputs]
+        self.linear: Linearization = linearize_keys(
+            self.outputs, recording.wrt, space=Primitive.space, context=context
+        )
+        needed = [*self.outputs, *self.linear.residuals]
+        self.known = not any([is_traced(key) for key in needed]) and all(
+            [evaluable(key) for key in self.outputs]
+        )
+        if self.known:
+            evaluate_keys(needed)
+
+    def value(self) -> Any:
+        """The value of the function, as the user gets it."""
+        return self._result(self.outputs, self.recording.out_spec, True)
+
+    def _result(self, keys: Sequence[ValueKey], spec: Any, plain: bool) -> Any:
+        arrays = [Array(key) for key in keys]
+        if self.known and not any([is_traced(key) for key in keys]):
+            evaluate_keys([key for key in keys if evaluable(key)])
+        plain = plain and self.recording.plain
+        return _tree.unflatten(spec, [as_user(x, plain) for x in arrays])
+
+    def directions(self, tree: Any, keys: Sequence[ValueKey], spec: Any, prefix: str) -> list[Any]:
+        """Given tangents or cotangents as handles."""
+        leaves, structure = _tree.flatten(tree)
+        if not _tree.same_structure(structure, spec):
+            raise _mismatch(f"structure {structure}", str(spec))
+        found = [direction_key(leaf, k, prefix) for leaf, k in zip(leaves, keys, strict=True)]
+        return [Handle(key) for key in found]
+
+
+class LinearMap:
+    """The derivative of a function at a point: call it with tangents, transpose it, or look at it.
+
+    >>> import tenferro as tn
+    >>> y, df = tn.linearize(lambda x: 3 * x, tn.zeros(2))
+    >>> df.transpose.__doc__.split(".")[0]
+    'Apply the adjoint to a cotangent of the result; a tuple with one entry per argument'
+    """
+
+    def __init__(self, linearized: _Linearized) -> None:
+        self._linearized = linearized
+
+    def __call__(self, *tangents: Any) -> Any:
+        """Apply the map to tangents, one per argument of the function."""
+        found = self._linearized
+        recording = found.recording
+        if len(tangents) != len(recording.specs):
+            raise _mismatch(f"{len(tangents)} tangents", f"{len(recording.specs)}")
+        values: list[Any] = []
+        start = 0
+        for tangent, spec in zip(tangents, recording.specs, strict=True):
+            keys = recording.wrt[start : start + spec.num_leaves]
+            start += spec.num_leaves
+            values += found.directions(tangent, keys, spec, "d")
+        results = found.linear.apply(values)
+        keys = [_flow_key(k, t) for k, t in zip(found.outputs, results, strict=True)]
+        plain = not any(isinstance(t, Array) for t in _tree.flatten(tangents)[0])
+        return found._result(keys, recording.out_spec, plain)
+
+    def transpose(self, cotangent: Any) -> tuple[Any, ...]:
+        """Apply the adjoint to a cotangent of the result; a tuple with one entry per argument."""
+        found = self._linearized
+        recording = found.recording
+        values = found.directions(cotangent, found.outputs, recording.out_spec, "ct")
+        results = found.linear.transpose(values)
+        keys = [_flow_key(k, ct) for k, ct in zip(recording.wrt, results, strict=True)]
+        plain = not any(isinstance(t, Array) for t in _tree.flatten(cotangent)[0])
+        leaves = _tree.flatten(found._result(keys, _LIST, plain))[0]
+        return regroup(leaves, recording.specs)
+
+
+class _List:
+    def unflatten(self, leaves: Sequence[Any]) -> list[Any]:
+        return list(leaves)
+
+
+_LIST = _List()
+
+
+def linearize(
+    function: Callable[..., Any], *primals: Any, context: ADContext | None = None
+) -> tuple[Any, LinearMap]:
+    """Compute (f(x), df): the value and the derivative at x as a linear map, computed once."""
+    recording = record(function, primals, {}, range(len(primals)))
+    linearized = _Linearized(recording, context)
+    return linearized.value(), LinearMap(linearized)
+
+
+def vjp(
+    function: Callable[..., Any],
+    *primals: Any,
+    has_aux: bool = False,
+    context: ADContext | None = None,
+) -> Any:
+    """Compute (f(x), pullback): the pullback takes a cotangent of f(x) to a tuple, one per argument.
+
+    What the pullback needs of the primal is computed with f(x); calling it recomputes nothing.
+    With ``has_aux``, the result is (value, pullback, aux).
+    """
+    recording = record(function, primals, {}, range(len(primals)), has_aux)
+    linearized = _Linearized(recording, context)
+    pullback = LinearMap(linearized).transpose
+    if has_aux:
+        return linearized.value(), pullback, recording.aux
+    return linearized.value(), pullback
+
+
+def hvp(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+    """Make the function (x, v, *args) → H v, with H the Hessian in the first argument.
+
+    Forward over reverse: the cost is a small multiple of that of the function. The signature is
+    the one that ``scipy.optimize.minimize`` wants for ``hessp``.
+
+    >>> import tenferro as tn
+    >>> product = tn.hvp(lambda x: (x * x * x).sum())
+    """
+    gradient = grad(function, **options)
+
+    @wraps(function)
+    def product(x: Any, v: Any, *args: Any, **kwargs: Any) -> Any:
+        return jvp(lambda x: gradient(x, *args, **kwargs), (x,), (v,))[1]
+
+    return product

@@ -1,0 +1,169 @@
+"""Run a user's function on arrays that a transform follows.
+
+Arguments that are differentiated get fresh identities: a fresh input for an operand, a pin for an
+Array, which may belong to an outer transform. Other operands are borrowed until the function
+returns. Read next: ``_settle.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from tenferro.array import Array, as_array, borrowing, evaluate_keys, is_traced
+from tenferro.array._array import evaluable
+from tenferro.array._convert import SCALARS, WeakName, aval_of_operand, is_operand
+from tenferro.computegraph import UNKNOWN, ValueKey, new_leaf
+from tenferro.primitives._aval import Aval
+from tenferro.tidu import Trace, pin, pinned_leaf
+from tenferro.transforms import _tree
+from tenferro.transforms._errors import ArgumentNumberError
+
+_SCALARS = frozenset(SCALARS)
+
+
+class Name(NamedTuple):
+    """The name of a fresh input: readable, unique by its serial."""
+
+    text: str
+    serial: int
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Recording(NamedTuple):
+    """What a function did with followed arguments."""
+
+    wrt: list[ValueKey]  # one per leaf of the followed arguments
+    specs: list[Any]  # their structures, one per followed argument
+    outputs: list[Any]  # leaves of the result
+    out_spec: Any
+    aux: Any
+    plain: bool  # no argument was an Array: results leave as operands
+
+
+def record(
+    function: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    argnums: Sequence[int],
+    has_aux: bool = False,
+) -> Recording:
+    """Call the function with the chosen arguments followed."""
+    trace = Trace()
+    names = parameter_names(function, len(args))
+    followed = list(args)
+    wrt: list[ValueKey] = []
+    specs = []
+    borrowed: dict[int, ValueKey] = {}
+    plain = True
+    for i in check_argnums(argnums, len(args)):
+        leaves, spec = _tree.flatten(args[i])
+        plain = plain and not any([isinstance(leaf, Array) for leaf in leaves])
+        labels = [names[i]] if spec is _tree.LEAF else _tree.paths(args[i], names[i])
+        keys = [follow(leaf, label, trace) for leaf, label in zip(leaves, labels, strict=True)]
+        wrt += keys
+        specs.append(spec)
+        followed[i] = _tree.unflatten(spec, [Array(key) for key in keys])
+    for i, arg in enumerate(args):
+        if i not in argnums:
+            plain = borrow(arg, names[i], borrowed) and plain
+    for name, arg in kwargs.items():
+        plain = borrow(arg, name, borrowed) and plain
+    try:
+        with borrowing(borrowed):
+            result = function(*followed, **kwargs)
+    finally:
+        trace.open = False
+    result, aux = split_aux(result, has_aux)
+    outputs, out_spec = _tree.flatten(result)
+    return Recording(wrt, specs, outputs, out_spec, aux, plain)
+
+
+def split_aux(result: Any, has_aux: bool) -> tuple[Any, Any]:
+    """The result proper and what came with it."""
+    if not has_aux:
+        return result, None
+    if not isinstance(result, tuple) or len(result) != 2:
+        raise TypeError("has_aux=True needs a function that returns a pair (value, aux)")
+    return result[0], result[1]
+
+
+def follow(leaf: Any, label: str, trace: Trace) -> ValueKey:
+    """A fresh identity for one argument."""
+    if isinstance(leaf, Array):
+        make_known(leaf)
+        return pin(leaf.key, trace)
+    if isinstance(leaf, Aval):
+        return pinned_leaf(Name(label, trace.id.serial), leaf, trace)
+    if type(leaf) in _SCALARS:
+        aval = as_array(leaf).aval
+        key = pinned_leaf(WeakName(label, trace.id.serial), aval, trace)
+    else:
+        key = pinned_leaf(Name(label, trace.id.serial), aval_of_operand(leaf), trace)
+    key.operand = leaf
+    if not key.aval.dtype.is_inexact:
+        key.traces = frozenset()
+    return key
+
+
+def make_known(array: Array) -> None:
+    """Evaluate a pending argument on which no transform is open, if its leaves are known."""
+    key = array.key
+    if key.operand is UNKNOWN and not is_traced(key) and evaluable(key):
+        evaluate_keys([key])
+
+
+def borrow(tree: Any, name: str, borrowed: dict[int, ValueKey]) -> bool:
+    """Let operands of an argument that is not followed enter without a copy; say if none is Array."""
+    if type(tree) in _SCALARS or isinstance(tree, str):
+        return True
+    plain = True
+    for leaf in _tree.flatten(tree)[0]:
+        if isinstance(leaf, Array):
+            make_known(leaf)
+            plain = False
+        elif is_operand(leaf) and _has_dtype(leaf):
+            key = new_leaf(Name(name, id(leaf)), aval_of_operand(leaf))
+            key.operand = leaf
+            borrowed[id(leaf)] = key
+    return plain
+
+
+def _has_dtype(leaf: Any) -> bool:
+    """Whether tenferro knows the dtype; others, such as strings, are the user's own business."""
+    try:
+        aval_of_operand(leaf)
+    except TypeError:
+        return False
+    return True
+
+
+def parameter_names(function: Any, count: int) -> list[str]:
+    """Names of the positional parameters, for the inputs of printed graphs."""
+    inner = getattr(function, "__wrapped__", function)
+    code = getattr(inner, "__code__", None)
+    names = list(code.co_varnames[: code.co_argcount]) if code is not None else []
+    if hasattr(inner, "__self__"):
+        names = names[1:]
+    return (names + [f"x{i}" for i in range(len(names), count)])[:count]
+
+
+def check_argnums(argnums: Sequence[int], count: int) -> Sequence[int]:
+    """The numbers themselves, found to be distinct positions of the call."""
+    for i in argnums:
+        if not 0 <= i < count:
+            raise ArgumentNumberError(
+                f"argnums names argument {i}, but the call has {count} positional arguments\n"
+                "  hint       keyword arguments are not differentiated; pass them by position",
+                argnums=tuple(argnums),
+                count=count,
+            )
+    if len(set(argnums)) != len(argnums):
+        raise ArgumentNumberError(
+            f"argnums names an argument twice: {tuple(argnums)}",
+            argnums=tuple(argnums),
+            count=count,
+        )
+    return argnums

@@ -1,0 +1,138 @@
+"""From a recorded primal to results: evaluated at once where nothing is open, lazy otherwise.
+
+A transform that is not nested finds its finished program by the structure of the recorded primal,
+so a second call costs recording and running only. The cache holds programs, never operands.
+Inside another transform, or where a value is only traced, the derivative is emitted as a graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+from tenferro.array import Array, as_array, is_traced
+from tenferro.array._convert import is_operand
+from tenferro.array._evaluate import convert, to_numpy
+from tenferro.backend import Backend, Executable, select_backend
+from tenferro.computegraph import (
+    UNKNOWN,
+    Definition,
+    MaterializedGraph,
+    ProgramCache,
+    ValueKey,
+    compile_program,
+    flatten,
+    new_leaf,
+)
+from tenferro.primitives._aval import Aval
+
+TRANSFORMS = ProgramCache(max_entries=1024)
+_BYTES_PER_NODE = 2000
+
+
+def settle(
+    kind: Hashable,
+    primal: Sequence[ValueKey],
+    inputs: Sequence[ValueKey],
+    emit: Callable[[], Sequence[ValueKey]],
+    plain: bool,
+    backend: Any = None,
+) -> list[Any]:
+    """The values that ``emit`` describes: operands if ``plain`` and nothing is open, else Arrays.
+
+    ``inputs`` are the fresh keys of the transform, in order; whatever else the primal reads is
+    found. ``kind`` says which transform this is, with all that changes its program.
+    """
+    graph = None if any([is_traced(key) for key in primal]) else known_graph(primal, inputs)
+    if graph is None:
+        return [Array(key) for key in emit()]
+    operands = [leaf.operand for leaf in graph.inputs]
+    chosen = select_backend(backend, operands)
+    program = finished(kind, graph, len(inputs), emit, chosen)
+    results = program(*convert(graph, operands, chosen))
+    avals = program.output_avals  # type: ignore[attr-defined]
+    return deliver(results, avals, chosen, operands, plain)
+
+
+def known_graph(
+    outputs: Sequence[ValueKey], inputs: Sequence[ValueKey]
+) -> MaterializedGraph | None:
+    """The whole history of outputs as one graph, or ``None`` if a leaf is unknown."""
+    graph = flatten(inputs, outputs, history)
+    if any([leaf.operand is UNKNOWN for leaf in graph.inputs]):
+        return None
+    return graph
+
+
+def history(key: ValueKey) -> Definition | None:
+    """What a key was derived from, whether its value is known or not."""
+    return key.definition
+
+
+class Finished:
+    """An executable with the avals of its results."""
+
+    __slots__ = ("executable", "output_avals")
+
+    def __init__(self, executable: Executable, output_avals: tuple[Aval, ...]) -> None:
+        self.executable = executable
+        self.output_avals = output_avals
+
+    def __call__(self, *operands: Any) -> Sequence[Any]:
+        return self.executable(*operands)
+
+
+def finished(
+    kind: Hashable,
+    graph: MaterializedGraph,
+    input_count: int,
+    emit: Callable[[], Sequence[ValueKey]],
+    backend: Backend,
+) -> Finished:
+    """The program of a transform, by the structure of the primal."""
+    avals = graph.avals[: len(graph.inputs)]
+
+    def make() -> Finished:
+        full = flatten(graph.inputs, emit(), history)
+        program = compile_program(full)
+        return Finished(backend.compile(program, avals), program.output_avals)
+
+    key = (kind, input_count, graph.structure, avals, backend)
+    return TRANSFORMS.get_or_make(key, make, lambda _: _BYTES_PER_NODE * len(graph))  # type: ignore[no-any-return]
+
+
+def deliver(
+    results: Sequence[Any],
+    avals: Sequence[Aval],
+    backend: Backend,
+    operands: Sequence[Any],
+    plain: bool,
+) -> list[Any]:
+    """Results in the form in which the arguments came."""
+    if not plain:
+        return [known_array(x, aval) for x, aval in zip(results, avals, strict=True)]
+    if backend.name != "numpy" and any([is_operand(x) and backend.owns(x) for x in operands]):
+        return list(results)
+    take = backend.to_numpy
+    return [take(x) if aval.shape else take(x)[()] for x, aval in zip(results, avals, strict=True)]
+
+
+def known_array(operand: Any, aval: Aval) -> Array:
+    """An array whose value is known already."""
+    key = new_leaf("value", aval)
+    key.operand = operand
+    return Array(key)
+
+
+def as_user(x: Any, plain: bool) -> Any:
+    """An evaluated array as the operand that leaves a transform."""
+    if not plain or not isinstance(x, Array) or is_traced(x.key):
+        return x
+    if x.key.operand is UNKNOWN:
+        return x
+    return to_numpy(x.key.operand, x.aval)
+
+
+def key_of(x: Any) -> ValueKey:
+    """The key of a result, which may be an operand that the function returned unchanged."""
+    return as_array(x).key
