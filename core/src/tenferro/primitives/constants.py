@@ -9,6 +9,7 @@ families. Read next: ``arithmetic.py``.
 from __future__ import annotations
 
 from operator import index
+from typing import Any
 
 from tenferro.primitives._aval import Aval, Shape
 from tenferro.primitives._checks import integers, invalid, of_kind
@@ -45,15 +46,17 @@ class Constant(Mixed):
         return Aval(self.shape, self.dtype)
 
 
-def _typed(value: Scalar, dtype: DType) -> Scalar:
+def _typed(value: Any, dtype: DType) -> Scalar:
     """The value as the Python type of the dtype's kind; integers must be in range."""
+    if isinstance(value, (str, bytes)):
+        raise TypeError
     if dtype.is_complex:
         return complex(value)
     if dtype.is_float:
-        return float(value)  # type: ignore[arg-type]
+        return float(value)
     if dtype.is_bool:
-        return bool(index(value))  # type: ignore[arg-type]
-    found = index(value)  # type: ignore[arg-type]
+        return bool(value)
+    found = index(value)
     low, high = _range(dtype)
     if not low <= found <= high:
         raise OverflowError

@@ -1,0 +1,145 @@
+"""What holds for every primitive of the set: rules, closure, names, documentation."""
+
+import doctest
+import pickle
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+import vocabulary
+from vocabulary import derivatives, emitted, graph
+
+from tenferro import primitives as p
+
+CORE = {
+    p.Add,
+    p.Mul,
+    p.Neg,
+    p.Conj,
+    p.Constant,
+    p.DotGeneral,
+    p.ReduceSum,
+    p.Transpose,
+    p.Reshape,
+    p.BroadcastInDim,
+    p.Gather,
+    p.ScatterAdd,
+}
+APPLICATIONS = vocabulary.applications()
+FAMILIES = [
+    import_module(f"tenferro.primitives.{family}")
+    for family in (
+        "arithmetic",
+        "comparison",
+        "complex",
+        "constants",
+        "contraction",
+        "elementwise",
+        "indexing",
+        "reduction",
+        "structural",
+    )
+]
+
+
+def _id(x):
+    return getattr(x, "name", None)
+
+
+@pytest.mark.parametrize("cls", p.STANDARD, ids=_id)
+def test_every_primitive_is_applied(cls):
+    rows = APPLICATIONS[cls]
+    assert rows
+    assert all(cls in emitted(f(*xs)) for f, xs in rows)
+
+
+@pytest.mark.parametrize("cls", p.STANDARD, ids=_id)
+def test_derivatives_stay_in_the_set(cls):
+    """Rules of the set emit only the set, to second order"""
+    for f, xs in APPLICATIONS[cls]:
+        assert emitted([f(*xs), *derivatives(f, xs)]) <= set(p.STANDARD)
+
+
+@pytest.mark.parametrize("cls", sorted(CORE, key=lambda cls: cls.key), ids=_id)
+def test_the_core_is_closed(cls):
+    """Rules of the core emit only the core, to second order"""
+    for f, xs in APPLICATIONS[cls]:
+        assert emitted([f(*xs), *derivatives(f, xs)]) <= CORE
+
+
+@pytest.mark.parametrize("cls", p.STANDARD, ids=_id)
+def test_derivatives_have_the_avals_of_what_they_belong_to(cls):
+    for f, xs in APPLICATIONS[cls]:
+        y = f(*xs)
+        for x in xs:
+            tangent, cotangent = vocabulary.jvp(y, x), vocabulary.vjp(y, x)
+            assert tangent is None or tangent.aval is y.aval
+            assert cotangent is None or cotangent.aval is x.aval
+            assert (tangent is None) == (cotangent is None)
+
+
+@pytest.mark.parametrize("cls", p.STANDARD, ids=_id)
+def test_every_input_has_exactly_one_rule(cls):
+    """``transpose`` where the primitive is linear, ``jvp`` where it is not, never both"""
+    for f, xs in APPLICATIONS[cls]:
+        applied = graph(f(*xs))
+        for node in applied.nodes:
+            if type(node.operation) is cls and cls.carries(node.operation, f(*xs).aval):
+                _check_rules(node.operation, [applied.avals[i] for i in node.inputs])
+
+
+def _check_rules(op, avals):
+    linear = {i for group in op.groups(len(avals)) for i in group}
+    for i, aval in enumerate(avals):
+        if aval.dtype.is_inexact:
+            name = op._inputs[min(i, len(op._inputs) - 1)] if op._inputs else "each"
+            transposed = hasattr(op, f"transpose_{name}") or hasattr(op, "transpose_each")
+            derived = hasattr(op, f"jvp_{name}") or hasattr(op, "derivative")
+            assert (transposed, derived) == (i in linear, i not in linear)
+
+
+@pytest.mark.parametrize("cls", p.STANDARD, ids=_id)
+def test_operations_are_values(cls):
+    for f, xs in APPLICATIONS[cls]:
+        for node in graph(f(*xs)).nodes:
+            op = node.operation
+            assert pickle.loads(pickle.dumps(op)) is op
+            assert type(op)(**op.parameters) is op
+
+
+def test_keys_are_names():
+    assert [cls.key for cls in p.STANDARD] == sorted(f"std::{cls.name}" for cls in p.STANDARD)
+
+
+def test_public_names():
+    assert len(p.__all__) == len(set(p.__all__))
+    assert all(hasattr(p, name) for name in p.__all__)
+
+
+def test_every_primitive_has_a_function_of_its_name():
+    for cls in p.STANDARD:
+        assert callable(getattr(p, cls.name))
+
+
+def test_every_function_has_an_example():
+    tests = {
+        test.name.rpartition(".")[2]
+        for module in FAMILIES
+        for test in doctest.DocTestFinder().find(module)
+        if test.examples
+    }
+    assert {cls.name for cls in p.STANDARD} <= tests
+
+
+@pytest.mark.parametrize("module", FAMILIES, ids=lambda m: m.__name__.rpartition(".")[2])
+def test_examples_run(module):
+    assert doctest.testmod(module).failed == 0
+
+
+def test_no_array_library_is_imported():
+    code = "import sys, tenferro.primitives; print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert not {"numpy", "cupy", "jax", "opt_einsum"} & set(loaded)

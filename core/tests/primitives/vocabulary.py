@@ -1,0 +1,284 @@
+"""One application of every primitive, its derivatives as graphs, and rank-0 evaluation.
+
+The numbers of arrays are checked by the conformance kit; here a Python scalar is enough.
+"""
+
+import cmath
+import math
+from itertools import count
+
+from tenferro import primitives as p
+from tenferro.computegraph import KeyView, compile_program, evaluate, materialize_merge
+from tenferro.tidu import pullback, pushforward
+
+SPACE = p.Primitive.space
+_names = count()
+
+
+def var(shape=(), dtype="f64"):
+    return p.variable(f"v{next(_names)}", shape, dtype)
+
+
+def ones(x):
+    return p.constant(1, x.dtype, x.shape)
+
+
+def zeros(x):
+    return p.constant(0, x.dtype, x.shape)
+
+
+def jvp(y, x, dx=None):
+    """The tangent of y for a tangent of x; ``None`` where nothing flows."""
+    dx = p.variable("dx", x.shape, x.dtype) if dx is None else dx
+    return pushforward([y.key], [x.key], [dx], space=SPACE)[0]
+
+
+def vjp(y, x, ct=None):
+    """The cotangent of x for a cotangent of y; ``None`` where nothing flows."""
+    ct = p.variable("ct", y.shape, y.dtype) if ct is None else ct
+    return pullback([y.key], [x.key], [ct], space=SPACE)[0]
+
+
+def derivatives(f, xs):
+    """Everything that order two gives for f at xs: handles on tangents and cotangents."""
+    found = []
+    for x in xs:
+        for first in (jvp(f(*xs), x), vjp(f(*xs), x)):
+            if first is not None:
+                seconds = (d(first, other) for d in (jvp, vjp) for other in xs)
+                found += [first, *(second for second in seconds if second is not None)]
+    return found
+
+
+def graph(outputs, inputs=()):
+    outputs = outputs if isinstance(outputs, (list, tuple)) else [outputs]
+    keys = [x.key for x in outputs]
+    return materialize_merge(KeyView(), keys, inputs=[x.key for x in inputs])
+
+
+def emitted(outputs):
+    """The classes of the operations that the outputs need."""
+    return {type(node.operation) for node in graph(outputs).nodes}
+
+
+def value(y, assignment):
+    """y as a Python number, for values of rank 0."""
+    if y is None:
+        return 0.0
+    program = compile_program(graph([y], list(assignment)))
+    execute = lambda op, operands: (_SCALAR[type(op)](op, *operands),)  # noqa: E731
+    return evaluate(program, execute, list(assignment.values()))[0]
+
+
+def _plain(function):
+    return lambda op, *operands: function(*operands)
+
+
+def _either(real, complex_):
+    def function(op, x):
+        return complex_(x) if isinstance(x, complex) else real(x)
+
+    return function
+
+
+def _divide(x, y):
+    if y != 0:
+        return x / y
+    return math.nan if x == 0 or x != x else math.copysign(math.inf, x) * math.copysign(1.0, y)
+
+
+def _power(x, y):
+    if x == 0 and not isinstance(y, complex) and y < 0:
+        return math.inf
+    return x**y
+
+
+def _log(x):
+    return math.log(x) if x > 0 else -math.inf if x == 0 else math.nan
+
+
+def _sign(x):
+    if isinstance(x, complex):
+        return x / abs(x) if x else 0j
+    return x if x != x else float((x > 0) - (x < 0))
+
+
+def _larger(x, y):
+    return math.nan if x != x or y != y else max(x, y)
+
+
+def _smaller(x, y):
+    return math.nan if x != x or y != y else min(x, y)
+
+
+def _logistic(op, x):
+    return 1 / (1 + cmath.exp(-x)) if isinstance(x, complex) else 1 / (1 + math.exp(-x))
+
+
+def _convert(op, x):
+    if op.dtype.is_complex:
+        return complex(x)
+    x = x.real if isinstance(x, complex) else x
+    return float(x) if op.dtype.is_float else bool(x) if op.dtype.is_bool else int(x)
+
+
+_SCALAR = {
+    p.Add: _plain(lambda x, y: x + y),
+    p.Sub: _plain(lambda x, y: x - y),
+    p.Mul: _plain(lambda x, y: x * y),
+    p.Div: _plain(_divide),
+    p.Neg: _plain(lambda x: -x),
+    p.Abs: _plain(abs),
+    p.Sign: _plain(_sign),
+    p.Maximum: _plain(_larger),
+    p.Minimum: _plain(_smaller),
+    p.Clamp: _plain(lambda lo, x, hi: _smaller(_larger(x, lo), hi)),
+    p.Pow: _plain(_power),
+    p.IntegerPow: lambda op, x: _power(x, op.exponent),
+    p.Square: _plain(lambda x: x * x),
+    p.Sqrt: _either(math.sqrt, cmath.sqrt),
+    p.Rsqrt: _either(lambda x: 1 / math.sqrt(x), lambda x: 1 / cmath.sqrt(x)),
+    p.Exp: _either(math.exp, cmath.exp),
+    p.Log: _either(_log, cmath.log),
+    p.Expm1: _either(math.expm1, lambda x: cmath.exp(x) - 1),
+    p.Log1p: _either(math.log1p, lambda x: cmath.log(1 + x)),
+    p.Sin: _either(math.sin, cmath.sin),
+    p.Cos: _either(math.cos, cmath.cos),
+    p.Tan: _either(math.tan, cmath.tan),
+    p.Tanh: _either(math.tanh, cmath.tanh),
+    p.Logistic: _logistic,
+    p.Erf: _plain(math.erf),
+    p.Eq: _plain(lambda x, y: x == y),
+    p.Ne: _plain(lambda x, y: x != y),
+    p.Lt: _plain(lambda x, y: x < y),
+    p.Le: _plain(lambda x, y: x <= y),
+    p.Gt: _plain(lambda x, y: x > y),
+    p.Ge: _plain(lambda x, y: x >= y),
+    p.LogicalAnd: _plain(lambda x, y: x and y),
+    p.LogicalOr: _plain(lambda x, y: x or y),
+    p.LogicalXor: _plain(lambda x, y: x is not y),
+    p.LogicalNot: _plain(lambda x: not x),
+    p.Select: _plain(lambda pred, x, y: x if pred else y),
+    p.Real: _plain(lambda z: z.real),
+    p.Imag: _plain(lambda z: z.imag),
+    p.Conj: _plain(lambda z: z.conjugate()),
+    p.Complex: _plain(complex),
+    p.Constant: lambda op: op.value,
+    p.Convert: _convert,
+    p.StopGradient: _plain(lambda x: x),
+    p.Reshape: _plain(lambda x: x),
+}
+
+LAYOUT = {
+    "offset_dims": (1,),
+    "collapsed_slice_dims": (0,),
+    "start_index_map": (0,),
+    "slice_sizes": (1, 3),
+}
+WINDOW = {
+    "update_window_dims": (1,),
+    "inserted_window_dims": (0,),
+    "scatter_dims_to_operand_dims": (0,),
+}
+
+
+def _unary(function, *dtypes):
+    return [(function, (var((2, 3), dtype),)) for dtype in dtypes or ("f64", "c128")]
+
+
+def _binary(function, *dtypes):
+    return [
+        (function, (var((2, 3), dtype), var((2, 3), dtype))) for dtype in dtypes or ("f64", "c128")
+    ]
+
+
+def _moves(dtype):
+    x, y, value_ = var((2, 3), dtype), var((2, 3), dtype), var((), dtype)
+    return {
+        p.Reshape: [(lambda x: p.reshape(x, (3, 2)), (x,))],
+        p.Transpose: [(lambda x: p.transpose(x, (1, 0)), (x,))],
+        p.BroadcastInDim: [(lambda x: p.broadcast_in_dim(x, (4, 2, 3), (1, 2)), (x,))],
+        p.Slice: [(lambda x: p.slice(x, (0, 0), (2, 3), (1, 2)), (x,))],
+        p.Pad: [(lambda x, v: p.pad(x, v, (1, -1), (0, 2), (0, 1)), (x, value_))],
+        p.Concatenate: [(lambda x, y: p.concatenate([x, y, x], 1), (x, y))],
+        p.Reverse: [(lambda x: p.reverse(x, (0,)), (x,))],
+        p.ReduceSum: [(lambda x: p.reduce_sum(x, (0,)), (x,))],
+        p.ReduceProd: [(lambda x: p.reduce_prod(x, (1,)), (x,))],
+        p.StopGradient: [(lambda x: p.mul(p.stop_gradient(x), x), (x,))],
+    }
+
+
+def _indexed(dtype, mode):
+    x, rows, updates = var((5, 3), dtype), var((2, 1), "i64"), var((2, 3), dtype)
+    start = var((), "i32")
+    into = "drop" if mode == "fill" else mode
+    return {
+        p.Gather: [(lambda x: p.gather(x, rows, **LAYOUT, mode=mode), (x,))],
+        p.ScatterAdd: [(lambda x, u: p.scatter_add(x, rows, u, **WINDOW, mode=into), (x, updates))],
+        p.DynamicSlice: [(lambda x: p.dynamic_slice(x, (start, 0), (2, 3)), (x,))],
+        p.DynamicUpdateSlice: [
+            (lambda x, u: p.dynamic_update_slice(x, u, (start, 0)), (x, updates))
+        ],
+    }
+
+
+def _contractions(dtype):
+    x, y = var((2, 3, 4, 5), dtype), var((5, 4, 2, 3), dtype)
+    dot = lambda x, y: p.dot_general(x, y, (1, 3), (3, 0), (2,), (1,))  # noqa: E731
+    return {p.DotGeneral: [(dot, (x, y))]}
+
+
+def _analytic():
+    names = "neg abs sign square sqrt rsqrt exp log expm1 log1p sin cos tan tanh logistic"
+    return {_class_of(f): _unary(f) for f in (getattr(p, name) for name in names.split())}
+
+
+def _pairs():
+    numeric = {_class_of(f): _binary(f) for f in (p.add, p.sub, p.mul, p.div, p.pow, p.eq, p.ne)}
+    ordered = (p.maximum, p.minimum, p.lt, p.le, p.gt, p.ge)
+    logical = (p.logical_and, p.logical_or, p.logical_xor)
+    return {
+        **numeric,
+        **{_class_of(f): _binary(f, "f64") for f in ordered},
+        **{_class_of(f): _binary(f, "bool") for f in logical},
+    }
+
+
+def _ordered_reductions():
+    return {
+        p.ReduceMax: _unary(lambda x: p.reduce_max(x, (1,)), "f64"),
+        p.ReduceMin: _unary(lambda x: p.reduce_min(x, (1,)), "f64"),
+        p.Argmax: _unary(lambda x: p.argmax(x, 1), "f64"),
+        p.Argmin: _unary(lambda x: p.argmin(x, 1), "f64"),
+    }
+
+
+def _others():
+    pred = var((2, 3), "bool")
+    return {
+        p.Erf: _unary(p.erf, "f64"),
+        p.LogicalNot: _unary(p.logical_not, "bool"),
+        p.IntegerPow: _unary(lambda x: p.integer_pow(x, -3)),
+        p.Clamp: [(p.clamp, (var((3,)), var((3,)), var((3,))))],
+        p.Select: _binary(lambda x, y: p.select(pred, x, y)),
+        p.Real: _unary(p.real, "c128"),
+        p.Imag: _unary(p.imag, "c128"),
+        p.Conj: _unary(p.conj, "c128"),
+        p.Complex: _binary(p.complex, "f64"),
+        p.Convert: _unary(lambda x: p.convert(x, "f32")) + _unary(lambda x: p.convert(x, "c64")),
+        p.Constant: [(lambda: p.constant(1, "f64"), ())],
+        p.Iota: [(lambda: p.iota((3,), 0, "i64"), ())],
+    }
+
+
+def applications():
+    """For every primitive, functions and their arguments."""
+    tables = [_analytic(), _pairs(), _ordered_reductions(), _others()]
+    for dtype in ("f64", "c128"):
+        tables += [_moves(dtype), _contractions(dtype)]
+        tables += [_indexed(dtype, mode) for mode in p.indexing.GATHER_MODES]
+    return {cls: [row for t in tables for row in t.get(cls, ())] for cls in p.STANDARD}
+
+
+def _class_of(function):
+    return getattr(p, "".join(word.capitalize() for word in function.__name__.split("_")))
