@@ -1,0 +1,115 @@
+"""The XLA backend: what its operands are, and how a program becomes an executable.
+
+Operands are jax arrays. A value of the host is copied on its way in, because jax may use a NumPy
+buffer where it is, and on its way out, because jax arrays are read-only. Nothing here changes the
+configuration of JAX. Read next: ``_compile.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tenferro.backend.base import Backend, Options
+from tenferro.backend.records import BackendConfig
+from tenferro.computegraph import CompiledProgram, Operation
+from tenferro.primitives import Aval
+from tenferro_xla._compile import own_settings
+from tenferro_xla._device import device_name, find_device
+from tenferro_xla._executable import XlaExecutable
+from tenferro_xla._jax import (
+    Array,
+    device_put,
+    is_array,
+    live_arrays,
+    pure_callback,
+    shape_dtype,
+)
+from tenferro_xla._operands import NumpyArray, fits, host_array, numpy_dtype, refusal
+from tenferro_xla._options import checked_options
+
+Function = Callable[..., Any]
+_STATISTICS = {"bytes_in_use": "in_use", "peak_bytes_in_use": "peak", "bytes_limit": "limit"}
+
+
+class XlaBackend(Backend):
+    """Runs programs as XLA executables on one device.
+
+    Raises DeviceUnavailableError: if the device of the configuration is not there.
+    """
+
+    def __init__(self, config: BackendConfig) -> None:
+        self.config = config
+        self.device = find_device(config.device)
+
+    def asoperand(self, value: Any, aval: Aval) -> Array:
+        """A jax array: the value itself if it is one, a copy of a NumPy array or scalar.
+
+        Raises OperandError: if an array has another shape or dtype; nothing is cast in silence.
+        """
+        if is_array(value):
+            if not fits(value, aval):
+                raise refusal(value, aval, "")
+            return value
+        array = host_array(value, aval)
+        with own_settings(self.device):
+            return device_put(array.copy())
+
+    def to_numpy(self, operand: Any) -> NumpyArray:
+        """A NumPy array of its own memory, writeable."""
+        return np.array(operand)
+
+    def aval_of(self, operand: Any) -> Aval:
+        """Shape and dtype."""
+        return Aval(operand.shape, operand.dtype.name)
+
+    def owns(self, value: Any) -> bool:
+        """Whether a value is a jax array; what jax is tracing is nobody's."""
+        return is_array(value)
+
+    def synchronize(self) -> None:
+        """Wait for every array that is still alive."""
+        for array in live_arrays():
+            if not array.is_deleted():
+                array.block_until_ready()
+
+    def memory_stats(self) -> Mapping[str, int]:
+        """Bytes ``in_use``, ``peak`` and ``limit`` of the device; empty for a CPU."""
+        known = self.device.memory_stats() or {}
+        return {ours: known[theirs] for theirs, ours in _STATISTICS.items() if theirs in known}
+
+    def compile(
+        self, program: CompiledProgram, avals: Sequence[Aval], options: Options | None = None
+    ) -> XlaExecutable:
+        """Compile a whole program; see ``_options.py`` for the options.
+
+        Raises MissingLoweringError: naming every operation of the program that cannot run.
+        Raises UnsupportedError: for sharding, export and checks, which come later.
+        Raises XlaError: if XLA refuses the program.
+        """
+        checked = checked_options(self.config, options, self.device.platform)
+        closed = self.lowerings.close(program)
+        return XlaExecutable(self, closed, checked, self.device)
+
+    def host_callback(
+        self, operation: Operation, host: Backend, function: Function, avals: Sequence[Any]
+    ) -> Function:
+        """A lowering that leaves the compiled program, computes on another backend and returns."""
+        single = operation.output_count == 1
+        specs = tuple(shape_dtype(a.shape, numpy_dtype(a.dtype)) for a in avals)
+
+        def on_host(*operands: Any) -> tuple[Any, ...]:
+            moved = [host.asoperand(self.to_numpy(x), self.aval_of(x)) for x in operands]
+            results = function(operation, *moved)
+            return tuple([host.to_numpy(r) for r in ((results,) if single else results)])
+
+        def detour(operation: Operation, *operands: Any) -> Any:
+            results = pure_callback(on_host, specs, *operands)
+            return results[0] if single else tuple(results)
+
+        return detour
+
+    def __repr__(self) -> str:
+        return f"<XlaBackend on {device_name(self.device)}>"

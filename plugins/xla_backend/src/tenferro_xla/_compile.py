@@ -1,0 +1,119 @@
+"""From a program to XLA's executables, by the public interface of JAX alone.
+
+Each segment is traced once (``_trace.py``), then lowered and compiled ahead of time, inside the
+64-bit context, which is local to the thread; the user's JAX configuration is never touched.
+Read next: ``_executable.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from os import cpu_count
+from typing import Any, NamedTuple
+
+from tenferro.backend.base import Backend
+from tenferro.computegraph import CompiledProgram
+from tenferro_xla._errors import translated, unknown_option
+from tenferro_xla._jax import (
+    Device,
+    JaxRuntimeError,
+    default_device,
+    disable_jit,
+    enable_x64,
+    jit,
+    shape_dtype,
+)
+from tenferro_xla._operands import numpy_dtype
+from tenferro_xla._options import CompileOptions, warn_dropped
+from tenferro_xla._segments import Plan, Segment
+from tenferro_xla._trace import Traced
+
+
+class Step(NamedTuple):
+    """One segment with its executable, ready to run over slots."""
+
+    run: Any
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    frees: tuple[int, ...]
+    positions: tuple[int, ...]
+
+
+@contextmanager
+def own_settings(device: Device) -> Iterator[None]:
+    """The settings of everything that is compiled or copied here, for this thread and no longer."""
+    with enable_x64(True), default_device(device), disable_jit(False):
+        yield
+
+
+def compile_plan(
+    backend: Backend,
+    program: CompiledProgram,
+    plan: Plan,
+    options: CompileOptions,
+    device: Device,
+) -> tuple[Step, ...]:
+    """Compile the segments, those of one structure once, on as many threads as there are cores.
+
+    Raises LoweringError: if a lowering gives a value that is not of its aval.
+    Raises XlaError: if XLA refuses a segment.
+    """
+    unique = {segment.structure: segment for segment in reversed(plan.segments)}
+    compiler = _Compiler(backend, program, dict(options.compiler_options), device)
+    if len(unique) == 1:
+        compiled = [compiler.compile(segment) for segment in unique.values()]
+    else:
+        with ThreadPoolExecutor(min(len(unique), cpu_count() or 1)) as pool:
+            compiled = list(pool.map(compiler.compile, unique.values()))
+    executables = dict(zip(unique, compiled, strict=True))
+    return tuple(
+        Step(
+            executables[segment.structure],
+            segment.inputs,
+            tuple([kept for _, kept in segment.outputs]),
+            segment.frees,
+            segment.positions,
+        )
+        for segment in plan.segments
+    )
+
+
+class _Compiler:
+    """What is the same for all segments of a program."""
+
+    def __init__(
+        self,
+        backend: Backend,
+        program: CompiledProgram,
+        options: dict[str, object],
+        device: Device,
+    ) -> None:
+        self.backend = backend
+        self.program = program
+        self.options = options
+        self.device = device
+
+    def compile(self, segment: Segment) -> Any:
+        """The executable of a segment."""
+        avals = [self.program.avals[i] for i in segment.inputs]
+        specs = [shape_dtype(aval.shape, numpy_dtype(aval.dtype)) for aval in avals]
+        with own_settings(self.device):
+            lowered = jit(Traced(self.backend, self.program, segment)).lower(*specs)
+            try:
+                return self._finish(lowered)
+            except JaxRuntimeError as error:
+                raise translated(error, self.program, segment.positions, self.device) from error
+
+    def _finish(self, lowered: Any) -> Any:
+        """Compile, without the options that XLA does not know."""
+        while True:
+            try:
+                return lowered.compile(compiler_options=dict(self.options) or None)
+            except JaxRuntimeError as error:
+                name = unknown_option(error)
+                if name is None:
+                    raise
+                if self.options.pop(name, None) is not None:
+                    warn_dropped([name])

@@ -1,0 +1,83 @@
+"""What XLA may refuse, as typed errors: one class per kind of fault, the equation as a field.
+
+XLA reports a status and a text. ``translated`` reads the status, says whose fault it is, and names
+the equation that most probably caused it. Read next: ``_compile.py``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from tenferro.backend import BackendError
+from tenferro.computegraph import CompiledProgram
+
+
+class XlaError(BackendError):
+    """Report what XLA could not do. Fields: ``backend``, ``status``, ``equation``, ``device``."""
+
+
+class OutOfMemoryError(XlaError, MemoryError):
+    """Report that a device has not enough memory. Fields as its parent."""
+
+
+class RejectedProgramError(XlaError, ValueError):
+    """Report a program or a compiler option that XLA does not accept. Fields as its parent."""
+
+
+class InternalCompilerError(XlaError):
+    """Report a fault inside XLA or in a host callback. Fields as its parent."""
+
+
+class DeviceMismatchError(BackendError, ValueError):
+    """Report operands on other devices than the program's. Fields: ``backend``, ``devices``."""
+
+
+class CompilerOptionWarning(UserWarning):
+    """Warn that an option is unknown to this version of XLA and was dropped."""
+
+
+_CLASSES: dict[str, tuple[type[XlaError], str]] = {
+    "RESOURCE_EXHAUSTED": (OutOfMemoryError, "not enough memory"),
+    "INVALID_ARGUMENT": (RejectedProgramError, "XLA does not accept this"),
+    "INTERNAL": (InternalCompilerError, "XLA failed internally; this is no fault of the program"),
+}
+
+
+def status_of(error: Exception) -> str:
+    """``RESOURCE_EXHAUSTED`` of "RESOURCE_EXHAUSTED: Out of memory …"; empty if there is none."""
+    found = re.match(r"\s*([A-Z_]{4,}):", str(error))
+    return found.group(1) if found else ""
+
+
+def translated(
+    error: Exception, program: CompiledProgram, positions: Sequence[int], device: object
+) -> XlaError:
+    """The typed error for what XLA raised while compiling or running some instructions."""
+    status = status_of(error)
+    cls, fact = _CLASSES.get(status, (XlaError, "XLA failed"))
+    equation = _largest(program, positions)
+    first_line = str(error).strip().partition("\n")[0]
+    lines = [f"xla: {fact}", f"  because    {first_line[:300]}", f"  device     {device}"]
+    if equation:
+        of = "" if len(positions) == 1 else f"    the largest of {len(positions)}"
+        lines.append(f"  equation   {equation}{of}")
+    return cls(
+        "\n".join(lines), backend="xla", status=status, equation=equation, device=str(device)
+    )
+
+
+def _largest(program: CompiledProgram, positions: Sequence[int]) -> str:
+    """The equation with the largest results."""
+
+    def size(position: int) -> int:
+        slots = program.instructions[position].outputs
+        return sum(program.avals[i].size * program.avals[i].dtype.itemsize for i in slots)
+
+    return program.equation(max(positions, key=size)) if positions else ""
+
+
+def unknown_option(error: Exception) -> str | None:
+    """The name of the compiler option that XLA does not know, if that is what it complains of."""
+    found = re.search(r"No such compile option: '([^']+)'", str(error))
+    return found.group(1) if found else None

@@ -1,0 +1,247 @@
+"""A compiled program as the caller sees it: jax or NumPy arrays in, jax arrays out.
+
+The common path is one comparison per operand and one call per segment. NumPy arrays are handed
+straight to XLA, which may read them where they are; the call then waits for the results, so that
+nobody can change an operand that is still being read. What goes wrong is sorted out afterwards,
+from ``_recover`` on. Read next: ``_backend.py``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from threading import Lock
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from tenferro.backend import UnsupportedError
+from tenferro.backend.base import Backend, Executable, Timing, Timings
+from tenferro.computegraph import CompiledProgram, check_operand_count
+from tenferro_xla._compile import Step, compile_plan, own_settings
+from tenferro_xla._device import device_name
+from tenferro_xla._errors import DeviceMismatchError, translated
+from tenferro_xla._jax import (
+    VERSION,
+    Array,
+    Device,
+    JaxRuntimeError,
+    Tracer,
+    block_until_ready,
+    disable_jit,
+    enable_x64,
+    is_array,
+    setting,
+)
+from tenferro_xla._literals import large_literals, plan_of_literal
+from tenferro_xla._operands import fits, host_array, numpy_dtype, refusal
+from tenferro_xla._options import CompileOptions
+from tenferro_xla._segments import plan_segments
+
+_Compiled = tuple[tuple[Step, ...], dict[int, Any]]  # the steps, and the literals made once
+
+
+class XlaExecutable(Executable):
+    """A program compiled by XLA for one device, and for another once operands live there."""
+
+    def __init__(
+        self, backend: Backend, program: CompiledProgram, options: CompileOptions, device: Device
+    ) -> None:
+        self.backend = backend
+        self.program = program
+        self.options = options
+        self.device = device
+        self._literals = large_literals(program)
+        held = frozenset(s for p in self._literals for s in program.instructions[p].outputs)
+        self.plan = plan_segments(program, held, options.segment_size)
+        self._dtypes = tuple([numpy_dtype(aval.dtype) for aval in program.input_avals])
+        self._lock = Lock()
+        self._compiled = {device: self._compile(device)}
+        self._steps, self._held = self._compiled[device]
+        self._direct = self._directly_callable()
+
+    # ---- compiling -------------------------------------------------------------------------------
+
+    def _compile(self, device: Device) -> _Compiled:
+        steps = compile_plan(self.backend, self.program, self.plan, self.options, device)
+        held: dict[int, Any] = {}
+        for position in self._literals:
+            plan = plan_of_literal(self.program, position)
+            (step,) = compile_plan(self.backend, self.program, plan, self.options, device)
+            with own_settings(device):
+                held.update(zip(plan.results, step.run(), strict=True))
+        return steps, held
+
+    def _directly_callable(self) -> Callable[..., Any] | None:
+        """The only step, if it takes the operands as they come and gives the results in order."""
+        if len(self._steps) != 1:
+            return None
+        (step,) = self._steps
+        fits_ = step.inputs == self.program.inputs and step.outputs == self.plan.results
+        return step.run if fits_ else None
+
+    # ---- running ---------------------------------------------------------------------------------
+
+    def __call__(self, *operands: Any) -> tuple[Any, ...]:
+        """Run; results of host operands are ready on return, others may still be computed.
+
+        Raises OperandError: if an operand does not fit, naming the input.
+        Raises XlaError: if XLA fails, with the equation.
+        Raises DeviceMismatchError: if operands live on different devices.
+        """
+        if len(operands) != len(self._dtypes):
+            check_operand_count(self.program, operands)
+        ready, from_host = self._ready(operands)
+        try:
+            with enable_x64(True):
+                if self._direct is not None:
+                    results: tuple[Any, ...] = self._direct(*ready)
+                else:
+                    results = self._run(self._steps, self._held, ready)
+                if from_host:
+                    for result in results:
+                        result.block_until_ready()
+        except (TypeError, ValueError, JaxRuntimeError) as error:
+            return self._recover(error, ready)
+        return results
+
+    def _ready(self, operands: Sequence[Any]) -> tuple[Sequence[Any], bool]:
+        """Operands that XLA can read, and whether memory of the host is among them."""
+        from_host = False
+        converted: list[Any] | None = None
+        for index, (operand, dtype) in enumerate(zip(operands, self._dtypes, strict=True)):
+            if type(operand) is np.ndarray and operand.dtype is dtype:
+                from_host = True
+            elif not isinstance(operand, Array) or isinstance(operand, Tracer):
+                from_host = True
+                converted = list(operands) if converted is None else converted
+                aval, name = self.program.avals[index], self.program.input_names[index]
+                converted[index] = host_array(operand, aval, name)
+        return (operands if converted is None else converted), from_host
+
+    def _run(
+        self, steps: Iterable[Step], held: dict[int, Any], operands: Sequence[Any]
+    ) -> tuple[Any, ...]:
+        """Run the steps over slots, dropping each value after its last use."""
+        slots: list[Any] = [None] * self.plan.slot_count
+        slots[: len(operands)] = operands
+        for slot, value in held.items():
+            slots[slot] = value
+        for run, inputs, outputs, frees, positions in steps:
+            try:
+                found = run(*[slots[i] for i in inputs])
+            except JaxRuntimeError as error:
+                raise translated(error, self.program, positions, self.device) from error
+            for slot, result in zip(outputs, found, strict=True):
+                slots[slot] = result
+            for slot in frees:
+                slots[slot] = None
+        return tuple([slots[i] for i in self.plan.results])
+
+    # ---- what may have gone wrong ----------------------------------------------------------------
+
+    def _recover(self, error: Exception, operands: Sequence[Any]) -> tuple[Any, ...]:
+        """Say what was wrong; or run where the operands are, or in spite of `jax.disable_jit`."""
+        if isinstance(error, JaxRuntimeError):
+            everything = range(len(self.program.instructions))
+            raise translated(error, self.program, everything, self.device) from error
+        named = zip(operands, self.program.input_avals, self.program.input_names, strict=True)
+        for operand, aval, name in named:
+            if not fits(operand, aval):
+                raise refusal(operand, aval, name) from error
+        device = self._device_of(operands, error)
+        if device == self.device and not setting("jax_disable_jit"):
+            raise error
+        steps, held = self._compiled_for(device)
+        with enable_x64(True), disable_jit(False):
+            results = self._run(steps, held, operands)
+            block_until_ready(results)
+        return results
+
+    def _device_of(self, operands: Sequence[Any], error: Exception) -> Device:
+        """The one device on which the user put operands; the program's own if there is none.
+
+        Raises DeviceMismatchError, UnsupportedError: if there are several.
+        """
+        arrays = [x for x in operands if is_array(x) and x.committed]
+        if any(len(array.devices()) > 1 for array in arrays):
+            raise UnsupportedError(
+                "xla: an operand is spread over several devices, and this version of the backend "
+                "has no sharding\n  hint       jax.device_put(operand, device) gathers it",
+                backend="xla",
+                feature="sharding",
+                instead="",
+            ) from error
+        devices = {device for array in arrays for device in array.devices()}
+        if len(devices) > 1 or (self.backend.config.device and devices - {self.device}):
+            raise self._mismatch({*devices, self.device}) from error
+        return next(iter(devices), self.device)
+
+    def _mismatch(self, devices: set[Device]) -> DeviceMismatchError:
+        names = tuple(sorted(map(device_name, devices)))
+        return DeviceMismatchError(
+            "xla: operands and program are on different devices\n"
+            f"  got        {', '.join(names)}\n"
+            "  need       one device; nothing is moved between devices unasked\n"
+            "  hint       jax.device_put(operand, device) moves one",
+            backend="xla",
+            devices=names,
+        )
+
+    def _compiled_for(self, device: Device) -> _Compiled:
+        """The program compiled for a device, now if need be."""
+        with self._lock:
+            if device not in self._compiled:
+                self._compiled[device] = self._compile(device)
+            return self._compiled[device]
+
+    # ---- telling ---------------------------------------------------------------------------------
+
+    def explain(self) -> str:
+        """How the program is cut, what it costs by XLA's own count, and the optimized HLO."""
+        unique = {id(step.run): step.run for step in self._steps}.values()
+        costs = [step.run.cost_analysis() or {} for step in self._steps]
+        head = [
+            f"xla: {len(self.program)} equations in {len(self._steps)} segment(s), "
+            f"{len(unique)} compiled, on {device_name(self.device)}, jax {VERSION}"
+        ]
+        for figure in ("flops", "transcendentals", "bytes accessed"):
+            head.append(f"  {figure:<18} {int(sum(cost.get(figure, 0) for cost in costs))}")
+        memory = [run.memory_analysis() for run in unique]
+        temporary = max(getattr(figures, "temp_size_in_bytes", 0) for figures in memory)
+        head.append(f"  {'temporary bytes':<18} {temporary}")
+        return "\n\n".join(["\n".join(head), *(_readable(run.as_text()) for run in unique)])
+
+    def profile(self, *operands: Any) -> Timings:
+        """Run once and time every segment; within one, XLA has merged the equations."""
+        check_operand_count(self.program, operands)
+        ready, _ = self._ready(operands)
+        rows: list[Timing] = []
+
+        def timed(step: Step) -> Step:
+            def run(*operands: Any) -> Any:
+                start = perf_counter()
+                found = block_until_ready(step.run(*operands))
+                seconds = perf_counter() - start
+                segment = f"segment {len(rows) + 1} of {len(self._steps)}"
+                rows.append(Timing(f"{segment}: {len(step.positions)} equations", seconds))
+                return found
+
+            return step._replace(run=run)
+
+        with enable_x64(True):
+            self._run(map(timed, self._steps), self._held, ready)
+        return Timings(rows)
+
+    def __repr__(self) -> str:
+        return f"<XlaExecutable of {len(self.program)} equations in {len(self._steps)} segment(s)>"
+
+
+def _readable(hlo: str) -> str:
+    """HLO without the tables of files and frames, and without references to them."""
+    start = hlo.find("\nFileNames")
+    body = re.search(r"\n(?=(%|ENTRY |fused))", hlo[start:]) if start >= 0 else None
+    if body is not None:
+        hlo = hlo[:start] + hlo[start + body.start() :]
+    return re.sub(r", (metadata|backend_config)=\{[^{}]*(\{[^{}]*\}[^{}]*)*\}", "", hlo).strip()

@@ -1,0 +1,60 @@
+"""The public names of JAX that this package uses beside ``jax.lax``, in one place.
+
+So that a reader sees the whole dependency at once and a new release of JAX is checked against one
+file. JAX types its interface partly; here every name has a type. Read next: ``_operands.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Any, TypeGuard
+
+import jax
+from jax import Array, Device
+from jax.core import Tracer
+from jax.errors import JaxRuntimeError
+
+__all__ = [
+    "VERSION",
+    "Array",
+    "Device",
+    "JaxRuntimeError",
+    "Tracer",
+    "block_until_ready",
+    "default_device",
+    "device_put",
+    "disable_jit",
+    "enable_x64",
+    "is_array",
+    "jit",
+    "live_arrays",
+    "local_devices",
+    "pure_callback",
+    "setting",
+    "shape_dtype",
+]
+
+Context = Callable[..., AbstractContextManager[Any]]
+
+enable_x64: Context = jax.enable_x64
+default_device: Context = jax.default_device
+disable_jit: Context = jax.disable_jit
+jit: Callable[..., Any] = jax.jit
+shape_dtype: Callable[..., Any] = jax.ShapeDtypeStruct
+device_put: Callable[[Any], Array] = jax.device_put
+block_until_ready: Callable[[Any], Any] = jax.block_until_ready
+live_arrays: Callable[[], list[Any]] = jax.live_arrays
+local_devices: Callable[..., list[Device]] = jax.local_devices
+pure_callback: Callable[..., Any] = jax.pure_callback
+VERSION = jax.__version__
+
+
+def setting(name: str) -> Any:
+    """A value of the user's configuration, which is read and never written."""
+    return getattr(jax.config, name, None)
+
+
+def is_array(value: object) -> TypeGuard[Array]:
+    """Whether a value is an array of jax with elements, and not one that jax is tracing."""
+    return isinstance(value, Array) and not isinstance(value, Tracer)

@@ -1,0 +1,82 @@
+"""The options of one compilation: what the user may ask of this backend, and what comes later.
+
+``segment_size``      instructions per segment (default 1000); 0 never cuts
+``compiler_options``  a mapping handed to XLA; names it does not know are dropped with a warning
+
+Unknown names are dropped with a warning too, because options are shared between backends. Those
+that would change a result if they were ignored are refused. Read next: ``_compile.py``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from tenferro.backend import UnsupportedError
+from tenferro.backend.records import BackendConfig
+from tenferro_xla._errors import CompilerOptionWarning
+
+SEGMENT_SIZE = 1000
+_LATER = {
+    "mesh": "sharding",
+    "in_shardings": "sharding",
+    "out_shardings": "sharding",
+    "export": "export",
+    "check_errors": "checks",
+}
+_KNOWN = ("segment_size", "compiler_options")
+
+
+class CompileOptions(NamedTuple):
+    """Options after checking; the ones of the call win over those of the configuration."""
+
+    segment_size: int = SEGMENT_SIZE
+    compiler_options: Mapping[str, object] = {}
+
+
+def checked_options(
+    config: BackendConfig, options: Mapping[str, object] | None, platform: str
+) -> CompileOptions:
+    """The options of a configuration and of one call, merged.
+
+    Raises UnsupportedError: for a feature that this backend does not have yet, naming it.
+    """
+    merged = {**config.options, **(options or {})}
+    for name, feature in _LATER.items():
+        if merged.get(name):
+            raise _unsupported(name, feature)
+    unknown = sorted(set(merged) - set(_KNOWN) - set(_LATER))
+    if unknown:
+        warn_dropped(unknown)
+    size = merged.get("segment_size", SEGMENT_SIZE)
+    if not isinstance(size, int) or size < 0:
+        raise ValueError(f"segment_size is a number of instructions, got {size!r}")
+    own = merged.get("compiler_options") or {}
+    if not isinstance(own, Mapping):
+        raise TypeError(f"compiler_options is a mapping of names to values, got {own!r}")
+    return CompileOptions(size, {**_implied(config, platform), **own})
+
+
+def _implied(config: BackendConfig, platform: str) -> dict[str, object]:
+    """What a configuration means to XLA; the CPU is deterministic as it is."""
+    if config.deterministic and platform in ("gpu", "cuda", "rocm"):
+        return {"xla_gpu_deterministic_ops": True}
+    return {}
+
+
+def warn_dropped(names: list[str]) -> None:
+    """Warn that options have no effect here."""
+    warnings.warn(
+        f"xla: dropped unknown options {', '.join(names)}", CompilerOptionWarning, stacklevel=2
+    )
+
+
+def _unsupported(name: str, feature: str) -> UnsupportedError:
+    return UnsupportedError(
+        f"xla: {name} cannot be used, because this version of the backend has no {feature}\n"
+        "  hint       leave it out; the program then runs on one device, unchecked",
+        backend="xla",
+        feature=feature,
+        instead="",
+    )

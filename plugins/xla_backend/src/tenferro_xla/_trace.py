@@ -1,0 +1,103 @@
+"""A segment as a function of jax arrays: what ``jax.jit`` traces, once.
+
+Every value is compared with its aval while it is traced, so that a dtype that narrows is an error
+here and costs nothing at run time; an error in a lowering is told its equation. Read next:
+``_compile.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenferro.backend import LoweringError
+from tenferro.backend.base import Backend
+from tenferro.backend.lowering import check_result_count, key_of
+from tenferro.computegraph import CompiledProgram, Instruction
+from tenferro.primitives import Aval
+from tenferro.primitives._source import source_text
+from tenferro_xla._operands import fits
+from tenferro_xla._segments import Segment
+
+
+class Traced:
+    """Interprets the instructions of a segment over its slots."""
+
+    __name__ = "tenferro"  # part of the names that XLA shows
+
+    def __init__(self, backend: Backend, program: CompiledProgram, segment: Segment) -> None:
+        self.backend = backend
+        self.program = program
+        self.segment = segment
+
+    def __call__(self, *operands: Any) -> tuple[Any, ...]:
+        """The outputs of the segment."""
+        slots = dict(zip(self.segment.inputs, operands, strict=True))
+        for slot, operand in slots.items():
+            self._check_width(operand, self.program.avals[slot])
+        for position in self.segment.positions:
+            instruction = self.program.instructions[position]
+            try:
+                self._step(instruction, slots)
+            except Exception as error:
+                self._annotate(error, instruction, self.program.equation(position))
+                raise
+        return tuple([slots[slot] for slot, _ in self.segment.outputs])
+
+    def _step(self, instruction: Instruction, slots: dict[int, Any]) -> None:
+        operation, inputs, outputs, *_ = instruction
+        function = self.backend.lowerings.lookup(operation, self._avals(instruction))
+        results = function(operation, *[slots[i] for i in inputs])
+        if len(outputs) == 1:
+            results = (results,)
+        else:
+            check_result_count(operation, results, self.backend.name, self._provider(instruction))
+        for slot, result in zip(outputs, results, strict=True):
+            self._check(result, self.program.avals[slot], instruction)
+            slots[slot] = result
+
+    def _avals(self, instruction: Instruction) -> list[Aval]:
+        return [self.program.avals[i] for i in instruction.inputs]
+
+    def _provider(self, instruction: Instruction) -> str:
+        table = self.backend.lowerings
+        known = table.provider_of(instruction.operation, self._avals(instruction))
+        return known or self.backend.provider or "unknown"
+
+    def _check(self, result: Any, aval: Aval, instruction: Instruction) -> None:
+        """Refuse a result that is not of the aval that its operation promised."""
+        if hasattr(result, "dtype") and fits(result, aval):
+            return
+        key, provider = key_of(instruction.operation), self._provider(instruction)
+        got = getattr(result, "aval", None) or type(result).__name__
+        raise LoweringError(
+            f"the lowering of {key} for {self.backend.name} gave another kind of value\n"
+            f"  got        {got}\n"
+            f"  need       {aval}\n"
+            f"  provider   {provider}",
+            primitive=key,
+            backend=self.backend.name,
+            provider=provider,
+            got=str(got),
+            need=str(aval),
+        )
+
+    def _check_width(self, operand: Any, aval: Aval) -> None:
+        """Guard the one thing that would narrow all numbers silently: a lost 64-bit context."""
+        if not fits(operand, aval):
+            raise LoweringError(
+                f"xla: an input became {operand.aval}, need {aval}; "
+                "this is a bug in tenferro-xla, please report",
+                primitive="",
+                backend=self.backend.name,
+                provider=self.backend.provider,
+            )
+
+    def _annotate(self, error: Exception, instruction: Instruction, equation: str) -> None:
+        """Say which equation failed, whose lowering it was, and which line recorded it."""
+        operands = "  ".join(f"%{i}: {self.program.avals[i]}" for i in instruction.inputs)
+        key, provider = key_of(instruction.operation), self._provider(instruction)
+        error.add_note(f"  equation   {equation}    {operands}".rstrip())
+        error.add_note(f"  lowering   {key} on {self.backend.name}, by {provider}")
+        line = source_text(instruction.source)
+        if line is not None:
+            error.add_note(f"  from       {line}")

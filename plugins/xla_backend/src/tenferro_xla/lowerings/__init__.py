@@ -1,0 +1,33 @@
+"""How XLA runs the standard set: one file per family, each a collector of functions on jax.lax.
+
+Importing this package imports jax; ``plugin.py`` does so when the backend is activated. A lowering
+is traced under ``jax.jit`` and must use its operands through ``jax.lax`` alone.
+"""
+
+from __future__ import annotations
+
+from tenferro.backend.lowering import Lowerings
+from tenferro_xla.lowerings import (
+    arithmetic,
+    comparison,
+    complex,
+    constants,
+    contraction,
+    elementwise,
+    indexing,
+    reduction,
+    structural,
+)
+
+FAMILIES = (
+    arithmetic,
+    elementwise,
+    comparison,
+    complex,
+    constants,
+    structural,
+    reduction,
+    contraction,
+    indexing,
+)
+lowerings = Lowerings([record for family in FAMILIES for record in family.lowerings])

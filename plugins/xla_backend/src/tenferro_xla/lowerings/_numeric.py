@@ -1,0 +1,80 @@
+"""Small pieces of numerics that several families share: literals, signs, and parts near infinity.
+
+Nothing here knows a primitive. XLA keeps float arithmetic in order except for one thing: it
+joins constants, ``(x + 1) - 1 → x``; what depends on such a rounding is written around it.
+Subnormal numbers count as zero on XLA's CPU.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from jax import Array, lax
+
+
+def like(x: Array, value: complex) -> Array:
+    """A constant of the shape and dtype of ``x``."""
+    return lax.full_like(x, value)
+
+
+def is_nan(x: Array) -> Array:
+    """Where a real operand is nan."""
+    return lax.ne(x, x)
+
+
+def is_infinite(x: Array) -> Array:
+    """Where a real operand is inf or -inf."""
+    return lax.eq(lax.abs(x), like(x, np.inf))
+
+
+def has_sign_bit(x: Array) -> Array:
+    """Where a real operand is negative, -0.0 included."""
+    width = {2: np.int16, 4: np.int32, 8: np.int64}[x.dtype.itemsize]
+    bits = lax.bitcast_convert_type(x, width)
+    return lax.lt(bits, lax.full_like(bits, 0))
+
+
+def with_sign_of(size: Array, x: Array) -> Array:
+    """The size with the sign of ``x``, that of -0.0 included."""
+    size = lax.abs(size)
+    return lax.select(has_sign_bit(x), lax.neg(size), size)
+
+
+def modulus(z: Array) -> Array:
+    """|z| without overflow; inf as soon as one part is, as C has it."""
+    infinite = lax.bitwise_or(is_infinite(lax.real(z)), is_infinite(lax.imag(z)))
+    size = lax.abs(z)
+    return lax.select(infinite, like(size, np.inf), size)
+
+
+def log1p_real(x: Array) -> Array:
+    """ln(1 + x) to about an ulp; ``lax.log1p`` loses seven bits of a float64 around -0.3.
+
+    With u the leading bits of 1 + x, u - 1 is exact and so is x - (u - 1), hence
+    ln(1 + x) = ln u + ln(1 + r) with r = (x - (u - 1)) / u below 2⁻²⁵, whose series ends early.
+    """
+    if x.dtype != np.float64:
+        return lax.log1p(x)
+    u = _leading_bits(lax.add(x, like(x, 1)))
+    log_u = lax.log(u)
+    r = lax.div(lax.sub(x, lax.sub(u, like(x, 1))), u)
+    series = lax.sub(r, lax.mul(lax.mul(r, r), like(x, 0.5)))
+    fine = lax.bitwise_and(lax.is_finite(log_u), lax.ne(x, like(x, 0)))
+    return lax.select(fine, lax.add(log_u, series), lax.select(lax.eq(x, like(x, 0)), x, log_u))
+
+
+def _leading_bits(x: Array) -> Array:
+    """A float64 without its last 27 bits; the mask hides the rounding from XLA's simplifier."""
+    bits = lax.bitcast_convert_type(x, np.int64)
+    masked = lax.bitwise_and(bits, lax.full_like(bits, -(2**27)))
+    return lax.bitcast_convert_type(masked, np.float64)
+
+
+def log_modulus(re: Array, im: Array) -> Array:
+    """ln √(re² + im²), to full precision also near the unit circle."""
+    a, b = lax.abs(re), lax.abs(im)
+    large, small = lax.max(a, b), lax.min(a, b)
+    one = like(re, 1)
+    above = lax.add(lax.mul(lax.sub(large, one), lax.add(large, one)), lax.mul(small, small))
+    on_circle = lax.mul(like(re, 0.5), log1p_real(above))
+    near = lax.bitwise_and(lax.gt(large, like(re, 0.5)), lax.lt(large, like(re, 2)))
+    return lax.select(near, on_circle, lax.real(lax.log(lax.complex(re, im))))

@@ -1,0 +1,161 @@
+"""Arithmetic on XLA: add sub mul div neg abs sign maximum minimum clamp pow … rsqrt.
+
+Where XLA and NumPy part ways, NumPy wins: integer division by zero gives 0, sign(-0.0) is 0.0, a
+complex number with an infinite part has an infinite modulus, √ keeps the sign of a zero imaginary
+part, and integers have powers. Read next: ``elementwise.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from jax import Array, lax
+
+from tenferro.backend.lowering import Lowerings
+from tenferro.primitives.arithmetic import (
+    Abs,
+    Add,
+    Clamp,
+    Div,
+    IntegerPow,
+    Maximum,
+    Minimum,
+    Mul,
+    Neg,
+    Pow,
+    Rsqrt,
+    Sign,
+    Sqrt,
+    Square,
+    Sub,
+)
+from tenferro_xla.lowerings._direct import register_direct
+from tenferro_xla.lowerings._numeric import is_infinite, is_nan, like, modulus, with_sign_of
+
+lowerings = Lowerings()
+register_direct(
+    lowerings,
+    {
+        Add: lax.add,
+        Sub: lax.sub,
+        Mul: lax.mul,
+        Neg: lax.neg,
+        Maximum: lax.max,
+        Minimum: lax.min,
+        Rsqrt: lax.rsqrt,
+    },
+)
+#: Up to here a real power is a product, four times as fast as ``pow``; beyond, its error grows.
+PRODUCT_LIMIT = 4
+
+
+def is_integer(x: Array) -> bool:
+    """Whether the operand holds integers, signed or not."""
+    return x.dtype.kind in "iu"
+
+
+def is_complex(x: Array) -> bool:
+    """Whether the operand holds complex numbers."""
+    return x.dtype.kind == "c"
+
+
+@lowerings.register(Div)
+def div(op: Div, x: Array, y: Array) -> Array:
+    """Divide; integers truncate, and give 0 where the divisor is 0."""
+    quotient = lax.div(x, y)
+    if not is_integer(x):
+        return quotient
+    zero = like(y, 0)
+    return lax.select(lax.eq(y, zero), zero, quotient)
+
+
+@lowerings.register(Abs)
+def abs_(op: Abs, x: Array) -> Array:
+    """Take the absolute value or the modulus."""
+    if is_complex(x):
+        return modulus(x)
+    return x if x.dtype.kind == "u" else lax.abs(x)
+
+
+@lowerings.register(Sign)
+def sign(op: Sign, x: Array) -> Array:
+    """Take the sign: ±1, 0 at both zeros, z/|z| of a complex number."""
+    if is_complex(x):
+        return _complex_sign(x)
+    zero = like(x, 0)
+    return lax.select(lax.eq(x, zero), zero, lax.sign(x))
+
+
+def _complex_sign(z: Array) -> Array:
+    """z/|z|; beside one infinite part the other is 0, and two infinite parts give nan."""
+    re, im = lax.real(z), lax.imag(z)
+    size = modulus(z)
+    one, zero = like(size, 1), like(size, 0)
+    safe = lax.select(lax.eq(size, zero), one, size)
+    unbounded = lax.bitwise_or(is_infinite(re), is_infinite(im))
+    both = lax.bitwise_and(is_infinite(re), is_infinite(im))
+
+    def part(x: Array) -> Array:
+        at_infinity = lax.select(is_infinite(x), lax.sign(x), zero)
+        bounded = lax.select(lax.eq(size, zero), zero, lax.div(x, safe))
+        undefined = lax.bitwise_or(both, is_nan(size))
+        return lax.select(undefined, like(x, np.nan), lax.select(unbounded, at_infinity, bounded))
+
+    return lax.complex(part(re), part(im))
+
+
+@lowerings.register(Clamp)
+def clamp(op: Clamp, lo: Array, x: Array, hi: Array) -> Array:
+    """Confine; ``lax.clamp`` leaves crossed bounds open, so the definition is spelled out."""
+    return lax.min(lax.max(x, lo), hi)
+
+
+@lowerings.register(Pow)
+def pow_(op: Pow, x: Array, y: Array) -> Array:
+    """Raise to a power of the same dtype."""
+    return _power_of_integers(x, y) if is_integer(x) else lax.pow(x, y)
+
+
+def _power_of_integers(x: Array, y: Array) -> Array:
+    """Square and multiply while any exponent has bits left; negative ones truncate towards 0."""
+    zero, one, two = like(x, 0), like(x, 1), like(x, 2)
+
+    def unfinished(state: tuple[Array, Array, Array]) -> Any:
+        return lax.reduce_or(lax.gt(state[2], zero), tuple(range(x.ndim)))
+
+    def step(state: tuple[Array, Array, Array]) -> tuple[Array, Array, Array]:
+        result, base, exponent = state
+        odd = lax.eq(lax.rem(exponent, two), one)
+        result = lax.select(odd, lax.mul(result, base), result)
+        return result, lax.mul(base, base), lax.div(exponent, two)
+
+    negative = lax.lt(y, zero)
+    exponent = lax.select(negative, lax.bitwise_and(y, one), y)
+    power = lax.while_loop(unfinished, step, (one, x, exponent))[0]
+    unit = lax.eq(lax.mul(x, x), one) if x.dtype.kind == "u" else lax.eq(lax.abs(x), one)
+    return lax.select(lax.bitwise_and(negative, lax.bitwise_not(unit)), zero, power)
+
+
+@lowerings.register(IntegerPow)
+def integer_pow(op: IntegerPow, x: Array) -> Array:
+    """Raise to a fixed integer power: products while they are few or exact, else ``pow``."""
+    products = abs(op.exponent) <= PRODUCT_LIMIT or x.dtype.kind != "f"
+    if products:
+        return lax.integer_pow(x, op.exponent)
+    return lax.pow(x, like(x, op.exponent))
+
+
+@lowerings.register(Square)
+def square(op: Square, x: Array) -> Array:
+    """Multiply by itself."""
+    return lax.mul(x, x)
+
+
+@lowerings.register(Sqrt)
+def sqrt(op: Sqrt, x: Array) -> Array:
+    """Take the principal root; on the cut the sign of a zero imaginary part decides the side."""
+    root = lax.sqrt(x)
+    if not is_complex(x):
+        return root
+    return lax.complex(lax.real(root), with_sign_of(lax.imag(root), lax.imag(x)))

@@ -1,0 +1,23 @@
+"""Constants on XLA: constant iota. Both are made inside the program and never transferred."""
+
+from __future__ import annotations
+
+import numpy as np
+from jax import Array, lax
+
+from tenferro.backend.lowering import Lowerings
+from tenferro.primitives.constants import Constant, Iota
+
+lowerings = Lowerings()
+
+
+@lowerings.register(Constant)
+def constant(op: Constant) -> Array:
+    """Fill an array with one scalar; the NumPy scalar keeps the bits that a literal might lose."""
+    return lax.full(op.shape, np.array(op.value, op.dtype.name), op.dtype.name)
+
+
+@lowerings.register(Iota)
+def iota(op: Iota) -> Array:
+    """Count along a dimension."""
+    return lax.broadcasted_iota(op.dtype.name, op.shape, op.dimension)

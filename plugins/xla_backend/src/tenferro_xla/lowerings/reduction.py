@@ -1,0 +1,84 @@
+"""Reductions on XLA: reduce_sum reduce_prod reduce_max reduce_min argmax argmin.
+
+``lax.reduce_max`` of floats drops a nan once the array is large enough to be vectorized on the
+CPU, so the extrema of floats carry their own rule, in which nan wins. Read next:
+``contraction.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from jax import Array, lax
+
+from tenferro.backend.lowering import Lowerings
+from tenferro.primitives.reduction import (
+    Argmax,
+    Argmin,
+    ReduceMax,
+    ReduceMin,
+    ReduceProd,
+    ReduceSum,
+)
+from tenferro_xla.lowerings._numeric import is_nan
+
+lowerings = Lowerings()
+
+
+@lowerings.register(ReduceSum)
+def reduce_sum(op: ReduceSum, x: Array) -> Array:
+    """Sum over axes, in the dtype of the operand."""
+    return lax.reduce_sum(x, op.axes)
+
+
+@lowerings.register(ReduceProd)
+def reduce_prod(op: ReduceProd, x: Array) -> Array:
+    """Multiply over axes, in the dtype of the operand."""
+    return lax.reduce_prod(x, op.axes)
+
+
+@lowerings.register(ReduceMax)
+def reduce_max(op: ReduceMax, x: Array) -> Array:
+    """Take the largest over axes; nan wins."""
+    if x.dtype.kind in "biu":
+        return lax.reduce_max(x, op.axes)
+    return _extremum(x, -np.inf, lax.ge, op.axes)
+
+
+@lowerings.register(ReduceMin)
+def reduce_min(op: ReduceMin, x: Array) -> Array:
+    """Take the smallest over axes; nan wins."""
+    if x.dtype.kind in "biu":
+        return lax.reduce_min(x, op.axes)
+    return _extremum(x, np.inf, lax.le, op.axes)
+
+
+def _extremum(
+    x: Array, start: float, wins: Callable[[Any, Any], Array], axes: tuple[int, ...]
+) -> Array:
+    """Reduce by a comparison in which nan wins on either side."""
+
+    def better(a: Any, b: Any) -> Any:
+        return lax.select(lax.bitwise_or(wins(a, b), is_nan(a)), a, b)
+
+    found: Array = lax.reduce(x, np.array(start, x.dtype), better, axes)
+    return found
+
+
+@lowerings.register(Argmax)
+def argmax(op: Argmax, x: Array) -> Array:
+    """Find the first of the largest, or the first nan."""
+    return _position(lax.argmax, x, op)
+
+
+@lowerings.register(Argmin)
+def argmin(op: Argmin, x: Array) -> Array:
+    """Find the first of the smallest, or the first nan."""
+    return _position(lax.argmin, x, op)
+
+
+def _position(find: Callable[..., Array], x: Array, op: Argmax | Argmin) -> Array:
+    """A position along an axis, as the dtype that the operation asks for."""
+    return find(x, op.axis, np.dtype(op.dtype.name))

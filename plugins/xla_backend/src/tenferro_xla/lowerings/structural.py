@@ -1,0 +1,80 @@
+"""Moving numbers on XLA: reshape transpose broadcast_in_dim slice pad concatenate reverse convert.
+
+``convert`` follows NumPy where NumPy is defined: floats truncate, complex numbers give their real
+part, and everything but zero is true (nan too). A float that no integer can hold, which NumPy
+leaves undefined, saturates, and nan gives 0. Read next: ``reduction.py``.
+"""
+
+from __future__ import annotations
+
+from jax import Array, lax
+
+from tenferro.backend.lowering import Lowerings
+from tenferro.primitives.structural import (
+    BroadcastInDim,
+    Concatenate,
+    Convert,
+    Pad,
+    Reshape,
+    Reverse,
+    Slice,
+    StopGradient,
+    Transpose,
+)
+from tenferro_xla.lowerings._direct import register_direct
+from tenferro_xla.lowerings._numeric import like
+
+lowerings = Lowerings()
+register_direct(lowerings, {StopGradient: lambda x: x})
+
+
+@lowerings.register(Reshape)
+def reshape(op: Reshape, x: Array) -> Array:
+    """Read the elements in row-major order into another shape."""
+    return lax.reshape(x, op.shape)
+
+
+@lowerings.register(Transpose)
+def transpose(op: Transpose, x: Array) -> Array:
+    """Permute the axes."""
+    return lax.transpose(x, op.permutation)
+
+
+@lowerings.register(BroadcastInDim)
+def broadcast_in_dim(op: BroadcastInDim, x: Array) -> Array:
+    """Repeat along new axes and axes of size 1."""
+    return lax.broadcast_in_dim(x, op.shape, op.dimensions)
+
+
+@lowerings.register(Slice)
+def slice_(op: Slice, x: Array) -> Array:
+    """Take every stride-th element between two positions."""
+    return lax.slice(x, op.start, op.limit, op.strides)
+
+
+@lowerings.register(Pad)
+def pad(op: Pad, x: Array, value: Array) -> Array:
+    """Pad outside and between elements; a negative amount crops."""
+    return lax.pad(x, value, tuple(zip(op.low, op.high, op.interior, strict=True)))
+
+
+@lowerings.register(Concatenate)
+def concatenate(op: Concatenate, *xs: Array) -> Array:
+    """Join along a dimension."""
+    return lax.concatenate(xs, op.dimension)
+
+
+@lowerings.register(Reverse)
+def reverse(op: Reverse, x: Array) -> Array:
+    """Reverse the order along dimensions."""
+    return lax.rev(x, op.dimensions)
+
+
+@lowerings.register(Convert)
+def convert(op: Convert, x: Array) -> Array:
+    """Change the dtype."""
+    if op.dtype.is_bool:
+        return lax.ne(x, like(x, 0))
+    if x.dtype.kind == "c" and not op.dtype.is_complex:
+        x = lax.real(x)
+    return lax.convert_element_type(x, op.dtype.name)

@@ -1,0 +1,97 @@
+"""The plugin module of the XLA backend: light, so that listing it imports no jax.
+
+Importing this module and asking for its information costs nothing; ``probe`` imports jax, and
+``create`` and ``lowerings`` load the rest of the package. Read next: ``_backend.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from tenferro.backend.records import BackendConfig, BackendInfo, PluginManifest, Probe
+from tenferro.backend.spec import hookimpl
+
+if TYPE_CHECKING:
+    from tenferro.backend.base import Backend
+    from tenferro.backend.lowering import Lowering
+
+TENFERRO_PLUGIN = PluginManifest(
+    api=(1, 0),
+    name="xla",
+    kind="backend",
+    summary="whole programs compiled by XLA, through JAX",
+    requires_libs=("jax",),
+    install_hint="pip install tenferro-xla",
+)
+_DTYPES = (
+    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 "
+    "float16 bfloat16 float32 float64 complex64 complex128"
+)
+
+
+@hookimpl
+def tenferro_backend_info() -> BackendInfo:
+    """Describe the backend."""
+    return BackendInfo(
+        name="xla",
+        summary="XLA through JAX, on CPU, GPU or TPU",
+        dtypes=frozenset(_DTYPES.split()),
+        device_kinds=("cpu", "gpu", "tpu"),
+        features=frozenset({"f64", "complex", "int64"}),
+        whole_program=True,
+        operand_types=("jaxlib._jax.ArrayImpl", "jaxlib._jax.Array", "jax.jaxlib._jax.Array"),
+    )
+
+
+@hookimpl
+def tenferro_backend_probe() -> Probe:
+    """Say whether jax is there and sees a device; no device is touched where that allocates."""
+    versions = _versions()
+    try:
+        devices = _devices()
+    except Exception as error:
+        first_line = str(error).strip().partition("\n")[0]
+        reason = f"jax cannot be used: {type(error).__name__}: {first_line}"
+        return Probe(available=False, reason=reason, lib_versions=versions)
+    return Probe(available=True, lib_versions=versions, devices=devices)
+
+
+def _devices() -> tuple[str, ...]:
+    """The devices by name; of accelerators the kind, since JAX reserves memory to count them."""
+    jax = import_module("jax")
+    if not hasattr(jax, "enable_x64"):
+        raise ImportError(f"jax {jax.__version__} has no enable_x64; pip install -U jax")
+    platforms = str(getattr(jax.config, "jax_platforms", None) or "")
+    if platforms == "cpu" or find_spec("jax_plugins") is None:
+        return tuple(f"{device.platform}:{device.id}" for device in jax.local_devices())
+    return tuple(platforms.split(",")) if platforms else ("cpu", "gpu")
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for name in ("jax", "jaxlib"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+@hookimpl
+def tenferro_backend_create(config: BackendConfig) -> Backend:
+    """Make the backend."""
+    backend: Backend = import_module("tenferro_xla._backend").XlaBackend(config)
+    return backend
+
+
+@hookimpl
+def tenferro_lowerings(backend: str) -> Iterable[Lowering]:
+    """List the lowerings of the standard set."""
+    if backend != "xla":
+        return ()
+    lowerings: Iterable[Lowering] = import_module("tenferro_xla.lowerings").lowerings
+    return lowerings

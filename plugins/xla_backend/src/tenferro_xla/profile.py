@@ -1,0 +1,15 @@
+"""What the XLA backend claims before the conformance kit: level 2 with derivatives.
+
+Data only; the kit decides whether it is true. Deviations of XLA itself are stated here, with their
+reasons, and nowhere else.
+"""
+
+from __future__ import annotations
+
+from tenferro_conformance.profile import Profile
+
+PROFILE = Profile(
+    level=2,
+    ad=True,
+    features={"f64", "complex", "int64"},
+)
