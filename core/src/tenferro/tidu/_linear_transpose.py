@@ -94,7 +94,7 @@ def linear_transpose(
         turned = _positions(outputs, len(linear.tangent_outputs))
         targets = [linear.tangent_inputs[i] for i in chosen]
         sources = [linear.tangent_outputs[i] for i in turned]
-        space = _space_of(graph)
+        space = linear.space or _space_of(graph)
         if space is None:
             return _transpose_wires(linear, chosen, turned)
         flowing = _flow_from(graph, {t.local for t in targets if t is not None})

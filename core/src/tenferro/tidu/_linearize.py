@@ -53,6 +53,7 @@ class LinearizedGraph(NamedTuple):
     residual: Graph
     tangent_inputs: tuple[LinearInput | None, ...]
     tangent_outputs: tuple[Local | None, ...]
+    space: LinearSpace | None = None  # kept, because a graph of wires alone names no vocabulary
 
     def __str__(self) -> str:
         return f"linear {self.linear}\nresidual {self.residual}"
@@ -239,6 +240,7 @@ def assemble(
             for key, local in zip(wrt, locals_, strict=True)
         ),
         tuple(None if t is None else next(outputs) for t in results),  # type: ignore[misc]
+        run.space,
     )
 
 
