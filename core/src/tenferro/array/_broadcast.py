@@ -67,12 +67,12 @@ def stretch(x: Array, shape: Shape) -> Array:
     if x.shape == shape:
         return x
     offset = len(shape) - x.ndim
-    return broadcast_in_dim(x, shape, tuple(range(offset, len(shape))))  # type: ignore[return-value]
+    return broadcast_in_dim(x, shape, tuple(range(offset, len(shape))))
 
 
 def cast(x: Array, dtype: DType) -> Array:
     """The array in a dtype."""
-    return x if x.aval.dtype is dtype else convert(x, dtype)  # type: ignore[return-value]
+    return x if x.aval.dtype is dtype else convert(x, dtype)
 
 
 def pair(x: Any, y: Any, function: str, floating: bool = False) -> tuple[Array, Array]:
@@ -121,7 +121,7 @@ def weak(value: bool | int | float | complex, like: Aval, floating: bool = False
         high = 2 ** (dtype.bits - (dtype.kind != "uint")) - 1
         if not low <= value <= high:
             raise OverflowError(f"the Python integer {value} does not fit into {dtype}")
-    elif dtype.is_inexact and type(value) in (int, bool):
+    elif dtype.is_inexact and isinstance(value, (int, bool)):
         value = float(value)
     return scalar(value, dtype)
 

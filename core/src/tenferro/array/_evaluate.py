@@ -102,7 +102,7 @@ def convert(graph: MaterializedGraph, operands: Sequence[Any], backend: Backend)
 def executable(graph: MaterializedGraph, backend: Backend) -> Executable:
     """The compiled program of a graph on a backend, from the cache or made now."""
     avals = graph.avals[: len(graph.inputs)]
-    return PROGRAMS.get_or_make(  # type: ignore[no-any-return]
+    return PROGRAMS.get_or_make(
         (graph.structure, avals, backend),
         lambda: backend.compile(compile_program(graph), avals),
         lambda _: _BYTES_PER_INSTRUCTION * len(graph),

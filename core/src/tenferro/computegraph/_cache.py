@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from threading import Condition
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
+
+T = TypeVar("T")
 
 
 class CacheStats(NamedTuple):
@@ -81,8 +83,8 @@ class ProgramCache:
             return entry.value
 
     def get_or_make(
-        self, key: Hashable, make: Callable[[], Any], size: Callable[[Any], int] | None = None
-    ) -> Any:
+        self, key: Hashable, make: Callable[[], T], size: Callable[[T], int] | None = None
+    ) -> T:
         """The entry, made by ``make()`` if it is missing; other threads wait for the one maker."""
         with self._changed:
             while True:
@@ -90,7 +92,8 @@ class ProgramCache:
                 if entry is not None:
                     self._entries.move_to_end(key)
                     self._hits += 1
-                    return entry.value
+                    found: T = entry.value
+                    return found
                 if key not in self._making:
                     break
                 self._changed.wait()

@@ -9,7 +9,7 @@ Read next: ``_primitive.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self, TypeVar
 
 from tenferro.computegraph import Operation, TenferroError, ValueKey, input_key
 from tenferro.primitives._aval import Aval, Shape
@@ -17,7 +17,7 @@ from tenferro.primitives._dtype import DType
 from tenferro.tidu import NO_FLOW, Flow, NotLinearError, Value
 
 Scalar = bool | int | float | complex
-OPERATORS: dict[str, Callable[..., Handle]] = {}  # filled by _operators.py
+OPERATORS: dict[str, Callable[..., Any]] = {}  # filled by _operators.py
 
 
 class Handle(Value):
@@ -60,40 +60,40 @@ class Handle(Value):
         """Number of elements."""
         return self.aval.size
 
-    def __add__(self, other: Any) -> Handle:
-        return OPERATORS["add"](self, other)
+    def __add__(self, other: Any) -> Self:
+        return OPERATORS["add"](self, other)  # type: ignore[no-any-return]
 
-    def __radd__(self, other: Any) -> Handle:
-        return OPERATORS["add"](other, self)
+    def __radd__(self, other: Any) -> Self:
+        return OPERATORS["add"](other, self)  # type: ignore[no-any-return]
 
-    def __sub__(self, other: Any) -> Handle:
-        return OPERATORS["sub"](self, other)
+    def __sub__(self, other: Any) -> Self:
+        return OPERATORS["sub"](self, other)  # type: ignore[no-any-return]
 
-    def __rsub__(self, other: Any) -> Handle:
-        return OPERATORS["sub"](other, self)
+    def __rsub__(self, other: Any) -> Self:
+        return OPERATORS["sub"](other, self)  # type: ignore[no-any-return]
 
-    def __mul__(self, other: Any) -> Handle:
-        return OPERATORS["mul"](self, other)
+    def __mul__(self, other: Any) -> Self:
+        return OPERATORS["mul"](self, other)  # type: ignore[no-any-return]
 
-    def __rmul__(self, other: Any) -> Handle:
-        return OPERATORS["mul"](other, self)
+    def __rmul__(self, other: Any) -> Self:
+        return OPERATORS["mul"](other, self)  # type: ignore[no-any-return]
 
-    def __truediv__(self, other: Any) -> Handle:
-        return OPERATORS["div"](self, other)
+    def __truediv__(self, other: Any) -> Self:
+        return OPERATORS["div"](self, other)  # type: ignore[no-any-return]
 
-    def __rtruediv__(self, other: Any) -> Handle:
-        return OPERATORS["div"](other, self)
+    def __rtruediv__(self, other: Any) -> Self:
+        return OPERATORS["div"](other, self)  # type: ignore[no-any-return]
 
-    def __pow__(self, exponent: Any) -> Handle:
-        return OPERATORS["pow"](self, exponent)
+    def __pow__(self, exponent: Any) -> Self:
+        return OPERATORS["pow"](self, exponent)  # type: ignore[no-any-return]
 
-    def __neg__(self) -> Handle:
-        return OPERATORS["neg"](self)
+    def __neg__(self) -> Self:
+        return OPERATORS["neg"](self)  # type: ignore[no-any-return]
 
-    def __abs__(self) -> Handle:
-        return OPERATORS["abs"](self)
+    def __abs__(self) -> Self:
+        return OPERATORS["abs"](self)  # type: ignore[no-any-return]
 
-    def operand_of(self, kind: type[Operation]) -> Handle | None:
+    def operand_of(self, kind: type[Operation]) -> Self | None:
         """The input x where this value is f(x) with f of the given kind, otherwise ``None``."""
         definition = self.key.definition
         if definition is None or type(definition[0]) is not kind or len(definition) != 4:
@@ -109,6 +109,9 @@ class Handle(Value):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.aval})"
+
+
+H = TypeVar("H", bound=Handle)  # a function of handles returns the class that it was given
 
 
 class AbstractValueError(TenferroError, TypeError):

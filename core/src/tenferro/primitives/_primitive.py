@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 from tenferro.computegraph import TenferroError, ValueKey, operation_text
 from tenferro.primitives._aval import Aval
-from tenferro.primitives._handle import OPERATORS, FlowHandle, Handle
+from tenferro.primitives._handle import OPERATORS, FlowHandle, H, Handle
 from tenferro.primitives._source import caller, source_text
 from tenferro.tidu import NO_TANGENT, Residual, RuleBuilder, Value, emit, missing_rule
 from tenferro.tidu import Linear as FlowInput
@@ -29,11 +29,11 @@ class TensorSpace:
 
     def add(self, x: Value, y: Value) -> Value:
         """x + y."""
-        return OPERATORS["add"](x, y)
+        return OPERATORS["add"](x, y)  # type: ignore[no-any-return]
 
     def zeros(self, aval: Aval) -> Value:
         """The zero of a shape and dtype."""
-        return OPERATORS["zeros"](aval)
+        return OPERATORS["zeros"](aval)  # type: ignore[no-any-return]
 
     def is_zero(self, key: ValueKey) -> bool:
         """Whether the key is a constant of value 0."""
@@ -149,7 +149,7 @@ class Mixed(Primitive):
     """Linear in the groups that ``linear`` lists (``transpose_x``), not in others (``jvp_x``)."""
 
 
-def bind(operation: Primitive, *handles: Handle) -> Handle:
+def bind(operation: Primitive, *handles: H) -> H:
     """Apply a primitive of one output to handles (``bind_all`` for any number of outputs).
 
     The result is of the class of the inputs. Errors of the primitive get the equation and the
@@ -159,7 +159,7 @@ def bind(operation: Primitive, *handles: Handle) -> Handle:
     return result
 
 
-def bind_all(operation: Primitive, *handles: Handle) -> tuple[Handle, ...]:
+def bind_all(operation: Primitive, *handles: H) -> tuple[H, ...]:
     """``bind`` for a primitive of any number of outputs."""
     cls: type[Handle] = Handle
     for handle in handles:

@@ -12,7 +12,7 @@ from operator import index
 
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import invalid, of_kind, same_aval
-from tenferro.primitives._handle import Handle
+from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Elementwise, Linear, Mixed, Multilinear, bind
 from tenferro.primitives._simplify import is_factor_one, is_term_zero
 from tenferro.primitives.comparison import eq, ge, gt, logical_and, logical_not, lt, select
@@ -320,7 +320,7 @@ class Rsqrt(Elementwise):
         return -0.5 * (y / x)
 
 
-def add(x: Handle, y: Handle) -> Handle:
+def add(x: H, y: H) -> H:
     """Add.
 
     x: [*s]   y: [*s]   →   z: [*s]
@@ -335,7 +335,7 @@ def add(x: Handle, y: Handle) -> Handle:
     return bind(Add(), x, y)
 
 
-def sub(x: Handle, y: Handle) -> Handle:
+def sub(x: H, y: H) -> H:
     """Subtract.
 
     x: [*s]   y: [*s]   →   z: [*s]
@@ -350,7 +350,7 @@ def sub(x: Handle, y: Handle) -> Handle:
     return bind(Sub(), x, y)
 
 
-def mul(x: Handle, y: Handle) -> Handle:
+def mul(x: H, y: H) -> H:
     """Multiply element by element.
 
     x: [*s]   y: [*s]   →   z: [*s]
@@ -367,7 +367,7 @@ def mul(x: Handle, y: Handle) -> Handle:
     return bind(Mul(), x, y)
 
 
-def div(x: Handle, y: Handle) -> Handle:
+def div(x: H, y: H) -> H:
     """Divide.
 
     x: [*s]   y: [*s]   →   z: [*s]
@@ -384,7 +384,7 @@ def div(x: Handle, y: Handle) -> Handle:
     return bind(Div(), x, y)
 
 
-def neg(x: Handle) -> Handle:
+def neg(x: H) -> H:
     """Negate.
 
     x: [*s]   →   y: [*s]
@@ -396,7 +396,7 @@ def neg(x: Handle) -> Handle:
     return bind(Neg(), x)
 
 
-def abs(x: Handle) -> Handle:
+def abs(x: H) -> H:
     """Take the absolute value; of a complex operand, the modulus, which is real.
 
     x: [*s]   →   y: [*s]
@@ -412,7 +412,7 @@ def abs(x: Handle) -> Handle:
     return bind(Abs(), x)
 
 
-def sign(x: Handle) -> Handle:
+def sign(x: H) -> H:
     """Take the sign: x / |x|, and 0 at 0.
 
     x: [*s]   →   y: [*s]
@@ -426,7 +426,7 @@ def sign(x: Handle) -> Handle:
     return bind(Sign(), x)
 
 
-def maximum(x: Handle, y: Handle) -> Handle:
+def maximum(x: H, y: H) -> H:
     """Take the larger of two elements.
 
     x: [*s]   y: [*s]   →   z: [*s]
@@ -441,7 +441,7 @@ def maximum(x: Handle, y: Handle) -> Handle:
     return bind(Maximum(), x, y)
 
 
-def minimum(x: Handle, y: Handle) -> Handle:
+def minimum(x: H, y: H) -> H:
     """Take the smaller of two elements.
 
     x: [*s]   y: [*s]   →   z: [*s]
@@ -456,7 +456,7 @@ def minimum(x: Handle, y: Handle) -> Handle:
     return bind(Minimum(), x, y)
 
 
-def clamp(lo: Handle, x: Handle, hi: Handle) -> Handle:
+def clamp(lo: H, x: H, hi: H) -> H:
     """Confine x between two bounds.
 
     lo: [*s]   x: [*s]   hi: [*s]   →   y: [*s]
@@ -473,7 +473,7 @@ def clamp(lo: Handle, x: Handle, hi: Handle) -> Handle:
     return bind(Clamp(), lo, x, hi)
 
 
-def pow(x: Handle, y: Handle) -> Handle:
+def pow(x: H, y: H) -> H:
     """Raise x to the power y.
 
     x: [*s]   y: [*s]   →   z: [*s]
@@ -489,7 +489,7 @@ def pow(x: Handle, y: Handle) -> Handle:
     return bind(Pow(), x, y)
 
 
-def integer_pow(x: Handle, exponent: int) -> Handle:
+def integer_pow(x: H, exponent: int) -> H:
     """Raise x to a fixed integer power.
 
     x: [*s]   →   y: [*s]
@@ -505,7 +505,7 @@ def integer_pow(x: Handle, exponent: int) -> Handle:
     return bind(IntegerPow(exponent), x)
 
 
-def square(x: Handle) -> Handle:
+def square(x: H) -> H:
     """Square; of a complex operand z², not |z|².
 
     x: [*s]   →   y: [*s]
@@ -517,7 +517,7 @@ def square(x: Handle) -> Handle:
     return bind(Square(), x)
 
 
-def sqrt(x: Handle) -> Handle:
+def sqrt(x: H) -> H:
     """Take the square root.
 
     x: f[*s]   →   y: f[*s]
@@ -532,7 +532,7 @@ def sqrt(x: Handle) -> Handle:
     return bind(Sqrt(), x)
 
 
-def rsqrt(x: Handle) -> Handle:
+def rsqrt(x: H) -> H:
     """Take the reciprocal of the square root.
 
     x: f[*s]   →   y: f[*s]

@@ -12,7 +12,7 @@ from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import of_kind, same_aval, same_shape
 from tenferro.primitives._dtype import bool_
 from tenferro.primitives._errors import DTypeMismatchError
-from tenferro.primitives._handle import Handle
+from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Mixed, bind
 from tenferro.primitives._simplify import is_same
 from tenferro.primitives.constants import zeros_like
@@ -157,7 +157,7 @@ class Select(Mixed):
         return select(pred, zeros_like(ct), ct)
 
 
-def eq(x: Handle, y: Handle) -> Handle:
+def eq(x: H, y: H) -> H:
     """Compare for equality.
 
     x: [*s]   y: [*s]   →   z: bool[*s]
@@ -169,7 +169,7 @@ def eq(x: Handle, y: Handle) -> Handle:
     return bind(Eq(), x, y)
 
 
-def ne(x: Handle, y: Handle) -> Handle:
+def ne(x: H, y: H) -> H:
     """Compare for inequality.
 
     x: [*s]   y: [*s]   →   z: bool[*s]
@@ -181,7 +181,7 @@ def ne(x: Handle, y: Handle) -> Handle:
     return bind(Ne(), x, y)
 
 
-def lt(x: Handle, y: Handle) -> Handle:
+def lt(x: H, y: H) -> H:
     """Find where x is less than y.
 
     x: [*s]   y: [*s]   →   z: bool[*s]
@@ -195,7 +195,7 @@ def lt(x: Handle, y: Handle) -> Handle:
     return bind(Lt(), x, y)
 
 
-def le(x: Handle, y: Handle) -> Handle:
+def le(x: H, y: H) -> H:
     """Find where x is at most y.
 
     x: [*s]   y: [*s]   →   z: bool[*s]
@@ -209,7 +209,7 @@ def le(x: Handle, y: Handle) -> Handle:
     return bind(Le(), x, y)
 
 
-def gt(x: Handle, y: Handle) -> Handle:
+def gt(x: H, y: H) -> H:
     """Find where x is greater than y.
 
     x: [*s]   y: [*s]   →   z: bool[*s]
@@ -223,7 +223,7 @@ def gt(x: Handle, y: Handle) -> Handle:
     return bind(Gt(), x, y)
 
 
-def ge(x: Handle, y: Handle) -> Handle:
+def ge(x: H, y: H) -> H:
     """Find where x is at least y.
 
     x: [*s]   y: [*s]   →   z: bool[*s]
@@ -237,7 +237,7 @@ def ge(x: Handle, y: Handle) -> Handle:
     return bind(Ge(), x, y)
 
 
-def logical_and(x: Handle, y: Handle) -> Handle:
+def logical_and(x: H, y: H) -> H:
     """Find where both hold.
 
     x: bool[*s]   y: bool[*s]   →   z: bool[*s]
@@ -249,7 +249,7 @@ def logical_and(x: Handle, y: Handle) -> Handle:
     return bind(LogicalAnd(), x, y)
 
 
-def logical_or(x: Handle, y: Handle) -> Handle:
+def logical_or(x: H, y: H) -> H:
     """Find where at least one holds.
 
     x: bool[*s]   y: bool[*s]   →   z: bool[*s]
@@ -261,7 +261,7 @@ def logical_or(x: Handle, y: Handle) -> Handle:
     return bind(LogicalOr(), x, y)
 
 
-def logical_xor(x: Handle, y: Handle) -> Handle:
+def logical_xor(x: H, y: H) -> H:
     """Find where exactly one holds.
 
     x: bool[*s]   y: bool[*s]   →   z: bool[*s]
@@ -273,7 +273,7 @@ def logical_xor(x: Handle, y: Handle) -> Handle:
     return bind(LogicalXor(), x, y)
 
 
-def logical_not(x: Handle) -> Handle:
+def logical_not(x: H) -> H:
     """Find where it does not hold.
 
     x: bool[*s]   →   y: bool[*s]
@@ -285,7 +285,7 @@ def logical_not(x: Handle) -> Handle:
     return bind(LogicalNot(), x)
 
 
-def select(pred: Handle, on_true: Handle, on_false: Handle) -> Handle:
+def select(pred: H, on_true: H, on_false: H) -> H:
     """Choose between two values element by element.
 
     pred: bool[*s]   on_true: [*s]   on_false: [*s]   →   z: [*s]

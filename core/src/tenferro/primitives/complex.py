@@ -13,7 +13,7 @@ from __future__ import annotations
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import of_kind, same_aval
 from tenferro.primitives._errors import DTypeMismatchError
-from tenferro.primitives._handle import Handle
+from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Linear, bind
 from tenferro.primitives.constants import zeros_like
 
@@ -88,7 +88,7 @@ class Complex(Linear):
         return imag(ct)
 
 
-def real(z: Handle) -> Handle:
+def real(z: H) -> H:
     """Take the real part; a real operand is returned as it is.
 
     z: c[*s]   →   y: f[*s]
@@ -102,7 +102,7 @@ def real(z: Handle) -> Handle:
     return bind(Real(), z)
 
 
-def imag(z: Handle) -> Handle:
+def imag(z: H) -> H:
     """Take the imaginary part.
 
     z: c[*s]   →   y: f[*s]
@@ -117,7 +117,7 @@ def imag(z: Handle) -> Handle:
     return bind(Imag(), z)
 
 
-def conj(z: Handle) -> Handle:
+def conj(z: H) -> H:
     """Conjugate; a real operand is returned as it is.
 
     z: [*s]   →   y: [*s]
@@ -131,7 +131,7 @@ def conj(z: Handle) -> Handle:
     return bind(Conj(), z)
 
 
-def complex(re: Handle, im: Handle) -> Handle:
+def complex(re: H, im: H) -> H:
     """Join a real and an imaginary part.
 
     re: f[*s]   im: f[*s]   →   z: c[*s]

@@ -13,7 +13,7 @@ from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import axes, integers, of_kind, same_dtype
 from tenferro.primitives._dtype import DType
 from tenferro.primitives._errors import DTypeMismatchError, ShapeMismatchError
-from tenferro.primitives._handle import Handle
+from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Multilinear, bind
 from tenferro.primitives.complex import conj
 from tenferro.primitives.structural import convert, inverse, transpose
@@ -118,14 +118,14 @@ def _paired_order(mine: Sequence[int], other: Sequence[int]) -> list[int]:
 
 
 def dot_general(
-    lhs: Handle,
-    rhs: Handle,
+    lhs: H,
+    rhs: H,
     lhs_contract: Sequence[int],
     rhs_contract: Sequence[int],
     lhs_batch: Sequence[int] = (),
     rhs_batch: Sequence[int] = (),
     preferred: object = None,
-) -> Handle:
+) -> H:
     """Sum products over contracted axes, along batch axes.
 
     lhs: [b, i, k]   rhs: [b, k, j]   →   z: [b, i, j], each letter for any axes in any place

@@ -12,7 +12,7 @@ from math import pi, sqrt
 
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import of_kind
-from tenferro.primitives._handle import Handle
+from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Elementwise, bind
 
 
@@ -136,7 +136,7 @@ class Erf(Elementwise):
         return 2 / sqrt(pi) * exp(-(x * x))
 
 
-def exp(x: Handle) -> Handle:
+def exp(x: H) -> H:
     """Raise e to the power x.
 
     x: f[*s]   →   y: f[*s]
@@ -148,7 +148,7 @@ def exp(x: Handle) -> Handle:
     return bind(Exp(), x)
 
 
-def log(x: Handle) -> Handle:
+def log(x: H) -> H:
     """Take the natural logarithm.
 
     x: f[*s]   →   y: f[*s]
@@ -162,7 +162,7 @@ def log(x: Handle) -> Handle:
     return bind(Log(), x)
 
 
-def expm1(x: Handle) -> Handle:
+def expm1(x: H) -> H:
     """Compute eˣ - 1 without loss of digits near 0.
 
     x: f[*s]   →   y: f[*s]
@@ -174,7 +174,7 @@ def expm1(x: Handle) -> Handle:
     return bind(Expm1(), x)
 
 
-def log1p(x: Handle) -> Handle:
+def log1p(x: H) -> H:
     """Compute ln(1 + x) without loss of digits near 0.
 
     x: f[*s]   →   y: f[*s]
@@ -188,7 +188,7 @@ def log1p(x: Handle) -> Handle:
     return bind(Log1p(), x)
 
 
-def sin(x: Handle) -> Handle:
+def sin(x: H) -> H:
     """Take the sine of an angle in radians.
 
     x: f[*s]   →   y: f[*s]
@@ -200,7 +200,7 @@ def sin(x: Handle) -> Handle:
     return bind(Sin(), x)
 
 
-def cos(x: Handle) -> Handle:
+def cos(x: H) -> H:
     """Take the cosine of an angle in radians.
 
     x: f[*s]   →   y: f[*s]
@@ -212,7 +212,7 @@ def cos(x: Handle) -> Handle:
     return bind(Cos(), x)
 
 
-def tan(x: Handle) -> Handle:
+def tan(x: H) -> H:
     """Take the tangent of an angle in radians.
 
     x: f[*s]   →   y: f[*s]
@@ -224,7 +224,7 @@ def tan(x: Handle) -> Handle:
     return bind(Tan(), x)
 
 
-def tanh(x: Handle) -> Handle:
+def tanh(x: H) -> H:
     """Take the hyperbolic tangent.
 
     x: f[*s]   →   y: f[*s]
@@ -238,7 +238,7 @@ def tanh(x: Handle) -> Handle:
     return bind(Tanh(), x)
 
 
-def logistic(x: Handle) -> Handle:
+def logistic(x: H) -> H:
     """Take the logistic sigmoid, without overflow at either end.
 
     x: f[*s]   →   y: f[*s]
@@ -252,7 +252,7 @@ def logistic(x: Handle) -> Handle:
     return bind(Logistic(), x)
 
 
-def erf(x: Handle) -> Handle:
+def erf(x: H) -> H:
     """Take the error function.
 
     x: f[*s]   →   y: f[*s]

@@ -25,7 +25,7 @@ from tenferro.primitives._checks import (
 )
 from tenferro.primitives._dtype import int64
 from tenferro.primitives._errors import ShapeMismatchError
-from tenferro.primitives._handle import Handle
+from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Mixed, bind
 from tenferro.primitives.constants import constant, zeros_like
 
@@ -286,15 +286,15 @@ def _check_starts(op: Operation, x: Aval, starts: Sequence[Aval]) -> None:
 
 
 def gather(
-    x: Handle,
-    indices: Handle,
+    x: H,
+    indices: H,
     *,
     offset_dims: Sequence[int],
     collapsed_slice_dims: Sequence[int],
     start_index_map: Sequence[int],
     slice_sizes: Sequence[int],
     mode: str,
-) -> Handle:
+) -> H:
     """Collect slices of x from the positions that indices holds along its last axis.
 
     x: [*s]   indices: int[*b, k]   →   y: b and the slice sizes, the latter at offset_dims
@@ -331,15 +331,15 @@ def gather(
 
 
 def scatter_add(
-    x: Handle,
-    indices: Handle,
-    updates: Handle,
+    x: H,
+    indices: H,
+    updates: H,
     *,
     update_window_dims: Sequence[int],
     inserted_window_dims: Sequence[int],
     scatter_dims_to_operand_dims: Sequence[int],
     mode: str,
-) -> Handle:
+) -> H:
     """Add updates to x at the positions that indices holds along its last axis.
 
     x: [*s]   indices: int[*b, k]   updates: b and the windows at update_window_dims   →   y: [*s]

@@ -17,7 +17,7 @@ from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import axes, index_dtype, integers, invalid, of_kind
 from tenferro.primitives._dtype import DType, int64
 from tenferro.primitives._errors import InvalidParameterError
-from tenferro.primitives._handle import Handle
+from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Linear, Mixed, bind
 from tenferro.primitives.comparison import eq, select
 from tenferro.primitives.constants import zeros_like
@@ -202,7 +202,7 @@ def _spread(y: Handle, x: Handle, reduced: Sequence[int]) -> Handle:
     return structural.broadcast_in_dim(y, x.shape, kept)
 
 
-def reduce_sum(x: Handle, axes: Sequence[int]) -> Handle:
+def reduce_sum(x: H, axes: Sequence[int]) -> H:
     """Sum over axes; over no axes, the identity.
 
     x: [*s]   →   y: [s without axes]
@@ -217,7 +217,7 @@ def reduce_sum(x: Handle, axes: Sequence[int]) -> Handle:
     return bind(ReduceSum(tuple(axes)), x)
 
 
-def reduce_prod(x: Handle, axes: Sequence[int]) -> Handle:
+def reduce_prod(x: H, axes: Sequence[int]) -> H:
     """Multiply over axes; over no axes, the identity.
 
     x: [*s]   →   y: [s without axes]
@@ -233,7 +233,7 @@ def reduce_prod(x: Handle, axes: Sequence[int]) -> Handle:
     return bind(ReduceProd(tuple(axes)), x)
 
 
-def reduce_max(x: Handle, axes: Sequence[int]) -> Handle:
+def reduce_max(x: H, axes: Sequence[int]) -> H:
     """Take the maximum over axes; over no axes, the identity.
 
     x: [*s]   →   y: [s without axes]
@@ -249,7 +249,7 @@ def reduce_max(x: Handle, axes: Sequence[int]) -> Handle:
     return bind(ReduceMax(tuple(axes)), x)
 
 
-def reduce_min(x: Handle, axes: Sequence[int]) -> Handle:
+def reduce_min(x: H, axes: Sequence[int]) -> H:
     """Take the minimum over axes; over no axes, the identity.
 
     x: [*s]   →   y: [s without axes]
@@ -265,7 +265,7 @@ def reduce_min(x: Handle, axes: Sequence[int]) -> Handle:
     return bind(ReduceMin(tuple(axes)), x)
 
 
-def argmax(x: Handle, axis: int, dtype: object = int64) -> Handle:
+def argmax(x: H, axis: int, dtype: object = int64) -> H:
     """Find the position of the first maximum along one axis.
 
     x: [*s]   →   y: int[s without axis]
@@ -280,7 +280,7 @@ def argmax(x: Handle, axis: int, dtype: object = int64) -> Handle:
     return bind(Argmax(axis, DType.of(dtype)), x)
 
 
-def argmin(x: Handle, axis: int, dtype: object = int64) -> Handle:
+def argmin(x: H, axis: int, dtype: object = int64) -> H:
     """Find the position of the first minimum along one axis.
 
     x: [*s]   →   y: int[s without axis]

@@ -22,7 +22,7 @@ from tenferro.primitives._checks import (
 )
 from tenferro.primitives._dtype import DType
 from tenferro.primitives._errors import InvalidParameterError, ShapeMismatchError
-from tenferro.primitives._handle import Handle, Scalar
+from tenferro.primitives._handle import H, Handle, Scalar
 from tenferro.primitives._primitive import Linear, Mixed, bind
 from tenferro.primitives._simplify import defined_by, literal
 from tenferro.primitives.comparison import select
@@ -352,7 +352,7 @@ class StopGradient(Mixed):
         return x if idle else None
 
 
-def reshape(x: Handle, shape: Sequence[int]) -> Handle:
+def reshape(x: H, shape: Sequence[int]) -> H:
     """Give the elements, in row-major order, another shape.
 
     x: [*s]   →   y: [*shape]
@@ -367,7 +367,7 @@ def reshape(x: Handle, shape: Sequence[int]) -> Handle:
     return bind(Reshape(tuple(shape)), x)
 
 
-def transpose(x: Handle, permutation: Sequence[int]) -> Handle:
+def transpose(x: H, permutation: Sequence[int]) -> H:
     """Put the axes in another order.
 
     x: [*s]   →   y: [s[p] for p in permutation]
@@ -382,7 +382,7 @@ def transpose(x: Handle, permutation: Sequence[int]) -> Handle:
     return bind(Transpose(tuple(permutation)), x)
 
 
-def broadcast_in_dim(x: Handle, shape: Sequence[int], dimensions: Sequence[int]) -> Handle:
+def broadcast_in_dim(x: H, shape: Sequence[int], dimensions: Sequence[int]) -> H:
     """Repeat along new axes and along axes of size 1.
 
     x: [*s]   →   y: [*shape]
@@ -399,11 +399,11 @@ def broadcast_in_dim(x: Handle, shape: Sequence[int], dimensions: Sequence[int])
 
 
 def slice(
-    x: Handle,
+    x: H,
     start: Sequence[int],
     limit: Sequence[int],
     strides: Sequence[int] | None = None,
-) -> Handle:
+) -> H:
     """Take every strides-th element from start up to, and without, limit.
 
     x: [*s]   →   y: [ceil((limit - start) / strides)]
@@ -442,7 +442,7 @@ def pad(
     return bind(Pad(tuple(low), tuple(high), tuple(interior)), x, filler)
 
 
-def concatenate(xs: Sequence[Handle], dimension: int) -> Handle:
+def concatenate(xs: Sequence[H], dimension: int) -> H:
     """Join operands along one axis.
 
     x_k: [*s, n_k, *t]   →   y: [*s, Σ n_k, *t]
@@ -457,7 +457,7 @@ def concatenate(xs: Sequence[Handle], dimension: int) -> Handle:
     return bind(Concatenate(dimension), *xs)
 
 
-def reverse(x: Handle, dimensions: Sequence[int]) -> Handle:
+def reverse(x: H, dimensions: Sequence[int]) -> H:
     """Reverse the order of the elements along some axes.
 
     x: [*s]   →   y: [*s]
@@ -471,7 +471,7 @@ def reverse(x: Handle, dimensions: Sequence[int]) -> Handle:
     return bind(Reverse(tuple(dimensions)), x)
 
 
-def convert(x: Handle, dtype: object) -> Handle:
+def convert(x: H, dtype: object) -> H:
     """Convert to another dtype.
 
     x: [*s]   →   y: [*s]
@@ -487,7 +487,7 @@ def convert(x: Handle, dtype: object) -> Handle:
     return bind(Convert(DType.of(dtype)), x)
 
 
-def stop_gradient(x: Handle) -> Handle:
+def stop_gradient(x: H) -> H:
     """Return x as a constant of differentiation.
 
     x: [*s]   →   y: [*s]

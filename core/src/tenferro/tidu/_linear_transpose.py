@@ -165,7 +165,9 @@ def _fresh_cotangents(
 class _Forward:
     """The part of a linear graph that a partial transposition leaves as it is."""
 
-    def __init__(self, inputs: list[Any], outputs: list[Local | None], nodes: list[LinearNode]):
+    def __init__(
+        self, inputs: list[Any], outputs: list[Local | None], nodes: list[LinearNode]
+    ) -> None:
         self.inputs = inputs
         self.outputs = outputs
         self.nodes = nodes

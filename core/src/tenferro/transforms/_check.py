@@ -7,6 +7,7 @@ pullbacks with the adjoint identity ⟨w, J v⟩ = ⟨Jᵀ w, v⟩. Higher order
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -97,20 +98,14 @@ def _difference(
 ) -> Any:
     """The five-point difference of the function in direction v."""
     values = [_leaves(function(*_shift(args, v, k * h))) for k in (-2, -1, 1, 2)]
-    parts = [
-        (a - d - 8 * (b - c)) / (12 * h)  # type: ignore[operator]
-        for a, b, c, d in zip(*values, strict=True)
-    ]
+    parts = [(a - d - 8 * (b - c)) / (12 * h) for a, b, c, d in zip(*values, strict=True)]
     spec = _tree.flatten(function(*args))[1]
     return _tree.unflatten(spec, parts)
 
 
 def _shift(args: tuple[Any, ...], v: tuple[Any, ...], h: float) -> tuple[Any, ...]:
     leaves, spec = _tree.flatten(args)
-    moved = [
-        as_array(x) + (d * h)  # type: ignore[operator]
-        for x, d in zip(leaves, _leaves(v), strict=True)
-    ]
+    moved = [as_array(x) + (d * h) for x, d in zip(leaves, _leaves(v), strict=True)]
     return tuple(_tree.unflatten(spec, moved))
 
 
@@ -129,10 +124,10 @@ def _direction(aval: Aval, seed: int) -> Array:
     if aval.dtype.is_complex:
         kind = aval.dtype.real_dtype
         parts = [_direction(Aval(aval.shape, kind), seed + k) for k in (0, 100)]
-        return make_complex(*parts)  # type: ignore[return-value]
+        return make_complex(*parts)
     count = Array(iota((aval.size,), 0, "int64").key)
-    wave = sin(count * 2.399963 + 0.7 * seed) + 0.3  # type: ignore[operator]
-    return convert(wave.reshape(aval.shape), aval.dtype)  # type: ignore[attr-defined,return-value]
+    wave = sin(count * 2.399963 + 0.7 * seed) + 0.3
+    return convert(wave.reshape(aval.shape), aval.dtype)
 
 
 def _inner(a: Any, b: Any) -> float:
@@ -142,7 +137,7 @@ def _inner(a: Any, b: Any) -> float:
 
 
 def _norm(a: Any) -> float:
-    return float(_inner(a, a)) ** 0.5
+    return math.sqrt(_inner(a, a))
 
 
 def _real_name(args: Sequence[Any]) -> str:

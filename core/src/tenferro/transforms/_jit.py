@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from tenferro.array import Array, as_array, is_traced
 from tenferro.array._array import evaluable
-from tenferro.array._convert import SCALARS, aval_of_operand, operand_key
+from tenferro.array._convert import SCALARS, WeakName, aval_of_operand, operand_key
 from tenferro.array._evaluate import convert, evaluate_keys, executable
 from tenferro.backend import Executable, select_backend
 from tenferro.computegraph import (
@@ -31,7 +31,7 @@ from tenferro.computegraph import (
 from tenferro.primitives._aval import Aval
 from tenferro.tidu import Trace, pinned_leaf
 from tenferro.transforms import _tree
-from tenferro.transforms._record import Name, WeakName, parameter_names
+from tenferro.transforms._record import Name, parameter_names
 from tenferro.transforms._settle import deliver, history, key_of
 
 _SCALARS = frozenset(SCALARS)
@@ -209,7 +209,7 @@ def jit(
     return Jitted(function, numbers, names, backend)
 
 
-def _signature_of(leaf: Any) -> Hashable:
+def _signature_of(leaf: Any) -> Any:
     """What of a leaf the trace depends on: its aval, or the type of a weak scalar."""
     if isinstance(leaf, Array):
         return leaf.key.aval
@@ -254,7 +254,8 @@ def inline(traced: Traced, leaves: Sequence[Any]) -> list[Array]:
     with CollectorPaused():
         order, _ = postorder(traced.outputs, lambda k: None if k in found else history(k))
         for key, definition in order:
-            operation, role, slot, *inputs = definition
+            operation, role, slot, *rest = definition
+            inputs: list[ValueKey] = rest
             mapped = [found.get(k, k) for k in inputs]
             found[key] = derive(operation, mapped, role)[slot]
     return [Array(found.get(key, key)) for key in traced.outputs]

@@ -137,7 +137,7 @@ def _fit(x: Array, aval: Aval) -> Array:
     """A direction in the dtype of its value; only widening is silent."""
     if x.shape != aval.shape or (x.dtype.is_complex and not aval.dtype.is_complex):
         raise _mismatch(str(x.aval), str(aval))
-    return convert(x, aval.dtype)  # type: ignore[return-value]
+    return convert(x, aval.dtype)
 
 
 def _mismatch(got: str, need: str) -> TangentMismatchError:
@@ -250,7 +250,7 @@ def vjp(
     has_aux: bool = False,
     context: ADContext | None = None,
 ) -> Any:
-    """Compute (f(x), pullback): the pullback takes a cotangent of f(x) to a tuple, one per argument.
+    """Compute (f(x), pullback); a pullback takes a cotangent of f(x) to a tuple, one per argument.
 
     What the pullback needs of the primal is computed with f(x); calling it recomputes nothing.
     With ``has_aux``, the result is (value, pullback, aux).

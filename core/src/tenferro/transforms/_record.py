@@ -116,7 +116,7 @@ def make_known(array: Array) -> None:
 
 
 def borrow(tree: Any, name: str, borrowed: dict[int, ValueKey]) -> bool:
-    """Let operands of an argument that is not followed enter without a copy; say if none is Array."""
+    """Let operands of an argument that is not followed in uncopied; say if none is an Array."""
     if type(tree) in _SCALARS or isinstance(tree, str):
         return True
     plain = True

@@ -50,7 +50,7 @@ def settle(
     chosen = select_backend(backend, operands)
     program = finished(kind, graph, len(inputs), emit, chosen)
     results = program(*convert(graph, operands, chosen))
-    avals = program.output_avals  # type: ignore[attr-defined]
+    avals = program.output_avals
     return deliver(results, avals, chosen, operands, plain)
 
 
@@ -98,7 +98,7 @@ def finished(
         return Finished(backend.compile(program, avals), program.output_avals)
 
     key = (kind, input_count, graph.structure, avals, backend)
-    return TRANSFORMS.get_or_make(key, make, lambda _: _BYTES_PER_NODE * len(graph))  # type: ignore[no-any-return]
+    return TRANSFORMS.get_or_make(key, make, lambda _: _BYTES_PER_NODE * len(graph))
 
 
 def deliver(

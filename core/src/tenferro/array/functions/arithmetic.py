@@ -12,7 +12,7 @@ from tenferro.array._array import Array
 from tenferro.array._broadcast import cast, float_for, floating, pair, together
 from tenferro.array._convert import as_array
 from tenferro.array._registry import covers
-from tenferro.primitives import DType, DTypeMismatchError, Handle, int64, promote
+from tenferro.primitives import DType, DTypeMismatchError, int64, promote
 from tenferro.primitives import arithmetic as p
 from tenferro.primitives.comparison import logical_and, logical_or
 
@@ -31,7 +31,7 @@ def add(x: Any, y: Any) -> Array:
     float64
     """
     a, b = pair(x, y, "add")
-    return (logical_or if a.aval.dtype.is_bool else p.add)(a, b)  # type: ignore[return-value]
+    return (logical_or if a.aval.dtype.is_bool else p.add)(a, b)
 
 
 @covers("subtract")
@@ -43,20 +43,20 @@ def subtract(x: Any, y: Any) -> Array:
     a, b = pair(x, y, "subtract")
     if a.aval.dtype.is_bool:
         raise _refuse_bool("subtract", "use logical_xor for bools")
-    return p.sub(a, b)  # type: ignore[return-value]
+    return p.sub(a, b)
 
 
 @covers("multiply")
 def multiply(x: Any, y: Any) -> Array:
     """x · y elementwise; for bools the logical and, as in NumPy."""
     a, b = pair(x, y, "multiply")
-    return (logical_and if a.aval.dtype.is_bool else p.mul)(a, b)  # type: ignore[return-value]
+    return (logical_and if a.aval.dtype.is_bool else p.mul)(a, b)
 
 
 @covers("divide", "true_divide")
 def divide(x: Any, y: Any) -> Array:
     """x / y; integers are divided as floats."""
-    return p.div(*pair(x, y, "divide", floating=True))  # type: ignore[return-value]
+    return p.div(*pair(x, y, "divide", floating=True))
 
 
 @covers("power", "pow")
@@ -72,7 +72,7 @@ def power(x: Any, y: Any) -> Array:
     else:
         exponent = y if type(y) is int else None
     if exponent is None:
-        return p.pow(*pair(x, y, "power"))  # type: ignore[return-value]
+        return p.pow(*pair(x, y, "power"))
     base = as_array(x)
     dtype = promote(base.dtype, y)
     if dtype.is_integer and exponent < 0:
@@ -89,7 +89,7 @@ def power(x: Any, y: Any) -> Array:
 def _integer_power(x: Array, exponent: int) -> Array:
     if exponent == 1:
         return x
-    return p.square(x) if exponent == 2 else p.integer_pow(x, exponent)  # type: ignore[return-value]
+    return p.square(x) if exponent == 2 else p.integer_pow(x, exponent)
 
 
 @covers("maximum")
@@ -104,12 +104,12 @@ def minimum(x: Any, y: Any) -> Array:
     return _extremum(p.minimum, logical_and, x, y, "minimum")
 
 
-_Binary = Callable[[Handle, Handle], Handle]
+_Binary = Callable[[Array, Array], Array]
 
 
 def _extremum(function: _Binary, of_bools: _Binary, x: Any, y: Any, name: str) -> Array:
     a, b = pair(x, y, name)
-    return (of_bools if a.aval.dtype.is_bool else function)(a, b)  # type: ignore[return-value]
+    return (of_bools if a.aval.dtype.is_bool else function)(a, b)
 
 
 @covers("clip")
@@ -129,7 +129,7 @@ def clip(
     if high is None:
         return maximum(x, low)
     middle, bottom, top = together("clip", x, low, high)
-    return p.clamp(bottom, middle, top)  # type: ignore[return-value]
+    return p.clamp(bottom, middle, top)
 
 
 @covers("negative")
@@ -141,7 +141,7 @@ def negative(x: Any) -> Array:
     found = as_array(x)
     if found.dtype.is_bool:
         raise _refuse_bool("negative", "use logical_not for bools")
-    return p.neg(found)  # type: ignore[return-value]
+    return p.neg(found)
 
 
 @covers("positive")
@@ -154,25 +154,25 @@ def positive(x: Any) -> Array:
 def absolute(x: Any) -> Array:
     """|x|; real for complex x. The derivative at 0 is 0."""
     found = as_array(x)
-    return found if found.dtype.is_bool else p.abs(found)  # type: ignore[return-value]
+    return found if found.dtype.is_bool else p.abs(found)
 
 
 @covers("sign")
 def sign(x: Any) -> Array:
     """The sign of x, z/|z| for complex z, 0 at 0; its derivative is zero."""
-    return p.sign(as_array(x))  # type: ignore[return-value]
+    return p.sign(as_array(x))
 
 
 @covers("sqrt")
 def sqrt(x: Any) -> Array:
     """The square root; its derivative at 0 is inf."""
-    return p.sqrt(floating(x))  # type: ignore[return-value]
+    return p.sqrt(floating(x))
 
 
 @covers("square")
 def square(x: Any) -> Array:
     """x²."""
-    return p.square(as_array(x))  # type: ignore[return-value]
+    return p.square(as_array(x))
 
 
 @covers("reciprocal")

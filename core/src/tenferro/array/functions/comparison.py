@@ -10,15 +10,17 @@ from tenferro.array._broadcast import broadcast_shapes, cast, pair, stretch
 from tenferro.array._convert import as_array
 from tenferro.array._registry import covers
 from tenferro.array.functions.arithmetic import absolute
-from tenferro.primitives import DTypeMismatchError, Handle, bool_
+from tenferro.primitives import DTypeMismatchError, bool_
 from tenferro.primitives import comparison as p
 from tenferro.primitives.arithmetic import neg
 from tenferro.primitives.arithmetic import sub as subtract
 
+_Binary = Callable[[Array, Array], Array]
 
-def _comparison(name: str, function: Callable[[Handle, Handle], Handle], symbol: str) -> Any:
+
+def _comparison(name: str, function: _Binary, symbol: str) -> Callable[[Any, Any], Array]:
     def compare(x: Any, y: Any) -> Array:
-        return function(*pair(x, y, name))  # type: ignore[return-value]
+        return function(*pair(x, y, name))
 
     compare.__name__ = compare.__qualname__ = name
     compare.__doc__ = f"x {symbol} y elementwise, as bools."
@@ -38,9 +40,9 @@ def _truth(x: Any) -> Array:
     return cast(as_array(x), bool_)
 
 
-def _logic(name: str, function: Callable[[Handle, Handle], Handle], word: str) -> Any:
+def _logic(name: str, function: _Binary, word: str) -> Callable[[Any, Any], Array]:
     def combine(x: Any, y: Any) -> Array:
-        return function(*pair(_truth(x), _truth(y), name))  # type: ignore[return-value]
+        return function(*pair(_truth(x), _truth(y), name))
 
     combine.__name__ = combine.__qualname__ = name
     combine.__doc__ = f"x {word} y elementwise; anything that is not zero is true."
@@ -55,7 +57,7 @@ logical_xor = _logic("logical_xor", p.logical_xor, "xor")
 @covers("logical_not")
 def logical_not(x: Any) -> Array:
     """Not x elementwise; anything that is not zero is true."""
-    return p.logical_not(_truth(x))  # type: ignore[return-value]
+    return p.logical_not(_truth(x))
 
 
 def _bools_only(name: str, function: Any, x: Any, y: Any) -> Array:
@@ -101,7 +103,7 @@ def invert(x: Any) -> Array:
         raise DTypeMismatchError.of(
             "invert", "not defined", got=found.aval, need="bools or signed integers"
         )
-    return subtract(neg(found), as_array(1).astype(found.dtype))  # type: ignore[attr-defined,no-any-return]
+    return subtract(neg(found), as_array(1).astype(found.dtype))
 
 
 @covers("where")
@@ -116,23 +118,23 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Array:
     a, b = pair(x, y, "where")
     mask = _truth(condition)
     shape = broadcast_shapes(mask.shape, a.shape, function="where")
-    return p.select(stretch(mask, shape), stretch(a, shape), stretch(b, shape))  # type: ignore[return-value]
+    return p.select(stretch(mask, shape), stretch(a, shape), stretch(b, shape))
 
 
 @covers("isnan")
 def isnan(x: Any) -> Array:
     """Whether each element is NaN."""
     found = as_array(x)
-    return not_equal(found, found)  # type: ignore[no-any-return]
+    return not_equal(found, found)
 
 
 @covers("isinf")
 def isinf(x: Any) -> Array:
     """Whether each element is infinite."""
-    return equal(absolute(x), float("inf"))  # type: ignore[no-any-return]
+    return equal(absolute(x), float("inf"))
 
 
 @covers("isfinite")
 def isfinite(x: Any) -> Array:
     """Whether each element is neither infinite nor NaN."""
-    return less(absolute(x), float("inf"))  # type: ignore[no-any-return]
+    return less(absolute(x), float("inf"))

@@ -8,15 +8,17 @@ from tenferro.array._array import Array
 from tenferro.array._broadcast import stretch
 from tenferro.array._convert import as_array
 from tenferro.array._registry import covers
-from tenferro.primitives import complex as p
+from tenferro.primitives import conj as conjugate
 from tenferro.primitives import constant
+from tenferro.primitives import imag as imaginary_part
+from tenferro.primitives import real as real_part
 
 
 @covers("real")
 def real(x: Any) -> Array:
     """The real part."""
     found = as_array(x)
-    return p.real(found) if found.dtype.is_complex else found  # type: ignore[return-value]
+    return real_part(found) if found.dtype.is_complex else found
 
 
 @covers("imag")
@@ -24,7 +26,7 @@ def imag(x: Any) -> Array:
     """The imaginary part; zeros for a real x."""
     found = as_array(x)
     if found.dtype.is_complex:
-        return p.imag(found)  # type: ignore[return-value]
+        return imaginary_part(found)
     return stretch(Array(constant(0, found.dtype).key), found.shape)
 
 
@@ -32,4 +34,4 @@ def imag(x: Any) -> Array:
 def conj(x: Any) -> Array:
     """The complex conjugate."""
     found = as_array(x)
-    return p.conj(found) if found.dtype.is_complex else found  # type: ignore[return-value]
+    return conjugate(found) if found.dtype.is_complex else found

@@ -42,22 +42,22 @@ def matmul(x: Any, y: Any) -> Array:
     if contracted[0] != contracted[1]:
         raise _differing_sizes("matmul", a, b, a.ndim - 1, max(b.ndim - 2, 0))
     if a.ndim <= 2 and b.ndim <= 2:
-        return dot_general(a, b, (a.ndim - 1,), (0,))  # type: ignore[return-value]
+        return dot_general(a, b, (a.ndim - 1,), (0,))
     return _batched(a, b)
 
 
 def _batched(a: Array, b: Array) -> Array:
     """A matmul in which an operand has leading axes."""
     if b.ndim == 1:  # vectors have no leading axes to broadcast
-        return dot_general(a, b, (a.ndim - 1,), (0,))  # type: ignore[return-value]
+        return dot_general(a, b, (a.ndim - 1,), (0,))
     if a.ndim == 1:
-        return dot_general(a, b, (0,), (b.ndim - 2,))  # type: ignore[return-value]
+        return dot_general(a, b, (0,), (b.ndim - 2,))
     if b.ndim == 2:
-        return dot_general(a, b, (a.ndim - 1,), (0,))  # type: ignore[return-value]
+        return dot_general(a, b, (a.ndim - 1,), (0,))
     lead = broadcast_shapes(a.shape[:-2], b.shape[:-2], function="matmul")
     a, b = stretch(a, lead + a.shape[-2:]), stretch(b, lead + b.shape[-2:])
     batch, n = tuple(range(len(lead))), len(lead)
-    return dot_general(a, b, (n + 1,), (n,), batch, batch)  # type: ignore[return-value]
+    return dot_general(a, b, (n + 1,), (n,), batch, batch)
 
 
 def _differing_sizes(name: str, a: Array, b: Array, i: int, j: int) -> ShapeMismatchError:
@@ -81,7 +81,7 @@ def dot(x: Any, y: Any) -> Array:
     i, j = a.ndim - 1, max(b.ndim - 2, 0)
     if a.shape[i] != b.shape[j]:
         raise _differing_sizes("dot", a, b, i, j)
-    return dot_general(a, b, (i,), (j,))  # type: ignore[return-value]
+    return dot_general(a, b, (i,), (j,))
 
 
 @covers("inner")
@@ -92,7 +92,7 @@ def inner(x: Any, y: Any) -> Array:
         return multiply(a, b)
     if a.shape[-1] != b.shape[-1]:
         raise _differing_sizes("inner", a, b, a.ndim - 1, b.ndim - 1)
-    return dot_general(a, b, (a.ndim - 1,), (b.ndim - 1,))  # type: ignore[return-value]
+    return dot_general(a, b, (a.ndim - 1,), (b.ndim - 1,))
 
 
 @covers("vdot")
@@ -119,7 +119,7 @@ def tensordot(x: Any, y: Any, axes: Any = 2) -> Array:
     for i, j in zip(left, right, strict=True):
         if a.shape[i] != b.shape[j]:
             raise _differing_sizes("tensordot", a, b, i, j)
-    return dot_general(a, b, left, right)  # type: ignore[return-value]
+    return dot_general(a, b, left, right)
 
 
 def _axes(given: Any, x: Array) -> tuple[int, ...]:

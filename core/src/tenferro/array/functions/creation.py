@@ -47,8 +47,8 @@ def arange(start: int, stop: int | None = None, step: int = 1, dtype: Any = None
     first, last = (0, start) if stop is None else (start, stop)
     count = len(range(first, last, step))
     counted = Array(iota((count,), 0, int64).key)
-    result = counted * step + first  # type: ignore[operator]
-    return result if dtype is None else cast(result, DType.of(dtype))  # type: ignore[arg-type,return-value]
+    result = counted * step + first
+    return result if dtype is None else cast(result, DType.of(dtype))
 
 
 @covers("zeros_like")

@@ -18,61 +18,61 @@ def exp(x: Any) -> Array:
     >>> exp(1).dtype
     float64
     """
-    return p.exp(floating(x))  # type: ignore[return-value]
+    return p.exp(floating(x))
 
 
 @covers("log")
 def log(x: Any) -> Array:
     """The natural logarithm."""
-    return p.log(floating(x))  # type: ignore[return-value]
+    return p.log(floating(x))
 
 
 @covers("expm1")
 def expm1(x: Any) -> Array:
     """exp(x) − 1, accurate near 0."""
-    return p.expm1(floating(x))  # type: ignore[return-value]
+    return p.expm1(floating(x))
 
 
 @covers("log1p")
 def log1p(x: Any) -> Array:
     """log(1 + x), accurate near 0."""
-    return p.log1p(floating(x))  # type: ignore[return-value]
+    return p.log1p(floating(x))
 
 
 @covers("sin")
 def sin(x: Any) -> Array:
     """The sine of x, in radians."""
-    return p.sin(floating(x))  # type: ignore[return-value]
+    return p.sin(floating(x))
 
 
 @covers("cos")
 def cos(x: Any) -> Array:
     """The cosine of x, in radians."""
-    return p.cos(floating(x))  # type: ignore[return-value]
+    return p.cos(floating(x))
 
 
 @covers("tan")
 def tan(x: Any) -> Array:
     """The tangent of x, in radians."""
-    return p.tan(floating(x))  # type: ignore[return-value]
+    return p.tan(floating(x))
 
 
 @covers("tanh")
 def tanh(x: Any) -> Array:
     """The hyperbolic tangent."""
-    return p.tanh(floating(x))  # type: ignore[return-value]
+    return p.tanh(floating(x))
 
 
 @covers("logistic", "expit")
 def logistic(x: Any) -> Array:
     """1 / (1 + exp(−x)), without overflow."""
-    return p.logistic(floating(x))  # type: ignore[return-value]
+    return p.logistic(floating(x))
 
 
 @covers("erf")
 def erf(x: Any) -> Array:
     """The error function of a real x."""
-    return p.erf(floating(x))  # type: ignore[return-value]
+    return p.erf(floating(x))
 
 
 def stop_gradient(x: Any) -> Any:

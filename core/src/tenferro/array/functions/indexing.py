@@ -54,7 +54,7 @@ def getitem(x: Any, index: Any) -> Array:
     y = structural.slice(found, plan.start, plan.limit, plan.strides)
     y = structural.reverse(y, plan.reversed_axes) if plan.reversed_axes else y
     y = structural.reshape(y, plan.shape)
-    return _advanced(y, plan.advanced, _apart(entries)) if plan.advanced else y  # type: ignore[return-value,arg-type]
+    return _advanced(y, plan.advanced, _apart(entries)) if plan.advanced else y
 
 
 def _expand(entries: Sequence[Any], x: Array) -> list[Any]:
@@ -171,8 +171,8 @@ def _outside(axis: int, i: int, n: int) -> OutOfBoundsError:
 def _wrap(positions: Array, n: int) -> Array:
     """Negative positions counted from the end."""
     wide = cast(positions, int64)
-    zero, size = (constant(v, int64, wide.shape) for v in (0, n))
-    return select(lt(wide, zero), wide + size, wide)  # type: ignore[return-value]
+    zero, size = (Array(constant(v, int64, wide.shape).key) for v in (0, n))
+    return select(lt(wide, zero), wide + size, wide)
 
 
 def _apart(entries: Sequence[Any]) -> bool:
@@ -195,7 +195,7 @@ def _advanced(x: Array, advanced: Sequence[tuple[int, Array]], apart: bool) -> A
     first = 0 if apart else axes[0]
     rank = len(shape) + x.ndim - len(axes)
     offsets = [d for d in range(rank) if not first <= d < first + len(shape)]
-    return gather(  # type: ignore[return-value]
+    return gather(
         x,
         indices,
         offset_dims=offsets,
@@ -211,6 +211,6 @@ def take(x: Any, indices: Any, axis: int | None = None) -> Array:
     """Elements of x at positions along an axis, or of the flattened array."""
     found = as_array(x)
     if axis is None:
-        found, axis = structural.reshape(found, (found.size,)), 0  # type: ignore[assignment]
+        found, axis = structural.reshape(found, (found.size,)), 0
     along = normalize_axis(axis, found.ndim, "take")
     return getitem(found, (slice(None),) * along + (asarray(indices),))

@@ -10,22 +10,22 @@ from tenferro.array._broadcast import cast, normalize_axes, normalize_axis
 from tenferro.array._convert import as_array
 from tenferro.array._registry import covers
 from tenferro.array.functions.arithmetic import mean_dtype, sqrt, sum_dtype
-from tenferro.primitives import DType, Handle, arithmetic, bool_, int64, structural
+from tenferro.primitives import DType, arithmetic, bool_, int64, structural
 from tenferro.primitives import reduction as p
 from tenferro.primitives.complex import conj, real
 
-_Reduce = Callable[[Handle, Sequence[int]], Handle]
+_Reduce = Callable[[Array, Sequence[int]], Array]
 
 
 def _reduce(function: _Reduce, x: Array, axis: Any, keepdims: bool, name: str) -> Array:
     axes = normalize_axes(axis, x.ndim, name)
     result = function(x, axes)
-    return _keep(result, x, axes) if keepdims else result  # type: ignore[return-value]
+    return _keep(result, x, axes) if keepdims else result
 
 
-def _keep(result: Handle, x: Array, axes: Sequence[int]) -> Array:
+def _keep(result: Array, x: Array, axes: Sequence[int]) -> Array:
     shape = [1 if i in axes else n for i, n in enumerate(x.shape)]
-    return structural.reshape(result, shape)  # type: ignore[return-value]
+    return structural.reshape(result, shape)
 
 
 @covers("sum")
@@ -65,7 +65,7 @@ def mean(x: Any, axis: Any = None, *, dtype: Any = None, keepdims: bool = False)
     """The mean over axes; integers are averaged as float64."""
     found = as_array(x)
     found = cast(found, mean_dtype(found.dtype) if dtype is None else DType.of(dtype))
-    return sum(found, axis, keepdims=keepdims) / _count(found, axis, "mean")  # type: ignore[operator,no-any-return]
+    return sum(found, axis, keepdims=keepdims) / _count(found, axis, "mean")
 
 
 def _count(x: Array, axis: Any, name: str) -> int:
@@ -82,16 +82,16 @@ def var(
     """The mean of |x − mean|² over axes, with n − ddof in the place of n."""
     found = as_array(x)
     found = cast(found, mean_dtype(found.dtype) if dtype is None else DType.of(dtype))
-    deviation = found - mean(found, axis, keepdims=True)  # type: ignore[operator]
-    squares = _squared_modulus(deviation)  # type: ignore[arg-type]
+    deviation = found - mean(found, axis, keepdims=True)
+    squares = _squared_modulus(deviation)
     count = _count(found, axis, "var") - ddof
-    return sum(squares, axis, keepdims=keepdims) / count  # type: ignore[operator,no-any-return]
+    return sum(squares, axis, keepdims=keepdims) / count
 
 
 def _squared_modulus(x: Array) -> Array:
     if x.dtype.is_complex:
-        return real(arithmetic.mul(x, conj(x)))  # type: ignore[return-value]
-    return arithmetic.square(x)  # type: ignore[return-value]
+        return real(arithmetic.mul(x, conj(x)))
+    return arithmetic.square(x)
 
 
 @covers("std")
@@ -105,7 +105,7 @@ def std(
 @covers("any")
 def any(x: Any, axis: Any = None, *, keepdims: bool = False) -> Array:
     """Whether some element over axes is not zero."""
-    return sum(cast(as_array(x), bool_), axis, keepdims=keepdims) > 0  # type: ignore[operator,no-any-return]
+    return sum(cast(as_array(x), bool_), axis, keepdims=keepdims) > 0
 
 
 @covers("all")
@@ -113,7 +113,7 @@ def all(x: Any, axis: Any = None, *, keepdims: bool = False) -> Array:
     """Whether no element over axes is zero."""
     found = as_array(x)
     zeros = found == 0
-    return sum(zeros, axis, keepdims=keepdims) == 0  # type: ignore[return-value]
+    return sum(zeros, axis, keepdims=keepdims) == 0
 
 
 @covers("argmax")

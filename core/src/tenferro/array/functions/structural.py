@@ -39,7 +39,7 @@ def reshape(x: Any, *shape: Any, order: str = "C", copy: bool | None = None) -> 
         )  # fmt: skip
     found = as_array(x)
     given = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
-    return p.reshape(found, _fill_in(tuple(map(index, given)), found))  # type: ignore[return-value]
+    return p.reshape(found, _fill_in(tuple(map(index, given)), found))
 
 
 def _fill_in(shape: Shape, x: Array) -> Shape:
@@ -75,7 +75,7 @@ def transpose(x: Any, *axes: Any) -> Array:
         order = tuple(reversed(range(found.ndim)))
     else:
         order = tuple(normalize_axis(a, found.ndim, "transpose") for a in given)
-    return p.transpose(found, order)  # type: ignore[return-value]
+    return p.transpose(found, order)
 
 
 @covers("swapaxes")
@@ -85,7 +85,7 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> Array:
     order = list(range(found.ndim))
     i, j = (normalize_axis(a, found.ndim, "swapaxes") for a in (axis1, axis2))
     order[i], order[j] = order[j], order[i]
-    return p.transpose(found, order)  # type: ignore[return-value]
+    return p.transpose(found, order)
 
 
 @covers("moveaxis")
@@ -96,7 +96,7 @@ def moveaxis(x: Any, source: Any, destination: Any) -> Array:
     order = [axis for axis in range(found.ndim) if axis not in sources]
     for place, axis in sorted(zip(places, sources, strict=True)):
         order.insert(place, axis)
-    return p.transpose(found, order)  # type: ignore[return-value]
+    return p.transpose(found, order)
 
 
 def _axis_list(axis: Any, ndim: int, function: str) -> list[int]:
@@ -112,7 +112,7 @@ def expand_dims(x: Any, axis: Any) -> Array:
     ndim = found.ndim + len(given)
     places = normalize_axes(given, ndim, "expand_dims")
     sizes = iter(found.shape)
-    return p.reshape(found, [1 if i in places else next(sizes) for i in range(ndim)])  # type: ignore[return-value]
+    return p.reshape(found, [1 if i in places else next(sizes) for i in range(ndim)])
 
 
 @covers("squeeze")
@@ -123,7 +123,7 @@ def squeeze(x: Any, axis: Any = None) -> Array:
     """
     found = as_array(x)
     if axis is None:
-        return p.reshape(found, [n for n in found.shape if n != 1])  # type: ignore[return-value]
+        return p.reshape(found, [n for n in found.shape if n != 1])
     axes = normalize_axes(axis, found.ndim, "squeeze")
     if any(found.shape[a] != 1 for a in axes):
         raise ShapeMismatchError.of(
@@ -133,7 +133,7 @@ def squeeze(x: Any, axis: Any = None) -> Array:
             need="axes of size 1",
             shapes=(found.shape,),
         )
-    return p.reshape(found, [n for i, n in enumerate(found.shape) if i not in axes])  # type: ignore[return-value]
+    return p.reshape(found, [n for i, n in enumerate(found.shape) if i not in axes])
 
 
 @covers("broadcast_to")
@@ -164,7 +164,7 @@ def concatenate(xs: Sequence[Any], axis: int | None = 0, *, dtype: Any = None) -
     if axis is None:
         arrays, axis = [ravel(x) for x in arrays], 0
     joined = p.concatenate(arrays, normalize_axis(axis, arrays[0].ndim, "concatenate"))
-    return joined if dtype is None else cast(joined, dtype)  # type: ignore[return-value,arg-type]
+    return joined if dtype is None else cast(joined, dtype)
 
 
 @covers("stack")
@@ -195,4 +195,4 @@ def _at_least(x: Any, ndim: int) -> Array:
 def flip(x: Any, axis: Any = None) -> Array:
     """x with the order of elements reversed along axes."""
     found = as_array(x)
-    return p.reverse(found, normalize_axes(axis, found.ndim, "flip"))  # type: ignore[return-value]
+    return p.reverse(found, normalize_axes(axis, found.ndim, "flip"))
