@@ -1,7 +1,7 @@
 """Constants for a NumPy-shaped namespace.
 
-Both primitives have no inputs, so that an executor may evaluate them once; `Iota` gives a view of a
-vector, which costs no memory. Read next: `structural.py`.
+Both primitives have no inputs, so that an executor may evaluate them once and keep them: they are
+views of one element or one vector, which cost no memory. Read next: `structural.py`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ def register(lowerings: Lowerings, xp: Any) -> None:
 
     @lowerings.register(Constant)
     def constant(op: Constant) -> Any:
-        return xp.full(op.shape, op.value, native_dtype(xp, op.dtype))
+        element = xp.full((), op.value, native_dtype(xp, op.dtype))
+        return xp.broadcast_to(element, op.shape)
 
     @lowerings.register(Iota)
     def iota(op: Iota) -> Any:

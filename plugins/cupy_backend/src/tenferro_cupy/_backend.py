@@ -1,0 +1,148 @@
+"""The CuPy backend: operands are `cupy.ndarray` on one device, programs are interpreted.
+
+Nothing is transferred unless the user asked for it, and nothing waits for the device: results are
+handed out while they are still being computed, on the stream that is current in the caller. The
+namespace is handed in, so that tests can hand in a stand-in. Read next: `lowerings/indexing.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+from tenferro.backend.base import Backend, Executable, Interpreter
+from tenferro.backend.records import BackendConfig
+from tenferro.computegraph import CompiledProgram, OperandError
+from tenferro.primitives import Aval, DType
+from tenferro_cupy._device import device_index
+from tenferro_cupy.lowerings.indexing import DETERMINISTIC
+
+__all__ = ["CupyBackend", "CupyExecutable"]
+
+
+class CupyBackend(Backend):
+    """Runs programs on one CUDA device.
+
+    Raises DeviceUnavailableError: if the configured device is not there.
+    """
+
+    def __init__(self, config: BackendConfig, cupy: Any) -> None:
+        self.config = config
+        self.cupy = cupy
+        self.device = device_index(config.device, cupy.cuda.runtime.getDeviceCount())
+
+    def on_device(self) -> AbstractContextManager[Any]:
+        """The context in which this backend's device is the current one."""
+        device: AbstractContextManager[Any] = self.cupy.cuda.Device(self.device)
+        return device
+
+    # ---- operands --------------------------------------------------------------------------------
+
+    def asoperand(self, value: Any, aval: Aval) -> Any:
+        """The value as an array on this device; NumPy arrays and scalars are copied there.
+
+        Raises OperandError: for an array of another shape, dtype or device; nothing moves or is
+        cast in silence.
+        """
+        with self.on_device():
+            if isinstance(value, self.cupy.ndarray):
+                operand = value
+            elif _is_scalar(value):
+                operand = self.cupy.asarray(value, aval.dtype.name)
+            else:
+                operand = self.cupy.asarray(value)
+        got = f"{operand.dtype}{list(operand.shape)} on cuda:{operand.device.id}"
+        same = operand.shape == aval.shape and operand.dtype.name == aval.dtype.name
+        if same and operand.device.id == self.device:
+            return operand
+        need = f"{aval} on cuda:{self.device}"
+        raise OperandError(
+            f"cupy: this operand is {got}, need {need}", input="", got=got, need=need
+        )
+
+    def to_numpy(self, operand: Any) -> Any:
+        """A copy on the host; waits for the device."""
+        return self.cupy.asnumpy(operand)
+
+    def aval_of(self, operand: Any) -> Aval:
+        """Shape and dtype of an array."""
+        return Aval(operand.shape, DType.of(operand.dtype.name))
+
+    def owns(self, value: Any) -> bool:
+        """Whether the value is an array of CuPy's."""
+        return isinstance(value, self.cupy.ndarray)
+
+    def synchronize(self) -> None:
+        """Wait for everything on the current stream of the device."""
+        with self.on_device():
+            self.cupy.cuda.get_current_stream().synchronize()
+
+    def memory_stats(self) -> Mapping[str, int]:
+        """Bytes in use and bytes reserved in CuPy's memory pool on this device."""
+        with self.on_device():
+            pool = self.cupy.get_default_memory_pool()
+            return {"in_use": pool.used_bytes(), "reserved": pool.total_bytes()}
+
+    # ---- programs --------------------------------------------------------------------------------
+
+    def compile(
+        self,
+        program: CompiledProgram,
+        avals: Sequence[Aval],
+        options: Mapping[str, object] | None = None,
+    ) -> Executable:
+        """Interpret a program over the lowerings; its literals are made on the device now.
+
+        Raises MissingLoweringError: naming every operation of the program that cannot run.
+        Raises UnsupportedError: if the options ask for a feature that the backend lacks.
+        """
+        self.check_options(options)
+        with self.on_device():
+            return CupyExecutable(self, self.lowerings.close(program))
+
+    def detach(self, results: Sequence[Any], operands: Sequence[Any]) -> tuple[Any, ...]:
+        """The results, copied where they share memory with an operand, with each other, or waste it.
+
+        A view of an intermediate value that fills it is nobody else's and is not copied.
+        """
+        taken = {id(_owner(operand)) for operand in operands}
+        detached = []
+        for result in results:
+            owner = _owner(result)
+            if id(owner) in taken or owner.nbytes != result.nbytes:
+                result = result.copy()
+            else:
+                taken.add(id(owner))
+            detached.append(result)
+        return tuple(detached)
+
+
+class CupyExecutable(Interpreter):
+    """The interpreter, on the backend's device; literals count as operands when results leave."""
+
+    backend: CupyBackend
+
+    def __call__(self, *operands: Any) -> tuple[Any, ...]:
+        """Run the instructions in order, freeing each value after its last use."""
+        token = DETERMINISTIC.set(self.backend.config.deterministic)
+        try:
+            with self.backend.on_device():
+                slots = self._begin(operands)
+                for step, position in zip(self._steps, self._positions, strict=True):
+                    self._run(slots, step, position)
+                literals = [value for value in self._slots if value is not None]
+                results = [slots[i] for i in self.program.outputs]
+                return self.backend.detach(results, [*operands, *literals])
+        finally:
+            DETERMINISTIC.reset(token)
+
+
+def _owner(array: Any) -> Any:
+    """The array whose memory this one uses."""
+    return array if array.base is None else array.base
+
+
+def _is_scalar(value: Any) -> bool:
+    """Whether the value is a Python scalar or one of NumPy's, which NumPy need not be loaded for."""
+    return isinstance(value, (bool, int, float, complex)) or getattr(value, "shape", None) == ()

@@ -1,0 +1,12 @@
+"""What the CuPy backend claims, read by the conformance kit alone.
+
+`tenferro_conformance` is imported here and nowhere else in this distribution.
+"""
+
+from __future__ import annotations
+
+from tenferro_conformance.profile import Profile
+
+__all__ = ["PROFILE"]
+
+PROFILE = Profile(level=2, ad=True, features={"f64", "complex", "int64"})
