@@ -104,8 +104,7 @@ def check_cycles(classes: Iterable[type], key_of: Callable[[Operation | type], s
     """
     edges: dict[type, tuple[type, ...]] = {}
     pending = [cls for cls in classes if has_decomposition(cls)]
-    while pending:
-        cls = pending.pop()
+    for cls in pending:  # it grows
         if cls not in edges:
             edges[cls] = tuple(dict.fromkeys(type(o) for o in sample(cls) or ()))
             pending += [below for below in edges[cls] if has_decomposition(below)]

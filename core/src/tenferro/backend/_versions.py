@@ -22,12 +22,21 @@ def range_problem(requirements: Iterable[str], name: str, version: str) -> str:
     'requires tenferro>=0.3,<0.4, installed is tenferro 0.4.1'
     """
     for line in requirements:
-        found = _NAME.match(line)
-        if version and found and re.sub(r"[-_.]+", "-", found[1]).lower() == name:
+        if version and required_name(line) == name:
             problem = _line_problem(line, name, version)
             if problem:
                 return problem
     return ""
+
+
+def required_name(requirement: str) -> str:
+    """The canonical name of the distribution that a requirement is about.
+
+    >>> required_name("Tenferro_NumPy[extra] >= 0.1")
+    'tenferro-numpy'
+    """
+    found = _NAME.match(requirement)
+    return re.sub(r"[-_.]+", "-", found[1]).lower() if found else ""
 
 
 def _line_problem(line: str, name: str, version: str) -> str:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import metadata
-from typing import Any
+from typing import Any, NamedTuple
 
-from tenferro.backend._versions import range_problem
+from tenferro.backend._versions import range_problem, required_name
 from tenferro.backend.lowering import canonical
 from tenferro.backend.records import BACKENDS, PRIMITIVES, PluginRecord
 
@@ -175,3 +175,27 @@ def core_version() -> str:
         return metadata.version(CORE)
     except metadata.PackageNotFoundError:
         return ""
+
+
+class Dependent(NamedTuple):
+    """A distribution that requires core: the range, and what is wrong with it."""
+
+    distribution: str
+    version: str
+    requirement: str
+    problem: str
+
+
+def dependents() -> list[Dependent]:
+    """Every installed distribution that requires core, whether it is a plugin or not."""
+    running = core_version()
+    found: dict[str, Dependent] = {}
+    for dist in metadata.distributions():
+        requirements = [r for r in dist.requires or () if required_name(r) == CORE]
+        if requirements:
+            problem = range_problem(requirements, CORE, running)
+            text = "; ".join(requirements)
+            found.setdefault(
+                canonical(dist.name), Dependent(dist.name, dist.version, text, problem)
+            )
+    return [found[name] for name in sorted(found)]
