@@ -113,6 +113,8 @@ class Array(Handle):
         if copy is False:
             raise ValueError("an Array cannot be viewed without a copy; leave out `copy=False`")
         found = self._to_numpy("conversion to a NumPy array (`np.asarray`, `np.array`, `np.stack`)")
+        if not self.ndim:
+            found = found[...]  # NumPy wants an array of rank 0, not a scalar
         return found if dtype is None else found.astype(dtype)
 
     # ---- looking ---------------------------------------------------------------------------------
