@@ -29,6 +29,7 @@ from tenferro.tidu._context import EMPTY_CONTEXT, ADContext
 from tenferro.tidu._emit import RuleBuilder
 from tenferro.tidu._errors import DuplicateWrtError, RuleResultError
 from tenferro.tidu._linear_space import NO_TANGENT, LinearSpace
+from tenferro.tidu._primitive import missing_rule
 from tenferro.tidu._seed import tangent_leaf
 from tenferro.tidu._value import LinearNode, Pass, Value
 
@@ -76,7 +77,7 @@ def linearize(
         plan = plan_sweep(view, outputs, wrt)
         run = Pass(plan.space, transposed=False) if plan.space else None
         if run is None:
-            return _nothing_flows(view, outputs, wrt)
+            return _wires(plan, outputs, wrt)
         seeds = fresh_tangents(wrt, run)
         tangents = push(plan, wrt, seeds, RuleBuilder(run, context or EMPTY_CONTEXT))
         return assemble(run, view, list(wrt), seeds, [tangents.get(key) for key in outputs])
@@ -259,22 +260,22 @@ def live_nodes(run: Pass, results: Sequence[Value | None]) -> list[LinearNode]:
     return live
 
 
-def _nothing_flows(
-    view: Resolver, outputs: Sequence[ValueKey], wrt: Sequence[ValueKey]
+def _wires(
+    plan: SweepPlan, outputs: Sequence[ValueKey], wrt: Sequence[ValueKey]
 ) -> LinearizedGraph:
-    """The derivative where no operation lies between ``wrt`` and the outputs.
+    """The derivative where no primitive lies between ``wrt`` and the outputs.
 
-    An output that is itself in ``wrt`` still has the identity as its derivative; its tangent aval
-    is its own aval, because no vocabulary says otherwise.
+    An output that is itself in ``wrt``, or a pin of it, still has the identity as its derivative;
+    its tangent aval is its own aval, because no vocabulary says otherwise.
     """
     builder = GraphBuilder()
     run_id = Pass(None, transposed=False).id  # type: ignore[arg-type]
-    seeds = {key: tangent_leaf(key, key.aval, run_id) for key in wrt}
-    locals_ = {key: builder.declare(seed) for key, seed in seeds.items()}
-    builder.output(*(locals_[key] for key in outputs if key in locals_))
-    return LinearizedGraph(
-        builder.build(),
-        Graph.of((), ()),
-        tuple(LinearInput(key, locals_[key]) for key in wrt),
-        tuple(locals_.get(key) for key in outputs),
-    )
+    wires = {key: builder.declare(tangent_leaf(key, key.aval, run_id)) for key in wrt}
+    inputs = tuple([LinearInput(key, local) for key, local in wires.items()])
+    for key, definition in plan.nodes:
+        if not definition[0].transparent:
+            raise missing_rule(definition[0], "jvp")
+        wires[key] = wires[definition[3]]
+    builder.output(*(wires[key] for key in outputs if key in wires))
+    found = tuple([wires.get(key) for key in outputs])
+    return LinearizedGraph(builder.build(), Graph.of((), ()), inputs, found)
