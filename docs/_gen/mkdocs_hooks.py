@@ -29,15 +29,21 @@ LINK = re.compile(r"\]\(docs/([^)]+)\)")
 
 
 def page_of_program(source: str) -> str:
-    """Turn a program into a page: `#` comments at the margin are text, the rest is code."""
-    lines = source.splitlines()
+    """Turn a program into a page: docstring and margin comments are text, the rest code."""
+    title, body = re.fullmatch(r'"""(.+?)\n(.*?)"""\n.*', source, re.DOTALL).groups()
+    lines = source.partition('"""\n')[2].splitlines()
     runs: list[tuple[bool, list[str]]] = []
     for line in lines:
         is_text = line == "#" or line.startswith("# ")
         if not runs or (is_text != runs[-1][0] and line.strip()):
             runs.append((is_text, []))
         runs[-1][1].append(line)
-    return "\n\n".join(rendered for is_text, run in runs if (rendered := render(run, is_text)))
+    rendered = [
+        f"# {title.rstrip('.')}",
+        body.strip(),
+        *(render(run, is_text) for is_text, run in runs),
+    ]
+    return "\n\n".join(text for text in rendered if text)
 
 
 def render(run: list[str], is_text: bool) -> str:
