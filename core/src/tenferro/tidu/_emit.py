@@ -35,8 +35,8 @@ def emit(operation: Primitive, values: Sequence[Value], cls: type[Value]) -> tup
     """
     if operation.simplify is not None:
         simpler = operation.simplify(*values)
-        if simpler is not None:
-            return (simpler,)
+        if simpler is not None:  # a rule made it, perhaps of a lower class: x ** 0 is a constant
+            return (simpler if isinstance(simpler, cls) else cls(simpler.key, simpler.flow),)
     if operation.commutative:
         values = canonical_order(values)
     flow = NO_FLOW
