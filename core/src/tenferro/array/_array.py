@@ -308,9 +308,9 @@ COMPARISONS = {
     "le": "less_equal",
     "gt": "greater",
     "ge": "greater_equal",
-    "and": "logical_and",
-    "or": "logical_or",
-    "xor": "logical_xor",
+    "and": "bitwise_and",
+    "or": "bitwise_or",
+    "xor": "bitwise_xor",
 }
 UNARY = {"neg": "negative", "pos": "positive", "abs": "absolute", "invert": "invert"}
 for _name in METHODS:
