@@ -39,7 +39,7 @@ class Array(Handle):
     def __init__(self, key: ValueKey, flow: Flow = NO_FLOW) -> None:
         self.key = key
         self.flow = flow
-        if key.source is None:
+        if key.source is None and key.definition is not None:
             key.source = caller()
         if key.depth > FLUSH_DEPTH and not is_traced(key):
             EVALUATE[1](key)

@@ -7,17 +7,18 @@ the other operand unless its kind does not fit. Read next: ``functions/arithmeti
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from tenferro.array._array import Array
 from tenferro.array._convert import SCALARS, WeakName, as_array, scalar
 from tenferro.primitives import (
     Aval,
     AxisError,
+    BroadcastInDim,
     DType,
     Shape,
     ShapeMismatchError,
-    broadcast_in_dim,
+    bind,
     convert,
     promote,
     promote_dtypes,
@@ -25,6 +26,8 @@ from tenferro.primitives import (
 
 _WEAK = frozenset(SCALARS)
 _shapes: dict[tuple[Shape, ...], Shape] = {}
+_stretches: dict[tuple[Shape, Shape], BroadcastInDim] = {}
+_weak_dtypes: dict[tuple[DType, type, bool], DType] = {}
 _LIMIT = 4096
 
 
@@ -38,10 +41,7 @@ def broadcast_shapes(*shapes: Shape, function: str = "broadcast") -> Shape:
     """
     found = _shapes.get(shapes)
     if found is None:
-        found = _join_shapes(shapes, function)
-        if len(_shapes) > _LIMIT:
-            _shapes.clear()
-        _shapes[shapes] = found
+        found = _remember(_shapes, shapes, _join_shapes(shapes, function))
     return found
 
 
@@ -64,10 +64,26 @@ def _join_shapes(shapes: Sequence[Shape], function: str) -> Shape:
 
 def stretch(x: Array, shape: Shape) -> Array:
     """The array, broadcast to a shape that is known to fit."""
-    if x.shape == shape:
+    aval = x.key.aval
+    if aval.shape == shape:
         return x
-    offset = len(shape) - x.ndim
-    return broadcast_in_dim(x, shape, tuple(range(offset, len(shape))))
+    operation = _stretches.get((aval.shape, shape))
+    if operation is None:
+        axes = tuple(range(len(shape) - aval.ndim, len(shape)))
+        operation = _remember(_stretches, (aval.shape, shape), BroadcastInDim(shape, axes))
+    return bind(operation, x)
+
+
+_K = TypeVar("_K")
+_V = TypeVar("_V")
+
+
+def _remember(plans: dict[_K, _V], key: _K, plan: _V) -> _V:
+    """Keep a plan in a bounded table."""
+    if len(plans) >= _LIMIT:
+        plans.clear()
+    plans[key] = plan
+    return plan
 
 
 def cast(x: Array, dtype: DType) -> Array:
@@ -113,9 +129,11 @@ _KINDS: dict[str, Any] = {"bool": False, "int": 0, "float": 0.0, "complex": 0j}
 
 def weak(value: bool | int | float | complex, like: Aval, floating: bool = False) -> Array:
     """A Python scalar in the dtype that it takes beside an operand."""
-    dtype = promote(like.dtype, value)
-    if floating:
-        dtype = float_for(dtype)
+    kind = like.dtype, type(value), floating
+    dtype = _weak_dtypes.get(kind)
+    if dtype is None:
+        dtype = promote(like.dtype, value)
+        dtype = _weak_dtypes[kind] = float_for(dtype) if floating else dtype
     if dtype.is_integer and type(value) is int:
         low = 0 if dtype.kind == "uint" else -(2 ** (dtype.bits - 1))
         high = 2 ** (dtype.bits - (dtype.kind != "uint")) - 1

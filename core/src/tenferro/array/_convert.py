@@ -24,6 +24,8 @@ from tenferro.primitives._source import caller, source_text
 SCALARS = (float, int, complex, bool)
 _DEFAULT: dict[type, DType] = {bool: bool_, int: int64, float: float64, complex: complex128}
 _SHARED_BYTES = 4096
+_KEPT_SCALARS = 1024
+_scalars: dict[tuple[type, Any, DType], ValueKey] = {}
 _dtypes: dict[Any, DType] = {}
 _borrowed: ContextVar[dict[int, ValueKey] | None] = ContextVar("tenferro_borrowed", default=None)
 
@@ -84,9 +86,14 @@ def as_array(x: Any) -> Array:
 
 def scalar(value: bool | int | float | complex, dtype: DType) -> Array:
     """An input of rank 0 with the value; equal values of one dtype are one input."""
-    key = input_key(ScalarName(type(value).__name__, repr(value), dtype), Aval((), dtype))
-    if key.operand is UNKNOWN:
+    kind = type(value), value, dtype
+    key = _scalars.get(kind)
+    if key is None or value == 0:  # 0.0 and -0.0 are equal in a dict, and not here
+        key = input_key(ScalarName(type(value).__name__, repr(value), dtype), Aval((), dtype))
         key.operand = value
+        if len(_scalars) >= _KEPT_SCALARS:
+            _scalars.clear()
+        _scalars[kind] = key
     return Array(key)
 
 

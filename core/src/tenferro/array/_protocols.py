@@ -28,6 +28,10 @@ _REDUCTIONS = {
 def array_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """A ufunc of NumPy, or its ``reduce``, applied to arrays."""
     name = ufunc.__name__
+    if not kwargs and method == "__call__":
+        plain = FUNCTIONS.get(name)
+        if plain is not None:
+            return plain(*inputs)
     given = {k: v for k, v in kwargs.items() if not (k == "where" and v is True)}
     if given.get("out") is not None:
         raise _writing(name)

@@ -48,6 +48,7 @@ from tenferro.computegraph._materialize import (
     Structure,
     flatten,
     materialize_merge,
+    signature,
 )
 from tenferro.computegraph._operation import Operation, canonical, infer
 from tenferro.computegraph._resolve import (
@@ -130,6 +131,7 @@ __all__ = [
     "resolve",
     "retire",
     "schedule",
+    "signature",
     "table_size",
     "to_json",
     "write_npy",

@@ -204,20 +204,21 @@ def _new_derived(
     operation: Operation, inputs: Sequence[ValueKey], definition: Definition, slot: int
 ) -> ValueKey:
     needed = operation.input_count
-    if needed is not None and needed != len(inputs):
+    if needed != len(inputs) and needed is not None:
         raise GraphError(
             f"{operation.name} takes {needed} inputs, got {len(inputs)}", operation=operation
         )
     depth = 0
     traces = NO_TRACES
+    given = []
     for value in inputs:
+        given.append(value.aval)
         if value.depth > depth:
             depth = value.depth
         if value.traces is not traces and value.traces:
-            traces = join_traces(traces, value.traces)
-    avals = infer(operation, tuple([value.aval for value in inputs]))
+            traces = join_traces(traces, value.traces) if traces else value.traces
     key = ValueKey()
-    key.aval = aval = avals[slot]
+    key.aval = aval = infer(operation, tuple(given))[slot]
     key.definition = definition
     key.identity = None
     key.operand = UNKNOWN

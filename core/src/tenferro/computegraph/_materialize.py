@@ -148,6 +148,50 @@ def flatten(
         return MaterializedGraph(inputs, nodes, [number[key] for key in outputs], avals)
 
 
+def signature(
+    declared: Sequence[ValueKey],
+    outputs: Sequence[ValueKey],
+    definition_of: Callable[[ValueKey], Definition | None],
+) -> tuple[tuple[Any, ...], list[ValueKey]]:
+    """What ``flatten`` would find, as a cache key: equal keys, equal graphs. Also its inputs.
+
+    Cheaper than flattening, because nothing is built; the key is finer than ``Structure``, which
+    also unifies what evaluates alike.
+    """
+    number: dict[ValueKey, int] = {key: -1 - i for i, key in enumerate(declared)}
+    inputs = list(declared)
+    items: list[Any] = []
+    stack: list[Any] = list(outputs)
+    stack.reverse()
+    pop, push, add, extend = stack.pop, stack.append, items.append, items.extend
+    seen = set(declared)
+    see = seen.add
+    while stack:
+        item = pop()
+        if type(item) is tuple:  # its inputs are done
+            key, definition = item
+            operation = definition[0]
+            if operation.transparent:
+                number[key] = number[definition[3]]
+                continue
+            number[key] = len(items)
+            add(operation)
+            add(definition[2])
+            extend([number[value] for value in definition[3:]])
+        elif item not in seen:
+            see(item)
+            definition = definition_of(item)
+            if definition is None:
+                number[item] = -1 - len(inputs)
+                inputs.append(item)
+                continue
+            push((item, definition))
+            for value in definition[:2:-1]:
+                if value not in seen:
+                    push(value)
+    return (len(declared), *items, None, *[number[key] for key in outputs]), inputs
+
+
 def _number_nodes(
     order: list[tuple[ValueKey, Definition]], number: dict[ValueKey, int], avals: list[Any]
 ) -> tuple[list[MaterializedNode], list[Any]]:

@@ -18,19 +18,28 @@ from weakref import WeakValueDictionary
 from tenferro.computegraph._errors import GraphError
 
 _interned: WeakValueDictionary[tuple[object, ...], Operation] = WeakValueDictionary()
-_aliases: WeakValueDictionary[tuple[object, ...], Operation] = WeakValueDictionary()
+_recent: dict[
+    tuple[object, ...], Operation
+] = {}  # by the parameters as given; keeps hot ones alive
+_RECENT_LIMIT = 4096
 _interning = RLock()  # `WeakValueDictionary.setdefault` looks, then writes: a race without it
 
 
 def canonical(value: object) -> object:
     """A hashable stand-in for a parameter: equal stand-ins, equal parameters."""
     cls = type(value)
+    if cls is int:
+        return (
+            value  # bare; every other stand-in is a tuple that begins with a class or holds these
+        )
     if cls is float:
         return float, struct.pack("<d", value)
     if cls is complex:
         return complex, struct.pack("<dd", value.real, value.imag)  # type: ignore[attr-defined]
-    if cls is tuple or cls is frozenset:
-        return cls, cls(canonical(item) for item in value)  # type: ignore[attr-defined]
+    if cls is tuple:
+        return tuple([canonical(item) for item in value])  # type: ignore[attr-defined]
+    if cls is frozenset:
+        return cls, cls([canonical(item) for item in value])  # type: ignore[attr-defined]
     return cls, value
 
 
@@ -75,17 +84,17 @@ class Operation:
     def __new__(cls, *args: object, **kwargs: object) -> Any:
         if not cls._fields and not args and not kwargs:
             return cls._single or cls._intern_single()
-        alias = (cls, canonical(args), canonical(tuple(kwargs.items())))
+        given = (cls, canonical(args), canonical(tuple(kwargs.items())) if kwargs else None)
         try:
-            found = _aliases.get(alias)
-        except TypeError:
-            found = alias = None  # type: ignore[assignment]
-        if found is not None:
-            return found
-        operation = _intern(_fill(cls, args, kwargs))
-        if alias is not None:
-            _aliases[alias] = operation
-        return operation
+            found = _recent.get(given)
+        except TypeError:  # a list, say, that is normalised to a tuple
+            return _intern(_fill(cls, args, kwargs))
+        if found is None:
+            found = _intern(_fill(cls, args, kwargs))
+            if len(_recent) >= _RECENT_LIMIT:
+                _recent.clear()
+            _recent[given] = found
+        return found
 
     @classmethod
     def _intern_single(cls) -> Operation:

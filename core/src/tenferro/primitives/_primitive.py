@@ -63,6 +63,10 @@ class Primitive(ADPrimitive):
         if "input_count" not in cls.__dict__:
             cls.input_count = None if code.co_flags & _VARIADIC else len(cls._inputs)
 
+    def carries(self, aval: Aval) -> bool:
+        """Whether the dtype is one that can vary: the short form of asking the linear space."""
+        return aval.dtype.is_inexact
+
     def jvp_input(
         self,
         rule: RuleBuilder,
@@ -155,22 +159,31 @@ def bind(operation: Primitive, *handles: H) -> H:
     The result is of the class of the inputs. Errors of the primitive get the equation and the
     user's line as notes.
     """
-    (result,) = bind_all(operation, *handles)
-    return result
+    return bind_all(operation, *handles)[0]
 
 
 def bind_all(operation: Primitive, *handles: H) -> tuple[H, ...]:
     """``bind`` for a primitive of any number of outputs."""
-    cls: type[Handle] = Handle
+    cls: type[Handle] = type(handles[0]) if handles else Handle
     for handle in handles:
-        kind = type(handle)
-        if kind is not cls and issubclass(kind, cls) and kind is not FlowHandle:
-            cls = kind
+        if type(handle) is not cls:
+            cls = _most_derived(handles)
+            break
     try:
         return emit(operation, handles, cls)  # type: ignore[return-value]
     except TenferroError as error:
         annotate(error, operation, handles)
         raise
+
+
+def _most_derived(handles: Sequence[Handle]) -> type[Handle]:
+    """The class of results of mixed inputs: that of the highest layer."""
+    cls: type[Handle] = Handle
+    for handle in handles:
+        kind = type(handle)
+        if issubclass(kind, cls) and kind is not FlowHandle:
+            cls = kind
+    return cls
 
 
 def annotate(error: TenferroError, operation: Primitive, handles: Sequence[Handle]) -> None:

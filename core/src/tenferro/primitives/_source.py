@@ -11,15 +11,18 @@ from types import CodeType, FrameType
 
 Source = tuple[CodeType, int]
 _LIBRARIES = frozenset(("tenferro", "numpy", "optree", "scipy"))
+_library_globals: set[int] = set()
 
 
 def caller() -> Source | None:
     """The innermost frame that belongs to the user."""
     frame: FrameType | None = sys._getframe(2)
     while frame is not None:
-        module = frame.f_globals.get("__name__") or ""
-        if module.partition(".")[0] not in _LIBRARIES:
-            return frame.f_code, frame.f_lasti
+        names = frame.f_globals
+        if id(names) not in _library_globals:
+            if (names.get("__name__") or "").partition(".")[0] not in _LIBRARIES:
+                return frame.f_code, frame.f_lasti
+            _library_globals.add(id(names))  # a module's globals live as long as the process
         frame = frame.f_back
     return None
 

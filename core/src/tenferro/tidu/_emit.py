@@ -40,10 +40,11 @@ def emit(operation: Primitive, values: Sequence[Value], cls: type[Value]) -> tup
     if operation.commutative:
         values = canonical_order(values)
     flow = NO_FLOW
+    keys = []
     for value in values:
+        keys.append(value.key)
         if value.flow and value.flow is not flow:
             flow = join_flow(flow, value.flow)
-    keys = [value.key for value in values]
     if not flow:
         if operation.output_count == 1:
             return (cls(derive_one(operation, keys)),)

@@ -119,7 +119,9 @@ def direction_key(leaf: Any, like: ValueKey, prefix: str) -> ValueKey:
         fitting = _fit(leaf, aval)
         make_known(fitting)
         operand = fitting.key.operand
-        return fitting.key if operand is UNKNOWN else _known(name, aval, operand)
+        if operand is UNKNOWN or is_traced(fitting.key):
+            return fitting.key
+        return _known(name, aval, operand)
     found = aval_of_operand(leaf)
     if found is aval:
         return _known(name, aval, leaf)

@@ -12,22 +12,22 @@ from typing import Any
 
 from tenferro.array import Array, as_array, is_traced
 from tenferro.array._convert import is_operand
-from tenferro.array._evaluate import convert, to_numpy
+from tenferro.array._evaluate import to_numpy
 from tenferro.backend import Backend, Executable, select_backend
 from tenferro.computegraph import (
     UNKNOWN,
     Definition,
-    MaterializedGraph,
     ProgramCache,
     ValueKey,
     compile_program,
     flatten,
     new_leaf,
+    signature,
 )
 from tenferro.primitives._aval import Aval
 
 TRANSFORMS = ProgramCache(max_entries=1024)
-_BYTES_PER_NODE = 2000
+_BYTES_PER_ITEM = 500
 
 
 def settle(
@@ -43,25 +43,23 @@ def settle(
     ``inputs`` are the fresh keys of the transform, in order; whatever else the primal reads is
     found. ``kind`` says which transform this is, with all that changes its program.
     """
-    graph = None if any([is_traced(key) for key in primal]) else known_graph(primal, inputs)
-    if graph is None:
+    if any([is_traced(key) for key in primal]):
         return [Array(key) for key in emit()]
-    operands = [leaf.operand for leaf in graph.inputs]
+    structure, leaves = signature(inputs, primal, history)
+    operands = [leaf.operand for leaf in leaves]
+    if any([operand is UNKNOWN for operand in operands]):
+        return [Array(key) for key in emit()]
     chosen = select_backend(backend, operands)
-    program = finished(kind, graph, len(inputs), emit, chosen)
-    results = program(*convert(graph, operands, chosen))
-    avals = program.output_avals
-    return deliver(results, avals, chosen, operands, plain)
+    avals = tuple([leaf.aval for leaf in leaves])
 
+    def make() -> Finished:
+        return finish(leaves, avals, emit, chosen)
 
-def known_graph(
-    outputs: Sequence[ValueKey], inputs: Sequence[ValueKey]
-) -> MaterializedGraph | None:
-    """The whole history of outputs as one graph, or ``None`` if a leaf is unknown."""
-    graph = flatten(inputs, outputs, history)
-    if any([leaf.operand is UNKNOWN for leaf in graph.inputs]):
-        return None
-    return graph
+    key = (kind, structure, avals, chosen)
+    program = TRANSFORMS.get_or_make(key, make, lambda _: _BYTES_PER_ITEM * len(structure))
+    take = chosen.asoperand
+    results = program.executable(*[take(x, aval) for x, aval in zip(operands, avals, strict=True)])
+    return deliver(results, program.output_avals, chosen, operands, plain)
 
 
 def history(key: ValueKey) -> Definition | None:
@@ -78,27 +76,16 @@ class Finished:
         self.executable = executable
         self.output_avals = output_avals
 
-    def __call__(self, *operands: Any) -> Sequence[Any]:
-        return self.executable(*operands)
 
-
-def finished(
-    kind: Hashable,
-    graph: MaterializedGraph,
-    input_count: int,
+def finish(
+    leaves: Sequence[ValueKey],
+    avals: Sequence[Aval],
     emit: Callable[[], Sequence[ValueKey]],
     backend: Backend,
 ) -> Finished:
-    """The program of a transform, by the structure of the primal."""
-    avals = graph.avals[: len(graph.inputs)]
-
-    def make() -> Finished:
-        full = flatten(graph.inputs, emit(), history)
-        program = compile_program(full)
-        return Finished(backend.compile(program, avals), program.output_avals)
-
-    key = (kind, input_count, graph.structure, avals, backend)
-    return TRANSFORMS.get_or_make(key, make, lambda _: _BYTES_PER_NODE * len(graph))
+    """Emit, flatten and compile the program of a transform."""
+    program = compile_program(flatten(leaves, emit(), history))
+    return Finished(backend.compile(program, avals), program.output_avals)
 
 
 def deliver(

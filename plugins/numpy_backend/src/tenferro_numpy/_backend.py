@@ -29,6 +29,9 @@ _EXECUTORS = ("auto", "source", "interpret")
 _KEPT_PLANS = 512
 _LONGEST_KEPT = 4096  # instructions of a program whose plan is kept for others
 _NUMERIC = frozenset("biufc")
+_PYTHON_SCALARS = frozenset((bool, int, float, complex))
+_NAMES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64"
+_DTYPES = {DType.of(name): np.dtype(name) for name in f"{_NAMES} complex64 complex128".split()}
 _Scalar = (bool, int, float, complex, np.generic)
 
 
@@ -56,6 +59,11 @@ class NumpyBackend(Backend):
 
         Raises OperandError: if an array has another shape or dtype; nothing is cast in silence.
         """
+        dtype = _DTYPES.get(aval.dtype)
+        if type(value) is np.ndarray and value.dtype is dtype and value.shape == aval.shape:
+            return value
+        if type(value) in _PYTHON_SCALARS and dtype is not None and not aval.shape:
+            return dtype.type(value)
         if type(value) is np.ndarray and value.dtype.name == aval.dtype.name:
             operand = value if value.dtype.isnative else value.astype(value.dtype.newbyteorder("="))
         elif isinstance(value, _Scalar):
