@@ -38,11 +38,8 @@ def page_of_program(source: str) -> str:
         if not runs or (is_text != runs[-1][0] and line.strip()):
             runs.append((is_text, []))
         runs[-1][1].append(line)
-    rendered = [
-        f"# {title.rstrip('.')}",
-        body.strip(),
-        *(render(run, is_text) for is_text, run in runs),
-    ]
+    heading = f"# {title.rstrip('.')}"
+    rendered = [heading, body.strip(), *(render(run, is_text) for is_text, run in runs)]
     return "\n\n".join(text for text in rendered if text)
 
 
