@@ -9,11 +9,9 @@ from tenferro.array._array import Array
 from tenferro.array._broadcast import broadcast_shapes, cast, pair, stretch
 from tenferro.array._convert import as_array
 from tenferro.array._registry import covers
-from tenferro.array.functions.arithmetic import absolute
+from tenferro.array.functions.arithmetic import absolute, negative, subtract
 from tenferro.primitives import DTypeMismatchError, bool_
 from tenferro.primitives import comparison as p
-from tenferro.primitives.arithmetic import neg
-from tenferro.primitives.arithmetic import sub as subtract
 
 _Binary = Callable[[Array, Array], Array]
 
@@ -103,7 +101,7 @@ def invert(x: Any) -> Array:
         raise DTypeMismatchError.of(
             "invert", "not defined", got=found.aval, need="bools or signed integers"
         )
-    return subtract(neg(found), as_array(1).astype(found.dtype))
+    return subtract(negative(found), 1)
 
 
 @covers("where")
