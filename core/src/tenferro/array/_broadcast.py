@@ -20,6 +20,7 @@ from tenferro.primitives import (
     ShapeMismatchError,
     bind,
     convert,
+    float64,
     promote,
     promote_dtypes,
 )
@@ -92,7 +93,7 @@ def cast(x: Array, dtype: DType) -> Array:
 
 
 def pair(x: Any, y: Any, function: str, floating: bool = False) -> tuple[Array, Array]:
-    """Two operands of one shape and dtype; with ``floating``, integers become floats first."""
+    """Two operands of one shape and dtype; with ``floating``, integers become float64 first."""
     if type(x) is type(y) is Array and x.key.aval is y.key.aval:
         if not floating or x.key.aval.dtype.is_inexact:
             return x, y
@@ -107,8 +108,8 @@ def pair(x: Any, y: Any, function: str, floating: bool = False) -> tuple[Array, 
         x, y = as_array(x), as_array(y)
     a, b = x.aval, y.aval
     dtype = _joint_dtype(x, y)
-    if floating:
-        dtype = float_for(dtype)
+    if floating and not dtype.is_inexact:
+        dtype = float64
     shape = a.shape if a.shape == b.shape else broadcast_shapes(a.shape, b.shape, function=function)
     return stretch(cast(x, dtype), shape), stretch(cast(y, dtype), shape)
 
@@ -133,7 +134,8 @@ def weak(value: bool | int | float | complex, like: Aval, floating: bool = False
     dtype = _weak_dtypes.get(kind)
     if dtype is None:
         dtype = promote(like.dtype, value)
-        dtype = _weak_dtypes[kind] = float_for(dtype) if floating else dtype
+        dtype = float64 if floating and not dtype.is_inexact else dtype
+        _weak_dtypes[kind] = dtype
     if dtype.is_integer and type(value) is int:
         low = 0 if dtype.kind == "uint" else -(2 ** (dtype.bits - 1))
         high = 2 ** (dtype.bits - (dtype.kind != "uint")) - 1
