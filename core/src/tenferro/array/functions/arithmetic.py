@@ -150,11 +150,22 @@ def positive(x: Any) -> Array:
     return as_array(x)
 
 
-@covers("absolute", "abs", "fabs")
+@covers("absolute", "abs")
 def absolute(x: Any) -> Array:
     """|x|; real for complex x. The derivative at 0 is 0."""
     found = as_array(x)
     return found if found.dtype.is_bool else p.abs(found)
+
+
+@covers("fabs")
+def fabs(x: Any) -> Array:
+    """|x| of real x, as floats."""
+    found = floating(x)
+    if found.dtype.is_complex:
+        raise DTypeMismatchError.of(
+            "fabs", "not defined for complex numbers", got=found.aval, need="a real array; abs(x)"
+        )
+    return p.abs(found)
 
 
 @covers("sign")
@@ -177,8 +188,8 @@ def square(x: Any) -> Array:
 
 @covers("reciprocal")
 def reciprocal(x: Any) -> Array:
-    """1/x in the dtype of x."""
-    return divide(1.0, floating(x))
+    """1/x in the dtype of x, truncated for integers."""
+    return p.div(*pair(1, x, "reciprocal"))
 
 
 @covers("astype")
