@@ -84,7 +84,9 @@ def finish(
     backend: Backend,
 ) -> Finished:
     """Emit, flatten and compile the program of a transform."""
-    program = compile_program(flatten(leaves, emit(), history))
+    given = set(leaves)  # a pin among them has a history that ends in another leaf
+    graph = flatten(leaves, emit(), lambda key: None if key in given else key.definition)
+    program = compile_program(graph)
     return Finished(backend.compile(program, avals), program.output_avals)
 
 
