@@ -18,6 +18,7 @@ import pytest
 
 if TYPE_CHECKING:
     from tenferro_conformance.case import Case
+    from tenferro_conformance.doors import Door
     from tenferro_conformance.engine import Outcome, Session
     from tenferro_conformance.kit import Kit
     from tenferro_conformance.report import Entry
@@ -132,6 +133,14 @@ def tenferro_run(request: pytest.FixtureRequest, tenferro_session: Session, tenf
         return outcome
 
     return run
+
+
+@pytest.fixture(params=["graph", "public"])
+def tenferro_door(request: pytest.FixtureRequest, tenferro_session: Session, tenferro_backend: str) -> Door:
+    """tidu's transforms on graphs of primitives, then the public API: the same numbers."""
+    from tenferro_conformance.doors import GraphDoor, PublicDoor
+
+    return GraphDoor(tenferro_session) if request.param == "graph" else PublicDoor()
 
 
 @pytest.fixture
