@@ -55,7 +55,7 @@ class NumpyBackend(Backend):
     # ---- operands --------------------------------------------------------------------------------
 
     def asoperand(self, value: Any, aval: Aval) -> Any:
-        """The value as an array of this aval; an array is returned as it is, a scalar converted.
+        """The value as an operand of this aval: an array as it is, a scalar in the aval's dtype.
 
         Raises OperandError: if an array has another shape or dtype; nothing is cast in silence.
         """

@@ -55,7 +55,7 @@ def _window(starts: Sequence[Any], sizes: Sequence[int], shape: Sequence[int]) -
 def _gather(op: Gather, avals: tuple[Aval, ...], result: Aval, lowering: Function) -> Expression:
     x, indices = avals
     if not _takes_along_one_axis(op, x) or op.mode == "fill" or indices.dtype.name == "uint64":
-        return called(op, 2, lowering, shares=False)
+        return called(op, 2, lowering, shares=not op.start_index_map)
     axis, batch = op.start_index_map[0], indices.shape[:-1]
     bound: list[Any] = [batch, axis]
     text = "{0}.take({1}.reshape({p0}), {p1})"

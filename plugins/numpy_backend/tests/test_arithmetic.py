@@ -1,0 +1,123 @@
+"""Arithmetic against NumPy and closed forms: dtypes kept, integers wrap and truncate."""
+
+import numpy as np
+import pytest
+
+from tenferro import primitives as tp
+from tenferro.computegraph import TenferroError
+
+DTYPES = ["int8", "int32", "int64", "uint8", "float32", "float64", "complex64", "complex128"]
+REALS = ["int32", "float32", "float64"]
+X = [3, 1, 2, 5, 7, 4]
+Y = [1, 2, 2, 4, 3, 6]
+
+
+def pair(dtype, shape=(2, 3)):
+    x, y = np.array(X).astype(dtype), np.array(Y).astype(dtype)
+    if x.dtype.kind == "c":
+        x, y = x * x.dtype.type(1 + 0.5j), y * y.dtype.type(2 - 1j)
+    return x[: int(np.prod(shape))].reshape(shape), y[: int(np.prod(shape))].reshape(shape)
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (2, 3), (0, 3)])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", ["add", "sub", "mul"])
+def test_ring_operations(check, name, dtype, shape):
+    x, y = pair(dtype, shape)
+    reference = {"add": np.add, "sub": np.subtract, "mul": np.multiply}[name]
+    check(getattr(tp, name), [x, y], reference(x, y), rtol=1e-6 if x.dtype.kind == "c" else 0)
+
+
+@pytest.mark.parametrize("dtype", REALS)
+@pytest.mark.parametrize("name", ["maximum", "minimum"])
+def test_extremes(check, name, dtype):
+    x, y = pair(dtype)
+    check(getattr(tp, name), [x, y], getattr(np, name)(x, y))
+
+
+@pytest.mark.parametrize("name", ["maximum", "minimum"])
+@pytest.mark.parametrize("shape", [(), (1,)])
+def test_nan_wins_extremes(check, name, shape):
+    nan, one = np.full(shape, np.nan), np.ones(shape)
+    check(getattr(tp, name), [nan, one], nan)
+    check(getattr(tp, name), [one, nan], nan)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", ["neg", "abs", "square"])
+@pytest.mark.parametrize("shape", [(), (2, 3)])
+def test_unary(check, name, dtype, shape):
+    x = -pair(dtype, shape)[0]
+    reference = {"neg": np.negative, "abs": np.absolute, "square": np.square}[name]
+    check(getattr(tp, name), [x], reference(x), rtol=1e-6 if x.dtype.kind == "c" else 0)
+
+
+def test_sign(check):
+    check(tp.sign, [[-2.0, -0.0, 0.0, 5.0, np.nan]], [-1.0, 0.0, 0.0, 1.0, np.nan])
+    check(tp.sign, [np.array([3 + 4j, 0j])], np.array([0.6 + 0.8j, 0j]), rtol=1e-15)
+
+
+@pytest.mark.parametrize("shape", [(), (1,)])
+def test_integers_wrap(check, shape):
+    big = np.full(shape, 127, "int8")
+    check(tp.add, [big, big], np.full(shape, -2, "int8"))
+    check(tp.neg, [np.full(shape, -128, "int8")], np.full(shape, -128, "int8"))
+
+
+def test_integer_division_truncates(check):
+    x, y = np.array([7, -7, 7, -7, 6, -128], "int8"), np.array([2, 2, -2, -2, 3, -1], "int8")
+    check(tp.div, [x, y], np.array([3, -3, -3, 3, 2, -128], "int8"))
+    check(
+        tp.div, [np.array([7, 250], "uint8"), np.array([2, 7], "uint8")], np.array([3, 35], "uint8")
+    )
+    check(tp.div, [np.int64(-7), np.int64(2)], np.int64(-3))
+
+
+@pytest.mark.parametrize("shape", [(), (2,)])
+def test_float_division_has_infinities(check, shape):
+    one, zero = np.ones(shape), np.zeros(shape)
+    check(tp.div, [one, zero], np.full(shape, np.inf))
+    check(tp.div, [zero, zero], np.full(shape, np.nan))
+
+
+def test_integers_without_a_value_are_refused(run):
+    with pytest.raises(ZeroDivisionError) as caught:
+        run(tp.div, np.array([1, 2]), np.array([1, 0]))
+    assert isinstance(caught.value, TenferroError)
+    assert "div" in "\n".join(caught.value.__notes__)
+    with pytest.raises(ValueError, match="negative") as refused:
+        run(tp.pow, np.array([2]), np.array([-1]))
+    assert isinstance(refused.value, TenferroError)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_clamp_is_minimum_of_maximum(check, dtype):
+    lo, hi = np.full(4, -1, dtype), np.full(4, 1, dtype)
+    x = np.array([-3, 0.5, 3, np.nan], dtype)
+    check(tp.clamp, [lo, x, hi], np.array([-1, 0.5, 1, np.nan], dtype))
+    check(tp.clamp, [hi, x, lo], np.minimum(np.maximum(x, hi), lo))
+
+
+@pytest.mark.parametrize("exponent", [-5, -2, -1, 2, 3, 4, 5, 11])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+def test_integer_pow(check, exponent, dtype):
+    x = np.array([-1.5, 0.3, 2.25]).astype(dtype)
+    x = x * (1 - 0.5j) if x.dtype.kind == "c" else x
+    exact = (x.astype("complex128" if x.dtype.kind == "c" else "float64") ** exponent).astype(dtype)
+    tolerance = 1e-5 if x.dtype.itemsize <= 4 * (1 + (x.dtype.kind == "c")) else 1e-14
+    check(lambda x: tp.integer_pow(x, exponent), [x], exact, rtol=tolerance)
+
+
+@pytest.mark.parametrize("exponent", [2, 3, 7, 300])
+def test_integer_pow_of_integers_wraps(check, exponent):
+    x = np.array([-3, 2, 5], "int8")
+    expected = [pow(int(v), exponent, 256) for v in x]
+    check(lambda x: tp.integer_pow(x, exponent), [x], np.array(expected, "uint8").view("int8"))
+
+
+def test_roots_and_powers(check):
+    x, y = np.array([4.0, 2.0, 0.25]), np.array([0.5, 3.0, -2.0])
+    check(tp.pow, [x, y], np.power(x, y))
+    check(tp.sqrt, [x], np.sqrt(x))
+    check(tp.rsqrt, [x], 1 / np.sqrt(x), rtol=3e-16)
+    check(tp.sqrt, [np.array([-4 + 0j])], np.array([2j]), atol=1e-15)

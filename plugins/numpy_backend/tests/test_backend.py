@@ -1,0 +1,106 @@
+"""Operands, ownership, the plugin's promises."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from tenferro import primitives as tp
+from tenferro.backend import PluginHost, UnsupportedError
+from tenferro.computegraph import OperandError
+from tenferro.primitives import STANDARD, Aval
+from tenferro_numpy import _floating, plugin
+
+F = Aval((2,), "float64")
+
+
+def test_arrays_pass_as_they_are(backend):
+    x = np.ones(2)
+    assert backend.asoperand(x, F) is x
+    assert backend.to_numpy(x) is x
+    assert backend.aval_of(x) is F
+
+
+@pytest.mark.parametrize("value", [3, 3.0, np.float64(3), np.int8(3), True])
+def test_the_aval_decides_the_dtype_of_scalars(backend, value):
+    operand = backend.asoperand(value, Aval((), "float32"))
+    assert backend.owns(operand)
+    assert (operand.dtype, operand.shape) == (np.float32, ())
+
+
+@pytest.mark.parametrize("value", [np.ones(2, "float32"), np.ones(3), np.ones(2, "int64")])
+def test_arrays_are_not_cast_in_silence(backend, value):
+    with pytest.raises(OperandError) as caught:
+        backend.asoperand(value, F)
+    assert caught.value.need == "f64[2]"
+
+
+def test_byte_order_and_subclasses_become_plain_arrays(backend):
+    for value in (np.ones(2, ">f8"), np.ones(2).view(np.recarray)):
+        operand = backend.asoperand(value, F)
+        assert type(operand) is np.ndarray
+        assert operand.dtype.isnative
+
+
+def test_ownership(backend):
+    assert backend.owns(np.ones(2))
+    assert backend.owns(np.float32(1))
+    assert not backend.owns([1.0])
+    assert not backend.owns(np.array(["a"]))
+
+
+def test_memory_stats(backend):
+    assert all(isinstance(bytes_, int) for bytes_ in backend.memory_stats().values())
+
+
+def test_sharding_is_refused(backend, program):
+    made = program(tp.neg, np.ones(2))
+    with pytest.raises(UnsupportedError):
+        backend.compile(made, made.input_avals, {"mesh": object()})
+
+
+def test_every_standard_primitive_has_a_lowering(backend):
+    assert {p.key for p in STANDARD} <= set(backend.lowerings)
+
+
+def test_the_host_finds_the_plugin():
+    host = PluginHost(environment={})
+    assert host.probe("numpy").lib_versions["numpy"] == np.__version__
+    assert host.backend("numpy").provider.startswith("tenferro-numpy")
+    assert list(plugin.tenferro_lowerings("xla")) == []
+
+
+@pytest.mark.parametrize("name", ["ndarray", "float64", "bool"])
+def test_the_owner_of_an_operand_is_found_by_name(name):
+    host = PluginHost(environment={})
+    assert host.owner_of(getattr(np, name)) == "numpy"
+
+
+def test_the_plugin_module_imports_no_numpy():
+    code = (
+        "import sys, tenferro_numpy.plugin as p; p.tenferro_backend_info();"
+        "print('numpy' in sys.modules, 'scipy' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False"]
+
+
+def test_scipy_is_imported_for_erf_only():
+    code = (
+        "import sys, numpy as np; from tenferro.backend import PluginHost;"
+        "PluginHost(environment={}).backend('numpy'); print('scipy' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False"]
+
+
+def test_warnings_can_be_silenced_without_the_context_variable(recwarn):
+    for silence, restore in ((_floating.silence, _floating.restore), _floating._by_errstate()):
+        before = np.geterr()
+        token = silence()
+        np.log(np.zeros(2))
+        restore(token)
+        assert np.geterr() == before
+    assert _floating._found is not None
+    assert not recwarn.list

@@ -1,0 +1,97 @@
+"""Comparison, selection, complex parts, constants."""
+
+import operator
+
+import numpy as np
+import pytest
+
+from tenferro import primitives as tp
+
+ORDERED = {"eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge"}
+
+
+@pytest.mark.parametrize("name", ORDERED)
+@pytest.mark.parametrize("dtype", ["bool", "int32", "float64"])
+@pytest.mark.parametrize("shape", [(), (4,)])
+def test_comparison(check, name, dtype, shape):
+    count = int(np.prod(shape))
+    x = np.array([0, 1, 1, 0])[:count].reshape(shape).astype(dtype)
+    y = np.array([0, 0, 1, 1])[:count].reshape(shape).astype(dtype)
+    check(getattr(tp, name), [x, y], getattr(operator, name)(x, y))
+
+
+def test_comparison_with_nan(check):
+    nan = np.array([np.nan, 1.0])
+    check(
+        lambda x: (tp.eq(x, x), tp.ne(x, x), tp.le(x, x)),
+        [nan],
+        (nan == nan, nan != nan, nan <= nan),
+    )
+
+
+@pytest.mark.parametrize("shape", [(), (2, 2)])
+def test_logic(check, shape):
+    p = np.array([True, True, False, False])[: int(np.prod(shape))].reshape(shape)
+    q = np.array([True, False, True, False])[: int(np.prod(shape))].reshape(shape)
+    check(
+        lambda p, q: (
+            tp.logical_and(p, q),
+            tp.logical_or(p, q),
+            tp.logical_xor(p, q),
+            tp.logical_not(p),
+        ),
+        [p, q],
+        (p & q, p | q, p ^ q, ~p),
+    )
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "float32", "complex128"])
+@pytest.mark.parametrize("shape", [(), (3,)])
+def test_select(check, dtype, shape):
+    pred = np.array([True, False, True])[: int(np.prod(shape))].reshape(shape)
+    x, y = np.ones(shape, dtype), np.zeros(shape, dtype)
+    check(tp.select, [pred, x, y], np.where(pred, x, y))
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("shape", [(), (2,)])
+def test_parts(check, dtype, shape):
+    z = np.array([1 + 2j, -3 - 0.5j], dtype)[: int(np.prod(shape))].reshape(shape)
+    check(lambda z: (tp.real(z), tp.imag(z), tp.conj(z)), [z], (z.real, z.imag, z.conj()))
+    check(lambda z: tp.complex(tp.real(z), tp.imag(z)), [z], z)
+
+
+def test_complex_is_not_computed_by_a_product(check):
+    inf = np.array([np.inf])
+    (expected,) = [np.empty(1, "complex128")]
+    expected.real, expected.imag = 1.0, np.inf
+    check(tp.complex, [np.ones(1), inf], expected)
+
+
+@pytest.mark.parametrize(
+    "value, dtype",
+    [
+        (True, "bool"),
+        (-3, "int8"),
+        (2, "float32"),
+        (0.1, "float64"),
+        (1 - 2j, "complex64"),
+        (2**63, "uint64"),
+    ],
+)
+@pytest.mark.parametrize("shape", [(), (3,), (2, 0), (300, 300)])
+def test_constant(check, value, dtype, shape):
+    check(lambda: tp.constant(value, dtype, shape), [], np.full(shape, value, dtype))
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float64", "complex64"])
+def test_iota(check, dtype):
+    expected = np.broadcast_to(np.arange(3).astype(dtype)[:, None], (3, 4))
+    check(lambda: tp.iota((3, 4), 0, dtype), [], expected)
+    check(lambda: tp.iota((0, 2), 0, dtype), [], np.empty((0, 2), dtype))
+
+
+def test_large_literals_take_no_memory(backend, program):
+    made = program(lambda x: x * tp.constant(2.0, "float64", (1000, 1000)), np.ones((1000, 1000)))
+    plan = backend.compile(made, made.input_avals).plan
+    assert sum(literal.nbytes for literal in plan.literals) == 8

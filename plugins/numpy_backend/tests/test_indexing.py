@@ -1,0 +1,204 @@
+"""Gather and scatter-add against XLA's definition, element by element."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from tenferro import primitives as tp
+
+
+def in_bounds(start, sizes, shape):
+    return all(0 <= s <= n - k for s, k, n in zip(start, sizes, shape, strict=True))
+
+
+def full_start(vector, mapped, ndim):
+    start = [0] * ndim
+    for value, axis in zip(vector, mapped, strict=True):
+        start[axis] = int(value)
+    return start
+
+
+def clipped(start, sizes, shape):
+    return [min(max(s, 0), n - k) for s, k, n in zip(start, sizes, shape, strict=True)]
+
+
+def gather(x, indices, offset_dims, collapsed, mapped, sizes, mode):
+    batch = indices.shape[:-1]
+    windows = np.zeros(batch + tuple(sizes), x.dtype)
+    for b in itertools.product(*map(range, batch)):
+        start = full_start(indices[b], mapped, x.ndim)
+        if mode == "fill" and not in_bounds(start, sizes, x.shape):
+            continue
+        start = clipped(start, sizes, x.shape)
+        windows[b] = x[tuple(slice(s, s + k) for s, k in zip(start, sizes, strict=True))]
+    kept = [n for axis, n in enumerate(sizes) if axis not in collapsed]
+    windows = windows.reshape(batch + tuple(kept))
+    rank = len(batch) + len(kept)
+    order, b, w = [], 0, len(batch)
+    for axis in range(rank):
+        if axis in offset_dims:
+            order.append(w)
+            w += 1
+        else:
+            order.append(b)
+            b += 1
+    return windows.transpose(order)
+
+
+def scatter_add(x, indices, updates, window_dims, inserted, mapped, mode):
+    batch_axes = [d for d in range(updates.ndim) if d not in window_dims]
+    moved = updates.transpose(batch_axes + list(window_dims))
+    batch = indices.shape[:-1]
+    given = iter(moved.shape[len(batch) :])
+    sizes = [1 if axis in inserted else next(given) for axis in range(x.ndim)]
+    out = x.copy()
+    for b in itertools.product(*map(range, batch)):
+        start = full_start(indices[b], mapped, x.ndim)
+        if mode == "drop" and not in_bounds(start, sizes, x.shape):
+            continue
+        start = clipped(start, sizes, x.shape)
+        where = tuple(slice(s, s + k) for s, k in zip(start, sizes, strict=True))
+        out[where] += moved[b].reshape(sizes)
+    return out
+
+
+X = np.arange(60.0).reshape(3, 4, 5)
+CASES = [
+    # name, indices, offset_dims, collapsed, mapped, slice sizes
+    ("rows", [[0], [2], [2]], (1, 2), (0,), (0,), (1, 4, 5)),
+    ("rows_far_out", [[0], [-7], [9]], (1, 2), (0,), (0,), (1, 4, 5)),
+    ("middle_axis", [[3], [0]], (0, 2), (1,), (1,), (3, 1, 5)),
+    ("last_axis_first", [[4], [0]], (1, 2), (2,), (2,), (3, 4, 1)),
+    ("matrix_of_rows", [[[0], [1]], [[2], [0]]], (2, 3), (0,), (0,), (1, 4, 5)),
+    ("batch_inside", [[[0], [1]], [[2], [0]]], (0, 3), (0,), (0,), (1, 4, 5)),
+    ("elements", [[0, 1, 2], [2, 3, 4]], (), (0, 1, 2), (0, 1, 2), (1, 1, 1)),
+    ("elements_far_out", [[0, 1, 2], [2, 3, 5], [-1, 0, 0]], (), (0, 1, 2), (0, 1, 2), (1, 1, 1)),
+    ("permuted_map", [[2, 1], [4, 0]], (1,), (0, 2), (2, 0), (1, 4, 1)),
+    ("windows", [[0, 1], [1, 3], [2, 2]], (1, 2, 3), (), (0, 1), (2, 2, 5)),
+    ("window_kept_size_one", [[1], [2]], (1, 2, 3), (), (0,), (1, 4, 5)),
+    ("partial_unmapped", [[1], [2]], (1, 2), (0,), (0,), (1, 2, 3)),
+    ("one_index", [2], (0, 1), (0,), (0,), (1, 4, 5)),
+    ("no_index_vectors", np.empty((0, 1), int), (1, 2), (0,), (0,), (1, 4, 5)),
+    ("empty_index_vector", np.empty((2, 0), int), (1, 2, 3), (), (), (2, 4, 5)),
+    ("empty_window", [[1], [2]], (1, 2), (0,), (0,), (1, 0, 5)),
+]
+
+
+@pytest.mark.parametrize("mode", ["clip", "fill"])
+@pytest.mark.parametrize("dtype", ["int8", "int64", "uint8", "uint64"])
+@pytest.mark.parametrize("case", CASES, ids=[case[0] for case in CASES])
+def test_gather(check, case, mode, dtype):
+    _, indices, offset_dims, collapsed, mapped, sizes = case
+    indices = np.asarray(indices)
+    if dtype.startswith("u") and (indices < 0).any():
+        indices = np.where(indices < 0, 200, indices)
+    indices = indices.astype(dtype)
+    expected = gather(X, indices, offset_dims, collapsed, mapped, sizes, mode)
+    check(
+        lambda x, i: tp.gather(
+            x,
+            i,
+            offset_dims=offset_dims,
+            collapsed_slice_dims=collapsed,
+            start_index_map=mapped,
+            slice_sizes=sizes,
+            mode=mode,
+        ),
+        [X, indices],
+        expected,
+    )
+
+
+@pytest.mark.parametrize(
+    "case", [c for c in CASES if "far_out" not in c[0] and c[0] != "windows"], ids=lambda c: c[0]
+)
+def test_gather_promised_in_bounds(check, case):
+    _, indices, offset_dims, collapsed, mapped, sizes = case
+    indices = np.asarray(indices)
+    expected = gather(X, indices, offset_dims, collapsed, mapped, sizes, "clip")
+    check(
+        lambda x, i: tp.gather(
+            x,
+            i,
+            offset_dims=offset_dims,
+            collapsed_slice_dims=collapsed,
+            start_index_map=mapped,
+            slice_sizes=sizes,
+            mode="promise_in_bounds",
+        ),
+        [X, indices],
+        expected,
+    )
+
+
+@pytest.mark.parametrize("mode", ["clip", "drop"])
+@pytest.mark.parametrize(
+    "dtype", ["float64", "float32", "complex128", "complex64", "int8", "uint64"]
+)
+@pytest.mark.parametrize("case", CASES, ids=[case[0] for case in CASES])
+def test_scatter_add(check, case, mode, dtype):
+    _, indices, offset_dims, collapsed, mapped, sizes = case
+    indices, x = np.asarray(indices), X.astype(dtype)
+    shape = gather(x, indices, offset_dims, collapsed, mapped, sizes, "clip").shape
+    updates = np.arange(1.0, 1 + np.prod(shape)).reshape(shape).astype(dtype)
+    expected = scatter_add(x, indices, updates, offset_dims, collapsed, mapped, mode)
+    check(
+        lambda x, i, u: tp.scatter_add(
+            x,
+            i,
+            u,
+            update_window_dims=offset_dims,
+            inserted_window_dims=collapsed,
+            scatter_dims_to_operand_dims=mapped,
+            mode=mode,
+        ),
+        [x, indices, updates],
+        expected,
+    )
+
+
+def test_dropped_updates_change_nothing(check):
+    x, indices, updates = np.array([-0.0, np.inf]), np.array([[5], [-1]]), np.array([np.nan, 1.0])
+    check(
+        lambda x, i, u: tp.scatter_add(
+            x,
+            i,
+            u,
+            update_window_dims=(),
+            inserted_window_dims=(0,),
+            scatter_dims_to_operand_dims=(0,),
+            mode="drop",
+        ),
+        [x, indices, updates],
+        x,
+    )
+
+
+@pytest.mark.parametrize("starts", [(0, 0), (1, 2), (-5, 9), (2, 3)])
+@pytest.mark.parametrize("dtype", ["int32", "int64", "uint8"])
+def test_dynamic_slices(check, starts, dtype):
+    x = np.arange(20.0).reshape(4, 5)
+    starts = [np.array(s % 256 if dtype == "uint8" else s, dtype) for s in starts]
+    row, column = (min(max(int(s), 0), n - 2) for s, n in zip(starts, x.shape, strict=True))
+    check(
+        lambda x, i, j: tp.dynamic_slice(x, [i, j], (2, 2)),
+        [x, *starts],
+        x[row : row + 2, column : column + 2],
+    )
+    updated = x.copy()
+    updated[row : row + 2, column : column + 2] = -1
+    check(
+        lambda x, u, i, j: tp.dynamic_update_slice(x, u, [i, j]),
+        [x, np.full((2, 2), -1.0), *starts],
+        updated,
+    )
+
+
+def test_dynamic_slices_of_rank_zero(check):
+    check(lambda x: tp.dynamic_slice(x, [], ()), [np.float64(2)], np.float64(2))
+    check(
+        lambda x, u: tp.dynamic_update_slice(x, u, []),
+        [np.float64(2), np.float64(3)],
+        np.float64(3),
+    )
