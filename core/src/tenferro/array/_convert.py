@@ -8,8 +8,6 @@ are shared by content. No array library is imported: an operand is whatever has 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
@@ -170,15 +168,20 @@ def _from_sequence(x: Any) -> Any:
     return numpy.asarray(x)
 
 
-@contextmanager
-def borrowing(keys: dict[int, ValueKey]) -> Iterator[None]:
+class borrowing:
     """While it lasts, operands with these ids enter graphs as these keys, without a copy."""
-    outer = _borrowed.get()
-    token = _borrowed.set(keys if outer is None else {**outer, **keys})
-    try:
-        yield
-    finally:
-        _borrowed.reset(token)
+
+    __slots__ = ("_keys", "_token")
+
+    def __init__(self, keys: dict[int, ValueKey]) -> None:
+        self._keys = keys
+
+    def __enter__(self) -> None:
+        outer = _borrowed.get()
+        self._token = _borrowed.set({**outer, **self._keys} if outer else self._keys)
+
+    def __exit__(self, *exception: object) -> None:
+        _borrowed.reset(self._token)
 
 
 def is_operand(x: Any) -> bool:

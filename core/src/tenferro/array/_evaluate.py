@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tenferro.array._array import EVALUATE, Array, is_traced
 from tenferro.array._errors import ConcretizationError
-from tenferro.backend import Backend, Executable, select_backend
+from tenferro.backend import select_backend
 from tenferro.computegraph import (
     UNKNOWN,
     Definition,
@@ -27,6 +27,9 @@ from tenferro.computegraph import (
 )
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._source import caller, source_text
+
+if TYPE_CHECKING:
+    from tenferro.backend import Backend, Executable
 
 PROGRAMS = ProgramCache(max_entries=2048)
 _BYTES_PER_INSTRUCTION = 1500  # of a compiled program, measured on the NumPy executor

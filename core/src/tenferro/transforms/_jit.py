@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from functools import update_wrapper
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tenferro.array import Array, as_array, is_traced
 from tenferro.array._array import evaluable
 from tenferro.array._convert import SCALARS, WeakName, aval_of_operand, operand_key
 from tenferro.array._evaluate import convert, evaluate_keys, executable
-from tenferro.backend import Executable, select_backend
+from tenferro.backend import select_backend
 from tenferro.computegraph import (
     UNKNOWN,
     CacheStats,
@@ -33,6 +33,9 @@ from tenferro.tidu import Trace, pinned_leaf
 from tenferro.transforms import _tree
 from tenferro.transforms._record import Name, parameter_names
 from tenferro.transforms._settle import deliver, history, key_of
+
+if TYPE_CHECKING:
+    from tenferro.backend import Executable
 
 _SCALARS = frozenset(SCALARS)
 

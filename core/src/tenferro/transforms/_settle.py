@@ -8,12 +8,12 @@ Inside another transform, or where a value is only traced, the derivative is emi
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tenferro.array import Array, as_array, is_traced
 from tenferro.array._convert import is_operand
 from tenferro.array._evaluate import to_numpy
-from tenferro.backend import Backend, Executable, select_backend
+from tenferro.backend import select_backend
 from tenferro.computegraph import (
     UNKNOWN,
     Definition,
@@ -25,6 +25,9 @@ from tenferro.computegraph import (
     signature,
 )
 from tenferro.primitives._aval import Aval
+
+if TYPE_CHECKING:
+    from tenferro.backend import Backend, Executable
 
 TRANSFORMS = ProgramCache(max_entries=1024)
 _BYTES_PER_ITEM = 500
