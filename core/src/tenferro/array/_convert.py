@@ -79,6 +79,8 @@ def as_array(x: Any) -> Array:
     kind = type(x)
     if kind in _DEFAULT:
         return scalar(x, _DEFAULT[kind])
+    if kind is list or kind is tuple:
+        return asarray(x)
     return Array(operand_key(x))
 
 
