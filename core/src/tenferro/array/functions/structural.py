@@ -24,7 +24,9 @@ from tenferro.primitives import structural as p
 
 
 @covers("reshape")
-def reshape(x: Any, *shape: Any, order: str = "C", copy: bool | None = None) -> Array:
+def reshape(
+    x: Any, *sizes: Any, shape: Any = None, order: str = "C", copy: bool | None = None
+) -> Array:
     """x with another shape of as many elements, rows first; one size may be −1.
 
     Raises ShapeMismatchError: if the number of elements differs.
@@ -38,8 +40,9 @@ def reshape(x: Any, *shape: Any, order: str = "C", copy: bool | None = None) -> 
             parameter="order", value=order,
         )  # fmt: skip
     found = as_array(x)
-    given = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
-    return p.reshape(found, _fill_in(tuple(map(index, given)), found))
+    given = (sizes[0] if len(sizes) == 1 else sizes) if shape is None else shape
+    target = tuple(given) if hasattr(given, "__len__") else (given,)
+    return p.reshape(found, _fill_in(tuple(map(index, target)), found))
 
 
 def _fill_in(shape: Shape, x: Array) -> Shape:
@@ -65,16 +68,14 @@ def ravel(x: Any, order: str = "C") -> Array:
 
 
 @covers("transpose", "permute_dims")
-def transpose(x: Any, *axes: Any) -> Array:
+def transpose(x: Any, *numbers: Any, axes: Any = None) -> Array:
     """x with its axes permuted, reversed if nothing is said."""
     found = as_array(x)
-    given = (
-        axes[0] if len(axes) == 1 and (axes[0] is None or not isinstance(axes[0], int)) else axes
-    )
-    if not given and given != 0:
+    given = (numbers[0] if len(numbers) == 1 else numbers or None) if axes is None else axes
+    if given is None:
         order = tuple(reversed(range(found.ndim)))
     else:
-        order = tuple(normalize_axis(a, found.ndim, "transpose") for a in given)
+        order = tuple(_axis_list(given, found.ndim, "transpose"))
     return p.transpose(found, order)
 
 
