@@ -29,7 +29,7 @@ def _keep(result: Array, x: Array, axes: Sequence[int]) -> Array:
 
 
 @covers("sum")
-def sum(x: Any, axis: Any = None, *, dtype: Any = None, keepdims: bool = False) -> Array:
+def sum(x: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False) -> Array:
     """The sum over axes; small integers and bools are summed as 64-bit integers.
 
     >>> sum(as_array(2.0)).shape
@@ -41,7 +41,7 @@ def sum(x: Any, axis: Any = None, *, dtype: Any = None, keepdims: bool = False) 
 
 
 @covers("prod")
-def prod(x: Any, axis: Any = None, *, dtype: Any = None, keepdims: bool = False) -> Array:
+def prod(x: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False) -> Array:
     """The product over axes; its derivatives are right where elements are zero."""
     found = as_array(x)
     kind = sum_dtype(found.dtype) if dtype is None else DType.of(dtype)
@@ -61,7 +61,7 @@ def min(x: Any, axis: Any = None, *, keepdims: bool = False) -> Array:
 
 
 @covers("mean")
-def mean(x: Any, axis: Any = None, *, dtype: Any = None, keepdims: bool = False) -> Array:
+def mean(x: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False) -> Array:
     """The mean over axes; integers are averaged as float64."""
     found = as_array(x)
     found = cast(found, mean_dtype(found.dtype) if dtype is None else DType.of(dtype))
@@ -77,7 +77,7 @@ def _count(x: Array, axis: Any, name: str) -> int:
 
 @covers("var")
 def var(
-    x: Any, axis: Any = None, *, dtype: Any = None, ddof: float = 0, keepdims: bool = False
+    x: Any, axis: Any = None, dtype: Any = None, *, ddof: float = 0, keepdims: bool = False
 ) -> Array:
     """The mean of |x − mean|² over axes, with n − ddof in the place of n."""
     found = as_array(x)
@@ -85,7 +85,7 @@ def var(
     deviation = found - mean(found, axis, keepdims=True)
     squares = _squared_modulus(deviation)
     count = _count(found, axis, "var") - ddof
-    return sum(squares, axis, keepdims=keepdims) / count
+    return sum(squares, axis, keepdims=keepdims) / (count if count > 0 else 0)
 
 
 def _squared_modulus(x: Array) -> Array:
@@ -96,7 +96,7 @@ def _squared_modulus(x: Array) -> Array:
 
 @covers("std")
 def std(
-    x: Any, axis: Any = None, *, dtype: Any = None, ddof: float = 0, keepdims: bool = False
+    x: Any, axis: Any = None, dtype: Any = None, *, ddof: float = 0, keepdims: bool = False
 ) -> Array:
     """The square root of ``var``."""
     return sqrt(var(x, axis, dtype=dtype, ddof=ddof, keepdims=keepdims))
@@ -105,15 +105,15 @@ def std(
 @covers("any")
 def any(x: Any, axis: Any = None, *, keepdims: bool = False) -> Array:
     """Whether some element over axes is not zero."""
-    return sum(cast(as_array(x), bool_), axis, keepdims=keepdims) > 0
+    ones = cast(cast(as_array(x), bool_), int64)
+    return _reduce(p.reduce_sum, ones, axis, keepdims, "any") > 0
 
 
 @covers("all")
 def all(x: Any, axis: Any = None, *, keepdims: bool = False) -> Array:
     """Whether no element over axes is zero."""
-    found = as_array(x)
-    zeros = found == 0
-    return sum(zeros, axis, keepdims=keepdims) == 0
+    zeros = cast(as_array(x) == 0, int64)
+    return _reduce(p.reduce_sum, zeros, axis, keepdims, "all") == 0
 
 
 @covers("argmax")
