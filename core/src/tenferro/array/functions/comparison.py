@@ -12,6 +12,7 @@ from tenferro.array._registry import covers
 from tenferro.array.functions.arithmetic import absolute, negative, subtract
 from tenferro.primitives import DTypeMismatchError, bool_
 from tenferro.primitives import comparison as p
+from tenferro.primitives.complex import imag, real
 
 _Binary = Callable[[Array, Array], Array]
 
@@ -129,10 +130,16 @@ def isnan(x: Any) -> Array:
 @covers("isinf")
 def isinf(x: Any) -> Array:
     """Whether each element is infinite."""
-    return equal(absolute(x), float("inf"))
+    found = as_array(x)
+    if found.dtype.is_complex:
+        return logical_or(isinf(real(found)), isinf(imag(found)))
+    return equal(absolute(found), float("inf"))
 
 
 @covers("isfinite")
 def isfinite(x: Any) -> Array:
     """Whether each element is neither infinite nor NaN."""
-    return less(absolute(x), float("inf"))
+    found = as_array(x)
+    if found.dtype.is_complex:  # |z| may overflow where both parts are finite
+        return logical_and(isfinite(real(found)), isfinite(imag(found)))
+    return less(absolute(found), float("inf"))
