@@ -68,8 +68,12 @@ class GraphDoor:
         return self._read(self.linearized(function, xs), vs)
 
     def pull(self, function: Function, xs: Values, ws: Values) -> list[Handle | None]:
-        """Linearize, transpose, feed the seeds, read the outputs."""
-        return self._read(linear_transpose(self.linearized(function, xs)), ws)
+        """Linearize the seeded outputs, transpose, feed the seeds, read the outputs."""
+
+        def seeded(*args: Any) -> tuple[Any, ...]:
+            return tuple(y for y, w in zip(_tuple(function(*args)), ws, strict=True) if w is not None)
+
+        return self._read(linear_transpose(self.linearized(seeded, xs)), [w for w in ws if w is not None])
 
     def twice_transposed(self, function: Function, xs: Values, vs: Values) -> list[Handle | None]:
         """(Jᵀ)ᵀ v."""
