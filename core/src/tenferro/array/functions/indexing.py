@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from tenferro.array._array import Array
+from tenferro.array._array import Array, evaluable
 from tenferro.array._broadcast import broadcast_shapes, cast, normalize_axis, stretch
 from tenferro.array._convert import as_array, asarray
 from tenferro.array._registry import covers
@@ -38,6 +38,13 @@ class _Basic(NamedTuple):
     advanced: list[tuple[int, Array]]  # (axis of that shape, positions)
 
 
+class _Places(NamedTuple):
+    """Where a bool array is true, along one of its axes; ``size`` is ``None`` for rank 0."""
+
+    positions: Array
+    size: int | None
+
+
 @covers("getitem")
 def getitem(x: Any, index: Any) -> Array:
     """x[index].
@@ -62,7 +69,7 @@ def _expand(entries: Sequence[Any], x: Array) -> list[Any]:
     plain: list[Any] = []
     for entry in entries:
         plain += _positions(entry) if _is_mask(entry) else [entry]
-    consumed = sum(1 for entry in plain if entry is not None and entry is not Ellipsis)
+    consumed = sum(1 for entry in plain if _takes_an_axis(entry))
     missing = x.ndim - consumed
     ellipses = sum(1 for entry in plain if entry is Ellipsis)
     if missing < 0 or ellipses > 1:
@@ -82,29 +89,45 @@ def _is_mask(entry: Any) -> bool:
     return hasattr(entry, "dtype") and as_array(entry).dtype.is_bool
 
 
-def _positions(mask: Any) -> list[Any]:
+def _takes_an_axis(entry: Any) -> bool:
+    if isinstance(entry, _Places):
+        return entry.size is not None
+    return entry is not None and entry is not Ellipsis
+
+
+def _positions(mask: Any) -> list[_Places]:
     """The positions of a bool array's true elements, one array per axis; its value is needed."""
     array = asarray(mask)
     known = array._concrete("indexing with a bool array")
-    return [as_array(places) for places in known.nonzero()]
+    if not array.ndim:  # a new axis, of which all or nothing is taken
+        return [_Places(Array(constant(0, int64, (int(known),)).key), None)]
+    places = zip(known.nonzero(), array.shape, strict=True)
+    return [_Places(as_array(positions), size) for positions, size in places]
 
 
 def _plan(x: Array, entries: Sequence[Any]) -> _Basic:
     plan = _Basic([], [], [], [], [], [])
     axis = 0
     for entry in entries:
-        if entry is None:
+        if not _takes_an_axis(entry):
+            if entry is not None:
+                plan.advanced.append((len(plan.shape), entry.positions))
             plan.shape.append(1)
             continue
-        n = x.shape[axis]
-        if isinstance(entry, slice):
-            _take_slice(plan, entry, n, axis)
-        elif _is_integer(entry):
-            _take_integer(plan, entry.__index__(), n, axis)
-        else:
-            _take_array(plan, entry, n, axis)
+        _take(plan, entry, x.shape[axis], axis)
         axis += 1
     return plan
+
+
+def _take(plan: _Basic, entry: Any, n: int, axis: int) -> None:
+    if isinstance(entry, slice):
+        _take_slice(plan, entry, n, axis)
+    elif isinstance(entry, _Places):
+        _take_places(plan, entry, n, axis)
+    elif _is_integer(entry):
+        _take_integer(plan, entry.__index__(), n, axis)
+    else:
+        _take_array(plan, entry, n, axis)
 
 
 def _is_integer(entry: Any) -> bool:
@@ -133,19 +156,40 @@ def _take_integer(plan: _Basic, i: int, n: int, axis: int) -> None:
     plan.strides.append(1)
 
 
+def _take_places(plan: _Basic, entry: _Places, n: int, axis: int) -> None:
+    if entry.size != n:
+        raise IndexKindError(
+            f"a bool array of size {entry.size} on its axis indexes axis {axis} of size {n}",
+            index=entry.size,
+            shape=n,
+        )
+    _take_whole(plan, entry.positions, n)
+
+
 def _take_array(plan: _Basic, entry: Any, n: int, axis: int) -> None:
-    positions = asarray(entry)
+    try:
+        positions = asarray(entry)
+    except TypeError:
+        raise _no_index(entry, type(entry).__name__) from None
     if not positions.dtype.is_integer and not positions.size:
         positions = cast(positions, int64)
     if not positions.dtype.is_integer:
-        raise IndexKindError(
-            f"an index is an integer, a slice, an ellipsis, None, or an array of integers or\n"
-            f"  bools, not {positions.aval}",
-            index=entry,
-            shape=None,
-        )
+        raise _no_index(entry, positions.aval)
     _check_bounds(positions, n, axis)
-    plan.advanced.append((len(plan.shape), _wrap(positions, n)))
+    _take_whole(plan, _wrap(positions, n), n)
+
+
+def _no_index(entry: Any, what: object) -> IndexKindError:
+    return IndexKindError(
+        "an index is an integer, a slice, an ellipsis, None, or an array of integers or\n"
+        f"  bools, not {what}",
+        index=entry,
+        shape=None,
+    )
+
+
+def _take_whole(plan: _Basic, positions: Array, n: int) -> None:
+    plan.advanced.append((len(plan.shape), positions))
     plan.start.append(0)
     plan.limit.append(n)
     plan.strides.append(1)
@@ -153,13 +197,21 @@ def _take_array(plan: _Basic, entry: Any, n: int, axis: int) -> None:
 
 
 def _check_bounds(positions: Array, n: int, axis: int) -> None:
-    """Refuse known positions outside the axis; unknown ones are clipped when they are read."""
-    if positions.key.operand is UNKNOWN or not positions.size:
+    """Refuse positions outside the axis; those that are only traced are clipped, unseen."""
+    if not positions.size:
+        return
+    if not n:
+        raise _outside(axis, 0, n)
+    if not _is_knowable(positions):
         return
     known = positions._concrete("indexing")
     low, high = int(known.min()), int(known.max())
     if low < -n or high >= n:
         raise _outside(axis, low if low < -n else high, n)
+
+
+def _is_knowable(positions: Array) -> bool:
+    return positions.key.operand is not UNKNOWN or evaluable(positions.key)
 
 
 def _outside(axis: int, i: int, n: int) -> OutOfBoundsError:
@@ -195,6 +247,9 @@ def _advanced(x: Array, advanced: Sequence[tuple[int, Array]], apart: bool) -> A
     first = 0 if apart else axes[0]
     rank = len(shape) + x.ndim - len(axes)
     offsets = [d for d in range(rank) if not first <= d < first + len(shape)]
+    if any(x.shape[axis] == 0 for axis in axes):  # then there are no positions either
+        rest = [n for d, n in enumerate(x.shape) if d not in axes]
+        return Array(constant(0, x.dtype, (*rest[:first], *shape, *rest[first:])).key)
     return gather(
         x,
         indices,
