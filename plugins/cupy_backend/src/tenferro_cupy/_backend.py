@@ -48,7 +48,7 @@ class CupyBackend(Backend):
         with self.on_device():
             if isinstance(value, self.cupy.ndarray):
                 operand = value
-            elif _is_scalar(value):
+            elif isinstance(value, (bool, int, float, complex, self.cupy.generic)):
                 operand = self.cupy.asarray(value, aval.dtype.name)
             else:
                 operand = self.cupy.asarray(value)
@@ -102,7 +102,7 @@ class CupyBackend(Backend):
             return CupyExecutable(self, self.lowerings.close(program))
 
     def detach(self, results: Sequence[Any], operands: Sequence[Any]) -> tuple[Any, ...]:
-        """The results, copied where they share memory with an operand, with each other, or waste it.
+        """The results, copied where they share memory with an operand or each other, or waste it.
 
         A view of an intermediate value that fills it is nobody else's and is not copied.
         """
@@ -141,8 +141,3 @@ class CupyExecutable(Interpreter):
 def _owner(array: Any) -> Any:
     """The array whose memory this one uses."""
     return array if array.base is None else array.base
-
-
-def _is_scalar(value: Any) -> bool:
-    """Whether the value is a Python scalar or one of NumPy's, which NumPy need not be loaded for."""
-    return isinstance(value, (bool, int, float, complex)) or getattr(value, "shape", None) == ()

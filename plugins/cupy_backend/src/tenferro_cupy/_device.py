@@ -18,7 +18,7 @@ __all__ = ["device_index", "probe"]
 def probe() -> Probe:
     """Whether CuPy can run here; the reason is a sentence for a user."""
     try:
-        import cupy
+        import cupy  # noqa: PLC0415 - heavy, and it may be missing
     except Exception as error:  # a broken installation raises whatever it likes
         return Probe(available=False, reason=f"CuPy cannot be imported: {_said(error)}")
     try:

@@ -1,7 +1,8 @@
 """Scatter-add on CuPy: atomic additions of the types that CUDA has, or sorted sums.
 
 Atomic additions come in any order, so floating sums may differ in the last bits from run to run;
-with `deterministic=True` updates are sorted and summed in order instead. Read next: `../_backend.py`.
+with `deterministic=True` updates are sorted and summed in order instead.
+Read next: `../_backend.py`.
 """
 
 from __future__ import annotations

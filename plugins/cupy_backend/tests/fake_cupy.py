@@ -1,0 +1,387 @@
+"""A stand-in for CuPy that computes with NumPy, restricted to what CuPy has.
+
+Names, parameters, and the dtypes of ufuncs are read from `cupy_names.json`, which `write_names`
+takes from a real CuPy (a test compares the two where CuPy is installed). Behaviour that differs
+from NumPy's is imitated: no implicit conversion to the host, indices wrap, `take` has no mode, ufuncs
+reduce only sums and products, `add.at` has CUDA's types, repeated indices in an assignment are
+undefined (here: an error), and whatever would wait for the device is counted.
+"""
+
+import contextlib
+import inspect
+import json
+from pathlib import Path
+
+import numpy as np
+
+NAMES = Path(__file__).with_name("cupy_names.json")
+_ATOMIC = {"float32", "float64", "int32", "uint32", "uint64"}
+_NEW = {"arange", "empty", "full", "ones", "zeros"}  # functions that take no array
+
+
+class Fake:
+    """The module `cupy`: attribute access finds what a real one has, and nothing else."""
+
+    def __init__(self, devices=1):
+        names = json.loads(NAMES.read_text())
+        self.__version__ = names["cupy"]
+        self._functions, self._ufuncs = names["functions"], names["ufuncs"]
+        self._types = set(names["types"])
+        self.synchronizations = 0
+        self.ndarray = type(
+            "ndarray", (_Array,), {"_module": self, "_names": set(names["attributes"])}
+        )
+        self.cuda = _Cuda(self, devices)
+        self.generic = np.generic
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        if name in self._ufuncs:
+            found = _Ufunc(self, name, self._ufuncs[name])
+        elif name in self._functions:
+            found = _function(self, name, self._functions[name])
+        elif name in self._types:
+            found = getattr(np, name)
+        else:
+            raise AttributeError(f"cupy (or the list of names that we use) has no {name!r}")
+        setattr(self, name, found)
+        return found
+
+    def wrap(self, value, *sources):
+        """A NumPy result as an array of the stand-in that knows whose memory it uses."""
+        value = np.asarray(value)
+        base = next((s.root for s in sources if np.may_share_memory(value, s._a)), None)
+        return self.ndarray._make(value, base)
+
+    def unwrap(self, value):
+        if isinstance(value, self.ndarray):
+            return value._a
+        if isinstance(value, np.ndarray):
+            raise TypeError("Unsupported type <class 'numpy.ndarray'>")
+        if isinstance(value, (tuple, list)):
+            return type(value)(self.unwrap(v) for v in value)
+        return value
+
+    def host(self, operand):
+        self.synchronizations += 1
+        return operand._a.copy()
+
+
+class _Array:
+    """`cupy.ndarray`."""
+
+    _module = None
+    _names = frozenset()
+
+    @classmethod
+    def _make(cls, array, base=None):
+        made = object.__new__(cls)
+        made._a, made._base = array, base
+        return made
+
+    @property
+    def root(self):
+        return self if self._base is None else self._base
+
+    base = property(lambda self: self._base)
+    shape = property(lambda self: self._a.shape)
+    dtype = property(lambda self: self._a.dtype)
+    ndim = property(lambda self: self._a.ndim)
+    size = property(lambda self: self._a.size)
+    strides = property(lambda self: self._a.strides)
+    itemsize = property(lambda self: self._a.itemsize)
+    nbytes = property(lambda self: self._a.nbytes)
+    device = property(lambda self: _Device(0))
+    T = property(lambda self: self._view(self._a.T))
+
+    def _view(self, array):
+        return self._module.wrap(array, self)
+
+    @property
+    def real(self):
+        return self._view(self._a.real)
+
+    @real.setter
+    def real(self, value):
+        self._a.real = self._module.unwrap(value)
+
+    @property
+    def imag(self):
+        return self._view(self._a.imag)
+
+    @imag.setter
+    def imag(self, value):
+        self._a.imag = self._module.unwrap(value)
+
+    def __getattr__(self, name):
+        if name.startswith("_") or name not in self._names:
+            raise AttributeError(f"cupy.ndarray has no {name!r}")
+        raise NotImplementedError(f"the stand-in lacks ndarray.{name}")
+
+    def reshape(self, *shape, order="C"):
+        return self._view(self._a.reshape(*shape, order=order))
+
+    def transpose(self, *axes):
+        return self._view(self._a.transpose(*axes))
+
+    def view(self, dtype=None):
+        return self._view(self._a.view(dtype) if dtype is not None else self._a.view())
+
+    def astype(self, dtype, order="K", casting=None, subok=None, copy=True):
+        return self._view(self._a.astype(dtype, order=order, copy=copy))
+
+    def copy(self, order="C"):
+        return self._view(self._a.copy(order))
+
+    def _index(self, key):
+        keys = key if isinstance(key, tuple) else (key,)
+        places, axis = [], 0
+        for k in keys:
+            if isinstance(k, _Array):
+                assert k.dtype.kind in "iu", "a mask waits for the device"
+                places.append(k._a % max(self.shape[axis], 1))
+            else:
+                assert k is Ellipsis or isinstance(k, (int, slice)), f"index {k!r}"
+                places.append(k)
+            axis = -(len(keys) - len(places)) if k is Ellipsis else axis + 1
+        return tuple(places)
+
+    def __getitem__(self, key):
+        return self._view(self._a[self._index(key)])
+
+    def __setitem__(self, key, value):
+        places = self._index(key)
+        counts = np.zeros(self.shape, int)
+        np.add.at(counts, places, 1)
+        if counts.max(initial=0) > 1:
+            raise AssertionError("repeated indices in an assignment: undefined in CuPy")
+        self._a[places] = self._module.unwrap(value)
+
+    def _refuse(self, *_):
+        raise TypeError("Implicit conversion to a NumPy array is not allowed.")
+
+    __array__ = _refuse
+    __int__ = __bool__ = __float__ = __complex__ = __index__ = __iter__ = _refuse
+    __hash__ = object.__hash__
+
+
+def _operator(name, ufunc, reflected=False):
+    def operate(self, other):
+        function = getattr(self._module, ufunc)
+        return function(other, self) if reflected else function(self, other)
+
+    setattr(_Array, name, operate)
+
+
+for _name, _ufunc_name in [
+    ("add", "add"),
+    ("sub", "subtract"),
+    ("mul", "multiply"),
+    ("truediv", "true_divide"),
+]:
+    _operator(f"__{_name}__", _ufunc_name)
+    _operator(f"__r{_name}__", _ufunc_name, reflected=True)
+
+
+class _Ufunc:
+    def __init__(self, module, name, types):
+        self._module, self._name, self._function = module, name, getattr(np, name)
+        self.types = types
+        self._loops = {loop.partition("->")[0] for loop in types}
+
+    def __call__(self, *operands):
+        arrays = [self._module.unwrap(operand) for operand in operands]
+        with np.errstate(all="ignore"):
+            result = self._function(*arrays)
+        self._check(arrays)
+        sources = [x for x in operands if isinstance(x, self._module.ndarray)]
+        return self._module.wrap(result, *sources)
+
+    def _check(self, arrays):
+        """CuPy has a loop that these operands may be cast to safely."""
+        dtypes = [a.dtype for a in arrays if isinstance(a, (np.ndarray, np.generic))]
+        common = np.result_type(*dtypes)
+        for loop in self._loops:
+            if all(np.can_cast(common, np.dtype(c)) for c in loop):
+                return
+        raise TypeError(f"cupy.{self._name} has no loop for {[d.name for d in dtypes]}")
+
+    def at(self, a, indices, b):
+        if self._name != "add":
+            raise NotImplementedError(f"`{self._name}.at` is not supported yet")
+        if a.dtype.name not in _ATOMIC:
+            raise TypeError(f"cupy.add.at only supports {sorted(_ATOMIC)}, not {a.dtype}")
+        assert b.dtype == a.dtype
+        np.add.at(a._a, indices._a % max(a.size, 1), b._a)
+
+    def reduceat(self, array, indices, axis=0, dtype=None, out=None):
+        if self._name != "add":
+            raise NotImplementedError(f"`{self._name}.reduceat` is not supported yet")
+        return self._module.wrap(np.add.reduceat(array._a, indices._a, axis))
+
+
+def _function(module, name, parameters):
+    signature = inspect.Signature([_as_parameter(text) for text in parameters.split()])
+    compute = _SPECIAL.get(name, getattr(np, name, None))
+
+    def call(*args, **kwargs):
+        signature.bind(*args, **kwargs)  # TypeError for what CuPy does not take
+        arrays = [module.unwrap(a) for a in args]
+        named = {key: module.unwrap(value) for key, value in kwargs.items()}
+        if name == "nonzero":
+            module.synchronizations += 1
+        with np.errstate(all="ignore"):
+            result = compute(*arrays, **named)
+        sources = [a for a in args if isinstance(a, module.ndarray)]
+        if isinstance(result, tuple):
+            return tuple(module.wrap(r, *sources) for r in result)
+        return module.wrap(result, *sources)
+
+    if name == "asnumpy":
+        return lambda operand: module.host(operand)
+    if name == "asarray":
+        return lambda a, dtype=None: (
+            a if isinstance(a, module.ndarray) else module.wrap(np.array(a, dtype))
+        )
+    if name == "get_default_memory_pool":
+        return _Pool
+    return call
+
+
+def _parameters(function):
+    return inspect.signature(function).parameters.values()
+
+
+def _parameter(parameter):
+    """`a`, `axis=` with a default, `dtype=!` for a keyword, `args*`, `kwargs**`."""
+    star = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+    default = "=" if parameter.default is not parameter.empty else ""
+    return (
+        parameter.name + star + default + ("!" if parameter.kind is parameter.KEYWORD_ONLY else "")
+    )
+
+
+def _as_parameter(text):
+    name = text.rstrip("*=!")
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    if "*" in text:
+        kind = inspect.Parameter.VAR_KEYWORD if "**" in text else inspect.Parameter.VAR_POSITIONAL
+    elif "!" in text:
+        kind = inspect.Parameter.KEYWORD_ONLY
+    default = None if "=" in text else inspect.Parameter.empty
+    return inspect.Parameter(name, kind, default=default)
+
+
+def _take(a, indices, axis=None):
+    if a.shape[axis] == 0 and indices.size:
+        raise IndexError("cannot do a non-empty take from an empty axes.")
+    return np.take(a, indices, axis, mode="wrap")
+
+
+def _broadcast_to(array, shape):
+    """CuPy's result may be written to, wherever it overlaps itself."""
+    view = np.broadcast_to(array, shape)
+    return np.lib.stride_tricks.as_strided(array, shape, view.strides)
+
+
+def _empty(shape, dtype=float):
+    """Uninitialised memory holds anything but what is wanted."""
+    out = np.empty(shape, dtype)
+    out.view("uint8" if out.ndim else dtype)[...] = 171 if out.ndim else 1
+    return out
+
+
+def _reshape(a, newshape):
+    """A view also where the shape stays: CuPy never returns the operand itself."""
+    return np.reshape(a, newshape)
+
+
+_SPECIAL = {"take": _take, "broadcast_to": _broadcast_to, "empty": _empty, "reshape": _reshape}
+
+
+class _Device:
+    def __init__(self, index):
+        self.id = index
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        return None
+
+
+class _Stream:
+    def __init__(self, module):
+        self._module = module
+
+    def synchronize(self):
+        self._module.synchronizations += 1
+
+
+class _Cuda:
+    def __init__(self, module, devices):
+        self.runtime = _Runtime(devices)
+        self.Device = _Device
+        self.get_current_stream = lambda: _Stream(module)
+
+
+class _Runtime:
+    def __init__(self, devices):
+        self._devices = devices
+
+    def getDeviceCount(self):
+        if isinstance(self._devices, Exception):
+            raise self._devices
+        return self._devices
+
+    def runtimeGetVersion(self):
+        return 13000
+
+    def getDeviceProperties(self, index):
+        return {"name": b"Stand-in GPU"}
+
+
+class _Pool:
+    def used_bytes(self):
+        return 0
+
+    def total_bytes(self):
+        return 0
+
+
+def erf(x):
+    """`cupyx.scipy.special.erf`."""
+    import math
+
+    wide = np.vectorize(math.erf, otypes=["float64"])(x._a)
+    return x._module.wrap(wide.astype("float32" if x.dtype.itemsize < 8 else "float64"))
+
+
+def write_names(names, path=NAMES):
+    """Take the parameters and loops of these names from the installed CuPy."""
+    path.write_text(json.dumps(read_names(names), indent=1) + "\n")
+
+
+def read_names(names):
+    import cupy
+
+    found = {"cupy": cupy.__version__, "functions": {}, "ufuncs": {}, "types": []}
+    for name in sorted(names):
+        value = getattr(cupy, name)
+        if type(value).__name__ == "ufunc":
+            found["ufuncs"][name] = list(value.types)
+        elif isinstance(value, type):
+            found["types"].append(name)
+        else:
+            found["functions"][name] = " ".join(map(_parameter, _parameters(value)))
+    found["attributes"] = sorted(n for n in dir(cupy.ndarray) if not n.startswith("_"))
+    return found
+
+
+@contextlib.contextmanager
+def counted(module):
+    """How often the device was waited for inside."""
+    before, count = module.synchronizations, [0]
+    yield count
+    count[0] = module.synchronizations - before

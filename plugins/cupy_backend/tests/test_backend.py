@@ -1,0 +1,109 @@
+"""Operands and results of the backend, on the stand-in."""
+
+import numpy as np
+import pytest
+
+from tenferro import primitives as tp
+from tenferro.backend import DeviceUnavailableError, MissingLoweringError, UnsupportedError
+from tenferro.computegraph import OperandError, compile_program, flatten
+from tenferro.primitives import STANDARD, Aval
+
+F = Aval((2,), "float64")
+
+
+def program_of(handle, *inputs):
+    return compile_program(flatten([x.key for x in inputs], [handle.key], lambda k: k.definition))
+
+
+def test_operands(backend):
+    operand = backend.asoperand(np.ones(2), F)
+    assert backend.owns(operand)
+    assert not backend.owns(np.ones(2))
+    assert backend.asoperand(operand, F) is operand
+    assert backend.aval_of(operand) is F
+    np.testing.assert_array_equal(backend.to_numpy(operand), np.ones(2))
+    with pytest.raises(TypeError, match="Implicit conversion"):
+        np.asarray(operand)
+
+
+@pytest.mark.parametrize("value", [2, 2.0, np.int8(2), True])
+def test_the_aval_decides_the_dtype_of_scalars(backend, value):
+    operand = backend.asoperand(value, Aval((), "float32"))
+    assert (operand.shape, operand.dtype) == ((), np.float32)
+
+
+@pytest.mark.parametrize("value", [np.ones(3), np.ones(2, "float32")])
+def test_arrays_are_not_cast_in_silence(backend, value):
+    with pytest.raises(OperandError) as caught:
+        backend.asoperand(value, F)
+    assert caught.value.need == "f64[2] on cuda:0"
+
+
+def test_an_operand_of_another_device_does_not_move(make_backend, stand_in):
+    first = make_backend(stand_in.Fake(2), device="cuda:1")
+    with pytest.raises(OperandError, match="cuda:1"):
+        first.asoperand(first.cupy.zeros(2), F)
+
+
+@pytest.mark.parametrize("device", ["cuda:1", "7", "tpu", "-1"])
+def test_a_device_that_is_not_there(make_backend, device):
+    with pytest.raises(DeviceUnavailableError) as caught:
+        make_backend(device=device)
+    assert device in caught.value.reason
+
+
+@pytest.mark.parametrize("device", [None, "cuda", "cuda:0", "gpu:0", "0"])
+def test_names_of_the_first_device(make_backend, device):
+    assert make_backend(device=device).device == 0
+
+
+def test_results_are_copied_only_where_they_share(backend):
+    x = tp.variable("x", (2, 3), "float64")
+    doubled = x + x
+    outputs = [x, doubled, tp.transpose(doubled, (1, 0)), tp.reshape(x * x, (6,))]
+    program = compile_program(
+        flatten([x.key], [o.key for o in outputs], lambda key: key.definition)
+    )
+    operand = backend.asoperand(np.ones((2, 3)), x.aval)
+    results = backend.compile(program, program.input_avals)(operand)
+    kept = [result.base is not None or result is operand for result in results]
+    assert kept == [False, False, False, True]  # the last: a view that fills its new memory
+
+
+def test_every_standard_primitive_has_a_lowering(backend):
+    assert {p.key for p in STANDARD} <= set(backend.lowerings)
+
+
+def test_a_missing_lowering_is_missing(backend):
+    class Strange(tp.Elementwise):
+        key = "acme::strange"
+
+        def abstract_eval(self, x):
+            return x
+
+    x = tp.variable("x", (2,), "float64")
+    program = program_of(tp.bind(Strange(), x), x)
+    with pytest.raises(MissingLoweringError) as caught:
+        backend.compile(program, program.input_avals)
+    assert caught.value.gaps[0].primitive == "acme::strange"
+
+
+def test_sharding_is_refused(backend):
+    x = tp.variable("x", (2,), "float64")
+    program = program_of(-x, x)
+    with pytest.raises(UnsupportedError):
+        backend.compile(program, program.input_avals, {"mesh": object()})
+
+
+def test_waiting_is_asked_for(backend):
+    backend.synchronize()
+    assert backend.cupy.synchronizations == 1
+    assert backend.memory_stats() == {"in_use": 0, "reserved": 0}
+
+
+def test_errors_carry_the_equation(backend):
+    x = tp.variable("x", (2,), "float64")
+    program = program_of(tp.exp(x), x)
+    with pytest.raises(TypeError) as caught:
+        backend.compile(program, program.input_avals)(np.ones(2))
+    assert "%1 = exp %0" in "\n".join(caught.value.__notes__)
