@@ -111,7 +111,7 @@ def linear_transpose(
             None if t is None else rule.add_all(buckets.get(graph.keys[t.local], ()))
             for t in targets
         ]
-        return _assemble_transposed(run, linear, sources, seeds, results, forward)
+        return _assemble_transposed(run, linear, seeds, results, forward)
 
 
 def _positions(chosen: Sequence[int] | None, count: int) -> list[int]:
@@ -194,7 +194,6 @@ def _forward_part(
 def _assemble_transposed(
     run: Pass,
     linear: LinearizedGraph,
-    sources: Sequence[Local | None],
     seeds: Sequence[Value | None],
     results: Sequence[Value | None],
     forward: _Forward,
@@ -204,9 +203,8 @@ def _assemble_transposed(
     wrap = run.space.value
     for node in forward.nodes:
         run.nodes.setdefault(node.outputs[0], node)
-    base = [graph.keys[s] if s is not None else None for s in sources]
     all_seeds = [*seeds, *(t and wrap(graph.keys[t.local], (run,)) for t in forward.inputs)]
-    all_keys = [*base, *(t and t.key for t in forward.inputs)]
+    all_keys = [*(None for _ in seeds), *(t and t.key for t in forward.inputs)]
     all_results = [
         *results,
         *(None if o is None else wrap(graph.keys[o], (run,)) for o in forward.outputs),
@@ -250,5 +248,4 @@ def _transpose_wires(
         else None
         for t in inputs
     ]
-    keys = [leaves.get(i) for i in turned]
-    return assemble(run, resolve([linear.residual]), keys, seeds, results)
+    return assemble(run, resolve([linear.residual]), [None] * len(seeds), seeds, results)

@@ -37,7 +37,10 @@ Tangents = dict[ValueKey, Value]
 
 
 class LinearInput(NamedTuple):
-    """An input of a linear graph: the value it belongs to, and where it is."""
+    """An input of a linear graph: the value whose tangent it is, and where it is.
+
+    A cotangent has no ``key``: holding the value it belongs to would keep the tangent sweep alive.
+    """
 
     key: ValueKey | None
     local: Local
