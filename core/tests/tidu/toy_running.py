@@ -139,10 +139,10 @@ def reverse(function, x, ct=None):
 MODES = {"F": forward, "R": reverse}
 
 
-def nest(modes, function):
+def nest(modes, function, seed=None):
     """The derivative of order ``len(modes)``; the first mode is the outermost."""
     for mode in reversed(modes):
-        function = (lambda derive, inner: lambda x: derive(inner, x))(MODES[mode], function)
+        function = (lambda derive, inner: lambda x: derive(inner, x, seed))(MODES[mode], function)
     return function
 
 

@@ -24,7 +24,7 @@ class Toy(Primitive):
     """Rules: ``turn(rule, *cts, *inputs)`` where linear, ``slope(*inputs, *outputs)`` elsewhere."""
 
     space = Space
-    abstract_eval = lambda self, *avals: (avals[0],) * self.output_count
+    abstract_eval = lambda self, *avals: (min(avals),) * self.output_count
 
     def __call__(self, *values):
         results = emit(self, values, Scalar)
