@@ -19,7 +19,7 @@ _KINDS: Final = ("bool", "uint", "int", "float", "complex")  # by what holds wha
 
 
 class DType:
-    """An element type; compare with ``is``.
+    """An element type; equal to NumPy's dtype and scalar type of the same name.
 
     >>> DType.of("float64"), DType.of(complex).real_dtype, DType.of("f32").complex_dtype
     (float64, float64, complex64)
@@ -79,6 +79,16 @@ class DType:
 
     def __repr__(self) -> str:
         return self.name
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        try:
+            return DType.of(other) is self  # so that `x.dtype == np.float64` says what is meant
+        except UnknownDTypeError:
+            return NotImplemented
+
+    __hash__ = object.__hash__
 
     def __reduce__(self) -> tuple[object, ...]:
         return DType.of, (self.name,)
