@@ -25,6 +25,11 @@ def _load(name):
 fake_cupy = _load("fake_cupy")
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "gpu: needs a CUDA device")
+    config.addinivalue_line("markers", "slow: runs for more than a few seconds")
+
+
 @pytest.fixture(scope="session")
 def stand_in():
     """The module that defines the stand-in."""

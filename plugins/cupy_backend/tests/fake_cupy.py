@@ -2,8 +2,8 @@
 
 Names, parameters, and the dtypes of ufuncs are read from `cupy_names.json`, which `write_names`
 takes from a real CuPy (a test compares the two where CuPy is installed). Behaviour that differs
-from NumPy's is imitated: no implicit conversion to the host, indices wrap, `take` has no mode, ufuncs
-reduce only sums and products, `add.at` has CUDA's types, repeated indices in an assignment are
+from NumPy's is imitated: no implicit conversion to the host, indices wrap, `take` has no mode,
+ufuncs reduce only sums, `add.at` has CUDA's types, repeated indices in an assignment are
 undefined (here: an error), and whatever would wait for the device is counted.
 """
 

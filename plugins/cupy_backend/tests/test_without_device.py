@@ -104,6 +104,7 @@ def test_the_real_erf_is_found():
     assert callable(_cupy_erf())
 
 
+@pytest.mark.gpu
 @pytest.mark.skipif(not PROBE.available, reason=f"no device: {PROBE.reason}")
 def test_on_a_device():
     """A real device: operands, a program, results."""

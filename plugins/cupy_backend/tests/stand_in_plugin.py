@@ -1,0 +1,46 @@
+"""Loaded into a pytest of the conformance kit by `-p`: registers the stand-in as a backend."""
+
+import dataclasses
+
+import fake_cupy
+
+from tenferro.backend import Probe, hookimpl, host
+from tenferro_conformance.kit import register_profile
+from tenferro_cupy import plugin
+from tenferro_cupy._backend import CupyBackend
+from tenferro_cupy.lowerings import lowerings
+from tenferro_cupy.profile import PROFILE
+
+NAME = "cupy_stand_in"
+FAKE = fake_cupy.Fake()
+
+
+class StandIn:
+    """The plugin module of the CuPy backend under another name and over another namespace."""
+
+    TENFERRO_PLUGIN = dataclasses.replace(plugin.TENFERRO_PLUGIN, name=NAME, requires_libs=())
+
+    @staticmethod
+    @hookimpl
+    def tenferro_backend_info():
+        info = plugin.tenferro_backend_info()
+        return dataclasses.replace(info, name=NAME, operand_types=("fake_cupy.ndarray",))
+
+    @staticmethod
+    @hookimpl
+    def tenferro_backend_probe():
+        return Probe(available=True, devices=("stand-in",))
+
+    @staticmethod
+    @hookimpl
+    def tenferro_backend_create(config):
+        return CupyBackend(config, FAKE)
+
+    @staticmethod
+    @hookimpl
+    def tenferro_lowerings(backend):
+        return lowerings(FAKE, fake_cupy.erf) if backend == NAME else ()
+
+
+host().register(StandIn())
+register_profile(NAME, PROFILE)
