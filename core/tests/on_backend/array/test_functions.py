@@ -1,0 +1,200 @@
+"""Every covered function of NumPy gives NumPy's value, dtype and shape, by every way to call it."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from against_numpy import ALL, INEXACT, NUMERIC, ORDERED, REAL, SHAPES, agree, sample
+from against_numpy import case as numpy_case
+
+import tenferro as tn
+
+UNARY = [  # name, dtypes, domain
+    ("abs", ALL, (-2, 2)),
+    ("absolute", NUMERIC, (-2, 2)),
+    ("conj", NUMERIC, (-2, 2)),
+    ("conjugate", NUMERIC, (-2, 2)),
+    ("cos", ALL, (-2, 2)),
+    ("exp", ALL, (-2, 2)),
+    ("expm1", ALL, (-2, 2)),
+    ("fabs", ORDERED, (-2, 2)),
+    ("imag", ALL, (-2, 2)),
+    ("isfinite", ALL, (-2, 2)),
+    ("isinf", ALL, (-2, 2)),
+    ("isnan", ALL, (-2, 2)),
+    ("log", NUMERIC, (0.4, 3)),
+    ("log1p", NUMERIC, (-0.4, 3)),
+    ("logical_not", ALL, (-2, 2)),
+    ("negative", NUMERIC, (-2, 2)),
+    ("positive", NUMERIC, (-2, 2)),
+    ("real", ALL, (-2, 2)),
+    ("reciprocal", NUMERIC, (0.4, 3)),
+    ("sign", NUMERIC, (-2, 2)),
+    ("sin", ALL, (-2, 2)),
+    ("sqrt", NUMERIC, (0, 3)),
+    ("square", NUMERIC, (-2, 2)),
+    ("tan", NUMERIC, (-1, 1)),
+    ("tanh", ALL, (-2, 2)),
+    ("invert", ("bool", "int32", "int64"), (-2, 2)),
+    ("bitwise_not", ("bool", "int32", "int64"), (-2, 2)),
+    ("bitwise_invert", ("bool", "int32", "int64"), (-2, 2)),
+]
+BINARY = [  # name, dtypes, domain of the second operand
+    ("add", ALL, (-2, 2)),
+    ("subtract", NUMERIC, (-2, 2)),
+    ("multiply", ALL, (-2, 2)),
+    ("divide", ALL, (0.4, 2)),
+    ("true_divide", NUMERIC, (0.4, 2)),
+    ("power", NUMERIC, (0, 2)),
+    ("maximum", ORDERED, (-2, 2)),
+    ("minimum", ORDERED, (-2, 2)),
+    ("equal", ALL, (-2, 2)),
+    ("not_equal", ALL, (-2, 2)),
+    ("less", ORDERED, (-2, 2)),
+    ("less_equal", ORDERED, (-2, 2)),
+    ("greater", ORDERED, (-2, 2)),
+    ("greater_equal", ORDERED, (-2, 2)),
+    ("logical_and", ALL, (-2, 2)),
+    ("logical_or", ALL, (-2, 2)),
+    ("logical_xor", ALL, (-2, 2)),
+    ("bitwise_and", ("bool",), (-2, 2)),
+    ("bitwise_or", ("bool",), (-2, 2)),
+    ("bitwise_xor", ("bool",), (-2, 2)),
+]
+REDUCTIONS = [
+    ("sum", ALL),
+    ("prod", ALL),
+    ("mean", ALL),
+    ("var", ALL),
+    ("std", ALL),
+    ("max", ORDERED),
+    ("min", ORDERED),
+    ("amax", ORDERED),
+    ("amin", ORDERED),
+    ("any", ALL),
+    ("all", ALL),
+]
+AXES = [
+    ((), {}),
+    ((3,), {"axis": 0}),
+    ((2, 3), {"axis": None}),
+    ((2, 3), {"axis": 1}),
+    ((2, 3), {"axis": -2, "keepdims": True}),
+    ((2, 3), {"axis": ()}),
+    ((2, 1, 3), {"axis": (0, -1)}),
+    ((2, 1, 3), {"axis": (2, 0), "keepdims": True}),
+    ((3, 0), {"axis": 0}),
+]
+PRODUCTS = [  # name, shapes
+    ("matmul", (3,), (3,)),
+    ("matmul", (2, 3), (3,)),
+    ("matmul", (3,), (3, 2)),
+    ("matmul", (2, 3), (3, 2)),
+    ("matmul", (2, 0), (0, 3)),
+    ("matmul", (4, 2, 3), (3, 2)),
+    ("matmul", (2, 3), (4, 3, 2)),
+    ("matmul", (3,), (4, 3, 2)),
+    ("matmul", (4, 2, 3), (3,)),
+    ("matmul", (5, 1, 2, 3), (4, 3, 2)),
+    ("dot", (3,), (3,)),
+    ("dot", (), (3,)),
+    ("dot", (2, 3), (3,)),
+    ("dot", (2, 3), (4, 3, 2)),
+    ("inner", (2, 3), (4, 3)),
+    ("inner", (2, 3), ()),
+    ("outer", (2, 2), (3,)),
+    ("outer", (), (3,)),
+    ("vdot", (2, 3), (6,)),
+    ("vdot", (0,), (0,)),
+    ("tensordot", (2, 3, 4), (3, 4, 2)),
+]
+
+
+def case(name, *operands, **keywords):
+    """np.name on Arrays, beside the same on NumPy arrays."""
+    return numpy_case(getattr(np, name), *operands, **keywords)
+
+
+@pytest.mark.parametrize("name, dtypes, domain", UNARY)
+def test_a_function_of_one_array_is_numpys(name, dtypes, domain):
+    agree([case(name, sample(d, s, *domain)) for d in dtypes for s in SHAPES])
+
+
+@pytest.mark.parametrize("name, dtypes, domain", BINARY)
+def test_a_function_of_two_arrays_is_numpys(name, dtypes, domain):
+    shapes = [((3,), (3,)), ((2, 1), (3,)), ((), (2,)), ((), ()), ((0, 1), (2,))]
+    agree([case(name, sample(d, a), sample(d, b, *domain, 1)) for d in dtypes for a, b in shapes])
+
+
+@pytest.mark.parametrize("name", ["add", "multiply", "divide", "maximum", "equal", "logical_and"])
+def test_two_dtypes_promote_as_in_numpy(name):
+    dtypes = ORDERED if name == "maximum" else ALL
+    agree([case(name, sample(a), sample(b, low=1, high=3, seed=1)) for a in dtypes for b in dtypes])
+
+
+@pytest.mark.parametrize("name", ["add", "multiply", "divide", "power", "not_equal"])
+@pytest.mark.parametrize("scalar", [True, 2, -2.0, 2.5, 1j])
+def test_python_scalars_are_weak_as_in_numpy(name, scalar):
+    known = [sample(d, low=0.4, high=3) for d in NUMERIC]
+    agree([case(name, x, scalar) for x in known] + [case(name, scalar, x) for x in known])
+
+
+@pytest.mark.parametrize("name, dtypes", REDUCTIONS)
+def test_a_reduction_is_numpys(name, dtypes):
+    agree([case(name, sample(d, s), **axes) for d in dtypes for s, axes in AXES])
+
+
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
+@pytest.mark.parametrize(
+    "keywords", [{}, {"axis": 0}, {"axis": -1, "keepdims": True}, {"keepdims": True}], ids=str
+)
+def test_positions_are_numpys_and_the_first_wins(name, keywords):
+    tied = [np.array([[1, 3, 3], [3, 1, 1]], d) for d in ORDERED]
+    agree([case(name, x, **keywords) for x in [*tied, np.array([[1, np.nan, np.nan]])]])
+
+
+@pytest.mark.parametrize("name", ["sum", "prod", "mean", "var", "std"])
+def test_a_reduction_in_a_dtype_is_numpys(name):
+    agree(
+        [
+            case(name, sample("int32", (2, 3)), dtype="float32"),
+            case(name, sample("float32", (2, 3)), axis=1, dtype=np.float64),
+            case(name, sample("float64", (2, 3)), 0, np.float32),
+        ]
+    )
+
+
+@pytest.mark.parametrize("name", ["var", "std"])
+@pytest.mark.parametrize("ddof", [1, 0.5, 3, 4])
+def test_degrees_of_freedom_are_taken_off(name, ddof):
+    agree([case(name, sample(d, (2, 3)), axis=1, ddof=ddof) for d in INEXACT])
+
+
+@pytest.mark.parametrize("name, a, b", PRODUCTS)
+def test_a_product_is_numpys(name, a, b):
+    agree([case(name, sample(d, a), sample(d, b, seed=1)) for d in NUMERIC])
+
+
+@pytest.mark.parametrize(
+    "axes", [0, 1, 2, ([1], [0]), ((0, 1), (1, 0)), (-1, 0), ([0, 1], [1, 0])], ids=str
+)
+def test_tensordot_pairs_axes_as_numpy(axes):
+    agree([case("tensordot", sample(d, (3, 3)), sample(d, (3, 3), seed=1), axes) for d in REAL])
+
+
+@pytest.mark.parametrize(
+    "name, dtypes",
+    [row[:2] for row in [*UNARY, *BINARY, *REDUCTIONS] if hasattr(tn, row[0])],
+)
+def test_numpys_function_and_tenferros_give_one_value(name, dtypes):
+    x = tn.asarray(sample(dtypes[0]))
+    operands = (x, x) if name in {row[0] for row in BINARY} else (x,)
+    assert getattr(tn, name)(*operands).key is getattr(np, name)(*operands).key
+
+
+def test_every_covered_function_is_compared_here():
+    named = {row[0] for row in [*UNARY, *BINARY, *REDUCTIONS, *PRODUCTS]} | {"argmax", "argmin"}
+    text = Path(__file__).with_name("test_expressions.py").read_text(encoding="utf-8")
+    asked = {"shape", "ndim", "size"}
+    assert set(tn.numpy_functions()) <= named | asked | set(re.findall(r"np\.(\w+)\(", text))
