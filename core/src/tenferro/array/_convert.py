@@ -88,7 +88,7 @@ def scalar(value: bool | int | float | complex, dtype: DType) -> Array:
     """An input of rank 0 with the value; equal values of one dtype are one input."""
     kind = type(value), value, dtype
     key = _scalars.get(kind)
-    if key is None or value == 0:  # 0.0 and -0.0 are equal in a dict, and not here
+    if key is None or value == 0 or type(value) is complex:  # 0.0 == -0.0 in a dict, not here
         key = input_key(ScalarName(type(value).__name__, repr(value), dtype), Aval((), dtype))
         key.operand = value
         if len(_scalars) >= _KEPT_SCALARS:
