@@ -122,12 +122,8 @@ class Array(Handle):
     def __repr__(self) -> str:
         if self.key.operand is UNKNOWN and not evaluable(self.key):
             return f"Array({self.aval}, abstract)"
-        text = repr(self._concrete("repr()"))
-        return (
-            f"Array({text.removeprefix('array(').removesuffix(')')})"
-            if "array" in text
-            else (f"Array({text})")
-        )
+        text = repr(self._concrete("repr()")[...])
+        return f"Array({text.removeprefix('array(').removesuffix(')')})"
 
     def __str__(self) -> str:
         if self.key.operand is UNKNOWN and not evaluable(self.key):
