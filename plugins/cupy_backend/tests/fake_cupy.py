@@ -297,7 +297,28 @@ def _reshape(a, newshape):
     return np.reshape(a, newshape)
 
 
-_SPECIAL = {"take": _take, "broadcast_to": _broadcast_to, "empty": _empty, "reshape": _reshape}
+def _any_nan_wins(find):
+    """CuPy compares in parallel, so that any NaN may win; here it is the last."""
+
+    def position(a, axis=None):
+        found = find(a, axis)
+        if a.dtype.kind != "f":
+            return found
+        nan = np.isnan(a)
+        last = a.shape[axis] - 1 - np.argmax(np.flip(nan, axis), axis)
+        return np.where(nan.any(axis), last, found)
+
+    return position
+
+
+_SPECIAL = {
+    "argmax": _any_nan_wins(np.argmax),
+    "argmin": _any_nan_wins(np.argmin),
+    "take": _take,
+    "broadcast_to": _broadcast_to,
+    "empty": _empty,
+    "reshape": _reshape,
+}
 
 
 class _Device:

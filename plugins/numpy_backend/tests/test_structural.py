@@ -54,6 +54,32 @@ def test_two_broadcasts_that_meet(check):
     check(outer, [x, y], x + y[:, None])
 
 
+def wide(x):
+    return tp.broadcast_in_dim(x, (2, 3), ())
+
+
+@pytest.mark.parametrize(
+    "function, expected",
+    [
+        (lambda x, y: wide(x) * wide(y), 6.0),
+        (lambda x, y: wide(x) * wide(x), 4.0),
+        (lambda x, y: wide(x) + tp.constant(1.0, "float64", (2, 3)), 3.0),
+        (lambda x, y: tp.select(tp.lt(wide(x), wide(y)), wide(x), wide(y)), 2.0),
+    ],
+)
+def test_broadcasts_that_leave_nothing_to_expand_to(check, function, expected):
+    check(function, [np.float64(2), np.float64(3)], np.full((2, 3), expected))
+
+
+def test_a_broadcast_that_is_returned(check):
+    def both(x, y):
+        wide = tp.broadcast_in_dim(x, (2, 3), (1,))
+        return wide, wide + y
+
+    x, y = np.arange(3.0), np.ones((2, 3))
+    check(both, [x, y], (np.broadcast_to(x, (2, 3)), x + y))
+
+
 def test_a_broadcast_that_is_read_twice_and_returned(check):
     x, y = np.arange(3.0), np.ones((2, 3))
 
