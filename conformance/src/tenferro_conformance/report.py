@@ -32,8 +32,8 @@ class Entry:
 
     id: str
     law: str
-    backend: str
     verdict: Verdict
+    backend: str = ""  # empty: the law needs none
     reason: str = ""
     issue: str = ""
     max_ulp: float | None = None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 
+from tenferro.backend import UnsupportedError
 from tenferro.backend.base import Backend
 from tenferro.backend.lowering import Lowering
 from tenferro.backend.records import BackendInfo, PluginManifest, Probe
@@ -74,9 +75,10 @@ def wrapped(function):
 
         with np.errstate(all="ignore"):
             result = function(operation, *[x._data for x in operands])
-        if isinstance(result, tuple):
-            return tuple(Opaque(np.asarray(x)) for x in result)
-        return Opaque(np.asarray(result))
+        found = np.asarray(result)
+        if found.dtype.name in WITHOUT:
+            raise UnsupportedError(f"loopback has no {found.dtype}", backend="loopback", feature="complex")
+        return Opaque(found)
 
     return lowering
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenferro_conformance.samples.table import BOOL, COMPLEX, F64, FLOATS, INTS, Row, Table, cgrid, grid, igrid, table
+from tenferro_conformance.samples.table import BOOL, COMPLEX, F64, FLOATS, INTS, Row, Table, cgrid, fine, grid, igrid, table
 
 __all__ = ["TABLES"]
 
@@ -23,6 +23,7 @@ def _comparison(name: str, with_nan: bool, at_zero: bool, infs: list[bool], *, o
         Row(edge="empty", inputs=(grid(0, 1, 0, 3), grid(0, 1, 0, 3)), dtypes=F64, out="bool"),
         Row(edge="size1_axis", inputs=(grid(-1, 1, 1, 3), grid(-2, 2, 1, 3)), dtypes=F64, out="bool"),
         Row(edge="non_contiguous", inputs=(grid(-1, 1, 3, 2), grid(-2, 2, 3, 2)), dtypes=F64, out="bool", layout="strided"),
+        Row(edge="full_precision", inputs=([1.0, 1 + 2.0**-44], [1 + 2.0**-44, 1.0]), dtypes=F64, out="bool"),
         Row(edge="integers", inputs=(igrid(-2, 3, 2, 3), igrid(-1, 2, 2, 3)), dtypes=INTS, out="bool"),
         Row(edge="nan", inputs=([nan, 1.0, nan], [1.0, nan, nan]), out="bool", expected=[with_nan] * 3),
         Row(edge="inf", inputs=([inf, -inf, inf], [inf, inf, 1.0]), out="bool", expected=infs),
@@ -59,6 +60,8 @@ _PRED = [[True, False, True], [False, True, False]]
 SELECT = table(
     "std::select",
     Row(edge="wide", inputs=(_PRED, grid(-1, 1, 2, 3), grid(-3, 3, 2, 3)), kinds=("bool", None, None), wrt=(1, 2)),
+    Row(edge="full_precision", inputs=(_PRED, fine(grid(-1, 1, 2, 3)), fine(grid(-3, 3, 2, 3))), kinds=("bool", None, None),
+        dtypes=F64),
     Row(edge="scalar", inputs=(True, 1.5, -2.5), kinds=("bool", None, None), wrt=(1, 2)),
     Row(edge="empty", inputs=(grid(0, 1, 0, 3), grid(0, 1, 0, 3), grid(0, 1, 0, 3)), kinds=("bool", None, None), dtypes=F64,
         wrt=(1, 2), order=1),

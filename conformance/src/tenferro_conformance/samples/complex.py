@@ -6,7 +6,7 @@ the fields of a row mean.
 
 from __future__ import annotations
 
-from tenferro_conformance.samples.table import COMPLEX, FLOATS, Row, Table, cgrid, grid, table
+from tenferro_conformance.samples.table import COMPLEX, FLOATS, Row, Table, cgrid, fine, grid, table
 
 __all__ = ["TABLES"]
 
@@ -25,6 +25,7 @@ def _part_table(name: str, nans: list[float]) -> Table:
     return table(
         f"std::{name}",
         Row(edge="wide", inputs=(cgrid(2, 2, 3),), dtypes=COMPLEX, out=_part, wrt=(0,)),
+        Row(edge="full_precision", inputs=(fine(cgrid(2, 3)),), dtypes=("complex128",), out=_part),
         Row(edge="scalar", inputs=(1.5 - 2.5j,), dtypes=COMPLEX, out=_part, wrt=(0,)),
         Row(edge="empty", inputs=(cgrid(2, 0, 3),), dtypes=("complex128",), out=_part, wrt=(0,), order=1),
         Row(edge="non_contiguous", inputs=(cgrid(2, 3, 2),), dtypes=("complex128",), out=_part, layout="strided"),
@@ -38,6 +39,7 @@ IMAG = _part_table("imag", [1.0])
 CONJ = table(
     "std::conj",
     Row(edge="wide", inputs=(cgrid(2, 2, 3),), dtypes=COMPLEX, wrt=(0,)),
+    Row(edge="full_precision", inputs=(fine(cgrid(2, 3)),), dtypes=("complex128",)),
     Row(edge="scalar", inputs=(1.5 - 2.5j,), dtypes=COMPLEX, wrt=(0,)),
     Row(edge="empty", inputs=(cgrid(2, 0, 3),), dtypes=("complex128",), wrt=(0,), order=1),
     Row(edge="non_contiguous", inputs=(cgrid(2, 3, 2),), dtypes=("complex128",), layout="strided"),
@@ -52,6 +54,7 @@ CONJ = table(
 COMPLEX_OF = table(
     "std::complex",
     Row(edge="wide", inputs=(grid(-2, 2, 2, 3), grid(-1, 3, 2, 3)), out=_whole, wrt=(0, 1)),
+    Row(edge="full_precision", inputs=(fine(grid(-2, 2, 3)), fine(grid(-1, 3, 3))), dtypes=("float64",), out=_whole),
     Row(edge="scalar", inputs=(1.5, -2.5), out=_whole, wrt=(0, 1),
         note="convention 1: a real input fed by a complex cotangent takes its real part"),
     Row(edge="empty", inputs=(grid(0, 1, 0, 3), grid(0, 1, 0, 3)), dtypes=("float64",), out=_whole, wrt=(0, 1), order=1),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenferro_conformance.samples.table import COMPLEX, F32, F64, FLOATS, INTS, Row, Table, cgrid, grid, igrid, table
+from tenferro_conformance.samples.table import COMPLEX, F32, F64, FLOATS, INTS, Row, Table, cgrid, fine, grid, igrid, table
 
 __all__ = ["TABLES"]
 
@@ -24,6 +24,8 @@ _A, _B = grid(-2, 2, 2, 3), grid(-1, 3, 3, 2)
 DOT_GENERAL = table(
     "std::dot_general",
     Row(edge="wide", inputs=(_A, _B), params=_MATMUL, wrt=(0, 1), size=3),
+    Row(edge="full_precision", inputs=(fine(_A), fine(_B)), params=_MATMUL, dtypes=F64, size=3),
+    Row(edge="square", inputs=(grid(-2, 2, 3, 3), grid(-1, 3, 3, 3)), params=_MATMUL, dtypes=F64, wrt=(0, 1), size=3),
     Row(edge="tall", inputs=(grid(-2, 2, 4, 2), grid(-1, 3, 2, 3)), params=_MATMUL, dtypes=F64, wrt=(0, 1), size=2),
     Row(edge="left_only", inputs=(_A, _B), params=_MATMUL, dtypes=F64, wrt=(0,), size=3),
     Row(edge="right_only", inputs=(_A, _B), params=_MATMUL, dtypes=F64, wrt=(1,), size=3),

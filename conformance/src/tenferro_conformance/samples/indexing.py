@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenferro_conformance.samples.table import COMPLEX, F64, FLOATS, INTS, Row, Table, cgrid, grid, igrid, table
+from tenferro_conformance.samples.table import COMPLEX, F64, FLOATS, INTS, Row, Table, cgrid, fine, grid, igrid, table
 
 __all__ = ["TABLES"]
 
@@ -32,6 +32,7 @@ _IN, _OUT = [[2], [0], [2]], [[-1], [3], [7]]
 GATHER = table(
     "std::gather",
     Row(edge="wide", inputs=(_X, _IN), kinds=_I, params=_rows("promise_in_bounds"), wrt=(0,)),
+    Row(edge="full_precision", inputs=(fine(_X), _IN), kinds=_I, params=_rows("clip"), dtypes=F64),
     Row(edge="int32_indices", inputs=(_X, _IN), kinds=_I32, params=_rows("clip"), wrt=(0,)),
     Row(edge="clip", inputs=(_X, _OUT), kinds=_I, params=_rows("clip"), wrt=(0,), note=_C7),
     Row(edge="fill", inputs=(_X, _OUT), kinds=_I, params=_rows("fill"), wrt=(0,), note=_C7),
@@ -76,6 +77,7 @@ _S, _S32 = (None, "int64", None), (None, "int32", None)
 SCATTER_ADD = table(
     "std::scatter_add",
     Row(edge="wide", inputs=(_X, [[2], [0], [1]], _U), kinds=_S, params=_into_rows("promise_in_bounds"), wrt=(0, 2), size=2),
+    Row(edge="full_precision", inputs=(fine(_X), [[2], [0], [1]], fine(_U)), kinds=_S, params=_into_rows("drop"), dtypes=F64, size=2),
     Row(edge="duplicates", inputs=(_X, _IN, _U), kinds=_S, params=_into_rows("clip"), wrt=(0, 2), size=3,
         note="duplicate indices accumulate"),
     Row(edge="int32_indices", inputs=(_X, _IN, _U), kinds=_S32, params=_into_rows("clip"), dtypes=F64, wrt=(0, 2), size=3),
@@ -107,6 +109,7 @@ _D2 = (None, "int64", "int64")
 DYNAMIC_SLICE = table(
     "std::dynamic_slice",
     Row(edge="wide", inputs=(_X, 1, 0), kinds=_D2, params={"sizes": (2, 2)}, wrt=(0,)),
+    Row(edge="full_precision", inputs=(fine(_X), 1, 0), kinds=_D2, params={"sizes": (2, 2)}, dtypes=F64),
     Row(edge="clamped", inputs=(_X, 3, -5), kinds=_D2, params={"sizes": (2, 2)}, wrt=(0,), note="starts are clamped: " + _C7),
     Row(edge="int32_starts", inputs=(_X, 2, 1), kinds=(None, "int32", "int32"), params={"sizes": (1, 2)}, dtypes=F64, wrt=(0,)),
     Row(edge="whole", inputs=(_X, 2, 1), kinds=_D2, params={"sizes": (4, 3)}, dtypes=F64, wrt=(0,), order=1),
@@ -124,6 +127,7 @@ _D3 = (None, None, "int64", "int64")
 DYNAMIC_UPDATE_SLICE = table(
     "std::dynamic_update_slice",
     Row(edge="wide", inputs=(_X, grid(5, 9, 2, 2), 1, 0), kinds=_D3, wrt=(0, 1)),
+    Row(edge="full_precision", inputs=(fine(_X), fine(grid(5, 9, 2, 2)), 1, 0), kinds=_D3, dtypes=F64),
     Row(edge="clamped", inputs=(_X, grid(5, 9, 2, 2), 3, -5), kinds=_D3, wrt=(0, 1), note="starts are clamped: " + _C7),
     Row(edge="int32_starts", inputs=(_X, grid(5, 9, 1, 2), 2, 1), kinds=(None, None, "int32", "int32"), dtypes=F64, wrt=(0, 1)),
     Row(edge="update_only", inputs=(_X, grid(5, 9, 2, 2), 1, 0), kinds=_D3, dtypes=F64, wrt=(1,), order=1),

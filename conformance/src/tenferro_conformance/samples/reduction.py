@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenferro_conformance.samples.table import COMPLEX, F64, FLOATS, INTS, Grid, Row, Table, cgrid, grid, igrid, table
+from tenferro_conformance.samples.table import COMPLEX, F64, FLOATS, INTS, Grid, Row, Table, cgrid, fine, grid, igrid, table
 
 __all__ = ["TABLES"]
 
@@ -21,6 +21,7 @@ def _shapes(x: Any, column: Any, *, order: int) -> tuple[Row, ...]:
     """The edges that every reduction has."""
     return (
         Row(edge="wide", inputs=(x,), params=_SECOND, wrt=(0,), order=order, size=4),
+        Row(edge="full_precision", inputs=(fine(x),), params=_SECOND, dtypes=F64, size=4),
         Row(edge="tall", inputs=(x,), params=_FIRST, dtypes=F64, wrt=(0,), order=order, size=2),
         Row(edge="all_axes", inputs=(x,), params=_ALL, wrt=(0,), order=order, size=8),
         Row(edge="no_axes", inputs=(x,), params=_NONE, dtypes=F64, wrt=(0,), order=order, note=_C9),

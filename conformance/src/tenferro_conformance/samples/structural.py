@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tenferro_conformance.samples.table import (
-    BOOL, COMPLEX, F32, F64, FLOATS, INTS, ORACLE, Row, Table, cgrid, grid, igrid, table,
+    BOOL, COMPLEX, F32, F64, FLOATS, INTS, ORACLE, Row, Table, cgrid, fine, grid, igrid, table,
 )  # fmt: skip
 
 __all__ = ["TABLES"]
@@ -25,6 +25,7 @@ def _mover(name: str, params: Mapping[str, Any], *extra: Row, special: Mapping[s
     return table(
         f"std::{name}",
         Row(edge="wide", inputs=(grid(-2, 2, 2, 3),), params=params, wrt=(0,)),
+        Row(edge="full_precision", inputs=(fine(grid(-2, 2, 2, 3)),), params=params, dtypes=F64),
         Row(edge="complex", inputs=(cgrid(2, 2, 3),), params=params, dtypes=COMPLEX, wrt=(0,)),
         Row(edge="integers", inputs=(igrid(-9, 9, 2, 3),), params=params, dtypes=INTS),
         Row(edge="booleans", inputs=(_BITS,), params=params, dtypes=BOOL),
@@ -85,6 +86,7 @@ def _edges(low: tuple[int, ...], high: tuple[int, ...], interior: tuple[int, ...
 PAD = table(
     "std::pad",
     Row(edge="wide", inputs=(grid(-2, 2, 2, 3), 0.5), params=_edges((1, 0), (0, 2), (0, 0)), wrt=(0, 1)),
+    Row(edge="full_precision", inputs=(fine(grid(-2, 2, 3)), 0.1), params=_edges((1,), (2,), (0,)), dtypes=F64),
     Row(edge="interior", inputs=(grid(-2, 2, 3), -1.5), params=_edges((1,), (2,), (2,)), wrt=(0, 1)),
     Row(edge="crop", inputs=(grid(-2, 2, 2, 5), 0.5), params=_edges((0, -1), (0, -2), (0, 0)), wrt=(0, 1)),
     Row(edge="crop_interior", inputs=(grid(-2, 2, 4), 0.5), params=_edges((-2,), (1,), (1,)), dtypes=F64, wrt=(0, 1)),
@@ -105,6 +107,7 @@ CONCATENATE = table(
     "std::concatenate",
     Row(edge="wide", inputs=(grid(-2, 2, 2, 3), grid(-1, 3, 2, 2)), params=_AXIS1, wrt=(0, 1)),
     Row(edge="tall", inputs=(grid(-2, 2, 2, 2), grid(-1, 3, 1, 2), grid(0, 1, 3, 2)), params=_AXIS0, dtypes=F64, wrt=(0, 1, 2)),
+    Row(edge="full_precision", inputs=(fine(grid(-2, 2, 2)), fine(grid(-1, 3, 3))), params=_AXIS0, dtypes=F64),
     Row(edge="single", inputs=(grid(-2, 2, 3),), params=_AXIS0, dtypes=F64, wrt=(0,)),
     Row(edge="one_active", inputs=(grid(-2, 2, 3), grid(-1, 1, 2)), params=_AXIS0, dtypes=F64, wrt=(1,)),
     Row(edge="size1_axis", inputs=([1.5], [2.5]), params=_AXIS0, dtypes=F64, wrt=(0, 1)),
@@ -145,6 +148,7 @@ CONVERT = table(
     _conversion("to_real", cgrid(2, 3), COMPLEX, "float64", wrt=(0,), note=_C4),
     _conversion("complex_narrowing", cgrid(2, 3), ("complex128",), "complex64", wrt=(0,), note=_C4),
     _conversion("complex_widening", cgrid(2, 3), ("complex64",), "complex128", wrt=(0,)),
+    _conversion("full_precision", fine(cgrid(2, 3)), ("complex128",), "float64"),
     _conversion("scalar", 1.5, F64, "float32", wrt=(0,)),
     _conversion("empty", grid(0, 1, 0, 3), F64, "float32", wrt=(0,), order=1),
     _conversion("non_contiguous", grid(-2, 2, 2, 3), F64, "float32", layout="strided"),

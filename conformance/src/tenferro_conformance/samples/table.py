@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from tenferro_conformance.case import Case, Domain, GradPlan, Layout, Stored, TolClass, seed_of
+from tenferro_conformance.case import Case, Domain, GradPlan, Layout, Stored, TolClass
 
 __all__ = [
     "BOOL", "COMPLEX", "F32", "F64", "FLOATS", "INTS", "NUMBERS", "ORACLE", "Grid", "Row", "Table",
-    "cgrid", "elementwise_rows", "grid", "igrid", "table",
+    "cgrid", "elementwise_rows", "fine", "grid", "igrid", "table",
 ]  # fmt: skip
 
 F32, F64 = ("float32",), ("float64",)
@@ -58,6 +58,12 @@ def igrid(low: int, high: int, *shape: int) -> Grid:
     """Integers in scattered order, `low` ≤ k < `high`."""
     size = _size(shape)
     return Grid(shape, tuple(low + (i * _coprime(high - low) + i // 3) % (high - low) for i in range(size)))
+
+
+def fine(numbers: Grid) -> Grid:
+    """The numbers moved a little, so that none fits in single precision."""
+    flat = tuple(x + (2 * i + 1) * 2.0**-44 for i, x in enumerate(numbers.flat))
+    return Grid(numbers.shape, flat)
 
 
 def _size(shape: Sequence[int]) -> int:
@@ -290,15 +296,17 @@ def elementwise_rows(
         row("tall", (4, 2), inputs, F64, where, order=1),
         row("non_contiguous", (3, 2), inputs, F64, where, order=1, layout="strided"),
         row("transposed", (3, 2), inputs, F64, (), layout="transposed"),
+        row("full_precision", (2, 3), [_finely(make) for make in inputs], F64, where, order=1),
     ]
     if complex_inputs:
         rows.append(row("complex", (2, 3), complex_inputs, COMPLEX, where))
         rows.append(row("complex_scalar", (), complex_inputs, ("complex128",), where))
+        finely = [_finely(make) for make in complex_inputs]
+        rows.append(row("complex_full_precision", (3,), finely, ("complex128",), ()))
     if integer_inputs:
         rows.append(row("integers", (2, 3), integer_inputs, INTS, ()))
     return tuple(rows)
 
 
-def shared_seed(key: str) -> int:
-    """The seed of the stored tangents of a golden entry."""
-    return seed_of(key)
+def _finely(make: Callable[..., Grid]) -> Callable[..., Grid]:
+    return lambda *shape: fine(make(*shape))

@@ -1,0 +1,31 @@
+"""A suite that cannot fail is no evidence: each mutant is caught by the law that is named for it."""
+
+import pytest
+from mutants import MUTANTS
+
+_WITHOUT = {"swallows an unsupported case": "complex"}
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_mutant_is_caught(run_suite, name):
+    mutant = MUTANTS[name]
+    done, report = run_suite(mutant.file, mutant.select, mutant=name, without=_WITHOUT.get(name, ""))
+    failed = {entry.law for entry in report.failed("loopback")} | {e.law for e in report.failed("")}
+    assert done.returncode == 1, done.stdout
+    assert mutant.law in failed, done.stdout
+
+
+def test_loopback_passes_every_law(run_suite):
+    """The backend that the mutants are made from is right."""
+    done, report = run_suite(select="not golden_ or g_m1_")
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert report.failed("loopback") == []
+    assert report.executed("loopback") > 9_000
+
+
+def test_loopback_without_complex_numbers(run_suite):
+    """What it cannot do it refuses, and the report says so."""
+    done, report = run_suite("test_unsupported.py", without="complex")
+    assert done.returncode == 1, "nothing else ran, so the backend executed no case"
+    assert report.counts("loopback")["unsupported"] > 100
+    assert report.failed("loopback") == []
