@@ -28,6 +28,18 @@ REFUSED = {
     "sum dx x 0": (lambda x, dx: Sum()(dx, x, Const(0.0)()), "toy::sum", (0,)),
     "dx + 1 later": (lambda x, dx: -(-(x * dx) + one()), "toy::add", (0,)),
 }
+
+
+class Constantly(Toy):
+    """x ↦ 1, and it simplifies to that; linear it is not."""
+
+    key = "toy::constantly"
+
+    def simplify(self, x):
+        return one()
+
+
+REFUSED["1 of dx"] = (lambda x, dx: x * Constantly()(dx), "toy::constantly", (0,))
 ALLOWED = {
     "dx": (lambda x, dx: dx, 1),
     "x dx": (lambda x, dx: x * dx, 3),

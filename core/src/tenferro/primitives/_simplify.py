@@ -25,12 +25,13 @@ def defined_by(x: Handle, kind: type[Op]) -> Op | None:
 
 
 def literal(x: Handle) -> Constant | None:
-    """The constant that ``x`` is, if it is one and carries no flow.
+    """The constant that ``x`` is, if it is one.
 
-    A constant with flow is a tangent that happens to be known; folding it would cut the flow.
+    A constant with flow is a tangent that happens to be known; ``emit`` sees to it that the result
+    of a simplification carries the flow of all operands.
     """
     definition = x.key.definition
-    if definition is None or type(definition[0]) is not Constant or x.flow:
+    if definition is None or type(definition[0]) is not Constant:
         return None
     return definition[0]
 

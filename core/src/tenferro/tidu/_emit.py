@@ -35,8 +35,8 @@ def emit(operation: Primitive, values: Sequence[Value], cls: type[Value]) -> tup
     """
     if operation.simplify is not None:
         simpler = operation.simplify(*values)
-        if simpler is not None:  # a rule made it, perhaps of a lower class: x ** 0 is a constant
-            return (simpler if isinstance(simpler, cls) else cls(simpler.key, simpler.flow),)
+        if simpler is not None:
+            return (_simplified(operation, values, simpler, cls),)
     if operation.commutative:
         values = canonical_order(values)
     flow = NO_FLOW
@@ -50,6 +50,23 @@ def emit(operation: Primitive, values: Sequence[Value], cls: type[Value]) -> tup
             return (cls(derive_one(operation, keys)),)
         return tuple([cls(key) for key in derive(operation, keys)])
     return tuple([cls(key, flow) for key in _emit_linear(operation, values, keys, flow)])
+
+
+def _simplified(
+    operation: Primitive, values: Sequence[Value], simpler: Value, cls: type[Value]
+) -> Value:
+    """What stands for the operation, with the flow that enters it.
+
+    A seed may be known, as in ``x · 1`` with the tangent 1: then x is the result, and it is flow.
+    """
+    flow = NO_FLOW
+    for value in values:
+        flow = join_flow(flow, value.flow)
+    if flow == simpler.flow:  # a rule made it, perhaps of a lower class: x ** 0 is a constant
+        return simpler if isinstance(simpler, cls) else cls(simpler.key, flow)
+    for run in flow:
+        check_linear(operation, tuple([run in value.flow for value in values]), values, run)
+    return cls(simpler.key, flow)
 
 
 def canonical_order(values: Sequence[Value]) -> Sequence[Value]:
