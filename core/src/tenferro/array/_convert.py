@@ -23,6 +23,7 @@ SCALARS = (float, int, complex, bool)
 _DEFAULT: dict[type, DType] = {bool: bool_, int: int64, float: float64, complex: complex128}
 _SHARED_BYTES = 4096
 _KEPT_SCALARS = 1024
+_YOUNG = 2**62
 _scalars: dict[tuple[type, Any, DType], ValueKey] = {}
 _dtypes: dict[Any, DType] = {}
 _borrowed: ContextVar[dict[int, ValueKey] | None] = ContextVar("tenferro_borrowed", default=None)
@@ -89,7 +90,7 @@ def scalar(value: bool | int | float | complex, dtype: DType) -> Array:
     kind = type(value), value, dtype
     key = _scalars.get(kind)
     if key is None or value == 0 or type(value) is complex:  # 0.0 == -0.0 in a dict, not here
-        key = input_key(ScalarName(type(value).__name__, repr(value), dtype), Aval((), dtype))
+        key = _shared_leaf(ScalarName(type(value).__name__, repr(value), dtype), Aval((), dtype))
         key.operand = value
         if len(_scalars) >= _KEPT_SCALARS:
             _scalars.clear()
@@ -107,10 +108,19 @@ def operand_key(x: Any) -> ValueKey:
     if flags is None or not hasattr(flags, "writeable"):
         return _known(new_leaf(CapturedName(id(x)), aval), x)  # immutable, as jax's
     if x.nbytes <= _SHARED_BYTES:
-        name = ContentName(aval.dtype, aval.shape, x.tobytes())
-        key = input_key(name, aval)
+        key = _shared_leaf(ContentName(aval.dtype, aval.shape, x.tobytes()), aval)
         return key if key.operand is not UNKNOWN else _known(key, x.copy())
     return _known(new_leaf(CapturedName(id(x)), aval), x.copy() if flags.writeable else x)
+
+
+def _shared_leaf(name: ScalarName | ContentName, aval: Aval) -> ValueKey:
+    """The leaf of some content. Commutative operations put older operands first; the age of this
+    one depends on who else holds it, so it counts as young: the same code gives the same program.
+    """
+    key = input_key(name, aval)
+    if key.operand is UNKNOWN:
+        key.serial += _YOUNG
+    return key
 
 
 def _known(key: ValueKey, operand: Any) -> ValueKey:
