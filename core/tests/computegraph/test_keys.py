@@ -166,7 +166,7 @@ def test_a_loop_that_builds_and_drops_graphs_does_not_grow():
     sizes = [build_and_drop(times) for times in (1000, 10_000)]  # the first fills free lists
     tracemalloc.stop()
     assert table_size() == before
-    assert sizes[1] - sizes[0] < 10_000
+    assert sizes[1] - sizes[0] < 100_000  # tables breathe; one kept graph has some 2,000 bytes
 
 
 def test_a_dead_key_makes_room_for_a_new_one():

@@ -135,8 +135,10 @@ def test_an_operation_prints_its_parameters():
     assert repr(Wide(1, 2, (3,))) == "Wide(low=1, high=2, axes=(3,))"
 
 
-def test_an_operation_goes_with_its_last_holder():
+def test_an_operation_goes_when_nobody_holds_it_and_many_others_were_made():
     alive = weakref.ref(Const("nobody holds this"))
+    for i in range(5000):
+        Const(i)
     gc.collect()
     assert alive() is None
 
