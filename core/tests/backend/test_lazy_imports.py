@@ -79,3 +79,21 @@ def test_a_string_target_is_resolved_at_first_use(site):
         say(before=before, after="tenferro_toy_plugin_rules" in sys.modules)
     """)
     assert (said["before"], said["after"]) == (False, True)
+
+
+def test_plain_installations_are_read_without_slow_libraries(site):
+    site.backend()
+    said = site.run("""
+        host().backend("toy")
+        slow = {"importlib.metadata", "packaging", "logging", "difflib", "traceback", "argparse"}
+        say(loaded=sorted(slow & set(sys.modules)))
+    """)
+    assert said["loaded"] == []
+
+
+def test_every_hook_says_since_when():
+    from tenferro.backend.spec import Specs
+
+    hooks = {name: hook for name, hook in vars(Specs).items() if name.startswith("tenferro_")}
+    assert len(hooks) == 6
+    assert [name for name, hook in hooks.items() if "Since API 1." not in hook.__doc__] == []

@@ -41,7 +41,7 @@ def test_identical_entries_are_dropped_and_different_ones_are_not():
 
     def found(dist, value):
         record = PluginRecord(name="toy", group=BACKENDS, dist=dist, version="1", value=value)
-        return Found(record, lambda: None, lambda: ())
+        return Found(record, lambda: None)
 
     same = _unique([found("tenferro-toy", "m"), found("Tenferro_Toy", "m")])
     both = _unique([found("tenferro-toy", "m"), found("tenferro-toy", "n")])

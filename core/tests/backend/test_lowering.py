@@ -20,6 +20,7 @@ from tenferro.primitives import (
     Exp,
     Mixed,
     Mul,
+    Select,
     Sin,
     bind,
     bind_all,
@@ -170,6 +171,11 @@ def test_the_dtypes_of_all_inputs_must_fit():
     limited = table(Lowering("std::add", fake("f32"), dtypes={"float32"}))
     assert limited.is_native(Add(), (F32, F32))
     assert not limited.is_native(Add(), (F64, F64))
+
+
+def test_one_input_of_another_dtype_is_enough_to_rule_a_lowering_out():
+    limited = table(Lowering("std::select", fake("f32"), dtypes={"float32"}))
+    assert not limited.is_native(Select(), (Aval((), "bool"), F32, F32))
 
 
 def test_without_inputs_the_dtypes_of_the_outputs_must_fit():

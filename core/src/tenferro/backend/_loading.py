@@ -8,10 +8,9 @@ Read next: ``_host.py``, which keeps what comes out.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple
 
 import pluggy
 
@@ -41,8 +40,7 @@ class Refusal(Exception):
         self.reason = reason
 
 
-@dataclass(frozen=True, eq=False)
-class Plugin:
+class Plugin(NamedTuple):
     """A loaded plugin: its module and the data it gave."""
 
     module: Any

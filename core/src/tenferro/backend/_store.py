@@ -98,7 +98,7 @@ class PluginStore:
         """Replace a record by one with other fields."""
         found = self._scanned()
         position = next(i for i, f in enumerate(found) if f.record is record)
-        found[position] = replace(found[position], record=replace(record, **changes))
+        found[position] = found[position]._replace(record=replace(record, **changes))
         return found[position].record
 
     def block(self, *names: str) -> None:
@@ -237,7 +237,7 @@ class PluginStore:
             self._refuse_second_owner(record)
             try:
                 plugin = self.loader.adopt(record, module)
-                self._scanned().append(Found(record, lambda: module, lambda: ()))
+                self._scanned().append(Found(record, lambda: module))
                 return self._commit(record, plugin)
             except Refusal as refusal:
                 self._found = [f for f in self._scanned() if f.record is not record]

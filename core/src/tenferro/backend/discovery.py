@@ -8,10 +8,11 @@ comes from the metadata of distributions. Read next: ``_host.py``, which imports
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from importlib import metadata
+from dataclasses import replace
+from importlib import import_module
 from typing import Any, NamedTuple
 
+from tenferro.backend._installed import Entry, entries, version_of
 from tenferro.backend._versions import range_problem, required_name
 from tenferro.backend.lowering import canonical
 from tenferro.backend.records import BACKENDS, PRIMITIVES, PluginRecord
@@ -21,13 +22,12 @@ CORE = "tenferro"
 STANDARD = "std"
 
 
-@dataclass(frozen=True, eq=False)
-class Found:
+class Found(NamedTuple):
     """An entry point: its record, how to import it, and what its distribution requires."""
 
     record: PluginRecord
     load: Callable[[], Any]
-    requires: Callable[[], Sequence[str]]
+    requires: tuple[str, ...] = ()
 
     @property
     def place(self) -> tuple[str, str]:
@@ -35,8 +35,7 @@ class Found:
         return self.record.group, self.record.name
 
 
-@dataclass(frozen=True)
-class Filters:
+class Filters(NamedTuple):
     """Which plugins are excluded, and by what: the environment or the caller."""
 
     blocked: frozenset[str] = frozenset()
@@ -81,25 +80,19 @@ def _listed(text: str) -> list[str]:
 
 def scan(filters: Filters) -> list[Found]:
     """Every entry point of both groups, sorted, with conflicts and exclusions marked."""
-    found = with_standard(_unique(_entries()))
+    found = with_standard(_unique(map(_found, entries(GROUPS))))
     return mark_conflicts(mark_blocked(found, filters))
 
 
-def _entries() -> list[Found]:
-    return [_found(entry) for group in GROUPS for entry in metadata.entry_points(group=group)]
-
-
-def _found(entry: metadata.EntryPoint) -> Found:
-    dist = entry.dist
+def _found(entry: Entry) -> Found:
     record = PluginRecord(
         name=entry.name,
         group=entry.group,
-        dist=dist.name if dist is not None else "",
-        version=dist.version if dist is not None else "",
+        dist=entry.dist,
+        version=entry.version,
         value=entry.value,
     )
-    requires = (lambda: ()) if dist is None else (lambda: dist.requires or ())
-    return Found(_named_well(record), entry.load, requires)
+    return Found(_named_well(record), entry.load, entry.requires)
 
 
 def _named_well(record: PluginRecord) -> PluginRecord:
@@ -122,9 +115,8 @@ def with_standard(found: list[Found]) -> list[Found]:
     """The entries, with ``std`` among them also where core's own metadata is absent or stale."""
     if any(item.place == (PRIMITIVES, STANDARD) for item in found):
         return found
-    standard = _found(metadata.EntryPoint(STANDARD, "tenferro.backend.standard", PRIMITIVES))
-    record = replace(standard.record, dist=CORE, version=core_version())
-    return [*found, replace(standard, record=record)]
+    value = "tenferro.backend.standard"
+    return [*found, _found(Entry(PRIMITIVES, STANDARD, value, CORE, core_version(), ()))]
 
 
 def mark_blocked(found: Iterable[Found], filters: Filters) -> list[Found]:
@@ -158,23 +150,20 @@ def _conflict_reason(rivals: Sequence[Found]) -> str:
 
 
 def _mark(item: Found, status: Any, reason: str) -> Found:
-    return replace(item, record=replace(item.record, status=status, reason=reason))
+    return item._replace(record=replace(item.record, status=status, reason=reason))
 
 
 def check_range(item: Found) -> Found:
     """Step 4: incompatible if the distribution requires another version of core."""
     if item.record.status != "discovered" or canonical(item.record.dist) == CORE:
         return item
-    problem = range_problem(item.requires(), CORE, core_version())
+    problem = range_problem(item.requires, CORE, core_version())
     return _mark(item, "incompatible", problem) if problem else item
 
 
 def core_version() -> str:
     """The installed version of core; empty if it is not installed as a distribution."""
-    try:
-        return metadata.version(CORE)
-    except metadata.PackageNotFoundError:
-        return ""
+    return version_of(CORE)
 
 
 class Dependent(NamedTuple):
@@ -190,7 +179,7 @@ def dependents() -> list[Dependent]:
     """Every installed distribution that requires core, whether it is a plugin or not."""
     running = core_version()
     found: dict[str, Dependent] = {}
-    for dist in metadata.distributions():
+    for dist in import_module("importlib.metadata").distributions():
         requirements = [r for r in dist.requires or () if required_name(r) == CORE]
         if requirements:
             problem = range_problem(requirements, CORE, running)

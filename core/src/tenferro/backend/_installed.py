@@ -1,0 +1,145 @@
+"""The entry points of installed distributions, read from their metadata folders.
+
+Ordinary environments are folders with ``.dist-info`` folders in them, and reading those takes a
+millisecond where importing ``importlib.metadata`` takes fifteen. Whatever is not ordinary (zip
+files, eggs, finders of other tools) is left to ``importlib.metadata``. Read next: ``discovery.py``.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Collection, Iterator
+from importlib import import_module
+from typing import Any, NamedTuple
+
+_INFO = ".dist-info"
+
+
+class Entry(NamedTuple):
+    """One entry point, with what its distribution says of itself."""
+
+    group: str
+    name: str
+    value: str
+    dist: str
+    version: str
+    requires: tuple[str, ...]
+
+    def load(self) -> Any:
+        """Import what it points at."""
+        module, _, path = self.value.partition("[")[0].partition(":")
+        found: Any = import_module(module.strip())
+        for name in path.strip().split(".") if path.strip() else ():
+            found = getattr(found, name)
+        return found
+
+
+def entries(groups: Collection[str]) -> list[Entry]:
+    """Every entry point of the groups; the first distribution of a name on the path counts."""
+    return list(_from_folders(groups) if is_ordinary() else _from_library(groups))
+
+
+def version_of(dist: str) -> str:
+    """The version of an installed distribution, by its canonical name; empty if there is none."""
+    if not is_ordinary():
+        metadata = import_module("importlib.metadata")
+        try:
+            return str(metadata.version(dist))
+        except metadata.PackageNotFoundError:
+            return ""
+    found = (_headers(folder)[1] for name, folder in _folders() if name == dist)
+    return next(found, "")
+
+
+def is_ordinary() -> bool:
+    """Whether all that can be found lies in ``.dist-info`` folders."""
+    finders = [f for f in sys.meta_path if hasattr(f, "find_distributions")]
+    if any(getattr(f, "__name__", "") != "PathFinder" for f in finders):
+        return False
+    return not any(_is_odd(place) for place in sys.path)
+
+
+def _is_odd(place: str) -> bool:
+    """Whether a place is a file or an egg, or has eggs that bring entry points."""
+    if place.endswith(".egg") or os.path.isfile(place):
+        return True
+    eggs = [name for name in _listed(place) if name.endswith((".egg", ".egg-info"))]
+    return any(
+        name.endswith(".egg") or os.path.isfile(os.path.join(place, name, "entry_points.txt"))
+        for name in eggs
+    )
+
+
+def _listed(place: str) -> list[str]:
+    try:
+        return os.listdir(place or ".")
+    except OSError:
+        return []
+
+
+def _folders() -> Iterator[tuple[str, str]]:
+    """Metadata folders with the canonical names of their distributions; the first of each name."""
+    seen = set()
+    for place in sys.path:
+        for name in _listed(place):
+            if name.endswith(_INFO):
+                dist = name.partition("-")[0].lower().replace("_", "-").replace(".", "-")
+                if dist not in seen:
+                    seen.add(dist)
+                    yield dist, os.path.join(place, name)
+
+
+def _from_folders(groups: Collection[str]) -> Iterator[Entry]:
+    for _, folder in _folders():
+        text = _text(os.path.join(folder, "entry_points.txt"))
+        if any(f"[{group}]" in text for group in groups):
+            dist, version, requires = _headers(folder)
+            for group, name, value in parse(text):
+                if group in groups:
+                    yield Entry(group, name, value, dist, version, requires)
+
+
+def _text(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
+def parse(text: str) -> Iterator[tuple[str, str, str]]:
+    r"""(group, name, value) of each line of an ``entry_points.txt``.
+
+    >>> list(parse("[a.b]\nx = m:f\n# y\n[c]\nz=n"))
+    [('a.b', 'x', 'm:f'), ('c', 'z', 'n')]
+    """
+    group = ""
+    for line in map(str.strip, text.splitlines()):
+        if line.startswith("[") and line.endswith("]"):
+            group = line[1:-1]
+        elif line and not line.startswith("#"):
+            name, _, value = line.partition("=")
+            yield group, name.strip(), value.strip()
+
+
+def _headers(folder: str) -> tuple[str, str, tuple[str, ...]]:
+    """Name, version and requirements from the head of a ``METADATA`` file."""
+    found: dict[str, list[str]] = {"Name": [], "Version": [], "Requires-Dist": []}
+    for line in _text(os.path.join(folder, "METADATA")).splitlines():
+        if not line:
+            break
+        header, _, value = line.partition(":")
+        if header in found:
+            found[header].append(value.strip())
+    return "".join(found["Name"][:1]), "".join(found["Version"][:1]), tuple(found["Requires-Dist"])
+
+
+def _from_library(groups: Collection[str]) -> Iterator[Entry]:
+    metadata = import_module("importlib.metadata")
+    for group in groups:
+        for entry in metadata.entry_points(group=group):
+            dist = entry.dist
+            yield Entry(
+                group, entry.name, entry.value, dist.name, dist.version, tuple(dist.requires or ())
+            )
