@@ -159,21 +159,29 @@ def bind(operation: Primitive, *handles: H) -> H:
     The result is of the class of the inputs. Errors of the primitive get the equation and the
     user's line as notes.
     """
-    return bind_all(operation, *handles)[0]
+    try:
+        return emit(operation, handles, _class_of(handles))[0]  # type: ignore[return-value]
+    except TenferroError as error:
+        annotate(error, operation, handles)
+        raise
 
 
 def bind_all(operation: Primitive, *handles: H) -> tuple[H, ...]:
     """``bind`` for a primitive of any number of outputs."""
-    cls: type[Handle] = type(handles[0]) if handles else Handle
-    for handle in handles:
-        if type(handle) is not cls:
-            cls = _most_derived(handles)
-            break
     try:
-        return emit(operation, handles, cls)  # type: ignore[return-value]
+        return emit(operation, handles, _class_of(handles))  # type: ignore[return-value]
     except TenferroError as error:
         annotate(error, operation, handles)
         raise
+
+
+def _class_of(handles: Sequence[Handle]) -> type[Handle]:
+    """The class of results: that of the inputs, of the highest layer where they are mixed."""
+    cls: type[Handle] = type(handles[0]) if handles else Handle
+    for handle in handles:
+        if type(handle) is not cls:
+            return _most_derived(handles)
+    return cls
 
 
 def _most_derived(handles: Sequence[Handle]) -> type[Handle]:

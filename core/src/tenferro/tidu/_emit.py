@@ -72,12 +72,13 @@ def _simplified(
 def canonical_order(values: Sequence[Value]) -> Sequence[Value]:
     """Two operands of a commutative operation in a fixed order: older first, literals last."""
     x, y = values
-    return (y, x) if _rank(y.key) < _rank(x.key) else values
-
-
-def _rank(key: ValueKey) -> tuple[bool, int]:
-    definition = key.definition
-    return definition is not None and definition[0].literal, key.serial
+    a, b = x.key.definition, y.key.definition
+    if (a is not None and a[0].literal) or (b is not None and b[0].literal):
+        a_last, b_last = (d is not None and d[0].literal for d in (a, b))
+        in_order = (a_last, x.key.serial) <= (b_last, y.key.serial)
+    else:
+        in_order = x.key.serial <= y.key.serial
+    return values if in_order else (y, x)
 
 
 def _emit_linear(
