@@ -89,7 +89,7 @@ def test_losses_read_at_the_end_cost_linear_work():
 
 
 def test_the_second_iteration_of_a_loop_compiles_nothing():
-    w = array(1.0, 2.0, 3.0)
+    w = (array(1.0, 2.0, 3.0) * 1).evaluate()
     for step in range(6):
         w = w - (0.1 + step / 100) * np.sin(w)
         w.evaluate()
