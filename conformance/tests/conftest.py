@@ -22,8 +22,10 @@ def run_suite(tmp_path):
         environment = {**os.environ, "LOOPBACK_MUTANT": mutant, "LOOPBACK_WITHOUT": without}
         environment["PYTHONPATH"] = str(LOOPBACK)
         command = [
-            sys.executable, "-m", "pytest", "-p", "loopback_plugin", "-c", str(SUITE / "suite.ini"), "--rootdir", str(tmp_path),
-            "-p", "no:cacheprovider", str(SUITE / file), "--tenferro-backend=loopback", f"--tenferro-report={report}",
+            sys.executable, "-m", "pytest", "-p", "loopback_plugin", "-c", str(SUITE / "suite.ini"),
+            "--rootdir", str(tmp_path),
+            "-p", "no:cacheprovider", str(SUITE / file), "--tenferro-backend=loopback",
+            f"--tenferro-report={report}",
             *(["-k", select] if select else []), *extra,
         ]  # fmt: skip
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

@@ -1,4 +1,6 @@
-"""A suite that cannot fail is no evidence: each mutant is caught by the law that is named for it."""
+"""A suite that cannot fail is no evidence: each mutant is caught by the law that
+is named for it.
+"""
 
 import pytest
 from mutants import MUTANTS
@@ -9,7 +11,9 @@ _WITHOUT = {"swallows an unsupported case": "complex"}
 @pytest.mark.parametrize("name", MUTANTS)
 def test_mutant_is_caught(run_suite, name):
     mutant = MUTANTS[name]
-    done, report = run_suite(mutant.file, mutant.select, mutant=name, without=_WITHOUT.get(name, ""))
+    done, report = run_suite(
+        mutant.file, mutant.select, mutant=name, without=_WITHOUT.get(name, "")
+    )
     failed = {entry.law for entry in report.failed("loopback")} | {e.law for e in report.failed("")}
     assert done.returncode == 1, done.stdout
     assert mutant.law in failed, done.stdout

@@ -1,8 +1,10 @@
-"""The conformance kit: one suite that decides what every backend and every primitive does, and how precisely.
+"""The conformance kit: one suite that decides what every backend and every primitive does, and how
+precisely.
 
-Case = data, law = code, profile = a backend's own declaration. Importing this package imports the standard library only; numpy,
-pytest and mpmath come in where they are used. Run it with `tenferro-conformance run --backend mine` or with
-`pytest --pyargs tenferro_conformance.suite --tenferro-backend mine`. Read `case.py` next.
+Case = data, law = code, profile = a backend's own declaration. Importing this package imports the
+standard library only; numpy, pytest and mpmath come in where they are used. Run it with
+`tenferro-conformance run --backend mine` or with `pytest --pyargs tenferro_conformance.suite
+--tenferro-backend mine`. Read `case.py` next.
 """
 
 from __future__ import annotations

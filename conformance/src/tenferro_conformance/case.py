@@ -1,8 +1,9 @@
 """What a case is: data with an expectation; nothing here runs anything.
 
-A `Case` binds one primitive to stored inputs and, where an oracle exists, to stored outputs and derivatives; an `ErrorCase` states a
-refusal. The tables that make cases are `samples/<family>.py`, the stored numbers are in `golden/`, the laws that read them are in
-`suite/`. Imports the standard library only; numpy is imported when an array is asked for.
+A `Case` binds one primitive to stored inputs and, where an oracle exists, to stored outputs and
+derivatives; an `ErrorCase` states a refusal. The tables that make cases are `samples/<family>.py`,
+the stored numbers are in `golden/`, the laws that read them are in `suite/`. Imports the standard
+library only; numpy is imported when an array is asked for.
 """
 
 from __future__ import annotations
@@ -15,7 +16,17 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     import numpy as np
 
-__all__ = ["Case", "Domain", "ErrorCase", "GradPlan", "Layout", "Stored", "TolClass", "draw", "seed_of"]
+__all__ = [
+    "Case",
+    "Domain",
+    "ErrorCase",
+    "GradPlan",
+    "Layout",
+    "Stored",
+    "TolClass",
+    "draw",
+    "seed_of",
+]
 
 TolClass = Literal[
     "exact",
@@ -35,8 +46,8 @@ Layout = Literal["contiguous", "strided", "transposed", "reversed"]
 class Stored:
     """An array as data: shape, dtype name, flat Python numbers in row-major order.
 
-    `low` continues `data` beyond double precision, so that errors below one ulp are visible. `layout` is how `array` lays the numbers
-    out in memory; it never changes a value.
+    `low` continues `data` beyond double precision, so that errors below one ulp are visible.
+    `layout` is how `array` lays the numbers out in memory; it never changes a value.
     """
 
     shape: tuple[int, ...]
@@ -104,7 +115,8 @@ class GradPlan:
     wrt          inputs to differentiate
     order        highest order at which the laws apply
     tangents     one stored direction per input of `wrt`
-    derivatives  per order, per output: the stored derivative along the tangents; empty: differences are taken instead
+    derivatives  per order, per output: the stored derivative along the tangents; empty: differences
+                 are taken instead
     scale        per output: Σ |∂f/∂xᵢ·vᵢ|, what rounding errors are relative to where terms cancel
     smooth       False at a kink: the value is a convention, and differences would not agree with it
     """
@@ -158,10 +170,12 @@ class Case:
 
 @dataclass(frozen=True, kw_only=True)
 class ErrorCase:
-    """One refusal: this primitive with these parameters and avals raises this error with these fields.
+    """One refusal: this primitive with these parameters and avals raises this error with these
+    fields.
 
-    `avals` are (shape, dtype name) pairs. With `inputs` the refusal depends on data and happens at run time; such a case needs the
-    feature `checks`. A field whose value is `...` must exist, whatever it holds.
+    `avals` are (shape, dtype name) pairs. With `inputs` the refusal depends on data and happens at
+    run time; such a case needs the feature `checks`. A field whose value is `...` must exist,
+    whatever it holds.
     """
 
     id: str
@@ -184,7 +198,9 @@ def seed_of(text: str) -> int:
 def draw(text: str, shape: tuple[int, ...], dtype: str) -> Stored:
     """Reproducible numbers in ±[1/8, 2], multiples of 1/16: exact in every floating dtype.
 
-    >>> draw("std::sin/scalar/float64", (2,), "float64") == draw("std::sin/scalar/float64", (2,), "float64")
+    >>> draw("std::sin/scalar/float64", (2,), "float64") == draw(
+    ...     "std::sin/scalar/float64", (2,), "float64"
+    ... )
     True
     """
     stream = _splitmix(seed_of(text))

@@ -1,6 +1,7 @@
 """The command `tenferro-conformance`: run, matrix, diff, golden write, golden check.
 
-Thin: it parses arguments and calls `runner.py`, `matrix.py` and `golden.py`. Exit code 0 means that everything asked for holds.
+Thin: it parses arguments and calls `runner.py`, `matrix.py` and `golden.py`. Exit code 0 means that
+everything asked for holds.
 """
 
 from __future__ import annotations
@@ -25,11 +26,17 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="tenferro-conformance", description="prove backends against laws and stored numbers")
+    parser = argparse.ArgumentParser(
+        prog="tenferro-conformance", description="prove backends against laws and stored numbers"
+    )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     run = commands.add_parser("run", help="run the suite; further arguments go to pytest")
-    run.add_argument("--backend", action="append", default=[], metavar="NAME", help="repeatable; default: all")
-    run.add_argument("--require", action="append", default=[], metavar="NAME", help="fail if unavailable")
+    run.add_argument(
+        "--backend", action="append", default=[], metavar="NAME", help="repeatable; default: all"
+    )
+    run.add_argument(
+        "--require", action="append", default=[], metavar="NAME", help="fail if unavailable"
+    )
     run.add_argument("--level", type=int, help="test up to this level, not up to the claim")
     run.add_argument("--report", default="", metavar="PATH", help="write the JSON report")
     run.add_argument("--strict-new", action="store_true", help="count provisional cases too")
@@ -58,7 +65,11 @@ def _run(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
         fixed += ["--tenferro-strict-new"] if arguments.strict_new else []
         return run_children(
             resolve_names(arguments.backend),
-            lambda name, report: [*fixed, f"--tenferro-backend={name}", f"--tenferro-report={report}"],
+            lambda name, report: [
+                *fixed,
+                f"--tenferro-backend={name}",
+                f"--tenferro-report={report}",
+            ],
             require=arguments.require,
             report=arguments.report,
             strict_new=arguments.strict_new,
@@ -91,7 +102,9 @@ def _golden(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
     from tenferro_conformance import golden
 
     if arguments.action == "write":
-        print("\n".join(f"wrote {name}" for name in golden.write(datetime.date.today().isoformat())))
+        print(
+            "\n".join(f"wrote {name}" for name in golden.write(datetime.date.today().isoformat()))
+        )
         return 0
     problems = golden.check()
     print("\n".join(problems) or "stored numbers agree with the oracle")

@@ -1,7 +1,9 @@
-"""Derivatives without an oracle: five-point differences and the complex step, computed on the backend under test.
+"""Derivatives without an oracle: five-point differences and the complex step, computed on the
+backend under test.
 
-Used where a case stores no derivative (third-party cases, large arrays); the complex step also checks the analytic continuation of
-holomorphic primitives. Step sizes balance truncation and rounding. Read `oracle.py` for the better way.
+Used where a case stores no derivative (third-party cases, large arrays); the complex step also
+checks the analytic continuation of holomorphic primitives. Step sizes balance truncation and
+rounding. Read `oracle.py` for the better way.
 """
 
 from __future__ import annotations
@@ -14,15 +16,24 @@ import numpy as np
 from tenferro_conformance.case import Case
 from tenferro_conformance.engine import Outcome, Recorder, jvp
 
-__all__ = ["complex_step", "five_points", "has_complex_step", "is_needed", "require_complex_step", "require_five_points"]
+__all__ = [
+    "complex_step",
+    "five_points",
+    "has_complex_step",
+    "is_needed",
+    "require_complex_step",
+    "require_five_points",
+]
 
 _STEP = 2.0**-9
 #: step multiple → weight of the five-point formula
 STENCIL: Mapping[int, float] = {-2: 1 / 12, -1: -8 / 12, 1: 8 / 12, 2: -1 / 12}
 _TINY = 2.0**-100
 _HOLOMORPHIC = {
-    "std::exp", "std::log", "std::expm1", "std::log1p", "std::sin", "std::cos", "std::tan", "std::tanh", "std::logistic",
-    "std::sqrt", "std::rsqrt", "std::square", "std::mul", "std::div", "std::add", "std::sub", "std::neg", "std::integer_pow",
+    "std::exp", "std::log", "std::expm1", "std::log1p", "std::sin", "std::cos", "std::tan",
+    "std::tanh", "std::logistic",
+    "std::sqrt", "std::rsqrt", "std::square", "std::mul", "std::div", "std::add", "std::sub",
+    "std::neg", "std::integer_pow",
 }  # fmt: skip
 _DOUBLE = ("float64", "complex128")
 
@@ -37,7 +48,12 @@ def is_needed(case: Case) -> bool:
 def has_complex_step(case: Case) -> bool:
     """Can this real case be continued into the complex plane?"""
     assert case.grad is not None
-    return case.primitive in _HOLOMORPHIC and case.dtype == "float64" and case.edge == "wide" and case.grad.smooth
+    return (
+        case.primitive in _HOLOMORPHIC
+        and case.dtype == "float64"
+        and case.edge == "wide"
+        and case.grad.smooth
+    )
 
 
 def five_points(r: Recorder) -> None:
@@ -61,7 +77,9 @@ def require_five_points(out: Outcome) -> None:
         scale = max(float(np.max(np.abs(difference), initial=0.0)), 1.0)
         found = np.zeros_like(difference) if jv is None else jv
         error = float(np.max(np.abs(found - difference), initial=0.0))
-        assert error <= 1e-5 * scale, f"{out.case.id}: J v differs from the five-point difference by {error:.3g}"
+        assert error <= 1e-5 * scale, (
+            f"{out.case.id}: J v differs from the five-point difference by {error:.3g}"
+        )
 
 
 def complex_step(r: Recorder) -> None:
@@ -81,7 +99,9 @@ def require_complex_step(out: Outcome) -> None:
     for i, jv in enumerate(out.all("jv")):
         assert jv is not None
         want = out[f"fz{i}"].imag / _TINY
-        out.require_close(jv, want, f"output {i}", scale=float(np.max(np.abs(want), initial=0.0)), order=2)
+        out.require_close(
+            jv, want, f"output {i}", scale=float(np.max(np.abs(want), initial=0.0)), order=2
+        )
 
 
 def _wrt(case: Case) -> tuple[int, ...]:

@@ -1,8 +1,9 @@
-"""Two ways to the same derivative, one vocabulary for the golden tests: tidu's graphs, and the public API.
+"""Two ways to the same derivative, one vocabulary for the golden tests: tidu's graphs, and the
+public API.
 
-A door makes inputs, pushes tangents forward, pulls cotangents back and gives numbers. Functions are written with operators and with
-`tenferro.primitives`, which take handles and arrays alike, and may themselves use the door: derivatives nest. Read
-`suite/test_golden_scalar.py` for the use.
+A door makes inputs, pushes tangents forward, pulls cotangents back and gives numbers. Functions are
+written with operators and with `tenferro.primitives`, which take handles and arrays alike, and may
+themselves use the door: derivatives nest. Read `suite/test_golden_scalar.py` for the use.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
+
 import tenferro as tn
 from tenferro.computegraph import KeyView
 from tenferro.primitives import Aval, Handle, variable
 from tenferro.tidu import LinearizedGraph, linear_transpose, linearize
-
 from tenferro_conformance.engine import Session
 
 __all__ = ["Door", "GraphDoor", "PublicDoor", "close"]
@@ -71,9 +72,13 @@ class GraphDoor:
         """Linearize the seeded outputs, transpose, feed the seeds, read the outputs."""
 
         def seeded(*args: Any) -> tuple[Any, ...]:
-            return tuple(y for y, w in zip(_tuple(function(*args)), ws, strict=True) if w is not None)
+            return tuple(
+                y for y, w in zip(_tuple(function(*args)), ws, strict=True) if w is not None
+            )
 
-        return self._read(linear_transpose(self.linearized(seeded, xs)), [w for w in ws if w is not None])
+        return self._read(
+            linear_transpose(self.linearized(seeded, xs)), [w for w in ws if w is not None]
+        )
 
     def twice_transposed(self, function: Function, xs: Values, vs: Values) -> list[Handle | None]:
         """(Jᵀ)ᵀ v."""
@@ -145,7 +150,9 @@ def close(got: Values, want: Values, tolerance: float = 1e-10) -> None:
     for i, (g, w) in enumerate(zip(got, want, strict=True)):
         found, wanted = np.asarray(0.0 if g is None else g), np.asarray(0.0 if w is None else w)
         if w is not None and g is not None:
-            assert found.shape == wanted.shape, f"result {i} has shape {found.shape}, not {wanted.shape}"
+            assert found.shape == wanted.shape, (
+                f"result {i} has shape {found.shape}, not {wanted.shape}"
+            )
         error = float(np.max(np.abs(found - wanted), initial=0.0))
         limit = tolerance * max(1.0, float(np.max(np.abs(wanted), initial=0.0)))
         assert error <= limit, f"result {i} is {found}, not {wanted}"

@@ -1,8 +1,11 @@
-"""From a case to numbers: record a program on handles, merge it with its neighbours', compile, run on one backend.
+"""From a case to numbers: record a program on handles, merge it with its neighbours', compile, run
+on one backend.
 
-A law records what it needs with a `Recorder`; `Session.outcome` runs the programs of all cases of one primitive as one compiled program
-(compilers dislike a thousand small ones) and falls back to smaller batches when something raises, so that each case gets its own
-error. Derivatives are tidu's transforms on the recorded graph, seeds are inputs. Laws are in `suite/`; nothing here judges a number.
+A law records what it needs with a `Recorder`; `Session.outcome` runs the programs of all cases of
+one primitive as one compiled program (compilers dislike a thousand small ones) and falls back to
+smaller batches when something raises, so that each case gets its own error. Derivatives are tidu's
+transforms on the recorded graph, seeds are inputs. Laws are in `suite/`; nothing here judges a
+number.
 """
 
 from __future__ import annotations
@@ -14,19 +17,20 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
 from tenferro.backend import Backend, Executable
 from tenferro.backend import host as default_host
 from tenferro.computegraph import KeyView, ValueKey, compile_program, materialize_merge
 from tenferro.primitives import Aval, DType, Handle, Primitive, bind_all, variable
 from tenferro.tidu import linear_transpose, linearize, pullback, pushforward
-
 from tenferro_conformance.case import Case, Stored, draw
 from tenferro_conformance.errors import ToleranceError
 from tenferro_conformance.profile import Profile, Tol
 from tenferro_conformance.tolerances import Measure, bound_of, eps_of, require
 
 __all__ = [
-    "Batch", "Build", "Outcome", "Recorder", "Session", "double_transpose", "jvp", "operation_of", "vjp",
+    "Batch", "Build", "Outcome", "Recorder", "Session", "double_transpose", "jvp", "operation_of",
+    "vjp",
 ]  # fmt: skip
 
 Array = npt.NDArray[Any]
@@ -36,23 +40,28 @@ _VIEW = KeyView()
 BATCH = 64
 
 
-# --- primitives of cases ------------------------------------------------------------------------------
+# --- primitives of cases ------------------------------------------------------------------------
 
 
 @cache
-def _registry() -> Mapping[str, type[Primitive]]:
+def _registry() -> Mapping[str, Any]:
     return dict(default_host().primitives())
 
 
 def primitive_of(key: str) -> type[Primitive]:
     """The registered class of a primitive key."""
-    return _registry()[key]
+    cls: type[Primitive] = _registry()[key]
+    return cls
 
 
 def make_operation(key: str, params: Mapping[str, Any]) -> Primitive:
     """The operation of a key and parameters; dtype names become dtypes."""
-    typed = {k: DType.of(v) if k in ("dtype", "preferred") and isinstance(v, str) else v for k, v in params.items()}
-    return primitive_of(key)(**typed)
+    typed = {
+        k: DType.of(v) if k in ("dtype", "preferred") and isinstance(v, str) else v
+        for k, v in params.items()
+    }
+    operation: Primitive = primitive_of(key)(**typed)
+    return operation
 
 
 def operation_of(case: Case) -> Primitive:
@@ -60,7 +69,7 @@ def operation_of(case: Case) -> Primitive:
     return make_operation(case.primitive, case.params)
 
 
-# --- derivatives on handles ---------------------------------------------------------------------------
+# --- derivatives on handles ---------------------------------------------------------------------
 
 Handles = Sequence[Handle]
 Flows = Sequence[Handle | None]
@@ -101,7 +110,7 @@ def double_transpose(outputs: Handles, wrt: Handles) -> LinearMap:
     )
 
 
-# --- recording ----------------------------------------------------------------------------------------
+# --- recording ----------------------------------------------------------------------------------
 
 
 class Recorder:
@@ -158,7 +167,7 @@ class Recorder:
             self.output(f"{name}{i}", handle)
 
 
-# --- running ------------------------------------------------------------------------------------------
+# --- running ------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -199,7 +208,8 @@ class Outcome:
         """A result as a NumPy array; a structural zero is an error here."""
         operand = self.operand(name)
         assert operand is not None, f"{self.case.id}: nothing flows to {name!r}"
-        return self.session.backend.to_numpy(operand)
+        array: Array = self.session.backend.to_numpy(operand)
+        return array
 
     def get(self, name: str, like: Stored | Aval) -> Array:
         """A result as a NumPy array; a structural zero becomes zeros like `like`."""
@@ -218,22 +228,35 @@ class Outcome:
         wanted = [key for key in self.recorder.fed if _is_named(key, self.case.id, name)]
         return [self.recorder.fed[key] for key in wanted]
 
-    def require(self, name: str, want: Stored, *, order: int = 0, scale: Stored | None = None) -> None:
-        """The result is within its tolerance class, `order` derivatives deep; remembers what was measured."""
+    def require(
+        self, name: str, want: Stored, *, order: int = 0, scale: Stored | None = None
+    ) -> None:
+        """The result is within its tolerance class, `order` derivatives deep; remembers what was
+        measured.
+        """
         case = self.case
         found = require(
-            self.get(name, want), want, f"{case.id} {name}", tol=case.tol if order == 0 else _smooth(case.tol), order=order,
+            self.get(name, want), want, f"{case.id} {name}",
+            tol=case.tol if order == 0 else _smooth(case.tol), order=order,
             size=case.size, scale=scale, override=self.override if order == 0 else None,
         )  # fmt: skip
         self.measured.append(found)
 
-    def require_close(self, got: Array, want: Array, what: str, *, scale: float, order: int = 1) -> None:
+    def require_close(
+        self, got: Array, want: Array, what: str, *, scale: float, order: int = 1
+    ) -> None:
         """|got − want| ≤ bound · eps · scale, with the bound of the case's class."""
         case = self.case
-        error = float(np.max(np.abs(got.astype("complex128") - want.astype("complex128")), initial=0.0))
-        self.require_small(error, f"{case.id} {what}", dtype=str(got.dtype), scale=scale, order=order)
+        error = float(
+            np.max(np.abs(got.astype("complex128") - want.astype("complex128")), initial=0.0)
+        )
+        self.require_small(
+            error, f"{case.id} {what}", dtype=str(got.dtype), scale=scale, order=order
+        )
 
-    def require_small(self, error: float, what: str, *, dtype: str, scale: float, order: int = 1) -> None:
+    def require_small(
+        self, error: float, what: str, *, dtype: str, scale: float, order: int = 1
+    ) -> None:
         """error ≤ bound · eps · scale."""
         bound = max(bound_of(_smooth(self.case.tol), dtype, self.case.size, order), 4.0)
         unit = eps_of(dtype) * max(scale, 1e-30)
@@ -241,7 +264,8 @@ class Outcome:
         self.measured.append(found)
         if not error <= bound * unit:
             raise ToleranceError(
-                f"{what}: off by {error:.3g}, which is {found.measured:.3g} > {bound:.3g} units of {unit:.3g}",
+                f"{what}: off by {error:.3g}, which is {found.measured:.3g} > {bound:.3g} "
+                f"units of {unit:.3g}",
                 measured=found.measured, bound=bound,
             )  # fmt: skip
 
@@ -261,7 +285,11 @@ class Outcome:
 
 def _is_named(key: ValueKey, case_id: str, name: str) -> bool:
     identity = key.input_key
-    return isinstance(identity, tuple) and identity[0] == case_id and identity[1].rstrip("0123456789") == name
+    return (
+        isinstance(identity, tuple)
+        and identity[0] == case_id
+        and identity[1].rstrip("0123456789") == name
+    )
 
 
 def _smooth(tol: str) -> str:
@@ -281,18 +309,25 @@ class Session:
     def outcome(self, build: Build, case: Case, peers: Iterable[Case] = ()) -> Outcome:
         """Run a law's program of one case, together with those of its peers of the same primitive.
 
-        Laws that share a program (`build`) share its results. Raises what recording, compiling or running this case's program raised.
+        Laws that share a program (`build`) share its results. Raises what recording, compiling or
+        running this case's program raised.
         """
         done = self._done.setdefault(build, {})
         if case.id not in done:
-            kin = [c for c in peers if c.primitive == case.primitive and c.id != case.id and c.id not in done]
+            kin = [
+                c
+                for c in peers
+                if c.primitive == case.primitive and c.id != case.id and c.id not in done
+            ]
             done.update(self._record_and_run(build, [case, *kin]))
         found = done[case.id]
         if isinstance(found, Exception):
             raise found
         return found
 
-    def _record_and_run(self, build: Build, cases: Sequence[Case]) -> dict[str, Outcome | Exception]:
+    def _record_and_run(
+        self, build: Build, cases: Sequence[Case]
+    ) -> dict[str, Outcome | Exception]:
         done: dict[str, Outcome | Exception] = {}
         recorded = []
         for case in cases:
@@ -329,17 +364,26 @@ class Session:
             for name, key in r.outputs.items():
                 places[name] = None if key is None else count
                 count += key is not None
-            done[r.case.id] = Outcome(r.case, self, r, batch, places, {k: place_of[k] for k in r.fed})
+            done[r.case.id] = Outcome(
+                r.case, self, r, batch, places, {k: place_of[k] for k in r.fed}
+            )
         return done
 
-    def execute(self, inputs: Sequence[ValueKey], outputs: Sequence[ValueKey], arrays: Sequence[Any]) -> Batch:
+    def execute(
+        self, inputs: Sequence[ValueKey], outputs: Sequence[ValueKey], arrays: Sequence[Any]
+    ) -> Batch:
         """Materialize, compile, run."""
         program = compile_program(materialize_merge(_VIEW, outputs, inputs=inputs))
         executable = self.backend.compile(program, program.input_avals)
-        operands = [self.backend.asoperand(a, aval) for a, aval in zip(arrays, program.input_avals, strict=True)]
+        operands = [
+            self.backend.asoperand(a, aval)
+            for a, aval in zip(arrays, program.input_avals, strict=True)
+        ]
         return Batch(executable, operands, executable(*operands))
 
     def evaluate(self, inputs: Mapping[Handle, Any], outputs: Handles) -> list[Array]:
         """Numbers of a few values, for tests that are not about a case."""
-        batch = self.execute([h.key for h in inputs], _keys(outputs), [np.asarray(a) for a in inputs.values()])
+        batch = self.execute(
+            [h.key for h in inputs], _keys(outputs), [np.asarray(a) for a in inputs.values()]
+        )
         return [self.backend.to_numpy(operand) for operand in batch.results]

@@ -1,7 +1,8 @@
 """The exceptions of the kit: a broken law, a wrong number, a rotten profile.
 
-They are raised by the suite and by the command line, never by a backend. Laws raise subclasses of `AssertionError`, so that
-pytest shows them as failures and `Exclude(raises=ToleranceError)` can name one. Read `profile.py` next.
+They are raised by the suite and by the command line, never by a backend. Laws raise subclasses of
+`AssertionError`, so that pytest shows them as failures and `Exclude(raises=ToleranceError)` can
+name one. Read `profile.py` next.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ class ToleranceError(LawViolationError):
 
 
 class ProfileError(ValueError):
-    """A profile is not valid: an exclusion without reason, matching nothing, or past its `until`."""
+    """A profile is not valid: an exclusion without reason, matching nothing, or past
+    its `until`.
+    """
 
 
 class GoldenDataError(ValueError):

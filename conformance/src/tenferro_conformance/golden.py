@@ -1,7 +1,8 @@
 """Stored numbers: read them, write them, check them against the oracle.
 
-`load` needs the standard library only and refuses a file that differs from the manifest. `write` and `check` compute everything anew
-with `oracle.py` (mpmath); writing is an explicit command, never a side effect of a test run. Large arrays live in `large.npz`.
+`load` needs the standard library only and refuses a file that differs from the manifest. `write`
+and `check` compute everything anew with `oracle.py` (mpmath); writing is an explicit command, never
+a side effect of a test run. Large arrays live in `large.npz`.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ LARGE = 256
 DIFFERENTIATED = 64
 
 
-# --- reading ------------------------------------------------------------------------------------------
+# --- reading ------------------------------------------------------------------------------------
 
 
 @cache
@@ -56,13 +57,18 @@ def _manifest() -> Mapping[str, str]:
 
 def _verify(path: Path) -> None:
     if _manifest().get(path.name) != hashlib.sha256(path.read_bytes()).hexdigest():
-        raise GoldenDataError(f"golden/{path.name} differs from MANIFEST.sha256; run `tenferro-conformance golden check`")
+        raise GoldenDataError(
+            f"golden/{path.name} differs from MANIFEST.sha256; "
+            "`tenferro-conformance golden check` says where"
+        )
 
 
 def _with_large(key: str, entry: dict[str, Any]) -> dict[str, Any]:
     """Replace references into the npz file by their numbers."""
     return {
-        name: {**value, **_from_npz(value["npz"])} if isinstance(value, dict) and "npz" in value else value
+        name: {**value, **_from_npz(value["npz"])}
+        if isinstance(value, dict) and "npz" in value
+        else value
         for name, value in entry.items()
     }
 
@@ -81,7 +87,7 @@ def _from_npz(name: str) -> dict[str, Any]:
     return found
 
 
-# --- computing ----------------------------------------------------------------------------------------
+# --- computing ----------------------------------------------------------------------------------
 
 
 def _to_tensor(stored: Stored) -> Tensor:
@@ -109,7 +115,11 @@ def _packed(tensor: Tensor) -> dict[str, Any]:
     if all(isinstance(entry, int) for entry in tensor.flat) and tensor.flat:
         return {"shape": list(tensor.shape), "kind": "exact", "data": list(tensor.flat)}
     is_complex = any(isinstance(entry, mp.mpc) for entry in tensor.flat)
-    reals = [part for entry in tensor.flat for part in ((entry.real, entry.imag) if is_complex else (entry,))]
+    reals = [
+        part
+        for entry in tensor.flat
+        for part in ((entry.real, entry.imag) if is_complex else (entry,))
+    ]
     pairs = [_pair(part) for part in reals]
     packed: dict[str, Any] = {
         "shape": list(tensor.shape),
@@ -125,10 +135,11 @@ def _given(stored: Stored) -> dict[str, Any]:
     """An input as JSON data."""
     if not stored.dtype.startswith(("float", "complex")):
         return {"shape": list(stored.shape), "kind": "exact", "data": list(stored.data)}
-    flat = [complex(x) for x in stored.data] if stored.dtype.startswith("complex") else stored.data
-    kind = "complex" if stored.dtype.startswith("complex") else "real"
-    reals = [part for x in flat for part in ((x.real, x.imag) if kind == "complex" else (float(x),))]
-    return {"shape": list(stored.shape), "kind": kind, "data": [part.hex() for part in reals]}
+    if stored.dtype.startswith("complex"):
+        kind, parts = "complex", [p for z in map(complex, stored.data) for p in (z.real, z.imag)]
+    else:
+        kind, parts = "real", [float(x) for x in stored.data]
+    return {"shape": list(stored.shape), "kind": kind, "data": [part.hex() for part in parts]}
 
 
 def compute(primitive: str, row: Row, dtype: str, key: str) -> dict[str, Any]:
@@ -136,26 +147,40 @@ def compute(primitive: str, row: Row, dtype: str, key: str) -> dict[str, Any]:
     from tenferro_conformance import oracle
 
     inputs = row.stored_inputs(dtype)
-    params = {name: value(dtype) if callable(value) else value for name, value in row.params.items()}
+    params = {
+        name: value(dtype) if callable(value) else value for name, value in row.params.items()
+    }
     tensors = [_to_tensor(x) for x in inputs]
     entry: dict[str, Any] = {"inputs": [_given(x) for x in inputs]}
     if row.expected is ORACLE:
         entry["expected"] = _packed(oracle.reference(primitive, params, tensors))
     if row.size > 1 or primitive == "std::dot_general":
         entry["scale"] = _packed(oracle.scale_of(primitive, params, tensors))
-    if row.wrt and row.derivative is ORACLE and sum(len(tensors[i].flat) for i in row.wrt) <= DIFFERENTIATED:
+    if (
+        row.wrt
+        and row.derivative is ORACLE
+        and sum(len(tensors[i].flat) for i in row.wrt) <= DIFFERENTIATED
+    ):
         entry.update(_derivatives(primitive, params, tensors, inputs, row, key))
     return entry
 
 
 def _derivatives(
-    primitive: str, params: Mapping[str, Any], tensors: Sequence[Tensor], inputs: Sequence[Stored], row: Row, key: str
+    primitive: str,
+    params: Mapping[str, Any],
+    tensors: Sequence[Tensor],
+    inputs: Sequence[Stored],
+    row: Row,
+    key: str,
 ) -> dict[str, Any]:
     from tenferro_conformance import oracle
 
     tangents = {i: draw(f"{key}#tangent{i}", inputs[i].shape, inputs[i].dtype) for i in row.wrt}
     directions = {i: _to_tensor(tangent) for i, tangent in tangents.items()}
-    along = [_without_noise(oracle.directional(primitive, params, tensors, directions, n)) for n in range(1, row.order + 1)]
+    along = [
+        _without_noise(oracle.directional(primitive, params, tensors, directions, n))
+        for n in range(1, row.order + 1)
+    ]
     return {
         "tangents": [_given(tangents[i]) for i in row.wrt],
         "derivatives": [_packed(d) for d in along],
@@ -164,7 +189,9 @@ def _derivatives(
 
 
 def _without_noise(derivative: Tensor) -> Tensor:
-    """Zero where only the error of the differences is left (below 1e-40 relative to numbers of order one)."""
+    """Zero where only the error of the differences is left (below 1e-40 relative to numbers of
+    order one).
+    """
     return derivative.map(lambda entry: entry if abs(entry) > 1e-34 else 0 * entry)
 
 
@@ -190,10 +217,14 @@ def _moved_to_npz(key: str, entry: dict[str, Any], arrays: dict[str, Any]) -> di
             continue
         place = f"{key}#{name}"
         arrays[f"{place}:data"] = np.array([float.fromhex(x) for x in value["data"]])
-        arrays[f"{place}:low"] = np.array([float.fromhex(x) for x in value.get("low", ["0x0p0"] * len(value["data"]))])
+        arrays[f"{place}:low"] = np.array(
+            [float.fromhex(x) for x in value.get("low", ["0x0p0"] * len(value["data"]))]
+        )
         kept[name] = {"shape": value["shape"], "kind": value["kind"], "npz": place}
     if any(len(x["data"]) > LARGE for x in entry["inputs"]):
-        kept["inputs"] = [{"shape": x["shape"], "kind": x["kind"], "sha256": _digest(x)} for x in entry["inputs"]]
+        kept["inputs"] = [
+            {"shape": x["shape"], "kind": x["kind"], "sha256": _digest(x)} for x in entry["inputs"]
+        ]
     return kept
 
 
@@ -204,11 +235,14 @@ def _digest(given: Mapping[str, Any]) -> str:
 def generate() -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
     """All entries of all families, and the large arrays, computed anew."""
     arrays: dict[str, Any] = {}
-    found = {family: {key: _moved_to_npz(key, entry, arrays) for key, entry in _entries(family)} for family in FAMILIES}
+    found = {
+        family: {key: _moved_to_npz(key, entry, arrays) for key, entry in _entries(family)}
+        for family in FAMILIES
+    }
     return found, arrays
 
 
-# --- writing and checking -----------------------------------------------------------------------------
+# --- writing and checking -----------------------------------------------------------------------
 
 
 def write(date: str) -> list[str]:
@@ -220,14 +254,19 @@ def write(date: str) -> list[str]:
 
     families, arrays = generate()
     for family, entries in families.items():
-        header = {"schema": SCHEMA, "generator": "tenferro_conformance.oracle", "mpmath": mpmath.__version__,
+        header = {"schema": SCHEMA, "generator": "tenferro_conformance.oracle",
+                  "mpmath": mpmath.__version__,
                   "digits": DIGITS, "date": date}  # fmt: skip
         head = json.dumps(header)[1:-1]
-        lines = ",\n".join(f"{json.dumps(key)}: {_dumps(entry)}" for key, entry in sorted(entries.items()))
+        lines = ",\n".join(
+            f"{json.dumps(key)}: {_dumps(entry)}" for key, entry in sorted(entries.items())
+        )
         (FOLDER / f"{family}.json").write_text(f'{{{head}, "entries": {{\n{lines}\n}}}}\n')
     np.savez(FOLDER / "large.npz", **{name: arrays[name] for name in sorted(arrays)})
     names = [*(f"{family}.json" for family in sorted(families)), "large.npz"]
-    lines = "".join(f"{hashlib.sha256((FOLDER / name).read_bytes()).hexdigest()}  {name}\n" for name in names)
+    lines = "".join(
+        f"{hashlib.sha256((FOLDER / name).read_bytes()).hexdigest()}  {name}\n" for name in names
+    )
     (FOLDER / "MANIFEST.sha256").write_text(lines)
     return names
 
@@ -242,7 +281,11 @@ def check() -> list[str]:
     problems = [f"{name}: not in the manifest, or altered" for name in _altered()]
     for family, entries in families.items():
         stored = json.loads((FOLDER / f"{family}.json").read_text())["entries"]
-        problems += [f"{key}: missing or stale" for key in sorted(entries) if _json(entries[key]) != stored.get(key)]
+        problems += [
+            f"{key}: missing or stale"
+            for key in sorted(entries)
+            if _json(entries[key]) != stored.get(key)
+        ]
         problems += [f"{key}: no row asks for it" for key in sorted(set(stored) - set(entries))]
     return problems + _different_arrays(arrays)
 
@@ -253,7 +296,11 @@ def _json(entry: Mapping[str, Any]) -> Any:
 
 def _altered() -> list[str]:
     names = [*(f"{family}.json" for family in FAMILIES), "large.npz"]
-    return [n for n in names if _manifest().get(n) != hashlib.sha256((FOLDER / n).read_bytes()).hexdigest()]
+    return [
+        n
+        for n in names
+        if _manifest().get(n) != hashlib.sha256((FOLDER / n).read_bytes()).hexdigest()
+    ]
 
 
 def _different_arrays(arrays: Mapping[str, Any]) -> list[str]:
@@ -261,7 +308,11 @@ def _different_arrays(arrays: Mapping[str, Any]) -> list[str]:
 
     stored = np.load(FOLDER / "large.npz", allow_pickle=False)
     names = sorted(set(arrays) ^ set(stored.files))
-    differ = [name for name in sorted(arrays) if name in stored.files and not np.array_equal(arrays[name], stored[name])]
+    differ = [
+        name
+        for name in sorted(arrays)
+        if name in stored.files and not np.array_equal(arrays[name], stored[name])
+    ]
     return [f"large.npz: {name} missing or stale" for name in [*names, *differ]]
 
 

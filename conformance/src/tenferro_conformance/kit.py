@@ -1,8 +1,8 @@
 """Which backends are tested with which cases: the part of the pytest plugin that knows tenferro.
 
-Profiles come from the entry-point group `tenferro.conformance`, backends from the host; everything is decided at collection, sorted
-and deterministic. Imported only when a test asks for a tenferro fixture, so the plugin stays inert elsewhere. Read
-`pytest_plugin.py` next.
+Profiles come from the entry-point group `tenferro.conformance`, backends from the host; everything
+is decided at collection, sorted and deterministic. Imported only when a test asks for a tenferro
+fixture, so the plugin stays inert elsewhere. Read `pytest_plugin.py` next.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from importlib import metadata
 from typing import Any, Literal
 
 from tenferro.backend import Backend, BackendConfig, PluginWarning, host
-
 from tenferro_conformance import SUITE_VERSION
 from tenferro_conformance.case import Case, ErrorCase
 from tenferro_conformance.engine import Session
@@ -42,7 +41,9 @@ def register_cases(cases: Iterable[Case]) -> None:
 
 
 def _published() -> dict[str, metadata.EntryPoint]:
-    """The entry points of the kit's group by name: profiles by backend, case tables by namespace."""
+    """The entry points of the kit's group by name: profiles by backend, case tables by
+    namespace.
+    """
     points = metadata.entry_points(group=GROUP)  # noqa: TID251 - this group is the kit's own
     return {point.name: point for point in sorted(points, key=lambda p: p.name)}
 
@@ -54,7 +55,9 @@ def profile_of(backend: str) -> Profile:
     point = _published().get(backend)
     found = point.load() if point is not None else Profile()
     if not isinstance(found, Profile):
-        raise ProfileError(f"entry point {backend!r} of {GROUP} gives {type(found).__name__}, which is no Profile")
+        raise ProfileError(
+            f"entry point {backend!r} of {GROUP} gives {type(found).__name__}, which is no Profile"
+        )
     return found
 
 
@@ -110,7 +113,11 @@ class Kit:
             self.unavailable[name] = about
             return
         profile = profile_of(name)
-        validate(profile, [case.id for case in self.cases], version=about.distribution.rpartition(" ")[2] or "0")
+        validate(
+            profile,
+            [case.id for case in self.cases],
+            version=about.distribution.rpartition(" ")[2] or "0",
+        )
         features = frozenset(profile.features if profile.features is not None else about.features)
         level = self._level if self._level is not None else profile.level
         about.level, about.ad, about.features = profile.level, profile.ad, sorted(features)
@@ -124,7 +131,9 @@ class Kit:
             self._sessions[name] = Session(name, make_backend(name, profile), profile)
         return self._sessions[name]
 
-    def selected(self, backend: str, *, grad: bool, kind: Literal["supported", "unsupported"] = "supported") -> list[Case]:
+    def selected(
+        self, backend: str, *, grad: bool, kind: Literal["supported", "unsupported"] = "supported"
+    ) -> list[Case]:
         """The cases of one backend, sorted by id."""
         selection = self.selections[backend]
         if grad and not selection.profile.ad:
@@ -151,7 +160,9 @@ def claim_of(profile: Profile) -> str:
 
 def available_backends() -> list[str]:
     """Names of all backends that the host knows, sorted."""
-    return sorted({record.name for record in host().records() if record.group == "tenferro.backends"})
+    return sorted(
+        {record.name for record in host().records() if record.group == "tenferro.backends"}
+    )
 
 
 def resolve_names(names: Sequence[str]) -> list[str]:
@@ -163,9 +174,13 @@ def resolve_names(names: Sequence[str]) -> list[str]:
 
 def describe(name: str) -> BackendReport:
     """What the host says about a backend: status, reason, versions, devices."""
-    record = next((r for r in host().records() if r.group == "tenferro.backends" and r.name == name), None)
+    record = next(
+        (r for r in host().records() if r.group == "tenferro.backends" and r.name == name), None
+    )
     if record is None:
-        raise ProfileError(f"no backend is called {name!r}; installed: {', '.join(available_backends()) or 'none'}")
+        raise ProfileError(
+            f"no backend is called {name!r}; installed: {', '.join(available_backends()) or 'none'}"
+        )
     about = BackendReport(name=name, distribution=f"{record.dist} {record.version}".strip())
     try:
         with warnings.catch_warnings():  # another plugin that is broken is not this backend's fault

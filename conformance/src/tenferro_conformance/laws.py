@@ -1,7 +1,8 @@
-"""How laws judge: inner products, comparisons of modes, node-by-node evaluation. Helpers of `suite/`.
+"""How laws judge: inner products, comparisons of modes, node-by-node evaluation. Helpers of
+`suite/`.
 
-Each function takes an `Outcome` and raises `LawViolationError` or `ToleranceError`. The statements of the laws stand in the docstrings
-of the tests; the programs in `programs.py`.
+Each function takes an `Outcome` and raises `LawViolationError` or `ToleranceError`. The statements
+of the laws stand in the docstrings of the tests; the programs in `programs.py`.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
 from tenferro.computegraph import KeyView, compile_program, derive, evaluate, materialize_merge
 from tenferro.primitives import Aval, Handle, Primitive, variable
-
 from tenferro_conformance.case import Case, Stored
 from tenferro_conformance.engine import Outcome, Session
 from tenferro_conformance.errors import LawViolationError
@@ -21,8 +22,10 @@ from tenferro_conformance.programs import FACTORS, linear_groups
 from tenferro_conformance.tolerances import same_bits, sum_of_products
 
 __all__ = [
-    "node_by_node", "require_adjoint", "require_aval", "require_decomposition", "require_derivatives", "require_double_transpose",
-    "require_fidelity", "require_linearity", "require_modes_agree", "require_purity", "require_round_trip",
+    "node_by_node", "require_adjoint", "require_aval", "require_decomposition",
+    "require_derivatives", "require_double_transpose",
+    "require_fidelity", "require_linearity", "require_modes_agree", "require_purity",
+    "require_round_trip",
     "require_same_node_by_node", "require_second_adjoint", "require_value",
 ]  # fmt: skip
 
@@ -37,13 +40,18 @@ def require_value(out: Outcome) -> None:
 
 
 def require_aval(out: Outcome) -> None:
-    """Every output has the shape and dtype that abstract evaluation says, by the backend's account and by NumPy's."""
+    """Every output has the shape and dtype that abstract evaluation says, by the backend's account
+    and by NumPy's.
+    """
     for name, key in out.recorder.outputs.items():
         assert key is not None
         said, array = out.session.backend.aval_of(out.operand(name)), out[name]
         found = Aval(array.shape, str(array.dtype))
         if not said == found == key.aval:
-            raise LawViolationError(f"{out.case.id} {name}: abstract_eval says {key.aval}, the backend {said}, the numbers {found}")
+            raise LawViolationError(
+                f"{out.case.id} {name}: abstract_eval says {key.aval}, the backend {said}, "
+                f"the numbers {found}"
+            )
 
 
 def require_fidelity(out: Outcome) -> None:
@@ -53,9 +61,15 @@ def require_fidelity(out: Outcome) -> None:
     for i, want in enumerate(out.case.expected or ()):
         operand = out.operand(f"y{i}")
         if not backend.owns(operand) or not isinstance(operand, own):
-            raise LawViolationError(f"{out.case.id} y{i}: the result is a {type(operand).__name__}, not the backend's {own.__name__}")
+            raise LawViolationError(
+                f"{out.case.id} y{i}: the result is a {type(operand).__name__}, "
+                f"not the backend's {own.__name__}"
+            )
         if _is_narrow(out[f"y{i}"]) and not _is_narrow(want.array()):
-            raise LawViolationError(f"{out.case.id} y{i}: every number fits in single precision; the computation was narrowed")
+            raise LawViolationError(
+                f"{out.case.id} y{i}: every number fits in single precision; "
+                "the computation was narrowed"
+            )
 
 
 def _is_narrow(array: Array) -> bool:
@@ -82,14 +96,22 @@ def require_purity(out: Outcome) -> None:
 
 
 def _require_no_alias(out: Outcome, results: Sequence[Any], operands: Sequence[Any]) -> None:
-    """NumPy results must be writeable; no two arrays may share memory, as far as NumPy can see it."""
+    """NumPy results must be writeable; no two arrays may share memory, as far as NumPy
+    can see it.
+    """
     to_numpy = out.session.backend.to_numpy
     views = [np.asarray(to_numpy(x)) for x in [*results, *operands]]
     for i, result in enumerate(results):
         if isinstance(result, np.ndarray) and not result.flags.writeable:
             raise LawViolationError(f"{out.case.id}: result {i} is read-only")
-        if any(np.may_share_memory(views[i], other) for j, other in enumerate(views) if j != i and views[i].size):
-            raise LawViolationError(f"{out.case.id}: result {i} aliases an operand or another result")
+        if any(
+            np.may_share_memory(views[i], other)
+            for j, other in enumerate(views)
+            if j != i and views[i].size
+        ):
+            raise LawViolationError(
+                f"{out.case.id}: result {i} aliases an operand or another result"
+            )
 
 
 def require_linearity(out: Outcome) -> None:
@@ -117,7 +139,8 @@ def require_adjoint(out: Outcome) -> None:
     left, left_scale = _pairing(out.fed("w"), out.all("jv"))
     right, right_scale = _pairing(out.fed("v"), out.all("jtw"))
     dtype = _working_dtype(out)
-    out.require_small(abs(left - right), f"{out.case.id}: ⟨w, Jv⟩ = {left}, ⟨Jᵀw, v⟩ = {right}", dtype=dtype,
+    out.require_small(abs(left - right), f"{out.case.id}: ⟨w, Jv⟩ = {left}, ⟨Jᵀw, v⟩ = {right}",
+        dtype=dtype,
                       scale=left_scale + right_scale)  # fmt: skip
 
 
@@ -169,7 +192,13 @@ def require_modes_agree(out: Outcome) -> None:
     values = [number for number, _ in found.values()]
     scale = sum(size for _, size in found.values())
     shown = ", ".join(f"{name} {number}" for name, (number, _) in found.items())
-    out.require_small(max(values) - min(values), f"{out.case.id}: {shown}", dtype=_working_dtype(out), scale=scale, order=2)
+    out.require_small(
+        max(values) - min(values),
+        f"{out.case.id}: {shown}",
+        dtype=_working_dtype(out),
+        scale=scale,
+        order=2,
+    )
 
 
 def _known(arrays: Sequence[Array | None]) -> list[Array]:
@@ -181,7 +210,8 @@ def require_second_adjoint(out: Outcome) -> None:
     left, left_scale = _pairing(out.fed("w"), out.all("jv"))
     right, right_scale = _pairing(out.fed("u"), out.all("jtw"))
     out.require_small(abs(left - right), f"{out.case.id}: ⟨w, Dp·u⟩ = {left}, ⟨Dpᵀ·w, u⟩ = {right}",
-                      dtype=_working_dtype(out), scale=left_scale + right_scale, order=2)  # fmt: skip
+                      dtype=_working_dtype(out), scale=left_scale + right_scale,
+                      order=2)  # fmt: skip
 
 
 def require_round_trip(session: Session, case: Case) -> None:
@@ -191,7 +221,10 @@ def require_round_trip(session: Session, case: Case) -> None:
         operand = session.backend.asoperand(array, Aval(array.shape, stored.dtype))
         back = np.asarray(session.backend.to_numpy(operand))
         if not session.backend.owns(operand):
-            raise LawViolationError(f"{case.id} input {i}: asoperand gave a {type(operand).__name__} that the backend does not own")
+            raise LawViolationError(
+                f"{case.id} input {i}: asoperand gave a {type(operand).__name__} "
+                "that the backend does not own"
+            )
         if not same_bits(back, array):
             raise LawViolationError(f"{case.id} input {i}: the round trip changed bits")
 
@@ -214,13 +247,22 @@ def require_decomposition(out: Outcome) -> None:
         assert got is not None
         assert want is not None
         stored = Stored(shape=want.shape, dtype=str(want.dtype), data=tuple(want.ravel().tolist()))
-        out.require(f"d{i}", stored, order=int(out.case.tol != "exact"), scale=(out.case.scale or (None,))[0])
+        out.require(
+            f"d{i}",
+            stored,
+            order=int(out.case.tol != "exact"),
+            scale=(out.case.scale or (None,))[0],
+        )
 
 
 def node_by_node(out: Outcome) -> dict[str, Array]:
-    """The same program on the reference interpreter, each node compiled and run as a program of its own."""
+    """The same program on the reference interpreter, each node compiled and run as a program of its
+    own.
+    """
     keys = {name: key for name, key in out.recorder.outputs.items() if key is not None}
-    program = compile_program(materialize_merge(KeyView(), list(keys.values()), inputs=list(out.recorder.fed)))
+    program = compile_program(
+        materialize_merge(KeyView(), list(keys.values()), inputs=list(out.recorder.fed))
+    )
     single = SingleNodes(out.session)
     found = evaluate(program, single, list(out.recorder.fed.values()))
     return dict(zip(keys, found, strict=True))

@@ -1,8 +1,10 @@
-"""The oracle: what each standard primitive means, in exact integers and in mpmath numbers of 150 digits.
+"""The oracle: what each standard primitive means, in exact integers and in mpmath numbers of 150
+digits.
 
-Written from the definitions as index formulas over nested indices; it calls no array library, so it shares no code with any
-backend. `reference` evaluates a primitive, `directional` differentiates it along a direction by central differences with a step of
-1e-20, whose error is below 1e-40. Needs the extra `oracle` (mpmath); only `golden.py` imports it, and no test run does.
+Written from the definitions as index formulas over nested indices; it calls no array library, so it
+shares no code with any backend. `reference` evaluates a primitive, `directional` differentiates it
+along a direction by central differences with a step of 1e-20, whose error is below 1e-40. Needs the
+extra `oracle` (mpmath); only `golden.py` imports it, and no test run does.
 """
 
 from __future__ import annotations
@@ -54,12 +56,15 @@ class Tensor:
 
 def _elementwise(function: Callable[..., Any]) -> Callable[..., Tensor]:
     def apply(params: Params, *xs: Tensor) -> Tensor:
-        return Tensor(xs[0].shape, tuple(function(*entries) for entries in zip(*(x.flat for x in xs), strict=True)))
+        return Tensor(
+            xs[0].shape,
+            tuple(function(*entries) for entries in zip(*(x.flat for x in xs), strict=True)),
+        )
 
     return apply
 
 
-# --- scalar functions ---------------------------------------------------------------------------------
+# --- scalar functions ---------------------------------------------------------------------------
 
 
 def _div(x: Any, y: Any) -> Any:
@@ -95,7 +100,7 @@ def _real(z: Any) -> Any:
     return z.real if isinstance(z, mp.mpc | complex) else z
 
 
-# --- structural ---------------------------------------------------------------------------------------
+# --- structural ---------------------------------------------------------------------------------
 
 
 def _reshape(params: Params, x: Tensor) -> Tensor:
@@ -127,14 +132,19 @@ def _broadcast_in_dim(params: Params, x: Tensor) -> Tensor:
 def _slice(params: Params, x: Tensor) -> Tensor:
     start, limit = params["start"], params["limit"]
     strides = params["strides"] or (1,) * len(start)
-    shape = [-(-(high - low) // step) for low, high, step in zip(start, limit, strides, strict=True)]
-    return Tensor.make(shape, lambda i: x[[low + k * step for low, k, step in zip(start, i, strides, strict=True)]])
+    shape = [
+        -(-(high - low) // step) for low, high, step in zip(start, limit, strides, strict=True)
+    ]
+    return Tensor.make(
+        shape, lambda i: x[[low + k * step for low, k, step in zip(start, i, strides, strict=True)]]
+    )
 
 
 def _pad(params: Params, x: Tensor, value: Tensor) -> Tensor:
     low, high, interior = params["low"], params["high"], params["interior"]
     shape = [
-        lo + n + max(n - 1, 0) * gap + hi for n, lo, hi, gap in zip(x.shape, low, high, interior, strict=True)
+        lo + n + max(n - 1, 0) * gap + hi
+        for n, lo, hi, gap in zip(x.shape, low, high, interior, strict=True)
     ]
 
     def source(index: Index) -> Any:
@@ -167,7 +177,9 @@ def _concatenate(params: Params, *xs: Tensor) -> Tensor:
 
 def _reverse(params: Params, x: Tensor) -> Tensor:
     flipped = params["dimensions"]
-    return Tensor.make(x.shape, lambda i: x[[x.shape[d] - 1 - k if d in flipped else k for d, k in enumerate(i)]])
+    return Tensor.make(
+        x.shape, lambda i: x[[x.shape[d] - 1 - k if d in flipped else k for d, k in enumerate(i)]]
+    )
 
 
 def _convert(params: Params, x: Tensor) -> Tensor:
@@ -192,10 +204,12 @@ def _constant(params: Params) -> Tensor:
 
 
 def _iota(params: Params) -> Tensor:
-    return Tensor.make(params["shape"], lambda i: _CONVERSIONS[_kind(params["dtype"])](i[params["dimension"]]))
+    return Tensor.make(
+        params["shape"], lambda i: _CONVERSIONS[_kind(params["dtype"])](i[params["dimension"]])
+    )
 
 
-# --- reductions ---------------------------------------------------------------------------------------
+# --- reductions ---------------------------------------------------------------------------------
 
 
 def _reduced(x: Tensor, axes: Sequence[int], fold: Callable[[list[Any]], Any]) -> Tensor:
@@ -231,23 +245,35 @@ def _product(found: list[Any]) -> Any:
     return total
 
 
-# --- contraction and indexing -------------------------------------------------------------------------
+# --- contraction and indexing -------------------------------------------------------------------
 
 
 def _dot_general(params: Params, a: Tensor, b: Tensor) -> Tensor:
-    ca, cb, ba, bb = (tuple(params[name]) for name in ("lhs_contract", "rhs_contract", "lhs_batch", "rhs_batch"))
+    ca, cb, ba, bb = (
+        tuple(params[name]) for name in ("lhs_contract", "rhs_contract", "lhs_batch", "rhs_batch")
+    )
     fa = [d for d in range(len(a.shape)) if d not in ca + ba]
     fb = [d for d in range(len(b.shape)) if d not in cb + bb]
     summed = [a.shape[d] for d in ca]
     shape = [a.shape[d] for d in ba] + [a.shape[d] for d in fa] + [b.shape[d] for d in fb]
 
     def entry(index: Index) -> Any:
-        batch, left, right = index[: len(ba)], index[len(ba) : len(ba) + len(fa)], index[len(ba) + len(fa) :]
+        batch, left, right = (
+            index[: len(ba)],
+            index[len(ba) : len(ba) + len(fa)],
+            index[len(ba) + len(fa) :],
+        )
         total = 0
         for k in _indices(summed):
             at_a, at_b = [0] * len(a.shape), [0] * len(b.shape)
-            for places, at in ((zip(ba, batch), at_a), (zip(fa, left), at_a), (zip(ca, k), at_a),
-                               (zip(bb, batch), at_b), (zip(fb, right), at_b), (zip(cb, k), at_b)):
+            for places, at in (
+                (zip(ba, batch, strict=True), at_a),
+                (zip(fa, left, strict=True), at_a),
+                (zip(ca, k, strict=True), at_a),
+                (zip(bb, batch, strict=True), at_b),
+                (zip(fb, right, strict=True), at_b),
+                (zip(cb, k, strict=True), at_b),
+            ):
                 for d, position in places:
                     at[d] = position
             total = total + a[at_a] * b[at_b]
@@ -296,7 +322,9 @@ def _scatter_add(params: Params, x: Tensor, indices: Tensor, updates: Tensor) ->
         sizes[d] = updates.shape[axis]
     out = {index: x[index] for index in _indices(x.shape)}
     for at in _indices(updates.shape):
-        corner = _corner(indices, [k for d, k in enumerate(at) if d not in window_dims], mapped, rank)
+        corner = _corner(
+            indices, [k for d, k in enumerate(at) if d not in window_dims], mapped, rank
+        )
         if mode == "clip":
             corner = [min(max(c, 0), n - s) for c, n, s in zip(corner, x.shape, sizes, strict=True)]
         elif any(c < 0 or c + s > n for c, n, s in zip(corner, x.shape, sizes, strict=True)):
@@ -309,12 +337,16 @@ def _scatter_add(params: Params, x: Tensor, indices: Tensor, updates: Tensor) ->
 
 
 def _clamped(starts: Sequence[Tensor], shape: Sequence[int], sizes: Sequence[int]) -> list[int]:
-    return [min(max(int(s.flat[0]), 0), n - k) for s, n, k in zip(starts, shape, sizes, strict=True)]
+    return [
+        min(max(int(s.flat[0]), 0), n - k) for s, n, k in zip(starts, shape, sizes, strict=True)
+    ]
 
 
 def _dynamic_slice(params: Params, x: Tensor, *starts: Tensor) -> Tensor:
     corner = _clamped(starts, x.shape, params["sizes"])
-    return Tensor.make(params["sizes"], lambda i: x[[c + k for c, k in zip(corner, i, strict=True)]])
+    return Tensor.make(
+        params["sizes"], lambda i: x[[c + k for c, k in zip(corner, i, strict=True)]]
+    )
 
 
 def _dynamic_update_slice(params: Params, x: Tensor, update: Tensor, *starts: Tensor) -> Tensor:
@@ -401,7 +433,9 @@ def reference(primitive: str, params: Params, inputs: Sequence[Tensor]) -> Tenso
 
 
 def scale_of(primitive: str, params: Params, inputs: Sequence[Tensor]) -> Tensor:
-    """The primitive on absolute values: Σ|x|, Π|x|, |A|·|B|: what rounding errors are relative to."""
+    """The primitive on absolute values: Σ|x|, Π|x|, |A|·|B|: what rounding errors are
+    relative to.
+    """
     return reference(primitive, params, [x if _is_integral(x) else x.map(abs) for x in inputs])
 
 
@@ -418,12 +452,19 @@ def _moved(inputs: Sequence[Tensor], tangents: Mapping[int, Tensor], t: Any) -> 
 
 
 #: order → (multiple of the step, weight): central differences of second order
-_STENCILS = {1: ((1, "0.5"), (-1, "-0.5")), 2: ((1, "1"), (0, "-2"), (-1, "1")),
-             3: ((2, "0.5"), (1, "-1"), (-1, "1"), (-2, "-0.5"))}
+_STENCILS = {
+    1: ((1, "0.5"), (-1, "-0.5")),
+    2: ((1, "1"), (0, "-2"), (-1, "1")),
+    3: ((2, "0.5"), (1, "-1"), (-1, "1"), (-2, "-0.5")),
+}
 
 
 def directional(
-    primitive: str, params: Params, inputs: Sequence[Tensor], tangents: Mapping[int, Tensor], order: int
+    primitive: str,
+    params: Params,
+    inputs: Sequence[Tensor],
+    tangents: Mapping[int, Tensor],
+    order: int,
 ) -> Tensor:
     """d^n/dt^n f(x + t·v) at t = 0, at full precision."""
     terms = [
@@ -437,13 +478,20 @@ def directional(
     return Tensor(terms[0][1].shape, flat)
 
 
-def term_scale(primitive: str, params: Params, inputs: Sequence[Tensor], tangents: Mapping[int, Tensor]) -> Tensor:
-    """Σᵢ |∂f/∂xᵢ·vᵢ| over every single entry: what the rounding errors of a derivative are relative to."""
+def term_scale(
+    primitive: str, params: Params, inputs: Sequence[Tensor], tangents: Mapping[int, Tensor]
+) -> Tensor:
+    """Σᵢ |∂f/∂xᵢ·vᵢ| over every single entry: what the rounding errors of a derivative are relative
+    to.
+    """
     total: list[Any] | None = None
     shape: tuple[int, ...] = ()
     for place, tangent in tangents.items():
         for i, entry in enumerate(tangent.flat):
-            only = Tensor(tangent.shape, tuple(entry if k == i else 0 * entry for k in range(len(tangent.flat))))
+            only = Tensor(
+                tangent.shape,
+                tuple(entry if k == i else 0 * entry for k in range(len(tangent.flat))),
+            )
             part = directional(primitive, params, inputs, {place: only}, 1)
             shape = part.shape
             terms = [abs(e) for e in part.flat]

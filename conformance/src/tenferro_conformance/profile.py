@@ -1,8 +1,9 @@
 """What a backend declares about itself: the level it claims, its features, and its deviations.
 
-A backend ships one `Profile` in its wheel, under the entry-point group `tenferro.conformance` and its own name. Data only:
-importing this file imports the standard library and nothing else. Whether the declaration is *true* is decided by the suite;
-`validate` finds lists that have rotted. Read `case.py` next.
+A backend ships one `Profile` in its wheel, under the entry-point group `tenferro.conformance` and
+its own name. Data only: importing this file imports the standard library and nothing else. Whether
+the declaration is *true* is decided by the suite; `validate` finds lists that have rotted. Read
+`case.py` next.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from tenferro_conformance.errors import ProfileError
 
 __all__ = ["Exclude", "Profile", "Tol", "until_has_passed", "validate"]
 
-#: Words for `Profile.features`; a case whose features are not all open is `unsupported`, not failed.
+#: Words for `Profile.features`; a case whose features are not all open is `unsupported`.
 FEATURES = frozenset(
     {"f64", "complex", "int64", "dynamic_shape", "control_flow", "inplace", "sharding", "checks"}
 )
@@ -47,9 +48,10 @@ class Tol:
 class Exclude:
     """One deviation: the cases that match `pattern`, why, and until when.
 
-    `pattern` is an exact case id or an explicit glob (`std::svd/*/complex64`), never a bare prefix. `unsupported`: the case is
-    called once and must raise `MissingLoweringError` or `UnsupportedError`. `known_bug`: the named `laws` of the case are strict
-    expected failures with the exception `raises`; all other laws of the case run as usual.
+    `pattern` is an exact case id or an explicit glob (`std::svd/*/complex64`), never a bare prefix.
+    `unsupported`: the case is called once and must raise `MissingLoweringError` or
+    `UnsupportedError`. `known_bug`: the named `laws` of the case are strict expected failures with
+    the exception `raises`; all other laws of the case run as usual.
     """
 
     pattern: str
@@ -81,8 +83,10 @@ class Profile:
 
     level       the highest level claimed (`conformance.md`, *Levels*); `None` claims nothing
     ad          whether derivatives are claimed too
-    features    which groups of cases are open: `f64 complex int64 …`; `None` takes `BackendInfo.features`
-    make        "module:function" that returns the `BackendConfig` to test with; empty: `deterministic=True`
+    features    which groups of cases are open: `f64 complex int64 …`; `None` takes
+                `BackendInfo.features`
+    make        "module:function" that returns the `BackendConfig` to test with; empty:
+                `deterministic=True`
     tolerance   overrides by (primitive key, dtype name)
     exclusions  deviations; each has a reason
     """
@@ -132,11 +136,14 @@ def validate(
     version: str = "0",
     today: datetime.date | None = None,
 ) -> None:
-    """Raise `ProfileError` if an exclusion or override matches nothing, or an `until` has passed."""
+    """Raise `ProfileError` if an exclusion or override matches nothing, or an `until`
+    has passed.
+    """
     ids = tuple(case_ids)
     primitives = {case_id.split("/")[0] for case_id in ids}
     problems = [
-        f"exclusion {e.pattern!r} matches no case" for e in profile.exclusions
+        f"exclusion {e.pattern!r} matches no case"
+        for e in profile.exclusions
         if not any(e.matches(i) for i in ids)
     ]
     problems += [
@@ -145,7 +152,8 @@ def validate(
         if until_has_passed(e.until, version, today or datetime.date.today())
     ]
     problems += [
-        f"tolerance for {key!r}, which has no cases" for key, _ in profile.tolerance
+        f"tolerance for {key!r}, which has no cases"
+        for key, _ in profile.tolerance
         if key not in primitives
     ]
     if problems:

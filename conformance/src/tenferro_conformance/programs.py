@@ -1,17 +1,18 @@
 """The programs that laws share: the primitive alone, and its derivatives of each kind.
 
-Each function writes one program for one case into a `Recorder` (`engine.py`); laws that judge the same program share its results, so
-it is compiled once. Nothing here judges. Names: x inputs, y outputs, v and u tangents, w cotangents.
+Each function writes one program for one case into a `Recorder` (`engine.py`); laws that judge the
+same program share its results, so it is compiled once. Nothing here judges. Names: x inputs, y
+outputs, v and u tangents, w cotangents.
 """
 
 from __future__ import annotations
 
 from tenferro_conformance.case import Case
-from tenferro_conformance.engine import Recorder, double_transpose, jvp, vjp
-from tenferro_conformance.engine import operation_of
+from tenferro_conformance.engine import Recorder, double_transpose, jvp, operation_of, vjp
 
 __all__ = [
-    "adjoint", "decomposed", "derivatives", "linearity", "modes", "second_adjoint", "transposed_twice", "value",
+    "adjoint", "decomposed", "derivatives", "linearity", "modes", "second_adjoint",
+    "transposed_twice", "value",
 ]  # fmt: skip
 
 
@@ -66,7 +67,9 @@ def second_adjoint(r: Recorder) -> None:
 
 
 def modes(r: Recorder) -> None:
-    """Second derivatives of ⟨w, f(x)⟩ along v and u: forward-over-forward, forward-over-reverse, and the other two"""
+    """Second derivatives of ⟨w, f(x)⟩ along v and u: forward-over-forward, forward-over-reverse,
+    and the other two
+    """
     xs = r.inputs()
     wrt, ys = r.wrt(xs), r.apply(xs)
     vs, us, ws = r.tangents("v", wrt), r.tangents("u", wrt), r.tangents("w", ys)
@@ -104,7 +107,9 @@ def linearity(r: Recorder) -> None:
 
 
 def linear_groups(case: Case) -> list[tuple[int, ...]]:
-    """The groups of inputs in which the primitive of a case is jointly linear, all of them differentiable."""
+    """The groups of inputs in which the primitive of a case is jointly linear, all of them
+    differentiable.
+    """
     groups = operation_of(case).groups(len(case.inputs))
     inexact = {i for i, x in enumerate(case.inputs) if x.dtype.startswith(("float", "complex"))}
     return [group for group in groups if group and set(group) <= inexact]

@@ -1,8 +1,10 @@
-"""The pytest plugin: options, markers, fixtures, verdicts. Inert unless its options or fixtures are used.
+"""The pytest plugin: options, markers, fixtures, verdicts. Inert unless its options or fixtures are
+used.
 
-Loaded by every pytest run of the environment, so it imports pytest and the standard library alone; what knows tenferro is `kit.py`,
-imported when a test asks for a fixture. With several backends each runs in a process of its own, because accelerator libraries
-reserve memory and global state. Names: options `--tenferro-*`, markers and fixtures `tenferro_*`.
+Loaded by every pytest run of the environment, so it imports pytest and the standard library alone;
+what knows tenferro is `kit.py`, imported when a test asks for a fixture. With several backends each
+runs in a process of its own, because accelerator libraries reserve memory and global state. Names:
+options `--tenferro-*`, markers and fixtures `tenferro_*`.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from __future__ import annotations
 import datetime
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
 _STATE = pytest.StashKey["State"]()
 _MARKERS = (
-    "tenferro_law(name, build=None, grad=False, where=None, cases='supported'): a law of the conformance suite",
+    "tenferro_law(name, build=None, grad=False, where=None, cases='supported'): a law of the suite",
     "tenferro_golden: a golden test on every selected backend",
 )
 
@@ -41,9 +43,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--tenferro-require", action="append", default=[], metavar="NAME",
         help="fail if this backend is unavailable here, repeatable",
     )  # fmt: skip
-    group.addoption("--tenferro-report", default="", metavar="PATH", help="write the JSON report to this file")
-    group.addoption("--tenferro-level", type=int, default=None, metavar="N", help="test up to this level, not up to the claim")
-    group.addoption("--tenferro-strict-new", action="store_true", help="count provisional cases too")
+    group.addoption(
+        "--tenferro-report", default="", metavar="PATH", help="write the JSON report to this file"
+    )
+    group.addoption(
+        "--tenferro-level",
+        type=int,
+        default=None,
+        metavar="N",
+        help="test up to this level, not up to the claim",
+    )
+    group.addoption(
+        "--tenferro-strict-new", action="store_true", help="count provisional cases too"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -69,7 +81,7 @@ class Unit:
 _NO_UNIT = Unit("")
 
 
-# --- fixtures -----------------------------------------------------------------------------------------
+# --- fixtures -----------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -121,7 +133,9 @@ def tenferro_error_case(request: pytest.FixtureRequest) -> Any:
 
 
 @pytest.fixture
-def tenferro_run(request: pytest.FixtureRequest, tenferro_session: Session, tenferro_case: Case) -> Callable[[], Outcome]:
+def tenferro_run(
+    request: pytest.FixtureRequest, tenferro_session: Session, tenferro_case: Case
+) -> Callable[[], Outcome]:
     """Run the law's program of this case."""
     marker = request.node.get_closest_marker("tenferro_law")
     state = request.config.stash[_STATE]
@@ -136,7 +150,9 @@ def tenferro_run(request: pytest.FixtureRequest, tenferro_session: Session, tenf
 
 
 @pytest.fixture(params=["graph", "public"])
-def tenferro_door(request: pytest.FixtureRequest, tenferro_session: Session, tenferro_backend: str) -> Door:
+def tenferro_door(
+    request: pytest.FixtureRequest, tenferro_session: Session, tenferro_backend: str
+) -> Door:
     """tidu's transforms on graphs of primitives, then the public API: the same numbers."""
     from tenferro_conformance.doors import GraphDoor, PublicDoor
 
@@ -148,14 +164,16 @@ def tenferro_run_python() -> Callable[[str], str]:
     """Run a program in a fresh interpreter and return what it printed."""
 
     def run(program: str) -> str:
-        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, check=False
+        )
         assert done.returncode == 0, done.stderr
         return done.stdout
 
     return run
 
 
-# --- collection ---------------------------------------------------------------------------------------
+# --- collection ---------------------------------------------------------------------------------
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -170,7 +188,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("tenferro_any_case", cases, ids=[c.id for c in cases], indirect=True)
     elif "tenferro_error_case" in names and "tenferro_unit" not in names:
         errors = [c for c in state.kit.error_cases if c.inputs is None]
-        metafunc.parametrize("tenferro_error_case", errors, ids=[c.id for c in errors], indirect=True)
+        metafunc.parametrize(
+            "tenferro_error_case", errors, ids=[c.id for c in errors], indirect=True
+        )
     else:
         params = list(_units(state.kit, marker, "tenferro_case" in names))
         metafunc.parametrize("tenferro_unit", params, indirect=True)
@@ -178,7 +198,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Drop laws without a case here, which pytest would show as skipped tests."""
-    empty = [item for item in items if not isinstance(_params(item).get("tenferro_unit", _NO_UNIT), Unit)]
+    empty = [
+        item for item in items if not isinstance(_params(item).get("tenferro_unit", _NO_UNIT), Unit)
+    ]
     if empty:
         config.hook.pytest_deselected(items=empty)
         items[:] = [item for item in items if item not in empty]
@@ -208,17 +230,23 @@ def _units(kit: Kit, marker: pytest.Mark | None, with_cases: bool) -> Iterator[A
 def selected(kit: Kit, backend: str, marker: pytest.Mark) -> list[Case]:
     """The cases of one law on one backend."""
     kind = marker.kwargs.get("cases", "supported")
-    return _filtered(kit.selected(backend, grad=marker.kwargs.get("grad", False), kind=kind), marker)
+    return _filtered(
+        kit.selected(backend, grad=marker.kwargs.get("grad", False), kind=kind), marker
+    )
 
 
 def _expected_failure(kit: Kit, backend: str, case: Case, law: str) -> list[pytest.MarkDecorator]:
     bug = kit.known_bug(backend, case, law)
     if bug is None:
         return []
-    return [pytest.mark.xfail(strict=True, raises=bug.raises, reason=f"{bug.reason} ({bug.issue}, until {bug.until})")]
+    return [
+        pytest.mark.xfail(
+            strict=True, raises=bug.raises, reason=f"{bug.reason} ({bug.issue}, until {bug.until})"
+        )
+    ]
 
 
-# --- several backends: a process each -----------------------------------------------------------------
+# --- several backends: a process each -----------------------------------------------------------
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -235,7 +263,8 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
 
     return run_children(
         names,
-        lambda name, report: [*_without_ours(config.invocation_params.args), f"--tenferro-backend={name}",
+        lambda name, report: [*_without_ours(config.invocation_params.args),
+                              f"--tenferro-backend={name}",
                               f"--tenferro-report={report}"],
         require=config.getoption("--tenferro-require"),
         report=config.getoption("--tenferro-report"),
@@ -261,7 +290,7 @@ def _without_ours(args: Sequence[str]) -> list[str]:
     return kept
 
 
-# --- verdicts -----------------------------------------------------------------------------------------
+# --- verdicts -----------------------------------------------------------------------------------
 
 
 class State:
@@ -297,32 +326,43 @@ class State:
         assert marker is not None
         law, unit = marker.args[0], _params(item)["tenferro_unit"]
         key = (backend, law, unit.case.primitive)
-        if self.kit.known_bug(backend, unit.case, law) or marker.kwargs.get("cases") == "unsupported":
+        if (
+            self.kit.known_bug(backend, unit.case, law)
+            or marker.kwargs.get("cases") == "unsupported"
+        ):
             return []
         if key not in self._peers:
-            kin = [c for c in selected(self.kit, backend, marker) if c.primitive == unit.case.primitive]
+            kin = [
+                c for c in selected(self.kit, backend, marker) if c.primitive == unit.case.primitive
+            ]
             self._peers[key] = [c for c in kin if not self.kit.known_bug(backend, c, law)]
         return self._peers[key]
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
-    ) -> Iterator[None]:
+    ) -> Generator[None, Any, Any]:
         """Attach our entry to the report, so that it travels between workers."""
-        report: Any = yield
+        report = yield
         if report.when == "call" or (report.when == "setup" and not report.passed):
             entry = self._entry(item, call, report)
             if entry is not None:
                 report.user_properties.append(("tenferro", entry))
-        return report  # type: ignore[return-value]  # noqa: B901
+        return report
 
-    def _entry(self, item: pytest.Item, call: pytest.CallInfo[None], report: Any) -> dict[str, Any] | None:
+    def _entry(
+        self, item: pytest.Item, call: pytest.CallInfo[None], report: Any
+    ) -> dict[str, Any] | None:
         params = _params(item)
         unit = params.get("tenferro_unit")
         marker = item.get_closest_marker("tenferro_law")
         if marker is None and unit is None:
             return None
-        case = unit.case if unit else params.get("tenferro_any_case") or params.get("tenferro_error_case")
+        case = (
+            unit.case
+            if unit
+            else params.get("tenferro_any_case") or params.get("tenferro_error_case")
+        )
         law = marker.args[0] if marker else "golden"
         is_refusal = marker is not None and marker.kwargs.get("cases") == "unsupported"
         entry: dict[str, Any] = {
@@ -337,12 +377,18 @@ class State:
         }
         if unit and case is not None and (bug := self.kit.known_bug(unit.backend, case, law)):
             entry["issue"] = bug.issue
-        worst = max(getattr(item, "tenferro_measured", []), key=lambda m: m.measured / (m.bound or 1), default=None)
+        worst = max(
+            getattr(item, "tenferro_measured", []),
+            key=lambda m: m.measured / (m.bound or 1),
+            default=None,
+        )
         if worst is not None:
             entry.update(max_ulp=worst.measured, bound=worst.bound, tol=worst.tol)
         return entry
 
-    def _reason(self, report: Any, call: pytest.CallInfo[None], unit: Unit | None, is_refusal: bool) -> str:
+    def _reason(
+        self, report: Any, call: pytest.CallInfo[None], unit: Unit | None, is_refusal: bool
+    ) -> str:
         if getattr(report, "wasxfail", None) is not None:
             return str(report.wasxfail)
         if call.excinfo is not None:
@@ -364,7 +410,9 @@ class State:
         if hasattr(self.config, "workerinput") or not self._is_used():
             return
         problems = self._problems() if not self.config.option.collectonly else []
-        self._lines = [self._report.summary(name) for name in sorted(self._report.backends)] + problems
+        self._lines = [
+            self._report.summary(name) for name in sorted(self._report.backends)
+        ] + problems
         path = self.config.getoption("--tenferro-report")
         if path:
             self._report.write(Path(path))
@@ -372,7 +420,9 @@ class State:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def _is_used(self) -> bool:
-        return self._kit is not None and (bool(self.entries) or bool(self._kit.selections or self._kit.unavailable))
+        return self._kit is not None and (
+            bool(self.entries) or bool(self._kit.selections or self._kit.unavailable)
+        )
 
     def _problems(self) -> list[str]:
         """Why a run without failing tests still fails."""
@@ -380,7 +430,9 @@ class State:
         from tenferro_conformance.runner import problems_of
 
         about = {name: selection.about for name, selection in self.kit.selections.items()}
-        self._report = Report(backends={**about, **self.kit.unavailable}, date=datetime.date.today().isoformat())
+        self._report = Report(
+            backends={**about, **self.kit.unavailable}, date=datetime.date.today().isoformat()
+        )
         self._report.entries = list(self.entries)
         if not _runs_the_suite(self.config):
             return []

@@ -1,4 +1,5 @@
-"""Laws about what is refused or absent: error cases, gaps of a program, primitives without cases. Helpers of `suite/`.
+"""Laws about what is refused or absent: error cases, gaps of a program, primitives without cases.
+Helpers of `suite/`.
 
 Errors are matched by class and fields, never by words. Read `samples/errors.py` for the cases.
 """
@@ -10,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+
 from tenferro.backend import MissingLoweringError, UnsupportedError, host
 from tenferro.primitives import Elementwise, bind, bind_all, variable
-
 from tenferro_conformance.case import Case, ErrorCase
 from tenferro_conformance.engine import Outcome, Session, make_operation
 from tenferro_conformance.errors import LawViolationError
@@ -54,7 +55,9 @@ def require_error(case: ErrorCase) -> None:
 def require_fields(error: Exception, case: ErrorCase) -> None:
     """Every field is there, and has the value that the case states (`...`: any)."""
     if type(error) is not case.error:
-        raise LawViolationError(f"{case.id}: raised {type(error).__name__}, a subclass of {case.error.__name__}")
+        raise LawViolationError(
+            f"{case.id}: raised {type(error).__name__}, a subclass of {case.error.__name__}"
+        )
     for name, want in case.fields.items():
         got = getattr(error, name, LawViolationError)
         if got is LawViolationError or (want is not ... and got != want):
@@ -76,7 +79,10 @@ def require_refusal(run: Callable[[], Outcome], selection: Selection, case: Case
     reason, by_feature = selection.why_unsupported(case)
     claimed = selection.profile.level is not None and case.level <= selection.profile.level
     if claimed and not by_feature:
-        raise LawViolationError(f"{case.id}: level {selection.profile.level} is claimed, and this case is not supported ({reason})")
+        raise LawViolationError(
+            f"{case.id}: level {selection.profile.level} is claimed, "
+            f"and this case is not supported ({reason})"
+        )
     try:
         out = run()
     except (MissingLoweringError, UnsupportedError):
@@ -95,7 +101,8 @@ def missing_on(session: Session, kit: Kit) -> list[str]:
     """Primitives of the claimed level that the backend can neither lower nor decompose."""
     selection = kit.selections[session.name]
     wanted = {
-        case.primitive for case in kit.selected(session.name, grad=False) if case.level <= selection.level
+        case.primitive
+        for case in kit.selected(session.name, grad=False)
+        if case.level <= selection.level
     }
     return sorted(key for key in wanted if session.backend.lowerings.status(key) == "missing")
-

@@ -1,7 +1,9 @@
-"""What a run found: verdicts, counts, and the JSON file (`schema: 1`) that `matrix` and `diff` read.
+"""What a run found: verdicts, counts, and the JSON file (`schema: 1`) that `matrix` and `diff`
+read.
 
-An entry is one law on one case on one backend. Entries travel as plain dictionaries, so that parallel workers and child processes can
-hand them over. Imports the standard library only. Read `matrix.py` next.
+An entry is one law on one case on one backend. Entries travel as plain dictionaries, so that
+parallel workers and child processes can hand them over. Imports the standard library only. Read
+`matrix.py` next.
 """
 
 from __future__ import annotations
@@ -23,7 +25,15 @@ __all__ = ["SCHEMA", "VERDICTS", "BackendReport", "Entry", "Report", "read_repor
 
 SCHEMA = 1
 Verdict = Literal["pass", "fail", "error", "xfail", "unsupported", "unavailable", "not_selected"]
-VERDICTS: tuple[Verdict, ...] = ("pass", "fail", "error", "xfail", "unsupported", "unavailable", "not_selected")
+VERDICTS: tuple[Verdict, ...] = (
+    "pass",
+    "fail",
+    "error",
+    "xfail",
+    "unsupported",
+    "unavailable",
+    "not_selected",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +85,10 @@ class Report:
 
     def executed(self, backend: str) -> int:
         """How many entries of a backend ran."""
-        return sum(e.backend == backend and e.verdict in ("pass", "fail", "error", "xfail") for e in self.entries)
+        return sum(
+            e.backend == backend and e.verdict in ("pass", "fail", "error", "xfail")
+            for e in self.entries
+        )
 
     def failed(self, backend: str, *, strict_new: bool = False) -> list[Entry]:
         """Entries that count against a backend; provisional ones only if asked for."""
@@ -105,9 +118,12 @@ class Report:
             "suite": SUITE_VERSION,
             **_environment(),
             "backends": {
-                name: {**backend.row(), "counts": self.counts(name)} for name, backend in sorted(self.backends.items())
+                name: {**backend.row(), "counts": self.counts(name)}
+                for name, backend in sorted(self.backends.items())
             },
-            "cases": [_compact(e) for e in sorted(self.entries, key=lambda e: (e.backend, e.law, e.id))],
+            "cases": [
+                _compact(e) for e in sorted(self.entries, key=lambda e: (e.backend, e.law, e.id))
+            ],
         }
 
     def write(self, path: Path) -> None:
@@ -158,9 +174,13 @@ def read_report(path: Path) -> Report:
     """Read a file that `Report.write` wrote; another schema is refused."""
     content = json.loads(path.read_text())
     if content.get("schema") != SCHEMA:
-        raise ValueError(f"{path}: schema {content.get('schema')!r}; this version reads schema {SCHEMA}")
+        raise ValueError(
+            f"{path}: schema {content.get('schema')!r}; this version reads schema {SCHEMA}"
+        )
     backends = {name: _backend(row) for name, row in content["backends"].items()}
-    return Report(backends=backends, entries=[Entry(**row) for row in content["cases"]], date=content["date"])
+    return Report(
+        backends=backends, entries=[Entry(**row) for row in content["cases"]], date=content["date"]
+    )
 
 
 def _backend(row: Mapping[str, Any]) -> BackendReport:

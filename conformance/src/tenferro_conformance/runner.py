@@ -1,7 +1,8 @@
 """Run the packaged suite in child processes, one per backend, and add up what they found.
 
-Used by the command line (door 1), which brings its own ini file and root directory so that nothing of the caller can change a verdict,
-and by the pytest plugin when several backends are selected (door 2). Read `report.py` for what a report holds.
+Used by the command line (door 1), which brings its own ini file and root directory so that nothing
+of the caller can change a verdict, and by the pytest plugin when several backends are selected
+(door 2). Read `report.py` for what a report holds.
 """
 
 from __future__ import annotations
@@ -30,15 +31,25 @@ def suite_arguments(root: Path) -> list[str]:
 
 
 def problems_of(report: Report, require: Sequence[str]) -> list[str]:
-    """Why a run fails although no test did: nothing executed, or a required backend is not there."""
+    """Why a run fails although no test did: nothing executed, or a required backend is
+    not there.
+    """
     problems = [
         f"{name} is required and unavailable: {about.reason}"
         for name, about in report.backends.items()
         if name in require and about.status == "unavailable"
     ]
-    problems += [f"{name} is broken: {about.reason}" for name, about in report.backends.items() if about.status == "broken"]
+    problems += [
+        f"{name} is broken: {about.reason}"
+        for name, about in report.backends.items()
+        if about.status == "broken"
+    ]
     available = [name for name, about in report.backends.items() if about.status == "available"]
-    problems += [f"{name} was selected and executed no case" for name in available if not report.executed(name)]
+    problems += [
+        f"{name} was selected and executed no case"
+        for name in available
+        if not report.executed(name)
+    ]
     if not available:
         problems.append("no selected backend is available, so nothing was tested")
     return problems
@@ -80,9 +91,13 @@ def run_children(
 
 def _run_one(name: str, arguments: Sequence[str], isolated: bool) -> int:
     print(f"tenferro: {name}", flush=True)
-    environment = {k: v for k, v in os.environ.items() if not (isolated and k.startswith("PYTEST_"))}
+    environment = {
+        k: v for k, v in os.environ.items() if not (isolated and k.startswith("PYTEST_"))
+    }
     environment.setdefault("TENFERRO_STRICT_PLUGINS", "1" if isolated else "0")
-    return subprocess.run([sys.executable, "-m", "pytest", *arguments], env=environment, check=False).returncode
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", *arguments], env=environment, check=False
+    ).returncode
 
 
 def _status(code: int, report: Report, name: str, strict_new: bool) -> int:

@@ -1,6 +1,7 @@
 """Laws of graphs alone, no backend: identity, printing, types, closure. Helpers of `suite/`.
 
-A case is recorded, differentiated and materialized; nothing is run. Read `programs.py` for the programs.
+A case is recorded, differentiated and materialized; nothing is run. Read `programs.py` for the
+programs.
 """
 
 from __future__ import annotations
@@ -9,18 +10,24 @@ import pickle
 from functools import cache
 
 from tenferro.computegraph import KeyView, MaterializedGraph, infer, materialize_merge
-
 from tenferro_conformance import programs
 from tenferro_conformance.case import Case
 from tenferro_conformance.engine import Build, Recorder
 from tenferro_conformance.samples import load_cases
 
-__all__ = ["require_closed", "require_core_closed", "require_one_object", "require_stable_text", "require_types"]
+__all__ = [
+    "require_closed",
+    "require_core_closed",
+    "require_one_object",
+    "require_stable_text",
+    "require_types",
+]
 
 #: The AD-closed core (`full` is `constant` here).
 CORE = frozenset(
     f"std::{name}"
-    for name in ("add", "mul", "neg", "conj", "constant", "dot_general", "reduce_sum", "transpose", "reshape",
+    for name in ("add", "mul", "neg", "conj", "constant", "dot_general", "reduce_sum", "transpose",
+                 "reshape",
                  "broadcast_in_dim", "gather", "scatter_add")
 )  # fmt: skip
 
@@ -37,7 +44,9 @@ def _graph(recorder: Recorder) -> MaterializedGraph:
 
 
 def _builds(case: Case) -> tuple[Build, ...]:
-    return (programs.value, programs.adjoint, programs.derivatives) if case.grad else (programs.value,)
+    return (
+        (programs.value, programs.adjoint, programs.derivatives) if case.grad else (programs.value,)
+    )
 
 
 def require_one_object(case: Case) -> None:
@@ -47,15 +56,21 @@ def require_one_object(case: Case) -> None:
         assert key is second.outputs[name], f"{case.id} {name}: equal structure gave two keys"
     if _graph(first).nodes and materialize_merge(KeyView(), [first.outputs["y0"]]).inputs:  # type: ignore[list-item]
         xs = first.inputs("other")
-        assert first.apply(xs)[0].key is not first.outputs["y0"], f"{case.id}: other inputs gave the same key"
+        assert first.apply(xs)[0].key is not first.outputs["y0"], (
+            f"{case.id}: other inputs gave the same key"
+        )
 
 
 def require_stable_text(case: Case) -> None:
-    """The text of a program is a function of the program; operations survive pickling as themselves."""
+    """The text of a program is a function of the program; operations survive pickling as
+    themselves.
+    """
     recorder = _recorded(case, programs.value)
     assert str(_graph(recorder)) == str(_graph(_recorded(case, programs.value))), case.id
     operation = recorder.operation
-    assert pickle.loads(pickle.dumps(operation)) is operation, f"{case.id}: a pickled operation is another object"
+    assert pickle.loads(pickle.dumps(operation)) is operation, (
+        f"{case.id}: a pickled operation is another object"
+    )
 
 
 def require_types(case: Case) -> None:
@@ -65,7 +80,9 @@ def require_types(case: Case) -> None:
         for node in graph.nodes:
             want = infer(node.operation, tuple(graph.avals[i] for i in node.inputs))
             got = tuple(graph.avals[i] for i in node.outputs)
-            assert got == tuple(want), f"{case.id}: {node.operation} gives {want}, recorded as {got}"
+            assert got == tuple(want), (
+                f"{case.id}: {node.operation} gives {want}, recorded as {got}"
+            )
 
 
 @cache
@@ -76,7 +93,11 @@ def _levels() -> dict[str, int]:
 def _emitted(case: Case) -> set[str]:
     """Keys of all primitives in the derivative programs of a case."""
     graphs = [_graph(_recorded(case, build)) for build in _builds(case)]
-    return {str(getattr(node.operation, "key", node.operation.name)) for graph in graphs for node in graph.nodes}
+    return {
+        str(getattr(node.operation, "key", node.operation.name))
+        for graph in graphs
+        for node in graph.nodes
+    }
 
 
 def require_closed(case: Case) -> None:

@@ -1,8 +1,9 @@
 """How near is near enough: the tolerance classes, and the comparison that measures in their unit.
 
-Bounds are functions of dtype, class and size. `measure` returns the largest error in the unit of the class together with the bound;
-`require` raises `ToleranceError` when it is exceeded. float16 and bfloat16 have their own column and inherit nothing. Overrides come
-from a profile (`profile.py`), never from a test.
+Bounds are functions of dtype, class and size. `measure` returns the largest error in the unit of
+the class together with the bound; `require` raises `ToleranceError` when it is exceeded. float16
+and bfloat16 have their own column and inherit nothing. Overrides come from a profile
+(`profile.py`), never from a test.
 """
 
 from __future__ import annotations
@@ -34,8 +35,9 @@ __all__ = [
 
 Real = npt.NDArray[np.float64]
 
-#: class → column → bound, in the unit of the class: ulp for rounded, elementary, special; eps·|z| for complex;
-#: eps·Σ|x| for sums (times log2 n, or n); eps·(|A|·|B|) for contractions (times k); eps·‖A‖ for factorizations (times n).
+#: class → column → bound, in the unit of the class: ulp for rounded, elementary, special;
+#: eps·|z| for complex; eps·Σ|x| for sums (times log2 n, or n); eps·(|A|·|B|) for contractions
+#: (times k); eps·‖A‖ for factorizations (times n).
 TABLE: dict[str, dict[str, float]] = {
     "exact": {"float64": 0, "float32": 0, "float16": 0, "bfloat16": 0},
     "rounded": {"float64": 1, "float32": 1, "float16": 1, "bfloat16": 1},
@@ -72,7 +74,9 @@ def _column(dtype: str) -> str:
     return {"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)
 
 
-def bound_of(tol: str, dtype: str, size: int = 1, order: int = 0, override: Tol | None = None) -> float:
+def bound_of(
+    tol: str, dtype: str, size: int = 1, order: int = 0, override: Tol | None = None
+) -> float:
     """The bound of a class for a dtype, a number of terms and an order of derivative."""
     column = _column(dtype)
     if tol == "exact" or column not in _EPS:
@@ -106,8 +110,10 @@ def same_bits(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> bool:
 def require_equal(got: npt.NDArray[Any], want: npt.NDArray[Any], what: str) -> None:
     """Raise `ToleranceError` unless the two are bitwise equal."""
     if not same_bits(got, want):
-        raise ToleranceError(f"{what}: not bitwise equal\n  got   {_short(got)}\n  want  {_short(want)}",
-                             measured=math.inf)
+        raise ToleranceError(
+            f"{what}: not bitwise equal\n  got   {_short(got)}\n  want  {_short(want)}",
+            measured=math.inf,
+        )
 
 
 def require(
@@ -121,7 +127,9 @@ def require(
     scale: Stored | None = None,
     override: Tol | None = None,
 ) -> Measure:
-    """Raise `ToleranceError` unless `got` is within the class of `want`; return what was measured."""
+    """Raise `ToleranceError` unless `got` is within the class of `want`; return what
+    was measured.
+    """
     found = measure(got, want, tol=tol, order=order, size=size, scale=scale, override=override)
     if not found.is_within:
         raise ToleranceError(
@@ -146,7 +154,11 @@ def measure(
     """The largest error of `got` in the unit of the class, and the bound."""
     tol = override.tol if override is not None and override.tol is not None else tol
     if got.shape != want.shape or str(got.dtype) != want.dtype:
-        return Measure(math.inf, 0.0, f"{tol}: {got.dtype}{list(got.shape)}, not {want.dtype}{list(want.shape)}")
+        return Measure(
+            math.inf,
+            0.0,
+            f"{tol}: {got.dtype}{list(got.shape)}, not {want.dtype}{list(want.shape)}",
+        )
     bound = bound_of(tol, want.dtype, size, order, override)
     rounded = want._filled(want.data, want.dtype)
     if bound == 0.0:
@@ -201,7 +213,11 @@ def _unit(tol: str, want: Stored, order: int, scale: Stored | None) -> Real:
     with np.errstate(all="ignore"):
         size_of = np.abs(np.where(np.isfinite(want.high()), want.high(), 0.0))
         largest = float(np.max(size_of, initial=0.0))
-        unit: Real = _ulp(want.high(), column) if tol in ("rounded", "elementary", "special") else eps * size_of
+        unit: Real = (
+            _ulp(want.high(), column)
+            if tol in ("rounded", "elementary", "special")
+            else eps * size_of
+        )
         if tol == "special":
             unit = np.maximum(unit, eps * largest / 4)
         if scale is not None and (tol in _SUMS or order):
@@ -212,10 +228,13 @@ def _unit(tol: str, want: Stored, order: int, scale: Stored | None) -> Real:
 
 
 def _ulp(x: npt.NDArray[Any], column: str) -> Real:
-    """The distance of neighbouring numbers of the dtype at x; of a complex number, at its larger part."""
+    """The distance of neighbouring numbers of the dtype at x; of a complex number, at its larger
+    part.
+    """
     size_of = np.maximum(np.abs(x.real), np.abs(x.imag)) if x.dtype.kind == "c" else np.abs(x)
     if column == "bfloat16":
-        return np.maximum(2.0 ** (np.floor(np.log2(size_of)) - 7), 2.0**-133)
+        spacing: Real = np.maximum(2.0 ** (np.floor(np.log2(size_of)) - 7), 2.0**-133)
+        return spacing
     dtype = np.dtype(column)
     inside = np.minimum(size_of, float(np.finfo(dtype).max) / 2)
     return np.asarray(np.spacing(inside.astype(dtype)), "float64")
@@ -231,7 +250,9 @@ def _short(a: npt.NDArray[Any]) -> str:
     return np.array2string(np.asarray(a), threshold=12, precision=17, floatmode="maxprec")
 
 
-def sum_of_products(a: Sequence[npt.NDArray[Any]], b: Sequence[npt.NDArray[Any]]) -> tuple[float, float]:
+def sum_of_products(
+    a: Sequence[npt.NDArray[Any]], b: Sequence[npt.NDArray[Any]]
+) -> tuple[float, float]:
     """⟨a, b⟩ = Σ Re(conj(a)·b) over all arrays, and Σ |a|·|b| to measure its rounding errors by."""
     total = scale = 0.0
     for x, y in zip(a, b, strict=True):

@@ -1,4 +1,6 @@
-"""pytest plugin (`-p loopback_plugin`): registers the loopback backend, or the mutant named in LOOPBACK_MUTANT."""
+"""pytest plugin (`-p loopback_plugin`): registers the loopback backend, or the mutant named in
+LOOPBACK_MUTANT.
+"""
 
 import os
 
@@ -9,6 +11,7 @@ import pytest
 def pytest_configure(config):
     import mutants
     import tenferro_loopback
+
     from tenferro.backend import host
     from tenferro_conformance.kit import register_profile
     from tenferro_conformance.profile import Profile

@@ -1,7 +1,9 @@
-"""Broken versions of the loopback backend and of core's rules, each with the law that must catch it.
+"""Broken versions of the loopback backend and of core's rules, each with the law that must catch
+it.
 
-`apply(name)` breaks the running process. A mutant of a lowering replaces one entry of the loopback's table; a mutant of a rule patches
-core, which the kit tests too. `MUTANTS` says where to look: the file of the law, and which cases are enough.
+`apply(name)` breaks the running process. A mutant of a lowering replaces one entry of the
+loopback's table; a mutant of a rule patches core, which the kit tests too. `MUTANTS` says where to
+look: the file of the law, and which cases are enough.
 """
 
 from __future__ import annotations
@@ -30,7 +32,10 @@ def _lowering(key):
 
             old = tenferro_loopback.numpy_lowerings()[key]
             _lowerings[key] = lambda operation, *xs: function(old, operation, *xs)
-            tenferro_loopback.numpy_lowerings = lambda base=tenferro_loopback.numpy_lowerings: {**base(), **_lowerings}
+            tenferro_loopback.numpy_lowerings = lambda base=tenferro_loopback.numpy_lowerings: {
+                **base(),
+                **_lowerings,
+            }
 
         return apply
 
@@ -78,7 +83,9 @@ def drops_nan(old, operation, x, y):
 def not_reproducible(old, operation, x):
     import numpy as np
 
-    return old(operation, x) * (1 + np.random.default_rng().integers(2) * np.finfo(x.real.dtype).eps)
+    return old(operation, x) * (
+        1 + np.random.default_rng().integers(2) * np.finfo(x.real.dtype).eps
+    )
 
 
 @_lowering("std::add")
@@ -101,18 +108,25 @@ def returns_host_arrays():
 
     def leaking(function):
         lowering = wrapped(function)
-        return lambda operation, *xs: lowering(operation, *xs)._data if operation.name == "exp" else lowering(operation, *xs)
+        return lambda operation, *xs: (
+            lowering(operation, *xs)._data if operation.name == "exp" else lowering(operation, *xs)
+        )
 
     tenferro_loopback.wrapped = leaking
-    tenferro_loopback.LoopbackBackend.aval_of = lambda self, x, old=tenferro_loopback.LoopbackBackend.aval_of: old(
-        self, tenferro_loopback.Opaque(x) if isinstance(x, np.ndarray) else x
+    tenferro_loopback.LoopbackBackend.aval_of = (
+        lambda self, x, old=tenferro_loopback.LoopbackBackend.aval_of: old(
+            self, tenferro_loopback.Opaque(x) if isinstance(x, np.ndarray) else x
+        )
     )
-    tenferro_loopback.LoopbackBackend.to_numpy = lambda self, x: (x if isinstance(x, np.ndarray) else x._data).copy()
+    tenferro_loopback.LoopbackBackend.to_numpy = lambda self, x: (
+        x if isinstance(x, np.ndarray) else x._data
+    ).copy()
 
 
 def swallows_unsupported():
     import numpy as np
     import tenferro_loopback
+
     from tenferro.backend import Executable, MissingLoweringError
 
     class Zeros(Executable):
@@ -120,7 +134,9 @@ def swallows_unsupported():
             self.avals = avals
 
         def __call__(self, *operands):
-            return tuple(tenferro_loopback.Opaque(np.zeros(a.shape, a.dtype.name)) for a in self.avals)
+            return tuple(
+                tenferro_loopback.Opaque(np.zeros(a.shape, a.dtype.name)) for a in self.avals
+            )
 
     compile_ = tenferro_loopback.LoopbackBackend.compile
 
@@ -152,7 +168,11 @@ def transposed_gradient():
 
     def mutated(self, ct, lhs, rhs):
         found = right(self, ct, lhs, rhs)
-        return transpose(found, (1, 0)) if found.ndim == 2 and found.shape[0] == found.shape[1] else found
+        return (
+            transpose(found, (1, 0))
+            if found.ndim == 2 and found.shape[0] == found.shape[1]
+            else found
+        )
 
     DotGeneral.transpose_rhs = mutated
 
@@ -160,7 +180,9 @@ def transposed_gradient():
 def seed_overwritten():
     from tenferro.tidu import RuleBuilder
 
-    RuleBuilder.add_all = lambda self, values: next((v for v in reversed(list(values)) if v is not None), None)
+    RuleBuilder.add_all = lambda self, values: next(
+        (v for v in reversed(list(values)) if v is not None), None
+    )
 
 
 def tie_to_one_side():
@@ -199,7 +221,8 @@ def wrong_decomposition():
 
 def primitive_without_cases():
     import tenferro_loopback
-    from tenferro.backend import PluginManifest, host, hookimpl
+
+    from tenferro.backend import PluginManifest, hookimpl, host
     from tenferro.primitives import Elementwise
 
     class Extra(Elementwise):
@@ -229,18 +252,30 @@ MUTANTS = {
     "mutates its input": Mutant("purity", "test_purity.py", "neg", mutates_its_input),
     "silently float32": Mutant("fidelity", "test_fidelity.py", "mul", silently_float32),
     "returns host arrays": Mutant("fidelity", "test_fidelity.py", "exp", returns_host_arrays),
-    "tie given to one side": Mutant("derivative", "test_derivative.py", "maximum/tie", tie_to_one_side),
-    "swallows an unsupported case": Mutant("errors", "test_unsupported.py", "mul", swallows_unsupported),
+    "tie given to one side": Mutant(
+        "derivative", "test_derivative.py", "maximum/tie", tie_to_one_side
+    ),
+    "swallows an unsupported case": Mutant(
+        "errors", "test_unsupported.py", "mul", swallows_unsupported
+    ),
     "drops NaN": Mutant("value", "test_value.py", "maximum", drops_nan),
     "not reproducible": Mutant("purity", "test_purity.py", "sin", not_reproducible),
     "not linear": Mutant("linearity", "test_linearity.py", "add", not_linear),
     "bounds swapped": Mutant("value", "test_value.py", "clamp", bounds_swapped),
-    "loses the sign of zero": Mutant("round trip", "test_round_trip.py", "negative_zero", loses_the_sign_of_zero),
+    "loses the sign of zero": Mutant(
+        "round trip", "test_round_trip.py", "negative_zero", loses_the_sign_of_zero
+    ),
     "wrong derivative": Mutant("derivative", "test_derivative.py", "sin", wrong_derivative),
-    "derivative held constant": Mutant("order 2", "test_higher_order.py", "tanh", derivative_held_constant),
-    "residual held constant": Mutant("mode agreement", "test_mode_agreement.py", "mul", reverse_mode_holds_a_residual_constant),
+    "derivative held constant": Mutant(
+        "order 2", "test_higher_order.py", "tanh", derivative_held_constant
+    ),
+    "residual held constant": Mutant(
+        "mode agreement", "test_mode_agreement.py", "mul", reverse_mode_holds_a_residual_constant
+    ),
     "wrong decomposition": Mutant("lowering", "test_lowering.py", "square", wrong_decomposition),
-    "primitive without cases": Mutant("completeness", "test_completeness.py", "cases", primitive_without_cases),
+    "primitive without cases": Mutant(
+        "completeness", "test_completeness.py", "cases", primitive_without_cases
+    ),
 }
 
 

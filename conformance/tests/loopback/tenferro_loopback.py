@@ -1,7 +1,7 @@
 """A backend whose arrays are opaque: NumPy inside, and any accidental conversion to NumPy fails.
 
-It serves the tests of the kit: it must pass every law, and each mutant of it (`mutants.py`) must fail the law that is named for it.
-A light plugin module, as a third party would write it.
+It serves the tests of the kit: it must pass every law, and each mutant of it (`mutants.py`) must
+fail the law that is named for it. A light plugin module, as a third party would write it.
 """
 
 from __future__ import annotations
@@ -15,8 +15,11 @@ from tenferro.backend.records import BackendInfo, PluginManifest, Probe
 from tenferro.backend.spec import hookimpl
 from tenferro.primitives import Aval
 
-TENFERRO_PLUGIN = PluginManifest(api=(1, 0), name="loopback", kind="backend", summary="NumPy behind an opaque type")
-_DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64",
+TENFERRO_PLUGIN = PluginManifest(
+    api=(1, 0), name="loopback", kind="backend", summary="NumPy behind an opaque type"
+)
+_DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
+    "float16", "float32", "float64",
            "complex64", "complex128")  # fmt: skip
 _INFO = BackendInfo(
     name="loopback",
@@ -42,7 +45,9 @@ class Opaque:
     def _refuse(self, *args, **kwargs):
         raise TypeError("an opaque array was converted by accident")
 
-    __array__ = __bool__ = __int__ = __float__ = __complex__ = __index__ = __len__ = __iter__ = __getitem__ = _refuse
+    __array__ = __bool__ = __int__ = __float__ = __complex__ = __index__ = __len__ = __iter__ = (
+        __getitem__
+    ) = _refuse
     __array_interface__ = property(_refuse)
 
 
@@ -77,7 +82,9 @@ def wrapped(function):
             result = function(operation, *[x._data for x in operands])
         found = np.asarray(result)
         if found.dtype.name in WITHOUT:
-            raise UnsupportedError(f"loopback has no {found.dtype}", backend="loopback", feature="complex")
+            raise UnsupportedError(
+                f"loopback has no {found.dtype}", backend="loopback", feature="complex"
+            )
         return Opaque(found)
 
     return lowering
@@ -86,6 +93,7 @@ def wrapped(function):
 def numpy_lowerings():
     """Key → lowering on NumPy arrays."""
     import numpy as np
+
     from tenferro.backend.numpy_like import lowerings
 
     def erf(operation, x):
@@ -114,4 +122,7 @@ def tenferro_lowerings(backend):
     if backend != "loopback":
         return ()
     dtypes = frozenset(_DTYPES) - WITHOUT
-    return [Lowering(key, wrapped(function), dtypes=dtypes) for key, function in numpy_lowerings().items()]
+    return [
+        Lowering(key, wrapped(function), dtypes=dtypes)
+        for key, function in numpy_lowerings().items()
+    ]

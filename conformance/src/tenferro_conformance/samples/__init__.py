@@ -1,7 +1,8 @@
 """One table per family; together they are the cases of the standard set.
 
-`tables()` lists the rows, `load_cases()` joins them with the stored numbers of `golden/`. Third-party primitives publish their own cases
-under the entry-point group `tenferro.conformance`. Read `table.py`, then `arithmetic.py`.
+`tables()` lists the rows, `load_cases()` joins them with the stored numbers of `golden/`.
+Third-party primitives publish their own cases under the entry-point group `tenferro.conformance`.
+Read `table.py`, then `arithmetic.py`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from tenferro_conformance.samples.table import Table
 __all__ = ["FAMILIES", "load_cases", "load_error_cases", "tables"]
 
 FAMILIES = (
-    "arithmetic", "comparison", "complex", "constants", "contraction", "elementwise", "indexing", "reduction", "structural",
+    "arithmetic", "comparison", "complex", "constants", "contraction", "elementwise", "indexing",
+    "reduction", "structural",
 )  # fmt: skip
 
 
@@ -31,7 +33,12 @@ def load_cases() -> tuple[Case, ...]:
     """Every case of the standard set, sorted by id."""
     from tenferro_conformance.golden import load
 
-    found = [case for family in FAMILIES for table in tables(family) for case in table.cases(load(family))]
+    found = [
+        case
+        for family in FAMILIES
+        for table in tables(family)
+        for case in table.cases(load(family))
+    ]
     return tuple(sorted(found, key=lambda case: case.id))
 
 

@@ -1,6 +1,8 @@
-"""Samples of the arithmetic family: add … rsqrt. Rules of the conventions table stand here as named rows.
+"""Samples of the arithmetic family: add … rsqrt. Rules of the conventions table stand here as named
+rows.
 
-Special values are stated; everything else comes from the oracle. Read `table.py` for what the fields of a row mean.
+Special values are stated; everything else comes from the oracle. Read `table.py` for what the
+fields of a row mean.
 """
 
 from __future__ import annotations
@@ -49,7 +51,9 @@ def _away(low: float, high: float) -> Callable[..., Grid]:
 
 
 def _binary_specials(nans: Any, infs: Any, zeros: Any) -> tuple[Row, ...]:
-    """Stated results for (NaN, 1), (1, NaN); (inf, 1), (inf, −inf), (−inf, −inf); (−0, −0), (−0, 0)."""
+    """Stated results for (NaN, 1), (1, NaN); (inf, 1), (inf, −inf), (−inf, −inf); (−0, −0), (−0,
+    0).
+    """
     return (
         Row(edge="nan", inputs=([nan, 1.0, nan], [1.0, nan, nan]), expected=nans),
         Row(edge="inf", inputs=([inf, inf, -inf], [1.0, -inf, -inf]), expected=infs),
@@ -58,10 +62,17 @@ def _binary_specials(nans: Any, infs: Any, zeros: Any) -> tuple[Row, ...]:
 
 
 def _wraps(*inputs: Callable[[int], Any], result: Callable[[int], Any]) -> tuple[Row, ...]:
-    """Two's-complement wrap at the ends of int32 and int64; the argument is the smallest integer."""
+    """Two's-complement wrap at the ends of int32 and int64; the argument is the
+    smallest integer.
+    """
     return tuple(
-        Row(edge="wrap", dtypes=(dtype,), inputs=tuple(x(low) for x in inputs), expected=result(low),
-            note="convention 10: integers wrap in two's complement")  # fmt: skip
+        Row(
+            edge="wrap",
+            dtypes=(dtype,),
+            inputs=tuple(x(low) for x in inputs),
+            expected=result(low),
+            note="convention 10: integers wrap in two's complement",
+        )
         for dtype, low in (("int32", -(2**31)), ("int64", -(2**63)))
     )
 
@@ -86,17 +97,21 @@ MUL = table(
     *elementwise_rows(_wide, _other, complex_inputs=(_c, _c_far), integer_inputs=(_ints, _counts)),
     *_binary_specials([nan] * 3, [inf, -inf, inf], [0.0, -0.0]),
     *_wraps(lambda low: [-low - 1, low], lambda low: [2, -1], result=lambda low: [-2, low]),
-    Row(edge="transpose_conjugates", inputs=([2 + 1j], [1 + 0j]), dtypes=COMPLEX, expected=[2 + 1j], wrt=(1,),
-        tangents=([1 + 0j],), derivative=[2 + 1j], note="convention 1: the JVP of a holomorphic primitive never conjugates"),
+    Row(edge="transpose_conjugates", inputs=([2 + 1j], [1 + 0j]), dtypes=COMPLEX, expected=[2 + 1j],
+        wrt=(1,),
+        tangents=([1 + 0j],), derivative=[2 + 1j],
+        note="convention 1: the JVP of a holomorphic primitive never conjugates"),
     level=1, tol="rounded", tol_complex="complex",
 )  # fmt: skip
 DIV = table(
     "std::div",
-    *elementwise_rows(_wide, _away(0.5, 3), complex_inputs=(_c, _c_far), integer_inputs=(_ints, _counts),
+    *elementwise_rows(_wide, _away(0.5, 3), complex_inputs=(_c, _c_far), integer_inputs=(_ints,
+        _counts),
                       domain=Domain(nonzero=True)),
     *_binary_specials([nan] * 3, [inf, nan, nan], [nan, nan]),
     Row(edge="by_zero", inputs=([1.0, -1.0, 1.0], [0.0, 0.0, -0.0]), expected=[inf, -inf, -inf]),
-    Row(edge="truncates", inputs=([7, -7, 7, -7], [2, 2, -2, -2]), dtypes=INTS, expected=[3, -3, -3, 3],
+    Row(edge="truncates", inputs=([7, -7, 7, -7], [2, 2, -2, -2]), dtypes=INTS, expected=[3, -3, -3,
+        3],
         note="convention 10: integer division truncates in the IR"),
     level=1, tol="rounded", tol_complex="complex",
 )  # fmt: skip
@@ -118,29 +133,38 @@ def _magnitude(dtype: str) -> str:
 ABS = table(
     "std::abs",
     *elementwise_rows(_away(0.25, 3), integer_inputs=(_ints,)),
-    Row(edge="complex", inputs=(_c_far(2, 3),), dtypes=COMPLEX, out=_magnitude, wrt=(0,), tol="complex"),
+    Row(edge="complex", inputs=(_c_far(2, 3),), dtypes=COMPLEX, out=_magnitude, wrt=(0,),
+        tol="complex"),
     Row(edge="nan", inputs=([nan],), expected=[nan]),
     Row(edge="inf", inputs=([inf, -inf],), expected=[inf, inf]),
     Row(edge="negative_zero", inputs=([-0.0],), expected=[0.0]),
-    Row(edge="kink", inputs=([0.0, -2.0, 3.0],), expected=[0.0, 2.0, 3.0], wrt=(0,), order=1, smooth=False,
-        tangents=([1.0, 1.0, 1.0],), derivative=[0.0, -1.0, 1.0], note="convention 2: the derivative of |x| at 0 is 0"),
-    Row(edge="complex_kink", inputs=([0j, 3 + 4j],), dtypes=COMPLEX, out=_magnitude, expected=[0.0, 5.0], wrt=(0,), order=1,
+    Row(edge="kink", inputs=([0.0, -2.0, 3.0],), expected=[0.0, 2.0, 3.0], wrt=(0,), order=1,
+        smooth=False,
+        tangents=([1.0, 1.0, 1.0],), derivative=[0.0, -1.0, 1.0],
+        note="convention 2: the derivative of |x| at 0 is 0"),
+    Row(edge="complex_kink", inputs=([0j, 3 + 4j],), dtypes=COMPLEX, out=_magnitude, expected=[0.0,
+        5.0], wrt=(0,), order=1,
         smooth=False, tangents=([1 + 1j, 1j],), derivative=[0.0, 0.8], tol="complex",
         note="convention 2: d|z| = Re(conj(sign z)·dz)"),
-    Row(edge="infinite", inputs=([inf, -inf],), expected=[inf, inf], wrt=(0,), order=1, smooth=False,
-        tangents=([1.0, 1.0],), derivative=[1.0, -1.0], note="convention 5: masks hold at infinity"),
+    Row(edge="infinite", inputs=([inf, -inf],), expected=[inf, inf], wrt=(0,), order=1,
+        smooth=False,
+        tangents=([1.0, 1.0],), derivative=[1.0, -1.0],
+        note="convention 5: masks hold at infinity"),
     level=1, tol="exact",
 )  # fmt: skip
 SIGN = table(
     "std::sign",
     *elementwise_rows(_away(0.25, 3), integer_inputs=(_ints,)),
-    Row(edge="complex", inputs=([3 + 4j, -5 + 0j, 0j, 0.5j],), dtypes=COMPLEX, expected=[0.6 + 0.8j, -1 + 0j, 0j, 1j],
+    Row(edge="complex", inputs=([3 + 4j, -5 + 0j, 0j, 0.5j],), dtypes=COMPLEX, expected=[0.6 + 0.8j,
+        -1 + 0j, 0j, 1j],
         tol="complex", note="sign of a complex number is z/|z|, and 0 at 0"),
     Row(edge="nan", inputs=([nan],), expected=[nan]),
     Row(edge="inf", inputs=([inf, -inf],), expected=[1.0, -1.0], wrt=(0,), order=1, smooth=False,
-        tangents=([1.0, 1.0],), derivative=[0.0, 0.0], note="convention 2: sign has zero derivative"),
+        tangents=([1.0, 1.0],), derivative=[0.0, 0.0],
+        note="convention 2: sign has zero derivative"),
     Row(edge="zero", inputs=([0.0, 2.0],), expected=[0.0, 1.0], wrt=(0,), order=1, smooth=False,
-        tangents=([1.0, 1.0],), derivative=[0.0, 0.0], note="convention 2: sign has zero derivative"),
+        tangents=([1.0, 1.0],), derivative=[0.0, 0.0],
+        note="convention 2: sign has zero derivative"),
     level=1, tol="exact",
 )  # fmt: skip
 
@@ -152,43 +176,65 @@ def _extremum(name: str, nans: Any, infs: Any, tie: Any) -> Table:
         Row(edge="nan", inputs=([nan, 1.0, nan], [1.0, nan, nan]), expected=nans,
             note="NaN wins, as in NumPy"),
         Row(edge="inf", inputs=([inf, inf, -inf], [1.0, -inf, -inf]), expected=infs),
-        Row(edge="tie", inputs=([1.0, 2.0, 3.0], [1.0, 1.0, 5.0]), expected=tie[0], wrt=(0, 1), order=1, smooth=False,
+        Row(edge="tie", inputs=([1.0, 2.0, 3.0], [1.0, 1.0, 5.0]), expected=tie[0], wrt=(0, 1),
+            order=1, smooth=False,
             tangents=([2.0, 2.0, 2.0], [4.0, 4.0, 4.0]), derivative=tie[1],
             note="convention 3: ties share equally among active sides"),
-        Row(edge="infinite", inputs=([inf, -inf], [0.0, 0.0]), expected=tie[2], wrt=(0,), order=1, smooth=False,
+        Row(edge="infinite", inputs=([inf, -inf], [0.0, 0.0]), expected=tie[2], wrt=(0,), order=1,
+            smooth=False,
             tangents=([1.0, 1.0],), derivative=tie[3], note="convention 5: masks hold at infinity"),
         level=1, tol="exact",
     )  # fmt: skip
 
 
-MAXIMUM = _extremum("maximum", [nan] * 3, [inf, inf, -inf], ([1.0, 2.0, 5.0], [3.0, 2.0, 4.0], [inf, 0.0], [1.0, 0.0]))
-MINIMUM = _extremum("minimum", [nan] * 3, [1.0, -inf, -inf], ([1.0, 1.0, 3.0], [3.0, 4.0, 2.0], [0.0, -inf], [0.0, 1.0]))
+MAXIMUM = _extremum(
+    "maximum",
+    [nan] * 3,
+    [inf, inf, -inf],
+    ([1.0, 2.0, 5.0], [3.0, 2.0, 4.0], [inf, 0.0], [1.0, 0.0]),
+)
+MINIMUM = _extremum(
+    "minimum",
+    [nan] * 3,
+    [1.0, -inf, -inf],
+    ([1.0, 1.0, 3.0], [3.0, 4.0, 2.0], [0.0, -inf], [0.0, 1.0]),
+)
 CLAMP = table(
     "std::clamp",
     *elementwise_rows(partial(grid, -1.5, -0.5), partial(grid, -3, 3), partial(grid, 0.5, 2),
                       integer_inputs=(partial(igrid, -3, 0), _ints, partial(igrid, 1, 4))),
     Row(edge="nan", inputs=([0.0], [nan], [1.0]), expected=[nan]),
-    Row(edge="inf", inputs=([-1.0, -1.0], [inf, -inf], [1.0, 1.0]), expected=[1.0, -1.0], wrt=(1,), order=1, smooth=False,
+    Row(edge="inf", inputs=([-1.0, -1.0], [inf, -inf], [1.0, 1.0]), expected=[1.0, -1.0], wrt=(1,),
+        order=1, smooth=False,
         tangents=([1.0, 1.0],), derivative=[0.0, 0.0], note="convention 5: masks hold at infinity"),
-    Row(edge="bounds", inputs=([0.0] * 5, [-1.0, 0.0, 0.5, 1.0, 2.0], [1.0] * 5), expected=[0.0, 0.0, 0.5, 1.0, 1.0],
-        wrt=(1,), order=1, smooth=False, tangents=([1.0] * 5,), derivative=[0.0, 0.0, 1.0, 0.0, 0.0],
+    Row(edge="bounds", inputs=([0.0] * 5, [-1.0, 0.0, 0.5, 1.0, 2.0], [1.0] * 5), expected=[0.0,
+        0.0, 0.5, 1.0, 1.0],
+        wrt=(1,), order=1, smooth=False, tangents=([1.0] * 5,), derivative=[0.0, 0.0, 1.0, 0.0,
+            0.0],
         note="convention 3: clamp has strict masks, zero at the bounds"),
-    Row(edge="crossed", inputs=([2.0, 2.0, 2.0], [0.0, 1.5, 3.0], [1.0, 1.0, 1.0]), expected=[1.0, 1.0, 1.0], wrt=(1,),
+    Row(edge="crossed", inputs=([2.0, 2.0, 2.0], [0.0, 1.5, 3.0], [1.0, 1.0, 1.0]), expected=[1.0,
+        1.0, 1.0], wrt=(1,),
         order=1, smooth=False, tangents=([1.0, 1.0, 1.0],), derivative=[0.0, 0.0, 0.0],
         note="convention 3: lo > hi behaves as min(max(x, lo), hi)"),
     level=1, tol="exact",
 )  # fmt: skip
 POW = table(
     "std::pow",
-    *elementwise_rows(_positive, partial(grid, -2, 3), complex_inputs=(_c_far, _c), domain=Domain(low=0.0)),
-    Row(edge="integers", inputs=([2, -3, 5, 0, -1], [5, 3, 0, 0, 7]), dtypes=INTS, expected=[32, -27, 1, 1, -1]),
+    *elementwise_rows(_positive, partial(grid, -2, 3), complex_inputs=(_c_far, _c),
+        domain=Domain(low=0.0)),
+    Row(edge="integers", inputs=([2, -3, 5, 0, -1], [5, 3, 0, 0, 7]), dtypes=INTS, expected=[32,
+        -27, 1, 1, -1]),
     Row(edge="nan", inputs=([nan, nan, 1.0], [2.0, 0.0, nan]), expected=[nan, 1.0, 1.0]),
-    Row(edge="inf", inputs=([inf, inf, 2.0, 2.0], [2.0, -1.0, inf, -inf]), expected=[inf, 0.0, inf, 0.0]),
-    Row(edge="zero_base", inputs=([0.0] * 4, [2.0, 1.0, 0.0, 3.0]), expected=[0.0, 0.0, 1.0, 0.0], wrt=(0, 1), order=1,
+    Row(edge="inf", inputs=([inf, inf, 2.0, 2.0], [2.0, -1.0, inf, -inf]), expected=[inf, 0.0, inf,
+        0.0]),
+    Row(edge="zero_base", inputs=([0.0] * 4, [2.0, 1.0, 0.0, 3.0]), expected=[0.0, 0.0, 1.0, 0.0],
+        wrt=(0, 1), order=1,
         smooth=False, tangents=([1.0] * 4, [1.0] * 4), derivative=[0.0, 1.0, 0.0, 0.0],
         note="convention 6: x^y at x = 0 is guarded in both derivatives"),
-    Row(edge="negative_base", inputs=([-2.0, -3.0], [3.0, 2.0]), expected=[-8.0, 9.0], wrt=(0,), order=2, smooth=False,
-        tangents=([1.0, 1.0],), derivative=[12.0, -6.0], note="convention 6: integer powers at negative x"),
+    Row(edge="negative_base", inputs=([-2.0, -3.0], [3.0, 2.0]), expected=[-8.0, 9.0], wrt=(0,),
+        order=2, smooth=False,
+        tangents=([1.0, 1.0],), derivative=[12.0, -6.0],
+        note="convention 6: integer powers at negative x"),
     level=1, tol="elementary", tol_complex="complex",
 )  # fmt: skip
 
@@ -196,7 +242,13 @@ POW = table(
 def _powers(exponent: int, edge: str) -> tuple[Row, ...]:
     params = {"exponent": exponent}
     return (
-        Row(edge=edge, inputs=(_away(0.5, 2)(2, 3),), params=params, wrt=(0,), domain=Domain(nonzero=exponent < 0)),
+        Row(
+            edge=edge,
+            inputs=(_away(0.5, 2)(2, 3),),
+            params=params,
+            wrt=(0,),
+            domain=Domain(nonzero=exponent < 0),
+        ),
         Row(edge=f"{edge}_complex", inputs=(_c_far(3),), params=params, dtypes=COMPLEX, wrt=(0,)),
     )
 
@@ -208,15 +260,21 @@ INTEGER_POW = table(
     *_powers(5, "five"),
     *_powers(-1, "minus_one"),
     *_powers(-3, "minus_three"),
-    Row(edge="zero", inputs=([0.0, 2.0, -2.0],), params={"exponent": 0}, expected=[1.0, 1.0, 1.0], wrt=(0,), smooth=False,
-        tangents=([1.0, 1.0, 1.0],), derivative=[0.0, 0.0, 0.0], note="convention 6: x^0 is 1 with derivative 0, at 0 too"),
-    Row(edge="one", inputs=([0.0, 2.0],), params={"exponent": 1}, expected=[0.0, 2.0], wrt=(0,), smooth=False,
+    Row(edge="zero", inputs=([0.0, 2.0, -2.0],), params={"exponent": 0}, expected=[1.0, 1.0, 1.0],
+        wrt=(0,), smooth=False,
+        tangents=([1.0, 1.0, 1.0],), derivative=[0.0, 0.0, 0.0],
+        note="convention 6: x^0 is 1 with derivative 0, at 0 too"),
+    Row(edge="one", inputs=([0.0, 2.0],), params={"exponent": 1}, expected=[0.0, 2.0], wrt=(0,),
+        smooth=False,
         tangents=([1.0, 1.0],), derivative=[1.0, 1.0]),
-    Row(edge="at_zero", inputs=([0.0],), params={"exponent": 2}, expected=[0.0], wrt=(0,), smooth=False,
+    Row(edge="at_zero", inputs=([0.0],), params={"exponent": 2}, expected=[0.0], wrt=(0,),
+        smooth=False,
         tangents=([1.0],), derivative=[0.0], note="convention 6: integer powers at x = 0"),
-    Row(edge="negative", inputs=([-2.0, -3.0],), params={"exponent": 3}, expected=[-8.0, -27.0], tol="exact",
+    Row(edge="negative", inputs=([-2.0, -3.0],), params={"exponent": 3}, expected=[-8.0, -27.0],
+        tol="exact",
         note="convention 6: integer powers are exact at negative x"),
-    Row(edge="integers", inputs=([2, -3, 0, 7],), params={"exponent": 3}, dtypes=INTS, expected=[8, -27, 0, 343]),
+    Row(edge="integers", inputs=([2, -3, 0, 7],), params={"exponent": 3}, dtypes=INTS, expected=[8,
+        -27, 0, 343]),
     Row(edge="nan", inputs=([nan],), params={"exponent": 3}, expected=[nan]),
     Row(edge="inf", inputs=([inf, -inf],), params={"exponent": 3}, expected=[inf, -inf]),
     level=1, tol="elementary", tol_complex="complex",
@@ -235,7 +293,8 @@ SQRT = table(
     Row(edge="nan", inputs=([nan, -1.0],), expected=[nan, nan]),
     Row(edge="inf", inputs=([inf],), expected=[inf]),
     Row(edge="negative_zero", inputs=([-0.0, 0.0],), expected=[-0.0, 0.0]),
-    Row(edge="zero", inputs=([0.0, 4.0],), expected=[0.0, 2.0], wrt=(0,), order=1, smooth=False, tangents=([1.0, 1.0],),
+    Row(edge="zero", inputs=([0.0, 4.0],), expected=[0.0, 2.0], wrt=(0,), order=1, smooth=False,
+        tangents=([1.0, 1.0],),
         derivative=[inf, 0.25], note="convention 6: the derivative of sqrt at 0 is inf"),
     Row(edge="complex_quadrants", inputs=(_c(4),), dtypes=COMPLEX, wrt=(0,)),
     level=1, tol="rounded", tol_complex="complex",
@@ -245,10 +304,12 @@ RSQRT = table(
     *elementwise_rows(_positive, complex_inputs=(_c_far,), domain=Domain(low=0.0)),
     Row(edge="nan", inputs=([nan, -1.0],), expected=[nan, nan]),
     Row(edge="inf", inputs=([inf, 0.0],), expected=[0.0, inf]),
-    Row(edge="tiny", inputs=([2.0**-100, 2.0**-40],), dtypes=F32 + F64, expected=[2.0**50, 2.0**20]),
+    Row(edge="tiny", inputs=([2.0**-100, 2.0**-40],), dtypes=F32 + F64, expected=[2.0**50,
+        2.0**20]),
     level=1, tol="elementary", tol_complex="complex",
 )  # fmt: skip
 
 TABLES: tuple[Table, ...] = (
-    ADD, SUB, MUL, DIV, NEG, ABS, SIGN, MAXIMUM, MINIMUM, CLAMP, POW, INTEGER_POW, SQUARE, SQRT, RSQRT,
+    ADD, SUB, MUL, DIV, NEG, ABS, SIGN, MAXIMUM, MINIMUM, CLAMP, POW, INTEGER_POW, SQUARE, SQRT,
+    RSQRT,
 )  # fmt: skip

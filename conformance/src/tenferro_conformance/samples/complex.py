@@ -1,6 +1,7 @@
 """Samples of the complex family: real imag conj complex.
 
-They are linear over the reals only, so the adjoint law under Re(conj(a)·b) is what fixes their transposes. Read `table.py` for what
+They are linear over the reals only,
+so the adjoint law under Re(conj(a)·b) is what fixes their transposes. Read `table.py` for what
 the fields of a row mean.
 """
 
@@ -27,8 +28,21 @@ def _part_table(name: str, nans: list[float]) -> Table:
         Row(edge="wide", inputs=(cgrid(2, 2, 3),), dtypes=COMPLEX, out=_part, wrt=(0,)),
         Row(edge="full_precision", inputs=(fine(cgrid(2, 3)),), dtypes=("complex128",), out=_part),
         Row(edge="scalar", inputs=(1.5 - 2.5j,), dtypes=COMPLEX, out=_part, wrt=(0,)),
-        Row(edge="empty", inputs=(cgrid(2, 0, 3),), dtypes=("complex128",), out=_part, wrt=(0,), order=1),
-        Row(edge="non_contiguous", inputs=(cgrid(2, 3, 2),), dtypes=("complex128",), out=_part, layout="strided"),
+        Row(
+            edge="empty",
+            inputs=(cgrid(2, 0, 3),),
+            dtypes=("complex128",),
+            out=_part,
+            wrt=(0,),
+            order=1,
+        ),
+        Row(
+            edge="non_contiguous",
+            inputs=(cgrid(2, 3, 2),),
+            dtypes=("complex128",),
+            out=_part,
+            layout="strided",
+        ),
         Row(edge="nan", inputs=([complex(nan, 1.0)],), dtypes=COMPLEX, out=_part, expected=nans),
         level=1,
     )
@@ -45,8 +59,10 @@ CONJ = table(
     Row(edge="non_contiguous", inputs=(cgrid(2, 3, 2),), dtypes=("complex128",), layout="strided"),
     Row(edge="inf", inputs=([complex(inf, 1.0), complex(1.0, -inf)],), dtypes=COMPLEX,
         expected=[complex(inf, -1.0), complex(1.0, inf)]),
-    Row(edge="negative_zero", inputs=([complex(1.0, 0.0)],), dtypes=COMPLEX, expected=[complex(1.0, -0.0)]),
-    Row(edge="tangent", inputs=([1 + 2j, 3 + 4j],), dtypes=COMPLEX, expected=[1 - 2j, 3 - 4j], wrt=(0,),
+    Row(edge="negative_zero", inputs=([complex(1.0, 0.0)],), dtypes=COMPLEX, expected=[complex(1.0,
+        -0.0)]),
+    Row(edge="tangent", inputs=([1 + 2j, 3 + 4j],), dtypes=COMPLEX, expected=[1 - 2j, 3 - 4j],
+        wrt=(0,),
         tangents=([0.5 + 0.25j, 0.75 + 0.125j],), derivative=[0.5 - 0.25j, 0.75 - 0.125j],
         note="convention 1: the tangent of conj is the conjugate"),
     level=1,
@@ -54,11 +70,14 @@ CONJ = table(
 COMPLEX_OF = table(
     "std::complex",
     Row(edge="wide", inputs=(grid(-2, 2, 2, 3), grid(-1, 3, 2, 3)), out=_whole, wrt=(0, 1)),
-    Row(edge="full_precision", inputs=(fine(grid(-2, 2, 3)), fine(grid(-1, 3, 3))), dtypes=("float64",), out=_whole),
+    Row(edge="full_precision", inputs=(fine(grid(-2, 2, 3)), fine(grid(-1, 3, 3))),
+        dtypes=("float64",), out=_whole),
     Row(edge="scalar", inputs=(1.5, -2.5), out=_whole, wrt=(0, 1),
         note="convention 1: a real input fed by a complex cotangent takes its real part"),
-    Row(edge="empty", inputs=(grid(0, 1, 0, 3), grid(0, 1, 0, 3)), dtypes=("float64",), out=_whole, wrt=(0, 1), order=1),
-    Row(edge="non_contiguous", inputs=(grid(-2, 2, 3, 2), grid(-1, 3, 3, 2)), dtypes=("float64",), out=_whole, layout="strided"),
+    Row(edge="empty", inputs=(grid(0, 1, 0, 3), grid(0, 1, 0, 3)), dtypes=("float64",), out=_whole,
+        wrt=(0, 1), order=1),
+    Row(edge="non_contiguous", inputs=(grid(-2, 2, 3, 2), grid(-1, 3, 3, 2)), dtypes=("float64",),
+        out=_whole, layout="strided"),
     Row(edge="nan", inputs=([nan, 1.0], [1.0, inf]), dtypes=FLOATS, out=_whole,
         expected=[complex(nan, 1.0), complex(1.0, inf)]),
     Row(edge="negative_zero", inputs=([-0.0, 1.0], [1.0, -0.0]), out=_whole,

@@ -1,6 +1,8 @@
-"""Samples of the constants family: constant (a value everywhere) and iota (an index along one dimension).
+"""Samples of the constants family: constant (a value everywhere) and iota (an index along one
+dimension).
 
-Both have no inputs; their dtype is a parameter, and it must be the dtype that comes out. Read `table.py` for what the fields of a row
+Both have no inputs; their dtype is a parameter,
+and it must be the dtype that comes out. Read `table.py` for what the fields of a row
 mean.
 """
 
@@ -31,12 +33,15 @@ def _iota(shape: tuple[int, ...], dimension: int) -> dict[str, Any]:
 CONSTANT = table(
     "std::constant",
     Row(edge="scalar", inputs=(), params=_full(1.5), dtypes=FLOATS + COMPLEX, expected=1.5),
-    Row(edge="wide", inputs=(), params=_full(-2.0, (2, 3)), dtypes=FLOATS + COMPLEX, expected=[[-2.0] * 3] * 2),
+    Row(edge="wide", inputs=(), params=_full(-2.0, (2, 3)), dtypes=FLOATS + COMPLEX,
+        expected=[[-2.0] * 3] * 2),
     Row(edge="empty", inputs=(), params=_full(1.0, (2, 0)), dtypes=F64, expected=[[], []]),
-    Row(edge="complex", inputs=(), params=_full(1 + 2j, (2,)), dtypes=COMPLEX, expected=[1 + 2j, 1 + 2j]),
+    Row(edge="complex", inputs=(), params=_full(1 + 2j, (2,)), dtypes=COMPLEX, expected=[1 + 2j,
+        1 + 2j]),
     Row(edge="integers", inputs=(), params=_full(7, (3,)), dtypes=INTS + _SMALL, expected=[7, 7, 7],
         note="convention 11: the dtypes are int8 … uint64, float16 … complex128, bool"),
-    Row(edge="beyond_double", inputs=(), params=_full(2**62 + 1), dtypes=("int64",), expected=2**62 + 1),
+    Row(edge="beyond_double", inputs=(), params=_full(2**62 + 1), dtypes=("int64",),
+        expected=2**62 + 1),
     Row(edge="booleans", inputs=(), params=_full(True, (2,)), dtypes=BOOL, expected=[True, True]),
     Row(edge="nan", inputs=(), params=_full(nan), expected=nan),
     Row(edge="inf", inputs=(), params=_full(-inf), expected=-inf),
@@ -46,8 +51,10 @@ CONSTANT = table(
 )  # fmt: skip
 IOTA = table(
     "std::iota",
-    Row(edge="wide", inputs=(), params=_iota((2, 3), 1), dtypes=FLOATS + COMPLEX + INTS, expected=[[0, 1, 2]] * 2),
-    Row(edge="tall", inputs=(), params=_iota((3, 2), 0), dtypes=INTS, expected=[[0, 0], [1, 1], [2, 2]]),
+    Row(edge="wide", inputs=(), params=_iota((2, 3), 1), dtypes=FLOATS + COMPLEX + INTS,
+        expected=[[0, 1, 2]] * 2),
+    Row(edge="tall", inputs=(), params=_iota((3, 2), 0), dtypes=INTS, expected=[[0, 0], [1, 1], [2,
+        2]]),
     Row(edge="empty", inputs=(), params=_iota((0,), 0), dtypes=INTS, expected=[]),
     Row(edge="size1_axis", inputs=(), params=_iota((1, 2), 0), dtypes=INTS, expected=[[0, 0]]),
     level=0,

@@ -1,6 +1,7 @@
 """Samples of the elementwise family: exp log expm1 log1p sin cos tan tanh logistic erf.
 
-Each has the shape edges, the complex plane where it has one, its special values, and the places where naive formulas lose digits.
+Each has the shape edges, the complex plane where it has one, its special values,
+and the places where naive formulas lose digits.
 Read `table.py` for what the fields of a row mean.
 """
 
@@ -10,7 +11,18 @@ from functools import partial
 from typing import Any
 
 from tenferro_conformance.case import Domain
-from tenferro_conformance.samples.table import COMPLEX, F32, F64, FLOATS, Row, Table, cgrid, elementwise_rows, grid, table
+from tenferro_conformance.samples.table import (
+    COMPLEX,
+    F32,
+    F64,
+    FLOATS,
+    Row,
+    Table,
+    cgrid,
+    elementwise_rows,
+    grid,
+    table,
+)  # fmt: skip
 
 __all__ = ["TABLES"]
 

@@ -1,6 +1,8 @@
-"""Refusals: bad shapes, bad dtypes, bad parameters, each with the class and the fields of its error.
+"""Refusals: bad shapes, bad dtypes, bad parameters, each with the class and the fields of its
+error.
 
-A field whose value is `...` must exist, whatever it holds. Refusals that depend on data have `inputs` and need the feature `checks`.
+A field whose value is `...` must exist,
+whatever it holds. Refusals that depend on data have `inputs` and need the feature `checks`.
 Read `tenferro.primitives` for the classes.
 """
 
@@ -16,7 +18,6 @@ from tenferro.primitives import (
     ShapeMismatchError,
     UnknownDTypeError,
 )
-
 from tenferro_conformance.case import ErrorCase
 
 __all__ = ["ERROR_CASES"]
@@ -26,7 +27,8 @@ _DTYPES: Mapping[str, Any] = {"got": ..., "need": ..., "dtypes": ...}
 
 
 def _refused(
-    name: str, edge: str, avals: list[tuple[tuple[int, ...], str]], error: type[Exception], fields: Mapping[str, Any],
+    name: str, edge: str, avals: list[tuple[tuple[int, ...], str]], error: type[Exception],
+    fields: Mapping[str, Any],
     **params: Any,
 ) -> ErrorCase:  # fmt: skip
     return ErrorCase(
@@ -45,69 +47,132 @@ def _parameter(name: str) -> dict[str, Any]:
 
 
 _F23, _F32, _F3 = ((2, 3), "float64"), ((3, 2), "float64"), ((3,), "float64")
-_S23, _I23, _C23, _B23 = ((2, 3), "float32"), ((2, 3), "int64"), ((2, 3), "complex128"), ((2, 3), "bool")
+_S23, _I23, _C23, _B23 = (
+    ((2, 3), "float32"),
+    ((2, 3), "int64"),
+    ((2, 3), "complex128"),
+    ((2, 3), "bool"),
+)
 _SCALAR, _INDEX = ((), "float64"), ((2, 1), "int64")
 _BINARY = ("add", "sub", "mul", "div", "maximum", "minimum", "eq", "ne", "lt", "le", "gt", "ge")
-_ANALYTIC = ("exp", "log", "expm1", "log1p", "sin", "cos", "tan", "tanh", "logistic", "sqrt", "rsqrt")
+_ANALYTIC = (
+    "exp",
+    "log",
+    "expm1",
+    "log1p",
+    "sin",
+    "cos",
+    "tan",
+    "tanh",
+    "logistic",
+    "sqrt",
+    "rsqrt",
+)
 _ORDERED = ("maximum", "minimum", "lt", "le", "gt", "ge")
 _LOGICAL = ("logical_and", "logical_or", "logical_xor")
 _REDUCTIONS = ("reduce_sum", "reduce_prod", "reduce_max", "reduce_min")
-_MATMUL = {"lhs_contract": (1,), "rhs_contract": (0,), "lhs_batch": (), "rhs_batch": (), "preferred": None}
-_ROWS = {"offset_dims": (1,), "collapsed_slice_dims": (0,), "start_index_map": (0,), "slice_sizes": (1, 3), "mode": "clip"}
-_INTO = {"update_window_dims": (1,), "inserted_window_dims": (0,), "scatter_dims_to_operand_dims": (0,), "mode": "drop"}
+_MATMUL = {
+    "lhs_contract": (1,),
+    "rhs_contract": (0,),
+    "lhs_batch": (),
+    "rhs_batch": (),
+    "preferred": None,
+}
+_ROWS = {
+    "offset_dims": (1,),
+    "collapsed_slice_dims": (0,),
+    "start_index_map": (0,),
+    "slice_sizes": (1, 3),
+    "mode": "clip",
+}
+_INTO = {
+    "update_window_dims": (1,),
+    "inserted_window_dims": (0,),
+    "scatter_dims_to_operand_dims": (0,),
+    "mode": "drop",
+}
 
 ERROR_CASES: tuple[ErrorCase, ...] = (
-    *(_refused(n, "bad_shape", [_F23, _F32], ShapeMismatchError, {**_SHAPES, "shapes": ((2, 3), (3, 2))}) for n in _BINARY),
+    *(_refused(n, "bad_shape", [_F23, _F32], ShapeMismatchError, {**_SHAPES, "shapes": ((2, 3), (3,
+        2))}) for n in _BINARY),
     *(_refused(n, "no_broadcast", [_F23, _SCALAR], ShapeMismatchError, _SHAPES) for n in _BINARY),
     *(_refused(n, "no_promotion", [_F23, _S23], DTypeMismatchError, _DTYPES) for n in _BINARY),
     *(_refused(n, "no_integers", [_I23], DTypeMismatchError, _DTYPES) for n in _ANALYTIC),
     *(_refused(n, "no_order", [_C23, _C23], DTypeMismatchError, _DTYPES) for n in _ORDERED),
     *(_refused(n, "bool_only", [_I23, _I23], DTypeMismatchError, _DTYPES) for n in _LOGICAL),
-    *(_refused(n, "bad_axis", [_F23], AxisError, {**_parameter("axes"), "value": (2,)}, axes=(2,)) for n in _REDUCTIONS),
-    *(_refused(n, "axis_twice", [_F23], AxisError, _parameter("axes"), axes=(0, 0)) for n in _REDUCTIONS),
-    *(_refused(n, "of_nothing", [((0, 3), "float64")], InvalidParameterError, _parameter("axes"), axes=(0,))
+    *(_refused(n, "bad_axis", [_F23], AxisError, {**_parameter("axes"), "value": (2,)},
+        axes=(2,)) for n in _REDUCTIONS),
+    *(_refused(n, "axis_twice", [_F23], AxisError, _parameter("axes"), axes=(0,
+        0)) for n in _REDUCTIONS),
+    *(_refused(n, "of_nothing", [((0, 3), "float64")], InvalidParameterError, _parameter("axes"),
+        axes=(0,))
       for n in ("reduce_max", "reduce_min")),
-    *(_refused(n, "of_nothing", [((0, 3), "float64")], InvalidParameterError, _parameter("axis"), axis=0, dtype="int64")
+    *(_refused(n, "of_nothing", [((0, 3), "float64")], InvalidParameterError, _parameter("axis"),
+        axis=0, dtype="int64")
       for n in ("argmax", "argmin")),
-    *(_refused(n, "float_positions", [_F23], DTypeMismatchError, _DTYPES, axis=0, dtype="float64") for n in ("argmax", "argmin")),
+    *(_refused(n, "float_positions", [_F23], DTypeMismatchError, _DTYPES, axis=0,
+        dtype="float64") for n in ("argmax", "argmin")),
     _refused("logical_not", "bool_only", [_I23], DTypeMismatchError, _DTYPES),
     _refused("erf", "no_complex", [_C23], DTypeMismatchError, _DTYPES),
     _refused("neg", "no_bool", [_B23], DTypeMismatchError, _DTYPES),
     _refused("clamp", "bad_shape", [_SCALAR, _F23, _SCALAR], ShapeMismatchError, _SHAPES),
     _refused("clamp", "no_order", [_C23, _C23, _C23], DTypeMismatchError, _DTYPES),
-    _refused("integer_pow", "negative", [_I23], InvalidParameterError, {**_parameter("exponent"), "value": -1}, exponent=-1),
+    _refused("integer_pow", "negative", [_I23], InvalidParameterError, {**_parameter("exponent"),
+        "value": -1}, exponent=-1),
     _refused("complex", "real_only", [_C23, _C23], DTypeMismatchError, _DTYPES),
     _refused("select", "predicate", [_F23, _F23, _F23], DTypeMismatchError, _DTYPES),
     _refused("select", "bad_shape", [((2,), "bool"), _F23, _F23], ShapeMismatchError, _SHAPES),
-    _refused("constant", "out_of_range", [], InvalidParameterError, {**_parameter("value"), "value": 300},
+    _refused("constant", "out_of_range", [], InvalidParameterError, {**_parameter("value"),
+        "value": 300},
              value=300, dtype="int8", shape=()),
-    _refused("constant", "no_such_dtype", [], UnknownDTypeError, {"operation": "dtype", "value": "float63"},
+    _refused("constant", "no_such_dtype", [], UnknownDTypeError, {"operation": "dtype",
+        "value": "float63"},
              value=1, dtype="float63", shape=()),
-    _refused("iota", "bad_dimension", [], InvalidParameterError, {**_parameter("dimension"), "value": 2},
+    _refused("iota", "bad_dimension", [], InvalidParameterError, {**_parameter("dimension"),
+        "value": 2},
              shape=(2, 3), dimension=2, dtype="int32"),
-    _refused("convert", "no_such_dtype", [_F23], UnknownDTypeError, {"operation": "dtype"}, dtype="quad"),
-    _refused("reshape", "bad_size", [_F23], ShapeMismatchError, {**_SHAPES, "shapes": ((2, 3), (4, 2))}, shape=(4, 2)),
-    _refused("reshape", "negative", [_F23], InvalidParameterError, _parameter("shape"), shape=(-1, 6)),
-    _refused("transpose", "no_permutation", [_F23], AxisError, _parameter("permutation"), permutation=(0, 0)),
-    _refused("transpose", "too_short", [_F23], InvalidParameterError, _parameter("permutation"), permutation=(0,)),
-    _refused("broadcast_in_dim", "cannot_stretch", [_F3], ShapeMismatchError, _SHAPES, shape=(2, 4), dimensions=(1,)),
-    _refused("broadcast_in_dim", "decreasing", [_F23], InvalidParameterError, _parameter("dimensions"), shape=(3, 2),
+    _refused("convert", "no_such_dtype", [_F23], UnknownDTypeError, {"operation": "dtype"},
+        dtype="quad"),
+    _refused("reshape", "bad_size", [_F23], ShapeMismatchError, {**_SHAPES, "shapes": ((2, 3), (4,
+        2))}, shape=(4, 2)),
+    _refused("reshape", "negative", [_F23], InvalidParameterError, _parameter("shape"), shape=(-1,
+        6)),
+    _refused("transpose", "no_permutation", [_F23], AxisError, _parameter("permutation"),
+        permutation=(0, 0)),
+    _refused("transpose", "too_short", [_F23], InvalidParameterError, _parameter("permutation"),
+        permutation=(0,)),
+    _refused("broadcast_in_dim", "cannot_stretch", [_F3], ShapeMismatchError, _SHAPES, shape=(2, 4),
+        dimensions=(1,)),
+    _refused("broadcast_in_dim", "decreasing", [_F23], InvalidParameterError,
+        _parameter("dimensions"), shape=(3, 2),
              dimensions=(1, 0)),
-    _refused("slice", "beyond", [_F3], InvalidParameterError, _parameter("limit"), start=(0,), limit=(4,), strides=(1,)),
-    _refused("slice", "no_stride", [_F3], InvalidParameterError, _parameter("strides"), start=(0,), limit=(3,), strides=(0,)),
-    _refused("pad", "too_much", [_F3, _SCALAR], InvalidParameterError, _parameter("low"), low=(-2,), high=(-2,), interior=(0,)),
-    _refused("pad", "value_rank", [_F3, _F3], ShapeMismatchError, _SHAPES, low=(0,), high=(1,), interior=(0,)),
-    _refused("pad", "value_dtype", [_F3, ((), "float32")], DTypeMismatchError, _DTYPES, low=(0,), high=(1,), interior=(0,)),
+    _refused("slice", "beyond", [_F3], InvalidParameterError, _parameter("limit"), start=(0,),
+        limit=(4,), strides=(1,)),
+    _refused("slice", "no_stride", [_F3], InvalidParameterError, _parameter("strides"), start=(0,),
+        limit=(3,), strides=(0,)),
+    _refused("pad", "too_much", [_F3, _SCALAR], InvalidParameterError, _parameter("low"), low=(-2,),
+        high=(-2,), interior=(0,)),
+    _refused("pad", "value_rank", [_F3, _F3], ShapeMismatchError, _SHAPES, low=(0,), high=(1,),
+        interior=(0,)),
+    _refused("pad", "value_dtype", [_F3, ((), "float32")], DTypeMismatchError, _DTYPES, low=(0,),
+        high=(1,), interior=(0,)),
     _refused("concatenate", "bad_shape", [_F23, _F32], ShapeMismatchError, _SHAPES, dimension=0),
     _refused("concatenate", "nothing", [], InvalidParameterError, {"parameter": "xs"}, dimension=0),
-    _refused("concatenate", "bad_axis", [_F3, _F3], AxisError, _parameter("dimension"), dimension=1),
+    _refused("concatenate", "bad_axis", [_F3, _F3], AxisError, _parameter("dimension"),
+        dimension=1),
     _refused("reverse", "bad_axis", [_F3], AxisError, _parameter("dimensions"), dimensions=(1,)),
     _refused("dot_general", "bad_sizes", [_F23, _F23], ShapeMismatchError, _SHAPES, **_MATMUL),
-    _refused("dot_general", "bad_axis", [_F3, _F3], AxisError, {"got": ..., "need": ...}, **_MATMUL),
-    _refused("gather", "bad_mode", [_F23, _INDEX], InvalidParameterError, {**_parameter("mode"), "value": "wrap"},
+    _refused("dot_general", "bad_axis", [_F3, _F3], AxisError, {"got": ..., "need": ...},
+        **_MATMUL),
+    _refused("gather", "bad_mode", [_F23, _INDEX], InvalidParameterError, {**_parameter("mode"),
+        "value": "wrap"},
              **{**_ROWS, "mode": "wrap"}),
-    _refused("gather", "float_indices", [_F23, ((2, 1), "float64")], DTypeMismatchError, _DTYPES, **_ROWS),
-    _refused("scatter_add", "bad_updates", [_F23, _INDEX, _F32], ShapeMismatchError, _SHAPES, **_INTO),
-    _refused("dynamic_slice", "too_large", [_F3, ((), "int64")], InvalidParameterError, _parameter("sizes"), sizes=(4,)),
-    _refused("dynamic_update_slice", "too_large", [_F3, ((4,), "float64"), ((), "int64")], ShapeMismatchError, _SHAPES),
+    _refused("gather", "float_indices", [_F23, ((2, 1), "float64")], DTypeMismatchError, _DTYPES,
+        **_ROWS),
+    _refused("scatter_add", "bad_updates", [_F23, _INDEX, _F32], ShapeMismatchError, _SHAPES,
+        **_INTO),
+    _refused("dynamic_slice", "too_large", [_F3, ((), "int64")], InvalidParameterError,
+        _parameter("sizes"), sizes=(4,)),
+    _refused("dynamic_update_slice", "too_large", [_F3, ((4,), "float64"), ((), "int64")],
+        ShapeMismatchError, _SHAPES),
 )  # fmt: skip

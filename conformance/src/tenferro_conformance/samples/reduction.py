@@ -1,6 +1,7 @@
 """Samples of the reduction family: reduce_sum reduce_prod reduce_max reduce_min argmax argmin.
 
-Axes are explicit and dropped; reducing over `()` is the identity; the first index wins a tie, and NaN wins everything. Read `table.py`
+Axes are explicit and dropped; reducing over `()` is the identity; the first index wins a tie,
+and NaN wins everything. Read `table.py`
 for what the fields of a row mean.
 """
 
@@ -8,7 +9,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenferro_conformance.samples.table import COMPLEX, F64, FLOATS, INTS, Grid, Row, Table, cgrid, fine, grid, igrid, table
+from tenferro_conformance.samples.table import (
+    COMPLEX,
+    F64,
+    FLOATS,
+    INTS,
+    Grid,
+    Row,
+    Table,
+    cgrid,
+    fine,
+    grid,
+    igrid,
+    table,
+)  # fmt: skip
 
 __all__ = ["TABLES"]
 
@@ -27,9 +41,34 @@ def _shapes(x: Any, column: Any, *, order: int) -> tuple[Row, ...]:
         Row(edge="no_axes", inputs=(x,), params=_NONE, dtypes=F64, wrt=(0,), order=order, note=_C9),
         Row(edge="scalar", inputs=(1.5,), params=_NONE, wrt=(0,), order=order, note=_C9),
         Row(edge="size1_axis", inputs=(column,), params=_SECOND, dtypes=F64, wrt=(0,), order=order),
-        Row(edge="rank3", inputs=(grid(0.5, 2, 2, 3, 2),), params={"axes": (0, 2)}, dtypes=F64, wrt=(0,), order=1, size=4),
-        Row(edge="empty_result", inputs=(grid(0, 1, 0, 3),), params=_SECOND, dtypes=F64, wrt=(0,), order=1, size=3),
-        Row(edge="non_contiguous", inputs=(x,), params=_SECOND, dtypes=F64, wrt=(0,), order=1, layout="strided", size=4),
+        Row(
+            edge="rank3",
+            inputs=(grid(0.5, 2, 2, 3, 2),),
+            params={"axes": (0, 2)},
+            dtypes=F64,
+            wrt=(0,),
+            order=1,
+            size=4,
+        ),
+        Row(
+            edge="empty_result",
+            inputs=(grid(0, 1, 0, 3),),
+            params=_SECOND,
+            dtypes=F64,
+            wrt=(0,),
+            order=1,
+            size=3,
+        ),
+        Row(
+            edge="non_contiguous",
+            inputs=(x,),
+            params=_SECOND,
+            dtypes=F64,
+            wrt=(0,),
+            order=1,
+            layout="strided",
+            size=4,
+        ),
         Row(edge="transposed", inputs=(x,), params=_FIRST, dtypes=F64, layout="transposed", size=2),
         Row(edge="integers", inputs=(igrid(-4, 5, 2, 3),), params=_SECOND, dtypes=INTS, size=3),
     )
@@ -40,7 +79,8 @@ REDUCE_SUM = table(
     "std::reduce_sum",
     *_shapes(_X, _COLUMN, order=3),
     Row(edge="complex", inputs=(cgrid(2, 2, 3),), params=_SECOND, dtypes=COMPLEX, wrt=(0,), size=3),
-    Row(edge="empty", inputs=(grid(0, 1, 0, 3),), params=_FIRST, expected=[0.0, 0.0, 0.0], wrt=(0,), order=1,
+    Row(edge="empty", inputs=(grid(0, 1, 0, 3),), params=_FIRST, expected=[0.0, 0.0, 0.0], wrt=(0,),
+        order=1,
         tangents=(grid(0, 1, 0, 3),), derivative=[0.0, 0.0, 0.0], note=_C9),
     Row(edge="nan", inputs=([1.0, nan],), params=_FIRST, expected=nan),
     Row(edge="inf", inputs=([[inf, 1.0], [inf, -inf]],), params=_SECOND, expected=[inf, nan]),
@@ -54,9 +94,12 @@ _C9_ZERO = "convention 9: the derivative of a product is right with zeros presen
 REDUCE_PROD = table(
     "std::reduce_prod",
     *_shapes(_PROD, Grid((3, 1), (1.5, -2.0, 0.5)), order=2),
-    Row(edge="complex", inputs=(cgrid(2, 2, 3),), params=_SECOND, dtypes=COMPLEX, wrt=(0,), order=2, size=3),
-    Row(edge="empty", inputs=(grid(0, 1, 0, 3),), params=_FIRST, expected=[1.0, 1.0, 1.0], wrt=(0,), order=1,
-        tangents=(grid(0, 1, 0, 3),), derivative=[0.0, 0.0, 0.0], note="the product of nothing is 1"),
+    Row(edge="complex", inputs=(cgrid(2, 2, 3),), params=_SECOND, dtypes=COMPLEX, wrt=(0,), order=2,
+        size=3),
+    Row(edge="empty", inputs=(grid(0, 1, 0, 3),), params=_FIRST, expected=[1.0, 1.0, 1.0], wrt=(0,),
+        order=1,
+        tangents=(grid(0, 1, 0, 3),), derivative=[0.0, 0.0, 0.0],
+        note="the product of nothing is 1"),
     Row(edge="one_zero", inputs=([2.0, 0.0, 3.0],), params=_FIRST, expected=0.0, wrt=(0,), order=2,
         tangents=([1.0, 1.0, 1.0],), derivative=6.0, size=3, note=_C9_ZERO),
     Row(edge="two_zeros", inputs=([0.0, 2.0, 0.0],), params=_FIRST, expected=0.0, wrt=(0,), order=2,
@@ -72,10 +115,12 @@ def _extremum(name: str, infs: list[float], tie: tuple[float, float]) -> Table:
     return table(
         f"std::{name}",
         *_shapes(distinct, Grid((3, 1), (1.5, -2.0, 0.5)), order=2),
-        Row(edge="nan", inputs=([[1.0, nan, 3.0], [nan, nan, 0.0]],), params=_SECOND, expected=[nan, nan],
+        Row(edge="nan", inputs=([[1.0, nan, 3.0], [nan, nan, 0.0]],), params=_SECOND, expected=[nan,
+            nan],
             note="NaN wins, as in NumPy"),
         Row(edge="inf", inputs=([[inf, 1.0, -inf]],), params=_SECOND, expected=infs),
-        Row(edge="tie", inputs=([3.0, 1.0, 3.0, 1.0],), params=_FIRST, expected=tie[0], wrt=(0,), order=1, smooth=False,
+        Row(edge="tie", inputs=([3.0, 1.0, 3.0, 1.0],), params=_FIRST, expected=tie[0], wrt=(0,),
+            order=1, smooth=False,
             tangents=([2.0, 16.0, 4.0, 8.0],), derivative=tie[1],
             note="convention 3: ties share equally among active sides"),
         level=2, tol="exact",
@@ -92,15 +137,21 @@ def _arg(name: str, tied: list[int], with_nan: list[int]) -> Table:
 
     return table(
         f"std::{name}",
-        Row(edge="wide", inputs=(_X,), params=params(1), out="int64", features=frozenset({"int64"})),
+        Row(edge="wide", inputs=(_X,), params=params(1), out="int64",
+            features=frozenset({"int64"})),
         Row(edge="tall", inputs=(_X,), params=params(0, "int32"), out="int32"),
         Row(edge="size1_axis", inputs=(_COLUMN,), params=params(1), dtypes=F64, out="int64"),
-        Row(edge="empty_result", inputs=(grid(0, 1, 0, 3),), params=params(1), dtypes=F64, out="int64"),
-        Row(edge="non_contiguous", inputs=(_X,), params=params(1), dtypes=F64, out="int64", layout="strided"),
-        Row(edge="integers", inputs=(igrid(-4, 5, 2, 3),), params=params(1), dtypes=INTS, out="int64"),
-        Row(edge="tie", inputs=([[2.0, 1.0, 2.0, 1.0], [0.0, 0.0, 0.0, 0.0]],), params=params(1), out="int64", expected=tied,
+        Row(edge="empty_result", inputs=(grid(0, 1, 0, 3),), params=params(1), dtypes=F64,
+            out="int64"),
+        Row(edge="non_contiguous", inputs=(_X,), params=params(1), dtypes=F64, out="int64",
+            layout="strided"),
+        Row(edge="integers", inputs=(igrid(-4, 5, 2, 3),), params=params(1), dtypes=INTS,
+            out="int64"),
+        Row(edge="tie", inputs=([[2.0, 1.0, 2.0, 1.0], [0.0, 0.0, 0.0, 0.0]],), params=params(1),
+            out="int64", expected=tied,
             note="the first index wins"),
-        Row(edge="nan", inputs=([[1.0, nan, 3.0], [nan, 5.0, nan]],), params=params(1), dtypes=FLOATS, out="int64",
+        Row(edge="nan", inputs=([[1.0, nan, 3.0], [nan, 5.0, nan]],), params=params(1),
+            dtypes=FLOATS, out="int64",
             expected=with_nan, note="the first NaN wins, as in NumPy"),
         Row(edge="inf", inputs=([[-inf, -inf]],), params=params(1), out="int64", expected=[0]),
         level=2,

@@ -1,6 +1,8 @@
-"""Samples of the structural family: reshape transpose broadcast_in_dim slice pad concatenate reverse convert stop_gradient.
+"""Samples of the structural family: reshape transpose broadcast_in_dim slice pad concatenate
+reverse convert stop_gradient.
 
-All but convert and stop_gradient move numbers and never change one, so everything is exact, on every dtype. Read `table.py` for what
+All but convert and stop_gradient move numbers and never change one, so everything is exact,
+on every dtype. Read `table.py` for what
 the fields of a row mean.
 """
 
@@ -10,7 +12,20 @@ from collections.abc import Mapping
 from typing import Any
 
 from tenferro_conformance.samples.table import (
-    BOOL, COMPLEX, F32, F64, FLOATS, INTS, ORACLE, Row, Table, cgrid, fine, grid, igrid, table,
+    BOOL,
+    COMPLEX,
+    F32,
+    F64,
+    FLOATS,
+    INTS,
+    ORACLE,
+    Row,
+    Table,
+    cgrid,
+    fine,
+    grid,
+    igrid,
+    table,
 )  # fmt: skip
 
 __all__ = ["TABLES"]
@@ -20,7 +35,9 @@ _SPECIAL = [nan, inf, -inf, -0.0, 0.0, 1.5]
 _BITS = [[True, False, True], [False, False, True]]
 
 
-def _mover(name: str, params: Mapping[str, Any], *extra: Row, special: Mapping[str, Any], special_out: Any) -> Table:
+def _mover(
+    name: str, params: Mapping[str, Any], *extra: Row, special: Mapping[str, Any], special_out: Any
+) -> Table:
     """The usual edges of a primitive that moves the numbers of one (2, 3) input."""
     return table(
         f"std::{name}",
@@ -29,9 +46,12 @@ def _mover(name: str, params: Mapping[str, Any], *extra: Row, special: Mapping[s
         Row(edge="complex", inputs=(cgrid(2, 2, 3),), params=params, dtypes=COMPLEX, wrt=(0,)),
         Row(edge="integers", inputs=(igrid(-9, 9, 2, 3),), params=params, dtypes=INTS),
         Row(edge="booleans", inputs=(_BITS,), params=params, dtypes=BOOL),
-        Row(edge="non_contiguous", inputs=(grid(-2, 2, 2, 3),), params=params, dtypes=F64, wrt=(0,), order=1, layout="strided"),
-        Row(edge="transposed", inputs=(grid(-2, 2, 2, 3),), params=params, dtypes=F64, layout="transposed"),
-        Row(edge="special_values", inputs=(_SPECIAL,), params=special, expected=special_out, note="bits are moved as they are"),
+        Row(edge="non_contiguous", inputs=(grid(-2, 2, 2, 3),), params=params, dtypes=F64, wrt=(0,),
+            order=1, layout="strided"),
+        Row(edge="transposed", inputs=(grid(-2, 2, 2, 3),), params=params, dtypes=F64,
+            layout="transposed"),
+        Row(edge="special_values", inputs=(_SPECIAL,), params=special, expected=special_out,
+            note="bits are moved as they are"),
         *extra,
         level=1,
     )  # fmt: skip
@@ -39,92 +59,131 @@ def _mover(name: str, params: Mapping[str, Any], *extra: Row, special: Mapping[s
 
 RESHAPE = _mover(
     "reshape", {"shape": (3, 2)},
-    Row(edge="flat", inputs=(grid(-2, 2, 2, 3),), params={"shape": (6,)}, dtypes=F64, wrt=(0,), order=1),
+    Row(edge="flat", inputs=(grid(-2, 2, 2, 3),), params={"shape": (6,)}, dtypes=F64, wrt=(0,),
+        order=1),
     Row(edge="scalar", inputs=(1.5,), params={"shape": ()}, wrt=(0,)),
     Row(edge="size1_axis", inputs=(1.5,), params={"shape": (1, 1)}, dtypes=F64, wrt=(0,)),
     Row(edge="to_scalar", inputs=([[2.5]],), params={"shape": ()}, dtypes=F64, wrt=(0,)),
-    Row(edge="empty", inputs=(grid(0, 1, 0, 3),), params={"shape": (2, 0, 5)}, dtypes=F64, wrt=(0,), order=1),
+    Row(edge="empty", inputs=(grid(0, 1, 0, 3),), params={"shape": (2, 0, 5)}, dtypes=F64, wrt=(0,),
+        order=1),
     special={"shape": (2, 3)}, special_out=[_SPECIAL[:3], _SPECIAL[3:]],
 )  # fmt: skip
 TRANSPOSE = _mover(
     "transpose", {"permutation": (1, 0)},
-    Row(edge="rank3", inputs=(grid(-2, 2, 2, 3, 4),), params={"permutation": (2, 0, 1)}, dtypes=F64, wrt=(0,)),
-    Row(edge="identity", inputs=(grid(-2, 2, 2, 3),), params={"permutation": (0, 1)}, dtypes=F64, wrt=(0,), order=1),
+    Row(edge="rank3", inputs=(grid(-2, 2, 2, 3, 4),), params={"permutation": (2, 0, 1)}, dtypes=F64,
+        wrt=(0,)),
+    Row(edge="identity", inputs=(grid(-2, 2, 2, 3),), params={"permutation": (0, 1)}, dtypes=F64,
+        wrt=(0,), order=1),
     Row(edge="scalar", inputs=(1.5,), params={"permutation": ()}, wrt=(0,)),
     Row(edge="size1_axis", inputs=(grid(-1, 1, 1, 3),), params={"permutation": (1, 0)}, dtypes=F64),
-    Row(edge="empty", inputs=(grid(0, 1, 0, 3),), params={"permutation": (1, 0)}, dtypes=F64, wrt=(0,), order=1),
+    Row(edge="empty", inputs=(grid(0, 1, 0, 3),), params={"permutation": (1, 0)}, dtypes=F64,
+        wrt=(0,), order=1),
     special={"permutation": (0,)}, special_out=_SPECIAL,
 )  # fmt: skip
 BROADCAST_IN_DIM = _mover(
     "broadcast_in_dim", {"shape": (4, 2, 3), "dimensions": (1, 2)},
-    Row(edge="broadcast", inputs=(grid(-1, 1, 1, 3),), params={"shape": (2, 3), "dimensions": (0, 1)}, wrt=(0,)),
-    Row(edge="middle", inputs=(grid(-1, 1, 2, 3),), params={"shape": (2, 4, 3), "dimensions": (0, 2)}, dtypes=F64, wrt=(0,)),
+    Row(edge="broadcast", inputs=(grid(-1, 1, 1, 3),), params={"shape": (2, 3), "dimensions": (0,
+        1)}, wrt=(0,)),
+    Row(edge="middle", inputs=(grid(-1, 1, 2, 3),), params={"shape": (2, 4, 3), "dimensions": (0,
+        2)}, dtypes=F64, wrt=(0,)),
     Row(edge="scalar", inputs=(1.5,), params={"shape": (2, 2), "dimensions": ()}, wrt=(0,)),
     Row(edge="rank0", inputs=(1.5,), params={"shape": (), "dimensions": ()}, dtypes=F64, wrt=(0,)),
-    Row(edge="size1_axis", inputs=([2.5],), params={"shape": (1, 3), "dimensions": (0,)}, dtypes=F64, wrt=(0,)),
-    Row(edge="empty", inputs=(grid(0, 1, 1, 3),), params={"shape": (0, 3), "dimensions": (0, 1)}, dtypes=F64, wrt=(0,), order=1),
+    Row(edge="size1_axis", inputs=([2.5],), params={"shape": (1, 3), "dimensions": (0,)},
+        dtypes=F64, wrt=(0,)),
+    Row(edge="empty", inputs=(grid(0, 1, 1, 3),), params={"shape": (0, 3), "dimensions": (0, 1)},
+        dtypes=F64, wrt=(0,), order=1),
     special={"shape": (1, 6), "dimensions": (1,)}, special_out=[_SPECIAL],
 )  # fmt: skip
 SLICE = _mover(
     "slice", {"start": (0, 1), "limit": (2, 3), "strides": (1, 1)},
-    Row(edge="strided", inputs=(grid(-1, 1, 7),), params={"start": (1,), "limit": (7,), "strides": (3,)}, wrt=(0,)),
-    Row(edge="whole", inputs=(grid(-1, 1, 2, 2),), params={"start": (0, 0), "limit": (2, 2), "strides": (1, 1)}, dtypes=F64,
+    Row(edge="strided", inputs=(grid(-1, 1, 7),), params={"start": (1,), "limit": (7,),
+        "strides": (3,)}, wrt=(0,)),
+    Row(edge="whole", inputs=(grid(-1, 1, 2, 2),), params={"start": (0, 0), "limit": (2, 2),
+        "strides": (1, 1)}, dtypes=F64,
         wrt=(0,), order=1),
-    Row(edge="scalar", inputs=(1.5,), params={"start": (), "limit": (), "strides": ()}, dtypes=F64, wrt=(0,), order=1),
-    Row(edge="size1_axis", inputs=(grid(-1, 1, 4, 3),), params={"start": (2, 0), "limit": (3, 3), "strides": (1, 1)},
+    Row(edge="scalar", inputs=(1.5,), params={"start": (), "limit": (), "strides": ()}, dtypes=F64,
+        wrt=(0,), order=1),
+    Row(edge="size1_axis", inputs=(grid(-1, 1, 4, 3),), params={"start": (2, 0), "limit": (3, 3),
+        "strides": (1, 1)},
         dtypes=F64, wrt=(0,)),
-    Row(edge="empty", inputs=(grid(-1, 1, 4),), params={"start": (2,), "limit": (2,), "strides": (1,)}, dtypes=F64, wrt=(0,),
+    Row(edge="empty", inputs=(grid(-1, 1, 4),), params={"start": (2,), "limit": (2,),
+        "strides": (1,)}, dtypes=F64, wrt=(0,),
         order=1),
     special={"start": (0,), "limit": (6,), "strides": (2,)}, special_out=[nan, -inf, 0.0],
 )  # fmt: skip
 
 
-def _edges(low: tuple[int, ...], high: tuple[int, ...], interior: tuple[int, ...]) -> dict[str, Any]:
+def _edges(
+    low: tuple[int, ...], high: tuple[int, ...], interior: tuple[int, ...]
+) -> dict[str, Any]:
     return {"low": low, "high": high, "interior": interior}
 
 
 PAD = table(
     "std::pad",
-    Row(edge="wide", inputs=(grid(-2, 2, 2, 3), 0.5), params=_edges((1, 0), (0, 2), (0, 0)), wrt=(0, 1)),
-    Row(edge="full_precision", inputs=(fine(grid(-2, 2, 3)), 0.1), params=_edges((1,), (2,), (0,)), dtypes=F64),
-    Row(edge="interior", inputs=(grid(-2, 2, 3), -1.5), params=_edges((1,), (2,), (2,)), wrt=(0, 1)),
-    Row(edge="crop", inputs=(grid(-2, 2, 2, 5), 0.5), params=_edges((0, -1), (0, -2), (0, 0)), wrt=(0, 1)),
-    Row(edge="crop_interior", inputs=(grid(-2, 2, 4), 0.5), params=_edges((-2,), (1,), (1,)), dtypes=F64, wrt=(0, 1)),
-    Row(edge="crop_all", inputs=(grid(-2, 2, 2), 0.5), params=_edges((-2,), (0,), (0,)), dtypes=F64, wrt=(0, 1), order=1),
-    Row(edge="scalar", inputs=(1.5, 0.5), params=_edges((), (), ()), dtypes=F64, wrt=(0, 1), order=1),
-    Row(edge="size1_axis", inputs=([[1.5]], 0.5), params=_edges((1, 0), (1, 0), (0, 0)), dtypes=F64, wrt=(0, 1), order=1),
-    Row(edge="empty", inputs=(grid(0, 1, 0), 0.5), params=_edges((1,), (2,), (0,)), dtypes=F64, wrt=(0, 1), order=1),
-    Row(edge="complex", inputs=(cgrid(2, 3), 1 + 2j), params=_edges((1,), (0,), (1,)), dtypes=COMPLEX, wrt=(0, 1)),
+    Row(edge="wide", inputs=(grid(-2, 2, 2, 3), 0.5), params=_edges((1, 0), (0, 2), (0, 0)), wrt=(0,
+        1)),
+    Row(edge="full_precision", inputs=(fine(grid(-2, 2, 3)), 0.1), params=_edges((1,), (2,), (0,)),
+        dtypes=F64),
+    Row(edge="interior", inputs=(grid(-2, 2, 3), -1.5), params=_edges((1,), (2,), (2,)), wrt=(0,
+        1)),
+    Row(edge="crop", inputs=(grid(-2, 2, 2, 5), 0.5), params=_edges((0, -1), (0, -2), (0, 0)),
+        wrt=(0, 1)),
+    Row(edge="crop_interior", inputs=(grid(-2, 2, 4), 0.5), params=_edges((-2,), (1,), (1,)),
+        dtypes=F64, wrt=(0, 1)),
+    Row(edge="crop_all", inputs=(grid(-2, 2, 2), 0.5), params=_edges((-2,), (0,), (0,)), dtypes=F64,
+        wrt=(0, 1), order=1),
+    Row(edge="scalar", inputs=(1.5, 0.5), params=_edges((), (), ()), dtypes=F64, wrt=(0, 1),
+        order=1),
+    Row(edge="size1_axis", inputs=([[1.5]], 0.5), params=_edges((1, 0), (1, 0), (0, 0)), dtypes=F64,
+        wrt=(0, 1), order=1),
+    Row(edge="empty", inputs=(grid(0, 1, 0), 0.5), params=_edges((1,), (2,), (0,)), dtypes=F64,
+        wrt=(0, 1), order=1),
+    Row(edge="complex", inputs=(cgrid(2, 3), 1 + 2j), params=_edges((1,), (0,), (1,)),
+        dtypes=COMPLEX, wrt=(0, 1)),
     Row(edge="integers", inputs=([1, 2, 3], 9), params=_edges((1,), (1,), (0,)), dtypes=INTS),
-    Row(edge="booleans", inputs=([True, False], True), params=_edges((1,), (1,), (0,)), dtypes=BOOL),
-    Row(edge="non_contiguous", inputs=(grid(-2, 2, 2, 3), 0.5), params=_edges((1, 0), (0, 2), (0, 0)), dtypes=F64,
+    Row(edge="booleans", inputs=([True, False], True), params=_edges((1,), (1,), (0,)),
+        dtypes=BOOL),
+    Row(edge="non_contiguous", inputs=(grid(-2, 2, 2, 3), 0.5), params=_edges((1, 0), (0, 2), (0,
+        0)), dtypes=F64,
         layout="strided"),
-    Row(edge="nan", inputs=([1.0, inf], nan), params=_edges((1,), (0,), (0,)), expected=[nan, 1.0, inf]),
+    Row(edge="nan", inputs=([1.0, inf], nan), params=_edges((1,), (0,), (0,)), expected=[nan, 1.0,
+        inf]),
     level=1,
 )  # fmt: skip
 _AXIS0, _AXIS1 = {"dimension": 0}, {"dimension": 1}
 CONCATENATE = table(
     "std::concatenate",
     Row(edge="wide", inputs=(grid(-2, 2, 2, 3), grid(-1, 3, 2, 2)), params=_AXIS1, wrt=(0, 1)),
-    Row(edge="tall", inputs=(grid(-2, 2, 2, 2), grid(-1, 3, 1, 2), grid(0, 1, 3, 2)), params=_AXIS0, dtypes=F64, wrt=(0, 1, 2)),
-    Row(edge="full_precision", inputs=(fine(grid(-2, 2, 2)), fine(grid(-1, 3, 3))), params=_AXIS0, dtypes=F64),
+    Row(edge="tall", inputs=(grid(-2, 2, 2, 2), grid(-1, 3, 1, 2), grid(0, 1, 3, 2)), params=_AXIS0,
+        dtypes=F64, wrt=(0, 1, 2)),
+    Row(edge="full_precision", inputs=(fine(grid(-2, 2, 2)), fine(grid(-1, 3, 3))), params=_AXIS0,
+        dtypes=F64),
     Row(edge="single", inputs=(grid(-2, 2, 3),), params=_AXIS0, dtypes=F64, wrt=(0,)),
-    Row(edge="one_active", inputs=(grid(-2, 2, 3), grid(-1, 1, 2)), params=_AXIS0, dtypes=F64, wrt=(1,)),
+    Row(edge="one_active", inputs=(grid(-2, 2, 3), grid(-1, 1, 2)), params=_AXIS0, dtypes=F64,
+        wrt=(1,)),
     Row(edge="size1_axis", inputs=([1.5], [2.5]), params=_AXIS0, dtypes=F64, wrt=(0, 1)),
-    Row(edge="empty", inputs=(grid(0, 1, 0, 2), grid(0, 1, 2, 2)), params=_AXIS0, dtypes=F64, wrt=(0, 1), order=1),
-    Row(edge="complex", inputs=(cgrid(1, 2), cgrid(2, 3)), params=_AXIS0, dtypes=COMPLEX, wrt=(0, 1)),
+    Row(edge="empty", inputs=(grid(0, 1, 0, 2), grid(0, 1, 2, 2)), params=_AXIS0, dtypes=F64,
+        wrt=(0, 1), order=1),
+    Row(edge="complex", inputs=(cgrid(1, 2), cgrid(2, 3)), params=_AXIS0, dtypes=COMPLEX, wrt=(0,
+        1)),
     Row(edge="integers", inputs=([1, 2], [3]), params=_AXIS0, dtypes=INTS),
     Row(edge="booleans", inputs=([True], [False, True]), params=_AXIS0, dtypes=BOOL),
-    Row(edge="non_contiguous", inputs=(grid(-2, 2, 2, 3), grid(-1, 3, 2, 2)), params=_AXIS1, dtypes=F64, layout="strided"),
-    Row(edge="special_values", inputs=(_SPECIAL[:3], _SPECIAL[3:]), params=_AXIS0, expected=_SPECIAL),
+    Row(edge="non_contiguous", inputs=(grid(-2, 2, 2, 3), grid(-1, 3, 2, 2)), params=_AXIS1,
+        dtypes=F64, layout="strided"),
+    Row(edge="special_values", inputs=(_SPECIAL[:3], _SPECIAL[3:]), params=_AXIS0,
+        expected=_SPECIAL),
     level=1,
 )  # fmt: skip
 REVERSE = _mover(
     "reverse", {"dimensions": (1,)},
-    Row(edge="both", inputs=(grid(-2, 2, 2, 3),), params={"dimensions": (0, 1)}, dtypes=F64, wrt=(0,)),
-    Row(edge="none", inputs=(grid(-2, 2, 2, 3),), params={"dimensions": ()}, dtypes=F64, wrt=(0,), order=1),
+    Row(edge="both", inputs=(grid(-2, 2, 2, 3),), params={"dimensions": (0, 1)}, dtypes=F64,
+        wrt=(0,)),
+    Row(edge="none", inputs=(grid(-2, 2, 2, 3),), params={"dimensions": ()}, dtypes=F64, wrt=(0,),
+        order=1),
     Row(edge="scalar", inputs=(1.5,), params={"dimensions": ()}, dtypes=F64, wrt=(0,), order=1),
-    Row(edge="empty", inputs=(grid(0, 1, 0, 3),), params={"dimensions": (0,)}, dtypes=F64, wrt=(0,), order=1),
+    Row(edge="empty", inputs=(grid(0, 1, 0, 3),), params={"dimensions": (0,)}, dtypes=F64, wrt=(0,),
+        order=1),
     special={"dimensions": (0,)}, special_out=_SPECIAL[::-1],
 )  # fmt: skip
 
@@ -133,8 +192,18 @@ def _to(target: str) -> dict[str, Any]:
     return {"dtype": target}
 
 
-def _conversion(edge: str, value: Any, dtypes: tuple[str, ...], target: str, expected: Any = ORACLE, **more: Any) -> Row:
-    return Row(edge=edge, inputs=(value,), dtypes=dtypes, params=_to(target), out=target, expected=expected, **more)
+def _conversion(
+    edge: str, value: Any, dtypes: tuple[str, ...], target: str, expected: Any = ORACLE, **more: Any
+) -> Row:
+    return Row(
+        edge=edge,
+        inputs=(value,),
+        dtypes=dtypes,
+        params=_to(target),
+        out=target,
+        expected=expected,
+        **more,
+    )
 
 
 _C4 = "convention 4: convert between float and complex casts tangent and cotangent"
@@ -152,12 +221,15 @@ CONVERT = table(
     _conversion("scalar", 1.5, F64, "float32", wrt=(0,)),
     _conversion("empty", grid(0, 1, 0, 3), F64, "float32", wrt=(0,), order=1),
     _conversion("non_contiguous", grid(-2, 2, 2, 3), F64, "float32", layout="strided"),
-    _conversion("to_int32", [1.75, -1.75, 0.0, -0.5], FLOATS, "int32", [1, -1, 0, 0], note=_C4_INACTIVE),
+    _conversion("to_int32", [1.75, -1.75, 0.0, -0.5], FLOATS, "int32", [1, -1, 0, 0],
+        note=_C4_INACTIVE),
     _conversion("to_int64", [1.75, -1.75, 0.0, -0.5], FLOATS, "int64", [1, -1, 0, 0]),
-    _conversion("to_bool", [0.0, -0.0, 0.5, nan], FLOATS, "bool", [False, False, True, True], note=_C4_INACTIVE),
+    _conversion("to_bool", [0.0, -0.0, 0.5, nan], FLOATS, "bool", [False, False, True, True],
+        note=_C4_INACTIVE),
     _conversion("complex_to_bool", [0j, 1j, 1 + 0j], COMPLEX, "bool", [False, True, True]),
     _conversion("int_to_float64", [1, -2, 2**30], INTS, "float64", [1.0, -2.0, 2.0**30]),
-    _conversion("int_to_float32", [1, -2, 16777217], ("int32",), "float32", [1.0, -2.0, 16777216.0]),
+    _conversion("int_to_float32", [1, -2, 16777217], ("int32",), "float32", [1.0, -2.0,
+        16777216.0]),
     _conversion("int_to_complex", [1, -2], INTS, "complex128", [1 + 0j, -2 + 0j]),
     _conversion("int_to_bool", [0, 3, -1], INTS, "bool", [False, True, True]),
     _conversion("int_narrowing", [2**31, -1, 2**32 + 5], ("int64",), "int32", [-(2**31), -1, 5],
@@ -178,7 +250,8 @@ STOP_GRADIENT = table(
     Row(edge="complex", inputs=(cgrid(2, 2, 3),), dtypes=COMPLEX),
     Row(edge="integers", inputs=([1, 2],), dtypes=INTS),
     Row(edge="special_values", inputs=(_SPECIAL,), expected=_SPECIAL),
-    Row(edge="inactive", inputs=([1.5, 2.5],), dtypes=F64, expected=[1.5, 2.5], wrt=(0,), order=1, smooth=False,
+    Row(edge="inactive", inputs=([1.5, 2.5],), dtypes=F64, expected=[1.5, 2.5], wrt=(0,), order=1,
+        smooth=False,
         tangents=([1.0, 1.0],), derivative=[0.0, 0.0], note="its derivative is a structural zero"),
     level=1,
 )  # fmt: skip

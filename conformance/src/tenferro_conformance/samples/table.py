@@ -1,7 +1,9 @@
-"""From one table row to cases: a row names an edge and states inputs, dtypes and what is to be differentiated.
+"""From one table row to cases: a row names an edge and states inputs, dtypes and what is to be
+differentiated.
 
-A row whose `expected` is `ORACLE` takes its numbers from `golden/`; a row with literals states them itself, which is how special
-values and conventions are written. Data only; `golden.py` computes, `suite/` tests. Read `arithmetic.py` as an example.
+A row whose `expected` is `ORACLE` takes its numbers from `golden/`; a row with literals states them
+itself, which is how special values and conventions are written. Data only; `golden.py` computes,
+`suite/` tests. Read `arithmetic.py` as an example.
 """
 
 from __future__ import annotations
@@ -38,7 +40,9 @@ class Grid:
 
 
 def grid(low: float, high: float, *shape: int, unit: int = 64) -> Grid:
-    """Numbers spread over an interval in scattered order, multiples of 1/unit: exact in float32, never the middle."""
+    """Numbers spread over an interval in scattered order, multiples of 1/unit: exact in float32,
+    never the middle.
+    """
     size = _size(shape)
     step = _coprime(size)
     places = ((i * step) % size for i in range(size))
@@ -51,13 +55,20 @@ def cgrid(radius: float, *shape: int, offset: complex = 0) -> Grid:
     size = _size(shape)
     re, im = grid(-radius, radius, size), grid(-radius, radius, size, unit=32)
     turned = im.flat[size // 3 :] + im.flat[: size // 3]
-    return Grid(shape, tuple(complex(x + 0.125, y - 0.0625) + offset for x, y in zip(re.flat, turned, strict=True)))
+    return Grid(
+        shape,
+        tuple(
+            complex(x + 0.125, y - 0.0625) + offset for x, y in zip(re.flat, turned, strict=True)
+        ),
+    )
 
 
 def igrid(low: int, high: int, *shape: int) -> Grid:
     """Integers in scattered order, `low` ≤ k < `high`."""
     size = _size(shape)
-    return Grid(shape, tuple(low + (i * _coprime(high - low) + i // 3) % (high - low) for i in range(size)))
+    return Grid(
+        shape, tuple(low + (i * _coprime(high - low) + i // 3) % (high - low) for i in range(size))
+    )
 
 
 def fine(numbers: Grid) -> Grid:
@@ -122,7 +133,8 @@ class Row:
         """The inputs for one dtype."""
         kinds = self.kinds or (None,) * len(self.inputs)
         return tuple(
-            _stored(value, kind or dtype, self.layout) for value, kind in zip(self.inputs, kinds, strict=True)
+            _stored(value, kind or dtype, self.layout)
+            for value, kind in zip(self.inputs, kinds, strict=True)
         )
 
     def out_dtype(self, dtype: str) -> str:
@@ -160,7 +172,10 @@ class Table:
         return Case(
             id=f"{self.primitive}/{row.edge}/{dtype}",
             primitive=self.primitive,
-            params={name: value(dtype) if callable(value) else value for name, value in row.params.items()},
+            params={
+                name: value(dtype) if callable(value) else value
+                for name, value in row.params.items()
+            },
             inputs=inputs,
             expected=expected,
             level=self.level,
@@ -176,14 +191,20 @@ class Table:
 
 
 def table(
-    primitive: str, *rows: Row, level: int, tol: TolClass = "exact", tol_complex: TolClass | None = None
+    primitive: str,
+    *rows: Row,
+    level: int,
+    tol: TolClass = "exact",
+    tol_complex: TolClass | None = None,
 ) -> Table:
     """A table; names of edges are unique per dtype."""
     names = [f"{row.edge}/{dtype}" for row in rows for dtype in row.dtypes]
     twice = {name for name in names if names.count(name) > 1}
     if twice:
         raise ValueError(f"{primitive}: named twice: {sorted(twice)}")
-    return Table(primitive=primitive, rows=rows, level=level, tol=tol, tol_complex=tol_complex or tol)
+    return Table(
+        primitive=primitive, rows=rows, level=level, tol=tol, tol_complex=tol_complex or tol
+    )
 
 
 def _expected(row: Row, stored: Mapping[str, Any], out: str) -> tuple[Stored, ...] | None:
@@ -194,19 +215,34 @@ def _expected(row: Row, stored: Mapping[str, Any], out: str) -> tuple[Stored, ..
     return (_stored(row.expected, out, "contiguous"),)
 
 
-def _plan(row: Row, dtype: str, out: str, inputs: Sequence[Stored], stored: Mapping[str, Any]) -> GradPlan | None:
+def _plan(
+    row: Row, dtype: str, out: str, inputs: Sequence[Stored], stored: Mapping[str, Any]
+) -> GradPlan | None:
     if not row.wrt:
         return None
     if row.derivative is not ORACLE:
-        tangents = tuple(_stored(v, inputs[i].dtype, "contiguous") for i, v in zip(row.wrt, row.tangents or (), strict=True))
-        derivatives = ((_stored(row.derivative, out, "contiguous"),),) if row.derivative is not None else ()
-        return GradPlan(wrt=row.wrt, order=row.order, tangents=tangents, derivatives=derivatives, smooth=row.smooth)
+        tangents = tuple(
+            _stored(v, inputs[i].dtype, "contiguous")
+            for i, v in zip(row.wrt, row.tangents or (), strict=True)
+        )
+        derivatives = (
+            ((_stored(row.derivative, out, "contiguous"),),) if row.derivative is not None else ()
+        )
+        return GradPlan(
+            wrt=row.wrt,
+            order=row.order,
+            tangents=tangents,
+            derivatives=derivatives,
+            smooth=row.smooth,
+        )
     if "tangents" not in stored:
         return GradPlan(wrt=row.wrt, order=row.order, smooth=row.smooth)
     return GradPlan(
         wrt=row.wrt,
         order=row.order,
-        tangents=tuple(_restored(t, inputs[i].dtype) for i, t in zip(row.wrt, stored["tangents"], strict=True)),
+        tangents=tuple(
+            _restored(t, inputs[i].dtype) for i, t in zip(row.wrt, stored["tangents"], strict=True)
+        ),
         derivatives=tuple((_restored(d, out),) for d in stored["derivatives"]),
         scale=(_restored(stored["derivative_scale"], _real(out)),),
         smooth=row.smooth,
@@ -268,7 +304,7 @@ def _numbers(data: Sequence[Any], kind: str) -> tuple[Any, ...]:
     return tuple(complex(re, im) for re, im in zip(numbers[::2], numbers[1::2], strict=True))
 
 
-# --- rows that every elementwise primitive has --------------------------------------------------------
+# --- rows that every elementwise primitive has --------------------------------------------------
 
 
 def elementwise_rows(
@@ -279,13 +315,22 @@ def elementwise_rows(
     domain: Domain | None = None,
     **common: Any,
 ) -> tuple[Row, ...]:
-    """The shape edges for one elementwise primitive; each input is a function from a shape to numbers."""
+    """The shape edges for one elementwise primitive; each input is a function from a shape to
+    numbers.
+    """
     where = tuple(range(len(inputs))) if wrt is None else wrt
     common["domain"] = domain
 
-    def row(edge: str, shape: tuple[int, ...], makers: Sequence[Callable[..., Grid]], dtypes: tuple[str, ...],
-            axes: tuple[int, ...], **more: Any) -> Row:
-        return Row(edge=edge, inputs=tuple(make(*shape) for make in makers), dtypes=dtypes, wrt=axes,
+    def row(
+        edge: str,
+        shape: tuple[int, ...],
+        makers: Sequence[Callable[..., Grid]],
+        dtypes: tuple[str, ...],
+        axes: tuple[int, ...],
+        **more: Any,
+    ) -> Row:
+        return Row(edge=edge, inputs=tuple(make(*shape) for make in makers), dtypes=dtypes,
+            wrt=axes,
                    **{**common, **more})  # fmt: skip
 
     rows = [

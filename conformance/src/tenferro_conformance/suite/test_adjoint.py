@@ -4,7 +4,9 @@ import pytest
 
 from tenferro_conformance import laws, programs
 
-pytestmark = pytest.mark.tenferro_law("adjoint", build=programs.adjoint, grad=True, where=programs.has_finite_jacobian)
+pytestmark = pytest.mark.tenferro_law(
+    "adjoint", build=programs.adjoint, grad=True, where=programs.has_finite_jacobian
+)
 
 
 def test_adjoint(tenferro_run):

@@ -1,4 +1,6 @@
-"""Derivatives emit only what a backend of the same level runs; the AD-closed core emits only itself."""
+"""Derivatives emit only what a backend of the same level runs; the AD-closed core emits only
+itself.
+"""
 
 import pytest
 

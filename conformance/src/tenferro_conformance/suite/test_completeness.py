@@ -1,4 +1,6 @@
-"""Nothing is left out: every registered primitive has cases, and every backend runs what it claims."""
+"""Nothing is left out: every registered primitive has cases, and every backend
+runs what it claims.
+"""
 
 import pytest
 

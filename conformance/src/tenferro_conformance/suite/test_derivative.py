@@ -1,11 +1,16 @@
-"""First derivatives are right: the oracle's along stored tangents, or differences where no oracle exists."""
+"""First derivatives are right: the oracle's along stored tangents, or differences where no oracle
+exists.
+"""
 
 import pytest
 
 from tenferro_conformance import differences, laws, programs
 
 _stored = pytest.mark.tenferro_law(
-    "derivative", build=programs.derivatives, grad=True, where=lambda case: bool(case.grad.derivatives)
+    "derivative",
+    build=programs.derivatives,
+    grad=True,
+    where=lambda case: bool(case.grad.derivatives),
 )
 _differences = pytest.mark.tenferro_law(
     "derivative", build=differences.five_points, grad=True, where=differences.is_needed

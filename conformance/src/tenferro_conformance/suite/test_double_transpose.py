@@ -4,7 +4,12 @@ import pytest
 
 from tenferro_conformance import laws, programs
 
-pytestmark = pytest.mark.tenferro_law("double transpose", build=programs.transposed_twice, grad=True, where=programs.has_finite_jacobian)
+pytestmark = pytest.mark.tenferro_law(
+    "double transpose",
+    build=programs.transposed_twice,
+    grad=True,
+    where=programs.has_finite_jacobian,
+)
 
 
 def test_double_transpose(tenferro_run):

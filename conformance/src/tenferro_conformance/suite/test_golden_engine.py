@@ -4,9 +4,16 @@ from math import e, exp
 
 import numpy as np
 import pytest
-import tenferro.primitives as p
-from tenferro.computegraph import GraphBuilder, KeyView, compile_program, derive, materialize_merge, resolve
 
+import tenferro.primitives as p
+from tenferro.computegraph import (
+    GraphBuilder,
+    KeyView,
+    compile_program,
+    derive,
+    materialize_merge,
+    resolve,
+)
 from tenferro_conformance.doors import close
 from tenferro_conformance.engine import Session
 
@@ -15,7 +22,7 @@ x, a = p.variable("x", (), "float64"), p.variable("a", (), "float64")
 
 
 @pytest.mark.parametrize(
-    ("inputs", "outputs", "want"),
+    "inputs, outputs, want",
     [
         ({x: 3.0, a: 4.0}, [x + a], [7.0]),
         ({x: 0.0}, [p.exp(x)], [1.0]),
@@ -28,7 +35,18 @@ x, a = p.variable("x", (), "float64"), p.variable("a", (), "float64")
         ({x: 0.0}, [-p.exp(x)], [-1.0]),
         ({x: 7.0}, [x + x, x], [14.0, 7.0]),
     ],
-    ids=["add", "exp", "twice the same", "exp 2x", "two outputs", "exp ax", "exp ax again", "x+x", "-exp", "dup then add"],
+    ids=[
+        "add",
+        "exp",
+        "twice the same",
+        "exp 2x",
+        "two outputs",
+        "exp ax",
+        "exp ax again",
+        "x+x",
+        "-exp",
+        "dup then add",
+    ],
 )
 def test_program(tenferro_session: Session, inputs, outputs, want):
     """A program on numbers."""

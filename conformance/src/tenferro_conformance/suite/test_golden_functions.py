@@ -1,4 +1,6 @@
-"""Golden functions, row by row: value, forward mode, reverse mode, and the inner products of both."""
+"""Golden functions, row by row: value, forward mode, reverse mode, and the inner
+products of both.
+"""
 
 import numpy as np
 import pytest
@@ -20,8 +22,12 @@ TABLES = {
 def _rows(*fields):
     """The rows that state all of these fields, with readable names."""
     found = [(f"{name}: {row}", row) for name, table in TABLES.items() for row in table]
-    stated = [(name, row) for name, row in found if all(getattr(row, f) is not None for f in fields)]
-    return pytest.mark.parametrize("row", [row for _, row in stated], ids=[name for name, _ in stated])
+    stated = [
+        (name, row) for name, row in found if all(getattr(row, f) is not None for f in fields)
+    ]
+    return pytest.mark.parametrize(
+        "row", [row for _, row in stated], ids=[name for name, _ in stated]
+    )
 
 
 def _at(door, row):
@@ -37,7 +43,9 @@ def test_value(tenferro_door, row):
 @_rows("dx")
 def test_forward(tenferro_door, row):
     """J dx = dy."""
-    close(tenferro_door.numbers(*tenferro_door.push(row.f, _at(tenferro_door, row), row.dx)), row.dy)
+    close(
+        tenferro_door.numbers(*tenferro_door.push(row.f, _at(tenferro_door, row), row.dx)), row.dy
+    )
 
 
 @_rows("w")

@@ -4,8 +4,8 @@ from math import cos, e, exp, sin
 
 import numpy as np
 import pytest
-import tenferro.primitives as p
 
+import tenferro.primitives as p
 from tenferro_conformance.doors import close
 
 pytestmark = pytest.mark.tenferro_golden
@@ -21,7 +21,7 @@ def derivative(door, mode, f, seed=1.0):
 @modes
 @inner_modes
 @pytest.mark.parametrize(
-    ("f", "at", "want"),
+    "f, at, want",
     [
         (lambda x: x * x, 3.0, 2.0),
         (lambda x: p.exp(2.0 * x), 1.0, 4 * exp(2)),
@@ -54,7 +54,10 @@ def test_fourth_order_of_a_shared_square(tenferro_door, outer):
     f = lambda x: (x * x) * (x * x)  # noqa: E731
     for _ in range(3):
         f = derivative(tenferro_door, "push", f)
-    close(tenferro_door.numbers(derivative(tenferro_door, outer, f)(tenferro_door.x(1.5))), [np.asarray(24.0)])
+    close(
+        tenferro_door.numbers(derivative(tenferro_door, outer, f)(tenferro_door.x(1.5))),
+        [np.asarray(24.0)],
+    )
 
 
 def test_reverse_then_forward_twice(tenferro_door):
@@ -70,11 +73,14 @@ def test_two_directions(tenferro_door, inner):
     """Exp at [1, 2] along [.3, .7] and [.5, .4]: [.15·e, .28·e²]."""
     first = derivative(tenferro_door, inner, p.exp, np.array([0.3, 0.7]))
     second = derivative(tenferro_door, "push", first, np.array([0.5, 0.4]))
-    close(tenferro_door.numbers(second(tenferro_door.x([1.0, 2.0]))), [np.array([0.15 * e, 0.28 * exp(2)])])
+    close(
+        tenferro_door.numbers(second(tenferro_door.x([1.0, 2.0]))),
+        [np.array([0.15 * e, 0.28 * exp(2)])],
+    )
 
 
 @pytest.mark.parametrize(
-    ("f", "at", "v"),
+    "f, at, v",
     [
         (lambda x: p.exp(2.0 * x), 1.0, 1.0),
         (lambda x: p.reduce_sum(p.exp(x * x), (0,)), [0.5, -0.25], [1.0, 0.5]),
@@ -88,7 +94,9 @@ def test_against_differences(tenferro_door, f, at, v, mode):
     points = tenferro_door.numbers(*(f(tenferro_door.x(at + k * h * v)) for k in (-2, -1, 1, 2)))
     difference = (points[0] - 8 * points[1] + 8 * points[2] - points[3]) / (12 * h)
     seed = v if mode == "push" else np.ones_like(points[0])
-    found = tenferro_door.numbers(*getattr(tenferro_door, mode)(f, [tenferro_door.x(at)], [seed]))[0]
+    found = tenferro_door.numbers(*getattr(tenferro_door, mode)(f, [tenferro_door.x(at)], [seed]))[
+        0
+    ]
     close([found if mode == "push" else np.sum(found * v)], [difference], tolerance=1e-5)
 
 
@@ -97,7 +105,10 @@ def test_complex_exponential_against_differences(tenferro_door, seed):
     """The cotangent of z is the gradient of Re(conj(seed)·exp z) in both parts of z."""
     z, h = 0.4 - 0.2j, 1e-3
     steps = [(k * h * d) for d in (1, 1j) for k in (-2, -1, 1, 2)]
-    points = [(np.conj(seed) * y).real for y in tenferro_door.numbers(*(p.exp(tenferro_door.x(z + s)) for s in steps))]
+    points = [
+        (np.conj(seed) * y).real
+        for y in tenferro_door.numbers(*(p.exp(tenferro_door.x(z + s)) for s in steps))
+    ]
     parts = [(a - 8 * b + 8 * c - d) / (12 * h) for a, b, c, d in (points[:4], points[4:])]
     found = tenferro_door.numbers(*tenferro_door.pull(p.exp, [tenferro_door.x(z)], [seed]))
     close(found, [np.asarray(complex(*parts))], tolerance=1e-5)

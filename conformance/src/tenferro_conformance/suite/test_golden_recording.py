@@ -2,16 +2,16 @@
 
 import numpy as np
 import pytest
+
 import tenferro as tn
 import tenferro.primitives as p
-
 from tenferro_conformance.doors import close
 
 pytestmark = pytest.mark.tenferro_golden
 
 
 @pytest.mark.parametrize(
-    ("f", "at", "want"),
+    "f, at, want",
     [
         (lambda a, b: a + b, [1.0, 2.0], [1.0, 1.0]),
         (lambda a, b: -(a + b), [1.0, 2.0], [-1.0, -1.0]),
@@ -61,7 +61,10 @@ def test_gradient_functions_agree(tenferro_backend):
     x, v = np.array([2.0, 3.0]), np.array([1.0, -1.0])
     value, gradient = tn.value_and_grad(f)(x)
     y, linear = tn.linearize(f, x)
-    close([value, gradient, tn.grad(f)(x), tn.jit(tn.grad(f))(x)], [35.0, 3 * x * x, 3 * x * x, 3 * x * x])
+    close(
+        [value, gradient, tn.grad(f)(x), tn.jit(tn.grad(f))(x)],
+        [35.0, 3 * x * x, 3 * x * x, 3 * x * x],
+    )
     close([y, linear(v), *linear.transpose(1.0)], [35.0, np.sum(3 * x * x * v), 3 * x * x])
     close([tn.hvp(f)(x, v)], [6 * x * v])
 

@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+
 import tenferro as tn
 import tenferro.primitives as p
 from tenferro.computegraph import (
@@ -19,7 +20,6 @@ from tenferro.computegraph import (
     resolve,
 )
 from tenferro.tidu import DifferentiationError, linear_transpose, linearize
-
 from tenferro_conformance.doors import close
 from tenferro_conformance.engine import jvp, vjp
 
@@ -56,16 +56,25 @@ def derivative(door, mode, f, seed=1.0):
     return lambda x: getattr(door, mode)(f, [x], [seed])[0]
 
 
-# --- G-M1 … G-M5 --------------------------------------------------------------------------------------
+# --- G-M1 … G-M5 --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("f", "want"), [(lambda x: (-x,) * 2, -11.0), (lambda x: p.bind_all(Dup(), x), 11.0)], ids=["[y, y]", "dup"])
+@pytest.mark.parametrize(
+    "f, want",
+    [(lambda x: (-x,) * 2, -11.0), (lambda x: p.bind_all(Dup(), x), 11.0)],
+    ids=["[y, y]", "dup"],
+)
 def test_g_m1_repeated_outputs(tenferro_door, f, want):
     """Seeds (1, 10) of repeated outputs add up: −11; both slots of dup: 11."""
-    close(tenferro_door.numbers(*tenferro_door.pull(f, [tenferro_door.x(2.0)], [1.0, 10.0])), [np.asarray(want)])
+    close(
+        tenferro_door.numbers(*tenferro_door.pull(f, [tenferro_door.x(2.0)], [1.0, 10.0])),
+        [np.asarray(want)],
+    )
 
 
-@pytest.mark.parametrize(("at", "want"), [(3.0, 90.0), ([3.0, 2.0], [90.0, 60.0])], ids=["scalar", "vector"])
+@pytest.mark.parametrize(
+    "at, want", [(3.0, 90.0), ([3.0, 2.0], [90.0, 60.0])], ids=["scalar", "vector"]
+)
 def test_g_m2_reverse_over_reverse(tenferro_door, at, want):
     """x³ with inner seed 1 and outer seed 5: 90."""
     ones = np.ones_like(np.asarray(at))
@@ -78,9 +87,9 @@ def test_g_m2_has_three_inputs():
     """The program of reverse over reverse reads x and two independent seeds."""
     x = p.variable("x", (), "float64")
     first = linear_transpose(linearize(KeyView(), [(x * x * x).key], [x.key]))
-    gradient = first.linear.keys[first.tangent_outputs[0]]
+    gradient = first.linear.output_keys[0]
     second = linear_transpose(linearize(KeyView(), [gradient], [x.key]))
-    graph = materialize_merge(KeyView(), [second.linear.keys[second.tangent_outputs[0]]])
+    graph = materialize_merge(KeyView(), list(second.linear.output_keys))
     assert len(graph.inputs) == 3
 
 
@@ -97,7 +106,7 @@ def test_g_m4_one_input_named_twice():
     x = p.variable("x", (), "float64")
     with pytest.raises(DifferentiationError) as caught:
         linearize(KeyView(), [(x * x).key], [x.key, x.key])
-    assert caught.value.positions == (0, 1)
+    assert caught.value.fields["positions"] == (0, 1)
 
 
 def test_g_m5_unresolved_value():
@@ -106,10 +115,10 @@ def test_g_m5_unresolved_value():
     elsewhere, stranger = Graph.of([x.key], [(x + x).key]), p.exp(p.variable("y", (), "float64"))
     with pytest.raises(UnresolvedValueError) as caught:
         linearize(resolve([elsewhere]), [(stranger * stranger).key], [x.key])
-    assert caught.value.value is not None
+    assert caught.value.fields["value"] is not None
 
 
-# --- G-M6, G-M7: depth and sharing --------------------------------------------------------------------
+# --- G-M6, G-M7: depth and sharing --------------------------------------------------------------
 
 
 def _chain(depth):
@@ -128,7 +137,9 @@ def depth(tenferro_session):
 
 
 def test_g_m6_depth(tenferro_session, depth):
-    """A chain is built, printed, compared, linearized, transposed, run, pickled and freed under the default recursion limit."""
+    """A chain is built, printed, compared, linearized, transposed, run, pickled and freed under the
+    default recursion limit.
+    """
     x, y = _chain(depth)
     assert y.key is _chain(depth)[1].key
     assert len(repr(y.key)) < 1_000
@@ -165,7 +176,9 @@ def test_g_m7_sixty_doublings(tenferro_door):
     """x ← x + x, sixty times: 2⁶⁰ and its derivative 2⁶⁰, exactly."""
     x = tenferro_door.x(1.0)
     found = tenferro_door.numbers(
-        _doubled(x), *tenferro_door.push(_doubled, [x], [1.0]), *tenferro_door.pull(_doubled, [x], [1.0])
+        _doubled(x),
+        *tenferro_door.push(_doubled, [x], [1.0]),
+        *tenferro_door.pull(_doubled, [x], [1.0]),
     )
     assert [float(value) for value in found] == [2.0**60] * 3
 
@@ -178,7 +191,7 @@ def test_g_m7_is_one_object_with_short_text():
     assert texts[1] < 2.5 * texts[0]
 
 
-# --- G-M8, G-M9: inputs -------------------------------------------------------------------------------
+# --- G-M8, G-M9: inputs -------------------------------------------------------------------------
 
 
 def test_g_m8_declared_order(tenferro_session):
@@ -199,7 +212,9 @@ def test_g_m8_declared_twice():
 
 
 def test_g_m9_unreachable(tenferro_backend):
-    """A wrt that the output does not depend on: None from the engine, zeros of its aval from the public API."""
+    """A wrt that the output does not depend on: None from the engine, zeros of its aval from the
+    public API.
+    """
     x, y = p.variable("x", (2,), "float32"), p.variable("y", (), "float64")
     assert vjp([y * y], [x], [y]) == [None]
     assert jvp([y * y], [x], [x]) == [None]
@@ -208,11 +223,11 @@ def test_g_m9_unreachable(tenferro_backend):
     np.testing.assert_array_equal(gradient, 0)
 
 
-# --- G-M10 … G-M14: masks, dtypes, shapes -------------------------------------------------------------
+# --- G-M10 … G-M14: masks, dtypes, shapes -------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("f", "want"),
+    "f, want",
     [
         (lambda x: p.select(p.gt(x, like(x, 0)), x, like(x, 0)), [1.0, 0.0]),
         (lambda x: p.maximum(x, like(x, 0)), [1.0, 0.0]),
@@ -226,7 +241,9 @@ def test_g_m9_unreachable(tenferro_backend):
 def test_g_m10_masks_at_infinity(tenferro_door, f, want, outer):
     """Derivatives at (+inf, −inf), in both modes."""
     found = derivative(tenferro_door, outer, f, np.ones(2))(tenferro_door.x([inf, -inf]))
-    close([np.zeros(2) if x is None else x for x in tenferro_door.numbers(found)], [np.asarray(want)])
+    close(
+        [np.zeros(2) if x is None else x for x in tenferro_door.numbers(found)], [np.asarray(want)]
+    )
 
 
 @outer_modes
@@ -281,12 +298,17 @@ def test_g_m11_gradient_of_an_integer(tenferro_backend):
 
 
 def test_g_m12_empty(tenferro_door):
-    """Sum of (0, 3) over axis 0: zeros(3), gradient (0, 3); product of none: 1; contraction with k = 0: zeros."""
+    """Sum of (0, 3) over axis 0: zeros(3), gradient (0, 3); product of none: 1; contraction with k
+    = 0: zeros.
+    """
     x = tenferro_door.x(np.zeros((0, 3)))
     y, z = tenferro_door.x(np.zeros((2, 0))), x
     total = lambda x: p.reduce_sum(x, (0,))  # noqa: E731
     found = tenferro_door.numbers(
-        total(x), p.reduce_prod(x, (0,)), p.dot_general(y, z, (1,), (0,)), *tenferro_door.pull(total, [x], [np.ones(3)])
+        total(x),
+        p.reduce_prod(x, (0,)),
+        p.dot_general(y, z, (1,), (0,)),
+        *tenferro_door.pull(total, [x], [np.ones(3)]),
     )
     close(found, [np.zeros(3), np.ones(3), np.zeros((2, 3)), np.zeros((0, 3))])
 
@@ -302,7 +324,9 @@ def test_g_m12_maximum_of_nothing():
 def test_g_m13_rank_zero(tenferro_door, outer, inner):
     """Rank 0 is kept through two transforms; a reduction over () is the identity."""
     f = lambda x: p.reduce_sum(x * x, ())  # noqa: E731
-    second = derivative(tenferro_door, outer, derivative(tenferro_door, inner, f))(tenferro_door.x(3.0))
+    second = derivative(tenferro_door, outer, derivative(tenferro_door, inner, f))(
+        tenferro_door.x(3.0)
+    )
     found = tenferro_door.numbers(second)[0]
     assert np.shape(found) == ()
     close([found], [np.asarray(2.0)])
@@ -316,7 +340,7 @@ def test_g_m14_constants():
     assert p.Constant(nan, p.float64) is p.Constant(float("nan"), p.float64)
 
 
-# --- G-M15, G-M16: nesting ----------------------------------------------------------------------------
+# --- G-M15, G-M16: nesting ----------------------------------------------------------------------
 
 
 @outer_modes

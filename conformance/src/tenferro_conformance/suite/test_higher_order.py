@@ -1,17 +1,28 @@
-"""Second and third derivatives: the oracle's numbers, and the laws applied to the derivative program."""
+"""Second and third derivatives: the oracle's numbers, and the laws applied to the derivative
+program.
+"""
 
 import pytest
 
 from tenferro_conformance import laws, programs
 
 _second = pytest.mark.tenferro_law(
-    "order 2", build=programs.derivatives, grad=True, where=lambda case: len(case.grad.derivatives) >= 2
+    "order 2",
+    build=programs.derivatives,
+    grad=True,
+    where=lambda case: len(case.grad.derivatives) >= 2,
 )
 _third = pytest.mark.tenferro_law(
-    "order 3", build=programs.derivatives, grad=True, where=lambda case: len(case.grad.derivatives) >= 3
+    "order 3",
+    build=programs.derivatives,
+    grad=True,
+    where=lambda case: len(case.grad.derivatives) >= 3,
 )
 _adjoint = pytest.mark.tenferro_law(
-    "order 2 adjoint", build=programs.second_adjoint, grad=True, where=lambda case: case.grad.order >= 2
+    "order 2 adjoint",
+    build=programs.second_adjoint,
+    grad=True,
+    where=lambda case: case.grad.order >= 2,
 )
 
 

@@ -2,12 +2,16 @@
 
 import pytest
 
-from tenferro_conformance import laws, programs
+from tenferro_conformance import engine, laws, programs
 
 _decomposition = pytest.mark.tenferro_law(
-    "lowering", build=programs.decomposed, where=lambda case: programs.operation_of(case).decompose is not None
+    "lowering",
+    build=programs.decomposed,
+    where=lambda case: engine.operation_of(case).decompose is not None,
 )
-_nodes = pytest.mark.tenferro_law("lowering", build=programs.adjoint, grad=True, where=lambda case: programs.is_typical(case))
+_nodes = pytest.mark.tenferro_law(
+    "lowering", build=programs.adjoint, grad=True, where=lambda case: programs.is_typical(case)
+)
 
 
 @_decomposition

@@ -9,4 +9,6 @@ pytestmark = pytest.mark.tenferro_law("errors", build=programs.value, cases="uns
 
 def test_unsupported(tenferro_run, tenferro_kit, tenferro_unit):
     """An unsupported case raises MissingLoweringError or UnsupportedError."""
-    refusals.require_refusal(tenferro_run, tenferro_kit.selections[tenferro_unit.backend], tenferro_unit.case)
+    refusals.require_refusal(
+        tenferro_run, tenferro_kit.selections[tenferro_unit.backend], tenferro_unit.case
+    )

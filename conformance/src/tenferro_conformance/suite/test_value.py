@@ -4,7 +4,9 @@ import pytest
 
 from tenferro_conformance import laws, programs
 
-pytestmark = pytest.mark.tenferro_law("value", build=programs.value, where=lambda case: case.expected is not None)
+pytestmark = pytest.mark.tenferro_law(
+    "value", build=programs.value, where=lambda case: case.expected is not None
+)
 
 
 def test_value(tenferro_run):

@@ -1,0 +1,96 @@
+"""The tables: every primitive, every convention, every edge has a named case, and none is
+unguarded.
+"""
+
+import re
+from collections import Counter
+
+import pytest
+
+from tenferro.primitives import STANDARD
+from tenferro_conformance import golden
+from tenferro_conformance.case import draw
+from tenferro_conformance.samples import FAMILIES, load_cases, load_error_cases, tables
+
+CASES = load_cases()
+#: linear algebra (8) is not in the first set
+CONVENTIONS = {1, 2, 3, 4, 5, 6, 7, 9, 10, 11}
+
+
+def test_every_primitive_has_a_table():
+    assert {case.primitive for case in CASES} == {cls.key for cls in STANDARD}
+
+
+def test_a_primitive_stands_in_one_family():
+    keys = Counter(table.primitive for family in FAMILIES for table in tables(family))
+    assert set(keys.values()) == {1}
+
+
+def test_ids_are_unique():
+    assert max(Counter(case.id for case in [*CASES, *load_error_cases()]).values()) == 1
+
+
+@pytest.mark.parametrize("number", sorted(CONVENTIONS))
+def test_every_convention_has_a_named_case(number):
+    assert [
+        case.id
+        for case in CASES
+        if case.note.startswith(f"convention {number}:") or f"convention {number}:" in case.note
+    ]
+
+
+def test_conventions_are_known():
+    named = {int(n) for case in CASES for n in re.findall(r"convention (\d+)", case.note)}
+    assert named == CONVENTIONS
+
+
+@pytest.mark.parametrize(
+    "edge", ["empty", "scalar", "size1_axis", "wide", "tall", "non_contiguous", "nan", "inf",
+        "negative_zero", "complex",
+             "broadcast", "large"],
+)  # fmt: skip
+def test_named_edges_exist(edge):
+    assert any(case.edge == edge for case in CASES)
+
+
+@pytest.mark.parametrize("primitive", sorted({case.primitive for case in CASES}))
+def test_every_primitive_has_a_value_and_an_edge(primitive):
+    mine = [case for case in CASES if case.primitive == primitive]
+    assert any(case.expected is not None for case in mine)
+    assert any(case.edge in ("empty", "empty_result") for case in mine) or primitive in (
+        "std::convert",
+        "std::stop_gradient",
+    )
+
+
+def test_every_case_is_guarded():
+    for case in CASES:
+        dtypes = {x.dtype for x in [*case.inputs, *(case.expected or ())]}
+        assert ("f64" in case.features) == bool(dtypes & {"float64", "complex128"}), case.id
+        assert ("complex" in case.features) == bool(dtypes & {"complex64", "complex128"}), case.id
+
+
+def test_every_derivative_that_is_smooth_is_stored():
+    smooth = [c for c in CASES if c.grad and c.grad.smooth and c.edge != "large"]
+    assert [c.id for c in smooth if not c.grad.derivatives] == []
+
+
+def test_law_inputs_depend_on_the_id_alone():
+    assert (
+        draw("std::sin/scalar/float64", (2,), "float64").data
+        == draw("std::sin/scalar/float64", (2,), "float32").data
+    )
+    assert draw("a", (3,), "float64") != draw("b", (3,), "float64")
+    assert draw("std::sin/scalar/float64", (2,), "float64").data == (1.0625, -2.0)
+
+
+def test_stored_inputs_are_those_of_the_tables():
+    assert golden.stale_inputs() == []
+
+
+def test_non_contiguous_inputs_are_not_contiguous():
+    strided = [
+        c.inputs[0].array() for c in CASES if c.edge == "non_contiguous" and c.inputs[0].shape
+    ]
+    assert strided
+    assert sum(x.flags.c_contiguous for x in strided) < len(strided) / 10

@@ -1,0 +1,60 @@
+"""Stored numbers agree with the oracle, and a changed file is noticed."""
+
+import shutil
+
+import pytest
+
+from tenferro_conformance import golden
+from tenferro_conformance.errors import GoldenDataError
+
+pytest.importorskip("mpmath")
+
+
+def test_stored_numbers_agree_with_the_oracle():
+    assert golden.check() == []
+
+
+def test_writing_again_changes_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(golden, "FOLDER", tmp_path)
+    for name in golden.write("2000-01-01"):
+        stored = (golden.Path(golden.__file__).parent / "golden" / name).read_bytes()
+        fresh = (tmp_path / name).read_bytes()
+        assert _without_date(fresh) == _without_date(stored), name
+
+
+def _without_date(content):
+    return [line for line in content.splitlines() if b'"date"' not in line]
+
+
+def test_an_altered_file_is_refused(tmp_path, monkeypatch):
+    shutil.copytree(golden.FOLDER, tmp_path, dirs_exist_ok=True)
+    path = tmp_path / "complex.json"
+    path.write_text(path.read_text().replace("0x1.8", "0x1.9", 1))
+    monkeypatch.setattr(golden, "FOLDER", tmp_path)
+    golden.load.cache_clear()
+    try:
+        with pytest.raises(GoldenDataError, match="MANIFEST"):
+            golden.load("complex")
+        assert any("complex.json" in line for line in golden.check())
+    finally:
+        golden.load.cache_clear()
+
+
+def test_the_oracle_knows_what_it_claims():
+    """Independent closed forms: exp′ = exp, the product rule, a second derivative."""
+    from tenferro_conformance.oracle import Tensor, directional, mp, reference
+
+    x = Tensor((), (mp.mpf("0.5"),))
+    v = {0: Tensor((), (mp.mpf(1),))}
+    assert (
+        abs(directional("std::exp", {}, [x], v, 1).flat[0] - mp.exp(mp.mpf("0.5")))
+        < mp.mpf(10) ** -38
+    )
+    assert (
+        abs(directional("std::sin", {}, [x], v, 2).flat[0] + mp.sin(mp.mpf("0.5")))
+        < mp.mpf(10) ** -38
+    )
+    assert abs(directional("std::square", {}, [x], v, 3).flat[0]) < mp.mpf(10) ** -38
+    matrix = Tensor((2, 2), tuple(map(mp.mpf, (1, 2, 3, 4))))
+    params = {"lhs_contract": (1,), "rhs_contract": (0,), "lhs_batch": (), "rhs_batch": ()}
+    assert reference("std::dot_general", params, [matrix, matrix]).flat == (7, 10, 15, 22)

@@ -1,0 +1,159 @@
+"""The pytest plugin: inert elsewhere, strict where it counts, and never green on nothing."""
+
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.fixture
+def profile_of_loopback(tmp_path, monkeypatch):
+    """Write a pytest plugin that replaces the profile of the loopback backend."""
+
+    def write(expression):
+        (tmp_path / "other_profile.py").write_text(
+            "from tenferro_conformance.kit import register_profile\n"
+            "from tenferro_conformance.profile import Exclude, Profile\n"
+            "from tenferro_conformance.errors import ToleranceError\n"
+            f"def pytest_sessionstart(session): register_profile('loopback', {expression})\n"
+        )
+        monkeypatch.syspath_prepend(str(tmp_path))
+        return ["-p", "other_profile", f"--override-ini=pythonpath={tmp_path}"]
+
+    return write
+
+
+def _pytest(*arguments, cwd):
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", *arguments],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_inert_in_other_projects(tmp_path):
+    """A project that never heard of tenferro runs as before; its ini cannot be broken by ours."""
+    (tmp_path / "test_other.py").write_text(
+        "import sys\ndef test_nothing_is_loaded():\n"
+        "    assert not {'tenferro', 'numpy', 'mpmath'} & set(sys.modules)\n"
+    )
+    done = _pytest("-q", "-p", "no:cacheprovider", "--strict-markers", cwd=tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert "tenferro" not in done.stdout
+
+
+def test_an_unknown_backend_is_a_usage_error(tmp_path):
+    done = _pytest(
+        "--pyargs", "tenferro_conformance.suite", "--tenferro-backend=nump", cwd=tmp_path
+    )
+    assert done.returncode != 0
+    assert "no backend is called 'nump'" in done.stdout + done.stderr
+
+
+def test_zero_executed_cases_fail(run_suite):
+    """Everything deselected: exit code 1, not 5 and not 0."""
+    done, report = run_suite("test_value.py", "no_such_case")
+    assert done.returncode == 1, done.stdout
+    assert "executed no case" in done.stdout
+    assert report.executed("loopback") == 0
+
+
+@pytest.mark.parametrize(
+    "select, raises, verdict, code",
+    [
+        ("off-by-one axis", "ToleranceError", "xfail", 0),
+        ("", "ToleranceError", "fail", 1),
+        ("off-by-one axis", "KeyError", "fail", 1),
+    ],
+    ids=["a known bug", "a bug that was fixed", "another error"],
+)
+def test_known_bugs_are_strict_whatever_the_ini_says(
+    run_suite, profile_of_loopback, tmp_path, select, raises, verdict, code
+):
+    profile = (
+        "Profile(exclusions=[Exclude('std::reduce_sum/tall/float64', kind='known_bug', reason='r', "
+        "issue='i', until='2100-01-01', "
+        f"raises={raises})])"
+    )
+    extra = [*profile_of_loopback(profile), "--override-ini=xfail_strict=false"]
+    done, report = run_suite("test_value.py", "reduce_sum and tall", mutant=select, extra=extra)
+    assert [e.verdict for e in report.entries] == [verdict], done.stdout
+    assert done.returncode == code, done.stdout
+
+
+def test_a_rotten_profile_stops_the_run(run_suite, profile_of_loopback):
+    extra = profile_of_loopback(
+        "Profile(exclusions=[Exclude('std::qr/*', kind='unsupported', reason='r')])"
+    )
+    done, _ = run_suite("test_value.py", "add", extra=extra)
+    assert done.returncode != 0
+    assert "matches no case" in done.stdout + done.stderr
+
+
+def test_a_claimed_level_fails_with_an_unsupported_case(run_suite, profile_of_loopback):
+    extra = profile_of_loopback(
+        "Profile(exclusions=[Exclude('std::add/nan/*', kind='unsupported', reason='too hard')])"
+    )
+    done, report = run_suite("test_unsupported.py", "add", extra=extra)
+    assert done.returncode == 1
+    assert {e.verdict for e in report.entries} == {"fail"}
+    assert "level 2 is claimed" in done.stdout
+
+
+def test_a_required_backend_must_be_available(tmp_path):
+    from tenferro_conformance.report import BackendReport, Entry, Report
+    from tenferro_conformance.runner import problems_of
+
+    ran = Entry(id="a/b/c", law="value", backend="here", verdict="pass")
+    report = Report(
+        backends={
+            "here": BackendReport(name="here"),
+            "gone": BackendReport(name="gone", status="unavailable", reason="no device"),
+        },
+        entries=[ran],
+    )
+    assert problems_of(report, require=()) == []
+    assert problems_of(report, require=("gone",)) == ["gone is required and unavailable: no device"]
+    report.entries = []
+    assert problems_of(report, require=()) == ["here was selected and executed no case"]
+    del report.backends["here"]
+    assert problems_of(report, require=()) == [
+        "no selected backend is available, so nothing was tested"
+    ]
+
+
+def test_the_command_line_runs_one_backend(tmp_path):
+    """Door 1: its own ini and root directory, so the caller's addopts change nothing."""
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --no-such-option\n")
+    command = [
+        sys.executable,
+        "-m",
+        "tenferro_conformance.cli",
+        "run",
+        "--backend",
+        "numpy",
+        "--report",
+        "numpy.json",
+        "-k",
+        "std::add",
+    ]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "numpy:" in done.stdout
+    assert (tmp_path / "numpy.json").exists()
+
+
+def test_several_backends_run_in_several_processes(tmp_path):
+    """Door 2 with two backends: a process each, one report."""
+    done = _pytest(
+        "--pyargs", "tenferro_conformance.suite", "--tenferro-backend=numpy",
+        "--tenferro-backend=xla", "-k", "std::neg and test_value",
+        "-p", "no:cacheprovider", "--tenferro-report=both.json", cwd=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    from tenferro_conformance.report import read_report
+
+    report = read_report(tmp_path / "both.json")
+    assert {e.backend for e in report.entries} == {"numpy", "xla"}

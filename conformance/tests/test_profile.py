@@ -1,0 +1,94 @@
+"""Profiles state deviations and cannot rot."""
+
+import datetime
+import subprocess
+import sys
+
+import pytest
+
+from tenferro_conformance.errors import ProfileError
+from tenferro_conformance.profile import Exclude, Profile, Tol, until_has_passed, validate
+
+IDS = ["std::svd/wide/complex64", "std::svd/wide/float64", "std::sv/d/float64"]
+
+
+def _bug(pattern, **more):
+    return Exclude(
+        pattern, kind="known_bug", reason="r", issue="https://example.org/1", until="2.1", **more
+    )
+
+
+def test_importing_a_profile_imports_nothing_heavy():
+    program = "import sys, tenferro_conformance.profile; print(*sys.modules)"
+    loaded = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert not {"numpy", "pytest", "tenferro", "mpmath"} & set(loaded)
+
+
+@pytest.mark.parametrize(
+    "pattern, matches",
+    [
+        ("std::svd/*/complex64", [0]),
+        ("std::svd/wide/float64", [1]),
+        ("std::sv", []),
+        ("std::sv*", [0, 1, 2]),
+        ("std::sv[dx]/*", []),
+    ],
+)
+def test_patterns_are_exact_ids_or_explicit_globs(pattern, matches):
+    exclusion = Exclude(pattern, kind="unsupported", reason="r")
+    assert [i for i, case_id in enumerate(IDS) if exclusion.matches(case_id)] == matches
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Exclude("x", kind="unsupported", reason=" "),
+        lambda: Exclude("x", kind="known_bug", reason="r"),
+        lambda: Exclude("x", kind="known_bug", reason="r", issue="i"),
+        lambda: Exclude("x", kind="flaky", reason="r"),
+        lambda: Tol(reason="", ulp=3),
+        lambda: Tol(reason="r"),
+        lambda: Tol(reason="r", ulp=3, tol="special"),
+    ],
+)
+def test_incomplete_entries_are_refused(make):
+    with pytest.raises(ProfileError):
+        make()
+
+
+def test_an_exclusion_that_matches_nothing_is_an_error():
+    with pytest.raises(ProfileError, match="matches no case"):
+        validate(Profile(exclusions=[Exclude("std::qr/*", kind="unsupported", reason="r")]), IDS)
+
+
+def test_an_override_for_nothing_is_an_error():
+    with pytest.raises(ProfileError, match="no cases"):
+        validate(Profile(tolerance={("std::qr", "float32"): Tol(ulp=6, reason="r")}), IDS)
+
+
+def test_an_exclusion_past_its_until_is_an_error():
+    validate(Profile(exclusions=[_bug("std::svd/wide/*")]), IDS, version="2.0.9")
+    with pytest.raises(ProfileError, match="has passed"):
+        validate(Profile(exclusions=[_bug("std::svd/wide/*")]), IDS, version="2.1")
+
+
+@pytest.mark.parametrize(
+    "until, version, passed",
+    [
+        ("", "9", False),
+        ("2.1", "2.0", False),
+        ("2.1", "2.1.0rc1", True),
+        ("2025-01-31", "0", False),
+        ("2025-01-30", "0", True),
+    ],
+)
+def test_until_is_a_version_or_a_date(until, version, passed):
+    assert until_has_passed(until, version, datetime.date(2025, 1, 31)) is passed
+
+
+def test_a_known_bug_names_its_laws():
+    profile = Profile(exclusions=[_bug("std::svd/wide/float64", laws=("adjoint",))])
+    assert profile.known_bug(IDS[1], "adjoint") is not None
+    assert profile.known_bug(IDS[1], "value") is None
