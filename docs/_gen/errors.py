@@ -1,0 +1,139 @@
+"""Write `docs/errors.md` from the error classes of core; `--check` only compares.
+
+A class states itself: its docstring says what it reports and which fields it carries, its bases
+what else it may be caught as. Nothing about them is written by hand.
+"""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import inspect
+import re
+import sys
+from pathlib import Path
+
+import tenferro
+from tenferro.computegraph import TenferroError
+
+PAGE = Path(__file__).resolve().parents[2] / "docs/errors.md"
+LAYERS = {
+    "array": "Arrays",
+    "transforms": "Transforms",
+    "primitives": "Shapes, dtypes, parameters",
+    "tidu": "Derivative rules",
+    "backend": "Backends and plugins",
+    "computegraph": "Graphs",
+}
+PLUGINS = {"tenferro_numpy": "The NumPy backend", "tenferro_xla": "The XLA backend"}
+INTRODUCTION = """\
+# Errors
+
+*Written by `python docs/_gen/errors.py` from the classes.*
+
+Every error is a `tenferro.TenferroError`, and also the built-in error that one expects: shapes,
+values and parameters are a `ValueError`, dtypes and unsupported kinds a `TypeError`, indices an
+`IndexError`, a missing backend, lowering or device a `RuntimeError`. What happened is in its
+*fields*, as attributes and together in `error.fields`, so a program need not read the text:
+
+```python
+import numpy as np
+import tenferro as tn
+
+try:
+    tn.grad(lambda w: np.sum(np.zeros((3, 4)) @ w))(np.zeros(5))
+except ValueError as error:
+    print(type(error).__name__, error.shapes)
+    print(error)
+```
+
+```text
+ShapeMismatchError ((3, 4), (5,))
+matmul: ...
+  got        ...
+  need       ...
+```
+
+The text says what came, what is needed and, where one is certain, what to write instead. An error
+in an equation carries the equation and the line of your program that recorded it as notes, which
+a traceback shows below the text; so does an error while a program runs, with the lowering that
+failed and the plugin that it came from.
+"""
+
+
+def classes(of: type = TenferroError) -> list[type]:
+    """The class and all below it that belong to core or its own backends, parents first."""
+    found = [of] if of.__module__.split(".")[0] in ("tenferro", *PLUGINS) else []
+    for below in sorted(of.__subclasses__(), key=lambda cls: cls.__name__):
+        found += [cls for cls in classes(below) if cls not in found]
+    return found
+
+
+def section_of(cls: type) -> str:
+    """Its layer in core, or the package of its plugin."""
+    package, second = cls.__module__.split(".")[:2]
+    return second if package == "tenferro" else package
+
+
+def place(cls: type) -> str:
+    """The shortest public place that it can be imported from."""
+    if section_of(cls) in PLUGINS:
+        return f"{cls.__module__}.{cls.__name__}"
+    inner = "" if hasattr(tenferro, cls.__name__) else f"{section_of(cls)}."
+    return f"tenferro.{inner}{cls.__name__}"
+
+
+def documentation(cls: type) -> tuple[str, list[str]]:
+    """What the docstring says, and the fields that it names (`also`: besides the parent's)."""
+    text = inspect.cleandoc(cls.__doc__ or "").partition(">>>")[0]
+    says, _, rest = text.partition("Fields:" if "Fields:" in text else "Field:")
+    names = re.findall(r"``(\w+)``", rest.partition(".")[0])
+    inherits = rest.lstrip().startswith(("also", "as its parent")) or not names
+    parents = [base for base in cls.__bases__ if issubclass(base, TenferroError)]
+    above = documentation(parents[0])[1] if parents and inherits else []
+    summary = says.split(".")[0].split(";")[0].removeprefix("Report ").replace("``", "`")
+    return " ".join(summary.split()), [*above, *(name for name in names if name not in above)]
+
+
+def caught_as(cls: type) -> list[str]:
+    """The tenferro classes right above, and the most special built-in ones."""
+    ours = [base for base in cls.__bases__ if issubclass(base, TenferroError)]
+    known = [base for base in cls.__mro__ if base in vars(builtins).values()]
+    special = [base for base in known if not any(issubclass(o, base) for o in known if o != base)]
+    found = [*ours, *(special if special != [Exception] else [])]
+    return [base.__name__ for base in found if base is not TenferroError]
+
+
+def row(cls: type) -> str:
+    says, fields = documentation(cls)
+    lists = (", ".join(f"`{name}`" for name in names) for names in (caught_as(cls), fields))
+    cells = [f"`{place(cls)}`", says, *lists]
+    return f"| {' | '.join(cells)} |"
+
+
+def page() -> str:
+    modules = [*(f"tenferro.{layer}" for layer in LAYERS), *(f"{name}._errors" for name in PLUGINS)]
+    for module in modules:
+        importlib.import_module(module)
+    found = [cls for cls in classes() if cls is not TenferroError]
+    parts = [INTRODUCTION]
+    for section, title in (LAYERS | PLUGINS).items():
+        rows = [row(cls) for cls in found if section_of(cls) == section]
+        head = ["| error | reports | is also a | fields |", "|---|---|---|---|"]
+        parts.append("\n".join([f"## {title}\n", *head, *rows, ""]))
+    return "\n".join(parts)
+
+
+def main(arguments: list[str]) -> int:
+    if arguments != ["--check"]:
+        PAGE.write_text(page(), "utf-8")
+        return 0
+    if PAGE.exists() and PAGE.read_text("utf-8") == page():
+        print("errors.md is what the classes say.")
+        return 0
+    print("errors.md is stale; run: python docs/_gen/errors.py", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
