@@ -8,7 +8,7 @@ import pytest
 
 from tenferro import primitives as tp
 from tenferro.backend import PluginHost, UnsupportedError
-from tenferro.computegraph import OperandError
+from tenferro.computegraph import OperandError, compile_program, flatten
 from tenferro.primitives import STANDARD, Aval
 from tenferro_numpy import _floating, plugin
 
@@ -58,6 +58,16 @@ def test_sharding_is_refused(backend, program):
     made = program(tp.neg, np.ones(2))
     with pytest.raises(UnsupportedError):
         backend.compile(made, made.input_avals, {"mesh": object()})
+
+
+def test_a_dtype_that_numpy_lacks_is_refused(backend):
+    x = tp.variable("x", (2,), "bfloat16")
+    made = compile_program(flatten([x.key], [(x + x).key], lambda key: key.definition))
+    with pytest.raises(UnsupportedError) as caught:
+        backend.compile(made, made.input_avals)
+    assert caught.value.feature == "bfloat16"
+    with pytest.raises(UnsupportedError):
+        backend.asoperand(1.0, Aval((), "bfloat16"))
 
 
 def test_every_standard_primitive_has_a_lowering(backend):

@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from tenferro.backend.base import Backend, Executable, Interpreter
+from tenferro.backend.numpy_like import check_dtypes
 from tenferro.backend.records import BackendConfig
 from tenferro.computegraph import CompiledProgram, OperandError
 from tenferro.primitives import Aval, DType
@@ -44,7 +45,9 @@ class CupyBackend(Backend):
 
         Raises OperandError: for an array of another shape, dtype or device; nothing moves or is
         cast in silence.
+        Raises UnsupportedError: if CuPy lacks the dtype.
         """
+        check_dtypes(self, (aval,))
         with self.on_device():
             if isinstance(value, self.cupy.ndarray):
                 operand = value
@@ -95,9 +98,11 @@ class CupyBackend(Backend):
         """Interpret a program over the lowerings; its literals are made on the device now.
 
         Raises MissingLoweringError: naming every operation of the program that cannot run.
-        Raises UnsupportedError: if the options ask for a feature that the backend lacks.
+        Raises UnsupportedError: if the program has a dtype, or the options ask for a feature, that
+        the backend lacks.
         """
         self.check_options(options)
+        check_dtypes(self, program.avals)
         with self.on_device():
             return CupyExecutable(self, self.lowerings.close(program))
 

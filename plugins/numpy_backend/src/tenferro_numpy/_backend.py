@@ -16,6 +16,7 @@ import numpy as np
 
 from tenferro.backend.base import Backend, Executable
 from tenferro.backend.lowering import key_of
+from tenferro.backend.numpy_like import check_dtypes
 from tenferro.backend.records import BackendConfig
 from tenferro.computegraph import CompiledProgram, OperandError
 from tenferro.primitives import Aval, DType
@@ -58,12 +59,14 @@ class NumpyBackend(Backend):
         """The value as an operand of this aval: an array as it is, a scalar in the aval's dtype.
 
         Raises OperandError: if an array has another shape or dtype; nothing is cast in silence.
+        Raises UnsupportedError: if NumPy lacks the dtype.
         """
         dtype = _DTYPES.get(aval.dtype)
         if type(value) is np.ndarray and value.dtype is dtype and value.shape == aval.shape:
             return value
         if type(value) in _PYTHON_SCALARS and dtype is not None and not aval.shape:
             return dtype.type(value)
+        check_dtypes(self, (aval,))
         if type(value) is np.ndarray and value.dtype.name == aval.dtype.name:
             operand = value if value.dtype.isnative else value.astype(value.dtype.newbyteorder("="))
         elif isinstance(value, _Scalar):
@@ -111,13 +114,15 @@ class NumpyBackend(Backend):
         Options `executor` ("auto", "source", "interpret") and `debug`, also in the configuration.
 
         Raises MissingLoweringError: naming every operation of the program that cannot run.
-        Raises UnsupportedError: if the options ask for a feature that the backend lacks.
+        Raises UnsupportedError: if the program has a dtype, or the options ask for a feature, that
+        the backend lacks.
         """
         self.check_options(options)
         chosen = {**self.config.options, **(options or {})}
         executor, debug = str(chosen.get("executor", "auto")), bool(chosen.get("debug", False))
         if executor not in _EXECUTORS:
             raise ValueError(f"executor is one of {', '.join(_EXECUTORS)}, got {executor!r}")
+        check_dtypes(self, program.avals)
         closed = self.lowerings.close(program)
         plan = self._plan(closed, elide=not debug)
         return NumpyExecutable(self, closed, plan, executor=executor, debug=debug)

@@ -23,8 +23,9 @@ from tenferro.backend.numpy_like import (
     reduction,
     structural,
 )
+from tenferro.backend.numpy_like._common import check_dtypes
 
-__all__ = ["FAMILIES", "lowerings"]
+__all__ = ["FAMILIES", "check_dtypes", "lowerings"]
 
 FAMILIES = (
     arithmetic,
