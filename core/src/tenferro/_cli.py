@@ -17,7 +17,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from tenferro.backend import API_VERSION, BackendError, PluginWarning, host
+from tenferro.backend import API_VERSION, BackendError, PluginError, PluginWarning, host
 from tenferro.backend._hints import VARIABLES
 from tenferro.backend.discovery import core_version, dependents
 from tenferro.backend.lowering import canonical
@@ -233,8 +233,9 @@ def collect_probe(options: Any) -> tuple[Data, int]:
     """One probe, in this process."""
     try:
         probe = host().probe(options.name)
-    except BackendError as error:
-        reason = str(error).split("\n", 1)[0]
+    except PluginError as error:
+        hint = str(error).partition("hint")[2].strip()
+        reason = f"{error.fields['reason']}{'; ' if hint else ''}{hint}"
         return {"status": "broken", "reason": reason, "lib_versions": {}, "devices": []}, 0
     return {
         "status": "loaded" if probe.available else "unavailable",

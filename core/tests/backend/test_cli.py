@@ -60,6 +60,14 @@ def test_primitives_of_one_backend_as_text(site):
     assert "native" in next(line for line in lines if line.startswith("std::add "))
 
 
+def test_a_backend_without_its_library_has_a_note_and_no_column(site):
+    site.backend("bad", manifest='requires_libs=("no_such",), install_hint="pip install it"')
+    site.backend("toy")
+    data = json.loads(site.cli("primitives", "--json").stdout)
+    assert data["backends"] == ["toy"]
+    assert "No module named 'no_such'" in data["unusable"]["bad"]
+
+
 def test_an_unknown_backend_is_an_error_on_stderr(site):
     done = site.cli("primitives", "--backend", "nunpy")
     assert done.returncode == 2

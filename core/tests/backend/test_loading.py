@@ -95,6 +95,18 @@ def test_lists_of_a_call(site):
     assert (said["first"], said["after"]) == ("a", "PluginBlockedError")
 
 
+def test_a_backend_that_breaks_leaves_the_others_as_they_were(site):
+    site.backend("bad", manifest='requires_libs=("no_such",)')
+    site.backend("toy")
+    said = site.run("""
+        before = host().backend("toy")
+        error = failure(host().table, "bad")
+        say(same=host().backend("toy") is before, error=error["type"], s=states())
+    """)
+    assert (said["same"], said["error"]) == (True, "PluginBrokenError")
+    assert said["s"] == {"bad@tenferro-bad": "broken", "toy@tenferro-toy": "loaded"}
+
+
 def test_strict_mode_raises_at_the_first_broken_plugin(site):
     site.backend("bad", source="1/0")
     code = "say(error=failure(host().load))"

@@ -106,8 +106,9 @@ class PluginHost:
 
     def block(self, *names: str) -> None:
         """Exclude distributions or names from now on."""
+        before = self._store.names(BACKENDS)
         self._store.block(*names)
-        self._forget()
+        self._forget(before)
 
     def hooks(self, record: PluginRecord) -> tuple[str, ...]:
         """Names of the hooks that a loaded plugin implements."""
@@ -122,12 +123,17 @@ class PluginHost:
         manager.trace.root.setwriter(write)
         return manager.enable_tracing()
 
-    def _forget(self) -> None:
-        """Forget what was derived from plugins that are no longer there."""
+    def _forget(self, names: Iterable[str]) -> None:
+        """Forget what was made of backends that are no longer there."""
+        gone = set(names)
         with self._store.lock:
-            for derived in (self._backends, self._lowerings, self._probes, self._owners):
-                derived.clear()
-            self._tables.clear()
+            self._owners.clear()
+            self._tables[:] = [table for table in self._tables if table.backend not in gone]
+            for entry in [entry for entry in self._backends if entry[0] in gone]:
+                del self._backends[entry]
+            for name in gone:
+                self._lowerings.pop(name, None)
+                self._probes.pop(name, None)
 
     # ---- backends --------------------------------------------------------------------------------
 
@@ -180,7 +186,7 @@ class PluginHost:
 
     def _break(self, name: str, error: Exception) -> BackendError:
         record = self._store.break_plugin((BACKENDS, name), error)
-        self._forget()
+        self._forget([name])
         return broken(record)
 
     def is_available(self, name: str) -> bool:
@@ -280,16 +286,25 @@ class PluginHost:
         """A new lowering table of a backend; asks every plugin for its lowerings, once."""
         self._store.require(name, BACKENDS)
         with self._store.lock:
-            if name not in self._lowerings:
-                self._lowerings[name] = self._gather(name)
+            lowerings = self._gathered(name)
             preferred = self._preferred.get(name)
-            table = LoweringTable(name, self._lowerings[name], registry=self, preferred=preferred)
+            table = LoweringTable(name, lowerings, registry=self, preferred=preferred)
             if self._observers():
                 table.observe = self._notify
             self._tables.append(table)
             return table
 
+    def _gathered(self, name: str) -> list[Lowering]:
+        with self._store.lock:
+            if name not in self._lowerings:
+                self._lowerings[name] = self._gather(name)
+            return self._lowerings[name]
+
     def _gather(self, name: str) -> list[Lowering]:
+        plugin = self._store.require(name, BACKENDS)
+        missing = missing_library(plugin.manifest.requires_libs)
+        if missing is not None:
+            raise self._break(name, missing) from missing
         gathered: list[Lowering] = []
         for place in sorted(self._store.plugins):
             gathered += self._lowerings_by(place, name)
@@ -373,10 +388,7 @@ class PluginHost:
 
     def _has(self, name: str, operation: Operation, avals: Sequence[Any]) -> bool:
         try:
-            with self._store.lock:
-                if name not in self._lowerings:
-                    self._lowerings[name] = self._gather(name)
-            return LoweringTable(name, self._lowerings[name]).is_native(operation, avals)
+            return LoweringTable(name, self._gathered(name)).is_native(operation, avals)
         except BackendError:
             return False
 

@@ -152,10 +152,11 @@ def _standing(plugins: PluginHost) -> Choice | None:
 
 def _automatic(plugins: PluginHost, available: Callable[[str], bool]) -> Choice:
     """The only available backend, else NumPy; whatever runs on a CPU."""
-    names = [name for name in plugins.backends() if "cpu" in plugins.info(name).device_kinds]
+    names = plugins.backends()
     if _MOVES in names and available(_MOVES):
         return Choice(_MOVES, "nothing was named; numpy is available")
-    usable = [name for name in names if name != _MOVES and available(name)]
+    others = [name for name in names if "cpu" in plugins.info(name).device_kinds]
+    usable = [name for name in others if name != _MOVES and available(name)]
     if len(usable) != 1:
         raise _no_backend(plugins)
     several = len(plugins.info(usable[0]).device_kinds) > 1
