@@ -25,6 +25,7 @@ from tenferro.computegraph import (
     Graph,
     KeyView,
     Linearized,
+    Operation,
     derive_one,
     input_key,
     materialize_merge,
@@ -192,3 +193,17 @@ def test_every_output_of_an_operation_is_numbered():
 def test_nothing_at_all_is_a_graph():
     graph = flat([], [input_key("x")])
     assert (len(graph), graph.outputs, len(graph.inputs)) == (0, (), 1)
+
+
+class One(Operation):
+    input_count = 0
+    literal = True
+
+
+def test_a_known_literal_stays_in_the_program():
+    """a literal is no input, whether its operand is known or not, and never retires"""
+    one = derive_one(One(), ())
+    one.operand = 1
+    retire(one)
+    graph = materialize_merge(KeyView(), [derive_one(Neg(), (one,))])
+    assert (graph.inputs, one.operation, len(graph)) == ((), One(), 2)

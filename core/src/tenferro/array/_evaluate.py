@@ -62,7 +62,7 @@ def store(key: ValueKey, operand: Any) -> None:
 
 
 def _pending(key: ValueKey) -> Definition | None:
-    return None if key.operand is not UNKNOWN else key.definition
+    return None if key.is_cut else key.definition
 
 
 def _shared(wanted: Sequence[ValueKey]) -> list[ValueKey]:

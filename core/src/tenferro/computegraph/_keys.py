@@ -72,6 +72,18 @@ class ValueKey:
         return self.definition is None
 
     @property
+    def is_cut(self) -> bool:
+        """Whether a program takes this value as an input, because its operand is known.
+
+        Literals are never taken so: they are part of programs, known or not, and one literal is
+        shared by all who need it.
+        """
+        if self.operand is UNKNOWN:
+            return False
+        definition = self.definition
+        return definition is None or not definition[0].literal
+
+    @property
     def input_key(self) -> Hashable:
         """The name under which a leaf was made."""
         return self.identity
@@ -240,11 +252,12 @@ def join_traces(left: frozenset[Any], right: frozenset[Any]) -> frozenset[Any]:
 def retire(key: ValueKey) -> None:
     """Turn an evaluated key into a leaf in place and drop its history.
 
-    Its operand must be stored already, because readers walk concurrently.
+    Its operand must be stored already, because readers walk concurrently. A literal has no history
+    to drop and stays what it is.
     """
     with _retiring:  # two threads that retire one key must not both clear its place in the table
         definition = key.definition
-        if definition is None:
+        if definition is None or definition[0].literal:
             return
         key.identity = ("value", key.serial)
         key.definition = None

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from tenferro.computegraph._errors import DuplicateInputError
 from tenferro.computegraph._gc import CollectorPaused
 from tenferro.computegraph._graph import leaf_name, postorder
-from tenferro.computegraph._keys import UNKNOWN, Definition, ValueKey, input_key, new_leaf
+from tenferro.computegraph._keys import Definition, ValueKey, input_key, new_leaf
 from tenferro.computegraph._operation import Operation, infer
 from tenferro.computegraph._resolve import Resolver
 from tenferro.computegraph._roles import OperationRole
@@ -125,7 +125,7 @@ def materialize_merge(
     lookup = view.definition
 
     def definition_of(key: ValueKey) -> Definition | None:
-        return None if key in known or key.operand is not UNKNOWN else lookup(key)
+        return None if key in known or key.is_cut else lookup(key)
 
     return flatten(declared, outputs, definition_of)
 

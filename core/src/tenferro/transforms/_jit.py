@@ -234,7 +234,7 @@ def _abstract(leaf: Any, name: str, trace: Trace) -> ValueKey:
 
 def _constant(key: ValueKey) -> bool:
     """Whether a value is known and no transform is open on it: it enters as a captured input."""
-    return key.operand is not UNKNOWN and not key.traces
+    return key.is_cut and not key.traces
 
 
 def _evaluate_captured(captured: Sequence[ValueKey]) -> None:
