@@ -20,7 +20,13 @@ import numpy.typing as npt
 
 from tenferro.backend import Backend, Executable
 from tenferro.backend import host as default_host
-from tenferro.computegraph import KeyView, ValueKey, compile_program, materialize_merge
+from tenferro.computegraph import (
+    CompiledProgram,
+    KeyView,
+    ValueKey,
+    compile_program,
+    materialize_merge,
+)
 from tenferro.primitives import Aval, DType, Handle, Primitive, bind_all, variable
 from tenferro.tidu import linear_transpose, linearize, pullback, pushforward
 from tenferro_conformance.case import Case, Stored, draw
@@ -373,13 +379,24 @@ class Session:
         self, inputs: Sequence[ValueKey], outputs: Sequence[ValueKey], arrays: Sequence[Any]
     ) -> Batch:
         """Materialize, compile, run."""
-        program = compile_program(materialize_merge(_VIEW, outputs, inputs=inputs))
+        program, known = self.program_of(inputs, outputs)
         executable = self.backend.compile(program, program.input_avals)
         operands = [
             self.backend.asoperand(a, aval)
-            for a, aval in zip(arrays, program.input_avals, strict=True)
+            for a, aval in zip([*arrays, *known], program.input_avals, strict=True)
         ]
         return Batch(executable, operands, executable(*operands))
+
+    def program_of(
+        self, inputs: Sequence[ValueKey], outputs: Sequence[ValueKey]
+    ) -> tuple[CompiledProgram, list[Any]]:
+        """The program of some values, and what it reads beyond its inputs.
+
+        Keys are shared by all graphs of a process: a constant that somebody else has evaluated is
+        known, and merging cuts there.
+        """
+        graph = materialize_merge(_VIEW, outputs, inputs=inputs)
+        return compile_program(graph), [key.operand for key in graph.inputs[len(inputs) :]]
 
     def evaluate(self, inputs: Mapping[Handle, Any], outputs: Handles) -> list[Array]:
         """Numbers of a few values, for tests that are not about a case."""

@@ -204,4 +204,6 @@ def make_backend(name: str, profile: Profile) -> Backend:
         made = getattr(importlib.import_module(module), attribute)()
     if isinstance(made, Mapping):
         made = BackendConfig(deterministic=True, options=made)
-    return made if isinstance(made, Backend) else host().backend(name, made)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PluginWarning)
+        return made if isinstance(made, Backend) else host().backend(name, made)

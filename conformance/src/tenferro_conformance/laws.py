@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tenferro.computegraph import KeyView, compile_program, derive, evaluate, materialize_merge
+from tenferro.computegraph import derive, evaluate
 from tenferro.primitives import Aval, Handle, Primitive, variable
 from tenferro_conformance.case import Case, Stored
 from tenferro_conformance.engine import Outcome, Session
@@ -260,11 +260,9 @@ def node_by_node(out: Outcome) -> dict[str, Array]:
     own.
     """
     keys = {name: key for name, key in out.recorder.outputs.items() if key is not None}
-    program = compile_program(
-        materialize_merge(KeyView(), list(keys.values()), inputs=list(out.recorder.fed))
-    )
-    single = SingleNodes(out.session)
-    found = evaluate(program, single, list(out.recorder.fed.values()))
+    program, known = out.session.program_of(list(out.recorder.fed), list(keys.values()))
+    operands = [*out.recorder.fed.values(), *(out.session.backend.to_numpy(x) for x in known)]
+    found = evaluate(program, SingleNodes(out.session), operands)
     return dict(zip(keys, found, strict=True))
 
 

@@ -12,6 +12,7 @@ def test_refusal(tenferro_error_case):
     refusals.require_error(tenferro_error_case)
 
 
+@pytest.mark.filterwarnings("ignore::tenferro.backend.PluginWarning")  # of some other plugin
 def test_missing_lowerings_are_reported_together(tenferro_session):
     """Two operations without lowering: one MissingLoweringError that names both."""
     refusals.require_all_gaps(tenferro_session)
