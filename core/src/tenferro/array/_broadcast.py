@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from tenferro.array._array import Array
 from tenferro.array._convert import SCALARS, WeakName, as_array, scalar
+from tenferro.array._errors import at_user_line
 from tenferro.primitives import (
     Aval,
     AxisError,
@@ -52,13 +53,14 @@ def _join_shapes(shapes: Sequence[Shape], function: str) -> Shape:
     for axis in range(-rank, 0):
         sizes = {shape[axis] for shape in shapes if -axis <= len(shape)} - {1}
         if len(sizes) > 1:
-            raise ShapeMismatchError.of(
+            error = ShapeMismatchError.of(
                 function,
                 "shapes do not broadcast together",
                 got=", ".join(map(str, shapes)),
                 need=f"equal sizes, or 1, on axis {axis}; there they are {sorted(sizes)}",
                 shapes=tuple(shapes),
             )
+            raise at_user_line(error)
         result.append(sizes.pop() if sizes else 1)
     return tuple(result)
 
@@ -136,18 +138,14 @@ def weak(value: bool | int | float | complex, like: Aval, floating: bool = False
         dtype = promote(like.dtype, value)
         dtype = float64 if floating and not dtype.is_inexact else dtype
         _weak_dtypes[kind] = dtype
-    if dtype.is_integer and type(value) is int:
-        low = 0 if dtype.kind == "uint" else -(2 ** (dtype.bits - 1))
-        high = 2 ** (dtype.bits - (dtype.kind != "uint")) - 1
-        if not low <= value <= high:
-            raise OverflowError(f"the Python integer {value} does not fit into {dtype}")
-    elif dtype.is_inexact and isinstance(value, (int, bool)):
+    if dtype.is_inexact and isinstance(value, (int, bool)):
         value = float(value)
     return scalar(value, dtype)
 
 
 def together(function: str, *xs: Any) -> list[Array]:
     """Any number of operands of one shape and dtype."""
+    xs = tuple([x if type(x) in _WEAK else as_array(x) for x in xs])
     dtype = common_dtype(xs)
     arrays = [weak_or_array(x, dtype) for x in xs]
     shape = broadcast_shapes(*[x.shape for x in arrays], function=function)
@@ -155,17 +153,19 @@ def together(function: str, *xs: Any) -> list[Array]:
 
 
 def common_dtype(xs: Sequence[Any]) -> DType:
-    """The promoted dtype of operands; Python scalars are weak unless all are."""
-    strong = [as_array(x).dtype for x in xs if type(x) not in _WEAK]
-    scalars = [x for x in xs if type(x) in _WEAK]
-    if not strong:
-        strong = [as_array(scalars[0]).dtype]
-    dtype = strong[0]
+    """The promoted dtype of Arrays and Python scalars; these are weak unless all are."""
+    strong = [x.dtype for x in xs if not _is_weak(x)]
+    values = [_KINDS[x.dtype.kind] if isinstance(x, Array) else x for x in xs if _is_weak(x)]
+    dtype = strong[0] if strong else as_array(values[0]).dtype
     for other in strong[1:]:
         dtype = promote_dtypes(dtype, other)
-    for value in scalars:
+    for value in values:
         dtype = promote(dtype, value)
     return dtype
+
+
+def _is_weak(x: Any) -> bool:
+    return type(x) in _WEAK or type(x.key.identity) is WeakName
 
 
 def weak_or_array(x: Any, dtype: DType) -> Array:
@@ -215,7 +215,7 @@ def normalize_axis(axis: Any, ndim: int, function: str) -> int:
 
 def axis_error(function: str, axis: Any, ndim: int, fact: str) -> Exception:
     """The error about an axis."""
-    return AxisError.of(
+    error = AxisError.of(
         function,
         fact,
         got=f"axis={axis} for rank {ndim}",
@@ -223,3 +223,4 @@ def axis_error(function: str, axis: Any, ndim: int, fact: str) -> Exception:
         parameter="axis",
         value=axis,
     )
+    return at_user_line(error)

@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from tenferro.array._array import Array
-from tenferro.array._errors import UnknownOperandError
+from tenferro.array._errors import UnknownOperandError, at_user_line
 from tenferro.array._registry import FUNCTIONS, covers
 from tenferro.computegraph import UNKNOWN, ValueKey, input_key, new_leaf
 from tenferro.primitives._aval import Aval
@@ -90,6 +90,7 @@ def scalar(value: bool | int | float | complex, dtype: DType) -> Array:
     kind = type(value), value, dtype
     key = _scalars.get(kind)
     if key is None or value == 0 or type(value) is complex:  # 0.0 == -0.0 in a dict, not here
+        _check_range(value, dtype)
         key = _shared_leaf(ScalarName(type(value).__name__, repr(value), dtype), Aval((), dtype))
         key.operand = value
         if len(_scalars) >= _KEPT_SCALARS:
@@ -111,6 +112,15 @@ def operand_key(x: Any) -> ValueKey:
         key = _shared_leaf(ContentName(aval.dtype, aval.shape, x.tobytes()), aval)
         return key if key.operand is not UNKNOWN else _known(key, x.copy())
     return _known(new_leaf(CapturedName(id(x)), aval), x.copy() if flags.writeable else x)
+
+
+def _check_range(value: bool | int | float | complex, dtype: DType) -> None:
+    if not dtype.is_integer or type(value) is not int:
+        return
+    low = 0 if dtype.kind == "uint" else -(2 ** (dtype.bits - 1))
+    if not low <= value < low + 2**dtype.bits:
+        error = OverflowError(f"the Python integer {value} does not fit into {dtype}")
+        raise at_user_line(error)
 
 
 def _shared_leaf(name: ScalarName | ContentName, aval: Aval) -> ValueKey:

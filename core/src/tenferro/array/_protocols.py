@@ -53,10 +53,10 @@ def _reduce(kwargs: Mapping[str, Any]) -> dict[str, Any]:
 def array_function(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """A function of NumPy applied to arrays."""
     name = function.__name__
-    module = getattr(function, "__module__", "") or ""
+    module = getattr(function, "__module__", None) or ""
     covered = FUNCTIONS.get(name) if module in ("numpy", "numpy.linalg") else None
     if covered is None or name.startswith("__"):
-        raise _unsupported(name if module == "numpy" else f"{module}.{name}")
+        raise _unsupported(f"{module}.{name}".removeprefix("numpy."))
     given = dict(kwargs)
     if given.get("out") is not None:
         raise _writing(name)
@@ -89,7 +89,8 @@ def _writing(name: str) -> ImmutableArrayError:
         f"np.{name} cannot write an Array into memory (`out=`, or an augmented assignment to an\n"
         "  ndarray such as `buf += x`)\n"
         f"  from       {source_text(caller())}\n"
-        "  hint       start from `np.zeros_like(x)` with x an Array, or write `buf = buf + x`"
+        "  hint       start from `np.zeros_like(x)` with x an Array, or write `buf = buf + x`",
+        function=name,
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from tenferro.array._array import Array
 from tenferro.array._broadcast import cast, float_for, floating, pair, together
 from tenferro.array._convert import as_array
+from tenferro.array._errors import at_user_line
 from tenferro.array._registry import covers
 from tenferro.primitives import DType, DTypeMismatchError, int64, promote
 from tenferro.primitives import arithmetic as p
@@ -18,9 +19,10 @@ from tenferro.primitives.comparison import logical_and, logical_or
 
 
 def _refuse_bool(function: str, hint: str) -> DTypeMismatchError:
-    return DTypeMismatchError.of(
+    error = DTypeMismatchError.of(
         function, "not defined for bool", got="bool operands", need=f"numbers; {hint}"
     )
+    return at_user_line(error)
 
 
 @covers("add")
@@ -76,13 +78,14 @@ def power(x: Any, y: Any) -> Array:
     base = as_array(x)
     dtype = promote(base.dtype, y)
     if dtype.is_integer and exponent < 0:
-        raise DTypeMismatchError.of(
+        error = DTypeMismatchError.of(
             "power",
             "an integer to a negative power is no integer",
             got=f"{base.aval} ** {exponent}",
             need="a float base, e.g. x.astype(float)",
             dtypes=(dtype,),
         )
+        raise at_user_line(error)
     return _integer_power(cast(base, dtype), exponent)
 
 
@@ -162,9 +165,10 @@ def fabs(x: Any) -> Array:
     """|x| of real x, as floats."""
     found = floating(x)
     if found.dtype.is_complex:
-        raise DTypeMismatchError.of(
+        error = DTypeMismatchError.of(
             "fabs", "not defined for complex numbers", got=found.aval, need="a real array; abs(x)"
         )
+        raise at_user_line(error)
     return p.abs(found)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from tenferro.array._array import Array
 from tenferro.array._broadcast import broadcast_shapes, cast, pair, stretch
 from tenferro.array._convert import as_array
+from tenferro.array._errors import at_user_line
 from tenferro.array._registry import covers
 from tenferro.array.functions.arithmetic import absolute, negative, subtract
 from tenferro.primitives import DTypeMismatchError, bool_
@@ -63,13 +64,14 @@ def _bools_only(name: str, function: Any, x: Any, y: Any) -> Array:
     a, b = as_array(x), as_array(y)
     for found in (a, b):
         if not found.dtype.is_bool:
-            raise DTypeMismatchError.of(
+            error = DTypeMismatchError.of(
                 name,
                 "bitwise operations are covered for bools only",
                 got=f"{a.aval}, {b.aval}",
                 need="bool operands",
                 dtypes=(a.dtype, b.dtype),
             )
+            raise at_user_line(error)
     result: Array = function(a, b)
     return result
 
@@ -99,9 +101,10 @@ def invert(x: Any) -> Array:
     if found.dtype.is_bool:
         return logical_not(found)
     if found.dtype.kind != "int":
-        raise DTypeMismatchError.of(
+        error = DTypeMismatchError.of(
             "invert", "not defined", got=found.aval, need="bools or signed integers"
         )
+        raise at_user_line(error)
     return subtract(negative(found), 1)
 
 

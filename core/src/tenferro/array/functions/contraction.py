@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from tenferro.array._array import Array
-from tenferro.array._broadcast import broadcast_shapes, cast, normalize_axis, stretch
+from tenferro.array._broadcast import axis_error, broadcast_shapes, cast, normalize_axis, stretch
 from tenferro.array._convert import as_array
+from tenferro.array._errors import at_user_line
 from tenferro.array._registry import covers
 from tenferro.array.functions.arithmetic import multiply
 from tenferro.array.functions.complex import conj
@@ -34,10 +35,11 @@ def matmul(x: Any, y: Any) -> Array:
     """
     a, b = _pair(x, y)
     if not a.ndim or not b.ndim:
-        raise ShapeMismatchError.of(
+        error = ShapeMismatchError.of(
             "matmul", "an operand has rank 0", got=f"{a.aval}, {b.aval}", need="rank 1 or more",
             shapes=(a.shape, b.shape),
         )  # fmt: skip
+        raise at_user_line(error)
     contracted = a.shape[-1], b.shape[max(b.ndim - 2, 0)]
     if contracted[0] != contracted[1]:
         raise _differing_sizes("matmul", a, b, a.ndim - 1, max(b.ndim - 2, 0))
@@ -61,13 +63,14 @@ def _batched(a: Array, b: Array) -> Array:
 
 
 def _differing_sizes(name: str, a: Array, b: Array, i: int, j: int) -> ShapeMismatchError:
-    return ShapeMismatchError.of(
+    error = ShapeMismatchError.of(
         name,
         "contracted sizes differ",
         got=f"lhs {a.aval} axis {i} = {a.shape[i]},  rhs {b.aval} axis {j} = {b.shape[j]}",
         need=f"lhs axis {i} == rhs axis {j}",
         shapes=(a.shape, b.shape),
     )
+    return at_user_line(error)
 
 
 @covers("dot")
@@ -113,6 +116,8 @@ def tensordot(x: Any, y: Any, axes: Any = 2) -> Array:
     """The sum over pairs of axes; an integer n pairs the last n of x with the first n of y."""
     a, b = _pair(x, y)
     if isinstance(axes, int):
+        if not 0 <= axes <= min(a.ndim, b.ndim):
+            raise axis_error("tensordot", axes, min(a.ndim, b.ndim), "more axes than there are")
         left, right = tuple(range(a.ndim - axes, a.ndim)), tuple(range(axes))
     else:
         left, right = (_axes(given, z) for given, z in zip(axes, (a, b), strict=True))

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from tenferro.array._array import Array, evaluable
 from tenferro.array._broadcast import broadcast_shapes, cast, normalize_axis, stretch
 from tenferro.array._convert import as_array, asarray
+from tenferro.array._errors import at_user_line
 from tenferro.array._registry import covers
 from tenferro.array.functions.structural import concatenate, expand_dims
 from tenferro.computegraph import UNKNOWN, TenferroError
@@ -73,10 +74,11 @@ def _expand(entries: Sequence[Any], x: Array) -> list[Any]:
     missing = x.ndim - consumed
     ellipses = sum(1 for entry in plain if entry is Ellipsis)
     if missing < 0 or ellipses > 1:
-        raise IndexKindError(
+        error = IndexKindError(
             f"{consumed} indices and {ellipses} ellipses for {x.aval}", index=tuple(plain),
             shape=x.shape,
         )  # fmt: skip
+        raise at_user_line(error)
     if not ellipses:
         plain.append(Ellipsis)
     at = next(i for i, entry in enumerate(plain) if entry is Ellipsis)
@@ -158,11 +160,12 @@ def _take_integer(plan: _Basic, i: int, n: int, axis: int) -> None:
 
 def _take_places(plan: _Basic, entry: _Places, n: int, axis: int) -> None:
     if entry.size != n:
-        raise IndexKindError(
-            f"a bool array of size {entry.size} on its axis indexes axis {axis} of size {n}",
+        error = IndexKindError(
+            f"a bool array of size {entry.size} indexes axis {axis} of size {n}",
             index=entry.size,
             shape=n,
         )
+        raise at_user_line(error)
     _take_whole(plan, entry.positions, n)
 
 
@@ -180,12 +183,13 @@ def _take_array(plan: _Basic, entry: Any, n: int, axis: int) -> None:
 
 
 def _no_index(entry: Any, what: object) -> IndexKindError:
-    return IndexKindError(
+    error = IndexKindError(
         "an index is an integer, a slice, an ellipsis, None, or an array of integers or\n"
         f"  bools, not {what}",
         index=entry,
         shape=None,
     )
+    return at_user_line(error)
 
 
 def _take_whole(plan: _Basic, positions: Array, n: int) -> None:
@@ -215,9 +219,10 @@ def _is_knowable(positions: Array) -> bool:
 
 
 def _outside(axis: int, i: int, n: int) -> OutOfBoundsError:
-    return OutOfBoundsError(
+    error = OutOfBoundsError(
         f"index {i} is out of bounds for axis {axis} of size {n}", axis=axis, index=i, size=n
     )
+    return at_user_line(error)
 
 
 def _wrap(positions: Array, n: int) -> Array:

@@ -9,17 +9,22 @@ from typing import Any
 
 from tenferro.array._array import Array
 from tenferro.array._broadcast import (
+    axis_error,
     broadcast_shapes,
     cast,
-    common_dtype,
     normalize_axes,
     normalize_axis,
     stretch,
-    weak_or_array,
 )
 from tenferro.array._convert import as_array
+from tenferro.array._errors import at_user_line
 from tenferro.array._registry import covers
-from tenferro.primitives import InvalidParameterError, Shape, ShapeMismatchError
+from tenferro.primitives import (
+    InvalidParameterError,
+    Shape,
+    ShapeMismatchError,
+    promote_dtypes,
+)
 from tenferro.primitives import structural as p
 
 
@@ -35,10 +40,11 @@ def reshape(
     (1, 1)
     """
     if order not in ("C", "A"):
-        raise InvalidParameterError.of(
+        error = InvalidParameterError.of(
             "reshape", "only row-major order", got=f"order={order!r}", need="order='C'",
             parameter="order", value=order,
         )  # fmt: skip
+        raise at_user_line(error)
     found = as_array(x)
     given = (sizes[0] if len(sizes) == 1 else sizes) if shape is None else shape
     target = tuple(given) if hasattr(given, "__len__") else (given,)
@@ -51,13 +57,14 @@ def _fill_in(shape: Shape, x: Array) -> Shape:
         return shape
     known = prod(n for n in shape if n != -1)
     if shape.count(-1) > 1 or known == 0 or x.size % known:
-        raise ShapeMismatchError.of(
+        error = ShapeMismatchError.of(
             "reshape",
             "the size of axis -1 cannot be found",
             got=f"{x.aval} to {shape}",
             need="one -1, and sizes that divide the number of elements",
             shapes=(x.shape, shape),
         )
+        raise at_user_line(error)
     return tuple(x.size // known if n == -1 else n for n in shape)
 
 
@@ -94,6 +101,10 @@ def moveaxis(x: Any, source: Any, destination: Any) -> Array:
     """x with axes moved to new places, the others in their order."""
     found = as_array(x)
     sources, places = (_axis_list(a, found.ndim, "moveaxis") for a in (source, destination))
+    if len(sources) != len(places):
+        raise axis_error(
+            "moveaxis", (source, destination), found.ndim, "not as many places as axes"
+        )
     order = [axis for axis in range(found.ndim) if axis not in sources]
     for place, axis in sorted(zip(places, sources, strict=True)):
         order.insert(place, axis)
@@ -127,13 +138,14 @@ def squeeze(x: Any, axis: Any = None) -> Array:
         return p.reshape(found, [n for n in found.shape if n != 1])
     axes = normalize_axes(axis, found.ndim, "squeeze")
     if any(found.shape[a] != 1 for a in axes):
-        raise ShapeMismatchError.of(
+        error = ShapeMismatchError.of(
             "squeeze",
             "an axis to drop has not size 1",
             got=f"{found.aval}, axis={axis}",
             need="axes of size 1",
             shapes=(found.shape,),
         )
+        raise at_user_line(error)
     return p.reshape(found, [n for i, n in enumerate(found.shape) if i not in axes])
 
 
@@ -143,25 +155,32 @@ def broadcast_to(x: Any, shape: Any) -> Array:
     found = as_array(x)
     target = (shape,) if isinstance(shape, int) else tuple(shape)
     if broadcast_shapes(found.shape, target, function="broadcast_to") != target:
-        raise ShapeMismatchError.of(
+        error = ShapeMismatchError.of(
             "broadcast_to",
             "the array has sizes that the shape lacks",
             got=f"{found.aval} to {target}",
             need="sizes 1 or equal",
             shapes=(found.shape, target),
         )
+        raise at_user_line(error)
     return stretch(found, target)
 
 
-def _of_one_dtype(xs: Sequence[Any]) -> list[Array]:
-    dtype = common_dtype(xs)
-    return [cast(weak_or_array(x, dtype), dtype) for x in xs]
+def _of_one_dtype(xs: Sequence[Any], function: str) -> list[Array]:
+    """Arrays of the joint dtype; here a number is an array of rank 0, and not weak."""
+    arrays = [as_array(x) for x in xs]
+    if not arrays:
+        raise at_user_line(ValueError(f"{function}: need at least one array"))
+    dtype = arrays[0].dtype
+    for x in arrays[1:]:
+        dtype = promote_dtypes(dtype, x.dtype)
+    return [cast(x, dtype) for x in arrays]
 
 
 @covers("concatenate", "concat")
 def concatenate(xs: Sequence[Any], axis: int | None = 0, *, dtype: Any = None) -> Array:
     """Arrays joined along an axis; with ``axis=None``, flattened first."""
-    arrays = _of_one_dtype(tuple(xs))
+    arrays = _of_one_dtype(tuple(xs), "concatenate")
     if axis is None:
         arrays, axis = [ravel(x) for x in arrays], 0
     joined = p.concatenate(arrays, normalize_axis(axis, arrays[0].ndim, "concatenate"))
@@ -171,7 +190,7 @@ def concatenate(xs: Sequence[Any], axis: int | None = 0, *, dtype: Any = None) -
 @covers("stack")
 def stack(xs: Sequence[Any], axis: int = 0) -> Array:
     """Arrays of one shape joined along a new axis."""
-    return concatenate([expand_dims(x, axis) for x in _of_one_dtype(tuple(xs))], axis)
+    return concatenate([expand_dims(x, axis) for x in _of_one_dtype(tuple(xs), "stack")], axis)
 
 
 @covers("vstack")
@@ -184,7 +203,7 @@ def vstack(xs: Sequence[Any]) -> Array:
 def hstack(xs: Sequence[Any]) -> Array:
     """Arrays joined along the second axis, or along the only one."""
     arrays = [_at_least(x, 1) for x in xs]
-    return concatenate(arrays, 0 if arrays[0].ndim == 1 else 1)
+    return concatenate(arrays, 1 if arrays and arrays[0].ndim > 1 else 0)
 
 
 def _at_least(x: Any, ndim: int) -> Array:
