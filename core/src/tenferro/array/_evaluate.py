@@ -106,7 +106,7 @@ def executable(graph: MaterializedGraph, backend: Backend) -> Executable:
     """The compiled program of a graph on a backend, from the cache or made now."""
     avals = graph.avals[: len(graph.inputs)]
     return PROGRAMS.get_or_make(
-        (graph.structure, avals, backend),
+        (graph.structure, avals, backend, backend.lowerings.generation),
         lambda: backend.compile(compile_program(graph), avals),
         lambda _: _BYTES_PER_INSTRUCTION * len(graph),
     )

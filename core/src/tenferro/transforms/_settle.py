@@ -58,7 +58,7 @@ def settle(
     def make() -> Finished:
         return finish(leaves, avals, emit, chosen)
 
-    key = (kind, structure, avals, chosen)
+    key = (kind, structure, avals, chosen, chosen.lowerings.generation)
     program = TRANSFORMS.get_or_make(key, make, lambda _: _BYTES_PER_ITEM * len(structure))
     take = chosen.asoperand
     results = program.executable(*[take(x, aval) for x, aval in zip(operands, avals, strict=True)])
