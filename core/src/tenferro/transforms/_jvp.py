@@ -14,6 +14,7 @@ from tenferro.array import Array, as_array, evaluate_keys, is_traced
 from tenferro.array._array import evaluable
 from tenferro.array._broadcast import weak
 from tenferro.array._convert import SCALARS, aval_of_operand
+from tenferro.array._errors import at_user_line
 from tenferro.computegraph import UNKNOWN, ValueKey, new_leaf
 from tenferro.primitives import Handle, Primitive, constant, convert
 from tenferro.primitives._aval import Aval
@@ -143,11 +144,12 @@ def _fit(x: Array, aval: Aval) -> Array:
 
 
 def _mismatch(got: str, need: str) -> TangentMismatchError:
-    return TangentMismatchError(
+    error = TangentMismatchError(
         f"a tangent or cotangent does not fit\n  got        {got}\n  need       {need}",
         got=got,
         need=need,
     )
+    return at_user_line(error)
 
 
 class _Linearized:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from tenferro.array import Array, as_array, borrowing, evaluate_keys, is_traced
 from tenferro.array._array import evaluable
 from tenferro.array._convert import SCALARS, WeakName, aval_of_operand, is_operand
+from tenferro.array._errors import at_user_line
 from tenferro.computegraph import UNKNOWN, ValueKey, new_leaf
 from tenferro.primitives._aval import Aval
 from tenferro.tidu import Trace, pin, pinned_leaf
@@ -154,16 +155,18 @@ def check_argnums(argnums: Sequence[int], count: int) -> Sequence[int]:
     """The numbers themselves, found to be distinct positions of the call."""
     for i in argnums:
         if not 0 <= i < count:
-            raise ArgumentNumberError(
+            raise _wrong_numbers(
                 f"argnums names argument {i}, but the call has {count} positional arguments\n"
                 "  hint       keyword arguments are not differentiated; pass them by position",
-                argnums=tuple(argnums),
-                count=count,
+                argnums,
+                count,
             )
     if len(set(argnums)) != len(argnums):
-        raise ArgumentNumberError(
-            f"argnums names an argument twice: {tuple(argnums)}",
-            argnums=tuple(argnums),
-            count=count,
+        raise _wrong_numbers(
+            f"argnums names an argument twice: {tuple(argnums)}", argnums, count
         )
     return argnums
+
+
+def _wrong_numbers(text: str, argnums: Sequence[int], count: int) -> ArgumentNumberError:
+    return at_user_line(ArgumentNumberError(text, argnums=tuple(argnums), count=count))
