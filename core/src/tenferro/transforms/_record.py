@@ -162,9 +162,7 @@ def check_argnums(argnums: Sequence[int], count: int) -> Sequence[int]:
                 count,
             )
     if len(set(argnums)) != len(argnums):
-        raise _wrong_numbers(
-            f"argnums names an argument twice: {tuple(argnums)}", argnums, count
-        )
+        raise _wrong_numbers(f"argnums names an argument twice: {tuple(argnums)}", argnums, count)
     return argnums
 
 
