@@ -8,7 +8,6 @@ Read next: `_device.py`.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from tenferro.backend.records import BackendConfig, BackendInfo, PluginManifest, Probe
@@ -73,11 +72,8 @@ def tenferro_backend_create(config: BackendConfig) -> Backend:
 
 @hookimpl
 def tenferro_lowerings(backend: str) -> Iterable[Lowering]:
-    """Give the lowerings of the standard set, for this backend only, where CuPy is installed.
-
-    Whoever asks what CuPy could run, without using it, must not be told that it is broken.
-    """
-    if backend != TENFERRO_PLUGIN.name or find_spec("cupy") is None:
+    """Give the lowerings of the standard set, for this backend only."""
+    if backend != TENFERRO_PLUGIN.name:
         return ()
     import cupy
 
