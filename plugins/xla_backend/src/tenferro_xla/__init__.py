@@ -3,8 +3,18 @@
 This module only states the version; start reading in the package's other modules.
 """
 
-from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    __version__: str
 
 __all__ = ["__version__"]
 
-__version__ = version("tenferro-xla")
+
+def __getattr__(name: str) -> str:
+    """The version, from the metadata of the distribution."""
+    if name != "__version__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib.metadata import version  # noqa: PLC0415 - see above
+
+    return version("tenferro-xla")

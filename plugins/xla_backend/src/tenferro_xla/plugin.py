@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -72,11 +71,12 @@ def _devices() -> tuple[str, ...]:
 
 
 def _versions() -> dict[str, str]:
+    metadata = import_module("importlib.metadata")  # slow to load, and only a probe needs it
     found = {}
     for name in ("jax", "jaxlib"):
         try:
-            found[name] = version(name)
-        except PackageNotFoundError:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
             continue
     return found
 
