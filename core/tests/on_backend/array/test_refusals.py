@@ -1,0 +1,239 @@
+"""What arrays refuse: the class that users catch, the fields, and the user's line in the text."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+import tenferro as tn
+
+X = tn.asarray(np.ones((2, 3)))
+Y = tn.asarray(np.ones(4))
+I = tn.asarray(np.array([1, 2]))  # noqa: E741
+B = X > 0
+
+
+def fields(function, error):
+    """The fields of the error that the function raises; its class is exactly this one."""
+    with pytest.raises(error) as raised:
+        function()
+    assert type(raised.value) is error
+    return raised.value.fields
+
+
+# ---- functions of NumPy that are not there, and writing into memory ------------------------------
+
+
+@pytest.mark.parametrize(
+    "function, name",
+    [
+        (lambda: np.linalg.svd(X), "linalg.svd"),
+        (lambda: np.sort(X), "sort"),
+        (lambda: np.fft.fft(X), "fft.fft"),
+        (lambda: np.arctan(X), "arctan"),
+        (lambda: np.floor_divide(X, 2), "floor_divide"),
+        (lambda: np.float64(2) % X, "remainder"),
+        (lambda: np.add.at(X, 0, 1), "add.at"),
+        (lambda: np.add.accumulate(X), "add.accumulate"),
+        (lambda: np.multiply.outer(X, Y), "multiply.outer"),
+        (lambda: np.sum(X, where=B), "sum"),
+        (lambda: np.max(X, initial=3), "max"),
+        (lambda: np.add(X, 1, dtype=np.float32), "add"),
+        (lambda: np.exp(X, where=np.ones((2, 3), bool)), "exp"),
+    ],
+)
+def test_what_is_not_covered_is_named_and_never_converted(function, name):
+    assert fields(function, tn.UnsupportedFunctionError)["function"] == name
+
+
+def test_the_nearest_covered_function_is_named():
+    found = fields(lambda: np.arctan(X), tn.UnsupportedFunctionError)
+    assert found["nearest"] in tn.numpy_functions()
+
+
+def augmented(buffer):
+    buffer += X
+
+
+@pytest.mark.parametrize(
+    "function, name",
+    [
+        (lambda: np.add(X, 1, out=np.zeros((2, 3))), "add"),
+        (lambda: np.sum(X, out=np.zeros(())), "sum"),
+        (lambda: np.concatenate([X, X], out=np.zeros((4, 3))), "concatenate"),
+        (lambda: augmented(np.zeros((2, 3))), "add"),
+    ],
+)
+def test_memory_of_numpy_is_never_written(function, name):
+    assert fields(function, tn.ImmutableArrayError) == {"function": name}
+
+
+def test_an_array_is_not_assigned_into():
+    assert fields(lambda: X.__setitem__(0, 1.0), tn.ImmutableArrayError)["aval"] is X.aval
+
+
+# ---- conversions that would cut a derivative -----------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "convert, asked",
+    [
+        (float, "float()"),
+        (complex, "complex()"),
+        (math.exp, "float()"),
+        (round, "round()"),
+        (tn.Array.item, "item()"),
+        (tn.Array.tolist, "tolist()"),
+        (np.asarray, "np.array"),
+        (lambda x: np.array([x, x]), "np.stack"),
+        (lambda x: np.sum([x, x]), "np.stack"),
+        (lambda x: np.random.default_rng(0).normal(x), ""),
+    ],
+)
+@pytest.mark.parametrize("transform", [tn.grad, tn.jit], ids=["grad", "jit"])
+def test_a_conversion_under_a_trace_is_refused_and_names_the_way_out(convert, asked, transform):
+    with pytest.raises(tn.TracedConversionError, match=r"tenferro\.stop_gradient") as raised:
+        transform(lambda x: x * convert(x))(2.0)
+    assert asked in raised.value.asked
+
+
+def test_writing_a_traced_value_into_a_buffer_is_refused_with_the_reason():
+    with pytest.raises(ValueError, match="sequence") as raised:
+        tn.grad(lambda x: np.zeros(3).__setitem__(0, x))(1.0)
+    assert isinstance(raised.value.__cause__, tn.TracedConversionError)
+
+
+def test_the_way_out_works():
+    assert tn.grad(lambda x: x * np.floor(np.asarray(tn.stop_gradient(x))))(2.5) == 2
+
+
+def test_a_constant_may_be_converted_anywhere():
+    assert tn.grad(lambda x: x * float(tn.stop_gradient(x)))(3.0) == 3.0
+    assert tn.grad(lambda x: x * round(float(tn.asarray(2.4))))(3.0) == 2.0
+
+
+# ---- shapes, dtypes, values ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "function, error, field, value",
+    [
+        (lambda: X + Y, tn.ShapeMismatchError, "shapes", ((2, 3), (4,))),
+        (lambda: X @ Y, tn.ShapeMismatchError, "shapes", ((2, 3), (4,))),
+        (lambda: np.dot(X, Y), tn.ShapeMismatchError, "operation", "dot"),
+        (lambda: X @ 2, tn.ShapeMismatchError, "operation", "matmul"),
+        (lambda: X.reshape(4), tn.ShapeMismatchError, "shapes", ((2, 3), (4,))),
+        (lambda: X.reshape(4, -1), tn.ShapeMismatchError, "operation", "reshape"),
+        (lambda: np.concatenate([X, Y]), tn.ShapeMismatchError, "operation", "concatenate"),
+        (lambda: np.squeeze(X, 0), tn.ShapeMismatchError, "operation", "squeeze"),
+        (lambda: np.broadcast_to(X, (3,)), tn.ShapeMismatchError, "operation", "broadcast_to"),
+        (lambda: np.where(B, X, Y), tn.ShapeMismatchError, "operation", "where"),
+        (lambda: X.sum(axis=2), tn.AxisError, "value", 2),
+        (lambda: X.any(axis=-3), tn.AxisError, "operation", "any"),
+        (lambda: X.sum(axis=(0, 0)), tn.AxisError, "operation", "sum"),
+        (lambda: np.concatenate([X, X], axis=2), tn.AxisError, "operation", "concatenate"),
+        (lambda: np.moveaxis(X, (0, 1), (0,)), tn.AxisError, "operation", "moveaxis"),
+        (lambda: np.tensordot(X, Y, 2), tn.AxisError, "operation", "tensordot"),
+        (lambda: X.transpose(0), tn.InvalidParameterError, "operation", "transpose"),
+        (lambda: np.max(X[:0]), tn.InvalidParameterError, "operation", "reduce_max"),
+        (lambda: X.ravel(order="F"), tn.InvalidParameterError, "parameter", "order"),
+        (lambda: -B, tn.DTypeMismatchError, "operation", "negative"),
+        (lambda: B - B, tn.DTypeMismatchError, "operation", "subtract"),
+        (lambda: I & I, tn.DTypeMismatchError, "operation", "bitwise_and"),
+        (lambda: ~X, tn.DTypeMismatchError, "operation", "invert"),
+        (lambda: I**-1, tn.DTypeMismatchError, "operation", "power"),
+        (lambda: (X * 1j) < 2, tn.DTypeMismatchError, "operation", "lt"),
+        (lambda: np.fabs(X * 1j), tn.DTypeMismatchError, "operation", "fabs"),
+        (lambda: tn.asarray("text"), tn.UnknownOperandError, "value", "text"),
+        (lambda: X + None, tn.UnknownOperandError, "value", None),
+    ],
+)
+def test_a_refusal_says_what_was_wrong_in_fields(function, error, field, value):
+    assert fields(function, error)[field] == value
+
+
+@pytest.mark.parametrize(
+    "function, builtin",
+    [
+        (lambda: X + Y, ValueError),
+        (lambda: X.sum(axis=2), IndexError),
+        (lambda: X.sum(axis=2), ValueError),
+        (lambda: -B, TypeError),
+        (lambda: Y[9], IndexError),
+        (lambda: np.sort(X), TypeError),
+        (lambda: tn.asarray(np.array(["a"])), TypeError),
+        (lambda: tn.asarray(np.array([None])), TypeError),
+        (lambda: bool(X), ValueError),
+        (lambda: len(X.sum()), TypeError),
+        (lambda: iter(X.sum()), TypeError),
+        (lambda: [1, 2][X.sum()], TypeError),
+        (lambda: {X: 1}, TypeError),
+        (lambda: tn.stack([]), ValueError),
+        (lambda: np.where(B), TypeError),
+        (lambda: I + 2**70, OverflowError),
+        (lambda: tn.asarray(2**70), OverflowError),
+        (lambda: tn.asarray(np.array([1], "int8")) + 200, OverflowError),
+        (lambda: X % 2, TypeError),
+    ],
+)
+def test_errors_are_what_users_of_numpy_catch(function, builtin):
+    with pytest.raises(builtin):
+        function()
+
+
+# ---- the text ------------------------------------------------------------------------------------
+
+
+def shapes():
+    return X + Y
+
+
+def contraction():
+    return X @ Y
+
+
+def uncovered():
+    return np.sort(X)
+
+
+def conversion():
+    return tn.grad(lambda x: x * float(x))(2.0)
+
+
+def control_flow():
+    return tn.jit(lambda x: x if x > 0 else -x)(2.0)
+
+
+def augmented_assignment():
+    return np.add(np.zeros(2), I, out=np.zeros(2))
+
+
+def out_of_bounds():
+    return Y[7]
+
+
+def axis():
+    return X.mean(axis=5)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        shapes,
+        contraction,
+        uncovered,
+        conversion,
+        control_flow,
+        augmented_assignment,
+        out_of_bounds,
+        axis,
+    ],
+)
+def test_the_text_of_a_frequent_error_ends_at_the_users_line(function, golden):
+    with pytest.raises(tn.TenferroError) as raised:
+        function()
+    error = raised.value
+    text = "\n".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", [])])
+    assert f"  from       test_refusals.py:{function.__code__.co_firstlineno + 1}   return" in text
+    golden(f"error_array_{function.__name__}", re.sub(r"\.py:\d+", ".py:…", text))
