@@ -15,6 +15,7 @@ import io
 import re
 import sys
 import tempfile
+import types
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,8 +58,12 @@ def execute(snippet: Snippet, page: Path, namespace: dict[str, object]) -> str:
     """Run it with the page's own line numbers, so that a traceback points into the page."""
     source = "\n" * (snippet.line - 1) + snippet.body
     printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(compile(source, str(page), "exec"), namespace)
+    try:
+        with contextlib.redirect_stdout(printed):
+            exec(compile(source, str(page), "exec"), namespace)
+    except BaseException:
+        print(printed.getvalue())
+        raise
     return printed.getvalue()
 
 
@@ -69,7 +74,9 @@ def expect(wanted: str, got: str, where: str) -> None:
 
 
 def run(page: Path, folder: Path) -> int:
-    namespace: dict[str, object] = {"__name__": "__main__"}
+    program = types.ModuleType("__main__")
+    sys.modules["__main__"] = program  # so that what a page defines can be pickled
+    namespace = vars(program)
     count, printed = 0, ""
     for snippet in snippets(page.read_text("utf-8")):
         if snippet.language == "python" and snippet.title:
