@@ -103,8 +103,8 @@ def _unsupported(name: str) -> UnsupportedFunctionError:
         f"np.{name} is not covered for tenferro arrays\n"
         f"  from       {source_text(caller())}\n"
         + (f"  nearest    np.{nearest}\n" if nearest else "")
-        + "  hint       `tenferro.numpy_functions()` lists what is covered; on a value that is\n"
-        "             meant as a constant, call it on `tenferro.stop_gradient(x)` as an operand",
+        + "  hint       `tenferro.numpy_functions()` lists what is covered; for a value that is\n"
+        "             meant as a constant, call it on `np.asarray(tenferro.stop_gradient(x))`",
         function=name,
         nearest=nearest,
     )

@@ -65,7 +65,8 @@ def mean(x: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False)
     """The mean over axes; integers are averaged as float64."""
     found = as_array(x)
     found = cast(found, mean_dtype(found.dtype) if dtype is None else DType.of(dtype))
-    return sum(found, axis, keepdims=keepdims) / _count(found, axis, "mean")
+    count = _count(found, axis, "mean")
+    return sum(found, axis, keepdims=keepdims) / count
 
 
 def _count(x: Array, axis: Any, name: str) -> int:
@@ -82,9 +83,9 @@ def var(
     """The mean of |x − mean|² over axes, with n − ddof in the place of n."""
     found = as_array(x)
     found = cast(found, mean_dtype(found.dtype) if dtype is None else DType.of(dtype))
+    count = _count(found, axis, "var") - ddof
     deviation = found - mean(found, axis, keepdims=True)
     squares = _squared_modulus(deviation)
-    count = _count(found, axis, "var") - ddof
     return sum(squares, axis, keepdims=keepdims) / (count if count > 0 else 0)
 
 
