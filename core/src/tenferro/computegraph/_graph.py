@@ -212,12 +212,25 @@ class GraphBuilder:
         return outputs
 
     def append(
-        self, operation: Operation, inputs: Sequence[ValueKey], role: OperationRole = PRIMARY
+        self,
+        operation: Operation,
+        inputs: Sequence[ValueKey],
+        role: OperationRole = PRIMARY,
+        outputs: Sequence[ValueKey] | None = None,
     ) -> None:
-        """Add the node that applies an operation to values of this graph or of its parents."""
-        references = tuple(self._reference(key) for key in inputs)
-        outputs = tuple(self._place(key) for key in derive(operation, inputs, role))
-        self._nodes.append(Node(operation, references, outputs, role))
+        """Add the node that applies an operation to values of this graph or of its parents.
+
+        ``outputs`` are its keys where the caller has them already.
+        """
+        index, keys = self._index, self._keys
+        references = tuple([index.get(key) or self._reference(key) for key in inputs])
+        found = derive(operation, inputs, role) if outputs is None else outputs
+        produced = []
+        for key in found:
+            index[key] = local = Local(len(keys))
+            keys.append(key)
+            produced.append(local)
+        self._nodes.append(Node(operation, references, tuple(produced), role))
 
     def output(self, *values: Local | External | ValueKey) -> None:
         """Append outputs; they may repeat."""
@@ -229,24 +242,32 @@ class GraphBuilder:
 
     def collect(self, outputs: Iterable[ValueKey]) -> None:
         """Add every node that the outputs need and that neither this graph nor a parent has."""
-        given = set(self._index)
-        order, leaves = postorder(outputs, lambda key: self._definition(key, given))
+        order, leaves = postorder(outputs, self._definitions())
         for key in leaves:
             if key not in self._index and not self._is_external(key):
                 self._inputs.append(self._place(key))
         for key, definition in order:
             if key not in self._index:
-                self.append(definition[0], definition[3:], definition[1])
+                own = (key,) if definition[0].output_count == 1 else None
+                self.append(definition[0], definition[3:], definition[1], own)
 
     def build(self) -> Graph:
         """The finished graph."""
         return Graph(self._keys, self._inputs, self._nodes, self._outputs, self._parents)
 
-    def _definition(self, key: ValueKey, given: set[ValueKey]) -> Definition | None:
-        return None if key in given or self._is_external(key) else key.definition
+    def _definitions(self) -> Callable[[ValueKey], Definition | None]:
+        """Definitions of the values that neither this graph nor a parent has yet."""
+        given = set(self._index)
+        if not self._parents:
+            return lambda key: None if key in given else key.definition
+        external = self._is_external
+        return lambda key: None if key in given or external(key) else key.definition
 
     def _is_external(self, key: ValueKey) -> bool:
-        return any(key in parent.index for parent in self._parents)
+        for parent in self._parents:  # a generator costs three times as much
+            if key in parent.index:
+                return True
+        return False
 
     def _reference(self, key: ValueKey) -> Local | External:
         local = self._index.get(key)

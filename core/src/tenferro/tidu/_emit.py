@@ -85,6 +85,8 @@ def _emit_linear(
     operation: Operation, values: Sequence[Value], keys: list[ValueKey], flow: Flow
 ) -> tuple[ValueKey, ...]:
     """Record a linear node in every open pass; the oldest decides its role."""
+    if len(flow) == 1:
+        return _emit_in(flow[0], operation, values, keys)
     role: OperationRole = PRIMARY
     masks = []
     for run in flow:
@@ -97,6 +99,18 @@ def _emit_linear(
     for run, mask in zip(flow, masks, strict=True):
         if outputs[0] not in run.nodes:
             run.nodes[outputs[0]] = LinearNode(operation, tuple(keys), mask, outputs)
+    return outputs
+
+
+def _emit_in(
+    run: Pass, operation: Operation, values: Sequence[Value], keys: list[ValueKey]
+) -> tuple[ValueKey, ...]:
+    """The same where one pass is open, which is nearly always."""
+    mask = tuple([True if value.flow else False for value in values])
+    check_linear(operation, mask, values, run)
+    outputs = derive(operation, keys, Linearized(mask, run.transposed))
+    if outputs[0] not in run.nodes:
+        run.nodes[outputs[0]] = LinearNode(operation, tuple(keys), mask, outputs)
     return outputs
 
 

@@ -13,9 +13,9 @@ from typing import Any
 
 from tenferro.computegraph import (
     CollectorPaused,
-    External,
     Graph,
     Local,
+    Node,
     ValueKey,
     resolve,
 )
@@ -97,7 +97,7 @@ def linear_transpose(
         space = linear.space or _space_of(graph)
         if space is None:
             return _transpose_wires(linear, chosen, turned)
-        flowing = _flow_from(graph, {t.local for t in targets if t is not None})
+        flowing, nodes = _flow_from(graph, {t.local for t in targets if t is not None})
         forward = _forward_part(linear, chosen, turned, flowing)
         run = Pass(space, transposed=True)
         seeds = _fresh_cotangents(graph, sources, run)
@@ -106,7 +106,7 @@ def linear_transpose(
             if source is not None and seed is not None and source in flowing:
                 buckets.setdefault(graph.keys[source], []).append(seed)
         rule = RuleBuilder(run, context or EMPTY_CONTEXT)
-        pull(_linear_nodes(graph, flowing), buckets, rule)
+        pull(nodes, buckets, rule)
         results = [
             None if t is None else rule.add_all(buckets.get(graph.keys[t.local], ()))
             for t in targets
@@ -126,25 +126,22 @@ def _space_of(graph: Graph) -> LinearSpace | None:
     return None
 
 
-def _flow_from(graph: Graph, start: set[Local]) -> set[Local]:
-    """Local values that depend on the given inputs."""
+def _flow_from(graph: Graph, start: set[Local]) -> tuple[set[Local], list[LinearNode]]:
+    """Local values that depend on the given inputs, and the nodes that make them."""
     flowing = set(start)
+    found = []
     for node in graph.nodes:
-        if not flowing.isdisjoint([i for i in node.inputs if not isinstance(i, External)]):
+        mask = tuple([type(i) is Local and i in flowing for i in node.inputs])
+        if True in mask:
             flowing.update(node.outputs)
-    return flowing
+            found.append(_linear_node(graph, node, mask))
+    return flowing, found
 
 
-def _linear_nodes(graph: Graph, flowing: set[Local]) -> list[LinearNode]:
-    """The nodes of a linear graph through which the chosen flow runs."""
-    nodes = []
-    for node in graph.nodes:
-        mask = tuple([not isinstance(i, External) and i in flowing for i in node.inputs])
-        if any(mask):
-            keys = tuple([graph.key_of(i) for i in node.inputs])
-            outputs = tuple([graph.keys[i] for i in node.outputs])
-            nodes.append(LinearNode(node.operation, keys, mask, outputs))
-    return nodes
+def _linear_node(graph: Graph, node: Node, mask: tuple[bool, ...]) -> LinearNode:
+    keys = graph.keys
+    inputs = tuple([keys[i] if type(i) is Local else i.key for i in node.inputs])  # type: ignore[union-attr]
+    return LinearNode(node.operation, inputs, mask, tuple([keys[i] for i in node.outputs]))
 
 
 def _fresh_cotangents(
@@ -187,8 +184,11 @@ def _forward_part(
                 "  hint       transpose this output too, or leave that input forward",
                 output=position,
             )
-    ahead = _flow_from(graph, {t.local for t in inputs if t is not None})
-    return _Forward(inputs, outputs, _linear_nodes(graph, ahead - flowing) if inputs else [])
+    if not inputs:
+        return _Forward(inputs, outputs, [])
+    _, ahead = _flow_from(graph, {t.local for t in inputs if t is not None})
+    turned_keys = {graph.keys[i] for i in flowing}
+    return _Forward(inputs, outputs, [n for n in ahead if turned_keys.isdisjoint(n.outputs)])
 
 
 def _assemble_transposed(

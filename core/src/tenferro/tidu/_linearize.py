@@ -231,7 +231,7 @@ def assemble(
     builder = GraphBuilder((residual, *parents))
     locals_ = [None if t is None else builder.declare(t.key) for t in seeds]
     for node in nodes:
-        builder.append(node.operation, node.inputs, node.outputs[0].role)
+        builder.append(node.operation, node.inputs, node.outputs[0].role, node.outputs)
     flowing = [t for t in results if t is not None]
     builder.output(*(t.key for t in flowing))
     linear = builder.build()
