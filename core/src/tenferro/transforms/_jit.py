@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tenferro.array import Array, as_array, is_traced
 from tenferro.array._array import evaluable
 from tenferro.array._convert import SCALARS, WeakName, aval_of_operand, operand_key
-from tenferro.array._evaluate import convert, evaluate_keys, executable
+from tenferro.array._evaluate import convert, executable
 from tenferro.backend import select_backend
 from tenferro.computegraph import (
     UNKNOWN,
@@ -49,6 +49,7 @@ class Traced(NamedTuple):
     captured: tuple[Any, ...]
     out_spec: Any
     avals: tuple[Aval, ...]
+    is_open: bool  # it closes over values of an outer transform, so it is good for this call only
 
 
 class Jitted:
@@ -71,9 +72,9 @@ class Jitted:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the program for these arguments, traced and compiled at the first such call."""
         call = self._signature(args, kwargs)
-        traced: Traced = self._cache.get_or_make(call.key, lambda: self._trace(call))
+        traced = self._traced(call)
         arrays = [leaf for leaf in call.leaves if isinstance(leaf, Array)]
-        if any([not _is_known(array) for array in arrays]):
+        if traced.is_open or any([not _is_known(array) for array in arrays]):
             return _tree.unflatten(traced.out_spec, inline(traced, call.leaves))
         leaves = [x.operand if isinstance(x, Array) else x for x in call.leaves]
         operands = [*leaves, *traced.captured]
@@ -86,13 +87,12 @@ class Jitted:
     def lower(self, *args: Any, **kwargs: Any) -> MaterializedGraph:
         """The graph that would run for these arguments."""
         call = self._signature(args, kwargs)
-        traced: Traced = self._cache.get_or_make(call.key, lambda: self._trace(call))
-        return traced.graph
+        return self._traced(call).graph
 
     def explain(self, *args: Any, **kwargs: Any) -> str:
         """How the program for these arguments runs on its backend."""
         call = self._signature(args, kwargs)
-        traced: Traced = self._cache.get_or_make(call.key, lambda: self._trace(call))
+        traced = self._traced(call)
         known = [x.operand if isinstance(x, Array) else x for x in call.leaves]
         backend = select_backend(self._backend, [*known, *traced.captured])
         run: Executable = executable(traced.graph, backend)
@@ -136,6 +136,14 @@ class Jitted:
             ) from None
         return _Call(key, leaves, spec, tree, statics, named, len(dynamic) == 1 and not rest)
 
+    def _traced(self, call: _Call) -> Traced:
+        """The trace for a signature; one that reads values of an outer transform is not kept."""
+        found: Traced | None = self._cache.get(call.key)
+        if found is not None:
+            return found
+        traced = self._trace(call)
+        return traced if traced.is_open else self._cache.get_or_make(call.key, lambda: traced)
+
     def _trace(self, call: _Call) -> Traced:
         trace = Trace()
         names = self._names(call)
@@ -151,7 +159,7 @@ class Jitted:
         outputs = tuple(key_of(leaf) for leaf in leaves)
         graph = flatten(keys, outputs, lambda key: None if _constant(key) else key.definition)
         captured = graph.inputs[len(keys) :]
-        _evaluate_captured(captured)
+        unknown = any([key.operand is UNKNOWN for key in captured])
         return Traced(
             graph,
             tuple(keys),
@@ -159,6 +167,7 @@ class Jitted:
             tuple(key.operand for key in captured),
             out_spec,
             tuple(key.aval for key in outputs),
+            unknown or any([is_traced(key) for key in outputs]),
         )
 
     def _names(self, call: _Call) -> list[str]:
@@ -235,13 +244,6 @@ def _abstract(leaf: Any, name: str, trace: Trace) -> ValueKey:
 def _constant(key: ValueKey) -> bool:
     """Whether a value is known and no transform is open on it: it enters as a captured input."""
     return key.is_cut and not key.traces
-
-
-def _evaluate_captured(captured: Sequence[ValueKey]) -> None:
-    """Make captured values known; one that belongs to an outer trace has leaked into this one."""
-    for key in captured:
-        if key.operand is UNKNOWN:
-            evaluate_keys([key], "a value captured by a jitted function")
 
 
 def _is_known(array: Array) -> bool:
