@@ -116,6 +116,10 @@ def test_a_required_backend_must_be_available(tmp_path):
     )
     assert problems_of(report, require=()) == []
     assert problems_of(report, require=("gone",)) == ["gone is required and unavailable: no device"]
+    report.backends["odd"] = BackendReport(name="odd", status="broken", reason="no library")
+    assert problems_of(report, require=()) == []
+    assert problems_of(report, require=(), chosen=["odd"]) == ["odd is broken: no library"]
+    del report.backends["odd"]
     report.entries = []
     assert problems_of(report, require=()) == ["here was selected and executed no case"]
     del report.backends["here"]
@@ -157,3 +161,28 @@ def test_several_backends_run_in_several_processes(tmp_path):
 
     report = read_report(tmp_path / "both.json")
     assert {e.backend for e in report.entries} == {"numpy", "xla"}
+
+
+@pytest.mark.parametrize("option, code", [("", 0), ("--tenferro-strict-new", 1)])
+def test_provisional_cases_count_only_if_asked(run_suite, tmp_path, monkeypatch, option, code):
+    """A new case that fails is reported, and fails the run only under --tenferro-strict-new."""
+    (tmp_path / "new_case.py").write_text(
+        "from dataclasses import replace\n"
+        "from tenferro_conformance.kit import register_cases\n"
+        "from tenferro_conformance.samples import load_cases\n"
+        "def pytest_sessionstart(session):\n"
+        "    old = next(c for c in load_cases() if c.id == 'std::add/scalar/float64')\n"
+        "    wrong = (replace(old.expected[0], data=(7.0,)),)\n"
+        "    new = replace(old, id='std::add/wrong/float64', expected=wrong, provisional=True)\n"
+        "    register_cases([new])\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    extra = [
+        "-p",
+        "new_case",
+        f"--override-ini=pythonpath={tmp_path}",
+        *([option] if option else []),
+    ]
+    done, report = run_suite("test_value.py", "std::add", extra=extra)
+    assert [e.id for e in report.failed("loopback", strict_new=True)] == ["std::add/wrong/float64"]
+    assert done.returncode == code, done.stdout

@@ -72,7 +72,7 @@ def _run(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
             ],
             require=arguments.require,
             report=arguments.report,
-            strict_new=arguments.strict_new,
+            chosen=arguments.backend,
             isolated=True,
         )
 

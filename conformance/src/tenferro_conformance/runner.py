@@ -30,9 +30,10 @@ def suite_arguments(root: Path) -> list[str]:
     ]  # fmt: skip
 
 
-def problems_of(report: Report, require: Sequence[str]) -> list[str]:
-    """Why a run fails although no test did: nothing executed, or a required backend is
-    not there.
+def problems_of(report: Report, require: Sequence[str], chosen: Sequence[str] = ()) -> list[str]:
+    """Why a run fails although no test did: nothing executed, or a required backend is not there.
+
+    `chosen` are the backends that were named; one that is merely installed may be broken.
     """
     problems = [
         f"{name} is required and unavailable: {about.reason}"
@@ -42,7 +43,7 @@ def problems_of(report: Report, require: Sequence[str]) -> list[str]:
     problems += [
         f"{name} is broken: {about.reason}"
         for name, about in report.backends.items()
-        if about.status == "broken"
+        if about.status == "broken" and name in {*require, *chosen}
     ]
     available = [name for name, about in report.backends.items() if about.status == "available"]
     problems += [
@@ -61,7 +62,7 @@ def run_children(
     *,
     require: Sequence[str] = (),
     report: str = "",
-    strict_new: bool = False,
+    chosen: Sequence[str] = (),
     isolated: bool = False,
 ) -> int:
     """One pytest per available backend; returns 0 if all passed and something ran."""
@@ -80,8 +81,8 @@ def run_children(
                 merged.merge(read_report(path))
             else:
                 merged.backends[name] = about
-        status = max(status, _status(code, merged, name, strict_new))
-    problems = problems_of(merged, require)
+        status = status or abs(code)
+    problems = problems_of(merged, require, chosen)
     for line in [*(merged.summary(name) for name in sorted(merged.backends)), *problems]:
         print(f"tenferro: {line}", flush=True)
     if report:
@@ -98,12 +99,3 @@ def _run_one(name: str, arguments: Sequence[str], isolated: bool) -> int:
     return subprocess.run(
         [sys.executable, "-m", "pytest", *arguments], env=environment, check=False
     ).returncode
-
-
-def _status(code: int, report: Report, name: str, strict_new: bool) -> int:
-    """A child's exit code; failures of provisional cases alone do not count."""
-    if code != 1 or strict_new:
-        return code
-    only_provisional = bool(report.executed(name)) and not report.failed(name)
-    anything_failed = bool(report.failed(name, strict_new=True))
-    return 0 if only_provisional and anything_failed else code
