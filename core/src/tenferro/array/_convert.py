@@ -111,7 +111,13 @@ def operand_key(x: Any) -> ValueKey:
     if x.nbytes <= _SHARED_BYTES:
         key = _shared_leaf(ContentName(aval.dtype, aval.shape, x.tobytes()), aval)
         return key if key.operand is not UNKNOWN else _known(key, x.copy())
-    return _known(new_leaf(CapturedName(id(x)), aval), x.copy() if flags.writeable else x)
+    return _known(new_leaf(CapturedName(id(x)), aval), snapshot(x))
+
+
+def snapshot(x: Any) -> Any:
+    """A copy of an operand that the user may still write into; any other itself."""
+    flags = getattr(x, "flags", None)
+    return x.copy() if getattr(flags, "writeable", False) else x
 
 
 def _check_range(value: bool | int | float | complex, dtype: DType) -> None:

@@ -20,7 +20,7 @@ from tenferro.primitives._source import caller, source_text
 from tenferro.tidu import ADContext, Value, pullback
 from tenferro.transforms import _tree
 from tenferro.transforms._errors import DifferentiationInputError, NonScalarOutputError
-from tenferro.transforms._record import Recording, record
+from tenferro.transforms._record import Loans, Recording, record
 from tenferro.transforms._settle import key_of, settle
 
 Argnums = int | Sequence[int]
@@ -89,22 +89,29 @@ def value_and_grad(
     positions = (argnums,) if isinstance(argnums, int) else tuple(argnums)
     conjugate = holomorphic or convention == "jax"
 
-    @wraps(function)
-    def both(*args: Any, **kwargs: Any) -> Any:
+    def compute(args: tuple[Any, ...], kwargs: dict[str, Any], loans: Loans) -> Any:
         chosen = [i + len(args) if i < 0 else i for i in positions]
-        recording = record(function, args, kwargs, chosen, has_aux)
+        recording = record(function, args, kwargs, chosen, loans, has_aux)
         _check_inputs(recording, holomorphic)
         value_key = _scalar_output(recording, holomorphic)
+        outputs = [value_key, *recording.aux.keys]
 
         def emit() -> list[ValueKey]:
-            return [value_key, *gradient_keys(value_key, recording.wrt, conjugate, context)]
+            return [*outputs, *gradient_keys(value_key, recording.wrt, conjugate, context)]
 
         kind = ("value_and_grad", conjugate, context)
-        found = settle(kind, [value_key], recording.wrt, emit, recording.plain, backend)
-        value, gradients = found[0], regroup(found[1:], recording.specs)
+        found = settle(kind, outputs, recording.wrt, emit, recording.plain, backend)
+        count = len(outputs)
+        value, gradients = found[0], regroup(found[count:], recording.specs)
         if isinstance(argnums, int):
             gradients = gradients[0]
-        return ((value, recording.aux) if has_aux else value), gradients
+        aux = recording.aux.with_values(found[1:count])
+        return ((value, aux) if has_aux else value), gradients
+
+    @wraps(function)
+    def both(*args: Any, **kwargs: Any) -> Any:
+        with Loans() as loans:
+            return compute(args, kwargs, loans)
 
     return both
 

@@ -22,7 +22,7 @@ from tenferro.tidu import ADContext, Linearization, Value, linearize_keys, pushf
 from tenferro.transforms import _tree
 from tenferro.transforms._errors import TangentMismatchError
 from tenferro.transforms._grad import check_differentiable, grad, regroup
-from tenferro.transforms._record import Name, Recording, make_known, record
+from tenferro.transforms._record import Loans, Name, Recording, make_known, record
 from tenferro.transforms._settle import as_user, key_of, settle
 
 _SCALARS = frozenset(SCALARS)
@@ -49,15 +49,30 @@ def jvp(
     False
     """
     primals, tangents = _as_tuple(primals, "primals"), _as_tuple(tangents, "tangents")
-    recording = record(function, primals, {}, range(len(primals)), has_aux)
-    seeds = _tangent_keys(recording, primals, tangents)
+    with Loans() as loans:
+        return _jvp(function, primals, tangents, loans, has_aux, backend, context)
+
+
+def _jvp(
+    function: Callable[..., Any],
+    primals: tuple[Any, ...],
+    tangents: tuple[Any, ...],
+    loans: Loans,
+    has_aux: bool,
+    backend: Any,
+    context: ADContext | None,
+) -> Any:
+    recording = record(function, primals, {}, range(len(primals)), loans, has_aux)
+    seeds = _tangent_keys(recording, primals, tangents, loans)
     given = [seed for seed in seeds if seed is not None]
     outputs = [key_of(x) for x in recording.outputs]
+    aux = recording.aux
 
     def emit() -> list[ValueKey]:
         values = [None if seed is None else Handle(seed) for seed in seeds]
         found = pushforward(outputs, recording.wrt, values, space=Primitive.space, context=context)
-        return [*outputs, *(_flow_key(k, t) for k, t in zip(outputs, found, strict=True))]
+        flow = [_flow_key(k, t) for k, t in zip(outputs, found, strict=True)]
+        return [*outputs, *flow, *aux.keys]
 
     kind = ("jvp", tuple([seed is None for seed in seeds]), len(outputs), context)
     plain = recording.plain and not any(isinstance(t, Array) for t in _tree.flatten(tangents)[0])
@@ -65,12 +80,13 @@ def jvp(
     if any([is_traced(seed) for seed in given]):
         found = [Array(key) for key in emit()]
     else:
-        found = settle(kind, outputs, inputs, emit, plain, backend)
+        found = settle(kind, [*outputs, *aux.keys], inputs, emit, plain, backend)
     count = len(outputs)
-    value, tangent = (
-        _tree.unflatten(recording.out_spec, part) for part in (found[:count], found[count:])
-    )
-    return (value, tangent, recording.aux) if has_aux else (value, tangent)
+    value = _tree.unflatten(recording.out_spec, found[:count])
+    tangent = _tree.unflatten(recording.out_spec, found[count : 2 * count])
+    if has_aux:
+        return value, tangent, aux.with_values(found[2 * count :])
+    return value, tangent
 
 
 def _as_tuple(x: Any, what: str) -> tuple[Any, ...]:
@@ -85,7 +101,7 @@ def _flow_key(output: ValueKey, value: Value | None) -> ValueKey:
 
 
 def _tangent_keys(
-    recording: Recording, primals: Sequence[Any], tangents: Sequence[Any]
+    recording: Recording, primals: Sequence[Any], tangents: Sequence[Any], loans: Loans
 ) -> list[ValueKey | None]:
     """One key per leaf of the primals; ``None`` where the user gave ``None`` or nothing varies."""
     if len(tangents) != len(primals):
@@ -101,11 +117,11 @@ def _tangent_keys(
         leaves, structure = _tree.flatten(tangent)
         if not _tree.same_structure(structure, spec):
             raise _mismatch(f"a tangent of structure {structure}", str(spec))
-        seeds += [direction_key(leaf, k, "d") for leaf, k in zip(leaves, keys, strict=True)]
+        seeds += [direction_key(leaf, k, "d", loans) for leaf, k in zip(leaves, keys, strict=True)]
     return seeds
 
 
-def direction_key(leaf: Any, like: ValueKey, prefix: str) -> ValueKey:
+def direction_key(leaf: Any, like: ValueKey, prefix: str, loans: Loans) -> ValueKey:
     """The key of a tangent or cotangent that the user gave for a value."""
     aval: Aval = like.aval
     check_differentiable(like)
@@ -125,7 +141,9 @@ def direction_key(leaf: Any, like: ValueKey, prefix: str) -> ValueKey:
         return _known(name, aval, operand)
     found = aval_of_operand(leaf)
     if found is aval:
-        return _known(name, aval, leaf)
+        key = new_leaf(name, aval)
+        loans.lend(key, leaf)
+        return key
     fitting = _fit(as_array(leaf), aval)
     return _known(name, aval, fitting.operand)
 
@@ -163,9 +181,9 @@ class _Linearized:
         self.linear: Linearization = linearize_keys(
             self.outputs, recording.wrt, space=Primitive.space, context=context
         )
-        needed = [*self.outputs, *self.linear.residuals]
+        needed = [*self.outputs, *self.linear.residuals, *recording.aux.keys]
         self.known = not any([is_traced(key) for key in needed]) and all(
-            [evaluable(key) for key in self.outputs]
+            [evaluable(key) for key in (*self.outputs, *recording.aux.keys)]
         )
         if self.known:
             evaluate_keys(needed)
@@ -174,6 +192,11 @@ class _Linearized:
         """The value of the function, as the user gets it."""
         return self._result(self.outputs, self.recording.out_spec, True)
 
+    def aux(self) -> Any:
+        """What the function returned beside it, as the user gets it."""
+        aux = self.recording.aux
+        return aux.with_values(self._result(aux.keys, _LIST, True))
+
     def _result(self, keys: Sequence[ValueKey], spec: Any, plain: bool) -> Any:
         arrays = [Array(key) for key in keys]
         if self.known and not any([is_traced(key) for key in keys]):
@@ -181,13 +204,15 @@ class _Linearized:
         plain = plain and self.recording.plain
         return _tree.unflatten(spec, [as_user(x, plain) for x in arrays])
 
-    def directions(self, tree: Any, keys: Sequence[ValueKey], spec: Any, prefix: str) -> list[Any]:
+    def directions(
+        self, tree: Any, keys: Sequence[ValueKey], spec: Any, prefix: str, loans: Loans
+    ) -> list[Any]:
         """Given tangents or cotangents as handles."""
         leaves, structure = _tree.flatten(tree)
         if not _tree.same_structure(structure, spec):
             raise _mismatch(f"structure {structure}", str(spec))
-        found = [direction_key(leaf, k, prefix) for leaf, k in zip(leaves, keys, strict=True)]
-        return [Handle(key) for key in found]
+        pairs = zip(leaves, keys, strict=True)
+        return [Handle(direction_key(leaf, key, prefix, loans)) for leaf, key in pairs]
 
 
 class LinearMap:
@@ -204,6 +229,15 @@ class LinearMap:
 
     def __call__(self, *tangents: Any) -> Any:
         """Apply the map to tangents, one per argument of the function."""
+        with Loans() as loans:
+            return self._apply(tangents, loans)
+
+    def transpose(self, cotangent: Any) -> tuple[Any, ...]:
+        """Apply the adjoint to a cotangent of the result; a tuple with one entry per argument."""
+        with Loans() as loans:
+            return self._transpose(cotangent, loans)
+
+    def _apply(self, tangents: Sequence[Any], loans: Loans) -> Any:
         found = self._linearized
         recording = found.recording
         if len(tangents) != len(recording.specs):
@@ -213,17 +247,16 @@ class LinearMap:
         for tangent, spec in zip(tangents, recording.specs, strict=True):
             keys = recording.wrt[start : start + spec.num_leaves]
             start += spec.num_leaves
-            values += found.directions(tangent, keys, spec, "d")
+            values += found.directions(tangent, keys, spec, "d", loans)
         results = found.linear.apply(values)
         keys = [_flow_key(k, t) for k, t in zip(found.outputs, results, strict=True)]
         plain = not any(isinstance(t, Array) for t in _tree.flatten(tangents)[0])
         return found._result(keys, recording.out_spec, plain)
 
-    def transpose(self, cotangent: Any) -> tuple[Any, ...]:
-        """Apply the adjoint to a cotangent of the result; a tuple with one entry per argument."""
+    def _transpose(self, cotangent: Any, loans: Loans) -> tuple[Any, ...]:
         found = self._linearized
         recording = found.recording
-        values = found.directions(cotangent, found.outputs, recording.out_spec, "ct")
+        values = found.directions(cotangent, found.outputs, recording.out_spec, "ct", loans)
         results = found.linear.transpose(values)
         keys = [_flow_key(k, ct) for k, ct in zip(recording.wrt, results, strict=True)]
         plain = not any(isinstance(t, Array) for t in _tree.flatten(cotangent)[0])
@@ -243,9 +276,10 @@ def linearize(
     function: Callable[..., Any], *primals: Any, context: ADContext | None = None
 ) -> tuple[Any, LinearMap]:
     """Compute (f(x), df): the value and the derivative at x as a linear map, computed once."""
-    recording = record(function, primals, {}, range(len(primals)))
-    linearized = _Linearized(recording, context)
-    return linearized.value(), LinearMap(linearized)
+    with Loans() as loans:
+        recording = record(function, primals, {}, range(len(primals)), loans)
+        linearized = _Linearized(recording, context)
+        return linearized.value(), LinearMap(linearized)
 
 
 def vjp(
@@ -259,12 +293,13 @@ def vjp(
     What the pullback needs of the primal is computed with f(x); calling it recomputes nothing.
     With ``has_aux``, the result is (value, pullback, aux).
     """
-    recording = record(function, primals, {}, range(len(primals)), has_aux)
-    linearized = _Linearized(recording, context)
-    pullback = LinearMap(linearized).transpose
-    if has_aux:
-        return linearized.value(), pullback, recording.aux
-    return linearized.value(), pullback
+    with Loans() as loans:
+        recording = record(function, primals, {}, range(len(primals)), loans, has_aux)
+        linearized = _Linearized(recording, context)
+        pullback = LinearMap(linearized).transpose
+        if has_aux:
+            return linearized.value(), pullback, linearized.aux()
+        return linearized.value(), pullback
 
 
 def hvp(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:

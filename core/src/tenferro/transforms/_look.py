@@ -16,7 +16,7 @@ from tenferro.computegraph import (
     compile_program,
     flatten,
 )
-from tenferro.transforms._record import record
+from tenferro.transforms._record import Loans, record
 from tenferro.transforms._settle import history, key_of
 
 
@@ -66,7 +66,7 @@ def trace(function: Callable[..., Any], *args: Any, **kwargs: Any) -> GraphOf:
       return %1
     }
     """
-    recording = record(function, args, kwargs, range(len(args)))
-    outputs = [key_of(x) for x in recording.outputs]
-
-    return GraphOf(flatten(recording.wrt, outputs, history))
+    with Loans() as loans:
+        recording = record(function, args, kwargs, range(len(args)), loans)
+        outputs = [key_of(x) for x in recording.outputs]
+        return GraphOf(flatten(recording.wrt, outputs, history))

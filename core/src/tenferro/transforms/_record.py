@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
+from weakref import ref
 
 from tenferro.array import Array, as_array, borrowing, evaluate_keys, is_traced
 from tenferro.array._array import evaluable
-from tenferro.array._convert import SCALARS, WeakName, aval_of_operand, is_operand
+from tenferro.array._convert import SCALARS, WeakName, aval_of_operand, is_operand, snapshot
 from tenferro.array._errors import at_user_line
 from tenferro.computegraph import UNKNOWN, ValueKey, new_leaf
 from tenferro.primitives._aval import Aval
@@ -33,6 +34,49 @@ class Name(NamedTuple):
         return self.text
 
 
+class Loans:
+    """Operands of the user that keys hold uncopied until a transform returns.
+
+    What is still alive then, in a list of losses or in a pullback, gets a copy of its own: the
+    user may write into the operand from now on.
+    """
+
+    __slots__ = ("_keys",)
+
+    def __init__(self) -> None:
+        self._keys: list[ref[ValueKey]] = []
+
+    def lend(self, key: ValueKey, operand: Any) -> None:
+        """Let the key hold the operand."""
+        key.operand = operand
+        self._keys.append(ref(key))
+
+    def __enter__(self) -> Loans:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        for reference in self._keys:
+            key = reference()
+            if key is not None:
+                key.operand = snapshot(key.operand)
+
+
+class Aux:
+    """What a function returned beside its value; Arrays in it are computed with the value."""
+
+    def __init__(self, tree: Any) -> None:
+        self._leaves, self._spec = _tree.flatten(tree)
+        self._places = [i for i, leaf in enumerate(self._leaves) if isinstance(leaf, Array)]
+        self.keys = [self._leaves[i].key for i in self._places]
+
+    def with_values(self, values: Sequence[Any]) -> Any:
+        """The tree with these in the places of its Arrays."""
+        leaves = list(self._leaves)
+        for i, value in zip(self._places, values, strict=True):
+            leaves[i] = value
+        return _tree.unflatten(self._spec, leaves)
+
+
 class Recording(NamedTuple):
     """What a function did with followed arguments."""
 
@@ -40,7 +84,7 @@ class Recording(NamedTuple):
     specs: list[Any]  # their structures, one per followed argument
     outputs: list[Any]  # leaves of the result
     out_spec: Any
-    aux: Any
+    aux: Aux
     plain: bool  # no argument was an Array: results leave as operands
 
 
@@ -49,9 +93,10 @@ def record(
     args: Sequence[Any],
     kwargs: dict[str, Any],
     argnums: Sequence[int],
+    loans: Loans,
     has_aux: bool = False,
 ) -> Recording:
-    """Call the function with the chosen arguments followed."""
+    """Call the function with the chosen arguments followed; the caller ends the ``loans``."""
     trace = Trace()
     names = parameter_names(function, len(args))
     followed = list(args)
@@ -63,15 +108,16 @@ def record(
         leaves, spec = _tree.flatten(args[i])
         plain = plain and not any([isinstance(leaf, Array) for leaf in leaves])
         labels = [names[i]] if spec is _tree.LEAF else _tree.paths(args[i], names[i])
-        keys = [follow(leaf, label, trace) for leaf, label in zip(leaves, labels, strict=True)]
+        pairs = zip(leaves, labels, strict=True)
+        keys = [follow(leaf, label, trace, loans) for leaf, label in pairs]
         wrt += keys
         specs.append(spec)
         followed[i] = _tree.unflatten(spec, [Array(key) for key in keys])
     for i, arg in enumerate(args):
         if i not in argnums:
-            plain = borrow(arg, names[i], borrowed) and plain
+            plain = borrow(arg, names[i], borrowed, loans) and plain
     for name, arg in kwargs.items():
-        plain = borrow(arg, name, borrowed) and plain
+        plain = borrow(arg, name, borrowed, loans) and plain
     try:
         with borrowing(borrowed):
             result = function(*followed, **kwargs)
@@ -79,7 +125,7 @@ def record(
         trace.open = False
     result, aux = split_aux(result, has_aux)
     outputs, out_spec = _tree.flatten(result)
-    return Recording(wrt, specs, outputs, out_spec, aux, plain)
+    return Recording(wrt, specs, outputs, out_spec, Aux(aux), plain)
 
 
 def split_aux(result: Any, has_aux: bool) -> tuple[Any, Any]:
@@ -91,7 +137,7 @@ def split_aux(result: Any, has_aux: bool) -> tuple[Any, Any]:
     return result[0], result[1]
 
 
-def follow(leaf: Any, label: str, trace: Trace) -> ValueKey:
+def follow(leaf: Any, label: str, trace: Trace, loans: Loans) -> ValueKey:
     """A fresh identity for one argument."""
     if isinstance(leaf, Array):
         make_known(leaf)
@@ -103,7 +149,7 @@ def follow(leaf: Any, label: str, trace: Trace) -> ValueKey:
         key = pinned_leaf(WeakName(label, trace.id.serial), aval, trace)
     else:
         key = pinned_leaf(Name(label, trace.id.serial), aval_of_operand(leaf), trace)
-    key.operand = leaf
+    loans.lend(key, leaf)
     if not key.aval.dtype.is_inexact:
         key.traces = frozenset()
     return key
@@ -116,7 +162,7 @@ def make_known(array: Array) -> None:
         evaluate_keys([key])
 
 
-def borrow(tree: Any, name: str, borrowed: dict[int, ValueKey]) -> bool:
+def borrow(tree: Any, name: str, borrowed: dict[int, ValueKey], loans: Loans) -> bool:
     """Let operands of an argument that is not followed in uncopied; say if none is an Array."""
     if type(tree) in _SCALARS or isinstance(tree, str):
         return True
@@ -126,9 +172,8 @@ def borrow(tree: Any, name: str, borrowed: dict[int, ValueKey]) -> bool:
             make_known(leaf)
             plain = False
         elif is_operand(leaf) and _has_dtype(leaf):
-            key = new_leaf(Name(name, id(leaf)), aval_of_operand(leaf))
-            key.operand = leaf
-            borrowed[id(leaf)] = key
+            key = borrowed[id(leaf)] = new_leaf(Name(name, id(leaf)), aval_of_operand(leaf))
+            loans.lend(key, leaf)
     return plain
 
 
