@@ -77,9 +77,11 @@ def section_of(cls: type) -> str:
 
 def place(cls: type) -> str:
     """The shortest public place that it can be imported from."""
-    if section_of(cls) in PLUGINS:
-        return f"{cls.__module__}.{cls.__name__}"
-    inner = "" if hasattr(tenferro, cls.__name__) else f"{section_of(cls)}."
+    section = section_of(cls)
+    if section in PLUGINS:
+        is_public = hasattr(importlib.import_module(section), cls.__name__)
+        return f"{section if is_public else cls.__module__}.{cls.__name__}"
+    inner = "" if hasattr(tenferro, cls.__name__) else f"{section}."
     return f"tenferro.{inner}{cls.__name__}"
 
 
