@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from tenferro.backend.base import Backend
 from tenferro.computegraph import CompiledProgram
+from tenferro_xla._device import device_name
 from tenferro_xla._errors import translated, unknown_option
 from tenferro_xla._jax import (
     Device,
@@ -26,7 +27,8 @@ from tenferro_xla._jax import (
     shape_dtype,
 )
 from tenferro_xla._operands import numpy_dtype
-from tenferro_xla._options import CompileOptions, warn_dropped
+from tenferro_xla._options import warn_dropped
+from tenferro_xla._policy import Policy
 from tenferro_xla._segments import Plan, Segment
 from tenferro_xla._trace import Traced
 
@@ -52,7 +54,7 @@ def compile_plan(
     backend: Backend,
     program: CompiledProgram,
     plan: Plan,
-    options: CompileOptions,
+    policy: Policy,
     device: Device,
 ) -> tuple[Step, ...]:
     """Compile the segments, those of one structure once, on as many threads as there are cores.
@@ -61,7 +63,7 @@ def compile_plan(
     Raises XlaError: if XLA refuses a segment.
     """
     unique = {segment.structure: segment for segment in reversed(plan.segments)}
-    compiler = _Compiler(backend, program, dict(options.compiler_options), device)
+    compiler = _Compiler(backend, program, policy, device)
     if len(unique) == 1:
         compiled = [compiler.compile(segment) for segment in unique.values()]
     else:
@@ -87,12 +89,13 @@ class _Compiler:
         self,
         backend: Backend,
         program: CompiledProgram,
-        options: dict[str, object],
+        policy: Policy,
         device: Device,
     ) -> None:
         self.backend = backend
         self.program = program
-        self.options = options
+        self.options = dict(policy.compiler_options)
+        self.stated = policy.stated
         self.device = device
 
     def compile(self, segment: Segment) -> Any:
@@ -104,7 +107,9 @@ class _Compiler:
             try:
                 return self._finish(lowered)
             except JaxRuntimeError as error:
-                raise translated(error, self.program, segment.positions, self.device) from error
+                raise translated(
+                    error, self.program, segment.positions, device_name(self.device)
+                ) from error
 
     def _finish(self, lowered: Any) -> Any:
         """Compile, without the options that XLA does not know."""
@@ -115,5 +120,5 @@ class _Compiler:
                 name = unknown_option(error)
                 if name is None:
                     raise
-                if self.options.pop(name, None) is not None:
+                if self.options.pop(name, None) is not None and name in self.stated:
                     warn_dropped([name])

@@ -51,7 +51,7 @@ def status_of(error: Exception) -> str:
 
 
 def translated(
-    error: Exception, program: CompiledProgram, positions: Sequence[int], device: object
+    error: Exception, program: CompiledProgram, positions: Sequence[int], device: str
 ) -> XlaError:
     """The typed error for what XLA raised while compiling or running some instructions."""
     status = status_of(error)
@@ -62,9 +62,7 @@ def translated(
     if equation:
         of = "" if len(positions) == 1 else f"    the largest of {len(positions)}"
         lines.append(f"  equation   {equation}{of}")
-    return cls(
-        "\n".join(lines), backend="xla", status=status, equation=equation, device=str(device)
-    )
+    return cls("\n".join(lines), backend="xla", status=status, equation=equation, device=device)
 
 
 def _largest(program: CompiledProgram, positions: Sequence[int]) -> str:

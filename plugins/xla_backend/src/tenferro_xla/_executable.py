@@ -37,6 +37,7 @@ from tenferro_xla._jax import (
 from tenferro_xla._literals import large_literals, plan_of_literal
 from tenferro_xla._operands import fits, host_array, numpy_dtype, refusal
 from tenferro_xla._options import CompileOptions
+from tenferro_xla._policy import policy_for
 from tenferro_xla._segments import plan_segments
 
 _Compiled = tuple[tuple[Step, ...], dict[int, Any]]  # the steps, and the literals made once
@@ -50,11 +51,11 @@ class XlaExecutable(Executable):
     ) -> None:
         self.backend = backend
         self.program = program
-        self.options = options
+        self.policy = policy_for(program, options, device.platform)
         self.device = device
         self._literals = large_literals(program)
         held = frozenset(s for p in self._literals for s in program.instructions[p].outputs)
-        self.plan = plan_segments(program, held, options.segment_size)
+        self.plan = plan_segments(program, held, self.policy.size, self.policy.limit)
         self._dtypes = tuple([numpy_dtype(aval.dtype) for aval in program.input_avals])
         self._lock = Lock()
         self._compiled = {device: self._compile(device)}
@@ -64,11 +65,11 @@ class XlaExecutable(Executable):
     # ---- compiling -------------------------------------------------------------------------------
 
     def _compile(self, device: Device) -> _Compiled:
-        steps = compile_plan(self.backend, self.program, self.plan, self.options, device)
+        steps = compile_plan(self.backend, self.program, self.plan, self.policy, device)
         held: dict[int, Any] = {}
         for position in self._literals:
             plan = plan_of_literal(self.program, position)
-            (step,) = compile_plan(self.backend, self.program, plan, self.options, device)
+            (step,) = compile_plan(self.backend, self.program, plan, self.policy, device)
             with own_settings(device):
                 held.update(zip(plan.results, step.run(), strict=True))
         return steps, held
@@ -132,7 +133,9 @@ class XlaExecutable(Executable):
             try:
                 found = run(*[slots[i] for i in inputs])
             except JaxRuntimeError as error:
-                raise translated(error, self.program, positions, self.device) from error
+                raise translated(
+                    error, self.program, positions, device_name(self.device)
+                ) from error
             for slot, result in zip(outputs, found, strict=True):
                 slots[slot] = result
             for slot in frees:
@@ -145,7 +148,7 @@ class XlaExecutable(Executable):
         """Say what was wrong; or run where the operands are, or in spite of `jax.disable_jit`."""
         if isinstance(error, JaxRuntimeError):
             everything = range(len(self.program.instructions))
-            raise translated(error, self.program, everything, self.device) from error
+            raise translated(error, self.program, everything, device_name(self.device)) from error
         named = zip(operands, self.program.input_avals, self.program.input_names, strict=True)
         for operand, aval, name in named:
             if not fits(operand, aval):

@@ -1,10 +1,10 @@
 """The options of one compilation: what the user may ask of this backend, and what comes later.
 
-``segment_size``      instructions per segment (default 1000); 0 never cuts
+``segment_size``      instructions per segment, instead of what ``_policy.py`` chooses; 0 never cuts
 ``compiler_options``  a mapping handed to XLA; names it does not know are dropped with a warning
 
 Unknown names are dropped with a warning too, because options are shared between backends. Those
-that would change a result if they were ignored are refused. Read next: ``_compile.py``.
+that would change a result if they were ignored are refused. Read next: ``_policy.py``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from tenferro.backend import UnsupportedError
 from tenferro.backend.records import BackendConfig
 from tenferro_xla._errors import CompilerOptionWarning
 
-SEGMENT_SIZE = 1000
 _LATER = {
     "mesh": "sharding",
     "in_shardings": "sharding",
@@ -31,7 +30,7 @@ _KNOWN = ("segment_size", "compiler_options")
 class CompileOptions(NamedTuple):
     """Options after checking; the ones of the call win over those of the configuration."""
 
-    segment_size: int = SEGMENT_SIZE
+    segment_size: int | None = None
     compiler_options: Mapping[str, object] = {}
 
 
@@ -49,8 +48,8 @@ def checked_options(
     unknown = sorted(set(merged) - set(_KNOWN) - set(_LATER))
     if unknown:
         warn_dropped(unknown)
-    size = merged.get("segment_size", SEGMENT_SIZE)
-    if not isinstance(size, int) or size < 0:
+    size = merged.get("segment_size")
+    if size is not None and (not isinstance(size, int) or size < 0):
         raise ValueError(f"segment_size is a number of instructions, got {size!r}")
     own = merged.get("compiler_options") or {}
     if not isinstance(own, Mapping):

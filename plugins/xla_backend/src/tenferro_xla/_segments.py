@@ -45,8 +45,10 @@ def is_literal(instruction: Instruction) -> bool:
     return bool(instruction.operation.literal) and not instruction.inputs
 
 
-def plan_segments(program: CompiledProgram, held: frozenset[int], size: int) -> Plan:
-    """Cut a program into segments of about ``size`` instructions; one if it has no more, or for 0.
+def plan_segments(
+    program: CompiledProgram, held: frozenset[int], size: int, limit: int | None = None
+) -> Plan:
+    """Cut a program of more than ``limit`` instructions into segments of about ``size``.
 
     ``held`` are slots whose values exist before the program starts, beside those of the inputs.
     """
@@ -55,7 +57,8 @@ def plan_segments(program: CompiledProgram, held: frozenset[int], size: int) -> 
         for position, instruction in enumerate(program.instructions)
         if not is_literal(instruction)
     ]
-    bounds = [len(work)] if not size or len(work) <= size else _cuts(program, work, size)
+    whole = not size or len(work) <= (size if limit is None else limit)
+    bounds = [len(work)] if whole else _cuts(program, work, size)
     return _Planner(program, held).plan(work, bounds)
 
 

@@ -1,0 +1,91 @@
+"""A host that knows this plugin and the standard set alone, and programs written in one line."""
+
+import os
+
+os.environ.setdefault("JAX_PLATFORMS", "cpu")
+# two devices that share one processor: enough to put an operand on another one
+os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=2")
+
+import numpy as np
+import pytest
+
+import tenferro_xla.plugin
+from tenferro.backend import BackendConfig, PluginHost
+from tenferro.computegraph import Graph, compile_program, materialize_merge, resolve
+from tenferro.primitives import Aval, Handle, bind, variable
+
+
+@pytest.fixture(scope="session")
+def host():
+    """A host that no other installed plugin reaches."""
+    made = PluginHost(autoload=False)
+    assert made.register(tenferro_xla.plugin).status == "loaded"
+    return made
+
+
+@pytest.fixture(scope="session")
+def xla(host):
+    """The backend on its default device."""
+    return host.backend("xla")
+
+
+@pytest.fixture(scope="session")
+def backend_with(host):
+    """Backends by configuration."""
+    return lambda **settings: host.backend("xla", BackendConfig(**settings))
+
+
+class Programs:
+    """Builds, compiles and runs programs on one backend."""
+
+    def __init__(self, backend):
+        self.backend = backend
+
+    @staticmethod
+    def program(inputs, outputs):
+        """The program from handles to handles."""
+        keys, results = [h.key for h in inputs], [h.key for h in outputs]
+        view = resolve([Graph.of(keys, results)])
+        return compile_program(materialize_merge(view, results, inputs=keys))
+
+    def compile(self, function, *avals, **options):
+        """The executable of a function of handles."""
+        inputs = [variable(f"x{i}", a.shape, a.dtype) for i, a in enumerate(avals)]
+        found = function(*inputs)
+        outputs = [found] if isinstance(found, Handle) else list(found)
+        program = self.program(inputs, outputs)
+        return self.backend.compile(program, program.input_avals, options or None)
+
+    def run(self, function, *operands, **options):
+        """The results of a function of handles, as NumPy arrays; one alone if it is one."""
+        arrays = [np.asarray(operand) for operand in operands]
+        avals = [Aval(a.shape, a.dtype.name) for a in arrays]
+        results = self.compile(function, *avals, **options)(*arrays)
+        found = [self.backend.to_numpy(result) for result in results]
+        return found[0] if len(found) == 1 else found
+
+    def apply(self, operation, *operands):
+        """The result of one operation, as a NumPy array."""
+        return self.run(lambda *handles: bind(operation, *handles), *operands)
+
+    def apply_to_each(self, operation, rows):
+        """The results of one operation on several rows of operands, in one program."""
+        width = len(rows[0])
+
+        def function(*handles):
+            starts = range(0, len(handles), width)
+            return [bind(operation, *handles[i : i + width]) for i in starts]
+
+        return self.run(function, *[operand for row in rows for operand in row])
+
+
+@pytest.fixture(scope="session")
+def programs(xla):
+    """Programs on the default device."""
+    return Programs(xla)
+
+
+@pytest.fixture(scope="session")
+def programs_on():
+    """Programs on a given backend."""
+    return Programs

@@ -1,0 +1,230 @@
+"""Long programs: where they are cut, what is compiled once, and that nothing changes by it."""
+
+import time
+
+import numpy as np
+import pytest
+
+from tenferro.primitives import (
+    Aval,
+    Primitive,
+    add,
+    constant,
+    iota,
+    mul,
+    reduce_sum,
+    sin,
+    sub,
+    tanh,
+    variable,
+)
+from tenferro.tidu import pullback
+from tenferro_xla._options import CompileOptions
+from tenferro_xla._policy import policy_for
+from tenferro_xla._segments import plan_segments
+
+F64 = Aval((3,), "float64")
+
+
+def chain(length):
+    """A recurrence of four operations, written out."""
+
+    def function(x, a):
+        y = x
+        for _ in range(length // 4):
+            y = add(mul(tanh(y), a), sub(sin(y), x))
+        return y
+
+    return function
+
+
+def chained(length, x, a):
+    y = x
+    for _ in range(length // 4):
+        y = np.tanh(y) * a + (np.sin(y) - x)
+    return y
+
+
+def irregular(length, seed=0):
+    """A directed graph without repetition, with far references."""
+
+    def function(x, a):
+        rng = np.random.default_rng(seed)
+        values = [x, a]
+        for _ in range(length):
+            near = values[-40:]
+            left, right = near[rng.integers(len(near))], near[rng.integers(len(near))]
+            values.append([add, mul, sub][rng.integers(3)](tanh(left), right))
+        return [values[-1], values[len(values) // 2], add(values[-1], values[len(values) // 3])]
+
+    return function
+
+
+def test_a_short_program_is_one_segment(programs):
+    executable = programs.compile(chain(40), F64, F64)
+    assert len(executable.plan.segments) == 1
+
+
+@pytest.mark.parametrize("length", [1000, 5000])
+def test_a_long_chain_compiles_one_segment_and_repeats_it(programs, length):
+    executable = programs.compile(chain(length), F64, F64, segment_size=200)
+    segments = executable.plan.segments
+    assert len(segments) >= length // 200
+    assert len({segment.structure for segment in segments}) <= 3
+    assert len({id(step.run) for step in executable._steps}) <= 3
+    x, a = np.array([0.1, -0.2, 0.3]), np.array([0.4, 0.5, -0.6])
+    (found,) = executable(x, a)
+    np.testing.assert_allclose(np.asarray(found), chained(length, x, a), rtol=1e-12)
+
+
+def test_a_period_that_does_not_divide_the_size_still_repeats(programs):
+    def function(x, a):
+        y = add(x, a)  # an irregular beginning
+        for _ in range(300):
+            y = tanh(mul(sin(add(y, a)), a))
+            y = sub(y, mul(x, y))
+            y = mul(y, a)
+        return y
+
+    executable = programs.compile(function, F64, F64, segment_size=100)
+    assert len(executable.plan.segments) > 15
+    assert len({segment.structure for segment in executable.plan.segments}) <= 4
+
+
+def gradient(function):
+    """The value and the cotangents of both inputs."""
+
+    def both(x, a):
+        y = function(x, a)
+        one = constant(1.0, "float64", y.shape)
+        return [y, *pullback([y.key], [x.key, a.key], [one], space=Primitive.space)]
+
+    return both
+
+
+@pytest.mark.parametrize("options", [{}, {"segment_size": 100}])
+def test_the_gradient_of_a_long_chain(programs, options):
+    """1,000 operations forward and 3,000 in all, against a difference along one direction."""
+    executable = programs.compile(gradient(chain(1000)), F64, F64, **options)
+    assert len(executable.program) > 3000
+    x, a = np.array([0.1, -0.2, 0.3]), np.array([0.4, 0.5, 0.6])
+    value, ct_x, ct_a = map(np.asarray, executable(x, a))
+    np.testing.assert_allclose(value, chained(1000, x, a), rtol=1e-12)
+    step = 1e-6
+    along = chained(1000, x + step, a + step) - chained(1000, x - step, a - step)
+    np.testing.assert_allclose(ct_x + ct_a, along / (2 * step), rtol=1e-5)
+
+
+def test_policy_follows_length_and_size_of_arrays(programs):
+    def plan_of(length, size):
+        avals = [Aval((size,), "float64")] * 2
+        inputs = [variable(name, a.shape, a.dtype) for name, a in zip("xa", avals, strict=True)]
+        return policy_for(
+            programs.program(inputs, [chain(length)(*inputs)]), CompileOptions(), "cpu"
+        )
+
+    assert (plan_of(40, 3).limit, plan_of(40, 3).compiler_options) == (256, {})
+    long_and_small = plan_of(4000, 3)
+    assert long_and_small.limit == 8000
+    assert long_and_small.compiler_options == {"xla_disable_hlo_passes": "fusion"}
+    long_and_large = plan_of(4000, 100_000)
+    assert (long_and_large.limit, long_and_large.size) == (256, 128)
+    assert long_and_large.compiler_options == {}
+
+
+def test_the_users_options_win(programs):
+    inputs = [variable(name, (3,), "f64") for name in "xa"]
+    program = programs.program(inputs, [chain(4000)(*inputs)])
+    options = CompileOptions(77, {"xla_disable_hlo_passes": ""})
+    policy = policy_for(program, options, "cpu")
+    assert (policy.limit, policy.size) == (77, 77)
+    assert policy.compiler_options == {"xla_disable_hlo_passes": ""}
+
+
+@pytest.mark.parametrize("size", [1, 7, 64, 1000, 0])
+def test_cutting_changes_no_result(programs, size):
+    x, a = np.array([0.3, -1.2, 2.0]), np.array([0.4, 0.5, -0.6])
+    whole = programs.run(irregular(150), x, a, segment_size=0)
+    parts = programs.run(irregular(150), x, a, segment_size=size)
+    for got, want in zip(parts, whole, strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-13)
+
+
+@pytest.mark.parametrize("size", [2, 0])
+def test_repeated_outputs_inputs_and_constants_come_out(programs, size):
+    def function(x, y):
+        one = constant(1.5, "float64", (3,))
+        z = sin(add(x, one))
+        w = mul(z, iota((3,), 0, "float64"))
+        return [w, w, x, one, z, x, mul(w, one), one]
+
+    x = np.array([0.1, 0.2, 0.3])
+    w = np.sin(x + 1.5) * np.arange(3)
+    one = np.full(3, 1.5)
+    results = programs.compile(function, F64, F64, segment_size=size)(x, np.ones(3))
+    for got, want in zip(results, [w, w, x, one, np.sin(x + 1.5), x, w * 1.5, one], strict=True):
+        np.testing.assert_allclose(np.asarray(got), want, rtol=1e-14)
+    places = {array.unsafe_buffer_pointer() for array in results}
+    assert len(places) == len(results)
+
+
+@pytest.mark.parametrize("size", [1, 0])
+def test_programs_without_work(programs, size):
+    assert programs.compile(lambda: [])() == ()
+    np.testing.assert_array_equal(
+        programs.run(lambda: constant(2, "int32", (2,)), segment_size=size), [2, 2]
+    )
+    found = programs.run(lambda x: [x, x], np.ones(2), segment_size=size)
+    np.testing.assert_array_equal(found, np.ones((2, 2)))
+
+
+def test_values_between_segments_are_dropped_after_their_last_use(programs):
+    executable = programs.compile(chain(40), F64, F64, segment_size=4)
+    plan = executable.plan
+    freed = [slot for segment in plan.segments for slot in segment.frees]
+    kept = [slot for segment in plan.segments for _, slot in segment.outputs]
+    assert sorted(freed + list(plan.results)) == sorted(kept)
+    assert len(set(freed)) == len(freed)
+
+
+def test_planning_is_linear(programs):
+    """10⁵ instructions are cut in a fraction of the time that XLA needs for one segment."""
+    x, a = (variable(name, (3,), "f64") for name in "xa")
+    program = programs.program([x, a], [chain(100_000)(x, a)])
+    start = time.perf_counter()
+    plan = plan_segments(program, frozenset(), 1000)
+    assert time.perf_counter() - start < 60
+    assert len({segment.structure for segment in plan.segments}) <= 3
+
+
+def test_outputs_of_many_segments(programs):
+    def function(x):
+        results = []
+        for k in range(12):
+            x = sin(add(x, constant(float(k), "float64", (3,))))
+            results.append(reduce_sum(x, (0,)))
+        return results
+
+    want, x = [], np.array([0.1, 0.2, 0.3])
+    value = x
+    for k in range(12):
+        value = np.sin(value + k)
+        want.append(value.sum())
+    np.testing.assert_allclose(programs.run(function, x, segment_size=3), want, rtol=1e-14)
+
+
+def test_profile_has_a_row_per_segment(programs):
+    executable = programs.compile(chain(40), F64, F64, segment_size=10)
+    timings = executable.profile(np.ones(3), np.ones(3))
+    assert len(timings) == len(executable.plan.segments) > 1
+    assert timings[0].equation.startswith("segment 1 of ")
+    assert timings.total > 0
+
+
+def test_explain_gives_costs_and_readable_hlo(programs):
+    text = programs.compile(lambda x, y: sin(mul(x, y)), F64, F64).explain()
+    assert text.startswith("xla: 2 equations in 1 segment(s), 1 compiled, on cpu:0")
+    assert "flops" in text
+    assert "f64[3]" in text
+    assert "sine(" in text
+    assert "metadata" not in text
