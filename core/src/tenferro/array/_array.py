@@ -9,7 +9,7 @@ with ``evaluate``. What a method does is in ``functions/``; they are reached thr
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tenferro.array._errors import ImmutableArrayError, TracedConversionError
 from tenferro.array._registry import FUNCTIONS
@@ -19,7 +19,18 @@ from tenferro.primitives._source import caller, source_text
 from tenferro.tidu import NO_FLOW, Flow
 
 FLUSH_DEPTH = 2000
+SCALARS = (float, int, complex, bool)
 EVALUATE: list[Callable[..., Any]] = []  # filled by _evaluate.py: (evaluate_keys, flush, to_numpy)
+
+
+class WeakName(NamedTuple):
+    """The name of an argument that was given as a Python scalar: its dtype is weak."""
+
+    text: str
+    serial: int
+
+    def __str__(self) -> str:
+        return self.text
 
 
 class Array(Handle):
@@ -262,6 +273,19 @@ def evaluable(key: ValueKey) -> bool:
     return bool(EVALUATE[3](key))
 
 
+def is_weak(x: Array) -> bool:
+    """Whether the value stands for a Python scalar, whose dtype yields to that of any array."""
+    return type(x.key.identity) is WeakName
+
+
+def stay_weak(result: Array, x: Array) -> Array:
+    """Mark the result of arithmetic on numbers that were written in Python: it is such a number."""
+    definition = result.key.definition
+    if definition is not None and not definition[0].literal:
+        result.key.identity = x.key.identity
+    return result
+
+
 def _method(name: str) -> Callable[..., Any]:
     def method(self: Array, *args: Any, **kwargs: Any) -> Any:
         return FUNCTIONS[name](self, *args, **kwargs)
@@ -273,16 +297,34 @@ def _method(name: str) -> Callable[..., Any]:
 
 def _operator(name: str) -> Callable[[Any, Any], Any]:
     def operator(self: Any, other: Any) -> Any:
-        return FUNCTIONS[name](self, other)
+        result = FUNCTIONS[name](self, other)
+        if type(self.key.identity) is WeakName and _is_number(other):
+            return stay_weak(result, self)
+        return result
 
     return operator
 
 
 def _reflected(name: str) -> Callable[[Any, Any], Any]:
     def operator(self: Any, other: Any) -> Any:
-        return FUNCTIONS[name](other, self)
+        result = FUNCTIONS[name](other, self)
+        if type(self.key.identity) is WeakName and _is_number(other):
+            return stay_weak(result, self)
+        return result
 
     return operator
+
+
+def _unary(name: str) -> Callable[[Any], Any]:
+    def operator(self: Any) -> Any:
+        result = FUNCTIONS[name](self)
+        return stay_weak(result, self) if is_weak(self) else result
+
+    return operator
+
+
+def _is_number(x: Any) -> bool:
+    return type(x) in SCALARS or (isinstance(x, Array) and is_weak(x))
 
 
 METHODS = (
@@ -315,10 +357,5 @@ for _dunder, _name in {**OPERATORS, **COMPARISONS}.items():
     setattr(Array, f"__{_dunder}__", _operator(_name))
 for _dunder in (*OPERATORS, "and", "or", "xor"):
     setattr(Array, f"__r{_dunder}__", _reflected({**OPERATORS, **COMPARISONS}[_dunder]))
-for _dunder, _name in {
-    "neg": "negative",
-    "pos": "positive",
-    "abs": "absolute",
-    "invert": "invert",
-}.items():
-    setattr(Array, f"__{_dunder}__", _method(_name))
+for _dunder, _name in UNARY.items():
+    setattr(Array, f"__{_dunder}__", _unary(_name))

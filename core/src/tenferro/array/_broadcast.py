@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-from tenferro.array._array import Array
-from tenferro.array._convert import SCALARS, WeakName, as_array, scalar
+from tenferro.array._array import SCALARS, Array, is_weak
+from tenferro.array._convert import as_array, scalar
 from tenferro.array._errors import at_user_line
 from tenferro.primitives import (
     Aval,
@@ -121,7 +121,7 @@ def _joint_dtype(x: Array, y: Array) -> DType:
     a, b = x.aval.dtype, y.aval.dtype
     if a is b:
         return a
-    x_weak, y_weak = (type(z.key.identity) is WeakName for z in (x, y))
+    x_weak, y_weak = is_weak(x), is_weak(y)
     if x_weak is not y_weak:
         return promote(b, _KINDS[a.kind]) if x_weak else promote(a, _KINDS[b.kind])
     return promote_dtypes(a, b)
@@ -165,7 +165,7 @@ def common_dtype(xs: Sequence[Any]) -> DType:
 
 
 def _is_weak(x: Any) -> bool:
-    return type(x) in _WEAK or type(x.key.identity) is WeakName
+    return type(x) in _WEAK or is_weak(x)
 
 
 def weak_or_array(x: Any, dtype: DType) -> Array:

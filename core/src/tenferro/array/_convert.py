@@ -11,7 +11,7 @@ import sys
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
-from tenferro.array._array import Array
+from tenferro.array._array import Array, is_weak
 from tenferro.array._errors import UnknownOperandError, at_user_line
 from tenferro.array._registry import FUNCTIONS, covers
 from tenferro.computegraph import UNKNOWN, ValueKey, input_key, new_leaf
@@ -19,8 +19,8 @@ from tenferro.primitives._aval import Aval
 from tenferro.primitives._dtype import DType, bool_, complex128, float64, int64
 from tenferro.primitives._source import caller, source_text
 
-SCALARS = (float, int, complex, bool)
 _DEFAULT: dict[type, DType] = {bool: bool_, int: int64, float: float64, complex: complex128}
+_PYTHON: dict[str, type] = {"bool": bool, "int": int, "float": float, "complex": complex}
 _SHARED_BYTES = 4096
 _KEPT_SCALARS = 1024
 _YOUNG = 2**62
@@ -35,16 +35,6 @@ class ScalarName(NamedTuple):
     kind: str
     text: str
     dtype: DType
-
-    def __str__(self) -> str:
-        return self.text
-
-
-class WeakName(NamedTuple):
-    """The name of an argument that was given as a Python scalar: its dtype is weak."""
-
-    text: str
-    serial: int
 
     def __str__(self) -> str:
         return self.text
@@ -210,6 +200,14 @@ class borrowing:
 
     def __exit__(self, *exception: object) -> None:
         _borrowed.reset(self._token)
+
+
+def weak_kind(x: Any) -> type | None:
+    """The Python type of a scalar, or of an Array that stands for one; ``None`` for others."""
+    kind = type(x)
+    if kind in _DEFAULT:
+        return kind
+    return _PYTHON[x.dtype.kind] if isinstance(x, Array) and is_weak(x) else None
 
 
 def is_operand(x: Any) -> bool:

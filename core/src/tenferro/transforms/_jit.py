@@ -13,8 +13,8 @@ from functools import update_wrapper
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tenferro.array import Array, as_array, is_traced
-from tenferro.array._array import evaluable
-from tenferro.array._convert import SCALARS, WeakName, aval_of_operand, operand_key
+from tenferro.array._array import SCALARS, WeakName, evaluable
+from tenferro.array._convert import aval_of_operand, operand_key, weak_kind
 from tenferro.array._evaluate import convert, executable
 from tenferro.backend import select_backend
 from tenferro.computegraph import (
@@ -223,17 +223,17 @@ def jit(
 
 def _signature_of(leaf: Any) -> Any:
     """What of a leaf the trace depends on: its aval, or the type of a weak scalar."""
+    kind = weak_kind(leaf)
+    if kind is not None:
+        return kind
     if isinstance(leaf, Array):
         return leaf.key.aval
-    if isinstance(leaf, Aval):
-        return leaf
-    kind = type(leaf)
-    return kind if kind in _SCALARS else aval_of_operand(leaf)
+    return leaf if isinstance(leaf, Aval) else aval_of_operand(leaf)
 
 
 def _abstract(leaf: Any, name: str, trace: Trace) -> ValueKey:
     """A fresh input without a value."""
-    weak = type(leaf) in _SCALARS
+    weak = weak_kind(leaf) is not None
     aval = leaf if isinstance(leaf, Aval) else as_array(leaf).aval if weak else None
     if aval is None:
         aval = leaf.aval if isinstance(leaf, Array) else aval_of_operand(leaf)

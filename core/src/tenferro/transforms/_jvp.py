@@ -11,9 +11,9 @@ from functools import wraps
 from typing import Any
 
 from tenferro.array import Array, as_array, evaluate_keys, is_traced
-from tenferro.array._array import evaluable
+from tenferro.array._array import SCALARS, evaluable
 from tenferro.array._broadcast import weak
-from tenferro.array._convert import SCALARS, aval_of_operand
+from tenferro.array._convert import aval_of_operand
 from tenferro.array._errors import at_user_line
 from tenferro.computegraph import UNKNOWN, ValueKey, new_leaf
 from tenferro.primitives import Handle, Primitive, constant, convert

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from weakref import ref
 
 from tenferro.array import Array, as_array, borrowing, evaluate_keys, is_traced
-from tenferro.array._array import evaluable
-from tenferro.array._convert import SCALARS, WeakName, aval_of_operand, is_operand, snapshot
+from tenferro.array._array import SCALARS, WeakName, evaluable, is_weak, stay_weak
+from tenferro.array._convert import aval_of_operand, is_operand, snapshot
 from tenferro.array._errors import at_user_line
 from tenferro.computegraph import UNKNOWN, ValueKey, new_leaf
 from tenferro.primitives._aval import Aval
@@ -141,7 +141,8 @@ def follow(leaf: Any, label: str, trace: Trace, loans: Loans) -> ValueKey:
     """A fresh identity for one argument."""
     if isinstance(leaf, Array):
         make_known(leaf)
-        return pin(leaf.key, trace)
+        key = pin(leaf.key, trace)
+        return stay_weak(Array(key), leaf).key if is_weak(leaf) else key
     if isinstance(leaf, Aval):
         return pinned_leaf(Name(label, trace.id.serial), leaf, trace)
     if type(leaf) in _SCALARS:

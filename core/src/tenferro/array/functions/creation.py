@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenferro.array._array import Array
+from tenferro.array._array import SCALARS, Array
 from tenferro.array._broadcast import cast, stretch, weak_or_array
-from tenferro.array._convert import SCALARS, as_array
+from tenferro.array._convert import as_array
 from tenferro.array._registry import covers
 from tenferro.primitives import DType, Shape, constant, float64, iota
 from tenferro.primitives._dtype import int64
