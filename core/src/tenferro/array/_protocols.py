@@ -97,7 +97,7 @@ def _writing(name: str) -> ImmutableArrayError:
 def _unsupported(name: str) -> UnsupportedFunctionError:
     public = sorted(key for key in FUNCTIONS if not key.startswith("_"))
     difflib = sys.modules.get("difflib") or __import__("difflib")
-    near = difflib.get_close_matches(name.rpartition(".")[2], public, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(name.rpartition(".")[2], public, n=1, cutoff=0.7)
     nearest = near[0] if near else None
     return UnsupportedFunctionError(
         f"np.{name} is not covered for tenferro arrays\n"
