@@ -143,7 +143,7 @@ def tenferro_run(
     def run() -> Outcome:
         peers = state.peers(request.node, tenferro_session.name)
         outcome = tenferro_session.outcome(marker.kwargs["build"], tenferro_case, peers)
-        request.node.tenferro_measured = outcome.measured
+        request.node.tenferro_measured = outcome.measured = []
         return outcome
 
     return run

@@ -8,6 +8,7 @@ itself, which is how special values and conventions are written. Data only; `gol
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -39,27 +40,38 @@ class Grid:
     flat: tuple[Any, ...]
 
 
-def grid(low: float, high: float, *shape: int, unit: int = 64) -> Grid:
-    """Numbers spread over an interval in scattered order, multiples of 1/unit: exact in float32,
-    never the middle.
+def grid(low: float, high: float, *shape: int) -> Grid:
+    """Numbers spread over an interval in scattered order, with all 24 bits that float32 holds.
+
+    They fill the mantissa, so that sums and products must round; they are exact in float32, so
+    that one stored result serves both precisions; none is the middle of the interval.
     """
     size = _size(shape)
     step = _coprime(size)
     places = ((i * step) % size for i in range(size))
-    flat = tuple(round((low + (high - low) * (k + 0.375) / size) * unit) / unit for k in places)
-    return Grid(shape, flat)
+    return Grid(shape, tuple(_spread(low, high, (k + 0.375) / size) for k in places))
+
+
+def _spread(low: float, high: float, place: float) -> float:
+    """The number at a place between 0 and 1, moved by a third of a per cent off the short ones."""
+    return _single((low + (high - low) * place) * (1 - 1 / 307))
+
+
+def _single(x: float) -> float:
+    """The nearest number of single precision."""
+    rounded: float = struct.unpack("f", struct.pack("f", x))[0]
+    return rounded
 
 
 def cgrid(radius: float, *shape: int, offset: complex = 0) -> Grid:
     """Complex numbers in a square around `offset`, away from the axes."""
     size = _size(shape)
-    re, im = grid(-radius, radius, size), grid(-radius, radius, size, unit=32)
-    turned = im.flat[size // 3 :] + im.flat[: size // 3]
+    numbers = grid(-radius, radius, size).flat
+    turned = numbers[size // 3 :] + numbers[: size // 3]
+    shift = complex(offset) + (0.125 - 0.0625j)
+    pairs = zip(numbers, turned, strict=True)
     return Grid(
-        shape,
-        tuple(
-            complex(x + 0.125, y - 0.0625) + offset for x, y in zip(re.flat, turned, strict=True)
-        ),
+        shape, tuple(complex(_single(x + shift.real), _single(y + shift.imag)) for x, y in pairs)
     )
 
 
@@ -72,8 +84,8 @@ def igrid(low: int, high: int, *shape: int) -> Grid:
 
 
 def fine(numbers: Grid) -> Grid:
-    """The numbers moved a little, so that none fits in single precision."""
-    flat = tuple(x + (2 * i + 1) * 2.0**-44 for i, x in enumerate(numbers.flat))
+    """The numbers moved a little, with all 53 bits: none fits in single precision."""
+    flat = tuple(x * (1 + (2 * i + 1) / 3 * 2.0**-20) for i, x in enumerate(numbers.flat))
     return Grid(numbers.shape, flat)
 
 
