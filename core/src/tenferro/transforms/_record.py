@@ -65,12 +65,15 @@ class Aux:
     """What a function returned beside its value; Arrays in it are computed with the value."""
 
     def __init__(self, tree: Any) -> None:
+        self._tree = tree
         self._leaves, self._spec = _tree.flatten(tree)
         self._places = [i for i, leaf in enumerate(self._leaves) if isinstance(leaf, Array)]
         self.keys = [self._leaves[i].key for i in self._places]
 
     def with_values(self, values: Sequence[Any]) -> Any:
         """The tree with these in the places of its Arrays."""
+        if not values:
+            return self._tree
         leaves = list(self._leaves)
         for i, value in zip(self._places, values, strict=True):
             leaves[i] = value
