@@ -84,7 +84,7 @@ class Array(Handle):
                 aval=self.aval,
                 asked=asked,
             )
-        return EVALUATE[2](self.operand, self.aval)
+        return self._concrete(asked)
 
     def __bool__(self) -> bool:
         return bool(self._concrete("bool()"))
