@@ -28,6 +28,7 @@ from tenferro.computegraph import (
     flatten,
     postorder,
 )
+from tenferro.computegraph._operation import canonical
 from tenferro.primitives._aval import Aval
 from tenferro.tidu import Trace, pinned_leaf
 from tenferro.transforms import _tree
@@ -125,7 +126,7 @@ class Jitted:
         rest = {k: v for k, v in kwargs.items() if k not in named}
         tree: Any = dynamic[0] if len(dynamic) == 1 and not rest else (dynamic, rest)
         leaves, spec = _tree.flatten(tree)
-        static = (tuple(statics.items()), tuple(sorted(named.items())))
+        static = canonical((tuple(statics.items()), tuple(sorted(named.items()))))
         types = tuple([_signature_of(leaf) for leaf in leaves])
         key: Hashable = (spec, types, static)
         try:
