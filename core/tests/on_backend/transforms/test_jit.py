@@ -1,0 +1,164 @@
+"""jit traces once per signature, and its result is the function's own."""
+
+import numpy as np
+import pytest
+
+import tenferro as tn
+
+X = np.array([1.0, 2.0, 3.0])
+
+
+def traced(function, **options):
+    """The jitted function, and a list that grows by one at each trace."""
+    traces = []
+
+    def counting(*args, **kwargs):
+        traces.append(1)
+        return function(*args, **kwargs)
+
+    return tn.jit(counting, **options), traces
+
+
+@pytest.mark.parametrize(
+    "first, second, traces",
+    [
+        ((1.0,), (2.0,), 1),
+        ((1,), (2,), 1),
+        ((X,), (X + 1,), 1),
+        ((X,), (tn.asarray(X),), 1),
+        (({"a": 1.0},), ({"a": 5.0},), 1),
+        ((1.0,), (1,), 2),
+        ((1.0,), (True,), 2),
+        ((1.0,), (np.float64(1),), 2),  # a Python number is weak
+        ((X,), (X.astype("float32"),), 2),
+        ((X,), (X[:2],), 2),
+        ((X,), (X.reshape(3, 1),), 2),
+        (({"a": 1.0},), ({"b": 1.0},), 2),
+        (((1.0,),), ([1.0],), 2),
+    ],
+)
+def test_a_new_signature_is_traced_and_a_new_value_is_not(first, second, traces):
+    function, count = traced(lambda x: tn.transforms._tree.flatten(x)[0][0] * 2)
+    for args in (first, second, first, second):
+        function(*args)
+    assert len(count) == function.cache_info().misses == function.cache_info().entries == traces
+    assert function.cache_info().hits == 4 - traces
+
+
+@pytest.mark.parametrize(
+    "statics", [(1, 1.0, True), (0.0, -0.0), ((1,), (1.0,)), ("a", None), (np.sin, np.cos)], ids=str
+)
+def test_static_values_are_told_apart_as_python_prints_them(statics):
+    function, count = traced(lambda x, n: x * len(repr(n)), static_argnums=1)
+    for _ in range(2):
+        assert [function(2.0, n) for n in statics] == [2 * len(repr(n)) for n in statics]
+    assert len(count) == len(statics)
+
+
+def test_static_arguments_are_named_by_position_or_name():
+    function, count = traced(
+        lambda x, n, up=True: x**n if up else -x, static_argnums=1, static_argnames="up"
+    )
+    assert [function(3.0, n, up=up) for n in (1, 2) for up in (True, False)] == [3, -3, 9, -3]
+    assert [function(2.0, n, up=up) for n in (1, 2) for up in (True, False)] == [2, -2, 4, -2]
+    assert len(count) == 4
+
+
+def test_static_arguments_are_hashable():
+    with pytest.raises(TypeError, match="hashable"):
+        tn.jit(lambda x, n: x, static_argnums=1)(1.0, [2])
+
+
+def test_captured_arrays_are_frozen_at_the_trace():
+    c = X.copy()
+    function = tn.jit(lambda x: x * c)
+    assert function(2.0).tolist() == [2, 4, 6]
+    c[:] = 100
+    assert function(2.0).tolist() == [2, 4, 6]
+
+
+def test_captured_arrays_may_be_lazy():
+    w = tn.asarray(X) * 2
+    np.testing.assert_array_equal(tn.jit(lambda x: x * w)(X), 2 * X * X)
+
+
+@pytest.mark.parametrize(
+    "function, want",
+    [
+        (lambda x: 3.0, 3.0),
+        (lambda x: None, None),
+        (lambda x: (), ()),
+        (lambda x: X, X),
+        (lambda x: {"a": x, "b": [x, 1]}, {"a": 2.0, "b": [2.0, 1]}),
+        (lambda x: np.ones(3), np.ones(3)),
+    ],
+    ids=["number", "None", "empty", "captured", "tree", "constant"],
+)
+def test_whatever_a_function_returns_leaves_jit(function, want):
+    np.testing.assert_equal(tn.jit(function)(2.0), want)
+
+
+def test_a_function_without_arguments():
+    assert tn.jit(lambda: 3.0)() == 3
+    assert tn.jit(lambda *, x: x * 2)(x=3.0) == 6
+
+
+def test_large_and_small_arrays_and_numbers_mix():
+    function = tn.jit(lambda a, b, c: a @ b * c)
+    big = np.arange(10000.0).reshape(100, 100)
+    np.testing.assert_allclose(function(big, np.ones(100), 2), big.sum(1) * 2)
+
+
+def test_a_method_sees_its_object():
+    class Model:
+        scale = 3.0
+
+        @tn.jit
+        def __call__(self, x):
+            return self.scale * x
+
+    model = Model()
+    assert model(2.0) == 6
+    model.scale = 5.0
+    assert model(2.0) == 10
+
+
+def test_an_exception_is_not_kept():
+    fail = [True]
+
+    def function(x):
+        if fail.pop():
+            raise KeyError("once")
+        return x * 2
+
+    jitted = tn.jit(function)
+    with pytest.raises(KeyError, match="once"):
+        jitted(1.0)
+    fail.append(False)
+    assert jitted(1.0) == 2
+
+
+def test_a_cache_is_forgotten_when_told():
+    function, count = traced(lambda x: x)
+    function(1.0)
+    function.clear_cache()
+    function(1.0)
+    assert len(count) == 2
+
+
+def test_what_would_run_can_be_looked_at():
+    function = tn.jit(lambda x: np.sin(x) * 2)
+    assert "sin" in str(function.lower(X))
+    assert function.explain(X)
+    assert function.cache_info().misses == 1
+
+
+def test_jit_agrees_with_the_function():
+    def function(x, y):
+        z = np.where(x > y, x, y * 2)
+        return {"sum": z.sum(), "sorted": np.concatenate([z[::-1], x[[0, 2]]]), "mean": z.mean()}
+
+    want = function(X, 2.0)
+    got = tn.jit(function)(X, 2.0)
+    assert [got["sum"], got["mean"]] == [want["sum"], want["mean"]]
+    np.testing.assert_array_equal(got["sorted"], want["sorted"])
