@@ -10,6 +10,7 @@ from tenferro.primitives import (
     Primitive,
     add,
     constant,
+    convert,
     iota,
     mul,
     reduce_sum,
@@ -166,6 +167,35 @@ def test_repeated_outputs_inputs_and_constants_come_out(programs, size):
         np.testing.assert_allclose(np.asarray(got), want, rtol=1e-14)
     places = {array.unsafe_buffer_pointer() for array in results}
     assert len(places) == len(results)
+
+
+def test_segments_that_differ_in_wiring_or_outputs_are_not_mistaken(programs):
+    """The same two operations three times: as they are, crossed, and with both values kept."""
+
+    def function(x, y):
+        a = sub(sin(x), y)
+        b = sub(y, sin(a))
+        kept = sin(b)
+        return mul(kept, sub(kept, y))
+
+    executable = programs.compile(function, F64, F64, segment_size=2)
+    structures = [segment.structure for segment in executable.plan.segments]
+    assert [len(segment.positions) for segment in executable.plan.segments] == [2, 2, 2, 1]
+    assert len(set(structures)) == 4
+    x, y = np.array([0.1, 0.2, 0.3]), np.array([1.5, -0.5, 2.0])
+    kept = np.sin(y - np.sin(np.sin(x) - y))
+    np.testing.assert_allclose(np.asarray(executable(x, y)[0]), kept * (kept - y), rtol=1e-14)
+
+
+def test_segments_of_other_shapes_and_dtypes_are_not_mistaken(programs):
+    def function(x):
+        total = reduce_sum(sin(x), (0,))
+        return [sin(total), sin(convert(x, "float32"))]
+
+    x = np.array([0.1, 0.2, 0.3])
+    value, narrow = programs.run(function, x, segment_size=1)
+    np.testing.assert_allclose(value, np.sin(np.sin(x).sum()), rtol=1e-14)
+    np.testing.assert_allclose(narrow, np.sin(x.astype("float32")), rtol=1e-6)
 
 
 @pytest.mark.parametrize("size", [1, 0])

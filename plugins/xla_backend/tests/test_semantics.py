@@ -425,13 +425,20 @@ def test_convert_truncates_wraps_and_saturates(programs):
 @pytest.mark.parametrize("shape", [(), (0,), (2, 3)], ids=str)
 def test_constants_keep_their_bits(programs, shape):
     values = [(-0.0, "float64"), (nan, "float32"), (True, "bool"), (2**63 - 1, "int64")]
-    values += [(complex(-0.0, inf), "complex128"), (0.1, "float32"), (255, "uint8")]
+    values += [
+        (complex(-0.0, inf), "complex128"),
+        (complex(1, -0.0), "complex64"),
+        (0.1, "float32"),
+        (255, "uint8"),
+        (2**64 - 1, "uint64"),
+    ]
     for value, dtype in values:
         found = programs.run(lambda v=value, d=dtype: bind(Constant(v, DType.of(d), shape)))
         want = np.full(shape, value, dtype)
         same(found, want)
         if want.dtype.kind in "fc":
             np.testing.assert_array_equal(np.signbit(found.real), np.signbit(want.real))
+            np.testing.assert_array_equal(np.signbit(found.imag), np.signbit(want.imag))
 
 
 @pytest.mark.parametrize("dtype", NUMERIC)

@@ -13,11 +13,11 @@ lowerings = Lowerings()
 
 @lowerings.register(Constant)
 def constant(op: Constant) -> Array:
-    """Fill an array with one scalar; the NumPy scalar keeps the bits that a literal might lose."""
-    return lax.full(op.shape, np.array(op.value, op.dtype.name), op.dtype.name)
+    """Fill an array with one scalar."""
+    return lax.full(op.shape, op.value, np.dtype(op.dtype.name))
 
 
 @lowerings.register(Iota)
 def iota(op: Iota) -> Array:
     """Count along a dimension."""
-    return lax.broadcasted_iota(op.dtype.name, op.shape, op.dimension)
+    return lax.broadcasted_iota(np.dtype(op.dtype.name), op.shape, op.dimension)
