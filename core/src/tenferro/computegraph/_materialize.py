@@ -51,7 +51,9 @@ class MaterializedGraph:
     @property
     def input_names(self) -> tuple[str, ...]:
         """Text names of the inputs."""
-        return tuple(clip(str(key.input_key)) if key.is_input else repr(key) for key in self.inputs)
+        return tuple(
+            repr(key) if key.identity is None else clip(str(key.identity)) for key in self.inputs
+        )
 
     def __len__(self) -> int:
         return len(self.nodes)

@@ -157,7 +157,7 @@ def check_differentiable(key: ValueKey) -> None:
     """Raise DifferentiationInputError for integers and bools."""
     if key.aval.dtype.is_inexact:
         return
-    name = str(key.input_key) if key.is_input else repr(key)
+    name = repr(key) if key.identity is None else str(key.identity)
     raise DifferentiationInputError(
         f"the derivative with respect to {name} is asked for, but it holds no floats\n"
         f"  got        {key.aval}\n"

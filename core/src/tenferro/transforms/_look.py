@@ -69,4 +69,7 @@ def trace(function: Callable[..., Any], *args: Any, **kwargs: Any) -> GraphOf:
     with Loans() as loans:
         recording = record(function, args, kwargs, range(len(args)), loans)
         outputs = [key_of(x) for x in recording.outputs]
-        return GraphOf(flatten(recording.wrt, outputs, history))
+        given = set(recording.wrt)  # a pin among them has a history that ends in another leaf
+        return GraphOf(
+            flatten(recording.wrt, outputs, lambda key: None if key in given else history(key))
+        )

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from weakref import ref
 
 from tenferro.array import Array, as_array, borrowing, evaluate_keys, is_traced
-from tenferro.array._array import SCALARS, WeakName, evaluable, is_weak, stay_weak
+from tenferro.array._array import SCALARS, WeakName, evaluable, is_weak
 from tenferro.array._convert import aval_of_operand, is_operand, snapshot
 from tenferro.array._errors import at_user_line
 from tenferro.computegraph import UNKNOWN, ValueKey, new_leaf
@@ -145,7 +145,8 @@ def follow(leaf: Any, label: str, trace: Trace, loans: Loans) -> ValueKey:
     if isinstance(leaf, Array):
         make_known(leaf)
         key = pin(leaf.key, trace)
-        return stay_weak(Array(key), leaf).key if is_weak(leaf) else key
+        key.identity = (WeakName if is_weak(leaf) else Name)(label, trace.id.serial)
+        return key
     if isinstance(leaf, Aval):
         return pinned_leaf(Name(label, trace.id.serial), leaf, trace)
     if type(leaf) in _SCALARS:
