@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from tenferro.array._array import SCALARS, Array, is_weak
-from tenferro.array._convert import as_array, scalar
+from tenferro.array._convert import YOUNG, as_array, scalar
 from tenferro.array._errors import at_user_line
 from tenferro.primitives import (
     Aval,
@@ -74,7 +74,14 @@ def stretch(x: Array, shape: Shape) -> Array:
     if operation is None:
         axes = tuple(range(len(shape) - aval.ndim, len(shape)))
         operation = _remember(_stretches, (aval.shape, shape), BroadcastInDim(shape, axes))
-    return bind(operation, x)
+    return _as_young(bind(operation, x), x)
+
+
+def _as_young(y: Array, x: Array) -> Array:
+    """What is made of a shared number alone is as shared as that, and as young."""
+    if x.key.serial >= YOUNG > y.key.serial:
+        y.key.serial += YOUNG
+    return y
 
 
 _K = TypeVar("_K")
@@ -91,7 +98,7 @@ def _remember(plans: dict[_K, _V], key: _K, plan: _V) -> _V:
 
 def cast(x: Array, dtype: DType) -> Array:
     """The array in a dtype."""
-    return x if x.aval.dtype is dtype else convert(x, dtype)
+    return x if x.aval.dtype is dtype else _as_young(convert(x, dtype), x)
 
 
 def pair(x: Any, y: Any, function: str, floating: bool = False) -> tuple[Array, Array]:

@@ -23,7 +23,7 @@ _DEFAULT: dict[type, DType] = {bool: bool_, int: int64, float: float64, complex:
 _PYTHON: dict[str, type] = {"bool": bool, "int": int, "float": float, "complex": complex}
 _SHARED_BYTES = 4096
 _KEPT_SCALARS = 1024
-_YOUNG = 2**62
+YOUNG = 2**62
 _scalars: dict[tuple[type, Any, DType], ValueKey] = {}
 _dtypes: dict[Any, DType] = {}
 _borrowed: ContextVar[dict[int, ValueKey] | None] = ContextVar("tenferro_borrowed", default=None)
@@ -125,7 +125,7 @@ def _shared_leaf(name: ScalarName | ContentName, aval: Aval) -> ValueKey:
     """
     key = input_key(name, aval)
     if key.operand is UNKNOWN:
-        key.serial += _YOUNG
+        key.serial += YOUNG
     return key
 
 
