@@ -94,6 +94,25 @@ def test_a_finalizer_may_enter_again_when_it_comes_back():
     assert gc.isenabled()
 
 
+def test_it_may_be_entered_again_at_the_moment_it_comes_back(monkeypatch):
+    """A finalizer runs as soon as the collector is enabled, on the same thread."""
+    enable = gc.enable
+    again = []
+
+    def enable_and_finalize():
+        enable()
+        if not again:
+            again.append(True)
+            with CollectorPaused():
+                assert not gc.isenabled()
+
+    monkeypatch.setattr(gc, "enable", enable_and_finalize)
+    with CollectorPaused():
+        pass
+    assert again
+    assert gc.isenabled()
+
+
 def test_threads_restore_it_together(impatient_threads):
     def work(_):
         seen = []

@@ -91,6 +91,7 @@ def test_structure_differs_where_programs_differ():
         program([sub(x, a)] * 2, [x, a]),
         program([mul(x, a)], [x, a]),
         program([], [x, a]),
+        program([], [x]),
     ]
     assert len({one.structure for one in made}) == len(made)
     assert made[0].structure != "something else"

@@ -190,7 +190,7 @@ def test_shared_doublings_built_twice_are_one_object(count):
 def test_threads_agree_on_one_key(impatient_threads):
     def work(_):
         x = input_key("shared", "f64")
-        return [x := mul(neg(x), dup(x)[1]) for _ in range(1000)]
+        return [x := mul(neg(x), dup(x)[1]) for _ in range(5000)]
 
     made = six_threads(work)
     assert all(len(set(same)) == 1 for same in zip(*made, strict=True))

@@ -31,6 +31,7 @@ from tenferro.computegraph import (
     materialize_merge,
     resolve,
     retire,
+    signature,
 )
 
 FIXED = Linearized((False, True))
@@ -188,6 +189,45 @@ def test_every_output_of_an_operation_is_numbered():
     assert graph.nodes[0].outputs == (1, 2)
     assert graph.outputs == (2,)
     assert graph.avals == ("f64", "f64", "f64")
+
+
+def signatures(*graphs):
+    """Signatures of (declared inputs, outputs), pairwise beside the structures."""
+    found = [signature(inputs, outputs, lambda key: key.definition) for inputs, outputs in graphs]
+    return [key for key, _ in found], [inputs for _, inputs in found]
+
+
+def test_a_signature_is_of_structure():
+    first, second = ([[x, a], [exp(mul(a, x)), x]] for x, a in (names("x", "a"), names("p", "q")))
+    (one, two), inputs = signatures(first, second)
+    assert one == two
+    assert inputs == [first[0], second[0]]
+
+
+def test_a_signature_tells_graphs_apart():
+    x, y = names("x", "y")
+    outputs = [[], [x], [y], [x, x], [sub(x, y)], [sub(y, x)], [sub(x, x)], [neg(x)], [*dup(x)]]
+    outputs += [[dup(x)[0]], [dup(x)[1]], [neg(neg(x))], [neg(x), neg(x)], [add(neg(x), neg(y))]]
+    graphs = [(inputs, wanted) for inputs in ([x], [x, y]) for wanted in outputs]
+    keys, _ = signatures(*graphs)
+    flats = [flat(wanted, inputs) for inputs, wanted in graphs]
+    told_apart = {
+        (len(inputs), graph.structure) for (inputs, _), graph in zip(graphs, flats, strict=True)
+    }
+    assert len(set(keys)) == len(graphs) == len(told_apart)
+
+
+def test_a_signature_has_the_inputs_of_the_graph():
+    x, y, z = names("x", "y", "z")
+    outputs = [sub(sub(z, x), y), derive_one(Alias(1), (x,))]
+    _, (inputs,) = signatures(([y], outputs))
+    assert tuple(inputs) == flat(outputs, [y]).inputs
+
+
+def test_a_signature_does_not_see_pins():
+    x = input_key("x")
+    (pinned, plain), _ = signatures(*([[x], [exp(v)]] for v in (derive_one(Alias(1), (x,)), x)))
+    assert pinned == plain
 
 
 def test_nothing_at_all_is_a_graph():

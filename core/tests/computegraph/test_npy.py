@@ -114,6 +114,17 @@ def test_a_malformed_file_is_refused(data):
     assert error.value.reason
 
 
+def test_a_false_size_reserves_no_memory():
+    class Short(io.BytesIO):
+        def read(self, size=-1):
+            assert size <= 1 << 20
+            return super().read(size)
+
+    text = "{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000,)}"
+    with pytest.raises(SerializationError, match="truncated"):
+        read_npy(Short(with_header(text, bytes(3 << 20))))
+
+
 @pytest.mark.parametrize("version", [(2, 0), (3, 0), (1, 1)])
 def test_another_version_is_refused(version):
     with pytest.raises(SerializationError) as error:

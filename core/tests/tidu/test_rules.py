@@ -24,9 +24,11 @@ from tenferro.tidu import (
     ADContext,
     Linear,
     MissingRuleError,
+    NotLinearError,
     Residual,
     RuleResultError,
     Rules,
+    _emit,
     linear_transpose,
     linearize,
     linearize_keys,
@@ -324,6 +326,74 @@ def test_a_rule_may_pull_its_cotangents_through_a_transform():
     x = var("x")
     assert GraphForm.vjp([own(-own(x))], [x], {x: 3}, [1]) == [-25]
     assert EmittingForm.vjp([own(-own(x))], [x], {x: 3}, [1]) == [-25]
+
+
+def own_jvp(slope):
+    """x ↦ x² (say), whose tangent is ``slope(x, dx)``."""
+
+    def jvp(self, rule, primals, outputs, tangents):
+        return [slope(primals[0], tangents[0])]
+
+    return made("Own", jvp=jvp, run=lambda self, x: x * x)
+
+
+CLOSURES = {
+    "the tangent": (lambda x, dx: forward(lambda u: u * u * dx, x), 6),
+    "what was made of it": (lambda x, dx: forward(lambda u: u * (x * dx), x), 3),
+    "by reverse": (lambda x, dx: reverse(lambda u: u * u * dx, x), 6),
+    "by reverse, what was made of it": (lambda x, dx: reverse(lambda u: u * -(x * dx), x), -3),
+    "twice": (lambda x, dx: forward(lambda u: reverse(lambda v: v * u * dx, u), x), 1),
+    "twice by reverse": (
+        lambda x, dx: reverse(lambda u: reverse(lambda v: v * v * u * dx, u), x),
+        12,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CLOSURES)
+@pytest.mark.parametrize("transform", ["jvp", "vjp"])
+def test_a_rule_may_close_over_its_tangent_inside_a_transform(transform, name):
+    """The flow of the outer pass comes into the inner sweep by key, and is recorded in both."""
+    slope, value = CLOSURES[name]
+    x = var("x")
+    assert getattr(GraphForm, transform)([own_jvp(slope)(x)], [x], {x: 3}, [1]) == [value]
+
+
+@pytest.mark.parametrize(
+    "slope",
+    [
+        lambda x, dx: forward(lambda u: u * dx, x, dx),
+        lambda x, dx: forward(lambda u: u * (x * dx), x, dx),
+    ],
+)
+def test_linearity_is_checked_inside_an_inner_transform(slope):
+    x = var("x")
+    with pytest.raises(NotLinearError):
+        GraphForm.jvp([own_jvp(slope)(x)], [x], {x: 3}, [1])
+
+
+def test_passes_are_closed_after_an_error():
+    x = var("x")
+    with pytest.raises(ZeroDivisionError):
+        GraphForm.jvp([own_jvp(lambda x, dx: 1 // 0)(x)], [x], {x: 3}, [1])
+    assert _emit._open.passes == ()
+
+
+def test_both_slots_of_an_operation_are_pushed_at_once():
+    x = var("x")
+    count = Count()
+    first, second = Dup()(x)
+    linearize(
+        view_of([first * second]), keys([first * second]), keys([x]), context=count.context(Dup)
+    )
+    assert count.jvps == [Dup()]
+
+
+def test_what_wrt_does_not_reach_needs_no_rule():
+    x, y = var("x"), var("y")
+    outputs = [x, Scalar(derive_one(Opaque(), (y.key,)))]
+    for form in FORMS:
+        assert form.jvp(outputs, [x], {x: 1, y: 2}, [1])[0] == 1
 
 
 def test_public_names_are_the_objects_of_their_modules():

@@ -280,10 +280,8 @@ def _nodes(document: Any, operations: list[Operation], count: int, total: int) -
             malformed("nodes", row)
         nodes.append((operation, inputs, role))
         count += operation.output_count
-        if count > total:  # before a false count of outputs can fill the memory
-            break
     if count != total:
-        malformed("values", total)
+        malformed("values", total)  # before a false count of outputs can fill the memory
     return nodes
 
 

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 
 from tenferro.computegraph import CollectorPaused, KeyView, Resolver, ValueKey
 from tenferro.tidu._context import EMPTY_CONTEXT, ADContext
-from tenferro.tidu._emit import RuleBuilder, emit
+from tenferro.tidu._emit import RuleBuilder, emit, sweeping
 from tenferro.tidu._linear_space import LinearSpace
 from tenferro.tidu._linear_transpose import Buckets, pull
 from tenferro.tidu._linearize import check_wrt, fresh_tangents, live_nodes, plan_sweep, push
-from tenferro.tidu._value import NO_FLOW, Flow, LinearNode, Pass, Value, join_flow
+from tenferro.tidu._value import LinearNode, Pass, Value
 
 _KEYS = KeyView()
 
@@ -34,9 +34,9 @@ def pushforward(
     with CollectorPaused():
         plan = plan_sweep(view, outputs, wrt)
         run = Pass(space, transposed=False)
-        enclosing = _flow_of(tangents)
         seeds = [None if t is None else _enter(t, run) for t in tangents]
-        found = push(plan, wrt, seeds, RuleBuilder(run, context or EMPTY_CONTEXT, enclosing))
+        with sweeping(run, context) as rule:
+            found = push(plan, wrt, seeds, rule)
         return [_leave(found.get(key), run) for key in outputs]
 
 
@@ -83,13 +83,13 @@ class Linearization:
         """Tangents of the outputs, by emitting the linear nodes again on given tangents."""
         with CollectorPaused():
             run = Pass(self._space, transposed=False)
-            rule = RuleBuilder(run, self._context, _flow_of(tangents))
             found: dict[ValueKey, Value] = {}
             for seed, tangent in zip(self._seeds, tangents, strict=True):
                 if seed is not None and tangent is not None:
                     found[seed.key] = _enter(tangent, run)
-            for node in self._nodes:
-                _replay(node, found, rule)
+            with sweeping(run, self._context) as rule:
+                for node in self._nodes:
+                    _replay(node, found, rule)
             ends = [None if end is None else found.get(end.key) for end in self._ends]
             return [_leave(value, run) for value in ends]
 
@@ -101,11 +101,11 @@ class Linearization:
             for end, ct in zip(self._ends, cotangents, strict=True):
                 if end is not None and ct is not None:
                     buckets.setdefault(end.key, []).append(_enter(ct, run))
-            rule = RuleBuilder(run, self._context, _flow_of(cotangents))
-            pull(self._nodes, buckets, rule, self._primal_of)
-            found = [
-                None if s is None else rule.add_all(buckets.get(s.key, ())) for s in self._seeds
-            ]
+            with sweeping(run, self._context) as rule:
+                pull(self._nodes, buckets, rule, self._primal_of)
+                found = [
+                    None if s is None else rule.add_all(buckets.get(s.key, ())) for s in self._seeds
+                ]
             return [_leave(value, run) for value in found]
 
 
@@ -124,7 +124,8 @@ def linearize_keys(
         plan = plan_sweep(view, outputs, wrt)
         run = Pass(space, transposed=False)
         seeds = fresh_tangents(wrt, run)
-        tangents = push(plan, wrt, seeds, RuleBuilder(run, rules))
+        with sweeping(run, rules) as rule:
+            tangents = push(plan, wrt, seeds, rule)
         return Linearization(run, seeds, tangents, outputs, rules)
 
 
@@ -145,14 +146,6 @@ def _replay(node: LinearNode, found: dict[ValueKey, Value], rule: RuleBuilder) -
     ]
     emitted = emit(node.operation, values, rule.space.value)  # type: ignore[arg-type]
     found.update(zip(node.outputs, emitted, strict=True))
-
-
-def _flow_of(values: Sequence[Value | None]) -> Flow:
-    flow = NO_FLOW
-    for value in values:
-        if value is not None and value.flow:
-            flow = join_flow(flow, value.flow)
-    return flow
 
 
 def _enter(value: Value, run: Pass) -> Value:

@@ -9,7 +9,9 @@ Read next: ``_linearize.py``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from tenferro.computegraph import (
@@ -22,7 +24,7 @@ from tenferro.computegraph import (
     derive_one,
 )
 from tenferro.tidu._check import check_linear
-from tenferro.tidu._context import ADContext
+from tenferro.tidu._context import EMPTY_CONTEXT, ADContext
 from tenferro.tidu._linear_space import LinearSpace
 from tenferro.tidu._primitive import Primitive
 from tenferro.tidu._value import NO_FLOW, Flow, LinearNode, Pass, Value, join_flow
@@ -114,16 +116,38 @@ def _emit_in(
     return outputs
 
 
+class _Open(threading.local):
+    passes: Flow = NO_FLOW
+
+
+_open = _Open()
+
+
+@contextmanager
+def sweeping(run: Pass, context: ADContext | None) -> Iterator[RuleBuilder]:
+    """The time during which a pass is open, and what its rules are handed.
+
+    A rule may itself run a transform. What that transform finds by key may be flow of the passes
+    that are open around it.
+    """
+    outer = _open.passes
+    _open.passes = (*outer, run)
+    try:
+        yield RuleBuilder(run, context or EMPTY_CONTEXT, outer)
+    finally:
+        _open.passes = outer
+
+
 class RuleBuilder:
     """What a rule is handed: emit operations, reach the context, make zeros, add terms."""
 
     __slots__ = ("context", "enclosing", "run", "space")
 
-    def __init__(self, run: Pass, context: ADContext, enclosing: Flow = NO_FLOW) -> None:
+    def __init__(self, run: Pass, context: ADContext, enclosing: Flow) -> None:
         self.run = run
         self.context = context
         self.space: LinearSpace = run.space
-        self.enclosing = enclosing  # passes of outer transforms whose flow comes in from outside
+        self.enclosing = enclosing  # passes of outer transforms, whose flow may be closed over
 
     def emit(self, operation: Primitive, *values: Value) -> Any:
         """Apply an operation; one value, or a tuple where it has not exactly one output."""
@@ -138,7 +162,7 @@ class RuleBuilder:
         """A value that is fixed in this pass."""
         if not self.enclosing:
             return self.space.value(key)
-        flow = tuple([run for run in self.enclosing if key in run.nodes])
+        flow = tuple([run for run in self.enclosing if key in run.nodes or key in run.seeds])
         return self.space.value(key, flow)
 
     def apply_linear(

@@ -19,8 +19,8 @@ from tenferro.computegraph import (
     ValueKey,
     resolve,
 )
-from tenferro.tidu._context import EMPTY_CONTEXT, ADContext
-from tenferro.tidu._emit import RuleBuilder
+from tenferro.tidu._context import ADContext
+from tenferro.tidu._emit import RuleBuilder, sweeping
 from tenferro.tidu._errors import MixedFlowError
 from tenferro.tidu._linear_space import LinearSpace
 from tenferro.tidu._linearize import (
@@ -105,12 +105,12 @@ def linear_transpose(
         for source, seed in zip(sources, seeds, strict=True):
             if source is not None and seed is not None and source in flowing:
                 buckets.setdefault(graph.keys[source], []).append(seed)
-        rule = RuleBuilder(run, context or EMPTY_CONTEXT)
-        pull(nodes, buckets, rule)
-        results = [
-            None if t is None else rule.add_all(buckets.get(graph.keys[t.local], ()))
-            for t in targets
-        ]
+        with sweeping(run, context) as rule:
+            pull(nodes, buckets, rule)
+            results = [
+                None if t is None else rule.add_all(buckets.get(graph.keys[t.local], ()))
+                for t in targets
+            ]
         return _assemble_transposed(run, linear, seeds, results, forward)
 
 
@@ -155,6 +155,7 @@ def _fresh_cotangents(
         else:
             key = graph.keys[source]
             leaf = cotangent_leaf(key, key.aval, run.id, index)
+            run.seeds.add(leaf)
             seeds.append(run.space.value(leaf, (run,)))
     return seeds
 
@@ -187,8 +188,7 @@ def _forward_part(
     if not inputs:
         return _Forward(inputs, outputs, [])
     _, ahead = _flow_from(graph, {t.local for t in inputs if t is not None})
-    turned_keys = {graph.keys[i] for i in flowing}
-    return _Forward(inputs, outputs, [n for n in ahead if turned_keys.isdisjoint(n.outputs)])
+    return _Forward(inputs, outputs, ahead)
 
 
 def _assemble_transposed(

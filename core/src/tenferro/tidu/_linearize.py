@@ -25,8 +25,8 @@ from tenferro.computegraph import (
     derive,
     postorder,
 )
-from tenferro.tidu._context import EMPTY_CONTEXT, ADContext
-from tenferro.tidu._emit import RuleBuilder
+from tenferro.tidu._context import ADContext
+from tenferro.tidu._emit import RuleBuilder, sweeping
 from tenferro.tidu._errors import DuplicateWrtError, RuleResultError
 from tenferro.tidu._linear_space import NO_TANGENT, LinearSpace
 from tenferro.tidu._primitive import missing_rule
@@ -82,7 +82,8 @@ def linearize(
         if run is None:
             return _wires(plan, outputs, wrt)
         seeds = fresh_tangents(wrt, run)
-        tangents = push(plan, wrt, seeds, RuleBuilder(run, context or EMPTY_CONTEXT))
+        with sweeping(run, context) as rule:
+            tangents = push(plan, wrt, seeds, rule)
         return assemble(run, view, list(wrt), seeds, [tangents.get(key) for key in outputs])
 
 
@@ -133,7 +134,9 @@ def fresh_tangents(wrt: Sequence[ValueKey], run: Pass) -> list[Value | None]:
         if aval is NO_TANGENT:
             seeds.append(None)
         else:
-            seeds.append(run.space.value(tangent_leaf(key, aval, run.id), (run,)))
+            leaf = tangent_leaf(key, aval, run.id)
+            run.seeds.add(leaf)
+            seeds.append(run.space.value(leaf, (run,)))
     return seeds
 
 

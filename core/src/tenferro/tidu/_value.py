@@ -45,13 +45,14 @@ class LinearNode(NamedTuple):
 class Pass:
     """One run of a transform: what it has emitted so far, in order."""
 
-    __slots__ = ("id", "nodes", "operation", "rule", "space", "transposed")
+    __slots__ = ("id", "nodes", "operation", "rule", "seeds", "space", "transposed")
 
     def __init__(self, space: LinearSpace, transposed: bool) -> None:
         self.id = fresh_id()
         self.space = space
         self.transposed = transposed
         self.nodes: dict[ValueKey, LinearNode] = {}
+        self.seeds: set[ValueKey] = set()  # fresh ones only: a given one may be a primal too
         self.operation: Operation | None = None  # whose rule is running, for messages
         self.rule = "transpose" if transposed else "jvp"
 
