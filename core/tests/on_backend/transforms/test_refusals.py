@@ -1,0 +1,113 @@
+"""What transforms refuse, with fields, and the user's line in the text."""
+
+import re
+
+import numpy as np
+import pytest
+
+import tenferro as tn
+
+X = np.ones(3)
+square = lambda x: x * x  # noqa: E731
+
+
+@pytest.mark.parametrize(
+    "function, error, field, value",
+    [
+        (lambda: tn.grad(square)(X), tn.NonScalarOutputError, "aval", tn.Aval((3,), "float64")),
+        (lambda: tn.grad(square)(1j), tn.NonScalarOutputError, "aval", tn.Aval((), "complex128")),
+        (lambda: tn.grad(lambda x: x > 0)(1.0), tn.NonScalarOutputError, "aval", tn.Aval((), bool)),
+        (lambda: tn.grad(lambda x: (x, x))(1.0), tn.NonScalarOutputError, "aval", None),
+        (lambda: tn.grad(lambda x: None)(1.0), tn.NonScalarOutputError, "aval", None),
+        (lambda: tn.grad(lambda x: "text")(1.0), tn.NonScalarOutputError, "aval", None),
+        (lambda: tn.grad(square)(3), tn.DifferentiationInputError, "argument", "x"),
+        (lambda: tn.grad(square)(True), tn.DifferentiationInputError, "aval", tn.Aval((), bool)),
+        (
+            lambda: tn.grad(lambda p: p["a"] * p["n"])({"a": 1.0, "n": 2}),
+            tn.DifferentiationInputError,
+            "argument",
+            "p['n']",
+        ),
+        (lambda: tn.vjp(square, 3), tn.DifferentiationInputError, "argument", "x"),
+        (lambda: tn.jvp(square, (3,), (1,)), tn.DifferentiationInputError, "argument", "x"),
+        (
+            lambda: tn.grad(square, holomorphic=True)(1.0),
+            tn.DifferentiationInputError,
+            "aval",
+            tn.Aval((), "float64"),
+        ),
+        (lambda: tn.grad(square, 1)(1.0), tn.ArgumentNumberError, "argnums", (1,)),
+        (lambda: tn.grad(square, -2)(1.0), tn.ArgumentNumberError, "count", 1),
+        (lambda: tn.grad(square, (0, 0))(1.0), tn.ArgumentNumberError, "argnums", (0, 0)),
+        (lambda: tn.grad(square, (0, -1))(1.0), tn.ArgumentNumberError, "argnums", (0, 0)),
+        (lambda: tn.grad(square)(x=1.0), tn.ArgumentNumberError, "count", 0),
+        (lambda: tn.jvp(square, (X,), (np.ones(2),)), tn.TangentMismatchError, "need", "f64[3]"),
+        (lambda: tn.jvp(square, (X,), (1.0,)), tn.TangentMismatchError, "need", "f64[3]"),
+        (lambda: tn.jvp(square, (X,), (1j * X,)), tn.TangentMismatchError, "got", "c128[3]"),
+        (lambda: tn.jvp(square, (1.0,), (1j,)), tn.TangentMismatchError, "need", "f64[]"),
+        (lambda: tn.jvp(square, (X,), (X, X)), tn.TangentMismatchError, "got", "2 tangents"),
+        (lambda: tn.vjp(square, X)[1](1.0), tn.TangentMismatchError, "need", "f64[3]"),
+        (lambda: tn.linearize(square, X)[1](X, X), tn.TangentMismatchError, "got", "2 tangents"),
+    ],
+)
+def test_a_refusal_says_what_was_wrong_in_fields(function, error, field, value):
+    with pytest.raises(error) as raised:
+        function()
+    assert raised.value.fields[field] == value
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda: tn.jvp(lambda p: p["a"], ({"a": 1.0},), ({"b": 1.0},)),
+        lambda: tn.vjp(lambda x: (x, x), 1.0)[1](1.0),
+        lambda: tn.vjp(lambda x: {"a": x}, 1.0)[1]([1.0]),
+    ],
+)
+def test_another_structure_is_no_tangent(function):
+    with pytest.raises(tn.TangentMismatchError, match="structure"):
+        function()
+
+
+@pytest.mark.parametrize(
+    "function, error",
+    [
+        (lambda: tn.jvp(square, 1.0, 1.0), TypeError),
+        (lambda: tn.grad(lambda x: x, has_aux=True)(1.0), TypeError),
+        (lambda: tn.grad(lambda x: x)("text"), TypeError),
+        (lambda: tn.jit(lambda x: x)("text"), TypeError),
+        (lambda: tn.jit(lambda x: "text")(1.0), TypeError),
+        (lambda: tn.jit(lambda x: x, static_argnums=0)([1]), TypeError),
+        (lambda: tn.grad(square, convention="other"), ValueError),
+        (lambda: tn.grad(lambda x, y: x * y)(1.0), TypeError),
+    ],
+)
+def test_misuse_is_an_error_of_the_usual_class(function, error):
+    with pytest.raises(error):
+        function()
+
+
+def not_scalar():
+    return tn.grad(lambda x: x * 2)(X)
+
+
+def integer_argument():
+    return tn.grad(lambda count: count * 2.0)(3)
+
+
+def wrong_argnums():
+    return tn.grad(lambda x: x * 2, argnums=1)(3.0)
+
+
+def wrong_tangent():
+    return tn.jvp(lambda x: x * 2, (X,), (np.ones(4),))
+
+
+@pytest.mark.parametrize("function", [not_scalar, integer_argument, wrong_argnums, wrong_tangent])
+def test_the_text_of_a_frequent_error_names_the_users_line(function, golden):
+    with pytest.raises(tn.TenferroError) as raised:
+        function()
+    error = raised.value
+    text = "\n".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", [])])
+    assert f"  from       test_refusals.py:{function.__code__.co_firstlineno + 1}   return" in text
+    golden(f"error_transform_{function.__name__}", re.sub(r"\.py:\d+", ".py:…", text))
