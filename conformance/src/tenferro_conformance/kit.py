@@ -85,7 +85,7 @@ class Selection:
         """Does the profile say that the backend cannot?"""
         return not self.is_open(case) or self.profile.exclusion(case.id, "unsupported") is not None
 
-    def why_unsupported(self, case: Case) -> tuple[str, bool]:
+    def why_unsupported(self, case: Case | ErrorCase) -> tuple[str, bool]:
         """The reason, and whether a closed feature is behind it."""
         closed = sorted(case.features - self.features)
         if closed:
@@ -115,7 +115,7 @@ class Kit:
         profile = profile_of(name)
         validate(
             profile,
-            [case.id for case in self.cases],
+            [*(case.id for case in self.cases), *(case.id for case in self.error_cases)],
             version=about.distribution.rpartition(" ")[2] or "0",
         )
         features = frozenset(profile.features if profile.features is not None else about.features)
@@ -146,7 +146,13 @@ class Kit:
             and selection.is_unsupported(case) == (kind == "unsupported")
         ]
 
-    def known_bug(self, backend: str, case: Case, law: str) -> Exclude | None:
+    def selected_errors(self, backend: str) -> list[ErrorCase]:
+        """The refusals that depend on data, for a backend with all features that they need."""
+        selection = self.selections[backend]
+        cases = [case for case in self.error_cases if case.inputs is not None]
+        return [c for c in cases if c.level <= selection.level and selection.is_open(c)]
+
+    def known_bug(self, backend: str, case: Case | ErrorCase, law: str) -> Exclude | None:
         """The exclusion that makes this an expected failure."""
         return self.selections[backend].profile.known_bug(case.id, law)
 

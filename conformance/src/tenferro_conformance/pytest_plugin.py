@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from tenferro_conformance.case import Case
+    from tenferro_conformance.case import Case, ErrorCase
     from tenferro_conformance.doors import Door
     from tenferro_conformance.engine import Outcome, Session
     from tenferro_conformance.kit import Kit
@@ -70,7 +70,7 @@ def pytest_configure(config: pytest.Config) -> None:
 class Unit:
     """What one test is about: a backend, and a case or nothing."""
 
-    def __init__(self, backend: str, case: Case | None = None) -> None:
+    def __init__(self, backend: str, case: Case | ErrorCase | None = None) -> None:
         self.backend = backend
         self.case = case
 
@@ -113,7 +113,7 @@ def tenferro_backend(tenferro_session: Session) -> Iterator[str]:
 
 
 @pytest.fixture
-def tenferro_case(tenferro_unit: Unit) -> Case:
+def tenferro_case(tenferro_unit: Unit) -> Case | ErrorCase:
     """The case under test."""
     assert tenferro_unit.case is not None
     return tenferro_unit.case
@@ -222,9 +222,16 @@ def _units(kit: Kit, marker: pytest.Mark | None, with_cases: bool) -> Iterator[A
             yield pytest.param(Unit(backend), id=backend)
             continue
         assert marker is not None, "a test that asks for tenferro_case states its law"
-        for case in selected(kit, backend, marker):
+        for case in _selected(kit, backend, marker):
             marks = _expected_failure(kit, backend, case, marker.args[0])
             yield pytest.param(Unit(backend, case), id=f"{backend}-{case.id}", marks=marks)
+
+
+def _selected(kit: Kit, backend: str, marker: pytest.Mark) -> Sequence[Case | ErrorCase]:
+    """The cases or refusals of one law on one backend."""
+    if marker.kwargs.get("cases") == "errors":
+        return kit.selected_errors(backend)
+    return selected(kit, backend, marker)
 
 
 def selected(kit: Kit, backend: str, marker: pytest.Mark) -> list[Case]:
@@ -235,7 +242,9 @@ def selected(kit: Kit, backend: str, marker: pytest.Mark) -> list[Case]:
     )
 
 
-def _expected_failure(kit: Kit, backend: str, case: Case, law: str) -> list[pytest.MarkDecorator]:
+def _expected_failure(
+    kit: Kit, backend: str, case: Case | ErrorCase, law: str
+) -> list[pytest.MarkDecorator]:
     bug = kit.known_bug(backend, case, law)
     if bug is None:
         return []

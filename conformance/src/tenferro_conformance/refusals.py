@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from tenferro.backend import MissingLoweringError, UnsupportedError, host
+from tenferro.computegraph import TenferroError
 from tenferro.primitives import Elementwise, bind, bind_all, variable
 from tenferro_conformance.case import Case, ErrorCase
 from tenferro_conformance.engine import Outcome, Session, make_operation
@@ -21,7 +22,14 @@ from tenferro_conformance.errors import LawViolationError
 if TYPE_CHECKING:
     from tenferro_conformance.kit import Kit, Selection
 
-__all__ = ["missing_on", "require_all_gaps", "require_error", "require_refusal", "without_cases"]
+__all__ = [
+    "missing_on",
+    "require_all_gaps",
+    "require_error",
+    "require_error_of_data",
+    "require_refusal",
+    "without_cases",
+]
 
 
 class NowhereOne(Elementwise):
@@ -52,9 +60,22 @@ def require_error(case: ErrorCase) -> None:
     require_fields(caught.value, case)
 
 
+def require_error_of_data(session: Session, case: ErrorCase) -> None:
+    """Running the case raises its error, one of tenferro's own, with its fields."""
+    inputs = {
+        variable(("error", i), x.shape, x.dtype): x.array() for i, x in enumerate(case.inputs or ())
+    }
+    outputs = list(bind_all(make_operation(case.primitive, case.params), *inputs))
+    with pytest.raises(case.error) as caught:
+        session.evaluate(inputs, outputs)
+    if not isinstance(caught.value, TenferroError):
+        raise LawViolationError(f"{case.id}: {type(caught.value).__name__} is no TenferroError")
+    require_fields(caught.value, case)
+
+
 def require_fields(error: Exception, case: ErrorCase) -> None:
     """Every field is there, and has the value that the case states (`...`: any)."""
-    if type(error) is not case.error:
+    if case.inputs is None and type(error) is not case.error:
         raise LawViolationError(
             f"{case.id}: raised {type(error).__name__}, a subclass of {case.error.__name__}"
         )

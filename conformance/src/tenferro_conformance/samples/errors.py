@@ -18,7 +18,7 @@ from tenferro.primitives import (
     ShapeMismatchError,
     UnknownDTypeError,
 )
-from tenferro_conformance.case import ErrorCase
+from tenferro_conformance.case import ErrorCase, Stored
 
 __all__ = ["ERROR_CASES"]
 
@@ -92,7 +92,29 @@ _INTO = {
     "mode": "drop",
 }
 
+
+def _refused_data(
+    name: str, edge: str, error: type[Exception], *inputs: list[int]
+) -> tuple[ErrorCase, ...]:
+    """A refusal that depends on the numbers, for both integer dtypes."""
+    return tuple(
+        ErrorCase(
+            id=f"std::{name}/{edge}/{dtype}",
+            primitive=f"std::{name}",
+            inputs=tuple(Stored(shape=(len(x),), dtype=dtype, data=tuple(x)) for x in inputs),
+            error=error,
+            fields={"primitive": f"std::{name}"},
+            level=1,
+            features=frozenset({"checks"} | ({"int64"} if dtype == "int64" else set())),
+            note="convention 10: a typed error where the dtype has no value",
+        )
+        for dtype in ("int32", "int64")
+    )
+
+
 ERROR_CASES: tuple[ErrorCase, ...] = (
+    *_refused_data("div", "integer_by_zero", ZeroDivisionError, [1, 2], [0, 1]),
+    *_refused_data("pow", "negative_integer_power", ValueError, [2, 3], [-1, 2]),
     *(_refused(n, "bad_shape", [_F23, _F32], ShapeMismatchError, {**_SHAPES, "shapes": ((2, 3), (3,
         2))}) for n in _BINARY),
     *(_refused(n, "no_broadcast", [_F23, _SCALAR], ShapeMismatchError, _SHAPES) for n in _BINARY),

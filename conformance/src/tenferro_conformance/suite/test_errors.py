@@ -12,6 +12,12 @@ def test_refusal(tenferro_error_case):
     refusals.require_error(tenferro_error_case)
 
 
+@pytest.mark.tenferro_law("errors", cases="errors")
+def test_refusal_of_data(tenferro_session, tenferro_case):
+    """A refusal that depends on data is a typed error at run time (feature `checks`)."""
+    refusals.require_error_of_data(tenferro_session, tenferro_case)
+
+
 @pytest.mark.filterwarnings("ignore::tenferro.backend.PluginWarning")  # of some other plugin
 def test_missing_lowerings_are_reported_together(tenferro_session):
     """Two operations without lowering: one MissingLoweringError that names both."""
