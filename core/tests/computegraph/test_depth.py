@@ -79,6 +79,7 @@ def test_a_chain_of_100_000(case):
     run_alone(CASES[case].format(length=100_000), 100_000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["compare and print", "materialize, compile, evaluate", "free"])
 def test_a_chain_of_1_000_000(case):
     run_alone(CASES[case].format(length=1_000_000), 1_000_000)

@@ -222,6 +222,7 @@ assert table_size() <= 2, table_size()
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", DEEP_CASES)
 def test_a_chain_of_100_000(case):
     path = os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])
