@@ -24,10 +24,8 @@ from tenferro_xla._device import device_name
 from tenferro_xla._errors import DeviceMismatchError, translated
 from tenferro_xla._jax import (
     VERSION,
-    Array,
     Device,
     JaxRuntimeError,
-    Tracer,
     block_until_ready,
     disable_jit,
     enable_x64,
@@ -114,7 +112,7 @@ class XlaExecutable(Executable):
         for index, (operand, dtype) in enumerate(zip(operands, self._dtypes, strict=True)):
             if type(operand) is np.ndarray and operand.dtype is dtype:
                 from_host = True
-            elif not isinstance(operand, Array) or isinstance(operand, Tracer):
+            elif type(operand) not in _own_types and not _is_own(operand):
                 from_host = True
                 converted = list(operands) if converted is None else converted
                 aval, name = self.program.avals[index], self.program.input_names[index]
@@ -239,6 +237,17 @@ class XlaExecutable(Executable):
 
     def __repr__(self) -> str:
         return f"<XlaExecutable of {len(self.program)} equations in {len(self._steps)} segment(s)>"
+
+
+_own_types: set[type] = set()  # the classes of arrays met so far; asking jax takes a microsecond
+
+
+def _is_own(operand: Any) -> bool:
+    """Whether an operand is an array of jax, and not one that jax is tracing."""
+    found = is_array(operand)
+    if found:
+        _own_types.add(type(operand))
+    return found
 
 
 def _readable(hlo: str) -> str:
