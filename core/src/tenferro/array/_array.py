@@ -38,6 +38,7 @@ class Array(Handle):
 
     Arrays come from ``tenferro.asarray`` and from every function that is given one.
 
+    >>> from tenferro import asarray
     >>> x = asarray(2.0)
     >>> (x * x + 1).shape
     ()

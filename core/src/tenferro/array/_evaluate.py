@@ -154,6 +154,7 @@ def evaluate(*arrays: Array) -> None:
 
     Raises ConcretizationError: inside a function that is only traced.
 
+    >>> from tenferro import asarray
     >>> x = asarray(2.0) * 3.0
     >>> evaluate(x)
     >>> float(x)

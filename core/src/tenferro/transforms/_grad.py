@@ -46,9 +46,9 @@ def grad(
     Raises DifferentiationInputError: if an argument consists of integers or bools.
 
     >>> import tenferro as tn
-    >>> print(tn.trace(tn.grad(lambda x: x * x), tn.Aval((), "float64")))
+    >>> print(tn.trace(tn.grad(lambda x: tn.sin(x)), tn.Aval((), "float64")))
     graph(x: f64[]) {
-      %1 = add %0 %0                       : f64[]
+      %1 = cos %0                          : f64[]
       return %1
     }
     """
