@@ -113,14 +113,15 @@ class Jitted:
             return self
         bound = Jitted(
             self._function.__get__(instance, owner),
-            tuple(i - 1 for i in self._static_argnums if i),
+            tuple(i - (i > 0) for i in self._static_argnums if i),
             tuple(self._static_argnames),
             self._backend,
         )
         return bound
 
     def _signature(self, args: Sequence[Any], kwargs: dict[str, Any]) -> _Call:
-        statics = {i: args[i] for i in self._static_argnums if i < len(args)}
+        numbers = {i + len(args) if i < 0 else i for i in self._static_argnums}
+        statics = {i: args[i] for i in sorted(numbers) if 0 <= i < len(args)}
         named = {k: v for k, v in kwargs.items() if k in self._static_argnames}
         dynamic = [None if i in statics else arg for i, arg in enumerate(args)]
         rest = {k: v for k, v in kwargs.items() if k not in named}

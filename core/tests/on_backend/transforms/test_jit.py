@@ -1,5 +1,7 @@
 """jit traces once per signature, and its result is the function's own."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -62,6 +64,18 @@ def test_static_arguments_are_named_by_position_or_name():
     assert [function(3.0, n, up=up) for n in (1, 2) for up in (True, False)] == [3, -3, 9, -3]
     assert [function(2.0, n, up=up) for n in (1, 2) for up in (True, False)] == [2, -2, 4, -2]
     assert len(count) == 4
+
+
+def test_static_argnums_count_from_the_end_too():
+    function = tn.jit(lambda x, n, up: x**n if up else -x, static_argnums=(-1, 1))
+    assert [function(2.0, n, up) for n, up in [(2, True), (3, True), (3, False)]] == [4, 8, -2]
+
+    class Model:
+        @partial(tn.jit, static_argnums=-1)
+        def method(self, x, up):
+            return x if up else -x
+
+    assert [Model().method(2.0, up) for up in (True, False)] == [2, -2]
 
 
 def test_static_arguments_are_hashable():
