@@ -8,6 +8,7 @@ recognized by name, so that NumPy is not imported. Read next: ``_aval.py``.
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 from typing import Any, Final
 
@@ -73,6 +74,17 @@ class DType:
             need = "one of bool, int8, …, complex128, or a NumPy or Python type of that name"
             raise UnknownDTypeError.of("dtype", "no such dtype", got=repr(x), need=need, value=x)
         return found
+
+    @property
+    def dtype(self) -> Any:
+        """NumPy's dtype of this name: what lets NumPy take ``x.dtype``, as in ``np.zeros(3, x.dtype)``.
+
+        Only where the program has imported NumPy.
+        """
+        numpy = sys.modules.get("numpy")
+        if numpy is None:
+            raise AttributeError("NumPy is not imported, so this dtype has no NumPy dtype")
+        return numpy.dtype(self.name)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{self.name} is immutable; cannot set {name!r}")
