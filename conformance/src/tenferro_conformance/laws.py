@@ -207,11 +207,15 @@ def _known(arrays: Sequence[Array | None]) -> list[Array]:
 
 def require_second_adjoint(out: Outcome) -> None:
     """⟨w, D(Jv) u⟩ = ⟨D(Jv)ᵀ w, u⟩."""
-    left, left_scale = _pairing(out.fed("w"), out.all("jv"))
-    right, right_scale = _pairing(out.fed("u"), out.all("jtw"))
-    out.require_small(abs(left - right), f"{out.case.id}: ⟨w, Dp·u⟩ = {left}, ⟨Dpᵀ·w, u⟩ = {right}",
-                      dtype=_working_dtype(out), scale=left_scale + right_scale,
-                      order=2)  # fmt: skip
+    left, left_scale = _pairing(_known(out.all("weight")), out.all("fof"))
+    right, right_scale = _pairing(_known(out.all("direction")), out.all("rof"))
+    out.require_small(
+        abs(left - right),
+        f"{out.case.id}: ⟨w, D(Jv)·u⟩ = {left}, ⟨D(Jv)ᵀ·w, u⟩ = {right}",
+        dtype=_working_dtype(out),
+        scale=left_scale + right_scale,
+        order=2,
+    )
 
 
 def require_round_trip(session: Session, case: Case) -> None:

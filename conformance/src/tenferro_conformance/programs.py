@@ -11,7 +11,7 @@ from tenferro_conformance.case import Case
 from tenferro_conformance.engine import Recorder, double_transpose, jvp, operation_of, vjp
 
 __all__ = [
-    "adjoint", "decomposed", "derivatives", "linearity", "modes", "second_adjoint",
+    "adjoint", "decomposed", "derivatives", "linearity", "modes",
     "transposed_twice", "value",
 ]  # fmt: skip
 
@@ -53,17 +53,6 @@ def transposed_twice(r: Recorder) -> None:
         if seed is not None:
             r.feed_to(seed, r.fed[v.key])
     r.output_all("ttv", twice.outputs)
-
-
-def second_adjoint(r: Recorder) -> None:
-    """The derivative program p(x) = J(x)·v, linearized and transposed: Dp·u and Dpᵀ·w"""
-    xs = r.inputs()
-    wrt, ys = r.wrt(xs), r.apply(xs)
-    vs, us = r.tangents("v", wrt), r.tangents("u", wrt)
-    ps = [t for t in jvp(ys, wrt, vs) if t is not None]
-    ws = r.tangents("w", ps)
-    r.output_all("jv", jvp(ps, wrt, us) if ps else [])
-    r.output_all("jtw", vjp(ps, wrt, ws) if ps else [None] * len(wrt))
 
 
 def modes(r: Recorder) -> None:

@@ -20,7 +20,7 @@ _third = pytest.mark.tenferro_law(
 )
 _adjoint = pytest.mark.tenferro_law(
     "order 2 adjoint",
-    build=programs.second_adjoint,
+    build=programs.modes,
     grad=True,
     where=lambda case: case.grad.order >= 2,
 )
