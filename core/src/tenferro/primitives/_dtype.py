@@ -77,7 +77,7 @@ class DType:
 
     @property
     def dtype(self) -> Any:
-        """NumPy's dtype of this name: what lets NumPy take ``x.dtype``, as in ``np.zeros(3, x.dtype)``.
+        """NumPy's dtype of this name, so that NumPy takes this one: ``np.zeros(3, x.dtype)``.
 
         Only where the program has imported NumPy.
         """
