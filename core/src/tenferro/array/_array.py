@@ -11,7 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tenferro.array._errors import ImmutableArrayError, TracedConversionError
+from tenferro.array._errors import (
+    ImmutableArrayError,
+    TracedConversionError,
+    UnknownOperandError,
+)
 from tenferro.array._registry import FUNCTIONS
 from tenferro.computegraph import UNKNOWN, ValueKey
 from tenferro.primitives._handle import Handle
@@ -51,8 +55,11 @@ class Array(Handle):
     def __init__(self, key: ValueKey, flow: Flow = NO_FLOW) -> None:
         self.key = key
         self.flow = flow
-        if key.source is None and key.definition is not None:
-            key.source = caller()
+        try:
+            if key.source is None and key.definition is not None:
+                key.source = caller()
+        except AttributeError:
+            raise TypeError("make an Array with `tenferro.asarray(x)`") from None
         if key.depth > FLUSH_DEPTH and not is_traced(key):
             EVALUATE[1](key)
 
@@ -306,6 +313,16 @@ def _operator(name: str) -> Callable[[Any, Any], Any]:
     return operator
 
 
+def _equality(name: str) -> Callable[[Any, Any], Any]:
+    def operator(self: Any, other: Any) -> Any:
+        try:
+            return FUNCTIONS[name](self, other)
+        except UnknownOperandError:
+            return NotImplemented  # Python decides: `x == None` is False
+
+    return operator
+
+
 def _reflected(name: str) -> Callable[[Any, Any], Any]:
     def operator(self: Any, other: Any) -> Any:
         result = FUNCTIONS[name](other, self)
@@ -356,6 +373,8 @@ for _name in METHODS:
     setattr(Array, _name, _method(_name))
 for _dunder, _name in {**OPERATORS, **COMPARISONS}.items():
     setattr(Array, f"__{_dunder}__", _operator(_name))
+for _dunder in ("eq", "ne"):
+    setattr(Array, f"__{_dunder}__", _equality(COMPARISONS[_dunder]))
 for _dunder in (*OPERATORS, "and", "or", "xor"):
     setattr(Array, f"__r{_dunder}__", _reflected({**OPERATORS, **COMPARISONS}[_dunder]))
 for _dunder, _name in UNARY.items():

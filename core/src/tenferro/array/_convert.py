@@ -26,6 +26,7 @@ _KEPT_SCALARS = 1024
 YOUNG = 2**62
 _scalars: dict[tuple[type, Any, DType], ValueKey] = {}
 _dtypes: dict[Any, DType] = {}
+_plain: set[type] = set()  # classes of operands that were looked at
 _borrowed: ContextVar[dict[int, ValueKey] | None] = ContextVar("tenferro_borrowed", default=None)
 
 
@@ -136,6 +137,8 @@ def _known(key: ValueKey, operand: Any) -> ValueKey:
 
 def aval_of_operand(x: Any) -> Aval:
     """Shape and dtype of an operand; nested sequences are not operands."""
+    if type(x) not in _plain:
+        _check_class(x)
     dtype = getattr(x, "dtype", None)
     if dtype is None or not hasattr(x, "shape"):
         raise UnknownOperandError(
@@ -150,6 +153,20 @@ def aval_of_operand(x: Any) -> Aval:
     except KeyError:
         found = _dtypes[dtype] = DType.of(dtype)
     return Aval(x.shape, found)
+
+
+def _check_class(x: Any) -> None:
+    """Refuse arrays whose elements or products mean something else, or remember the class."""
+    for attribute, what in (("filled", "a mask"), ("getA1", "matrix products for `*`")):
+        if hasattr(x, "dtype") and hasattr(x, attribute):
+            raise UnknownOperandError(
+                f"an array with {what} is not taken for a plain one\n"
+                f"  got        {type(x).__name__}\n"
+                f"  from       {source_text(caller())}\n"
+                "  hint       pass `np.asarray(x)`, or `x.filled(value)` of a masked array",
+                value=x,
+            )
+    _plain.add(type(x))
 
 
 @covers("asarray", "array")
@@ -174,7 +191,7 @@ def asarray(x: Any, dtype: Any = None, *, copy: bool | None = None) -> Array:
 
 def _from_sequence(x: Any) -> Any:
     """A nested sequence as an operand, or stacked arrays where it holds Arrays."""
-    if any(isinstance(item, Array) for item in x):
+    if _holds_array(x):
         return FUNCTIONS["stack"](x)
     numpy = sys.modules.get("numpy")
     if numpy is None:
@@ -184,6 +201,12 @@ def _from_sequence(x: Any) -> Any:
             value=x,
         )
     return numpy.asarray(x)
+
+
+def _holds_array(x: Any) -> bool:
+    if isinstance(x, (list, tuple)):
+        return any(_holds_array(item) for item in x)
+    return isinstance(x, Array)
 
 
 class borrowing:

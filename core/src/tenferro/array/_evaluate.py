@@ -160,6 +160,9 @@ def evaluate(*arrays: Array) -> None:
     >>> float(x)
     6.0
     """
+    for array in arrays:
+        if not isinstance(array, Array):
+            raise TypeError(f"evaluate takes Arrays, each as an argument; got {type(array).__name__}")
     evaluate_keys([array.key for array in arrays])
 
 
