@@ -162,7 +162,8 @@ def evaluate(*arrays: Array) -> None:
     """
     for array in arrays:
         if not isinstance(array, Array):
-            raise TypeError(f"evaluate takes Arrays, each as an argument; got {type(array).__name__}")
+            kind = type(array).__name__
+            raise TypeError(f"evaluate takes Arrays, each as an argument; got {kind}")
     evaluate_keys([array.key for array in arrays])
 
 
