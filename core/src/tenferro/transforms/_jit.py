@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tenferro.array import Array, as_array, is_traced
 from tenferro.array._array import SCALARS, WeakName, evaluable
 from tenferro.array._convert import aval_of_operand, operand_key, weak_kind
+from tenferro.array._errors import at_user_line
 from tenferro.array._evaluate import convert, executable
 from tenferro.backend import select_backend
 from tenferro.computegraph import (
@@ -220,7 +221,34 @@ def jit(
     """
     numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
     names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
-    return Jitted(function, numbers, names, backend)
+    return Jitted(function, *static_parameters(function, numbers, names), backend)
+
+
+def static_parameters(
+    function: Any, numbers: Sequence[int], names: Sequence[str]
+) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    """Positions and names of the static parameters: each by both, however it will be passed.
+
+    Raises ValueError: if the function has no such parameter.
+    """
+    inner = getattr(function, "__wrapped__", function)
+    code = getattr(inner, "__code__", None)
+    if code is None or not (numbers or names):
+        return tuple(numbers), tuple(names)
+    first = int(hasattr(inner, "__self__"))
+    positional = code.co_varnames[first : code.co_argcount]
+    known = (*positional, *code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount])
+    count, takes_more, takes_any = len(positional), code.co_flags & 0x04, code.co_flags & 0x08
+    wrong = [i for i in numbers if not (takes_more or -count <= i < count)]
+    wrong += [name for name in names if not (takes_any or name in known)]
+    if wrong:
+        raise at_user_line(
+            ValueError(f"static {wrong} is no parameter of the jitted function, which has {known}")
+        )
+    found = [i if takes_more else i % count for i in numbers]
+    by_name = [positional.index(name) for name in names if name in positional]
+    by_number = [positional[i] for i in found if -count <= i < count]
+    return (*found, *by_name), (*names, *by_number)
 
 
 def _signature_of(leaf: Any) -> Any:
