@@ -239,7 +239,7 @@ def static_parameters(
     positional = code.co_varnames[first : code.co_argcount]
     known = (*positional, *code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount])
     count, takes_more, takes_any = len(positional), code.co_flags & 0x04, code.co_flags & 0x08
-    wrong = [i for i in numbers if not (takes_more or -count <= i < count)]
+    wrong: list[Any] = [i for i in numbers if not (takes_more or -count <= i < count)]
     wrong += [name for name in names if not (takes_any or name in known)]
     if wrong:
         raise at_user_line(
