@@ -18,7 +18,6 @@ def test_refusal_of_data(tenferro_session, tenferro_case):
     refusals.require_error_of_data(tenferro_session, tenferro_case)
 
 
-@pytest.mark.filterwarnings("ignore::tenferro.backend.PluginWarning")  # of some other plugin
 def test_missing_lowerings_are_reported_together(tenferro_session):
     """Two operations without lowering: one MissingLoweringError that names both."""
     refusals.require_all_gaps(tenferro_session)
