@@ -1,5 +1,8 @@
 """A jitted function that closes over values of an outer transform is part of that transform."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
@@ -45,3 +48,25 @@ def test_a_captured_array_is_an_input_of_the_program():
     x = np.array([1.0, 2.0, 3.0])
     np.testing.assert_array_equal(apply(x), matrix @ x)
     assert len(apply.lower(x).inputs) == 2
+
+
+def test_a_method_is_traced_once_per_instance():
+    """m.f(x) twice is one trace, and does not keep m alive"""
+    traced = []
+
+    class Model:
+        def __init__(self, k):
+            self.k = k
+
+        @tn.jit
+        def f(self, x):
+            traced.append(self.k)
+            return x * self.k
+
+    model = Model(3.0)
+    assert [float(model.f(v)) for v in (1.0, 2.0)] == [3.0, 6.0]
+    assert traced == [3.0]
+    gone = weakref.ref(model)
+    del model
+    gc.collect()
+    assert gone() is None

@@ -110,7 +110,10 @@ def invert(x: Any) -> Array:
 
 @covers("where")
 def where(condition: Any, x: Any = None, y: Any = None) -> Array:
-    """x where the condition holds, y elsewhere; safe where the other branch is NaN or inf.
+    """x where the condition holds, y elsewhere; a NaN or inf in the other branch stays there.
+
+    The derivative of the other branch is multiplied by zero, and 0 · inf is NaN: guard the argument
+    too where its derivative is infinite, as in ``where(x > 0, sqrt(where(x > 0, x, 1)), 0)``.
 
     >>> where(True, 1.0, 2.0).shape
     ()

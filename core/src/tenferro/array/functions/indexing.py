@@ -268,7 +268,10 @@ def _advanced(x: Array, advanced: Sequence[tuple[int, Array]], apart: bool) -> A
 
 @covers("take")
 def take(x: Any, indices: Any, axis: int | None = None) -> Array:
-    """Elements of x at positions along an axis, or of the flattened array."""
+    """Elements of x at positions along an axis, or of the flattened array.
+
+    Raises OutOfBoundsError: for known positions; under ``jit`` they are clipped to the axis.
+    """
     found = as_array(x)
     if axis is None:
         found, axis = structural.reshape(found, (found.size,)), 0
