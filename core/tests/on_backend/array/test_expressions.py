@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from against_numpy import agree, expression_cases, sample
 
+import tenferro as tn
+
 VARIABLES = {
     "x": sample("float64", (2, 3)),
     "y": sample("float64", (3,), seed=1),
@@ -196,6 +198,18 @@ FAMILIES = {
         np.maximum([0, 0, 0], x)
         np.where([True, False, True], x, y)
         y == [1.0, 2.0, 3.0]""",
+    "dtypes": """
+        np.zeros(3, x.dtype) + f
+        np.ones((2, 3), dtype=f.dtype) * i
+        i.astype(z.dtype)
+        x.astype(f.dtype)
+        np.asarray([1, 2, 3], f.dtype) - f
+        f * np.finfo(f.dtype).eps
+        i + np.iinfo(i.dtype).min
+        x if x.dtype == np.float64 and f.dtype != "float64" else f
+        x if x.dtype in (np.float32, float) and i.dtype == int else f
+        x if np.issubdtype(f.dtype, np.floating) else f
+        f if np.issubdtype(i.dtype, np.floating) else x""",
     "methods": """
         x.sum()
         x.sum(0)
@@ -243,6 +257,14 @@ FAMILIES = {
         np.maximum.reduce(x)
         np.logical_or.reduce(b, axis=0)""",
 }
+
+
+def test_nested_lists_of_arrays_become_arrays():
+    x = tn.asarray(2.0)
+    np.testing.assert_array_equal(
+        np.asarray(tn.asarray([[x, 1.0], [0.0, x * x]])), [[2, 1], [0, 4]]
+    )
+    assert tn.grad(lambda x: np.sum(tn.asarray([[x, 1.0], [0.0, x * x]]) ** 2))(2.0) == 36
 
 
 @pytest.mark.parametrize("family", FAMILIES)

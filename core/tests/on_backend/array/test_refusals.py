@@ -147,10 +147,26 @@ def test_a_constant_may_be_converted_anywhere():
         (lambda: np.fabs(X * 1j), tn.DTypeMismatchError, "operation", "fabs"),
         (lambda: tn.asarray("text"), tn.UnknownOperandError, "value", "text"),
         (lambda: X + None, tn.UnknownOperandError, "value", None),
+        (lambda: X < None, tn.UnknownOperandError, "value", None),
     ],
 )
 def test_a_refusal_says_what_was_wrong_in_fields(function, error, field, value):
     assert fields(function, error)[field] == value
+
+
+@pytest.mark.parametrize(
+    "operand",
+    [np.ma.array([1.0, 2.0], mask=[0, 1]), np.eye(2).view(np.matrix)],
+    ids=["masked", "matrix"],
+)
+def test_arrays_that_mean_something_else_are_not_taken_for_plain_ones(operand):
+    for ask in (tn.asarray, tn.grad(np.sum), tn.jit(np.sum), lambda x: tn.asarray(np.ones(2)) * x):
+        with pytest.raises(tn.UnknownOperandError, match=r"np\.asarray"):
+            ask(operand)
+
+
+def test_equality_with_what_is_no_array_is_pythons():
+    assert (X == None, X != None, X == "text", None in [X]) == (False, True, False, False)  # noqa: E711
 
 
 @pytest.mark.parametrize(
@@ -175,6 +191,8 @@ def test_a_refusal_says_what_was_wrong_in_fields(function, error, field, value):
         (lambda: tn.asarray(2**70), OverflowError),
         (lambda: tn.asarray(np.array([1], "int8")) + 200, OverflowError),
         (lambda: X % 2, TypeError),
+        (lambda: tn.Array([1.0]), TypeError),
+        (lambda: tn.evaluate([X]), TypeError),
     ],
 )
 def test_errors_are_what_users_of_numpy_catch(function, builtin):

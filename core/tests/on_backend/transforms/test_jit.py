@@ -131,10 +131,9 @@ def test_a_method_sees_its_object():
         def __call__(self, x):
             return self.scale * x
 
-    model = Model()
-    assert model(2.0) == 6
-    model.scale = 5.0
-    assert model(2.0) == 10
+    one, other = Model(), Model()
+    other.scale = 5.0
+    assert (one(2.0), other(2.0), one(3.0)) == (6, 10, 9)
 
 
 def test_an_exception_is_not_kept():
@@ -176,3 +175,29 @@ def test_jit_agrees_with_the_function():
     got = tn.jit(function)(X, 2.0)
     assert [got["sum"], got["mean"]] == [want["sum"], want["mean"]]
     np.testing.assert_array_equal(got["sorted"], want["sorted"])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"static_argnums": 1},
+        {"static_argnums": -1},
+        {"static_argnums": (1,)},
+        {"static_argnames": "n"},
+        {"static_argnames": ("n",)},
+    ],
+    ids=str,
+)
+def test_a_static_parameter_is_static_however_it_is_passed(options):
+    def repeat(x, n=2):
+        return sum(x for _ in range(n))
+
+    jitted = tn.jit(repeat, **options)
+    assert (jitted(3.0), jitted(3.0, 4), jitted(3.0, n=4), jitted(x=3.0, n=5)) == (6, 12, 12, 15)
+    assert jitted.cache_info().entries <= 4
+
+
+@pytest.mark.parametrize("options", [{"static_argnums": 2}, {"static_argnames": "m"}], ids=str)
+def test_a_static_parameter_that_is_not_there_is_refused(options):
+    with pytest.raises(ValueError, match="2|m"):
+        tn.jit(lambda x, n: x, **options)
