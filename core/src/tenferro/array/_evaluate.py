@@ -149,7 +149,7 @@ def to_numpy(operand: Any, aval: Aval) -> Any:
     return found if aval.shape else found[()]
 
 
-def evaluate(*arrays: Array) -> None:
+def evaluate(*arrays: Any) -> None:
     """Compute arrays now, all in one program.
 
     Raises ConcretizationError: inside a function that is only traced.
