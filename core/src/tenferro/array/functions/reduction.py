@@ -10,7 +10,7 @@ from tenferro.array._broadcast import cast, normalize_axes, normalize_axis
 from tenferro.array._convert import as_array
 from tenferro.array._registry import covers
 from tenferro.array.functions.arithmetic import mean_dtype, sqrt, sum_dtype
-from tenferro.primitives import DType, arithmetic, bool_, int64, structural
+from tenferro.primitives import DType, arithmetic, bool_, float32, int64, structural
 from tenferro.primitives import reduction as p
 from tenferro.primitives.complex import conj, real
 
@@ -62,11 +62,13 @@ def min(x: Any, axis: Any = None, *, keepdims: bool = False) -> Array:
 
 @covers("mean")
 def mean(x: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False) -> Array:
-    """The mean over axes; integers are averaged as float64."""
+    """The mean over axes; integers are averaged as float64, half floats in float32."""
     found = as_array(x)
-    found = cast(found, mean_dtype(found.dtype) if dtype is None else DType.of(dtype))
+    kind = mean_dtype(found.dtype) if dtype is None else DType.of(dtype)
+    is_half = dtype is None and kind.bits == 16  # their sums overflow early
+    wide = cast(found, float32 if is_half else kind)
     count = _count(found, axis, "mean")
-    return sum(found, axis, keepdims=keepdims) / count
+    return cast(sum(wide, axis, keepdims=keepdims) / count, kind)
 
 
 def _count(x: Array, axis: Any, name: str) -> int:
