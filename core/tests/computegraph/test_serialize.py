@@ -209,6 +209,15 @@ def test_a_type_without_a_codec_is_refused():
     assert (error.value.type, error.value.value) == (Shaped, x.aval)
 
 
+def test_a_name_without_a_codec_is_text_where_it_is_for_readers_alone():
+    x = input_key(Kind.SINGLE, "f64")
+    graph = Graph.of([x], [exp(x)])
+    assert reread(flat(graph.output_keys)).input_names == ("Kind.SINGLE",)
+    assert reread(program(graph.output_keys)).input_names == ("Kind.SINGLE",)
+    with pytest.raises(SerializationError, match="Codec"):
+        to_json(graph)
+
+
 @pytest.mark.parametrize("kind", [Graph, lambda graph: flat(graph.output_keys), None])
 def test_graphs_are_parameters(kind):
     body = Graph.of(*samples()["sharing"])

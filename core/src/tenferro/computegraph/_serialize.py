@@ -50,6 +50,8 @@ def to_json(
     ``key``, or ``name`` where it has none. Arrays among the parameters are put into ``arrays``
     under the sha256 of their npy file; store them beside the text with ``write_npy``.
 
+    Inputs of a program, and of a materialized graph where no codec knows them, are named by text.
+
     Raises SerializationError: for a type without a codec, and for two classes of one name.
 
     >>> class Scale(Operation):
@@ -165,12 +167,21 @@ class _Writer:
         yield from _block("operations", (dump(self._operation(o)) for o in operations))
         yield from _block("roles", (dump(_role_item(role)) for role in roles))
         yield from _block("avals", (dump(self._value(kinds[i])) for i in range(len(avals))))
-        yield from _block("inputs", (dump(self._value(name)) for name in form.names))
+        yield from _block("inputs", (dump(self._input(form.kind, name)) for name in form.names))
         yield from _block("nodes", nodes)
         yield f'"values": {dump(values)},'
         if form.slots is not None:
             yield f'"slots": {dump(form.slots)},'
         yield f'"outputs": {dump(form.outputs)}}}'
+
+    def _input(self, kind: str, name: Hashable) -> object:
+        """A name; as text where no codec knows it and it is for readers alone."""
+        try:
+            return self._value(name)
+        except SerializationError:
+            if kind == "graph":  # here names are the identity of the inputs
+                raise
+            return str(name)
 
     def _nested(self, value: Any) -> object:
         return parse("".join(self.document(value))) if isinstance(value, Writable) else None
