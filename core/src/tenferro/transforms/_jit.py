@@ -9,9 +9,9 @@ one. Read next: ``_look.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from functools import update_wrapper, wraps
+from functools import update_wrapper
 from typing import TYPE_CHECKING, Any, NamedTuple
-from weakref import WeakKeyDictionary, ref
+from weakref import WeakKeyDictionary
 
 from tenferro.array import Array, as_array, is_traced
 from tenferro.array._array import SCALARS, WeakName, evaluable
@@ -69,7 +69,7 @@ class Jitted:
         self._function = function
         self._static_argnums = frozenset(static_argnums)
         self._static_argnames = frozenset(static_argnames)
-        self._bound: WeakKeyDictionary[Any, Jitted] = WeakKeyDictionary()
+        self._bound: WeakKeyDictionary[Any, ProgramCache] = WeakKeyDictionary()
         self._backend = backend
         self._cache = ProgramCache(max_entries=256)
 
@@ -114,18 +114,14 @@ class Jitted:
         """Bind as a method; traces are kept per instance, as long as the instance lives."""
         if instance is None:
             return self
-        try:
-            found = self._bound.get(instance)
-        except TypeError:  # without a hash or weak references
-            return self._bind(instance, owner)
-        if found is None:
-            found = self._bound[instance] = self._bind(ref(instance), owner)
-        return found
-
-    def _bind(self, instance: Any, owner: Any) -> Jitted:
-        method = _method_of(self._function, instance, owner)
+        method = self._function.__get__(instance, owner)
         numbers = tuple(i - (i > 0) for i in self._static_argnums if i)
-        return Jitted(method, numbers, tuple(self._static_argnames), self._backend)
+        bound = Jitted(method, numbers, tuple(self._static_argnames), self._backend)
+        try:
+            bound._cache = self._bound.setdefault(instance, bound._cache)
+        except TypeError:  # without a hash or weak references, nothing is kept
+            pass
+        return bound
 
     def _signature(self, args: Sequence[Any], kwargs: dict[str, Any]) -> _Call:
         numbers = {i + len(args) if i < 0 else i for i in self._static_argnums}
@@ -258,18 +254,6 @@ def static_parameters(
     by_name = [positional.index(name) for name in names if name in positional]
     by_number = [positional[i] for i in found if -count <= i < count]
     return (*found, *by_name), (*names, *by_number)
-
-
-def _method_of(function: Any, instance: Any, owner: Any) -> Any:
-    """The bound method; through a weak reference, so that kept traces do not keep the instance."""
-    if not isinstance(instance, ref):
-        return function.__get__(instance, owner)
-
-    @wraps(function)
-    def method(*args: Any, **kwargs: Any) -> Any:
-        return function.__get__(instance(), owner)(*args, **kwargs)
-
-    return method
 
 
 def _signature_of(leaf: Any) -> Any:
