@@ -157,7 +157,7 @@ def results(x):
         (tn.asarray(X), tn.Array, tn.Array),
         (tn.asarray(X.astype("float32")), tn.Array, tn.Array),
     ],
-    ids=repr,
+    ids=["f64", "f32", "float", "np.float32", "rank 0", "Array", "Array f32"],
 )
 def test_results_leave_as_the_arguments_came(x, scalar, array):
     kinds = [scalar, array, scalar, scalar, scalar, array, array, scalar]
