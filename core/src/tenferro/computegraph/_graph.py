@@ -180,6 +180,7 @@ class GraphBuilder:
         self._parents = tuple(parents)
         self._keys: list[ValueKey] = []
         self._index: dict[ValueKey, Local] = {}
+        self._externals: dict[ValueKey, External] = {}  # those found in parents so far
         self._inputs: list[Local] = []
         self._nodes: list[Node] = []
         self._outputs: list[Local | External] = []
@@ -222,8 +223,10 @@ class GraphBuilder:
 
         ``outputs`` are its keys where the caller has them already.
         """
-        index, keys = self._index, self._keys
-        references = tuple([index.get(key) or self._reference(key) for key in inputs])
+        index, keys, externals = self._index, self._keys, self._externals
+        references = tuple(
+            [index.get(key) or externals.get(key) or self._reference(key) for key in inputs]
+        )
         found = derive(operation, inputs, role) if outputs is None else outputs
         produced = []
         for key in found:
@@ -244,7 +247,7 @@ class GraphBuilder:
         """Add every node that the outputs need and that neither this graph nor a parent has."""
         order, leaves = postorder(outputs, self._definitions())
         for key in leaves:
-            if key not in self._index and not self._is_external(key):
+            if key not in self._index and key not in self._externals:
                 self._inputs.append(self._place(key))
         for key, definition in order:
             if key not in self._index:
@@ -260,22 +263,26 @@ class GraphBuilder:
         given = set(self._index)
         if not self._parents:
             return lambda key: None if key in given else key.definition
-        external = self._is_external
-        return lambda key: None if key in given or external(key) else key.definition
+        external = self._external
+        return lambda key: None if key in given or external(key) is not None else key.definition
 
-    def _is_external(self, key: ValueKey) -> bool:
-        for parent in self._parents:  # a generator costs three times as much
-            if key in parent.index:
-                return True
-        return False
+    def _external(self, key: ValueKey) -> External | None:
+        found = self._externals.get(key)
+        if found is None:
+            for parent in self._parents:
+                if key in parent.index:
+                    found = self._externals[key] = External(key)
+                    break
+        return found
 
     def _reference(self, key: ValueKey) -> Local | External:
         local = self._index.get(key)
         if local is not None:
             return local
-        if not self._is_external(key):
+        external = self._external(key)
+        if external is None:
             raise GraphError(f"{key!r} belongs neither to this graph nor to a parent", value=key)
-        return External(key)
+        return external
 
     def _place(self, key: ValueKey) -> Local:
         local = Local(len(self._keys))

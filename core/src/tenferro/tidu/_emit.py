@@ -10,7 +10,7 @@ Read next: ``_linearize.py``.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -158,6 +158,10 @@ class RuleBuilder:
         """The zero of a space, for a place that needs a value."""
         return self.space.zeros(aval)
 
+    def reader(self) -> Callable[[ValueKey], Value]:
+        """``value``, or what does the same for less where no other pass is open."""
+        return self.value if self.enclosing else self.space.value
+
     def value(self, key: ValueKey) -> Value:
         """A value that is fixed in this pass."""
         if not self.enclosing:
@@ -187,6 +191,8 @@ class RuleBuilder:
 
     def add_all(self, contributions: Sequence[Value | None]) -> Value | None:
         """The sum as a balanced tree; ``None`` if nothing flows."""
+        if len(contributions) == 1:
+            return contributions[0]
         values = [value for value in contributions if value is not None]
         if not values:
             return None

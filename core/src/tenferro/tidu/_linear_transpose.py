@@ -43,7 +43,7 @@ def pull(
 ) -> None:
     """Emit cotangents for the nodes, last to first; ``buckets`` holds the seeds and the results."""
     primals: Mapping[ValueKey, ValueKey] = primal_of or {}
-    take, add_all, value_of = buckets.pop, rule.add_all, rule.value
+    take, add_all, value_of = buckets.pop, rule.add_all, rule.reader()
     for node in reversed(nodes):
         cotangents = [add_all(take(key, ())) for key in node.outputs]
         if not any([ct is not None for ct in cotangents]):

@@ -149,7 +149,7 @@ def push(
     """Emit tangents for the nodes of the plan; returns those of all values where any flows."""
     tangents: Tangents = {k: t for k, t in zip(wrt, seeds, strict=True) if t is not None}
     swept: set[tuple[Any, ...]] = set()
-    get, value_of = tangents.get, rule.value
+    get, value_of = tangents.get, rule.reader()
     for key, definition in plan.nodes:
         inputs = definition[3:]
         incoming = [get(k) for k in inputs]
@@ -187,8 +187,7 @@ def _store(
     for key, tangent in zip(produced, emitted, strict=True):
         if tangent is None:
             continue
-        need = rule.space.tangent_aval(key.aval)
-        check_emitted(tangent, need, operation, rule)
+        check_emitted(tangent, rule.space.tangent_aval(key.aval), operation, rule)
         if rule.run in tangent.flow:
             tangents[key] = tangent
 

@@ -56,16 +56,17 @@ class Primitive(Operation):
         Derived from the groups: each active group contributes the operation itself with tangents
         in the places of the group, each other active input what ``jvp_input`` says.
         """
-        groups = self.groups(len(primals_in))
-        terms = [
-            rule.apply_linear(self, group, primals_in, tangents_in)
-            for group in groups
-            if any(tangents_in[i] is not None for i in group)
-        ]
-        grouped = {i for group in groups for i in group}
-        for i, tangent in enumerate(tangents_in):
-            if tangent is not None and i not in grouped:
-                terms.append(self.jvp_input(rule, i, tangent, primals_in, primals_out))
+        flowing = [i for i, tangent in enumerate(tangents_in) if tangent is not None]
+        terms = []
+        for group in self.groups(len(primals_in)):
+            inside = [i for i in flowing if i in group]
+            if inside:
+                terms.append(rule.apply_linear(self, group, primals_in, tangents_in))
+                flowing = [i for i in flowing if i not in group]
+        for i in flowing:
+            tangent = tangents_in[i]
+            assert tangent is not None
+            terms.append(self.jvp_input(rule, i, tangent, primals_in, primals_out))
         return rule.sum_terms(terms)
 
     def jvp_input(
