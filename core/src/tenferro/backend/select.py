@@ -172,10 +172,16 @@ def _no_backend(plugins: PluginHost) -> NoBackendError:
     )
 
 
+def _only_cpus(plugins: PluginHost, name: str) -> bool:
+    """Whether there is no other device: one object then serves every way of choosing."""
+    devices = plugins.probe(name).devices
+    return bool(devices) and all(device.partition(":")[0] == "cpu" for device in devices)
+
+
 def _made(plugins: PluginHost, choice: Choice) -> Backend:
     if not isinstance(choice.backend, str):
         return choice.backend
-    if not choice.cpu:
+    if not choice.cpu or _only_cpus(plugins, choice.backend):
         return plugins.backend(choice.backend)
     config = import_module("tenferro.backend.records").BackendConfig(device="cpu")
     return plugins.backend(choice.backend, config)

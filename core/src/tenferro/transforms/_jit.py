@@ -211,8 +211,8 @@ def jit(
 
     Arguments are pytrees of arrays and scalars; static arguments are hashable values that the
     Python code of the function may look at. ``backend`` names where it runs. What the function
-    closes over is read when it is traced, and not again. Positions given as traced arrays cannot be
-    checked: one outside its axis is clipped to it.
+    closes over, attributes of ``self`` in a method too, is read when it is traced, not again.
+    Positions given as traced arrays cannot be checked: one outside its axis is clipped to it.
 
     Raises ConcretizationError: if the function asks for the value of a traced array.
 

@@ -29,6 +29,7 @@ __all__ = ["NumpyBackend", "library_versions"]
 _EXECUTORS = ("auto", "source", "interpret")
 _KEPT_PLANS = 512
 _LONGEST_KEPT = 4096  # instructions of a program whose plan is kept for others
+_WIDE = frozenset(map(DType.of, ("bool", "int64", "float64", "complex128")))  # hold any number
 _NUMERIC = frozenset("biufc")
 _PYTHON_SCALARS = frozenset((bool, int, float, complex))
 _NAMES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64"
@@ -43,6 +44,12 @@ def library_versions() -> dict[str, str]:
     if scipy is not None:
         versions["scipy"] = scipy.__version__
     return versions
+
+
+def _narrow(dtype: np.dtype[Any], value: Any) -> Any:
+    """A number in a dtype in which it may overflow to inf, without NumPy's warning."""
+    with np.errstate(all="ignore"):
+        return dtype.type(value)
 
 
 class NumpyBackend(Backend):
@@ -65,7 +72,7 @@ class NumpyBackend(Backend):
         if type(value) is np.ndarray and value.dtype is dtype and value.shape == aval.shape:
             return value
         if type(value) in _PYTHON_SCALARS and dtype is not None and not aval.shape:
-            return dtype.type(value)
+            return dtype.type(value) if aval.dtype in _WIDE else _narrow(dtype, value)
         check_dtypes(self, (aval,))
         if type(value) is np.ndarray and value.dtype.name == aval.dtype.name:
             operand = value if value.dtype.isnative else value.astype(value.dtype.newbyteorder("="))
