@@ -234,7 +234,7 @@ def test_out_of_memory_names_the_largest_equation(programs):
 
 def test_out_of_memory_in_one_of_many_segments(programs):
     def function(x):
-        return [reduce_sum(sin(broadcast_in_dim(sin(x), (2**45, 3), (1,))), (1,)), sin(x)]
+        return [reduce_sum(broadcast_in_dim(sin(x), (2**45, 3), (1,)), (1,)), sin(x)]
 
     executable = programs.compile(function, F64, segment_size=1)
     with pytest.raises(OutOfMemoryError) as caught:
