@@ -68,7 +68,7 @@ def test_every_label_names_environments_that_exist(root):
 
 def test_the_example_of_the_readme_runs(root, tmp_path):
     (example,) = python_snippets((root / "README.md").read_text("utf-8"))
-    assert len(example.splitlines()) == 10
+    assert len([line for line in example.splitlines() if line]) <= 10
     done = subprocess.run(
         [sys.executable, "-c", example], cwd=tmp_path, capture_output=True, text=True, check=False
     )
