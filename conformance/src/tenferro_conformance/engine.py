@@ -310,6 +310,7 @@ class Session:
         self.name = name
         self.backend = backend
         self.profile = profile
+        self.nodes: dict[Any, Executable] = {}  # programs of one operation, see `laws.SingleNodes`
         self._done: dict[Build, dict[str, Outcome | Exception]] = {}
 
     def outcome(self, build: Build, case: Case, peers: Iterable[Case] = ()) -> Outcome:

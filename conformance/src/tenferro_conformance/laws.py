@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tenferro.computegraph import derive, evaluate
-from tenferro.primitives import Aval, Handle, Primitive, variable
+from tenferro.computegraph import derive, evaluate, input_key
+from tenferro.primitives import Aval
 from tenferro_conformance.case import Case, Stored
 from tenferro_conformance.engine import Outcome, Session
 from tenferro_conformance.errors import LawViolationError
@@ -271,20 +271,20 @@ def node_by_node(out: Outcome) -> dict[str, Array]:
 
 
 class SingleNodes:
-    """Executes one operation at a time through the whole of the backend."""
+    """Executes one operation at a time through the whole of the backend, each compiled once."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
 
     def __call__(self, operation: Any, operands: Sequence[Any]) -> list[Array]:
-        """Compile and run a program of one operation."""
-        inputs: dict[Handle, Any] = {
-            variable(("node", i), x.shape, str(x.dtype)): x for i, x in enumerate(operands)
-        }
-        outputs = _without_simplification(operation, list(inputs))
-        return self._session.evaluate(inputs, outputs)
-
-
-def _without_simplification(operation: Primitive, inputs: Sequence[Handle]) -> list[Handle]:
-    """The operation itself, whatever it could be simplified to."""
-    return [Handle(key) for key in derive(operation, [x.key for x in inputs])]
+        """Run a program of one operation, whatever it could be simplified to."""
+        arrays = [np.asarray(x) for x in operands]
+        avals = tuple(Aval(x.shape, str(x.dtype)) for x in arrays)
+        key = (operation, avals)
+        if key not in self._session.nodes:
+            inputs = [input_key(("node", i), aval) for i, aval in enumerate(avals)]
+            program, _ = self._session.program_of(inputs, derive(operation, inputs))
+            self._session.nodes[key] = self._session.backend.compile(program, avals)
+        backend = self._session.backend
+        given = [backend.asoperand(x, aval) for x, aval in zip(arrays, avals, strict=True)]
+        return [backend.to_numpy(found) for found in self._session.nodes[key](*given)]
