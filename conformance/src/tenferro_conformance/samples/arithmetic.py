@@ -110,6 +110,7 @@ DIV = table(
                       domain=Domain(nonzero=True)),
     *_binary_specials([nan] * 3, [inf, nan, nan], [nan, nan]),
     Row(edge="by_zero", inputs=([1.0, -1.0, 1.0], [0.0, 0.0, -0.0]), expected=[inf, -inf, -inf]),
+    *_wraps(lambda low: [low, 7], lambda low: [-1, 2], result=lambda low: [low, 3]),
     Row(edge="truncates", inputs=([7, -7, 7, -7], [2, 2, -2, -2]), dtypes=INTS, expected=[3, -3, -3,
         3],
         note="convention 10: integer division truncates in the IR"),
