@@ -121,7 +121,7 @@ class Logistic(Elementwise):
         return of_kind(self, "inexact", x)
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
-        return y * (1 - y)
+        return y * logistic(-x)  # 1 - y would cancel where y is near 1
 
 
 class Erf(Elementwise):
