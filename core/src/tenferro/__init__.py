@@ -104,6 +104,7 @@ from tenferro.array import (
     zeros,
     zeros_like,
 )
+from tenferro.array._registry import FUNCTIONS
 from tenferro.backend import (
     API_VERSION,
     BackendConflictError,
@@ -173,6 +174,8 @@ def __getattr__(name: str) -> object:
     """``__version__``, read from the metadata of the distribution when it is asked for."""
     if name == "__version__":
         return import_module("importlib.metadata").version("tenferro")
+    if name in FUNCTIONS and not name.startswith("_"):
+        return FUNCTIONS[name]
     raise AttributeError(f"module 'tenferro' has no attribute {name!r}")
 
 

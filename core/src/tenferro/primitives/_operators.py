@@ -13,6 +13,7 @@ from tenferro.primitives._handle import OPERATORS, Handle, Scalar
 from tenferro.primitives.arithmetic import abs as absolute
 from tenferro.primitives.arithmetic import add, div, integer_pow, mul, neg, pow, sub
 from tenferro.primitives.constants import constant
+from tenferro.primitives.structural import broadcast_in_dim
 
 
 def lift(x: Handle | Scalar, like: Handle) -> Handle:
@@ -45,6 +46,10 @@ def _zeros(aval: Aval) -> Handle:
     return constant(0, aval.dtype, aval.shape)
 
 
+def _repeat(x: Handle, size: int) -> Handle:
+    return broadcast_in_dim(x, (size, *x.shape), range(1, x.ndim + 1))
+
+
 OPERATORS.update(
     add=_binary(add),
     sub=_binary(sub),
@@ -54,4 +59,5 @@ OPERATORS.update(
     neg=neg,
     abs=absolute,
     zeros=_zeros,
+    repeat=_repeat,
 )

@@ -48,7 +48,9 @@ class TensorSpace:
 class Primitive(ADPrimitive):
     """A tensor primitive; subclass one of the four classes below.
 
-    Optional methods: ``simplify(self, *inputs)``, ``decompose(self, *inputs)``, ``batch``.
+    Optional methods: ``simplify(self, *inputs)``, ``decompose(self, *inputs)`` and the batching
+    rule ``batch(self, size, batched, *inputs)``: inputs marked in ``batched`` have a new first axis
+    of that size (one of them does, at least); the results have it too.
     """
 
     space: ClassVar[Any] = TensorSpace()
@@ -111,6 +113,19 @@ class Primitive(ADPrimitive):
         return method
 
 
+def in_front(x: H, batched: bool, size: int) -> H:
+    """The input with the batch axis in front: as it is, or repeated."""
+    return x if batched else OPERATORS["repeat"](x, size)  # type: ignore[no-any-return]
+
+
+def pointwise(
+    operation: Primitive, size: int, batched: Sequence[bool], *inputs: Handle
+) -> Sequence[Handle]:
+    """The batching rule of operations that treat each element by itself: the operation itself."""
+    spread = [in_front(x, is_batched, size) for x, is_batched in zip(inputs, batched, strict=True)]
+    return bind_all(operation, *spread)
+
+
 class Linear(Primitive):
     """Linear in all inputs jointly (add, reshape, sum, concatenate): write ``transpose_x`` each."""
 
@@ -133,6 +148,8 @@ class Elementwise(Primitive):
     The derivative is the holomorphic one; nothing is conjugated here (the transpose of the product
     does that).
     """
+
+    batch = pointwise
 
     def jvp_input(
         self,
