@@ -115,7 +115,7 @@ class Primitive(ADPrimitive):
 
 def in_front(x: H, batched: bool, size: int) -> H:
     """The input with the batch axis in front: as it is, or repeated."""
-    return x if batched else OPERATORS["repeat"](x, size)  # type: ignore[no-any-return]
+    return x if batched else OPERATORS["repeat"](x, size)
 
 
 def pointwise(

@@ -13,7 +13,7 @@ from operator import index
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import invalid, of_kind, same_aval
 from tenferro.primitives._handle import H, Handle
-from tenferro.primitives._primitive import Elementwise, Linear, Mixed, Multilinear, bind
+from tenferro.primitives._primitive import Elementwise, Linear, Mixed, Multilinear, bind, pointwise
 from tenferro.primitives._simplify import is_factor_one, is_term_zero
 from tenferro.primitives.comparison import eq, ge, gt, logical_and, logical_not, lt, select
 from tenferro.primitives.complex import complex, conj, real
@@ -25,6 +25,7 @@ class Add(Linear):
     """z = x + y"""
 
     key = "std::add"
+    batch = pointwise
     commutative = True
 
     def abstract_eval(self, x: Aval, y: Aval) -> Aval:
@@ -46,6 +47,7 @@ class Sub(Linear):
     """z = x - y"""
 
     key = "std::sub"
+    batch = pointwise
 
     def abstract_eval(self, x: Aval, y: Aval) -> Aval:
         return of_kind(self, "numeric", same_aval(self, x, y))
@@ -69,6 +71,7 @@ class Mul(Multilinear):
     """z = x y"""
 
     key = "std::mul"
+    batch = pointwise
     commutative = True
 
     def abstract_eval(self, x: Aval, y: Aval) -> Aval:
@@ -90,6 +93,7 @@ class Div(Mixed):
     """z = x / y,   dz = dx / y - (z / y) dy"""
 
     key = "std::div"
+    batch = pointwise
     linear = ((0,),)
 
     def abstract_eval(self, x: Aval, y: Aval) -> Aval:
@@ -109,6 +113,7 @@ class Neg(Linear):
     """y = -x"""
 
     key = "std::neg"
+    batch = pointwise
 
     def abstract_eval(self, x: Aval) -> Aval:
         return of_kind(self, "numeric", x)
@@ -124,6 +129,7 @@ class Abs(Mixed):
     """y = |x|, real;   dy = Re(conj(x/|x|) dx), and |x|'(0) = 0"""
 
     key = "std::abs"
+    batch = pointwise
     linear = ()
 
     def abstract_eval(self, x: Aval) -> Aval:
@@ -147,6 +153,7 @@ class Sign(Mixed):
     """y = x / |x|, 0 at 0;   its derivative is zero, by convention for complex x too"""
 
     key = "std::sign"
+    batch = pointwise
     linear = ()
 
     def abstract_eval(self, x: Aval) -> Aval:
@@ -160,6 +167,7 @@ class Maximum(Mixed):
     """z = max(x, y), nan if either is;   dz = dx where x > y, half of it where x = y"""
 
     key = "std::maximum"
+    batch = pointwise
     linear = ()
 
     def abstract_eval(self, x: Aval, y: Aval) -> Aval:
@@ -176,6 +184,7 @@ class Minimum(Mixed):
     """z = min(x, y), nan if either is;   dz = dx where x < y, half of it where x = y"""
 
     key = "std::minimum"
+    batch = pointwise
     linear = ()
 
     def abstract_eval(self, x: Aval, y: Aval) -> Aval:
@@ -197,6 +206,7 @@ class Clamp(Mixed):
     """y = min(max(x, lo), hi);   x is active iff lo < x < hi, and at a bound nothing is"""
 
     key = "std::clamp"
+    batch = pointwise
     linear = ()
 
     def abstract_eval(self, lo: Aval, x: Aval, hi: Aval) -> Aval:
@@ -224,6 +234,7 @@ class Pow(Mixed):
     """z = x^y,   dz = y x^(y-1) dx + z ln x dy, guarded where x = 0"""
 
     key = "std::pow"
+    batch = pointwise
     linear = ()
 
     def abstract_eval(self, x: Aval, y: Aval) -> Aval:

@@ -13,7 +13,7 @@ from tenferro.primitives._checks import of_kind, same_aval, same_shape
 from tenferro.primitives._dtype import bool_
 from tenferro.primitives._errors import DTypeMismatchError
 from tenferro.primitives._handle import H, Handle
-from tenferro.primitives._primitive import Mixed, bind
+from tenferro.primitives._primitive import Mixed, bind, pointwise
 from tenferro.primitives._simplify import is_same
 from tenferro.primitives.constants import zeros_like
 
@@ -22,6 +22,7 @@ class Eq(Mixed):
     """z = (x == y); nan equals nothing"""
 
     key = "std::eq"
+    batch = pointwise
     commutative = True
     linear = ()
 
@@ -33,6 +34,7 @@ class Ne(Mixed):
     """z = (x != y); nan differs from everything"""
 
     key = "std::ne"
+    batch = pointwise
     commutative = True
     linear = ()
 
@@ -44,6 +46,7 @@ class Lt(Mixed):
     """z = (x < y)"""
 
     key = "std::lt"
+    batch = pointwise
     linear = ()
 
     def abstract_eval(self, x: Aval, y: Aval) -> Aval:
@@ -54,6 +57,7 @@ class Le(Mixed):
     """z = (x <= y)"""
 
     key = "std::le"
+    batch = pointwise
     linear = ()
 
     def abstract_eval(self, x: Aval, y: Aval) -> Aval:
@@ -64,6 +68,7 @@ class Gt(Mixed):
     """z = (x > y)"""
 
     key = "std::gt"
+    batch = pointwise
     linear = ()
 
     def abstract_eval(self, x: Aval, y: Aval) -> Aval:
@@ -74,6 +79,7 @@ class Ge(Mixed):
     """z = (x >= y)"""
 
     key = "std::ge"
+    batch = pointwise
     linear = ()
 
     def abstract_eval(self, x: Aval, y: Aval) -> Aval:
@@ -84,6 +90,7 @@ class LogicalAnd(Mixed):
     """z = x and y"""
 
     key = "std::logical_and"
+    batch = pointwise
     commutative = True
     linear = ()
 
@@ -95,6 +102,7 @@ class LogicalOr(Mixed):
     """z = x or y"""
 
     key = "std::logical_or"
+    batch = pointwise
     commutative = True
     linear = ()
 
@@ -106,6 +114,7 @@ class LogicalXor(Mixed):
     """z = either x or y"""
 
     key = "std::logical_xor"
+    batch = pointwise
     commutative = True
     linear = ()
 
@@ -117,6 +126,7 @@ class LogicalNot(Mixed):
     """y = not x"""
 
     key = "std::logical_not"
+    batch = pointwise
     linear = ()
 
     def abstract_eval(self, x: Aval) -> Aval:
@@ -127,6 +137,7 @@ class Select(Mixed):
     """z = on_true where pred, else on_false"""
 
     key = "std::select"
+    batch = pointwise
     linear = ((1, 2),)
 
     def abstract_eval(self, pred: Aval, on_true: Aval, on_false: Aval) -> Aval:

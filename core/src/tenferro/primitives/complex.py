@@ -14,7 +14,7 @@ from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import of_kind, same_aval
 from tenferro.primitives._errors import DTypeMismatchError
 from tenferro.primitives._handle import H, Handle
-from tenferro.primitives._primitive import Linear, bind
+from tenferro.primitives._primitive import Linear, bind, pointwise
 from tenferro.primitives.constants import zeros_like
 
 
@@ -22,6 +22,7 @@ class Real(Linear):
     """y = Re z;   the transpose embeds: ct_z = ct + 0i"""
 
     key = "std::real"
+    batch = pointwise
 
     def abstract_eval(self, z: Aval) -> Aval:
         of_kind(self, "complex", z)
@@ -38,6 +39,7 @@ class Imag(Linear):
     """y = Im z;   Re(conj(i w)·v) = w Im v, so ct_z = 0 + ct·i"""
 
     key = "std::imag"
+    batch = pointwise
 
     def abstract_eval(self, z: Aval) -> Aval:
         of_kind(self, "complex", z)
@@ -51,6 +53,7 @@ class Conj(Linear):
     """y = conj z, its own transpose under Re(conj(a)·b)"""
 
     key = "std::conj"
+    batch = pointwise
 
     def abstract_eval(self, z: Aval) -> Aval:
         return z
@@ -68,6 +71,7 @@ class Complex(Linear):
     """z = re + i·im"""
 
     key = "std::complex"
+    batch = pointwise
 
     def abstract_eval(self, re: Aval, im: Aval) -> Aval:
         aval = of_kind(self, "float", same_aval(self, re, im))

@@ -16,7 +16,7 @@ from tenferro.primitives._errors import DTypeMismatchError, ShapeMismatchError
 from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Multilinear, bind
 from tenferro.primitives.complex import conj
-from tenferro.primitives.structural import convert, inverse, transpose
+from tenferro.primitives.structural import behind, convert, inverse, transpose
 
 
 class DotGeneral(Multilinear):
@@ -110,6 +110,18 @@ class DotGeneral(Multilinear):
         batch = range(len(other_batch))
         found = dot_general(ct, factor, ct_axes, other_axes, batch, other_batch)
         return convert(found, other.dtype)
+
+    def batch(self, size: int, batched: Sequence[bool], lhs: Handle, rhs: Handle) -> Handle:
+        """A batch axis of both sides is one more batch axis; of one side, a free axis."""
+        left = [behind(a) if batched[0] else a for a in (self.lhs_contract, self.lhs_batch)]
+        right = [behind(a) if batched[1] else a for a in (self.rhs_contract, self.rhs_batch)]
+        if all(batched):
+            left[1], right[1] = (0, *left[1]), (0, *right[1])
+        z = dot_general(lhs, rhs, left[0], right[0], left[1], right[1], self.preferred)
+        place = 0 if all(batched) else len(left[1])
+        if batched[1] and not batched[0]:
+            place = lhs.ndim - len(left[0])
+        return transpose(z, (place, *range(place), *range(place + 1, z.ndim)))
 
 
 def _paired_order(mine: Sequence[int], other: Sequence[int]) -> list[int]:

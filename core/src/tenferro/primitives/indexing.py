@@ -45,18 +45,18 @@ class Gather(Mixed):
     mode: str
 
     def __post_init__(self) -> None:
-        _normalise(self, "offset_dims", "collapsed_slice_dims", "start_index_map", "slice_sizes")
-        _check_mode(self, self.mode, GATHER_MODES)
+        normalise(self, "offset_dims", "collapsed_slice_dims", "start_index_map", "slice_sizes")
+        check_mode(self, self.mode, GATHER_MODES)
 
     def abstract_eval(self, x: Aval, indices: Aval) -> Aval:
-        _check_indices(self, "start_index_map", self.start_index_map, x, indices)
-        _check_window(self, "collapsed_slice_dims", self.collapsed_slice_dims, x)
-        _check_sizes(self, "slice_sizes", self.slice_sizes, x)
+        check_indices(self, "start_index_map", self.start_index_map, x, indices)
+        check_window(self, "collapsed_slice_dims", self.collapsed_slice_dims, x)
+        check_sizes(self, "slice_sizes", self.slice_sizes, x)
         window = self._window(x)
         rank = len(window) + indices.ndim - 1
         if len(window) != len(self.offset_dims):
-            raise _window_rank(self, "offset_dims", self.offset_dims, len(window))
-        _increasing(self, "offset_dims", self.offset_dims)
+            raise window_rank(self, "offset_dims", self.offset_dims, len(window))
+        increasing(self, "offset_dims", self.offset_dims)
         axes(self, "offset_dims", self.offset_dims, x.with_shape((1,) * rank))
         batch = iter(indices.shape[:-1])
         inside = iter(window)
@@ -100,21 +100,21 @@ class ScatterAdd(Mixed):
     mode: str
 
     def __post_init__(self) -> None:
-        _normalise(
+        normalise(
             self, "update_window_dims", "inserted_window_dims", "scatter_dims_to_operand_dims"
         )
-        _check_mode(self, self.mode, SCATTER_MODES)
+        check_mode(self, self.mode, SCATTER_MODES)
 
     def abstract_eval(self, x: Aval, indices: Aval, updates: Aval) -> Aval:
         of_kind(self, "numeric", same_dtype(self, x, updates))
-        _check_indices(
+        check_indices(
             self, "scatter_dims_to_operand_dims", self.scatter_dims_to_operand_dims, x, indices
         )
-        _check_window(self, "inserted_window_dims", self.inserted_window_dims, x)
+        check_window(self, "inserted_window_dims", self.inserted_window_dims, x)
         free = x.ndim - len(self.inserted_window_dims)
         if len(self.update_window_dims) != free:
-            raise _window_rank(self, "update_window_dims", self.update_window_dims, free)
-        _increasing(self, "update_window_dims", self.update_window_dims)
+            raise window_rank(self, "update_window_dims", self.update_window_dims, free)
+        increasing(self, "update_window_dims", self.update_window_dims)
         axes(self, "update_window_dims", self.update_window_dims, updates)
         if updates.without(self.update_window_dims).shape != indices.shape[:-1]:
             raise ShapeMismatchError.of(
@@ -167,11 +167,11 @@ class DynamicSlice(Mixed):
     sizes: Shape
 
     def __post_init__(self) -> None:
-        _normalise(self, "sizes")
+        normalise(self, "sizes")
 
     def abstract_eval(self, x: Aval, *starts: Aval) -> Aval:
-        _check_starts(self, x, starts)
-        _check_sizes(self, "sizes", self.sizes, x)
+        check_starts(self, x, starts)
+        check_sizes(self, "sizes", self.sizes, x)
         return x.with_shape(self.sizes)
 
     def transpose_each(self, ct: Handle, index: int, x: Handle, *starts: Handle) -> Handle:
@@ -186,7 +186,7 @@ class DynamicUpdateSlice(Mixed):
 
     def abstract_eval(self, x: Aval, update: Aval, *starts: Aval) -> Aval:
         same_dtype(self, x, update)
-        _check_starts(self, x, starts)
+        check_starts(self, x, starts)
         if update.ndim != x.ndim or any(n > m for n, m in zip(update.shape, x.shape, strict=True)):
             raise ShapeMismatchError.of(
                 self.name,
@@ -204,85 +204,6 @@ class DynamicUpdateSlice(Mixed):
         if index == 0:
             return dynamic_update_slice(ct, zeros_like(update), starts)
         return dynamic_slice(ct, starts, update.shape)
-
-
-def _normalise(op: Operation, *parameters: str) -> None:
-    """Make the parameters tuples of non-negative integers."""
-    for name in parameters:
-        op._set(**{name: integers(op, name, getattr(op, name))})
-
-
-def _check_mode(op: Operation, mode: str, known: Sequence[str]) -> None:
-    if mode not in known:
-        need = f"one of {', '.join(known)}"
-        raise invalid(op, "mode", "unknown mode", got=f"mode={mode!r}", need=need)
-
-
-def _check_indices(
-    op: Operation, parameter: str, mapped: Sequence[int], x: Aval, indices: Aval
-) -> None:
-    """Refuse indices that are no integers or whose last axis is not one index vector."""
-    of_kind(op, "integer", indices)
-    axes(op, parameter, mapped, x)
-    if indices.ndim == 0 or indices.shape[-1] != len(mapped):
-        raise ShapeMismatchError.of(
-            op.name,
-            "the last axis of indices is not an index vector",
-            got=f"indices {indices}, {parameter}={tuple(mapped)}",
-            need=f"indices of shape [..., {len(mapped)}]",
-            shapes=(x.shape, indices.shape),
-        )
-
-
-def _check_window(op: Operation, parameter: str, values: Sequence[int], x: Aval) -> None:
-    axes(op, parameter, values, x)
-    _increasing(op, parameter, values)
-
-
-def _increasing(op: Operation, parameter: str, values: Sequence[int]) -> None:
-    if any(a >= b for a, b in pairwise(values)):
-        raise invalid(
-            op, parameter, f"{parameter} do not increase", got=values, need="increasing integers"
-        )
-
-
-def _window_rank(op: Operation, parameter: str, values: Sequence[int], rank: int) -> Exception:
-    return invalid(
-        op,
-        parameter,
-        "the window has another rank",
-        got=f"{parameter}={tuple(values)} for a window of rank {rank}",
-        need="one entry per axis of the window",
-    )
-
-
-def _check_sizes(op: Operation, parameter: str, sizes: Sequence[int], x: Aval) -> None:
-    """Refuse a block that is larger than x."""
-    one_per_axis(op, parameter, sizes, x)
-    if any(n > m for n, m in zip(sizes, x.shape, strict=True)):
-        raise invalid(
-            op,
-            parameter,
-            f"{parameter} exceed the operand",
-            got=f"{parameter}={tuple(sizes)} for {x}",
-            need="sizes no larger than the operand along any axis",
-        )
-
-
-def _check_starts(op: Operation, x: Aval, starts: Sequence[Aval]) -> None:
-    """Refuse anything but one integer of rank 0 per axis, all of one dtype."""
-    if len(starts) != x.ndim:
-        raise ShapeMismatchError.of(
-            op.name,
-            f"{len(starts)} starts for rank {x.ndim}",
-            got=f"{x} and {len(starts)} starts",
-            need="one start per axis",
-            shapes=(x.shape, (len(starts),)),
-        )
-    for start in starts:
-        of_kind(op, "integer", rank_zero(op, start, "a start"))
-    if starts:
-        same_dtype(op, *starts)
 
 
 def gather(

@@ -23,7 +23,7 @@ from tenferro.primitives._checks import (
 from tenferro.primitives._dtype import DType
 from tenferro.primitives._errors import InvalidParameterError, ShapeMismatchError
 from tenferro.primitives._handle import H, Handle, Scalar
-from tenferro.primitives._primitive import Linear, Mixed, bind
+from tenferro.primitives._primitive import Linear, Mixed, bind, in_front, pointwise
 from tenferro.primitives._simplify import defined_by, literal
 from tenferro.primitives.comparison import select
 from tenferro.primitives.constants import constant, zeros_like
@@ -61,6 +61,9 @@ class Reshape(Linear):
     def transpose_x(self, ct: Handle, x: Handle) -> Handle:
         return reshape(ct, x.shape)
 
+    def batch(self, size: int, batched: Sequence[bool], x: Handle) -> Handle:
+        return reshape(x, (size, *self.shape))
+
 
 class Transpose(Linear):
     """Axes in another order.   y.shape[i] = x.shape[permutation[i]]"""
@@ -86,6 +89,14 @@ class Transpose(Linear):
 
     def transpose_x(self, ct: Handle, x: Handle) -> Handle:
         return transpose(ct, inverse(self.permutation))
+
+    def batch(self, size: int, batched: Sequence[bool], x: Handle) -> Handle:
+        return transpose(x, (0, *behind(self.permutation)))
+
+
+def behind(axes: Sequence[int]) -> tuple[int, ...]:
+    """The axes, behind one more."""
+    return tuple(axis + 1 for axis in axes)
 
 
 def inverse(permutation: Sequence[int]) -> tuple[int, ...]:
@@ -149,6 +160,9 @@ class BroadcastInDim(Linear):
         repeated = [axis for axis in range(len(self.shape)) if axis not in kept]
         return reshape(reduction.reduce_sum(ct, repeated), x.shape)
 
+    def batch(self, size: int, batched: Sequence[bool], x: Handle) -> Handle:
+        return broadcast_in_dim(x, (size, *self.shape), (0, *behind(self.dimensions)))
+
 
 class Slice(Linear):
     """y[i] = x[start + i·strides] along every axis, up to limit"""
@@ -190,6 +204,9 @@ class Slice(Linear):
         taken = [start + n for start, n in zip(self.start, spread, strict=True)]
         high = [n - end for n, end in zip(x.shape, taken, strict=True)]
         return pad(ct, constant(0, ct.dtype), self.start, high, [s - 1 for s in self.strides])
+
+    def batch(self, size: int, batched: Sequence[bool], x: Handle) -> Handle:
+        return slice(x, (0, *self.start), (size, *self.limit), (1, *self.strides))
 
 
 class Pad(Linear):
@@ -250,6 +267,17 @@ class Pad(Linear):
         reached = pad(true, false, self.low, self.high, self.interior)
         return reduction.reduce_sum(select(reached, zeros_like(ct), ct), range(ct.ndim))
 
+    def batch(self, size: int, batched: Sequence[bool], x: Handle, value: Handle) -> Handle:
+        """A value of each example's own is filled in afterwards."""
+        around = [(0, *n) for n in (self.low, self.high, self.interior)]
+        x = in_front(x, batched[0], size)
+        if not batched[1]:
+            return pad(x, value, *around)
+        true, false = constant(True, bool, x.shape), constant(False, bool)
+        padded = pad(x, constant(0, x.dtype), *around)
+        own = broadcast_in_dim(value, padded.shape, (0,))
+        return select(pad(true, false, *around), padded, own)
+
 
 class Concatenate(Linear):
     """Join along one axis."""
@@ -295,6 +323,10 @@ class Concatenate(Linear):
         limit[d] = start[d] + xs[index].shape[d]
         return slice(ct, start, limit)
 
+    def batch(self, size: int, batched: Sequence[bool], *xs: Handle) -> Handle:
+        spread = [in_front(x, is_batched, size) for x, is_batched in zip(xs, batched, strict=True)]
+        return concatenate(spread, self.dimension + 1)
+
 
 class Reverse(Linear):
     """The elements in reverse order along some axes; its own transpose."""
@@ -315,11 +347,15 @@ class Reverse(Linear):
     def transpose_x(self, ct: Handle, x: Handle) -> Handle:
         return reverse(ct, self.dimensions)
 
+    def batch(self, size: int, batched: Sequence[bool], x: Handle) -> Handle:
+        return reverse(x, behind(self.dimensions))
+
 
 class Convert(Linear):
     """The same values in another dtype; linear over the reals between inexact dtypes"""
 
     key = "std::convert"
+    batch = pointwise
     dtype: DType
 
     def __post_init__(self) -> None:
@@ -339,6 +375,7 @@ class StopGradient(Mixed):
     """y = x, and dy = 0"""
 
     key = "std::stop_gradient"
+    batch = pointwise
     linear = ()
 
     def abstract_eval(self, x: Aval) -> Aval:

@@ -6,7 +6,7 @@ This layer knows no concrete primitive, no tensor and no number. Read in this or
 
 from tenferro.tidu._context import ADContext, Rules
 from tenferro.tidu._derive import Linearization, linearize_keys, pullback, pushforward
-from tenferro.tidu._emit import RuleBuilder, emit
+from tenferro.tidu._emit import RuleBuilder, emit, flow_of, in_rule
 from tenferro.tidu._errors import (
     DifferentiationError,
     DuplicateWrtError,
@@ -61,7 +61,9 @@ __all__ = [
     "Value",
     "cotangent_leaf",
     "emit",
+    "flow_of",
     "fresh_id",
+    "in_rule",
     "linear_transpose",
     "linearize",
     "linearize_keys",

@@ -138,6 +138,16 @@ def sweeping(run: Pass, context: ADContext | None) -> Iterator[RuleBuilder]:
         _open.passes = outer
 
 
+def in_rule() -> bool:
+    """Whether a rule is being run: what it calls must stay in the graph."""
+    return bool(_open.passes)
+
+
+def flow_of(key: ValueKey) -> Flow:
+    """The passes that are open now and in which a key is active."""
+    return tuple([run for run in _open.passes if key in run.nodes or key in run.seeds])
+
+
 class RuleBuilder:
     """What a rule is handed: emit operations, reach the context, make zeros, add terms."""
 

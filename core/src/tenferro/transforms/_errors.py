@@ -21,5 +21,17 @@ class ArgumentNumberError(TenferroError, ValueError):
     """Report an ``argnums`` that the call does not have. Fields: ``argnums``, ``count``."""
 
 
+class GraphTooLargeError(TenferroError, ValueError):
+    """Report a graph that is too large to be drawn whole. Fields: ``count``, ``limit``."""
+
+
 class GradientCheckError(TenferroError, AssertionError):
     """Report a derivative that disagrees with differences. Fields: ``mode``, ``got``, ``need``."""
+
+
+class BatchAxisError(TenferroError, ValueError):
+    """Report axes or sizes that do not fit under ``vmap``. Fields: ``got``, ``need``."""
+
+
+class BatchingWarning(UserWarning):
+    """Say that a primitive has no batching rule and is applied to one example at a time."""

@@ -23,7 +23,7 @@ from tenferro.transforms import _tree
 from tenferro.transforms._errors import TangentMismatchError
 from tenferro.transforms._grad import check_differentiable, grad, regroup
 from tenferro.transforms._record import Loans, Name, Recording, make_known, record
-from tenferro.transforms._settle import as_user, key_of, settle
+from tenferro.transforms._settle import as_user, key_of, pending, settle
 
 _SCALARS = frozenset(SCALARS)
 
@@ -78,7 +78,7 @@ def _jvp(
     plain = recording.plain and not any(isinstance(t, Array) for t in _tree.flatten(tangents)[0])
     inputs = [*recording.wrt, *given]
     if any([is_traced(seed) for seed in given]):
-        found = [Array(key) for key in emit()]
+        found = pending(emit())
     else:
         found = settle(kind, [*outputs, *aux.keys], inputs, emit, plain, backend)
     count = len(outputs)

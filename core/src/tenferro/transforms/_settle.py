@@ -25,6 +25,7 @@ from tenferro.computegraph import (
     signature,
 )
 from tenferro.primitives._aval import Aval
+from tenferro.tidu import flow_of, in_rule
 
 if TYPE_CHECKING:
     from tenferro.backend import Backend, Executable
@@ -40,18 +41,22 @@ def settle(
     emit: Callable[[], Sequence[ValueKey]],
     plain: bool,
     backend: Any = None,
+    stand_ins: Sequence[ValueKey] | None = None,
 ) -> list[Any]:
     """The values that ``emit`` describes: operands if ``plain`` and nothing is open, else Arrays.
 
     ``inputs`` are the fresh keys of the transform, in order; whatever else the primal reads is
-    found. ``kind`` says which transform this is, with all that changes its program.
+    found. ``kind`` says which transform this is, with all that changes its program. Where the
+    inputs are examples of a batch, ``stand_ins`` are the batches, which the program reads instead.
     """
-    if any([is_traced(key) for key in primal]):
-        return [Array(key) for key in emit()]
+    if in_rule() or any([is_traced(key) for key in (*primal, *(stand_ins or ()))]):
+        return pending(emit())
     structure, leaves = signature(inputs, primal, history)
+    if stand_ins is not None:
+        leaves[: len(inputs)] = stand_ins
     operands = [leaf.operand for leaf in leaves]
     if any([operand is UNKNOWN for operand in operands]):
-        return [Array(key) for key in emit()]
+        return pending(emit())
     chosen = select_backend(backend, operands)
     avals = tuple([leaf.aval for leaf in leaves])
 
@@ -63,6 +68,11 @@ def settle(
     take = chosen.asoperand
     results = program.executable(*[take(x, aval) for x, aval in zip(operands, avals, strict=True)])
     return deliver(results, program.output_avals, chosen, operands, plain)
+
+
+def pending(keys: Sequence[ValueKey]) -> list[Any]:
+    """Arrays on values that stay in the graph; inside a rule, with the flow that runs in them."""
+    return [Array(key, flow_of(key)) for key in keys]
 
 
 def history(key: ValueKey) -> Definition | None:

@@ -63,3 +63,16 @@ def map_leaves(function: Callable[[Any], Any], tree: Any) -> Any:
     """The tree with the function applied to each leaf."""
     leaves, spec = flatten(tree)
     return unflatten(spec, [function(leaf) for leaf in leaves])
+
+
+def spread_prefix(prefix: Any, tree: Any) -> list[Any]:
+    """One entry of the prefix per leaf of the tree; ``None`` is an entry like any other.
+
+    Raises ValueError: if the prefix is no prefix of the tree.
+    """
+    leaves, _ = flatten(tree)
+    if prefix is None or isinstance(prefix, int):
+        return [prefix] * len(leaves)
+    entries = _optree().broadcast_prefix(prefix, tree, none_is_leaf=True, namespace="tenferro")
+    places = _optree().tree_leaves(tree, none_is_leaf=True, namespace="tenferro")
+    return [e for e, leaf in zip(entries, places, strict=True) if leaf is not None]

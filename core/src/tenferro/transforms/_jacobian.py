@@ -1,0 +1,276 @@
+"""Whole derivatives: ``jacfwd``, ``jacrev``, ``jacobian``, ``hessian``.
+
+The linear graph is emitted once for one direction and batched over a basis, so that no direction
+is a Python loop. Forward takes one direction per input element, reverse one per output element;
+``jacobian`` counts what either would cost. Read next: ``_look.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from math import prod
+from typing import Any
+
+from tenferro.computegraph import Linearized, ValueKey, flatten, new_leaf
+from tenferro.primitives import Handle, Primitive, constant, convert, eq, iota, reshape, transpose
+from tenferro.primitives._aval import Aval
+from tenferro.primitives.complex import complex as make_complex
+from tenferro.primitives.complex import conj, real
+from tenferro.tidu import ADContext, Linearization, linearize_keys
+from tenferro.transforms import _tree
+from tenferro.transforms._batch import batch
+from tenferro.transforms._errors import DifferentiationInputError
+from tenferro.transforms._grad import Argnums, check_differentiable, regroup
+from tenferro.transforms._record import Loans, Recording, record
+from tenferro.transforms._settle import history, key_of, settle
+
+MODES = ("forward", "reverse", "auto")
+Blocks = list[list[Handle]]  # [output leaf][input leaf]: shape [*output, *input]
+
+
+def jacobian(
+    function: Callable[..., Any],
+    argnums: Argnums = 0,
+    *,
+    mode: str = "auto",
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    backend: Any = None,
+    context: ADContext | None = None,
+) -> Callable[..., Any]:
+    """Make the function that computes the Jacobian: shape [*output, *argument] per pair of leaves.
+
+    The result has the structure of the output, with that of the argument inside each leaf (a tuple
+    of structures where ``argnums`` is a tuple). ``mode`` is forward (one direction per element of
+    the arguments), reverse (one per element of the output) or auto, which counts the operations of
+    either and takes the cheaper. For complex arguments the rows are gradients as ``grad`` defines
+    them; with ``holomorphic`` they are the complex derivative. With ``has_aux``, the function
+    returns (value, aux), and the result is (jacobian, aux).
+
+    Raises DifferentiationInputError: if an argument consists of integers or bools, or if complex
+    outputs are differentiated with respect to complex arguments without ``holomorphic``.
+
+    >>> import tenferro as tn
+    >>> square = tn.jacobian(lambda x: x * x)
+    >>> tn.trace(square, tn.Aval((3,), "float64")).program.output_avals
+    (f64[3,3],)
+    """
+    if mode not in MODES:
+        raise ValueError(f"mode is one of {', '.join(MODES)}, not {mode!r}")
+    positions = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+
+    def compute(args: tuple[Any, ...], kwargs: dict[str, Any], loans: Loans) -> Any:
+        chosen = [i + len(args) if i < 0 else i for i in positions]
+        recording = record(function, args, kwargs, chosen, loans, has_aux)
+        outputs = [key_of(x) for x in recording.outputs]
+        _check(recording.wrt, outputs, holomorphic)
+        aux = recording.aux.keys
+
+        def emit() -> list[ValueKey]:
+            linear = linearize_keys(outputs, recording.wrt, space=Primitive.space, context=context)
+            rows = _blocks(linear, outputs, recording.wrt, mode, holomorphic)
+            return [*aux, *[block.key for row in rows for block in row]]
+
+        kind = ("jacobian", mode, holomorphic, len(outputs), context)
+        found = settle(kind, [*outputs, *aux], recording.wrt, emit, recording.plain, backend)
+        nested = _nest(found[len(aux) :], recording, isinstance(argnums, int))
+        return (nested, recording.aux.with_values(found[: len(aux)])) if has_aux else nested
+
+    @wraps(function)
+    def whole(*args: Any, **kwargs: Any) -> Any:
+        with Loans() as loans:
+            return compute(args, kwargs, loans)
+
+    return whole
+
+
+def jacfwd(function: Callable[..., Any], argnums: Argnums = 0, **options: Any) -> Any:
+    """Make the function that computes the Jacobian forward: ``jacobian`` with mode="forward".
+
+    The right choice where the output has more elements than the arguments.
+
+    >>> import tenferro as tn
+    >>> tn.trace(tn.jacfwd(lambda x: x * x), tn.Aval((2,), "float64")).program.output_avals
+    (f64[2,2],)
+    """
+    return jacobian(function, argnums, mode="forward", **options)
+
+
+def jacrev(function: Callable[..., Any], argnums: Argnums = 0, **options: Any) -> Any:
+    """Make the function that computes the Jacobian in reverse: ``jacobian`` with mode="reverse".
+
+    The right choice where the output has few elements; for a scalar it is ``grad``.
+
+    >>> import tenferro as tn
+    >>> tn.trace(tn.jacrev(lambda x: (x * x).sum()), tn.Aval((2,), "f64")).program.output_avals
+    (f64[2],)
+    """
+    return jacobian(function, argnums, mode="reverse", **options)
+
+
+def hessian(
+    function: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False, **options: Any
+) -> Any:
+    """Make the function that computes second derivatives: shape [*output, *argument, *argument].
+
+    Forward over reverse: the reverse sweep is recorded once and pushed forward in all directions
+    of the argument together. For many arguments (a tuple of ``argnums``) or pytrees the result is
+    nested as the Jacobian of the Jacobian is.
+
+    >>> import tenferro as tn
+    >>> tn.trace(tn.hessian(lambda x: (x * x).sum()), tn.Aval((2,), "f64")).program.output_avals
+    (f64[2,2],)
+    """
+    first = jacrev(function, argnums, has_aux=has_aux, **options)
+    return jacfwd(first, argnums, has_aux=has_aux, **options)
+
+
+def _check(wrt: Sequence[ValueKey], outputs: Sequence[ValueKey], holomorphic: bool) -> None:
+    for key in wrt:
+        check_differentiable(key)
+    given, got = (any(key.aval.dtype.is_complex for key in keys) for keys in (wrt, outputs))
+    if holomorphic and not all(key.aval.dtype.is_complex for key in wrt):
+        raise DifferentiationInputError(
+            "holomorphic=True needs complex arguments\n"
+            f"  got        {', '.join(str(key.aval) for key in wrt)}",
+            argument="",
+            aval=wrt[0].aval,
+        )
+    if given and got and not holomorphic:
+        raise DifferentiationInputError(
+            "complex outputs have no single Jacobian in complex arguments\n"
+            f"  got        {', '.join(str(key.aval) for key in wrt)}\n"
+            "  hint       pass holomorphic=True if the function is, or differentiate `.real` and\n"
+            "             `.imag` of its value",
+            argument="",
+            aval=wrt[0].aval,
+        )
+
+
+def _blocks(
+    linear: Linearization,
+    outputs: Sequence[ValueKey],
+    wrt: Sequence[ValueKey],
+    mode: str,
+    holomorphic: bool,
+) -> Blocks:
+    """One block per pair of leaves, in the mode that was asked for or is cheaper."""
+    if mode == "auto":
+        mode = cheaper_mode(linear, outputs, wrt)
+    if mode == "forward":
+        columns = [_columns(linear, outputs, wrt, i, holomorphic) for i in range(len(wrt))]
+        return [list(row) for row in zip(*columns, strict=True)]
+    return [_rows(linear, outputs, wrt, k, holomorphic) for k in range(len(outputs))]
+
+
+def _columns(
+    linear: Linearization, outputs: Sequence[ValueKey], wrt: Sequence[ValueKey], i: int,
+    holomorphic: bool,
+) -> list[Handle]:  # fmt: skip
+    """The derivative of every output in all directions of argument i."""
+    aval: Aval = wrt[i].aval
+
+    def push(factor: complex) -> list[Handle]:
+        seed, basis = _basis(aval, factor)
+        tangents = linear.apply([seed if j == i else None for j in range(len(wrt))])
+        found = _batched(tangents, outputs, seed, basis, aval.size)
+        return [_axes_last(y, aval, key.aval) for y, key in zip(found, outputs, strict=True)]
+
+    columns = push(1)
+    if holomorphic or not aval.dtype.is_complex:
+        return columns
+    # df along 1 and i are the real and imaginary parts of g, where df = Re(conj(g) dz)
+    return [make_complex(x, y) for x, y in zip(columns, push(1j), strict=True)]
+
+
+def _rows(
+    linear: Linearization, outputs: Sequence[ValueKey], wrt: Sequence[ValueKey], k: int,
+    holomorphic: bool,
+) -> list[Handle]:  # fmt: skip
+    """The derivative of output k in every argument."""
+    aval: Aval = outputs[k].aval
+
+    def pull(factor: complex) -> list[Handle]:
+        seed, basis = _basis(aval, factor)
+        cotangents = linear.transpose([seed if j == k else None for j in range(len(outputs))])
+        found = _batched(cotangents, wrt, seed, basis, aval.size)
+        return [reshape(x, (*aval.shape, *x.shape[1:])) for x in found]
+
+    rows = pull(1)
+    if holomorphic:
+        return [conj(x) for x in rows]
+    if not aval.dtype.is_complex:
+        return rows
+    # ⟨1, J dx⟩ and ⟨i, J dx⟩ are the real and imaginary parts of J dx for real dx
+    return [make_complex(real(x), real(y)) for x, y in zip(rows, pull(1j), strict=True)]
+
+
+def _basis(aval: Aval, factor: complex) -> tuple[Handle, Handle]:
+    """A placeholder for one direction, and all unit directions: shape [size, *shape]."""
+    n = aval.size
+    ones = convert(eq(iota((n, n), 0, "int64"), iota((n, n), 1, "int64")), aval.dtype)
+    if factor != 1:
+        ones = ones * factor
+    return Handle(new_leaf("direction", aval)), reshape(ones, (n, *aval.shape))
+
+
+def _batched(
+    values: Sequence[Any], like: Sequence[ValueKey], seed: Handle, basis: Handle, size: int
+) -> list[Handle]:
+    """The values for all directions; zeros where nothing flows."""
+    keys = [value.key for value in values if value is not None]
+    found = iter(batch(keys, {seed.key: basis}, size))
+    result = []
+    for value, key in zip(values, like, strict=True):
+        one = None if value is None else next(found)
+        aval = key.aval
+        result.append(constant(0, aval.dtype, (size, *aval.shape)) if one is None else one)
+    return result
+
+
+def _axes_last(y: Handle, argument: Aval, output: Aval) -> Handle:
+    """Directions in front become the axes of the argument at the end."""
+    order = (*range(1, y.ndim), 0)
+    return reshape(transpose(y, order), (*output.shape, *argument.shape))
+
+
+def _nest(leaves: Sequence[Any], recording: Recording, single: bool) -> Any:
+    """The blocks in the structure of the output, that of the arguments inside each leaf."""
+    count = len(recording.wrt)
+    rows = [leaves[start : start + count] for start in range(0, len(leaves), count)]
+    inner = [regroup(row, recording.specs) for row in rows]
+    return _tree.unflatten(recording.out_spec, [row[0] if single else row for row in inner])
+
+
+def cheaper_mode(
+    linear: Linearization, outputs: Sequence[ValueKey], wrt: Sequence[ValueKey]
+) -> str:
+    """Forward or reverse, by the operations that all directions of either take together."""
+    into = sum(key.aval.size for key in wrt)
+    out = sum(key.aval.size for key in outputs)
+    tangents = [Handle(new_leaf("direction", key.aval)) for key in wrt]
+    cotangents = [Handle(new_leaf("direction", key.aval)) for key in outputs]
+    forward = into * _cost(linear.apply(tangents))
+    reverse = out * _cost(linear.transpose(cotangents))
+    return "forward" if forward <= reverse else "reverse"
+
+
+def _cost(ends: Sequence[Any]) -> int:
+    """Multiplications and additions in the linear part of a graph, roughly one per element."""
+    graph = flatten((), [end.key for end in ends if end is not None], history)
+    total = 1
+    for node in graph.nodes:
+        if isinstance(node.role, Linearized):
+            total += operations(node.operation, [graph.avals[i] for i in node.inputs],
+                                graph.avals[node.outputs[0]])  # fmt: skip
+    return total
+
+
+def operations(operation: Any, inputs: Sequence[Aval], output: Aval) -> int:
+    """Arithmetic operations of one equation: the elements it touches, times the contracted ones."""
+    contracted = getattr(operation, "lhs_contract", None)
+    if contracted is None:
+        return max([output.size, *[aval.size for aval in inputs]])
+    terms = prod(inputs[0].shape[axis] for axis in contracted)
+    return 2 * output.size * terms

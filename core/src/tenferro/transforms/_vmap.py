@@ -1,0 +1,228 @@
+"""Write a function for one example, run it on a batch: ``vmap``.
+
+The function is recorded on arrays that stand for one example; the recorded graph is then batched
+by one rule per primitive, so nothing runs in a loop. Values of an example are unknown while it is
+recorded; what the function closes over is known as ever. Read next: ``_jacobian.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any, NamedTuple
+
+from tenferro.array import Array
+from tenferro.array._array import SCALARS
+from tenferro.array._convert import aval_of_operand, borrowing
+from tenferro.array._errors import at_user_line
+from tenferro.computegraph import ValueKey, new_leaf
+from tenferro.primitives import Handle, transpose
+from tenferro.primitives._primitive import in_front
+from tenferro.tidu import Trace, pinned_leaf
+from tenferro.transforms import _tree
+from tenferro.transforms._batch import batch
+from tenferro.transforms._errors import BatchAxisError
+from tenferro.transforms._record import Loans, Name, borrow, make_known, parameter_names
+from tenferro.transforms._settle import key_of, settle
+
+_SCALARS = frozenset(SCALARS)
+
+
+class _Mapped(NamedTuple):
+    """One mapped leaf: its batch, where the batch axis is, and the placeholder of one example."""
+
+    name: str
+    batch: Handle
+    axis: int
+    example: ValueKey
+
+
+def vmap(
+    function: Callable[..., Any],
+    in_axes: Any = 0,
+    out_axes: Any = 0,
+    *,
+    axis_size: int | None = None,
+    backend: Any = None,
+) -> Callable[..., Any]:
+    """Make the function that applies ``function`` to every example of a batch.
+
+    ``in_axes`` says along which axis of each argument the examples lie: an integer for all, or one
+    entry per argument, each an integer, ``None`` (the argument is shared) or a prefix of its
+    pytree. ``out_axes`` says the same of the result; ``None`` asks for a result that does not
+    depend on the example. Keyword arguments are mapped along axis 0. ``axis_size`` is needed only
+    where no argument is mapped.
+
+    Raises BatchAxisError: if axes do not exist or sizes differ.
+    Raises ConcretizationError: if the function asks for the value of an example.
+
+    >>> import tenferro as tn
+    >>> per_row = tn.vmap(lambda row, w: (row * w).sum(), in_axes=(0, None))
+    >>> print(tn.trace(per_row, tn.Aval((5, 3), "float64"), tn.Aval((3,), "float64")))
+    graph(x0: f64[5,3], x1: f64[3]) {
+      %2 = broadcast_in_dim[shape=(5, 3), dimensions=(1,)] %1 : f64[5,3]
+      %3 = mul %0 %2                       : f64[5,3]
+      %4 = reduce_sum[axes=(1,)] %3        : f64[5]
+      return %4
+    }
+    """
+
+    @wraps(function)
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        with Loans() as loans:
+            return _Call(function, axis_size, loans).run(args, kwargs, in_axes, out_axes, backend)
+
+    return mapped
+
+
+class _Call:
+    """One call of a mapped function."""
+
+    def __init__(self, function: Callable[..., Any], size: int | None, loans: Loans) -> None:
+        self._function = function
+        self._size = size
+        self._loans = loans
+        self._trace = Trace()
+        self._leaves: list[_Mapped] = []
+        self._borrowed: dict[int, ValueKey] = {}
+        self._plain = True
+
+    def run(
+        self, args: Sequence[Any], kwargs: dict[str, Any], in_axes: Any, out_axes: Any, backend: Any
+    ) -> Any:
+        """Record one example, batch it, and give the result the structure that it had."""
+        names = parameter_names(self._function, len(args))
+        axes = _per_argument(in_axes, len(args))
+        given = zip(args, names, axes, strict=True)
+        examples = [self._examples(arg, name, axis) for arg, name, axis in given]
+        named = {name: self._examples(arg, name, 0) for name, arg in kwargs.items()}
+        size = self._joint_size()
+        try:
+            with borrowing(self._borrowed):
+                result = self._function(*examples, **named)
+        finally:
+            self._trace.open = False
+        leaves, spec = _tree.flatten(result)
+        outputs = [key_of(leaf) for leaf in leaves]
+        places = _prefix(out_axes, result, "out_axes")
+        found = self._settle(outputs, places, size, backend)
+        return _tree.unflatten(spec, found)
+
+    def _settle(
+        self, outputs: list[ValueKey], places: Sequence[int | None], size: int, backend: Any
+    ) -> list[Any]:
+        def emit() -> list[ValueKey]:
+            leaves = {m.example: moved(m.batch, m.axis, 0) for m in self._leaves}
+            values = batch(outputs, leaves, size)
+            triples = zip(outputs, values, places, strict=True)
+            return [_placed(key, value, axis, size).key for key, value, axis in triples]
+
+        kind = ("vmap", size, tuple([m.axis for m in self._leaves]), tuple(places))
+        inputs = [m.example for m in self._leaves]
+        batches = [m.batch.key for m in self._leaves]
+        return settle(kind, outputs, inputs, emit, self._plain, backend, batches)
+
+    def _examples(self, arg: Any, name: str, axes: Any) -> Any:
+        """The argument with placeholders in the places of its mapped leaves."""
+        if axes is None:
+            self._plain = borrow(arg, name, self._borrowed, self._loans) and self._plain
+            return arg
+        leaves, spec = _tree.flatten(arg)
+        entries = _prefix(axes, arg, "in_axes")
+        rows = zip(leaves, entries, _tree.paths(arg, name), strict=True)
+        return _tree.unflatten(spec, [self._example(x, axis, label) for x, axis, label in rows])
+
+    def _example(self, leaf: Any, axis: int | None, name: str) -> Any:
+        if axis is None:
+            self._plain = borrow(leaf, name, self._borrowed, self._loans) and self._plain
+            return leaf
+        whole = self._batch(leaf, name)
+        if not -whole.ndim <= axis < whole.ndim:
+            raise _wrong_axis(name, whole, axis)
+        along = axis % whole.ndim
+        label = Name(name, self._trace.id.serial)
+        example = pinned_leaf(label, whole.aval.without((along,)), self._trace)
+        self._leaves.append(_Mapped(name, whole, along, example))
+        return Array(example)
+
+    def _batch(self, leaf: Any, name: str) -> Handle:
+        """The value of a mapped leaf for all examples."""
+        if isinstance(leaf, Array):
+            self._plain = False
+            make_known(leaf)
+            return leaf
+        if type(leaf) in _SCALARS:
+            raise _no_axis(name, f"the number {leaf!r}")
+        key = new_leaf(Name(name, self._trace.id.serial), aval_of_operand(leaf))
+        self._loans.lend(key, leaf)
+        return Handle(key)
+
+    def _joint_size(self) -> int:
+        """The number of examples."""
+        sizes = {m.batch.shape[m.axis] for m in self._leaves}
+        if self._size is not None:
+            sizes.add(self._size)
+        if len(sizes) == 1:
+            return sizes.pop()
+        listed = ", ".join(f"{m.name} {m.batch.shape[m.axis]}" for m in self._leaves)
+        fact = "sizes of the mapped axes differ" if sizes else "no argument is mapped"
+        raise _refused(fact, listed or "in_axes=None everywhere", "one size, or axis_size=")
+
+
+def moved(x: Handle, source: int, place: int) -> Handle:
+    """The value with one axis in another place."""
+    order = [axis for axis in range(x.ndim) if axis != source]
+    order.insert(place, source)
+    return transpose(x, order)
+
+
+def _placed(key: ValueKey, value: Handle | None, axis: int | None, size: int) -> Handle:
+    """An output with its batch axis where the user wants it."""
+    if axis is None:
+        if value is not None:
+            fact = "out_axes=None for a result that depends on the example"
+            raise _refused(fact, str(key.aval), "an axis for this result")
+        return Handle(key)
+    if not -key.aval.ndim - 1 <= axis <= key.aval.ndim:
+        need = f"{-key.aval.ndim - 1} <= axis <= {key.aval.ndim}"
+        raise _refused("out_axes out of range", f"axis {axis} for examples {key.aval}", need)
+    found = in_front(Handle(key), False, size) if value is None else value
+    return moved(found, 0, axis % found.ndim)
+
+
+def _per_argument(axes: Any, count: int) -> Sequence[Any]:
+    """One entry of ``in_axes`` per argument."""
+    if axes is None or isinstance(axes, int):
+        return [axes] * count
+    if isinstance(axes, (tuple, list)) and len(axes) == count:
+        return axes
+    need = f"an integer, None, or a tuple of {count}, one per argument"
+    raise _refused("in_axes does not fit the call", repr(axes), need)
+
+
+def _prefix(axes: Any, tree: Any, what: str) -> list[Any]:
+    try:
+        found = _tree.spread_prefix(axes, tree)
+    except ValueError:
+        need = "integers and None in containers that the value has too"
+        raise _refused(f"{what} does not fit the value", repr(axes), need) from None
+    if any(axis is not None and not isinstance(axis, int) for axis in found):
+        raise _refused(f"{what} holds something else than axes", repr(axes), "integers and None")
+    return found
+
+
+def _wrong_axis(name: str, x: Handle, axis: int) -> BatchAxisError:
+    if not x.ndim:
+        return _no_axis(name, str(x.aval))
+    need = f"{-x.ndim} <= axis < {x.ndim}"
+    return _refused(f"in_axes of {name} out of range", f"axis {axis} for {x.aval}", need)
+
+
+def _no_axis(name: str, got: str) -> BatchAxisError:
+    need = "an array with a batch axis, or None in in_axes to share the value"
+    return _refused(f"{name} has no axis to map", got, need)
+
+
+def _refused(fact: str, got: str, need: str) -> BatchAxisError:
+    text = f"vmap: {fact}\n  got        {got}\n  need       {need}"
+    return at_user_line(BatchAxisError(text, got=got, need=need))
