@@ -18,11 +18,11 @@ from tenferro.primitives import Aval
 from tenferro_conformance.case import Case, Stored
 from tenferro_conformance.engine import Outcome, Session
 from tenferro_conformance.errors import LawViolationError
-from tenferro_conformance.programs import FACTORS, linear_groups
+from tenferro_conformance.programs import EXAMPLES, FACTORS, linear_groups
 from tenferro_conformance.tolerances import same_bits, sum_of_products
 
 __all__ = [
-    "node_by_node", "require_adjoint", "require_aval", "require_decomposition",
+    "node_by_node", "require_adjoint", "require_aval", "require_batching", "require_decomposition",
     "require_derivatives", "require_double_transpose",
     "require_fidelity", "require_linearity", "require_modes_agree", "require_purity",
     "require_round_trip",
@@ -257,6 +257,36 @@ def require_decomposition(out: Outcome) -> None:
             order=int(out.case.tol != "exact"),
             scale=(out.case.scale or (None,))[0],
         )
+
+
+def require_batching(out: Outcome) -> None:
+    """A batch gives what its examples give one by one."""
+    names = [name for name in out.places if name.startswith("whole")]
+    for name in names:
+        whole = out[name]
+        number, place = name.removeprefix("whole").split("_")
+        for k in range(EXAMPLES):
+            want = out[f"alone{number}_{k}_{place}"]
+            got = whole[k] if whole.ndim > want.ndim else whole
+            _require_alike(out, got, want, f"subset {number}, example {k}, output {place}")
+
+
+def _require_alike(out: Outcome, got: Array, want: Array, what: str) -> None:
+    """The same number within the tolerance class; nan and infinities in the same places."""
+    if got.shape != want.shape or got.dtype != want.dtype:
+        raise LawViolationError(
+            f"{out.case.id} {what}: {got.dtype}{got.shape} for {want.dtype}{want.shape}"
+        )
+    if want.dtype.kind in "biu":
+        if not np.array_equal(got, want):
+            raise LawViolationError(f"{out.case.id} {what}: {got.tolist()} for {want.tolist()}")
+        return
+    finite = np.isfinite(want)
+    if not np.array_equal(got[~finite], want[~finite], equal_nan=True):
+        raise LawViolationError(f"{out.case.id} {what}: another nan or infinity")
+    out.require_close(
+        got[finite], want[finite], what, scale=_largest(*out.recorder.fed.values(), want)
+    )
 
 
 def node_by_node(out: Outcome) -> dict[str, Array]:

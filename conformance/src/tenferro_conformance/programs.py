@@ -7,11 +7,15 @@ outputs, v and u tangents, w cotangents.
 
 from __future__ import annotations
 
+import numpy as np
+
+from tenferro.primitives import Handle
+from tenferro.transforms import batch
 from tenferro_conformance.case import Case
 from tenferro_conformance.engine import Recorder, double_transpose, jvp, operation_of, vjp
 
 __all__ = [
-    "adjoint", "decomposed", "derivatives", "linearity", "modes",
+    "adjoint", "batched_adjoint", "batched_value", "decomposed", "derivatives", "linearity", "modes",
     "transposed_twice", "value",
 ]  # fmt: skip
 
@@ -110,6 +114,58 @@ def decomposed(r: Recorder) -> None:
     r.output_all("y", r.apply(xs))
     found = r.operation.decompose(*xs)
     r.output_all("d", list(found) if isinstance(found, tuple) else [found])
+
+
+#: number of examples in a batch
+EXAMPLES = 2
+
+
+def batched_value(r: Recorder) -> None:
+    """f of a batch, and of each example alone: all inputs batched together, then one at a time"""
+    subsets = [range(len(r.case.inputs))]
+    if len(r.case.inputs) > 1:
+        subsets += [range(i, i + 1) for i in range(len(r.case.inputs))]
+    for number, subset in enumerate(subsets):
+        examples = [_examples(r, f"b{number}_{i}", i) for i in subset]
+        template = r.inputs()
+        leaves = {template[i].key: whole for i, (whole, _) in zip(subset, examples, strict=True)}
+        ys = r.apply(template)
+        found = batch([y.key for y in ys], leaves, EXAMPLES)
+        r.output_all(
+            f"whole{number}_", [y if b is None else b for y, b in zip(ys, found, strict=True)]
+        )
+        for k in range(EXAMPLES):
+            alone = list(template)
+            for i, (_, single) in zip(subset, examples, strict=True):
+                alone[i] = single[k]
+            r.output_all(f"alone{number}_{k}_", r.apply(alone))
+
+
+def _examples(r: Recorder, name: str, i: int) -> tuple[Handle, list[Handle]]:
+    """Input i for a batch: the stored numbers, and the same the other way round; each alone too."""
+    first = r.case.inputs[i].array()
+    both = [first, np.flip(first, 0) if first.ndim else first]
+    whole = r.feed(f"{name}_whole", np.stack(both))
+    return whole, [r.feed(f"{name}_alone{k}", array) for k, array in enumerate(both)]
+
+
+def batched_adjoint(r: Recorder) -> None:
+    """J·v and Jᵀ·w of a batch, and of each example alone"""
+    count = len(r.case.inputs)
+    examples = [_examples(r, f"b{i}", i) for i in range(count)]
+    template = r.inputs()
+    wrt, ys = r.wrt(template), r.apply(template)
+    vs, ws = r.tangents("v", wrt), r.tangents("w", ys)
+    found = [*jvp(ys, wrt, vs), *vjp(ys, wrt, ws)]
+    flowing = [x for x in found if x is not None]
+    leaves = {x.key: whole for x, (whole, _) in zip(template, examples, strict=True)}
+    values = batch([x.key for x in flowing], leaves, EXAMPLES)
+    r.output_all("whole0_", [x if b is None else b for x, b in zip(flowing, values, strict=True)])
+    for k in range(EXAMPLES):
+        xs = [single[k] for _, single in examples]
+        at, out = r.wrt(xs), r.apply(xs)
+        alone = [*jvp(out, at, vs), *vjp(out, at, ws)]
+        r.output_all(f"alone0_{k}_", [x for x in alone if x is not None])
 
 
 def is_typical(case: Case) -> bool:

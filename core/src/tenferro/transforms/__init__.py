@@ -1,8 +1,9 @@
 """Transforms of functions: derivatives in both modes, ``jit``, and looking at graphs.
 
-Read in this order: ``_record``, ``_settle``, ``_grad``, ``_jvp``, ``_jit``, ``_batch``, ``_vmap``, ``_jacobian``, ``_look``, ``_check``.
+Read in this order: ``_record``, ``_settle``, ``_grad``, ``_jvp``, ``_jit``, ``_batch``, ``_vmap``, ``_jacobian``, ``_look``, ``_explain``, ``_check``.
 """
 
+from tenferro.transforms._batch import batch
 from tenferro.transforms._check import check_grads
 from tenferro.transforms._errors import (
     ArgumentNumberError,
@@ -10,9 +11,12 @@ from tenferro.transforms._errors import (
     BatchingWarning,
     DifferentiationInputError,
     GradientCheckError,
+    GraphTooLargeError,
     NonScalarOutputError,
     TangentMismatchError,
+    UnknownPrimitiveError,
 )
+from tenferro.transforms._explain import FunctionExplanation, PrimitiveExplanation, explain
 from tenferro.transforms._grad import grad, value_and_grad
 from tenferro.transforms._jacobian import hessian, jacfwd, jacobian, jacrev
 from tenferro.transforms._jit import Jitted, jit
@@ -25,13 +29,19 @@ __all__ = [
     "BatchAxisError",
     "BatchingWarning",
     "DifferentiationInputError",
+    "FunctionExplanation",
     "GradientCheckError",
     "GraphOf",
+    "GraphTooLargeError",
     "Jitted",
     "LinearMap",
     "NonScalarOutputError",
+    "PrimitiveExplanation",
     "TangentMismatchError",
+    "UnknownPrimitiveError",
+    "batch",
     "check_grads",
+    "explain",
     "grad",
     "hessian",
     "hvp",

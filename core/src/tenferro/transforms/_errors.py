@@ -25,6 +25,10 @@ class GraphTooLargeError(TenferroError, ValueError):
     """Report a graph that is too large to be drawn whole. Fields: ``count``, ``limit``."""
 
 
+class UnknownPrimitiveError(TenferroError, ValueError):
+    """Report a key that no installed plugin registered. Fields: ``key``, ``nearest``."""
+
+
 class GradientCheckError(TenferroError, AssertionError):
     """Report a derivative that disagrees with differences. Fields: ``mode``, ``got``, ``need``."""
 

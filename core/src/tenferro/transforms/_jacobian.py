@@ -272,5 +272,5 @@ def operations(operation: Any, inputs: Sequence[Aval], output: Aval) -> int:
     contracted = getattr(operation, "lhs_contract", None)
     if contracted is None:
         return max([output.size, *[aval.size for aval in inputs]])
-    terms = prod(inputs[0].shape[axis] for axis in contracted)
+    terms: int = prod(inputs[0].shape[axis] for axis in contracted)
     return 2 * output.size * terms

@@ -1,55 +1,190 @@
-"""Look at the graph of a function: ``trace``.
+"""Look at the graph of a function: ``trace``, and the forms that a graph can take.
 
-What is recorded is what would be recorded anywhere else; it is only not evaluated.
+What is recorded is what would be recorded anywhere else; it is only not evaluated. How pictures
+are made is in ``_views``. Read next: ``_explain.py``, which says how a graph would run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
+from tenferro.array._errors import at_user_line
 from tenferro.computegraph import (
     CompiledProgram,
-    Linearized,
     MaterializedGraph,
     compile_program,
     flatten,
 )
+from tenferro.primitives._source import source_text
+from tenferro.transforms import _views
+from tenferro.transforms._errors import GraphTooLargeError
 from tenferro.transforms._record import Loans, record
 from tenferro.transforms._settle import history, key_of
 
+_DRAWN = 400  # equations; a larger picture is no longer read
+_FOLDED = 80  # equations whose picture a notebook gets beside the text
+_ROWS = 1000  # lines of text in a notebook
+
 
 class GraphOf:
-    """The graph of a function at some arguments; print it."""
+    """The graph of a function at some arguments; print it, or draw it.
 
-    def __init__(self, graph: MaterializedGraph) -> None:
+    A notebook shows the text in colours. ``graph[10:20]`` and ``graph.around("%17")`` are parts of
+    it, with the same numbers, for a graph that is too large to be looked at whole.
+
+    >>> import tenferro as tn
+    >>> graph = tn.trace(tn.grad(lambda x: tn.sin(x) * x), tn.Aval((), "float64"))
+    >>> print(graph[1:3])
+    graph(x: f64[]) {
+      …                                    equation 0
+      %2 = cos %0                          : f64[]
+      %3 = mul %0 %2                       : f64[]
+      …                                    equation 3
+      return %4
+    }
+    """
+
+    def __init__(self, graph: MaterializedGraph, positions: Sequence[int] | None = None) -> None:
         self.graph = graph
+        self.positions = range(len(graph)) if positions is None else positions
 
     @cached_property
     def program(self) -> CompiledProgram:
-        """The program with its slots and frees."""
+        """The program of the whole graph, with its slots and frees."""
         return compile_program(self.graph)
 
     def counts(self) -> dict[str, int]:
         """Number of equations: primal, linear (forward flow) and transposed (backward flow)."""
         found = {"primal": 0, "linear": 0, "transposed": 0}
-        for node in self.graph.nodes:
-            role = node.role
-            if isinstance(role, Linearized):
-                found["transposed" if role.transposed else "linear"] += 1
-            else:
-                found["primal"] += 1
+        for i in self.positions:
+            found[_views.part_of(self.graph.nodes[i])] += 1
         return found
 
+    # ---- parts -----------------------------------------------------------------------------------
+
+    def __getitem__(self, chosen: slice) -> GraphOf:
+        """The equations at these positions; what they read from elsewhere is drawn as an input."""
+        return GraphOf(self.graph, self.positions[chosen])
+
+    def around(self, value: str | int, distance: int = 2) -> GraphOf:
+        """The equations at most so many steps from a value, upward and downward.
+
+        Raises ValueError: if the graph has no such value.
+        """
+        number = int(str(value).lstrip("%"))
+        if not 0 <= number < len(self.graph.avals):
+            raise ValueError(f"the graph has no value %{number}; %{len(self.graph.avals) - 1} is the last")
+        near = {number}
+        found: set[int] = set()
+        for _ in range(distance):
+            reached = {
+                i for i in self.positions if not near.isdisjoint(_values_of(self.graph, i))
+            }
+            found |= reached
+            near.update(v for i in reached for v in _values_of(self.graph, i))
+        return GraphOf(self.graph, sorted(found))
+
+    # ---- text ------------------------------------------------------------------------------------
+
     def __len__(self) -> int:
-        return len(self.graph)
+        return len(self.positions)
 
     def __str__(self) -> str:
-        return str(self.graph)
+        if len(self) == len(self.graph):
+            return str(self.graph)
+        head, rows, tail = self._rows()
+        return "\n".join([head, *[line for _, line, _ in rows], *tail])
 
     def __repr__(self) -> str:
         return str(self)
+
+    def _rows(self) -> tuple[str, list[tuple[str, str, str]], list[str]]:
+        """The text, taken apart: head, (part, line, user's line) of each equation, tail."""
+        lines = str(self.graph).split("\n")
+        nodes, rows, next_ = self.graph.nodes, [], 0
+        for i in self.positions:
+            rows += _gap(next_, i)
+            note = source_text(nodes[i].source) or ""
+            rows.append((_views.part_of(nodes[i]), lines[i + 1], note))
+            next_ = i + 1
+        return lines[0], rows + _gap(next_, len(nodes)), lines[len(nodes) + 1 :]
+
+    # ---- pictures --------------------------------------------------------------------------------
+
+    def to_mermaid(self, limit: int = _DRAWN) -> str:
+        """The graph as a flowchart for Mermaid; ``limit`` as for ``to_svg``.
+
+        >>> import tenferro as tn
+        >>> print(tn.trace(lambda x: -x, tn.Aval((), "float64")).to_mermaid().split("classDef")[0])
+        flowchart TD
+          n0(["#37;0  x<br/>f64[]"]):::input
+          n1("#37;1 = neg #37;0<br/>f64[]"):::primal
+          n2(["return #37;1"]):::output
+          n0 --> n1
+          n1 --> n2
+        """
+        return _views.mermaid(self._picture("to_mermaid", limit))
+
+    def to_dot(self) -> str:
+        """The graph for Graphviz, of any size."""
+        return _views.dot(_views.picture(self.graph, self.positions))
+
+    def to_svg(self, limit: int = _DRAWN) -> str:
+        """The graph as a picture in SVG, laid out from the top down.
+
+        Colours and marks tell primal equations from linear (J) and transposed ones (Jᵀ), dashed
+        lines are residuals, and the user's line is the tooltip of each box.
+
+        Raises GraphTooLargeError: if there are more equations than ``limit``.
+        """
+        return _views.svg(self._picture("to_svg", limit))
+
+    def _picture(self, method: str, limit: int) -> _views.Picture:
+        if len(self) > limit:
+            raise _too_large(self, method, limit)
+        return _views.picture(self.graph, self.positions)
+
+    def _repr_svg_(self) -> str | None:
+        return self.to_svg() if len(self) <= _DRAWN else None
+
+    def _repr_html_(self) -> str:
+        head, rows, tail = self._rows()
+        if len(rows) > _ROWS:
+            left = ("", f"  … {len(rows) - _ROWS} lines more; graph[a:b] shows a part", "")
+            rows = [*rows[:_ROWS], left]
+        drawn = self.to_svg() if len(self) <= _FOLDED else ""
+        return _views.html(head, rows, tail, self.counts(), drawn)
+
+
+def _values_of(graph: MaterializedGraph, position: int) -> tuple[int, ...]:
+    node = graph.nodes[position]
+    return (*node.inputs, *node.outputs)
+
+
+def _gap(start: int, stop: int) -> list[tuple[str, str, str]]:
+    """A line for equations that are not shown."""
+    if start >= stop:
+        return []
+    which = f"equation {start}" if stop == start + 1 else f"equations {start} to {stop - 1}"
+    return [("", f"  {'…':<36} {which}", "")]
+
+
+def _too_large(graph: GraphOf, method: str, limit: int) -> GraphTooLargeError:
+    count = len(graph)
+    last = f"%{graph.graph.outputs[0]}" if graph.graph.outputs else "%0"
+    return at_user_line(
+        GraphTooLargeError(
+            f"{method}: a picture of {count} equations is too large to be read\n"
+            f"  got        {count} equations\n"
+            f"  need       at most {limit}\n"
+            f"  hint       draw a part, graph[:{limit}].{method}() or "
+            f'graph.around("{last}").{method}(); or {method}(limit={count})',
+            count=count,
+            limit=limit,
+        )
+    )
 
 
 def trace(function: Callable[..., Any], *args: Any, **kwargs: Any) -> GraphOf:
@@ -57,7 +192,8 @@ def trace(function: Callable[..., Any], *args: Any, **kwargs: Any) -> GraphOf:
 
     Arguments are arrays, or an ``Aval`` where only shape and dtype are known. Equations through
     which tangents flow are marked ``linear``, those of cotangents ``transposed``, with a star at
-    the operand that carries the flow.
+    the operand that carries the flow. What is returned prints, draws (``to_svg``, ``to_mermaid``,
+    ``to_dot``) and shows itself in a notebook.
 
     >>> import tenferro as tn
     >>> print(tn.trace(tn.grad(lambda x: tn.sin(x)), tn.Aval((), "float64")))
