@@ -181,7 +181,7 @@ def asarray(x: Any, dtype: Any = None, *, copy: bool | None = None) -> Array:
     float64
     """
     if isinstance(x, (list, tuple)):
-        x = _from_sequence(x)
+        x = from_sequence(x)
     found = as_array(x)
     if dtype is None:
         return found
@@ -189,7 +189,7 @@ def asarray(x: Any, dtype: Any = None, *, copy: bool | None = None) -> Array:
     return converted
 
 
-def _from_sequence(x: Any) -> Any:
+def from_sequence(x: Any) -> Any:
     """A nested sequence as an operand, or stacked arrays where it holds Arrays."""
     if _holds_array(x):
         return FUNCTIONS["stack"](x)
