@@ -203,6 +203,10 @@ class LoweringTable:
         chosen = self._choose((type(operation), _dtypes(operation, avals)))
         return "" if chosen is None else chosen.provider
 
+    def lowerings_of(self, key: str) -> tuple[Lowering, ...]:
+        """All lowerings of a primitive, of whatever version and dtypes."""
+        return self._candidates.get(key, ())
+
     def is_native(self, operation: Operation, avals: Sequence[Any] | None = None) -> bool:
         """Whether a lowering fits this operation on operands of these avals."""
         return self._choose((type(operation), _dtypes(operation, avals))) is not None

@@ -1,0 +1,130 @@
+"""What a picture of a graph shows: boxes with their text, edges with their kind.
+
+A box is an input, an equation, or the return. An edge carries a value, linear flow (into an active
+operand of a linear or transposed equation) or a residual (a value that such an equation only
+reads). Knows nothing of where things are drawn. Read next: ``_layout.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from tenferro.computegraph import Linearized, MaterializedGraph
+from tenferro.computegraph._materialize import MaterializedNode
+from tenferro.computegraph._text import clip, equation_text, operation_text
+from tenferro.primitives._source import source_text
+
+PARTS = ("primal", "linear", "transposed")
+_WIDEST = 36  # characters of a line in a box
+
+
+class Box(NamedTuple):
+    """One box; ``note`` is the whole equation and the user's line, for a tooltip."""
+
+    part: str  # a word of PARTS, "input" or "output"
+    lines: tuple[str, ...]
+    note: str
+    literal: bool = False
+
+
+class Edge(NamedTuple):
+    """An arrow between two boxes; ``kind`` is "value", "flow" or "residual"."""
+
+    start: int
+    end: int
+    kind: str
+
+
+class Picture(NamedTuple):
+    """Boxes in topological order, edges, and how many equations each part has."""
+
+    boxes: tuple[Box, ...]
+    edges: tuple[Edge, ...]
+    counts: dict[str, int]
+
+
+def part_of(node: MaterializedNode) -> str:
+    """The part of the graph that an equation belongs to."""
+    role = node.role
+    if not isinstance(role, Linearized):
+        return "primal"
+    return "transposed" if role.transposed else "linear"
+
+
+def picture(graph: MaterializedGraph, positions: Sequence[int]) -> Picture:
+    """The picture of the equations at these positions; what they read from elsewhere is an input.
+
+    All inputs of the graph are shown where all equations are.
+    """
+    nodes = [graph.nodes[i] for i in positions]
+    shown = set(range(len(graph.inputs))) if len(nodes) == len(graph.nodes) else set()
+    boxes, place = _inputs(graph, nodes, shown)
+    edges: dict[Edge, None] = {}
+    counts = dict.fromkeys(PARTS, 0)
+    for node in nodes:
+        number = len(boxes)
+        boxes.append(_equation(graph, node))
+        counts[part_of(node)] += 1
+        kinds = _kinds(node)
+        for value, kind in zip(node.inputs, kinds, strict=True):
+            edges[Edge(place[value], number, kind)] = None
+        place.update(dict.fromkeys(node.outputs, number))
+    returned = [value for value in graph.outputs if value in place]
+    if returned:
+        text = "return " + ", ".join(f"%{value}" for value in returned)
+        edges.update(dict.fromkeys(Edge(place[v], len(boxes), "value") for v in returned))
+        boxes.append(Box("output", (clip(text, _WIDEST),), text))
+    return Picture(tuple(boxes), tuple(edges), counts)
+
+
+def _inputs(
+    graph: MaterializedGraph, nodes: Sequence[MaterializedNode], shown: Iterable[int]
+) -> tuple[list[Box], dict[int, int]]:
+    """Boxes of what is not computed by the nodes, and where each value is."""
+    made = {value for node in nodes for value in node.outputs}
+    read = {value for node in nodes for value in node.inputs} - made
+    boxes = []
+    place = {}
+    names = graph.input_names
+    for value in sorted(read.union(shown)):
+        place[value] = len(boxes)
+        name = f"%{value}" if value >= len(names) else f"%{value}  {names[value]}"
+        aval = graph.avals[value]
+        note = f"{name}: {aval}" if aval is not None else name
+        boxes.append(Box("input", (clip(name, _WIDEST), *_known([aval])), note))
+    return boxes, place
+
+
+def _equation(graph: MaterializedGraph, node: MaterializedNode) -> Box:
+    avals = [graph.avals[i] for i in node.outputs]
+    names = [f"%{i}" for i in node.outputs]
+    operands = [f"*%{i}" if a else f"%{i}" for i, a in zip(node.inputs, _mask(node), strict=True)]
+    name, parameters = str(node.operation.name), node.operation.parameters
+    literal = node.operation.literal and not node.inputs
+    if literal and "value" in parameters:  # shape and dtype are those of the aval
+        operands, parameters = [str(parameters["value"])], {}
+    head = " ".join([", ".join(names), "=", name, *operands])
+    inside = operation_text(node.operation)[len(name) :].strip("[]") if parameters else ""
+    lines = (clip(head, _WIDEST), *([clip(inside, _WIDEST)] if inside else []))
+    whole = equation_text(names, node.operation, [f"%{i}" for i in node.inputs], avals, node.role)
+    line = source_text(node.source)
+    note = " ".join(whole.split()) + (f"\n{line}" if line else "")
+    return Box(part_of(node), (*lines, *_known(avals)), note, literal)
+
+
+def _known(avals: Sequence[object]) -> list[str]:
+    text = ", ".join(str(aval) for aval in avals if aval is not None)
+    return [clip(text, _WIDEST)] if text else []
+
+
+def _mask(node: MaterializedNode) -> Sequence[bool]:
+    """Which operands carry linear flow."""
+    role = node.role
+    return role.active_mask if isinstance(role, Linearized) else (False,) * len(node.inputs)
+
+
+def _kinds(node: MaterializedNode) -> list[str]:
+    if not isinstance(node.role, Linearized):
+        return ["value"] * len(node.inputs)
+    return ["flow" if active else "residual" for active in node.role.active_mask]
