@@ -72,6 +72,7 @@ class PluginHost:
         self._tables: list[LoweringTable] = []
         self._preferred: dict[str, dict[str, str]] = {}
         self._owners: dict[type, str | None] = {}
+        self.chosen: dict[Any, Any] = {}  # what `select.py` remembers of this host
 
     # ---- plugins ---------------------------------------------------------------------------------
 
@@ -99,7 +100,7 @@ class PluginHost:
         whatever is in the way; then nothing has changed.
         """
         record = self._store.adopt(module)
-        self._owners.clear()
+        self._forget_choices()
         for table in self._tables:
             table.extend(self._extend(table.backend, record))
         return record
@@ -127,13 +128,17 @@ class PluginHost:
         """Forget what was made of backends that are no longer there."""
         gone = set(names)
         with self._store.lock:
-            self._owners.clear()
+            self._forget_choices()
             self._tables[:] = [table for table in self._tables if table.backend not in gone]
             for entry in [entry for entry in self._backends if entry[0] in gone]:
                 del self._backends[entry]
             for name in gone:
                 self._lowerings.pop(name, None)
                 self._probes.pop(name, None)
+
+    def _forget_choices(self) -> None:
+        self._owners.clear()
+        self.chosen.clear()
 
     # ---- backends --------------------------------------------------------------------------------
 
@@ -163,6 +168,7 @@ class PluginHost:
         plugin = self._store.require(name, BACKENDS)
         with self._store.lock:
             if refresh or name not in self._probes:
+                self.chosen.clear()
                 self._probes[name] = self._ask(name, plugin)
             return self._probes[name]
 
@@ -320,7 +326,7 @@ class PluginHost:
             return [x for result in results for x in with_provider(result, provider)]
         except Exception as error:
             self._store.break_plugin(place, error)
-            self._owners.clear()
+            self._forget_choices()
             return []
 
     def _extend(self, backend: str, record: PluginRecord) -> list[Lowering]:

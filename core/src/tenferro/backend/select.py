@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _MOVES = "numpy"  # whose operands may move to a backend that is named
 _VARIABLE = "TENFERRO_BACKEND"
+_KEPT_CHOICES = 256
 _current: ContextVar[str | Backend | None] = ContextVar("tenferro_backend", default=None)
 _default: str | Backend | None = None
 
@@ -77,8 +78,46 @@ def select_backend(explicit: str | Backend | None = None, operands: Iterable[Any
     Raises MixedBackendsError: if operands would have to move between backends.
     Raises NoBackendError: if there is none to choose.
     """
+    types = tuple(map(type, operands))
     plugins = host()
-    return _made(plugins, choose(explicit, [type(x) for x in operands], plugins))
+    kinds = frozenset(types)
+    found = recall(explicit, kinds)
+    if found is None:
+        choice = choose(explicit, types, plugins)
+        found = _made(plugins, choice)
+        _remember(plugins, explicit, kinds, found)
+    return found
+
+
+def recall(explicit: str | Backend | None, types: frozenset[type]) -> Backend | None:
+    """The choice for operands of these classes, if it was made before and would be made again."""
+    try:
+        found = host().chosen.get((explicit, _current.get(), types))
+    except TypeError:  # a backend without a hash
+        return None
+    if found is None:
+        return None
+    backend, ambient = found
+    return backend if ambient is None or ambient == _ambient() else None
+
+
+def _remember(
+    plugins: PluginHost, explicit: str | Backend | None, types: frozenset[type], found: Backend
+) -> None:
+    """Keep a choice; with what else it depends on, where nothing was named and nobody owns."""
+    current = _current.get()
+    depends = explicit is None and current is None and not _owners(plugins, types)
+    if len(plugins.chosen) >= _KEPT_CHOICES:
+        plugins.chosen.clear()
+    try:
+        plugins.chosen[explicit, current, types] = found, _ambient() if depends else None
+    except TypeError:
+        return
+
+
+def _ambient() -> tuple[str | Backend | None, str | None]:
+    """The defaults of the process: they decide where nothing is named and nobody owns."""
+    return _default, os.environ.get(_VARIABLE)
 
 
 def choose(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from threading import Condition
+from threading import Condition, RLock
 from typing import Any, NamedTuple, TypeVar
 
 T = TypeVar("T")
@@ -50,7 +50,8 @@ class ProgramCache:
         self._limits = CacheLimits(max_entries, max_bytes)
         self._entries: OrderedDict[Hashable, _Entry] = OrderedDict()
         self._making: set[Hashable] = set()
-        self._changed = Condition()
+        self._lock = RLock()
+        self._changed = Condition(self._lock)
         self._hits = self._misses = self._evictions = self._bytes = 0
 
     @property
@@ -74,7 +75,7 @@ class ProgramCache:
 
     def get(self, key: Hashable) -> Any:
         """The entry, or ``None``; counts as a use of it."""
-        with self._changed:
+        with self._lock:
             entry = self._entries.get(key)
             if entry is None:
                 return None
@@ -86,7 +87,7 @@ class ProgramCache:
         self, key: Hashable, make: Callable[[], T], size: Callable[[T], int] | None = None
     ) -> T:
         """The entry, made by ``make()`` if it is missing; other threads wait for the one maker."""
-        with self._changed:
+        with self._lock:
             while True:
                 entry = self._entries.get(key)
                 if entry is not None:
@@ -107,6 +108,11 @@ class ProgramCache:
             with self._changed:
                 self._making.discard(key)
                 self._changed.notify_all()
+
+    def values(self) -> list[Any]:
+        """The entries, the least recently used first."""
+        with self._lock:
+            return [entry.value for entry in self._entries.values()]
 
     def clear(self) -> None:
         """Forget everything, counters too."""
