@@ -7,6 +7,7 @@ array library or looks for plugins; both wait until something is evaluated.
 from __future__ import annotations
 
 from importlib import import_module
+from math import e, inf, nan, pi
 
 from tenferro.array import (
     Array,
@@ -104,7 +105,17 @@ from tenferro.array import (
     zeros,
     zeros_like,
 )
+from tenferro.array._namespace import ARRAY_API_VERSION as __array_api_version__
+from tenferro.array._namespace import __array_namespace_info__
 from tenferro.array._registry import FUNCTIONS
+from tenferro.array.functions.data_types import (
+    can_cast,
+    finfo,
+    iinfo,
+    isdtype,
+    promote_types,
+    result_type,
+)
 from tenferro.backend import (
     API_VERSION,
     BackendConflictError,
@@ -176,6 +187,9 @@ from tenferro.transforms import (
     vmap,
 )
 
+bool = bool_
+newaxis = None
+
 
 def __getattr__(name: str) -> object:
     """``__version__``, read from the metadata of the distribution when it is asked for."""
@@ -222,6 +236,8 @@ __all__ = [
     "UnknownOperandError",
     "UnsupportedError",
     "UnsupportedFunctionError",
+    "__array_api_version__",
+    "__array_namespace_info__",
     "absolute",
     "add",
     "all",
@@ -232,8 +248,10 @@ __all__ = [
     "asarray",
     "astype",
     "bfloat16",
+    "bool",
     "bool_",
     "broadcast_to",
+    "can_cast",
     "check_grads",
     "clip",
     "complex64",
@@ -244,12 +262,14 @@ __all__ = [
     "cos",
     "divide",
     "dot",
+    "e",
     "equal",
     "erf",
     "evaluate",
     "exp",
     "expand_dims",
     "expm1",
+    "finfo",
     "flip",
     "float16",
     "float32",
@@ -263,12 +283,15 @@ __all__ = [
     "host",
     "hstack",
     "hvp",
+    "iinfo",
     "imag",
+    "inf",
     "inner",
     "int8",
     "int16",
     "int32",
     "int64",
+    "isdtype",
     "isfinite",
     "isinf",
     "isnan",
@@ -295,20 +318,25 @@ __all__ = [
     "minimum",
     "moveaxis",
     "multiply",
+    "nan",
     "negative",
+    "newaxis",
     "not_equal",
     "numpy_functions",
     "ones",
     "ones_like",
     "outer",
+    "pi",
     "positive",
     "power",
     "prefer",
     "prod",
+    "promote_types",
     "ravel",
     "real",
     "reciprocal",
     "reshape",
+    "result_type",
     "set_default",
     "sign",
     "sin",
