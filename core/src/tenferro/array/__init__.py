@@ -5,6 +5,7 @@ Read in this order: ``_array``, ``_convert``, ``_broadcast``, ``functions/arithm
 """
 
 from tenferro.array import _protocols as _protocols
+from tenferro.array import _ufunc_methods as _ufunc_methods  # fills the table of methods
 from tenferro.array._array import Array, is_traced
 from tenferro.array._convert import as_array, asarray, borrowing, operand_key, scalar
 from tenferro.array._errors import (
@@ -41,6 +42,7 @@ from tenferro.array.functions.arithmetic import (
     square,
     subtract,
 )
+from tenferro.array.functions.broadcasting import broadcast_to
 from tenferro.array.functions.comparison import (
     equal,
     greater,
@@ -83,6 +85,8 @@ from tenferro.array.functions.elementwise import (
     tanh,
 )
 from tenferro.array.functions.indexing import IndexKindError, OutOfBoundsError, take
+from tenferro.array.functions.joining import hstack, vstack
+from tenferro.array.functions.rearranging import flip
 from tenferro.array.functions.reduction import (
     all,
     any,
@@ -97,11 +101,8 @@ from tenferro.array.functions.reduction import (
     var,
 )
 from tenferro.array.functions.structural import (
-    broadcast_to,
     concatenate,
     expand_dims,
-    flip,
-    hstack,
     moveaxis,
     ravel,
     reshape,
@@ -109,7 +110,6 @@ from tenferro.array.functions.structural import (
     stack,
     swapaxes,
     transpose,
-    vstack,
 )
 
 __all__ = [

@@ -2,119 +2,125 @@
 
 A function is found by its name in the table of ``_registry.py``; NumPy is not imported. What the
 table lacks is a TypeError that names the nearest thing that it has, never a silent conversion.
+Read next: ``_ufuncs.py`` (keywords and methods of ufuncs), ``_writing.py`` (``out=``).
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
-from tenferro.array._errors import ImmutableArrayError, UnsupportedFunctionError
-from tenferro.array._registry import FUNCTIONS, covers
-from tenferro.primitives._source import caller, source_text
+from tenferro.array import _ufuncs
+from tenferro.array._hints import unsupported, unsupported_keyword
+from tenferro.array._registry import (
+    FUNCTIONS,
+    Covered,
+    covers,
+    keywords_of,
+    parameters,
+    positional,
+    takes_any_keyword,
+)
+from tenferro.array._writing import destination, write
 
-_REDUCTIONS = {
-    "add": "sum",
-    "multiply": "prod",
-    "maximum": "max",
-    "minimum": "min",
-    "logical_and": "all",
-    "logical_or": "any",
-}
+_names: dict[Any, str] = {}
+_renamings: dict[Any, Mapping[str, Any]] = {}
 
 
 @covers("__array_ufunc__")
 def array_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """A ufunc of NumPy, or its ``reduce``, applied to arrays."""
+    """A ufunc of NumPy, or one of its methods, applied to arrays."""
     name = ufunc.__name__
-    if not kwargs and method == "__call__":
-        plain = FUNCTIONS.get(name)
-        if plain is not None:
-            return plain(*inputs)
-    given = {k: v for k, v in kwargs.items() if not (k == "where" and v is True)}
-    if given.get("out") is not None:
-        raise _writing(name)
-    given.pop("out", None)
-    if method == "reduce" and name in _REDUCTIONS:
-        return _call(f"{name}.reduce", FUNCTIONS[_REDUCTIONS[name]], (*inputs,), _reduce(given))
     function = FUNCTIONS.get(name)
-    if method != "__call__" or function is None:
-        raise _unsupported(name if method == "__call__" else f"{name}.{method}")
-    return _call(name, function, inputs, given)
-
-
-def _reduce(kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """Keywords of a ufunc's ``reduce``, where axis 0 is the default."""
-    return {"axis": 0, **kwargs}
+    if not kwargs and method == "__call__" and function is not None:
+        return function(*inputs)
+    if method == "__call__" and function is not None:
+        return _ufuncs.call(ufunc, function, inputs, kwargs)
+    destination(kwargs.get("out"), name)
+    if function is None:
+        raise unsupported(name if method == "__call__" else f"{name}.{method}")
+    return _ufuncs.METHODS[method](ufunc, function, *inputs, **kwargs)
 
 
 @covers("__array_function__")
 def array_function(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """A function of NumPy applied to arrays."""
-    name = function.__name__
-    module = getattr(function, "__module__", None) or ""
-    covered = FUNCTIONS.get(name) if module in ("numpy", "numpy.linalg") else None
+    name = _names.get(function) or _name_of(function)
+    covered = FUNCTIONS.get(name)
     if covered is None or name.startswith("__"):
-        raise _unsupported(f"{module}.{name}".removeprefix("numpy."))
-    given = dict(kwargs)
-    if given.get("out") is not None:
-        raise _writing(name)
-    return _call(name, covered, args, {k: v for k, v in given.items() if k != "out"})
+        destination(kwargs.get("out"), name)
+        raise unsupported(name)
+    if len(args) <= len(positional(covered)) and _are_known(kwargs, covered):
+        return covered(*args, **kwargs)
+    args, given = _translated(function, covered, args, kwargs)
+    out = destination(given.pop("out", None), name) if "out" not in parameters(covered) else None
+    for keyword in given:
+        if keyword not in parameters(covered) and not takes_any_keyword(covered):
+            raise unsupported_keyword(name, keyword)
+    result = covered(*args, **given)
+    return result if out is None else write(out, result, name)
 
 
-def _call(name: str, function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """Call the covering function; a keyword that it does not take is an error that says so."""
-    missing = _missing_keywords(function, kwargs)
-    if missing:
-        raise UnsupportedFunctionError(
-            f"np.{name}: the keyword {missing[0]!r} is not covered for tenferro arrays\n"
-            f"  from       {source_text(caller())}",
-            function=name,
-            nearest=name,
-            keyword=missing[0],
-        )
-    return function(*args, **kwargs)
+def _name_of(function: Any) -> str:
+    """The name of a function of NumPy: below its submodule's, where it is in one."""
+    module = getattr(function, "__module__", None) or ""
+    name = f"{module}.{function.__name__}".removeprefix("numpy.").removeprefix("lib.")
+    _names[function] = name
+    return name
 
 
-def _missing_keywords(function: Any, kwargs: Mapping[str, Any]) -> list[str]:
-    code = function.__code__
-    known = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    takes_any = bool(code.co_flags & 0x08)
-    return [] if takes_any else [name for name in kwargs if name not in known]
+def _are_known(kwargs: Mapping[str, Any], covered: Any) -> bool:
+    if not kwargs:
+        return True
+    known = parameters(covered)
+    return takes_any_keyword(covered) or all(name in known for name in kwargs)
 
 
-def _writing(name: str) -> ImmutableArrayError:
-    return ImmutableArrayError(
-        f"np.{name} cannot write an Array into memory (`out=`, or an augmented assignment to an\n"
-        "  ndarray such as `buf += x`)\n"
-        f"  from       {source_text(caller())}\n"
-        "  hint       start from `np.zeros_like(x)` with x an Array, or write `buf = buf + x`",
-        function=name,
-    )
+def _translated(
+    function: Any, covered: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The call in the parameters of the covering function, whose arrays have names of their own.
+
+    What has NumPy's default is left out, so that a wrapper may say ``where=True``.
+    """
+    try:
+        signature = import_module("inspect").signature(function)
+    except ValueError:  # an old NumPy does not tell the signature of what is written in C
+        return tuple(args), dict(kwargs)
+    rename = _renamings.get(function)
+    if rename is None:
+        rename = _renamings[function] = _renaming(signature.parameters, covered)
+    rest: tuple[Any, ...] = ()
+    given = {}
+    for name, value in signature.bind(*args, **kwargs).arguments.items():
+        if signature.parameters[name].kind is signature.parameters[name].VAR_POSITIONAL:
+            rest = value
+        elif value is not signature.parameters[name].default:
+            given[rename.get(name, name)] = value
+    return rest, given
 
 
-def _unsupported(name: str) -> UnsupportedFunctionError:
-    public = sorted(key for key in FUNCTIONS if not key.startswith("_"))
-    difflib = sys.modules.get("difflib") or __import__("difflib")
-    near = difflib.get_close_matches(name.rpartition(".")[2], public, n=1, cutoff=0.7)
-    nearest = near[0] if near else None
-    return UnsupportedFunctionError(
-        f"np.{name} is not covered for tenferro arrays\n"
-        f"  from       {source_text(caller())}\n"
-        + (f"  nearest    np.{nearest}\n" if nearest else "")
-        + "  hint       `tenferro.numpy_functions()` lists what is covered; for a value that is\n"
-        "             meant as a constant, call it on `np.asarray(tenferro.stop_gradient(x))`",
-        function=name,
-        nearest=nearest,
-    )
+def _renaming(theirs: Mapping[str, Any], covered: Any) -> dict[str, str]:
+    """NumPy's names of arrays, by position, to those of the covering function."""
+    pairs = zip(theirs, positional(covered), strict=False)
+    known = parameters(covered)
+    return {a: b for a, b in pairs if a not in known and b not in theirs}
 
 
-def numpy_functions() -> tuple[str, ...]:
-    """Names of the NumPy functions that work on arrays, sorted.
+class NumpyFunctions(dict[str, Covered]):
+    """Covered functions of NumPy by name, in alphabetical order."""
 
-    >>> "matmul" in numpy_functions()
+
+def numpy_functions() -> NumpyFunctions:
+    """Covered functions of NumPy by name: primitives, differentiable or not, keywords.
+
+    >>> numpy_functions()["matmul"].is_differentiable
     True
     """
-    hidden = {"getitem", "asarray", "array", "logistic", "expit", "erf", "flatten", "pow", "concat"}
-    return tuple(sorted(n for n in FUNCTIONS if not n.startswith("_") and n not in hidden))
+    table = import_module("tenferro.array._numpy_table").TABLE
+    return NumpyFunctions(
+        (name, Covered(*table[name], keywords_of(name)))
+        for name in sorted(table)
+        if name in FUNCTIONS
+    )

@@ -1,0 +1,94 @@
+"""What to write in the place of a function of NumPy that is not covered.
+
+A written table comes first; what it lacks is compared with the names that are covered.
+Read next: ``_protocols.py``.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from tenferro.array._errors import UnsupportedFunctionError
+from tenferro.array._registry import FUNCTIONS
+from tenferro.primitives._source import caller, source_text
+
+_HOST = "on NumPy's side: call it on `np.asarray(x)` outside of transforms"
+_FILES = "write and read `np.asarray(x)`; an Array pickles too"
+_POSITIONS = "the shape of the result depends on values; compute it on `np.asarray(x)`"
+_IN_PLACE = "Arrays are values: `np.where(mask, values, x)` gives the changed one"
+_VIEWS = "Arrays share no memory; `x[index]` and `np.broadcast_to` give values"
+
+# name or prefix of names -> (nearest function or None, what to do)
+HINTS: dict[str, tuple[str | None, str]] = {
+    "linalg.": (None, "linear algebra is reached as `tenferro.linalg` where it is installed"),
+    "fft.": (None, "Fourier transforms are reached as `tenferro.fft` where they are installed"),
+    "random.": (None, "random numbers come from the host: draw them with NumPy, then compute"),
+    "save": (None, _FILES),
+    "savez": (None, _FILES),
+    "savez_compressed": (None, _FILES),
+    "savetxt": (None, _FILES),
+    "array2string": (None, _HOST),
+    "array_repr": (None, "`repr(x)` shows the values"),
+    "array_str": (None, "`str(x)` shows the values"),
+    "copyto": ("where", _IN_PLACE),
+    "putmask": ("where", _IN_PLACE),
+    "place": ("where", _IN_PLACE),
+    "put": ("where", _IN_PLACE),
+    "fill_diagonal": ("where", _IN_PLACE),
+    "may_share_memory": (None, _VIEWS),
+    "shares_memory": (None, _VIEWS),
+    "byte_bounds": (None, _VIEWS),
+    "stride_tricks.as_strided": ("broadcast_to", _VIEWS),
+    "nonzero": ("where", _POSITIONS),
+    "argwhere": ("where", _POSITIONS),
+    "isnat": (None, "there are no dates; convert them to numbers first"),
+    "datetime_as_string": (None, "there are no dates; convert them to numbers first"),
+    "busday_count": (None, "there are no dates; convert them to numbers first"),
+    "busday_offset": (None, "there are no dates; convert them to numbers first"),
+    "is_busday": (None, "there are no dates; convert them to numbers first"),
+    "apply_along_axis": (None, "write the function for whole arrays, or use `tenferro.vmap`"),
+    "apply_over_axes": (None, "call the reduction with a tuple of axes and `keepdims=True`"),
+    "packbits": ("bitwise_and", "shift and mask with `<<`, `>>`, `&`"),
+    "unpackbits": ("bitwise_and", "shift and mask with `<<`, `>>`, `&`"),
+    "require": ("asarray", "an Array has no memory layout; `np.asarray(x)` gives memory"),
+    "einsum_path": ("einsum", _HOST),
+}
+_GENERAL = (
+    "`tenferro.numpy_functions()` lists what is covered; for a value that is\n"
+    "             meant as a constant, call it on `np.asarray(tenferro.stop_gradient(x))`"
+)
+
+
+def unsupported(name: str) -> UnsupportedFunctionError:
+    """The error about a function that is not covered."""
+    nearest, advice = _advice(name)
+    return UnsupportedFunctionError(
+        f"np.{name} is not covered for tenferro arrays\n"
+        f"  from       {source_text(caller())}\n"
+        + (f"  nearest    np.{nearest}\n" if nearest else "")
+        + f"  hint       {advice}",
+        function=name,
+        nearest=nearest,
+    )
+
+
+def _advice(name: str) -> tuple[str | None, str]:
+    prefix = f"{name.partition('.')[0]}."
+    found = HINTS.get(name) or (HINTS.get(prefix) if "." in name else None)
+    if found is not None:
+        return found
+    names = sorted(key for key in FUNCTIONS if not key.startswith("_"))
+    difflib = import_module("difflib")
+    near = difflib.get_close_matches(name.rpartition(".")[2], names, n=1, cutoff=0.7)
+    return near[0] if near else None, _GENERAL
+
+
+def unsupported_keyword(name: str, keyword: str) -> UnsupportedFunctionError:
+    """The error about a keyword that is not covered."""
+    return UnsupportedFunctionError(
+        f"np.{name}: the keyword {keyword!r} is not covered for tenferro arrays\n"
+        f"  from       {source_text(caller())}",
+        function=name,
+        nearest=name,
+        keyword=keyword,
+    )

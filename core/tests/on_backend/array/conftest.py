@@ -1,0 +1,6 @@
+"""The tables of rows beside this file are importable in its tests."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))

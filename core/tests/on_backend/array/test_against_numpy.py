@@ -1,0 +1,118 @@
+"""Every covered function gives NumPy's value, dtype and shape, for every dtype and keyword.
+
+The rows are in tables beside this file. A function without a row fails, and so does a keyword that
+the covering function takes and no row gives. Derivatives are compared with differences.
+"""
+
+import inspect
+
+import against_numpy_part1
+import against_numpy_part2
+import numpy as np
+import pytest
+from against_numpy import quietly
+from numpy_rows import COMPLEX, REDUCED, X, agree, dtypes_of, fill, leaves
+
+import tenferro as tn
+from tenferro.array import is_traced
+
+ROWS = [*against_numpy_part1.ROWS, *against_numpy_part2.ROWS]
+BY_NAME = {}
+for _row in ROWS:
+    BY_NAME.setdefault(_row.name, []).append(_row)
+DIFFERENTIABLE = [_row for _row in ROWS if _row.grad]
+CONSTANT = [_row for _row in ROWS if not _row.grad]
+by_name = pytest.mark.parametrize("name", sorted(BY_NAME))
+
+
+def id_of(one):
+    return str(one)[:60]
+
+
+@by_name
+def test_a_function_is_numpys(name):
+    cases = [
+        (f"{one} in {dtype}", lambda o=one, d=dtype: o.ours(d), lambda o=one, d=dtype: o.theirs(d))
+        for one in BY_NAME[name]
+        for dtype in dtypes_of(one)
+    ]
+    assert agree(cases), f"NumPy refuses every row of {name}"
+
+
+def parameters(function):
+    """The parameters of a function of NumPy, as far as it says them."""
+    try:
+        return set(inspect.signature(function).parameters)
+    except ValueError:
+        return set()
+
+
+WITH_OUT = [
+    one
+    for one in ROWS
+    if "out" in parameters(one.numpy_function)
+    and one.by == "np"
+    and one.after is None
+    and "out" not in one.keywords
+    and not isinstance(one.numpy_function, np.ufunc)
+]
+
+
+@pytest.mark.parametrize("one", WITH_OUT, ids=id_of)
+def test_out_is_bound_to_the_result(one):
+    dtype = "float64" if "float64" in one.dtypes else one.dtypes[0]
+    want = one.theirs(dtype)
+    args, keywords = fill((one.args, one.keywords), lambda x: tn.asarray(x.make(dtype)))
+    out = tn.asarray(np.ones_like(want))
+    assert one.our_function(*args, **keywords, out=out) is out
+    agree([(str(one), lambda: out, lambda: want)])
+
+
+def test_every_covered_function_has_a_row():
+    assert set(tn.numpy_functions()) - set(BY_NAME) == set()
+
+
+@by_name
+def test_every_claimed_keyword_is_exercised(name):
+    claimed = set(tn.numpy_functions()[name].keywords) & parameters(BY_NAME[name][0].numpy_function)
+    given = set().union(*(one.exercised() for one in BY_NAME[name]))
+    assert claimed - given - {"out"} == set()
+
+
+def operands_of(one):
+    """The operands of a row that have derivatives, and the function of them."""
+    dtype = "complex128" if one.grad is True and set(COMPLEX) & set(one.dtypes) else "float64"
+    places = []
+    fill((one.args, one.keywords), places.append)
+    made = [x.make(dtype) for x in places]
+    moving = [i for i, x in enumerate(made) if x.dtype.kind in "fc"]
+
+    def function(*given):
+        known = dict(zip(moving, given, strict=True))
+        values = iter([known.get(i, x) for i, x in enumerate(made)])
+        args, keywords = fill((one.args, one.keywords), lambda _: next(values))
+        result = leaves(one.then(one.our_function)(*args, **keywords))
+        return [x for x in result if isinstance(x, tn.Array) and x.dtype.is_inexact]
+
+    return function, [made[i] for i in moving]
+
+
+@pytest.mark.skipif(REDUCED, reason="derivatives of primitives are compared by the kit")
+@pytest.mark.parametrize("one", DIFFERENTIABLE, ids=id_of)
+def test_a_derivative_is_that_of_differences(one):
+    function, operands = operands_of(one)
+    tn.check_grads(function, operands, order=1)
+
+
+@pytest.mark.parametrize("one", CONSTANT, ids=id_of)
+def test_what_is_not_called_differentiable_carries_no_derivative(one):
+    function, operands = operands_of(one)
+    traced = []
+
+    def watched(*given):
+        traced.extend(is_traced(x.key) for x in function(*given))
+        return given
+
+    if operands:
+        quietly(tn.jvp, watched, operands, operands)
+    assert not any(traced)
