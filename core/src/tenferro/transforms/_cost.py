@@ -59,7 +59,7 @@ def flops_of(operation: Operation, given: Sequence[Aval], results: Sequence[Aval
     largest = max((a.size for a in (*given, *results)), default=0)
     contract: Any = getattr(operation, "lhs_contract", None)
     if contract is not None:
-        return 2 * results[0].size * prod(given[0].shape[axis] for axis in contract)
+        return int(2 * results[0].size * prod(given[0].shape[axis] for axis in contract))
     if kind == "linalg" and given:  # a factorization of m × n takes about m n min(m, n)
         return largest * min(given[0].shape[-2:], default=1)
     if kind in ("sorting", "fft"):

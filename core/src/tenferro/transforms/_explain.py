@@ -142,9 +142,7 @@ def _registered(key: str) -> type[Primitive]:
     )
 
 
-def _explain_primitive(
-    cls: type[Primitive], backend: str | Backend | None
-) -> PrimitiveExplanation:
+def _explain_primitive(cls: type[Primitive], backend: str | Backend | None) -> PrimitiveExplanation:
     named = [backend] if backend is not None else list(host().backends())
     rows = tuple(_how(cls, one) for one in named)
     return PrimitiveExplanation(cls, host().provider(cls.key), rows)
@@ -199,7 +197,7 @@ def _to_write(cls: type[Primitive], missing: Sequence[str]) -> list[str]:
         f"To run it on {' and '.join(missing)}, write one of these ({_PAGE}):",
         f"  in the class {cls.__name__}, for every backend",
         f"      def decompose(self, {inputs}): ...        # in existing primitives",
-        f'  in a plugin, for one of them: the hook tenferro_lowerings(backend="{missing[0]}") gives',
+        f'  in a plugin, for one: its hook tenferro_lowerings(backend="{missing[0]}") gives',
         f"      @lowerings.register({cls.__name__})",
         f"      def {name}(operation, {inputs}): ...      # on the backend's operands",
     ]
@@ -219,7 +217,7 @@ def _explain_function(
     try:
         compiled = executable(graph.graph, chosen).explain()
     except MissingLoweringError as error:
-        compiled, gaps = str(error), error.gaps
+        compiled, gaps = str(error), error.fields["gaps"]  # type: ignore[assignment]
     lost = {gap.within or gap.primitive for gap in gaps}
     runs = _runs(graph.program, chosen.lowerings, lost)
     name = getattr(function, "__name__", type(function).__name__)
@@ -263,11 +261,13 @@ def _status_rows(runs: dict[tuple[str, str], int]) -> Iterable[str]:
 
 
 def _cost_rows(cost: Cost, program: CompiledProgram) -> list[str]:
-    where = "" if cost.peak_at is None else f", at {' '.join(program.equation(cost.peak_at).split())}"
+    at = "" if cost.peak_at is None else program.equation(cost.peak_at)
+    where = f", at {' '.join(at.split())}" if at else ""
+    memory = f"about {cost.peak:,} bytes at most, {cost.arguments:,} of arguments{where}"
     return [
         _row("arithmetic", f"about {cost.flops:,} operations on elements"),
         _row("traffic", f"about {cost.moved:,} bytes, if each equation reads and writes"),
-        _row("memory", f"about {cost.peak:,} bytes at most, {cost.arguments:,} of arguments{where}"),
+        _row("memory", memory),
     ]
 
 

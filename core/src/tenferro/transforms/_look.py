@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from tenferro.array._errors import at_user_line
 from tenferro.computegraph import (
@@ -18,10 +19,12 @@ from tenferro.computegraph import (
     flatten,
 )
 from tenferro.primitives._source import source_text
-from tenferro.transforms import _views
 from tenferro.transforms._errors import GraphTooLargeError
 from tenferro.transforms._record import Loans, record
 from tenferro.transforms._settle import history, key_of
+
+if TYPE_CHECKING:
+    from tenferro.transforms import _views
 
 _DRAWN = 400  # equations; a larger picture is no longer read
 _FOLDED = 80  # equations whose picture a notebook gets beside the text
@@ -59,7 +62,7 @@ class GraphOf:
         """Number of equations: primal, linear (forward flow) and transposed (backward flow)."""
         found = {"primal": 0, "linear": 0, "transposed": 0}
         for i in self.positions:
-            found[_views.part_of(self.graph.nodes[i])] += 1
+            found[_forms().part_of(self.graph.nodes[i])] += 1
         return found
 
     # ---- parts -----------------------------------------------------------------------------------
@@ -75,13 +78,13 @@ class GraphOf:
         """
         number = int(str(value).lstrip("%"))
         if not 0 <= number < len(self.graph.avals):
-            raise ValueError(f"the graph has no value %{number}; %{len(self.graph.avals) - 1} is the last")
+            raise ValueError(
+                f"the graph has no value %{number}; %{len(self.graph.avals) - 1} is the last"
+            )
         near = {number}
         found: set[int] = set()
         for _ in range(distance):
-            reached = {
-                i for i in self.positions if not near.isdisjoint(_values_of(self.graph, i))
-            }
+            reached = {i for i in self.positions if not near.isdisjoint(_values_of(self.graph, i))}
             found |= reached
             near.update(v for i in reached for v in _values_of(self.graph, i))
         return GraphOf(self.graph, sorted(found))
@@ -103,11 +106,13 @@ class GraphOf:
     def _rows(self) -> tuple[str, list[tuple[str, str, str]], list[str]]:
         """The text, taken apart: head, (part, line, user's line) of each equation, tail."""
         lines = str(self.graph).split("\n")
-        nodes, rows, next_ = self.graph.nodes, [], 0
+        nodes, next_ = self.graph.nodes, 0
+        part_of = _forms().part_of
+        rows: list[tuple[str, str, str]] = []
         for i in self.positions:
             rows += _gap(next_, i)
             note = source_text(nodes[i].source) or ""
-            rows.append((_views.part_of(nodes[i]), lines[i + 1], note))
+            rows.append((part_of(nodes[i]), lines[i + 1], note))
             next_ = i + 1
         return lines[0], rows + _gap(next_, len(nodes)), lines[len(nodes) + 1 :]
 
@@ -125,11 +130,13 @@ class GraphOf:
           n0 --> n1
           n1 --> n2
         """
-        return _views.mermaid(self._picture("to_mermaid", limit))
+        text: str = _forms().mermaid(self._picture("to_mermaid", limit))
+        return text
 
     def to_dot(self) -> str:
         """The graph for Graphviz, of any size."""
-        return _views.dot(_views.picture(self.graph, self.positions))
+        text: str = _forms().dot(_forms().picture(self.graph, self.positions))
+        return text
 
     def to_svg(self, limit: int = _DRAWN) -> str:
         """The graph as a picture in SVG, laid out from the top down.
@@ -139,12 +146,14 @@ class GraphOf:
 
         Raises GraphTooLargeError: if there are more equations than ``limit``.
         """
-        return _views.svg(self._picture("to_svg", limit))
+        text: str = _forms().svg(self._picture("to_svg", limit))
+        return text
 
     def _picture(self, method: str, limit: int) -> _views.Picture:
         if len(self) > limit:
             raise _too_large(self, method, limit)
-        return _views.picture(self.graph, self.positions)
+        found: _views.Picture = _forms().picture(self.graph, self.positions)
+        return found
 
     def _repr_svg_(self) -> str | None:
         return self.to_svg() if len(self) <= _DRAWN else None
@@ -155,7 +164,13 @@ class GraphOf:
             left = ("", f"  … {len(rows) - _ROWS} lines more; graph[a:b] shows a part", "")
             rows = [*rows[:_ROWS], left]
         drawn = self.to_svg() if len(self) <= _FOLDED else ""
-        return _views.html(head, rows, tail, self.counts(), drawn)
+        text: str = _forms().html(head, rows, tail, self.counts(), drawn)
+        return text
+
+
+def _forms() -> Any:
+    """The module ``_views``, which loads with the first picture."""
+    return import_module("tenferro.transforms._views")
 
 
 def _values_of(graph: MaterializedGraph, position: int) -> tuple[int, ...]:

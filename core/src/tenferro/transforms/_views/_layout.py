@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_right, insort
 from collections.abc import Hashable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 _BETWEEN_BOXES = 22.0
@@ -106,7 +107,7 @@ def _path(net: _Net, start: int, end: int, kind: Hashable) -> list[int]:
     """The box, lanes and box that an edge passes; links them."""
     lanes = [net.lane(start, kind, row) for row in range(net.row[start] + 1, net.row[end])]
     path = [start, *lanes, end]
-    for above, below in zip(path, path[1:], strict=False):
+    for above, below in pairwise(path):
         net.link(above, below)
     return path
 
@@ -151,7 +152,7 @@ def _mean(values: Sequence[float], otherwise: float) -> float:
 def _crossings(net: _Net, order: list[list[int]]) -> int:
     """How many pairs of links cross."""
     total = 0
-    for above, below in zip(order, order[1:], strict=False):
+    for above, below in pairwise(order):
         place = {item: i for i, item in enumerate(below)}
         seen: list[int] = []
         for item in above:

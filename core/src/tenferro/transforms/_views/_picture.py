@@ -84,8 +84,8 @@ def _inputs(
     """Boxes of what is not computed by the nodes, and where each value is."""
     made = {value for node in nodes for value in node.outputs}
     read = {value for node in nodes for value in node.inputs} - made
-    boxes = []
-    place = {}
+    boxes: list[Box] = []
+    place: dict[int, int] = {}
     names = graph.input_names
     for value in sorted(read.union(shown)):
         place[value] = len(boxes)
