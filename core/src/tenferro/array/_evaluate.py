@@ -8,6 +8,7 @@ its history once it is known. Read next: ``functions/``.
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,7 @@ from tenferro.computegraph import (
     ValueKey,
     compile_program,
     flatten,
+    narrowed,
     postorder,
     retire,
 )
@@ -57,12 +59,29 @@ def store(key: ValueKey, operand: Any) -> None:
     """Keep the operand on the key, and drop its history if no transform needs it."""
     key.operand = operand
     key.depth = 0
-    if not is_traced(key):
+    if not is_traced(key) and not _held.depth:
         retire(key)
 
 
+class _Held(threading.local):
+    depth = 0
+
+
+_held = _Held()
+
+
+class holding_history:
+    """While it lasts, values that become known keep their history: a sweep is under way in it."""
+
+    def __enter__(self) -> None:
+        _held.depth += 1
+
+    def __exit__(self, *exception: object) -> None:
+        _held.depth -= 1
+
+
 def _pending(key: ValueKey) -> Definition | None:
-    return None if key.is_cut else key.definition
+    return None if key.is_cut else narrowed(key.definition)
 
 
 def _shared(wanted: Sequence[ValueKey]) -> list[ValueKey]:

@@ -48,6 +48,7 @@ from tenferro.computegraph._materialize import (
     Structure,
     flatten,
     materialize_merge,
+    narrowed,
     signature,
 )
 from tenferro.computegraph._operation import Operation, canonical, infer
@@ -123,6 +124,7 @@ __all__ = [
     "input_key",
     "join_traces",
     "materialize_merge",
+    "narrowed",
     "new_leaf",
     "operation_name",
     "operation_text",

@@ -140,6 +140,8 @@ def flatten(
     """``materialize_merge`` over any function that gives definitions."""
     with CollectorPaused():
         order, leaves = postorder(outputs, definition_of)
+        if any([len(item[1]) > 4 and item[1][0].transparent for item in order]):
+            order, leaves = postorder(outputs, lambda key: narrowed(definition_of(key)))
         number: dict[ValueKey, int] = {key: i for i, key in enumerate(declared)}
         inputs = list(declared)
         for key in leaves:
@@ -150,12 +152,22 @@ def flatten(
         return MaterializedGraph(inputs, nodes, [number[key] for key in outputs], avals)
 
 
+def narrowed(definition: Definition | None) -> Definition | None:
+    """A definition with nothing that its value does not need: of a transparent operation, the
+    input that comes out again."""
+    if definition is None or not definition[0].transparent:
+        return definition
+    return (definition[0], definition[1], 0, definition[3 + definition[2]])
+
+
 def signature(
     declared: Sequence[ValueKey],
     outputs: Sequence[ValueKey],
     definition_of: Callable[[ValueKey], Definition | None],
-) -> tuple[tuple[Any, ...], list[ValueKey]]:
+) -> tuple[tuple[Any, ...] | None, list[ValueKey]]:
     """What ``flatten`` would find, as a cache key: equal keys, equal graphs. Also its inputs.
+
+    The key is ``None`` where a volatile operation makes that untrue for derivatives.
 
     Cheaper than flattening, because nothing is built; the key is finer than ``Structure``, which
     also unifies what evaluates alike.
@@ -163,6 +175,7 @@ def signature(
     number: dict[ValueKey, int] = {key: -1 - i for i, key in enumerate(declared)}
     inputs = list(declared)
     items: list[Any] = []
+    volatile = False
     stack: list[Any] = list(outputs)
     stack.reverse()
     pop, push, add, extend = stack.pop, stack.append, items.append, items.extend
@@ -174,7 +187,8 @@ def signature(
             key, definition = item
             operation = definition[0]
             if operation.transparent:
-                number[key] = number[definition[3]]
+                volatile = volatile or operation.volatile
+                number[key] = number[definition[3 + definition[2]]]
                 continue
             number[key] = len(items)
             add(operation)
@@ -191,6 +205,8 @@ def signature(
             for value in definition[:2:-1]:
                 if value not in seen:
                     push(value)
+    if volatile:
+        return None, inputs
     return (len(declared), *items, None, *[number[key] for key in outputs]), inputs
 
 
@@ -203,7 +219,7 @@ def _number_nodes(
     for key, definition in order:
         operation = definition[0]
         if operation.transparent:
-            number[key] = number[definition[3]]
+            number[key] = number[definition[3 + definition[2]]]
             continue
         inputs = tuple([number[value] for value in definition[3:]])
         alike = (operation, *sorted(inputs)) if operation.commutative else (operation, *inputs)

@@ -48,7 +48,8 @@ class Operation:
     """Base of all operations; subclass it with annotated fields.
 
     ``input_count`` is ``None`` for an operation of any number of inputs. ``transparent`` marks an
-    identity that ``materialize_merge`` removes; ``literal`` an operation without inputs whose
+    operation whose output k is its input k, which ``materialize_merge`` removes; ``volatile`` one
+    whose derivative is code of the user, to be run anew each time; ``literal`` an operation without inputs whose
     value a backend may compute once; ``commutative`` one whose two operands may change places.
 
     >>> class Scale(Operation):
@@ -62,6 +63,7 @@ class Operation:
     output_count: ClassVar[Any] = 1
     name: ClassVar[Any] = "operation"
     transparent: ClassVar[bool] = False
+    volatile: ClassVar[bool] = False
     literal: ClassVar[bool] = False
     commutative: ClassVar[bool] = False
     _fields: ClassVar[tuple[str, ...]] = ()

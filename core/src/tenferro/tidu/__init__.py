@@ -1,7 +1,8 @@
 """Automatic differentiation of graphs: two transforms, ``linearize`` and ``linear_transpose``.
 
 This layer knows no concrete primitive, no tensor and no number. Read in this order:
-``_primitive``, ``_value``, ``_emit``, ``_linearize``, ``_linear_transpose``, ``_derive``, ``_pin``.
+``_primitive``, ``_value``, ``_emit``, ``_linearize``, ``_linear_transpose``, ``_derive``,
+``_linear_map``, ``_pin``.
 """
 
 from tenferro.tidu._context import ADContext, Rules
@@ -15,6 +16,7 @@ from tenferro.tidu._errors import (
     NotLinearError,
     RuleResultError,
 )
+from tenferro.tidu._linear_map import linear_map
 from tenferro.tidu._linear_space import NO_TANGENT, LinearSpace, NoTangent
 from tenferro.tidu._linear_transpose import linear_transpose
 from tenferro.tidu._linearize import LinearInput, LinearizedGraph, linearize
@@ -30,6 +32,7 @@ from tenferro.tidu._value import (
     Residual,
     Value,
     fresh_id,
+    is_kept,
 )
 
 __all__ = [
@@ -64,6 +67,8 @@ __all__ = [
     "flow_of",
     "fresh_id",
     "in_rule",
+    "is_kept",
+    "linear_map",
     "linear_transpose",
     "linearize",
     "linearize_keys",

@@ -15,7 +15,7 @@ from tenferro.tidu._emit import RuleBuilder, emit, sweeping
 from tenferro.tidu._linear_space import LinearSpace
 from tenferro.tidu._linear_transpose import Buckets, pull
 from tenferro.tidu._linearize import check_wrt, fresh_tangents, live_nodes, plan_sweep, push
-from tenferro.tidu._value import LinearNode, Pass, Value
+from tenferro.tidu._value import LinearNode, Pass, Value, is_kept
 
 _KEYS = KeyView()
 
@@ -122,7 +122,7 @@ def linearize_keys(
     rules = context or EMPTY_CONTEXT
     with CollectorPaused():
         plan = plan_sweep(view, outputs, wrt)
-        run = Pass(space, transposed=False)
+        run = Pass(space, transposed=False, kept=True)
         seeds = fresh_tangents(wrt, run)
         with sweeping(run, rules) as rule:
             tangents = push(plan, wrt, seeds, rule)
@@ -144,7 +144,11 @@ def _replay(node: LinearNode, found: dict[ValueKey, Value], rule: RuleBuilder) -
         rule.zeros(key.aval) if value is None else value
         for key, value in zip(node.inputs, inputs, strict=True)
     ]
-    emitted = emit(node.operation, values, rule.space.value)  # type: ignore[arg-type]
+    expand = getattr(node.operation, "expand", None)
+    if expand is not None and not is_kept(flowing):
+        emitted = expand(rule, inputs)
+    else:
+        emitted = emit(node.operation, values, rule.space.value)  # type: ignore[arg-type]
     found.update(zip(node.outputs, emitted, strict=True))
 
 

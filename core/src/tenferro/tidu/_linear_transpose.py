@@ -99,7 +99,7 @@ def linear_transpose(
             return _transpose_wires(linear, chosen, turned)
         flowing, nodes = _flow_from(graph, {t.local for t in targets if t is not None})
         forward = _forward_part(linear, chosen, turned, flowing)
-        run = Pass(space, transposed=True)
+        run = Pass(space, transposed=True, kept=True)
         seeds = _fresh_cotangents(graph, sources, run)
         buckets: Buckets = {}
         for source, seed in zip(sources, seeds, strict=True):

@@ -78,7 +78,7 @@ def linearize(
     check_wrt(wrt)
     with CollectorPaused():
         plan = plan_sweep(view, outputs, wrt)
-        run = Pass(plan.space, transposed=False) if plan.space else None
+        run = Pass(plan.space, transposed=False, kept=True) if plan.space else None
         if run is None:
             return _wires(plan, outputs, wrt)
         seeds = fresh_tangents(wrt, run)
@@ -112,7 +112,12 @@ def plan_sweep(view: Resolver, outputs: Sequence[ValueKey], wrt: Sequence[ValueK
     """Find what has to be swept: reachable from the outputs and dependent on ``wrt``."""
     stop = set(wrt)
     lookup = view.definition
-    order, _ = postorder(outputs, lambda key: None if key in stop else lookup(key))
+
+    def definition_of(key: ValueKey) -> Definition | None:
+        found = None if key in stop else lookup(key)
+        return found if found is None or found[0].carries(key.aval) else None
+
+    order, _ = postorder(outputs, definition_of)
     active = set(wrt)
     nodes = []
     space: LinearSpace | None = None

@@ -9,6 +9,7 @@ Read next: ``_primitive.py``.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -45,12 +46,13 @@ class LinearNode(NamedTuple):
 class Pass:
     """One run of a transform: what it has emitted so far, in order."""
 
-    __slots__ = ("id", "nodes", "operation", "rule", "seeds", "space", "transposed")
+    __slots__ = ("id", "kept", "nodes", "operation", "rule", "seeds", "space", "transposed")
 
-    def __init__(self, space: LinearSpace, transposed: bool) -> None:
+    def __init__(self, space: LinearSpace, transposed: bool, kept: bool = False) -> None:
         self.id = fresh_id()
         self.space = space
         self.transposed = transposed
+        self.kept = kept  # its nodes will be applied again or turned around
         self.nodes: dict[ValueKey, LinearNode] = {}
         self.seeds: set[ValueKey] = set()  # fresh ones only: a given one may be a primal too
         self.operation: Operation | None = None  # whose rule is running, for messages
@@ -85,6 +87,11 @@ class Value:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.key!r})"
+
+
+def is_kept(values: Sequence[Value]) -> bool:
+    """Whether flow of a pass whose nodes are kept runs in one of the values."""
+    return any([run.kept for value in values for run in value.flow])
 
 
 class Residual(NamedTuple):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tenferro.array import Array, as_array, is_traced
 from tenferro.array._convert import is_operand
-from tenferro.array._evaluate import to_numpy
+from tenferro.array._evaluate import convert, executable, to_numpy
 from tenferro.backend import select_backend
 from tenferro.computegraph import (
     UNKNOWN,
@@ -57,6 +57,8 @@ def settle(
     operands = [leaf.operand for leaf in leaves]
     if any([operand is UNKNOWN for operand in operands]):
         return pending(emit())
+    if structure is None:
+        return _run_anew(leaves, emit(), plain, backend)
     chosen = select_backend(backend, operands)
     avals = tuple([leaf.aval for leaf in leaves])
 
@@ -68,6 +70,20 @@ def settle(
     take = chosen.asoperand
     results = program.executable(*[take(x, aval) for x, aval in zip(operands, avals, strict=True)])
     return deliver(results, program.output_avals, chosen, operands, plain)
+
+
+def _run_anew(
+    leaves: Sequence[ValueKey], outputs: Sequence[ValueKey], plain: bool, backend: Any
+) -> list[Any]:
+    """Run what was emitted by rules of the user, which may differ from call to call."""
+    given = set(leaves)
+    graph = flatten(leaves, outputs, lambda key: None if key in given else key.definition)
+    operands = [leaf.operand for leaf in graph.inputs]
+    if any([operand is UNKNOWN for operand in operands]):
+        return pending(outputs)
+    chosen = select_backend(backend, operands)
+    results = executable(graph, chosen)(*convert(graph, operands, chosen))
+    return deliver(results, [key.aval for key in outputs], chosen, operands, plain)
 
 
 def pending(keys: Sequence[ValueKey]) -> list[Any]:
@@ -111,12 +127,23 @@ def deliver(
     plain: bool,
 ) -> list[Any]:
     """Results in the form in which the arguments came."""
+    return deliverer(avals, backend, operands, plain)(results)
+
+
+def deliverer(
+    avals: Sequence[Aval], backend: Backend, operands: Sequence[Any], plain: bool
+) -> Callable[[Sequence[Any]], list[Any]]:
+    """``deliver`` for all calls whose operands are of these classes."""
     if not plain:
-        return [known_array(x, aval) for x, aval in zip(results, avals, strict=True)]
+        return lambda results: [known_array(x, a) for x, a in zip(results, avals, strict=True)]
     if backend.name != "numpy" and any([is_operand(x) and backend.owns(x) for x in operands]):
-        return list(results)
+        return list
     take = backend.to_numpy
-    return [take(x) if aval.shape else take(x)[()] for x, aval in zip(results, avals, strict=True)]
+    if all([aval.shape for aval in avals]):
+        return lambda results: [take(x) for x in results]
+    return lambda results: [
+        take(x) if aval.shape else take(x)[()] for x, aval in zip(results, avals, strict=True)
+    ]
 
 
 def known_array(operand: Any, aval: Aval) -> Array:

@@ -1,0 +1,87 @@
+"""A recorded map as a linear one: no derivative is taken, its linearity is checked.
+
+What a user's rule does with tangents is recorded on fresh identities like anything else. Emitting
+the equations again, with flow in those places, finds out whether they are linear, and gives the
+nodes that apply the map to other tangents or turn it around. Read next: ``_pin.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tenferro.computegraph import CollectorPaused, Definition, Operation, ValueKey, postorder
+from tenferro.tidu._context import EMPTY_CONTEXT, ADContext
+from tenferro.tidu._derive import Linearization
+from tenferro.tidu._emit import RuleBuilder, emit, sweeping
+from tenferro.tidu._linear_space import LinearSpace
+from tenferro.tidu._value import Pass, Value
+
+Found = dict[ValueKey, Value]
+
+
+def linear_map(
+    outputs: Sequence[ValueKey],
+    places: Sequence[ValueKey],
+    *,
+    space: LinearSpace,
+    operation: Operation | None = None,
+    context: ADContext | None = None,
+) -> Linearization:
+    """The map from ``places`` to the outputs as it was recorded, applied and transposed at will.
+
+    Outputs that do not depend on the places count as zero. ``operation`` is named in errors.
+
+    Raises NotLinearError: if the map is not linear.
+    """
+    rules = context or EMPTY_CONTEXT
+    with CollectorPaused():
+        run = Pass(space, transposed=False, kept=True)
+        run.operation = operation
+        seeds: list[Value | None] = [space.value(key, (run,)) for key in places]
+        found: Found = {key: space.value(key, (run,)) for key in places}
+        with sweeping(run, rules) as rule:
+            results: dict[tuple[Any, ...], Sequence[Value]] = {}
+            for key, definition in depending(outputs, places):
+                found[key] = _emit_again(definition, found, results, rule)
+        return Linearization(run, seeds, found, outputs, rules)
+
+
+def depending(
+    outputs: Sequence[ValueKey], places: Sequence[ValueKey]
+) -> list[tuple[ValueKey, Definition]]:
+    """The equations between the places and the outputs, dependencies first."""
+    stop = set(places)
+    order, _ = postorder(outputs, lambda key: None if key in stop else _in_flow(key.definition))
+    nodes = []
+    for item in order:
+        if not stop.isdisjoint(item[1][3:]):
+            stop.add(item[0])
+            nodes.append(item)
+    return nodes
+
+
+def _in_flow(definition: Definition | None) -> Definition | None:
+    """The definition, by the operation that flow takes."""
+    take = None if definition is None else getattr(definition[0], "as_linear", None)
+    if take is None or definition is None:
+        return definition
+    operation, inputs = take(definition[3:])
+    return (operation, definition[1], definition[2], *inputs)
+
+
+def _emit_again(
+    definition: Definition,
+    found: Found,
+    results: dict[tuple[Any, ...], Sequence[Value]],
+    rule: RuleBuilder,
+) -> Value:
+    """One output of an equation, emitted once for all its outputs."""
+    operation, _, slot, *inputs = definition
+    if operation.transparent and not hasattr(operation, "groups"):
+        return found[inputs[slot]]  # a pin
+    equation = (operation, *inputs)
+    if equation not in results:
+        values = [found[key] if key in found else rule.value(key) for key in inputs]
+        results[equation] = emit(operation, values, rule.space.value)
+    return results[equation][slot]
