@@ -64,6 +64,10 @@ class Executable(ABC):
     def __call__(self, *operands: Any) -> tuple[Any, ...]:
         """Run; the results are writeable and alias neither operands nor each other."""
 
+    def prepare(self) -> None:
+        """Be told that the program will run often: whatever makes a run cheaper may be done now."""
+        return
+
     def explain(self) -> str:
         """Say how the program is run, for a reader."""
         return repr(self)

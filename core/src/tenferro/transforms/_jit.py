@@ -10,35 +10,38 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from functools import update_wrapper
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from tenferro.array import Array, as_array, is_traced
 from tenferro.array._array import SCALARS, WeakName, evaluable
 from tenferro.array._convert import aval_of_operand, operand_key, weak_kind
 from tenferro.array._errors import at_user_line
-from tenferro.array._evaluate import convert, executable
-from tenferro.backend import select_backend
+from tenferro.array._evaluate import executable
+from tenferro.backend import UnsupportedError, select_backend
 from tenferro.computegraph import (
     UNKNOWN,
     CacheStats,
     CollectorPaused,
     MaterializedGraph,
-    ProgramCache,
     ValueKey,
     derive,
     flatten,
     postorder,
 )
-from tenferro.computegraph._operation import canonical
 from tenferro.primitives._aval import Aval
 from tenferro.tidu import Trace, pinned_leaf
 from tenferro.transforms import _tree
-from tenferro.transforms._record import Name, parameter_names
-from tenferro.transforms._settle import deliver, history, key_of
-
-if TYPE_CHECKING:
-    from tenferro.backend import Executable
+from tenferro.transforms._ready import Kept, Ready, looks, operands_of
+from tenferro.transforms._record import Name
+from tenferro.transforms._settle import history, key_of
+from tenferro.transforms._signature import (
+    Call,
+    Statics,
+    as_numbers,
+    check_numbers,
+    static_parameters,
+)
 
 _SCALARS = frozenset(SCALARS)
 
@@ -58,107 +61,112 @@ class Traced(NamedTuple):
 class Jitted:
     """A function that is traced once per signature and then runs as one program."""
 
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        static_argnums: Sequence[int],
-        static_argnames: Sequence[str],
-        backend: Any,
-    ) -> None:
+    def __init__(self, function: Callable[..., Any], statics: Statics, backend: Any) -> None:
         update_wrapper(self, function)
         self._function = function
-        self._static_argnums = frozenset(static_argnums)
-        self._static_argnames = frozenset(static_argnames)
-        self._bound: WeakKeyDictionary[Any, ProgramCache] = WeakKeyDictionary()
+        self._statics = statics
         self._backend = backend
-        self._cache = ProgramCache(max_entries=256)
+        self._kept = Kept()
+        self._bound: WeakKeyDictionary[Any, Kept] = WeakKeyDictionary()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the program for these arguments, traced and compiled at the first such call."""
-        call = self._signature(args, kwargs)
+        seen: Hashable = None if kwargs or self._statics else looks(args)
+        if seen is not None:
+            ready = self._kept.find(seen)
+            if ready is not None:
+                return ready(args)
+        call = self._statics.call(args, kwargs)
+        if seen is None:
+            found = looks(call.leaves)
+            if found is not None:
+                seen = call.spec, call.static, found
+                ready = self._kept.find(seen)
+                if ready is not None:
+                    return ready(call.leaves)
+        return self._run(call, seen)
+
+    def _run(self, call: Call, seen: Hashable) -> Any:
+        """Run a call that looks like none before, and keep its program if it can be kept."""
         traced = self._traced(call)
         arrays = [leaf for leaf in call.leaves if isinstance(leaf, Array)]
         if traced.is_open or any([not _is_known(array) for array in arrays]):
             return _tree.unflatten(traced.out_spec, inline(traced, call.leaves))
-        leaves = [x.operand if isinstance(x, Array) else x for x in call.leaves]
-        operands = [*leaves, *traced.captured]
-        backend = select_backend(self._backend, operands)
+        ready = self._ready(traced, call.leaves)
+        if seen is not None:
+            self._kept.keep(seen, ready)
+        return ready(call.leaves)
+
+    def _ready(self, traced: Traced, leaves: Sequence[Any]) -> Ready:
+        """The program of a trace, on the backend for these leaves."""
+        known = operands_of(leaves)
+        backend = select_backend(self._backend, [*known, *traced.captured])
         run = executable(traced.graph, backend)
-        results = run(*convert(traced.graph, operands, backend))
-        found = deliver(results, traced.avals, backend, operands, plain=not arrays)
-        return _tree.unflatten(traced.out_spec, found)
+        run.prepare()
+        avals = traced.graph.avals[: len(traced.graph.inputs)], traced.avals
+        spec = traced.out_spec
+        return Ready(run, backend, self._backend, leaves, traced.captured, avals, spec)
 
     def lower(self, *args: Any, **kwargs: Any) -> MaterializedGraph:
         """The graph that would run for these arguments."""
-        call = self._signature(args, kwargs)
-        return self._traced(call).graph
+        return self._traced(self._statics.call(args, kwargs)).graph
 
     def explain(self, *args: Any, **kwargs: Any) -> str:
-        """How the program for these arguments runs on its backend."""
-        call = self._signature(args, kwargs)
-        traced = self._traced(call)
-        known = [x.operand if isinstance(x, Array) else x for x in call.leaves]
+        """How the program for these arguments runs; without arguments, all programs so far.
+
+        Its backend, its equations, inputs and results, the values that it has captured, and what
+        the backend makes of it.
+        """
+        kept = self._kept.traces.values()
+        if kept and not args and not kwargs:
+            return "\n\n".join([self._explain(traced, ()) for traced in kept])
+        call = self._statics.call(args, kwargs)
+        return self._explain(self._traced(call), call.leaves)
+
+    def _explain(self, traced: Traced, leaves: Sequence[Any]) -> str:
+        known = [x for x in operands_of(leaves) if not isinstance(x, Aval)]
         backend = select_backend(self._backend, [*known, *traced.captured])
-        run: Executable = executable(traced.graph, backend)
-        return run.explain()
+        name = getattr(self, "__qualname__", type(self._function).__qualname__)
+        return describe(traced, name, backend.name, executable(traced.graph, backend).explain())
 
     def cache_info(self) -> CacheStats:
         """Hits and misses of the traces; a miss is a new signature."""
-        return self._cache.stats
+        return self._kept.stats
 
     def clear_cache(self) -> None:
         """Forget all traces."""
-        self._cache.clear()
+        self._kept.clear()
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """Bind as a method; traces are kept per instance, as long as the instance lives."""
         if instance is None:
             return self
-        method = self._function.__get__(instance, owner)
-        numbers = tuple(i - (i > 0) for i in self._static_argnums if i)
-        bound = Jitted(method, numbers, tuple(self._static_argnames), self._backend)
+        bound = object.__new__(Jitted)
+        bound.__dict__.update(self.__dict__)
+        bound._function = self._function.__get__(instance, owner)
+        bound._statics = self._statics.bound()
+        bound._kept = Kept()
         try:
-            bound._cache = self._bound.setdefault(instance, bound._cache)
+            bound._kept = self._bound.setdefault(instance, bound._kept)
         except TypeError:  # without a hash or weak references, nothing is kept
             pass
         return bound
 
-    def _signature(self, args: Sequence[Any], kwargs: dict[str, Any]) -> _Call:
-        numbers = {i + len(args) if i < 0 else i for i in self._static_argnums}
-        statics = {i: args[i] for i in sorted(numbers) if 0 <= i < len(args)}
-        named = {k: v for k, v in kwargs.items() if k in self._static_argnames}
-        dynamic = [None if i in statics else arg for i, arg in enumerate(args)]
-        rest = {k: v for k, v in kwargs.items() if k not in named}
-        tree: Any = dynamic[0] if len(dynamic) == 1 and not rest else (dynamic, rest)
-        leaves, spec = _tree.flatten(tree)
-        static = canonical((tuple(statics.items()), tuple(sorted(named.items()))))
-        types = tuple([_signature_of(leaf) for leaf in leaves])
-        key: Hashable = (spec, types, static)
-        try:
-            hash(key)
-        except TypeError as error:
-            raise TypeError(
-                f"static arguments of a jitted function must be hashable: {error}"
-            ) from None
-        return _Call(key, leaves, spec, tree, statics, named, len(dynamic) == 1 and not rest)
-
-    def _traced(self, call: _Call) -> Traced:
+    def _traced(self, call: Call) -> Traced:
         """The trace for a signature; one that reads values of an outer transform is not kept."""
-        found: Traced | None = self._cache.get(call.key)
+        found: Traced | None = self._kept.traces.get(call.key)
         if found is not None:
             return found
         traced = self._trace(call)
-        return traced if traced.is_open else self._cache.get_or_make(call.key, lambda: traced)
+        return traced if traced.is_open else self._kept.traces.get_or_make(call.key, lambda: traced)
 
-    def _trace(self, call: _Call) -> Traced:
+    def _trace(self, call: Call) -> Traced:
         trace = Trace()
-        names = self._names(call)
+        names = call.names(self._function)
         keys = [_abstract(leaf, name, trace) for leaf, name in zip(call.leaves, names, strict=True)]
-        tree = _tree.unflatten(call.spec, [Array(key) for key in keys])
-        dynamic, rest = ([tree], {}) if call.single else tree
-        args = [call.statics.get(i, arg) for i, arg in enumerate(dynamic)]
+        args, kwargs = call.arguments([Array(key) for key in keys])
         try:
-            result = self._function(*args, **rest, **call.named)
+            result = self._function(*args, **kwargs)
         finally:
             trace.open = False
         leaves, out_spec = _tree.flatten(result)
@@ -176,29 +184,6 @@ class Jitted:
             unknown or any([is_traced(key) for key in outputs]),
         )
 
-    def _names(self, call: _Call) -> list[str]:
-        if call.single:
-            return _tree.paths(call.tree, parameter_names(self._function, 1)[0])
-        dynamic, rest = call.tree
-        names: list[str] = []
-        for arg, name in zip(dynamic, parameter_names(self._function, len(dynamic)), strict=True):
-            names += _tree.paths(arg, name)
-        for name in sorted(rest):
-            names += _tree.paths(rest[name], name)
-        return names
-
-
-class _Call(NamedTuple):
-    """One call: its signature, and its arguments taken apart."""
-
-    key: Hashable
-    leaves: list[Any]
-    spec: Any
-    tree: Any
-    statics: dict[int, Any]
-    named: dict[str, Any]
-    single: bool
-
 
 def jit(
     function: Callable[..., Any],
@@ -206,6 +191,8 @@ def jit(
     backend: Any = None,
     static_argnums: int | Sequence[int] = (),
     static_argnames: str | Sequence[str] = (),
+    donate_argnums: int | Sequence[int] = (),
+    memory_budget: int | None = None,
 ) -> Jitted:
     """Make a function that is traced once per signature and runs as one compiled program.
 
@@ -214,7 +201,13 @@ def jit(
     closes over, attributes of ``self`` in a method too, is read when it is traced, not again.
     Positions given as traced arrays cannot be checked: one outside its axis is clipped to it.
 
+    ``donate_argnums`` is a promise that these arguments are not read again, so that a backend may
+    put results into their memory. No backend does so yet: they stay as they are.
+    ``memory_budget`` (bytes) is reserved for recomputing what does not fit.
+
     Raises ConcretizationError: if the function asks for the value of a traced array.
+    Raises UnsupportedError: for a ``memory_budget``.
+    Raises ValueError: if the function lacks a static or donated parameter, or one is both.
 
     >>> import tenferro as tn
     >>> print(tn.jit(lambda x: x + x * x).lower(tn.Aval((2,), "float64")))
@@ -224,46 +217,48 @@ def jit(
       return %2
     }
     """
-    numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums)
-    names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames)
-    return Jitted(function, *static_parameters(function, numbers, names), backend)
-
-
-def static_parameters(
-    function: Any, numbers: Sequence[int], names: Sequence[str]
-) -> tuple[tuple[int, ...], tuple[str, ...]]:
-    """Positions and names of the static parameters: each by both, however it will be passed.
-
-    Raises ValueError: if the function has no such parameter.
-    """
-    inner = getattr(function, "__wrapped__", function)
-    code = getattr(inner, "__code__", None)
-    if code is None or not (numbers or names):
-        return tuple(numbers), tuple(names)
-    first = int(hasattr(inner, "__self__"))
-    positional = code.co_varnames[first : code.co_argcount]
-    known = (*positional, *code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount])
-    count, takes_more, takes_any = len(positional), code.co_flags & 0x04, code.co_flags & 0x08
-    wrong: list[Any] = [i for i in numbers if not (takes_more or -count <= i < count)]
-    wrong += [name for name in names if not (takes_any or name in known)]
-    if wrong:
+    if memory_budget is not None:
         raise at_user_line(
-            ValueError(f"static {wrong} is no parameter of the jitted function, which has {known}")
+            UnsupportedError(
+                f"jit: memory_budget={memory_budget!r} is not supported yet\n"
+                "  hint       leave it out; a program keeps whatever its derivative reads",
+                backend="",
+                feature="memory_budget",
+                instead="",
+            )
         )
-    found = [i if takes_more else i % count for i in numbers]
-    by_name = [positional.index(name) for name in names if name in positional]
-    by_number = [positional[i] for i in found if -count <= i < count]
-    return (*found, *by_name), (*names, *by_number)
+    statics = static_parameters(function, static_argnums, static_argnames)
+    check_donated(function, as_numbers(donate_argnums), statics)
+    return Jitted(function, statics, backend)
 
 
-def _signature_of(leaf: Any) -> Any:
-    """What of a leaf the trace depends on: its aval, or the type of a weak scalar."""
-    kind = weak_kind(leaf)
-    if kind is not None:
-        return kind
-    if isinstance(leaf, Array):
-        return leaf.key.aval
-    return leaf if isinstance(leaf, Aval) else aval_of_operand(leaf)
+def check_donated(function: Any, donated: Sequence[int], statics: Statics) -> None:
+    """Raise ValueError for a donated position that is not there, or is static."""
+    check_numbers(function, donated, "donated")
+    both = sorted(set(donated) & statics.numbers)
+    if both:
+        raise at_user_line(ValueError(f"static arguments cannot be donated: {both} are both"))
+
+
+def describe(traced: Traced, name: str, backend: str, program: str) -> str:
+    """A program for a reader: what goes in and out, what it has captured, how it runs."""
+    graph = traced.graph
+    count = len(traced.inputs)
+    given = zip(graph.input_names[:count], graph.avals, strict=False)
+    sizes = zip(graph.input_names[count:], graph.avals[count:], strict=False)
+    rows = {
+        "backend": backend,
+        "equations": str(len(graph)),
+        "inputs": ", ".join(f"{label}: {aval}" for label, aval in given),
+        "results": ", ".join(map(str, traced.avals)),
+        "captured": ", ".join(f"{label}: {a} ({_bytes(a):,} bytes)" for label, a in sizes),
+    }
+    lines = [f"  {label:<11}{text or 'none'}" for label, text in rows.items()]
+    return "\n".join([name, *lines, "", program.rstrip()])
+
+
+def _bytes(aval: Aval) -> int:
+    return aval.size * aval.dtype.itemsize
 
 
 def _abstract(leaf: Any, name: str, trace: Trace) -> ValueKey:

@@ -1,7 +1,8 @@
 """Pytrees: nested containers of leaves, by optree.
 
 optree is loaded when the first container is met: most calls pass arrays only, and the import would
-take half of tenferro's own. ``None`` is an empty container.
+take half of tenferro's own. ``None`` is an empty container. Dataclasses are containers of their
+fields, in order; a field with ``metadata={"static": True}`` belongs to the structure.
 """
 
 from __future__ import annotations
@@ -9,9 +10,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any
+from threading import Lock
+from typing import Any, NamedTuple
 
 from tenferro.array import Array
+from tenferro.array._convert import is_operand
+from tenferro.computegraph._operation import canonical
 
 _PLAIN = frozenset((Array, float, int, complex, bool))
 
@@ -29,16 +33,100 @@ class _Leaf:
 LEAF = _Leaf()
 
 
+class _Row(NamedTuple):
+    """The spec of positional arguments that are bare leaves."""
+
+    num_leaves: int
+
+    def unflatten(self, leaves: Sequence[Any]) -> tuple[Sequence[Any], dict[str, Any]]:
+        return leaves, {}
+
+
+class _Static:
+    """Values that belong to a structure; 1, 1.0 and True differ."""
+
+    __slots__ = ("_key", "values")
+
+    def __init__(self, values: tuple[Any, ...]) -> None:
+        self.values = values
+        self._key = canonical(values)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Static) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __repr__(self) -> str:
+        return repr(self.values)
+
+
+_NAMESPACE = "tenferro"
+_registering = Lock()
+_registered: set[type] = set()
+
+
+def _register(leaves: Sequence[Any]) -> bool:
+    """Make the dataclasses among the leaves known as containers; whether there were any."""
+    found = {type(x) for x in leaves if hasattr(x, "__dataclass_fields__") and not is_operand(x)}
+    for cls in found:
+        with _registering:
+            if cls not in _registered:
+                _register_class(cls)
+                _registered.add(cls)
+    return bool(found)
+
+
+def _register_class(cls: type) -> None:
+    fields = import_module("dataclasses").fields(cls)
+    static = tuple(field.name for field in fields if field.metadata.get("static"))
+    names = tuple(field.name for field in fields if field.name not in static)
+
+    def take_apart(x: Any) -> tuple[Any, Any, Any]:
+        kept = _Static(tuple([getattr(x, name) for name in static]))
+        return [getattr(x, name) for name in names], kept, names
+
+    def put_together(kept: Any, values: Any) -> Any:
+        x: Any = object.__new__(cls)  # neither its __init__ nor a check in it is for traced values
+        for name, value in zip((*names, *static), (*values, *kept.values), strict=True):
+            object.__setattr__(x, name, value)
+        return x
+
+    optree = _optree()
+    optree.register_pytree_node(
+        cls,
+        take_apart,
+        put_together,
+        path_entry_type=optree.GetAttrEntry,
+        namespace=_NAMESPACE,
+    )
+
+
 def _optree() -> Any:
     return sys.modules.get("optree") or import_module("optree")
 
 
 def flatten(tree: Any) -> tuple[list[Any], Any]:
     """Leaves and the structure around them."""
-    if type(tree) in _PLAIN or hasattr(tree, "__array_interface__"):
+    if is_bare(tree):
         return [tree], LEAF
-    leaves, spec = _optree().tree_flatten(tree, namespace="tenferro")
+    optree = _optree()
+    leaves, spec = optree.tree_flatten(tree, namespace=_NAMESPACE)
+    while _register(leaves):
+        leaves, spec = optree.tree_flatten(tree, namespace=_NAMESPACE)
     return leaves, spec
+
+
+def flatten_arguments(args: list[Any], kwargs: dict[str, Any]) -> tuple[list[Any], Any]:
+    """Leaves of the arguments of a call, and their structure, whose ``unflatten`` gives both."""
+    if not kwargs and all([is_bare(arg) for arg in args]):
+        return args, _Row(len(args))
+    return flatten((args, kwargs))
+
+
+def is_bare(tree: Any) -> bool:
+    """Whether it is known without looking further that this is a leaf."""
+    return type(tree) in _PLAIN or hasattr(tree, "__array_interface__")
 
 
 def unflatten(spec: Any, leaves: Sequence[Any]) -> Any:
@@ -53,10 +141,11 @@ def same_structure(a: Any, b: Any) -> bool:
 
 def paths(tree: Any, base: str) -> list[str]:
     """A readable name for each leaf: ``w``, or ``w['bias']``."""
-    if type(tree) in _PLAIN or hasattr(tree, "__array_interface__"):
+    if is_bare(tree):
         return [base]
-    found, _, _ = _optree().tree_flatten_with_path(tree, namespace="tenferro")
-    return [base + "".join(f"[{step!r}]" for step in path) for path in found]
+    flatten(tree)  # makes its dataclasses known
+    found = _optree().tree_flatten_with_accessor(tree, namespace=_NAMESPACE)[0]
+    return [accessor.codify(base) for accessor in found]
 
 
 def map_leaves(function: Callable[[Any], Any], tree: Any) -> Any:

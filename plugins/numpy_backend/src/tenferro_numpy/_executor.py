@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["RUNS_BEFORE_SOURCE", "NumpyExecutable"]
 
 RUNS_BEFORE_SOURCE = 64  # compiling a line costs about as much as interpreting it saves in 100 runs
+_LONGEST_PREPARED = 1_000  # lines that are compiled at once for a program that will run often
 _LONGEST_SOURCE = 20_000  # lines; longer programs stay interpreted
 
 
@@ -79,6 +80,11 @@ class NumpyExecutable(Executable):
         if self._runs_left < 0:
             return self._compiled(*operands)
         return self._interpreter(*operands)
+
+    def prepare(self) -> None:
+        """Compile the source at the next run, where it is short."""
+        if len(self.plan.lines) <= _LONGEST_PREPARED:
+            self._runs_left = 0
 
     def _compiled(self, *operands: Any) -> tuple[Any, ...]:
         """Compile the source, and from now on run that."""

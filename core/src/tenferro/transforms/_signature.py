@@ -1,0 +1,173 @@
+"""The signature of a call of a jitted function: what its trace depends on.
+
+Arguments that are static enter by their value, all others by structure, shape and dtype (Python
+scalars by their type). Read next: ``_jit.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from tenferro.array import Array
+from tenferro.array._convert import aval_of_operand, weak_kind
+from tenferro.array._errors import at_user_line
+from tenferro.computegraph._operation import canonical
+from tenferro.primitives._aval import Aval
+from tenferro.transforms import _tree
+from tenferro.transforms._record import parameter_names
+
+
+class Call(NamedTuple):
+    """One call: its signature, and its arguments taken apart."""
+
+    key: Hashable
+    leaves: list[Any]
+    spec: Any
+    static: Hashable  # the values of static arguments
+    given: list[Any]  # positional arguments but the static ones
+    keywords: dict[str, Any]  # the same of keyword arguments
+    statics: dict[int, Any]
+    named: dict[str, Any]
+
+    def arguments(self, leaves: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
+        """The arguments, with these leaves in the places of its own."""
+        args, keywords = self.spec.unflatten(leaves)
+        args = list(args)
+        for i, value in self.statics.items():
+            args.insert(i, value)
+        return args, {**keywords, **self.named}
+
+    def names(self, function: Any) -> list[str]:
+        """A readable name for each leaf."""
+        count = len(self.given) + len(self.statics)
+        names = parameter_names(function, count)
+        found: list[str] = []
+        dynamic = [name for i, name in enumerate(names) if i not in self.statics]
+        for arg, name in zip(self.given, dynamic, strict=True):
+            found += _tree.paths(arg, name)
+        for name in sorted(self.keywords):
+            found += _tree.paths(self.keywords[name], name)
+        return found
+
+
+class Statics(NamedTuple):
+    """The static parameters: positions, from the front or the back, and names."""
+
+    numbers: frozenset[int] = frozenset()
+    names: frozenset[str] = frozenset()
+
+    def __bool__(self) -> bool:
+        return bool(self.numbers or self.names)
+
+    def bound(self) -> Statics:
+        """Those of the method of an object, whose first parameter is taken."""
+        return Statics(frozenset([i - (i > 0) for i in self.numbers if i]), self.names)
+
+    def call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Call:
+        """A call taken apart.
+
+        Raises TypeError: if a static argument cannot be hashed.
+        """
+        numbers = {i + len(args) if i < 0 else i for i in self.numbers}
+        statics = {i: args[i] for i in sorted(numbers) if 0 <= i < len(args)}
+        named = {k: v for k, v in kwargs.items() if k in self.names}
+        given = [arg for i, arg in enumerate(args) if i not in statics]
+        keywords = {k: v for k, v in kwargs.items() if k not in named}
+        leaves, spec = _tree.flatten_arguments(given, keywords)
+        static = canonical((tuple(statics.items()), tuple(sorted(named.items()))))
+        key = spec, tuple([_signature_of(leaf) for leaf in leaves]), static
+        try:
+            hash(static)
+        except TypeError as error:
+            raise _unhashable(error, statics, named) from None
+        return Call(key, leaves, spec, static, given, keywords, statics, named)
+
+
+def _unhashable(
+    error: TypeError, statics: Mapping[int, Any], named: Mapping[str, Any]
+) -> TypeError:
+    given = {**{f"argument {i}": x for i, x in statics.items()}, **named}
+    kinds = ", ".join(f"{name}: {type(x).__name__}" for name, x in given.items())
+    return at_user_line(
+        TypeError(
+            "static arguments of a jitted function must be hashable\n"
+            f"  got        {kinds} ({error})\n"
+            "  hint       pass tuples in the place of lists, or do not make an array static"
+        )
+    )
+
+
+def _signature_of(leaf: Any) -> Any:
+    """What of a leaf the trace depends on: its aval, or the type of a weak scalar."""
+    kind = weak_kind(leaf)
+    if kind is not None:
+        return kind
+    if isinstance(leaf, Array):
+        return leaf.key.aval
+    return leaf if isinstance(leaf, Aval) else aval_of_operand(leaf)
+
+
+def static_parameters(
+    function: Any, numbers: int | Sequence[int], names: str | Sequence[str]
+) -> Statics:
+    """The static parameters, each by position and by name, however it will be passed.
+
+    Raises ValueError: if the function has no such parameter.
+    """
+    numbers, names = as_numbers(numbers), (names,) if isinstance(names, str) else tuple(names)
+    known = _parameters(function)
+    if known is None or not (numbers or names):
+        return Statics(frozenset(numbers), frozenset(names))
+    positional = known.positional
+    check_numbers(function, numbers, "static")
+    wrong = [name for name in names if not (known.takes_any or name in known.named)]
+    if wrong:
+        raise _no_parameter("static", wrong, known)
+    found = [i if known.takes_more else i % len(positional) for i in numbers]
+    by_name = [positional.index(name) for name in names if name in positional]
+    by_number = [positional[i] for i in found if -len(positional) <= i < len(positional)]
+    return Statics(frozenset([*found, *by_name]), frozenset([*names, *by_number]))
+
+
+class _Parameters(NamedTuple):
+    positional: tuple[str, ...]
+    named: tuple[str, ...]
+    takes_more: bool  # *args
+    takes_any: bool  # **kwargs
+
+
+def _parameters(function: Any) -> _Parameters | None:
+    """The parameters of a function written in Python; ``None`` for any other callable."""
+    inner = getattr(function, "__wrapped__", function)
+    code = getattr(inner, "__code__", None)
+    if code is None:
+        return None
+    first = int(hasattr(inner, "__self__"))
+    positional = code.co_varnames[first : code.co_argcount]
+    named = (*positional, *code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount])
+    return _Parameters(positional, named, bool(code.co_flags & 0x04), bool(code.co_flags & 0x08))
+
+
+def as_numbers(numbers: int | Sequence[int]) -> tuple[int, ...]:
+    """One position or several, as a tuple."""
+    return (numbers,) if isinstance(numbers, int) else tuple(numbers)
+
+
+def check_numbers(function: Any, numbers: Sequence[int], what: str) -> None:
+    """Raise ValueError for a position that the function does not have."""
+    known = _parameters(function)
+    if known is None or known.takes_more:
+        return
+    count = len(known.positional)
+    wrong = [i for i in numbers if not -count <= i < count]
+    if wrong:
+        raise _no_parameter(what, wrong, known)
+
+
+def _no_parameter(what: str, wrong: Sequence[Any], known: _Parameters) -> ValueError:
+    return at_user_line(
+        ValueError(
+            f"{what} {wrong} is no parameter of the jitted function, which has {known.named}"
+        )
+    )
