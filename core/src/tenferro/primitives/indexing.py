@@ -1,33 +1,46 @@
 """Reading and adding at positions that are data.
 
 ``gather`` and ``scatter_add`` are each other's transposes, and so are ``dynamic_slice`` and
-``dynamic_update_slice``; positions are integers and carry no derivative. What happens out of
+``dynamic_update_slice``; positions are integers and carry no derivative. ``scatter`` replaces:
+where several updates have one place, the last remains. What happens out of
 bounds is a parameter, ``mode``, which every derived operation inherits, so that a function and
 its adjoint agree. The semantics are those of XLA (openxla.org/xla/operation_semantics, Gather and
-Scatter) without operand batching dimensions. Read next: ``contraction.py``.
+Scatter) without operand batching dimensions. Read next: ``scattering.py``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from math import prod
+from typing import ClassVar
 
-from tenferro.computegraph import Operation
 from tenferro.primitives._aval import Aval, Shape
-from tenferro.primitives._checks import (
-    axes,
-    integers,
-    invalid,
-    of_kind,
-    one_per_axis,
-    rank_zero,
-    same_dtype,
-)
+from tenferro.primitives._checks import axes, invalid, of_kind, same_dtype
 from tenferro.primitives._dtype import int64
 from tenferro.primitives._errors import ShapeMismatchError
 from tenferro.primitives._handle import H, Handle
-from tenferro.primitives._primitive import Mixed, bind
-from tenferro.primitives.constants import constant, zeros_like
+from tenferro.primitives._primitive import Mixed, bind, in_front
+from tenferro.primitives._windows import (
+    check_indices,
+    check_mode,
+    check_sizes,
+    check_starts,
+    check_window,
+    increasing,
+    normalise,
+    window_rank,
+)
+from tenferro.primitives.comparison import eq, select
+from tenferro.primitives.constants import constant, iota, zeros_like
+from tenferro.primitives.structural import (
+    behind,
+    broadcast_in_dim,
+    concatenate,
+    convert,
+    pad,
+    reshape,
+    transpose,
+)
 
 GATHER_MODES = ("promise_in_bounds", "clip", "fill")
 SCATTER_MODES = ("promise_in_bounds", "clip", "drop")
@@ -88,12 +101,34 @@ class Gather(Mixed):
             mode="drop" if self.mode == "fill" else self.mode,
         )
 
+    def batch(self, size: int, batched: Sequence[bool], x: Handle, indices: Handle) -> Handle:
+        """Another axis of the slices, of the index vectors, or of both (then they count it)."""
+        offset, collapsed = behind(self.offset_dims), behind(self.collapsed_slice_dims)
+        mapped, sizes = self.start_index_map, self.slice_sizes
+        if not batched[0]:
+            operation = Gather(offset, self.collapsed_slice_dims, mapped, sizes, self.mode)
+        elif not batched[1]:
+            offset, sizes = (0, *offset), (size, *sizes)
+            operation = Gather(offset, collapsed, behind(mapped), sizes, self.mode)
+        else:
+            collapsed, mapped, sizes = (0, *collapsed), (0, *behind(mapped)), (1, *sizes)
+            operation = Gather(offset, collapsed, mapped, sizes, self.mode)
+            indices = numbered(indices, size)
+        return bind(operation, x, indices)
 
-class ScatterAdd(Mixed):
-    """x with updates added at the positions that indices holds; linear in x and updates"""
 
-    key = "std::scatter_add"
-    linear = ((0, 2),)
+def numbered(indices: Handle, size: int) -> Handle:
+    """The index vectors of a batch, each beginning with its example: in bounds in every mode."""
+    if indices.dtype.bits < 32:  # may not hold the number of an example
+        indices = convert(indices, int64)
+    examples = iota((*indices.shape[:-1], 1), 0, indices.dtype)
+    return concatenate([examples, indices], indices.ndim - 1)
+
+
+class IndexedUpdate(Mixed):
+    """Updates of x at the positions that indices holds: what all scatters share"""
+
+    kind: ClassVar[str | None] = None
     update_window_dims: tuple[int, ...]
     inserted_window_dims: tuple[int, ...]
     scatter_dims_to_operand_dims: tuple[int, ...]
@@ -106,7 +141,9 @@ class ScatterAdd(Mixed):
         check_mode(self, self.mode, SCATTER_MODES)
 
     def abstract_eval(self, x: Aval, indices: Aval, updates: Aval) -> Aval:
-        of_kind(self, "numeric", same_dtype(self, x, updates))
+        same_dtype(self, x, updates)
+        if self.kind is not None:
+            of_kind(self, self.kind, x)
         check_indices(
             self, "scatter_dims_to_operand_dims", self.scatter_dims_to_operand_dims, x, indices
         )
@@ -144,19 +181,67 @@ class ScatterAdd(Mixed):
         inserted = self.inserted_window_dims
         return [1 if axis in inserted else next(inside) for axis in range(x.ndim)]
 
-    def transpose_x(self, ct: Handle, x: Handle, indices: Handle, updates: Handle) -> Handle:
-        return ct
-
-    def transpose_updates(self, ct: Handle, x: Handle, indices: Handle, updates: Handle) -> Handle:
+    def read(self, y: Handle, indices: Handle, updates: Aval | Handle) -> Handle:
+        """For each element of the updates, what y has in its place; 0 where it is dropped."""
         return gather(
-            ct,
+            y,
             indices,
             offset_dims=self.update_window_dims,
             collapsed_slice_dims=self.inserted_window_dims,
             start_index_map=self.scatter_dims_to_operand_dims,
-            slice_sizes=self._window(x, updates),
+            slice_sizes=self._window(y, updates),
             mode="fill" if self.mode == "drop" else self.mode,
         )
+
+    def batch(
+        self, size: int, batched: Sequence[bool], x: Handle, indices: Handle, updates: Handle
+    ) -> Handle:
+        """Another axis of the windows, or of the index vectors, which then count it."""
+        x, updates = in_front(x, batched[0], size), in_front(updates, batched[2], size)
+        window, inserted = behind(self.update_window_dims), behind(self.inserted_window_dims)
+        mapped = behind(self.scatter_dims_to_operand_dims)
+        if not batched[1]:
+            return bind(type(self)((0, *window), inserted, mapped, self.mode), x, indices, updates)
+        operation = type(self)(window, (0, *inserted), (0, *mapped), self.mode)
+        return bind(operation, x, numbered(indices, size), updates)
+
+
+class ScatterAdd(IndexedUpdate):
+    """x with updates added at the positions that indices holds; linear in x and updates"""
+
+    key = "std::scatter_add"
+    linear = ((0, 2),)
+    kind = "numeric"
+
+    def transpose_x(self, ct: Handle, x: Handle, indices: Handle, updates: Handle) -> Handle:
+        return ct
+
+    def transpose_updates(self, ct: Handle, x: Handle, indices: Handle, updates: Handle) -> Handle:
+        return self.read(ct, indices, updates)
+
+
+class Scatter(IndexedUpdate):
+    """x with updates put at the positions that indices holds; linear in x and updates"""
+
+    key = "std::scatter"
+    linear = ((0, 2),)
+
+    def transpose_x(self, ct: Handle, x: Handle, indices: Handle, updates: Handle) -> Handle:
+        return bind(self, ct, indices, zeros_like(updates))
+
+    def transpose_updates(self, ct: Handle, x: Handle, indices: Handle, updates: Handle) -> Handle:
+        """The block of ct, where no later update has the place."""
+        numbers = self._numbers(updates)
+        last = bind(self, constant(0, int64, x.shape), indices, numbers)
+        remains = eq(self.read(last, indices, updates), numbers)
+        return select(remains, self.read(ct, indices, updates), zeros_like(updates))
+
+    def _numbers(self, updates: Handle) -> Handle:
+        """The windows counted from 1 in their order, one number for all elements of a window."""
+        axes = [axis for axis in range(updates.ndim) if axis not in self.update_window_dims]
+        batch = [updates.shape[axis] for axis in axes]
+        numbers = reshape(iota((prod(batch),), 0, int64), batch)
+        return broadcast_in_dim(numbers, updates.shape, axes) + 1
 
 
 class DynamicSlice(Mixed):
@@ -176,6 +261,15 @@ class DynamicSlice(Mixed):
 
     def transpose_each(self, ct: Handle, index: int, x: Handle, *starts: Handle) -> Handle:
         return dynamic_update_slice(zeros_like(x), ct, starts)
+
+    def batch(self, size: int, batched: Sequence[bool], x: Handle, *starts: Handle) -> Handle:
+        """One slice more; with batched starts, the gather of one window, moved so that it fits."""
+        if not any(batched[1:]):
+            return dynamic_slice(x, (_zero(starts), *starts), (size, *self.sizes))
+        every = tuple(range(len(self.sizes)))
+        window = Gather(every, (), every, self.sizes, "clip")
+        indices = _index_vectors(size, batched[1:], starts)
+        return window.batch(size, (batched[0], True), x, indices)
 
 
 class DynamicUpdateSlice(Mixed):
@@ -204,6 +298,28 @@ class DynamicUpdateSlice(Mixed):
         if index == 0:
             return dynamic_update_slice(ct, zeros_like(update), starts)
         return dynamic_slice(ct, starts, update.shape)
+
+    def batch(
+        self, size: int, batched: Sequence[bool], x: Handle, update: Handle, *starts: Handle
+    ) -> Handle:
+        """One slice more; with batched starts, the scatter of one window, moved so that it fits."""
+        if not any(batched[2:]):
+            x, update = in_front(x, batched[0], size), in_front(update, batched[1], size)
+            return dynamic_update_slice(x, update, (_zero(starts), *starts))
+        every = tuple(range(len(starts)))
+        window = Scatter(every, (), every, "clip")
+        indices = _index_vectors(size, batched[2:], starts)
+        return window.batch(size, (batched[0], True, batched[1]), x, indices, update)
+
+
+def _zero(starts: Sequence[Handle]) -> Handle:
+    return constant(0, starts[0].dtype if starts else int64)
+
+
+def _index_vectors(size: int, batched: Sequence[bool], starts: Sequence[Handle]) -> Handle:
+    """The starts of each example, side by side."""
+    columns = [in_front(x, each, size) for x, each in zip(starts, batched, strict=True)]
+    return concatenate([reshape(column, (size, 1)) for column in columns], 1)
 
 
 def gather(
@@ -292,6 +408,81 @@ def scatter_add(
         mode,
     )
     return bind(operation, x, indices, updates)
+
+
+def scatter(
+    x: H,
+    indices: H,
+    updates: H,
+    *,
+    update_window_dims: Sequence[int],
+    inserted_window_dims: Sequence[int],
+    scatter_dims_to_operand_dims: Sequence[int],
+    mode: str,
+) -> H:
+    """Put updates into x at the positions that indices holds along its last axis.
+
+    x: [*s]   indices: int[*b, k]   updates: b and the windows at update_window_dims   →   y: [*s]
+
+    Definition   as scatter_add's, with replacement; of the windows that cover a place the last one
+                 in the row-major order of b remains, on every backend
+    Transpose    ct_x = ct with zeros in the windows,  ct_updates = gather(ct, indices) where the
+                 update remains, 0 elsewhere
+    Convention   modes as scatter_add's
+    Raises       ShapeMismatchError, InvalidParameterError, DTypeMismatchError.
+
+    >>> from tenferro.primitives import scatter, variable
+    >>> x, rows = variable("x", (5, 3), "f64"), variable("i", (2, 1), "i64")
+    >>> scatter(
+    ...     x,
+    ...     rows,
+    ...     variable("u", (2, 3), "f64"),
+    ...     update_window_dims=(1,),
+    ...     inserted_window_dims=(0,),
+    ...     scatter_dims_to_operand_dims=(0,),
+    ...     mode="drop",
+    ... ).aval
+    f64[5,3]
+    """
+    operation = Scatter(
+        tuple(update_window_dims),
+        tuple(inserted_window_dims),
+        tuple(scatter_dims_to_operand_dims),
+        mode,
+    )
+    return bind(operation, x, indices, updates)
+
+
+def take_along_axis(x: H, positions: H, axis: int, *, mode: str = "promise_in_bounds") -> H:
+    """Collect elements along one axis from the positions that an array of x's rank holds.
+
+    x: [*s]   positions: int[s with any size along axis]   →   y: as positions
+
+    Definition   y[i, k, j] = x[i, positions[i, k, j], j], k along the axis
+    Convention   modes as gather's
+
+    >>> from tenferro.primitives import take_along_axis, variable
+    >>> take_along_axis(variable("x", (5, 3), "f64"), variable("i", (2, 3), "i64"), 0).aval
+    f64[2,3]
+    """
+    if positions.size == 0:  # a gather of single elements needs one
+        longer = [positions.shape[d] - n for d, n in enumerate(x.shape)]
+        return pad(x, constant(0, x.dtype), [0] * x.ndim, longer, [0] * x.ndim)
+    order = [*(d for d in range(x.ndim) if d != axis), axis]
+    rows = [prod(x.shape[d] for d in order[:-1]), x.shape[axis]]
+    picked = transpose(positions, order)
+    columns = numbered(reshape(picked, (rows[0], positions.shape[axis], 1)), rows[0])
+    found = gather(
+        reshape(transpose(x, order), rows),
+        columns,
+        offset_dims=(),
+        collapsed_slice_dims=(0, 1),
+        start_index_map=(0, 1),
+        slice_sizes=(1, 1),
+        mode=mode,
+    )
+    back = sorted(range(x.ndim), key=order.__getitem__)
+    return transpose(reshape(found, picked.shape), back)
 
 
 def dynamic_slice(x: Handle, starts: Sequence[Handle | int], sizes: Sequence[int]) -> Handle:

@@ -3,7 +3,7 @@
 Sums are linear. Products keep their derivative where factors are zero, to every order. Where
 several elements attain a maximum or a minimum, they share the derivative equally. Positions
 (argmax, argmin) are integers and carry none. An empty sum is 0 and an empty product 1; a maximum
-of nothing is an error. Read next: ``contraction.py``.
+of nothing is an error. Read next: ``cumulative.py``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tenferro.primitives._dtype import DType, int64
 from tenferro.primitives._errors import InvalidParameterError
 from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Linear, Mixed, bind
-from tenferro.primitives.comparison import eq, select
+from tenferro.primitives.comparison import gt, logical_not, lt, select
 from tenferro.primitives.constants import zeros_like
 
 
@@ -41,6 +41,9 @@ class ReduceSum(Linear):
 
     def transpose_x(self, ct: Handle, x: Handle) -> Handle:
         return _spread(ct, x, self.axes)
+
+    def batch(self, size: int, batched: Sequence[bool], x: Handle) -> Handle:
+        return reduce_sum(x, structural.behind(self.axes))
 
 
 class ReduceProd(Mixed):
@@ -68,6 +71,9 @@ class ReduceProd(Mixed):
         while factors.shape[0] > 1:
             factors, tangents = _multiply_halves(factors, tangents)
         return structural.reshape(tangents, y.shape)
+
+    def batch(self, size: int, batched: Sequence[bool], x: Handle) -> Handle:
+        return reduce_prod(x, structural.behind(self.axes))
 
 
 def _leading(x: Handle, reduced: Sequence[int]) -> Handle:
@@ -112,7 +118,10 @@ class ReduceMax(Mixed):
         return None if self.axes else x
 
     def jvp_x(self, dx: Handle, x: Handle, y: Handle) -> Handle:
-        return _mean_where_attained(dx, x, y, self.axes)
+        return _mean_of_the_best(dx, lt(x, _spread(y, x, self.axes)), self.axes)
+
+    def batch(self, size: int, batched: Sequence[bool], x: Handle) -> Handle:
+        return reduce_max(x, structural.behind(self.axes))
 
 
 class ReduceMin(Mixed):
@@ -133,14 +142,58 @@ class ReduceMin(Mixed):
         return None if self.axes else x
 
     def jvp_x(self, dx: Handle, x: Handle, y: Handle) -> Handle:
-        return _mean_where_attained(dx, x, y, self.axes)
+        return _mean_of_the_best(dx, gt(x, _spread(y, x, self.axes)), self.axes)
+
+    def batch(self, size: int, batched: Sequence[bool], x: Handle) -> Handle:
+        return reduce_min(x, structural.behind(self.axes))
 
 
-def _mean_where_attained(dx: Handle, x: Handle, y: Handle, reduced: Sequence[int]) -> Handle:
-    """The mean of dx over the elements that equal the result: ties share equally."""
-    attained = eq(x, _spread(y, x, reduced))
-    count = reduce_sum(structural.convert(attained, dx.dtype), reduced)
-    return reduce_sum(select(attained, dx, zeros_like(dx)), reduced) / count
+def _mean_of_the_best(dx: Handle, loses: Handle, reduced: Sequence[int]) -> Handle:
+    """The mean of dx over the elements that do not lose: ties share, and all do beside a nan."""
+    count = reduce_sum(structural.convert(logical_not(loses), dx.dtype), reduced)
+    return reduce_sum(select(loses, zeros_like(dx), dx), reduced) / count
+
+
+class ReduceAnd(Mixed):
+    """Whether it holds everywhere along axes; over nothing, true"""
+
+    key = "std::reduce_and"
+    linear = ()
+    axes: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        self._set(axes=_sorted(self, self.axes))
+
+    def abstract_eval(self, x: Aval) -> Aval:
+        axes(self, "axes", self.axes, x)
+        return of_kind(self, "bool", x).without(self.axes)
+
+    def simplify(self, x: Handle) -> Handle | None:
+        return x if not self.axes and x.dtype.is_bool else None
+
+    def batch(self, size: int, batched: Sequence[bool], x: Handle) -> Handle:
+        return reduce_and(x, structural.behind(self.axes))
+
+
+class ReduceOr(Mixed):
+    """Whether it holds anywhere along axes; over nothing, false"""
+
+    key = "std::reduce_or"
+    linear = ()
+    axes: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        self._set(axes=_sorted(self, self.axes))
+
+    def abstract_eval(self, x: Aval) -> Aval:
+        axes(self, "axes", self.axes, x)
+        return of_kind(self, "bool", x).without(self.axes)
+
+    def simplify(self, x: Handle) -> Handle | None:
+        return x if not self.axes and x.dtype.is_bool else None
+
+    def batch(self, size: int, batched: Sequence[bool], x: Handle) -> Handle:
+        return reduce_or(x, structural.behind(self.axes))
 
 
 class Argmax(Mixed):
@@ -157,6 +210,9 @@ class Argmax(Mixed):
     def abstract_eval(self, x: Aval) -> Aval:
         return _position(self, x, self.axis, self.dtype)
 
+    def batch(self, size: int, batched: Sequence[bool], x: Handle) -> Handle:
+        return argmax(x, self.axis + 1, self.dtype)
+
 
 class Argmin(Mixed):
     """Position of the first minimum along one axis; nan wins"""
@@ -171,6 +227,9 @@ class Argmin(Mixed):
 
     def abstract_eval(self, x: Aval) -> Aval:
         return _position(self, x, self.axis, self.dtype)
+
+    def batch(self, size: int, batched: Sequence[bool], x: Handle) -> Handle:
+        return argmin(x, self.axis + 1, self.dtype)
 
 
 def _position(op: Operation, x: Aval, axis: int, dtype: DType) -> Aval:
@@ -263,6 +322,34 @@ def reduce_min(x: H, axes: Sequence[int]) -> H:
     f64[3]
     """
     return bind(ReduceMin(tuple(axes)), x)
+
+
+def reduce_and(x: H, axes: Sequence[int]) -> H:
+    """Find whether it holds everywhere along axes; over no axes, the identity.
+
+    x: bool[*s]   →   y: bool[s without axes]
+
+    Raises   AxisError; DTypeMismatchError: unless x is bool.
+
+    >>> from tenferro.primitives import reduce_and, variable
+    >>> reduce_and(variable("x", (2, 3), bool), (0,)).aval
+    bool[3]
+    """
+    return bind(ReduceAnd(tuple(axes)), x)
+
+
+def reduce_or(x: H, axes: Sequence[int]) -> H:
+    """Find whether it holds anywhere along axes; over no axes, the identity.
+
+    x: bool[*s]   →   y: bool[s without axes]
+
+    Raises   AxisError; DTypeMismatchError: unless x is bool.
+
+    >>> from tenferro.primitives import reduce_or, variable
+    >>> reduce_or(variable("x", (2, 3), bool), (0,)).aval
+    bool[3]
+    """
+    return bind(ReduceOr(tuple(axes)), x)
 
 
 def argmax(x: H, axis: int, dtype: object = int64) -> H:

@@ -3,7 +3,8 @@
 One module per family, each with `register(lowerings, xp)`. The modules import no array library:
 `xp` is handed in, and only names and keywords are used that NumPy and CuPy both have. Results have
 the dtype of their aval, but may be views; whoever hands them to a user copies what aliases. A
-backend registers its own lowering where it knows better. Not here: `erf`, which no namespace has.
+backend registers its own lowering where it knows better. `special` alone is registered
+by each backend, since no namespace has those functions.
 Read next: `arithmetic.py`, then `contraction.py`.
 """
 
@@ -14,14 +15,21 @@ from typing import Any
 from tenferro.backend.lowering import Lowerings
 from tenferro.backend.numpy_like import (
     arithmetic,
+    bitwise,
     comparison,
     complex,
     constants,
     contraction,
+    cumulative,
     elementwise,
+    hyperbolic,
     indexing,
     reduction,
+    rounding,
+    scattering,
+    sorting,
     structural,
+    trigonometric,
 )
 from tenferro.backend.numpy_like._common import check_dtypes
 
@@ -30,13 +38,20 @@ __all__ = ["FAMILIES", "check_dtypes", "lowerings"]
 FAMILIES = (
     arithmetic,
     elementwise,
+    trigonometric,
+    hyperbolic,
+    rounding,
+    bitwise,
     comparison,
     complex,
     constants,
     structural,
     reduction,
+    cumulative,
     contraction,
     indexing,
+    scattering,
+    sorting,
 )
 
 

@@ -1,4 +1,4 @@
-"""Gather, scatter-add and dynamic slices for a NumPy-shaped namespace, with XLA's semantics.
+"""Gather, scatter and dynamic slices for a NumPy-shaped namespace, with XLA's semantics.
 
 An index vector says where a window starts, in the operand's axes named by the primitive. Gather
 reads windows by advanced indexing (one `take` where one axis is indexed by single elements);
@@ -9,14 +9,21 @@ nothing here reads an element. Read next: `plugins/numpy_backend`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import reduce
+from functools import partial, reduce
 from math import prod
 from typing import Any
 
 from tenferro.backend.lowering import Lowerings
-from tenferro.primitives.indexing import DynamicSlice, DynamicUpdateSlice, Gather, ScatterAdd
+from tenferro.primitives.indexing import (
+    DynamicSlice,
+    DynamicUpdateSlice,
+    Gather,
+    IndexedUpdate,
+    Scatter,
+    ScatterAdd,
+)
 
-__all__ = ["add_at", "gather", "register", "scatter_add"]
+__all__ = ["add_at", "gather", "put_last", "register", "scatter_add", "scatter_with"]
 
 
 def register(lowerings: Lowerings, xp: Any) -> None:
@@ -30,6 +37,14 @@ def register(lowerings: Lowerings, xp: Any) -> None:
     def lower_scatter_add(op: ScatterAdd, x: Any, indices: Any, updates: Any) -> Any:
         return scatter_add(xp, op, x, indices, updates, add_at)
 
+    @lowerings.register(Scatter)
+    def scatter(op: Scatter, x: Any, indices: Any, updates: Any) -> Any:
+        return scatter_with(xp, op, x, indices, updates, partial(_replace, xp))
+
+    _register_slices(lowerings, xp)
+
+
+def _register_slices(lowerings: Lowerings, xp: Any) -> None:
     @lowerings.register(DynamicSlice)
     def dynamic_slice(op: DynamicSlice, x: Any, *starts: Any) -> Any:
         for axis, (start, size) in enumerate(zip(starts, op.sizes, strict=True)):
@@ -131,8 +146,50 @@ def scatter_add(
     return out
 
 
+def scatter_with(
+    xp: Any, op: IndexedUpdate, x: Any, indices: Any, updates: Any, update: Callable[..., Any]
+) -> Any:
+    """The operand with `update(flat, positions, values)`, which returns a new vector.
+
+    What is dropped has a place behind the operand, which is cut off again.
+    """
+    windows, batch, sizes = _as_windows(xp, op, x.ndim, updates)
+    if windows.size == 0:
+        return xp.array(x)
+    mapped = op.scatter_dims_to_operand_dims
+    starts = _columns(xp, indices)
+    room = [x.shape[axis] - sizes[axis] for axis in mapped]
+    inside = _inside(xp, starts, room) if op.mode == "drop" else None
+    if op.mode != "promise_in_bounds":
+        starts = [_clipped(xp, start, most) for start, most in zip(starts, room, strict=True)]
+    positions = _positions(xp, x.shape, starts, batch, sizes, mapped)
+    flat = xp.reshape(x, -1)
+    if inside is not None:
+        positions = xp.where(xp.reshape(inside, batch + (1,) * x.ndim), positions, x.size)
+        flat = xp.concatenate((flat, xp.zeros(1, x.dtype)))
+    out = update(flat, xp.reshape(positions, -1), xp.reshape(windows, -1))
+    return xp.reshape(out[: x.size], x.shape)
+
+
+def _replace(xp: Any, flat: Any, positions: Any, values: Any) -> Any:
+    """A copy of the vector with the last of the values for each position."""
+    order = xp.argsort(positions * positions.size + xp.arange(positions.size))
+    return put_last(xp, flat, positions[order], values[order])
+
+
+def put_last(xp: Any, flat: Any, where: Any, what: Any) -> Any:
+    """A copy of the vector with the last of the values for each place; the places are sorted.
+
+    The other values are put behind the vector, each into a place of its own.
+    """
+    goes_on = xp.concatenate((xp.equal(where[1:], where[:-1]), xp.zeros(1, "bool")))
+    wide = xp.concatenate((flat, what))
+    wide[xp.where(goes_on, flat.size + xp.arange(where.size), where)] = what
+    return wide[: flat.size]
+
+
 def _as_windows(
-    xp: Any, op: ScatterAdd, ndim: int, updates: Any
+    xp: Any, op: IndexedUpdate, ndim: int, updates: Any
 ) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:
     """The updates with axes batch, then all axes of the operand; the batch shape; window sizes."""
     window_axes = op.update_window_dims

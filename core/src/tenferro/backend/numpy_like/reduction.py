@@ -15,8 +15,10 @@ from tenferro.backend.numpy_like._common import cast
 from tenferro.primitives.reduction import (
     Argmax,
     Argmin,
+    ReduceAnd,
     ReduceMax,
     ReduceMin,
+    ReduceOr,
     ReduceProd,
     ReduceSum,
 )
@@ -42,6 +44,14 @@ def register(lowerings: Lowerings, xp: Any) -> None:
     @lowerings.register(ReduceMin)
     def reduce_min(op: ReduceMin, x: Any) -> Any:
         return xp.min(x, op.axes) if op.axes else xp.array(x)
+
+    @lowerings.register(ReduceAnd)
+    def reduce_and(op: ReduceAnd, x: Any) -> Any:
+        return xp.all(x, op.axes) if op.axes else xp.array(x)
+
+    @lowerings.register(ReduceOr)
+    def reduce_or(op: ReduceOr, x: Any) -> Any:
+        return xp.any(x, op.axes) if op.axes else xp.array(x)
 
     _register_position(lowerings, xp, Argmax, xp.argmax)
     _register_position(lowerings, xp, Argmin, xp.argmin)

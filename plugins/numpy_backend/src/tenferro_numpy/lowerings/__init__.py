@@ -20,21 +20,33 @@ from tenferro.primitives import Aval
 from tenferro_numpy._expression import Expression, Function, Specialize, called
 from tenferro_numpy.lowerings import (
     arithmetic,
+    bitwise,
     comparison,
     complex,
     contraction,
+    cumulative,
     elementwise,
+    hyperbolic,
     indexing,
     reduction,
+    rounding,
+    scattering,
+    special,
     structural,
+    trigonometric,
 )
 
 __all__ = ["expression", "lowerings"]
 
-_REPLACING = (arithmetic, elementwise, indexing)
+_REPLACING = (arithmetic, special, rounding, bitwise, cumulative, indexing, scattering)
 _EXPRESSIONS: dict[type, Specialize] = {
     **arithmetic.EXPRESSIONS,
     **elementwise.EXPRESSIONS,
+    **trigonometric.EXPRESSIONS,
+    **hyperbolic.EXPRESSIONS,
+    **special.EXPRESSIONS,
+    **rounding.EXPRESSIONS,
+    **bitwise.EXPRESSIONS,
     **comparison.EXPRESSIONS,
     **complex.EXPRESSIONS,
     **structural.EXPRESSIONS,

@@ -15,7 +15,13 @@ import numpy as np
 from tenferro.backend.lowering import Lowerings
 from tenferro.backend.numpy_like import indexing as shared
 from tenferro.primitives import Aval
-from tenferro.primitives.indexing import DynamicSlice, DynamicUpdateSlice, Gather, ScatterAdd
+from tenferro.primitives.indexing import (
+    DynamicSlice,
+    DynamicUpdateSlice,
+    Gather,
+    Scatter,
+    ScatterAdd,
+)
 from tenferro_numpy._expression import Expression, Function, Specialize, called
 
 __all__ = ["EXPRESSIONS", "register"]
@@ -27,6 +33,10 @@ def register(lowerings: Lowerings) -> None:
     @lowerings.register(ScatterAdd)
     def scatter_add(op: ScatterAdd, x: Any, indices: Any, updates: Any) -> Any:
         return shared.scatter_add(np, op, x, indices, updates, _add_at)
+
+    @lowerings.register(Scatter)
+    def scatter(op: Scatter, x: Any, indices: Any, updates: Any) -> Any:
+        return shared.scatter_with(np, op, x, indices, updates, _replaced)
 
     @lowerings.register(DynamicSlice)
     def dynamic_slice(op: DynamicSlice, x: Any, *starts: Any) -> Any:
@@ -41,6 +51,13 @@ def register(lowerings: Lowerings) -> None:
 
 def _add_at(xp: Any, flat: Any, positions: Any, values: Any) -> None:
     np.add.at(flat, positions, values)
+
+
+def _replaced(flat: Any, positions: Any, values: Any) -> Any:
+    """NumPy assigns in turn, so that the last value remains (numpy.org/doc, "Indexing")."""
+    out = np.array(flat)
+    out[positions] = values
+    return out
 
 
 def _window(starts: Sequence[Any], sizes: Sequence[int], shape: Sequence[int]) -> tuple[slice, ...]:
@@ -92,6 +109,7 @@ def _new_array(op: Any, avals: tuple[Aval, ...], result: Aval, lowering: Functio
 
 EXPRESSIONS: dict[type, Specialize] = {
     Gather: _gather,
+    Scatter: _new_array,
     ScatterAdd: _new_array,
     DynamicUpdateSlice: _new_array,
 }

@@ -13,8 +13,10 @@ from tenferro.primitives import Aval
 from tenferro.primitives.reduction import (
     Argmax,
     Argmin,
+    ReduceAnd,
     ReduceMax,
     ReduceMin,
+    ReduceOr,
     ReduceProd,
     ReduceSum,
 )
@@ -58,6 +60,8 @@ EXPRESSIONS: dict[type, Specialize] = {
     ReduceProd: _reduce(np.multiply, widens=True),
     ReduceMax: _reduce(np.maximum, widens=False),
     ReduceMin: _reduce(np.minimum, widens=False),
+    ReduceAnd: _reduce(np.logical_and, widens=False),
+    ReduceOr: _reduce(np.logical_or, widens=False),
     Argmax: _position("argmax"),
     Argmin: _position("argmin"),
 }
