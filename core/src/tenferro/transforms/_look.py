@@ -43,7 +43,7 @@ class GraphOf:
     graph(x: f64[]) {
       …                                    equation 0
       %2 = cos %0                          : f64[]
-      %3 = mul %0 %2                       : f64[]
+      %3 = mul *%0 %2                      : f64[]      transposed
       …                                    equation 3
       return %4
     }

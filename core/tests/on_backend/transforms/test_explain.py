@@ -57,7 +57,7 @@ def test_an_unknown_key_names_the_nearest():
 
 
 @pytest.mark.parametrize(
-    ("cls", "status"), [("std::tan", "native"), (Cube, "decomposed"), (Voigt, "missing")]
+    "cls, status", [("std::tan", "native"), (Cube, "decomposed"), (Voigt, "missing")]
 )
 def test_the_status_of_a_primitive(cls, status):
     assert explain(cls, backend="numpy").status("numpy") == status

@@ -106,11 +106,15 @@ def _equation(graph: MaterializedGraph, node: MaterializedNode) -> Box:
         operands, parameters = [str(parameters["value"])], {}
     head = " ".join([", ".join(names), "=", name, *operands])
     inside = operation_text(node.operation)[len(name) :].strip("[]") if parameters else ""
-    lines = (clip(head, _WIDEST), *([clip(inside, _WIDEST)] if inside else []))
+    lines = (clip(head, _WIDEST), *([_begin(inside)] if inside else []))
     whole = equation_text(names, node.operation, [f"%{i}" for i in node.inputs], avals, node.role)
     line = source_text(node.source)
     note = " ".join(whole.split()) + (f"\n{line}" if line else "")
     return Box(part_of(node), (*lines, *_known(avals)), note, literal)
+
+
+def _begin(text: str) -> str:
+    return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
 
 
 def _known(avals: Sequence[object]) -> list[str]:
