@@ -353,7 +353,7 @@ def test_the_text_of_gaps_is_complete(variable, program):
     assert str(caught.value) == (
         "toy cannot run 2 operations of this program\n"
         "  missing    std::sin version 1 on (float64)\n"
-        "    provider       tenferro.primitives.elementwise\n"
+        "    provider       tenferro.primitives.trigonometric\n"
         "    decomposition  none\n"
         "    lowered on     no installed backend\n"
         "    but            lowerings exist for float32\n"

@@ -54,7 +54,7 @@ class Lowering:
 class Lowerings:
     """Collect lowerings inside a backend's own package; iterating yields the records.
 
-    >>> from tenferro.primitives.elementwise import Sin
+    >>> from tenferro.primitives import Sin
     >>> lowerings = Lowerings()
     >>> @lowerings.register(Sin)
     ... def sin(operation, x):

@@ -25,6 +25,7 @@ KINDS = {
     "real": ("int", "uint", "float"),
     "ordered": ("bool", "int", "uint", "float"),
     "integer": ("int", "uint"),
+    "bits": ("bool", "int", "uint"),
     "float": ("float",),
     "complex": ("complex",),
     "bool": ("bool",),

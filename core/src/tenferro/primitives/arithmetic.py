@@ -3,7 +3,7 @@
 Nothing broadcasts and nothing is promoted here; the user-level functions do that. Where a function
 has a kink, the convention is said in its docstring: |x|'(0) = 0, ties share equally, clamp is
 strict. Masks are made by ``select`` with real zeros. Integers have values and no derivatives.
-Read next: ``reduction.py``.
+Read next: ``rounding.py``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,17 @@ from tenferro.primitives._checks import invalid, of_kind, same_aval
 from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Elementwise, Linear, Mixed, Multilinear, bind, pointwise
 from tenferro.primitives._simplify import is_factor_one, is_term_zero
-from tenferro.primitives.comparison import eq, ge, gt, logical_and, logical_not, lt, select
+from tenferro.primitives.comparison import (
+    eq,
+    ge,
+    gt,
+    le,
+    logical_and,
+    logical_not,
+    logical_or,
+    lt,
+    select,
+)
 from tenferro.primitives.complex import complex, conj, real
 from tenferro.primitives.constants import full_like, zeros_like
 from tenferro.primitives.elementwise import log
@@ -164,7 +174,7 @@ class Sign(Mixed):
 
 
 class Maximum(Mixed):
-    """z = max(x, y), nan if either is;   dz = dx where x > y, half of it where x = y"""
+    """z = max(x, y), nan if either is;   dz = dx where x > y, dx/2 at a tie or a nan"""
 
     key = "std::maximum"
     batch = pointwise
@@ -174,14 +184,14 @@ class Maximum(Mixed):
         return of_kind(self, "ordered", same_aval(self, x, y))
 
     def jvp_x(self, dx: Handle, x: Handle, y: Handle, z: Handle) -> Handle:
-        return _share(dx, gt(x, y), eq(x, y))
+        return _share(dx, lt(x, y), gt(x, y))
 
     def jvp_y(self, dy: Handle, x: Handle, y: Handle, z: Handle) -> Handle:
-        return _share(dy, gt(y, x), eq(x, y))
+        return _share(dy, lt(y, x), gt(y, x))
 
 
 class Minimum(Mixed):
-    """z = min(x, y), nan if either is;   dz = dx where x < y, half of it where x = y"""
+    """z = min(x, y), nan if either is;   dz = dx where x < y, dx/2 at a tie or a nan"""
 
     key = "std::minimum"
     batch = pointwise
@@ -191,15 +201,18 @@ class Minimum(Mixed):
         return of_kind(self, "ordered", same_aval(self, x, y))
 
     def jvp_x(self, dx: Handle, x: Handle, y: Handle, z: Handle) -> Handle:
-        return _share(dx, lt(x, y), eq(x, y))
+        return _share(dx, gt(x, y), lt(x, y))
 
     def jvp_y(self, dy: Handle, x: Handle, y: Handle, z: Handle) -> Handle:
-        return _share(dy, lt(y, x), eq(x, y))
+        return _share(dy, gt(y, x), lt(y, x))
 
 
-def _share(dx: Handle, wins: Handle, ties: Handle) -> Handle:
-    """The tangent where its side wins, half of it at a tie, nothing elsewhere."""
-    return select(wins, dx, select(ties, 0.5 * dx, zeros_like(dx)))
+def _share(dx: Handle, loses: Handle, wins: Handle) -> Handle:
+    """Nothing where its side loses, all of the tangent where it wins, half of it elsewhere.
+
+    Beside a nan nobody loses or wins: where the value is nan, the gradient is no silent zero.
+    """
+    return select(loses, zeros_like(dx), select(wins, dx, 0.5 * dx))
 
 
 class Clamp(Mixed):
@@ -216,18 +229,18 @@ class Clamp(Mixed):
         return minimum(maximum(x, lo), hi)
 
     def jvp_lo(self, dlo: Handle, lo: Handle, x: Handle, hi: Handle, y: Handle) -> Handle:
-        return _where(logical_and(lt(x, lo), lt(lo, hi)), dlo)
+        return _unless(logical_or(ge(x, lo), ge(lo, hi)), dlo)
 
     def jvp_x(self, dx: Handle, lo: Handle, x: Handle, hi: Handle, y: Handle) -> Handle:
-        return _where(logical_and(lt(lo, x), lt(x, hi)), dx)
+        return _unless(logical_or(le(x, lo), ge(x, hi)), dx)
 
     def jvp_hi(self, dhi: Handle, lo: Handle, x: Handle, hi: Handle, y: Handle) -> Handle:
-        return _where(lt(hi, maximum(x, lo)), dhi)
+        return _unless(ge(hi, maximum(x, lo)), dhi)
 
 
-def _where(active: Handle, dx: Handle) -> Handle:
-    """The tangent where active, a real zero elsewhere."""
-    return select(active, dx, zeros_like(dx))
+def _unless(idle: Handle, dx: Handle) -> Handle:
+    """A real zero where idle, the tangent elsewhere; nothing is idle beside a nan."""
+    return select(idle, zeros_like(dx), dx)
 
 
 class Pow(Mixed):
@@ -329,6 +342,18 @@ class Rsqrt(Elementwise):
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         return -0.5 * (y / x)
+
+
+class Cbrt(Elementwise):
+    """y = ∛x, also of negative x,   dy = dx / (3 y²), inf at 0;   real only"""
+
+    key = "std::cbrt"
+
+    def abstract_eval(self, x: Aval) -> Aval:
+        return of_kind(self, "float", x)
+
+    def derivative(self, x: Handle, y: Handle) -> Handle:
+        return 1 / 3 / y / y  # y² would lose digits to underflow
 
 
 def add(x: H, y: H) -> H:
@@ -442,7 +467,7 @@ def maximum(x: H, y: H) -> H:
 
     x: [*s]   y: [*s]   →   z: [*s]
 
-    Convention   nan wins; at a tie each side has half of the derivative
+    Convention   nan wins; at a tie and beside a nan each side has half of the derivative
     Raises       DTypeMismatchError: if the operands are complex.
 
     >>> from tenferro.primitives import maximum, variable
@@ -457,7 +482,7 @@ def minimum(x: H, y: H) -> H:
 
     x: [*s]   y: [*s]   →   z: [*s]
 
-    Convention   nan wins; at a tie each side has half of the derivative
+    Convention   nan wins; at a tie and beside a nan each side has half of the derivative
     Raises       DTypeMismatchError: if the operands are complex.
 
     >>> from tenferro.primitives import minimum, variable
@@ -556,3 +581,19 @@ def rsqrt(x: H) -> H:
     f64[2]
     """
     return bind(Rsqrt(), x)
+
+
+def cbrt(x: H) -> H:
+    """Take the cube root, a negative one of negative numbers.
+
+    x: f[*s]   →   y: f[*s]
+
+    JVP          dy = dx / (3y²)
+    Convention   the derivative at 0 is inf
+    Raises       DTypeMismatchError: if the operand is complex.
+
+    >>> from tenferro.primitives import cbrt, variable
+    >>> cbrt(variable("x", (2,), "f64")).aval
+    f64[2]
+    """
+    return bind(Cbrt(), x)

@@ -127,6 +127,18 @@ def iota(shape: Shape, dimension: int, dtype: object) -> Handle:
     return bind(Iota(tuple(shape), dimension, DType.of(dtype)))
 
 
+def full(shape: Shape, value: Scalar, dtype: object) -> Handle:
+    """Fill an array with one Python scalar: ``constant`` with the shape first.
+
+    →   y: [*shape]
+
+    >>> from tenferro.primitives import full
+    >>> full((3,), 2, "float32").aval
+    f32[3]
+    """
+    return constant(value, dtype, shape)
+
+
 def full_like(x: Handle | Aval, value: Scalar) -> Handle:
     """A constant of the shape and dtype of ``x``, of which nothing else is read."""
     return constant(value, x.dtype, x.shape)

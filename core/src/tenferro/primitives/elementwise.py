@@ -1,19 +1,21 @@
-"""Analytic functions, element by element, real and complex.
+"""Exponentials and logarithms, real and complex.
 
 One line of mathematics each: ``derivative(x, y)`` is the holomorphic derivative in terms of the
 input and the output; the base class derives the JVP and the conjugated VJP. The formulas are those
-of Abramowitz & Stegun, Handbook of Mathematical Functions (1964), chapters 4 and 7; where two
-forms are equal, the one that does not lose digits is taken. Read next: ``arithmetic.py``.
+of Abramowitz & Stegun, Handbook of Mathematical Functions (1964), chapter 4; where two forms are
+equal, the one that does not lose digits is taken. Read next: ``trigonometric.py``.
 """
 
 from __future__ import annotations
 
-from math import pi, sqrt
+from math import log as ln
 
 from tenferro.primitives._aval import Aval
-from tenferro.primitives._checks import of_kind
+from tenferro.primitives._checks import of_kind, same_aval
 from tenferro.primitives._handle import H, Handle
-from tenferro.primitives._primitive import Elementwise, bind
+from tenferro.primitives._primitive import Elementwise, Mixed, bind, pointwise
+from tenferro.primitives.comparison import eq, lt, select
+from tenferro.primitives.constants import zeros_like
 
 
 class Exp(Elementwise):
@@ -64,54 +66,6 @@ class Log1p(Elementwise):
         return 1 / (1 + x)
 
 
-class Sin(Elementwise):
-    """y = sin x,   dy = cos x dx"""
-
-    key = "std::sin"
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "inexact", x)
-
-    def derivative(self, x: Handle, y: Handle) -> Handle:
-        return cos(x)
-
-
-class Cos(Elementwise):
-    """y = cos x,   dy = -sin x dx"""
-
-    key = "std::cos"
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "inexact", x)
-
-    def derivative(self, x: Handle, y: Handle) -> Handle:
-        return -sin(x)
-
-
-class Tan(Elementwise):
-    """y = tan x,   dy = (1 + y²) dx"""
-
-    key = "std::tan"
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "inexact", x)
-
-    def derivative(self, x: Handle, y: Handle) -> Handle:
-        return 1 + y * y
-
-
-class Tanh(Elementwise):
-    """y = tanh x,   dy = (1 - y²) dx"""
-
-    key = "std::tanh"
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "inexact", x)
-
-    def derivative(self, x: Handle, y: Handle) -> Handle:
-        return 1 - y * y
-
-
 class Logistic(Elementwise):
     """y = 1 / (1 + e⁻ˣ),   dy = y (1 - y) dx"""
 
@@ -124,16 +78,68 @@ class Logistic(Elementwise):
         return y * logistic(-x)  # 1 - y would cancel where y is near 1
 
 
-class Erf(Elementwise):
-    """y = 2/√π ∫₀ˣ exp(-t²) dt,   dy = 2/√π exp(-x²) dx;   real only"""
+class Exp2(Elementwise):
+    """y = 2ˣ,   dy = y ln 2 dx"""
 
-    key = "std::erf"
+    key = "std::exp2"
 
     def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "float", x)
+        return of_kind(self, "inexact", x)
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
-        return 2 / sqrt(pi) * exp(-(x * x))
+        return ln(2) * y
+
+
+class Log2(Elementwise):
+    """y = log₂ x,   dy = dx / (x ln 2)"""
+
+    key = "std::log2"
+
+    def abstract_eval(self, x: Aval) -> Aval:
+        return of_kind(self, "inexact", x)
+
+    def derivative(self, x: Handle, y: Handle) -> Handle:
+        return 1 / ln(2) / x
+
+
+class Log10(Elementwise):
+    """y = log₁₀ x,   dy = dx / (x ln 10)"""
+
+    key = "std::log10"
+
+    def abstract_eval(self, x: Aval) -> Aval:
+        return of_kind(self, "inexact", x)
+
+    def derivative(self, x: Handle, y: Handle) -> Handle:
+        return 1 / ln(10) / x
+
+
+class LogAddExp(Mixed):
+    """z = ln(eˣ + eʸ),   dz = σ(x - y) dx + σ(y - x) dy, σ the logistic function;   real only"""
+
+    key = "std::logaddexp"
+    batch = pointwise
+    commutative = True
+    linear = ()
+
+    def abstract_eval(self, x: Aval, y: Aval) -> Aval:
+        return of_kind(self, "float", same_aval(self, x, y))
+
+    def decompose(self, x: Handle, y: Handle) -> Handle:
+        return select(lt(x, y), y, x) + log1p(exp(-abs(_excess(x, y))))
+
+    def jvp_x(self, dx: Handle, x: Handle, y: Handle, z: Handle) -> Handle:
+        return logistic(_excess(x, y)) * dx
+
+    def jvp_y(self, dy: Handle, x: Handle, y: Handle, z: Handle) -> Handle:
+        return logistic(_excess(y, x)) * dy
+
+
+def _excess(x: Handle, y: Handle) -> Handle:
+    """x - y, and 0 for equal infinities: they share equally, as at every tie."""
+    equal = eq(x, y)
+    zero = zeros_like(x)
+    return select(equal, zero, x) - select(equal, zero, y)
 
 
 def exp(x: H) -> H:
@@ -188,56 +194,6 @@ def log1p(x: H) -> H:
     return bind(Log1p(), x)
 
 
-def sin(x: H) -> H:
-    """Take the sine of an angle in radians.
-
-    x: f[*s]   →   y: f[*s]
-
-    >>> from tenferro.primitives import sin, variable
-    >>> sin(variable("x", (2,), "f64")).aval
-    f64[2]
-    """
-    return bind(Sin(), x)
-
-
-def cos(x: H) -> H:
-    """Take the cosine of an angle in radians.
-
-    x: f[*s]   →   y: f[*s]
-
-    >>> from tenferro.primitives import cos, variable
-    >>> cos(variable("x", (2,), "f64")).aval
-    f64[2]
-    """
-    return bind(Cos(), x)
-
-
-def tan(x: H) -> H:
-    """Take the tangent of an angle in radians.
-
-    x: f[*s]   →   y: f[*s]
-
-    >>> from tenferro.primitives import tan, variable
-    >>> tan(variable("x", (2,), "f64")).aval
-    f64[2]
-    """
-    return bind(Tan(), x)
-
-
-def tanh(x: H) -> H:
-    """Take the hyperbolic tangent.
-
-    x: f[*s]   →   y: f[*s]
-
-    Convention   the derivative 1 - y² has an absolute error of one rounding, as y itself
-
-    >>> from tenferro.primitives import tanh, variable
-    >>> tanh(variable("x", (2,), "f64")).aval
-    f64[2]
-    """
-    return bind(Tanh(), x)
-
-
 def logistic(x: H) -> H:
     """Take the logistic sigmoid, without overflow at either end.
 
@@ -252,17 +208,58 @@ def logistic(x: H) -> H:
     return bind(Logistic(), x)
 
 
-def erf(x: H) -> H:
-    """Take the error function.
+def exp2(x: H) -> H:
+    """Raise 2 to the power x.
 
     x: f[*s]   →   y: f[*s]
 
-    Definition   y = 2/√π ∫₀ˣ exp(-t²) dt
-    Raises       DTypeMismatchError: if the operand is complex.
-    Source       Abramowitz & Stegun (1964), 7.1.1 and 7.1.19
-
-    >>> from tenferro.primitives import erf, variable
-    >>> erf(variable("x", (2,), "f64")).aval
+    >>> from tenferro.primitives import exp2, variable
+    >>> exp2(variable("x", (2,), "f64")).aval
     f64[2]
     """
-    return bind(Erf(), x)
+    return bind(Exp2(), x)
+
+
+def log2(x: H) -> H:
+    """Take the logarithm to the base 2.
+
+    x: f[*s]   →   y: f[*s]
+
+    Convention   complex: the principal branch, cut along the negative real axis
+
+    >>> from tenferro.primitives import log2, variable
+    >>> log2(variable("x", (2,), "f64")).aval
+    f64[2]
+    """
+    return bind(Log2(), x)
+
+
+def log10(x: H) -> H:
+    """Take the logarithm to the base 10.
+
+    x: f[*s]   →   y: f[*s]
+
+    Convention   complex: the principal branch, cut along the negative real axis
+
+    >>> from tenferro.primitives import log10, variable
+    >>> log10(variable("x", (2,), "f64")).aval
+    f64[2]
+    """
+    return bind(Log10(), x)
+
+
+def logaddexp(x: H, y: H) -> H:
+    """Add two numbers that are given by their logarithms, without overflow.
+
+    x: f[*s]   y: f[*s]   →   z: f[*s]
+
+    Definition   z = ln(eˣ + eʸ)
+    JVP          dz = σ(x - y)·dx + σ(y - x)·dy
+    Convention   equal infinities share equally
+    Raises       DTypeMismatchError: if the operands are complex.
+
+    >>> from tenferro.primitives import logaddexp, variable
+    >>> logaddexp(variable("x", (2,), "f64"), variable("y", (2,), "f64")).aval
+    f64[2]
+    """
+    return bind(LogAddExp(), x, y)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from typing import Any
 
 from tenferro.primitives import reduction  # a cycle: sums broadcast back, broadcasts sum back
 from tenferro.primitives._aval import Aval, Shape
@@ -16,17 +17,22 @@ from tenferro.primitives._checks import (
     axes,
     integers,
     invalid,
+    of_kind,
     one_per_axis,
     rank_zero,
     same_dtype,
 )
 from tenferro.primitives._dtype import DType
-from tenferro.primitives._errors import InvalidParameterError, ShapeMismatchError
+from tenferro.primitives._errors import (
+    DTypeMismatchError,
+    InvalidParameterError,
+    ShapeMismatchError,
+)
 from tenferro.primitives._handle import H, Handle, Scalar
-from tenferro.primitives._primitive import Linear, Mixed, bind, in_front, pointwise
+from tenferro.primitives._primitive import Linear, Mixed, bind, bind_all, in_front, pointwise
 from tenferro.primitives._simplify import defined_by, literal
-from tenferro.primitives.comparison import select
-from tenferro.primitives.constants import constant, zeros_like
+from tenferro.primitives.comparison import eq, select
+from tenferro.primitives.constants import constant, iota, zeros_like
 
 
 class Reshape(Linear):
@@ -389,6 +395,61 @@ class StopGradient(Mixed):
         return x if idle else None
 
 
+class Bitcast(Mixed):
+    """The same bits, read as another dtype of the same width;   no derivative"""
+
+    key = "std::bitcast"
+    batch = pointwise
+    linear = ()
+    dtype: DType
+
+    def __post_init__(self) -> None:
+        self._set(dtype=DType.of(self.dtype))
+
+    def abstract_eval(self, x: Aval) -> Aval:
+        of_kind(self, "real", x, x.with_dtype(self.dtype))
+        if x.dtype.bits != self.dtype.bits:
+            raise DTypeMismatchError.of(
+                self.name,
+                "widths differ",
+                got=f"{x} of {x.dtype.bits} bits, {self.dtype} of {self.dtype.bits}",
+                need="dtypes of the same number of bits",
+                dtypes=(x.dtype, self.dtype),
+            )
+        return x.with_dtype(self.dtype)
+
+    def carries(self, aval: Aval) -> bool:
+        return False
+
+    def simplify(self, x: Handle) -> Handle | None:
+        return stop_gradient(x) if x.dtype is self.dtype else None
+
+
+class OptimizationBarrier(Linear):
+    """y_k = x_k, none of them before all x are known; the compiler moves nothing across"""
+
+    key = "std::optimization_barrier"
+    count: int
+
+    @property
+    def output_count(self) -> int:  # type: ignore[override]
+        return self.count
+
+    def abstract_eval(self, *xs: Aval) -> Any:
+        if not 0 < len(xs) == self.count:
+            got, need = f"{len(xs)} operands", "as many as `count`, and one at least"
+            raise invalid(self, "count", "operands miscounted", got=got, need=need)
+        return xs[0] if self.count == 1 else xs
+
+    def transpose_each(self, ct: Any, index: int, *xs: Handle) -> Handle | None:
+        own: Handle | None = ct if self.count == 1 else ct[index]
+        return None if own is None else optimization_barrier([own])[0]
+
+    def batch(self, size: int, batched: Sequence[bool], *xs: Handle) -> Sequence[Handle]:
+        spread = [in_front(x, is_batched, size) for x, is_batched in zip(xs, batched, strict=True)]
+        return optimization_barrier(spread)
+
+
 def reshape(x: H, shape: Sequence[int]) -> H:
     """Give the elements, in row-major order, another shape.
 
@@ -534,3 +595,82 @@ def stop_gradient(x: H) -> H:
     f64[2]
     """
     return bind(StopGradient(), x)
+
+
+def bitcast(x: H, dtype: object) -> H:
+    """Read the bits as another dtype of the same width.
+
+    x: [*s]   →   y: [*s]
+
+    Convention   no derivative flows
+    Raises       DTypeMismatchError: if the widths differ, or a dtype is bool or complex.
+
+    >>> from tenferro.primitives import bitcast, variable
+    >>> bitcast(variable("x", (2,), "f64"), "u64").aval
+    u64[2]
+    """
+    return bind(Bitcast(DType.of(dtype)), x)
+
+
+def optimization_barrier(xs: Sequence[H]) -> tuple[H, ...]:
+    """Return the operands as they are; a compiler moves no work across, and merges none.
+
+    x_k: [*s_k]   →   y_k: [*s_k]
+
+    Transpose    ct_x_k = ct_y_k, behind a barrier of its own
+    Raises       InvalidParameterError: if there is no operand.
+
+    >>> from tenferro.primitives import optimization_barrier, variable
+    >>> optimization_barrier([variable("x", (2,), "f64"), variable("y", (), "i32")])
+    (Handle(f64[2]), Handle(i32[]))
+    """
+    return tuple(bind_all(OptimizationBarrier(len(xs)), *xs))
+
+
+def squeeze(x: H, dimensions: Sequence[int]) -> H:
+    """Drop axes of size 1: a reshape.
+
+    x: [*s]   →   y: [s without dimensions]
+
+    Raises   AxisError: if an axis is out of range or named twice.
+             ShapeMismatchError: if an axis has another size than 1.
+
+    >>> from tenferro.primitives import squeeze, variable
+    >>> squeeze(variable("x", (2, 1, 3), "f64"), (1,)).aval
+    f64[2,3]
+    """
+    dropped = set(axes(Reshape(x.shape), "dimensions", tuple(dimensions), x.aval))
+    return reshape(x, [n for axis, n in enumerate(x.shape) if axis not in dropped])
+
+
+def expand_dims(x: H, dimensions: Sequence[int]) -> H:
+    """Insert axes of size 1, at these places of the result: a reshape.
+
+    x: [*s]   →   y: [s with 1 at dimensions]
+
+    Raises   AxisError: if an axis of the result is out of range or named twice.
+
+    >>> from tenferro.primitives import expand_dims, variable
+    >>> expand_dims(variable("x", (2, 3), "f64"), (0, 2)).aval
+    f64[1,2,1,3]
+    """
+    new = tuple(dimensions)
+    wide = x.aval.with_shape((1,) * (x.ndim + len(new)))
+    axes(Reshape(x.shape), "dimensions", new, wide)
+    sizes = iter(x.shape)
+    return reshape(x, [1 if axis in new else next(sizes) for axis in range(wide.ndim)])
+
+
+def eye(rows: int, columns: int, offset: int, dtype: object) -> Handle:
+    """Make a matrix with ones on one diagonal: counts of rows and columns, compared.
+
+    →   y: [rows, columns]
+
+    Definition   y_ij = 1 if j - i = offset else 0
+
+    >>> from tenferro.primitives import eye
+    >>> eye(2, 3, 0, "float32").aval
+    f32[2,3]
+    """
+    shape = (rows, columns)
+    return convert(eq(iota(shape, 0, "int64") + offset, iota(shape, 1, "int64")), dtype)

@@ -14,6 +14,7 @@ from tenferro.backend.numpy_like._common import pointwise
 from tenferro.primitives.arithmetic import (
     Abs,
     Add,
+    Cbrt,
     Clamp,
     Div,
     IntegerPow,
@@ -48,6 +49,7 @@ def register(lowerings: Lowerings, xp: Any) -> None:
             (Pow, xp.power),
             (Square, xp.square),
             (Sqrt, xp.sqrt),
+            (Cbrt, xp.cbrt),
         ],
     )
 

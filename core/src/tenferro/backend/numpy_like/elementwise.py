@@ -1,8 +1,7 @@
-"""Scalar functions for a NumPy-shaped namespace.
+"""Exponentials and logarithms for a NumPy-shaped namespace.
 
 Complex `log1p` and `expm1` are written with real functions, because the namespaces lose the digits
-near zero that these functions exist for. `erf` is registered by each backend: it lives in scipy.
-Read next: `comparison.py`.
+near zero that these functions exist for. Read next: `trigonometric.py`.
 """
 
 from __future__ import annotations
@@ -13,31 +12,31 @@ from tenferro.backend.lowering import Lowerings
 from tenferro.backend.numpy_like._common import pointwise
 from tenferro.backend.numpy_like.complex import from_parts
 from tenferro.primitives.elementwise import (
-    Cos,
     Exp,
+    Exp2,
     Expm1,
     Log,
     Log1p,
+    Log2,
+    Log10,
+    LogAddExp,
     Logistic,
-    Sin,
-    Tan,
-    Tanh,
 )
 
 __all__ = ["complex_expm1", "complex_log1p", "logistic", "register"]
 
 
 def register(lowerings: Lowerings, xp: Any) -> None:
-    """Register the elementwise family, but for `Erf`."""
+    """Register the elementwise family."""
     pointwise(
         lowerings,
         [
             (Exp, xp.exp),
             (Log, xp.log),
-            (Sin, xp.sin),
-            (Cos, xp.cos),
-            (Tan, xp.tan),
-            (Tanh, xp.tanh),
+            (Exp2, xp.exp2),
+            (Log2, xp.log2),
+            (Log10, xp.log10),
+            (LogAddExp, xp.logaddexp),
         ],
     )
 

@@ -10,11 +10,13 @@ from __future__ import annotations
 from typing import Any
 
 from tenferro.backend.lowering import Lowerings
-from tenferro.backend.numpy_like._common import cast
+from tenferro.backend.numpy_like._common import cast, native_dtype
 from tenferro.primitives.structural import (
+    Bitcast,
     BroadcastInDim,
     Concatenate,
     Convert,
+    OptimizationBarrier,
     Pad,
     Reshape,
     Reverse,
@@ -29,6 +31,7 @@ __all__ = ["expanded_shape", "register"]
 def register(lowerings: Lowerings, xp: Any) -> None:
     """Register the structural family."""
     _register_views(lowerings, xp)
+    _register_identities(lowerings, xp)
 
     @lowerings.register(Pad)
     def pad(op: Pad, x: Any, value: Any) -> Any:
@@ -70,6 +73,16 @@ def _register_views(lowerings: Lowerings, xp: Any) -> None:
     def reverse(op: Reverse, x: Any) -> Any:
         backward = slice(None, None, -1)
         return x[tuple(backward if d in op.dimensions else slice(None) for d in range(x.ndim))]
+
+
+def _register_identities(lowerings: Lowerings, xp: Any) -> None:
+    @lowerings.register(Bitcast)
+    def bitcast(op: Bitcast, x: Any) -> Any:
+        return x.view(native_dtype(xp, op.dtype))
+
+    @lowerings.register(OptimizationBarrier)
+    def optimization_barrier(op: OptimizationBarrier, *xs: Any) -> Any:
+        return xs[0] if op.count == 1 else xs
 
     @lowerings.register(StopGradient)
     def stop_gradient(op: StopGradient, x: Any) -> Any:

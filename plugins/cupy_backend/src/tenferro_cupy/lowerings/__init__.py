@@ -10,18 +10,19 @@ from typing import Any
 
 from tenferro.backend import numpy_like
 from tenferro.backend.lowering import Lowering, Lowerings
-from tenferro_cupy.lowerings import elementwise, indexing, reduction
+from tenferro_cupy.lowerings import indexing, reduction
+from tenferro_cupy.lowerings import special as special_functions
 
 __all__ = ["lowerings"]
 
 
-def lowerings(cupy: Any, erf: Any = None) -> tuple[Lowering, ...]:
+def lowerings(cupy: Any, special: Any = None) -> tuple[Lowering, ...]:
     """The lowerings of the standard set over CuPy, or over what stands in for it.
 
-    `erf` is CuPy's own unless given.
+    `special` is CuPy's own module of special functions unless given.
     """
     own = Lowerings()
-    elementwise.register(own, erf)
+    special_functions.register(own, special)
     reduction.register(own, cupy)
     indexing.register(own, cupy)
     replaced = {record.primitive for record in own}

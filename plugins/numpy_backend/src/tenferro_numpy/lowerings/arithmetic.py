@@ -16,6 +16,7 @@ from tenferro.primitives import Aval
 from tenferro.primitives.arithmetic import (
     Abs,
     Add,
+    Cbrt,
     Clamp,
     Div,
     IntegerPow,
@@ -124,5 +125,6 @@ EXPRESSIONS: dict[type, Specialize] = {
     IntegerPow: _integer_pow,
     Square: _square,
     Sqrt: ufunc(np.sqrt, 1),
+    Cbrt: ufunc(np.cbrt, 1),
     Rsqrt: lambda op, avals, result, lowering: _rsqrt,
 }

@@ -14,9 +14,11 @@ import numpy as np
 from tenferro.backend.numpy_like.structural import expanded_shape
 from tenferro.primitives import Aval
 from tenferro.primitives.structural import (
+    Bitcast,
     BroadcastInDim,
     Concatenate,
     Convert,
+    OptimizationBarrier,
     Pad,
     Reshape,
     Reverse,
@@ -108,6 +110,16 @@ def _convert(op: Convert, avals: tuple[Aval, ...], result: Aval, lowering: Funct
     return Expression("{0}.astype({p0})", (native,))
 
 
+def _bitcast(op: Bitcast, avals: tuple[Aval, ...], result: Aval, lowering: Function) -> Expression:
+    return Expression("{0}.view({p0})", (np.dtype(op.dtype.name),), shares=True)
+
+
+def _barrier(
+    op: OptimizationBarrier, avals: tuple[Aval, ...], result: Aval, lowering: Function
+) -> Expression:
+    return IDENTITY if op.count == 1 else called(op, op.count, lowering, shares=True)
+
+
 EXPRESSIONS: dict[type, Specialize] = {
     Reshape: _reshape,
     Transpose: _transpose,
@@ -117,5 +129,7 @@ EXPRESSIONS: dict[type, Specialize] = {
     Pad: _pad,
     Concatenate: _concatenate,
     Convert: _convert,
+    Bitcast: _bitcast,
+    OptimizationBarrier: _barrier,
     StopGradient: lambda op, avals, result, lowering: IDENTITY,
 }

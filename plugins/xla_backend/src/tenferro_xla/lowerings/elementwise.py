@@ -9,18 +9,10 @@ from __future__ import annotations
 from jax import Array, lax
 
 from tenferro.backend.lowering import Lowerings
-from tenferro.primitives.elementwise import (
-    Cos,
-    Erf,
-    Exp,
-    Expm1,
-    Log,
-    Log1p,
-    Logistic,
-    Sin,
-    Tan,
-    Tanh,
-)
+from tenferro.primitives.elementwise import Exp, Expm1, Log, Log1p, Logistic
+from tenferro.primitives.hyperbolic import Tanh
+from tenferro.primitives.special import Erf
+from tenferro.primitives.trigonometric import Cos, Sin, Tan
 from tenferro_xla.lowerings._direct import register_direct
 from tenferro_xla.lowerings._numeric import like, log1p_real, log_modulus
 

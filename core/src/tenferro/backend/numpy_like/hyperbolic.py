@@ -1,0 +1,29 @@
+"""Hyperbolic functions and their inverses for a NumPy-shaped namespace.
+
+All of them name one function. Read next: `special.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenferro.backend.lowering import Lowerings
+from tenferro.backend.numpy_like._common import pointwise
+from tenferro.primitives.hyperbolic import Acosh, Asinh, Atanh, Cosh, Sinh, Tanh
+
+__all__ = ["register"]
+
+
+def register(lowerings: Lowerings, xp: Any) -> None:
+    """Register the hyperbolic family."""
+    pointwise(
+        lowerings,
+        [
+            (Sinh, xp.sinh),
+            (Cosh, xp.cosh),
+            (Tanh, xp.tanh),
+            (Asinh, xp.arcsinh),
+            (Acosh, xp.arccosh),
+            (Atanh, xp.arctanh),
+        ],
+    )

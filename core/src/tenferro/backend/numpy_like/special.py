@@ -1,0 +1,43 @@
+"""Special functions for a namespace shaped like `scipy.special`.
+
+No NumPy-shaped namespace has them, so a backend hands in a function that finds one by its scipy
+name; it is asked when the lowering first runs, because such a namespace is slow to import.
+Read next: `rounding.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tenferro.backend.lowering import Lowerings
+from tenferro.primitives.special import Digamma, Erf, Erfc, Erfinv, Lgamma, Polygamma
+
+__all__ = ["NAMES", "register"]
+
+NAMES = {
+    Erf: "erf",
+    Erfc: "erfc",
+    Erfinv: "erfinv",
+    Lgamma: "gammaln",
+    Digamma: "digamma",
+}
+
+Find = Callable[[str], Callable[..., Any]]
+
+
+def register(lowerings: Lowerings, find: Find) -> None:
+    """Register the special family over what `find` gives for a scipy name."""
+    for primitive, name in NAMES.items():
+        lowerings.register(primitive)(_found(find, name))
+
+    @lowerings.register(Polygamma)
+    def polygamma(op: Polygamma, x: Any) -> Any:
+        return find("polygamma")(op.order, x).astype(x.dtype, copy=False)
+
+
+def _found(find: Find, name: str) -> Callable[..., Any]:
+    def lowered(op: Any, x: Any) -> Any:
+        return find(name)(x).astype(x.dtype, copy=False)  # scipy widens float16
+
+    return lowered

@@ -1,0 +1,37 @@
+"""Special functions on NumPy: those of `scipy.special`, imported when one is first used.
+
+The import takes longer than that of NumPy, so nobody pays for it unasked.
+Read next: `rounding.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenferro.backend.lowering import Lowerings
+from tenferro.backend.numpy_like import special as shared
+from tenferro.primitives import Aval
+from tenferro_numpy._expression import Expression, Function, Specialize, called, simple
+
+__all__ = ["EXPRESSIONS", "register"]
+
+
+def register(lowerings: Lowerings) -> None:
+    """Register what the shared lowerings lack."""
+    shared.register(lowerings, _find)
+
+
+def _find(name: str) -> Function:
+    from scipy import special  # noqa: PLC0415 - slow to import, see above
+
+    function: Function = getattr(special, name)
+    return function
+
+
+def _ufunc(op: Any, avals: tuple[Aval, ...], result: Aval, lowering: Function) -> Expression:
+    if result.dtype.name not in ("float32", "float64"):
+        return called(op, 1, lowering, shares=False)
+    return simple(_find(shared.NAMES[type(op)]), 1)
+
+
+EXPRESSIONS: dict[type, Specialize] = dict.fromkeys(shared.NAMES, _ufunc)
