@@ -4,6 +4,7 @@ Read in this order: ``_array``, ``_convert``, ``_broadcast``, ``functions/arithm
 ``_evaluate``, ``_protocols``.
 """
 
+from tenferro.array import _operators as _operators
 from tenferro.array import _protocols as _protocols
 from tenferro.array import _ufunc_methods as _ufunc_methods  # fills the table of methods
 from tenferro.array._array import Array, is_traced
@@ -11,8 +12,10 @@ from tenferro.array._convert import as_array, asarray, borrowing, operand_key, s
 from tenferro.array._errors import (
     ConcretizationError,
     ImmutableArrayError,
+    LostAssignmentError,
     TracedConversionError,
     UnknownOperandError,
+    UnsupportedAttributeError,
     UnsupportedFunctionError,
 )
 from tenferro.array._evaluate import (
@@ -72,18 +75,15 @@ from tenferro.array.functions.creation import (
     zeros_like,
 )
 from tenferro.array.functions.elementwise import (
-    cos,
     erf,
     exp,
     expm1,
     log,
     log1p,
     logistic,
-    sin,
     stop_gradient,
-    tan,
-    tanh,
 )
+from tenferro.array.functions.hyperbolic import tanh
 from tenferro.array.functions.indexing import IndexKindError, OutOfBoundsError, take
 from tenferro.array.functions.joining import hstack, vstack
 from tenferro.array.functions.rearranging import flip
@@ -112,15 +112,19 @@ from tenferro.array.functions.structural import (
     transpose,
 )
 
+from tenferro.array.functions.trigonometric import cos, sin, tan
+
 __all__ = [
     "PROGRAMS",
     "Array",
     "ConcretizationError",
     "ImmutableArrayError",
     "IndexKindError",
+    "LostAssignmentError",
     "OutOfBoundsError",
     "TracedConversionError",
     "UnknownOperandError",
+    "UnsupportedAttributeError",
     "UnsupportedFunctionError",
     "absolute",
     "add",

@@ -8,15 +8,16 @@ with ``evaluate``. What a method does is in ``functions/``; they are reached thr
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tenferro.array._errors import (
-    ImmutableArrayError,
-    TracedConversionError,
-    UnknownOperandError,
-)
+from tenferro.array._at import At
+from tenferro.array._errors import LostAssignmentError, TracedConversionError
+from tenferro.array._flat import Flat
+from tenferro.array._lacking import lacking
 from tenferro.array._registry import FUNCTIONS
+from tenferro.array._temporary import UNHELD, is_statement, written_as_one
 from tenferro.computegraph import UNKNOWN, ValueKey
 from tenferro.primitives._handle import Handle
 from tenferro.primitives._source import caller, source_text
@@ -114,13 +115,17 @@ class Array(Handle):
     def __round__(self, digits: int | None = None) -> Any:
         return round(self._to_numpy("round()"), digits)
 
-    def item(self) -> Any:
-        """The only element as a Python scalar."""
-        return self._to_numpy("item()").item()
+    def item(self, *where: Any) -> Any:
+        """The only element, or the one at a position, as a Python scalar."""
+        return self._to_numpy("item()").item(*where)
 
     def tolist(self) -> Any:
         """The elements as nested lists of Python scalars."""
         return self._to_numpy("tolist()").tolist()
+
+    def tobytes(self, order: str = "C") -> Any:
+        """The elements as bytes, in row-major order."""
+        return self._to_numpy("tobytes()").tobytes(order)
 
     def _concrete(self, asked: str) -> Any:
         """The value for control flow and shapes: evaluated now, whatever trace is open."""
@@ -143,6 +148,10 @@ class Array(Handle):
             return f"Array({self.aval}, abstract)"
         text = repr(self._concrete("repr()")[...])
         return f"Array({text.removeprefix('array(').removesuffix(')')})"
+
+    def _repr_html_(self) -> str:
+        """A table of the values for notebooks; shape and dtype under ``jit``."""
+        return FUNCTIONS["__html__"](self)  # type: ignore[no-any-return]
 
     def __str__(self) -> str:
         if self.key.operand is UNKNOWN and not evaluable(self.key):
@@ -184,21 +193,60 @@ class Array(Handle):
         return FUNCTIONS["getitem"](self, index)  # type: ignore[no-any-return]
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        raise ImmutableArrayError(
-            "an Array cannot be assigned into\n"
-            f"  got        x[...] = …, x: {self.aval}\n"
-            f"  from       {source_text(caller())}\n"
-            "  hint       build the result with np.where, np.concatenate or np.stack",
-            aval=self.aval,
-        )
+        if UNHELD and sys.getrefcount(self) <= UNHELD and is_statement(sys._getframe(1)):
+            raise _lost(self)
+        FUNCTIONS["__setitem__"](self, index, value)
+
+    @property
+    def at(self) -> At:
+        """Updates that give a new array: ``x.at[i].set(v)``, ``x.at[i].add(v)``, …"""
+        return At(self)
+
+    @property
+    def flat(self) -> Flat:
+        """The elements in row-major order, to iterate over, to read and to assign to."""
+        return Flat(self)
+
+    @flat.setter
+    def flat(self, values: Any) -> None:
+        Flat(self)[...] = values
 
     # ---- NumPy's protocols -----------------------------------------------------------------------
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        return FUNCTIONS["__array_ufunc__"](ufunc, method, inputs, kwargs)
+        result = FUNCTIONS["__array_ufunc__"](ufunc, method, inputs, kwargs)
+        return result if "out" in kwargs else a_handle_of_its_own(result, inputs)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        return FUNCTIONS["__array_function__"](function, args, kwargs)
+        result = FUNCTIONS["__array_function__"](function, args, kwargs)
+        return result if "out" in kwargs else a_handle_of_its_own(result, args)
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        """The module whose functions take this array, by the Array API standard."""
+        if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
+            raise ValueError(f"version {api_version!r} of the Array API standard is not there")
+        return sys.modules["tenferro"]
+
+    # ---- devices and other libraries -------------------------------------------------------------
+
+    @property
+    def device(self) -> str:
+        """Where the value is, or will be computed: ``"cpu"``, ``"cuda:0"``."""
+        return FUNCTIONS["__device__"](self)  # type: ignore[no-any-return]
+
+    def to_device(self, device: str, /, *, stream: Any = None) -> Array:
+        """The array on a device; nothing else ever moves one."""
+        return FUNCTIONS["__to_device__"](self, device, stream)  # type: ignore[no-any-return]
+
+    def __dlpack__(self, **keywords: Any) -> Any:
+        """A capsule with a copy of the value, for ``from_dlpack`` of another library."""
+        return FUNCTIONS["__dlpack__"](self, **keywords)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """Kind and number of the device, as DLPack counts them."""
+        return FUNCTIONS["__dlpack_device__"](self)  # type: ignore[no-any-return]
+
+    # ---- parts and sizes -------------------------------------------------------------------------
 
     @property
     def T(self) -> Array:
@@ -221,11 +269,26 @@ class Array(Handle):
         return FUNCTIONS["imag"](self)  # type: ignore[no-any-return]
 
     @property
+    def itemsize(self) -> int:
+        """Size of an element in bytes."""
+        return self.dtype.itemsize
+
+    @property
+    def base(self) -> None:
+        """``None``: an array shares memory with no other."""
+        return
+
+    @property
     def nbytes(self) -> int:
         """Size of the elements in bytes."""
         return self.size * self.dtype.itemsize
 
-    if TYPE_CHECKING:  # attached below, from the tables at the end of this file
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise lacking(name, self)
+
+    if TYPE_CHECKING:  # attached by _operators.py, from its tables
 
         def all(self, *args: Any, **kwargs: Any) -> Array: ...
         def any(self, *args: Any, **kwargs: Any) -> Array: ...
@@ -266,6 +329,13 @@ class Array(Handle):
         def __matmul__(self, other: Any) -> Array: ...
         def __rmatmul__(self, other: Any) -> Array: ...
         def __rpow__(self, other: Any) -> Array: ...
+        def __floordiv__(self, other: Any) -> Array: ...
+        def __rfloordiv__(self, other: Any) -> Array: ...
+        def __mod__(self, other: Any) -> Array: ...
+        def __rmod__(self, other: Any) -> Array: ...
+        def __lshift__(self, other: Any) -> Array: ...
+        def __rshift__(self, other: Any) -> Array: ...
+        def __divmod__(self, other: Any) -> tuple[Array, Array]: ...
         def __invert__(self) -> Array: ...
         def __pos__(self) -> Array: ...
 
@@ -294,88 +364,21 @@ def stay_weak(result: Array, x: Array) -> Array:
     return result
 
 
-def _method(name: str) -> Callable[..., Any]:
-    def method(self: Array, *args: Any, **kwargs: Any) -> Any:
-        return FUNCTIONS[name](self, *args, **kwargs)
-
-    method.__name__ = name
-    method.__doc__ = f"As ``tenferro.{name}`` with this array as its first argument."
-    return method
+def a_handle_of_its_own(result: Any, given: Any) -> Any:
+    """The result; another handle of its value if it is an argument, which may be assigned into."""
+    if isinstance(result, Array) and any([result is x for x in given]):
+        return Array(result.key, result.flow)
+    return result
 
 
-def _operator(name: str) -> Callable[[Any, Any], Any]:
-    def operator(self: Any, other: Any) -> Any:
-        result = FUNCTIONS[name](self, other)
-        if type(self.key.identity) is WeakName and _is_number(other):
-            return stay_weak(result, self)
-        return result
-
-    return operator
-
-
-def _equality(name: str) -> Callable[[Any, Any], Any]:
-    def operator(self: Any, other: Any) -> Any:
-        try:
-            return FUNCTIONS[name](self, other)
-        except UnknownOperandError:
-            return NotImplemented  # Python decides: `x == None` is False
-
-    return operator
-
-
-def _reflected(name: str) -> Callable[[Any, Any], Any]:
-    def operator(self: Any, other: Any) -> Any:
-        result = FUNCTIONS[name](other, self)
-        if type(self.key.identity) is WeakName and _is_number(other):
-            return stay_weak(result, self)
-        return result
-
-    return operator
-
-
-def _unary(name: str) -> Callable[[Any], Any]:
-    def operator(self: Any) -> Any:
-        result = FUNCTIONS[name](self)
-        return stay_weak(result, self) if is_weak(self) else result
-
-    return operator
-
-
-def _is_number(x: Any) -> bool:
-    return type(x) in SCALARS or (isinstance(x, Array) and is_weak(x))
-
-
-METHODS = (
-    "all any argmax argmin astype clip conj conjugate copy dot flatten max mean min prod ravel "
-    "reshape squeeze std sum swapaxes take transpose var"
-).split()
-OPERATORS = {
-    "add": "add",
-    "sub": "subtract",
-    "mul": "multiply",
-    "truediv": "divide",
-    "pow": "power",
-    "matmul": "matmul",
-}
-COMPARISONS = {
-    "eq": "equal",
-    "ne": "not_equal",
-    "lt": "less",
-    "le": "less_equal",
-    "gt": "greater",
-    "ge": "greater_equal",
-    "and": "bitwise_and",
-    "or": "bitwise_or",
-    "xor": "bitwise_xor",
-}
-UNARY = {"neg": "negative", "pos": "positive", "abs": "absolute", "invert": "invert"}
-for _name in METHODS:
-    setattr(Array, _name, _method(_name))
-for _dunder, _name in {**OPERATORS, **COMPARISONS}.items():
-    setattr(Array, f"__{_dunder}__", _operator(_name))
-for _dunder in ("eq", "ne"):
-    setattr(Array, f"__{_dunder}__", _equality(COMPARISONS[_dunder]))
-for _dunder in (*OPERATORS, "and", "or", "xor"):
-    setattr(Array, f"__r{_dunder}__", _reflected({**OPERATORS, **COMPARISONS}[_dunder]))
-for _dunder, _name in UNARY.items():
-    setattr(Array, f"__{_dunder}__", _unary(_name))
+def _lost(x: Array) -> LostAssignmentError:
+    source = caller()
+    line = source_text(source) or ""
+    better = written_as_one(line.partition("   ")[2]) or "x[0, 1] = v` for `x[0][1] = v"
+    return LostAssignmentError(
+        "an assignment into an array that nobody holds would be lost\n"
+        f"  got        an array {x.aval} that only this statement sees\n"
+        f"  from       {line}\n"
+        f"  hint       indexing and methods copy, they make no views; write `{better}`",
+        aval=x.aval,
+    )

@@ -37,5 +37,13 @@ class ImmutableArrayError(TenferroError, TypeError):
     """Report an attempt to write an Array into memory of NumPy, or into itself."""
 
 
+class LostAssignmentError(TenferroError, TypeError):
+    """Report an assignment into an array that nobody holds: ``x[0][1] = v``. Field: ``aval``."""
+
+
+class UnsupportedAttributeError(TenferroError, AttributeError):
+    """Report an attribute of NumPy's arrays that Arrays lack. Fields: ``attribute``, ``instead``."""
+
+
 class UnknownOperandError(TenferroError, TypeError):
     """Report something that is no array, no scalar and no sequence of them. Field: ``value``."""

@@ -163,12 +163,13 @@ def take(x: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
     if axis is None:
         found, axis = p.reshape(found, (found.size,)), 0
     along = normalize_axis(axis, found.ndim, "take")
-    index = (slice(None),) * along + (_moved_inside(at, found.shape[along], mode),)
+    index = (slice(None),) * along + (moved_inside(at, found.shape[along], mode),)
     result = getitem(found, index)
     return result if out is None else FUNCTIONS["copyto"](out, result)
 
 
-def _moved_inside(at: Array, n: int, mode: str) -> Array:
+def moved_inside(at: Array, n: int, mode: str) -> Array:
+    """Positions as a mode of NumPy has them: as they are, wrapped around, or clipped."""
     move = _MODES.get(mode)
     if move is None:
         error = InvalidParameterError.of(

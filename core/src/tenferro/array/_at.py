@@ -1,0 +1,89 @@
+"""``x.at[i]``: updates that give a new array and leave x as it is.
+
+Read next: ``functions/assignment.py``, which does what is named here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tenferro.array._registry import FUNCTIONS
+
+
+class At:
+    """What ``x.at`` is: it waits for an index."""
+
+    __slots__ = ("_array",)
+
+    def __init__(self, array: Any) -> None:
+        self._array = array
+
+    def __getitem__(self, index: Any) -> AtIndex:
+        return AtIndex(self._array, index)
+
+    def __repr__(self) -> str:
+        return f"<at of Array({self._array.aval})>"
+
+
+class AtIndex:
+    """An array and an index; each method gives a new array, updated there.
+
+    Where an integer array names a position twice, ``add``, ``multiply``, ``min`` and ``max``
+    combine all values, and ``set`` keeps the last. ``mode`` is what becomes of positions outside:
+    by default they are an error, under ``jit`` left out; ``"drop"`` leaves them out everywhere,
+    ``"clip"`` moves them inside, ``"promise_in_bounds"`` does not look.
+
+    >>> from tenferro import asarray
+    >>> asarray(1.0).at[...].add(2.0)
+    Array(3.)
+    """
+
+    __slots__ = ("_array", "_index")
+
+    def __init__(self, array: Any, index: Any) -> None:
+        self._array = array
+        self._index = index
+
+    def get(self, *, mode: str | None = None, fill_value: Any = None) -> Any:
+        """The elements; outside, with the mode ``"fill"``, ``fill_value`` (NaN, or 0)."""
+        return FUNCTIONS["__at_get__"](self._array, self._index, mode, fill_value)
+
+    def set(self, value: Any, *, mode: str | None = None) -> Any:
+        """The array with the value there."""
+        return FUNCTIONS["__at_set__"](self._array, self._index, value, mode)
+
+    def add(self, value: Any, *, mode: str | None = None) -> Any:
+        """The array with the value added there."""
+        return self._combine("add", value, mode)
+
+    def subtract(self, value: Any, *, mode: str | None = None) -> Any:
+        """The array with the value subtracted there."""
+        return self._combine("add", FUNCTIONS["negative"](value), mode)
+
+    def multiply(self, value: Any, *, mode: str | None = None) -> Any:
+        """The array multiplied by the value there."""
+        return self._combine("multiply", value, mode)
+
+    def min(self, value: Any, *, mode: str | None = None) -> Any:
+        """The array limited to at most the value there."""
+        return self._combine("minimum", value, mode)
+
+    def max(self, value: Any, *, mode: str | None = None) -> Any:
+        """The array raised to at least the value there."""
+        return self._combine("maximum", value, mode)
+
+    def divide(self, value: Any, *, mode: str | None = None) -> Any:
+        """The array divided by the value there."""
+        return FUNCTIONS["__at_factor__"](self._array, self._index, value, "divide", mode)
+
+    def power(self, value: Any, *, mode: str | None = None) -> Any:
+        """The array to the power of the value there."""
+        return FUNCTIONS["__at_factor__"](self._array, self._index, value, "power", mode)
+
+    def apply(self, function: Callable[[Any], Any], *, mode: str | None = None) -> Any:
+        """The array with the function applied there, once where a position is named twice."""
+        return self.set(function(self.get(mode=mode)), mode=mode)
+
+    def _combine(self, name: str, value: Any, mode: str | None) -> Any:
+        return FUNCTIONS["__at_combine__"](self._array, self._index, value, name, mode)

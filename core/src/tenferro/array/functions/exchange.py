@@ -1,0 +1,114 @@
+"""To other libraries and devices, and back: DLPack, and moves that are asked for.
+
+What leaves is a copy: nobody else can write into the value of an Array. Conversions are refused
+under a transform, where they would cut a derivative. Read next: ``looking.py``.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from tenferro.array._array import Array, evaluable, is_traced
+from tenferro.array._convert import operand_key, snapshot
+from tenferro.array._errors import UnknownOperandError, at_user_line
+from tenferro.array._registry import covers
+from tenferro.backend import DeviceUnavailableError, host, select_backend
+from tenferro.backend.records import BackendConfig
+from tenferro.computegraph import UNKNOWN, new_leaf
+
+_CPU = (1, 0)
+_KINDS = {1: "numpy", 2: "cupy"}  # DLPack's device kinds; by which library a capsule is read
+
+
+def _operand(x: Array, asked: str) -> Any:
+    """The operand as the backend's own array, that nobody else has."""
+    if is_traced(x.key):
+        x._to_numpy(asked)  # raises
+    if x.key.operand is UNKNOWN:
+        x._concrete(asked)
+    backend = select_backend(None, (x.key.operand,))
+    return snapshot(backend.asoperand(x.key.operand, x.aval))
+
+
+@covers("__dlpack__")
+def to_dlpack(x: Array, **keywords: Any) -> Any:
+    """A capsule with a copy of the value."""
+    if keywords.get("copy") is False:
+        raise at_user_line(BufferError("an Array cannot be viewed without a copy"))
+    operand = _operand(x, "conversion by DLPack")
+    if not hasattr(operand, "__dlpack__") or not hasattr(operand, "shape") or not x.ndim:
+        operand = x.__array__() if not hasattr(operand, "devices") else operand
+    return operand.__dlpack__(**{k: v for k, v in keywords.items() if v is not None})
+
+
+@covers("__dlpack_device__")
+def dlpack_device(x: Array) -> tuple[int, int]:
+    """Kind and number of the device, as DLPack counts them."""
+    operand = _operand(x, "conversion by DLPack")
+    found = getattr(operand, "__dlpack_device__", None)
+    return _CPU if found is None else tuple(map(int, found()))  # type: ignore[return-value]
+
+
+@covers("from_dlpack")
+def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = None) -> Array:
+    """Make an array of what another library exports by DLPack; the memory is copied.
+
+    Raises UnknownOperandError: if no library that the program imported reads from that device.
+    """
+    if isinstance(x, Array):
+        return to_device(Array(x.key, x.flow), device) if device else Array(x.key, x.flow)
+    if copy is False:
+        raise at_user_line(BufferError("from_dlpack: an Array shares no memory with others"))
+    kind = int(x.__dlpack_device__()[0])
+    library = sys.modules.get(_KINDS.get(kind, ""))
+    if library is None:
+        raise UnknownOperandError(
+            f"from_dlpack: no imported library reads memory of device kind {kind}\n"
+            f"  hint       import {_KINDS.get(kind, 'the library that made it')} first",
+            value=x,
+        )
+    found = Array(operand_key(library.from_dlpack(x).copy()))
+    return found if device is None else to_device(found, device)
+
+
+@covers("__device__")
+def device_of(x: Array) -> str:
+    """Where the value is, or will be computed."""
+    operand = x.key.operand
+    if operand is UNKNOWN and not is_traced(x.key) and evaluable(x.key):
+        operand = x.operand
+    backend = select_backend(None, () if operand is UNKNOWN else (operand,))
+    return _device_name(backend, operand)
+
+
+def _device_name(backend: Any, operand: Any) -> str:
+    if backend.config.device:
+        return str(backend.config.device)
+    if "cpu" in backend.info.device_kinds and len(backend.info.device_kinds) == 1:
+        return "cpu"
+    devices = host().probe(backend.name).devices
+    number = getattr(getattr(operand, "device", None), "id", 0)
+    return str(devices[number] if number < len(devices) else "cpu")
+
+
+@covers("__to_device__")
+def to_device(x: Array, device: str, stream: Any = None) -> Array:
+    """The array on a device, which the installed backend that has the device makes.
+
+    Raises DeviceUnavailableError: if no installed backend has it.
+    """
+    if device == device_of(x):
+        return Array(x.key, x.flow)
+    value = x._to_numpy("a move to another device")
+    plugins = host()
+    for name in plugins.backends():
+        if device in plugins.probe(name).devices:
+            backend = plugins.backend(name, BackendConfig(device=device))
+            key = new_leaf("value", x.aval)
+            key.operand = backend.asoperand(value, x.aval)
+            return Array(key)
+    error = DeviceUnavailableError(
+        f"no installed backend has the device {device!r}", backend=None, reason=device
+    )
+    raise at_user_line(error)
