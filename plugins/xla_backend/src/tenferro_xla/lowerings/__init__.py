@@ -13,9 +13,12 @@ from tenferro_xla.lowerings import (
     complex,
     constants,
     contraction,
+    cumulative,
     elementwise,
     indexing,
     reduction,
+    scattering,
+    sorting,
     structural,
 )
 
@@ -27,7 +30,10 @@ FAMILIES = (
     constants,
     structural,
     reduction,
+    cumulative,
     contraction,
     indexing,
+    scattering,
+    sorting,
 )
 lowerings = Lowerings([record for family in FAMILIES for record in family.lowerings])

@@ -1,4 +1,4 @@
-"""Indexing on XLA: gather scatter_add dynamic_slice dynamic_update_slice.
+"""Indexing on XLA: gather scatter scatter_add dynamic_slice dynamic_update_slice.
 
 Modes mean what the primitives say: ``fill`` reads 0 (``lax.gather`` alone would give nan or the
 smallest integer), ``drop`` leaves out windows that are not wholly inside. Starts are clamped as
@@ -7,10 +7,20 @@ they are: ``lax.dynamic_slice`` alone would count negative ones from the end.
 
 from __future__ import annotations
 
+from math import prod
+
+import numpy as np
 from jax import Array, lax
 
 from tenferro.backend.lowering import Lowerings
-from tenferro.primitives.indexing import DynamicSlice, DynamicUpdateSlice, Gather, ScatterAdd
+from tenferro.primitives.indexing import (
+    DynamicSlice,
+    DynamicUpdateSlice,
+    Gather,
+    IndexedUpdate,
+    Scatter,
+    ScatterAdd,
+)
 
 lowerings = Lowerings()
 MODES = {
@@ -35,12 +45,50 @@ def gather(op: Gather, x: Array, indices: Array) -> Array:
 @lowerings.register(ScatterAdd)
 def scatter_add(op: ScatterAdd, x: Array, indices: Array, updates: Array) -> Array:
     """Add windows at positions; what falls on one place accumulates."""
-    dimensions = lax.ScatterDimensionNumbers(
+    return lax.scatter_add(x, indices, updates, dimensions_of(op), mode=MODES[op.mode])
+
+
+def dimensions_of(op: IndexedUpdate) -> lax.ScatterDimensionNumbers:
+    """The parameters of a scatter as jax has them."""
+    return lax.ScatterDimensionNumbers(
         update_window_dims=op.update_window_dims,
         inserted_window_dims=op.inserted_window_dims,
         scatter_dims_to_operand_dims=op.scatter_dims_to_operand_dims,
     )
-    return lax.scatter_add(x, indices, updates, dimensions, mode=MODES[op.mode])
+
+
+@lowerings.register(Scatter)
+def scatter(op: Scatter, x: Array, indices: Array, updates: Array) -> Array:
+    """Put windows at positions; of several updates of one place the last remains.
+
+    XLA leaves open which one does. So the elements of the updates are numbered in their order, each
+    place finds its largest number, which no order of evaluation changes, and reads that element.
+    """
+    mode, size = MODES[op.mode], updates.size
+    if prod(indices.shape[:-1]) == 1:
+        return lax.scatter(x, indices, updates, dimensions_of(op), mode=mode)
+    if size == 0 or x.size == 0:
+        return x
+    batch = [d for d in range(updates.ndim) if d not in op.update_window_dims]
+    order = (*batch, *op.update_window_dims)
+    shape = tuple(updates.shape[d] for d in order)
+    counted = lax.iota(np.int64 if size >= 2**31 else np.int32, size)
+    counted = lax.add(counted, lax.full_like(counted, 1))
+    numbers = lax.transpose(lax.reshape(counted, shape), np.argsort(order))
+    none = lax.full(x.shape, 0, numbers.dtype)
+    last = lax.scatter_max(none, indices, numbers, dimensions_of(op), mode=mode)
+    flat = lax.reshape(lax.transpose(updates, order), (size,))
+    found = lax.reshape(_elements(flat, lax.reshape(last, (x.size, 1))), x.shape)
+    return lax.select(lax.gt(last, none), found, x)
+
+
+def _elements(flat: Array, numbers: Array) -> Array:
+    """The elements of a vector by their numbers from 1; the first for 0."""
+    dimensions = lax.GatherDimensionNumbers(
+        offset_dims=(), collapsed_slice_dims=(0,), start_index_map=(0,)
+    )
+    where = lax.sub(numbers, lax.full_like(numbers, 1))
+    return lax.gather(flat, where, dimensions, (1,), mode=MODES["clip"])
 
 
 @lowerings.register(DynamicSlice)

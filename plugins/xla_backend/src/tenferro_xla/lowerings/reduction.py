@@ -1,4 +1,4 @@
-"""Reductions on XLA: reduce_sum reduce_prod reduce_max reduce_min argmax argmin.
+"""Reductions on XLA: sums, products, extrema and their positions, and, or.
 
 ``lax.reduce_max`` of floats drops a nan once the array is large enough to be vectorized on the
 CPU, so the extrema of floats carry their own rule, in which nan wins. Read next:
@@ -17,8 +17,10 @@ from tenferro.backend.lowering import Lowerings
 from tenferro.primitives.reduction import (
     Argmax,
     Argmin,
+    ReduceAnd,
     ReduceMax,
     ReduceMin,
+    ReduceOr,
     ReduceProd,
     ReduceSum,
 )
@@ -65,6 +67,18 @@ def _extremum(
 
     found: Array = lax.reduce(x, np.array(start, x.dtype), better, axes)
     return found
+
+
+@lowerings.register(ReduceAnd)
+def reduce_and(op: ReduceAnd, x: Array) -> Array:
+    """Find whether it holds everywhere."""
+    return lax.reduce_and(x, op.axes)
+
+
+@lowerings.register(ReduceOr)
+def reduce_or(op: ReduceOr, x: Array) -> Array:
+    """Find whether it holds anywhere."""
+    return lax.reduce_or(x, op.axes)
 
 
 @lowerings.register(Argmax)
