@@ -1,4 +1,7 @@
-"""Changing and joining shapes: NumPy's names over the primitives. Results never alias."""
+"""Changing shapes, and the two ways to join: NumPy's names over the primitives.
+
+Results never alias. Read next: ``joining.py``, ``splitting.py``, ``rearranging.py``.
+"""
 
 from __future__ import annotations
 
@@ -10,16 +13,17 @@ from typing import Any
 from tenferro.array._array import Array
 from tenferro.array._broadcast import (
     axis_error,
-    broadcast_shapes,
     cast,
     normalize_axes,
     normalize_axis,
-    stretch,
 )
 from tenferro.array._convert import as_array
 from tenferro.array._errors import at_user_line
 from tenferro.array._registry import covers
+from tenferro.array._writing import check_cast
+from tenferro.array.functions._out import into
 from tenferro.primitives import (
+    DType,
     InvalidParameterError,
     Shape,
     ShapeMismatchError,
@@ -32,23 +36,45 @@ from tenferro.primitives import structural as p
 def reshape(
     x: Any, *sizes: Any, shape: Any = None, order: str = "C", copy: bool | None = None
 ) -> Array:
-    """x with another shape of as many elements, rows first; one size may be −1.
+    """x with another shape of as many elements; one size may be −1.
+
+    ``order="F"`` reads and writes columns first; "A" is "C", since results have no other layout.
 
     Raises ShapeMismatchError: if the number of elements differs.
 
     >>> reshape(as_array(1.0), (1, -1)).shape
     (1, 1)
     """
-    if order not in ("C", "A"):
-        error = InvalidParameterError.of(
-            "reshape", "only row-major order", got=f"order={order!r}", need="order='C'",
-            parameter="order", value=order,
-        )  # fmt: skip
-        raise at_user_line(error)
+    if sizes and isinstance(sizes[-1], str):  # NumPy's function takes the order as the third
+        *sizes, order = sizes  # type: ignore[assignment]
+    _check_no_view("reshape", copy)
     found = as_array(x)
     given = (sizes[0] if len(sizes) == 1 else sizes) if shape is None else shape
     target = tuple(given) if hasattr(given, "__len__") else (given,)
-    return p.reshape(found, _fill_in(tuple(map(index, target)), found))
+    whole = _fill_in(tuple(map(index, target)), found)
+    if not _is_columns_first("reshape", order, "CFA"):
+        return p.reshape(found, whole)
+    return _reversed(p.reshape(_reversed(found), whole[::-1]))
+
+
+def _check_no_view(function: str, copy: bool | None) -> None:
+    if copy is False:
+        raise at_user_line(ValueError(f"{function}: a result never aliases; leave out copy=False"))
+
+
+def _is_columns_first(function: str, order: str, known: str) -> bool:
+    """Whether an ``order`` asks for the first axis to vary fastest."""
+    if order not in tuple(known):
+        error = InvalidParameterError.of(
+            function, "unknown order", got=f"order={order!r}", need=f"one of {', '.join(known)}",
+            parameter="order", value=order,
+        )  # fmt: skip
+        raise at_user_line(error)
+    return order == "F"
+
+
+def _reversed(x: Array) -> Array:
+    return p.transpose(x, range(x.ndim)[::-1])
 
 
 def _fill_in(shape: Shape, x: Array) -> Shape:
@@ -70,8 +96,10 @@ def _fill_in(shape: Shape, x: Array) -> Shape:
 
 @covers("ravel", "flatten")
 def ravel(x: Any, order: str = "C") -> Array:
-    """x as one axis, rows first."""
-    return reshape(x, (-1,) if as_array(x).size else (0,), order=order)
+    """x as one axis; "A" and "K" are "C"."""
+    found = as_array(x)
+    columns_first = _is_columns_first("ravel", order, "CFAK")
+    return p.reshape(_reversed(found) if columns_first else found, (found.size,))
 
 
 @covers("transpose", "permute_dims")
@@ -94,6 +122,25 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> Array:
     i, j = (normalize_axis(a, found.ndim, "swapaxes") for a in (axis1, axis2))
     order[i], order[j] = order[j], order[i]
     return p.transpose(found, order)
+
+
+@covers("matrix_transpose")
+def matrix_transpose(x: Any) -> Array:
+    """x with its last two axes exchanged."""
+    if as_array(x).ndim < 2:
+        raise at_user_line(ValueError("matrix_transpose: need rank 2 or more"))
+    return swapaxes(x, -1, -2)
+
+
+@covers("rollaxis")
+def rollaxis(x: Any, axis: int, start: int = 0) -> Array:
+    """x with an axis moved to stand before the axis ``start``."""
+    ndim = as_array(x).ndim
+    source = normalize_axis(axis, ndim, "rollaxis")
+    place = start + ndim if start < 0 else start
+    if not 0 <= place <= ndim:
+        raise axis_error("rollaxis", start, ndim, "start out of range")
+    return moveaxis(x, source, place - 1 if source < place else place)
 
 
 @covers("moveaxis")
@@ -149,23 +196,6 @@ def squeeze(x: Any, axis: Any = None) -> Array:
     return p.reshape(found, [n for i, n in enumerate(found.shape) if i not in axes])
 
 
-@covers("broadcast_to")
-def broadcast_to(x: Any, shape: Any) -> Array:
-    """x repeated to a shape."""
-    found = as_array(x)
-    target = (shape,) if isinstance(shape, int) else tuple(shape)
-    if broadcast_shapes(found.shape, target, function="broadcast_to") != target:
-        error = ShapeMismatchError.of(
-            "broadcast_to",
-            "the array has sizes that the shape lacks",
-            got=f"{found.aval} to {target}",
-            need="sizes 1 or equal",
-            shapes=(found.shape, target),
-        )
-        raise at_user_line(error)
-    return stretch(found, target)
-
-
 def _of_one_dtype(xs: Sequence[Any], function: str) -> list[Array]:
     """Arrays of the joint dtype; here a number is an array of rank 0, and not weak."""
     arrays = [as_array(x) for x in xs]
@@ -178,41 +208,38 @@ def _of_one_dtype(xs: Sequence[Any], function: str) -> list[Array]:
 
 
 @covers("concatenate", "concat")
-def concatenate(xs: Sequence[Any], axis: int | None = 0, *, dtype: Any = None) -> Array:
-    """Arrays joined along an axis; with ``axis=None``, flattened first."""
-    arrays = _of_one_dtype(tuple(xs), "concatenate")
+def concatenate(
+    arrays: Sequence[Any],
+    axis: int | None = 0,
+    out: Any = None,
+    *,
+    dtype: Any = None,
+    casting: str = "same_kind",
+) -> Array:
+    """Arrays joined along an axis; with ``axis=None``, flattened first.
+
+    >>> concatenate([as_array(1.0), as_array(2)], axis=None).shape
+    (2,)
+    """
+    parts = _of_one_dtype(tuple(arrays), "concatenate")
     if axis is None:
-        arrays, axis = [ravel(x) for x in arrays], 0
-    joined = p.concatenate(arrays, normalize_axis(axis, arrays[0].ndim, "concatenate"))
-    return joined if dtype is None else cast(joined, dtype)
+        parts, axis = [ravel(x) for x in parts], 0
+    joined = p.concatenate(parts, normalize_axis(axis, parts[0].ndim, "concatenate"))
+    if dtype is not None:
+        check_cast(joined.dtype, DType.of(dtype), casting, "concatenate", "the result")
+        joined = cast(joined, DType.of(dtype))
+    return joined if out is None else into(out, joined, "concatenate", casting)
 
 
 @covers("stack")
-def stack(xs: Sequence[Any], axis: int = 0) -> Array:
+def stack(
+    arrays: Sequence[Any],
+    axis: int = 0,
+    out: Any = None,
+    *,
+    dtype: Any = None,
+    casting: str = "same_kind",
+) -> Array:
     """Arrays of one shape joined along a new axis."""
-    return concatenate([expand_dims(x, axis) for x in _of_one_dtype(tuple(xs), "stack")], axis)
-
-
-@covers("vstack")
-def vstack(xs: Sequence[Any]) -> Array:
-    """Arrays joined along the first axis; rank 1 becomes rows."""
-    return concatenate([_at_least(x, 2) for x in xs], 0)
-
-
-@covers("hstack")
-def hstack(xs: Sequence[Any]) -> Array:
-    """Arrays joined along the second axis, or along the only one."""
-    arrays = [_at_least(x, 1) for x in xs]
-    return concatenate(arrays, 1 if arrays and arrays[0].ndim > 1 else 0)
-
-
-def _at_least(x: Any, ndim: int) -> Array:
-    found = as_array(x)
-    return found if found.ndim >= ndim else reshape(found, (1,) * (ndim - found.ndim) + found.shape)
-
-
-@covers("flip")
-def flip(x: Any, axis: Any = None) -> Array:
-    """x with the order of elements reversed along axes."""
-    found = as_array(x)
-    return p.reverse(found, normalize_axes(axis, found.ndim, "flip"))
+    parts = [expand_dims(x, axis) for x in _of_one_dtype(tuple(arrays), "stack")]
+    return concatenate(parts, axis, out, dtype=dtype, casting=casting)

@@ -1,0 +1,75 @@
+"""Giving arrays more axes, or the shape that they have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from operator import index
+from typing import Any
+
+from tenferro.array._array import Array
+from tenferro.array._broadcast import broadcast_shapes, stretch
+from tenferro.array._convert import as_array
+from tenferro.array._errors import at_user_line
+from tenferro.array._registry import covers
+from tenferro.primitives import ShapeMismatchError
+from tenferro.primitives import structural as p
+
+
+@covers("atleast_1d")
+def atleast_1d(*arys: Any) -> Any:
+    """Each array with rank 1 or more."""
+    return _each(arys, lambda x: at_least(x, 1))
+
+
+@covers("atleast_2d")
+def atleast_2d(*arys: Any) -> Any:
+    """Each array with rank 2 or more; new axes come first."""
+    return _each(arys, lambda x: at_least(x, 2))
+
+
+@covers("atleast_3d")
+def atleast_3d(*arys: Any) -> Any:
+    """Each array with rank 3 or more; a matrix gets its new axis last."""
+    return _each(arys, _with_depth)
+
+
+def _each(arys: Sequence[Any], function: Callable[[Any], Array]) -> Any:
+    found = tuple(function(x) for x in arys)
+    return found[0] if len(found) == 1 else found
+
+
+def at_least(x: Any, ndim: int) -> Array:
+    """x with new axes in front, up to a rank."""
+    found = as_array(x)
+    missing = ndim - found.ndim
+    return found if missing <= 0 else p.reshape(found, (1,) * missing + found.shape)
+
+
+def _with_depth(x: Any) -> Array:
+    found = at_least(x, 2)
+    return found if found.ndim > 2 else p.reshape(found, (*found.shape, 1))
+
+
+@covers("broadcast_to")
+def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Array:
+    """The array repeated to a shape; ``subok`` means nothing here."""
+    found = as_array(array)
+    target = tuple(map(index, shape)) if hasattr(shape, "__len__") else (index(shape),)
+    if broadcast_shapes(found.shape, target, function="broadcast_to") != target:
+        error = ShapeMismatchError.of(
+            "broadcast_to",
+            "the array has sizes that the shape lacks",
+            got=f"{found.aval} to {target}",
+            need="sizes 1 or equal",
+            shapes=(found.shape, target),
+        )
+        raise at_user_line(error)
+    return stretch(found, target)
+
+
+@covers("broadcast_arrays")
+def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Array, ...]:
+    """Arrays repeated to their common shape; ``subok`` means nothing here."""
+    arrays = [as_array(x) for x in args]
+    shape = broadcast_shapes(*[x.shape for x in arrays], function="broadcast_arrays")
+    return tuple(stretch(x, shape) for x in arrays)
