@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from tenferro.array._array import SCALARS, Array, is_weak
 from tenferro.array._convert import YOUNG, as_array, scalar
 from tenferro.array._errors import at_user_line
+from tenferro.computegraph import Definition, ValueKey
 from tenferro.primitives import (
     Aval,
     AxisError,
@@ -30,7 +31,9 @@ _WEAK = frozenset(SCALARS)
 _shapes: dict[tuple[Shape, ...], Shape] = {}
 _stretches: dict[tuple[Shape, Shape], BroadcastInDim] = {}
 _weak_dtypes: dict[tuple[DType, type, bool], DType] = {}
+_numbers: dict[tuple[Any, ...], tuple[ValueKey, Definition | None]] = {}
 _LIMIT = 4096
+_SMALL = 1024  # elements of a broadcast number whose key is kept
 
 
 def broadcast_shapes(*shapes: Shape, function: str = "broadcast") -> Shape:
@@ -98,29 +101,59 @@ def _remember(plans: dict[_K, _V], key: _K, plan: _V) -> _V:
 
 def cast(x: Array, dtype: DType) -> Array:
     """The array in a dtype."""
-    return x if x.aval.dtype is dtype else _as_young(convert(x, dtype), x)
+    return x if x.key.aval.dtype is dtype else _as_young(convert(x, dtype), x)
 
 
 def pair(x: Any, y: Any, function: str, floating: bool = False) -> tuple[Array, Array]:
     """Two operands of one shape and dtype; with ``floating``, integers become float64 first."""
-    if type(x) is type(y) is Array and x.key.aval is y.key.aval:
-        if not floating or x.key.aval.dtype.is_inexact:
-            return x, y
+    if type(x) is Array:
+        aval = x.key.aval
+        if type(y) is Array:
+            if aval is y.key.aval and (not floating or aval.dtype.is_inexact):
+                return x, y
+        elif type(y) in _WEAK:
+            number = beside(y, aval, floating)
+            return cast(x, number.key.aval.dtype), number
+    elif type(x) in _WEAK and type(y) is Array:
+        number = beside(x, y.key.aval, floating)
+        return number, cast(y, number.key.aval.dtype)
+    return _joined(x, y, function, floating)
+
+
+def _joined(x: Any, y: Any, function: str, floating: bool) -> tuple[Array, Array]:
+    """``pair`` where nothing is known of the operands."""
     x_weak, y_weak = type(x) in _WEAK, type(y) in _WEAK
     if x_weak and not y_weak:
         y = as_array(y)
-        x = weak(x, y.aval, floating)
+        x = beside(x, y.aval, floating)
     elif y_weak and not x_weak:
         x = as_array(x)
-        y = weak(y, x.aval, floating)
+        y = beside(y, x.aval, floating)
     else:
         x, y = as_array(x), as_array(y)
-    a, b = x.aval, y.aval
+    a, b = x.key.aval, y.key.aval
     dtype = _joint_dtype(x, y)
     if floating and not dtype.is_inexact:
         dtype = float64
     shape = a.shape if a.shape == b.shape else broadcast_shapes(a.shape, b.shape, function=function)
     return stretch(cast(x, dtype), shape), stretch(cast(y, dtype), shape)
+
+
+def beside(value: bool | int | float | complex, like: Aval, floating: bool = False) -> Array:
+    """A Python scalar in the shape of another operand, and the dtype that it takes there.
+
+    The keys of such small arrays are kept, unless somebody evaluated one.
+    """
+    kind = type(value)
+    text = repr(value) if value == 0 or kind is complex else None  # 0.0 == -0.0
+    entry = kind, value, text, like, floating
+    found = _numbers.get(entry)
+    if found is not None and found[0].definition is found[1]:
+        return Array(found[0])
+    number = stretch(weak(value, like, floating), like.shape)
+    if like.size <= _SMALL:
+        _remember(_numbers, entry, (number.key, number.key.definition))
+    return number
 
 
 def _joint_dtype(x: Array, y: Array) -> DType:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tenferro.array._array import EVALUATE, Array, is_traced
+from tenferro.array._convert import YOUNG
 from tenferro.array._errors import ConcretizationError
 from tenferro.backend import select_backend
 from tenferro.computegraph import (
@@ -88,7 +89,8 @@ def _shared(wanted: Sequence[ValueKey]) -> list[ValueKey]:
     """Pending values under ``wanted`` that something outside this evaluation still holds.
 
     A handle or another pending computation shows as a reference that the consumers found here do
-    not explain. Too many references only cost an extra output, never a wrong result.
+    not explain. Too many references only cost an extra output, never a wrong result. What is made
+    of a number alone is cheaper made again.
     """
     order, _ = postorder(wanted, _pending)
     uses: dict[ValueKey, int] = {}
@@ -100,7 +102,9 @@ def _shared(wanted: Sequence[ValueKey]) -> list[ValueKey]:
     return [
         item[0]
         for item in order
-        if item[0] not in skip and count(item[0]) - uses.get(item[0], 0) > _INTERNAL
+        if item[0] not in skip
+        and count(item[0]) - uses.get(item[0], 0) > _INTERNAL
+        and item[0].serial < YOUNG
     ]
 
 

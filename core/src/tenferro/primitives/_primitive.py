@@ -15,7 +15,7 @@ from tenferro.computegraph import TenferroError, ValueKey, operation_text
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._handle import OPERATORS, FlowHandle, H, Handle
 from tenferro.primitives._source import caller, source_text
-from tenferro.tidu import NO_TANGENT, Residual, RuleBuilder, Value, emit, missing_rule
+from tenferro.tidu import NO_TANGENT, Residual, RuleBuilder, Value, emit, emit_plain, missing_rule
 from tenferro.tidu import Linear as FlowInput
 from tenferro.tidu import Primitive as ADPrimitive
 
@@ -177,7 +177,13 @@ def bind(operation: Primitive, *handles: H) -> H:
     user's line as notes.
     """
     try:
-        return emit(operation, handles, _class_of(handles))[0]  # type: ignore[return-value]
+        found: Any = emit_plain(operation, handles)
+        cls = _class_of(handles)
+        if type(found) is ValueKey:
+            return cls(found)  # type: ignore[return-value]
+        if found is None:
+            return emit(operation, handles, cls)[0]  # type: ignore[return-value]
+        return found if isinstance(found, cls) else cls(found.key)  # type: ignore[return-value]
     except TenferroError as error:
         annotate(error, operation, handles)
         raise
@@ -194,10 +200,13 @@ def bind_all(operation: Primitive, *handles: H) -> tuple[H, ...]:
 
 def _class_of(handles: Sequence[Handle]) -> type[Handle]:
     """The class of results: that of the inputs, of the highest layer where they are mixed."""
-    cls: type[Handle] = type(handles[0]) if handles else Handle
-    for handle in handles:
-        if type(handle) is not cls:
-            return _most_derived(handles)
+    if not handles:
+        return Handle
+    cls = type(handles[0])
+    if len(handles) > 1:
+        for handle in handles:
+            if type(handle) is not cls:
+                return _most_derived(handles)
     return cls
 
 

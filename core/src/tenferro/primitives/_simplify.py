@@ -43,8 +43,11 @@ def is_same(x: Handle, y: Handle) -> bool:
 
 def is_factor_one(one: Handle, of: Handle) -> bool:
     """Whether ``one · of`` is ``of``, to the bit unless ``of`` is flow."""
-    found = literal(one)
-    if found is None or found.value != 1 or one.aval is not of.aval:
+    definition = one.key.definition
+    if definition is None or type(definition[0]) is not Constant:
+        return False
+    found: Constant = definition[0]
+    if found.value != 1 or one.aval is not of.aval:
         return False
     return bool(of.flow) or not of.dtype.is_complex
 
@@ -54,8 +57,11 @@ def is_term_zero(zero: Handle, of: Handle, *, subtracted: bool = False) -> bool:
 
     Adding -0.0 changes nothing, nor does subtracting 0.0; the other two turn -0.0 into 0.0.
     """
-    found = literal(zero)
-    if found is None or found.value != 0 or zero.aval is not of.aval:
+    definition = zero.key.definition
+    if definition is None or type(definition[0]) is not Constant:
+        return False
+    found: Constant = definition[0]
+    if found.value != 0 or zero.aval is not of.aval:
         return False
     if of.flow or of.dtype.is_integer:
         return True

@@ -7,7 +7,7 @@ This layer knows no concrete primitive, no tensor and no number. Read in this or
 
 from tenferro.tidu._context import ADContext, Rules
 from tenferro.tidu._derive import Linearization, linearize_keys, pullback, pushforward
-from tenferro.tidu._emit import RuleBuilder, emit, flow_of, in_rule
+from tenferro.tidu._emit import RuleBuilder, emit, emit_plain, flow_of, in_rule
 from tenferro.tidu._errors import (
     DifferentiationError,
     DuplicateWrtError,
@@ -33,6 +33,7 @@ from tenferro.tidu._value import (
     Value,
     fresh_id,
     is_kept,
+    joint_flow,
 )
 
 __all__ = [
@@ -64,10 +65,12 @@ __all__ = [
     "Value",
     "cotangent_leaf",
     "emit",
+    "emit_plain",
     "flow_of",
     "fresh_id",
     "in_rule",
     "is_kept",
+    "joint_flow",
     "linear_map",
     "linear_transpose",
     "linearize",

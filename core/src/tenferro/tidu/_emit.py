@@ -54,6 +54,27 @@ def emit(operation: Primitive, values: Sequence[Value], cls: type[Value]) -> tup
     return tuple([cls(key, flow) for key in _emit_linear(operation, values, keys, flow)])
 
 
+def emit_plain(operation: Primitive, values: Sequence[Value]) -> ValueKey | Value | None:
+    """``emit`` for one output where no flow enters: the key of the result, or what stands for it.
+
+    ``None`` where flow enters or there is not exactly one output.
+    """
+    keys = []
+    for value in values:
+        if value.flow:
+            return None
+        keys.append(value.key)
+    if operation.output_count != 1:
+        return None
+    if operation.simplify is not None:
+        simpler = operation.simplify(*values)
+        if simpler is not None:
+            return simpler
+    if operation.commutative:
+        keys = [value.key for value in canonical_order(values)]
+    return derive_one(operation, keys)
+
+
 def _simplified(
     operation: Primitive, values: Sequence[Value], simpler: Value, cls: type[Value]
 ) -> Value:
@@ -74,12 +95,13 @@ def _simplified(
 def canonical_order(values: Sequence[Value]) -> Sequence[Value]:
     """Two operands of a commutative operation in a fixed order: older first, literals last."""
     x, y = values
-    a, b = x.key.definition, y.key.definition
+    first, second = x.key, y.key
+    a, b = first.definition, second.definition
     if (a is not None and a[0].literal) or (b is not None and b[0].literal):
         a_last, b_last = (d is not None and d[0].literal for d in (a, b))
-        in_order = (a_last, x.key.serial) <= (b_last, y.key.serial)
+        in_order = (a_last, first.serial) <= (b_last, second.serial)
     else:
-        in_order = x.key.serial <= y.key.serial
+        in_order = first.serial <= second.serial
     return values if in_order else (y, x)
 
 
