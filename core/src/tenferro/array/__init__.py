@@ -86,6 +86,7 @@ from tenferro.array.functions.elementwise import (
 from tenferro.array.functions.hyperbolic import tanh
 from tenferro.array.functions.indexing import IndexKindError, OutOfBoundsError, take
 from tenferro.array.functions.joining import hstack, vstack
+from tenferro.array.functions.moments import mean, std, var
 from tenferro.array.functions.rearranging import flip
 from tenferro.array.functions.reduction import (
     all,
@@ -93,12 +94,9 @@ from tenferro.array.functions.reduction import (
     argmax,
     argmin,
     max,
-    mean,
     min,
     prod,
-    std,
     sum,
-    var,
 )
 from tenferro.array.functions.structural import (
     concatenate,
@@ -111,7 +109,6 @@ from tenferro.array.functions.structural import (
     swapaxes,
     transpose,
 )
-
 from tenferro.array.functions.trigonometric import cos, sin, tan
 
 __all__ = [

@@ -13,7 +13,7 @@ from tenferro.array._broadcast import cast, float_for, floating, pair, together
 from tenferro.array._convert import as_array
 from tenferro.array._errors import at_user_line
 from tenferro.array._registry import covers
-from tenferro.primitives import DType, DTypeMismatchError, int64, promote
+from tenferro.primitives import DType, DTypeMismatchError, complex128, float64, int8, int64, promote
 from tenferro.primitives import arithmetic as p
 from tenferro.primitives.comparison import logical_and, logical_or
 
@@ -25,7 +25,7 @@ def _refuse_bool(function: str, hint: str) -> DTypeMismatchError:
     return at_user_line(error)
 
 
-@covers("add")
+@covers("add", ufunc=True)
 def add(x: Any, y: Any) -> Array:
     """x + y; for bools the logical or, as in NumPy.
 
@@ -36,7 +36,7 @@ def add(x: Any, y: Any) -> Array:
     return (logical_or if a.aval.dtype.is_bool else p.add)(a, b)
 
 
-@covers("subtract")
+@covers("subtract", ufunc=True)
 def subtract(x: Any, y: Any) -> Array:
     """x − y.
 
@@ -48,20 +48,20 @@ def subtract(x: Any, y: Any) -> Array:
     return p.sub(a, b)
 
 
-@covers("multiply")
+@covers("multiply", ufunc=True)
 def multiply(x: Any, y: Any) -> Array:
     """x · y elementwise; for bools the logical and, as in NumPy."""
     a, b = pair(x, y, "multiply")
     return (logical_and if a.aval.dtype.is_bool else p.mul)(a, b)
 
 
-@covers("divide", "true_divide")
+@covers("divide", "true_divide", ufunc=True)
 def divide(x: Any, y: Any) -> Array:
     """x / y; integers are divided as floats."""
     return p.div(*pair(x, y, "divide", floating=True))
 
 
-@covers("power", "pow")
+@covers("power", "pow", ufunc=True)
 def power(x: Any, y: Any) -> Array:
     """x to the power y.
 
@@ -95,13 +95,13 @@ def _integer_power(x: Array, exponent: int) -> Array:
     return p.square(x) if exponent == 2 else p.integer_pow(x, exponent)
 
 
-@covers("maximum")
+@covers("maximum", ufunc=True)
 def maximum(x: Any, y: Any) -> Array:
     """The larger of x and y; NaN wins. At a tie the derivative is shared equally."""
     return _extremum(p.maximum, logical_or, x, y, "maximum")
 
 
-@covers("minimum")
+@covers("minimum", ufunc=True)
 def minimum(x: Any, y: Any) -> Array:
     """The smaller of x and y; NaN wins. At a tie the derivative is shared equally."""
     return _extremum(p.minimum, logical_and, x, y, "minimum")
@@ -135,7 +135,7 @@ def clip(
     return p.clamp(bottom, middle, top)
 
 
-@covers("negative")
+@covers("negative", ufunc=True)
 def negative(x: Any) -> Array:
     """−x.
 
@@ -147,20 +147,26 @@ def negative(x: Any) -> Array:
     return p.neg(found)
 
 
-@covers("positive")
+@covers("positive", ufunc=True)
 def positive(x: Any) -> Array:
-    """+x."""
-    return as_array(x)
+    """+x.
+
+    Raises DTypeMismatchError: for bools, as in NumPy.
+    """
+    found = as_array(x)
+    if found.dtype.is_bool:
+        raise _refuse_bool("positive", "use copy for bools")
+    return found
 
 
-@covers("absolute", "abs")
+@covers("absolute", "abs", ufunc=True)
 def absolute(x: Any) -> Array:
     """|x|; real for complex x. The derivative at 0 is 0."""
     found = as_array(x)
     return found if found.dtype.is_bool else p.abs(found)
 
 
-@covers("fabs")
+@covers("fabs", ufunc=True)
 def fabs(x: Any) -> Array:
     """|x| of real x, as floats."""
     found = floating(x)
@@ -172,25 +178,40 @@ def fabs(x: Any) -> Array:
     return p.abs(found)
 
 
-@covers("sign")
+@covers("sign", ufunc=True)
 def sign(x: Any) -> Array:
     """The sign of x, z/|z| for complex z, 0 at 0; its derivative is zero."""
     return p.sign(as_array(x))
 
 
-@covers("sqrt")
+@covers("sqrt", ufunc=True)
 def sqrt(x: Any) -> Array:
     """The square root; its derivative at 0 is inf."""
     return p.sqrt(floating(x))
 
 
-@covers("square")
+@covers("cbrt", ufunc=True)
+def cbrt(x: Any) -> Array:
+    """The real cube root, also of negative x; its derivative at 0 is inf."""
+    return p.cbrt(floating(x))
+
+
+@covers("float_power", ufunc=True)
+def float_power(x: Any, y: Any) -> Array:
+    """x to the power y in float64 or complex128, so that integers have negative powers."""
+    a, b = pair(x, y, "float_power", floating=True)
+    kind = complex128 if a.dtype.is_complex else float64
+    return p.pow(cast(a, kind), cast(b, kind))
+
+
+@covers("square", ufunc=True)
 def square(x: Any) -> Array:
-    """x²."""
-    return p.square(as_array(x))
+    """x²; of bools an int8."""
+    found = as_array(x)
+    return p.square(cast(found, int8) if found.dtype.is_bool else found)
 
 
-@covers("reciprocal")
+@covers("reciprocal", ufunc=True)
 def reciprocal(x: Any) -> Array:
     """1/x in the dtype of x, truncated for integers."""
     return p.div(*pair(1, x, "reciprocal"))

@@ -8,10 +8,9 @@ from typing import Any
 from tenferro.array._array import Array
 from tenferro.array._broadcast import broadcast_shapes, cast, pair, stretch
 from tenferro.array._convert import as_array
-from tenferro.array._errors import at_user_line
 from tenferro.array._registry import covers
-from tenferro.array.functions.arithmetic import absolute, negative, subtract
-from tenferro.primitives import DTypeMismatchError, bool_
+from tenferro.array.functions.arithmetic import absolute
+from tenferro.primitives import bool_
 from tenferro.primitives import comparison as p
 from tenferro.primitives.complex import imag, real
 
@@ -24,7 +23,7 @@ def _comparison(name: str, function: _Binary, symbol: str) -> Callable[[Any, Any
 
     compare.__name__ = compare.__qualname__ = name
     compare.__doc__ = f"x {symbol} y elementwise, as bools."
-    return covers(name)(compare)
+    return covers(name, ufunc=True)(compare)
 
 
 equal = _comparison("equal", p.eq, "==")
@@ -46,7 +45,7 @@ def _logic(name: str, function: _Binary, word: str) -> Callable[[Any, Any], Arra
 
     combine.__name__ = combine.__qualname__ = name
     combine.__doc__ = f"x {word} y elementwise; anything that is not zero is true."
-    return covers(name)(combine)
+    return covers(name, ufunc=True)(combine)
 
 
 logical_and = _logic("logical_and", p.logical_and, "and")
@@ -54,58 +53,10 @@ logical_or = _logic("logical_or", p.logical_or, "or")
 logical_xor = _logic("logical_xor", p.logical_xor, "xor")
 
 
-@covers("logical_not")
+@covers("logical_not", ufunc=True)
 def logical_not(x: Any) -> Array:
     """Not x elementwise; anything that is not zero is true."""
     return p.logical_not(_truth(x))
-
-
-def _bools_only(name: str, function: Any, x: Any, y: Any) -> Array:
-    a, b = as_array(x), as_array(y)
-    for found in (a, b):
-        if not found.dtype.is_bool:
-            error = DTypeMismatchError.of(
-                name,
-                "bitwise operations are covered for bools only",
-                got=f"{a.aval}, {b.aval}",
-                need="bool operands",
-                dtypes=(a.dtype, b.dtype),
-            )
-            raise at_user_line(error)
-    result: Array = function(a, b)
-    return result
-
-
-@covers("bitwise_and")
-def bitwise_and(x: Any, y: Any) -> Array:
-    """x & y of bools."""
-    return _bools_only("bitwise_and", logical_and, x, y)
-
-
-@covers("bitwise_or")
-def bitwise_or(x: Any, y: Any) -> Array:
-    """x | y of bools."""
-    return _bools_only("bitwise_or", logical_or, x, y)
-
-
-@covers("bitwise_xor")
-def bitwise_xor(x: Any, y: Any) -> Array:
-    """x ^ y of bools."""
-    return _bools_only("bitwise_xor", logical_xor, x, y)
-
-
-@covers("invert", "bitwise_not", "bitwise_invert")
-def invert(x: Any) -> Array:
-    """~x: not for bools, −x − 1 for signed integers."""
-    found = as_array(x)
-    if found.dtype.is_bool:
-        return logical_not(found)
-    if found.dtype.kind != "int":
-        error = DTypeMismatchError.of(
-            "invert", "not defined", got=found.aval, need="bools or signed integers"
-        )
-        raise at_user_line(error)
-    return subtract(negative(found), 1)
 
 
 @covers("where")
@@ -126,14 +77,14 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Array:
     return p.select(stretch(mask, shape), stretch(a, shape), stretch(b, shape))
 
 
-@covers("isnan")
+@covers("isnan", ufunc=True)
 def isnan(x: Any) -> Array:
     """Whether each element is NaN."""
     found = as_array(x)
     return not_equal(found, found)
 
 
-@covers("isinf")
+@covers("isinf", ufunc=True)
 def isinf(x: Any) -> Array:
     """Whether each element is infinite."""
     found = as_array(x)
@@ -142,7 +93,7 @@ def isinf(x: Any) -> Array:
     return equal(absolute(found), float("inf"))
 
 
-@covers("isfinite")
+@covers("isfinite", ufunc=True)
 def isfinite(x: Any) -> Array:
     """Whether each element is neither infinite nor NaN."""
     found = as_array(x)

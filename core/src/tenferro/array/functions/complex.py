@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from tenferro.array._array import Array
-from tenferro.array._broadcast import stretch
+from tenferro.array._broadcast import cast, stretch
 from tenferro.array._convert import as_array
 from tenferro.array._registry import covers
 from tenferro.primitives import conj as conjugate
-from tenferro.primitives import constant
+from tenferro.primitives import constant, int8
 from tenferro.primitives import imag as imaginary_part
 from tenferro.primitives import real as real_part
 
@@ -30,8 +30,10 @@ def imag(x: Any) -> Array:
     return stretch(Array(constant(0, found.dtype).key), found.shape)
 
 
-@covers("conj", "conjugate")
+@covers("conj", "conjugate", ufunc=True)
 def conj(x: Any) -> Array:
-    """The complex conjugate."""
+    """The complex conjugate; of bools an int8, as in NumPy."""
     found = as_array(x)
+    if found.dtype.is_bool:
+        return cast(found, int8)
     return conjugate(found) if found.dtype.is_complex else found

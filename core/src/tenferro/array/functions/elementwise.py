@@ -1,17 +1,22 @@
-"""Elementwise functions on arrays: NumPy's names over the primitives; integers become floats."""
+"""Exponentials and logarithms on arrays: NumPy's names over the primitives; integers become floats.
+
+Read next: ``trigonometric.py``, ``hyperbolic.py``, ``rounding.py``.
+"""
 
 from __future__ import annotations
 
+from math import log as ln
 from typing import Any
 
 from tenferro.array._array import Array
 from tenferro.array._broadcast import floating
 from tenferro.array._registry import covers
+from tenferro.array.functions._factories import binary, floating_pair, unary
 from tenferro.primitives import elementwise as p
-from tenferro.primitives import structural
+from tenferro.primitives import special, structural
 
 
-@covers("exp")
+@covers("exp", ufunc=True)
 def exp(x: Any) -> Array:
     """e to the power x.
 
@@ -21,46 +26,20 @@ def exp(x: Any) -> Array:
     return p.exp(floating(x))
 
 
-@covers("log")
-def log(x: Any) -> Array:
-    """The natural logarithm."""
-    return p.log(floating(x))
+log = unary("log", p.log, "The natural logarithm.")
+exp2 = unary("exp2", p.exp2, "2 to the power x.")
+log2 = unary("log2", p.log2, "The logarithm to the base 2.")
+log10 = unary("log10", p.log10, "The logarithm to the base 10.")
+expm1 = unary("expm1", p.expm1, "exp(x) − 1, accurate near 0.")
+log1p = unary("log1p", p.log1p, "log(1 + x), accurate near 0.")
+logaddexp = binary("logaddexp", p.logaddexp, "log(exp(x) + exp(y)) without overflow.")
 
 
-@covers("expm1")
-def expm1(x: Any) -> Array:
-    """exp(x) − 1, accurate near 0."""
-    return p.expm1(floating(x))
-
-
-@covers("log1p")
-def log1p(x: Any) -> Array:
-    """log(1 + x), accurate near 0."""
-    return p.log1p(floating(x))
-
-
-@covers("sin")
-def sin(x: Any) -> Array:
-    """The sine of x, in radians."""
-    return p.sin(floating(x))
-
-
-@covers("cos")
-def cos(x: Any) -> Array:
-    """The cosine of x, in radians."""
-    return p.cos(floating(x))
-
-
-@covers("tan")
-def tan(x: Any) -> Array:
-    """The tangent of x, in radians."""
-    return p.tan(floating(x))
-
-
-@covers("tanh")
-def tanh(x: Any) -> Array:
-    """The hyperbolic tangent."""
-    return p.tanh(floating(x))
+@covers("logaddexp2", ufunc=True)
+def logaddexp2(x: Any, y: Any) -> Array:
+    """log₂(2ˣ + 2ʸ) without overflow."""
+    a, b = floating_pair(x, y, "logaddexp2")
+    return p.logaddexp(a * ln(2), b * ln(2)) * (1 / ln(2))
 
 
 @covers("logistic", "expit")
@@ -72,7 +51,7 @@ def logistic(x: Any) -> Array:
 @covers("erf")
 def erf(x: Any) -> Array:
     """The error function of a real x."""
-    return p.erf(floating(x))
+    return special.erf(floating(x))
 
 
 def stop_gradient(x: Any) -> Any:

@@ -1,0 +1,53 @@
+"""Makers of covering functions that differ only in their primitive.
+
+A table in a family file says the names, the primitive and the docstring; what is the same for all
+rows, promotion and broadcasting, is here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tenferro.array._array import Array
+from tenferro.array._broadcast import cast, float_for, floating, pair
+from tenferro.array._registry import covers
+
+Unary = Callable[[Any], Array]
+Binary = Callable[[Any, Any], Array]
+
+
+def unary(names: str, primitive: Callable[[Array], Array], doc: str) -> Unary:
+    """A function of one array, computed in floats; the first name is NumPy's."""
+
+    def function(x: Any) -> Array:
+        return primitive(floating(x))
+
+    return _registered(names, function, doc)
+
+
+def binary(names: str, primitive: Callable[[Array, Array], Array], doc: str) -> Binary:
+    """A function of two arrays, computed in floats."""
+    name = names.split()[0]
+
+    def function(x: Any, y: Any) -> Array:
+        return primitive(*floating_pair(x, y, name))
+
+    return _registered(names, function, doc)
+
+
+def _registered(names: str, function: Any, doc: str) -> Any:
+    known = names.split()
+    function.__name__ = function.__qualname__ = known[0]
+    function.__doc__ = doc
+    return covers(*known, ufunc=True)(function)
+
+
+def floating_pair(x: Any, y: Any, name: str) -> tuple[Array, Array]:
+    """Two operands of one shape and floating dtype, the one in which NumPy computes."""
+    a, b = pair(x, y, name)
+    dtype = a.aval.dtype
+    if dtype.is_inexact:
+        return a, b
+    kind = float_for(dtype)
+    return cast(a, kind), cast(b, kind)

@@ -1,0 +1,171 @@
+"""Rounding, floor division and remainders: NumPy's and Python's rules over the primitives.
+
+The derivative of a rounded value is zero; a remainder varies with the dividend at rate one. An
+integer division by zero is an error of the backend when the program runs, as ``conventions.md``
+says. Read next: ``floating.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tenferro.array._array import Array
+from tenferro.array._broadcast import cast, floating, pair
+from tenferro.array._convert import as_array
+from tenferro.array._errors import at_user_line
+from tenferro.array._registry import covers
+from tenferro.array.functions.complex import imag, real
+from tenferro.primitives import DTypeMismatchError, arithmetic, int8
+from tenferro.primitives import complex as make_complex
+from tenferro.primitives import rounding as p
+from tenferro.primitives.comparison import eq, logical_and, lt, ne, select
+from tenferro.primitives.constants import full_like, zeros_like
+
+_Unary = Callable[[Array], Array]
+
+
+def _to_integers(names: str, primitive: _Unary, doc: str) -> Callable[[Any], Array]:
+    """A rounding that leaves integers and bools as they are."""
+
+    def function(x: Any) -> Array:
+        found = as_array(x)
+        return primitive(found) if found.dtype.is_inexact else found
+
+    known = names.split()
+    function.__name__ = function.__qualname__ = known[0]
+    function.__doc__ = doc
+    return covers(*known, ufunc=True)(function)
+
+
+def _toward_zero(x: Array) -> Array:
+    return select(lt(x, zeros_like(x)), p.ceil(x), p.floor(x))
+
+
+floor = _to_integers("floor", p.floor, "The largest integer that is at most x.")
+ceil = _to_integers("ceil", p.ceil, "The smallest integer that is at least x.")
+trunc = _to_integers("trunc", _toward_zero, "The integer part of x, rounded toward zero.")
+
+
+@covers("fix")
+def fix(x: Any) -> Array:
+    """The integer part of x, rounded toward zero."""
+    return trunc(x)
+
+
+@covers("rint", ufunc=True)
+def rint(x: Any) -> Array:
+    """The nearest integer, of two the even one; a complex number part by part."""
+    return _by_parts(p.round, floating(x))
+
+
+def _by_parts(function: _Unary, x: Array) -> Array:
+    if not x.dtype.is_complex:
+        return function(x)
+    return make_complex(function(real(x)), function(imag(x)))
+
+
+@covers("round", "around")
+def round(x: Any, decimals: int = 0) -> Array:
+    """x rounded to a number of decimal places, which may be negative; a half goes to the even digit.
+
+    >>> round(12.375, 2)
+    Array(12.38)
+    """
+    found = as_array(x)
+    if not found.dtype.is_inexact:
+        return _round_exact(found, decimals)
+    if not decimals:
+        return _by_parts(p.round, found)
+    scale = 10.0 ** abs(decimals)
+    if decimals > 0:
+        return _by_parts(lambda part: p.round(part * scale) / scale, found)
+    return _by_parts(lambda part: p.round(part / scale) * scale, found)
+
+
+def _round_exact(x: Array, decimals: int) -> Array:
+    """Integers to a power of ten; a half of it goes to the even multiple."""
+    if decimals >= 0 or x.dtype.is_bool:
+        return rint(x) if x.dtype.is_bool else x
+    scale = 10.0**-decimals
+    return cast(p.round(floating(x) / scale) * scale, x.dtype)
+
+
+# ---- division with a remainder -------------------------------------------------------------------
+
+
+def _numbers(x: Any, y: Any, name: str) -> tuple[Array, Array]:
+    """Real operands of one shape and dtype; bools are divided as int8."""
+    a, b = pair(x, y, name)
+    if a.dtype.is_complex:
+        error = DTypeMismatchError.of(
+            name, "not defined for complex numbers", got=f"{a.aval}, {b.aval}", need="real operands"
+        )
+        raise at_user_line(error)
+    return (cast(a, int8), cast(b, int8)) if a.dtype.is_bool else (a, b)
+
+
+def _divided(a: Array, b: Array) -> tuple[Array, Array]:
+    """The quotient rounded down and the remainder, which has the sign of b."""
+    rest = p.rem(a, b)
+    zero = zeros_like(rest)
+    if a.dtype.is_integer:
+        quotient = arithmetic.div(a, b)
+        if a.dtype.kind == "uint":
+            return quotient, rest
+        low = logical_and(ne(rest, zero), ne(lt(rest, zero), lt(b, zero)))
+        return select(low, quotient - 1, quotient), select(low, rest + b, rest)
+    differs = logical_and(ne(rest, zero), ne(lt(rest, zero), lt(b, zero)))
+    modulo = select(differs, rest + b, rest)
+    modulo = select(eq(modulo, zero), p.copysign(zero, b), modulo)
+    return _whole((a - modulo) / b, a, b), modulo
+
+
+def _whole(ratio: Array, a: Array, b: Array) -> Array:
+    """The integer nearest to a ratio that is one but for rounding; 0 has the sign of a/b."""
+    down = p.floor(ratio)
+    near = select(lt(full_like(ratio, 0.5), ratio - down), down + 1, down)
+    signed = select(eq(ratio, zeros_like(ratio)), p.copysign(zeros_like(ratio), a / b), near)
+    return select(eq(b, zeros_like(b)), a / b, signed)
+
+
+@covers("floor_divide", ufunc=True)
+def floor_divide(x: Any, y: Any) -> Array:
+    """x // y, rounded down, as Python has it.
+
+    >>> floor_divide(-7, 2)
+    Array(-4)
+    """
+    return _divided(*_numbers(x, y, "floor_divide"))[0]
+
+
+@covers("remainder", "mod", ufunc=True)
+def remainder(x: Any, y: Any) -> Array:
+    """x % y with the sign of y, as Python has it: x − y · (x // y)."""
+    return _divided(*_numbers(x, y, "remainder"))[1]
+
+
+@covers("divmod", ufunc=True)
+def divmod(x: Any, y: Any) -> tuple[Array, Array]:
+    """x // y and x % y."""
+    return _divided(*_numbers(x, y, "divmod"))
+
+
+@covers("fmod", ufunc=True)
+def fmod(x: Any, y: Any) -> Array:
+    """The remainder with the sign of x, as C has it."""
+    return p.rem(*_numbers(x, y, "fmod"))
+
+
+@covers("modf", ufunc=True)
+def modf(x: Any) -> tuple[Array, Array]:
+    """The fractional and the integer part, both with the sign of x.
+
+    >>> modf(-1.25)
+    (Array(-0.25), Array(-1.))
+    """
+    found = floating(x)
+    whole = _toward_zero(found)
+    infinite = eq(arithmetic.abs(found), full_like(found, float("inf")))
+    fraction = select(infinite, zeros_like(found), found - whole)
+    return p.copysign(fraction, found), p.copysign(whole, found)
