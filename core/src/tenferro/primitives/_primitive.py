@@ -183,7 +183,7 @@ def bind(operation: Primitive, *handles: H) -> H:
             return cls(found)  # type: ignore[return-value]
         if found is None:
             return emit(operation, handles, cls)[0]  # type: ignore[return-value]
-        return found if isinstance(found, cls) else cls(found.key)  # type: ignore[return-value]
+        return cls(found.key)  # type: ignore[return-value]  # not the operand's own handle
     except TenferroError as error:
         annotate(error, operation, handles)
         raise

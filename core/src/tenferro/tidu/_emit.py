@@ -86,7 +86,7 @@ def _simplified(
     for value in values:
         flow = join_flow(flow, value.flow)
     if flow == simpler.flow:  # a rule made it, perhaps of a lower class: x ** 0 is a constant
-        return simpler if isinstance(simpler, cls) else cls(simpler.key, flow)
+        return cls(simpler.key, flow)  # another handle: an operand may be assigned into
     for run in flow:
         check_linear(operation, tuple([run in value.flow for value in values]), values, run)
     return cls(simpler.key, flow)
