@@ -9,22 +9,32 @@ from __future__ import annotations
 from tenferro.backend.lowering import Lowerings
 from tenferro_xla.lowerings import (
     arithmetic,
+    bitwise,
     comparison,
     complex,
     constants,
     contraction,
     cumulative,
     elementwise,
+    hyperbolic,
     indexing,
     reduction,
+    rounding,
     scattering,
     sorting,
+    special,
     structural,
+    trigonometric,
 )
 
 FAMILIES = (
     arithmetic,
     elementwise,
+    trigonometric,
+    hyperbolic,
+    special,
+    rounding,
+    bitwise,
     comparison,
     complex,
     constants,

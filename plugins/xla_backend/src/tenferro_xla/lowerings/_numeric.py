@@ -7,6 +7,8 @@ Subnormal numbers count as zero on XLA's CPU.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from jax import Array, lax
 
@@ -54,7 +56,7 @@ def log1p_real(x: Array) -> Array:
     """
     if x.dtype != np.float64:
         return lax.log1p(x)
-    u = _leading_bits(lax.add(x, like(x, 1)))
+    u = leading_bits(lax.add(x, like(x, 1)))
     log_u = lax.log(u)
     r = lax.div(lax.sub(x, lax.sub(u, like(x, 1))), u)
     series = lax.sub(r, lax.mul(lax.mul(r, r), like(x, 0.5)))
@@ -62,11 +64,29 @@ def log1p_real(x: Array) -> Array:
     return lax.select(fine, lax.add(log_u, series), lax.select(lax.eq(x, like(x, 0)), x, log_u))
 
 
-def _leading_bits(x: Array) -> Array:
-    """A float64 without its last 27 bits; the mask hides the rounding from XLA's simplifier."""
-    bits = lax.bitcast_convert_type(x, np.int64)
-    masked = lax.bitwise_and(bits, lax.full_like(bits, -(2**27)))
-    return lax.bitcast_convert_type(masked, np.float64)
+def leading_bits(x: Array) -> Array:
+    """A float without the last half of its digits, so that its square is exact.
+
+    The mask hides the rounding from XLA's simplifier.
+    """
+    width, dropped = (np.int64, 27) if x.dtype == np.float64 else (np.int32, 12)
+    bits = lax.bitcast_convert_type(x, width)
+    masked = lax.bitwise_and(bits, lax.full_like(bits, -(2**dropped)))
+    return lax.bitcast_convert_type(masked, x.dtype)
+
+
+def widened(function: Callable[..., Array]) -> Callable[..., Array]:
+    """The function, with half floats computed in float32."""
+
+    def wide(*operands: Array) -> Array:
+        dtype = operands[0].dtype
+        if dtype.itemsize > 2:
+            return function(*operands)
+        result = function(*(lax.convert_element_type(x, np.float32) for x in operands))
+        return lax.convert_element_type(result, dtype)
+
+    wide.__name__ = getattr(function, "__name__", "wide")
+    return wide
 
 
 def log_modulus(re: Array, im: Array) -> Array:

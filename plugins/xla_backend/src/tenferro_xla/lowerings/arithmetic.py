@@ -16,6 +16,7 @@ from tenferro.backend.lowering import Lowerings
 from tenferro.primitives.arithmetic import (
     Abs,
     Add,
+    Cbrt,
     Clamp,
     Div,
     IntegerPow,
@@ -31,7 +32,14 @@ from tenferro.primitives.arithmetic import (
     Sub,
 )
 from tenferro_xla.lowerings._direct import register_direct
-from tenferro_xla.lowerings._numeric import is_infinite, is_nan, like, modulus, with_sign_of
+from tenferro_xla.lowerings._numeric import (
+    is_infinite,
+    is_nan,
+    like,
+    modulus,
+    widened,
+    with_sign_of,
+)
 
 lowerings = Lowerings()
 register_direct(
@@ -44,6 +52,7 @@ register_direct(
         Maximum: lax.max,
         Minimum: lax.min,
         Rsqrt: lax.rsqrt,
+        Cbrt: widened(lax.cbrt),
     },
 )
 #: Up to here a real power is a product, four times as fast as ``pow``; beyond, its error grows.

@@ -1,4 +1,4 @@
-"""Analytic functions on XLA: exp log expm1 log1p sin cos tan tanh logistic erf.
+"""Exponentials and logarithms on XLA: exp exp2 expm1 log log2 log10 log1p logaddexp logistic.
 
 XLA's own functions, but for the logarithms: ``lax.log1p`` loses seven bits of a float64 around
 -0.3, and the complex logarithm is made from it. Read next: ``_numeric.py``.
@@ -6,15 +6,25 @@ XLA's own functions, but for the logarithms: ``lax.log1p`` loses seven bits of a
 
 from __future__ import annotations
 
+from math import log as ln
+
+import numpy as np
 from jax import Array, lax
 
 from tenferro.backend.lowering import Lowerings
-from tenferro.primitives.elementwise import Exp, Expm1, Log, Log1p, Logistic
-from tenferro.primitives.hyperbolic import Tanh
-from tenferro.primitives.special import Erf
-from tenferro.primitives.trigonometric import Cos, Sin, Tan
+from tenferro.primitives.elementwise import (
+    Exp,
+    Exp2,
+    Expm1,
+    Log,
+    Log1p,
+    Log2,
+    Log10,
+    LogAddExp,
+    Logistic,
+)
 from tenferro_xla.lowerings._direct import register_direct
-from tenferro_xla.lowerings._numeric import like, log1p_real, log_modulus
+from tenferro_xla.lowerings._numeric import is_nan, like, log1p_real, log_modulus, widened
 
 lowerings = Lowerings()
 register_direct(
@@ -22,19 +32,77 @@ register_direct(
     {
         Exp: lax.exp,
         Expm1: lax.expm1,
-        Sin: lax.sin,
-        Cos: lax.cos,
-        Tan: lax.tan,
-        Tanh: lax.tanh,
         Logistic: lax.logistic,
-        Erf: lax.erf,
     },
 )
+
+
+@lowerings.register(Exp2)
+def exp2(op: Exp2, x: Array) -> Array:
+    """Raise 2 to a power; ``lax.exp2`` multiplies by ln 2 and then loses digits of large x."""
+    if x.dtype.kind != "c":
+        return widened(_exp2)(x)
+    size, turn = _exp2(lax.real(x)), lax.mul(lax.imag(x), like(lax.imag(x), ln(2)))
+    return lax.complex(lax.mul(size, lax.cos(turn)), lax.mul(size, lax.sin(turn)))
+
+
+def _exp2(x: Array) -> Array:
+    """2ⁿ·exp(f ln 2) for x = n + f, |f| <= ½; 2ⁿ in two factors, since it may not be normal."""
+    limit = 1100 if x.dtype == np.float64 else 200
+    within = lax.clamp(like(x, -limit), x, like(x, limit))
+    n = lax.round(within, lax.RoundingMethod.TO_NEAREST_EVEN)
+    some = lax.floor(lax.mul(n, like(x, 0.5)))
+    fraction = lax.exp(lax.mul(lax.sub(within, n), like(x, ln(2))))
+    return lax.mul(lax.mul(fraction, _power_of_two(some)), _power_of_two(lax.sub(n, some)))
+
+
+def _power_of_two(n: Array) -> Array:
+    """2ⁿ of a float n that is an integer, by its exponent bits; nan stays nan."""
+    width, digits, bias = (np.int64, 52, 1023) if n.dtype == np.float64 else (np.int32, 23, 127)
+    biased = lax.add(lax.convert_element_type(n, width), lax.full_like(n, bias, width))
+    bits = lax.shift_left(biased, lax.full_like(biased, digits))
+    return lax.select(is_nan(n), n, lax.bitcast_convert_type(bits, n.dtype))
+
+
+@lowerings.register(Log2)
+def log2(op: Log2, x: Array) -> Array:
+    """Take the logarithm to the base 2."""
+    return _to_base(2, x)
+
+
+@lowerings.register(Log10)
+def log10(op: Log10, x: Array) -> Array:
+    """Take the logarithm to the base 10."""
+    return _to_base(10, x)
+
+
+def _to_base(base: int, x: Array) -> Array:
+    """ln x / ln base, part by part."""
+    if x.dtype.kind != "c":
+        return widened(lambda x: lax.div(lax.log(x), like(x, ln(base))))(x)
+    parts = _log(x)
+    return lax.complex(*(lax.div(p, like(p, ln(base))) for p in (lax.real(parts), lax.imag(parts))))
+
+
+@lowerings.register(LogAddExp)
+def logaddexp(op: LogAddExp, x: Array, y: Array) -> Array:
+    """Add exponentials: the larger + ln(1 + exp(-|x - y|)); equal infinities stay."""
+    return widened(_logaddexp)(x, y)
+
+
+def _logaddexp(x: Array, y: Array) -> Array:
+    gap = lax.neg(lax.abs(lax.sub(x, y)))
+    gap = lax.select(lax.eq(x, y), like(x, 0), gap)
+    return lax.add(lax.max(x, y), log1p_real(lax.exp(gap)))
 
 
 @lowerings.register(Log)
 def log(op: Log, x: Array) -> Array:
     """Take the natural logarithm, principal branch."""
+    return _log(x)
+
+
+def _log(x: Array) -> Array:
     if x.dtype.kind != "c":
         return lax.log(x)
     re, im = lax.real(x), lax.imag(x)

@@ -7,13 +7,17 @@ leaves undefined, saturates, and nan gives 0. Read next: ``reduction.py``.
 
 from __future__ import annotations
 
+from typing import Any
+
 from jax import Array, lax
 
 from tenferro.backend.lowering import Lowerings
 from tenferro.primitives.structural import (
+    Bitcast,
     BroadcastInDim,
     Concatenate,
     Convert,
+    OptimizationBarrier,
     Pad,
     Reshape,
     Reverse,
@@ -78,3 +82,15 @@ def convert(op: Convert, x: Array) -> Array:
     if x.dtype.kind == "c" and not op.dtype.is_complex:
         x = lax.real(x)
     return lax.convert_element_type(x, op.dtype.name)
+
+
+@lowerings.register(Bitcast)
+def bitcast(op: Bitcast, x: Array) -> Array:
+    """Read the bits as another dtype."""
+    return lax.bitcast_convert_type(x, op.dtype.name)
+
+
+@lowerings.register(OptimizationBarrier)
+def optimization_barrier(op: OptimizationBarrier, *xs: Array) -> Any:
+    """Keep the compiler from moving work across."""
+    return lax.optimization_barrier(xs if op.count > 1 else xs[0])
