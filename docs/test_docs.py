@@ -1,5 +1,7 @@
 """All that the documentation shows runs: each page, each program in a process of its own."""
 
+import importlib.util
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +10,8 @@ import pytest
 
 DOCS = Path(__file__).parent
 PAGES = sorted(page for page in DOCS.rglob("*.md") if "```python" in page.read_text("utf-8"))
-PROGRAMS = sorted((DOCS / "tutorial").glob("*.py"))
+GALLERY = DOCS.parent / "examples/gallery"
+PROGRAMS = [*sorted((DOCS / "tutorial").glob("*.py")), *sorted(GALLERY.glob("*.py"))]
 
 
 def run(*command):
@@ -24,5 +27,37 @@ def test_the_snippets_of_a_page_run(page):
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.stem)
-def test_a_tutorial_runs(program):
+def test_a_program_runs_and_finds_what_it_claims(program):
     run(program)
+
+
+def test_the_reference_has_every_public_name_with_its_docstring(tmp_path):
+    import tenferro
+
+    run(DOCS / "_gen/reference.py", tmp_path)
+    text = "\n".join(page.read_text("utf-8") for page in tmp_path.rglob("*.md"))
+    entries = re.split(r"^## ", text, flags=re.MULTILINE)[1:]
+    empty = [e.split("\n")[0] for e in entries if e.rstrip().endswith("```") and "pycon" not in e]
+    assert [name for name in empty if callable(getattr(tenferro, name.strip("`"), None))] == []
+    named = set(re.findall(r"`(\w+)`", text))
+    classes = {n for n in tenferro.__all__ if isinstance(getattr(tenferro, n), type)}
+    names = {n for n in tenferro.__all__ if not n.startswith("_")}
+    assert names - classes - named == set()
+
+
+@pytest.mark.parametrize("program", sorted(GALLERY.glob("*.py")), ids=lambda program: program.stem)
+def test_a_page_of_the_gallery_shows_all_of_its_program(program):
+    hooks = load("mkdocs_hooks")
+    page = hooks.page_of_cells(program.read_text("utf-8"), program.stem, "printed")
+    code = "\n".join(re.findall(r"^```py\n(.*?)^```$", page, re.MULTILINE | re.DOTALL))
+    compile(code, program.name, "exec")
+    assert f"({program.stem}.svg)" in page
+    assert "assert" in code  # it claims something
+    assert "# %%" not in page
+
+
+def load(name):
+    spec = importlib.util.spec_from_file_location(name, DOCS / f"_gen/{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

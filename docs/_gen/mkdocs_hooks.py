@@ -1,13 +1,18 @@
 """MkDocs hooks: pages made from files that live elsewhere, so that nothing is written twice.
 
-The tutorial is a program; its comments become the text of the page and its code the snippets.
+The tutorial is a program; its comments become the text of the page and its code the snippets. So
+are the pages of the gallery, with what they print and draw; the reference comes from docstrings.
 GLOSSARY and the other files of the repository's root appear as they are. Nothing is written to the
 source tree.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import re
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,22 +29,32 @@ COPIED = {
     "security.md": "SECURITY.md",
 }
 TUTORIAL = "tutorial/from_scratch"
+GALLERY = ROOT / "examples/gallery"
 # In these files a path is written as seen from the root; in the site it is a page.
 LINK = re.compile(r"\]\(docs/([^)]+)\)")
+CELL = re.compile(r"^# %%( \[markdown\])?$", re.MULTILINE)
+ENDING = 'if sys.argv[1:2] == ["--plot"]:'
+
+
+def split(source: str) -> tuple[str, str, str]:
+    """The title, the introduction and the body of a program with a docstring."""
+    title, intro = re.fullmatch(r'"""(.+?)\n(.*?)"""\n.*', source, re.DOTALL).groups()
+    return title.rstrip("."), intro.strip(), source.partition('"""\n')[2]
+
+
+# ---- the tutorial --------------------------------------------------------------------------------
 
 
 def page_of_program(source: str) -> str:
     """Turn a program into a page: docstring and margin comments are text, the rest code."""
-    title, body = re.fullmatch(r'"""(.+?)\n(.*?)"""\n.*', source, re.DOTALL).groups()
-    lines = source.partition('"""\n')[2].splitlines()
+    title, intro, body = split(source)
     runs: list[tuple[bool, list[str]]] = []
-    for line in lines:
+    for line in body.splitlines():
         is_text = line == "#" or line.startswith("# ")
         if not runs or (is_text != runs[-1][0] and line.strip()):
             runs.append((is_text, []))
         runs[-1][1].append(line)
-    heading = f"# {title.rstrip('.')}"
-    rendered = [heading, body.strip(), *(render(run, is_text) for is_text, run in runs)]
+    rendered = [f"# {title}", intro, *(render(run, is_text) for is_text, run in runs)]
     return "\n\n".join(text for text in rendered if text)
 
 
@@ -50,12 +65,59 @@ def render(run: list[str], is_text: bool) -> str:
     return f"```py\n{code}\n```" if code.strip() else ""
 
 
+# ---- the gallery ---------------------------------------------------------------------------------
+
+
+def page_of_cells(source: str, name: str, printed: str) -> str:
+    """Turn a program of cells into a page; the picture stands where the code draws it."""
+    title, intro, body = split(source)
+    parts = [f"# {title}", intro]
+    head, *cells = CELL.split(body)  # then a mark and the text of each cell, by turns
+    for mark, text in zip(cells[::2], cells[1::2], strict=True):
+        if ENDING in text:
+            parts.append(f"![{title}]({name}.svg)")
+        else:
+            parts.append(render(text.strip("\n").splitlines(), is_text=mark is not None))
+    where = f"`examples/gallery/{name}.py`"
+    parts.append(
+        f"## What it prints\n\n```text\n{printed.rstrip()}\n```\n\nThe program is {where}."
+    )
+    return "\n\n".join(part for part in (*parts[:2], head.strip(), *parts[2:]) if part)
+
+
+def gallery(program: Path) -> tuple[str, str]:
+    """The page of a program and its picture; the program runs."""
+    with tempfile.TemporaryDirectory() as folder:
+        picture = Path(folder) / "picture.svg"
+        command = [sys.executable, str(program), "--plot", str(picture)]
+        finished = subprocess.run(
+            command, capture_output=True, text=True, encoding="utf-8", check=True
+        )
+        drawn = picture.read_text("utf-8")
+    return page_of_cells(program.read_text("utf-8"), program.stem, finished.stdout), drawn
+
+
+# ---- all pages -----------------------------------------------------------------------------------
+
+
+def reference() -> dict[str, str]:
+    """The pages of the reference, by path."""
+    spec = importlib.util.spec_from_file_location(
+        "reference", Path(__file__).parent / "reference.py"
+    )
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.pages()
+
+
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     program = Path(config.docs_dir) / f"{TUTORIAL}.py"
-    if program.exists():
-        text = page_of_program(program.read_text("utf-8"))
-        files.append(File.generated(config, f"{TUTORIAL}.md", content=text))
+    pages = {f"{TUTORIAL}.md": page_of_program(program.read_text("utf-8"))}
     for name, source in COPIED.items():
-        text = LINK.sub(r"](\1)", (ROOT / source).read_text("utf-8"))
+        pages[name] = LINK.sub(r"](\1)", (ROOT / source).read_text("utf-8"))
+    for example in sorted(GALLERY.glob("*.py")):
+        page, picture = gallery(example)
+        pages |= {f"gallery/{example.stem}.md": page, f"gallery/{example.stem}.svg": picture}
+    for name, text in (pages | reference()).items():
         files.append(File.generated(config, name, content=text))
     return files

@@ -1,0 +1,193 @@
+"""Write the reference: every public name by group, with signature, docstring and example.
+
+The pages are made when the site is built (`mkdocs_hooks.py`), so they cannot be stale; run this
+file to read them: `python docs/_gen/reference.py FOLDER`. Examples of docstrings run with the
+tests of core.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+import types
+from pathlib import Path
+
+import tenferro as tn
+from tenferro import transforms
+from tenferro.backend import BackendError
+from tenferro.primitives import DType
+
+GROUPS = {
+    "transforms": ("Transforms", "What a user composes: derivatives, `jit`, batching, looking."),
+    "arrays": ("Arrays", "The class, how arrays are made, and when they are evaluated."),
+    "functions": (
+        "Functions",
+        "NumPy's functions under NumPy's names. `np.sin(x)` of an `Array` arrives here too, so a"
+        " program written for NumPy needs none of these names.",
+    ),
+    "backends": ("Backends", "Which backend runs, and what is installed."),
+    "dtypes": ("Dtypes", "The dtypes, by name."),
+}
+LABELS = ("Definition", "JVP", "Transpose", "Convention", "Raises", "Source", "Fields", "Field")
+PRIMITIVES = """\
+# Primitives
+
+What programs consist of below the functions. `tenferro.explain("std::tan")` says more about one.
+A derivative is there unless the result is an integer or a bool, or does not vary.
+"""
+ERRORS = "Errors have a page of their own: [Errors](../errors.md)."
+
+
+def public() -> dict[str, object]:
+    """Every public name that is no error and no warning, and the classes that transforms return."""
+    names = sorted({*tn.__all__, *tn.numpy_functions()})
+    found = {name: getattr(tn, name) for name in names if hasattr(tn, name)}
+    found |= {name: getattr(transforms, name) for name in transforms.__all__}
+    return {n: x for n, x in sorted(found.items()) if not is_error(x) and n[0] != "_"}
+
+
+def is_error(x: object) -> bool:
+    return isinstance(x, type) and issubclass(x, BaseException)
+
+
+def group_of(name: str, x: object) -> str:
+    """The group of a name, by the layer that it comes from."""
+    if isinstance(x, DType):
+        return "dtypes"
+    module = getattr(x, "__module__", type(x).__module__) or ""
+    layer = module.split(".")[1] if "." in module else ""
+    if layer in ("transforms", "tidu"):
+        return "transforms"
+    if layer in ("backend", "computegraph") or name == "API_VERSION":
+        return "backends"
+    if ".functions" in module:
+        return "functions"
+    return "arrays"
+
+
+def signature(name: str, x: object) -> str:
+    if not callable(x):
+        return f"{name} = {x!r}"
+    try:
+        text = str(inspect.signature(x))
+    except (TypeError, ValueError):
+        text = "(...)"
+    text = re.sub(r"(: |-> )'([^']+)'", r"\1\2", text)  # annotations that are still text
+    return name + re.sub(r"tenferro[\w.]*[.]", "", text)
+
+
+def documentation(x: object) -> str:
+    """The docstring as Markdown: prose, labelled lines apart, the example as a block."""
+    if not callable(x):
+        return ""  # a constant has that of its class
+    text = inspect.cleandoc(getattr(x, "__doc__", None) or "").replace("``", "`")
+    prose, _, example = text.partition(">>>")
+    lines = [labelled(line) for line in prose.rstrip().splitlines()]
+    block = f"\n\n```pycon\n>>>{example.rstrip()}\n```" if example else ""
+    return "\n".join(lines) + block
+
+
+def labelled(line: str) -> str:
+    """A line that begins with a label of the house's docstrings stands apart."""
+    for label in LABELS:
+        if re.match(rf"{label}\b(:|\s{{2,}}| \w+:)", line):
+            return f"\n**{label}** {line[len(label) :].lstrip(': ')}"
+    return line
+
+
+def methods(cls: type) -> list[str]:
+    """The public methods and properties of a class; those that are functions in one line."""
+    found = []
+    same = []
+    for name, member in sorted(vars(cls).items()):
+        function = member.fget if isinstance(member, property) else member
+        if name.startswith("_") or not isinstance(function, types.FunctionType):
+            continue
+        says = documentation(function)
+        shown = name if isinstance(member, property) else signature(name, function)
+        shown = re.sub(r"\(self(: \w+)?(, )?", "(", shown)
+        if says.startswith(f"As `tenferro.{name}`"):
+            same.append(f"[`{name}`](functions.md#{name})")
+        elif says:
+            found.append(f"### `{cls.__name__}.{name}`\n\n```py\n{shown}\n```\n\n{says}\n")
+    if same:
+        found.append(f"Methods that are the functions of the same name: {', '.join(same)}.\n")
+    return found
+
+
+def entry(name: str, x: object, aliases: list[str]) -> str:
+    others = f"\n\nAlso `{'`, `'.join(aliases)}`." if aliases else ""
+    inner = methods(x) if isinstance(x, type) else []
+    text = f"## `{name}`\n\n```py\n{signature(name, x)}\n```\n\n{documentation(x)}{others}\n"
+    return "\n".join([text, *inner])
+
+
+def page(title: str, says: str, members: dict[str, object]) -> str:
+    """One page; names of one object are one entry."""
+    names: dict[int, list[str]] = {}
+    for name, x in members.items():
+        names.setdefault(id(x), []).append(name)
+    entries = []
+    for group in names.values():
+        x = members[group[0]]
+        own = getattr(x, "__name__", group[0])
+        first = own if own in group else group[0]
+        entries.append(entry(first, x, [name for name in group if name != first]))
+    return "\n".join([f"# {title}\n", f"{says} {ERRORS}\n", *entries])
+
+
+def dtypes(members: dict[str, object]) -> str:
+    rows = [f"| `{name}` | `{x}` | {x.itemsize} |" for name, x in members.items()]
+    head = ["| name | prints as | bytes |", "|---|---|---|"]
+    return "\n".join([f"# Dtypes\n\n{GROUPS['dtypes'][1]}\n", *head, *rows, ""])
+
+
+def primitives() -> str:
+    """The table of primitives: what each is, which rules it has, and which backends lower it."""
+    host = tn.host()
+    tables = {}
+    for name in host.backends():
+        try:
+            tables[name] = host.table(name)
+        except BackendError:
+            continue
+    rows = []
+    for key, cls in host.primitives().items():
+        says = inspect.cleandoc(cls.__doc__ or "").split("\n")[0].replace("|", "\\|")
+        rules = "yes" if can_vary(cls) else "no"
+        runs = [table.status(cls) for table in tables.values()]
+        rows.append(f"| `{key}` | {says} | {rules} | {' | '.join(runs)} |")
+    head = f"| primitive | meaning | derivative | {' | '.join(tables)} |"
+    return "\n".join([PRIMITIVES, head, "|---" * (3 + len(tables)) + "|", *rows, ""])
+
+
+def can_vary(cls: type) -> bool:
+    """Whether its author wrote a rule of differentiation."""
+    rules = [name for name in dir(cls) if name.startswith(("jvp_", "transpose_"))]
+    return hasattr(cls, "derivative") or rules != ["jvp_input"]
+
+
+def pages() -> dict[str, str]:
+    """The pages of the reference, by path below `docs`."""
+    groups: dict[str, dict[str, object]] = {group: {} for group in GROUPS}
+    for name, x in public().items():
+        groups[group_of(name, x)][name] = x
+    found = {
+        f"reference/{group}.md": page(*GROUPS[group], members)
+        for group, members in groups.items()
+        if group != "dtypes"
+    }
+    tables = {"reference/dtypes.md": dtypes(groups["dtypes"])}
+    return found | tables | {"reference/primitives.md": primitives()}
+
+
+def main(folder: str) -> None:
+    for name, text in pages().items():
+        path = Path(folder) / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
