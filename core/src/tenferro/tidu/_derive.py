@@ -79,6 +79,11 @@ class Linearization:
                     fixed[key] = None
         self.residuals = tuple(fixed)
 
+    @property
+    def reached(self) -> tuple[bool, ...]:
+        """For each output, whether anything flows there."""
+        return tuple([end is not None for end in self._ends])
+
     def apply(self, tangents: Sequence[Value | None]) -> list[Value | None]:
         """Tangents of the outputs, by emitting the linear nodes again on given tangents."""
         with CollectorPaused():

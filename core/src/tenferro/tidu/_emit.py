@@ -70,8 +70,8 @@ def emit_plain(operation: Primitive, values: Sequence[Value]) -> ValueKey | Valu
         simpler = operation.simplify(*values)
         if simpler is not None:
             return simpler
-    if operation.commutative:
-        keys = [value.key for value in canonical_order(values)]
+    if operation.commutative and canonical_order(values) is not values:
+        keys.reverse()
     return derive_one(operation, keys)
 
 

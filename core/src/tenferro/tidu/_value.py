@@ -94,6 +94,15 @@ def is_kept(values: Sequence[Value]) -> bool:
     return any([run.kept for value in values for run in value.flow])
 
 
+def joint_flow(values: Sequence[Value | None]) -> Flow:
+    """The flow of values together."""
+    flow = NO_FLOW
+    for value in values:
+        if value is not None:
+            flow = join_flow(flow, value.flow)
+    return flow
+
+
 class Residual(NamedTuple):
     """An input of a linear operation that carries no flow: a coefficient."""
 

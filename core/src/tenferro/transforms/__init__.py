@@ -5,6 +5,9 @@ Read in this order: ``_record``, ``_settle``, ``_grad``, ``_jvp``, ``_jit``, ``_
 
 from tenferro.transforms._batch import batch
 from tenferro.transforms._check import check_grads
+from tenferro.transforms._custom_jvp import custom_jvp
+from tenferro.transforms._custom_linear import custom_linear
+from tenferro.transforms._custom_vjp import custom_vjp
 from tenferro.transforms._errors import (
     ArgumentNumberError,
     BatchAxisError,
@@ -41,6 +44,9 @@ __all__ = [
     "UnknownPrimitiveError",
     "batch",
     "check_grads",
+    "custom_jvp",
+    "custom_linear",
+    "custom_vjp",
     "explain",
     "grad",
     "hessian",

@@ -119,8 +119,10 @@ def record(
     for i, arg in enumerate(args):
         if i not in argnums:
             plain = borrow(arg, names[i], borrowed, loans) and plain
+            followed[i] = with_own_handles(arg)
     for name, arg in kwargs.items():
         plain = borrow(arg, name, borrowed, loans) and plain
+    kwargs = {name: with_own_handles(arg) for name, arg in kwargs.items()}
     try:
         with borrowing(borrowed):
             result = function(*followed, **kwargs)
@@ -176,19 +178,30 @@ def borrow(tree: Any, name: str, borrowed: dict[int, ValueKey], loans: Loans) ->
         if isinstance(leaf, Array):
             make_known(leaf)
             plain = False
-        elif is_operand(leaf) and _has_dtype(leaf):
+        elif is_operand(leaf) and has_dtype(leaf):
             key = borrowed[id(leaf)] = new_leaf(Name(name, id(leaf)), aval_of_operand(leaf))
             loans.lend(key, leaf)
     return plain
 
 
-def _has_dtype(leaf: Any) -> bool:
+def has_dtype(leaf: Any) -> bool:
     """Whether tenferro knows the dtype; others, such as strings, are the user's own business."""
     try:
         aval_of_operand(leaf)
     except TypeError:
         return False
     return True
+
+
+def with_own_handles(tree: Any) -> Any:
+    """The argument with other handles of its Arrays: those of the caller are not assigned into."""
+    if type(tree) in _SCALARS or is_operand(tree):
+        return tree
+    leaves, spec = _tree.flatten(tree)
+    if not any([isinstance(leaf, Array) for leaf in leaves]):
+        return tree
+    own = [Array(x.key, x.flow) if isinstance(x, Array) else x for x in leaves]
+    return _tree.unflatten(spec, own)
 
 
 def parameter_names(function: Any, count: int) -> list[str]:

@@ -165,3 +165,11 @@ def spread_prefix(prefix: Any, tree: Any) -> list[Any]:
     entries = _optree().broadcast_prefix(prefix, tree, none_is_leaf=True, namespace="tenferro")
     places = _optree().tree_leaves(tree, none_is_leaf=True, namespace="tenferro")
     return [e for e, leaf in zip(entries, places, strict=True) if leaf is not None]
+
+
+def flatten_up_to(spec: Any, tree: Any) -> list[Any]:
+    """What stands in the places of the leaves of a structure, ``None`` and containers included.
+
+    Raises ValueError: if the tree has another structure.
+    """
+    return [tree] if spec is LEAF else list(spec.flatten_up_to(tree))

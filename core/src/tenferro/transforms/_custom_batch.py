@@ -1,0 +1,144 @@
+"""Rules of the user under ``vmap``: the rules are recorded for one example, then batched.
+
+Read next: ``_check.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from tenferro.array import Array
+from tenferro.array import sum as array_sum
+from tenferro.computegraph import ValueKey
+from tenferro.primitives import Handle
+from tenferro.primitives._primitive import in_front
+from tenferro.tidu import NotLinearError, Trace, pinned_leaf
+from tenferro.transforms._batch import batch
+from tenferro.transforms._record import Name
+
+Mask = tuple[bool, ...]
+
+
+class Examples:
+    """Placeholders of one example, and what they stand for."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._leaves: dict[ValueKey, Handle] = {}
+        self._trace = Trace()
+
+    def of(self, values: Sequence[Array | None], mask: Sequence[bool]) -> list[Array | None]:
+        """One example of each value that is batched; others as they are."""
+        pairs = zip(values, mask, strict=True)
+        return [self._one(x) if x is not None and on else x for x, on in pairs]
+
+    def _one(self, x: Array) -> Array:
+        label = Name("example", self._trace.id.serial)
+        key = pinned_leaf(label, x.aval.with_shape(x.shape[1:]), self._trace)
+        self._leaves[key] = Handle(x.key)
+        return Array(key)
+
+    def batched(self, values: Sequence[Array | None]) -> list[Array | None]:
+        """What was recorded for one example, for all; ``None`` where it is the same for all."""
+        self._trace.open = False
+        keys = [x.key for x in values if x is not None]
+        found = iter(batch(keys, self._leaves, self._size))
+        rows = [None if x is None else next(found) for x in values]
+        return [None if row is None else Array(row.key) for row in rows]
+
+    def in_front(self, values: Sequence[Array | None]) -> list[Array | None]:
+        """What was recorded for one example, with an axis for all in front."""
+        pairs = zip(values, self.batched(values), strict=True)
+        return [
+            in_front(x, False, self._size) if x is not None and row is None else row
+            for x, row in pairs
+        ]
+
+
+def values_in_front(
+    operation: Any, size: int, batched: Sequence[bool], inputs: Sequence[Handle]
+) -> list[Handle]:
+    """The inputs of an operation around values: each value gets the batch axis."""
+    n = operation.count
+    pairs = zip(inputs[:n], batched[:n], strict=True)
+    return [*[in_front(y, on, size) for y, on in pairs], *inputs[n:]]
+
+
+class BatchedJvp(NamedTuple):
+    """A call with a forward rule, for a batch; ``mask`` says which arguments are batched."""
+
+    call: Any
+    size: int
+    mask: Mask
+
+    def tangents(
+        self, primals: Sequence[Array], tangents: Sequence[Array | None], outputs: Sequence[Array]
+    ) -> list[Array | None]:
+        """Tangents of all examples."""
+        examples = Examples(self.size)
+        xs, dxs = examples.of(primals, self.mask), examples.of(tangents, self.mask)
+        ys = examples.of(outputs, [True] * len(outputs))
+        return examples.in_front(self.call.tangents(xs, dxs, ys))
+
+    def not_linear(self, why: str, active: tuple[int, ...]) -> NotLinearError:
+        """The error about a rule that is not linear."""
+        found: NotLinearError = self.call.not_linear(why, active)
+        return found
+
+
+class BatchedVjp(NamedTuple):
+    """A call with a reverse rule, for a batch; ``mask`` says which arguments are batched."""
+
+    call: Any
+    size: int
+    mask: Mask
+
+    def forward(
+        self, primals: Sequence[Array], outputs: Sequence[Array]
+    ) -> tuple[list[Array], BatchedLinear]:
+        """Residuals of all examples, and the linear rule that reads them."""
+        examples = Examples(self.size)
+        xs = examples.of(primals, self.mask)
+        ys = examples.of(outputs, [True] * len(outputs))
+        residuals, linear = self.call.forward(xs, ys)
+        rows = examples.batched(residuals)
+        kept = [r if row is None else row for r, row in zip(residuals, rows, strict=True)]
+        varying = [on for x, on in zip(primals, self.mask, strict=True) if x.dtype.is_inexact]
+        batched = tuple([row is not None for row in rows])
+        return kept, BatchedLinear(linear, self.size, batched, tuple(varying))
+
+
+class BatchedLinear(NamedTuple):
+    """A linear rule for a batch: which residuals and which inputs are batched; all outputs are."""
+
+    rule: Any
+    size: int
+    residual_mask: Mask
+    mask: Mask
+
+    @property
+    def wants_zeros(self) -> bool:
+        """As the rule for one example."""
+        return bool(self.rule.wants_zeros)
+
+    def push(
+        self, residuals: Sequence[Array], tangents: Sequence[Array | None]
+    ) -> list[Array | None]:
+        """Results of all examples."""
+        examples = Examples(self.size)
+        given = examples.of(residuals, self.residual_mask), examples.of(tangents, self.mask)
+        return examples.in_front(self.rule.push(*given))
+
+    def pull(self, residuals: Sequence[Array], cts: Sequence[Array | None]) -> list[Array | None]:
+        """Cotangents of all examples, added up where the input is shared."""
+        examples = Examples(self.size)
+        every = [True] * len(cts)
+        given = examples.of(residuals, self.residual_mask), examples.of(cts, every)
+        rows = examples.in_front(self.rule.pull(*given))
+        pairs = zip(rows, self.mask, strict=True)
+        return [x if on or x is None else array_sum(x, axis=0) for x, on in pairs]
+
+    def turned(self) -> None:
+        """It has no other form."""
+        return

@@ -1,0 +1,280 @@
+"""Calls of functions that bring their own derivative: arguments, results, and how they are checked.
+
+The function itself is recorded like any other, on arguments through which no derivative flows, so
+it may look at values and call what has no derivative. Operations around its results carry the rule
+(``_custom_jvp.py``, ``_custom_vjp.py``, ``_custom_linear.py``). What the function closes over is
+differentiated as ever. Read next: ``_custom_jvp.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial, update_wrapper
+from importlib import import_module
+from types import MethodType
+from typing import Any, NamedTuple
+
+from tenferro.array import Array, as_array, is_traced, real
+from tenferro.array._array import SCALARS, evaluable, is_weak
+from tenferro.array._broadcast import weak
+from tenferro.array._convert import is_operand
+from tenferro.array._errors import at_user_line
+from tenferro.array._evaluate import holding_history
+from tenferro.computegraph import UNKNOWN, ValueKey, canonical
+from tenferro.primitives import Handle, Linear, Primitive, constant, convert
+from tenferro.primitives._aval import Aval
+from tenferro.primitives._primitive import bind, bind_all
+from tenferro.tidu import RuleResultError, Trace, pin
+from tenferro.transforms import _tree
+from tenferro.transforms._record import has_dtype
+
+_SCALARS = frozenset(SCALARS)
+
+
+class Same:
+    """A value of the user that compares by content where it can and by identity where not."""
+
+    __slots__ = ("_key", "value")
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        try:
+            self._key = canonical(value)
+            hash(self._key)
+        except TypeError:
+            self._key = id(value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+
+class Places(NamedTuple):
+    """A pytree without its arrays: structure, where they stand, and what the other leaves are."""
+
+    spec: Any
+    arrays: tuple[int, ...]
+    others: tuple[Same, ...]
+
+    def fill(self, values: Sequence[Any], other: Callable[[Any], Any] | None = None) -> Any:
+        """The tree with these in the places of the arrays; other leaves as they were."""
+        rest = iter([same.value if other is None else other(same.value) for same in self.others])
+        given = iter(values)
+        chosen = set(self.arrays)
+        count = len(self.arrays) + len(self.others)
+        leaves = [next(given) if i in chosen else next(rest) for i in range(count)]
+        return _tree.unflatten(self.spec, leaves)
+
+
+def take_arrays(tree: Any) -> tuple[list[Array], Places]:
+    """The arrays of a pytree, and the rest of it. Python scalars are not arrays here."""
+    leaves, spec = _tree.flatten(tree)
+    chosen = [i for i, leaf in enumerate(leaves) if is_array(leaf)]
+    others = [Same(leaf) for i, leaf in enumerate(leaves) if i not in set(chosen)]
+    return [as_array(leaves[i]) for i in chosen], Places(spec, tuple(chosen), tuple(others))
+
+
+def is_array(leaf: Any) -> bool:
+    """Whether a leaf is an Array or an operand whose dtype tenferro knows."""
+    return isinstance(leaf, Array) or (is_operand(leaf) and has_dtype(leaf))
+
+
+class Arguments(NamedTuple):
+    """The arguments of one call: those that the rule is about, and those that it is not."""
+
+    places: Places  # of the tuple of arguments that the rule is about
+    fixed: tuple[tuple[int, Same], ...]  # by position, ``nondiff_argnums``
+    keywords: tuple[tuple[str, Same], ...]  # keyword-only
+
+    def call(self, function: Callable[..., Any], arrays: Sequence[Any]) -> Any:
+        """Call the function with these arrays in the places of the arguments."""
+        args = list(self.places.fill(arrays))
+        for position, same in self.fixed:
+            args.insert(position, same.value)
+        return function(*args, **self.named)
+
+    @property
+    def leading(self) -> list[Any]:
+        """What a rule is given first: the fixed arguments."""
+        return [same.value for _, same in self.fixed]
+
+    @property
+    def named(self) -> dict[str, Any]:
+        """The keyword-only arguments."""
+        return {name: same.value for name, same in self.keywords}
+
+
+class CustomFunction:
+    """Base of the functions that bring their own derivative."""
+
+    function: Callable[..., Any]
+
+    def __new__(cls, function: Any = None, nondiff_argnums: int | Sequence[int] = ()) -> Any:
+        """The decorated function, or with options alone the decorator."""
+        if function is None:
+            return partial(cls, nondiff_argnums=nondiff_argnums)
+        return super().__new__(cls)
+
+    def __init__(self, function: Any = None, nondiff_argnums: int | Sequence[int] = ()) -> None:
+        update_wrapper(self, function)
+        self.function = function
+        numbers = (nondiff_argnums,) if isinstance(nondiff_argnums, int) else nondiff_argnums
+        self.nondiff_argnums = tuple(numbers)
+        self._signature: Any = None
+
+    @property
+    def name(self) -> str:
+        """The name of the function, for messages."""
+        return str(getattr(self.function, "__name__", None) or repr(self.function))
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """Bind as a method; the instance is an argument that the rules receive, too."""
+        return self if instance is None else MethodType(self, instance)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function; a derivative of the call is what the rule says."""
+        args, kwargs = self._positional(args, kwargs)
+        count = len(args)
+        numbers = sorted({i + count if i < 0 else i for i in self.nondiff_argnums})
+        about = tuple([arg for i, arg in enumerate(args) if i not in numbers])
+        arrays, places = take_arrays(about)
+        if all([is_settled(x) for x in arrays]):
+            return self.function(*args, **kwargs)
+        fixed = tuple([(i, Same(args[i])) for i in numbers if i < count])
+        named = tuple([(name, Same(value)) for name, value in sorted(kwargs.items())])
+        arguments = Arguments(places, fixed, named)
+        result = arguments.call(self.function, [stopped(x) for x in arrays])
+        leaves, spec = _tree.flatten(result)
+        outputs = [self._output(leaf) for leaf in leaves]
+        if not outputs:
+            return result
+        operation = self._operation(arguments, spec, len(outputs))
+        return _tree.unflatten(spec, wrap(operation, outputs, arrays))
+
+    def _operation(self, arguments: Arguments, out_spec: Any, count: int) -> Primitive:
+        """The operation that carries the rule."""
+        raise NotImplementedError
+
+    def _positional(self, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        """The call with every argument that has a position given by position, defaults too."""
+        if self._signature is None:
+            self._signature = import_module("inspect").signature(self.function)
+        bound = self._signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return bound.args, bound.kwargs
+
+    def _output(self, leaf: Any) -> Array:
+        if not is_array(leaf) and type(leaf) not in _SCALARS:
+            raise self.wrong(
+                "the function", f"{type(leaf).__name__} in its result", "arrays and numbers"
+            )
+        return as_array(leaf)
+
+    def wrong(self, what: str, got: str, need: str, rule: Any = None) -> RuleResultError:
+        """The error about what the function or a rule of it returned."""
+        text = f"{self.name}: wrong result of {what}\n  got        {got}\n  need       {need}"
+        text += defined(rule)
+        error = RuleResultError(text, primitive=self.name, rule=what, got=got, need=need)
+        return at_user_line(error)
+
+
+def defined(rule: Any) -> str:
+    """A line of a message that says where a rule of the user is."""
+    code = getattr(rule, "__code__", None)
+    if code is None:
+        return ""
+    file = code.co_filename.rpartition("/")[2]
+    return f"\n  rule       {rule.__name__}, {file}:{code.co_firstlineno}"
+
+
+class Stopped(Linear):
+    """y = x as an argument of a function with a rule of its own: no derivative flows through it"""
+
+    key = "std::stopped"
+    transparent = True
+    volatile = True
+
+    def abstract_eval(self, x: Aval) -> Aval:
+        """The aval of the argument."""
+        return x
+
+    def carries(self, aval: Aval) -> bool:
+        """Never."""
+        return False
+
+    def transpose_x(self, ct: Handle, x: Handle) -> Handle:
+        """Flow that a rule sends through the function itself passes."""
+        return ct
+
+
+def stopped(x: Array) -> Array:
+    """The argument for the function itself."""
+    found = bind(Stopped(), x)
+    _same_value(found.key, x)
+    return found
+
+
+def is_settled(x: Array) -> bool:
+    """Whether the value is known and nothing is differentiated in it."""
+    return x.key.operand is not UNKNOWN and not is_traced(x.key) and not x.flow
+
+
+def wrap(operation: Primitive, outputs: Sequence[Array], inputs: Sequence[Array]) -> list[Array]:
+    """The outputs under the rule that the operation carries."""
+    found = list(bind_all(operation, *outputs, *inputs))
+    for y, inside in zip(found, outputs, strict=True):
+        _same_value(y.key, inside)
+    return found
+
+
+def _same_value(key: ValueKey, x: Array) -> None:
+    """Let a value that is that of x be known, and weak, where x is."""
+    if x.key.operand is not UNKNOWN:
+        key.operand = x.key.operand
+        key.depth = 0
+    if is_weak(x):
+        key.identity = x.key.identity
+
+
+def pinned(value: Any, aval: Aval, trace: Trace) -> Array:
+    """A tangent or cotangent under an identity of its own; zeros for ``None``."""
+    handle = constant(0, aval.dtype, aval.shape) if value is None else value
+    return Array(pin(handle.key, trace))
+
+
+def run_rule(rule: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call a rule of the user, in the midst of a sweep."""
+    with holding_history():
+        return rule(*args, **kwargs)
+
+
+def fit(
+    custom: CustomFunction, what: str, rule: Any, value: Any, aval: Aval, lenient: bool
+) -> Array | None:
+    """A tangent or cotangent that a rule returned, in the shape and dtype of its value.
+
+    Only a change between real and complex is silent (the real part counts), and any change where
+    a Python scalar is on either side.
+    """
+    if value is None or (type(value) in _SCALARS and value == 0):
+        return None
+    if type(value) in _SCALARS:
+        value = weak(value, aval)
+    elif not is_array(value):
+        raise custom.wrong(what, type(value).__name__, str(aval), rule)
+    x = as_array(value)
+    if x.dtype.is_complex and not aval.dtype.is_complex:
+        x = real(x)
+    exact = x.dtype.real_dtype is aval.dtype.real_dtype if x.dtype.is_inexact else False
+    if x.shape != aval.shape or not (exact or lenient or is_weak(x)):
+        raise custom.wrong(what, str(as_array(value).aval), str(aval), rule)
+    return convert(x, aval.dtype)
+
+
+def is_known_zero(x: Array) -> bool:
+    """Whether a value that no tangent reaches is zero, as far as one can tell."""
+    if Primitive.space.is_zero(x.key):
+        return True
+    return evaluable(x.key) and not x._concrete("the zero of a tangent")[...].any()

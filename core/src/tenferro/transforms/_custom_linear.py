@@ -1,0 +1,164 @@
+"""Linear functions with a transpose of their own: ``custom_linear``.
+
+An iterative solver is the example: what it does to its right side is linear, and its transpose is
+another run of a solver, not the steps of this one backwards. Read next: ``_custom_batch.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property, update_wrapper
+from typing import Any, NamedTuple
+
+from tenferro.array import Array, as_array
+from tenferro.array._array import SCALARS
+from tenferro.computegraph import ValueKey
+from tenferro.primitives import Handle, constant
+from tenferro.primitives._aval import Aval
+from tenferro.primitives._primitive import bind_all, in_front
+from tenferro.tidu import RuleBuilder, RuleResultError, Value
+from tenferro.transforms import _tree
+from tenferro.transforms._custom_batch import BatchedLinear
+from tenferro.transforms._custom_call import (
+    Places,
+    defined,
+    is_array,
+    is_settled,
+    stopped,
+    take_arrays,
+    wrap,
+)
+from tenferro.transforms._custom_jvp import Custom, Tangents
+from tenferro.transforms._linear_call import LinearCall
+from tenferro.array._errors import at_user_line
+
+_SCALARS = frozenset(SCALARS)
+
+
+class custom_linear:
+    """Make ``g(residuals, x)``, linear in x, from how it is applied and how it is transposed.
+
+    ``apply(residuals, x) -> y`` and ``transpose(residuals, ct) -> ct of x`` are functions of
+    pytrees; ⟨ct, apply(r, x)⟩ = ⟨transpose(r, ct), x⟩ under Re Σ conj(a) b is yours to ensure. No
+    derivative is taken of what ``apply`` does with x, so it may look at values and iterate. What
+    it does with the residuals is differentiated as ever.
+
+    Raises RuleResultError: if a function returns another structure, shape or dtype than it must.
+
+    >>> import tenferro as tn
+    >>> solve = tn.custom_linear(lambda d, b: b / d, transpose=lambda d, ct: ct / d)
+    >>> print(tn.trace(solve, tn.Aval((2,), "f64"), tn.Aval((2,), "f64")))
+    graph(x0: f64[2], x1: f64[2]) {
+      %2 = div %1 %0                       : f64[2]
+      return %2
+    }
+    """
+
+    def __init__(self, apply: Callable[..., Any], transpose: Callable[..., Any]) -> None:
+        update_wrapper(self, apply)
+        self.apply = apply
+        self.transpose = transpose
+
+    @cached_property
+    def turned(self) -> custom_linear:
+        """The transpose, as a linear function whose transpose is this one."""
+        other = custom_linear(self.transpose, self.apply)
+        other.__dict__["turned"] = self
+        return other
+
+    def __call__(self, residuals: Any, x: Any) -> Any:
+        """Apply the map."""
+        fixed, fixed_places = take_arrays(residuals)
+        leaves, spec = _tree.flatten(x)
+        flowing = [self._varying(leaf) for leaf in leaves]
+        if all([is_settled(a) for a in (*fixed, *flowing)]):
+            return self.apply(residuals, x)
+        inside = [stopped(a) for a in flowing]
+        result = self.apply(fixed_places.fill(fixed), _tree.unflatten(spec, inside))
+        found, out_spec = _tree.flatten(result)
+        outputs = [self._varying(y) for y in found]
+        if not outputs:
+            return result
+        rule = LinearRule(self, fixed_places, spec, out_spec)
+        operation = CustomLinear(rule, len(outputs), len(fixed))
+        return _tree.unflatten(out_spec, wrap(operation, outputs, [*fixed, *flowing]))
+
+    def _varying(self, leaf: Any) -> Array:
+        if is_array(leaf) or type(leaf) in _SCALARS:
+            found = as_array(leaf)
+            if found.dtype.is_inexact:
+                return found
+        got = str(found.aval) if is_array(leaf) else type(leaf).__name__
+        raise self.wrong(self.apply, got, "floats or complex numbers")
+
+    def wrong(self, function: Any, got: str, need: str) -> RuleResultError:
+        """The error about what a function returned."""
+        name = getattr(self.apply, "__name__", "custom_linear")
+        text = f"{name}: wrong argument or result of a linear function\n  got        {got}\n  need       {need}"
+        text += defined(function)
+        error = RuleResultError(text, primitive=name, rule="apply", got=got, need=need)
+        return at_user_line(error)
+
+
+class LinearRule(NamedTuple):
+    """One call of a linear function, on the level of arrays."""
+
+    custom: custom_linear
+    places: Places  # of the residuals
+    spec: Any
+    out_spec: Any
+    wants_zeros: bool = True
+
+    def push(
+        self, residuals: Sequence[Array], tangents: Sequence[Array | None]
+    ) -> list[Array | None]:
+        """The map on given arrays."""
+        x = _tree.unflatten(self.spec, tangents)
+        result = self.custom(self.places.fill(residuals), x)
+        leaves, spec = _tree.flatten(result)
+        if not _tree.same_structure(spec, self.out_spec):
+            raise self.custom.wrong(self.custom.apply, str(spec), str(self.out_spec))
+        return [as_array(y) for y in leaves]
+
+    def pull(self, residuals: Sequence[Array], cts: Sequence[Array | None]) -> list[Array | None]:
+        """The transposed map on given arrays."""
+        return self.turned().push(residuals, cts)
+
+    def turned(self) -> LinearRule:
+        """The rule of the transpose."""
+        return LinearRule(self.custom.turned, self.places, self.out_spec, self.spec)
+
+
+class CustomLinear(Custom):
+    """The values of a linear function.   y…, residuals…, x…   →   y…"""
+
+    key = "std::custom_linear"
+    residuals: int
+
+    def as_linear(self, inputs: Sequence[ValueKey]) -> tuple[LinearCall, Sequence[ValueKey]]:
+        """The same without values: what flow takes."""
+        n, r = self.count, self.residuals
+        return self._call([x.aval for x in inputs]), inputs[n:]
+
+    def _call(self, avals: Sequence[Aval]) -> LinearCall:
+        n, r = self.count, self.residuals
+        return LinearCall(self.rule, r, tuple(avals[n + r :]), tuple(avals[:n]))
+
+    def own(
+        self, rule: RuleBuilder, primals: Sequence[Value], outputs: Sequence[Value],
+        tangents: Tangents,
+    ) -> Tangents:  # fmt: skip
+        """The map itself on tangents; those of residuals come through the values."""
+        r = self.residuals
+        if not any([t is not None for t in tangents[r:]]):
+            return [None] * self.count
+        call = self._call([x.aval for x in (*outputs, *primals)])
+        return call.send(primals[:r], tangents[r:])
+
+    def batch(self, size: int, batched: Sequence[bool], *inputs: Handle) -> Sequence[Handle]:
+        """The same values, under the rule for all examples."""
+        n, r = self.count, self.residuals
+        masks = tuple(batched[n : n + r]), tuple(batched[n + r :])
+        rule = BatchedLinear(self.rule, size, *masks)
+        values = [in_front(y, on, size) for y, on in zip(inputs[:n], batched[:n], strict=True)]
+        return bind_all(CustomLinear(rule, n, r), *values, *inputs[n:])

@@ -1,0 +1,226 @@
+"""Functions with a reverse rule of their own: ``custom_vjp``.
+
+The forward part of the rule is recorded on the arguments when a derivative is taken; the backward
+part on cotangents when the sweep turns around. Forward mode transposes the backward part, which
+must be linear for that. Read next: ``_custom_linear.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from tenferro.array import Array
+from tenferro.array._array import is_weak
+from tenferro.primitives import Handle, Primitive
+from tenferro.primitives._aval import Aval
+from tenferro.primitives._primitive import bind_all
+from tenferro.tidu import NotLinearError, RuleBuilder, Trace, Value, linear_map, pinned_leaf
+from tenferro.transforms import _tree
+from tenferro.transforms._custom_batch import BatchedVjp, values_in_front
+from tenferro.transforms._custom_call import (
+    Arguments,
+    CustomFunction,
+    Places,
+    defined,
+    fit,
+    is_known_zero,
+    run_rule,
+    take_arrays,
+)
+from tenferro.transforms._custom_jvp import Custom, Tangents, missing, plain_arrays
+from tenferro.transforms._linear_call import LinearCall
+from tenferro.transforms._record import Name
+
+
+class custom_vjp(CustomFunction):
+    """Make a function whose pullback is what you say, by a rule for cotangents.
+
+    ``f.defvjp(fwd, bwd)`` registers ``fwd(*args) -> (y, residuals)`` and ``bwd(residuals, ct)``,
+    which returns a tuple with the cotangent of each argument (``None`` for zero, and for what
+    cannot vary). Arguments named by ``nondiff_argnums`` come first in the call of ``bwd``,
+    keyword-only arguments by keyword in both. Cotangents are those of ⟨a, b⟩ = Re Σ conj(a) b.
+
+    In reverse mode ``bwd`` may be any function of the cotangent, such as one that clips it.
+    Forward mode, and the reverse of the reverse, need it to be linear. The value is always that of
+    the function itself, whose closure is differentiated as ever.
+
+    Raises MissingRuleError: at differentiation, if no rule was registered.
+    Raises NotLinearError: where ``bwd`` must be linear and is not.
+    Raises RuleResultError: if a rule returns another structure, shape or dtype than it must.
+
+    >>> import tenferro as tn
+    >>> @tn.custom_vjp
+    ... def clip_gradient(x):
+    ...     return x
+    >>> clip_gradient.defvjp(lambda x: (x, None), lambda _, ct: (tn.clip(ct, -1, 1),))
+    >>> clip_gradient.name
+    'clip_gradient'
+    """
+
+    def __init__(self, function: Any = None, nondiff_argnums: int | Sequence[int] = ()) -> None:
+        super().__init__(function, nondiff_argnums)
+        self.fwd: Callable[..., Any] | None = None
+        self.bwd: Callable[..., Any] | None = None
+
+    def defvjp(self, fwd: Callable[..., Any], bwd: Callable[..., Any]) -> None:
+        """Register ``fwd(*args) -> (y, residuals)`` and ``bwd(residuals, ct) -> cotangents``."""
+        self.fwd, self.bwd = fwd, bwd
+
+    def _operation(self, arguments: Arguments, out_spec: Any, count: int) -> Primitive:
+        return CustomVjp(VjpCall(self, arguments, out_spec), count)
+
+
+class VjpCall(NamedTuple):
+    """One call of a function with a reverse rule, on the level of arrays."""
+
+    custom: custom_vjp
+    arguments: Arguments
+    out_spec: Any
+
+    def forward(
+        self, primals: Sequence[Array], outputs: Sequence[Array]
+    ) -> tuple[list[Array], PullbackRule]:
+        """Residuals by the user's ``fwd``, and the linear rule that reads them."""
+        custom = self.custom
+        fwd = custom.fwd
+        if fwd is None or custom.bwd is None:
+            signature = "fwd(*args) -> (y, residuals), bwd(residuals, ct) -> (ct of each argument,)"
+            raise missing(custom, "vjp", f"{custom.name}.defvjp(fwd, bwd)", signature)
+        result = run_rule(lambda *xs: self.arguments.call(fwd, xs), *primals)
+        if not isinstance(result, (tuple, list)) or len(result) != 2:
+            need = "a pair: the value and the residuals"
+            raise custom.wrong("fwd", type(result).__name__, need, fwd)
+        try:
+            _tree.flatten_up_to(self.out_spec, result[0])
+        except ValueError:
+            got = str(_tree.flatten(result[0])[1])
+            raise custom.wrong("fwd", f"a value {got}", str(self.out_spec), fwd) from None
+        residuals, places = take_arrays(result[1])
+        varying = tuple([(x.aval, is_weak(x)) for x in primals if x.dtype.is_inexact])
+        exact = tuple([not x.dtype.is_inexact for x in primals])
+        outs = tuple([y.aval for y in outputs])
+        return residuals, PullbackRule(self, places, varying, exact, outs)
+
+
+class PullbackRule(NamedTuple):
+    """The linear rule of one call: what its ``bwd`` says, and its transpose."""
+
+    call: VjpCall
+    places: Places  # of the residuals
+    varying: tuple[tuple[Aval, bool], ...]  # aval and weakness of each argument that can vary
+    exact: tuple[bool, ...]  # for each array argument, whether it cannot vary
+    outs: tuple[Aval, ...]
+    wants_zeros: bool = False
+
+    def pull(self, residuals: Sequence[Array], cts: Sequence[Array | None]) -> list[Array | None]:
+        """Cotangents of the arguments that can vary, by the user's ``bwd``."""
+        call, custom = self.call, self.call.custom
+        bwd = custom.bwd
+        given = iter(cts)
+        leaves = [next(given) if aval.dtype.is_inexact else None for aval in self.outs]
+        ct = _tree.unflatten(call.out_spec, leaves)
+        arguments = call.arguments
+        assert bwd is not None
+        named = arguments.named
+        result = run_rule(bwd, *arguments.leading, self.places.fill(residuals), ct, **named)
+        entries = self._entries(result)
+        arrays = [entries[i] for i in arguments.places.arrays]
+        kept = [x for x, is_exact in zip(arrays, self.exact, strict=True) if not is_exact]
+        what = "the cotangent that bwd returns"
+        pairs = zip(kept, self.varying, strict=True)
+        return [fit(custom, what, bwd, x, aval, lenient) for x, (aval, lenient) in pairs]
+
+    def _entries(self, result: Any) -> list[Any]:
+        """One entry per leaf of the arguments."""
+        custom, bwd = self.call.custom, self.call.custom.bwd
+        specs = _children(self.call.arguments.places.spec)
+        if not isinstance(result, (tuple, list)) or len(result) != len(specs):
+            got = type(result).__name__
+            if isinstance(result, (tuple, list)):
+                got += f" of {len(result)}"
+            need = f"a tuple of {len(specs)}, one cotangent per argument"
+            raise custom.wrong("bwd", got, need, bwd)
+        entries: list[Any] = []
+        for spec, value in zip(specs, result, strict=True):
+            if value is None:
+                entries += [None] * spec.num_leaves
+                continue
+            try:
+                entries += _tree.flatten_up_to(spec, value)
+            except ValueError:
+                got = str(_tree.flatten(value)[1])
+                raise custom.wrong("bwd", f"a cotangent {got}", str(spec), bwd) from None
+        return entries
+
+    def push(
+        self, residuals: Sequence[Array], tangents: Sequence[Array | None]
+    ) -> list[Array | None]:
+        """Tangents of the outputs that can vary: the transpose of ``bwd``."""
+        trace = Trace()
+        avals = [aval for aval in self.outs if aval.dtype.is_inexact]
+        places = [pinned_leaf(Name("ct", trace.id.serial), aval, trace) for aval in avals]
+        try:
+            found = self.pull(residuals, [Array(key) for key in places])
+        finally:
+            trace.open = False
+        chosen = [i for i, x in enumerate(found) if x is not None]
+        outputs = [x.key for x in found if x is not None]
+        try:
+            linear = linear_map(outputs, places, space=Primitive.space)
+        except NotLinearError as error:
+            raise self._not_linear(str(error).partition("\n")[0]) from error
+        for i, is_reached in zip(chosen, linear.reached, strict=True):
+            value = found[i]
+            if not is_reached and value is not None and not is_known_zero(value):
+                raise self._not_linear("a cotangent that does not depend on the one given")
+        given = [None if (t := tangents[i]) is None else Handle(t.key) for i in chosen]
+        return [None if y is None else Array(y.key) for y in linear.transpose(given)]
+
+    def _not_linear(self, why: str) -> NotLinearError:
+        name = self.call.custom.name
+        text = f"{name}: forward mode transposes bwd, which is not linear in the cotangent"
+        text += f"\n  got        {why}"
+        text += "\n  need       sums of products with what does not depend on the cotangent"
+        text += defined(self.call.custom.bwd)
+        text += "\n  hint       use reverse mode (`grad`, `vjp`, `jacrev`), or write the function"
+        text += "\n             with `custom_jvp` and a rule that is linear in the tangents"
+        return NotLinearError(text, primitive=name, rule="vjp", active=())
+
+    def turned(self) -> None:
+        """The transpose of the transpose is what the transpose records."""
+        return
+
+
+def _children(spec: Any) -> list[Any]:
+    """The structures of the entries of a tuple."""
+    return list(spec.children())
+
+
+class CustomVjp(Custom):
+    """The values of a function with a reverse rule.   y…, x…   →   y…"""
+
+    key = "std::custom_vjp"
+
+    def own(
+        self, rule: RuleBuilder, primals: Sequence[Value], outputs: Sequence[Value],
+        tangents: Tangents,
+    ) -> Tangents:  # fmt: skip
+        """Record the user's ``fwd``; its residuals and the tangents go into a linear map."""
+        arrays, ys = plain_arrays(primals), plain_arrays(outputs)
+        residuals, linear = self.rule.forward(arrays, ys)
+        varying = [i for i, x in enumerate(arrays) if x.dtype.is_inexact]
+        ins = tuple([arrays[i].aval for i in varying])
+        reached = [k for k, y in enumerate(ys) if y.dtype.is_inexact]
+        outs = tuple([ys[k].aval for k in reached])
+        call = LinearCall(linear, len(residuals), ins, outs)
+        fixed = [rule.value(x.key) for x in residuals]
+        results: list[Value | None] = [None] * self.count
+        for k, dy in zip(reached, call.send(fixed, [tangents[i] for i in varying]), strict=True):
+            results[k] = dy
+        return results
+
+    def batch(self, size: int, batched: Sequence[bool], *inputs: Handle) -> Sequence[Handle]:
+        """The same values, under the rule for all examples."""
+        call = BatchedVjp(self.rule, size, tuple(batched[self.count :]))
+        return bind_all(CustomVjp(call, self.count), *values_in_front(self, size, batched, inputs))
