@@ -17,7 +17,6 @@ from tenferro.array.functions._known import known, numpy_module
 from tenferro.array.functions.creation import zeros
 from tenferro.array.functions.indexing import getitem, take
 from tenferro.array.functions.structural import concatenate, ravel
-from tenferro.primitives import structural as p
 
 _STATIC = "an index of Python or NumPy"
 

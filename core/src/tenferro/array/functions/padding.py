@@ -228,4 +228,4 @@ def _mirror(x: Array, axis: int, widths: tuple[int, int], with_edge: bool, odd: 
 
 def _image(part: Array, edge: Array, axis: int, odd: bool) -> Array:
     image = flip(part, axis)
-    return 2 * edge - image if odd else image
+    return cast(2 * edge - image, edge.dtype) if odd else image

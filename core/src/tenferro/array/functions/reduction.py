@@ -1,4 +1,8 @@
-"""Reductions of arrays: NumPy's names, ``axis`` and ``keepdims``, over the primitives."""
+"""Reductions of arrays: NumPy's names and keywords, over the primitives.
+
+Elements that ``where`` leaves out contribute nothing, to derivatives either. Read next:
+``moments.py`` for means and variances.
+"""
 
 from __future__ import annotations
 
@@ -7,128 +11,206 @@ from typing import Any
 
 from tenferro.array._array import Array
 from tenferro.array._broadcast import cast, normalize_axes, normalize_axis
-from tenferro.array._convert import as_array
+from tenferro.array._convert import as_array, scalar
+from tenferro.array._errors import at_user_line
 from tenferro.array._registry import covers
-from tenferro.array.functions.arithmetic import mean_dtype, sqrt, sum_dtype
-from tenferro.primitives import DType, arithmetic, bool_, float32, int64, structural
+from tenferro.array.functions._out import into
+from tenferro.array.functions.arithmetic import add, maximum, minimum, multiply, subtract, sum_dtype
+from tenferro.array.functions.broadcasting import broadcast_to
+from tenferro.primitives import DType, InvalidParameterError, bool_, int64, select, structural
 from tenferro.primitives import reduction as p
-from tenferro.primitives.complex import conj, real
 
 _Reduce = Callable[[Array, Sequence[int]], Array]
 
 
-def _reduce(function: _Reduce, x: Array, axis: Any, keepdims: bool, name: str) -> Array:
+def reduce(function: _Reduce, x: Array, axis: Any, keepdims: bool, name: str) -> Array:
+    """A reduction over axes, which stay with size 1 if they are kept."""
     axes = normalize_axes(axis, x.ndim, name)
     result = function(x, axes)
-    return _keep(result, x, axes) if keepdims else result
+    return keep(result, x, axes) if keepdims else result
 
 
-def _keep(result: Array, x: Array, axes: Sequence[int]) -> Array:
+def keep(result: Array, x: Array, axes: Sequence[int]) -> Array:
+    """The result with axes of size 1 where axes of x were reduced."""
     shape = [1 if i in axes else n for i, n in enumerate(x.shape)]
     return structural.reshape(result, shape)
 
 
+def among(x: Array, where: Any, filler: Any) -> Array:
+    """x where a mask holds, the filler elsewhere."""
+    if where is True:
+        return x
+    mask = broadcast_to(cast(as_array(where), bool_), x.shape)
+    other = filler if isinstance(filler, Array) else scalar(filler, x.dtype)
+    return select(mask, x, spread(other, x))
+
+
+def spread(value: Array, x: Array) -> Array:
+    """The value in the shape of x."""
+    return broadcast_to(value, x.shape)
+
+
 @covers("sum")
-def sum(x: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False) -> Array:
+def sum(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = True,
+) -> Array:
     """The sum over axes; small integers and bools are summed as 64-bit integers.
 
     >>> sum(as_array(2.0)).shape
     ()
     """
-    found = as_array(x)
+    found = as_array(a)
     kind = sum_dtype(found.dtype) if dtype is None else DType.of(dtype)
-    return _reduce(p.reduce_sum, cast(found, kind), axis, keepdims, "sum")
+    wide = among(cast(found, kind), where, 0)
+    result = reduce(p.reduce_sum, wide, axis, keepdims, "sum")
+    if initial is not None:
+        result = add(result, cast(as_array(initial), kind))
+    return into(out, result, "sum") if out is not None else result
 
 
 @covers("prod")
-def prod(x: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False) -> Array:
+def prod(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = True,
+) -> Array:
     """The product over axes; its derivatives are right where elements are zero."""
-    found = as_array(x)
+    found = as_array(a)
     kind = sum_dtype(found.dtype) if dtype is None else DType.of(dtype)
-    return _reduce(p.reduce_prod, cast(found, kind), axis, keepdims, "prod")
+    wide = among(cast(found, kind), where, 1)
+    result = reduce(p.reduce_prod, wide, axis, keepdims, "prod")
+    if initial is not None:
+        result = multiply(result, cast(as_array(initial), kind))
+    return into(out, result, "prod") if out is not None else result
 
 
 @covers("max", "amax")
-def max(x: Any, axis: Any = None, *, keepdims: bool = False) -> Array:
-    """The largest element over axes; NaN wins. Ties share the derivative equally."""
-    return _reduce(p.reduce_max, as_array(x), axis, keepdims, "max")
+def max(
+    a: Any,
+    axis: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = True,
+) -> Array:
+    """The largest element over axes; NaN wins. Ties share the derivative equally.
+
+    Raises InvalidParameterError: for nothing to choose from; ``initial`` is then the answer.
+    """
+    return _extremum("max", as_array(a), axis, out, keepdims, initial, where)
 
 
 @covers("min", "amin")
-def min(x: Any, axis: Any = None, *, keepdims: bool = False) -> Array:
-    """The smallest element over axes; NaN wins. Ties share the derivative equally."""
-    return _reduce(p.reduce_min, as_array(x), axis, keepdims, "min")
-
-
-@covers("mean")
-def mean(x: Any, axis: Any = None, dtype: Any = None, *, keepdims: bool = False) -> Array:
-    """The mean over axes; integers are averaged as float64, half floats in float32."""
-    found = as_array(x)
-    kind = mean_dtype(found.dtype) if dtype is None else DType.of(dtype)
-    is_half = dtype is None and kind.bits == 16  # their sums overflow early
-    wide = cast(found, float32 if is_half else kind)
-    count = _count(found, axis, "mean")
-    return cast(sum(wide, axis, keepdims=keepdims) / count, kind)
-
-
-def _count(x: Array, axis: Any, name: str) -> int:
-    count = 1
-    for a in normalize_axes(axis, x.ndim, name):
-        count *= x.shape[a]
-    return count
-
-
-@covers("var")
-def var(
-    x: Any, axis: Any = None, dtype: Any = None, *, ddof: float = 0, keepdims: bool = False
+def min(
+    a: Any,
+    axis: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = True,
 ) -> Array:
-    """The mean of |x − mean|² over axes, with n − ddof in the place of n."""
-    found = as_array(x)
-    found = cast(found, mean_dtype(found.dtype) if dtype is None else DType.of(dtype))
-    count = _count(found, axis, "var") - ddof
-    deviation = found - mean(found, axis, keepdims=True)
-    squares = _squared_modulus(deviation)
-    return sum(squares, axis, keepdims=keepdims) / (count if count > 0 else 0)
+    """The smallest element over axes; NaN wins. Ties share the derivative equally.
+
+    Raises InvalidParameterError: for nothing to choose from; ``initial`` is then the answer.
+    """
+    return _extremum("min", as_array(a), axis, out, keepdims, initial, where)
 
 
-def _squared_modulus(x: Array) -> Array:
-    if x.dtype.is_complex:
-        return real(arithmetic.mul(x, conj(x)))
-    return arithmetic.square(x)
+_EXTREMA = {"max": (p.reduce_max, maximum), "min": (p.reduce_min, minimum)}
 
 
-@covers("std")
-def std(
-    x: Any, axis: Any = None, dtype: Any = None, *, ddof: float = 0, keepdims: bool = False
+def _extremum(
+    name: str, x: Array, axis: Any, out: Any, keepdims: bool, initial: Any, where: Any
 ) -> Array:
-    """The square root of ``var``."""
-    return sqrt(var(x, axis, dtype=dtype, ddof=ddof, keepdims=keepdims))
+    function, of_two = _EXTREMA[name]
+    if initial is None and where is True:
+        result = reduce(function, x, axis, keepdims, name)
+        return into(out, result, name) if out is not None else result
+    if initial is None:
+        raise _refuse_open(name)
+    start = cast(as_array(initial), x.dtype)
+    axes = normalize_axes(axis, x.ndim, name)
+    if any_empty(x, axes):
+        shape = [n for i, n in enumerate(x.shape) if i not in axes]
+        result = broadcast_to(start, shape)
+    else:
+        result = of_two(function(among(x, where, start), axes), start)
+    return into(out, keep(result, x, axes) if keepdims else result, name)
+
+
+def any_empty(x: Array, axes: Sequence[int]) -> bool:
+    """Whether one of these axes has no elements."""
+    return 0 in [x.shape[axis] for axis in axes]
+
+
+def _refuse_open(name: str) -> InvalidParameterError:
+    error = InvalidParameterError.of(
+        name,
+        "where may leave nothing to choose from",
+        got="where without initial",
+        need="an initial value",
+        parameter="initial",
+        value=None,
+    )
+    return at_user_line(error)
+
+
+@covers("ptp")
+def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Array:
+    """The largest element minus the smallest, over axes."""
+    largest, smallest = max(a, axis, keepdims=keepdims), min(a, axis, keepdims=keepdims)
+    return into(out, subtract(largest, smallest), "ptp")
 
 
 @covers("any")
-def any(x: Any, axis: Any = None, *, keepdims: bool = False) -> Array:
+def any(
+    a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
+) -> Array:
     """Whether some element over axes is not zero."""
-    ones = cast(cast(as_array(x), bool_), int64)
-    return _reduce(p.reduce_sum, ones, axis, keepdims, "any") > 0
+    count = _count(a, axis, keepdims, where, "any")
+    return into(out, count > 0, "any")
 
 
 @covers("all")
-def all(x: Any, axis: Any = None, *, keepdims: bool = False) -> Array:
+def all(
+    a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
+) -> Array:
     """Whether no element over axes is zero."""
-    zeros = cast(as_array(x) == 0, int64)
-    return _reduce(p.reduce_sum, zeros, axis, keepdims, "all") == 0
+    count = _count(as_array(a) == 0, axis, keepdims, where, "all")
+    return into(out, count == 0, "all")
+
+
+@covers("count_nonzero")
+def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Array:
+    """The number of elements over axes that are not zero."""
+    return _count(a, axis, keepdims, True, "count_nonzero")
+
+
+def _count(x: Any, axis: Any, keepdims: bool, where: Any, name: str) -> Array:
+    ones = cast(among(cast(as_array(x), bool_), where, False), int64)
+    return reduce(p.reduce_sum, ones, axis, keepdims, name)
 
 
 @covers("argmax")
-def argmax(x: Any, axis: int | None = None, *, keepdims: bool = False) -> Array:
+def argmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
     """Position of the first largest element along an axis, or in the flattened array."""
-    return _position(p.argmax, x, axis, keepdims, "argmax")
+    return into(out, _position(p.argmax, a, axis, keepdims, "argmax"), "argmax")
 
 
 @covers("argmin")
-def argmin(x: Any, axis: int | None = None, *, keepdims: bool = False) -> Array:
+def argmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
     """Position of the first smallest element along an axis, or in the flattened array."""
-    return _position(p.argmin, x, axis, keepdims, "argmin")
+    return into(out, _position(p.argmin, a, axis, keepdims, "argmin"), "argmin")
 
 
 def _position(function: Any, x: Any, axis: int | None, keepdims: bool, name: str) -> Array:
@@ -138,4 +220,4 @@ def _position(function: Any, x: Any, axis: int | None, keepdims: bool, name: str
     result: Array = function(flat, along, int64)
     if not keepdims:
         return result
-    return _keep(result, found, range(found.ndim) if axis is None else (along,))
+    return keep(result, found, range(found.ndim) if axis is None else (along,))

@@ -19,7 +19,7 @@ from tenferro.array._registry import FUNCTIONS, covers
 from tenferro.array.functions._known import known
 from tenferro.array.functions._out import into
 from tenferro.array.functions.creation import arange
-from tenferro.array.functions.indexing import getitem, take
+from tenferro.array.functions.indexing import getitem, moved_inside, take
 from tenferro.array.functions.structural import ravel, stack, transpose
 from tenferro.primitives import DTypeMismatchError, Shape, ShapeMismatchError, int64
 from tenferro.primitives import structural as p
@@ -63,30 +63,31 @@ def _axis_positions(n: int, d: int, rank: int) -> Array:
 @covers("choose")
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Array:
     """From each place the element of that choice which a names there."""
-    options = together("choose", *[asarray(c) for c in choices])
-    places = positions_within(asarray(a), len(options), mode, "choose")
+    options = together("choose", *choices)
+    places = _inside(asarray(a), len(options), mode, "choose")
     shape = broadcast_shapes(places.shape, options[0].shape, function="choose")
     spread = stack([stretch(c, shape) for c in options])
     picked = take_along_axis(spread, p.reshape(stretch(places, shape), (1, *shape)), 0)
     return into(out, p.reshape(picked, shape), "choose")
 
 
-def positions_within(places: Array, n: int, mode: str, function: str) -> Array:
-    """Positions brought into 0 … n − 1: checked by whoever gathers, wrapped around, or clipped."""
+def _inside(places: Array, n: int, mode: str, function: str) -> Array:
+    """Positions among n: refused where known ones lie outside, wrapped around, or clipped."""
     if not (places.dtype.is_integer or places.dtype.is_bool):
         error = DTypeMismatchError.of(
-            function, "positions are no integers", got=places.aval, need="integers",
+            function,
+            "positions are no integers",
+            got=places.aval,
+            need="integers",
             dtypes=(places.dtype,),
-        )  # fmt: skip
+        )
         raise at_user_line(error)
     wide = cast(places, int64)
-    if mode == "raise":
-        return wide
-    if mode == "wrap":
-        return FUNCTIONS["remainder"](wide, n)  # type: ignore[no-any-return]
-    if mode == "clip":
-        return FUNCTIONS["clip"](wide, 0, n - 1)  # type: ignore[no-any-return]
-    raise at_user_line(ValueError(f"{function}: mode is raise, wrap or clip, not {mode!r}"))
+    if mode == "raise" and wide.size and evaluable(wide.key):
+        value = known(wide, function, "")
+        if value.min() < 0 or value.max() >= n:
+            raise at_user_line(ValueError(f"{function}: a position lies outside 0 … {n - 1}"))
+    return moved_inside(wide, n, mode)
 
 
 @covers("compress")
@@ -144,7 +145,7 @@ def _open(x: Any, d: int, rank: int) -> Array:
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Array, ...]:
     """Positions in every axis of a shape, from positions in the flattened array."""
     sizes = [index(n) for n in shape] if hasattr(shape, "__len__") else [index(shape)]
-    places = _checked(asarray(indices), prod(sizes), "unravel_index")
+    places = _inside(asarray(indices), prod(sizes), "raise", "unravel_index")
     result = []
     for n in sizes if order == "F" else sizes[::-1]:
         result.append(FUNCTIONS["remainder"](places, n))
@@ -159,7 +160,7 @@ def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: s
     modes = [mode] * len(sizes) if isinstance(mode, str) else list(mode)
     axes = zip(tuple(multi_index), sizes, modes, strict=True)
     name = "ravel_multi_index"
-    inside = [_checked(positions_within(asarray(x), n, how, name), n, name) for x, n, how in axes]
+    inside = [_inside(asarray(x), n, how, name) for x, n, how in axes]
     flat, stride = as_array(0), 1
     for places, n in zip(*_fastest_first(inside, sizes, order), strict=True):
         flat, stride = flat + places * stride, stride * n
@@ -170,13 +171,3 @@ def _fastest_first(
     inside: Sequence[Array], sizes: Sequence[int], order: str
 ) -> tuple[Sequence[Array], Sequence[int]]:
     return (inside, sizes) if order == "F" else (inside[::-1], sizes[::-1])
-
-
-def _checked(places: Array, n: int, function: str) -> Array:
-    """The positions, refused where they are known and lie beyond n."""
-    wide = positions_within(places, n, "raise", function)
-    if wide.size and evaluable(wide.key):
-        value = known(wide, function, "")
-        if value.min() < 0 or value.max() >= n:
-            raise at_user_line(ValueError(f"{function}: a position lies outside 0 … {n - 1}"))
-    return wide

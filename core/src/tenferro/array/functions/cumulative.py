@@ -1,0 +1,85 @@
+"""Sums and products of the elements up to each one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tenferro.array._array import Array
+from tenferro.array._broadcast import cast, normalize_axis
+from tenferro.array._convert import as_array
+from tenferro.array._errors import at_user_line
+from tenferro.array._registry import covers
+from tenferro.array.functions._out import into
+from tenferro.array.functions.arithmetic import sum_dtype
+from tenferro.array.functions.creation import full
+from tenferro.array.functions.structural import concatenate, ravel
+from tenferro.primitives import DType
+from tenferro.primitives import cumulative as p
+
+
+@covers("cumsum")
+def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
+    """The sum up to each element along an axis; of the flattened array unless one is named.
+
+    >>> cumsum(as_array(1.0)).shape
+    (1,)
+    """
+    return into(out, _scan(p.cumsum, a, axis, dtype, "cumsum"), "cumsum")
+
+
+@covers("cumprod")
+def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
+    """The product up to each element; its derivatives are right where elements are zero."""
+    return into(out, _scan(p.cumprod, a, axis, dtype, "cumprod"), "cumprod")
+
+
+def _scan(function: Callable[..., Array], a: Any, axis: int | None, dtype: Any, name: str) -> Array:
+    found = ravel(a) if axis is None else as_array(a)
+    along = normalize_axis(0 if axis is None else axis, found.ndim, name)
+    kind = sum_dtype(found.dtype) if dtype is None else DType.of(dtype)
+    return function(cast(found, kind), along)
+
+
+@covers("cumulative_sum")
+def cumulative_sum(
+    x: Any,
+    *,
+    axis: int | None = None,
+    dtype: Any = None,
+    out: Any = None,
+    include_initial: bool = False,
+) -> Array:
+    """The sum up to each element; with ``include_initial`` a 0 in front."""
+    axis = _only_axis(x, axis, "cumulative_sum")
+    sums = cumsum(x, axis, dtype)
+    return into(out, _begun(sums, axis, 0) if include_initial else sums, "cumulative_sum")
+
+
+@covers("cumulative_prod")
+def cumulative_prod(
+    x: Any,
+    *,
+    axis: int | None = None,
+    dtype: Any = None,
+    out: Any = None,
+    include_initial: bool = False,
+) -> Array:
+    """The product up to each element; with ``include_initial`` a 1 in front."""
+    axis = _only_axis(x, axis, "cumulative_prod")
+    products = cumprod(x, axis, dtype)
+    return into(out, _begun(products, axis, 1) if include_initial else products, "cumulative_prod")
+
+
+def _only_axis(x: Any, axis: int | None, function: str) -> int:
+    ndim = as_array(x).ndim
+    if not ndim:
+        raise at_user_line(ValueError(f"{function}: need rank 1 or more"))
+    if axis is None and ndim > 1:
+        raise at_user_line(ValueError(f"{function}: name an axis of an array of rank {ndim}"))
+    return normalize_axis(0 if axis is None else axis, ndim, function)
+
+
+def _begun(x: Array, axis: int, start: int) -> Array:
+    shape = [1 if i == axis else n for i, n in enumerate(x.shape)]
+    return concatenate([full(shape, start, x.dtype), x], axis)

@@ -1,0 +1,272 @@
+"""Reductions that leave out NaN, whose derivative there is 0 and never NaN.
+
+A NaN is replaced, before anything is computed, by what changes nothing; where a line holds nothing
+else, the result is NaN (sums: 0, products: 1), as in NumPy. Read next: ``quantiles.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenferro.array._array import Array, evaluable
+from tenferro.array._broadcast import cast
+from tenferro.array._convert import as_array, scalar
+from tenferro.array._errors import at_user_line
+from tenferro.array._registry import covers
+from tenferro.array.functions import cumulative, moments, reduction
+from tenferro.array.functions._known import known
+from tenferro.array.functions._out import into
+from tenferro.array.functions.arithmetic import divide, maximum, minimum, sqrt
+from tenferro.array.functions.comparison import isnan, logical_and, logical_not
+from tenferro.array.functions.moments import squared_modulus
+from tenferro.array.functions.quantiles import fraction, line, nan_where, quantile_of
+from tenferro.array.functions.reduction import spread
+from tenferro.array.functions.structural import concatenate
+from tenferro.array.functions.taking import take_along_axis
+from tenferro.primitives import DType, int64, select
+from tenferro.primitives import sorting as p
+
+
+def replaced(x: Array, filler: float) -> Array:
+    """x with a number in the place of every NaN."""
+    if not x.dtype.is_inexact:
+        return x
+    return select(isnan(x), spread(scalar(filler, x.dtype), x), x)
+
+
+def _valid(x: Array, where: Any = True) -> Any:
+    """Where elements count: those that are no NaN, of those that a mask lets in."""
+    if not x.dtype.is_inexact:
+        return where
+    mask = logical_not(isnan(x))
+    return mask if where is True else logical_and(mask, where)
+
+
+@covers("nansum")
+def nansum(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = True,
+) -> Array:
+    """The sum over axes of what is no NaN.
+
+    >>> nansum(as_array(float("nan"))).shape
+    ()
+    """
+    return reduction.sum(replaced(as_array(a), 0), axis, dtype, out, keepdims, initial, where)
+
+
+@covers("nanprod")
+def nanprod(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = True,
+) -> Array:
+    """The product over axes of what is no NaN."""
+    return reduction.prod(replaced(as_array(a), 1), axis, dtype, out, keepdims, initial, where)
+
+
+@covers("nanmax")
+def nanmax(
+    a: Any,
+    axis: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = True,
+) -> Array:
+    """The largest element over axes that is no NaN."""
+    result = _extremum(reduction.max, as_array(a), -1, axis, keepdims, initial, where)
+    return into(out, result, "nanmax")
+
+
+@covers("nanmin")
+def nanmin(
+    a: Any,
+    axis: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = True,
+) -> Array:
+    """The smallest element over axes that is no NaN."""
+    result = _extremum(reduction.min, as_array(a), 1, axis, keepdims, initial, where)
+    return into(out, result, "nanmin")
+
+
+def _extremum(
+    function: Any, x: Array, sign: int, axis: Any, keepdims: bool, initial: Any, where: Any
+) -> Array:
+    full = replaced(x, sign * float("inf"))
+    result: Array = function(full, axis, None, keepdims, initial, where)
+    if not x.dtype.is_inexact or initial is not None:
+        return result
+    return nan_where(reduction.all(isnan(x), axis, keepdims=keepdims), result)
+
+
+@covers("nanmean")
+def nanmean(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    *,
+    where: Any = True,
+) -> Array:
+    """The mean over axes of what is no NaN."""
+    found = as_array(a)
+    valid = _valid(found, where)
+    return moments.mean(replaced(found, 0), axis, dtype, out, keepdims, where=valid)
+
+
+@covers("nanvar")
+def nanvar(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    *,
+    where: Any = True,
+    mean: Any = None,
+    correction: Any = None,
+) -> Array:
+    """The variance over axes of what is no NaN; NaN where no degree of freedom is left."""
+    ddof = moments.one_name(ddof, correction)
+    found = as_array(a)
+    valid = _valid(found, where)
+    if valid is where:
+        return moments.var(found, axis, dtype, out, ddof, keepdims, where=where, mean=mean)
+    kind = found.dtype if dtype is None else DType.of(dtype)
+    full = replaced(found, 0)
+    if mean is None:
+        mean = moments.mean(full, axis, kind, keepdims=True, where=valid)
+    squares = squared_modulus(reduction.among(full - as_array(mean), valid, 0))
+    total = reduction.sum(squares, axis, kind.real_dtype, keepdims=keepdims)
+    count = cast(reduction.sum(valid, axis, keepdims=keepdims), kind.real_dtype)
+    left = count - ddof
+    spread = divide(total, maximum(left, 1e-3))
+    return into(out, nan_where(left <= 0, cast(spread, kind.real_dtype)), "nanvar")
+
+
+@covers("nanstd")
+def nanstd(
+    a: Any,
+    axis: Any = None,
+    dtype: Any = None,
+    out: Any = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    *,
+    where: Any = True,
+    mean: Any = None,
+    correction: Any = None,
+) -> Array:
+    """The square root of ``nanvar``."""
+    spread = nanvar(
+        a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction
+    )
+    return into(out, sqrt(spread), "nanstd")
+
+
+@covers("nancumsum")
+def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
+    """The sum up to each element of what is no NaN."""
+    return cumulative.cumsum(replaced(as_array(a), 0), axis, dtype, out)
+
+
+@covers("nancumprod")
+def nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
+    """The product up to each element of what is no NaN."""
+    return cumulative.cumprod(replaced(as_array(a), 1), axis, dtype, out)
+
+
+@covers("nanargmax")
+def nanargmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
+    """Position of the first largest element that is no NaN.
+
+    Raises ValueError: if known elements are all NaN; where they are only traced it gives 0.
+    """
+    found = _some(as_array(a), axis, "nanargmax")
+    return reduction.argmax(replaced(found, -float("inf")), axis, out, keepdims=keepdims)
+
+
+@covers("nanargmin")
+def nanargmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
+    """Position of the first smallest element that is no NaN.
+
+    Raises ValueError: if known elements are all NaN; where they are only traced it gives 0.
+    """
+    found = _some(as_array(a), axis, "nanargmin")
+    return reduction.argmin(replaced(found, float("inf")), axis, out, keepdims=keepdims)
+
+
+def _some(x: Array, axis: int | None, function: str) -> Array:
+    """x, found to have something else than NaN on every line."""
+    if x.dtype.is_inexact and evaluable(x.key):
+        if known(reduction.all(isnan(x), axis), function, "").any():
+            raise at_user_line(ValueError(f"{function}: a line holds nothing but NaN"))
+    return x
+
+
+@covers("nanmedian")
+def nanmedian(
+    a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False
+) -> Array:
+    """The middle over axes of what is no NaN."""
+    found = as_array(a)
+    flat = line(found, axis, "nanmedian")
+    count = reduction.sum(logical_not(isnan(flat.x)), 0, int64, keepdims=True)
+    ordered, last = p.sort([flat.x], 0)[0], flat.x.shape[0] - 1
+    places = [maximum(count - 1, 0) // 2, minimum(count // 2, last)]
+    middle = [take_along_axis(ordered, place, 0) for place in places]
+    result = moments.mean(concatenate(middle), 0)
+    return into(out, flat.shaped(result, (), keepdims), "nanmedian")
+
+
+@covers("nanpercentile")
+def nanpercentile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: Any = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: Any = None,
+) -> Array:
+    """The value below which q percent of the elements lie that are no NaN."""
+    found = as_array(a)
+    part = fraction(q, found, 100, "nanpercentile")
+    result = quantile_of(found, part, axis, method, keepdims, weights, True, "nanpercentile")
+    return into(out, result, "nanpercentile")
+
+
+@covers("nanquantile")
+def nanquantile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: Any = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: Any = None,
+) -> Array:
+    """The value below which the part q of the elements lies that are no NaN."""
+    found = as_array(a)
+    part = fraction(q, found, 1, "nanquantile")
+    result = quantile_of(found, part, axis, method, keepdims, weights, True, "nanquantile")
+    return into(out, result, "nanquantile")

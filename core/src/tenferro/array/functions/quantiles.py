@@ -1,0 +1,266 @@
+"""Medians, percentiles and quantiles: a sort, and elements gathered from it.
+
+Derivatives flow to the elements next to a quantile, and to q. The methods are those of R. J.
+Hyndman and Y. Fan, Sample quantiles in statistical packages, Am. Stat. 50 (1996) 361, and the
+discontinuous four of NumPy. Read next: ``nan_functions.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any, NamedTuple
+
+from tenferro.array._array import Array, evaluable
+from tenferro.array._broadcast import cast, normalize_axes
+from tenferro.array._convert import as_array
+from tenferro.array._errors import at_user_line
+from tenferro.array._registry import FUNCTIONS, covers
+from tenferro.array.functions._known import known
+from tenferro.array.functions._out import into
+from tenferro.array.functions.arithmetic import add, clip, subtract
+from tenferro.array.functions.broadcasting import broadcast_to
+from tenferro.array.functions.comparison import isnan, where
+from tenferro.array.functions.indexing import take
+from tenferro.array.functions.moments import mean, weights_of
+from tenferro.array.functions.reduction import sum
+from tenferro.array.functions.sorting import positions
+from tenferro.array.functions.structural import reshape, transpose
+from tenferro.array.functions.taking import take_along_axis
+from tenferro.primitives import DTypeMismatchError, bool_, cumulative, float64, int64
+from tenferro.primitives import sorting as p
+
+CONTINUOUS = {  # α and β of Hyndman and Fan's position n q + α + q (1 − α − β), counted from 1
+    "interpolated_inverted_cdf": (0.0, 1.0),
+    "hazen": (0.5, 0.5),
+    "weibull": (0.0, 0.0),
+    "linear": (1.0, 1.0),
+    "median_unbiased": (1 / 3, 1 / 3),
+    "normal_unbiased": (3 / 8, 3 / 8),
+}
+METHODS = (
+    *CONTINUOUS, "inverted_cdf", "averaged_inverted_cdf", "closest_observation", "lower", "higher",
+    "midpoint", "nearest",
+)  # fmt: skip
+
+
+class Line(NamedTuple):
+    """An array whose reduced axes are one, in front, and how to give the result its shape."""
+
+    x: Array
+    kept: tuple[int, ...]
+    shape: tuple[int, ...]
+
+    def shaped(self, result: Array, leading: Sequence[int], keepdims: bool) -> Array:
+        """The result with axes of the quantiles in front."""
+        return reshape(result, (*leading, *(self.shape if keepdims else self.kept)))
+
+
+def line(x: Array, axis: Any, function: str) -> Line:
+    """The array with its reduced axes joined into one, in front."""
+    axes = normalize_axes(axis, x.ndim, function)
+    rest = [i for i in range(x.ndim) if i not in axes]
+    kept = tuple(x.shape[i] for i in rest)
+    count = prod([x.shape[i] for i in axes])
+    front = reshape(transpose(x, (*axes, *rest)), (count, *kept))
+    return Line(front, kept, tuple(1 if i in axes else n for i, n in enumerate(x.shape)))
+
+
+def nan_where(mask: Array, x: Array) -> Array:
+    """x, or NaN where a mask holds."""
+    return where(mask, cast(as_array(float("nan")), x.dtype), x)
+
+
+@covers("median")
+def median(
+    a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False
+) -> Array:
+    """The middle element over axes, or the mean of the two middle ones; NaN wins.
+
+    >>> median(as_array(1.0)).shape
+    ()
+    """
+    found = as_array(a)
+    flat = line(found, axis, "median")
+    n = flat.x.shape[0]
+    ordered = p.sort([flat.x], 0)[0]
+    middle = mean(ordered[max((n - 1) // 2, 0) : n // 2 + 1], 0)
+    if n and found.dtype.is_inexact:
+        middle = nan_where(isnan(ordered[-1]), middle)
+    return into(out, flat.shaped(middle, (), keepdims), "median")
+
+
+@covers("percentile")
+def percentile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: Any = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: Any = None,
+) -> Array:
+    """The value below which q percent of the elements lie, by one of NumPy's methods."""
+    found = as_array(a)
+    part = fraction(q, found, 100, "percentile")
+    result = quantile_of(found, part, axis, method, keepdims, weights, False, "percentile")
+    return into(out, result, "percentile")
+
+
+@covers("quantile")
+def quantile(
+    a: Any,
+    q: Any,
+    axis: Any = None,
+    out: Any = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: bool = False,
+    *,
+    weights: Any = None,
+) -> Array:
+    """The value below which the part q of the elements lies, by one of NumPy's methods."""
+    found = as_array(a)
+    part = fraction(q, found, 1, "quantile")
+    result = quantile_of(found, part, axis, method, keepdims, weights, False, "quantile")
+    return into(out, result, "quantile")
+
+
+def fraction(q: Any, x: Array, whole: int, function: str) -> Array:
+    """q as a part of 1; a Python number takes the dtype of a float array."""
+    if x.dtype.is_complex:
+        error = DTypeMismatchError.of(
+            function, "complex numbers have no quantiles", got=x.aval, need="real numbers"
+        )
+        raise at_user_line(error)
+    given = as_array(q) if not isinstance(q, (list, tuple)) else FUNCTIONS["asarray"](q)
+    is_weak = isinstance(q, (bool, int, float)) and x.dtype.is_float
+    kind = x.dtype if is_weak else given.dtype if given.dtype.is_inexact else float64
+    part = cast(given, kind) / whole if whole != 1 else cast(given, kind)
+    _check_range(part, function)
+    return part
+
+
+def _check_range(part: Array, function: str) -> None:
+    """Refuse a known q beyond the whole; a traced one is clipped."""
+    if part.size and evaluable(part.key):
+        value = known(part, function, "")
+        if not (value.min() >= 0 and value.max() <= 1):
+            raise at_user_line(ValueError(f"{function}: q lies outside its range"))
+
+
+def quantile_of(
+    x: Array,
+    q: Array,
+    axis: Any,
+    method: str,
+    keepdims: bool,
+    weights: Any,
+    skips_nan: bool,
+    function: str,
+) -> Array:
+    """Quantiles over axes; NaN is left out, or without ``skips_nan`` becomes the result."""
+    if method not in METHODS:
+        raise at_user_line(ValueError(f"{function}: method is one of {', '.join(METHODS)}"))
+    flat = line(x, axis, function)
+    flat_q = reshape(q, (q.size,))
+    if weights is not None:
+        w = line(broadcast_to(weights_of(as_array(weights), x, axis), x.shape), axis, function).x
+        result = _weighted(flat.x, w, flat_q, method, function)
+        ordered = p.sort([flat.x], 0)[0]
+    else:
+        ordered = p.sort([flat.x], 0)[0]
+        count: Any = flat.x.shape[0]
+        if skips_nan:
+            count = cast(sum(FUNCTIONS["logical_not"](isnan(flat.x)), 0), q.dtype)
+        result = _between(ordered, count, flat_q, method)
+    if x.dtype.is_inexact and flat.x.shape[0]:
+        bad = isnan(ordered[0 if skips_nan else -1])
+        result = nan_where(bad, result)
+    return flat.shaped(result, q.shape, keepdims)
+
+
+def _between(ordered: Array, count: Any, q: Array, method: str) -> Array:
+    """Elements of a sorted axis at the positions of q, interpolated where the method says so."""
+    q = reshape(q, (q.size, *[1] * (ordered.ndim - 1))) if isinstance(count, Array) else q
+    last = count - 1
+    place, weight = _position(count, q, method)
+    top = FUNCTIONS["maximum"](last, 0)
+    before = _taken(ordered, clip(place, 0, top))
+    if weight is None:
+        return before
+    after = _taken(ordered, clip(place + 1, 0, top))
+    weight = reshape(weight, (*weight.shape, *[1] * (before.ndim - weight.ndim)))
+    return _interpolated(before, after, weight)
+
+
+def _interpolated(before: Array, after: Array, weight: Array) -> Array:
+    """Between two elements, starting from the nearer one, as NumPy rounds it."""
+    step = subtract(after, before)
+    from_below, from_above = add(before, step * weight), subtract(after, step * (1 - weight))
+    return where(weight < 0.5, from_below, from_above)
+
+
+def _taken(ordered: Array, places: Array) -> Array:
+    """Elements at the same positions everywhere, or at positions of each line's own."""
+    whole = cast(places, int64)
+    if whole.ndim == 1:
+        return take(ordered, whole, 0)
+    return take_along_axis(ordered, broadcast_to(whole, (len(whole), *ordered.shape[1:])), 0)
+
+
+def _position(n: Any, q: Array, method: str) -> tuple[Array, Array | None]:
+    """The position before a quantile, counted from 0, and the weight of the next element.
+
+    Without a weight the element is the quantile, in its own dtype.
+    """
+    floor = FUNCTIONS["floor"]
+    if method in CONTINUOUS or method in ("averaged_inverted_cdf", "midpoint"):
+        virtual = _virtual(n, q, method)
+        before = floor(virtual)
+        weight = virtual - before
+        if method == "averaged_inverted_cdf":
+            weight = where(weight == 0, cast(as_array(0.5), q.dtype), cast(as_array(1.0), q.dtype))
+        return before, weight
+    if method in _ROUNDINGS:
+        return FUNCTIONS[_ROUNDINGS[method]]((n - 1) * q), None
+    virtual = n * q - (1 if method == "inverted_cdf" else 1.5)
+    before = floor(virtual)
+    stays = before == virtual
+    if method == "closest_observation":
+        stays = FUNCTIONS["logical_and"](stays, FUNCTIONS["remainder"](before, 2) == 1)
+    return where(stays, before, before + 1), None
+
+
+_ROUNDINGS = {"lower": "floor", "higher": "ceil", "nearest": "rint"}
+
+
+def _virtual(n: Any, q: Array, method: str) -> Array:
+    """Where a quantile lies among the elements, counted from 0."""
+    if method == "linear":
+        return (n - 1) * q
+    if method == "midpoint":
+        low, high = FUNCTIONS["floor"]((n - 1) * q), FUNCTIONS["ceil"]((n - 1) * q)
+        return 0.5 * (low + high)
+    if method == "averaged_inverted_cdf":
+        return n * q - 1
+    alpha, beta = CONTINUOUS[method]
+    return n * q + (alpha + q * (1 - alpha - beta)) - 1
+
+
+def _weighted(x: Array, w: Array, q: Array, method: str, function: str) -> Array:
+    """The first element at which the weights so far reach q; those of NaN count nothing."""
+    if method != "inverted_cdf":
+        raise at_user_line(ValueError(f"{function}: weights need method='inverted_cdf'"))
+    w = cast(w, float64) if not w.dtype.is_inexact else w
+    w = where(isnan(x), cast(as_array(0), w.dtype), w)
+    order = positions(x, 0)
+    sums = cumulative.cumsum(take_along_axis(w, order, 0), 0)
+    reached = sums / sums[-1:]
+    reached = where(reached == 0, -1.0, reached)
+    asked = reshape(q, (1, q.size, *[1] * (x.ndim - 1)))
+    before = sum(cast(reshape(reached, (x.shape[0], 1, *x.shape[1:])) < asked, bool_), 0)
+    places = take_along_axis(order, clip(before, 0, x.shape[0] - 1), 0)
+    return take_along_axis(x, places, 0)

@@ -1,0 +1,108 @@
+"""Where something is: positions of what is not zero, and places in a sorted array.
+
+How many elements are not zero depends on values, so these need them. Places in a sorted array have
+a fixed shape and work anywhere.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+from tenferro.array._array import Array, evaluable
+from tenferro.array._broadcast import cast, common_dtype
+from tenferro.array._convert import as_array, asarray
+from tenferro.array._errors import at_user_line
+from tenferro.array._registry import covers
+from tenferro.array.functions._known import known
+from tenferro.array.functions.indexing import take
+from tenferro.array.functions.rearranging import flip
+from tenferro.array.functions.structural import ravel, stack
+from tenferro.primitives import bool_
+from tenferro.primitives import sorting as p
+
+_STATIC = "keep the shape: np.where(condition, a, b), or a mask times the array"
+
+
+@covers("nonzero")
+def nonzero(a: Any) -> tuple[Array, ...]:
+    """Positions of the elements that are not zero, one array per axis.
+
+    Raises ConcretizationError: under ``jit``, where their number is not known.
+
+    >>> [places.shape for places in nonzero(as_array(1.0).reshape(1))]
+    [(1,)]
+    """
+    found = as_array(a)
+    if not found.ndim:
+        raise at_user_line(ValueError("nonzero: an array of rank 0; use np.atleast_1d(a)"))
+    value = known(cast(found, bool_), "nonzero", _STATIC)
+    return tuple(as_array(places) for places in value.nonzero())
+
+
+@covers("flatnonzero")
+def flatnonzero(a: Any) -> Array:
+    """Positions in the flattened array of the elements that are not zero."""
+    return nonzero(ravel(a))[0]
+
+
+@covers("argwhere")
+def argwhere(a: Any) -> Array:
+    """Positions of the elements that are not zero, one row for each."""
+    found = as_array(a)
+    if not found.ndim:
+        count = int(known(cast(found, bool_), "argwhere", _STATIC))
+        return as_array(asarray([0] * count)).reshape(count, 1)[:, :0]
+    return stack(nonzero(found), -1)
+
+
+@covers("searchsorted")
+def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Array:
+    """Where values belong in a sorted array of rank 1, before equal elements or behind them.
+
+    sorter: positions that sort the array, if it is not sorted itself
+    """
+    rows, values = together_unstretched(a, v)
+    if rows.ndim != 1:
+        raise at_user_line(ValueError(f"searchsorted: need rank 1, not {rows.aval}"))
+    if sorter is not None:
+        rows = take(rows, sorter)
+    if side not in ("left", "right"):
+        raise at_user_line(ValueError(f"searchsorted: side is left or right, not {side!r}"))
+    return p.searchsorted(rows, values, side=side)
+
+
+def together_unstretched(*xs: Any) -> list[Array]:
+    """Arrays of one dtype, each in its own shape."""
+    arrays = [asarray(x) for x in xs]
+    dtype = common_dtype(arrays)
+    return [cast(x, dtype) for x in arrays]
+
+
+@covers("digitize")
+def digitize(x: Any, bins: Any, right: bool = False) -> Array:
+    """In which bin each element lies; bins may increase or decrease.
+
+    ``right`` bins contain their right ends. Bins that are only traced are taken for sorted.
+    """
+    values, edges = asarray(x), asarray(bins)
+    side = "left" if right else "right"
+    if not _decreases(edges):
+        return searchsorted(edges, values, side)
+    return edges.size - searchsorted(flip(edges), values, side)
+
+
+def _decreases(edges: Array) -> bool:
+    """Whether bins decrease, which takes their values.
+
+    Raises ValueError: if known bins neither increase nor decrease.
+    """
+    if not evaluable(edges.key):
+        return False
+    value = known(edges, "digitize", "")
+    steps = [(a <= b, a >= b) for a, b in pairwise(value.tolist())]
+    if all(up for up, _ in steps):
+        return False
+    if not all(down for _, down in steps):
+        raise at_user_line(ValueError("digitize: bins neither increase nor decrease"))
+    return True

@@ -1,0 +1,186 @@
+"""Arrays as sets: distinct values, membership, unions and differences.
+
+How many values there are depends on the values, so these need them; NumPy finds the positions,
+and the values are gathered there, so that derivatives flow. Under ``jit`` only ``isin`` works.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from tenferro.array._array import Array, evaluable
+from tenferro.array._broadcast import cast, together
+from tenferro.array._convert import as_array, asarray
+from tenferro.array._registry import FUNCTIONS, covers
+from tenferro.array.functions._known import known, numpy_module
+from tenferro.array.functions.indexing import take
+from tenferro.array.functions.structural import concatenate, ravel, reshape
+
+_STATIC = "work on a fixed number of elements: np.sort, np.isin, np.where"
+
+
+class UniqueAll(NamedTuple):
+    """What ``unique_all`` finds."""
+
+    values: Array
+    indices: Array
+    inverse_indices: Array
+    counts: Array
+
+
+class UniqueCounts(NamedTuple):
+    """What ``unique_counts`` finds."""
+
+    values: Array
+    counts: Array
+
+
+class UniqueInverse(NamedTuple):
+    """What ``unique_inverse`` finds."""
+
+    values: Array
+    inverse_indices: Array
+
+
+class _Found(NamedTuple):
+    values: Array
+    index: Any
+    inverse: Any
+    counts: Any
+
+
+def _distinct(x: Array, function: str, axis: int | None = None, equal_nan: bool = True) -> _Found:
+    """Distinct values and where NumPy finds them."""
+    value = known(x, function, _STATIC)
+    numpy = numpy_module(function)
+    _, index, inverse, counts = numpy.unique(value, True, True, True, axis, equal_nan=equal_nan)
+    values = take(ravel(x), index) if axis is None else take(x, index, axis)
+    return _Found(values, index, inverse, counts)
+
+
+@covers("unique")
+def unique(
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+    *,
+    equal_nan: bool = True,
+    sorted: bool = True,
+) -> Any:
+    """Distinct values, sorted, and where they are: first positions, inverse, counts.
+
+    The derivative of a value is that of its first occurrence.
+
+    Raises ConcretizationError: under ``jit``.
+
+    >>> unique(as_array(1.0)).shape
+    (1,)
+    """
+    found = _distinct(as_array(ar), "unique", axis, equal_nan)
+    wanted = (return_index, return_inverse, return_counts)
+    more = [as_array(x) for x, is_wanted in zip(found[1:], wanted, strict=True) if is_wanted]
+    return (found.values, *more) if more else found.values
+
+
+@covers("unique_all")
+def unique_all(x: Any) -> UniqueAll:
+    """Distinct values, their first positions, the inverse and the counts; every NaN is distinct."""
+    found = _distinct(as_array(x), "unique_all", equal_nan=False)
+    return UniqueAll(found.values, *(as_array(part) for part in found[1:]))
+
+
+@covers("unique_counts")
+def unique_counts(x: Any) -> UniqueCounts:
+    """Distinct values and how often each occurs; every NaN is distinct."""
+    found = _distinct(as_array(x), "unique_counts", equal_nan=False)
+    return UniqueCounts(found.values, as_array(found.counts))
+
+
+@covers("unique_inverse")
+def unique_inverse(x: Any) -> UniqueInverse:
+    """Distinct values and which of them each element is; every NaN is distinct."""
+    found = _distinct(as_array(x), "unique_inverse", equal_nan=False)
+    return UniqueInverse(found.values, as_array(found.inverse))
+
+
+@covers("unique_values")
+def unique_values(x: Any) -> Array:
+    """Distinct values; every NaN is distinct."""
+    return _distinct(as_array(x), "unique_values", equal_nan=False).values
+
+
+def _set(x: Any, function: str, is_unique: bool) -> tuple[Array, Any]:
+    """The distinct values of an array, and their positions in the flattened array."""
+    flat = ravel(asarray(x))
+    if is_unique:
+        return flat, numpy_module(function).arange(flat.size)
+    found = _distinct(flat, function)
+    return found.values, found.index
+
+
+@covers("intersect1d")
+def intersect1d(
+    ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False
+) -> Any:
+    """Values that are in both, sorted; with ``return_indices`` their positions in both."""
+    a, b = together_flat("intersect1d", ar1, ar2)
+    numpy = numpy_module("intersect1d")
+    values = [known(x, "intersect1d", _STATIC) for x in (a, b)]
+    _, first, second = numpy.intersect1d(*values, assume_unique, return_indices=True)
+    common = take(a, first)
+    return (common, as_array(first), as_array(second)) if return_indices else common
+
+
+def together_flat(function: str, *xs: Any) -> list[Array]:
+    """Flattened arrays of one dtype."""
+    arrays = [ravel(asarray(x)) for x in xs]
+    dtype = concatenate([x[:0] for x in arrays]).dtype
+    return [cast(x, dtype) for x in arrays]
+
+
+@covers("union1d")
+def union1d(ar1: Any, ar2: Any) -> Array:
+    """Distinct values of both, sorted."""
+    return _distinct(concatenate([ravel(asarray(ar1)), ravel(asarray(ar2))]), "union1d").values
+
+
+@covers("setdiff1d")
+def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
+    """Values of the first that are not in the second; sorted, unless they are said to be unique."""
+    values, _ = _set(ar1, "setdiff1d", assume_unique)
+    others = known(asarray(ar2), "setdiff1d", _STATIC)
+    keep = numpy_module("setdiff1d").isin(known(values, "setdiff1d", _STATIC), others, invert=True)
+    return take(values, keep.nonzero()[0])
+
+
+@covers("setxor1d")
+def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
+    """Values that are in one of both alone, sorted."""
+    parts = [_set(x, "setxor1d", assume_unique)[0] for x in (ar1, ar2)]
+    found = _distinct(concatenate(parts), "setxor1d")
+    return take(found.values, (found.counts == 1).nonzero()[0])
+
+
+@covers("isin", "in1d")
+def isin(
+    element: Any,
+    test_elements: Any,
+    assume_unique: bool = False,
+    invert: bool = False,
+    *,
+    kind: str | None = None,
+) -> Array:
+    """Whether each element is among others, or is not.
+
+    Compares every element with every other one while both are only traced; ``kind`` and
+    ``assume_unique`` are hints to NumPy.
+    """
+    x, others = asarray(element), ravel(asarray(test_elements))
+    if evaluable(x.key) and evaluable(others.key):
+        values = [known(part, "isin", "") for part in (x, others)]
+        return as_array(numpy_module("isin").isin(*values, invert=invert))
+    a, b = together("isin", reshape(x, (*x.shape, 1)), others)
+    found: Array = FUNCTIONS["any"](a == b, axis=-1)
+    return FUNCTIONS["logical_not"](found) if invert else found  # type: ignore[no-any-return]

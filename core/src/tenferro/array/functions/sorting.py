@@ -1,0 +1,134 @@
+"""Sorted arrays and the permutations that sort. Equal elements keep their order, NaN comes last.
+
+Every sort is stable, whatever ``kind`` says, and a partition is a whole sort: results that NumPy
+leaves open are those of a sort here. Derivatives follow the elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tenferro.array._array import Array
+from tenferro.array._broadcast import cast, normalize_axis
+from tenferro.array._convert import as_array
+from tenferro.array._errors import UnsupportedFunctionError, at_user_line
+from tenferro.array._registry import covers
+from tenferro.array.functions.splitting import unstack
+from tenferro.array.functions.structural import ravel
+from tenferro.primitives import complex64, complex128, int64, iota
+from tenferro.primitives import sorting as p
+
+_SORTS = ("quicksort", "q", "mergesort", "m", "heapsort", "h", "stable", "s")
+
+
+def _line(
+    a: Any, axis: int | None, function: str, order: Any, kind: str | None
+) -> tuple[Array, int]:
+    """The array, and the axis along which it is sorted."""
+    if order is not None:
+        error = UnsupportedFunctionError(
+            f"np.{function}: arrays have no fields, so there is no `order` of them",
+            function=function, nearest=function, keyword="order",
+        )  # fmt: skip
+        raise at_user_line(error)
+    if kind is not None and kind.lower() not in (*_SORTS, "introselect"):
+        raise at_user_line(ValueError(f"{function}: kind is one of {_SORTS}, not {kind!r}"))
+    found = as_array(a)
+    if axis is None:
+        return ravel(found), 0
+    return found, normalize_axis(axis, found.ndim, function)
+
+
+@covers("sort")
+def sort(
+    a: Any,
+    axis: int | None = -1,
+    kind: str | None = None,
+    order: None = None,
+    *,
+    stable: bool | None = None,
+) -> Array:
+    """a in increasing order along an axis; its derivative is permuted alike.
+
+    >>> sort(as_array(1.0).reshape(1)).shape
+    (1,)
+    """
+    found, along = _line(a, axis, "sort", order, kind)
+    return p.sort([found], along)[0]
+
+
+@covers("argsort")
+def argsort(
+    a: Any,
+    axis: int | None = -1,
+    kind: str | None = None,
+    order: None = None,
+    *,
+    stable: bool | None = None,
+) -> Array:
+    """The positions that sort a along an axis; equal elements keep their order."""
+    axis = axis if as_array(a).ndim else None  # NumPy sorts the positions of a single number
+    found, along = _line(a, axis, "argsort", order, kind)
+    return positions(found, along)
+
+
+def positions(x: Array, axis: int) -> Array:
+    """The permutation that sorts along an axis."""
+    return p.sort([x, Array(iota(x.shape, axis, int64).key)], axis)[1]
+
+
+@covers("partition")
+def partition(
+    a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None
+) -> Array:
+    """a sorted along an axis, which has every k-th element where a partition has it."""
+    found, along = _line(a, axis, "partition", order, kind)
+    _check_kth(kth, found, along, "partition")
+    return p.sort([found], along)[0]
+
+
+@covers("argpartition")
+def argpartition(
+    a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None
+) -> Array:
+    """The positions that sort a, which have every k-th where a partition has it."""
+    found, along = _line(a, axis, "argpartition", order, kind)
+    _check_kth(kth, found, along, "argpartition")
+    return positions(found, along)
+
+
+def _check_kth(kth: Any, x: Array, axis: int, function: str) -> None:
+    given = kth if hasattr(kth, "__len__") else [kth]
+    for k in given:
+        if not -x.shape[axis] <= int(k) < x.shape[axis]:
+            raise at_user_line(ValueError(f"{function}: kth={k} of {x.shape[axis]} elements"))
+
+
+@covers("lexsort")
+def lexsort(keys: Any, axis: int = -1) -> Array:
+    """The positions that sort by the last key, ties by the one before it, and so on."""
+    rows = _keys(keys)
+    along = normalize_axis(axis, rows[0].ndim, "lexsort")
+    counted = Array(iota(rows[0].shape, along, int64).key)
+    return p.sort([*rows[::-1], counted], along, len(rows))[-1]
+
+
+def _keys(keys: Any) -> list[Array]:
+    if isinstance(keys, (tuple, list)):
+        rows: Sequence[Array] = [as_array(key) for key in keys]
+    else:
+        rows = unstack(as_array(keys))
+    if not rows:
+        raise at_user_line(TypeError("lexsort: need one key or more"))
+    return list(rows)
+
+
+@covers("sort_complex")
+def sort_complex(a: Any) -> Array:
+    """a sorted along its last axis by real part, then by imaginary part, as complex numbers."""
+    ordered = sort(a)
+    dtype = ordered.dtype
+    if dtype.is_complex:
+        return ordered
+    return cast(ordered, complex64 if dtype.is_integer and dtype.bits <= 16 else complex128)
