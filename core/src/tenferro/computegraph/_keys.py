@@ -220,6 +220,26 @@ def _new_derived(
         raise GraphError(
             f"{operation.name} takes {needed} inputs, got {len(inputs)}", operation=operation
         )
+    if len(inputs) == 1:
+        value = inputs[0]
+        given: tuple[Any, ...] = (value.aval,)
+        depth, traces = value.depth, value.traces
+    else:
+        given, depth, traces = _joined(inputs)
+    key = ValueKey()
+    key.aval = aval = infer(operation, given)[slot]
+    key.definition = definition
+    key.identity = None
+    key.operand = UNKNOWN
+    key.traces = traces if not traces or operation.carries(aval) else NO_TRACES
+    key.source = None
+    key.depth = depth + 1
+    key.serial = next(_serials)
+    return key
+
+
+def _joined(inputs: Sequence[ValueKey]) -> tuple[tuple[Any, ...], int, frozenset[Any]]:
+    """Avals, greatest depth and open traces of several keys."""
     depth = 0
     traces = NO_TRACES
     given = []
@@ -229,16 +249,7 @@ def _new_derived(
             depth = value.depth
         if value.traces is not traces and value.traces:
             traces = join_traces(traces, value.traces) if traces else value.traces
-    key = ValueKey()
-    key.aval = aval = infer(operation, tuple(given))[slot]
-    key.definition = definition
-    key.identity = None
-    key.operand = UNKNOWN
-    key.traces = traces if not traces or operation.carries(aval) else NO_TRACES
-    key.source = None
-    key.depth = depth + 1
-    key.serial = next(_serials)
-    return key
+    return tuple(given), depth, traces
 
 
 def join_traces(left: frozenset[Any], right: frozenset[Any]) -> frozenset[Any]:

@@ -11,20 +11,32 @@ from types import CodeType, FrameType
 
 Source = tuple[CodeType, int]
 _LIBRARIES = frozenset(("tenferro", "numpy", "optree", "scipy"))
-_library_globals: set[int] = set()
+_library_files: set[str] = set()
 
 
-def caller() -> Source | None:
-    """The innermost frame that belongs to the user."""
-    frame: FrameType | None = sys._getframe(2)
-    while frame is not None:
-        names = frame.f_globals
-        if id(names) not in _library_globals:
-            if (names.get("__name__") or "").partition(".")[0] not in _LIBRARIES:
-                return frame.f_code, frame.f_lasti
-            _library_globals.add(id(names))  # a module's globals live as long as the process
-        frame = frame.f_back
-    return None
+def caller(start: int = 2) -> Source | None:
+    """The innermost frame that belongs to the user; frames below ``start`` do not."""
+    getframe = sys._getframe  # by depth: going from frame to frame would make objects of them all
+    depth = start
+    try:
+        while True:
+            frame = getframe(depth)
+            code = frame.f_code
+            if code.co_filename not in _library_files and not _is_library(frame):
+                return code, frame.f_lasti
+            depth += 1
+    except ValueError:  # the stack is not so deep
+        return None
+
+
+def _is_library(frame: FrameType) -> bool:
+    """Whether a frame is of a library; the file is remembered, unless its name is made up."""
+    if (frame.f_globals.get("__name__") or "").partition(".")[0] not in _LIBRARIES:
+        return False
+    name = frame.f_code.co_filename
+    if not name.startswith("<"):
+        _library_files.add(name)
+    return True
 
 
 def source_text(source: Source | None) -> str | None:
