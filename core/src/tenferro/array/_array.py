@@ -58,7 +58,7 @@ class Array(Handle):
         self.flow = flow
         try:
             if key.source is None and key.definition is not None:
-                key.source = caller()
+                key.source = caller(3)  # a public function is between the user and this
         except AttributeError:
             raise TypeError("make an Array with `tenferro.asarray(x)`") from None
         if key.depth > FLUSH_DEPTH and not is_traced(key):
@@ -261,12 +261,12 @@ class Array(Handle):
     @property
     def real(self) -> Array:
         """The real part."""
-        return FUNCTIONS["real"](self)  # type: ignore[no-any-return]
+        return a_handle_of_its_own(FUNCTIONS["real"](self), (self,))  # type: ignore[no-any-return]
 
     @property
     def imag(self) -> Array:
         """The imaginary part."""
-        return FUNCTIONS["imag"](self)  # type: ignore[no-any-return]
+        return a_handle_of_its_own(FUNCTIONS["imag"](self), (self,))  # type: ignore[no-any-return]
 
     @property
     def itemsize(self) -> int:
@@ -366,15 +366,16 @@ def stay_weak(result: Array, x: Array) -> Array:
 
 def a_handle_of_its_own(result: Any, given: Any) -> Any:
     """The result; another handle of its value if it is an argument, which may be assigned into."""
-    if isinstance(result, Array) and any([result is x for x in given]):
-        return Array(result.key, result.flow)
+    for x in given:
+        if x is result and isinstance(x, Array):
+            return Array(result.key, result.flow)
     return result
 
 
 def _lost(x: Array) -> LostAssignmentError:
     source = caller()
     line = source_text(source) or ""
-    better = written_as_one(line.partition("   ")[2]) or "x[0, 1] = v` for `x[0][1] = v"
+    better = written_as_one(line.partition("   ")[2]) or "x[i, j] = v` for `x[i][j] = v"
     return LostAssignmentError(
         "an assignment into an array that nobody holds would be lost\n"
         f"  got        an array {x.aval} that only this statement sees\n"

@@ -53,6 +53,7 @@ def is_statement(frame: FrameType) -> bool:
 
 
 def written_as_one(line: str) -> str:
-    """How to write ``x[0][1] = 5``: ``x[0, 1] = 5``; empty where the line is another."""
-    match = import_module("re").match(r"\s*([\w.]+)\[([^][]+)\]\[([^][]+)\](\s*\W{0,3}=.*)", line)
+    """How to write ``x[0][1] = 5``: ``x[0, 1] = 5``; empty where that is not certain."""
+    pattern = r"\s*([\w.]+)\[(-?\d+)\]\[([^][]+)\](\s*\W{0,3}=.*)"
+    match = import_module("re").match(pattern, line)
     return f"{match[1]}[{match[2]}, {match[3]}]{match[4]}" if match else ""
