@@ -65,7 +65,6 @@ from tenferro.array.functions.comparison import (
 from tenferro.array.functions.complex import conj, imag, real
 from tenferro.array.functions.contraction import dot, inner, matmul, outer, tensordot, vdot
 from tenferro.array.functions.creation import (
-    arange,
     copy,
     full,
     full_like,
@@ -88,6 +87,7 @@ from tenferro.array.functions.indexing import IndexKindError, OutOfBoundsError, 
 from tenferro.array.functions.joining import hstack, vstack
 from tenferro.array.functions.moments import mean, std, var
 from tenferro.array.functions.rearranging import flip
+from tenferro.array.functions.ranges import arange
 from tenferro.array.functions.reduction import (
     all,
     any,

@@ -169,24 +169,36 @@ def _check_class(x: Any) -> None:
     _plain.add(type(x))
 
 
-@covers("asarray", "array")
-def asarray(x: Any, dtype: Any = None, *, copy: bool | None = None) -> Array:
+@covers("asarray", "asanyarray", "ascontiguousarray", "asfortranarray")
+def asarray(
+    x: Any,
+    dtype: Any = None,
+    order: str | None = None,
+    *,
+    device: Any = None,
+    copy: bool | None = None,
+) -> Array:
     """Make an array of an operand, a scalar or a nested sequence of numbers.
 
-    x: any  →  y: Array. Sequences need NumPy to be imported by the program.
+    x: any  →  y: Array. Sequences need NumPy to be imported by the program. An Array has no memory
+    order, so ``order`` changes nothing.
 
     Raises UnknownOperandError: if x is none of these.
+    Raises ValueError: with ``copy=False``, where another dtype or device asks for a copy.
 
     >>> asarray(1.5).dtype
     float64
     """
     if isinstance(x, (list, tuple)):
         x = from_sequence(x)
-    found = as_array(x)
-    if dtype is None:
-        return found
-    converted: Array = FUNCTIONS["astype"](found, dtype)
-    return converted
+    found: Array = as_array(x)
+    if dtype is not None:
+        found = FUNCTIONS["astype"](found, dtype)
+    if device is not None:
+        found = FUNCTIONS["__to_device__"](found, device)
+    if copy is False and found.key is not getattr(x, "key", None):
+        raise at_user_line(ValueError("asarray: copy=False, but a copy is needed"))
+    return Array(found.key, found.flow) if copy else found
 
 
 def from_sequence(x: Any) -> Any:

@@ -1,83 +1,161 @@
-"""New arrays: constants of a shape, counted values, and copies of shapes."""
+"""New arrays: constants of a shape, counted values, and copies of shapes.
+
+An Array has no memory order and no subclasses, so ``order=`` and ``subok=`` are taken and change
+nothing. Read next: ``ranges.py``, ``triangles.py``.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from operator import index
 from typing import Any
 
 from tenferro.array._array import SCALARS, Array
 from tenferro.array._broadcast import cast, stretch, weak_or_array
-from tenferro.array._convert import as_array
-from tenferro.array._registry import covers
-from tenferro.primitives import DType, Shape, constant, float64, iota
-from tenferro.primitives._dtype import int64
+from tenferro.array._convert import as_array, asarray
+from tenferro.array._registry import FUNCTIONS, covers
+from tenferro.primitives import DType, Shape, constant, float64
 
 
-def _shape_of(shape: Any) -> Shape:
-    return (shape,) if isinstance(shape, int) else tuple(shape)
+def shape_of(shape: Any) -> Shape:
+    """A shape as a tuple; an integer stands for one axis."""
+    sizes = tuple(shape) if hasattr(shape, "__len__") or hasattr(shape, "__iter__") else (shape,)
+    return tuple(map(index, sizes))
 
 
-def zeros(shape: Any, dtype: Any = float64) -> Array:
+def _filled(value: int, shape: Any, dtype: Any, device: Any) -> Array:
+    kind = float64 if dtype is None else DType.of(dtype)
+    return on_device(Array(constant(value, kind, shape_of(shape)).key), device)
+
+
+def on_device(x: Array, device: Any) -> Array:
+    """The array where ``device=`` says, or where it will be used."""
+    return x if device is None else FUNCTIONS["__to_device__"](x, device)
+
+
+@covers("zeros", "empty")
+def zeros(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None) -> Array:
     """An array of zeros.
 
     >>> zeros((2, 3)).shape
     (2, 3)
     """
-    return Array(constant(0, DType.of(dtype), _shape_of(shape)).key)
+    return _filled(0, shape, dtype, device)
 
 
-def ones(shape: Any, dtype: Any = float64) -> Array:
+@covers("ones")
+def ones(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None) -> Array:
     """An array of ones."""
-    return Array(constant(1, DType.of(dtype), _shape_of(shape)).key)
+    return _filled(1, shape, dtype, device)
 
 
-def full(shape: Any, fill_value: Any, dtype: Any = None) -> Array:
+@covers("full")
+def full(
+    shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None
+) -> Array:
     """An array whose elements are all ``fill_value``, differentiable in it."""
     found = as_array(fill_value)
     if dtype is not None:
         found = cast(found, DType.of(dtype))
-    return stretch(found, _shape_of(shape))
+    return on_device(stretch(found, shape_of(shape)), device)
 
 
-def arange(start: int, stop: int | None = None, step: int = 1, dtype: Any = None) -> Array:
-    """Integers from ``start`` up to ``stop``, exclusive.
-
-    >>> arange(3).shape
-    (3,)
-    """
-    first, last = (0, start) if stop is None else (start, stop)
-    count = len(range(first, last, step))
-    counted = Array(iota((count,), 0, int64).key)
-    result = counted * step + first
-    return result if dtype is None else cast(result, DType.of(dtype))
-
-
-@covers("zeros_like")
-def zeros_like(x: Any, dtype: Any = None, *, shape: Any = None) -> Array:
+@covers("zeros_like", "empty_like")
+def zeros_like(
+    x: Any,
+    dtype: Any = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: Any = None,
+    *,
+    device: Any = None,
+) -> Array:
     """Zeros of the shape and dtype of x."""
-    return full_like(x, 0, dtype, shape=shape)
+    return full_like(x, 0, dtype, shape=shape, device=device)
 
 
 @covers("ones_like")
-def ones_like(x: Any, dtype: Any = None, *, shape: Any = None) -> Array:
+def ones_like(
+    x: Any,
+    dtype: Any = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: Any = None,
+    *,
+    device: Any = None,
+) -> Array:
     """Ones of the shape and dtype of x."""
-    return full_like(x, 1, dtype, shape=shape)
+    return full_like(x, 1, dtype, shape=shape, device=device)
 
 
 @covers("full_like")
-def full_like(x: Any, fill_value: Any, dtype: Any = None, *, shape: Any = None) -> Array:
+def full_like(
+    x: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: Any = None,
+    *,
+    device: Any = None,
+) -> Array:
     """An array of the shape and dtype of x whose elements are all ``fill_value``."""
     like = as_array(x)
     kind = like.dtype if dtype is None else DType.of(dtype)
-    size = like.shape if shape is None else _shape_of(shape)
+    size = like.shape if shape is None else shape_of(shape)
     if type(fill_value) in SCALARS:
-        return Array(constant(fill_value, kind, size).key)
-    return stretch(cast(weak_or_array(fill_value, kind), kind), size)
+        return on_device(Array(constant(_fitting(fill_value, kind), kind, size).key), device)
+    return on_device(stretch(cast(weak_or_array(fill_value, kind), kind), size), device)
+
+
+def _fitting(value: Any, kind: DType) -> Any:
+    """A Python scalar of the kind of a dtype; a fraction is cut off, as in NumPy."""
+    if kind.is_bool:
+        return bool(value)
+    return int(value) if kind.is_integer and type(value) is float else value
 
 
 @covers("copy")
-def copy(x: Any) -> Array:
+def copy(x: Any, order: str = "K", subok: bool = False) -> Array:
     """A new handle on the same value; arrays are values and never alias."""
-    return Array(as_array(x).key)
+    found = as_array(x)
+    return Array(found.key, found.flow)
+
+
+@covers("array")
+def array(
+    x: Any,
+    dtype: Any = None,
+    *,
+    copy: bool | None = True,
+    order: str = "K",
+    subok: bool = False,
+    ndmin: int = 0,
+) -> Array:
+    """An array of an operand, a scalar or a nested sequence, with at least ``ndmin`` axes."""
+    found = asarray(x, dtype, copy=copy)
+    missing = ndmin - found.ndim
+    return found if missing <= 0 else FUNCTIONS["reshape"](found, (1,) * missing + found.shape)
+
+
+@covers("asarray_chkfinite")
+def asarray_chkfinite(x: Any, dtype: Any = None, order: str | None = None) -> Array:
+    """An array all of whose elements are finite; its values are needed.
+
+    Raises ValueError: if an element is infinite or NaN.
+    """
+    found = asarray(x, dtype)
+    if not FUNCTIONS["all"](FUNCTIONS["isfinite"](found)):
+        raise ValueError("array must not contain infs or NaNs")
+    return found
+
+
+@covers("fromfunction")
+def fromfunction(
+    function: Callable[..., Any], shape: Any, *, dtype: Any = float, **kwargs: Any
+) -> Any:
+    """What a function makes of the indices of an array of a shape."""
+    return function(*FUNCTIONS["indices"](shape, dtype=dtype), **kwargs)
 
 
 @covers("shape")
@@ -94,6 +172,11 @@ def ndim(x: Any) -> int:
 
 @covers("size")
 def size(x: Any, axis: int | None = None) -> int:
-    """The number of elements, in all or along an axis."""
+    """The number of elements, in all or along axes."""
     found = as_array(x)
-    return found.size if axis is None else found.shape[axis]
+    if axis is None:
+        return found.size
+    count = 1
+    for a in axis if isinstance(axis, tuple) else (axis,):
+        count *= found.shape[a]
+    return count

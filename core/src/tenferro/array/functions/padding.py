@@ -15,7 +15,7 @@ from tenferro.array._broadcast import cast, stretch
 from tenferro.array._convert import as_array, asarray
 from tenferro.array._errors import UnsupportedFunctionError, at_user_line
 from tenferro.array._registry import FUNCTIONS, covers
-from tenferro.array.functions.creation import arange
+from tenferro.array.functions.ranges import arange
 from tenferro.array.functions.indexing import getitem, take
 from tenferro.array.functions.rearranging import flip
 from tenferro.array.functions.structural import concatenate

@@ -18,7 +18,7 @@ from tenferro.array._errors import at_user_line
 from tenferro.array._registry import FUNCTIONS, covers
 from tenferro.array.functions._known import known
 from tenferro.array.functions._out import into
-from tenferro.array.functions.creation import arange
+from tenferro.array.functions.ranges import arange
 from tenferro.array.functions.indexing import getitem, moved_inside, take
 from tenferro.array.functions.structural import ravel, stack, transpose
 from tenferro.primitives import DTypeMismatchError, Shape, ShapeMismatchError, int64
