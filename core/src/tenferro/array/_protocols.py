@@ -92,11 +92,14 @@ def _translated(
     if rename is None:
         rename = _renamings[function] = _renaming(signature.parameters, covered)
     rest: tuple[Any, ...] = ()
-    given = {}
+    given: dict[str, Any] = {}
     for name, value in signature.bind(*args, **kwargs).arguments.items():
-        if signature.parameters[name].kind is signature.parameters[name].VAR_POSITIONAL:
-            rest = value
-        elif value is not signature.parameters[name].default:
+        parameter = signature.parameters[name]
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            rest, given = (*given.values(), *value), {}  # what stands before it goes by position
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            given.update(value)
+        elif value is not parameter.default:
             given[rename.get(name, name)] = value
     return rest, given
 

@@ -1,0 +1,148 @@
+"""Polynomials as coefficients, the highest power first, as NumPy's older functions have them.
+
+Coefficients that are 0 stay where they are: a shape never depends on values, and so leading zeros
+are trimmed by ``polydiv`` alone, which NumPy has do that. Objects of ``np.poly1d`` are not taken.
+"""
+
+from __future__ import annotations
+
+from operator import index
+from typing import Any
+
+from tenferro.array._array import Array
+from tenferro.array._broadcast import cast
+from tenferro.array._convert import as_array, asarray
+from tenferro.array._errors import at_user_line
+from tenferro.array._registry import covers
+from tenferro.array.functions._known import known
+from tenferro.array.functions.arithmetic import add, subtract
+from tenferro.array.functions.broadcasting import at_least
+from tenferro.array.functions.creation import full, zeros_like
+from tenferro.array.functions.ranges import arange
+from tenferro.array.functions.searching import together_unstretched
+from tenferro.array.functions.structural import concatenate, reshape, stack
+from tenferro.primitives import float64, promote_dtypes
+from tenferro.primitives import structural as p
+
+
+def _coefficients(x: Any) -> Array:
+    found = at_least(asarray(x), 1)
+    if found.ndim != 1:
+        raise at_user_line(ValueError(f"a polynomial has rank 1, not {found.aval}"))
+    return found
+
+
+@covers("polyval")
+def polyval(p: Any, x: Any) -> Array:
+    """The value of a polynomial at each element of x.
+
+    >>> polyval(as_array(2.0).reshape(1), 3.0).shape
+    ()
+    """
+    coefficients, found = together_unstretched(_coefficients(p), x)
+    result = zeros_like(found)
+    for i in range(coefficients.size):
+        result = result * found + coefficients[i]
+    return result
+
+
+def _aligned(a1: Any, a2: Any) -> tuple[Array, Array]:
+    """Both with as many coefficients, zeros in front."""
+    a, b = together_unstretched(_coefficients(a1), _coefficients(a2))
+    n = max(a.size, b.size)
+    return _shifted(a, n - a.size, 0), _shifted(b, n - b.size, 0)
+
+
+def _shifted(x: Array, low: int, high: int) -> Array:
+    y: Array = p.pad(x, 0, (low,), (high,), (0,))  # type: ignore[assignment]
+    return y
+
+
+@covers("polyadd")
+def polyadd(a1: Any, a2: Any) -> Array:
+    """The sum of two polynomials."""
+    return add(*_aligned(a1, a2))
+
+
+@covers("polysub")
+def polysub(a1: Any, a2: Any) -> Array:
+    """The difference of two polynomials."""
+    return subtract(*_aligned(a1, a2))
+
+
+@covers("polymul")
+def polymul(a1: Any, a2: Any) -> Array:
+    """The product of two polynomials."""
+    a, b = together_unstretched(_coefficients(a1), _coefficients(a2))
+    if a.size < b.size:
+        a, b = b, a
+    if not b.size:
+        raise at_user_line(ValueError("polymul: a polynomial without coefficients"))
+    terms = [_shifted(a * b[i], i, b.size - 1 - i) for i in range(b.size)]
+    result = terms[0]
+    for term in terms[1:]:
+        result = add(result, term)
+    return result
+
+
+@covers("polyder")
+def polyder(p: Any, m: int = 1) -> Array:
+    """The m-th derivative of a polynomial."""
+    found = _coefficients(p)
+    if index(m) < 0:
+        raise at_user_line(ValueError("polyder: a derivative of negative order"))
+    for _ in range(index(m)):
+        powers = arange(max(found.size - 1, 0), 0, -1)
+        found = found[:-1] * powers
+    return found
+
+
+@covers("polyint")
+def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
+    """The m-th integral of a polynomial, with constants k, the first of which comes first."""
+    found = _coefficients(p)
+    count = index(m)
+    if count < 0:
+        raise at_user_line(ValueError("polyint: an integral of negative order"))
+    for constant in _constants(k, count):
+        powers = arange(found.size, 0, -1)
+        found = concatenate([found / powers, reshape(constant, (1,))])
+    return found
+
+
+def _constants(k: Any, count: int) -> list[Array]:
+    given = at_least(as_array(0.0) if k is None else asarray(k), 1)
+    if given.size == 1:
+        return [given[0]] * count
+    if given.size < count:
+        raise at_user_line(ValueError(f"polyint: {given.size} constants for {count} integrals"))
+    return [given[i] for i in range(count)]
+
+
+@covers("polydiv")
+def polydiv(u: Any, v: Any) -> tuple[Array, Array]:
+    """The quotient and the remainder of two polynomials; leading zeros of the latter are trimmed.
+
+    Raises ConcretizationError: under ``jit``, where the length of the remainder is not known.
+    """
+    a, b = together_unstretched(_coefficients(u), _coefficients(v))
+    kind = a.dtype if a.dtype.is_inexact else promote_dtypes(a.dtype, float64)
+    rest, b = cast(a, kind), cast(b, kind)
+    steps = a.size - b.size + 1
+    if steps < 1:
+        return full((1,), 0, kind), _trimmed(rest)
+    quotient, scale = [], 1 / b[0]
+    for i in range(steps):
+        q = scale * rest[i]
+        quotient.append(q)
+        rest = rest - _shifted(b * q, i, steps - 1 - i)
+    return stack(quotient), _trimmed(rest)
+
+
+def _trimmed(rest: Array) -> Array:
+    """The remainder without coefficients in front that are 0 up to rounding."""
+    value = known(rest, "polydiv", "np.polymul and np.polysub have fixed sizes")
+    first = 0
+    while first < rest.size - 1 and abs(value[first]) <= 1e-8:
+        first += 1
+    return rest[first:]
