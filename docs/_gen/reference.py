@@ -108,7 +108,7 @@ def methods(cls: type) -> list[str]:
         shown = name if isinstance(member, property) else signature(name, function)
         shown = re.sub(r"\(self(: \w+)?(, )?", "(", shown)
         if says.startswith(f"As `tenferro.{name}`"):
-            same.append(f"[`{name}`](functions.md#{name})")
+            same.append(f"`{name}`")
         elif says:
             found.append(f"### `{cls.__name__}.{name}`\n\n```py\n{shown}\n```\n\n{says}\n")
     if same:
