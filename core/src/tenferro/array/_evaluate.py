@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tenferro.array._apart import apart, form_of
 from tenferro.array._array import EVALUATE, Array, is_traced
 from tenferro.array._convert import YOUNG
 from tenferro.array._errors import ConcretizationError
@@ -51,7 +52,7 @@ def evaluate_keys(keys: Sequence[ValueKey], asked: str = "the value") -> None:
     for leaf in graph.inputs:
         if leaf.operand is UNKNOWN:
             raise _abstract(wanted[0], asked)
-    results = run(graph, [leaf.operand for leaf in graph.inputs])
+    results = _run(graph, [leaf.operand for leaf in graph.inputs])
     for key, result in zip(outputs, results, strict=True):
         store(key, result)
 
@@ -113,10 +114,17 @@ def _shared(wanted: Sequence[ValueKey]) -> list[ValueKey]:
 _INTERNAL = 3
 
 
-def run(graph: MaterializedGraph, operands: Sequence[Any], backend: Any = None) -> Sequence[Any]:
-    """Run a materialized graph on operands with the selected backend."""
-    chosen = select_backend(backend, operands)
-    return executable(graph, chosen)(*convert(graph, operands, chosen))
+def _run(graph: MaterializedGraph, operands: Sequence[Any]) -> Sequence[Any]:
+    """Run a graph on operands with the selected backend, by the program of its form."""
+    backend = select_backend(None, operands)
+    form = form_of(graph)
+    given = convert(graph, operands, backend)
+    if form.places is None:
+        return executable(graph, backend)(*given)
+    program = PROGRAMS.get(_name(form.structure, form.avals, backend))
+    if program is None:
+        program = executable(apart(graph)[0], backend)
+    return program(*[given[i] for i in form.places])  # type: ignore[no-any-return]
 
 
 def convert(graph: MaterializedGraph, operands: Sequence[Any], backend: Backend) -> list[Any]:
@@ -129,10 +137,15 @@ def executable(graph: MaterializedGraph, backend: Backend) -> Executable:
     """The compiled program of a graph on a backend, from the cache or made now."""
     avals = graph.avals[: len(graph.inputs)]
     return PROGRAMS.get_or_make(
-        (graph.structure, avals, backend, backend.lowerings.generation),
+        _name(graph.structure, avals, backend),
         lambda: backend.compile(compile_program(graph), avals),
         lambda _: _BYTES_PER_INSTRUCTION * len(graph),
     )
+
+
+def _name(structure: Hashable, avals: Sequence[Any], backend: Backend) -> Hashable:
+    """The name of a program in the cache."""
+    return structure, avals, backend, backend.lowerings.generation
 
 
 def flush(key: ValueKey) -> None:

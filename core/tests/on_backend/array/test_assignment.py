@@ -301,7 +301,7 @@ def test_reading_copies():
         *(lambda x: x.ravel(), lambda x: x.squeeze(), lambda x: x.real, lambda x: x.conj()),
         *(lambda x: x + tn.zeros(3), lambda x: np.clip(x, None, None), lambda x: x**1),
         *(lambda x: tn.reshape(x, (3,)), tn.ravel, tn.squeeze),
-        *(lambda x: tn.array(x), lambda x: tn.flip(x, ()), lambda x: tn.transpose(x)),
+        *(lambda x: np.array(x, copy=True, like=x), lambda x: tn.flip(x, ()), lambda x: tn.transpose(x)),
         *(lambda x: tn.where(True, x, x), lambda x: tn.add(x, tn.zeros(3))),
         *(lambda x: tn.concatenate([x]), lambda x: x @ tn.asarray(np.eye(3)), tn.copy),
     ],

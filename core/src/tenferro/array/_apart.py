@@ -1,0 +1,125 @@
+"""Programs that do not depend on which numbers are equal by chance.
+
+Equal numbers, and small arrays of equal content, are one input of a graph, so that what is made of
+them is computed once. In a loop over data, which of them coincide is accidental: ``x * a + b`` with
+``a == b`` in some iterations would be two programs. So programs are made from a form of the graph
+in which each use of a number is an input of its own. A large graph keeps its own form at first,
+which has fewer inputs, until another comes that differs from it in coincidences alone.
+Read next: ``_evaluate.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from tenferro.array._convert import YOUNG
+from tenferro.computegraph import MaterializedGraph, ProgramCache
+from tenferro.computegraph._materialize import MaterializedNode, Structure
+
+_LARGE = 256  # equations
+_FORMS = ProgramCache(max_entries=1024, max_bytes=16 * 2**20)
+_BYTES_PER_ITEM = 40
+_SEEN = ProgramCache(max_entries=256, max_bytes=16 * 2**20)
+
+
+class Form(NamedTuple):
+    """The form of a graph from which its program is made."""
+
+    structure: Structure
+    avals: tuple[Any, ...]  # of its inputs
+    places: tuple[int, ...] | None  # which input of the graph each input is; None: the same
+
+
+def form_of(graph: MaterializedGraph) -> Form:
+    """The form of a graph, remembered by its structure."""
+    numbers = tuple([i for i, key in enumerate(graph.inputs) if key.serial >= YOUNG])
+    as_it_is = Form(graph.structure, graph.avals[: len(graph.inputs)], None)
+    if not numbers:
+        return as_it_is
+    size = _BYTES_PER_ITEM * (len(graph.avals) + len(graph))
+
+    def make() -> Form:
+        separated, places = apart(graph)
+        form = Form(separated.structure, separated.avals[: len(places)], places)
+        if len(graph) <= _LARGE:
+            return form
+        first: Form = _SEEN.get_or_make(separated.structure, lambda: as_it_is, lambda _: size)
+        return as_it_is if first is as_it_is else form
+
+    avals = as_it_is.avals
+    return _FORMS.get_or_make((graph.structure, avals, numbers), make, lambda _: size)
+
+
+def apart(graph: MaterializedGraph) -> tuple[MaterializedGraph, tuple[int, ...]]:
+    """The graph with each use of a number as an input of its own, and which input each one is."""
+    separating = _Separating(graph)
+    for node in graph.nodes:
+        separating.take(node)
+    return separating.finish()
+
+
+class _Separating:
+    """Nodes over new value numbers: inputs count down from -1, values of nodes up from 0."""
+
+    def __init__(self, graph: MaterializedGraph) -> None:
+        self.graph = graph
+        self.made_of: dict[int, MaterializedNode | None] = {}  # what stands for a number, and how
+        self.number: dict[int, int] = {}
+        self.places: list[int] = []
+        self.nodes: list[MaterializedNode] = []
+        self.avals: list[Any] = []
+        for i, key in enumerate(graph.inputs):
+            if key.serial >= YOUNG:
+                self.made_of[i] = None
+            else:
+                self.number[i] = self._input(i)
+
+    def take(self, node: MaterializedNode) -> None:
+        """Copy a node; one that is made of a number alone waits for its uses."""
+        if len(node.inputs) == len(node.outputs) == 1 and node.inputs[0] in self.made_of:
+            self.made_of[node.outputs[0]] = node
+            return
+        inputs = tuple([self._use(i) for i in node.inputs])
+        self._append(node, inputs)
+
+    def _append(self, node: MaterializedNode, inputs: tuple[int, ...]) -> None:
+        base = len(self.avals)
+        for offset, output in enumerate(node.outputs):
+            self.number[output] = base + offset
+            self.avals.append(self.graph.avals[output])
+        outputs = tuple(range(base, len(self.avals)))
+        self.nodes.append(MaterializedNode(node.operation, inputs, outputs, node.role, node.source))
+
+    def _use(self, value: int) -> int:
+        if value not in self.made_of:
+            return self.number[value]
+        node = self.made_of[value]
+        if node is None:
+            return self._input(value)
+        self._append(node, (self._use(node.inputs[0]),))
+        return len(self.avals) - 1
+
+    def _input(self, value: int) -> int:
+        self.places.append(value)
+        return -len(self.places)
+
+    def finish(self) -> tuple[MaterializedGraph, tuple[int, ...]]:
+        """The graph in the usual numbering."""
+        outputs = [self._use(i) for i in self.graph.outputs]
+        count = len(self.places)
+
+        def final(i: int) -> int:
+            return -1 - i if i < 0 else count + i
+
+        nodes = [_renumbered(node, final) for node in self.nodes]
+        given = self.graph
+        inputs = [given.inputs[i] for i in self.places]
+        avals: Sequence[Any] = [*[given.avals[i] for i in self.places], *self.avals]
+        whole = MaterializedGraph(inputs, nodes, [final(i) for i in outputs], avals)
+        return whole, tuple(self.places)
+
+
+def _renumbered(node: MaterializedNode, final: Any) -> MaterializedNode:
+    inputs = tuple([final(i) for i in node.inputs])
+    return node._replace(inputs=inputs, outputs=tuple([final(i) for i in node.outputs]))
