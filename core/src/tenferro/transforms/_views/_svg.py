@@ -20,6 +20,7 @@ _PADDING = 10.0
 _BAR = 5.0  # the coloured edge of a box
 _LEGEND = 34.0
 _HEAD = 7.0  # length of an arrowhead
+_STRAIGHT = 0.3  # a bend that nobody sees
 
 
 def svg(picture: Picture) -> str:
@@ -122,16 +123,19 @@ def _color(picture: Picture, edge: Edge) -> str:
 
 def _curve(route: Sequence[tuple[float, float, float]]) -> str:
     """A smooth path that leaves, passes its lanes, and arrives vertically."""
-    (x, _, y), rest = route[0], route[1:]
+    x, _, y = route[0]
     path = [f"M{x:.1f} {y:.1f}"]
-    for i, (to_x, top, bottom) in enumerate(rest):
-        last = i == len(rest) - 1
-        end = top - _HEAD + 1 if last else top
-        middle = (y + end) / 2
-        path.append(f"C{x:.1f} {middle:.1f} {to_x:.1f} {middle:.1f} {to_x:.1f} {end:.1f}")
-        if not last:
-            path.append(f"V{bottom:.1f}")
-        x, y = to_x, bottom
+    for to_x, top, bottom in route[1:]:
+        is_last = (to_x, top, bottom) == route[-1]
+        end = top - _HEAD + 1 if is_last else top
+        if abs(to_x - x) > _STRAIGHT:
+            middle = (y + end) / 2
+            path.append(f"V{y:.1f}C{x:.1f} {middle:.1f} {to_x:.1f} {middle:.1f}")
+            path.append(f" {to_x:.1f} {end:.1f}")
+            x = to_x
+        if is_last:
+            path.append(f"V{end:.1f}")
+        y = bottom
     return "".join(path)
 
 
