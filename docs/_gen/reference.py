@@ -15,6 +15,7 @@ from pathlib import Path
 
 import tenferro as tn
 from tenferro import transforms
+from tenferro.array._registry import FUNCTIONS
 from tenferro.backend import BackendError
 from tenferro.primitives import DType
 
@@ -41,7 +42,7 @@ ERRORS = "Errors have a page of their own: [Errors](../errors.md)."
 
 def public() -> dict[str, object]:
     """Every public name that is no error and no warning, and the classes that transforms return."""
-    names = sorted({*tn.__all__, *tn.numpy_functions()})
+    names = sorted({*tn.__all__, *FUNCTIONS})
     found = {name: getattr(tn, name) for name in names if hasattr(tn, name)}
     found |= {name: getattr(transforms, name) for name in transforms.__all__}
     return {n: x for n, x in sorted(found.items()) if not is_error(x) and n[0] != "_"}
