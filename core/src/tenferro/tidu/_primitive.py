@@ -34,7 +34,7 @@ class Primitive(Operation):
     linear: ClassVar[Any] = ()  # Groups; a property where it depends on the parameters
     space: ClassVar[LinearSpace]
     simplify: ClassVar[Any] = None  # optional method: a simpler value for these inputs, or None
-    expand: ClassVar[Any] = None  # optional: (rule, values or None) to results, where wanted at once
+    expand: ClassVar[Any] = None  # optional: (rule, values or None) → results wanted at once
     as_linear: ClassVar[Any] = None  # optional: (operation, inputs) that flow takes in its place
 
     def groups(self, count: int) -> Groups:

@@ -5,7 +5,7 @@ Read next: ``_check.py``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from tenferro.array import Array
@@ -73,13 +73,17 @@ class BatchedJvp(NamedTuple):
     mask: Mask
 
     def tangents(
-        self, primals: Sequence[Array], tangents: Sequence[Array | None], outputs: Sequence[Array]
+        self,
+        primals: Sequence[Array],
+        tangents: Sequence[Array | None],
+        outputs: Sequence[Array],
+        zero: Callable[[Any], Any],
     ) -> list[Array | None]:
         """Tangents of all examples."""
         examples = Examples(self.size)
         xs, dxs = examples.of(primals, self.mask), examples.of(tangents, self.mask)
         ys = examples.of(outputs, [True] * len(outputs))
-        return examples.in_front(self.call.tangents(xs, dxs, ys))
+        return examples.in_front(self.call.tangents(xs, dxs, ys, zero))
 
     def not_linear(self, why: str, active: tuple[int, ...]) -> NotLinearError:
         """The error about a rule that is not linear."""

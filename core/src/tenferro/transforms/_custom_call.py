@@ -15,16 +15,16 @@ from types import MethodType
 from typing import Any, NamedTuple
 
 from tenferro.array import Array, as_array, is_traced, real
-from tenferro.array._array import SCALARS, evaluable, is_weak
+from tenferro.array._array import SCALARS, WeakName, evaluable, is_weak
 from tenferro.array._broadcast import weak
 from tenferro.array._convert import is_operand
 from tenferro.array._errors import at_user_line
 from tenferro.array._evaluate import holding_history
-from tenferro.computegraph import UNKNOWN, ValueKey, canonical
+from tenferro.computegraph import UNKNOWN, ValueKey, canonical, new_leaf, postorder
 from tenferro.primitives import Handle, Linear, Primitive, constant, convert
 from tenferro.primitives._aval import Aval
-from tenferro.primitives._primitive import bind, bind_all
-from tenferro.tidu import RuleResultError, Trace, pin
+from tenferro.primitives._primitive import bind, bind_all, pointwise
+from tenferro.tidu import PassId, RuleResultError, Trace, fresh_id, pin
 from tenferro.transforms import _tree
 from tenferro.transforms._record import has_dtype
 
@@ -145,15 +145,16 @@ class CustomFunction:
         fixed = tuple([(i, Same(args[i])) for i in numbers if i < count])
         named = tuple([(name, Same(value)) for name, value in sorted(kwargs.items())])
         arguments = Arguments(places, fixed, named)
-        result = arguments.call(self.function, [stopped(x) for x in arrays])
+        inside = Inside()
+        result = arguments.call(self.function, [inside.argument(x) for x in arrays])
         leaves, spec = _tree.flatten(result)
         outputs = [self._output(leaf) for leaf in leaves]
         if not outputs:
             return result
-        operation = self._operation(arguments, spec, len(outputs))
-        return _tree.unflatten(spec, wrap(operation, outputs, arrays))
+        operation = self._operation(arguments, spec, (len(outputs), len(arrays), inside.id))
+        return _tree.unflatten(spec, inside.results(operation, outputs, arrays))
 
-    def _operation(self, arguments: Arguments, out_spec: Any, count: int) -> Primitive:
+    def _operation(self, arguments: Arguments, out_spec: Any, form: Form) -> Primitive:
         """The operation that carries the rule."""
         raise NotImplementedError
 
@@ -180,21 +181,26 @@ class CustomFunction:
         return at_user_line(error)
 
 
-def defined(rule: Any) -> str:
+def defined(rule: Any, what: str = "rule") -> str:
     """A line of a message that says where a rule of the user is."""
     code = getattr(rule, "__code__", None)
     if code is None:
         return ""
     file = code.co_filename.rpartition("/")[2]
-    return f"\n  rule       {rule.__name__}, {file}:{code.co_firstlineno}"
+    return f"\n  {what:10} {rule.__name__}, {file}:{code.co_firstlineno}"
 
 
 class Stopped(Linear):
-    """y = x as an argument of a function with a rule of its own: no derivative flows through it"""
+    """y = x, where a function with a rule of its own begins or ends: no derivative passes.
+
+    ``id`` names the call that an argument belongs to; it is ``None`` around results.
+    """
 
     key = "std::stopped"
+    batch = pointwise
     transparent = True
     volatile = True
+    id: PassId | None
 
     def abstract_eval(self, x: Aval) -> Aval:
         """The aval of the argument."""
@@ -209,11 +215,36 @@ class Stopped(Linear):
         return ct
 
 
-def stopped(x: Array) -> Array:
-    """The argument for the function itself."""
-    found = bind(Stopped(), x)
-    _same_value(found.key, x)
-    return found
+Form = tuple[int, int, PassId]  # numbers of values and of arguments, and the identity of a call
+
+
+class Inside:
+    """The inside of one call: what arguments and results are there, and what is closed over."""
+
+    def __init__(self) -> None:
+        self.id = fresh_id()
+        self._start = new_leaf("start", None).serial
+
+    def argument(self, x: Array) -> Array:
+        """The argument for the function itself."""
+        return _stopped(x, self.id)
+
+    def results(
+        self, operation: Primitive, outputs: Sequence[Array], inputs: Sequence[Array]
+    ) -> list[Array]:
+        """The outputs under the rule that the operation carries."""
+        closed_over = [Array(key) for key in self._older([y.key for y in outputs])]
+        values = [_stopped(y, None) for y in outputs]
+        found = list(bind_all(operation, *values, *inputs, *closed_over))
+        for y, inside in zip(found, outputs, strict=True):
+            _same_value(y.key, inside)
+        return found
+
+    def _older(self, keys: Sequence[ValueKey]) -> list[ValueKey]:
+        """Values from before the call that vary with something and from which it was computed."""
+        start = self._start
+        _, leaves = postorder(keys, lambda k: None if k.serial < start else k.definition)
+        return [key for key in leaves if key.serial < start and is_traced(key)]
 
 
 def is_settled(x: Array) -> bool:
@@ -221,11 +252,9 @@ def is_settled(x: Array) -> bool:
     return x.key.operand is not UNKNOWN and not is_traced(x.key) and not x.flow
 
 
-def wrap(operation: Primitive, outputs: Sequence[Array], inputs: Sequence[Array]) -> list[Array]:
-    """The outputs under the rule that the operation carries."""
-    found = list(bind_all(operation, *outputs, *inputs))
-    for y, inside in zip(found, outputs, strict=True):
-        _same_value(y.key, inside)
+def _stopped(x: Array, call: PassId | None) -> Array:
+    found = bind(Stopped(call), x)
+    _same_value(found.key, x)
     return found
 
 
@@ -242,6 +271,13 @@ def pinned(value: Any, aval: Aval, trace: Trace) -> Array:
     """A tangent or cotangent under an identity of its own; zeros for ``None``."""
     handle = constant(0, aval.dtype, aval.shape) if value is None else value
     return Array(pin(handle.key, trace))
+
+
+def pinned_zero(value: float | complex, trace: Trace) -> Array:
+    """The tangent of a number of the user: a zero that yields to any dtype."""
+    zero = pinned(None, as_array(value).aval, trace)
+    zero.key.identity = WeakName("0", trace.id.serial)
+    return zero
 
 
 def run_rule(rule: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

@@ -11,23 +11,24 @@ from typing import Any, NamedTuple
 
 from tenferro.array import Array
 from tenferro.array._array import is_weak
+from tenferro.array._errors import at_user_line
 from tenferro.primitives import Handle, Primitive
-from tenferro.primitives._aval import Aval
 from tenferro.primitives._primitive import bind_all
 from tenferro.tidu import MissingRuleError, NotLinearError, RuleBuilder, Trace, Value, linear_map
 from tenferro.transforms import _tree
+from tenferro.transforms._custom import Custom, Tangents, plain_arrays
 from tenferro.transforms._custom_batch import BatchedJvp, values_in_front
 from tenferro.transforms._custom_call import (
     Arguments,
     CustomFunction,
+    Form,
     defined,
     fit,
     is_known_zero,
     pinned,
+    pinned_zero,
     run_rule,
 )
-
-Tangents = Sequence[Value | None]
 
 
 class custom_jvp(CustomFunction):
@@ -80,8 +81,8 @@ class custom_jvp(CustomFunction):
 
         self.rule = rule
 
-    def _operation(self, arguments: Arguments, out_spec: Any, count: int) -> Primitive:
-        return CustomJvp(JvpCall(self, arguments, out_spec), count)
+    def _operation(self, arguments: Arguments, out_spec: Any, form: Form) -> Primitive:
+        return CustomJvp(JvpCall(self, arguments, out_spec), *form)
 
 
 def _sum(terms: Sequence[Any], like: Any) -> Any:
@@ -104,17 +105,25 @@ class JvpCall(NamedTuple):
     @property
     def name(self) -> str:
         """The name of the function."""
-        return self.custom.name
+        return str(self.custom.name)
 
     def tangents(
-        self, primals: Sequence[Array], tangents: Sequence[Array | None], outputs: Sequence[Array]
+        self,
+        primals: Sequence[Array],
+        tangents: Sequence[Array | None],
+        outputs: Sequence[Array],
+        zero: Callable[[Any], Any],
     ) -> list[Array | None]:
-        """Tangents of the outputs by the user's rule; ``None`` for a zero."""
+        """Tangents of the outputs by the user's rule; ``None`` for a zero.
+
+        ``zero`` gives the tangent of what is no array.
+        """
         custom, arguments = self.custom, self.arguments
         rule = custom.rule
         if rule is None:
-            raise missing(custom, "jvp", "@f.defjvp", "(primals, tangents) -> (y, dy)")
-        given = arguments.places.fill(primals), arguments.places.fill(tangents, _no_tangent)
+            write = f"`@{self.name}.defjvp` above `def rule(primals, tangents): … return y, dy`"
+            raise missing(custom, "jvp", write)
+        given = arguments.places.fill(primals), arguments.places.fill(tangents, zero)
         result = run_rule(rule, *arguments.leading, *given, **arguments.named)
         if not isinstance(result, (tuple, list)) or len(result) != 2:
             need = "a pair: the value and its tangent"
@@ -128,8 +137,8 @@ class JvpCall(NamedTuple):
         try:
             return _tree.flatten_up_to(self.out_spec, tree)
         except ValueError:
-            got = str(_tree.flatten(tree)[1])
-            raise self.custom.wrong(what, got, str(self.out_spec), self.custom.rule) from None
+            got, need = _tree.describe(_tree.flatten(tree)[1]), _tree.describe(self.out_spec)
+            raise self.custom.wrong(what, got, need, self.custom.rule) from None
 
     def _fitting(self, value: Any, y: Array) -> Array | None:
         if not y.dtype.is_inexact:
@@ -143,79 +152,21 @@ class JvpCall(NamedTuple):
         text = f"{name}: its jvp rule is not linear in the tangents\n  got        {why}"
         text += "\n  need       sums of products with what does not depend on tangents"
         text += defined(self.custom.rule)
-        return NotLinearError(text, primitive=name, rule="jvp", active=active)
+        return at_user_line(NotLinearError(text, primitive=name, rule="jvp", active=active))
 
 
-def _no_tangent(value: Any) -> Any:
-    """What stands for the tangent of something that is no array."""
-    return 0.0 if type(value) in (float, complex) else None
-
-
-def missing(custom: CustomFunction, rule: str, write: str, signature: str) -> MissingRuleError:
+def missing(custom: CustomFunction, rule: str, write: str) -> MissingRuleError:
     """The error about a rule that was not registered."""
     function = custom.function
-    provider = getattr(function, "__module__", None) or ""
-    return MissingRuleError(
-        f"{custom.name}: no {rule} rule was registered\n"
-        f"  provider   {provider}.{getattr(function, '__qualname__', custom.name)}\n"
-        f"  hint       write `{write.replace('@f', '@' + custom.name)}` above a function\n"
-        f"             {signature}",
+    error = MissingRuleError(
+        f"{custom.name}: it is differentiated and has no {rule} rule"
+        f"{defined(function, 'function')}\n  hint       {write}",
         primitive=custom.name,
         rule=rule,
-        provider=provider,
+        provider=getattr(function, "__module__", None) or "",
         input=None,
     )
-
-
-class Custom(Primitive):
-    """Base of the operations around results of a custom function: inputs (y…, x…), outputs y…
-
-    They are gone where values are computed. Flow that enters by y comes from what the function
-    closes over, and passes.
-    """
-
-    transparent = True
-    volatile = True
-    rule: Any
-    count: int
-
-    @property
-    def output_count(self) -> int:  # type: ignore[override]
-        """As many as there are values."""
-        return self.count
-
-    def abstract_eval(self, *avals: Aval) -> tuple[Aval, ...]:
-        """The avals of the values."""
-        return avals[: self.count]
-
-    def groups(self, count: int) -> tuple[tuple[int, ...], ...]:
-        """Where flow is sent through the function itself, it is linear in all."""
-        return (tuple(range(count)),)
-
-    def transpose_each(self, cts: Any, index: int, *inputs: Handle) -> Handle | None:
-        """Flow leaves as it came, through the function itself."""
-        found = cts if isinstance(cts, (tuple, list)) else (cts,)
-        return found[index] if index < self.count else None
-
-    def jvp(
-        self, rule: RuleBuilder, primals_in: Sequence[Value], primals_out: Sequence[Value],
-        tangents_in: Tangents,
-    ) -> Tangents:  # fmt: skip
-        """What comes through the function itself, and what the rule says of the arguments."""
-        n = self.count
-        terms = []
-        if any([t is not None for t in tangents_in[:n]]):
-            terms.append(tangents_in[:n])
-        if any([t is not None for t in tangents_in[n:]]):
-            terms.append(self.own(rule, primals_in[n:], primals_out, tangents_in[n:]))
-        return rule.sum_terms(terms)
-
-    def own(
-        self, rule: RuleBuilder, primals: Sequence[Value], outputs: Sequence[Value],
-        tangents: Tangents,
-    ) -> Tangents:  # fmt: skip
-        """Tangents of the outputs for tangents of the arguments."""
-        raise NotImplementedError
+    return at_user_line(error)
 
 
 class CustomJvp(Custom):
@@ -233,11 +184,20 @@ class CustomJvp(Custom):
         trace = Trace()
         pairs = zip(tangents, arrays, strict=True)
         pins = [pinned(t, x.aval, trace) if x.dtype.is_inexact else None for t, x in pairs]
+        numbers: list[Array] = []
+
+        def zero(value: Any) -> Any:
+            if type(value) not in (float, complex):
+                return None
+            numbers.append(pinned_zero(value, trace))
+            return numbers[-1]
+
         try:
-            found = call.tangents(arrays, pins, ys)
+            found = call.tangents(arrays, pins, ys, zero)
         finally:
             trace.open = False
-        return self._send(rule, found, pins, tangents)
+        nothing = [None] * len(numbers)
+        return self._send(rule, found, [*pins, *numbers], [*tangents, *nothing])
 
     def _send(
         self, rule: RuleBuilder, found: Sequence[Array | None], pins: Sequence[Array | None],
@@ -259,16 +219,11 @@ class CustomJvp(Custom):
             if not is_reached and value is not None and not is_known_zero(value):
                 raise self.rule.not_linear("a tangent that does not depend on tangents", ())
         results: list[Value | None] = [None] * self.count
-        for i, value in zip(chosen, linear.apply(flowing), strict=True):
-            results[i] = value
+        for i, tangent in zip(chosen, linear.apply(flowing), strict=True):
+            results[i] = tangent
         return results
 
     def batch(self, size: int, batched: Sequence[bool], *inputs: Handle) -> Sequence[Handle]:
         """The same values, under the rule for all examples."""
-        call = BatchedJvp(self.rule, size, tuple(batched[self.count :]))
-        return bind_all(CustomJvp(call, self.count), *values_in_front(self, size, batched, inputs))
-
-
-def plain_arrays(values: Sequence[Value]) -> list[Array]:
-    """Values as rules of the user see them."""
-    return [Array(value.key) for value in values]
+        rule = BatchedJvp(self.rule, size, self.of_arguments(batched))
+        return bind_all(self.with_rule(rule), *values_in_front(self, size, batched, inputs))

@@ -12,25 +12,24 @@ from typing import Any, NamedTuple
 
 from tenferro.array import Array, as_array
 from tenferro.array._array import SCALARS
+from tenferro.array._errors import at_user_line
 from tenferro.computegraph import ValueKey
-from tenferro.primitives import Handle, constant
+from tenferro.primitives import Handle
 from tenferro.primitives._aval import Aval
-from tenferro.primitives._primitive import bind_all, in_front
+from tenferro.primitives._primitive import bind_all
 from tenferro.tidu import RuleBuilder, RuleResultError, Value
 from tenferro.transforms import _tree
-from tenferro.transforms._custom_batch import BatchedLinear
+from tenferro.transforms._custom import Custom, Tangents
+from tenferro.transforms._custom_batch import BatchedLinear, values_in_front
 from tenferro.transforms._custom_call import (
+    Inside,
     Places,
     defined,
     is_array,
     is_settled,
-    stopped,
     take_arrays,
-    wrap,
 )
-from tenferro.transforms._custom_jvp import Custom, Tangents
 from tenferro.transforms._linear_call import LinearCall
-from tenferro.array._errors import at_user_line
 
 _SCALARS = frozenset(SCALARS)
 
@@ -73,15 +72,17 @@ class custom_linear:
         flowing = [self._varying(leaf) for leaf in leaves]
         if all([is_settled(a) for a in (*fixed, *flowing)]):
             return self.apply(residuals, x)
-        inside = [stopped(a) for a in flowing]
-        result = self.apply(fixed_places.fill(fixed), _tree.unflatten(spec, inside))
+        inside = Inside()
+        values = [inside.argument(a) for a in flowing]
+        result = self.apply(fixed_places.fill(fixed), _tree.unflatten(spec, values))
         found, out_spec = _tree.flatten(result)
         outputs = [self._varying(y) for y in found]
         if not outputs:
             return result
         rule = LinearRule(self, fixed_places, spec, out_spec)
-        operation = CustomLinear(rule, len(outputs), len(fixed))
-        return _tree.unflatten(out_spec, wrap(operation, outputs, [*fixed, *flowing]))
+        arrays = [*fixed, *flowing]
+        operation = CustomLinear(rule, len(outputs), len(arrays), inside.id, len(fixed))
+        return _tree.unflatten(out_spec, inside.results(operation, outputs, arrays))
 
     def _varying(self, leaf: Any) -> Array:
         if is_array(leaf) or type(leaf) in _SCALARS:
@@ -94,8 +95,8 @@ class custom_linear:
     def wrong(self, function: Any, got: str, need: str) -> RuleResultError:
         """The error about what a function returned."""
         name = getattr(self.apply, "__name__", "custom_linear")
-        text = f"{name}: wrong argument or result of a linear function\n  got        {got}\n  need       {need}"
-        text += defined(function)
+        text = f"{name}: wrong argument or result of a linear function"
+        text += f"\n  got        {got}\n  need       {need}{defined(function)}"
         error = RuleResultError(text, primitive=name, rule="apply", got=got, need=need)
         return at_user_line(error)
 
@@ -117,7 +118,9 @@ class LinearRule(NamedTuple):
         result = self.custom(self.places.fill(residuals), x)
         leaves, spec = _tree.flatten(result)
         if not _tree.same_structure(spec, self.out_spec):
-            raise self.custom.wrong(self.custom.apply, str(spec), str(self.out_spec))
+            raise self.custom.wrong(
+                self.custom.apply, _tree.describe(spec), _tree.describe(self.out_spec)
+            )
         return [as_array(y) for y in leaves]
 
     def pull(self, residuals: Sequence[Array], cts: Sequence[Array | None]) -> list[Array | None]:
@@ -130,35 +133,34 @@ class LinearRule(NamedTuple):
 
 
 class CustomLinear(Custom):
-    """The values of a linear function.   y…, residuals…, x…   →   y…"""
+    """The values of a linear function.   y…, residuals…, x…, c…   →   y…"""
 
     key = "std::custom_linear"
     residuals: int
 
     def as_linear(self, inputs: Sequence[ValueKey]) -> tuple[LinearCall, Sequence[ValueKey]]:
         """The same without values: what flow takes."""
-        n, r = self.count, self.residuals
-        return self._call([x.aval for x in inputs]), inputs[n:]
+        arguments = self.of_arguments(inputs)
+        outs = [x.aval for x in inputs[: self.count]]
+        return self._call(outs, [x.aval for x in arguments]), arguments
 
-    def _call(self, avals: Sequence[Aval]) -> LinearCall:
-        n, r = self.count, self.residuals
-        return LinearCall(self.rule, r, tuple(avals[n + r :]), tuple(avals[:n]))
+    def _call(self, outs: Sequence[Aval], arguments: Sequence[Aval]) -> LinearCall:
+        r = self.residuals
+        return LinearCall(self.rule, r, tuple(arguments[r:]), tuple(outs))
 
     def own(
         self, rule: RuleBuilder, primals: Sequence[Value], outputs: Sequence[Value],
         tangents: Tangents,
     ) -> Tangents:  # fmt: skip
-        """The map itself on tangents; those of residuals come through the values."""
+        """The map itself on tangents; residuals are closed over."""
         r = self.residuals
         if not any([t is not None for t in tangents[r:]]):
             return [None] * self.count
-        call = self._call([x.aval for x in (*outputs, *primals)])
+        call = self._call([y.aval for y in outputs], [x.aval for x in primals])
         return call.send(primals[:r], tangents[r:])
 
     def batch(self, size: int, batched: Sequence[bool], *inputs: Handle) -> Sequence[Handle]:
         """The same values, under the rule for all examples."""
-        n, r = self.count, self.residuals
-        masks = tuple(batched[n : n + r]), tuple(batched[n + r :])
-        rule = BatchedLinear(self.rule, size, *masks)
-        values = [in_front(y, on, size) for y, on in zip(inputs[:n], batched[:n], strict=True)]
-        return bind_all(CustomLinear(rule, n, r), *values, *inputs[n:])
+        r, mask = self.residuals, self.of_arguments(batched)
+        rule = BatchedLinear(self.rule, size, mask[:r], mask[r:])
+        return bind_all(self.with_rule(rule), *values_in_front(self, size, batched, inputs))

@@ -12,15 +12,18 @@ from typing import Any, NamedTuple
 
 from tenferro.array import Array
 from tenferro.array._array import is_weak
+from tenferro.array._errors import at_user_line
 from tenferro.primitives import Handle, Primitive
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._primitive import bind_all
 from tenferro.tidu import NotLinearError, RuleBuilder, Trace, Value, linear_map, pinned_leaf
 from tenferro.transforms import _tree
+from tenferro.transforms._custom import Custom, Tangents, plain_arrays
 from tenferro.transforms._custom_batch import BatchedVjp, values_in_front
 from tenferro.transforms._custom_call import (
     Arguments,
     CustomFunction,
+    Form,
     Places,
     defined,
     fit,
@@ -28,7 +31,7 @@ from tenferro.transforms._custom_call import (
     run_rule,
     take_arrays,
 )
-from tenferro.transforms._custom_jvp import Custom, Tangents, missing, plain_arrays
+from tenferro.transforms._custom_jvp import missing
 from tenferro.transforms._linear_call import LinearCall
 from tenferro.transforms._record import Name
 
@@ -67,8 +70,8 @@ class custom_vjp(CustomFunction):
         """Register ``fwd(*args) -> (y, residuals)`` and ``bwd(residuals, ct) -> cotangents``."""
         self.fwd, self.bwd = fwd, bwd
 
-    def _operation(self, arguments: Arguments, out_spec: Any, count: int) -> Primitive:
-        return CustomVjp(VjpCall(self, arguments, out_spec), count)
+    def _operation(self, arguments: Arguments, out_spec: Any, form: Form) -> Primitive:
+        return CustomVjp(VjpCall(self, arguments, out_spec), *form)
 
 
 class VjpCall(NamedTuple):
@@ -85,8 +88,9 @@ class VjpCall(NamedTuple):
         custom = self.custom
         fwd = custom.fwd
         if fwd is None or custom.bwd is None:
-            signature = "fwd(*args) -> (y, residuals), bwd(residuals, ct) -> (ct of each argument,)"
-            raise missing(custom, "vjp", f"{custom.name}.defvjp(fwd, bwd)", signature)
+            write = f"`{custom.name}.defvjp(fwd, bwd)`, with `fwd(*args) -> (y, residuals)` and\n"
+            write += "             `bwd(residuals, ct) -> (cotangent of each argument, …)`"
+            raise missing(custom, "vjp", write)
         result = run_rule(lambda *xs: self.arguments.call(fwd, xs), *primals)
         if not isinstance(result, (tuple, list)) or len(result) != 2:
             need = "a pair: the value and the residuals"
@@ -94,8 +98,9 @@ class VjpCall(NamedTuple):
         try:
             _tree.flatten_up_to(self.out_spec, result[0])
         except ValueError:
-            got = str(_tree.flatten(result[0])[1])
-            raise custom.wrong("fwd", f"a value {got}", str(self.out_spec), fwd) from None
+            got = _tree.describe(_tree.flatten(result[0])[1])
+            need = _tree.describe(self.out_spec)
+            raise custom.wrong("fwd", f"a value {got}", need, fwd) from None
         residuals, places = take_arrays(result[1])
         varying = tuple([(x.aval, is_weak(x)) for x in primals if x.dtype.is_inexact])
         exact = tuple([not x.dtype.is_inexact for x in primals])
@@ -149,8 +154,9 @@ class PullbackRule(NamedTuple):
             try:
                 entries += _tree.flatten_up_to(spec, value)
             except ValueError:
-                got = str(_tree.flatten(value)[1])
-                raise custom.wrong("bwd", f"a cotangent {got}", str(spec), bwd) from None
+                got = _tree.describe(_tree.flatten(value)[1])
+                need = _tree.describe(spec)
+                raise custom.wrong("bwd", f"a cotangent {got}", need, bwd) from None
         return entries
 
     def push(
@@ -185,7 +191,7 @@ class PullbackRule(NamedTuple):
         text += defined(self.call.custom.bwd)
         text += "\n  hint       use reverse mode (`grad`, `vjp`, `jacrev`), or write the function"
         text += "\n             with `custom_jvp` and a rule that is linear in the tangents"
-        return NotLinearError(text, primitive=name, rule="vjp", active=())
+        return at_user_line(NotLinearError(text, primitive=name, rule="vjp", active=()))
 
     def turned(self) -> None:
         """The transpose of the transpose is what the transpose records."""
@@ -222,5 +228,5 @@ class CustomVjp(Custom):
 
     def batch(self, size: int, batched: Sequence[bool], *inputs: Handle) -> Sequence[Handle]:
         """The same values, under the rule for all examples."""
-        call = BatchedVjp(self.rule, size, tuple(batched[self.count :]))
-        return bind_all(CustomVjp(call, self.count), *values_in_front(self, size, batched, inputs))
+        rule = BatchedVjp(self.rule, size, self.of_arguments(batched))
+        return bind_all(self.with_rule(rule), *values_in_front(self, size, batched, inputs))

@@ -17,7 +17,7 @@ from tenferro.primitives import Handle, Primitive, constant, convert, eq, iota, 
 from tenferro.primitives._aval import Aval
 from tenferro.primitives.complex import complex as make_complex
 from tenferro.primitives.complex import conj, real
-from tenferro.tidu import ADContext, Linearization, linearize_keys
+from tenferro.tidu import ADContext, Linearization, NotLinearError, linearize_keys
 from tenferro.transforms import _tree
 from tenferro.transforms._batch import batch
 from tenferro.transforms._errors import DifferentiationInputError
@@ -251,7 +251,10 @@ def cheaper_mode(
     out = sum(key.aval.size for key in outputs)
     tangents = [Handle(new_leaf("direction", key.aval)) for key in wrt]
     cotangents = [Handle(new_leaf("direction", key.aval)) for key in outputs]
-    forward = into * _cost(linear.apply(tangents))
+    try:
+        forward = into * _cost(linear.apply(tangents))
+    except NotLinearError:  # a pullback of the user that cannot be turned into forward mode
+        return "reverse"
     reverse = out * _cost(linear.transpose(cotangents))
     return "forward" if forward <= reverse else "reverse"
 

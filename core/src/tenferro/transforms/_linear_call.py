@@ -46,7 +46,7 @@ class LinearCall(Primitive):
     outs: tuple[Aval, ...]
 
     @property
-    def output_count(self) -> int:  # type: ignore[override]
+    def output_count(self) -> int:
         """One per aval."""
         return len(self.outs)
 

@@ -173,3 +173,8 @@ def flatten_up_to(spec: Any, tree: Any) -> list[Any]:
     Raises ValueError: if the tree has another structure.
     """
     return [tree] if spec is LEAF else list(spec.flatten_up_to(tree))
+
+
+def describe(spec: Any) -> str:
+    """A structure as text, with a star for each leaf."""
+    return repr(unflatten(spec, [LEAF] * spec.num_leaves))

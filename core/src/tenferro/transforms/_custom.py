@@ -1,0 +1,115 @@
+"""The operations around results of functions that bring their own derivative.
+
+Their inputs are the values y…, the arguments x…, and what the function closes over, c…; their
+outputs are the values. They are gone where values are computed. A rule says what comes from the
+arguments; what comes from the closure is the native derivative. Read next: ``_custom_jvp.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self, TypeVar
+
+from tenferro.array import Array
+from tenferro.computegraph import Definition, ValueKey, derive, postorder
+from tenferro.primitives import Handle, Primitive
+from tenferro.primitives._aval import Aval
+from tenferro.tidu import PassId, RuleBuilder, Trace, Value, pin, pushforward
+from tenferro.transforms._custom_call import Stopped
+
+Tangents = Sequence[Value | None]
+_T = TypeVar("_T")
+
+
+class Custom(Primitive):
+    """Base of these operations.   y…, x…, c…   →   y…"""
+
+    transparent = True
+    volatile = True
+    rule: Any
+    count: int
+    arguments: int
+    call: PassId
+
+    @property
+    def output_count(self) -> int:
+        """As many as there are values."""
+        return self.count
+
+    def abstract_eval(self, *avals: Aval) -> tuple[Aval, ...]:
+        """The avals of the values."""
+        return avals[: self.count]
+
+    def groups(self, count: int) -> tuple[tuple[int, ...], ...]:
+        """Where flow is sent through the function itself, it is linear in all."""
+        return (tuple(range(count)),)
+
+    def of_arguments(self, xs: Sequence[_T]) -> tuple[_T, ...]:
+        """Of one entry per input, those of the arguments."""
+        return tuple(xs[self.count : self.count + self.arguments])
+
+    def with_rule(self, rule: Any) -> Self:
+        """The same under another rule."""
+        parameters = {**self.parameters, "rule": rule}
+        return type(self)(**parameters)
+
+    def transpose_each(self, cts: Any, index: int, *inputs: Handle) -> Handle | None:
+        """Flow leaves as it came, through the function itself."""
+        found = cts if isinstance(cts, (tuple, list)) else (cts,)
+        return found[index] if index < self.count else None
+
+    def jvp(
+        self, rule: RuleBuilder, primals_in: Sequence[Value], primals_out: Sequence[Value],
+        tangents_in: Tangents,
+    ) -> Tangents:  # fmt: skip
+        """What the rule says of the arguments, and what comes from the closure."""
+        terms = []
+        tangents = self.of_arguments(tangents_in)
+        if any([t is not None for t in tangents]):
+            terms.append(self.own(rule, self.of_arguments(primals_in), primals_out, tangents))
+        if any([t is not None for t in tangents_in[self.count + self.arguments :]]):
+            terms.append(self._closure(rule, primals_in, tangents_in))
+        return rule.sum_terms(terms)
+
+    def own(
+        self, rule: RuleBuilder, primals: Sequence[Value], outputs: Sequence[Value],
+        tangents: Tangents,
+    ) -> Tangents:  # fmt: skip
+        """Tangents of the outputs for tangents of the arguments."""
+        raise NotImplementedError
+
+    def _closure(
+        self, rule: RuleBuilder, primals: Sequence[Value], tangents_in: Tangents
+    ) -> Tangents:
+        """Record the function itself again, with what it closes over under fresh identities."""
+        trace = Trace()
+        n, m = self.count, self.count + self.arguments
+        wrt = {x.key: pin(x.key, trace) for x in primals[m:]}
+        arguments = {x.key: pin(x.key, trace) for x in primals[n:m]}
+        found: dict[ValueKey, ValueKey] = dict(wrt)
+
+        def definition_of(key: ValueKey) -> Definition | None:
+            definition = None if key in found else key.definition
+            if definition is None or definition[0] is not Stopped(self.call):
+                return definition
+            found[key] = arguments[definition[3]]
+            return None
+
+        values = [y.key for y in primals[:n]]
+        for key, definition in postorder(values, definition_of)[0]:
+            operation, role, slot, *inputs = definition
+            if type(operation) is Stopped and inputs[0] in found:
+                found[key] = found[inputs[0]]
+            elif any([x in found for x in inputs]):
+                found[key] = derive(
+                    operation, [found[x] if x in found else x for x in inputs], role
+                )[slot]
+        trace.open = False
+        outputs = [found.get(key, key) for key in values]
+        pins, tangents = list(wrt.values()), tangents_in[m:]
+        return pushforward(outputs, pins, tangents, space=rule.space, context=rule.context)
+
+
+def plain_arrays(values: Sequence[Value]) -> list[Array]:
+    """Values as rules of the user see them."""
+    return [Array(value.key) for value in values]

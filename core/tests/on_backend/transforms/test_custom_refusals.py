@@ -1,0 +1,109 @@
+"""What is wrong with a rule of the user is said with its name, its line and what it must be."""
+
+import re
+
+import numpy as np
+import pytest
+
+import tenferro as tn
+
+X = np.ones(3)
+
+
+def square(x):
+    return x * x
+
+
+def forward(rule):
+    f = tn.custom_jvp(square)
+    f.defjvp(rule)
+    return lambda: tn.jvp(f, (X,), (X,))
+
+
+def reverse(bwd, fwd=lambda x: (x * x, x)):
+    f = tn.custom_vjp(square)
+    f.defvjp(fwd, bwd)
+    return lambda: tn.grad(lambda x: np.sum(f(x)))(X)
+
+
+@pytest.mark.parametrize(
+    "function, error, field, value",
+    [
+        (lambda: tn.grad(tn.custom_jvp(square))(1.0), tn.MissingRuleError, "rule", "jvp"),
+        (lambda: tn.grad(tn.custom_vjp(square))(1.0), tn.MissingRuleError, "primitive", "square"),
+        (forward(lambda p, t: t[0]), tn.RuleResultError, "got", "Array"),
+        (forward(lambda p, t: (p[0], {"a": t[0]})), tn.RuleResultError, "need", "f64[3]"),
+        (forward(lambda p, t: (p[0], (t[0], t[0]))), tn.RuleResultError, "need", "f64[3]"),
+        (forward(lambda p, t: (p[0], np.sum(t[0]))), tn.RuleResultError, "got", "f64[]"),
+        (forward(lambda p, t: (p[0], t[0].astype("float32"))), tn.RuleResultError, "got", "f32[3]"),
+        (forward(lambda p, t: (p[0], "text")), tn.RuleResultError, "got", "str"),
+        (forward(lambda p, t: (p[0], t[0] * t[0])), tn.NotLinearError, "rule", "jvp"),
+        (forward(lambda p, t: (p[0], t[0] + p[0])), tn.NotLinearError, "rule", "jvp"),
+        (forward(lambda p, t: (p[0], p[0])), tn.NotLinearError, "rule", "jvp"),
+        (reverse(lambda r, ct: r * ct), tn.RuleResultError, "got", "Array"),
+        (reverse(lambda r, ct: (r * ct, ct)), tn.RuleResultError, "got", "tuple of 2"),
+        (reverse(lambda r, ct: ({"a": ct},)), tn.RuleResultError, "got", "dict"),
+        (reverse(lambda r, ct: (np.sum(ct),)), tn.RuleResultError, "need", "f64[3]"),
+        (reverse(None, None), tn.MissingRuleError, "rule", "vjp"),
+        (reverse(lambda r, ct: (ct,), lambda x: x), tn.RuleResultError, "primitive", "square"),
+        (
+            lambda: tn.grad(lambda r: tn.custom_linear(lambda r, x: x, None)(r, 2))(1.0),
+            tn.RuleResultError,
+            "got",
+            "int",
+        ),
+        (
+            lambda: tn.grad(lambda x: np.sum(tn.custom_jvp(lambda x: "text")(x)))(X),
+            tn.RuleResultError,
+            "rule",
+            "the function",
+        ),
+    ],
+)
+def test_a_refusal_says_what_was_wrong_in_fields(function, error, field, value):
+    with pytest.raises(error) as raised:
+        function()
+    assert raised.value.fields[field] == value
+
+
+@pytest.mark.parametrize(
+    "function, error",
+    [
+        (lambda: tn.custom_jvp(square)(1.0, 2.0), TypeError),
+        (lambda: tn.custom_jvp(square, nondiff_argnums=0).defjvps(None), TypeError),
+    ],
+)
+def test_misuse_is_an_error_of_the_usual_class(function, error):
+    with pytest.raises(error):
+        function()
+
+
+def test_a_zero_may_be_written_as_a_number():
+    f = tn.custom_jvp(square)
+    f.defjvp(lambda primals, tangents: (f(*primals), 0.0))
+    assert tn.grad(lambda x: np.sum(f(x)))(X).tolist() == [0, 0, 0]
+    f.defjvp(lambda primals, tangents: (f(*primals), np.zeros_like(tangents[0])))
+    assert tn.grad(lambda x: np.sum(f(x)))(X).tolist() == [0, 0, 0]
+
+
+def missing_custom_rule():
+    return tn.grad(tn.custom_jvp(square))(3.0)
+
+
+def custom_rule_not_linear():
+    return forward(lambda primals, tangents: (primals[0], tangents[0] ** 2))()
+
+
+def custom_pullback_of_wrong_shape():
+    return reverse(lambda residuals, ct: (np.sum(ct),))()
+
+
+@pytest.mark.parametrize(
+    "function", [missing_custom_rule, custom_rule_not_linear, custom_pullback_of_wrong_shape]
+)
+def test_the_text_of_a_frequent_error(function, golden):
+    with pytest.raises(tn.TenferroError) as raised:
+        function()
+    error = raised.value
+    text = "\n".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", [])])
+    golden(f"error_{function.__name__}", re.sub(r"\.py:\d+", ".py:…", text))
