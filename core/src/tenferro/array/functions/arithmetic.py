@@ -12,7 +12,7 @@ from tenferro.array._array import Array
 from tenferro.array._broadcast import cast, float_for, floating, pair, together
 from tenferro.array._convert import as_array
 from tenferro.array._errors import at_user_line
-from tenferro.array._registry import covers
+from tenferro.array._registry import FUNCTIONS, covers
 from tenferro.primitives import DType, DTypeMismatchError, complex128, float64, int8, int64, promote
 from tenferro.primitives import arithmetic as p
 from tenferro.primitives.comparison import logical_and, logical_or
@@ -218,13 +218,14 @@ def reciprocal(x: Any) -> Array:
 
 
 @covers("astype")
-def astype(x: Any, dtype: Any, copy: bool = True) -> Array:
+def astype(x: Any, dtype: Any, copy: bool = True, *, device: Any = None) -> Array:
     """x in another dtype; derivatives pass between floats and complex numbers.
 
     >>> astype(1.9, int).dtype
     int64
     """
-    return cast(as_array(x), DType.of(dtype))
+    found = cast(as_array(x), DType.of(dtype))
+    return found if device is None else FUNCTIONS["__to_device__"](found, device)  # type: ignore[no-any-return]
 
 
 def sum_dtype(dtype: DType) -> DType:

@@ -8,7 +8,8 @@ from typing import Any
 from tenferro.array._array import Array
 from tenferro.array._broadcast import broadcast_shapes, cast, pair, stretch
 from tenferro.array._convert import as_array
-from tenferro.array._registry import covers
+from tenferro.array._errors import at_user_line
+from tenferro.array._registry import FUNCTIONS, covers
 from tenferro.array.functions.arithmetic import absolute
 from tenferro.primitives import bool_
 from tenferro.primitives import comparison as p
@@ -60,8 +61,10 @@ def logical_not(x: Any) -> Array:
 
 
 @covers("where")
-def where(condition: Any, x: Any = None, y: Any = None) -> Array:
-    """x where the condition holds, y elsewhere; a NaN or inf in the other branch stays there.
+def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    """x where the condition holds, y elsewhere; with neither, the positions where it holds.
+
+    A NaN or inf in the other branch stays there.
 
     The derivative of the other branch is multiplied by zero, and 0 · inf is NaN: guard the argument
     too where its derivative is infinite, as in ``where(x > 0, sqrt(where(x > 0, x, 1)), 0)``.
@@ -69,8 +72,10 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Array:
     >>> where(True, 1.0, 2.0).shape
     ()
     """
+    if x is None and y is None:
+        return FUNCTIONS["nonzero"](condition)
     if x is None or y is None:
-        raise TypeError("where: give all three arguments; positions have a data-dependent shape")
+        raise at_user_line(ValueError("where: give both values, or neither"))
     a, b = pair(x, y, "where")
     mask = _truth(condition)
     shape = broadcast_shapes(mask.shape, a.shape, function="where")

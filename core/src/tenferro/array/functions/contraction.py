@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tenferro.array._array import Array
 from tenferro.array._broadcast import axis_error, broadcast_shapes, cast, normalize_axis, stretch
 from tenferro.array._convert import as_array
 from tenferro.array._errors import at_user_line
-from tenferro.array._registry import covers
+from tenferro.array._registry import FUNCTIONS, covers
 from tenferro.array.functions.arithmetic import multiply
 from tenferro.array.functions.complex import conj
-from tenferro.array.functions.structural import ravel, reshape
-from tenferro.primitives import ShapeMismatchError, promote_dtypes
+from tenferro.array.functions.structural import expand_dims, moveaxis, ravel, reshape, squeeze
+from tenferro.primitives import ShapeMismatchError, bool_, int64, promote_dtypes
 from tenferro.primitives.contraction import dot_general
+
+
+def _dot(
+    a: Array,
+    b: Array,
+    left: Sequence[int],
+    right: Sequence[int],
+    left_batch: Sequence[int] = (),
+    right_batch: Sequence[int] = (),
+) -> Array:
+    """``dot_general``; of bools the "or" of "and", as in NumPy."""
+    if not a.dtype.is_bool:
+        return dot_general(a, b, left, right, left_batch, right_batch)
+    counts = dot_general(cast(a, int64), cast(b, int64), left, right, left_batch, right_batch)
+    return cast(counts, bool_)
+
+
+def _conj(x: Array) -> Array:
+    return conj(x) if x.dtype.is_complex else x
 
 
 def _pair(x: Any, y: Any) -> tuple[Array, Array]:
@@ -22,7 +42,8 @@ def _pair(x: Any, y: Any) -> tuple[Array, Array]:
     return cast(a, dtype), cast(b, dtype)
 
 
-@covers("matmul")
+@covers("linalg.matmul")
+@covers("matmul", ufunc=True)
 def matmul(x: Any, y: Any) -> Array:
     """The matrix product; leading axes broadcast, rank 1 is a vector.
 
@@ -44,22 +65,22 @@ def matmul(x: Any, y: Any) -> Array:
     if contracted[0] != contracted[1]:
         raise _differing_sizes("matmul", a, b, a.ndim - 1, max(b.ndim - 2, 0))
     if a.ndim <= 2 and b.ndim <= 2:
-        return dot_general(a, b, (a.ndim - 1,), (0,))
+        return _dot(a, b, (a.ndim - 1,), (0,))
     return _batched(a, b)
 
 
 def _batched(a: Array, b: Array) -> Array:
     """A matmul in which an operand has leading axes."""
     if b.ndim == 1:  # vectors have no leading axes to broadcast
-        return dot_general(a, b, (a.ndim - 1,), (0,))
+        return _dot(a, b, (a.ndim - 1,), (0,))
     if a.ndim == 1:
-        return dot_general(a, b, (0,), (b.ndim - 2,))
+        return _dot(a, b, (0,), (b.ndim - 2,))
     if b.ndim == 2:
-        return dot_general(a, b, (a.ndim - 1,), (0,))
+        return _dot(a, b, (a.ndim - 1,), (0,))
     lead = broadcast_shapes(a.shape[:-2], b.shape[:-2], function="matmul")
     a, b = stretch(a, lead + a.shape[-2:]), stretch(b, lead + b.shape[-2:])
     batch, n = tuple(range(len(lead))), len(lead)
-    return dot_general(a, b, (n + 1,), (n,), batch, batch)
+    return _dot(a, b, (n + 1,), (n,), batch, batch)
 
 
 def _differing_sizes(name: str, a: Array, b: Array, i: int, j: int) -> ShapeMismatchError:
@@ -84,7 +105,7 @@ def dot(x: Any, y: Any) -> Array:
     i, j = a.ndim - 1, max(b.ndim - 2, 0)
     if a.shape[i] != b.shape[j]:
         raise _differing_sizes("dot", a, b, i, j)
-    return dot_general(a, b, (i,), (j,))
+    return _dot(a, b, (i,), (j,))
 
 
 @covers("inner")
@@ -95,13 +116,13 @@ def inner(x: Any, y: Any) -> Array:
         return multiply(a, b)
     if a.shape[-1] != b.shape[-1]:
         raise _differing_sizes("inner", a, b, a.ndim - 1, b.ndim - 1)
-    return dot_general(a, b, (a.ndim - 1,), (b.ndim - 1,))
+    return _dot(a, b, (a.ndim - 1,), (b.ndim - 1,))
 
 
 @covers("vdot")
 def vdot(x: Any, y: Any) -> Array:
     """Σ conj(x) y over all elements."""
-    return inner(ravel(conj(x)), ravel(y))
+    return inner(ravel(_conj(as_array(x))), ravel(y))
 
 
 @covers("outer")
@@ -124,7 +145,7 @@ def tensordot(x: Any, y: Any, axes: Any = 2) -> Array:
     for i, j in zip(left, right, strict=True):
         if a.shape[i] != b.shape[j]:
             raise _differing_sizes("tensordot", a, b, i, j)
-    return dot_general(a, b, left, right)
+    return _dot(a, b, left, right)
 
 
 def _axes(given: Any, x: Array) -> tuple[int, ...]:
@@ -132,3 +153,112 @@ def _axes(given: Any, x: Array) -> tuple[int, ...]:
         normalize_axis(a, x.ndim, "tensordot")
         for a in (given if isinstance(given, (tuple, list)) else (given,))
     )
+
+
+@covers("vecdot", ufunc=True)
+def vecdot(x: Any, y: Any, *, axis: int = -1) -> Array:
+    """Σ conj(x) y over one axis; the others broadcast.
+
+    x: [*B,n]   y: [*B,n]   →   z: [*B]
+    """
+    a, b = (_last(v, axis, "vecdot") for v in _pair(x, y))
+    return squeeze(matmul(_conj(_row(a)), _column(b)), (-2, -1))
+
+
+covers("linalg.vecdot")(vecdot)
+
+
+@covers("matvec", ufunc=True)
+def matvec(x: Any, y: Any) -> Array:
+    """Matrices times vectors; leading axes broadcast.
+
+    x: [*B,m,n]   y: [*B,n]   →   z: [*B,m]
+    """
+    a, b = _pair(x, y)
+    _at_least(a, 2, "matvec")
+    _at_least(b, 1, "matvec")
+    return squeeze(matmul(a, _column(b)), -1)
+
+
+@covers("vecmat", ufunc=True)
+def vecmat(x: Any, y: Any) -> Array:
+    """Conjugated vectors times matrices; leading axes broadcast.
+
+    x: [*B,n]   y: [*B,n,m]   →   z: [*B,m]
+    """
+    a, b = _pair(x, y)
+    _at_least(a, 1, "vecmat")
+    _at_least(b, 2, "vecmat")
+    return squeeze(matmul(_conj(_row(a)), b), -2)
+
+
+def _row(x: Array) -> Array:
+    return expand_dims(x, -2)
+
+
+def _column(x: Array) -> Array:
+    return expand_dims(x, -1)
+
+
+def _last(x: Array, axis: int, name: str) -> Array:
+    _at_least(x, 1, name)
+    return x if axis == -1 else moveaxis(x, axis, -1)
+
+
+def _at_least(x: Array, ndim: int, name: str) -> None:
+    if x.ndim < ndim:
+        error = ShapeMismatchError.of(
+            name, "an operand has too few axes", got=x.aval, need=f"rank {ndim} or more",
+            shapes=(x.shape,),
+        )  # fmt: skip
+        raise at_user_line(error)
+
+
+@covers("kron")
+def kron(x: Any, y: Any) -> Array:
+    """The Kronecker product: each element of x times all of y.
+
+    >>> kron([1, 10], [1, 2]).shape
+    (4,)
+    """
+    a, b = _pair(x, y)
+    rank = max(a.ndim, b.ndim)
+    a, b = (reshape(v, (1,) * (rank - v.ndim) + v.shape) for v in (a, b))
+    left = reshape(a, [n for size in a.shape for n in (size, 1)])
+    right = reshape(b, [n for size in b.shape for n in (1, size)])
+    sizes = [i * j for i, j in zip(a.shape, b.shape, strict=True)]
+    return reshape(multiply(left, right), sizes)
+
+
+@covers("trace")
+def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Array:
+    """The sum along a diagonal of two axes."""
+    diagonal = FUNCTIONS["diagonal"](x, offset, axis1, axis2)
+    return FUNCTIONS["sum"](diagonal, axis=-1, dtype=dtype)  # type: ignore[no-any-return]
+
+
+@covers("linalg.tensordot")
+def linalg_tensordot(x: Any, y: Any, *, axes: Any = 2) -> Array:
+    """The sum over pairs of axes."""
+    return tensordot(x, y, axes)
+
+
+@covers("linalg.trace")
+def linalg_trace(x: Any, *, offset: int = 0, dtype: Any = None) -> Array:
+    """The sum along a diagonal of the last two axes."""
+    return trace(x, offset, -2, -1, dtype)
+
+
+@covers("linalg.diagonal")
+def linalg_diagonal(x: Any, *, offset: int = 0) -> Array:
+    """A diagonal of the last two axes."""
+    return FUNCTIONS["diagonal"](x, offset, -2, -1)  # type: ignore[no-any-return]
+
+
+@covers("linalg.outer")
+def linalg_outer(x: Any, y: Any) -> Array:
+    """All products of an element of one vector with one of another."""
+    a, b = as_array(x), as_array(y)
+    if a.ndim != 1 or b.ndim != 1:
+        raise at_user_line(ValueError(f"linalg.outer: vectors, not {a.aval} and {b.aval}"))
+    return outer(a, b)

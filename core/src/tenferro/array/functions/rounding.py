@@ -21,6 +21,7 @@ from tenferro.primitives import complex as make_complex
 from tenferro.primitives import rounding as p
 from tenferro.primitives.comparison import eq, logical_and, lt, ne, select
 from tenferro.primitives.constants import full_like, zeros_like
+from tenferro.primitives.structural import stop_gradient
 
 _Unary = Callable[[Array], Array]
 
@@ -67,7 +68,7 @@ def _by_parts(function: _Unary, x: Array) -> Array:
 
 @covers("round", "around")
 def round(x: Any, decimals: int = 0) -> Array:
-    """x rounded to a number of decimal places, which may be negative; a half goes to the even digit.
+    """x rounded to a number of decimal places, also negative; a half goes to the even digit.
 
     >>> round(12.375, 2)
     Array(12.38)
@@ -117,8 +118,15 @@ def _divided(a: Array, b: Array) -> tuple[Array, Array]:
         return select(low, quotient - 1, quotient), select(low, rest + b, rest)
     differs = logical_and(ne(rest, zero), ne(lt(rest, zero), lt(b, zero)))
     modulo = select(differs, rest + b, rest)
-    modulo = select(eq(modulo, zero), p.copysign(zero, b), modulo)
-    return _whole((a - modulo) / b, a, b), modulo
+    modulo = select(eq(modulo, zero), _moving_zero(modulo, b), modulo)
+    known = stop_gradient(modulo), stop_gradient(a), stop_gradient(b)
+    return _whole((known[1] - known[0]) / known[2], *known[1:]), modulo
+
+
+def _moving_zero(x: Array, sign: Array) -> Array:
+    """A zero of a sign that varies as x does, so that a remainder of 0 keeps its derivative."""
+    held = stop_gradient(x)
+    return select(lt(sign, zeros_like(sign)), -(held - x), x - held)
 
 
 def _whole(ratio: Array, a: Array, b: Array) -> Array:

@@ -88,7 +88,7 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: float = 2 * p
     """Angles without jumps along an axis: multiples of the period are added to larger steps."""
     found = as_array(p)
     whole = found.dtype.is_integer and type(period) is int
-    found = found if whole else cast(found, float_for(found.dtype))
+    found = found if whole or found.dtype.is_inexact else cast(found, float64)
     along = normalize_axis(axis, found.ndim, "unwrap")
     step = FUNCTIONS["diff"](found, axis=along)
     jump = _jumps(step, period, period / 2 if discont is None else discont, whole)
