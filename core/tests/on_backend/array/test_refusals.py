@@ -29,7 +29,8 @@ def fields(function, error):
     "function, name",
     [
         (lambda: np.linalg.svd(X), "linalg.svd"),
-        (lambda: np.sort(X), "sort"),
+        (lambda: np.packbits(X), "packbits"),
+        (lambda: np.save("never written", X), "save"),
         (lambda: np.fft.fft(X), "fft.fft"),
         (lambda: np.arctan(X), "arctan"),
         (lambda: np.floor_divide(X, 2), "floor_divide"),
@@ -37,8 +38,6 @@ def fields(function, error):
         (lambda: np.add.at(X, 0, 1), "add.at"),
         (lambda: np.add.accumulate(X), "add.accumulate"),
         (lambda: np.multiply.outer(X, Y), "multiply.outer"),
-        (lambda: np.sum(X, where=B), "sum"),
-        (lambda: np.max(X, initial=3), "max"),
         (lambda: np.add(X, 1, dtype=np.float32), "add"),
         (lambda: np.exp(X, where=np.ones((2, 3), bool)), "exp"),
     ],
@@ -48,7 +47,7 @@ def test_what_is_not_covered_is_named_and_never_converted(function, name):
 
 
 def test_the_nearest_covered_function_is_named():
-    found = fields(lambda: np.nanmax(X), tn.UnsupportedFunctionError)
+    found = fields(lambda: np.packbits(X), tn.UnsupportedFunctionError)
     assert found["nearest"] in tn.numpy_functions()
 
 
@@ -137,7 +136,7 @@ def test_a_constant_may_be_converted_anywhere():
         (lambda: np.tensordot(X, Y, 2), tn.AxisError, "operation", "tensordot"),
         (lambda: X.transpose(0), tn.InvalidParameterError, "operation", "transpose"),
         (lambda: np.max(X[:0]), tn.InvalidParameterError, "operation", "reduce_max"),
-        (lambda: X.ravel(order="F"), tn.InvalidParameterError, "parameter", "order"),
+        (lambda: X.ravel(order="Z"), tn.InvalidParameterError, "parameter", "order"),
         (lambda: -B, tn.DTypeMismatchError, "operation", "negative"),
         (lambda: B - B, tn.DTypeMismatchError, "operation", "subtract"),
         (lambda: I & I, tn.DTypeMismatchError, "operation", "bitwise_and"),
@@ -177,7 +176,7 @@ def test_equality_with_what_is_no_array_is_pythons():
         (lambda: X.sum(axis=2), ValueError),
         (lambda: -B, TypeError),
         (lambda: Y[9], IndexError),
-        (lambda: np.sort(X), TypeError),
+        (lambda: np.packbits(X), TypeError),
         (lambda: tn.asarray(np.array(["a"])), TypeError),
         (lambda: tn.asarray(np.array([None])), TypeError),
         (lambda: bool(X), ValueError),
@@ -212,7 +211,7 @@ def contraction():
 
 
 def uncovered():
-    return np.sort(X)
+    return np.packbits(X)
 
 
 def conversion():

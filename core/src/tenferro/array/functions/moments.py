@@ -7,6 +7,7 @@ Read next: ``quantiles.py``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
@@ -53,17 +54,18 @@ def mean(
     kind = mean_dtype(found.dtype) if dtype is None else DType.of(dtype)
     is_half = dtype is None and kind.bits == 16  # their sums overflow early
     wide = cast(found, float32 if is_half else kind)
-    total = sum(wide, axis, keepdims=keepdims, where=where)
-    result = cast(divide(total, _count(found, axis, keepdims, where, wide.dtype)), kind)
+    axes = normalize_axes(axis, found.ndim, "mean")
+    total = sum(wide, axes, keepdims=keepdims, where=where)
+    result = cast(divide(total, _count(found, axes, keepdims, where, wide.dtype)), kind)
     return into(out, result, "mean") if out is not None else result
 
 
-def _count(x: Array, axis: Any, keepdims: bool, where: Any, kind: DType) -> Any:
+def _count(x: Array, axes: Sequence[int], keepdims: bool, where: Any, kind: DType) -> Any:
     """How many elements are reduced: a number, or an array where a mask decides."""
     if where is True:
-        return prod([x.shape[i] for i in normalize_axes(axis, x.ndim, "mean")])
+        return prod([x.shape[i] for i in axes])
     mask = broadcast_to(cast(as_array(where), bool_), x.shape)
-    return cast(sum(mask, axis, keepdims=keepdims), kind.real_dtype)
+    return cast(sum(mask, axes, keepdims=keepdims), kind.real_dtype)
 
 
 @covers("var")
@@ -87,6 +89,7 @@ def var(
     ddof = one_name(ddof, correction)
     found = as_array(a)
     kind = mean_dtype(found.dtype) if dtype is None else DType.of(dtype)
+    axis = normalize_axes(axis, found.ndim, "var")
     center = _mean(found, axis, kind, keepdims=True, where=where) if mean is None else mean
     squares = squared_modulus(found - as_array(center))
     kind = kind.real_dtype
