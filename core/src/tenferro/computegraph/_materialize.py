@@ -161,53 +161,68 @@ def narrowed(definition: Definition | None) -> Definition | None:
 
 
 def signature(
-    declared: Sequence[ValueKey],
-    outputs: Sequence[ValueKey],
-    definition_of: Callable[[ValueKey], Definition | None],
+    declared: Sequence[ValueKey], outputs: Sequence[ValueKey]
 ) -> tuple[tuple[Any, ...] | None, list[ValueKey]]:
-    """What ``flatten`` would find, as a cache key: equal keys, equal graphs. Also its inputs.
+    """What ``flatten`` of whole histories would find, as a cache key: equal keys, equal graphs.
 
-    The key is ``None`` where a volatile operation makes that untrue for derivatives.
+    Also its inputs. The key is ``None`` where a volatile operation makes that untrue for
+    derivatives.
 
     Cheaper than flattening, because nothing is built; the key is finer than ``Structure``, which
     also unifies what evaluates alike.
     """
-    number: dict[ValueKey, int] = {key: -1 - i for i, key in enumerate(declared)}
-    inputs = list(declared)
-    items: list[Any] = []
+    order, inputs = _history(declared, outputs)
+    number = {key: -1 - i for i, key in enumerate(inputs)}
+    items: list[Any] = [len(declared)]
     volatile = False
-    stack: list[Any] = list(outputs)
-    stack.reverse()
-    pop, push, add, extend = stack.pop, stack.append, items.append, items.extend
-    seen = set(declared)
-    see = seen.add
-    while stack:
-        item = pop()
-        if type(item) is tuple:  # its inputs are done
-            key, definition = item
-            operation = definition[0]
-            if operation.transparent:
-                volatile = volatile or operation.volatile
-                number[key] = number[definition[3 + definition[2]]]
-                continue
-            number[key] = len(items)
-            add(operation)
-            add(definition[2])
-            extend([number[value] for value in definition[3:]])
-        elif item not in seen:
-            see(item)
-            definition = definition_of(item)
-            if definition is None:
-                number[item] = -1 - len(inputs)
-                inputs.append(item)
-                continue
-            push((item, definition))
-            for value in definition[:2:-1]:
-                if value not in seen:
-                    push(value)
+    for key, definition in order:
+        operation = definition[0]
+        if operation.transparent:
+            volatile = volatile or operation.volatile
+            number[key] = number[definition[3 + definition[2]]]
+            continue
+        number[key] = len(items)
+        items += definition[0], definition[2]
+        for value in definition[3:]:
+            items.append(number[value])
     if volatile:
         return None, inputs
-    return (len(declared), *items, None, *[number[key] for key in outputs]), inputs
+    items.append(None)
+    for key in outputs:
+        items.append(number[key])
+    return tuple(items), inputs
+
+
+def _history(
+    declared: Sequence[ValueKey], outputs: Sequence[ValueKey]
+) -> tuple[list[tuple[ValueKey, Definition]], list[ValueKey]]:
+    """What the outputs were derived from, inputs first, and the leaves, the declared ones first."""
+    done = set(declared)
+    inputs = list(declared)
+    order: list[tuple[ValueKey, Definition]] = []
+    stack: list[ValueKey] = list(outputs)
+    stack.reverse()
+    pop, push, see = stack.pop, stack.append, done.add
+    while stack:
+        key = pop()
+        if key in done:
+            continue
+        definition = key.definition
+        if definition is None:
+            see(key)
+            inputs.append(key)
+            continue
+        ready = True
+        for value in definition[:2:-1]:
+            if value not in done:
+                if ready:
+                    push(key)  # again, below what it waits for
+                    ready = False
+                push(value)
+        if ready:
+            see(key)
+            order.append((key, definition))
+    return order, inputs
 
 
 def _number_nodes(

@@ -67,7 +67,7 @@ def emit_plain(operation: Primitive, values: Sequence[Value]) -> ValueKey | Valu
     if operation.output_count != 1:
         return None
     if operation.simplify is not None:
-        simpler = operation.simplify(*values)
+        simpler: Value | None = operation.simplify(*values)
         if simpler is not None:
             return simpler
     if operation.commutative and canonical_order(values) is not values:

@@ -52,20 +52,15 @@ def grad(
       return %1
     }
     """
-    both = value_and_grad(
-        function,
-        argnums,
-        has_aux=has_aux,
-        holomorphic=holomorphic,
-        convention=convention,
-        backend=backend,
-        context=context,
+    compute = _computed(
+        function, argnums, has_aux, holomorphic, convention, backend, context, value=False
     )
 
     @wraps(function)
     def gradient(*args: Any, **kwargs: Any) -> Any:
-        value, found = both(*args, **kwargs)
-        return (found, value[1]) if has_aux else found
+        with Loans() as loans:
+            _, aux, found = compute(args, kwargs, loans)
+        return (found, aux) if has_aux else found
 
     return gradient
 
@@ -84,36 +79,61 @@ def value_and_grad(
 
     With ``has_aux``, the result is ((value, aux), gradient).
     """
+    compute = _computed(
+        function, argnums, has_aux, holomorphic, convention, backend, context, value=True
+    )
+
+    @wraps(function)
+    def both(*args: Any, **kwargs: Any) -> Any:
+        with Loans() as loans:
+            value, aux, found = compute(args, kwargs, loans)
+        return ((value, aux) if has_aux else value), found
+
+    return both
+
+
+_Compute = Callable[[tuple[Any, ...], dict[str, Any], Loans], tuple[Any, Any, Any]]
+
+
+def _computed(
+    function: Callable[..., Any],
+    argnums: Argnums,
+    has_aux: bool,
+    holomorphic: bool,
+    convention: str,
+    backend: Any,
+    context: ADContext | None,
+    *,
+    value: bool,
+) -> _Compute:
+    """What ``grad`` and ``value_and_grad`` do: (value if it is wanted, aux, gradients)."""
     if convention not in ("hermitian", "jax"):
         raise ValueError(f"convention is 'hermitian' or 'jax', not {convention!r}")
     positions = (argnums,) if isinstance(argnums, int) else tuple(argnums)
     conjugate = holomorphic or convention == "jax"
+    kind = ("value_and_grad" if value else "grad", conjugate, context)
 
     def compute(args: tuple[Any, ...], kwargs: dict[str, Any], loans: Loans) -> Any:
         chosen = [i + len(args) if i < 0 else i for i in positions]
         recording = record(function, args, kwargs, chosen, loans, has_aux)
         _check_inputs(recording, holomorphic)
         value_key = _scalar_output(recording, holomorphic)
-        outputs = [value_key, *recording.aux.keys]
+        aux, wrt = recording.aux, recording.wrt
+        outputs = [value_key, *aux.keys] if value else aux.keys
 
         def emit() -> list[ValueKey]:
-            return [*outputs, *gradient_keys(value_key, recording.wrt, conjugate, context)]
+            return [*outputs, *gradient_keys(value_key, wrt, conjugate, context)]
 
-        kind = ("value_and_grad", conjugate, context)
-        found = settle(kind, outputs, recording.wrt, emit, recording.plain, backend)
+        found = settle(kind, [value_key, *aux.keys], wrt, emit, recording.plain, backend)
         count = len(outputs)
-        value, gradients = found[0], regroup(found[count:], recording.specs)
-        if isinstance(argnums, int):
-            gradients = gradients[0]
-        aux = recording.aux.with_values(found[1:count])
-        return ((value, aux) if has_aux else value), gradients
+        trees = regroup(found[count:], recording.specs)
+        return (
+            found[0] if value else None,
+            aux.with_values(found[count - len(aux.keys) : count]),
+            trees[0] if isinstance(argnums, int) else trees,
+        )
 
-    @wraps(function)
-    def both(*args: Any, **kwargs: Any) -> Any:
-        with Loans() as loans:
-            return compute(args, kwargs, loans)
-
-    return both
+    return compute
 
 
 def gradient_keys(

@@ -8,6 +8,7 @@ returns. Read next: ``_settle.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any, NamedTuple
 from weakref import ref
 
@@ -66,9 +67,17 @@ class Aux:
 
     def __init__(self, tree: Any) -> None:
         self._tree = tree
-        self._leaves, self._spec = _tree.flatten(tree)
+        self._leaves: list[Any] = []
+        self._spec: Any = None
+        if tree is not None:
+            self._leaves, self._spec = _tree.flatten(tree)
         self._places = [i for i, leaf in enumerate(self._leaves) if isinstance(leaf, Array)]
         self.keys = [self._leaves[i].key for i in self._places]
+
+    @staticmethod
+    def of(tree: Any) -> Aux:
+        """Made of a tree, or the one for nothing."""
+        return NO_AUX if tree is None else Aux(tree)
 
     def with_values(self, values: Sequence[Any]) -> Any:
         """The tree with these in the places of its Arrays."""
@@ -78,6 +87,9 @@ class Aux:
         for i, value in zip(self._places, values, strict=True):
             leaves[i] = value
         return _tree.unflatten(self._spec, leaves)
+
+
+NO_AUX = Aux(None)
 
 
 class Recording(NamedTuple):
@@ -109,28 +121,33 @@ def record(
     plain = True
     for i in check_argnums(argnums, len(args)):
         leaves, spec = _tree.flatten(args[i])
-        plain = plain and not any([isinstance(leaf, Array) for leaf in leaves])
         labels = [names[i]] if spec is _tree.LEAF else _tree.paths(args[i], names[i])
-        pairs = zip(leaves, labels, strict=True)
-        keys = [follow(leaf, label, trace, loans) for leaf, label in pairs]
-        wrt += keys
+        arrays = []
+        for leaf, label in zip(leaves, labels, strict=True):
+            key = follow(leaf, label, trace, loans)
+            plain = plain and not isinstance(leaf, Array)
+            wrt.append(key)
+            arrays.append(Array(key))
         specs.append(spec)
-        followed[i] = _tree.unflatten(spec, [Array(key) for key in keys])
+        followed[i] = _tree.unflatten(spec, arrays)
     for i, arg in enumerate(args):
         if i not in argnums:
             plain = borrow(arg, names[i], borrowed, loans) and plain
             followed[i] = with_own_handles(arg)
     for name, arg in kwargs.items():
         plain = borrow(arg, name, borrowed, loans) and plain
-    kwargs = {name: with_own_handles(arg) for name, arg in kwargs.items()}
+        kwargs = {**kwargs, name: with_own_handles(arg)}
     try:
-        with borrowing(borrowed):
+        if borrowed:
+            with borrowing(borrowed):
+                result = function(*followed, **kwargs)
+        else:
             result = function(*followed, **kwargs)
     finally:
         trace.open = False
     result, aux = split_aux(result, has_aux)
     outputs, out_spec = _tree.flatten(result)
-    return Recording(wrt, specs, outputs, out_spec, Aux(aux), plain)
+    return Recording(wrt, specs, outputs, out_spec, Aux.of(aux), plain)
 
 
 def split_aux(result: Any, has_aux: bool) -> tuple[Any, Any]:
@@ -208,9 +225,10 @@ def parameter_names(function: Any, count: int) -> list[str]:
     """Names of the positional parameters, for the inputs of printed graphs."""
     inner = getattr(function, "__wrapped__", function)
     code = getattr(inner, "__code__", None)
-    names = list(code.co_varnames[: code.co_argcount]) if code is not None else []
-    if hasattr(inner, "__self__"):
-        names = names[1:]
+    first = 0 if type(inner) is FunctionType else int(hasattr(inner, "__self__"))
+    names = list(code.co_varnames[first : code.co_argcount]) if code is not None else []
+    if len(names) == count:
+        return names
     return (names + [f"x{i}" for i in range(len(names), count)])[:count]
 
 

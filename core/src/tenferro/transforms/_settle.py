@@ -51,7 +51,7 @@ def settle(
     """
     if in_rule() or any([is_traced(key) for key in (*primal, *(stand_ins or ()))]):
         return pending(emit())
-    structure, leaves = signature(inputs, primal, history)
+    structure, leaves = signature(inputs, primal)
     if stand_ins is not None:
         leaves[: len(inputs)] = stand_ins
     operands = [leaf.operand for leaf in leaves]
