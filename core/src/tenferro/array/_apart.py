@@ -2,54 +2,18 @@
 
 Equal numbers, and small arrays of equal content, are one input of a graph, so that what is made of
 them is computed once. In a loop over data, which of them coincide is accidental: ``x * a + b`` with
-``a == b`` in some iterations would be two programs. So programs are made from a form of the graph
-in which each use of a number is an input of its own. A large graph keeps its own form at first,
-which has fewer inputs, until another comes that differs from it in coincidences alone.
-Read next: ``_evaluate.py``.
+``a == b`` in some iterations would be two programs. Here each use of a number becomes an input of
+its own. Read next: ``_form.py``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from tenferro.array._convert import YOUNG
-from tenferro.computegraph import MaterializedGraph, ProgramCache
-from tenferro.computegraph._materialize import MaterializedNode, Structure
-
-_LARGE = 256  # equations
-_FORMS = ProgramCache(max_entries=1024, max_bytes=16 * 2**20)
-_BYTES_PER_ITEM = 40
-_SEEN = ProgramCache(max_entries=256, max_bytes=16 * 2**20)
-
-
-class Form(NamedTuple):
-    """The form of a graph from which its program is made."""
-
-    structure: Structure
-    avals: tuple[Any, ...]  # of its inputs
-    places: tuple[int, ...] | None  # which input of the graph each input is; None: the same
-
-
-def form_of(graph: MaterializedGraph) -> Form:
-    """The form of a graph, remembered by its structure."""
-    numbers = tuple([i for i, key in enumerate(graph.inputs) if key.serial >= YOUNG])
-    as_it_is = Form(graph.structure, graph.avals[: len(graph.inputs)], None)
-    if not numbers:
-        return as_it_is
-    size = _BYTES_PER_ITEM * (len(graph.avals) + len(graph))
-
-    def make() -> Form:
-        separated, places = apart(graph)
-        form = Form(separated.structure, separated.avals[: len(places)], places)
-        if len(graph) <= _LARGE:
-            return form
-        first: Form = _SEEN.get_or_make(separated.structure, lambda: as_it_is, lambda _: size)
-        return as_it_is if first is as_it_is else form
-
-    avals = as_it_is.avals
-    return _FORMS.get_or_make((graph.structure, avals, numbers), make, lambda _: size)
-
+from tenferro.computegraph import MaterializedGraph
+from tenferro.computegraph._materialize import MaterializedNode
 
 def apart(graph: MaterializedGraph) -> tuple[MaterializedGraph, tuple[int, ...]]:
     """The graph with each use of a number as an input of its own, and which input each one is."""

@@ -12,10 +12,10 @@ import threading
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tenferro.array._apart import apart, form_of
 from tenferro.array._array import EVALUATE, Array, is_traced
 from tenferro.array._convert import YOUNG
 from tenferro.array._errors import ConcretizationError
+from tenferro.array._form import form_of, graph_of
 from tenferro.backend import select_backend
 from tenferro.computegraph import (
     UNKNOWN,
@@ -119,12 +119,11 @@ def _run(graph: MaterializedGraph, operands: Sequence[Any]) -> Sequence[Any]:
     backend = select_backend(None, operands)
     form = form_of(graph)
     given = convert(graph, operands, backend)
-    if form.places is None:
-        return executable(graph, backend)(*given)
     program = PROGRAMS.get(_name(form.structure, form.avals, backend))
     if program is None:
-        program = executable(apart(graph)[0], backend)
-    return program(*[given[i] for i in form.places])  # type: ignore[no-any-return]
+        program = executable(graph_of(graph, form), backend)
+    results = program(*[given[i] for i in form.places])
+    return [results[i] for i in form.results]
 
 
 def convert(graph: MaterializedGraph, operands: Sequence[Any], backend: Backend) -> list[Any]:
