@@ -11,12 +11,13 @@ import inspect
 import re
 import sys
 import types
+from collections.abc import Sequence
 from pathlib import Path
 
 import tenferro as tn
 from tenferro import transforms
 from tenferro.array._registry import FUNCTIONS
-from tenferro.backend import BackendError
+from tenferro.backend import BackendError, LoweringTable
 from tenferro.primitives import DType
 
 GROUPS = {
@@ -36,6 +37,12 @@ PRIMITIVES = """\
 
 What programs consist of below the functions. `tenferro.explain("std::tan")` says more about one.
 A derivative is there unless the result is an integer or a bool, or does not vary.
+"""
+NUMPY = """\
+# NumPy's functions
+
+What of NumPy can be called with arrays of tenferro, what it records, and which backends run that.
+All else raises a `TypeError` that names the function. In a program: `tenferro.numpy_functions()`.
 """
 ERRORS = "Errors have a page of their own: [Errors](../errors.md)."
 
@@ -144,23 +151,44 @@ def dtypes(members: dict[str, object]) -> str:
     return "\n".join([f"# Dtypes\n\n{GROUPS['dtypes'][1]}\n", *head, *rows, ""])
 
 
-def primitives() -> str:
-    """The table of primitives: what each is, which rules it has, and which backends lower it."""
-    host = tn.host()
-    tables = {}
-    for name in host.backends():
+def tables() -> dict[str, LoweringTable]:
+    """The lowerings of each backend that is installed here."""
+    found = {}
+    for name in tn.host().backends():
         try:
-            tables[name] = host.table(name)
-        except BackendError:
+            found[name] = tn.host().table(name)
+        except BackendError:  # its library is not installed
             continue
+    return found
+
+
+def primitives() -> str:
+    """The table of primitives: what each is, whether it varies, and which backends lower it."""
     rows = []
-    for key, cls in host.primitives().items():
+    for key, cls in tn.host().primitives().items():
         says = inspect.cleandoc(cls.__doc__ or "").split("\n")[0].replace("|", "\\|")
         rules = "yes" if can_vary(cls) else "no"
-        runs = [table.status(cls) for table in tables.values()]
+        runs = [table.status(cls) for table in tables().values()]
         rows.append(f"| `{key}` | {says} | {rules} | {' | '.join(runs)} |")
-    head = f"| primitive | meaning | derivative | {' | '.join(tables)} |"
-    return "\n".join([PRIMITIVES, head, "|---" * (3 + len(tables)) + "|", *rows, ""])
+    head = f"| primitive | meaning | derivative | {' | '.join(tables())} |"
+    return "\n".join([PRIMITIVES, head, "|---" * (3 + len(tables())) + "|", *rows, ""])
+
+
+def numpy_table() -> str:
+    """The table of NumPy's functions: what they record, whether they vary, where they run."""
+    rows = []
+    for name, covered in tn.numpy_functions().items():
+        made_of = ", ".join(f"`{primitive}`" for primitive in covered.primitives)
+        keywords = ", ".join(f"`{keyword}`" for keyword in covered.keywords)
+        varies = "yes" if covered.is_differentiable else "no"
+        runs = [b for b, table in tables().items() if runs_all(table, covered.primitives)]
+        rows.append(f"| `{name}` | {made_of} | {varies} | {keywords} | {', '.join(runs)} |")
+    head = "| NumPy | records | derivative | parameters | backends |"
+    return "\n".join([NUMPY, head, "|---|---|---|---|---|", *rows, ""])
+
+
+def runs_all(table: LoweringTable, names: Sequence[str]) -> bool:
+    return all(table.status(f"std::{name}") != "missing" for name in names)
 
 
 def can_vary(cls: type) -> bool:
@@ -179,8 +207,11 @@ def pages() -> dict[str, str]:
         for group, members in groups.items()
         if group != "dtypes"
     }
-    tables = {"reference/dtypes.md": dtypes(groups["dtypes"])}
-    return found | tables | {"reference/primitives.md": primitives()}
+    return found | {
+        "reference/dtypes.md": dtypes(groups["dtypes"]),
+        "reference/numpy.md": numpy_table(),
+        "reference/primitives.md": primitives(),
+    }
 
 
 def main(folder: str) -> None:
