@@ -91,9 +91,9 @@ def var(
     kind = mean_dtype(found.dtype) if dtype is None else DType.of(dtype)
     axis = normalize_axes(axis, found.ndim, "var")
     center = _mean(found, axis, kind, keepdims=True, where=where) if mean is None else mean
-    squares = squared_modulus(found - as_array(center))
+    squares = squared_modulus(among(found - as_array(center), where, 0))
     kind = kind.real_dtype
-    total = sum(squares, axis, kind, keepdims=keepdims, where=where)
+    total = sum(squares, axis, kind, keepdims=keepdims)
     count = _count(found, axis, keepdims, where, kind)
     left = maximum(count - ddof, 0) if isinstance(count, Array) else _positive(count - ddof)
     return into(out, cast(divide(total, left), kind), "var")
