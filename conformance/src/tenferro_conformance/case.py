@@ -72,7 +72,18 @@ class Stored:
         import numpy as np
 
         with np.errstate(all="ignore"):
-            return np.array(numbers, dtype=_widest(dtype)).astype(dtype).reshape(self.shape)
+            return (
+                np.array(numbers, dtype=_widest(dtype)).astype(_native(dtype)).reshape(self.shape)
+            )
+
+
+def _native(dtype: str) -> Any:
+    """What NumPy calls a dtype; bfloat16 is known to it once ml_dtypes is imported."""
+    if dtype == "bfloat16":
+        import ml_dtypes
+
+        return ml_dtypes.bfloat16
+    return dtype
 
 
 def _widest(dtype: str) -> str:

@@ -51,6 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     diff.set_defaults(command=_diff)
     golden = commands.add_parser("golden", help="compute the stored numbers anew (needs mpmath)")
     golden.add_argument("action", choices=("check", "write"))
+    golden.add_argument("families", nargs="*", metavar="FAMILY", help="write only these")
     golden.set_defaults(command=_golden)
     return parser
 
@@ -102,9 +103,8 @@ def _golden(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
     from tenferro_conformance import golden
 
     if arguments.action == "write":
-        print(
-            "\n".join(f"wrote {name}" for name in golden.write(datetime.date.today().isoformat()))
-        )
+        today = datetime.date.today().isoformat()
+        print("\n".join(f"wrote {name}" for name in golden.write(today, arguments.families)))
         return 0
     problems = golden.check()
     print("\n".join(problems) or "stored numbers agree with the oracle")

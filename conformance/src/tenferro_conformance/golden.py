@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -94,7 +94,9 @@ def _to_tensor(stored: Stored) -> Tensor:
     """Stored numbers as exact oracle numbers."""
     from tenferro_conformance.oracle import Tensor, mp
 
-    make = {"f": mp.mpf, "c": mp.mpc}.get(stored.dtype[0], int if stored.dtype != "bool" else bool)
+    make = {"float": mp.mpf, "bfloat": mp.mpf, "complex": mp.mpc, "bool": bool}.get(
+        stored.dtype.rstrip("0123456789"), int
+    )
     return Tensor(stored.shape, tuple(make(entry) for entry in stored.data))
 
 
@@ -133,7 +135,7 @@ def _packed(tensor: Tensor) -> dict[str, Any]:
 
 def _given(stored: Stored) -> dict[str, Any]:
     """An input as JSON data."""
-    if not stored.dtype.startswith(("float", "complex")):
+    if not stored.dtype.startswith(("float", "bfloat", "complex")):
         return {"shape": list(stored.shape), "kind": "exact", "data": list(stored.data)}
     if stored.dtype.startswith("complex"):
         kind, parts = "complex", [p for z in map(complex, stored.data) for p in (z.real, z.imag)]
@@ -232,12 +234,14 @@ def _digest(given: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(given["data"]).encode()).hexdigest()
 
 
-def generate() -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
-    """All entries of all families, and the large arrays, computed anew."""
+def generate(
+    families: Sequence[str] = FAMILIES,
+) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
+    """All entries of these families, and their large arrays, computed anew."""
     arrays: dict[str, Any] = {}
     found = {
         family: {key: _moved_to_npz(key, entry, arrays) for key, entry in _entries(family)}
-        for family in FAMILIES
+        for family in families
     }
     return found, arrays
 
@@ -245,14 +249,15 @@ def generate() -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
 # --- writing and checking -----------------------------------------------------------------------
 
 
-def write(date: str) -> list[str]:
-    """Compute and store everything; returns the names of the files written."""
+def write(date: str, only: Sequence[str] = ()) -> list[str]:
+    """Compute and store everything, or these families only; returns the names of the files."""
     import mpmath
     import numpy as np
 
     from tenferro_conformance.oracle import DIGITS
 
-    families, arrays = generate()
+    families, arrays = generate(only or FAMILIES)
+    arrays |= _kept_arrays(families)
     for family, entries in families.items():
         header = {"schema": SCHEMA, "generator": "tenferro_conformance.oracle",
                   "mpmath": mpmath.__version__,
@@ -263,12 +268,24 @@ def write(date: str) -> list[str]:
         )
         (FOLDER / f"{family}.json").write_text(f'{{{head}, "entries": {{\n{lines}\n}}}}\n')
     np.savez(FOLDER / "large.npz", **{name: arrays[name] for name in sorted(arrays)})
-    names = [*(f"{family}.json" for family in sorted(families)), "large.npz"]
+    stored = [f"{family}.json" for family in sorted(FAMILIES)]
+    names = [*(name for name in stored if (FOLDER / name).exists()), "large.npz"]
     lines = "".join(
         f"{hashlib.sha256((FOLDER / name).read_bytes()).hexdigest()}  {name}\n" for name in names
     )
     (FOLDER / "MANIFEST.sha256").write_text(lines)
-    return names
+    return [*(f"{family}.json" for family in sorted(families)), "large.npz"]
+
+
+def _kept_arrays(written: Collection[str]) -> dict[str, Any]:
+    """The large arrays of the families that are not written now."""
+    import numpy as np
+
+    others = {t.primitive for family in FAMILIES if family not in written for t in tables(family)}
+    if not others:
+        return {}
+    stored = np.load(FOLDER / "large.npz", allow_pickle=False)
+    return {name: stored[name] for name in stored.files if name.split("/", 1)[0] in others}
 
 
 def _dumps(entry: Mapping[str, Any]) -> str:

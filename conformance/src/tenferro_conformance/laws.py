@@ -154,7 +154,9 @@ def _working_dtype(out: Outcome) -> str:
     """The least precise floating dtype that a case touches."""
     outputs = [key.aval.dtype.name for key in out.recorder.outputs.values() if key is not None]
     dtypes = [*outputs, *(x.dtype for x in out.case.inputs)]
-    return "float32" if {"float32", "complex64"} & set(dtypes) else "float64"
+    narrow = {"complex64": "float32"}
+    touched = {narrow.get(dtype, dtype) for dtype in dtypes}
+    return next((d for d in ("bfloat16", "float16", "float32") if d in touched), "float64")
 
 
 def require_double_transpose(out: Outcome) -> None:

@@ -96,6 +96,17 @@ def _logistic(x: Any) -> Any:
     return 1 / (1 + mp.exp(-x))
 
 
+def _rem(x: Any, y: Any) -> Any:
+    if isinstance(x, int):
+        return abs(x) % abs(y) * (-1 if x < 0 else 1)
+    quotient = x / y
+    return x - y * (mp.floor(quotient) if quotient > 0 else mp.ceil(quotient))
+
+
+def _polygamma(params: Params, x: Tensor) -> Tensor:
+    return x.map(lambda e: mp.polygamma(params["order"], e))
+
+
 def _real(z: Any) -> Any:
     return z.real if isinstance(z, mp.mpc | complex) else z
 
@@ -245,6 +256,44 @@ def _product(found: list[Any]) -> Any:
     return total
 
 
+def _cumulative(fold: Callable[[list[Any]], Any]) -> Callable[..., Tensor]:
+    def apply(params: Params, x: Tensor) -> Tensor:
+        axis = params["axis"]
+
+        def entry(index: Index) -> Any:
+            last = range(index[axis], x.shape[axis]) if params["reverse"] else range(index[axis] + 1)
+            return fold([x[(*index[:axis], k, *index[axis + 1 :])] for k in last])
+
+        return Tensor.make(x.shape, entry)
+
+    return apply
+
+
+# --- sorting ------------------------------------------------------------------------------------
+
+
+def _sort(params: Params, x: Tensor) -> Tensor:
+    """One operand, without nan."""
+    axis = params["dimension"]
+
+    def entry(index: Index) -> Any:
+        line = [x[(*index[:axis], k, *index[axis + 1 :])] for k in range(x.shape[axis])]
+        return sorted(line, key=lambda e: (e.real, e.imag))[index[axis]]
+
+    return Tensor.make(x.shape, entry)
+
+
+def _searchsorted(params: Params, rows: Tensor, values: Tensor) -> Tensor:
+    batch = len(rows.shape) - 1
+    counts = (lambda a, v: a < v) if params["side"] == "left" else (lambda a, v: a <= v)
+
+    def entry(index: Index) -> int:
+        row = [rows[(*index[:batch], k)] for k in range(rows.shape[-1])]
+        return sum(counts(a, values[index]) for a in row)
+
+    return Tensor.make(values.shape, entry)
+
+
 # --- contraction and indexing -------------------------------------------------------------------
 
 
@@ -312,28 +361,34 @@ def _corner(indices: Tensor, batch: Sequence[int], mapped: Sequence[int], rank: 
     return corner
 
 
-def _scatter_add(params: Params, x: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
-    window_dims, inserted = params["update_window_dims"], params["inserted_window_dims"]
-    mapped, mode = params["scatter_dims_to_operand_dims"], params["mode"]
-    rank = len(x.shape)
-    kept = [d for d in range(rank) if d not in inserted]
-    sizes = [1] * rank
-    for d, axis in zip(kept, window_dims, strict=True):
-        sizes[d] = updates.shape[axis]
-    out = {index: x[index] for index in _indices(x.shape)}
-    for at in _indices(updates.shape):
-        corner = _corner(
-            indices, [k for d, k in enumerate(at) if d not in window_dims], mapped, rank
-        )
-        if mode == "clip":
-            corner = [min(max(c, 0), n - s) for c, n, s in zip(corner, x.shape, sizes, strict=True)]
-        elif any(c < 0 or c + s > n for c, n, s in zip(corner, x.shape, sizes, strict=True)):
-            continue
-        place = list(corner)
+def _scatter(combine: Callable[[Any, Any], Any]) -> Callable[..., Tensor]:
+    """Updates in the order of their positions, each combined with what is there."""
+
+    def apply(params: Params, x: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
+        window_dims, inserted = params["update_window_dims"], params["inserted_window_dims"]
+        mapped, mode = params["scatter_dims_to_operand_dims"], params["mode"]
+        rank = len(x.shape)
+        kept = [d for d in range(rank) if d not in inserted]
+        sizes = [1] * rank
         for d, axis in zip(kept, window_dims, strict=True):
-            place[d] += at[axis]
-        out[tuple(place)] = out[tuple(place)] + updates[at]
-    return Tensor.make(x.shape, lambda index: out[index])
+            sizes[d] = updates.shape[axis]
+        out = {index: x[index] for index in _indices(x.shape)}
+        batch_dims = [d for d in range(len(updates.shape)) if d not in window_dims]
+        in_turn = sorted(_indices(updates.shape), key=lambda at: [at[d] for d in batch_dims])
+        for at in in_turn:
+            corner = _corner(indices, [at[d] for d in batch_dims], mapped, rank)
+            reach = list(zip(corner, x.shape, sizes, strict=True))
+            if mode == "clip":
+                corner = [min(max(c, 0), n - s) for c, n, s in reach]
+            elif any(c < 0 or c + s > n for c, n, s in reach):
+                continue
+            place = list(corner)
+            for d, axis in zip(kept, window_dims, strict=True):
+                place[d] += at[axis]
+            out[tuple(place)] = combine(out[tuple(place)], updates[at])
+        return Tensor.make(x.shape, lambda index: out[index])
+
+    return apply
 
 
 def _clamped(starts: Sequence[Tensor], shape: Sequence[int], sizes: Sequence[int]) -> list[int]:
@@ -377,6 +432,7 @@ _REFERENCES: dict[str, Callable[..., Tensor]] = {
     "square": _elementwise(lambda x: x * x),
     "sqrt": _elementwise(mp.sqrt),
     "rsqrt": _elementwise(lambda x: 1 / mp.sqrt(x)),
+    "cbrt": _elementwise(lambda x: mp.sign(x) * mp.cbrt(abs(x))),
     "exp": _elementwise(mp.exp),
     "log": _elementwise(mp.log),
     "expm1": _elementwise(lambda x: mp.exp(x) - 1),
@@ -386,7 +442,37 @@ _REFERENCES: dict[str, Callable[..., Tensor]] = {
     "tan": _elementwise(mp.tan),
     "tanh": _elementwise(mp.tanh),
     "logistic": _elementwise(_logistic),
+    "exp2": _elementwise(lambda x: mp.exp(x * mp.log(2))),
+    "log2": _elementwise(lambda x: mp.log(x) / mp.log(2)),
+    "log10": _elementwise(lambda x: mp.log(x) / mp.log(10)),
+    "logaddexp": _elementwise(lambda x, y: mp.log(mp.exp(x) + mp.exp(y))),
+    "asin": _elementwise(mp.asin),
+    "acos": _elementwise(mp.acos),
+    "atan": _elementwise(mp.atan),
+    "atan2": _elementwise(mp.atan2),
+    "hypot": _elementwise(mp.hypot),
+    "sinh": _elementwise(mp.sinh),
+    "cosh": _elementwise(mp.cosh),
+    "asinh": _elementwise(mp.asinh),
+    "acosh": _elementwise(mp.acosh),
+    "atanh": _elementwise(mp.atanh),
     "erf": _elementwise(mp.erf),
+    "erfc": _elementwise(mp.erfc),
+    "erfinv": _elementwise(mp.erfinv),
+    "lgamma": _elementwise(lambda x: mp.log(abs(mp.gamma(x)))),
+    "digamma": _elementwise(mp.digamma),
+    "polygamma": _polygamma,
+    "floor": _elementwise(mp.floor),
+    "ceil": _elementwise(mp.ceil),
+    "round": _elementwise(mp.nint),
+    "rem": _elementwise(_rem),
+    "copysign": _elementwise(lambda x, y: abs(x) * mp.sign(y)),
+    "bitwise_and": _elementwise(lambda x, y: x & y),
+    "bitwise_or": _elementwise(lambda x, y: x | y),
+    "bitwise_xor": _elementwise(lambda x, y: x ^ y),
+    "bitwise_not": _elementwise(lambda x: ~x),
+    "shift_left": _elementwise(lambda x, count: x << count),
+    "shift_right": _elementwise(lambda x, count: x >> count),
     "eq": _elementwise(lambda x, y: x == y),
     "ne": _elementwise(lambda x, y: x != y),
     "lt": _elementwise(lambda x, y: x < y),
@@ -413,15 +499,29 @@ _REFERENCES: dict[str, Callable[..., Tensor]] = {
     "reverse": _reverse,
     "convert": _convert,
     "stop_gradient": _elementwise(lambda x: x),
+    "optimization_barrier": _elementwise(lambda x: x),
     "reduce_sum": _reduction(sum),
     "reduce_prod": _reduction(_product),
     "reduce_max": _reduction(max),
     "reduce_min": _reduction(min),
+    "reduce_and": _reduction(all),
+    "reduce_or": _reduction(any),
+    "cumsum": _cumulative(sum),
+    "cumprod": _cumulative(_product),
+    "cummax": _cumulative(max),
+    "cummin": _cumulative(min),
+    "cumlogsumexp": _cumulative(lambda found: mp.log(sum(map(mp.exp, found)))),
+    "sort": _sort,
+    "searchsorted": _searchsorted,
     "argmax": _arg_reduction(max),
     "argmin": _arg_reduction(min),
     "dot_general": _dot_general,
     "gather": _gather,
-    "scatter_add": _scatter_add,
+    "scatter": _scatter(lambda old, new: new),
+    "scatter_add": _scatter(lambda old, new: old + new),
+    "scatter_mul": _scatter(lambda old, new: old * new),
+    "scatter_max": _scatter(max),
+    "scatter_min": _scatter(min),
     "dynamic_slice": _dynamic_slice,
     "dynamic_update_slice": _dynamic_update_slice,
 }

@@ -21,7 +21,11 @@ __all__ = ["Exclude", "Profile", "Tol", "until_has_passed", "validate"]
 
 #: Words for `Profile.features`; a case whose features are not all open is `unsupported`.
 FEATURES = frozenset(
-    {"f64", "complex", "int64", "dynamic_shape", "control_flow", "inplace", "sharding", "checks"}
+    {
+        *("f64", "complex", "int64", "f16", "bf16"),
+        "ints",  # the integers beside int32 and int64
+        *("dynamic_shape", "control_flow", "inplace", "sharding", "checks"),
+    }
 )
 
 

@@ -100,7 +100,7 @@ def same_bits(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> bool:
     """Equal shape, dtype and bits; any NaN equals any NaN, but −0 is not 0."""
     if a.shape != b.shape or a.dtype != b.dtype:
         return False
-    if a.dtype.kind not in "fc":
+    if a.dtype.kind not in "fc" and a.dtype.name != "bfloat16":
         return bool(np.array_equal(a, b))
     x, y = _parts(a), _parts(b)
     both_nan = np.isnan(x) & np.isnan(y)

@@ -16,8 +16,9 @@ from tenferro_conformance.samples.table import Table
 __all__ = ["FAMILIES", "load_cases", "load_error_cases", "tables"]
 
 FAMILIES = (
-    "arithmetic", "comparison", "complex", "constants", "contraction", "elementwise", "indexing",
-    "reduction", "structural",
+    "arithmetic", "bitwise", "comparison", "complex", "constants", "contraction", "cumulative",
+    "elementwise", "hyperbolic", "indexing", "reduction", "rounding", "scattering", "sorting",
+    "special", "structural", "trigonometric",
 )  # fmt: skip
 
 

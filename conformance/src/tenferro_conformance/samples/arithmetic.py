@@ -1,4 +1,4 @@
-"""Samples of the arithmetic family: add … rsqrt. Rules of the conventions table stand here as named
+"""Samples of the arithmetic family: add … cbrt. Rules of the conventions table stand here as named
 rows.
 
 Special values are stated; everything else comes from the oracle. Read `table.py` for what the
@@ -18,9 +18,11 @@ from tenferro_conformance.samples.table import (
     F64,
     FLOATS,
     INTS,
-    Grid,
+    SIGNED,
+    UNSIGNED,
     Row,
     Table,
+    away,
     cgrid,
     elementwise_rows,
     grid,
@@ -40,16 +42,6 @@ _c = partial(cgrid, 2)
 _c_far = partial(cgrid, 1, offset=2 + 1j)
 
 
-def _away(low: float, high: float) -> Callable[..., Grid]:
-    """Numbers of both signs, |x| in [low, high]: away from zero."""
-
-    def make(*shape: int) -> Grid:
-        numbers = grid(low, high, *shape).flat
-        return Grid(shape, tuple(x if i % 2 else -x for i, x in enumerate(numbers)))
-
-    return make
-
-
 def _binary_specials(nans: Any, infs: Any, zeros: Any) -> tuple[Row, ...]:
     """Stated results for (NaN, 1), (1, NaN); (inf, 1), (inf, −inf), (−inf, −inf); (−0, −0), (−0,
     0).
@@ -62,9 +54,7 @@ def _binary_specials(nans: Any, infs: Any, zeros: Any) -> tuple[Row, ...]:
 
 
 def _wraps(*inputs: Callable[[int], Any], result: Callable[[int], Any]) -> tuple[Row, ...]:
-    """Two's-complement wrap at the ends of int32 and int64; the argument is the
-    smallest integer.
-    """
+    """Two's-complement wrap at the ends of the signed dtypes; the argument is the smallest one."""
     return tuple(
         Row(
             edge="wrap",
@@ -73,8 +63,21 @@ def _wraps(*inputs: Callable[[int], Any], result: Callable[[int], Any]) -> tuple
             expected=result(low),
             note="convention 10: integers wrap in two's complement",
         )
-        for dtype, low in (("int32", -(2**31)), ("int64", -(2**63)))
+        for dtype in SIGNED
+        for low in (-(2 ** (int(dtype[3:]) - 1)),)
     )
+
+
+def _wraps_unsigned(
+    x: Callable[[int], Any], y: Any, result: Callable[[int], Any]
+) -> tuple[Row, ...]:
+    """The same for unsigned integers; the argument is the largest one."""
+    return tuple(
+        Row(edge="wrap", dtypes=(dtype,), inputs=(x(top), y), expected=result(top),
+            note="convention 10: integers wrap in two's complement")
+        for dtype in UNSIGNED
+        for top in (2 ** int(dtype[4:]) - 1,)
+    )  # fmt: skip
 
 
 ADD = table(
@@ -82,6 +85,7 @@ ADD = table(
     *elementwise_rows(_wide, _other, complex_inputs=(_c, _c_far), integer_inputs=(_ints, _counts)),
     *_binary_specials([nan] * 3, [inf, nan, -inf], [-0.0, 0.0]),
     *_wraps(lambda low: [-low - 1, low], lambda low: [1, -1], result=lambda low: [low, -low - 1]),
+    *_wraps_unsigned(lambda top: [top], [2], result=lambda top: [1]),
     Row(edge="large", inputs=(grid(-2, 2, 70, 41), grid(-5, 9, 70, 41)), dtypes=FLOATS),
     level=1, tol="rounded",
 )  # fmt: skip
@@ -90,6 +94,7 @@ SUB = table(
     *elementwise_rows(_wide, _other, complex_inputs=(_c, _c_far), integer_inputs=(_ints, _counts)),
     *_binary_specials([nan] * 3, [inf, inf, nan], [0.0, -0.0]),
     *_wraps(lambda low: [low, -low - 1], lambda low: [1, -1], result=lambda low: [-low - 1, low]),
+    *_wraps_unsigned(lambda top: [0, top], [1, 1], result=lambda top: [top, top - 1]),
     level=1, tol="rounded",
 )  # fmt: skip
 MUL = table(
@@ -97,6 +102,7 @@ MUL = table(
     *elementwise_rows(_wide, _other, complex_inputs=(_c, _c_far), integer_inputs=(_ints, _counts)),
     *_binary_specials([nan] * 3, [inf, -inf, inf], [0.0, -0.0]),
     *_wraps(lambda low: [-low - 1, low], lambda low: [2, -1], result=lambda low: [-2, low]),
+    *_wraps_unsigned(lambda top: [top], [2], result=lambda top: [top - 1]),
     Row(edge="transpose_conjugates", inputs=([2 + 1j], [1 + 0j]), dtypes=COMPLEX, expected=[2 + 1j],
         wrt=(1,),
         tangents=([1 + 0j],), derivative=[2 + 1j],
@@ -105,14 +111,14 @@ MUL = table(
 )  # fmt: skip
 DIV = table(
     "std::div",
-    *elementwise_rows(_wide, _away(0.5, 3), complex_inputs=(_c, _c_far), integer_inputs=(_ints,
+    *elementwise_rows(_wide, away(0.5, 3), complex_inputs=(_c, _c_far), integer_inputs=(_ints,
         _counts),
                       domain=Domain(nonzero=True)),
     *_binary_specials([nan] * 3, [inf, nan, nan], [nan, nan]),
     Row(edge="by_zero", inputs=([1.0, -1.0, 1.0], [0.0, 0.0, -0.0]), expected=[inf, -inf, -inf]),
     *_wraps(lambda low: [low, 7], lambda low: [-1, 2], result=lambda low: [low, 3]),
-    Row(edge="truncates", inputs=([7, -7, 7, -7], [2, 2, -2, -2]), dtypes=INTS, expected=[3, -3, -3,
-        3],
+    Row(edge="truncates", inputs=([7, -7, 7, -7], [2, 2, -2, -2]), dtypes=SIGNED,
+        expected=[3, -3, -3, 3],
         note="convention 10: integer division truncates in the IR"),
     level=1, tol="rounded", tol_complex="complex",
 )  # fmt: skip
@@ -133,7 +139,7 @@ def _magnitude(dtype: str) -> str:
 
 ABS = table(
     "std::abs",
-    *elementwise_rows(_away(0.25, 3), integer_inputs=(_ints,)),
+    *elementwise_rows(away(0.25, 3), integer_inputs=(_ints,)),
     Row(edge="complex", inputs=(_c_far(2, 3),), dtypes=COMPLEX, out=_magnitude, wrt=(0,),
         tol="complex"),
     Row(edge="nan", inputs=([nan],), expected=[nan]),
@@ -155,7 +161,7 @@ ABS = table(
 )  # fmt: skip
 SIGN = table(
     "std::sign",
-    *elementwise_rows(_away(0.25, 3), integer_inputs=(_ints,)),
+    *elementwise_rows(away(0.25, 3), integer_inputs=(_ints,)),
     Row(edge="complex", inputs=([3 + 4j, -5 + 0j, 0j, 0.5j],), dtypes=COMPLEX, expected=[0.6 + 0.8j,
         -1 + 0j, 0j, 1j],
         tol="complex", note="sign of a complex number is z/|z|, and 0 at 0"),
@@ -181,6 +187,10 @@ def _extremum(name: str, nans: Any, infs: Any, tie: Any) -> Table:
             order=1, smooth=False,
             tangents=([2.0, 2.0, 2.0], [4.0, 4.0, 4.0]), derivative=tie[1],
             note="convention 3: ties share equally among active sides"),
+        Row(edge="nan_wins", inputs=([nan, 1.0, nan], [1.0, nan, nan]), expected=nans, wrt=(0, 1),
+            order=1, smooth=False,
+            tangents=([2.0, 2.0, 2.0], [4.0, 4.0, 4.0]), derivative=[3.0, 3.0, 3.0],
+            note="convention 3: beside a nan no side loses, so both share"),
         Row(edge="infinite", inputs=([inf, -inf], [0.0, 0.0]), expected=tie[2], wrt=(0,), order=1,
             smooth=False,
             tangents=([1.0, 1.0],), derivative=tie[3], note="convention 5: masks hold at infinity"),
@@ -205,6 +215,14 @@ CLAMP = table(
     *elementwise_rows(partial(grid, -1.5, -0.5), partial(grid, -3, 3), partial(grid, 0.5, 2),
                       integer_inputs=(partial(igrid, -3, 0), _ints, partial(igrid, 1, 4))),
     Row(edge="nan", inputs=([0.0], [nan], [1.0]), expected=[nan]),
+    Row(edge="nan_wins", inputs=([0.0, nan, 0.0], [nan, 0.5, 0.5], [1.0, 1.0, nan]),
+        expected=[nan] * 3, wrt=(0, 1, 2), order=1, smooth=False,
+        tangents=([1.0, 1.0, 1.0], [2.0, 2.0, 2.0], [4.0, 4.0, 4.0]), derivative=[7.0, 7.0, 6.0],
+        note="convention 3: whoever is not known to be beyond a bound is active, a nan included"),
+    Row(edge="crossed_bounds", inputs=([2.0, 2.0, 2.0], [0.0, 1.5, 3.0], [1.0, 1.0, 1.0]),
+        expected=[1.0, 1.0, 1.0], wrt=(0, 2), order=1, smooth=False,
+        tangents=([1.0, 1.0, 1.0], [4.0, 4.0, 4.0]), derivative=[4.0, 4.0, 4.0],
+        note="convention 3: lo > hi behaves as min(max(x, lo), hi)"),
     Row(edge="inf", inputs=([-1.0, -1.0], [inf, -inf], [1.0, 1.0]), expected=[1.0, -1.0], wrt=(1,),
         order=1, smooth=False,
         tangents=([1.0, 1.0],), derivative=[0.0, 0.0], note="convention 5: masks hold at infinity"),
@@ -223,8 +241,10 @@ POW = table(
     "std::pow",
     *elementwise_rows(_positive, partial(grid, -2, 3), complex_inputs=(_c_far, _c),
         domain=Domain(low=0.0)),
-    Row(edge="integers", inputs=([2, -3, 5, 0, -1], [5, 3, 0, 0, 7]), dtypes=INTS, expected=[32,
+    Row(edge="integers", inputs=([2, -3, 5, 0, -1], [5, 3, 0, 0, 7]), dtypes=SIGNED, expected=[32,
         -27, 1, 1, -1]),
+    Row(edge="unsigned", inputs=([2, 3, 5, 0], [5, 3, 0, 0]), dtypes=UNSIGNED,
+        expected=[32, 27, 1, 1]),
     Row(edge="nan", inputs=([nan, nan, 1.0], [2.0, 0.0, nan]), expected=[nan, 1.0, 1.0]),
     Row(edge="inf", inputs=([inf, inf, 2.0, 2.0], [2.0, -1.0, inf, -inf]), expected=[inf, 0.0, inf,
         0.0]),
@@ -245,7 +265,7 @@ def _powers(exponent: int, edge: str) -> tuple[Row, ...]:
     return (
         Row(
             edge=edge,
-            inputs=(_away(0.5, 2)(2, 3),),
+            inputs=(away(0.5, 2)(2, 3),),
             params=params,
             wrt=(0,),
             domain=Domain(nonzero=exponent < 0),
@@ -256,7 +276,7 @@ def _powers(exponent: int, edge: str) -> tuple[Row, ...]:
 
 INTEGER_POW = table(
     "std::integer_pow",
-    *elementwise_rows(_away(0.5, 2), params={"exponent": 3}),
+    *elementwise_rows(away(0.5, 2), params={"exponent": 3}),
     *_powers(2, "two"),
     *_powers(5, "five"),
     *_powers(-1, "minus_one"),
@@ -276,6 +296,10 @@ INTEGER_POW = table(
         note="convention 6: integer powers are exact at negative x"),
     Row(edge="integers", inputs=([2, -3, 0, 7],), params={"exponent": 3}, dtypes=INTS, expected=[8,
         -27, 0, 343]),
+    Row(edge="narrow_integers", inputs=([2, -3, 0, 5],), params={"exponent": 3},
+        dtypes=("int8", "int16"), expected=[8, -27, 0, 125]),
+    Row(edge="unsigned", inputs=([2, 3, 0, 5],), params={"exponent": 3}, dtypes=UNSIGNED,
+        expected=[8, 27, 0, 125]),
     Row(edge="nan", inputs=([nan],), params={"exponent": 3}, expected=[nan]),
     Row(edge="inf", inputs=([inf, -inf],), params={"exponent": 3}, expected=[inf, -inf]),
     level=1, tol="elementary", tol_complex="complex",
@@ -310,7 +334,23 @@ RSQRT = table(
     level=1, tol="elementary", tol_complex="complex",
 )  # fmt: skip
 
+CBRT = table(
+    "std::cbrt",
+    *elementwise_rows(away(0.25, 3), domain=Domain(nonzero=True)),
+    Row(edge="nan", inputs=([nan],), expected=[nan]),
+    Row(edge="inf", inputs=([inf, -inf],), expected=[inf, -inf]),
+    Row(edge="negative_zero", inputs=([-0.0, 0.0],), expected=[-0.0, 0.0]),
+    Row(edge="zero", inputs=([0.0, 8.0],), expected=[0.0, 2.0], wrt=(0,), order=1, smooth=False,
+        tangents=([1.0, 1.0],), derivative=[inf, 1 / 12], note="the derivative at 0 is inf"),
+    Row(edge="tiny", inputs=([2.0**-99, -(2.0**-99)],), dtypes=FLOATS,
+        expected=[2.0**-33, -(2.0**-33)], wrt=(0,), order=1, smooth=False, tangents=([1.0, 1.0],),
+        derivative=[2.0**66 / 3, 2.0**66 / 3], note="the square of the root is not formed"),
+    Row(edge="tiny", inputs=([2.0**-24],), dtypes=("float16",), expected=[2.0**-8], wrt=(0,),
+        order=1, smooth=False, tangents=([1.0],), derivative=[2.0**16 / 3]),
+    level=1, tol="elementary",
+)  # fmt: skip
+
 TABLES: tuple[Table, ...] = (
     ADD, SUB, MUL, DIV, NEG, ABS, SIGN, MAXIMUM, MINIMUM, CLAMP, POW, INTEGER_POW, SQUARE, SQRT,
-    RSQRT,
+    RSQRT, CBRT,
 )  # fmt: skip

@@ -14,6 +14,7 @@ from tenferro_conformance.samples.table import (
     F64,
     FLOATS,
     INTS,
+    RARE,
     Row,
     Table,
     cgrid,
@@ -26,6 +27,7 @@ from tenferro_conformance.samples.table import (
 __all__ = ["TABLES"]
 
 inf, nan = float("inf"), float("nan")
+_PLACES = ([True, True, False, False], [True, False, True, False])
 _LEFT, _RIGHT = [1.0, 2.0, 3.0, -0.5], [2.0, 2.0, 1.0, -0.5]
 
 
@@ -34,6 +36,7 @@ def _comparison(
 ) -> Table:
     rows = [
         Row(edge="wide", inputs=([_LEFT, _RIGHT], [_RIGHT, _LEFT]), out="bool"),
+        Row(edge="other_dtypes", inputs=([1, 2, 3], [2, 2, 1]), dtypes=RARE, out="bool"),
         Row(edge="scalar", inputs=(1.5, 2.5), out="bool"),
         Row(edge="empty", inputs=(grid(0, 1, 0, 3), grid(0, 1, 0, 3)), dtypes=F64, out="bool"),
         Row(
@@ -72,6 +75,8 @@ def _comparison(
             expected=[at_zero] * 2,
         ),
     ]
+    if ordered:
+        rows.append(Row(edge="booleans", inputs=_PLACES, dtypes=BOOL))
     if not ordered:
         rows.append(
             Row(
@@ -126,6 +131,8 @@ SELECT = table(
     Row(edge="integers", inputs=(_PRED, igrid(0, 5, 2, 3), igrid(-5, 0, 2, 3)), kinds=("bool", None,
         None), dtypes=INTS),
     Row(edge="booleans", inputs=([True, False], [True, True], [False, False]), dtypes=BOOL),
+    Row(edge="other_dtypes", inputs=(_PRED, igrid(0, 5, 2, 3), igrid(5, 9, 2, 3)), kinds=("bool",
+        None, None), dtypes=RARE),
     Row(edge="non_contiguous", inputs=(_PRED, grid(-1, 1, 2, 3), grid(-3, 3, 2, 3)), kinds=("bool",
         None, None), dtypes=F64,
         wrt=(1,), order=1, layout="strided"),

@@ -10,12 +10,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenferro_conformance.samples.table import BOOL, COMPLEX, F64, FLOATS, INTS, Row, Table, table
+from tenferro_conformance.samples.table import (
+    ALL_INTS,
+    BOOL,
+    COMPLEX,
+    F64,
+    FLOATS,
+    HALF,
+    INTS,
+    Row,
+    Table,
+    table,
+)
 
 __all__ = ["TABLES"]
 
 inf, nan = float("inf"), float("nan")
-_SMALL = ("int8", "int16", "uint8", "uint16", "uint32", "uint64")
 
 
 def _same(dtype: str) -> str:
@@ -38,7 +48,8 @@ CONSTANT = table(
     Row(edge="empty", inputs=(), params=_full(1.0, (2, 0)), dtypes=F64, expected=[[], []]),
     Row(edge="complex", inputs=(), params=_full(1 + 2j, (2,)), dtypes=COMPLEX, expected=[1 + 2j,
         1 + 2j]),
-    Row(edge="integers", inputs=(), params=_full(7, (3,)), dtypes=INTS + _SMALL, expected=[7, 7, 7],
+    Row(edge="integers", inputs=(), params=_full(7, (3,)), dtypes=ALL_INTS + HALF,
+        expected=[7, 7, 7],
         note="convention 11: the dtypes are int8 … uint64, float16 … complex128, bool"),
     Row(edge="beyond_double", inputs=(), params=_full(2**62 + 1), dtypes=("int64",),
         expected=2**62 + 1),
@@ -51,7 +62,7 @@ CONSTANT = table(
 )  # fmt: skip
 IOTA = table(
     "std::iota",
-    Row(edge="wide", inputs=(), params=_iota((2, 3), 1), dtypes=FLOATS + COMPLEX + INTS,
+    Row(edge="wide", inputs=(), params=_iota((2, 3), 1), dtypes=FLOATS + COMPLEX + ALL_INTS + HALF,
         expected=[[0, 1, 2]] * 2),
     Row(edge="tall", inputs=(), params=_iota((3, 2), 0), dtypes=INTS, expected=[[0, 0], [1, 1], [2,
         2]]),

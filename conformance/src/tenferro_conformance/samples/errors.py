@@ -68,6 +68,14 @@ _ANALYTIC = (
     "sqrt",
     "rsqrt",
 )
+_REAL = ("cbrt", "erf", "erfc", "erfinv", "lgamma", "digamma", "floor", "ceil", "round")
+_REAL_PAIRS = ("atan2", "hypot", "logaddexp", "nextafter", "copysign")
+_HOLOMORPHIC = (
+    *("exp2", "log2", "log10", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh"),
+)
+_BITWISE = ("bitwise_and", "bitwise_or", "bitwise_xor")
+_SHIFTS = ("shift_left", "shift_right")
+_PAIRS = (*_BINARY, *_REAL_PAIRS, "rem", *_BITWISE, *_SHIFTS)
 _ORDERED = ("maximum", "minimum", "lt", "le", "gt", "ge")
 _LOGICAL = ("logical_and", "logical_or", "logical_xor")
 _REDUCTIONS = ("reduce_sum", "reduce_prod", "reduce_max", "reduce_min")
@@ -114,12 +122,14 @@ def _refused_data(
 
 ERROR_CASES: tuple[ErrorCase, ...] = (
     *_refused_data("div", "integer_by_zero", ZeroDivisionError, [1, 2], [0, 1]),
+    *_refused_data("rem", "integer_by_zero", ZeroDivisionError, [1, 2], [0, 1]),
     *_refused_data("pow", "negative_integer_power", ValueError, [2, 3], [-1, 2]),
     *(_refused(n, "bad_shape", [_F23, _F32], ShapeMismatchError, {**_SHAPES, "shapes": ((2, 3), (3,
-        2))}) for n in _BINARY),
-    *(_refused(n, "no_broadcast", [_F23, _SCALAR], ShapeMismatchError, _SHAPES) for n in _BINARY),
-    *(_refused(n, "no_promotion", [_F23, _S23], DTypeMismatchError, _DTYPES) for n in _BINARY),
-    *(_refused(n, "no_integers", [_I23], DTypeMismatchError, _DTYPES) for n in _ANALYTIC),
+        2))}) for n in _PAIRS),
+    *(_refused(n, "no_broadcast", [_F23, _SCALAR], ShapeMismatchError, _SHAPES) for n in _PAIRS),
+    *(_refused(n, "no_promotion", [_F23, _S23], DTypeMismatchError, _DTYPES) for n in _PAIRS),
+    *(_refused(n, "no_integers", [_I23], DTypeMismatchError, _DTYPES)
+      for n in (*_ANALYTIC, *_HOLOMORPHIC, *_REAL, "is_finite")),
     *(_refused(n, "no_order", [_C23, _C23], DTypeMismatchError, _DTYPES) for n in _ORDERED),
     *(_refused(n, "bool_only", [_I23, _I23], DTypeMismatchError, _DTYPES) for n in _LOGICAL),
     *(_refused(n, "bad_axis", [_F23], AxisError, {**_parameter("axes"), "value": (2,)},
@@ -135,7 +145,23 @@ ERROR_CASES: tuple[ErrorCase, ...] = (
     *(_refused(n, "float_positions", [_F23], DTypeMismatchError, _DTYPES, axis=0,
         dtype="float64") for n in ("argmax", "argmin")),
     _refused("logical_not", "bool_only", [_I23], DTypeMismatchError, _DTYPES),
-    _refused("erf", "no_complex", [_C23], DTypeMismatchError, _DTYPES),
+    *(_refused(n, "no_complex", [_C23], DTypeMismatchError, _DTYPES) for n in _REAL),
+    *(_refused(n, "no_complex", [_C23, _C23], DTypeMismatchError, _DTYPES)
+      for n in (*_REAL_PAIRS, "rem")),
+    *(_refused(n, "no_integers", [_I23, _I23], DTypeMismatchError, _DTYPES) for n in _REAL_PAIRS),
+    *(_refused(n, "no_floats", [_F23, _F23], DTypeMismatchError, _DTYPES)
+      for n in (*_BITWISE, *_SHIFTS)),
+    *(_refused(n, "no_bool", [_B23, _B23], DTypeMismatchError, _DTYPES) for n in (*_SHIFTS, "rem")),
+    _refused("bitwise_not", "no_floats", [_F23], DTypeMismatchError, _DTYPES),
+    _refused("polygamma", "bad_order", [_F23], InvalidParameterError, {**_parameter("order"),
+        "value": 0}, order=0),
+    _refused("polygamma", "no_complex", [_C23], DTypeMismatchError, _DTYPES, order=1),
+    _refused("bitcast", "bad_width", [_F23], DTypeMismatchError, _DTYPES, dtype="int32"),
+    _refused("bitcast", "no_complex", [_C23], DTypeMismatchError, _DTYPES, dtype="complex128"),
+    _refused("optimization_barrier", "miscounted", [_F23], InvalidParameterError,
+        {**_parameter("count"), "value": 2}, count=2),
+    _refused("optimization_barrier", "nothing", [], InvalidParameterError, _parameter("count"),
+        count=0),
     _refused("neg", "no_bool", [_B23], DTypeMismatchError, _DTYPES),
     _refused("clamp", "bad_shape", [_SCALAR, _F23, _SCALAR], ShapeMismatchError, _SHAPES),
     _refused("clamp", "no_order", [_C23, _C23, _C23], DTypeMismatchError, _DTYPES),

@@ -1,7 +1,7 @@
 """Samples of the structural family: reshape transpose broadcast_in_dim slice pad concatenate
-reverse convert stop_gradient.
+reverse convert stop_gradient bitcast optimization_barrier.
 
-All but convert and stop_gradient move numbers and never change one, so everything is exact,
+All but the last four move numbers and never change one, so everything is exact,
 on every dtype. Read `table.py` for what
 the fields of a row mean.
 """
@@ -12,13 +12,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from tenferro_conformance.samples.table import (
+    ALL_DTYPES,
     BOOL,
     COMPLEX,
     F32,
     F64,
     FLOATS,
+    HALF,
     INTS,
     ORACLE,
+    RARE,
     Row,
     Table,
     cgrid,
@@ -46,6 +49,9 @@ def _mover(
         Row(edge="complex", inputs=(cgrid(2, 2, 3),), params=params, dtypes=COMPLEX, wrt=(0,)),
         Row(edge="integers", inputs=(igrid(-9, 9, 2, 3),), params=params, dtypes=INTS),
         Row(edge="booleans", inputs=(_BITS,), params=params, dtypes=BOOL),
+        Row(edge="other_dtypes", inputs=(igrid(0, 9, 2, 3),), params=params, dtypes=RARE),
+        Row(edge="half", inputs=([[0.5, -1.5, 2.0], [3.0, 0.25, -4.0]],), params=params,
+            dtypes=HALF, wrt=(0,), order=1),
         Row(edge="non_contiguous", inputs=(grid(-2, 2, 2, 3),), params=params, dtypes=F64, wrt=(0,),
             order=1, layout="strided"),
         Row(edge="transposed", inputs=(grid(-2, 2, 2, 3),), params=params, dtypes=F64,
@@ -144,6 +150,7 @@ PAD = table(
     Row(edge="integers", inputs=([1, 2, 3], 9), params=_edges((1,), (1,), (0,)), dtypes=INTS),
     Row(edge="booleans", inputs=([True, False], True), params=_edges((1,), (1,), (0,)),
         dtypes=BOOL),
+    Row(edge="other_dtypes", inputs=([1, 2], 3), params=_edges((1,), (-1,), (1,)), dtypes=RARE),
     Row(edge="non_contiguous", inputs=(grid(-2, 2, 2, 3), 0.5), params=_edges((1, 0), (0, 2), (0,
         0)), dtypes=F64,
         layout="strided"),
@@ -169,6 +176,7 @@ CONCATENATE = table(
         1)),
     Row(edge="integers", inputs=([1, 2], [3]), params=_AXIS0, dtypes=INTS),
     Row(edge="booleans", inputs=([True], [False, True]), params=_AXIS0, dtypes=BOOL),
+    Row(edge="other_dtypes", inputs=([1], [2, 3]), params=_AXIS0, dtypes=RARE),
     Row(edge="non_contiguous", inputs=(grid(-2, 2, 2, 3), grid(-1, 3, 2, 2)), params=_AXIS1,
         dtypes=F64, layout="strided"),
     Row(edge="special_values", inputs=(_SPECIAL[:3], _SPECIAL[3:]), params=_AXIS0,
@@ -241,6 +249,19 @@ CONVERT = table(
     _conversion("negative_zero", [-0.0, 0.0], F64, "float32", [-0.0, 0.0]),
     _conversion("rounding", [0.1, 1 + 2.0**-24, 1 + 3 * 2.0**-24], F64, "float32",
                 [0.10000000149011612, 1.0, 1 + 2.0**-22]),
+    *(_conversion(f"every_dtype_to_{target}", [1, 0, 1], ALL_DTYPES, target, [1, 0, 1],
+                  note="convention 11: every dtype converts to every other")
+      for target in ("bool", "uint8", "int64", "float16", "float32", "complex64")),
+    *(_conversion(f"to_{target}", [1, 0, 3], ("int64", "float32", "complex64"), target, [1, 0, 3])
+      for target in ("int8", "int16", "uint8", "uint16", "uint32", "uint64", "float16",
+                     "bfloat16")),
+    _conversion("to_half", [0.1, 1 + 2.0**-11, 70000.0, nan, -0.0], F32, "float16",
+                [0.0999755859375, 1.0, inf, nan, -0.0]),
+    _conversion("to_brain", [0.1, 1 + 2.0**-8, 70000.0, nan, -0.0], F32, "bfloat16",
+                [0.10009765625, 1.0, 70144.0, nan, -0.0]),
+    _conversion("half_tangent", [0.5, -1.5], FLOATS, "float16", wrt=(0,), order=1, note=_C4),
+    _conversion("unsigned_wraps", [-1, 256], ("int32",), "uint8", [255, 0],
+                note="convention 10: integers wrap in two's complement"),
     level=0,
 )  # fmt: skip
 STOP_GRADIENT = table(
@@ -256,6 +277,57 @@ STOP_GRADIENT = table(
     level=1,
 )  # fmt: skip
 
+
+
+def _pattern(
+    edge: str, value: Any, dtype: str, target: str, expected: Any, **more: Any
+) -> Row:
+    return Row(edge=edge, inputs=(value,), dtypes=(dtype,), params={"dtype": target}, out=target,
+               expected=expected, **more)  # fmt: skip
+
+
+BITCAST = table(
+    "std::bitcast",
+    _pattern("wide", [[1.0, -0.0], [-2.0, inf]], "float64", "int64",
+             [[0x3FF0000000000000, -(2**63)], [-(2**62), 0x7FF0000000000000]]),
+    _pattern("wide", [[1.0, -0.0], [-2.0, inf]], "float32", "int32",
+             [[0x3F800000, -(2**31)], [-(2**30), 0x7F800000]]),
+    _pattern("wide", [[1.0, -0.0]], "float16", "uint16", [[0x3C00, 0x8000]]),
+    _pattern("wide", [[1.0, -0.0]], "bfloat16", "uint16", [[0x3F80, 0x8000]]),
+    _pattern("wide", [[-1, 5]], "int8", "uint8", [[255, 5]]),
+    _pattern("wide", [[-1, 5]], "int16", "uint16", [[65535, 5]]),
+    _pattern("wide", [[65535, 5]], "uint16", "int16", [[-1, 5]]),
+    _pattern("wide", [[255, 5]], "uint8", "int8", [[-1, 5]]),
+    _pattern("to_float", [0x3FF0000000000000, 2**63], "uint64", "float64", [1.0, -0.0]),
+    _pattern("to_float", [0x3F800000, 2**31], "uint32", "float32", [1.0, -0.0]),
+    _pattern("to_float", [-(2**62)], "int64", "float64", [-2.0]),
+    _pattern("scalar", 1.0, "float32", "uint32", 0x3F800000),
+    _pattern("empty", grid(0, 1, 0, 3), "float32", "uint32", grid(0, 1, 0, 3)),
+    _pattern("non_contiguous", [[1.0, 2.0]], "float32", "uint32", [[0x3F800000, 0x40000000]],
+             layout="strided"),
+    level=1,
+)  # fmt: skip
+_TWO = {"count": 2}
+OPTIMIZATION_BARRIER = table(
+    "std::optimization_barrier",
+    Row(edge="wide", inputs=(grid(-2, 2, 2, 3),), params={"count": 1}, wrt=(0,)),
+    Row(edge="scalar", inputs=(1.5,), params={"count": 1}, wrt=(0,)),
+    Row(edge="empty", inputs=(grid(0, 1, 0, 3),), params={"count": 1}, dtypes=F64, wrt=(0,),
+        order=1),
+    Row(edge="complex", inputs=(cgrid(2, 2, 3),), params={"count": 1}, dtypes=COMPLEX, wrt=(0,)),
+    Row(edge="integers", inputs=([1, 2],), params={"count": 1}, dtypes=INTS),
+    Row(edge="other_dtypes", inputs=([1, 2],), params={"count": 1}, dtypes=RARE),
+    Row(edge="special_values", inputs=(_SPECIAL,), params={"count": 1}, expected=_SPECIAL),
+    Row(edge="non_contiguous", inputs=(grid(-2, 2, 2, 3),), params={"count": 1}, dtypes=F64,
+        layout="strided"),
+    Row(edge="two", inputs=([1.5, 2.5], 3.0), params=_TWO, dtypes=F64, out=(None, None),
+        expected=([1.5, 2.5], 3.0), note="shapes may differ"),
+    Row(edge="two_kinds", inputs=([1.5, 2.5], 3), kinds=(None, "int32"), params=_TWO, dtypes=F64,
+        out=(None, "int32"), expected=([1.5, 2.5], 3), note="dtypes may differ"),
+    level=1,
+)  # fmt: skip
+
 TABLES: tuple[Table, ...] = (
     RESHAPE, TRANSPOSE, BROADCAST_IN_DIM, SLICE, PAD, CONCATENATE, REVERSE, CONVERT, STOP_GRADIENT,
+    BITCAST, OPTIMIZATION_BARRIER,
 )  # fmt: skip

@@ -17,16 +17,26 @@ from typing import Any
 from tenferro_conformance.case import Case, Domain, GradPlan, Layout, Stored, TolClass
 
 __all__ = [
-    "BOOL", "COMPLEX", "F32", "F64", "FLOATS", "INTS", "NUMBERS", "ORACLE", "Grid", "Row", "Table",
-    "cgrid", "elementwise_rows", "fine", "grid", "igrid", "table",
+    "ALL_DTYPES", "ALL_INTS", "BOOL", "COMPLEX", "F32", "F64", "FLOATS", "HALF", "INTS", "NUMBERS",
+    "ORACLE", "RARE", "SIGNED", "UNSIGNED", "Grid", "Row", "Table", "away", "cgrid", "coarse",
+    "elementwise_rows", "fine", "grid", "halved", "igrid", "special_values", "table",
 ]  # fmt: skip
 
 F32, F64 = ("float32",), ("float64",)
 FLOATS = ("float32", "float64")
 COMPLEX = ("complex64", "complex128")
+HALF = ("float16", "bfloat16")
 INTS = ("int32", "int64")
+SIGNED = ("int8", "int16", *INTS)
+UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
+ALL_INTS = SIGNED + UNSIGNED
 BOOL = ("bool",)
 NUMBERS = FLOATS + COMPLEX + INTS
+#: What most rows leave out: the integers beside int32 and int64, and the half floats.
+RARE = ("int8", "int16", *UNSIGNED, *HALF)
+ALL_DTYPES = BOOL + ALL_INTS + HALF + FLOATS + COMPLEX
+
+inf, nan = float("inf"), float("nan")
 
 #: The numbers are computed by `oracle.py` and stored in `golden/`.
 ORACLE: Any = type("_Oracle", (), {"__repr__": lambda self: "ORACLE"})()
@@ -75,6 +85,16 @@ def cgrid(radius: float, *shape: int, offset: complex = 0) -> Grid:
     )
 
 
+def away(low: float, high: float) -> Callable[..., Grid]:
+    """Numbers of both signs, |x| in [low, high]: away from zero."""
+
+    def make(*shape: int) -> Grid:
+        numbers = grid(low, high, *shape).flat
+        return Grid(shape, tuple(x if i % 2 else -x for i, x in enumerate(numbers)))
+
+    return make
+
+
 def igrid(low: int, high: int, *shape: int) -> Grid:
     """Integers in scattered order, `low` ≤ k < `high`."""
     size = _size(shape)
@@ -87,6 +107,25 @@ def fine(numbers: Grid) -> Grid:
     """The numbers moved a little, with all 53 bits: none fits in single precision."""
     flat = tuple(x * (1 + (2 * i + 1) / 3 * 2.0**-20) for i, x in enumerate(numbers.flat))
     return Grid(numbers.shape, flat)
+
+
+def coarse(numbers: Grid) -> Grid:
+    """The numbers with the 8 bits that bfloat16 holds, and so float16 in its range."""
+    return Grid(numbers.shape, tuple(map(_leading, numbers.flat)))
+
+
+def _leading(x: float) -> float:
+    """The number without the lower half of its single precision."""
+    (bits,) = struct.unpack("I", struct.pack("f", x))
+    cut: float = struct.unpack("f", struct.pack("I", bits & 0xFFFF0000))[0]
+    return cut
+
+
+def halved(*makers: Callable[..., Grid], wrt: tuple[int, ...] | None = None, **more: Any) -> Row:
+    """The row of the half floats: inputs that both hold exactly."""
+    axes = tuple(range(len(makers))) if wrt is None else wrt
+    inputs = tuple(coarse(make(2, 3)) for make in makers)
+    return Row(edge="half", inputs=inputs, dtypes=HALF, wrt=axes, **{"order": 2, **more})
 
 
 def _size(shape: Sequence[int]) -> int:
@@ -102,6 +141,9 @@ def _coprime(size: int) -> int:
     return next((step for step in candidates if size % step), 1)
 
 
+_OutDType = str | Callable[[str], str] | None
+
+
 @dataclass(frozen=True, kw_only=True)
 class Row:
     """One edge of one primitive, for several dtypes.
@@ -109,10 +151,11 @@ class Row:
     inputs      nested lists, numbers or `Grid`s
     kinds       per input: None takes the case's dtype; a name fixes it ("bool", "int32")
     expected    ORACLE, nested lists, or None (a law decides)
-    out         dtype of the output, or a function of the case's dtype; None: the same
+    out         dtype of the output, or a function of the case's dtype; None: the same;
+                a tuple of these for several outputs, whose literals `expected` then lists
     wrt         inputs to differentiate; empty: no derivative
     tangents    directions, if the derivative is stated
-    derivative  ORACLE, or the stated first derivative along the tangents
+    derivative  ORACLE, or the stated first derivative along the tangents; None: differences
     smooth      False at a kink, where only a convention says what the derivative is
     """
 
@@ -122,7 +165,7 @@ class Row:
     kinds: tuple[str | None, ...] | None = None
     params: Mapping[str, Any] = field(default_factory=dict)
     expected: Any = ORACLE
-    out: str | Callable[[str], str] | None = None
+    out: _OutDType | tuple[_OutDType, ...] = None
     wrt: tuple[int, ...] = ()
     order: int = 3
     tangents: tuple[Any, ...] | None = None
@@ -149,11 +192,10 @@ class Row:
             for value, kind in zip(self.inputs, kinds, strict=True)
         )
 
-    def out_dtype(self, dtype: str) -> str:
-        """The dtype of the output for one dtype."""
-        if callable(self.out):
-            return self.out(dtype)
-        return self.out or dtype
+    def out_dtypes(self, dtype: str) -> tuple[str, ...]:
+        """The dtypes of the outputs for one dtype."""
+        outs = self.out if isinstance(self.out, tuple) else (self.out,)
+        return tuple(out(dtype) if callable(out) else out or dtype for out in outs)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,8 +221,9 @@ class Table:
 
     def _case(self, row: Row, dtype: str, stored: Mapping[str, Any]) -> Case:
         inputs = row.stored_inputs(dtype)
-        out = row.out_dtype(dtype)
-        expected = _expected(row, stored, out)
+        outs = row.out_dtypes(dtype)
+        out = outs[0]
+        expected = _expected(row, stored, outs)
         return Case(
             id=f"{self.primitive}/{row.edge}/{dtype}",
             primitive=self.primitive,
@@ -191,7 +234,7 @@ class Table:
             inputs=inputs,
             expected=expected,
             level=self.level,
-            features=row.features | _features([dtype, out, *(x.dtype for x in inputs)]),
+            features=row.features | _features([dtype, *outs, *(x.dtype for x in inputs)]),
             tol=row.tol or (self.tol_complex if "complex" in dtype else self.tol),
             scale=(_restored(stored["scale"], _real(out)),) if "scale" in stored else None,
             size=row.size,
@@ -219,12 +262,17 @@ def table(
     )
 
 
-def _expected(row: Row, stored: Mapping[str, Any], out: str) -> tuple[Stored, ...] | None:
+def _expected(
+    row: Row, stored: Mapping[str, Any], outs: Sequence[str]
+) -> tuple[Stored, ...] | None:
     if row.expected is None:
         return None
     if row.expected is ORACLE:
-        return (_restored(stored["expected"], out),) if stored else None
-    return (_stored(row.expected, out, "contiguous"),)
+        return (_restored(stored["expected"], outs[0]),) if stored else None
+    literals = row.expected if isinstance(row.out, tuple) else (row.expected,)
+    return tuple(
+        _stored(value, out, "contiguous") for value, out in zip(literals, outs, strict=True)
+    )
 
 
 def _plan(
@@ -232,7 +280,10 @@ def _plan(
 ) -> GradPlan | None:
     if not row.wrt:
         return None
-    if row.derivative is not ORACLE:
+    is_stated = row.derivative is not ORACLE and row.tangents is not None
+    if not is_stated and "tangents" not in stored:
+        return GradPlan(wrt=row.wrt, order=row.order, smooth=row.smooth)
+    if is_stated:
         tangents = tuple(
             _stored(v, inputs[i].dtype, "contiguous")
             for i, v in zip(row.wrt, row.tangents or (), strict=True)
@@ -247,8 +298,6 @@ def _plan(
             derivatives=derivatives,
             smooth=row.smooth,
         )
-    if "tangents" not in stored:
-        return GradPlan(wrt=row.wrt, order=row.order, smooth=row.smooth)
     return GradPlan(
         wrt=row.wrt,
         order=row.order,
@@ -267,7 +316,13 @@ def _features(dtypes: Sequence[str]) -> frozenset[str]:
         found |= {"f64"} if dtype in ("float64", "complex128") else set()
         found |= {"complex"} if dtype.startswith("complex") else set()
         found |= {"int64"} if dtype == "int64" else set()
+        found |= {"f16"} if dtype == "float16" else set()
+        found |= {"bf16"} if dtype == "bfloat16" else set()
+        found |= {"ints"} if dtype in _RARE_INTS else set()
     return frozenset(found)
+
+
+_RARE_INTS = set(RARE) - set(HALF)
 
 
 def _kind(dtype: str) -> str:
@@ -325,6 +380,7 @@ def elementwise_rows(
     integer_inputs: Sequence[Callable[..., Grid]] = (),
     wrt: tuple[int, ...] | None = None,
     domain: Domain | None = None,
+    half: bool = True,
     **common: Any,
 ) -> tuple[Row, ...]:
     """The shape edges for one elementwise primitive; each input is a function from a shape to
@@ -361,9 +417,36 @@ def elementwise_rows(
         finely = [_finely(make) for make in complex_inputs]
         rows.append(row("complex_full_precision", (3,), finely, ("complex128",), ()))
     if integer_inputs:
-        rows.append(row("integers", (2, 3), integer_inputs, INTS, ()))
+        rows.append(row("integers", (2, 3), integer_inputs, SIGNED, ()))
+        rows.append(row("unsigned", (2, 3), _made_positive(integer_inputs), UNSIGNED, ()))
+    if half:
+        rows.append(halved(*inputs, wrt=where, **common))
     return tuple(rows)
 
 
 def _finely(make: Callable[..., Grid]) -> Callable[..., Grid]:
     return lambda *shape: fine(make(*shape))
+
+
+def _made_positive(makers: Sequence[Callable[..., Grid]]) -> list[Callable[..., Grid]]:
+    """Small positive integers; squares and differences of them stay in the range of uint8."""
+
+    def moved(make: Callable[..., Grid], place: int) -> Callable[..., Grid]:
+        def shifted(*shape: int) -> Grid:
+            numbers = make(*shape).flat
+            return Grid(shape, tuple(x % 3 + 1 if place else abs(x) + 3 for x in numbers))
+
+        return shifted
+
+    return [moved(make, place) for place, make in enumerate(makers)]
+
+
+def special_values(*, infs: Any, zeros: Any = None) -> tuple[Row, ...]:
+    """NaN stays NaN; stated results at (inf, −inf) and at (−0, 0)."""
+    rows = [
+        Row(edge="nan", inputs=([nan, nan],), expected=[nan, nan]),
+        Row(edge="inf", inputs=([inf, -inf],), expected=infs),
+    ]
+    if zeros is not None:
+        rows.append(Row(edge="negative_zero", inputs=([-0.0, 0.0],), expected=zeros))
+    return tuple(rows)

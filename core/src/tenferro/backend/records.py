@@ -30,7 +30,10 @@ __all__ = [
 BACKENDS = "tenferro.backends"
 PRIMITIVES = "tenferro.primitives"
 FEATURES = frozenset(
-    {"f64", "complex", "int64", "dynamic_shape", "control_flow", "inplace", "sharding"}
+    {
+        *("f64", "complex", "int64", "f16", "bf16", "ints"),
+        *("dynamic_shape", "control_flow", "inplace", "sharding"),
+    }
 )
 
 Status = Literal[

@@ -114,7 +114,7 @@ class Log10(Elementwise):
         return 1 / ln(10) / x
 
 
-class LogAddExp(Mixed):
+class Logaddexp(Mixed):
     """z = ln(eˣ + eʸ),   dz = σ(x - y) dx + σ(y - x) dy, σ the logistic function;   real only"""
 
     key = "std::logaddexp"
@@ -262,4 +262,4 @@ def logaddexp(x: H, y: H) -> H:
     >>> logaddexp(variable("x", (2,), "f64"), variable("y", (2,), "f64")).aval
     f64[2]
     """
-    return bind(LogAddExp(), x, y)
+    return bind(Logaddexp(), x, y)

@@ -86,7 +86,7 @@ class IsFinite(Mixed):
         return of_kind(self, "inexact", x).with_dtype(bool_)
 
 
-class NextAfter(Mixed):
+class Nextafter(Mixed):
     """z = the neighbour of x towards y;   dz = dx, since the step does not vary"""
 
     key = "std::nextafter"
@@ -103,7 +103,7 @@ class NextAfter(Mixed):
         return None
 
 
-class CopySign(Mixed):
+class Copysign(Mixed):
     """z = |x| with the sign of y, also of a zero y;   dz = ±sign(x) dx, and 0 at x = 0"""
 
     key = "std::copysign"
@@ -201,7 +201,7 @@ def nextafter(x: H, y: H) -> H:
     >>> nextafter(variable("x", (2,), "f64"), variable("y", (2,), "f64")).aval
     f64[2]
     """
-    return bind(NextAfter(), x, y)
+    return bind(Nextafter(), x, y)
 
 
 def copysign(x: H, y: H) -> H:
@@ -216,4 +216,4 @@ def copysign(x: H, y: H) -> H:
     >>> copysign(variable("x", (2,), "f64"), variable("y", (2,), "f64")).aval
     f64[2]
     """
-    return bind(CopySign(), x, y)
+    return bind(Copysign(), x, y)

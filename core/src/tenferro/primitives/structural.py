@@ -422,7 +422,8 @@ class Bitcast(Mixed):
         return False
 
     def simplify(self, x: Handle) -> Handle | None:
-        return stop_gradient(x) if x.dtype is self.dtype else None
+        same = x.dtype is self.dtype and not (x.dtype.is_bool or x.dtype.is_complex)
+        return stop_gradient(x) if same else None
 
 
 class OptimizationBarrier(Linear):
@@ -431,13 +432,16 @@ class OptimizationBarrier(Linear):
     key = "std::optimization_barrier"
     count: int
 
+    def __post_init__(self) -> None:
+        self._set(count=integers(self, "count", (self.count,), minimum=1)[0])
+
     @property
     def output_count(self) -> int:  # type: ignore[override]
         return self.count
 
     def abstract_eval(self, *xs: Aval) -> Any:
-        if not 0 < len(xs) == self.count:
-            got, need = f"{len(xs)} operands", "as many as `count`, and one at least"
+        if len(xs) != self.count:
+            got, need = f"{len(xs)} operands", "as many as `count`"
             raise invalid(self, "count", "operands miscounted", got=got, need=need)
         return xs[0] if self.count == 1 else xs
 

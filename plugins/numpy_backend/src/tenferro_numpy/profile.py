@@ -9,4 +9,9 @@ from tenferro_conformance.profile import Profile
 
 __all__ = ["PROFILE"]
 
-PROFILE = Profile(level=2, ad=True, features={"f64", "complex", "int64", "checks"})
+#: NumPy itself has no bfloat16.
+PROFILE = Profile(
+    level=2,
+    ad=True,
+    features={"f64", "complex", "int64", "f16", "ints", "checks"},
+)

@@ -40,7 +40,7 @@ def tenferro_backend_info() -> BackendInfo:
         summary="XLA through JAX, on CPU, GPU or TPU",
         dtypes=frozenset(_DTYPES.split()),
         device_kinds=("cpu", "gpu", "tpu"),
-        features=frozenset({"f64", "complex", "int64"}),
+        features=frozenset({"f64", "complex", "int64", "f16", "bf16", "ints"}),
         whole_program=True,
         operand_types=("jaxlib._jax.ArrayImpl", "jaxlib._jax.Array", "jax.jaxlib._jax.Array"),
     )

@@ -11,5 +11,5 @@ from tenferro_conformance.profile import Profile
 PROFILE = Profile(
     level=2,
     ad=True,
-    features={"f64", "complex", "int64"},
+    features={"f64", "complex", "int64", "f16", "bf16", "ints"},
 )

@@ -19,7 +19,7 @@ from tenferro.primitives.elementwise import (
     Log1p,
     Log2,
     Log10,
-    LogAddExp,
+    Logaddexp,
     Logistic,
 )
 
@@ -36,7 +36,7 @@ def register(lowerings: Lowerings, xp: Any) -> None:
             (Exp2, xp.exp2),
             (Log2, xp.log2),
             (Log10, xp.log10),
-            (LogAddExp, xp.logaddexp),
+            (Logaddexp, xp.logaddexp),
         ],
     )
 

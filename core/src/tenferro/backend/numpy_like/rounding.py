@@ -9,7 +9,7 @@ from typing import Any
 
 from tenferro.backend.lowering import Lowerings
 from tenferro.backend.numpy_like._common import pointwise
-from tenferro.primitives.rounding import Ceil, CopySign, Floor, IsFinite, NextAfter, Rem, Round
+from tenferro.primitives.rounding import Ceil, Copysign, Floor, IsFinite, Nextafter, Rem, Round
 
 __all__ = ["register"]
 
@@ -24,7 +24,7 @@ def register(lowerings: Lowerings, xp: Any) -> None:
             (Round, xp.rint),
             (Rem, xp.fmod),
             (IsFinite, xp.isfinite),
-            (NextAfter, xp.nextafter),
-            (CopySign, xp.copysign),
+            (Nextafter, xp.nextafter),
+            (Copysign, xp.copysign),
         ],
     )

@@ -18,7 +18,7 @@ from tenferro.primitives.elementwise import (
     Log1p,
     Log2,
     Log10,
-    LogAddExp,
+    Logaddexp,
     Logistic,
 )
 from tenferro_numpy._expression import Expression, Function, Specialize, called, simple
@@ -53,6 +53,6 @@ EXPRESSIONS: dict[type, Specialize] = {
     Exp2: ufunc(np.exp2, 1),
     Log2: ufunc(np.log2, 1),
     Log10: ufunc(np.log10, 1),
-    LogAddExp: ufunc(np.logaddexp, 2),
+    Logaddexp: ufunc(np.logaddexp, 2),
     Logistic: _logistic,
 }

@@ -11,7 +11,7 @@ import numpy as np
 
 from tenferro.backend.lowering import Lowerings
 from tenferro.primitives import Aval
-from tenferro.primitives.rounding import Ceil, CopySign, Floor, IsFinite, NextAfter, Rem, Round
+from tenferro.primitives.rounding import Ceil, Copysign, Floor, IsFinite, Nextafter, Rem, Round
 from tenferro_numpy._errors import DivisionByZeroError
 from tenferro_numpy._expression import Expression, Function, Specialize, called, simple
 from tenferro_numpy.lowerings.arithmetic import ufunc
@@ -43,6 +43,6 @@ EXPRESSIONS: dict[type, Specialize] = {
     Round: ufunc(np.rint, 1),
     Rem: _rem,
     IsFinite: ufunc(np.isfinite, 1),
-    NextAfter: ufunc(np.nextafter, 2),
-    CopySign: ufunc(np.copysign, 2),
+    Nextafter: ufunc(np.nextafter, 2),
+    Copysign: ufunc(np.copysign, 2),
 }

@@ -20,7 +20,7 @@ from tenferro.primitives.elementwise import (
     Log1p,
     Log2,
     Log10,
-    LogAddExp,
+    Logaddexp,
     Logistic,
 )
 from tenferro_xla.lowerings._direct import register_direct
@@ -84,8 +84,8 @@ def _to_base(base: int, x: Array) -> Array:
     return lax.complex(*(lax.div(p, like(p, ln(base))) for p in (lax.real(parts), lax.imag(parts))))
 
 
-@lowerings.register(LogAddExp)
-def logaddexp(op: LogAddExp, x: Array, y: Array) -> Array:
+@lowerings.register(Logaddexp)
+def logaddexp(op: Logaddexp, x: Array, y: Array) -> Array:
     """Add exponentials: the larger + ln(1 + exp(-|x - y|)); equal infinities stay."""
     return widened(_logaddexp)(x, y)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from jax import Array, lax
 
 from tenferro.backend.lowering import Lowerings
-from tenferro.primitives.rounding import Ceil, CopySign, Floor, IsFinite, NextAfter, Rem, Round
+from tenferro.primitives.rounding import Ceil, Copysign, Floor, IsFinite, Nextafter, Rem, Round
 from tenferro_xla.lowerings._direct import register_direct
 from tenferro_xla.lowerings._numeric import with_sign_of
 
@@ -19,8 +19,8 @@ register_direct(
         Floor: lax.floor,
         Ceil: lax.ceil,
         Rem: lax.rem,
-        NextAfter: lax.nextafter,
-        CopySign: with_sign_of,
+        Nextafter: lax.nextafter,
+        Copysign: with_sign_of,
     },
 )
 
