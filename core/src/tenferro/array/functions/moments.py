@@ -21,7 +21,7 @@ from tenferro.array.functions.arithmetic import clip, divide, maximum, mean_dtyp
 from tenferro.array.functions.broadcasting import at_least, broadcast_to
 from tenferro.array.functions.complex import conj, imag, real
 from tenferro.array.functions.contraction import matmul
-from tenferro.array.functions.reduction import sum
+from tenferro.array.functions.reduction import among, sum
 from tenferro.array.functions.structural import concatenate, reshape, transpose
 from tenferro.primitives import (
     DType,
