@@ -48,7 +48,7 @@ def evaluate_keys(keys: Sequence[ValueKey], asked: str = "the value") -> None:
     if not wanted:
         return
     outputs = [*wanted, *_shared(wanted)]
-    graph = flatten((), outputs, _pending)
+    graph = flatten((), outputs, pending)
     for leaf in graph.inputs:
         if leaf.operand is UNKNOWN:
             raise _abstract(wanted[0], asked)
@@ -82,7 +82,8 @@ class holding_history:
         _held.depth -= 1
 
 
-def _pending(key: ValueKey) -> Definition | None:
+def pending(key: ValueKey) -> Definition | None:
+    """What a value that is not known was recorded as."""
     return None if key.is_cut else narrowed(key.definition)
 
 
@@ -93,7 +94,7 @@ def _shared(wanted: Sequence[ValueKey]) -> list[ValueKey]:
     not explain. Too many references only cost an extra output, never a wrong result. What is made
     of a number alone is cheaper made again.
     """
-    order, _ = postorder(wanted, _pending)
+    order, _ = postorder(wanted, pending)
     uses: dict[ValueKey, int] = {}
     for _, definition in order:
         for key in definition[3:]:
@@ -156,7 +157,7 @@ def flush(key: ValueKey) -> None:
 
 
 def _evaluable(key: ValueKey) -> bool:
-    _, leaves = postorder([key], _pending)
+    _, leaves = postorder([key], pending)
     return all(leaf.operand is not UNKNOWN for leaf in leaves)
 
 

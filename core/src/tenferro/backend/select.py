@@ -25,6 +25,9 @@ _MOVES = "numpy"  # whose operands may move to a backend that is named
 _VARIABLE = "TENFERRO_BACKEND"
 _KEPT_CHOICES = 256
 _current: ContextVar[str | Backend | None] = ContextVar("tenferro_backend", default=None)
+_inspector: ContextVar[Callable[[Backend], Backend] | None] = ContextVar(
+    "tenferro_inspector", default=None
+)
 _default: str | Backend | None = None
 
 
@@ -84,9 +87,29 @@ def select_backend(explicit: str | Backend | None = None, operands: Iterable[Any
     found = recall(explicit, kinds)
     if found is None:
         choice = choose(explicit, types, plugins)
-        found = _made(plugins, choice)
-        _remember(plugins, explicit, kinds, found)
+        made = _made(plugins, choice)
+        _remember(plugins, explicit, kinds, made)
+        found = _inspected(made)
     return found
+
+
+class inspecting:
+    """From now on, run on what the function makes of a backend; until ``undo`` or for ``None``.
+
+    Per thread and per task. Programs that were compiled before are not used.
+    """
+
+    def __init__(self, inspector: Callable[[Backend], Backend] | None) -> None:
+        self._token = _inspector.set(inspector)
+
+    def undo(self) -> None:
+        """Go back to what was before."""
+        _inspector.reset(self._token)
+
+
+def _inspected(backend: Backend) -> Backend:
+    inspector = _inspector.get()
+    return backend if inspector is None else inspector(backend)
 
 
 def recall(explicit: str | Backend | None, types: frozenset[type]) -> Backend | None:
@@ -98,7 +121,7 @@ def recall(explicit: str | Backend | None, types: frozenset[type]) -> Backend | 
     if found is None:
         return None
     backend, ambient = found
-    return backend if ambient is None or ambient == _ambient() else None
+    return _inspected(backend) if ambient is None or ambient == _ambient() else None
 
 
 def _remember(

@@ -1,6 +1,7 @@
 """Transforms of functions: derivatives in both modes, ``jit``, and looking at graphs.
 
-Read in this order: ``_record``, ``_settle``, ``_grad``, ``_jvp``, ``_jit``, ``_batch``, ``_vmap``, ``_jacobian``, ``_look``, ``_explain``, ``_check``.
+Read in this order: ``_record``, ``_settle``, ``_grad``, ``_jvp``, ``_jit``, ``_batch``, ``_vmap``,
+``_jacobian``, ``_look``, ``_explain``, ``_check``, ``_custom_call``, ``_debug``.
 """
 
 from tenferro.transforms._batch import batch
@@ -8,6 +9,7 @@ from tenferro.transforms._check import check_grads
 from tenferro.transforms._custom_jvp import custom_jvp
 from tenferro.transforms._custom_linear import custom_linear
 from tenferro.transforms._custom_vjp import custom_vjp
+from tenferro.transforms._debug import debug_nans
 from tenferro.transforms._errors import (
     ArgumentNumberError,
     BatchAxisError,
@@ -15,12 +17,15 @@ from tenferro.transforms._errors import (
     DifferentiationInputError,
     GradientCheckError,
     GraphTooLargeError,
+    NonFiniteError,
     NonScalarOutputError,
     TangentMismatchError,
     UnknownPrimitiveError,
 )
+from tenferro.transforms._eval_shape import eval_shape
 from tenferro.transforms._explain import FunctionExplanation, PrimitiveExplanation, explain
 from tenferro.transforms._grad import grad, value_and_grad
+from tenferro.transforms._graph_of import graph_of
 from tenferro.transforms._jacobian import hessian, jacfwd, jacobian, jacrev
 from tenferro.transforms._jit import Jitted, jit
 from tenferro.transforms._jvp import LinearMap, hvp, jvp, linearize, vjp
@@ -38,6 +43,7 @@ __all__ = [
     "GraphTooLargeError",
     "Jitted",
     "LinearMap",
+    "NonFiniteError",
     "NonScalarOutputError",
     "PrimitiveExplanation",
     "TangentMismatchError",
@@ -47,8 +53,11 @@ __all__ = [
     "custom_jvp",
     "custom_linear",
     "custom_vjp",
+    "debug_nans",
+    "eval_shape",
     "explain",
     "grad",
+    "graph_of",
     "hessian",
     "hvp",
     "jacfwd",

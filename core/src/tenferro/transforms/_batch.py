@@ -48,7 +48,8 @@ def batch(
         equations = _Equations(found, size)
         for key, definition in order:
             if any([value in found for value in definition[3:]]):
-                found[key] = equations.output(definition)
+                y = found[key] = equations.output(definition)
+                y.key.source = y.key.source or key.source
     return [found.get(key) for key in outputs]
 
 

@@ -39,3 +39,10 @@ class BatchAxisError(TenferroError, ValueError):
 
 class BatchingWarning(UserWarning):
     """Say that a primitive has no batching rule and is applied to one example at a time."""
+
+
+class NonFiniteError(TenferroError, FloatingPointError):
+    """Report an equation that made a NaN or an infinity.
+
+    Fields: ``operation``, ``what``, ``index``, ``equation``, ``line`` of the user's program.
+    """

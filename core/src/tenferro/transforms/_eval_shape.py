@@ -1,0 +1,65 @@
+"""Shapes and dtypes of a result without computing it: ``eval_shape``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tenferro.array import Array, as_array
+from tenferro.array._array import SCALARS, WeakName
+from tenferro.array._convert import aval_of_operand, is_operand, weak_kind
+from tenferro.primitives._aval import Aval
+from tenferro.tidu import Trace, pinned_leaf
+from tenferro.transforms import _tree
+from tenferro.transforms._record import Name, has_dtype, parameter_names
+
+_SCALARS = frozenset(SCALARS)
+
+
+def eval_shape(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """The result of a call as avals, in the structure of the result; nothing is computed.
+
+    Arguments are pytrees of arrays and numbers, or of an ``Aval`` where there is no array. What is
+    neither is passed as it is.
+
+    Raises ConcretizationError: if the function asks for a value.
+
+    >>> import tenferro as tn
+    >>> x = tn.Aval((1000, 1000), "float32")
+    >>> tn.eval_shape(lambda x: {"norm": tn.sum(x @ x, axis=0)}, x)
+    {'norm': f32[1000]}
+    """
+    trace = Trace()
+    names = parameter_names(function, len(args))
+    given = [_abstract(arg, name, trace) for arg, name in zip(args, names, strict=True)]
+    named = {name: _abstract(arg, name, trace) for name, arg in kwargs.items()}
+    try:
+        result = function(*given, **named)
+    finally:
+        trace.open = False
+    return _tree.map_leaves(lambda leaf: as_array(leaf).aval, result)
+
+
+def _abstract(tree: Any, name: str, trace: Trace) -> Any:
+    """The argument with arrays whose values are unknown."""
+    leaves, spec = _tree.flatten(tree)
+    pairs = zip(leaves, _labels(tree, name, leaves), strict=True)
+    return _tree.unflatten(spec, [_leaf(leaf, label, trace) for leaf, label in pairs])
+
+
+def _labels(tree: Any, name: str, leaves: Sequence[Any]) -> list[str]:
+    return [name] if len(leaves) == 1 and leaves[0] is tree else _tree.paths(tree, name)
+
+
+def _leaf(leaf: Any, label: str, trace: Trace) -> Any:
+    is_weak = weak_kind(leaf) is not None
+    if isinstance(leaf, Aval):
+        aval = leaf
+    elif isinstance(leaf, Array) or type(leaf) in _SCALARS:
+        aval = as_array(leaf).aval
+    elif is_operand(leaf) and has_dtype(leaf):
+        aval = aval_of_operand(leaf)
+    else:
+        return leaf
+    kind = WeakName if is_weak else Name
+    return Array(pinned_leaf(kind(label, trace.id.serial), aval, trace))

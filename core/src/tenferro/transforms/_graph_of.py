@@ -1,0 +1,37 @@
+"""Look at what an array waits for: ``graph_of``. For a function, see ``trace`` in ``_look.py``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenferro.array import Array
+from tenferro.array._convert import as_array
+from tenferro.array._errors import at_user_line
+from tenferro.array._evaluate import pending
+from tenferro.computegraph import flatten
+from tenferro.transforms import _tree
+from tenferro.transforms._look import GraphOf
+
+
+def graph_of(*results: Any) -> GraphOf:
+    """The graph of arrays that were recorded and not evaluated: what ``evaluate`` would run.
+
+    Takes Arrays or pytrees of them. Values that are known are inputs; nothing is evaluated.
+
+    >>> import tenferro as tn
+    >>> print(tn.graph_of(tn.sin(tn.zeros(2) + 1)))
+    graph(1: f64[]) {
+      %1 = constant[value=0.0, dtype=f64, shape=(2,)] : f64[2]
+      %2 = broadcast_in_dim[shape=(2,), dimensions=()] %0 : f64[2]
+      %3 = add %2 %1                       : f64[2]
+      %4 = sin %3                          : f64[2]
+      return %4
+    }
+    """
+    if any([callable(x) for x in results]):
+        raise at_user_line(
+            TypeError("graph_of takes arrays; the graph of a function is `trace(function, *args)`")
+        )
+    leaves = [leaf for tree in results for leaf in _tree.flatten(tree)[0]]
+    arrays: list[Array] = [as_array(leaf) for leaf in leaves]
+    return GraphOf(flatten((), [array.key for array in arrays], pending))
