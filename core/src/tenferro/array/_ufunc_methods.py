@@ -18,6 +18,7 @@ from tenferro.array._broadcast import (
     normalize_axes,
     normalize_axis,
     stretch,
+    weak_or_array,
 )
 from tenferro.array._convert import as_array, asarray
 from tenferro.array._errors import UnsupportedFunctionError, at_user_line
@@ -26,6 +27,7 @@ from tenferro.array._ufuncs import METHODS, call, loop_of
 from tenferro.array._writing import check_cast, destination, rebind, write, writing_error
 from tenferro.primitives import DType, bool_, int64, iota
 from tenferro.primitives._source import caller, source_text
+from tenferro.primitives.comparison import select
 
 _REDUCTIONS = {
     "add": "sum",
@@ -62,11 +64,8 @@ def reduce(
     target = destination(out, ufunc.__name__)
     found = _start(ufunc, as_array(x), dtype, target)
     axes = normalize_axes(axis, found.ndim, ufunc.__name__)
-    if where is not True:
-        found = _masked(ufunc, found, where, initial)
-    result = _reduced(ufunc, function, found, axes, initial)
-    if initial is not _ABSENT and initial is not None:
-        result = function(result, initial) if prod(found.shape) else result
+    how = _reduce_in_any_order if ufunc.__name__ in _ASSOCIATIVE else _reduce_in_order
+    result = how(ufunc, function, found, axes, initial, where)
     if keepdims:
         result = FUNCTIONS["expand_dims"](result, axes)
     return result if target is None else write(target, result, ufunc.__name__)
@@ -92,34 +91,58 @@ def _start(ufunc: Any, x: Array, dtype: Any, out: Array | None) -> Array:
     return cast(x, loop_of(ufunc, (x, x))[-1])
 
 
-def _masked(ufunc: Any, x: Array, where: Any, initial: Any) -> Array:
-    """x with a neutral element in the places that do not count."""
-    neutral = ufunc.identity if initial is _ABSENT or ufunc.identity is not None else initial
-    if neutral is None:
-        text = f"{ufunc.__name__}.reduce: with `where=` say `initial=`; it has no neutral element"
-        raise at_user_line(ValueError(text))
-    return FUNCTIONS["where"](where, x, neutral)  # type: ignore[no-any-return]
-
-
-def _reduced(ufunc: Any, function: _Binary, x: Array, axes: Sequence[int], initial: Any) -> Any:
+def _reduce_in_any_order(
+    ufunc: Any, function: _Binary, x: Array, axes: Sequence[int], initial: Any, where: Any
+) -> Any:
+    """Pairs first; what does not count is neutral, and ``initial`` joins at the end."""
     name = ufunc.__name__
+    starts = initial is not _ABSENT and initial is not None
+    neutral = initial if initial is None or ufunc.identity is None else ufunc.identity
+    if where is not True:
+        x = FUNCTIONS["where"](where, x, _required(neutral, name))
     count = prod(x.shape[a] for a in axes)
-    if name in _REDUCTIONS and (count or name not in ("maximum", "minimum")):
-        return FUNCTIONS[_REDUCTIONS[name]](x, axis=tuple(axes))
     if not count:
-        return _of_nothing(ufunc, x, axes, initial)
-    if len(axes) > 1 and name not in _ASSOCIATIVE:
-        raise at_user_line(ValueError(f"{name}.reduce: the order counts, so give one axis"))
-    return _fold(name, function, _in_front(x, axes, count))
+        result = _of_nothing(x, axes, _required(neutral, name))
+    elif name in _REDUCTIONS:
+        result = FUNCTIONS[_REDUCTIONS[name]](x, axis=tuple(axes))
+    else:
+        result = _fold_in_pairs(function, _in_front(x, axes, count))
+    return function(as_weak(initial, x), result) if starts else result
 
 
-def _of_nothing(ufunc: Any, x: Array, axes: Sequence[int], initial: Any) -> Array:
-    value = ufunc.identity if initial is _ABSENT else initial
-    if value is None:
-        text = f"{ufunc.__name__}.reduce: nothing to reduce, and it has no neutral element"
+def _required(neutral: Any, name: str) -> Any:
+    if neutral is None or neutral is _ABSENT:
+        text = f"{name}.reduce: say `initial=`; nothing is left to start with"
         raise at_user_line(ValueError(text))
+    return neutral
+
+
+def as_weak(value: Any, like: Array) -> Array:
+    """A value in the dtype of an array."""
+    return cast(weak_or_array(value, like.dtype), like.dtype)
+
+
+def _of_nothing(x: Array, axes: Sequence[int], value: Any) -> Array:
     shape = tuple(n for i, n in enumerate(x.shape) if i not in axes)
     return FUNCTIONS["full_like"](x, value, shape=shape)  # type: ignore[no-any-return]
+
+
+def _reduce_in_order(
+    ufunc: Any, function: _Binary, x: Array, axes: Sequence[int], initial: Any, where: Any
+) -> Any:
+    """One element after the other along one axis."""
+    name = ufunc.__name__
+    if len(axes) > 1:
+        raise at_user_line(ValueError(f"{name}.reduce: the order counts, so give one axis"))
+    starts = initial is not _ABSENT and initial is not None
+    count = prod(x.shape[a] for a in axes)
+    if where is not True or not count:
+        _required(initial, name)
+    masks = None
+    if where is not True:
+        masks = _in_front(stretch(cast(asarray(where), bool_), x.shape), axes, count)
+    first = _of_nothing(x, axes, initial) if starts else None
+    return _partial(name, function, _in_front(x, axes, count), first, masks)[-1]
 
 
 def _in_front(x: Array, axes: Sequence[int], count: int) -> Array:
@@ -128,12 +151,6 @@ def _in_front(x: Array, axes: Sequence[int], count: int) -> Array:
         return FUNCTIONS["expand_dims"](x, 0)  # type: ignore[no-any-return]
     moved = FUNCTIONS["moveaxis"](x, tuple(axes), tuple(range(len(axes))))
     return FUNCTIONS["reshape"](moved, (count, *moved.shape[len(axes) :]))  # type: ignore[no-any-return]
-
-
-def _fold(name: str, function: _Binary, x: Array) -> Any:
-    return (
-        _fold_in_pairs(function, x) if name in _ASSOCIATIVE else _fold_in_order(name, function, x)
-    )
 
 
 def _fold_in_pairs(function: _Binary, x: Array) -> Array:
@@ -145,12 +162,10 @@ def _fold_in_pairs(function: _Binary, x: Array) -> Array:
     return x[0]
 
 
-def _fold_in_order(name: str, function: _Binary, x: Array) -> Array:
-    return _partial(name, function, x)[-1]
-
-
-def _partial(name: str, function: _Binary, x: Array) -> list[Array]:
-    """The first element, the function of it and the second, and so on."""
+def _partial(
+    name: str, function: _Binary, x: Array, first: Any = None, masks: Array | None = None
+) -> list[Array]:
+    """The first element, the function of it and the second, and so on; masked ones are left out."""
     if x.shape[0] > _LONGEST:
         raise UnsupportedFunctionError(
             f"np.{name}.reduce and .accumulate go one by one, and {x.shape[0]} elements are many\n"
@@ -159,9 +174,10 @@ def _partial(name: str, function: _Binary, x: Array) -> list[Array]:
             function=f"{name}.reduce",
             nearest=None,
         )
-    found = [x[0]]
-    for i in range(1, x.shape[0]):
-        found.append(function(found[-1], x[i]))
+    found = [x[0] if first is None else first]
+    for i in range(1 if first is None else 0, x.shape[0]):
+        after = function(found[-1], x[i])
+        found.append(after if masks is None else select(masks[i], after, found[-1]))
     return found
 
 
@@ -213,7 +229,7 @@ def reduceat(
     parts = []
     for i, stop in zip(starts, [*starts[1:], front.shape[0]], strict=True):
         part = start[i:stop] if i < stop else start[i : i + 1]
-        parts.append(_reduced(ufunc, function, part, (0,), _ABSENT))
+        parts.append(reduce(ufunc, function, part, dtype=start.dtype))
     result = FUNCTIONS["moveaxis"](FUNCTIONS["stack"](parts), 0, axis)
     return result if target is None else write(target, result, ufunc.__name__)
 

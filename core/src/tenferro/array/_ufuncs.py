@@ -108,10 +108,9 @@ def loop_of(
     Raises DTypeMismatchError: if the rule of casting does not allow what this needs.
     """
     kinds = [_kind_of(x) for x in inputs]
+    asked = {} if signature is None else {"signature": signature}
     try:
-        found = ufunc.resolve_dtypes(
-            (*kinds, *[None] * ufunc.nout), signature=signature, casting=casting
-        )
+        found = ufunc.resolve_dtypes((*kinds, *[None] * ufunc.nout), casting=casting, **asked)
     except TypeError as refusal:
         error = DTypeMismatchError.of(
             ufunc.__name__,
