@@ -3,7 +3,8 @@
 Integers, slices, ellipsis and new axes choose the box; integer and bool arrays give positions.
 Positions whose values are known are checked and counted from the front here; others, which only
 ``jit`` makes, are followed by the program. A single integer, and a window ``x[a:b]`` given by two
-numbers, are data of the program and no part of it: a loop over i compiles one program.
+numbers, are data of the program and no part of it: a loop over i compiles one program. Under
+``jit``, which records once, they are part of it.
 Read next: ``functions/indexing.py``, ``functions/assignment.py``.
 """
 
@@ -58,6 +59,7 @@ class Plan:
     __slots__ = (
         "advanced",
         "apart",
+        "fixed",
         "mode",
         "reversed_axes",
         "shape",
@@ -67,7 +69,8 @@ class Plan:
         "writing",
     )
 
-    def __init__(self, mode: str | None, writing: bool) -> None:
+    def __init__(self, mode: str | None, writing: bool, fixed: bool) -> None:
+        self.fixed = fixed  # integers are part of the program
         self.mode = mode
         self.writing = writing
         self.starts: list[int | Array] = []  # an Array where the start is data of the program
@@ -115,7 +118,7 @@ def plan_index(x: Array, index: Any, mode: str | None = None, writing: bool = Fa
     Raises IndexKindError: if there are too many indices, or one is of the wrong kind.
     """
     entries = [entry_of(e) for e in (index if type(index) is tuple else (index,))]
-    plan = Plan(mode, writing)
+    plan = Plan(mode, writing, is_abstract(x))
     axis = 0
     for entry in _expand(entries, x):
         if entry is None:
@@ -129,6 +132,12 @@ def plan_index(x: Array, index: Any, mode: str | None = None, writing: bool = Fa
     if plan.advanced:
         plan.apart = _apart(entries)
     return plan
+
+
+def is_abstract(x: Array) -> bool:
+    """Whether the array belongs to a recording that has no values and serves many calls."""
+    traces = x.key.traces
+    return bool(traces) and any([trace.open and trace.abstract for trace in traces])
 
 
 def entry_of(entry: Any) -> Any:
@@ -265,7 +274,7 @@ def _take_integer(plan: Plan, i: int, n: int, axis: int) -> None:
     elif not -n <= i < n:
         raise outside(axis, i, n)
     else:
-        plan.add(as_data(i % n) if n > 1 else 0, 1)
+        plan.add(i % n if plan.fixed or n == 1 else as_data(i % n), 1)
 
 
 def as_data(i: int) -> Array:
@@ -281,7 +290,7 @@ def _take_slice(plan: Plan, entry: slice, n: int, axis: int) -> None:
         plan.reversed_axes.append(axis)
         taken = taken[::-1]
     start: int | Array = taken[0] if count else 0
-    if 0 < count < n and taken.step == 1 and _is_window(first, last):
+    if not plan.fixed and 0 < count < n and taken.step == 1 and _is_window(first, last):
         start = as_data(taken[0])
     plan.add(start, count, abs(taken.step) if count > 1 else 1)
     plan.shape.append(count)

@@ -20,13 +20,17 @@ if TYPE_CHECKING:
 
 
 class Trace:
-    """The time during which a function is being recorded for a transform."""
+    """The time during which a function is being recorded for a transform.
 
-    __slots__ = ("id", "open")
+    ``abstract``: the arguments have no values, so that what is recorded serves many calls.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("abstract", "id", "open")
+
+    def __init__(self, abstract: bool = False) -> None:
         self.id = fresh_id()
         self.open = True
+        self.abstract = abstract
 
     def __repr__(self) -> str:
         return f"<{'open' if self.open else 'closed'} trace {self.id.serial}>"

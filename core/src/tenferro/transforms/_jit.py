@@ -161,7 +161,7 @@ class Jitted:
         return traced if traced.is_open else self._kept.traces.get_or_make(call.key, lambda: traced)
 
     def _trace(self, call: Call) -> Traced:
-        trace = Trace()
+        trace = Trace(abstract=True)
         names = call.names(self._function)
         keys = [_abstract(leaf, name, trace) for leaf, name in zip(call.leaves, names, strict=True)]
         args, kwargs = call.arguments([Array(key) for key in keys])

@@ -167,6 +167,7 @@ def follow(leaf: Any, label: str, trace: Trace, loans: Loans) -> ValueKey:
         key.identity = (WeakName if is_weak(leaf) else Name)(label, trace.id.serial)
         return key
     if isinstance(leaf, Aval):
+        trace.abstract = True
         return pinned_leaf(Name(label, trace.id.serial), leaf, trace)
     if type(leaf) in _SCALARS:
         aval = as_array(leaf).aval

@@ -20,6 +20,7 @@ from tenferro.array._indexing import (
     Plan,
     as_data,
     gathering,
+    is_abstract,
     outside,
     plan_index,
 )
@@ -66,7 +67,7 @@ def getitem(x: Any, index: Any) -> Array:
     (1,)
     """
     found = as_array(x)
-    if type(index) is int and found.key.aval.shape:
+    if type(index) is int and found.key.aval.shape and not is_abstract(found):
         return _row(found, index)
     plan = plan_index(found, index)
     y = read_box(found, plan)
@@ -81,7 +82,7 @@ def _row(x: Array, i: int) -> Array:
         raise outside(0, i, n)
     rest = shape[1:]
     if n > 1:
-        starts = (as_data(i % n), *(_zero(),) * len(rest))
+        starts = (as_data(i % n), *([_zero()] * len(rest) if rest else ()))
         x = bind(operation(DynamicSlice, (1, *rest)), x, *starts)
     return bind(operation(Reshape, rest), x)
 
