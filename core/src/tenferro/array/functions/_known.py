@@ -12,6 +12,7 @@ from typing import Any
 from tenferro.array._array import Array
 from tenferro.array._convert import as_array
 from tenferro.array._errors import ConcretizationError, UnknownOperandError, at_user_line
+from tenferro.array.functions.indexing import take
 
 
 def known(x: Any, function: str, instead: str) -> Any:
@@ -27,6 +28,12 @@ def known(x: Any, function: str, instead: str) -> Any:
     except ConcretizationError as error:
         error.add_note(f"  instead    {instead}")
         raise
+
+
+def elements(x: Array, places: Any, axis: int = 0) -> Array:
+    """The elements at known positions along an axis."""
+    found: Array = take(x, as_array(places), axis)
+    return found
 
 
 def numpy_module(function: str) -> Any:

@@ -13,9 +13,9 @@ from tenferro.array._array import Array
 from tenferro.array._broadcast import cast, normalize_axes, normalize_axis
 from tenferro.array._convert import as_array
 from tenferro.array._registry import covers
-from tenferro.array.functions._known import known, numpy_module
+from tenferro.array.functions._known import elements, known, numpy_module
 from tenferro.array.functions.creation import zeros
-from tenferro.array.functions.indexing import getitem, take
+from tenferro.array.functions.indexing import getitem
 from tenferro.array.functions.structural import concatenate, ravel
 
 _STATIC = "an index of Python or NumPy"
@@ -25,7 +25,7 @@ def rearranged(x: Array, function: str, places: Callable[[Any, Any], Any]) -> Ar
     """Elements of x where ``places(numpy, positions of x)`` says."""
     numpy = numpy_module(function)
     positions = numpy.arange(x.size).reshape(x.shape)
-    return take(ravel(x), places(numpy, positions))
+    return elements(ravel(x), places(numpy, positions))
 
 
 def _index(obj: Any, function: str) -> Any:
@@ -41,7 +41,7 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> Array:
     found = ravel(arr) if axis is None else as_array(arr)
     along = 0 if axis is None else normalize_axis(axis, found.ndim, "delete")
     numpy, entry = numpy_module("delete"), _index(obj, "delete")
-    return take(found, numpy.delete(numpy.arange(found.shape[along]), entry), along)
+    return elements(found, numpy.delete(numpy.arange(found.shape[along]), entry), along)
 
 
 @covers("insert")

@@ -171,7 +171,8 @@ def _bin(x: Array, edges: Array) -> Array:
     on_edge = x == edges[-1]
     places = where(on_edge, edges.size - 2, places)
     inside = logical_and(places >= 0, places < edges.size - 1)
-    return where(inside, places, edges.size)
+    result: Array = where(inside, places, edges.size)
+    return result
 
 
 @covers("histogramdd")
@@ -217,7 +218,7 @@ def at_least_matrix(x: Array) -> Array:
 
 def _for_each(bins: Any, count: int) -> list[Any]:
     """Bins for each axis, from one number or from one entry for each."""
-    if isinstance(bins, (tuple, list)) or getattr(bins, "ndim", 0):
+    if isinstance(bins, (tuple, list)) or getattr(bins, "ndim", 0) > 0:
         if len(bins) != count:
             raise at_user_line(ValueError(f"histogramdd: {len(bins)} bins for {count} axes"))
         return list(bins)
@@ -230,7 +231,8 @@ def _boxes(places: Sequence[Array], sizes: Sequence[int]) -> Array:
     for place, n in zip(places, sizes, strict=True):
         flat = flat * n + place
         inside = logical_and(inside, place < n)
-    return where(inside, flat, prod(sizes))
+    result: Array = where(inside, flat, prod(sizes))
+    return result
 
 
 def _density(counts: Array, edges: Sequence[Array]) -> Array:
@@ -253,9 +255,8 @@ def histogram2d(
     """How many points of the plane lie in each box, and the edges along both axes."""
     sample = [ravel(x), ravel(y)]
     both = _is_shared(bins)
-    counts, (first, second) = histogramdd(
-        sample, [bins, bins] if both else bins, range, density, weights
-    )
+    grid = [bins, bins] if both else bins
+    counts, (first, second) = histogramdd(sample, grid, range, density, weights)
     return counts, first, second
 
 

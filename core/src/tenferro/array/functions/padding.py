@@ -15,8 +15,9 @@ from tenferro.array._broadcast import cast, stretch
 from tenferro.array._convert import as_array, asarray
 from tenferro.array._errors import UnsupportedFunctionError, at_user_line
 from tenferro.array._registry import FUNCTIONS, covers
+from tenferro.array.functions._known import elements
+from tenferro.array.functions.indexing import getitem
 from tenferro.array.functions.ranges import arange
-from tenferro.array.functions.indexing import getitem, take
 from tenferro.array.functions.rearranging import flip
 from tenferro.array.functions.structural import concatenate
 from tenferro.primitives import InvalidParameterError, float64
@@ -131,7 +132,7 @@ def _pad_axis(x: Array, axis: int, before: int, after: int, mode: str, parameter
     if mode == "wrap":
         _check_not_empty(x, axis, mode)
         places = [i % x.shape[axis] for i in range(-before, x.shape[axis] + after)]
-        return take(x, asarray(places), axis)
+        return elements(x, asarray(places), axis)
     left, right = _sides(x, axis, (before, after), mode, parameter)
     return p.concatenate([left, x, right], axis)
 

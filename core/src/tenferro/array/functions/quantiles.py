@@ -13,17 +13,17 @@ from typing import Any, NamedTuple
 
 from tenferro.array._array import Array, evaluable
 from tenferro.array._broadcast import cast, normalize_axes
-from tenferro.array._convert import as_array
+from tenferro.array._convert import as_array, asarray
 from tenferro.array._errors import at_user_line
-from tenferro.array._registry import FUNCTIONS, covers
-from tenferro.array.functions._known import known
+from tenferro.array._registry import covers
+from tenferro.array.functions._known import elements, known
 from tenferro.array.functions._out import into
-from tenferro.array.functions.arithmetic import add, clip, subtract
+from tenferro.array.functions.arithmetic import add, clip, maximum, multiply, subtract
 from tenferro.array.functions.broadcasting import broadcast_to
-from tenferro.array.functions.comparison import isnan, where
-from tenferro.array.functions.indexing import take
+from tenferro.array.functions.comparison import isnan, logical_and, logical_not, where
 from tenferro.array.functions.moments import mean, weights_of
 from tenferro.array.functions.reduction import sum
+from tenferro.array.functions.rounding import ceil, floor, remainder, rint
 from tenferro.array.functions.sorting import positions
 from tenferro.array.functions.structural import reshape, transpose
 from tenferro.array.functions.taking import take_along_axis
@@ -68,7 +68,8 @@ def line(x: Array, axis: Any, function: str) -> Line:
 
 def nan_where(mask: Array, x: Array) -> Array:
     """x, or NaN where a mask holds."""
-    return where(mask, cast(as_array(float("nan")), x.dtype), x)
+    result: Array = where(mask, cast(as_array(float("nan")), x.dtype), x)
+    return result
 
 
 @covers("median")
@@ -135,7 +136,7 @@ def fraction(q: Any, x: Array, whole: int, function: str) -> Array:
             function, "complex numbers have no quantiles", got=x.aval, need="real numbers"
         )
         raise at_user_line(error)
-    given = as_array(q) if not isinstance(q, (list, tuple)) else FUNCTIONS["asarray"](q)
+    given = as_array(q) if not isinstance(q, (list, tuple)) else asarray(q)
     is_weak = isinstance(q, (bool, int, float)) and x.dtype.is_float
     kind = x.dtype if is_weak else given.dtype if given.dtype.is_inexact else float64
     part = cast(given, kind) / whole if whole != 1 else cast(given, kind)
@@ -174,7 +175,7 @@ def quantile_of(
         ordered = p.sort([flat.x], 0)[0]
         count: Any = flat.x.shape[0]
         if skips_nan:
-            count = cast(sum(FUNCTIONS["logical_not"](isnan(flat.x)), 0), q.dtype)
+            count = cast(sum(logical_not(isnan(flat.x)), 0), q.dtype)
         result = _between(ordered, count, flat_q, method)
     if x.dtype.is_inexact and flat.x.shape[0]:
         bad = isnan(ordered[0 if skips_nan else -1])
@@ -187,7 +188,7 @@ def _between(ordered: Array, count: Any, q: Array, method: str) -> Array:
     q = reshape(q, (q.size, *[1] * (ordered.ndim - 1))) if isinstance(count, Array) else q
     last = count - 1
     place, weight = _position(count, q, method)
-    top = FUNCTIONS["maximum"](last, 0)
+    top = maximum(last, 0)
     before = _taken(ordered, clip(place, 0, top))
     if weight is None:
         return before
@@ -200,14 +201,15 @@ def _interpolated(before: Array, after: Array, weight: Array) -> Array:
     """Between two elements, starting from the nearer one, as NumPy rounds it."""
     step = subtract(after, before)
     from_below, from_above = add(before, step * weight), subtract(after, step * (1 - weight))
-    return where(weight < 0.5, from_below, from_above)
+    result: Array = where(weight < 0.5, from_below, from_above)
+    return result
 
 
 def _taken(ordered: Array, places: Array) -> Array:
     """Elements at the same positions everywhere, or at positions of each line's own."""
     whole = cast(places, int64)
     if whole.ndim == 1:
-        return take(ordered, whole, 0)
+        return elements(ordered, whole, 0)
     return take_along_axis(ordered, broadcast_to(whole, (len(whole), *ordered.shape[1:])), 0)
 
 
@@ -216,7 +218,6 @@ def _position(n: Any, q: Array, method: str) -> tuple[Array, Array | None]:
 
     Without a weight the element is the quantile, in its own dtype.
     """
-    floor = FUNCTIONS["floor"]
     if method in CONTINUOUS or method in ("averaged_inverted_cdf", "midpoint"):
         virtual = _virtual(n, q, method)
         before = floor(virtual)
@@ -225,29 +226,28 @@ def _position(n: Any, q: Array, method: str) -> tuple[Array, Array | None]:
             weight = where(weight == 0, cast(as_array(0.5), q.dtype), cast(as_array(1.0), q.dtype))
         return before, weight
     if method in _ROUNDINGS:
-        return FUNCTIONS[_ROUNDINGS[method]]((n - 1) * q), None
+        return _ROUNDINGS[method]((n - 1) * q), None
     virtual = n * q - (1 if method == "inverted_cdf" else 1.5)
     before = floor(virtual)
     stays = before == virtual
     if method == "closest_observation":
-        stays = FUNCTIONS["logical_and"](stays, FUNCTIONS["remainder"](before, 2) == 1)
+        stays = logical_and(stays, remainder(before, 2) == 1)
     return where(stays, before, before + 1), None
 
 
-_ROUNDINGS = {"lower": "floor", "higher": "ceil", "nearest": "rint"}
+_ROUNDINGS = {"lower": floor, "higher": ceil, "nearest": rint}
 
 
 def _virtual(n: Any, q: Array, method: str) -> Array:
     """Where a quantile lies among the elements, counted from 0."""
     if method == "linear":
-        return (n - 1) * q
+        return multiply(q, n - 1)
     if method == "midpoint":
-        low, high = FUNCTIONS["floor"]((n - 1) * q), FUNCTIONS["ceil"]((n - 1) * q)
-        return 0.5 * (low + high)
+        return (floor((n - 1) * q) + ceil((n - 1) * q)) * 0.5
     if method == "averaged_inverted_cdf":
-        return n * q - 1
+        return subtract(multiply(q, n), 1)
     alpha, beta = CONTINUOUS[method]
-    return n * q + (alpha + q * (1 - alpha - beta)) - 1
+    return subtract(multiply(q, n) + (alpha + q * (1 - alpha - beta)), 1)
 
 
 def _weighted(x: Array, w: Array, q: Array, method: str, function: str) -> Array:

@@ -14,9 +14,8 @@ from tenferro.array._broadcast import axis_error, normalize_axes, normalize_axis
 from tenferro.array._convert import as_array
 from tenferro.array._errors import at_user_line
 from tenferro.array._registry import covers
-from tenferro.array.functions._known import known, numpy_module
+from tenferro.array.functions._known import elements, known, numpy_module
 from tenferro.array.functions.broadcasting import at_least
-from tenferro.array.functions.indexing import take
 from tenferro.array.functions.structural import ravel, swapaxes
 from tenferro.primitives import structural as p
 
@@ -116,7 +115,7 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Array:
     if not getattr(counts, "ndim", 0):
         return _repeat_each(found, index(counts), along)
     places = numpy_module("repeat").repeat(range(found.shape[along]), counts)
-    return take(found, places, along)
+    return elements(found, places, along)
 
 
 def _repeat_each(x: Array, count: int, axis: int) -> Array:

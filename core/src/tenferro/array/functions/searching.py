@@ -14,8 +14,7 @@ from tenferro.array._broadcast import cast, common_dtype
 from tenferro.array._convert import as_array, asarray
 from tenferro.array._errors import at_user_line
 from tenferro.array._registry import covers
-from tenferro.array.functions._known import known
-from tenferro.array.functions.indexing import take
+from tenferro.array.functions._known import elements, known
 from tenferro.array.functions.rearranging import flip
 from tenferro.array.functions.structural import ravel, stack
 from tenferro.primitives import bool_
@@ -66,7 +65,7 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Arra
     if rows.ndim != 1:
         raise at_user_line(ValueError(f"searchsorted: need rank 1, not {rows.aval}"))
     if sorter is not None:
-        rows = take(rows, sorter)
+        rows = elements(rows, sorter)
     if side not in ("left", "right"):
         raise at_user_line(ValueError(f"searchsorted: side is left or right, not {side!r}"))
     return p.searchsorted(rows, values, side=side)

@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 from tenferro.array._array import Array, evaluable
 from tenferro.array._broadcast import cast, together
 from tenferro.array._convert import as_array, asarray
-from tenferro.array._registry import FUNCTIONS, covers
-from tenferro.array.functions._known import known, numpy_module
-from tenferro.array.functions.indexing import take
+from tenferro.array._registry import covers
+from tenferro.array.functions._known import elements, known, numpy_module
+from tenferro.array.functions.comparison import logical_not
+from tenferro.array.functions.reduction import any as some
 from tenferro.array.functions.structural import concatenate, ravel, reshape
 
 _STATIC = "work on a fixed number of elements: np.sort, np.isin, np.where"
@@ -54,7 +55,7 @@ def _distinct(x: Array, function: str, axis: int | None = None, equal_nan: bool 
     value = known(x, function, _STATIC)
     numpy = numpy_module(function)
     _, index, inverse, counts = numpy.unique(value, True, True, True, axis, equal_nan=equal_nan)
-    values = take(ravel(x), index) if axis is None else take(x, index, axis)
+    values = elements(ravel(x), index) if axis is None else elements(x, index, axis)
     return _Found(values, index, inverse, counts)
 
 
@@ -129,7 +130,7 @@ def intersect1d(
     numpy = numpy_module("intersect1d")
     values = [known(x, "intersect1d", _STATIC) for x in (a, b)]
     _, first, second = numpy.intersect1d(*values, assume_unique, return_indices=True)
-    common = take(a, first)
+    common = elements(a, first)
     return (common, as_array(first), as_array(second)) if return_indices else common
 
 
@@ -152,7 +153,7 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
     values, _ = _set(ar1, "setdiff1d", assume_unique)
     others = known(asarray(ar2), "setdiff1d", _STATIC)
     keep = numpy_module("setdiff1d").isin(known(values, "setdiff1d", _STATIC), others, invert=True)
-    return take(values, keep.nonzero()[0])
+    return elements(values, keep.nonzero()[0])
 
 
 @covers("setxor1d")
@@ -160,7 +161,7 @@ def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
     """Values that are in one of both alone, sorted."""
     parts = [_set(x, "setxor1d", assume_unique)[0] for x in (ar1, ar2)]
     found = _distinct(concatenate(parts), "setxor1d")
-    return take(found.values, (found.counts == 1).nonzero()[0])
+    return elements(found.values, (found.counts == 1).nonzero()[0])
 
 
 @covers("isin", "in1d")
@@ -182,5 +183,5 @@ def isin(
         values = [known(part, "isin", "") for part in (x, others)]
         return as_array(numpy_module("isin").isin(*values, invert=invert))
     a, b = together("isin", reshape(x, (*x.shape, 1)), others)
-    found: Array = FUNCTIONS["any"](a == b, axis=-1)
-    return FUNCTIONS["logical_not"](found) if invert else found  # type: ignore[no-any-return]
+    found = some(a == b, axis=-1)
+    return logical_not(found) if invert else found

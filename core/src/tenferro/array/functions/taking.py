@@ -15,11 +15,13 @@ from tenferro.array._array import Array, evaluable
 from tenferro.array._broadcast import broadcast_shapes, cast, normalize_axis, stretch, together
 from tenferro.array._convert import as_array, asarray
 from tenferro.array._errors import at_user_line
-from tenferro.array._registry import FUNCTIONS, covers
-from tenferro.array.functions._known import known
+from tenferro.array._registry import covers
+from tenferro.array.functions._known import elements, known
 from tenferro.array.functions._out import into
+from tenferro.array.functions.indexing import getitem, moved_inside
 from tenferro.array.functions.ranges import arange
-from tenferro.array.functions.indexing import getitem, moved_inside, take
+from tenferro.array.functions.rounding import floor_divide, remainder
+from tenferro.array.functions.searching import nonzero
 from tenferro.array.functions.structural import ravel, stack, transpose
 from tenferro.primitives import DTypeMismatchError, Shape, ShapeMismatchError, int64
 from tenferro.primitives import structural as p
@@ -98,7 +100,7 @@ def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -
     """
     found = ravel(a) if axis is None else as_array(a)
     mask = known(asarray(condition), "compress", "keep the shape with np.where")
-    kept = take(found, mask.nonzero()[0], 0 if axis is None else axis)
+    kept = elements(found, mask.nonzero()[0], 0 if axis is None else axis)
     return into(out, kept, "compress")
 
 
@@ -136,7 +138,7 @@ def _open(x: Any, d: int, rank: int) -> Array:
     if found.ndim != 1:
         raise at_user_line(ValueError(f"ix_: positions have rank 1, not {found.aval}"))
     if found.dtype.is_bool:
-        found = FUNCTIONS["nonzero"](found)[0]
+        found = nonzero(found)[0]
     found = found if found.size else cast(found, int64)
     return p.reshape(found, [found.size if i == d else 1 for i in range(rank)])
 
@@ -148,8 +150,8 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Array, ..
     places = _inside(asarray(indices), prod(sizes), "raise", "unravel_index")
     result = []
     for n in sizes if order == "F" else sizes[::-1]:
-        result.append(FUNCTIONS["remainder"](places, n))
-        places = FUNCTIONS["floor_divide"](places, n)
+        result.append(remainder(places, n))
+        places = floor_divide(places, n)
     return tuple(result if order == "F" else result[::-1])
 
 
