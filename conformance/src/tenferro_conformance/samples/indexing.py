@@ -1,4 +1,4 @@
-"""Samples of the indexing family: gather scatter_add dynamic_slice dynamic_update_slice.
+"""Samples of the indexing family: gather scatter scatter_add dynamic_slice dynamic_update_slice.
 
 Modes are part of the primitive: `clip` moves a slice inside, `fill` reads zero,
 `drop` writes nothing; derivatives carry the mode of the
@@ -163,6 +163,60 @@ SCATTER_ADD = table(
     level=2, tol="reduction",
 )  # fmt: skip
 
+_LAST = "of several updates of one place the last remains, in value and derivative"
+SCATTER = table(
+    "std::scatter",
+    Row(edge="wide", inputs=(_X, [[2], [0], [1]], _U), kinds=_S,
+        params=_into_rows("promise_in_bounds"), wrt=(0, 2)),
+    Row(edge="full_precision", inputs=(fine(_X), [[2], [0], [1]], fine(_U)), kinds=_S,
+        params=_into_rows("drop"), dtypes=F64),
+    Row(edge="duplicates", inputs=(_X, _IN, _U), kinds=_S, params=_into_rows("clip"), wrt=(0, 2),
+        note=_LAST),
+    Row(edge="many_duplicates", inputs=(grid(-2, 2, 3), [[1], [1], [0], [1], [0]],
+        grid(-1, 2, 5)), kinds=_S, params=_scatter((), (0,), (0,), "drop"), wrt=(0, 2), note=_LAST),
+    Row(edge="int32_indices", inputs=(_X, _IN, _U), kinds=_S32, params=_into_rows("clip"),
+        dtypes=F64, wrt=(0, 2)),
+    Row(edge="clip", inputs=(_X, _OUT, _U), kinds=_S, params=_into_rows("clip"), wrt=(0, 2),
+        note=_C7),
+    Row(edge="drop", inputs=(_X, _OUT, _U), kinds=_S, params=_into_rows("drop"), wrt=(0, 2),
+        note=_C7),
+    Row(edge="points", inputs=(_X, [[0, 1], [3, 2], [0, 1]], grid(-1, 2, 3)), kinds=_S,
+        params=_scatter((), (0, 1), (0, 1), "drop"), dtypes=F64, wrt=(0, 2), note=_LAST),
+    Row(edge="columns", inputs=(_X, [[1], [2], [1]], grid(-1, 2, 4, 3)), kinds=_S,
+        params=_scatter((0,), (1,), (1,), "drop"), dtypes=F64, wrt=(0, 2), note=_LAST),
+    Row(edge="windows", inputs=(_X, [[0, 1], [1, 0]], grid(-1, 2, 2, 2, 2)), kinds=_S,
+        params=_scatter((1, 2), (), (0, 1), "drop"), dtypes=F64, wrt=(0, 2), note=_LAST),
+    Row(edge="windows_clip", inputs=(_X, [[3, 2], [-2, 0]], grid(-1, 2, 2, 2, 2)), kinds=_S,
+        params=_scatter((1, 2), (), (0, 1), "clip"), dtypes=F64, wrt=(0, 2), note=_C7),
+    Row(edge="windows_drop", inputs=(_X, [[3, 1], [1, 0]], grid(-1, 2, 2, 2, 2)), kinds=_S,
+        params=_scatter((1, 2), (), (0, 1), "drop"), dtypes=F64, wrt=(0, 2), note=_C7),
+    Row(edge="updates_only", inputs=(_X, _IN, _U), kinds=_S, params=_into_rows("clip"), dtypes=F64,
+        wrt=(2,), order=1),
+    Row(edge="operand_only", inputs=(_X, _IN, _U), kinds=_S, params=_into_rows("clip"), dtypes=F64,
+        wrt=(0,), order=1),
+    Row(edge="scalar", inputs=(grid(-2, 2, 5), [3], 1.5), kinds=_S, params=_scatter((), (0,), (0,),
+        "drop"), wrt=(0, 2)),
+    Row(edge="scalar_dropped", inputs=(grid(-2, 2, 5), [9], 1.5), kinds=_S, params=_scatter((),
+        (0,), (0,), "drop"), dtypes=F64, wrt=(0, 2)),
+    Row(edge="empty", inputs=(_X, grid(0, 1, 0, 1), grid(0, 1, 0, 3)), kinds=_S,
+        params=_into_rows("drop"), dtypes=F64, wrt=(0, 2), order=1),
+    Row(edge="complex", inputs=(cgrid(2, 4, 3), _IN, cgrid(1, 3, 3)), kinds=_S,
+        params=_into_rows("drop"), dtypes=COMPLEX, wrt=(0, 2)),
+    Row(edge="integers", inputs=(igrid(-9, 9, 4, 3), _IN, igrid(-5, 5, 3, 3)), kinds=_S,
+        params=_into_rows("drop"), dtypes=INTS),
+    Row(edge="narrow", inputs=(igrid(0, 9, 4, 3), _IN, igrid(0, 5, 3, 3)), kinds=_S,
+        params=_into_rows("drop"),
+        dtypes=("int8", "int16", "uint8", "uint16", "uint32", "uint64", "float16")),
+    Row(edge="booleans", inputs=([True, False, False], [[0], [1], [0]], [False, True, True]),
+        kinds=_S, params=_scatter((), (0,), (0,), "drop"), dtypes=("bool",), note=_LAST),
+    Row(edge="non_contiguous", inputs=(_X, _IN, _U), kinds=_S, params=_into_rows("drop"),
+        dtypes=F64, layout="strided"),
+    Row(edge="special_values", inputs=([1.0, 2.0, 3.0], [[0], [1], [0], [7]], [nan, inf, -0.0,
+        nan]), kinds=_S, params=_scatter((), (0,), (0,), "drop"), dtypes=FLOATS,
+        expected=[-0.0, inf, 3.0], note="what is replaced or dropped leaves nothing behind"),
+    level=2,
+)  # fmt: skip
+
 _D2 = (None, "int64", "int64")
 DYNAMIC_SLICE = table(
     "std::dynamic_slice",
@@ -221,4 +275,6 @@ DYNAMIC_UPDATE_SLICE = table(
     level=2,
 )  # fmt: skip
 
-TABLES: tuple[Table, ...] = (GATHER, SCATTER_ADD, DYNAMIC_SLICE, DYNAMIC_UPDATE_SLICE)
+TABLES: tuple[Table, ...] = (
+    GATHER, SCATTER_ADD, SCATTER, DYNAMIC_SLICE, DYNAMIC_UPDATE_SLICE,
+)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Samples of the reduction family: reduce_sum reduce_prod reduce_max reduce_min argmax argmin.
+"""Samples of the reduction family: sums, products, extrema and their positions, and, or.
 
 Axes are explicit and dropped; reducing over `()` is the identity; the first index wins a tie,
 and NaN wins everything. Read `table.py`
@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from tenferro_conformance.samples.table import (
+    BOOL,
     COMPLEX,
     F64,
     FLOATS,
@@ -161,4 +162,26 @@ def _arg(name: str, tied: list[int], with_nan: list[int]) -> Table:
 ARGMAX = _arg("argmax", [0, 0], [1, 0])
 ARGMIN = _arg("argmin", [1, 0], [1, 0])
 
-TABLES: tuple[Table, ...] = (REDUCE_SUM, REDUCE_PROD, REDUCE_MAX, REDUCE_MIN, ARGMAX, ARGMIN)
+
+def _logical(name: str, of_nothing: bool) -> Table:
+    x = [[True, False, True], [True, True, True]]
+    return table(
+        f"std::{name}",
+        Row(edge="wide", inputs=(x,), params=_SECOND, dtypes=BOOL),
+        Row(edge="tall", inputs=(x,), params=_FIRST, dtypes=BOOL),
+        Row(edge="all_axes", inputs=(x,), params=_ALL, dtypes=BOOL),
+        Row(edge="no_axes", inputs=(x,), params=_NONE, dtypes=BOOL, note=_C9),
+        Row(edge="scalar", inputs=(True,), params=_NONE, dtypes=BOOL, note=_C9),
+        Row(edge="size1_axis", inputs=([[True], [False]],), params=_SECOND, dtypes=BOOL),
+        Row(edge="empty", inputs=(Grid((0, 2), ()),), params=_FIRST, dtypes=BOOL,
+            expected=[of_nothing, of_nothing], note=_C9),
+        Row(edge="non_contiguous", inputs=(x,), params=_FIRST, dtypes=BOOL, layout="strided"),
+        level=2,
+    )  # fmt: skip
+
+
+REDUCE_AND, REDUCE_OR = _logical("reduce_and", True), _logical("reduce_or", False)
+
+TABLES: tuple[Table, ...] = (
+    REDUCE_SUM, REDUCE_PROD, REDUCE_MAX, REDUCE_MIN, REDUCE_AND, REDUCE_OR, ARGMAX, ARGMIN,
+)  # fmt: skip

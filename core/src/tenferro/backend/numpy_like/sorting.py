@@ -28,8 +28,6 @@ def register(lowerings: Lowerings, xp: Any) -> None:
 
     @lowerings.register(Searchsorted)
     def searchsorted(op: Searchsorted, rows: Any, values: Any) -> Any:
-        if rows.ndim == 1:
-            return cast(xp, xp.searchsorted(rows, values, op.side), op.dtype)
         return cast(xp, _search_rows(xp, op.side, rows, values), op.dtype)
 
 

@@ -31,6 +31,7 @@ from tenferro_numpy.lowerings import (
     reduction,
     rounding,
     scattering,
+    sorting,
     special,
     structural,
     trigonometric,
@@ -38,7 +39,7 @@ from tenferro_numpy.lowerings import (
 
 __all__ = ["expression", "lowerings"]
 
-_REPLACING = (arithmetic, special, rounding, bitwise, cumulative, indexing, scattering)
+_REPLACING = (arithmetic, special, rounding, bitwise, cumulative, indexing, scattering, sorting)
 _EXPRESSIONS: dict[type, Specialize] = {
     **arithmetic.EXPRESSIONS,
     **elementwise.EXPRESSIONS,
