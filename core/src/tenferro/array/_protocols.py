@@ -24,6 +24,7 @@ from tenferro.array._registry import (
 )
 from tenferro.array._writing import destination, write
 
+_HAS_ARGUMENTS = 0x04  # flag of code objects with *args
 _names: dict[Any, str] = {}
 _renamings: dict[Any, Mapping[str, Any]] = {}
 
@@ -51,7 +52,7 @@ def array_function(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
     if covered is None or name.startswith("__"):
         destination(kwargs.get("out"), name)
         raise unsupported(name)
-    if len(args) <= len(positional(covered)) and _are_known(kwargs, covered):
+    if _fits(args, covered) and _are_known(kwargs, covered):
         return covered(*args, **kwargs)
     args, given = _translated(function, covered, args, kwargs)
     out = destination(given.pop("out", None), name) if "out" not in parameters(covered) else None
@@ -68,6 +69,12 @@ def _name_of(function: Any) -> str:
     name = f"{module}.{function.__name__}".removeprefix("numpy.").removeprefix("lib.")
     _names[function] = name
     return name
+
+
+def _fits(args: Sequence[Any], covered: Any) -> bool:
+    """Whether the function takes so many arguments by position; ``*args`` is any number."""
+    code = covered.__code__
+    return len(args) <= code.co_argcount or bool(code.co_flags & _HAS_ARGUMENTS)
 
 
 def _are_known(kwargs: Mapping[str, Any], covered: Any) -> bool:
