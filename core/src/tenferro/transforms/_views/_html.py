@@ -35,7 +35,7 @@ def _row(part: str, line: str, note: str) -> str:
     look = LOOKS.get(part)
     if look is None:
         return f'<span style="color:{FAINT}">{escape(line)}</span>'
-    style = f"background:{look.fill};border-left:4px solid {look.line};display:inline-block;"
+    style = f"background:{look.fill};box-shadow:inset 4px 0 {look.line};display:inline-block;"
     return f'<span style="{style}min-width:100%" title="{escape(note)}">{escape(line)}</span>'
 
 

@@ -61,7 +61,7 @@ def _title(picture: Picture) -> str:
 
 def _size(box: Box) -> tuple[float, float]:
     letters = max(len(line) for line in box.lines)
-    room = (len(LOOKS[box.part].mark) + 1) * _ADVANCE if LOOKS[box.part].mark else 0.0
+    room = (len(LOOKS[box.part].mark) + 1.5) * _ADVANCE if LOOKS[box.part].mark else 0.0
     return letters * _ADVANCE + room + 2 * _PADDING + _BAR, len(box.lines) * _LINE + _PADDING
 
 
