@@ -19,7 +19,14 @@ from tenferro.array._broadcast import broadcast_shapes, cast, stretch
 from tenferro.array._convert import aval_of_operand, from_sequence
 from tenferro.array._errors import at_user_line
 from tenferro.computegraph import UNKNOWN, TenferroError, ValueKey, new_leaf
-from tenferro.primitives import Aval, Shape, concatenate, int64, reshape
+from tenferro.primitives import (
+    Aval,
+    Shape,
+    ShapeMismatchError,
+    concatenate,
+    int64,
+    reshape,
+)
 from tenferro.primitives.comparison import lt, select
 from tenferro.primitives.constants import constant
 
@@ -358,7 +365,7 @@ def gathering(plan: Plan) -> Gathering:
     """The positions of a plan, joined."""
     axes = tuple([axis for axis, _ in plan.advanced])
     given = [at for _, at in plan.advanced]
-    shape = broadcast_shapes(*[tuple(at.shape) for at in given], function="indexing")
+    shape = _joint_shape([tuple(at.shape) for at in given])
     first = 0 if plan.apart else axes[0]
     if any([isinstance(at, Array) for at in given]):
         return Gathering(_joined([_as_leaf(at) for at in given], shape), axes, shape, first)
@@ -367,6 +374,21 @@ def gathering(plan: Plan) -> Gathering:
     for i, at in enumerate(given):
         indices[..., i] = at
     return Gathering(_as_leaf(indices), axes, shape, first)
+
+
+def _joint_shape(shapes: Sequence[Shape]) -> Shape:
+    try:
+        return broadcast_shapes(*shapes, function="indexing")
+    except ShapeMismatchError as error:
+        raise at_user_line(
+            IndexKindError(
+                "index arrays do not broadcast together\n"
+                f"  got        shapes {', '.join(map(str, shapes))}\n"
+                f"  need       {error.need}",
+                index=tuple(shapes),
+                shape=None,
+            )
+        ) from None
 
 
 def _as_leaf(at: Any) -> Array:
