@@ -19,17 +19,17 @@ from tenferro.primitives._aval import Aval
 from tenferro.primitives._source import caller, source_text
 from tenferro.tidu import ADContext, Value, pullback
 from tenferro.transforms import _tree
+from tenferro.transforms._argnums import Argnames, Argnums, Chosen, choose
 from tenferro.transforms._errors import DifferentiationInputError, NonScalarOutputError
 from tenferro.transforms._record import Loans, Recording, record
 from tenferro.transforms._settle import key_of, settle
-
-Argnums = int | Sequence[int]
 
 
 def grad(
     function: Callable[..., Any],
     argnums: Argnums = 0,
     *,
+    argnames: Argnames = None,
     has_aux: bool = False,
     holomorphic: bool = False,
     convention: str = "hermitian",
@@ -38,9 +38,10 @@ def grad(
 ) -> Callable[..., Any]:
     """Make the function that computes the gradient; for complex z, grad |z|² is 2z.
 
-    The result has the structure of the arguments named by ``argnums`` (a tuple of numbers gives a
-    tuple). With ``holomorphic``, it is the complex derivative f′(z). With ``has_aux``, the function
-    returns (value, aux), and the gradient function (gradient, aux).
+    The result has the structure of the argument chosen by ``argnums``, or by name with
+    ``argnames``, whether it is passed by position or by keyword; a tuple of them gives a tuple.
+    With ``holomorphic``, it is the complex derivative f′(z). With ``has_aux``, the function returns
+    (value, aux), and the gradient function (gradient, aux).
 
     Raises NonScalarOutputError: if the value is not a real scalar (complex if ``holomorphic``).
     Raises DifferentiationInputError: if an argument consists of integers or bools.
@@ -52,8 +53,9 @@ def grad(
       return %1
     }
     """
+    chosen = choose(argnums, argnames)
     compute = _computed(
-        function, argnums, has_aux, holomorphic, convention, backend, context, value=False
+        function, chosen, has_aux, holomorphic, convention, backend, context, value=False
     )
 
     @wraps(function)
@@ -69,6 +71,7 @@ def value_and_grad(
     function: Callable[..., Any],
     argnums: Argnums = 0,
     *,
+    argnames: Argnames = None,
     has_aux: bool = False,
     holomorphic: bool = False,
     convention: str = "hermitian",
@@ -79,8 +82,9 @@ def value_and_grad(
 
     With ``has_aux``, the result is ((value, aux), gradient).
     """
+    chosen = choose(argnums, argnames)
     compute = _computed(
-        function, argnums, has_aux, holomorphic, convention, backend, context, value=True
+        function, chosen, has_aux, holomorphic, convention, backend, context, value=True
     )
 
     @wraps(function)
@@ -97,7 +101,7 @@ _Compute = Callable[[tuple[Any, ...], dict[str, Any], Loans], tuple[Any, Any, An
 
 def _computed(
     function: Callable[..., Any],
-    argnums: Argnums,
+    chosen: Chosen,
     has_aux: bool,
     holomorphic: bool,
     convention: str,
@@ -109,13 +113,11 @@ def _computed(
     """What ``grad`` and ``value_and_grad`` do: (value if it is wanted, aux, gradients)."""
     if convention not in ("hermitian", "jax"):
         raise ValueError(f"convention is 'hermitian' or 'jax', not {convention!r}")
-    positions = (argnums,) if isinstance(argnums, int) else tuple(argnums)
     conjugate = holomorphic or convention == "jax"
     kind = ("value_and_grad" if value else "grad", conjugate, context)
 
     def compute(args: tuple[Any, ...], kwargs: dict[str, Any], loans: Loans) -> Any:
-        chosen = [i + len(args) if i < 0 else i for i in positions]
-        recording = record(function, args, kwargs, chosen, loans, has_aux)
+        recording = record(*chosen.arrange(function, args, kwargs), loans, has_aux)
         _check_inputs(recording, holomorphic)
         value_key = _scalar_output(recording, holomorphic)
         aux, wrt = recording.aux, recording.wrt
@@ -130,7 +132,7 @@ def _computed(
         return (
             found[0] if value else None,
             aux.with_values(found[count - len(aux.keys) : count]),
-            trees[0] if isinstance(argnums, int) else trees,
+            trees[0] if chosen.single else trees,
         )
 
     return compute

@@ -19,9 +19,10 @@ from tenferro.primitives.complex import complex as make_complex
 from tenferro.primitives.complex import conj, real
 from tenferro.tidu import ADContext, Linearization, NotLinearError, linearize_keys
 from tenferro.transforms import _tree
+from tenferro.transforms._argnums import Argnames, Argnums, choose
 from tenferro.transforms._batch import batch
 from tenferro.transforms._errors import DifferentiationInputError
-from tenferro.transforms._grad import Argnums, check_differentiable, regroup
+from tenferro.transforms._grad import check_differentiable, regroup
 from tenferro.transforms._record import Loans, Recording, record
 from tenferro.transforms._settle import history, key_of, settle
 
@@ -33,6 +34,7 @@ def jacobian(
     function: Callable[..., Any],
     argnums: Argnums = 0,
     *,
+    argnames: Argnames = None,
     mode: str = "auto",
     has_aux: bool = False,
     holomorphic: bool = False,
@@ -42,9 +44,9 @@ def jacobian(
     """Make the function that computes the Jacobian: shape [*output, *argument] per pair of leaves.
 
     The result has the structure of the output, with that of the argument inside each leaf (a tuple
-    of structures where ``argnums`` is a tuple). ``mode`` is forward (one direction per element of
-    the arguments), reverse (one per element of the output) or auto, which counts the operations of
-    either and takes the cheaper. For complex arguments the rows are gradients as ``grad`` defines
+    of structures where ``argnums`` or ``argnames`` is a tuple). ``mode`` is forward (one direction
+    per element of the arguments), reverse (one per element of the output) or auto, which counts
+    the operations of either and takes the cheaper. For complex arguments the rows are gradients as ``grad`` defines
     them; with ``holomorphic`` they are the complex derivative. With ``has_aux``, the function
     returns (value, aux), and the result is (jacobian, aux).
 
@@ -58,11 +60,10 @@ def jacobian(
     """
     if mode not in MODES:
         raise ValueError(f"mode is one of {', '.join(MODES)}, not {mode!r}")
-    positions = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    chosen = choose(argnums, argnames)
 
     def compute(args: tuple[Any, ...], kwargs: dict[str, Any], loans: Loans) -> Any:
-        chosen = [i + len(args) if i < 0 else i for i in positions]
-        recording = record(function, args, kwargs, chosen, loans, has_aux)
+        recording = record(*chosen.arrange(function, args, kwargs), loans, has_aux)
         outputs = [key_of(x) for x in recording.outputs]
         _check(recording.wrt, outputs, holomorphic)
         aux = recording.aux.keys
@@ -74,7 +75,7 @@ def jacobian(
 
         kind = ("jacobian", mode, holomorphic, len(outputs), context)
         found = settle(kind, [*outputs, *aux], recording.wrt, emit, recording.plain, backend)
-        nested = _nest(found[len(aux) :], recording, isinstance(argnums, int))
+        nested = _nest(found[len(aux) :], recording, chosen.single)
         return (nested, recording.aux.with_values(found[: len(aux)])) if has_aux else nested
 
     @wraps(function)

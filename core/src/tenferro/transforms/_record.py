@@ -224,7 +224,12 @@ def with_own_handles(tree: Any) -> Any:
 
 def parameter_names(function: Any, count: int) -> list[str]:
     """Names of the positional parameters, for the inputs of printed graphs."""
-    inner = getattr(function, "__wrapped__", function)
+    given = getattr(function, "argument_names", None)
+    if given is not None:
+        return list(given)
+    inner = function
+    while hasattr(inner, "__wrapped__"):
+        inner = inner.__wrapped__
     code = getattr(inner, "__code__", None)
     first = 0 if type(inner) is FunctionType else int(hasattr(inner, "__self__"))
     names = list(code.co_varnames[first : code.co_argcount]) if code is not None else []
@@ -234,19 +239,9 @@ def parameter_names(function: Any, count: int) -> list[str]:
 
 
 def check_argnums(argnums: Sequence[int], count: int) -> Sequence[int]:
-    """The numbers themselves, found to be distinct positions of the call."""
-    for i in argnums:
-        if not 0 <= i < count:
-            raise _wrong_numbers(
-                f"argnums names argument {i}, but the call has {count} positional arguments\n"
-                "  hint       keyword arguments are not differentiated; pass them by position",
-                argnums,
-                count,
-            )
-    if len(set(argnums)) != len(argnums):
-        raise _wrong_numbers(f"argnums names an argument twice: {tuple(argnums)}", argnums, count)
-    return argnums
-
-
-def _wrong_numbers(text: str, argnums: Sequence[int], count: int) -> ArgumentNumberError:
-    return at_user_line(ArgumentNumberError(text, argnums=tuple(argnums), count=count))
+    """The numbers themselves, found to be distinct."""
+    if len(argnums) == len(set(argnums)):
+        return argnums
+    text = f"an argument is chosen twice\n  got        argnums={tuple(argnums)}\n"
+    text += "  need       distinct arguments"
+    raise at_user_line(ArgumentNumberError(text, argnums=tuple(argnums), count=count))
