@@ -235,6 +235,8 @@ def normalize_axes(axis: Any, ndim: int, function: str) -> tuple[int, ...]:
     """
     if axis is None:
         return tuple(range(ndim))
+    if type(axis) is int and -ndim <= axis < ndim:
+        return (axis % ndim,)
     given = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
     axes = tuple(normalize_axis(a, ndim, function) for a in given)
     if len(set(axes)) != len(axes):

@@ -8,6 +8,7 @@ path, ``"linalg.trace"``. A ufunc says so, since its keywords and methods come f
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {}
@@ -38,12 +39,14 @@ def covers(*names: str, ufunc: bool = False) -> Callable[[_F], _F]:
     return register
 
 
+@cache  # the code object makes the tuple anew each time
 def parameters(function: Callable[..., Any]) -> tuple[str, ...]:
     """Names of the parameters that can be given by keyword, in order."""
     code = function.__code__
     return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 
+@cache
 def positional(function: Callable[..., Any]) -> tuple[str, ...]:
     """Names of the parameters that can be given by position."""
     code = function.__code__

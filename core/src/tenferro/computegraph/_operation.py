@@ -37,7 +37,10 @@ def canonical(value: object) -> object:
     if cls is complex:
         return complex, struct.pack("<dd", value.real, value.imag)  # type: ignore[attr-defined]
     if cls is tuple:
-        return tuple([canonical(item) for item in value])  # type: ignore[attr-defined]
+        for item in value:  # type: ignore[attr-defined]
+            if type(item) is not int:
+                return tuple([canonical(item) for item in value])  # type: ignore[attr-defined]
+        return value
     if cls is frozenset:
         return cls, cls([canonical(item) for item in value])  # type: ignore[attr-defined]
     return cls, value

@@ -43,22 +43,26 @@ class Handle(Value):
     @property
     def shape(self) -> Shape:
         """Sizes of the axes."""
-        return self.aval.shape
+        found: Shape = self.key.aval.shape
+        return found
 
     @property
     def dtype(self) -> DType:
         """Type of the elements."""
-        return self.aval.dtype
+        found: DType = self.key.aval.dtype
+        return found
 
     @property
     def ndim(self) -> int:
         """Number of axes."""
-        return self.aval.ndim
+        found: int = self.key.aval.ndim
+        return found
 
     @property
     def size(self) -> int:
         """Number of elements."""
-        return self.aval.size
+        found: int = self.key.aval.size
+        return found
 
     def __add__(self, other: Any) -> Self:
         return OPERATORS["add"](self, other)  # type: ignore[no-any-return]
@@ -132,6 +136,26 @@ class FlowHandle(Handle):
     def aval(self) -> Aval:
         """Shape and dtype."""
         return self._aval
+
+    @property
+    def shape(self) -> Shape:
+        """Sizes of the axes."""
+        return self._aval.shape
+
+    @property
+    def dtype(self) -> DType:
+        """Type of the elements."""
+        return self._aval.dtype
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return self._aval.ndim
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return self._aval.size
 
     @property
     def key(self) -> NoReturn:  # type: ignore[override]

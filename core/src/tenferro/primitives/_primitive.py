@@ -178,7 +178,7 @@ def bind(operation: Primitive, *handles: H) -> H:
     """
     try:
         found: Any = emit_plain(operation, handles)
-        cls = _class_of(handles)
+        cls = type(handles[0]) if len(handles) == 1 else _class_of(handles)
         if type(found) is ValueKey:
             return cls(found)  # type: ignore[return-value]
         if found is None:
@@ -203,10 +203,9 @@ def _class_of(handles: Sequence[Handle]) -> type[Handle]:
     if not handles:
         return Handle
     cls = type(handles[0])
-    if len(handles) > 1:
-        for handle in handles:
-            if type(handle) is not cls:
-                return _most_derived(handles)
+    for handle in handles:
+        if type(handle) is not cls:
+            return _most_derived(handles)
     return cls
 
 

@@ -11,7 +11,8 @@ from types import CodeType, FrameType
 
 Source = tuple[CodeType, int]
 _LIBRARIES = frozenset(("tenferro", "numpy", "optree", "scipy"))
-_library_files: set[str] = set()
+_KEPT_FILES = 10_000
+_of_libraries: dict[str, bool] = {}  # whether a file is a library's
 
 
 def caller(start: int = 2) -> Source | None:
@@ -22,7 +23,10 @@ def caller(start: int = 2) -> Source | None:
         while True:
             frame = getframe(depth)
             code = frame.f_code
-            if code.co_filename not in _library_files and not _is_library(frame):
+            is_library = _of_libraries.get(code.co_filename)
+            if is_library is None:
+                is_library = _is_library(frame)
+            if not is_library:
                 return code, frame.f_lasti
             depth += 1
     except ValueError:  # the stack is not so deep
@@ -30,13 +34,15 @@ def caller(start: int = 2) -> Source | None:
 
 
 def _is_library(frame: FrameType) -> bool:
-    """Whether a frame is of a library; the file is remembered, unless its name is made up."""
-    if (frame.f_globals.get("__name__") or "").partition(".")[0] not in _LIBRARIES:
-        return False
+    """Whether a frame is of a library; remembered for its file, unless the name is made up."""
+    module = frame.f_globals.get("__name__") or ""
+    found = module.partition(".")[0] in _LIBRARIES
     name = frame.f_code.co_filename
     if not name.startswith("<"):
-        _library_files.add(name)
-    return True
+        if len(_of_libraries) >= _KEPT_FILES:
+            _of_libraries.clear()
+        _of_libraries[name] = found
+    return found
 
 
 def source_text(source: Source | None) -> str | None:
