@@ -44,6 +44,7 @@ NUMPY = """\
 What of NumPy can be called with arrays of tenferro, what it records, and which backends run that.
 All else raises a `TypeError` that names the function. In a program: `tenferro.numpy_functions()`.
 """
+WIDTH = 80
 ERRORS = "Errors have a page of their own: [Errors](../errors.md)."
 
 
@@ -75,14 +76,46 @@ def group_of(name: str, x: object) -> str:
 
 
 def signature(name: str, x: object) -> str:
+    """How a name is called; one parameter per line where the line would be long."""
     if not callable(x):
         return f"{name} = {x!r}"
     try:
-        text = str(inspect.signature(x))
+        found = inspect.signature(x)
     except (TypeError, ValueError):
-        text = "(...)"
-    text = re.sub(r"(: |-> )'([^']+)'", r"\1\2", text)  # annotations that are still text
-    return name + re.sub(r"tenferro[\w.]*[.]", "", text)
+        return f"{name}(...)"
+    parts = parameters(found)
+    line = f"{name}({', '.join(parts)}){result(found)}"
+    if len(line) <= WIDTH:
+        return line
+    return "\n".join([f"{name}(", *[f"    {part}," for part in parts], f"){result(found)}"])
+
+
+def parameters(found: inspect.Signature) -> list[str]:
+    """The parameters with the marks of those that go by position or by keyword only."""
+    parts: list[str] = []
+    before = inspect.Parameter.POSITIONAL_ONLY
+    for parameter in found.parameters.values():
+        kind = parameter.kind
+        if before is parameter.POSITIONAL_ONLY and kind is not before and parts:
+            parts.append("/")
+        if kind is parameter.KEYWORD_ONLY and before < parameter.VAR_POSITIONAL:
+            parts.append("*")
+        parts.append(readable(str(parameter)))
+        before = kind
+    return parts
+
+
+def result(found: inspect.Signature) -> str:
+    if found.return_annotation in (found.empty, None, "None"):
+        return ""
+    return f" -> {readable(inspect.formatannotation(found.return_annotation))}"
+
+
+def readable(text: str) -> str:
+    """Without the quotes and paths that Python adds to annotations."""
+    text = re.sub(r"ForwardRef\('([^']*)'\)", r"\1", text)
+    text = re.sub(r"^(\**\w+: )'([^']+)'", r"\1\2", text)
+    return re.sub(r"tenferro[\w.]*[.]", "", text.strip("'"))
 
 
 def documentation(x: object) -> str:
@@ -136,13 +169,20 @@ def page(title: str, says: str, members: dict[str, object]) -> str:
     names: dict[int, list[str]] = {}
     for name, x in members.items():
         names.setdefault(id(x), []).append(name)
-    entries = []
+    entries = {}
     for group in names.values():
         x = members[group[0]]
         own = getattr(x, "__name__", group[0])
         first = own if own in group else group[0]
-        entries.append(entry(first, x, [name for name in group if name != first]))
-    return "\n".join([f"# {title}\n", f"{says} {ERRORS}\n", *entries])
+        others = [name for name in group if name != first]
+        entries[is_result(first), first.lower()] = entry(first, x, others)
+    ordered = [entries[place] for place in sorted(entries)]
+    return "\n".join([f"# {title}\n", f"{says} {ERRORS}\n", *ordered])
+
+
+def is_result(name: str) -> bool:
+    """Whether a name is that of a class that one gets and does not call; these come last."""
+    return name[0].isupper() and name not in ("Array", "Aval", "DType")
 
 
 def dtypes(members: dict[str, object]) -> str:
