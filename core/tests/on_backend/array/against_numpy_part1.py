@@ -186,6 +186,7 @@ CREATION = [
     row("diag_indices", 3, by="tn"),
     row("diag_indices", 3, ndim=3, by="tn"),
     row("diag_indices_from", X(3, 3)),
+    row("mask_indices", 3, np.triu, k=1, by="tn"),
     row("vander", B, grad=True),
     row("vander", B, N=4, increasing=True),
 ]
@@ -305,6 +306,7 @@ CONTRACTION = [
     row("tensordot", M, X(3, 4, 2, seed=1), axes=([0, 1], [2, 0])),
     row("linalg.tensordot", M, X(4, 2, seed=1), axes=1, grad=True),
     row("vecdot", A, B, grad=True),
+    row("vecdot", X(3, 2), X(3, 1, seed=1), axis=0),
     row("linalg.vecdot", X(3, 2), X(3, 1, seed=1), axis=0, grad=True),
     row("matvec", M, X(2, 4, seed=1), grad=True),
     row("vecmat", X(2, 3, seed=1), M, grad=True),
@@ -314,6 +316,14 @@ CONTRACTION = [
     row("trace", M, offset=1, axis1=2, axis2=0, dtype="complex128", dtypes=("float32", "int8")),
     row("linalg.trace", M, offset=-1, dtype="float64", dtypes=("float32", "int8"), grad=True),
     row("linalg.diagonal", M, offset=1, grad=True),
+]
+DTYPES = [
+    row("result_type", A, X(dtype="float32"), 2, after=str),
+    row("result_type", A, "int8", after=str),
+    row("can_cast", X(2, dtype="float32"), "int8", casting="unsafe", dtypes=("float64",), by="tn"),
+    row("can_cast", "int8", "float16", by="tn", dtypes=("float64",)),
+    row("from_dlpack", B, dtypes=NUMERIC, by="tn", grad=True),
+    row("from_dlpack", B, device="cpu", copy=True, dtypes=NUMERIC, by="tn"),
 ]
 ROWS = [
     *EXPONENTIAL,
@@ -326,4 +336,5 @@ ROWS = [
     *CLOSENESS,
     *CALCULUS,
     *CONTRACTION,
+    *DTYPES,
 ]

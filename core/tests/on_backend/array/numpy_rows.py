@@ -1,7 +1,7 @@
 """Rows that say how a function of NumPy is called, and the comparison of both results.
 
-A row is a call: ``row("clip", X(2, 3), -1, 1, out=...)``. ``X`` stands for an operand; it is made in
-every dtype of the row, as an Array for us and an ndarray for NumPy. Where NumPy refuses a dtype, so
+A row is a call: ``row("clip", X(2, 3), -1, max=1)``. ``X`` stands for an operand; it is made in every
+dtype of the row, as an Array for us and an ndarray for NumPy. Where NumPy refuses a dtype, so
 must we. Tables are lists of rows; ``test_against_numpy.py`` runs them all.
 """
 
@@ -13,6 +13,7 @@ import numpy as np
 from against_numpy import quietly
 
 import tenferro as tn
+from tenferro.array._registry import FUNCTIONS
 
 REDUCED = find_spec("tenferro_numpy") is None  # a backend that compiles slowly: fewer dtypes
 FLOATS = ("float16", "float32", "float64")
@@ -99,8 +100,14 @@ class Row:
         return self.then(self.our_function)(*args, **keywords)
 
     def then(self, function):
-        after = self.after
-        return function if after is None else lambda *a, **k: after(function(*a, **k))
+        """The function, its result given to ``after``; one that returns nothing has written."""
+
+        def call(*args, **keywords):
+            result = function(*args, **keywords)
+            result = args[0] if result is None else result
+            return result if self.after is None else self.after(result)
+
+        return call
 
     def exercised(self):
         """The parameters of NumPy's function that the call gives."""
@@ -188,3 +195,42 @@ def same(text, got, want):
         assert kinds[0] == kinds[1], f"{text}: {kinds[0]} for {kinds[1]}"
         bound = TOLERANCE.get(theirs.dtype.name, 0)
         np.testing.assert_allclose(have, theirs, rtol=bound, atol=bound, err_msg=text)
+
+
+# ---- what there is to say of functions -----------------------------------------------------------
+
+
+def covered_names():
+    """The names under which NumPy has what is covered."""
+    return {name for name in FUNCTIONS if name[0] != "_" and exists(np, name)}
+
+
+def exists(module, dotted):
+    try:
+        return callable(find(module, dotted))
+    except AttributeError:
+        return False
+
+
+def table_of(rows):
+    """For each function the primitives that its rows record, and whether it has derivatives."""
+    table = {}
+    for one in rows:
+        names, varies = table.get(one.name, ((), False))
+        table[one.name] = {*names, *primitives_of(one)}, varies or bool(one.grad)
+    return {name: (tuple(sorted(found)), varies) for name, (found, varies) in sorted(table.items())}
+
+
+def primitives_of(one):
+    """Names of the primitives under the results of a row; none if NumPy refuses it."""
+    result = attempt(lambda: one.ours("float64" if "float64" in one.dtypes else one.dtypes[0]))
+    waiting = [x.key for x in leaves(result) if isinstance(x, tn.Array)]
+    seen, names = set(waiting), set()
+    while waiting:
+        definition = waiting.pop().definition
+        if definition is not None:
+            names.add(definition[0].key.removeprefix("std::"))
+            new = [key for key in definition[3:] if key not in seen]
+            seen.update(new)
+            waiting += new
+    return names - {"constant"}
