@@ -25,6 +25,7 @@ from tenferro.array._indexing import (
     plan_index,
 )
 from tenferro.array._registry import FUNCTIONS, covers
+from tenferro.array.functions._out import into
 from tenferro.primitives import (
     DynamicSlice,
     InvalidParameterError,
@@ -153,7 +154,9 @@ def gathered(box: Array, at: Gathering, mode: str) -> Array:
 
 
 @covers("take")
-def take(x: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise") -> Any:
+def take(
+    x: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise"
+) -> Array:
     """Elements of x at positions along an axis, or of the flattened array.
 
     ``mode`` is what becomes of positions outside: ``raise``, ``wrap`` around, or ``clip``.
@@ -166,7 +169,7 @@ def take(x: Any, indices: Any, axis: int | None = None, out: Any = None, mode: s
     along = normalize_axis(axis, found.ndim, "take")
     index = (slice(None),) * along + (moved_inside(at, found.shape[along], mode),)
     result = getitem(found, index)
-    return result if out is None else FUNCTIONS["copyto"](out, result)
+    return into(out, result, "take")
 
 
 def moved_inside(at: Array, n: int, mode: str) -> Array:
