@@ -30,11 +30,11 @@ def fixed(result):
     return tn.stop_gradient(result)
 
 
-COUNTING = {
-    "any", "all", "count_nonzero", "argmax", "argmin", "nanargmax", "nanargmin", "argsort",
-    "lexsort", "argpartition", "isin", "ix_", "unravel_index", "ravel_multi_index", "histogram", "bincount",
-    "searchsorted", "digitize", "nonzero", "flatnonzero", "argwhere",
-}  # fmt: skip
+COUNTING = set(
+    "any all count_nonzero argmax argmin nanargmax nanargmin argsort lexsort argpartition isin ix_ "
+    "unravel_index ravel_multi_index histogram bincount searchsorted digitize nonzero flatnonzero "
+    "argwhere".split()
+)
 
 
 def smooth(table, grad=True):

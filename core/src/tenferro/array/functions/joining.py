@@ -13,7 +13,7 @@ from tenferro.array.functions.broadcasting import at_least, atleast_3d
 from tenferro.array.functions.structural import concatenate, ravel, transpose
 
 
-@covers("vstack", "row_stack")
+@covers("vstack")
 def vstack(tup: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind") -> Array:
     """Arrays joined along the first axis; rank 1 becomes rows."""
     return concatenate([at_least(x, 2) for x in tup], 0, dtype=dtype, casting=casting)

@@ -164,7 +164,7 @@ def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
     return elements(found.values, (found.counts == 1).nonzero()[0])
 
 
-@covers("isin", "in1d")
+@covers("isin")
 def isin(
     element: Any,
     test_elements: Any,

@@ -16,7 +16,7 @@ from tenferro.array._errors import UnsupportedFunctionError, at_user_line
 from tenferro.array._registry import covers
 from tenferro.array.functions.splitting import unstack
 from tenferro.array.functions.structural import ravel
-from tenferro.primitives import complex64, complex128, int64, iota
+from tenferro.primitives import complex64, complex128, int64, iota, reverse
 from tenferro.primitives import sorting as p
 
 _SORTS = ("quicksort", "q", "mergesort", "m", "heapsort", "h", "stable", "s")
@@ -48,14 +48,16 @@ def sort(
     order: None = None,
     *,
     stable: bool | None = None,
+    descending: bool = False,
 ) -> Array:
-    """a in increasing order along an axis; its derivative is permuted alike.
+    """a in increasing order along an axis, or in decreasing; its derivative is permuted alike.
 
     >>> sort(as_array(1.0).reshape(1)).shape
     (1,)
     """
     found, along = _line(a, axis, "sort", order, kind)
-    return p.sort([found], along)[0]
+    increasing = p.sort([found], along)[0]
+    return reverse(increasing, (along,)) if descending else increasing
 
 
 @covers("argsort")
@@ -66,11 +68,15 @@ def argsort(
     order: None = None,
     *,
     stable: bool | None = None,
+    descending: bool = False,
 ) -> Array:
     """The positions that sort a along an axis; equal elements keep their order."""
     axis = axis if as_array(a).ndim else None  # NumPy sorts the positions of a single number
     found, along = _line(a, axis, "argsort", order, kind)
-    return positions(found, along)
+    if not descending:
+        return positions(found, along)
+    places = positions(reverse(found, (along,)), along)  # turned around twice, so that ties stay
+    return found.shape[along] - 1 - reverse(places, (along,))
 
 
 def positions(x: Array, axis: int) -> Array:
