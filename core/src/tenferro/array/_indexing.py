@@ -392,7 +392,10 @@ def _joint_shape(shapes: Sequence[Shape]) -> Shape:
 
 
 def _as_leaf(at: Any) -> Array:
-    return at if isinstance(at, Array) else Array(_known(at, Aval(at.shape, int64)))
+    """Positions as an input; as a memoryview, they belong to no backend and may go to any."""
+    if isinstance(at, Array):
+        return at
+    return Array(_known(memoryview(at), Aval(at.shape, int64)))
 
 
 def _joined(given: Sequence[Array], shape: Shape) -> Array:
