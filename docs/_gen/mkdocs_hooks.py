@@ -89,12 +89,24 @@ def gallery(program: Path) -> tuple[str, str]:
     """The page of a program and its picture; the program runs."""
     with tempfile.TemporaryDirectory() as folder:
         picture = Path(folder) / "picture.svg"
-        command = [sys.executable, str(program), "--plot", str(picture)]
-        finished = subprocess.run(
-            command, capture_output=True, text=True, encoding="utf-8", check=True
-        )
+        printed = run(program, "--plot", picture)
         drawn = picture.read_text("utf-8")
-    return page_of_cells(program.read_text("utf-8"), program.stem, finished.stdout), drawn
+    return page_of_cells(program.read_text("utf-8"), program.stem, printed), drawn
+
+
+def drawn_by(page: Path) -> dict[str, str]:
+    """The pictures that the snippets of a page write, by path below `docs`."""
+    with tempfile.TemporaryDirectory() as folder:
+        run(Path(__file__).parent / "run_page.py", page, folder)
+        return {picture.name: picture.read_text("utf-8") for picture in Path(folder).glob("*.svg")}
+
+
+def run(*command: object) -> str:
+    """What a program of Python prints."""
+    finished = subprocess.run(
+        [sys.executable, *map(str, command)], stdout=subprocess.PIPE, encoding="utf-8", check=True
+    )
+    return finished.stdout
 
 
 # ---- all pages -----------------------------------------------------------------------------------
@@ -118,6 +130,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for example in sorted(GALLERY.glob("*.py")):
         page, picture = gallery(example)
         pages |= {f"gallery/{example.stem}.md": page, f"gallery/{example.stem}.svg": picture}
+    pages |= drawn_by(Path(config.docs_dir) / "looking.md")
     for name, text in (pages | reference()).items():
         files.append(File.generated(config, name, content=text))
     return files

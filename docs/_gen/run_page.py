@@ -91,14 +91,17 @@ def run(page: Path, folder: Path) -> int:
     return count
 
 
-def main(argument: str) -> int:
+def main(argument: str, kept: str = "") -> int:
+    """Run a page; what it writes stays in the folder ``kept``, if one is given."""
     page = Path(argument).resolve()
-    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-        sys.path.insert(0, folder)
-        count = run(page, Path(folder))
+    with tempfile.TemporaryDirectory() as empty:
+        folder = Path(kept or empty).resolve()
+        with contextlib.chdir(folder):
+            sys.path.insert(0, str(folder))
+            count = run(page, folder)
     print(f"{page.name}: {count} snippets ran.")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))
