@@ -12,6 +12,7 @@ from tenferro.array._convert import as_array, asarray, borrowing, operand_key, s
 from tenferro.array._errors import (
     ConcretizationError,
     ImmutableArrayError,
+    LeakedArrayError,
     LostAssignmentError,
     TracedConversionError,
     UnknownOperandError,
@@ -86,8 +87,8 @@ from tenferro.array.functions.hyperbolic import tanh
 from tenferro.array.functions.indexing import IndexKindError, OutOfBoundsError, take
 from tenferro.array.functions.joining import hstack, vstack
 from tenferro.array.functions.moments import mean, std, var
-from tenferro.array.functions.rearranging import flip
 from tenferro.array.functions.ranges import arange
+from tenferro.array.functions.rearranging import flip
 from tenferro.array.functions.reduction import (
     all,
     any,
@@ -116,6 +117,7 @@ __all__ = [
     "Array",
     "ConcretizationError",
     "ImmutableArrayError",
+    "LeakedArrayError",
     "IndexKindError",
     "LostAssignmentError",
     "OutOfBoundsError",

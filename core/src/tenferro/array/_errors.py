@@ -25,6 +25,10 @@ class ConcretizationError(TenferroError, TypeError):
     """Report that a value is wanted where only its shape is known. Fields: ``aval``, ``asked``."""
 
 
+class LeakedArrayError(ConcretizationError):
+    """Report an Array of a traced function that outlived the call. Fields: also ``argument``."""
+
+
 class TracedConversionError(TenferroError, TypeError):
     """Report a conversion that would cut a derivative. Fields: ``aval``, ``asked``."""
 

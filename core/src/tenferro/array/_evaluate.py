@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from tenferro.array._array import EVALUATE, Array, is_traced
 from tenferro.array._convert import YOUNG
-from tenferro.array._errors import ConcretizationError
+from tenferro.array._errors import ConcretizationError, LeakedArrayError
 from tenferro.array._form import form_of, graph_of
 from tenferro.backend import select_backend
 from tenferro.computegraph import (
@@ -51,7 +51,7 @@ def evaluate_keys(keys: Sequence[ValueKey], asked: str = "the value") -> None:
     graph = flatten((), outputs, pending)
     for leaf in graph.inputs:
         if leaf.operand is UNKNOWN:
-            raise _abstract(wanted[0], asked)
+            raise leaked(leaf, wanted[0], asked) or _abstract(wanted[0], asked)
     results = _run(graph, [leaf.operand for leaf in graph.inputs])
     for key, result in zip(outputs, results, strict=True):
         store(key, result)
@@ -169,10 +169,29 @@ def _abstract(key: ValueKey, asked: str) -> ConcretizationError:
         "  need       a program that does the same whatever the value is\n"
         f"  from       {source_text(caller())}\n"
         + (f"  recorded   {recorded}\n" if recorded else "")
-        + "  hint       write `np.where(condition, a, b)` in the place of `if`, or call the\n"
-        "             function without jit, or make the argument static (`static_argnums`)",
+        + "  hint       write `np.where(condition, a, b)` or `np.select` in the place of `if`, or\n"
+        "             call the function without jit, or make the argument static\n"
+        "             (`static_argnums`)",
         aval=key.aval,
         asked=asked,
+    )
+
+
+def leaked(leaf: ValueKey, key: ValueKey, asked: str) -> LeakedArrayError | None:
+    """The error for a value of a function that was traced and has returned; ``None`` for others."""
+    if not leaf.traces or is_traced(leaf):
+        return None
+    recorded = source_text(key.source)
+    return LeakedArrayError(
+        f"{asked} needs the value of an array that left the function in which it was traced\n"
+        f"  got        {key.aval}, made of an argument of a call that is over\n"
+        "  need       values that the function returns\n"
+        f"  from       {source_text(caller())}\n"
+        + (f"  recorded   {recorded}\n" if recorded else "")
+        + "  hint       return the array from the function in the place of keeping it elsewhere",
+        aval=key.aval,
+        asked=asked,
+        argument=str(leaf.identity),
     )
 
 

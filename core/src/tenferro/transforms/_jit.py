@@ -16,8 +16,8 @@ from weakref import WeakKeyDictionary
 from tenferro.array import Array, as_array, is_traced
 from tenferro.array._array import SCALARS, WeakName, evaluable
 from tenferro.array._convert import aval_of_operand, operand_key, weak_kind
-from tenferro.array._errors import at_user_line
-from tenferro.array._evaluate import executable
+from tenferro.array._errors import UnknownOperandError, at_user_line
+from tenferro.array._evaluate import executable, leaked
 from tenferro.backend import UnsupportedError, select_backend
 from tenferro.computegraph import (
     UNKNOWN,
@@ -38,8 +38,6 @@ from tenferro.transforms._settle import history, key_of
 from tenferro.transforms._signature import (
     Call,
     Statics,
-    as_numbers,
-    check_numbers,
     static_parameters,
 )
 
@@ -88,6 +86,10 @@ class Jitted:
 
     def _run(self, call: Call, seen: Hashable) -> Any:
         """Run a call that looks like none before, and keep its program if it can be kept."""
+        if any([isinstance(leaf, Aval) for leaf in call.leaves]):
+            raise at_user_line(
+                TypeError("a jitted function runs on values; `lower` and `explain` take Avals")
+            )
         traced = self._traced(call)
         arrays = [leaf for leaf in call.leaves if isinstance(leaf, Array)]
         if traced.is_open or any([not _is_known(array) for array in arrays]):
@@ -161,7 +163,7 @@ class Jitted:
         return traced if traced.is_open else self._kept.traces.get_or_make(call.key, lambda: traced)
 
     def _trace(self, call: Call) -> Traced:
-        trace = Trace(abstract=True)
+        trace = Trace(abstract=True, sealed="jit")
         names = call.names(self._function)
         keys = [_abstract(leaf, name, trace) for leaf, name in zip(call.leaves, names, strict=True)]
         args, kwargs = call.arguments([Array(key) for key in keys])
@@ -170,10 +172,14 @@ class Jitted:
         finally:
             trace.open = False
         leaves, out_spec = _tree.flatten(result)
-        outputs = tuple(key_of(leaf) for leaf in leaves)
+        outputs = tuple([_result_key(leaf) for leaf in leaves])
         graph = flatten(keys, outputs, lambda key: None if _constant(key) else key.definition)
         captured = graph.inputs[len(keys) :]
-        unknown = any([key.operand is UNKNOWN for key in captured])
+        unknown = [key for key in captured if key.operand is UNKNOWN]
+        for key in unknown:
+            error = leaked(key, key, "a jitted function")
+            if error is not None:
+                raise error
         return Traced(
             graph,
             tuple(keys),
@@ -181,7 +187,7 @@ class Jitted:
             tuple(key.operand for key in captured),
             out_spec,
             tuple(key.aval for key in outputs),
-            unknown or any([is_traced(key) for key in outputs]),
+            bool(unknown) or any([is_traced(key) for key in outputs]),
         )
 
 
@@ -207,6 +213,7 @@ def jit(
 
     Raises ConcretizationError: if the function asks for the value of a traced array.
     Raises UnsupportedError: for a ``memory_budget``.
+    Raises LeakedArrayError: if it reads an array of another traced function that has returned.
     Raises ValueError: if the function lacks a static or donated parameter, or one is both.
 
     >>> import tenferro as tn
@@ -217,6 +224,8 @@ def jit(
       return %2
     }
     """
+    if not callable(function):
+        raise at_user_line(TypeError(f"jit takes a function, not {type(function).__name__}"))
     if memory_budget is not None:
         raise at_user_line(
             UnsupportedError(
@@ -228,14 +237,14 @@ def jit(
             )
         )
     statics = static_parameters(function, static_argnums, static_argnames)
-    check_donated(function, as_numbers(donate_argnums), statics)
+    check_donated(function, donate_argnums, statics)
     return Jitted(function, statics, backend)
 
 
-def check_donated(function: Any, donated: Sequence[int], statics: Statics) -> None:
+def check_donated(function: Any, numbers: int | Sequence[int], statics: Statics) -> None:
     """Raise ValueError for a donated position that is not there, or is static."""
-    check_numbers(function, donated, "donated")
-    both = sorted(set(donated) & statics.numbers)
+    donated = static_parameters(function, numbers, (), "donated")
+    both = sorted(donated.numbers & statics.numbers)
     if both:
         raise at_user_line(ValueError(f"static arguments cannot be donated: {both} are both"))
 
@@ -269,6 +278,15 @@ def _abstract(leaf: Any, name: str, trace: Trace) -> ValueKey:
         aval = leaf.aval if isinstance(leaf, Array) else aval_of_operand(leaf)
     label = (WeakName if weak else Name)(name, trace.id.serial)
     return pinned_leaf(label, aval, trace)
+
+
+def _result_key(leaf: Any) -> ValueKey:
+    """The key of a leaf of what the function returned."""
+    try:
+        return key_of(leaf)
+    except UnknownOperandError as error:
+        error.add_note("  where      in what the jitted function returned")
+        raise
 
 
 def _constant(key: ValueKey) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from tenferro.array import Array
 from tenferro.array._convert import aval_of_operand, weak_kind
-from tenferro.array._errors import at_user_line
+from tenferro.array._errors import UnknownOperandError, at_user_line
 from tenferro.computegraph._operation import canonical
 from tenferro.primitives._aval import Aval
 from tenferro.transforms import _tree
@@ -76,11 +76,18 @@ class Statics(NamedTuple):
         keywords = {k: v for k, v in kwargs.items() if k not in named}
         leaves, spec = _tree.flatten_arguments(given, keywords)
         static = canonical((tuple(statics.items()), tuple(sorted(named.items()))))
-        key = spec, tuple([_signature_of(leaf) for leaf in leaves]), static
         try:
             hash(static)
         except TypeError as error:
             raise _unhashable(error, statics, named) from None
+        try:
+            key = spec, tuple([_signature_of(leaf) for leaf in leaves]), static
+        except UnknownOperandError as error:
+            error.add_note(
+                "  where      in an argument of a jitted function\n"
+                "  hint       what is no array may be static: `static_argnums`, `static_argnames`"
+            )
+            raise
         return Call(key, leaves, spec, static, given, keywords, statics, named)
 
 
@@ -109,24 +116,31 @@ def _signature_of(leaf: Any) -> Any:
 
 
 def static_parameters(
-    function: Any, numbers: int | Sequence[int], names: str | Sequence[str]
+    function: Any,
+    numbers: int | Sequence[int],
+    names: str | Sequence[str],
+    what: str = "static",
 ) -> Statics:
     """The static parameters, each by position and by name, however it will be passed.
 
     Raises ValueError: if the function has no such parameter.
     """
-    numbers, names = as_numbers(numbers), (names,) if isinstance(names, str) else tuple(names)
+    numbers = (numbers,) if isinstance(numbers, int) else tuple(numbers)
+    names = (names,) if isinstance(names, str) else tuple(names)
     known = _parameters(function)
     if known is None or not (numbers or names):
         return Statics(frozenset(numbers), frozenset(names))
     positional = known.positional
-    check_numbers(function, numbers, "static")
-    wrong = [name for name in names if not (known.takes_any or name in known.named)]
+    count = len(positional)
+    wrong: list[Any] = [i for i in numbers if not (known.takes_more or -count <= i < count)]
+    wrong += [name for name in names if not (known.takes_any or name in known.named)]
     if wrong:
-        raise _no_parameter("static", wrong, known)
-    found = [i if known.takes_more else i % len(positional) for i in numbers]
+        raise at_user_line(
+            ValueError(f"{what} {wrong} is no parameter of the function, which has {known.named}")
+        )
+    found = [i if known.takes_more else i % count for i in numbers]
     by_name = [positional.index(name) for name in names if name in positional]
-    by_number = [positional[i] for i in found if -len(positional) <= i < len(positional)]
+    by_number = [positional[i] for i in found if -count <= i < count]
     return Statics(frozenset([*found, *by_name]), frozenset([*names, *by_number]))
 
 
@@ -147,27 +161,3 @@ def _parameters(function: Any) -> _Parameters | None:
     positional = code.co_varnames[first : code.co_argcount]
     named = (*positional, *code.co_varnames[code.co_argcount :][: code.co_kwonlyargcount])
     return _Parameters(positional, named, bool(code.co_flags & 0x04), bool(code.co_flags & 0x08))
-
-
-def as_numbers(numbers: int | Sequence[int]) -> tuple[int, ...]:
-    """One position or several, as a tuple."""
-    return (numbers,) if isinstance(numbers, int) else tuple(numbers)
-
-
-def check_numbers(function: Any, numbers: Sequence[int], what: str) -> None:
-    """Raise ValueError for a position that the function does not have."""
-    known = _parameters(function)
-    if known is None or known.takes_more:
-        return
-    count = len(known.positional)
-    wrong = [i for i in numbers if not -count <= i < count]
-    if wrong:
-        raise _no_parameter(what, wrong, known)
-
-
-def _no_parameter(what: str, wrong: Sequence[Any], known: _Parameters) -> ValueError:
-    return at_user_line(
-        ValueError(
-            f"{what} {wrong} is no parameter of the jitted function, which has {known.named}"
-        )
-    )
