@@ -14,14 +14,31 @@ from tenferro.primitives._source import caller, source_text
 
 _HOST = "on NumPy's side: call it on `np.asarray(x)` outside of transforms"
 _FILES = "write and read `np.asarray(x)`; an Array pickles too"
+_READING = "read it with NumPy alone, then take `tenferro.asarray(...)` of it"
+_NUMBERS = "arrays hold numbers and bools only"
+_LATER = (
+    "what products and sums cannot say is not covered; for a value that is meant as a\n"
+    "             constant, call it on `np.asarray(tenferro.stop_gradient(x))`"
+)
 _POSITIONS = "the shape of the result depends on values; compute it on `np.asarray(x)`"
 _IN_PLACE = "Arrays are values: `np.where(mask, values, x)` gives the changed one"
 _VIEWS = "Arrays share no memory; `x[index]` and `np.broadcast_to` give values"
 
 # name or prefix of names -> (nearest function or None, what to do)
 HINTS: dict[str, tuple[str | None, str]] = {
-    "linalg.": (None, "linear algebra is reached as `tenferro.linalg` where it is installed"),
-    "fft.": (None, "Fourier transforms are reached as `tenferro.fft` where they are installed"),
+    "linalg.": (None, _LATER),
+    "fft.": (None, _LATER),
+    "scimath.": (None, "say the domain: `np.sqrt(x.astype(complex))`"),
+    "strings.": (None, _NUMBERS),
+    "char.": (None, _NUMBERS),
+    "rec.": (None, _NUMBERS),
+    "polynomial.": ("polyval", "`np.polyval` and its kin take arrays of coefficients"),
+    "frombuffer": ("asarray", _READING),
+    "fromfile": ("asarray", _READING),
+    "fromiter": ("asarray", _READING),
+    "fromstring": ("asarray", _READING),
+    "loadtxt": ("asarray", _READING),
+    "genfromtxt": ("asarray", _READING),
     "random.": (None, "random numbers come from the host: draw them with NumPy, then compute"),
     "save": (None, _FILES),
     "savez": (None, _FILES),

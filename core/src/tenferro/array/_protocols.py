@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 from tenferro.array import _ufuncs
 from tenferro.array._hints import unsupported, unsupported_keyword
@@ -21,11 +21,13 @@ from tenferro.array._registry import (
     parameters,
     positional,
     takes_any_keyword,
+    takes_any_positional,
 )
 from tenferro.array._writing import destination, write
 
 _HAS_ARGUMENTS = 0x04  # flag of code objects with *args
-_names: dict[Any, str] = {}
+_ANY = 1 << 30
+_plans: dict[Any, _Plan] = {}
 _renamings: dict[Any, Mapping[str, Any]] = {}
 
 
@@ -47,41 +49,52 @@ def array_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], kwargs: Mapping[
 @covers("__array_function__")
 def array_function(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """A function of NumPy applied to arrays."""
-    name = _names.get(function) or _name_of(function)
+    plan = _plans.get(function)
+    if plan is None:
+        plan = _plan(function, kwargs)
+    covered = plan.covered
+    if len(args) <= plan.positional and (not kwargs or plan.keywords.issuperset(kwargs)):
+        return covered(*args, **kwargs)
+    args, given = _translated(function, covered, args, kwargs)
+    out = None if "out" in plan.keywords else destination(given.pop("out", None), plan.name)
+    if not takes_any_keyword(covered):
+        for keyword in given:
+            if keyword not in plan.keywords:
+                raise unsupported_keyword(plan.name, keyword)
+    result = covered(*args, **given)
+    return result if out is None else write(out, result, plan.name)
+
+
+class _Plan(NamedTuple):
+    """What covers a function of NumPy, and which arguments that takes as they come."""
+
+    name: str
+    covered: Any
+    positional: int
+    keywords: frozenset[str]
+
+
+def _plan(function: Any, kwargs: Mapping[str, Any]) -> _Plan:
+    name = _name_of(function)
     covered = FUNCTIONS.get(name)
     if covered is None or name.startswith("__"):
         destination(kwargs.get("out"), name)
         raise unsupported(name)
-    if _fits(args, covered) and _are_known(kwargs, covered):
-        return covered(*args, **kwargs)
-    args, given = _translated(function, covered, args, kwargs)
-    out = destination(given.pop("out", None), name) if "out" not in parameters(covered) else None
-    for keyword in given:
-        if keyword not in parameters(covered) and not takes_any_keyword(covered):
-            raise unsupported_keyword(name, keyword)
-    result = covered(*args, **given)
-    return result if out is None else write(out, result, name)
+    count = _ANY if takes_any_positional(covered) else len(positional(covered))
+    plan = _plans[function] = _Plan(name, covered, count, frozenset(parameters(covered)))
+    return plan
 
 
 def _name_of(function: Any) -> str:
     """The name of a function of NumPy: below its submodule's, where it is in one."""
     module = getattr(function, "__module__", None) or ""
-    name = f"{module}.{function.__name__}".removeprefix("numpy.").removeprefix("lib.")
-    _names[function] = name
-    return name
+    return f"{module}.{function.__name__}".removeprefix("numpy.").removeprefix("lib.")
 
 
 def _fits(args: Sequence[Any], covered: Any) -> bool:
     """Whether the function takes so many arguments by position; ``*args`` is any number."""
     code = covered.__code__
     return len(args) <= code.co_argcount or bool(code.co_flags & _HAS_ARGUMENTS)
-
-
-def _are_known(kwargs: Mapping[str, Any], covered: Any) -> bool:
-    if not kwargs:
-        return True
-    known = parameters(covered)
-    return takes_any_keyword(covered) or all(name in known for name in kwargs)
 
 
 def _translated(

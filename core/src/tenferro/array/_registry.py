@@ -15,6 +15,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {}
 UFUNCS: set[str] = set()
 UFUNC_KEYWORDS = ("out", "where", "casting", "order", "dtype", "subok", "signature")
 _F = TypeVar("_F", bound=Callable[..., Any])
+_HAS_POSITIONALS = 0x04  # flag of code objects with *args
 _HAS_KEYWORDS = 0x08  # flag of code objects with **kwargs
 
 
@@ -56,6 +57,11 @@ def positional(function: Callable[..., Any]) -> tuple[str, ...]:
 def takes_any_keyword(function: Callable[..., Any]) -> bool:
     """Whether the function has ``**keywords``."""
     return bool(function.__code__.co_flags & _HAS_KEYWORDS)
+
+
+def takes_any_positional(function: Callable[..., Any]) -> bool:
+    """Whether the function has ``*arguments``."""
+    return bool(function.__code__.co_flags & _HAS_POSITIONALS)
 
 
 def keywords_of(name: str) -> tuple[str, ...]:

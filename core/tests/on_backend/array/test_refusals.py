@@ -32,14 +32,14 @@ def fields(function, error):
         (lambda: np.packbits(X), "packbits"),
         (lambda: np.save("never written", X), "save"),
         (lambda: np.fft.fft(X), "fft.fft"),
-        (lambda: np.arctan(X), "arctan"),
-        (lambda: np.floor_divide(X, 2), "floor_divide"),
-        (lambda: np.float64(2) % X, "remainder"),
-        (lambda: np.add.at(X, 0, 1), "add.at"),
-        (lambda: np.add.accumulate(X), "add.accumulate"),
-        (lambda: np.multiply.outer(X, Y), "multiply.outer"),
-        (lambda: np.add(X, 1, dtype=np.float32), "add"),
         (lambda: np.exp(X, where=np.ones((2, 3), bool)), "exp"),
+        (lambda: np.einsum_path("ij->ji", X), "einsum_path"),
+        (lambda: np.emath.sqrt(X), "scimath.sqrt"),
+        (lambda: np.frombuffer(b"", like=X), "frombuffer"),
+        (lambda: np.char.upper(X), "strings.upper"),
+        (lambda: np.busday_count(X, X), "busday_count"),
+        (lambda: np.isnat(X), "isnat"),
+        (lambda: np.frompyfunc(abs, 1, 1)(X), "abs (vectorized)"),
     ],
 )
 def test_what_is_not_covered_is_named_and_never_converted(function, name):
@@ -49,6 +49,15 @@ def test_what_is_not_covered_is_named_and_never_converted(function, name):
 def test_the_nearest_covered_function_is_named():
     found = fields(lambda: np.packbits(X), tn.UnsupportedFunctionError)
     assert found["nearest"] in tn.numpy_functions()
+
+
+def test_functions_of_python_and_what_numpy_does_not_dispatch():
+    x = tn.asarray(np.array([3.0, 1.0, 2.0]))
+    assert (float(sum(x)), float(max(x)), float(min(x))) == (6.0, 3.0, 1.0)
+    assert [float(v) for v in sorted(x)] == [1.0, 2.0, 3.0]
+    assert math.sin(x[0]) == math.sin(3.0)
+    assert type(np.random.default_rng(0).normal(x)) is np.ndarray
+    assert tn.grad(lambda x: sum(x * x))(np.ones(3)).tolist() == [2, 2, 2]
 
 
 def augmented(buffer):
@@ -66,10 +75,6 @@ def augmented(buffer):
 )
 def test_memory_of_numpy_is_never_written(function, name):
     assert fields(function, tn.ImmutableArrayError) == {"function": name}
-
-
-def test_an_array_is_not_assigned_into():
-    assert fields(lambda: X.__setitem__(0, 1.0), tn.ImmutableArrayError)["aval"] is X.aval
 
 
 # ---- conversions that would cut a derivative -----------------------------------------------------
@@ -139,7 +144,7 @@ def test_a_constant_may_be_converted_anywhere():
         (lambda: X.ravel(order="Z"), tn.InvalidParameterError, "parameter", "order"),
         (lambda: -B, tn.DTypeMismatchError, "operation", "negative"),
         (lambda: B - B, tn.DTypeMismatchError, "operation", "subtract"),
-        (lambda: I & I, tn.DTypeMismatchError, "operation", "bitwise_and"),
+        (lambda: X & X, tn.DTypeMismatchError, "operation", "bitwise_and"),
         (lambda: ~X, tn.DTypeMismatchError, "operation", "invert"),
         (lambda: I**-1, tn.DTypeMismatchError, "operation", "power"),
         (lambda: (X * 1j) < 2, tn.DTypeMismatchError, "operation", "lt"),
@@ -185,11 +190,9 @@ def test_equality_with_what_is_no_array_is_pythons():
         (lambda: [1, 2][X.sum()], TypeError),
         (lambda: {X: 1}, TypeError),
         (lambda: tn.stack([]), ValueError),
-        (lambda: np.where(B), TypeError),
         (lambda: I + 2**70, OverflowError),
         (lambda: tn.asarray(2**70), OverflowError),
         (lambda: tn.asarray(np.array([1], "int8")) + 200, OverflowError),
-        (lambda: X % 2, TypeError),
         (lambda: tn.Array([1.0]), TypeError),
         (lambda: tn.evaluate([X]), TypeError),
     ],
