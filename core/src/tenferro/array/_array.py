@@ -13,7 +13,12 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tenferro.array._at import At
-from tenferro.array._errors import LostAssignmentError, TracedConversionError
+from tenferro.array._errors import (
+    LeakedArrayError,
+    LostAssignmentError,
+    TracedConversionError,
+    at_user_line,
+)
 from tenferro.array._flat import Flat
 from tenferro.array._lacking import lacking
 from tenferro.array._registry import FUNCTIONS
@@ -59,6 +64,8 @@ class Array(Handle):
         try:
             if key.source is None and key.definition is not None:
                 key.source = caller(3)  # a public function is between the user and this
+                if key.traces:
+                    refuse_leaked(key)
         except AttributeError:
             raise TypeError("make an Array with `tenferro.asarray(x)`") from None
         if key.depth > FLUSH_DEPTH and not is_traced(key):
@@ -338,6 +345,30 @@ class Array(Handle):
         def __divmod__(self, other: Any) -> tuple[Array, Array]: ...
         def __invert__(self) -> Array: ...
         def __pos__(self) -> Array: ...
+
+
+def refuse_leaked(key: ValueKey) -> None:
+    """Raise LeakedArrayError if a new value was made of an array of a traced call that is over."""
+    for trace in key.traces:
+        if trace.sealed and not trace.open:
+            raise _leaked(next(x for x in key.inputs if trace in x.traces), trace)
+
+
+def _leaked(key: ValueKey, trace: Any) -> LeakedArrayError:
+    line = source_text(key.source)
+    argument = str(key.identity) if line is None else None
+    where = f"  recorded   {line}\n" if line else f"  argument   {argument}\n"
+    error = LeakedArrayError(
+        f"an array is used that left the function in which it was traced by `{trace.sealed}`\n"
+        f"  got        {key.aval}, made of arguments of a call that is over\n"
+        f"{where}"
+        "  need       values that the function returns\n"
+        "  hint       return the array from the function in the place of keeping it elsewhere",
+        aval=key.aval,
+        asked="an operation",
+        argument=argument,
+    )
+    return at_user_line(error)
 
 
 def is_traced(key: ValueKey) -> bool:

@@ -253,11 +253,11 @@ def _joined(inputs: Sequence[ValueKey]) -> tuple[tuple[Any, ...], int, frozenset
 
 
 def join_traces(left: frozenset[Any], right: frozenset[Any]) -> frozenset[Any]:
-    """The open traces of both sets."""
+    """The open traces of both sets, and sealed ones: what depends on a closed one is lost."""
     joined = left | right
     if all(trace.open for trace in joined):
         return joined if len(joined) > len(right) else right
-    return frozenset(trace for trace in joined if trace.open)
+    return frozenset(t for t in joined if t.open or getattr(t, "sealed", ""))
 
 
 def retire(key: ValueKey) -> None:

@@ -23,14 +23,16 @@ class Trace:
     """The time during which a function is being recorded for a transform.
 
     ``abstract``: the arguments have no values, so that what is recorded serves many calls.
+    ``sealed`` names a transform whose arguments have no values for anybody once it is closed.
     """
 
-    __slots__ = ("abstract", "id", "open")
+    __slots__ = ("abstract", "id", "open", "sealed")
 
-    def __init__(self, abstract: bool = False) -> None:
+    def __init__(self, abstract: bool = False, sealed: str = "") -> None:
         self.id = fresh_id()
         self.open = True
         self.abstract = abstract
+        self.sealed = sealed
 
     def __repr__(self) -> str:
         return f"<{'open' if self.open else 'closed'} trace {self.id.serial}>"

@@ -61,10 +61,11 @@ class custom_jvp(CustomFunction):
     def __init__(self, function: Any = None, nondiff_argnums: int | Sequence[int] = ()) -> None:
         super().__init__(function, nondiff_argnums)
         self.rule: Callable[..., Any] | None = None
+        self.takes_value = False
 
     def defjvp(self, rule: Callable[..., Any]) -> Callable[..., Any]:
         """Register the rule ``(primals, tangents) -> (y, dy)``; returns it."""
-        self.rule = rule
+        self.rule, self.takes_value = rule, False
         return rule
 
     def defjvps(self, *rules: Callable[..., Any] | None) -> None:
@@ -72,14 +73,13 @@ class custom_jvp(CustomFunction):
         if self.nondiff_argnums:
             raise TypeError("defjvps has no place for nondiff_argnums; use defjvp")
 
-        def rule(primals: tuple[Any, ...], tangents: tuple[Any, ...], **named: Any) -> Any:
-            y = self(*primals, **named)
+        def rule(y: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
             if len(rules) != len(primals):
                 raise self.wrong("defjvps", f"{len(rules)} rules", f"{len(primals)}, one each")
             given = [(r, t) for r, t in zip(rules, tangents, strict=True) if r and t is not None]
             return y, _sum([r(t, y, *primals) for r, t in given], y)
 
-        self.rule = rule
+        self.rule, self.takes_value = rule, True
 
     def _operation(self, arguments: Arguments, out_spec: Any, form: Form) -> Primitive:
         return CustomJvp(JvpCall(self, arguments, out_spec), *form)
@@ -124,7 +124,10 @@ class JvpCall(NamedTuple):
             write = f"`@{self.name}.defjvp` above `def rule(primals, tangents): … return y, dy`"
             raise missing(custom, "jvp", write)
         given = arguments.places.fill(primals), arguments.places.fill(tangents, zero)
-        result = run_rule(rule, *arguments.leading, *given, **arguments.named)
+        if custom.takes_value:
+            result = run_rule(rule, _tree.unflatten(self.out_spec, outputs), *given)
+        else:
+            result = run_rule(rule, *arguments.leading, *given, **arguments.named)
         if not isinstance(result, (tuple, list)) or len(result) != 2:
             need = "a pair: the value and its tangent"
             raise custom.wrong("the jvp rule", type(result).__name__, need, rule)

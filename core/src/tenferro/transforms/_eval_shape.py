@@ -29,7 +29,7 @@ def eval_shape(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     >>> tn.eval_shape(lambda x: {"norm": tn.sum(x @ x, axis=0)}, x)
     {'norm': f32[1000]}
     """
-    trace = Trace()
+    trace = Trace(sealed="eval_shape")
     names = parameter_names(function, len(args))
     given = [_abstract(arg, name, trace) for arg, name in zip(args, names, strict=True)]
     named = {name: _abstract(arg, name, trace) for name, arg in kwargs.items()}

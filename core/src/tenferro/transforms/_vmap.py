@@ -82,7 +82,7 @@ class _Call:
         self._function = function
         self._size = size
         self._loans = loans
-        self._trace = Trace()
+        self._trace = Trace(sealed="vmap")
         self._leaves: list[_Mapped] = []
         self._borrowed: dict[int, ValueKey] = {}
         self._plain = True
