@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any, NamedTuple
 
-from tenferro.array._array import Array, evaluable
+from tenferro.array._array import Array
 from tenferro.array._broadcast import cast, normalize_axes
 from tenferro.array._convert import as_array, asarray
 from tenferro.array._errors import at_user_line
 from tenferro.array._registry import covers
 from tenferro.array.functions._known import elements, known
 from tenferro.array.functions._out import into
-from tenferro.array.functions.arithmetic import add, clip, maximum, multiply, subtract
+from tenferro.array.functions.arithmetic import add, clip, divide, maximum, multiply, subtract
 from tenferro.array.functions.broadcasting import broadcast_to
 from tenferro.array.functions.comparison import isnan, logical_and, logical_not, where
 from tenferro.array.functions.moments import mean, weights_of
@@ -27,6 +27,7 @@ from tenferro.array.functions.rounding import ceil, floor, remainder, rint
 from tenferro.array.functions.sorting import positions
 from tenferro.array.functions.structural import reshape, transpose
 from tenferro.array.functions.taking import take_along_axis
+from tenferro.computegraph import UNKNOWN
 from tenferro.primitives import DTypeMismatchError, bool_, cumulative, float64, int64
 from tenferro.primitives import sorting as p
 
@@ -136,20 +137,20 @@ def fraction(q: Any, x: Array, whole: int, function: str) -> Array:
             function, "complex numbers have no quantiles", got=x.aval, need="real numbers"
         )
         raise at_user_line(error)
-    given = as_array(q) if not isinstance(q, (list, tuple)) else asarray(q)
+    given = asarray(q)
+    _check_range(given, whole, function)
     is_weak = isinstance(q, (bool, int, float)) and x.dtype.is_float
     kind = x.dtype if is_weak else given.dtype if given.dtype.is_inexact else float64
-    part = cast(given, kind) / whole if whole != 1 else cast(given, kind)
-    _check_range(part, function)
-    return part
+    part = cast(given, kind)
+    return part if whole == 1 else divide(part, whole)
 
 
-def _check_range(part: Array, function: str) -> None:
-    """Refuse a known q beyond the whole; a traced one is clipped."""
-    if part.size and evaluable(part.key):
-        value = known(part, function, "")
-        if not (value.min() >= 0 and value.max() <= 1):
-            raise at_user_line(ValueError(f"{function}: q lies outside its range"))
+def _check_range(q: Array, whole: int, function: str) -> None:
+    """Refuse a q beyond the whole that is at hand; any other is clipped."""
+    if q.size and q.key.operand is not UNKNOWN:
+        value = known(q, function, "")
+        if not (value.min() >= 0 and value.max() <= whole):
+            raise at_user_line(ValueError(f"{function}: q lies outside 0 … {whole}"))
 
 
 def quantile_of(
