@@ -1,0 +1,213 @@
+"""Repeated calls of a jitted function: fast, and as careful as the first one."""
+
+import threading
+import warnings
+
+import numpy as np
+import pytest
+
+import tenferro as tn
+from tenferro.array import PROGRAMS
+
+X = np.array([1.0, 2.0, 3.0])
+CAPTURED = np.array([4.0, 5.0, 6.0])
+
+GIVES_BACK = {
+    "argument": lambda x: x,
+    "captured": lambda x: CAPTURED,
+    "view": lambda x: x[::-1],
+    "broadcast": lambda x: np.broadcast_to(x, (2, 3)),
+    "twice": lambda x: (x, x),
+    "computed twice": lambda x: (y := x + 1, y),
+    "tree": lambda x: {"a": x, "b": [x[1:]]},
+}
+
+
+@pytest.mark.parametrize("name", GIVES_BACK)
+def test_results_are_writeable_and_nobody_elses(name):
+    jitted, x = tn.jit(GIVES_BACK[name]), X.copy()
+    calls = [jitted(x) for _ in range(4)]
+    results = [leaf for call in calls for leaf in tn.transforms._tree.flatten(call)[0]]
+    others = [x, CAPTURED]
+    for i, result in enumerate(results):
+        assert not any(np.shares_memory(result, other) for other in results[:i] + others)
+        result[...] = -1
+    assert (x.tolist(), CAPTURED.tolist()) == ([1, 2, 3], [4, 5, 6])
+
+
+def test_an_argument_may_change_after_the_call():
+    jitted, x = tn.jit(lambda x: x), X.copy()
+    for _ in range(3):
+        kept = jitted(x)
+        x += 1
+        assert (kept == x - 1).all()
+
+
+@pytest.mark.parametrize(
+    "x",
+    [
+        2.0,
+        2,
+        True,
+        2j,
+        np.float64(2),
+        np.array(2.0),
+        X,
+        X.astype("float32"),
+        X[::-1],
+        np.broadcast_to(X, (2, 3)),
+        X.reshape(3, 1),
+    ],
+    ids=lambda x: f"{type(x).__name__}-{getattr(x, 'dtype', '')}-{np.shape(x)}",
+)
+def test_one_function_takes_all_kinds_again_and_again(x):
+    """NumPy's own value and dtype, whatever it was called with before."""
+    jitted = tn.jit(lambda x: x * 3)
+    for other in (X, 1.0, x, x, X, x):
+        found = jitted(other)
+        np.testing.assert_array_equal(found, other * 3)
+        assert found.dtype == (np.asarray(other) * 3).dtype
+
+
+def test_arrays_come_back_as_arrays():
+    jitted, x = tn.jit(lambda x, y: x * y), tn.asarray(X)
+    for pending in (x, x + 0, x * 2, x):
+        found = jitted(pending, 2.0)
+        assert isinstance(found, tn.Array)
+        np.testing.assert_array_equal(np.asarray(found), np.asarray(pending) * 2)
+
+
+def test_warnings_of_numpy_stay_silent():
+    jitted = tn.jit(lambda x: np.log(x) / x)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(3):
+            assert np.isnan(jitted(-np.ones(2))).all()
+        assert np.errstate(all="raise")
+
+
+def test_the_backend_is_chosen_at_each_call():
+    jitted = tn.jit(lambda x: x + 1)
+    for _ in range(3):
+        jitted(X)
+    with pytest.raises(tn.backend.UnknownBackendError), tn.backend.use("nobody"):
+        jitted(X)
+    name = tn.backend.select_backend(None, [X]).name
+    config = tn.backend.BackendConfig(options={"debug": True} if name == "numpy" else {})
+    other = tn.backend.host().backend(name, config)
+    before = PROGRAMS.stats.misses
+    with tn.backend.use(other):
+        assert jitted(X).tolist() == [2, 3, 4]
+    assert PROGRAMS.stats.misses == before + (other is not tn.backend.select_backend(None, [X]))
+    assert jitted(X).tolist() == [2, 3, 4]
+
+
+@pytest.mark.parametrize("count", [8])
+def test_threads_share_one_program(count):
+    """However many threads meet a new signature at once, one of them compiles."""
+    jitted = tn.jit(lambda x: np.sin(x) @ np.cos(x) * 1.25)
+    start, found = threading.Barrier(count), [None] * count
+
+    def work(i):
+        start.wait()
+        for _ in range(5):
+            found[i] = jitted(X * (i + 1))
+
+    before = PROGRAMS.stats.misses
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    want = [np.sin(X * (i + 1)) @ np.cos(X * (i + 1)) * 1.25 for i in range(count)]
+    np.testing.assert_allclose(found, want, rtol=1e-12)
+    assert PROGRAMS.stats.misses == before + 1
+    info = jitted.cache_info()
+    assert (info.entries, info.hits + info.misses >= 5 * count) == (1, True)
+
+
+def loss(x):
+    return np.sum(np.sin(x) * x)
+
+
+NESTED = {
+    "jit of jit": (tn.jit(tn.jit(loss)), loss),
+    "jit of grad": (tn.jit(tn.grad(loss)), tn.grad(loss)),
+    "grad of jit": (tn.grad(tn.jit(loss)), tn.grad(loss)),
+    "jit of vmap": (tn.jit(tn.vmap(np.sin)), np.sin),
+    "vmap of jit": (tn.vmap(tn.jit(np.sin)), np.sin),
+    "hessian of jit": (tn.hessian(tn.jit(loss)), tn.hessian(loss)),
+    "jit of hessian": (tn.jit(tn.hessian(loss)), tn.hessian(loss)),
+}
+
+
+@pytest.mark.parametrize("name", NESTED)
+def test_transforms_nest_in_any_order(name):
+    got, want = NESTED[name]
+    for x in (X, X * 2, X):
+        np.testing.assert_allclose(got(x), want(x), rtol=1e-12)
+
+
+# ---- what is refused -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "options, error, match",
+    [
+        ({"donate_argnums": 0, "static_argnums": 0}, ValueError, "donated"),
+        ({"donate_argnums": -1, "static_argnums": 0}, ValueError, "donated"),
+        ({"donate_argnums": 3}, ValueError, "donated"),
+        ({"memory_budget": 1 << 20}, tn.backend.UnsupportedError, "memory_budget"),
+    ],
+    ids=str,
+)
+def test_options_that_mean_nothing_are_refused(options, error, match):
+    with pytest.raises(error, match=match):
+        tn.jit(lambda x: x, **options)
+
+
+def test_a_donated_argument_is_left_alone():
+    x = X.copy()
+    assert tn.jit(lambda x: x * 2, donate_argnums=0)(x).tolist() == [2, 4, 6]
+    assert x.tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "call, match",
+    [
+        (lambda: tn.jit(3), "takes a function"),
+        (lambda: tn.jit(lambda x: x)(tn.Aval((3,), "float64")), "lower"),
+        (lambda: tn.jit(lambda x, how: x)(X, "up"), "cannot make an array of str"),
+        (lambda: tn.jit(lambda x: (x, "up"))(X), "cannot make an array of str"),
+        (lambda: tn.jit(lambda x, n: x, static_argnums=1)(X, [2]), "hashable"),
+    ],
+)
+def test_what_cannot_be_traced_is_named(call, match):
+    with pytest.raises(TypeError, match=match) as raised:
+        call()
+    assert any("test_jit_calls.py" in x for x in [str(raised.value), *raised.value.__notes__])
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x if x[0] > 0 else -x,
+        lambda x: x[: int(x[0])],
+        lambda x: x[x > 1],
+        lambda x: [x for _ in range(x.astype(int)[0])],
+    ],
+    ids=["if", "int", "mask", "range"],
+)
+def test_a_program_that_asks_for_a_value_is_told_what_to_write(function):
+    with pytest.raises(tn.ConcretizationError, match=r"(?s)test_jit_calls.*np\.where.*np\.select"):
+        tn.jit(function)(X)
+
+
+def test_explain_says_what_a_program_is():
+    jitted = tn.jit(lambda x, n: x @ CAPTURED * n, static_argnums=1)
+    jitted(X, 2), jitted(X, 3)
+    one, both = jitted.explain(X, 2), jitted.explain()
+    for text in (tn.backend.select_backend(None, [X]).name, "x: f64[3]", "f64[3] (24 bytes)"):
+        assert text in one
+    assert one in both
+    assert both.count("equations") == 2
