@@ -21,7 +21,7 @@ from tenferro.array.functions.arithmetic import clip, divide, maximum, mean_dtyp
 from tenferro.array.functions.broadcasting import at_least, broadcast_to
 from tenferro.array.functions.complex import conj, imag, real
 from tenferro.array.functions.contraction import matmul
-from tenferro.array.functions.reduction import among, sum
+from tenferro.array.functions.reduction import among, keep, sum
 from tenferro.array.functions.structural import concatenate, reshape, transpose
 from tenferro.primitives import (
     DType,
@@ -31,6 +31,7 @@ from tenferro.primitives import (
     float32,
     float64,
     promote_dtypes,
+    reduce_sum,
 )
 from tenferro.primitives import complex as complex_of
 
@@ -55,9 +56,14 @@ def mean(
     is_half = dtype is None and kind.bits == 16  # their sums overflow early
     wide = cast(found, float32 if is_half else kind)
     axes = normalize_axes(axis, found.ndim, "mean")
-    total = sum(wide, axes, keepdims=keepdims, where=where)
+    total = _total(among(wide, where, 0), axes, keepdims)
     result = cast(divide(total, _count(found, axes, keepdims, where, wide.dtype)), kind)
     return into(out, result, "mean") if out is not None else result
+
+
+def _total(x: Array, axes: Sequence[int], keepdims: bool) -> Array:
+    result = reduce_sum(x, axes)
+    return keep(result, x, axes) if keepdims else result
 
 
 def _count(x: Array, axes: Sequence[int], keepdims: bool, where: Any, kind: DType) -> Any:
@@ -93,7 +99,7 @@ def var(
     center = _mean(found, axis, kind, keepdims=True, where=where) if mean is None else mean
     squares = squared_modulus(among(found - as_array(center), where, 0))
     kind = kind.real_dtype
-    total = sum(squares, axis, kind, keepdims=keepdims)
+    total = _total(cast(squares, kind), axis, keepdims)
     count = _count(found, axis, keepdims, where, kind)
     left = maximum(count - ddof, 0) if isinstance(count, Array) else _positive(count - ddof)
     return into(out, cast(divide(total, left), kind), "var")
