@@ -1,5 +1,6 @@
 """Repeated calls of a jitted function: fast, and as careful as the first one."""
 
+import sys
 import threading
 import warnings
 
@@ -102,10 +103,25 @@ def test_the_backend_is_chosen_at_each_call():
     assert jitted(X).tolist() == [2, 3, 4]
 
 
+def chain(x):
+    for _ in range(40):
+        x = np.sin(x) * 1.25
+    return x
+
+
+@pytest.fixture
+def hasty():
+    """Threads take turns every few instructions."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
 @pytest.mark.parametrize("count", [8])
-def test_threads_share_one_program(count):
+def test_threads_share_one_program(hasty, count):
     """However many threads meet a new signature at once, one of them compiles."""
-    jitted = tn.jit(lambda x: np.sin(x) @ np.cos(x) * 1.25)
+    jitted = tn.jit(chain)
     start, found = threading.Barrier(count), [None] * count
 
     def work(i):
@@ -119,11 +135,9 @@ def test_threads_share_one_program(count):
         thread.start()
     for thread in threads:
         thread.join()
-    want = [np.sin(X * (i + 1)) @ np.cos(X * (i + 1)) * 1.25 for i in range(count)]
-    np.testing.assert_allclose(found, want, rtol=1e-12)
+    np.testing.assert_allclose(found, [chain(X * (i + 1)) for i in range(count)], rtol=1e-12)
     assert PROGRAMS.stats.misses == before + 1
-    info = jitted.cache_info()
-    assert (info.entries, info.hits + info.misses >= 5 * count) == (1, True)
+    assert jitted.cache_info().entries == 1
 
 
 def loss(x):
