@@ -13,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 MODULE = ROOT / "core/src/tenferro/array/_numpy_table.py"
 TESTS = ROOT / "core/tests/on_backend"
-HEAD = '''"""Covered functions of NumPy: the primitives that they record and whether they have derivatives.
+HEAD = '''"""Covered functions of NumPy: the primitives that they record, whether they vary.
 
 Written by ``python docs/_gen/numpy_functions.py`` from the rows of the tests; do not edit.
 """

@@ -1,4 +1,4 @@
-"""Covered functions of NumPy: the primitives that they record and whether they have derivatives.
+"""Covered functions of NumPy: the primitives that they record, whether they vary.
 
 Written by ``python docs/_gen/numpy_functions.py`` from the rows of the tests; do not edit.
 """
@@ -103,6 +103,7 @@ TABLE: dict[str, tuple[tuple[str, ...], bool]] = {
     "block": (("concatenate", "convert", "reshape"), True),
     "broadcast_arrays": (("broadcast_in_dim", "stop_gradient"), True),
     "broadcast_to": (("broadcast_in_dim",), True),
+    "can_cast": ((), False),
     "cbrt": (("cbrt",), True),
     "ceil": (("ceil",), False),
     "choose": (("broadcast_in_dim", "concatenate", "gather", "reshape"), True),
@@ -299,6 +300,7 @@ TABLE: dict[str, tuple[tuple[str, ...], bool]] = {
         ),
         True,
     ),
+    "from_dlpack": ((), True),
     "fromfunction": (
         (
             "add",
@@ -573,6 +575,7 @@ TABLE: dict[str, tuple[tuple[str, ...], bool]] = {
         ),
         True,
     ),
+    "mask_indices": ((), False),
     "matmul": (("broadcast_in_dim", "dot_general"), True),
     "matrix_transpose": (("transpose",), True),
     "matvec": (("dot_general", "reshape"), True),
@@ -962,6 +965,7 @@ TABLE: dict[str, tuple[tuple[str, ...], bool]] = {
     "repeat": (("broadcast_in_dim", "gather", "reshape"), True),
     "reshape": (("reshape", "transpose"), True),
     "resize": (("gather", "reshape", "stop_gradient"), True),
+    "result_type": ((), False),
     "right_shift": ((), False),
     "rint": (("round",), False),
     "roll": (("concatenate", "reshape", "slice"), True),
@@ -1081,7 +1085,7 @@ TABLE: dict[str, tuple[tuple[str, ...], bool]] = {
         True,
     ),
     "vdot": (("dot_general", "reshape"), True),
-    "vecdot": (("dot_general", "reshape"), True),
+    "vecdot": (("broadcast_in_dim", "dot_general", "reshape", "transpose"), True),
     "vecmat": (("dot_general", "reshape"), True),
     "vsplit": (("slice",), True),
     "vstack": (("concatenate", "convert", "reshape", "stop_gradient"), True),

@@ -143,7 +143,7 @@ def numpy_functions() -> NumpyFunctions:
     """
     table = import_module("tenferro.array._numpy_table").TABLE
     return NumpyFunctions(
-        (name, Covered(*table[name], keywords_of(name)))
+        (name, Covered(table[name][0], table[name][1], keywords_of(name)))
         for name in sorted(table)
         if name in FUNCTIONS
     )

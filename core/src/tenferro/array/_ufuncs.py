@@ -144,7 +144,9 @@ def _in_axes(ufunc: Any, function: Callable[..., Any], given: dict[str, Any]) ->
     keepdims = given.pop("keepdims", False)
     if axis is None and axes is None and not keepdims:
         return function
-    places = [(-1,)] * ufunc.nin if axes is None else [_tuple(a) for a in axes]
+    places: list[tuple[int, ...]] = [(-1,)] * ufunc.nin
+    if axes is not None:
+        places = [_tuple(a) for a in axes]
     if axis is not None:
         places = [(axis,)] * ufunc.nin
     if len(places) == ufunc.nin:

@@ -105,8 +105,8 @@ def rebind(x: Array, value: Array) -> Array:
 def writing_error(function: str) -> ImmutableArrayError:
     """The error about an Array that is to be written into memory."""
     return ImmutableArrayError(
-        f"np.{function} cannot write an Array into memory (`out=`, or an augmented assignment to an\n"
-        "  ndarray such as `buf += x`)\n"
+        f"np.{function} cannot write an Array into memory (`out=`, or an augmented assignment to "
+        "an\n  ndarray such as `buf += x`)\n"
         f"  from       {source_text(caller())}\n"
         "  hint       start from `np.zeros_like(x)` with x an Array, or write `buf = buf + x`",
         function=function,

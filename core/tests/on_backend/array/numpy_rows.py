@@ -1,7 +1,7 @@
 """Rows that say how a function of NumPy is called, and the comparison of both results.
 
-A row is a call: ``row("clip", X(2, 3), -1, max=1)``. ``X`` stands for an operand; it is made in every
-dtype of the row, as an Array for us and an ndarray for NumPy. Where NumPy refuses a dtype, so
+A row is a call: ``row("clip", X(2, 3), -1, max=1)``. ``X`` stands for an operand; it is made in
+every dtype of the row, as an Array for us and an ndarray for NumPy. Where NumPy refuses a dtype, so
 must we. Tables are lists of rows; ``test_against_numpy.py`` runs them all.
 """
 

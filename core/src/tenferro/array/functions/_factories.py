@@ -12,6 +12,7 @@ from typing import Any
 from tenferro.array._array import Array
 from tenferro.array._broadcast import cast, float_for, floating, pair
 from tenferro.array._registry import covers
+from tenferro.primitives import constant
 
 Unary = Callable[[Any], Array]
 Binary = Callable[[Any, Any], Array]
@@ -23,7 +24,8 @@ def unary(names: str, primitive: Callable[[Array], Array], doc: str) -> Unary:
     def function(x: Any) -> Array:
         return primitive(floating(x))
 
-    return _registered(names, function, doc)
+    made: Unary = _registered(names, function, doc)
+    return made
 
 
 def binary(names: str, primitive: Callable[[Array, Array], Array], doc: str) -> Binary:
@@ -33,7 +35,8 @@ def binary(names: str, primitive: Callable[[Array, Array], Array], doc: str) -> 
     def function(x: Any, y: Any) -> Array:
         return primitive(*floating_pair(x, y, name))
 
-    return _registered(names, function, doc)
+    made: Binary = _registered(names, function, doc)
+    return made
 
 
 def _registered(names: str, function: Any, doc: str) -> Any:
@@ -51,3 +54,13 @@ def floating_pair(x: Any, y: Any, name: str) -> tuple[Array, Array]:
         return a, b
     kind = float_for(dtype)
     return cast(a, kind), cast(b, kind)
+
+
+def filled(like: Array, value: float | bool) -> Array:
+    """A constant of the shape and dtype of an array."""
+    return Array(constant(value, like.dtype, like.shape).key)
+
+
+def zeros(like: Array) -> Array:
+    """Zeros of the shape and dtype of an array."""
+    return filled(like, 0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tenferro.array._array import Array
+from tenferro.array._array import Array, another_handle
 from tenferro.array._broadcast import cast, float_for, floating, pair, together
 from tenferro.array._convert import as_array
 from tenferro.array._errors import at_user_line
@@ -91,7 +91,7 @@ def power(x: Any, y: Any) -> Array:
 
 def _integer_power(x: Array, exponent: int) -> Array:
     if exponent == 1:
-        return x
+        return another_handle(x)
     return p.square(x) if exponent == 2 else p.integer_pow(x, exponent)
 
 
@@ -126,7 +126,7 @@ def clip(
     low = a_min if min is None else min
     high = a_max if max is None else max
     if low is None and high is None:
-        return as_array(x)
+        return another_handle(as_array(x))
     if low is None:
         return minimum(x, high)
     if high is None:
@@ -156,14 +156,14 @@ def positive(x: Any) -> Array:
     found = as_array(x)
     if found.dtype.is_bool:
         raise _refuse_bool("positive", "use copy for bools")
-    return found
+    return another_handle(found)
 
 
 @covers("absolute", "abs", ufunc=True)
 def absolute(x: Any) -> Array:
     """|x|; real for complex x. The derivative at 0 is 0."""
     found = as_array(x)
-    return found if found.dtype.is_bool else p.abs(found)
+    return another_handle(found) if found.dtype.is_bool else p.abs(found)
 
 
 @covers("fabs", ufunc=True)
@@ -224,8 +224,8 @@ def astype(x: Any, dtype: Any, copy: bool = True, *, device: Any = None) -> Arra
     >>> astype(1.9, int).dtype
     int64
     """
-    found = cast(as_array(x), DType.of(dtype))
-    return found if device is None else FUNCTIONS["__to_device__"](found, device)  # type: ignore[no-any-return]
+    found = cast(another_handle(as_array(x)), DType.of(dtype))
+    return found if device is None else FUNCTIONS["__to_device__"](found, device)
 
 
 def sum_dtype(dtype: DType) -> DType:

@@ -13,10 +13,10 @@ from tenferro.array._broadcast import cast, pair
 from tenferro.array._convert import as_array
 from tenferro.array._errors import at_user_line
 from tenferro.array._registry import covers
+from tenferro.array.functions._factories import filled, zeros
 from tenferro.primitives import DType, DTypeMismatchError, arithmetic, int8, uint8
 from tenferro.primitives import bitwise as p
 from tenferro.primitives.comparison import eq, select
-from tenferro.primitives.constants import full_like, zeros_like
 from tenferro.primitives.rounding import rem
 
 _Binary = Callable[[Array, Array], Array]
@@ -99,8 +99,8 @@ def bitwise_count(x: Any) -> Array:
     kind = DType.of(f"uint{found.dtype.bits}")
     bits, width = cast(size, kind), 1
     while width < kind.bits:
-        mask = full_like(bits, (2**kind.bits - 1) // (2**width + 1))
-        upper = p.shift_right(bits, full_like(bits, width))
+        mask = filled(bits, (2**kind.bits - 1) // (2**width + 1))
+        upper = p.shift_right(bits, filled(bits, width))
         bits = p.bitwise_and(bits, mask) + p.bitwise_and(upper, mask)
         width *= 2
     return cast(bits, uint8)
@@ -119,7 +119,7 @@ def _sizes(x: Any, y: Any, name: str) -> tuple[Array, Array]:
 
 def _common_divisor(a: Array, b: Array) -> Array:
     """Euclid's algorithm: for n bits it ends within 1.45 n steps (Lamé 1844)."""
-    zero, one = zeros_like(a), full_like(a, 1)
+    zero, one = zeros(a), filled(a, 1)
     for _ in range(a.dtype.bits * 145 // 100 + 1):
         done = eq(b, zero)
         rest = rem(a, select(done, one, b))
@@ -138,5 +138,5 @@ def lcm(x: Any, y: Any) -> Array:
     """The least common multiple, 0 if one is 0."""
     a, b = _sizes(x, y, "lcm")
     divisor = _common_divisor(a, b)
-    safe = select(eq(divisor, zeros_like(a)), full_like(a, 1), divisor)
+    safe = select(eq(divisor, zeros(a)), filled(a, 1), divisor)
     return arithmetic.div(a, safe) * b

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tenferro.array._array import SCALARS, Array
+from tenferro.array._array import Array, SCALARS, another_handle
 from tenferro.array._broadcast import cast, normalize_axes, normalize_axis, stretch
 from tenferro.array._convert import as_array, asarray
 from tenferro.array._errors import at_user_line
@@ -27,12 +27,12 @@ def _cut(x: Array, axis: int, start: int | None, stop: int | None) -> Array:
 def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Array:
     """The differences of neighbours along an axis, taken n times; of bools whether they differ.
 
-    >>> diff([1, 4, 9]).shape
-    (2,)
+    >>> diff(FUNCTIONS["arange"](4) ** 2)
+    Array([1, 3, 5])
     """
     if n < 0:
         raise at_user_line(ValueError(f"diff: n is not negative, and not {n}"))
-    found = asarray(x)
+    found = another_handle(asarray(x))
     if not found.ndim:
         raise at_user_line(ValueError("diff: a number has no neighbours"))
     along = normalize_axis(axis, found.ndim, "diff")
@@ -62,7 +62,7 @@ def ediff1d(x: Any, to_end: Any = None, to_begin: Any = None) -> Array:
         parts.insert(0, _of_kind(to_begin, flat, "to_begin"))
     if to_end is not None:
         parts.append(_of_kind(to_end, flat, "to_end"))
-    return FUNCTIONS["concatenate"](parts) if len(parts) > 1 else parts[0]
+    return FUNCTIONS["concatenate"](parts) if len(parts) > 1 else parts[0]  # type: ignore[no-any-return]
 
 
 def _of_kind(values: Any, x: Array, name: str) -> Array:
@@ -157,7 +157,7 @@ def _slope(f: Array, h: Any, axis: int, edge_order: int) -> Array:
 def _inside(f: Array, h: Any, axis: int) -> Array:
     low, mid, high = _cut(f, axis, None, -2), _cut(f, axis, 1, -1), _cut(f, axis, 2, None)
     if _is_one_step(h):
-        return (high - low) / (2.0 * h)
+        return (high - low) / (2.0 * h)  # type: ignore[no-any-return]
     a, b = _cut(h, axis, None, -1), _cut(h, axis, 1, None)
     return -b / (a * (a + b)) * low + (b - a) / (a * b) * mid + a / (b * (a + b)) * high
 
@@ -180,7 +180,7 @@ def _end(f: Array, h: Any, axis: int, order: int, last: bool = False) -> Array:
         return (at(1) - at(0)) / first * sign
     second = h if one else at(1, h)
     if one:
-        return (-1.5 * at(0) + 2.0 * at(1) - 0.5 * at(2)) / h * sign
+        return (-1.5 * at(0) + 2.0 * at(1) - 0.5 * at(2)) / h * sign  # type: ignore[no-any-return]
     total = first + second
     outer, middle = -(first + total) / (first * total), total / (first * second)
     return (outer * at(0) + middle * at(1) - first / (second * total) * at(2)) * sign
@@ -253,8 +253,8 @@ def _between(at: Array, places: Array, values: Array) -> Array:
 def i0(x: Any) -> Array:
     """The modified Bessel function of order 0.
 
-    It is the mean of exp(x cos t) over a period (DLMF 10.32.1), found by the trapezoidal rule, which
-    for |x| ≤ 200 needs 128 points; beyond, by the asymptotic series (DLMF 10.40.1).
+    It is the mean of exp(x cos t) over a period (DLMF 10.32.1), found by the trapezoidal rule,
+    which for |x| ≤ 200 needs 128 points; beyond, by the asymptotic series (DLMF 10.40.1).
 
     Source  Trefethen, Weideman, SIAM Rev. 56 (2014) 385, section 3
     """

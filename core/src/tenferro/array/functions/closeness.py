@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tenferro.array._array import SCALARS, Array
+from tenferro.array._array import Array, SCALARS, another_handle
 from tenferro.array._broadcast import (
     broadcast_shapes,
     cast,
@@ -81,7 +81,7 @@ def real_if_close(x: Any, tol: float = 100) -> Array:
     """
     found = asarray(x)
     if not found.dtype.is_complex:
-        return found
+        return another_handle(found)
     bound = tol * _EPSILON[found.dtype.name] if tol > 1 else tol
     small = FUNCTIONS["all"](FUNCTIONS["less"](FUNCTIONS["absolute"](imag(found)), bound))
     return real(found) if small else found
@@ -130,7 +130,7 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kwar
         result = _piece(funclist[-1], found, args, kwargs)
     for condition, function in zip(conditions, funclist, strict=False):
         result = select(condition, _piece(function, found, args, kwargs), result)
-    return result
+    return result  # type: ignore[no-any-return]
 
 
 def _conditions(condlist: Any, x: Array) -> list[Array]:

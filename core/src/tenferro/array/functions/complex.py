@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenferro.array._array import Array
+from tenferro.array._array import Array, another_handle
 from tenferro.array._broadcast import cast, stretch
 from tenferro.array._convert import as_array
 from tenferro.array._registry import covers
@@ -18,7 +18,7 @@ from tenferro.primitives import real as real_part
 def real(x: Any) -> Array:
     """The real part."""
     found = as_array(x)
-    return real_part(found) if found.dtype.is_complex else found
+    return real_part(found) if found.dtype.is_complex else another_handle(found)
 
 
 @covers("imag")
@@ -36,4 +36,4 @@ def conj(x: Any) -> Array:
     found = as_array(x)
     if found.dtype.is_bool:
         return cast(found, int8)
-    return conjugate(found) if found.dtype.is_complex else found
+    return conjugate(found) if found.dtype.is_complex else another_handle(found)

@@ -171,7 +171,7 @@ def ndim(x: Any) -> int:
 
 
 @covers("size")
-def size(x: Any, axis: int | None = None) -> int:
+def size(x: Any, axis: Any = None) -> int:
     """The number of elements, in all or along axes."""
     found = as_array(x)
     if axis is None:

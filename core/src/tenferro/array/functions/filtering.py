@@ -20,8 +20,8 @@ _MODES = ("valid", "same", "full")
 def convolve(x: Any, y: Any, mode: str = "full") -> Array:
     """Σ_j x_{k−j} y_j: all of it, the middle of the longer length, or where both overlap wholly.
 
-    >>> convolve([1, 2], [1, 1]).shape
-    (3,)
+    >>> convolve(FUNCTIONS["arange"](3), FUNCTIONS["arange"](2))
+    Array([0, 0, 1, 2])
     """
     a, b = _vectors(x, y, "convolve")
     if b.size > a.size:
@@ -89,7 +89,7 @@ def cross(
     lead = broadcast_shapes(a.shape[1:], b.shape[1:], function="cross")
     parts = [a[i] * b[j] - a[j] * b[i] for i, j in ((1, 2), (2, 0), (0, 1))]
     result = FUNCTIONS["stack"]([stretch(part, lead) for part in parts], axis=-1)
-    return FUNCTIONS["moveaxis"](result, -1, normalize_axis(axisc, result.ndim, "cross"))
+    return FUNCTIONS["moveaxis"](result, -1, normalize_axis(axisc, result.ndim, "cross"))  # type: ignore[no-any-return]
 
 
 def _three(x: Any, axis: int) -> Array:
@@ -103,7 +103,7 @@ def _three(x: Any, axis: int) -> Array:
         raise at_user_line(error)
     if found.dtype is bool_:
         raise at_user_line(TypeError("cross: not defined for bools; use numbers"))
-    return FUNCTIONS["moveaxis"](found, place, 0)
+    return FUNCTIONS["moveaxis"](found, place, 0)  # type: ignore[no-any-return]
 
 
 @covers("linalg.cross")

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tenferro.array._array import Array
+from tenferro.array._array import Array, another_handle
 from tenferro.array._broadcast import broadcast_shapes, cast, floating, pair, stretch
 from tenferro.array._convert import as_array
 from tenferro.array._errors import at_user_line
 from tenferro.array._registry import covers
 from tenferro.array._writing import rebind
-from tenferro.array.functions._factories import binary, floating_pair
+from tenferro.array.functions._factories import binary, filled, floating_pair, zeros
 from tenferro.array.functions.arithmetic import clip, maximum, minimum
 from tenferro.array.functions.comparison import equal, isfinite, isnan, where
 from tenferro.array.functions.complex import imag, real
@@ -23,7 +23,6 @@ from tenferro.primitives import complex as make_complex
 from tenferro.primitives import rounding as p
 from tenferro.primitives.bitwise import bitwise_and, shift_left, shift_right
 from tenferro.primitives.comparison import eq, logical_and, lt, ne, select
-from tenferro.primitives.constants import full_like, zeros_like
 from tenferro.primitives.structural import bitcast, stop_gradient
 
 _MANTISSA = {"float16": 10, "bfloat16": 7, "float32": 23, "float64": 52}
@@ -49,15 +48,15 @@ def signbit(x: Any) -> Array:
     found = _real(x, "signbit")
     if not found.dtype.is_float:
         found = floating(found)
-    signed = p.copysign(full_like(found, 1), found)
-    return lt(signed, zeros_like(signed))
+    signed = p.copysign(filled(found, 1), found)
+    return lt(signed, zeros(signed))
 
 
 @covers("spacing", ufunc=True)
 def spacing(x: Any) -> Array:
     """The distance to the neighbour that is farther from 0, with the sign of x."""
     found = stop_gradient(floating(_real(x, "spacing")))
-    outer = p.copysign(full_like(found, float("inf")), found)
+    outer = p.copysign(filled(found, float("inf")), found)
     return p.nextafter(found, outer) - found
 
 
@@ -65,9 +64,9 @@ def spacing(x: Any) -> Array:
 def heaviside(x: Any, y: Any) -> Array:
     """0 for negative x, 1 for positive x, y where x is 0."""
     a, b = floating_pair(x, y, "heaviside")
-    zero = zeros_like(a)
-    step = select(lt(a, zero), zero, select(lt(zero, a), full_like(a, 1), b))
-    return select(isnan(a), full_like(a, float("nan")), step)
+    zero = zeros(a)
+    step = select(lt(a, zero), zero, select(lt(zero, a), filled(a, 1), b))
+    return select(isnan(a), filled(a, float("nan")), step)
 
 
 @covers("fmax", ufunc=True)
@@ -101,7 +100,7 @@ def _bits(dtype: DType) -> DType:
 def _power_of_two(exponent: Array, dtype: DType) -> Array:
     """2^e for integers e whose power is a normal number of the dtype: its exponent field is e."""
     field = exponent + (1 - _LEAST_EXPONENT[dtype.name])
-    shift = full_like(field, _MANTISSA[dtype.name])
+    shift = filled(field, _MANTISSA[dtype.name])
     return bitcast(shift_left(field, shift), dtype)
 
 
@@ -109,7 +108,7 @@ def _times_power_of_two(x: Array, exponent: Array) -> Array:
     """x · 2^e in three steps, none of which leaves the range of normal powers of two."""
     most = -_LEAST_EXPONENT[x.dtype.name]
     for _ in range(3):
-        step = arithmetic.clamp(full_like(exponent, -most), exponent, full_like(exponent, most))
+        step = arithmetic.clamp(filled(exponent, -most), exponent, filled(exponent, most))
         x = x * _power_of_two(step, x.dtype)
         exponent = exponent - step
     return x
@@ -148,19 +147,19 @@ def frexp(x: Any) -> tuple[Array, Array]:
     """
     found = floating(_real(x, "frexp"))
     regular = logical_and(isfinite(found), cast(found, bool_))
-    exponent = _exponent(stop_gradient(select(regular, found, full_like(found, 1))))
-    exponent = select(regular, exponent, zeros_like(exponent))
+    exponent = _exponent(stop_gradient(select(regular, found, filled(found, 1))))
+    exponent = select(regular, exponent, zeros(exponent))
     return _times_power_of_two(found, -exponent), cast(exponent, int32)
 
 
 def _exponent(x: Array) -> Array:
     """e with 2^(e−1) ≤ |x| < 2^e, from the exponent field; subnormal numbers are scaled first."""
     dtype, digits = x.dtype, _MANTISSA[x.dtype.name]
-    tiny = lt(arithmetic.abs(x), full_like(x, dtype.smallest_normal))
+    tiny = lt(arithmetic.abs(x), filled(x, dtype.smallest_normal))
     scaled = select(tiny, x * 2.0 ** (digits + 1), x)
     raw = bitcast(scaled, _bits(dtype))
     mask = 1 - 2 * _LEAST_EXPONENT[dtype.name] + 2
-    field = bitwise_and(shift_right(raw, full_like(raw, digits)), full_like(raw, mask))
+    field = bitwise_and(shift_right(raw, filled(raw, digits)), filled(raw, mask))
     exponent = field + (_LEAST_EXPONENT[dtype.name])
     return select(tiny, exponent - (digits + 1), exponent)
 
@@ -202,12 +201,12 @@ def _parts_to_num(x: Array, nan: Any, posinf: Any, neginf: Any) -> Array:
         parts = [_parts_to_num(part, nan, posinf, neginf) for part in (real(x), imag(x))]
         return make_complex(*parts)
     if not x.dtype.is_float:
-        return x
+        return another_handle(x)
     largest = _largest(x.dtype)
     above = cast(as_array(largest if posinf is None else posinf), x.dtype)
     below = cast(as_array(-largest if neginf is None else neginf), x.dtype)
     finite = where(isposinf(x), above, where(isneginf(x), below, x))
-    return where(isnan(x), cast(as_array(nan), x.dtype), finite)
+    return where(isnan(x), cast(as_array(nan), x.dtype), finite)  # type: ignore[no-any-return]
 
 
 def _largest(dtype: DType) -> float:
@@ -219,14 +218,14 @@ def _largest(dtype: DType) -> float:
 def isreal(x: Any) -> Array:
     """Whether each element has no imaginary part."""
     part = imag(x)
-    return eq(part, zeros_like(part))
+    return eq(part, zeros(part))
 
 
 @covers("iscomplex")
 def iscomplex(x: Any) -> Array:
     """Whether each element has an imaginary part."""
     part = imag(x)
-    return ne(part, zeros_like(part))
+    return ne(part, zeros(part))
 
 
 @covers("isrealobj")

@@ -14,6 +14,7 @@ from tenferro.array._broadcast import broadcast_shapes, cast, common_dtype, stre
 from tenferro.array._convert import as_array, asarray
 from tenferro.array._errors import at_user_line
 from tenferro.array._registry import FUNCTIONS, covers
+from tenferro.array.functions._factories import filled
 from tenferro.array.functions.creation import on_device, shape_of
 from tenferro.primitives import (
     DType,
@@ -26,7 +27,6 @@ from tenferro.primitives import (
     promote,
 )
 from tenferro.primitives.comparison import eq, select
-from tenferro.primitives.constants import full_like
 
 
 @covers("arange")
@@ -81,11 +81,11 @@ def linspace(
     count = _count(num, "linspace")
     a, b = _ends(start, stop)
     parts = count - 1 if endpoint else count
-    step = (b - a) / parts if parts else full_like(a, float("nan"))
+    step = (b - a) / parts if parts else filled(a, float("nan"))
     t = _counted(count, a)
     result = t * _leading(step if parts else b - a, count) + _leading(a, count)
     if endpoint and parts:
-        result = select(eq(t, full_like(t, parts)), _leading(b, count), result)
+        result = select(eq(t, filled(t, parts)), _leading(b, count), result)
     result = _in_dtype(result, dtype, axis)
     found = on_device(result, device)
     return (found, Array(step.key, step.flow)) if retstep else found
@@ -153,7 +153,7 @@ def logspace(
 
 def _of_rank(x: Any, rank: int) -> Array:
     found = as_array(x)
-    return FUNCTIONS["reshape"](found, (1,) * (rank - found.ndim) + found.shape)
+    return FUNCTIONS["reshape"](found, (1,) * (rank - found.ndim) + found.shape)  # type: ignore[no-any-return]
 
 
 @covers("geomspace")
@@ -170,7 +170,7 @@ def geomspace(
     growth = FUNCTIONS["log"](b / a) / max(parts, 1)
     result = FUNCTIONS["exp"](t * _leading(growth, count)) * _leading(a, count)
     if endpoint and parts:
-        result = select(eq(t, full_like(t, parts)), _leading(b, count), result)
+        result = select(eq(t, filled(t, parts)), _leading(b, count), result)
     return _in_dtype(result, dtype, axis)
 
 
@@ -204,7 +204,7 @@ def _along(x: Array, axis: int, rank: int) -> Array:
     """A vector as an array whose other axes have size 1."""
     sizes = [1] * rank
     sizes[axis] = x.size
-    return FUNCTIONS["reshape"](x, tuple(sizes))
+    return FUNCTIONS["reshape"](x, tuple(sizes))  # type: ignore[no-any-return]
 
 
 @covers("indices")
@@ -223,5 +223,5 @@ def _counted_axis(sizes: Shape, axis: int, kind: DType) -> Array:
 
 def _stacked(parts: Sequence[Array], sizes: Shape, kind: DType) -> Array:
     if not parts:
-        return FUNCTIONS["zeros"]((0, *sizes), kind)
-    return FUNCTIONS["stack"](parts)
+        return FUNCTIONS["zeros"]((0, *sizes), kind)  # type: ignore[no-any-return]
+    return FUNCTIONS["stack"](parts)  # type: ignore[no-any-return]

@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tenferro.array._array import Array
+from tenferro.array._array import Array, another_handle
 from tenferro.array._broadcast import cast, floating, pair
 from tenferro.array._convert import as_array
 from tenferro.array._errors import at_user_line
 from tenferro.array._registry import covers
+from tenferro.array.functions._factories import filled, zeros
 from tenferro.array.functions.complex import imag, real
 from tenferro.primitives import DTypeMismatchError, arithmetic, int8
 from tenferro.primitives import complex as make_complex
 from tenferro.primitives import rounding as p
 from tenferro.primitives.comparison import eq, logical_and, lt, ne, select
-from tenferro.primitives.constants import full_like, zeros_like
 from tenferro.primitives.structural import stop_gradient
 
 _Unary = Callable[[Array], Array]
@@ -31,7 +31,7 @@ def _to_integers(names: str, primitive: _Unary, doc: str) -> Callable[[Any], Arr
 
     def function(x: Any) -> Array:
         found = as_array(x)
-        return primitive(found) if found.dtype.is_inexact else found
+        return primitive(found) if found.dtype.is_inexact else another_handle(found)
 
     known = names.split()
     function.__name__ = function.__qualname__ = known[0]
@@ -40,7 +40,7 @@ def _to_integers(names: str, primitive: _Unary, doc: str) -> Callable[[Any], Arr
 
 
 def _toward_zero(x: Array) -> Array:
-    return select(lt(x, zeros_like(x)), p.ceil(x), p.floor(x))
+    return select(lt(x, zeros(x)), p.ceil(x), p.floor(x))
 
 
 floor = _to_integers("floor", p.floor, "The largest integer that is at most x.")
@@ -109,7 +109,7 @@ def _numbers(x: Any, y: Any, name: str) -> tuple[Array, Array]:
 def _divided(a: Array, b: Array) -> tuple[Array, Array]:
     """The quotient rounded down and the remainder, which has the sign of b."""
     rest = p.rem(a, b)
-    zero = zeros_like(rest)
+    zero = zeros(rest)
     if a.dtype.is_integer:
         quotient = arithmetic.div(a, b)
         if a.dtype.kind == "uint":
@@ -126,15 +126,15 @@ def _divided(a: Array, b: Array) -> tuple[Array, Array]:
 def _moving_zero(x: Array, sign: Array) -> Array:
     """A zero of a sign that varies as x does, so that a remainder of 0 keeps its derivative."""
     held = stop_gradient(x)
-    return select(lt(sign, zeros_like(sign)), -(held - x), x - held)
+    return select(lt(sign, zeros(sign)), -(held - x), x - held)
 
 
 def _whole(ratio: Array, a: Array, b: Array) -> Array:
     """The integer nearest to a ratio that is one but for rounding; 0 has the sign of a/b."""
     down = p.floor(ratio)
-    near = select(lt(full_like(ratio, 0.5), ratio - down), down + 1, down)
-    signed = select(eq(ratio, zeros_like(ratio)), p.copysign(zeros_like(ratio), a / b), near)
-    return select(eq(b, zeros_like(b)), a / b, signed)
+    near = select(lt(filled(ratio, 0.5), ratio - down), down + 1, down)
+    signed = select(eq(ratio, zeros(ratio)), p.copysign(zeros(ratio), a / b), near)
+    return select(eq(b, zeros(b)), a / b, signed)
 
 
 @covers("floor_divide", ufunc=True)
@@ -174,6 +174,6 @@ def modf(x: Any) -> tuple[Array, Array]:
     """
     found = floating(x)
     whole = _toward_zero(found)
-    infinite = eq(arithmetic.abs(found), full_like(found, float("inf")))
-    fraction = select(infinite, zeros_like(found), found - whole)
+    infinite = eq(arithmetic.abs(found), filled(found, float("inf")))
+    fraction = select(infinite, zeros(found), found - whole)
     return p.copysign(fraction, found), p.copysign(whole, found)

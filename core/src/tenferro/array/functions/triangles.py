@@ -69,7 +69,7 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = float) -> Array:
 def tril(x: Any, k: int = 0) -> Array:
     """x with zeros above the k-th diagonal of its last two axes."""
     found = _matrix(x, "tril")
-    places = _positions(*found.shape[-2:], index(k), ge)
+    places = _positions(found.shape[-2], found.shape[-1], index(k), ge)
     return select(stretch(places, found.shape), found, zeros_like(found))
 
 
@@ -77,7 +77,7 @@ def tril(x: Any, k: int = 0) -> Array:
 def triu(x: Any, k: int = 0) -> Array:
     """x with zeros below the k-th diagonal of its last two axes."""
     found = _matrix(x, "triu")
-    places = _positions(*found.shape[-2:], index(k) - 1, ge)
+    places = _positions(found.shape[-2], found.shape[-1], index(k) - 1, ge)
     return select(stretch(places, found.shape), zeros_like(found), found)
 
 
@@ -100,7 +100,7 @@ def diag(x: Any, k: int = 0) -> Array:
     if found.ndim == 1:
         return diagflat(found, k)
     if found.ndim == 2:
-        return FUNCTIONS["diagonal"](found, k)
+        return FUNCTIONS["diagonal"](found, k)  # type: ignore[no-any-return]
     raise at_user_line(ValueError(f"diag: rank 1 or 2, not {found.aval}"))
 
 
@@ -119,7 +119,7 @@ def diagflat(x: Any, k: int = 0) -> Array:
 
 
 def _found(places: Array) -> tuple[Array, ...]:
-    return FUNCTIONS["nonzero"](places)
+    return FUNCTIONS["nonzero"](places)  # type: ignore[no-any-return]
 
 
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, ...]:
@@ -185,5 +185,5 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
         columns.append(columns[-1] * found if columns[1:] else found)
     columns = columns[:count]
     if not columns:
-        return FUNCTIONS["zeros"]((found.size, 0), found.dtype)
-    return FUNCTIONS["stack"](columns if increasing else columns[::-1], axis=1)
+        return FUNCTIONS["zeros"]((found.size, 0), found.dtype)  # type: ignore[no-any-return]
+    return FUNCTIONS["stack"](columns if increasing else columns[::-1], axis=1)  # type: ignore[no-any-return]

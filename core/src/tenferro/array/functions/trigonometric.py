@@ -10,14 +10,13 @@ from tenferro.array._broadcast import cast, float_for, normalize_axis
 from tenferro.array._convert import as_array
 from tenferro.array._errors import at_user_line
 from tenferro.array._registry import FUNCTIONS, covers
-from tenferro.array.functions._factories import binary, unary
+from tenferro.array.functions._factories import binary, filled, unary
 from tenferro.array.functions.complex import imag, real
 from tenferro.array.functions.creation import zeros_like
 from tenferro.array.functions.elementwise import stop_gradient
 from tenferro.primitives import DTypeMismatchError, float64
 from tenferro.primitives import trigonometric as p
 from tenferro.primitives.comparison import select
-from tenferro.primitives.constants import full_like
 
 sin = unary("sin", p.sin, "The sine of x, in radians.")
 cos = unary("cos", p.cos, "The cosine of x, in radians.")
@@ -70,9 +69,9 @@ def sinc(x: Any) -> Array:
     t = (found if found.dtype.is_inexact else cast(found, float64)) * pi
     u = t * t
     near = FUNCTIONS["less"](FUNCTIONS["absolute"](t), 0.5)
-    one = full_like(t, 1)
+    one = filled(t, 1)
     safe = select(near, one, t)
-    return select(near, _sinc_series(select(near, u, zeros_like(u))), p.sin(safe) / safe)
+    return select(near, _sinc_series(select(near, u, zeros_like(u))), p.sin(safe) / safe)  # type: ignore[no-any-return]
 
 
 def _sinc_series(u: Array) -> Array:
