@@ -249,7 +249,8 @@ def normalize_axis(axis: Any, ndim: int, function: str) -> int:
     try:
         found = axis.__index__()
     except AttributeError:
-        raise TypeError(f"{function}: an axis is an integer, not {type(axis).__name__}") from None
+        text = f"{function}: an axis is an integer, not {type(axis).__name__}"
+        raise at_user_line(TypeError(text)) from None
     if not -ndim <= found < ndim:
         raise axis_error(function, axis, ndim, "axis out of range")
     return int(found % ndim)

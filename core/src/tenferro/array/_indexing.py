@@ -353,8 +353,9 @@ def outside(axis: int, i: int, n: int) -> OutOfBoundsError:
 def no_index(entry: Any, what: object) -> IndexKindError:
     """The error about something that is no index."""
     error = IndexKindError(
-        "an index is an integer, a slice, an ellipsis, None, or an array of integers or\n"
-        f"  bools, not {what}",
+        f"{what} is no index\n"
+        f"  got        {entry!r:.60}\n"
+        "  need       an integer, a slice, an ellipsis, None, or an array of integers or bools",
         index=entry,
         shape=None,
     )

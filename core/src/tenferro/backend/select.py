@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tenferro.backend._default import host
 from tenferro.backend._errors import MixedBackendsError, NoBackendError
+from tenferro.primitives._source import caller, source_text
 
 if TYPE_CHECKING:
     from tenferro.backend._host import PluginHost
@@ -191,14 +192,19 @@ def _refuse_foreign(name: str, owners: dict[str, type], *, explicitly: bool) -> 
     kinds = {owner: f"{owners[owner].__module__}.{owners[owner].__qualname__}" for owner in owners}
     got = ", ".join(f"{kind} of {owner}" for owner, kind in kinds.items())
     names = tuple(dict.fromkeys((name, *owners)))
-    raise MixedBackendsError(
+    error = MixedBackendsError(
         f"operands belong to several backends: {' and '.join(names)}\n"
         f"  got        {got}\n"
-        "  hint       operands are not moved silently; convert them first, or name the backend "
-        "to move NumPy arrays there",
+        "  need       operands of one backend: they are not moved silently\n"
+        "  hint       convert them first, or name the backend (`backend=`, `tenferro.use`), which\n"
+        "             permits to move NumPy arrays there",
         backends=names,
         types=tuple(kinds.values()),
     )
+    line = source_text(caller())
+    if line is not None:
+        error.add_note(f"  from       {line}")
+    raise error
 
 
 def _standing(plugins: PluginHost) -> Choice | None:

@@ -1,0 +1,47 @@
+"""More of what users get wrong every day, with the whole text; others are in test_refusals.py."""
+
+import re
+
+import numpy as np
+import pytest
+
+import tenferro as tn
+
+X = tn.asarray(np.ones((3, 4)))
+
+
+def dtypes():
+    return X & X
+
+
+def kind_of_index():
+    return X[0.5]
+
+
+def broadcasting():
+    return np.where(X > 0, X, np.ones(3))
+
+
+def concatenation():
+    return np.concatenate([X, np.ones((3, 5))], axis=0)
+
+
+def reshaping():
+    return X.reshape(5, 5)
+
+
+def no_array():
+    return X + "text"
+
+
+@pytest.mark.parametrize(
+    "function", [dtypes, kind_of_index, broadcasting, concatenation, reshaping, no_array]
+)
+def test_the_text_of_a_frequent_error_says_where_the_user_was(function, golden):
+    with pytest.raises(tn.TenferroError) as raised:
+        function()
+    error = raised.value
+    text = "\n".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", [])])
+    line = function.__code__.co_firstlineno + 1
+    assert f"  from       test_frequent_errors.py:{line}   return" in text
+    golden(f"error_array_{function.__name__}", re.sub(r"\.py:\d+", ".py:…", text))
