@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tenferro.array._errors import at_user_line
 from tenferro.array._evaluate import executable
 from tenferro.backend import BackendError, MissingLoweringError, host, select_backend
+from tenferro.backend._decompose import has_decomposition, sample
 from tenferro.backend.select import choose
 from tenferro.computegraph import UNKNOWN, CompiledProgram, Operation
 from tenferro.primitives._primitive import Primitive
@@ -159,12 +160,29 @@ def _how(cls: type[Primitive], backend: str | Backend) -> tuple[str, str, str]:
     if status == "native":
         return name, status, _who(table, cls)
     if status == "decomposed":
-        return name, status, "into primitives that it has"
+        return name, status, _into(cls)
     numpy_has = name != "numpy" and "numpy" in host().backends() and _on_numpy(cls)
     if numpy_has and table.fallback is not None:
         return name, "callback", "numpy computes it, over the host"
     note = f"; {_CALLBACK} would let numpy compute it" if numpy_has else ""
-    return name, "missing", "no lowering and no decomposition" + note
+    return name, "missing", _lacks(table, cls) + note
+
+
+def _into(cls: type[Primitive]) -> str:
+    """What a decomposition consists of, as far as a small sample tells."""
+    operations = sample(cls)
+    if not operations:
+        return "into primitives that it has"
+    return "into " + ", ".join(dict.fromkeys(map(_key, operations)))
+
+
+def _lacks(table: LoweringTable, cls: type[Primitive]) -> str:
+    others = sorted({str(x.for_version) for x in table.lowerings_of(cls.key)})
+    if others:
+        return f"no lowering of version {cls.version}, only of {', '.join(others)}"
+    if has_decomposition(cls):
+        return "no lowering, and its decomposition needs what is missing too"
+    return "no lowering and no decomposition"
 
 
 def _on_numpy(cls: type[Primitive]) -> bool:

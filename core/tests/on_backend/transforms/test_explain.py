@@ -63,6 +63,21 @@ def test_the_status_of_a_primitive(cls, status):
     assert explain(cls, backend="numpy").status("numpy") == status
 
 
+def reason(cls, table):
+    backend = Bare(None)
+    backend.lowerings = table
+    return explain(cls, backend=backend).rows[0][2]
+
+
+def test_the_reason_says_what_a_decomposition_is_and_what_is_lacking():
+    assert explain(Cube, backend="numpy").rows[0][2] == "into std::mul"
+    empty = LoweringTable("bare")
+    assert reason(Voigt, empty) == "no lowering and no decomposition"
+    assert reason(Cube, empty).startswith("no lowering, and its decomposition needs")
+    newer = LoweringTable("bare", [Lowering("acme::voigt", print, for_version=2)])
+    assert reason(Voigt, newer) == "no lowering of version 1, only of 2"
+
+
 def test_a_host_callback_is_one_where_it_is_allowed_and_numpy_can():
     allowed, refused = Bare(lambda operation, avals: None), Bare(None)
     assert explain("std::tan", backend=allowed).status("bare") == "callback"
