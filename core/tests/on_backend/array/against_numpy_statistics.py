@@ -89,6 +89,9 @@ QUANTILES = [
     *rows("quantile percentile", X(4, 3), [0.0, 0.4, 1.0], method="inverted_cdf", axis=0,
           weights=X(values=[0, 1, 2, 1]), dtypes=REAL),
     *rows("quantile percentile", HOLED, [0.25, 0.5], axis=1, dtypes=FLOATS),
+    *rows("nanmedian nansum nanmean", X(0, 3), axis=0, dtypes=REAL, after=fixed),
+    *rows("nanquantile", X(0, 3), 0.1, axis=0, dtypes=REAL, after=fixed),
+    *refused("quantile", X(0), 0.5),
     *refused("quantile", V, 1.5),
     *refused("quantile", V, 0.5, method="none"),
 ]  # fmt: skip

@@ -19,12 +19,18 @@ from tenferro.array.functions._out import into
 from tenferro.array.functions.arithmetic import divide, maximum, minimum, sqrt
 from tenferro.array.functions.comparison import isnan, logical_and, logical_not
 from tenferro.array.functions.moments import squared_modulus
-from tenferro.array.functions.quantiles import fraction, line, nan_where, quantile_of
+from tenferro.array.functions.quantiles import (
+    fraction,
+    line,
+    median,
+    nan_where,
+    quantile_of,
+)
 from tenferro.array.functions.reduction import spread
 from tenferro.array.functions.structural import concatenate
-from tenferro.array.functions.taking import take_along_axis
 from tenferro.primitives import DType, int64, select
 from tenferro.primitives import sorting as p
+from tenferro.primitives.indexing import take_along_axis
 
 
 def replaced(x: Array, filler: float) -> Array:
@@ -226,10 +232,12 @@ def nanmedian(
     """The middle over axes of what is no NaN."""
     found = as_array(a)
     flat = line(found, axis, "nanmedian")
+    if not flat.x.shape[0] or not found.dtype.is_inexact:
+        return median(found, axis, out, keepdims=keepdims)
     count = reduction.sum(logical_not(isnan(flat.x)), 0, int64, keepdims=True)
     ordered, last = p.sort([flat.x], 0)[0], flat.x.shape[0] - 1
     places = [maximum(count - 1, 0) // 2, minimum(count // 2, last)]
-    middle = [take_along_axis(ordered, place, 0) for place in places]
+    middle = [take_along_axis(ordered, place, 0, mode="clip") for place in places]
     result = moments.mean(concatenate(middle), 0)
     return into(out, flat.shaped(result, (), keepdims), "nanmedian")
 

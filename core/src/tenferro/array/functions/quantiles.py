@@ -16,20 +16,21 @@ from tenferro.array._broadcast import cast, normalize_axes
 from tenferro.array._convert import as_array, asarray
 from tenferro.array._errors import at_user_line
 from tenferro.array._registry import covers
-from tenferro.array.functions._known import elements, known
+from tenferro.array.functions._known import known
 from tenferro.array.functions._out import into
 from tenferro.array.functions.arithmetic import add, clip, divide, maximum, multiply, subtract
 from tenferro.array.functions.broadcasting import broadcast_to
 from tenferro.array.functions.comparison import isnan, logical_and, logical_not, where
+from tenferro.array.functions.creation import full
 from tenferro.array.functions.moments import mean, weights_of
 from tenferro.array.functions.reduction import sum
 from tenferro.array.functions.rounding import ceil, floor, remainder, rint
 from tenferro.array.functions.sorting import positions
 from tenferro.array.functions.structural import reshape, transpose
-from tenferro.array.functions.taking import take_along_axis
 from tenferro.computegraph import UNKNOWN
 from tenferro.primitives import DTypeMismatchError, bool_, cumulative, float64, int64
 from tenferro.primitives import sorting as p
+from tenferro.primitives.indexing import gather, take_along_axis
 
 CONTINUOUS = {  # α and β of Hyndman and Fan's position n q + α + q (1 − α − β), counted from 1
     "interpolated_inverted_cdf": (0.0, 1.0),
@@ -167,21 +168,29 @@ def quantile_of(
     if method not in METHODS:
         raise at_user_line(ValueError(f"{function}: method is one of {', '.join(METHODS)}"))
     flat = line(x, axis, function)
+    if not flat.x.shape[0]:
+        return _of_nothing(flat, q, keepdims, skips_nan, function)
     flat_q = reshape(q, (q.size,))
+    ordered = p.sort([flat.x], 0)[0]
     if weights is not None:
         w = line(broadcast_to(weights_of(as_array(weights), x, axis), x.shape), axis, function).x
         result = _weighted(flat.x, w, flat_q, method, function)
-        ordered = p.sort([flat.x], 0)[0]
     else:
-        ordered = p.sort([flat.x], 0)[0]
         count: Any = flat.x.shape[0]
         if skips_nan:
             count = cast(sum(logical_not(isnan(flat.x)), 0), q.dtype)
         result = _between(ordered, count, flat_q, method)
-    if x.dtype.is_inexact and flat.x.shape[0]:
-        bad = isnan(ordered[0 if skips_nan else -1])
-        result = nan_where(bad, result)
+    if x.dtype.is_inexact:
+        result = nan_where(isnan(ordered[0 if skips_nan else -1]), result)
     return flat.shaped(result, q.shape, keepdims)
+
+
+def _of_nothing(flat: Line, q: Array, keepdims: bool, skips_nan: bool, function: str) -> Array:
+    """NaN where NaN is left out, since nothing may be left; otherwise a mistake, as in NumPy."""
+    if not skips_nan:
+        raise at_user_line(IndexError(f"{function}: no element among {flat.x.aval}"))
+    kind = flat.x.dtype if flat.x.dtype.is_inexact else q.dtype
+    return flat.shaped(full((q.size, *flat.kept), float("nan"), kind), q.shape, keepdims)
 
 
 def _between(ordered: Array, count: Any, q: Array, method: str) -> Array:
@@ -209,9 +218,18 @@ def _interpolated(before: Array, after: Array, weight: Array) -> Array:
 def _taken(ordered: Array, places: Array) -> Array:
     """Elements at the same positions everywhere, or at positions of each line's own."""
     whole = cast(places, int64)
-    if whole.ndim == 1:
-        return elements(ordered, whole, 0)
-    return take_along_axis(ordered, broadcast_to(whole, (len(whole), *ordered.shape[1:])), 0)
+    if whole.ndim > 1:
+        every = broadcast_to(whole, (len(whole), *ordered.shape[1:]))
+        return take_along_axis(ordered, every, 0, mode="clip")
+    return gather(
+        ordered,
+        reshape(whole, (len(whole), 1)),
+        offset_dims=range(1, ordered.ndim),
+        collapsed_slice_dims=(0,),
+        start_index_map=(0,),
+        slice_sizes=(1, *ordered.shape[1:]),
+        mode="clip",
+    )
 
 
 def _position(n: Any, q: Array, method: str) -> tuple[Array, Array | None]:
