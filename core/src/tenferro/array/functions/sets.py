@@ -17,6 +17,7 @@ from tenferro.array.functions.comparison import logical_not
 from tenferro.array.functions.reduction import any as some
 from tenferro.array.functions.structural import concatenate, ravel, reshape
 
+_FEW = 2**16  # comparisons
 _STATIC = "work on a fixed number of elements: np.sort, np.isin, np.where"
 
 
@@ -175,11 +176,12 @@ def isin(
 ) -> Array:
     """Whether each element is among others, or is not.
 
-    Compares every element with every other one while both are only traced; ``kind`` and
-    ``assume_unique`` are hints to NumPy.
+    Few are compared each with each, and so are those that are only traced; many are sorted by
+    NumPy. ``kind`` and ``assume_unique`` are hints to NumPy.
     """
     x, others = asarray(element), ravel(asarray(test_elements))
-    if evaluable(x.key) and evaluable(others.key):
+    is_large = x.size * others.size > _FEW
+    if is_large and evaluable(x.key) and evaluable(others.key):
         values = [known(part, "isin", "") for part in (x, others)]
         return as_array(numpy_module("isin").isin(*values, invert=invert))
     a, b = together("isin", reshape(x, (*x.shape, 1)), others)
