@@ -58,7 +58,7 @@ def settle(
     if any([operand is UNKNOWN for operand in operands]):
         return pending(emit())
     if structure is None:
-        return _run_anew(leaves, emit(), plain, backend)
+        return _run_anew(leaves, len(inputs), emit(), plain, backend)
     chosen = select_backend(backend, operands)
     avals = tuple([leaf.aval for leaf in leaves])
 
@@ -73,9 +73,12 @@ def settle(
 
 
 def _run_anew(
-    leaves: Sequence[ValueKey], outputs: Sequence[ValueKey], plain: bool, backend: Any
+    leaves: Sequence[ValueKey], count: int, outputs: Sequence[ValueKey], plain: bool, backend: Any
 ) -> list[Any]:
-    """Run what was emitted by rules of the user, which may differ from call to call."""
+    """Run what was emitted by rules of the user, which may differ from call to call.
+
+    The first ``count`` leaves are arguments; others may be what a rule has evaluated.
+    """
     given = set(leaves)
     graph = flatten(leaves, outputs, lambda key: None if key in given else key.definition)
     operands = [leaf.operand for leaf in graph.inputs]
@@ -83,7 +86,7 @@ def _run_anew(
         return pending(outputs)
     chosen = select_backend(backend, operands)
     results = executable(graph, chosen)(*convert(graph, operands, chosen))
-    return deliver(results, [key.aval for key in outputs], chosen, operands, plain)
+    return deliver(results, [key.aval for key in outputs], chosen, operands[:count], plain)
 
 
 def pending(keys: Sequence[ValueKey]) -> list[Any]:
