@@ -178,3 +178,26 @@ def test_a_function_along_the_last_axis_is_the_one_of_a_line_for_each_row(functi
     """f(x, axis=1) = vmap(f(·, axis=0))(x)"""
     rows = tn.vmap(lambda line: function(line, axis=0))(X)
     np.testing.assert_allclose(rows, function(X, axis=1), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: np.prod(x, axis=1) ** 2,
+        lambda x: np.cumprod(x, axis=0) ** 2,
+        lambda x: np.std(x, axis=0, ddof=1),
+        lambda x: np.corrcoef(x[:2]),
+        lambda x: np.average(x, axis=1, weights=x[0] ** 2 + 1),
+        lambda x: np.median(x, axis=1) ** 3,
+        lambda x: np.quantile(x, x[0, 0] ** 2 / 9, axis=1) ** 3,
+        lambda x: np.sort(x, axis=None)[::2] ** 3,
+        lambda x: np.nanstd(np.where(X > 1, np.nan, x), axis=1),
+        lambda x: np.polydiv(x[0], x[1, :2])[0],
+        lambda x: np.polyval(x[0], x[1]),
+        lambda x: np.pad(x, 1, mode="reflect", reflect_type="odd") ** 2,
+        lambda x: np.bincount([0, 2, 0, 1], weights=x[0] ** 3),
+        lambda x: np.unique(x) ** 3,
+    ],
+)
+def test_second_derivatives_agree_with_differences(function):
+    tn.check_grads(function, (X,), order=2, rtol=1e-5)
