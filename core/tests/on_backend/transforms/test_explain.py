@@ -12,6 +12,7 @@ from tenferro.transforms import UnknownPrimitiveError, explain
 from tenferro.transforms._cost import cost_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::tenferro.PluginWarning")  # all are asked
+BACKEND = tn.backend.select_backend().name
 VECTOR, MATRIX = tn.Aval((3,), "float64"), tn.Aval((4, 3), "float64")
 
 
@@ -46,7 +47,7 @@ class Bare(Backend):
 
 def test_a_primitive_is_named_by_class_instance_or_key():
     cls = tn.host().primitive("std::tanh")
-    said = {str(explain(x, backend="numpy")) for x in (cls, cls(), "std::tanh", "tanh")}
+    said = {str(explain(x, backend=BACKEND)) for x in (cls, cls(), "std::tanh", "tanh")}
     assert len(said) == 1
 
 
@@ -60,7 +61,7 @@ def test_an_unknown_key_names_the_nearest():
     "cls, status", [("std::tan", "native"), (Cube, "decomposed"), (Voigt, "missing")]
 )
 def test_the_status_of_a_primitive(cls, status):
-    assert explain(cls, backend="numpy").status("numpy") == status
+    assert explain(cls, backend=BACKEND).status(BACKEND) == status
 
 
 def reason(cls, table):
@@ -70,7 +71,7 @@ def reason(cls, table):
 
 
 def test_the_reason_says_what_a_decomposition_is_and_what_is_lacking():
-    assert explain(Cube, backend="numpy").rows[0][2] == "into std::mul"
+    assert explain(Cube, backend=BACKEND).rows[0][2] == "into std::mul"
     empty = LoweringTable("bare")
     assert reason(Voigt, empty) == "no lowering and no decomposition"
     assert reason(Cube, empty).startswith("no lowering, and its decomposition needs")
@@ -79,6 +80,8 @@ def test_the_reason_says_what_a_decomposition_is_and_what_is_lacking():
 
 
 def test_a_host_callback_is_one_where_it_is_allowed_and_numpy_can():
+    if not tn.host().is_available("numpy"):
+        pytest.skip("a host callback computes on numpy, which is not here")
     allowed, refused = Bare(lambda operation, avals: None), Bare(None)
     assert explain("std::tan", backend=allowed).status("bare") == "callback"
     assert explain("std::tan", backend=refused).status("bare") == "missing"
@@ -87,7 +90,7 @@ def test_a_host_callback_is_one_where_it_is_allowed_and_numpy_can():
 
 
 def test_the_text_about_a_missing_primitive(golden):
-    golden("explain_missing", explain(Voigt, backend="numpy")._replace(provider="acme 1.0"))
+    golden("explain_missing", explain(Voigt, backend=Bare(None))._replace(provider="acme 1.0"))
 
 
 def test_a_lowering_of_few_dtypes_says_so():
@@ -99,25 +102,25 @@ def test_the_text_about_a_function(golden):
     def loss(w, x):
         return np.sum(np.tanh(x @ w) ** 2)
 
-    found = explain(tn.grad(loss), VECTOR, MATRIX, backend="numpy")
-    golden("explain_function", found._replace(compiled=""))
-    assert found.compiled.startswith("numpy: ")
+    found = explain(tn.grad(loss), VECTOR, MATRIX, backend=BACKEND)
+    golden("explain_function", found._replace(backend="it", compiled=""))
+    assert found.compiled.startswith(f"{BACKEND}: ")
 
 
 def test_a_function_with_gaps_is_explained_too(golden):
-    found = explain(lambda x: bind(Cube(), bind(Voigt(), x)) + x, VECTOR, backend="numpy")
+    found = explain(lambda x: bind(Cube(), bind(Voigt(), x)) + x, VECTOR, backend=BACKEND)
     assert found.runs == {
         ("missing", "acme::voigt"): 1,
         ("decomposed", "acme::cube"): 1,
         ("native", "std::add"): 1,
     }
     assert [gap.primitive for gap in found.gaps] == ["acme::voigt"]
-    golden("explain_gaps", found._replace(compiled=""))
+    golden("explain_gaps", found._replace(backend="it", compiled=""))
 
 
 def test_nothing_runs():
     lazy = tn.asarray(np.ones(3)) + 1
-    explain(lambda x: np.sum(np.sin(x) * lazy), VECTOR, backend="numpy")
+    explain(lambda x: np.sum(np.sin(x) * lazy), VECTOR, backend=BACKEND)
     assert lazy.key.operand is UNKNOWN
 
 
