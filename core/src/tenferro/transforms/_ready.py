@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tenferro.array import Array
 from tenferro.array._array import SCALARS, is_weak
-from tenferro.backend.base import Backend, Executable
 from tenferro.backend.select import recall
 from tenferro.computegraph import UNKNOWN, CacheStats, ProgramCache
 from tenferro.primitives._aval import Aval
 from tenferro.transforms import _tree
 from tenferro.transforms._settle import deliverer
+
+if TYPE_CHECKING:
+    from tenferro.backend.base import Backend, Executable
 
 _SCALARS = frozenset(SCALARS)
 _KEPT = 256

@@ -7,6 +7,7 @@ under a transform, where they would cut a derivative. Read next: ``looking.py``.
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from typing import Any
 
 from tenferro.array._array import Array, evaluable, is_traced
@@ -14,7 +15,6 @@ from tenferro.array._convert import operand_key, snapshot
 from tenferro.array._errors import UnknownOperandError, at_user_line
 from tenferro.array._registry import covers
 from tenferro.backend import DeviceUnavailableError, host, select_backend
-from tenferro.backend.records import BackendConfig
 from tenferro.computegraph import UNKNOWN, new_leaf
 
 _CPU = (1, 0)
@@ -103,8 +103,9 @@ def to_device(x: Array, device: str, stream: Any = None) -> Array:
     value = x._to_numpy("a move to another device")
     plugins = host()
     for name in plugins.backends():
-        if device in plugins.probe(name).devices:
-            backend = plugins.backend(name, BackendConfig(device=device))
+        if plugins.is_available(name) and device in plugins.probe(name).devices:
+            config = import_module("tenferro.backend.records").BackendConfig(device=device)
+            backend = plugins.backend(name, config)
             key = new_leaf("value", x.aval)
             key.operand = backend.asoperand(value, x.aval)
             return Array(key)

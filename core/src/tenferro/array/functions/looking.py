@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import Any
 
 from tenferro.array._array import Array, evaluable
@@ -17,14 +16,14 @@ _STYLE = "font-family:monospace;text-align:right;padding:0 .6em"
 @covers("__html__")
 def html(x: Array) -> str:
     """The array for a notebook: its aval, and a table of at most two axes."""
-    aval = escape(str(x.aval))
+    aval = _escape(str(x.aval))
     if x.key.operand is UNKNOWN and not evaluable(x.key):
         return f"<code>Array({aval}, abstract)</code>"
     values = x._concrete("repr()")
     if 1 <= x.ndim <= 2 and x.size:
         rows = values[None] if x.ndim == 1 else values
         return f"<div><code>Array {aval}</code>{_table(rows)}</div>"
-    return f"<div><code>Array {aval}</code><pre>{escape(str(values))}</pre></div>"
+    return f"<div><code>Array {aval}</code><pre>{_escape(str(values))}</pre></div>"
 
 
 def _table(values: Any) -> str:
@@ -38,7 +37,7 @@ def _line(row: Any) -> str:
 
 
 def _cell(row: Any, i: int | None) -> str:
-    return "…" if i is None else escape(f"{row[i]:.6g}" if row.dtype.kind in "fc" else str(row[i]))
+    return "…" if i is None else _escape(f"{row[i]:.6g}" if row.dtype.kind in "fc" else str(row[i]))
 
 
 def _shown(count: int) -> list[int | None]:
@@ -46,3 +45,8 @@ def _shown(count: int) -> list[int | None]:
     if count <= _ROWS:
         return [*range(count)]
     return [*range(_EDGE), None, *range(count - _EDGE, count)]
+
+
+def _escape(text: str) -> str:
+    """Text between tags; the module ``html`` would take longer to import than all this."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
