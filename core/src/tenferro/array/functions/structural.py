@@ -224,11 +224,24 @@ def concatenate(
     parts = _of_one_dtype(tuple(arrays), "concatenate")
     if axis is None:
         parts, axis = [ravel(x) for x in parts], 0
+    if len({x.ndim for x in parts}) > 1:
+        raise _differing_ranks(parts)
     joined = p.concatenate(parts, normalize_axis(axis, parts[0].ndim, "concatenate"))
     if dtype is not None:
         check_cast(joined.dtype, DType.of(dtype), casting, "concatenate", "the result")
         joined = cast(joined, DType.of(dtype))
     return joined if out is None else into(out, joined, "concatenate", casting)
+
+
+def _differing_ranks(parts: Sequence[Array]) -> ShapeMismatchError:
+    error = ShapeMismatchError.of(
+        "concatenate",
+        "ranks differ",
+        got=", ".join(str(x.aval) for x in parts),
+        need="arrays of one rank; np.stack makes a new axis, np.append flattens",
+        shapes=tuple(x.shape for x in parts),
+    )
+    return at_user_line(error)
 
 
 @covers("stack")
