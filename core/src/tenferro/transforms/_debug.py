@@ -7,12 +7,15 @@ makes a NaN of operands without one is an error that names it and the user's lin
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from tenferro.backend.inspect import InspectedBackend, Seen
 from tenferro.backend.select import inspecting
 from tenferro.primitives._source import caller, source_text
 from tenferro.transforms._errors import NonFiniteError
+
+if TYPE_CHECKING:
+    from tenferro.backend.inspect import Seen
 
 
 class debug_nans:
@@ -33,7 +36,10 @@ class debug_nans:
         def look(seen: Seen) -> None:
             _look(seen, infs)
 
-        self._choice = inspecting((lambda b: InspectedBackend(b, look)) if enabled else None)
+        inspect = import_module("tenferro.backend.inspect")
+        self._choice = inspecting(
+            (lambda b: inspect.InspectedBackend(b, look)) if enabled else None
+        )
 
     def __enter__(self) -> None:
         return
