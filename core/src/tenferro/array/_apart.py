@@ -15,6 +15,7 @@ from tenferro.array._convert import YOUNG
 from tenferro.computegraph import MaterializedGraph
 from tenferro.computegraph._materialize import MaterializedNode
 
+
 def apart(graph: MaterializedGraph) -> tuple[MaterializedGraph, tuple[int, ...]]:
     """The graph with each use of a number as an input of its own, and which input each one is."""
     separating = _Separating(graph)

@@ -395,6 +395,14 @@ def stay_weak(result: Array, x: Array) -> Array:
     return result
 
 
+def another_handle(x: Array) -> Array:
+    """A handle of the same value, for a function whose result may be its argument unchanged.
+
+    The user may assign into either, which must not be seen through the other.
+    """
+    return Array(x.key, x.flow)
+
+
 def a_handle_of_its_own(result: Any, given: Any) -> Any:
     """The result; another handle of its value if it is an argument, which may be assigned into."""
     for x in given:

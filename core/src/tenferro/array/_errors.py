@@ -46,7 +46,7 @@ class LostAssignmentError(TenferroError, TypeError):
 
 
 class UnsupportedAttributeError(TenferroError, AttributeError):
-    """Report an attribute of NumPy's arrays that Arrays lack. Fields: ``attribute``, ``instead``."""
+    """Report an attribute of other arrays that Arrays lack. Fields: ``attribute``, ``instead``."""
 
 
 class UnknownOperandError(TenferroError, TypeError):

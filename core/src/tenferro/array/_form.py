@@ -115,7 +115,9 @@ def _colors(graph: MaterializedGraph) -> list[int]:
     for i in graph.outputs:
         uses[i].append(0)
     for node in reversed(graph.nodes):
-        above = hash((below[node.outputs[0]], *[hash(tuple(sorted(uses[i]))) for i in node.outputs]))
+        above = hash(
+            (below[node.outputs[0]], *[hash(tuple(sorted(uses[i]))) for i in node.outputs])
+        )
         ordered = not node.operation.commutative
         for position, i in enumerate(node.inputs):
             uses[i].append(hash((above, position if ordered else -1)))

@@ -161,8 +161,10 @@ def entry_of(entry: Any) -> Any:
         entry = from_sequence(entry)
         if not entry.size and entry.dtype.kind == "f":  # an empty list
             return entry.astype("int64")
-    if isinstance(entry, Array):
-        return _of_array(entry)
+    return _of_array(entry) if isinstance(entry, Array) else _of_operand(entry)
+
+
+def _of_operand(entry: Any) -> Any:
     if not hasattr(entry, "dtype") or not hasattr(entry, "shape"):
         return _of_object(entry)
     aval = aval_of_operand(entry)

@@ -10,6 +10,7 @@ from against_numpy import sample
 
 import tenferro as tn
 from tenferro.array import LostAssignmentError
+from tenferro.array._registry import FUNCTIONS
 
 ROWS = np.array([0, 2, -1])
 TARGETS = {
@@ -146,9 +147,9 @@ def test_the_gradient_counts_each_value_as_often_as_it_remains(row):
     x, index, value = parts(row)
     v = np.asarray(value, float)
     weights = sample("float64", x.shape, seed=5)
-    gx, gv = tn.grad(
-        lambda x, v: np.sum(written(x * 1.0, index, v) * weights), argnums=(0, 1)
-    )(x, v)
+    gx, gv = tn.grad(lambda x, v: np.sum(written(x * 1.0, index, v) * weights), argnums=(0, 1))(
+        x, v
+    )
     origin = np.arange(1.0, x.size + 1).reshape(x.shape)  # where each element of the result is from
     came = written(origin.copy(), index, -np.arange(1.0, v.size + 1).reshape(v.shape))
     want_x = np.where(came > 0, weights, 0)
@@ -301,7 +302,11 @@ def test_reading_copies():
         *(lambda x: x.ravel(), lambda x: x.squeeze(), lambda x: x.real, lambda x: x.conj()),
         *(lambda x: x + tn.zeros(3), lambda x: np.clip(x, None, None), lambda x: x**1),
         *(lambda x: tn.reshape(x, (3,)), tn.ravel, tn.squeeze),
-        *(lambda x: np.array(x, copy=True, like=x), lambda x: tn.flip(x, ()), lambda x: tn.transpose(x)),
+        *(
+            lambda x: np.array(x, copy=True, like=x),
+            lambda x: tn.flip(x, ()),
+            lambda x: tn.transpose(x),
+        ),
         *(lambda x: tn.where(True, x, x), lambda x: tn.add(x, tn.zeros(3))),
         *(lambda x: tn.concatenate([x]), lambda x: x @ tn.asarray(np.eye(3)), tn.copy),
     ],
@@ -311,6 +316,33 @@ def test_no_result_shares_the_handle_of_its_argument(same):
     y = same(x)
     y[0] = 7.0
     np.testing.assert_array_equal(x, np.arange(3.0))
+
+
+ITSELF = "asarray asanyarray asarray_chkfinite ascontiguousarray asfortranarray".split()
+
+
+@pytest.mark.parametrize("name", sorted(n for n in FUNCTIONS if not n.startswith("_")))
+@pytest.mark.filterwarnings("ignore")
+def test_no_function_gives_back_the_handle_of_its_argument(name):
+    """Whatever further arguments it takes, as far as they make sense."""
+    if name in ITSELF:
+        return
+    for dtype in ("float64", "int64", "bool", "complex128"):
+        for shape in ((3,), (1, 3), (3, 3), ()):
+            for further in ((), (1,), (0,), (shape,), (dtype,)):
+                x = tn.asarray(np.ones(shape, dtype))
+                assert not any(found is x for found in results(name, x, further)), further
+
+
+def results(name, x, further):
+    """The arrays that a call gives; none where it is refused."""
+    if name == "nan_to_num" and further and not further[0]:  # copy=False asks for the same handle
+        return []
+    try:
+        found = FUNCTIONS[name](x, *further)
+    except Exception:  # whatever a function has against these arguments
+        return []
+    return list(found) if isinstance(found, tuple | list) else [found]
 
 
 def test_arrays_of_numpy_are_never_written():

@@ -78,12 +78,8 @@ def test_modes_say_what_becomes_of_positions_outside(transform):
     v = np.array([1.0, 2.0, 3.0])
     run = transform
     x = tn.asarray(v)
-    np.testing.assert_array_equal(
-        run(lambda x: x.at[OUTSIDE].set(9.0, mode="drop"))(x), [9, 2, 3]
-    )
-    np.testing.assert_array_equal(
-        run(lambda x: x.at[OUTSIDE].set(9.0, mode="clip"))(x), [9, 2, 9]
-    )
+    np.testing.assert_array_equal(run(lambda x: x.at[OUTSIDE].set(9.0, mode="drop"))(x), [9, 2, 3])
+    np.testing.assert_array_equal(run(lambda x: x.at[OUTSIDE].set(9.0, mode="clip"))(x), [9, 2, 9])
     np.testing.assert_array_equal(
         run(lambda x: x.at[OUTSIDE].get(mode="fill"))(x), [1, np.nan, np.nan]
     )
@@ -128,9 +124,7 @@ def test_second_derivatives_through_assignment():
     tn.check_grads(f, (np.array([0.5, 1.5, -0.75, 1.0]),), order=2)
     x = np.array([0.5, 1.5, -0.75, 1.0])
     step = 1e-5
-    want = [
-        (tn.grad(f)(x + step * e) - tn.grad(f)(x - step * e)) / (2 * step) for e in np.eye(4)
-    ]
+    want = [(tn.grad(f)(x + step * e) - tn.grad(f)(x - step * e)) / (2 * step) for e in np.eye(4)]
     np.testing.assert_allclose(tn.hessian(f)(x), want, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(tn.jit(tn.grad(f))(x), tn.grad(f)(x), rtol=1e-12)
 
@@ -146,5 +140,6 @@ def test_assignment_under_vmap():
         return y
 
     places = np.array([0, 3, 1, 1, 2])
-    want = np.stack([np.asarray(f(tn.asarray(x), int(i))) for x, i in zip(rows, places)])
+    each = zip(rows, places, strict=True)
+    want = np.stack([np.asarray(f(tn.asarray(x), int(i))) for x, i in each])
     np.testing.assert_allclose(tn.vmap(f)(rows, places), want)

@@ -122,9 +122,9 @@ def test_the_age_of_an_operand_does_not_change_the_program(order):
     held = []
     for i in range(8):
         if i % 3 == 1:
-            held = [np.sin(x)]  # older than what the product meets below
+            held.append(np.sin(x))  # older than what the product meets below
         if i % 3 == 0:
-            held = []
+            held.clear()
         a = np.exp(w)
         b = np.sin(x)
         w = a * b * 0.1 if order == "left" else b * a * 0.1

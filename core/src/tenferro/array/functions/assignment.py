@@ -17,8 +17,8 @@ from tenferro.array._broadcast import broadcast_shapes, cast, stretch
 from tenferro.array._convert import as_array, scalar
 from tenferro.array._errors import at_user_line
 from tenferro.array._indexing import Gathering, Plan, gathering, plan_index
-from tenferro.array._writing import check_cast, rebind, write
 from tenferro.array._registry import FUNCTIONS, covers
+from tenferro.array._writing import check_cast, rebind, write
 from tenferro.array.functions import indexing as reading
 from tenferro.primitives import (
     DType,
@@ -131,9 +131,9 @@ def _among(window: Array, plan: Plan, block: Array) -> Array:
     spread = [n + (n - 1) * gap for n, gap in zip(plan.sizes, gaps, strict=True)]
     each = zip(window.shape, low, spread, strict=True)
     around = low, [n - start - taken for n, start, taken in each], gaps
-    false, zero = constant(False, bool), constant(0, block.dtype)
-    mask = pad(constant(True, bool, block.shape), false, *around)
-    return select(Array(mask.key), pad(block, Array(zero.key), *around), window)
+    mask = pad(constant(True, bool, block.shape), constant(False, bool), *around)
+    padded = pad(block, constant(0, block.dtype), *around)
+    return select(Array(mask.key), Array(padded.key, padded.flow), window)
 
 
 # ---- positions -----------------------------------------------------------------------------------
@@ -157,7 +157,7 @@ def scattered(how: _Scatter, box: Array, at: Gathering, v: Array, mode: str) -> 
 def _is_mask(index: Any, x: Array) -> bool:
     """Whether the index is one bool array over the first axes, of known or unknown value."""
     dtype = getattr(index, "dtype", None)
-    if dtype is None or dtype != bool or not index.ndim:
+    if dtype is None or not index.ndim or DType.of(dtype) is not bool_:
         return False
     return bool(tuple(index.shape) == x.shape[: index.ndim])
 
@@ -205,7 +205,7 @@ def at_combine(x: Array, index: Any, value: Any, name: str, mode: str | None = N
 
 @covers("__at_factor__")
 def at_factor(x: Array, index: Any, value: Any, name: str, mode: str | None = None) -> Array:
-    """A new array: x divided by the value at an index, or to its power; by all where named twice."""
+    """A new array: x divided by the value at an index, or to its power; by all values there."""
     plan = plan_index(x, index, _mode(mode), writing=True)
     if not plan.advanced:
         return _at_box(x, plan, value, name)

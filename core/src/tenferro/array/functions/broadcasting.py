@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from operator import index
 from typing import Any
 
-from tenferro.array._array import Array
+from tenferro.array._array import Array, another_handle
 from tenferro.array._broadcast import broadcast_shapes, stretch
 from tenferro.array._convert import as_array
 from tenferro.array._errors import at_user_line
@@ -34,7 +34,7 @@ def atleast_3d(*arys: Any) -> Any:
 
 
 def _each(arys: Sequence[Any], function: Callable[[Any], Array]) -> Any:
-    found = tuple(function(x) for x in arys)
+    found = tuple(another_handle(function(x)) for x in arys)
     return found[0] if len(found) == 1 else found
 
 
@@ -64,7 +64,7 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Array:
             shapes=(found.shape, target),
         )
         raise at_user_line(error)
-    return stretch(found, target)
+    return stretch(another_handle(found), target)
 
 
 @covers("broadcast_arrays")
@@ -72,4 +72,4 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Array, ...]:
     """Arrays repeated to their common shape; ``subok`` means nothing here."""
     arrays = [as_array(x) for x in args]
     shape = broadcast_shapes(*[x.shape for x in arrays], function="broadcast_arrays")
-    return tuple(stretch(x, shape) for x in arrays)
+    return tuple(stretch(another_handle(x), shape) for x in arrays)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tenferro.array._array import Array, SCALARS, another_handle
+from tenferro.array._array import SCALARS, Array, another_handle
 from tenferro.array._broadcast import cast, normalize_axes, normalize_axis, stretch
 from tenferro.array._convert import as_array, asarray
 from tenferro.array._errors import at_user_line

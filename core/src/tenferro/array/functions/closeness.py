@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tenferro.array._array import Array, SCALARS, another_handle
+from tenferro.array._array import SCALARS, Array, another_handle
 from tenferro.array._broadcast import (
     broadcast_shapes,
     cast,
@@ -84,7 +84,7 @@ def real_if_close(x: Any, tol: float = 100) -> Array:
         return another_handle(found)
     bound = tol * _EPSILON[found.dtype.name] if tol > 1 else tol
     small = FUNCTIONS["all"](FUNCTIONS["less"](FUNCTIONS["absolute"](imag(found)), bound))
-    return real(found) if small else found
+    return real(found) if small else another_handle(found)
 
 
 # ---- choosing ------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ Read next: ``assignment.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any, TypeVar
 
 from tenferro.array._array import Array
@@ -101,12 +101,12 @@ def read_box(x: Array, plan: Plan) -> Array:
 
 def take_box(x: Array, plan: Plan) -> Array:
     """The box of a plan, axis by axis as in x."""
-    starts, sizes = plan.starts, plan.sizes
+    starts: Sequence[Any] = plan.starts
     if any([isinstance(start, Array) for start in starts]):
         x, starts = take_window(x, plan), offsets(plan)
-    elif tuple(sizes) == x.shape:
+    elif tuple(plan.sizes) == x.shape:
         return x
-    steps = list(zip(starts, sizes, plan.strides, strict=True))
+    steps = list(zip(starts, plan.sizes, plan.strides, strict=True))
     limits = [start + (n - 1) * stride + 1 if n else start for start, n, stride in steps]
     return bind(operation(Slice, tuple(starts), tuple(limits), tuple(plan.strides)), x)
 

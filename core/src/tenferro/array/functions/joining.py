@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tenferro.array._array import Array
+from tenferro.array._array import Array, another_handle
 from tenferro.array._convert import as_array
 from tenferro.array._errors import at_user_line
 from tenferro.array._registry import covers
@@ -60,7 +60,7 @@ def block(arrays: Any) -> Array:
     """
     depth = _depth(arrays)
     rank = max(depth, *(as_array(x).ndim for x in _leaves(arrays)))
-    return _join(arrays, depth, rank)
+    return another_handle(_join(arrays, depth, rank))
 
 
 def _depth(x: Any) -> int:

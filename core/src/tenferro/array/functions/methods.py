@@ -1,4 +1,4 @@
-"""Methods of arrays that are unlike the functions of their names: in place, or with other arguments.
+"""Methods of arrays that are unlike the functions of their names: in place, or otherwise called.
 
 A method that NumPy has work in place makes the handle stand for the new value. Read next:
 ``_operators.py`` of the package.

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from operator import index
 from typing import Any
 
-from tenferro.array._array import Array
+from tenferro.array._array import Array, another_handle
 from tenferro.array._broadcast import cast, stretch
 from tenferro.array._convert import as_array, asarray
 from tenferro.array._errors import UnsupportedFunctionError, at_user_line
@@ -49,7 +49,7 @@ def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Ar
     >>> pad(as_array(1.0).reshape(1), 2, mode="edge").shape
     (5,)
     """
-    found = as_array(array)
+    found = another_handle(as_array(array))
     _check_mode(mode, kwargs)
     parameter = _parameter(mode, kwargs)
     for axis, (before, after) in enumerate(_widths(pad_width, found.ndim)):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from operator import index
 from typing import Any
 
-from tenferro.array._array import Array
+from tenferro.array._array import Array, another_handle
 from tenferro.array._broadcast import cast
 from tenferro.array._convert import as_array, asarray
 from tenferro.array._errors import at_user_line
@@ -88,7 +88,7 @@ def polymul(a1: Any, a2: Any) -> Array:
 @covers("polyder")
 def polyder(p: Any, m: int = 1) -> Array:
     """The m-th derivative of a polynomial."""
-    found = _coefficients(p)
+    found = another_handle(_coefficients(p))
     if index(m) < 0:
         raise at_user_line(ValueError("polyder: a derivative of negative order"))
     for _ in range(index(m)):
@@ -100,7 +100,7 @@ def polyder(p: Any, m: int = 1) -> Array:
 @covers("polyint")
 def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
     """The m-th integral of a polynomial, with constants k, the first of which comes first."""
-    found = _coefficients(p)
+    found = another_handle(_coefficients(p))
     count = index(m)
     if count < 0:
         raise at_user_line(ValueError("polyint: an integral of negative order"))

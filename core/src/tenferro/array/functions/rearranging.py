@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from operator import index
 from typing import Any
 
-from tenferro.array._array import Array
+from tenferro.array._array import Array, another_handle
 from tenferro.array._broadcast import axis_error, normalize_axes, normalize_axis, stretch
 from tenferro.array._convert import as_array
 from tenferro.array._errors import at_user_line
@@ -53,7 +53,7 @@ def rot90(m: Any, k: int = 1, axes: Sequence[int] = (0, 1)) -> Array:
         return flip(found, (i, j))
     if turns == 1:
         return swapaxes(flip(found, j), i, j)
-    return flip(swapaxes(found, i, j), j) if turns else found
+    return flip(swapaxes(found, i, j), j) if turns else another_handle(found)
 
 
 @covers("roll")
@@ -67,7 +67,8 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Array:
     if axis is None:
         return p.reshape(_roll_all(ravel(found), shift, (0,)), found.shape)
     given = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
-    return _roll_all(found, shift, [normalize_axis(i, found.ndim, "roll") for i in given])
+    axes = [normalize_axis(i, found.ndim, "roll") for i in given]
+    return _roll_all(another_handle(found), shift, axes)
 
 
 def _roll_all(x: Array, shift: Any, axes: Sequence[int]) -> Array:

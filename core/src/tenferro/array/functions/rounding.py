@@ -87,7 +87,7 @@ def round(x: Any, decimals: int = 0) -> Array:
 def _round_exact(x: Array, decimals: int) -> Array:
     """Integers to a power of ten; a half of it goes to the even multiple."""
     if decimals >= 0 or x.dtype.is_bool:
-        return rint(x) if x.dtype.is_bool else x
+        return rint(x) if x.dtype.is_bool else another_handle(x)
     scale = 10.0**-decimals
     return cast(p.round(floating(x) / scale) * scale, x.dtype)
 
@@ -119,22 +119,23 @@ def _divided(a: Array, b: Array) -> tuple[Array, Array]:
     differs = logical_and(ne(rest, zero), ne(lt(rest, zero), lt(b, zero)))
     modulo = select(differs, rest + b, rest)
     modulo = select(eq(modulo, zero), _moving_zero(modulo, b), modulo)
-    known = stop_gradient(modulo), stop_gradient(a), stop_gradient(b)
-    return _whole((known[1] - known[0]) / known[2], *known[1:]), modulo
+    return _quotient(*map(stop_gradient, (a, b, rest)), differs), modulo
+
+
+def _quotient(a: Array, b: Array, rest: Array, differs: Array) -> Array:
+    """The integer that (a − rest)/b is but for rounding, one less where the signs differ."""
+    exact = (a - rest) / b
+    exact = select(differs, exact - 1, exact)
+    down = p.floor(exact)
+    near = select(lt(filled(exact, 0.5), exact - down), down + 1, down)
+    signed = select(eq(exact, zeros(exact)), p.copysign(zeros(exact), a / b), near)
+    return select(eq(b, zeros(b)), a / b, signed)
 
 
 def _moving_zero(x: Array, sign: Array) -> Array:
     """A zero of a sign that varies as x does, so that a remainder of 0 keeps its derivative."""
     held = stop_gradient(x)
     return select(lt(sign, zeros(sign)), -(held - x), x - held)
-
-
-def _whole(ratio: Array, a: Array, b: Array) -> Array:
-    """The integer nearest to a ratio that is one but for rounding; 0 has the sign of a/b."""
-    down = p.floor(ratio)
-    near = select(lt(filled(ratio, 0.5), ratio - down), down + 1, down)
-    signed = select(eq(ratio, zeros(ratio)), p.copysign(zeros(ratio), a / b), near)
-    return select(eq(b, zeros(b)), a / b, signed)
 
 
 @covers("floor_divide", ufunc=True)
