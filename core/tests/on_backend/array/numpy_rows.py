@@ -15,7 +15,7 @@ from against_numpy import quietly
 import tenferro as tn
 from tenferro.array._registry import FUNCTIONS
 
-REDUCED = find_spec("tenferro_numpy") is None  # a backend that compiles slowly: fewer dtypes
+REDUCED = find_spec("tenferro_numpy") is None  # XLA compiles slowly: fewer dtypes
 FLOATS = ("float16", "float32", "float64")
 REAL = FLOATS[1:]
 COMPLEX = ("complex64", "complex128")

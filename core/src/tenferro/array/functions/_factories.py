@@ -11,8 +11,9 @@ from typing import Any
 
 from tenferro.array._array import Array
 from tenferro.array._broadcast import cast, float_for, floating, pair
+from tenferro.array._convert import as_array, weak_kind
 from tenferro.array._registry import covers
-from tenferro.primitives import constant
+from tenferro.primitives import constant, promote_dtypes
 
 Unary = Callable[[Any], Array]
 Binary = Callable[[Any, Any], Array]
@@ -53,6 +54,8 @@ def floating_pair(x: Any, y: Any, name: str) -> tuple[Array, Array]:
     if dtype.is_inexact:
         return a, b
     kind = float_for(dtype)
+    if weak_kind(x) is None and weak_kind(y) is None:  # each asks for the float that holds it
+        kind = promote_dtypes(float_for(as_array(x).dtype), float_for(as_array(y).dtype))
     return cast(a, kind), cast(b, kind)
 
 

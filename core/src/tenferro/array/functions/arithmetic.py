@@ -74,7 +74,8 @@ def power(x: Any, y: Any) -> Array:
     else:
         exponent = y if type(y) is int else None
     if exponent is None:
-        return p.pow(*pair(x, y, "power"))
+        a, b = pair(x, y, "power")
+        return p.pow(cast(a, int8), cast(b, int8)) if a.dtype.is_bool else p.pow(a, b)
     base = as_array(x)
     dtype = promote(base.dtype, y)
     if dtype.is_integer and exponent < 0:
