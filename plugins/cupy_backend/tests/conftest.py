@@ -44,7 +44,7 @@ def make_backend():
         fake = fake or fake_cupy.Fake()
         backend = CupyBackend(BackendConfig(**config), fake)
         backend.name = "cupy"
-        backend.lowerings = LoweringTable("cupy", lowerings(fake, fake_cupy.erf))
+        backend.lowerings = LoweringTable("cupy", lowerings(fake, fake_cupy.special))
         return backend
 
     return make

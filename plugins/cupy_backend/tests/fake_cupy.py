@@ -16,6 +16,7 @@ import numpy as np
 
 NAMES = Path(__file__).with_name("cupy_names.json")
 _ATOMIC = {"float32", "float64", "int32", "uint32", "uint64"}
+SPECIAL = ("digamma", "erf", "erfc", "erfinv", "gammaln", "zeta")
 _NEW = {"arange", "empty", "full", "ones", "zeros"}  # functions that take no array
 
 
@@ -371,12 +372,31 @@ class _Pool:
         return 0
 
 
-def erf(x):
-    """`cupyx.scipy.special.erf`."""
-    import math
+class Special:
+    """The module `cupyx.scipy.special`: scipy's functions, with the loops that CuPy has."""
 
-    wide = np.vectorize(math.erf, otypes=["float64"])(x._a)
-    return x._module.wrap(wide.astype("float32" if x.dtype.itemsize < 8 else "float64"))
+    def __init__(self):
+        self._ufuncs = json.loads(NAMES.read_text())["special"]
+
+    def __getattr__(self, name):
+        if name not in self._ufuncs:
+            raise AttributeError(f"cupyx.scipy.special (as far as we use it) has no {name!r}")
+        loops = [loop.partition("->") for loop in self._ufuncs[name]]
+
+        def call(*operands):
+            from scipy import special
+
+            module = next(x._module for x in operands if isinstance(x, _Array))
+            arrays = [module.unwrap(x) for x in operands]
+            common = np.result_type(*arrays)
+            out = next(o for i, _, o in loops if all(np.can_cast(common, c) for c in i))
+            with np.errstate(all="ignore"):
+                return module.wrap(np.asarray(getattr(special, name)(*arrays)).astype(out))
+
+        return call
+
+
+special = Special()
 
 
 def write_names(names, path=NAMES):
@@ -386,18 +406,25 @@ def write_names(names, path=NAMES):
 
 def read_names(names):
     import cupy
+    import cupyx.scipy.special
 
     found = {"cupy": cupy.__version__, "functions": {}, "ufuncs": {}, "types": []}
     for name in sorted(names):
         value = getattr(cupy, name)
         if type(value).__name__ == "ufunc":
-            found["ufuncs"][name] = list(value.types)
+            found["ufuncs"][name] = _loops(value)
         elif isinstance(value, type):
             found["types"].append(name)
         else:
             found["functions"][name] = " ".join(map(_parameter, _parameters(value)))
+    found["special"] = {n: _loops(getattr(cupyx.scipy.special, n)) for n in SPECIAL}
     found["attributes"] = sorted(n for n in dir(cupy.ndarray) if not n.startswith("_"))
     return found
+
+
+def _loops(ufunc):
+    """The loops of a ufunc, but for those of bfloat16 (E), which come and go with ml_dtypes."""
+    return [loop for loop in ufunc.types if "E" not in loop]
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ Read next: `rounding.py`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import factorial
 from typing import Any
 
 from tenferro.backend.lowering import Lowerings
@@ -33,7 +34,10 @@ def register(lowerings: Lowerings, find: Find) -> None:
 
     @lowerings.register(Polygamma)
     def polygamma(op: Polygamma, x: Any) -> Any:
-        return find("polygamma")(op.order, x).astype(x.dtype, copy=False)
+        """(-1)ⁿ⁺¹ n! ζ(n + 1, x): Abramowitz & Stegun (1964), 6.4.10."""
+        n = op.order
+        zeta = find("zeta")(float(n + 1), x)
+        return (zeta * ((-1.0) ** (n + 1) * factorial(n))).astype(x.dtype, copy=False)
 
 
 def _found(find: Find, name: str) -> Callable[..., Any]:
