@@ -124,7 +124,10 @@ DIV = table(
 )  # fmt: skip
 NEG = table(
     "std::neg",
-    *elementwise_rows(_wide, complex_inputs=(_c,), integer_inputs=(_ints,)),
+    *elementwise_rows(_wide, complex_inputs=(_c,), integer_inputs=(_ints,), unsigned=False),
+    *(Row(edge="unsigned", inputs=([0, 1, 5],), dtypes=(d,), expected=[0, top, top - 4],
+          note="convention 10: integers wrap in two's complement")
+      for d, top in ((d, 2 ** int(d[4:]) - 1) for d in UNSIGNED)),
     Row(edge="nan", inputs=([nan],), expected=[nan]),
     Row(edge="inf", inputs=([inf, -inf],), expected=[-inf, inf]),
     Row(edge="negative_zero", inputs=([-0.0, 0.0],), expected=[0.0, -0.0]),

@@ -381,6 +381,7 @@ def elementwise_rows(
     wrt: tuple[int, ...] | None = None,
     domain: Domain | None = None,
     half: bool = True,
+    unsigned: bool = True,
     **common: Any,
 ) -> tuple[Row, ...]:
     """The shape edges for one elementwise primitive; each input is a function from a shape to
@@ -418,7 +419,8 @@ def elementwise_rows(
         rows.append(row("complex_full_precision", (3,), finely, ("complex128",), ()))
     if integer_inputs:
         rows.append(row("integers", (2, 3), integer_inputs, SIGNED, ()))
-        rows.append(row("unsigned", (2, 3), _made_positive(integer_inputs), UNSIGNED, ()))
+        if unsigned:
+            rows.append(row("unsigned", (2, 3), _made_positive(integer_inputs), UNSIGNED, ()))
     if half:
         rows.append(halved(*inputs, wrt=where, **common))
     return tuple(rows)
