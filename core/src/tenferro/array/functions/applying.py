@@ -9,7 +9,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from tenferro.array._array import Array
+from tenferro.array._array import Array, another_handle
 from tenferro.array._broadcast import normalize_axis
 from tenferro.array._convert import as_array, asarray
 from tenferro.array._errors import at_user_line
@@ -43,7 +43,7 @@ def apply_along_axis(
 @covers("apply_over_axes")
 def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Array:
     """The function func(x, axis) applied for one axis after the other; axes stay with size 1."""
-    found = as_array(a)
+    found = another_handle(as_array(a))
     for axis in axes if hasattr(axes, "__len__") else [axes]:
         along = normalize_axis(axis, as_array(a).ndim, "apply_over_axes")
         result = asarray(func(found, along))

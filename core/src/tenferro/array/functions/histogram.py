@@ -12,7 +12,7 @@ from math import prod
 from operator import index
 from typing import Any
 
-from tenferro.array._array import Array, evaluable
+from tenferro.array._array import Array, another_handle, evaluable
 from tenferro.array._broadcast import cast, common_dtype
 from tenferro.array._convert import as_array, asarray
 from tenferro.array._errors import at_user_line
@@ -99,7 +99,7 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     given = asarray(bins)
     if given.ndim == 1:
         _check_increasing(given)
-        return given
+        return another_handle(given)
     if given.ndim:
         raise at_user_line(ValueError("histogram: bins have rank 1"))
     count = index(bins)
