@@ -372,6 +372,8 @@ def gathering(plan: Plan) -> Gathering:
     first = 0 if plan.apart else axes[0]
     if any([isinstance(at, Array) for at in given]):
         return Gathering(_joined([_as_leaf(at) for at in given], shape), axes, shape, first)
+    if len(given) == 1:
+        return Gathering(_as_leaf(given[0].reshape((*shape, 1))), axes, shape, first)
     numpy = sys.modules["numpy"]
     indices = numpy.empty((*shape, len(axes)), "int64")
     for i, at in enumerate(given):

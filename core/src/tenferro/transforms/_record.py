@@ -2,7 +2,10 @@
 
 Arguments that are differentiated get fresh identities: a fresh input for an operand, a pin for an
 Array, which may belong to an outer transform. Other operands are borrowed until the function
-returns. Read next: ``_settle.py``.
+returns, uncopied: a function that writes into such an ndarray (``buf[0] = 1``) writes into the
+caller's memory, as it does without a transform, and values recorded before may read what was
+written after; it should write into a copy. Arrays come as handles of their own, so that
+assignment to one never changes the caller's. Read next: ``_settle.py``.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ Read next: ``assignment.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from tenferro.array._array import Array
@@ -83,13 +84,15 @@ def _row(x: Array, i: int) -> Array:
         raise outside(0, i, n)
     rest = shape[1:]
     if n > 1:
-        starts = (as_data(i % n), *([_zero()] * len(rest) if rest else ()))
+        starts = (as_data(i % n), *([_fixed(0)] * len(rest) if rest else ()))
         x = bind(operation(DynamicSlice, (1, *rest)), x, *starts)
     return bind(operation(Reshape, rest), x)
 
 
-def _zero() -> Array:
-    return Array(constant(0, int64).key)
+@lru_cache(maxsize=1024)
+def _fixed(start: int) -> Array:
+    """A position that is part of the program; nobody but operations gets this handle."""
+    return Array(constant(start, int64).key)
 
 
 def read_box(x: Array, plan: Plan) -> Array:
@@ -104,6 +107,8 @@ def take_box(x: Array, plan: Plan) -> Array:
     starts: Sequence[Any] = plan.starts
     if any([isinstance(start, Array) for start in starts]):
         x, starts = take_window(x, plan), offsets(plan)
+        if max(plan.strides) == 1:
+            return x
     elif tuple(plan.sizes) == x.shape:
         return x
     steps = list(zip(starts, plan.sizes, plan.strides, strict=True))
@@ -135,7 +140,7 @@ def start_handles(plan: Plan) -> list[Array]:
 
 
 def _start(start: int | Array) -> Array:
-    return start if isinstance(start, Array) else Array(constant(start, int64).key)
+    return start if isinstance(start, Array) else _fixed(start)
 
 
 def gathered(box: Array, at: Gathering, mode: str) -> Array:
