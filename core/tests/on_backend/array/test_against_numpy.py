@@ -140,3 +140,41 @@ def test_what_is_not_called_differentiable_carries_no_derivative(one):
     if operands:
         attempt(lambda: quietly(tn.jvp, watched, operands, operands))
     assert not any(traced)
+
+
+VALUES_DECIDE = set(
+    "argwhere asarray_chkfinite bincount compress delete extract flatnonzero histogram "
+    "histogram_bin_edges intersect1d ix_ nonzero place polydiv real_if_close repeat setdiff1d "
+    "setxor1d trim_zeros union1d unique unique_all unique_counts unique_inverse unique_values "
+    "where".split()
+)  # shapes depend on elements: under jit, where these are unknown, it is an error that says so
+
+
+def whole_call(one):
+    """A row as a function of all its operands, and the operands."""
+    dtype = "float64" if "float64" in one.dtypes else one.dtypes[0]
+    places = []
+    fill((one.args, one.keywords), places.append)
+
+    def function(*given):
+        values = iter(given)
+        args, keywords = fill((one.args, one.keywords), lambda _: next(values))
+        result = leaves(one.then(one.our_function)(*args, **keywords))
+        return [x for x in result if isinstance(x, tn.Array)]
+
+    return function, [x.make(dtype) for x in places]
+
+
+@pytest.mark.skipif(REDUCED, reason="both are compiled there")
+@pytest.mark.parametrize("one", ROWS, ids=id_of)
+def test_jit_gives_the_same(one):
+    function, operands = whole_call(one)
+    want = attempt(lambda: function(*map(tn.asarray, operands)))
+    if isinstance(want, Exception) or not operands:
+        return
+    try:
+        got = tn.jit(function)(*operands)
+    except tn.ConcretizationError:
+        assert one.name in VALUES_DECIDE
+    else:
+        agree([(str(one), lambda: [*map(tn.asarray, got)], lambda: [*map(np.asarray, want)])])
