@@ -91,6 +91,8 @@ QUANTILES = [
     *rows("quantile percentile", HOLED, [0.25, 0.5], axis=1, dtypes=FLOATS),
     *rows("nanmedian nansum nanmean", X(0, 3), axis=0, dtypes=REAL, after=fixed),
     *rows("nanquantile", X(0, 3), 0.1, axis=0, dtypes=REAL, after=fixed),
+    *rows("quantile nanquantile", M, [0, 1], axis=1, dtypes=ORDERED, after=fixed),
+    *rows("quantile nanquantile", M, 1, dtypes=ORDERED, after=fixed),
     *refused("quantile", X(0), 0.5),
     *refused("quantile", V, 1.5),
     *refused("quantile", V, 0.5, method="none"),
@@ -101,6 +103,7 @@ CUMULATIVE = [
     *rows("cumsum cumprod", M, axis=1, dtype="complex64", dtypes=FEW),
     *rows("cumsum cumprod", X(), dtypes=FEW),
     *rows("cumulative_sum cumulative_prod", V, grad=True),
+    *rows("cumulative_sum cumulative_prod", X(), include_initial=True, dtypes=FEW),
     *rows(
         "cumulative_sum cumulative_prod", M, axis=-1, include_initial=True, dtypes=FEW, grad=True
     ),

@@ -116,6 +116,7 @@ REARRANGEMENTS = [
     row("resize", X(0), (2,), dtypes=FEW),
     row("resize", M, 4, dtypes=FEW),
     row("trim_zeros", X(4), grad=True),
+    row("trim_zeros", X(), dtypes=FEW),
     row("trim_zeros", LOOSE),
     row("trim_zeros", LOOSE, "b", dtypes=FEW),
     row("trim_zeros", X(values=[0, 0]), trim="f", dtypes=FEW),

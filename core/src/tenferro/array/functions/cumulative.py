@@ -12,6 +12,7 @@ from tenferro.array._errors import at_user_line
 from tenferro.array._registry import covers
 from tenferro.array.functions._out import into
 from tenferro.array.functions.arithmetic import sum_dtype
+from tenferro.array.functions.broadcasting import at_least
 from tenferro.array.functions.creation import full
 from tenferro.array.functions.structural import concatenate, ravel
 from tenferro.primitives import DType
@@ -52,7 +53,7 @@ def cumulative_sum(
 ) -> Array:
     """The sum up to each element; with ``include_initial`` a 0 in front."""
     axis = _only_axis(x, axis, "cumulative_sum")
-    sums = cumsum(x, axis, dtype)
+    sums = cumsum(at_least(x, 1), axis, dtype)
     return into(out, _begun(sums, axis, 0) if include_initial else sums, "cumulative_sum")
 
 
@@ -67,14 +68,12 @@ def cumulative_prod(
 ) -> Array:
     """The product up to each element; with ``include_initial`` a 1 in front."""
     axis = _only_axis(x, axis, "cumulative_prod")
-    products = cumprod(x, axis, dtype)
+    products = cumprod(at_least(x, 1), axis, dtype)
     return into(out, _begun(products, axis, 1) if include_initial else products, "cumulative_prod")
 
 
 def _only_axis(x: Any, axis: int | None, function: str) -> int:
-    ndim = as_array(x).ndim
-    if not ndim:
-        raise at_user_line(ValueError(f"{function}: need rank 1 or more"))
+    ndim = at_least(x, 1).ndim
     if axis is None and ndim > 1:
         raise at_user_line(ValueError(f"{function}: name an axis of an array of rank {ndim}"))
     return normalize_axis(0 if axis is None else axis, ndim, function)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from operator import index
 from typing import Any
 
-from tenferro.array._array import Array
+from tenferro.array._array import Array, another_handle
 from tenferro.array._broadcast import cast, normalize_axes, normalize_axis
 from tenferro.array._convert import as_array
 from tenferro.array._registry import covers
@@ -78,6 +78,8 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Array:
     Raises ConcretizationError: under ``jit``; slice by fixed positions there.
     """
     found = as_array(filt)
+    if not found.ndim:
+        return another_handle(found)
     value = known(found, "trim_zeros", "slice by fixed positions, or mask with np.where")
     axes = normalize_axes(axis, found.ndim, "trim_zeros")
     sides = trim.lower()

@@ -12,7 +12,7 @@ from math import prod
 from typing import Any, NamedTuple
 
 from tenferro.array._array import Array
-from tenferro.array._broadcast import cast, normalize_axes
+from tenferro.array._broadcast import cast, floating, normalize_axes
 from tenferro.array._convert import as_array, asarray
 from tenferro.array._errors import at_user_line
 from tenferro.array._registry import covers
@@ -142,8 +142,9 @@ def fraction(q: Any, x: Array, whole: int, function: str) -> Array:
     _check_range(given, whole, function)
     is_weak = isinstance(q, (bool, int, float)) and x.dtype.is_float
     kind = x.dtype if is_weak else given.dtype if given.dtype.is_inexact else float64
-    part = cast(given, kind)
-    return part if whole == 1 else divide(part, whole)
+    if whole == 1:  # 0 and 1 as integers name elements, which keep their dtype
+        return given if given.dtype.is_integer and not is_weak else cast(given, kind)
+    return divide(cast(given, kind), whole)
 
 
 def _check_range(q: Array, whole: int, function: str) -> None:
@@ -189,7 +190,7 @@ def _of_nothing(flat: Line, q: Array, keepdims: bool, skips_nan: bool, function:
     """NaN where NaN is left out, since nothing may be left; otherwise a mistake, as in NumPy."""
     if not skips_nan:
         raise at_user_line(IndexError(f"{function}: no element among {flat.x.aval}"))
-    kind = flat.x.dtype if flat.x.dtype.is_inexact else q.dtype
+    kind = flat.x.dtype if flat.x.dtype.is_inexact else float64
     return flat.shaped(full((q.size, *flat.kept), float("nan"), kind), q.shape, keepdims)
 
 
@@ -237,6 +238,9 @@ def _position(n: Any, q: Array, method: str) -> tuple[Array, Array | None]:
 
     Without a weight the element is the quantile, in its own dtype.
     """
+    if q.dtype.is_integer and method == "linear":
+        return multiply(q, n - 1), None
+    q = floating(q)
     if method in CONTINUOUS or method in ("averaged_inverted_cdf", "midpoint"):
         virtual = _virtual(n, q, method)
         before = floor(virtual)

@@ -15,9 +15,10 @@ from tenferro.array._convert import as_array, asarray
 from tenferro.array._errors import at_user_line
 from tenferro.array._registry import covers
 from tenferro.array.functions._known import elements, known
+from tenferro.array.functions.creation import zeros
 from tenferro.array.functions.rearranging import flip
 from tenferro.array.functions.structural import ravel, stack
-from tenferro.primitives import bool_
+from tenferro.primitives import bool_, int64
 from tenferro.primitives import sorting as p
 
 _STATIC = "keep the shape: np.where(condition, a, b), or a mask times the array"
@@ -51,7 +52,7 @@ def argwhere(a: Any) -> Array:
     found = as_array(a)
     if not found.ndim:
         count = int(known(cast(found, bool_), "argwhere", _STATIC))
-        return as_array(asarray([0] * count)).reshape(count, 1)[:, :0]
+        return zeros((count, 0), int64)
     return stack(nonzero(found), -1)
 
 
