@@ -7,7 +7,7 @@ derivative. Read next: ``_jit.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import wraps
+from functools import cached_property, wraps
 from typing import Any
 
 from tenferro.array import Array, as_array, evaluate_keys, is_traced
@@ -22,6 +22,7 @@ from tenferro.tidu import ADContext, Linearization, Value, linearize_keys, pushf
 from tenferro.transforms import _tree
 from tenferro.transforms._errors import TangentMismatchError
 from tenferro.transforms._grad import check_differentiable, grad, regroup
+from tenferro.transforms._pullback import Swept, sweep_once
 from tenferro.transforms._record import Loans, Name, Recording, make_known, record
 from tenferro.transforms._settle import as_user, key_of, pending, settle
 
@@ -171,38 +172,94 @@ def _mismatch(got: str, need: str) -> TangentMismatchError:
 
 
 class _Linearized:
-    """A recorded function, linearized once and with its residuals known where they can be."""
+    """A recorded function with its linear map: swept anew, or by programs of an earlier sweep."""
 
-    def __init__(self, recording: Recording, context: ADContext | None) -> None:
+    def __init__(self, recording: Recording, context: ADContext | None, transposed: bool) -> None:
         for key in recording.wrt:
             check_differentiable(key)
         self.recording = recording
         self.outputs = [key_of(x) for x in recording.outputs]
-        self.linear: Linearization = linearize_keys(
-            self.outputs, recording.wrt, space=Primitive.space, context=context
-        )
-        needed = [*self.outputs, *self.linear.residuals, *recording.aux.keys]
-        self.known = not any([is_traced(key) for key in needed]) and all(
-            [evaluable(key) for key in (*self.outputs, *recording.aux.keys)]
-        )
+        self._context = context
+        self._transposed = transposed
+        self._swept = self._programs()
+        if self._swept is None:
+            self._evaluate()  # what calls of the map will read
+
+    def _programs(self) -> Swept | None:
+        recording = self.recording
+        wrt, outputs, aux = recording.wrt, self.outputs, recording.aux.keys
+        into, out = (outputs, wrt) if self._transposed else (wrt, outputs)
+
+        def emit(linear: Linearization, given: list[Handle]) -> list[ValueKey]:
+            found = linear.transpose(given) if self._transposed else linear.apply(given)
+            return [_flow_key(k, t) for k, t in zip(out, found, strict=True)]
+
+        kind = "vjp" if self._transposed else "linearize", len(outputs), self._context
+        places = [key.aval for key in into]
+        return sweep_once(kind, wrt, [*outputs, *aux], places, lambda: self.linear, emit)
+
+    @cached_property
+    def linear(self) -> Linearization:
+        """The derivative, swept here."""
+        wrt, context = self.recording.wrt, self._context
+        return linearize_keys(self.outputs, wrt, space=Primitive.space, context=context)
+
+    def _evaluate(self) -> None:
+        """Compute the values, and what the linear map reads of them."""
+        needed = [*self.outputs, *self.linear.residuals, *self.recording.aux.keys]
         if self.known:
-            evaluate_keys(needed)
+            evaluate_keys(needed)  # does nothing the second time
+
+    @cached_property
+    def known(self) -> bool:
+        """Whether nothing is open or abstract under the values."""
+        values = [*self.outputs, *self.recording.aux.keys]
+        needed = [*values, *self.linear.residuals]
+        return not any([is_traced(k) for k in needed]) and all([evaluable(k) for k in values])
 
     def value(self) -> Any:
         """The value of the function, as the user gets it."""
-        return self._result(self.outputs, self.recording.out_spec, True)
+        spec, count = self.recording.out_spec, len(self.outputs)
+        if self._swept is not None:
+            return _tree.unflatten(spec, self._swept.delivered(self.recording.plain)[:count])
+        return _tree.unflatten(spec, self._delivered(self.outputs, True))
 
     def aux(self) -> Any:
         """What the function returned beside it, as the user gets it."""
         aux = self.recording.aux
-        return aux.with_values(self._result(aux.keys, _LIST, True))
+        if self._swept is not None:
+            values = self._swept.delivered(self.recording.plain)[len(self.outputs) :]
+            return aux.with_values(values)
+        return aux.with_values(self._delivered(aux.keys, True))
 
-    def _result(self, keys: Sequence[ValueKey], spec: Any, plain: bool) -> Any:
-        arrays = [Array(key) for key in keys]
+    def apply(self, values: list[Any], plain: bool) -> list[Any]:
+        """Leaves of the derivative along tangents."""
+        found = None
+        if self._swept is not None and not self._transposed:
+            found = self._swept.apply([x.key for x in values], plain and self.recording.plain)
+        if found is not None:
+            return found
+        self._evaluate()
+        return self._flow(self.linear.apply(values), self.outputs, plain)
+
+    def transpose(self, values: list[Any], plain: bool) -> list[Any]:
+        """Leaves of the adjoint along cotangents."""
+        found = None
+        if self._swept is not None and self._transposed:
+            found = self._swept.apply([x.key for x in values], plain and self.recording.plain)
+        if found is not None:
+            return found
+        self._evaluate()
+        return self._flow(self.linear.transpose(values), self.recording.wrt, plain)
+
+    def _flow(self, found: Sequence[Any], like: Sequence[ValueKey], plain: bool) -> list[Any]:
+        return self._delivered([_flow_key(k, t) for k, t in zip(like, found, strict=True)], plain)
+
+    def _delivered(self, keys: Sequence[ValueKey], plain: bool) -> list[Any]:
         if self.known and not any([is_traced(key) for key in keys]):
             evaluate_keys([key for key in keys if evaluable(key)])
         plain = plain and self.recording.plain
-        return _tree.unflatten(spec, [as_user(x, plain) for x in arrays])
+        return [as_user(x, plain) for x in pending(keys)]
 
     def directions(
         self, tree: Any, keys: Sequence[ValueKey], spec: Any, prefix: str, loans: Loans
@@ -248,28 +305,15 @@ class LinearMap:
             keys = recording.wrt[start : start + spec.num_leaves]
             start += spec.num_leaves
             values += found.directions(tangent, keys, spec, "d", loans)
-        results = found.linear.apply(values)
-        keys = [_flow_key(k, t) for k, t in zip(found.outputs, results, strict=True)]
-        plain = not any(isinstance(t, Array) for t in _tree.flatten(tangents)[0])
-        return found._result(keys, recording.out_spec, plain)
+        plain = not any([isinstance(t, Array) for t in _tree.flatten(tangents)[0]])
+        return _tree.unflatten(recording.out_spec, found.apply(values, plain))
 
     def _transpose(self, cotangent: Any, loans: Loans) -> tuple[Any, ...]:
         found = self._linearized
         recording = found.recording
         values = found.directions(cotangent, found.outputs, recording.out_spec, "ct", loans)
-        results = found.linear.transpose(values)
-        keys = [_flow_key(k, ct) for k, ct in zip(recording.wrt, results, strict=True)]
-        plain = not any(isinstance(t, Array) for t in _tree.flatten(cotangent)[0])
-        leaves = _tree.flatten(found._result(keys, _LIST, plain))[0]
-        return regroup(leaves, recording.specs)
-
-
-class _List:
-    def unflatten(self, leaves: Sequence[Any]) -> list[Any]:
-        return list(leaves)
-
-
-_LIST = _List()
+        plain = not any([isinstance(t, Array) for t in _tree.flatten(cotangent)[0]])
+        return regroup(found.transpose(values, plain), recording.specs)
 
 
 def linearize(
@@ -278,7 +322,7 @@ def linearize(
     """Compute (f(x), df): the value and the derivative at x as a linear map, computed once."""
     with Loans() as loans:
         recording = record(function, primals, {}, range(len(primals)), loans)
-        linearized = _Linearized(recording, context)
+        linearized = _Linearized(recording, context, transposed=False)
         return linearized.value(), LinearMap(linearized)
 
 
@@ -295,7 +339,7 @@ def vjp(
     """
     with Loans() as loans:
         recording = record(function, primals, {}, range(len(primals)), loans, has_aux)
-        linearized = _Linearized(recording, context)
+        linearized = _Linearized(recording, context, transposed=True)
         pullback = LinearMap(linearized).transpose
         if has_aux:
             return linearized.value(), pullback, linearized.aux()
