@@ -22,7 +22,7 @@ class _Probe:
     def __init__(self, seen: list[int]) -> None:
         self.seen = seen
 
-    def __setitem__(self, index: int, value: object) -> None:
+    def __setitem__(self, index: int | slice, value: object) -> None:
         self.seen.append(sys.getrefcount(self))
 
 
@@ -37,7 +37,9 @@ def _calibrate() -> int:
     place.attribute = _Probe(held)
     for _ in range(20):  # as often as it takes to specialize the code
         _Probe(unheld)[0] = 0
+        _Probe(unheld)[0:1] = 0
         local[0] = 0
+        local[0:1] = 0
         items[0][0] = 0
         place.attribute[0] = 0
     return max(unheld) if max(unheld) < min(held) else 0
@@ -49,7 +51,8 @@ UNHELD = _calibrate()
 def is_statement(frame: FrameType) -> bool:
     """Whether a frame is at an assignment to an item, and not at a call of ``__setitem__``."""
     opmap = import_module("opcode").opmap  # only where something looks wrong
-    return bool(frame.f_code.co_code[frame.f_lasti] == opmap["STORE_SUBSCR"])
+    storing = opmap["STORE_SUBSCR"], opmap.get("STORE_SLICE")  # the latter since Python 3.12
+    return frame.f_code.co_code[frame.f_lasti] in storing
 
 
 def written_as_one(line: str) -> str:

@@ -394,6 +394,7 @@ def test_what_a_lazy_result_read_is_what_was_there_then():
         ("x[0][1] = 5", "x[0, 1] = 5"),
         ("x[0][1] += 5", "x[0, 1] += 5"),
         ("x[0:2][:, 1] = 5", "x[i, j] = v"),
+        ("x[0][1:2] = 5", "x[0, 1:2] = 5"),
         ("x.T[0] = 5", "x[i, j] = v"),
         ("x.reshape(-1)[0] = 5", "x[i, j] = v"),
         ("(x + 1)[0] = 5", "x[i, j] = v"),
@@ -433,7 +434,9 @@ def assignments_that_are_seen(x):
     slotted.x = x
     pair, table, nested = (x, 1), {"x": x}, [[x]]
     holder.x[0] = 1
+    holder.x[0:1] = 1
     holder.items[0][0] = 1
+    holder.items[0][0:1] += 1
     holder.same[0] = 1
     holder.get()[0] = 1
     slotted.x[0] = 1
@@ -444,6 +447,7 @@ def assignments_that_are_seen(x):
     (lambda: x)()[0] = 1
     (y := x)[0] = 1
     y[0], y[1] = 1, 2
+    y[0:1], y[:] = 1, 2
     for x[1] in range(2):
         pass
     for item in pair[:1]:
