@@ -35,7 +35,7 @@ _renamings: dict[Any, Mapping[str, Any]] = {}
 def array_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """A ufunc of NumPy, or one of its methods, applied to arrays."""
     name = ufunc.__name__
-    function = FUNCTIONS.get(name)
+    function = FUNCTIONS.find(name)
     if not kwargs and method == "__call__" and function is not None:
         return function(*inputs)
     if method == "__call__" and function is not None:
@@ -76,7 +76,7 @@ class _Plan(NamedTuple):
 
 def _plan(function: Any, kwargs: Mapping[str, Any]) -> _Plan:
     name = _name_of(function)
-    covered = FUNCTIONS.get(name)
+    covered = FUNCTIONS.find(name)
     if covered is None or name.startswith("__"):
         destination(kwargs.get("out"), name)
         raise unsupported(name)

@@ -3,15 +3,53 @@
 One table serves operators and methods of ``Array``, both NumPy protocols and the public namespace.
 A function registers itself under NumPy's name with ``@covers("add")``; one of a submodule under its
 path, ``"linalg.trace"``. A ufunc says so, since its keywords and methods come from ``_ufuncs.py``.
+The families that are needed less often load when a name is asked for that is not there yet.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
+from importlib import import_module
 from typing import Any, NamedTuple, TypeVar
 
-FUNCTIONS: dict[str, Callable[..., Any]] = {}
+
+class Functions(dict[str, Callable[..., Any]]):
+    """Covering functions by name; families that nobody asked for yet load at the first question."""
+
+    _is_full = False
+
+    def load(self) -> None:
+        """Load every family."""
+        if not self._is_full:
+            import_module("tenferro.array.functions._all")
+            self._is_full = True
+
+    def find(self, name: str) -> Callable[..., Any] | None:
+        """The function of a name, if there is one."""
+        found = self.get(name)
+        if found is None and not self._is_full:
+            self.load()
+            found = self.get(name)
+        return found
+
+    def __missing__(self, name: str) -> Callable[..., Any]:
+        found = self.find(name)
+        if found is None:
+            raise KeyError(name)
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        if super().__contains__(name):
+            return True
+        return isinstance(name, str) and not name.startswith("_") and self.find(name) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        self.load()
+        return super().__iter__()
+
+
+FUNCTIONS = Functions()
 UFUNCS: set[str] = set()
 UFUNC_KEYWORDS = ("out", "where", "casting", "order", "dtype", "subok", "signature")
 _F = TypeVar("_F", bound=Callable[..., Any])

@@ -1,0 +1,31 @@
+"""Families of functions load when one of their names is asked for, and not before."""
+
+import subprocess
+import sys
+
+import pytest
+
+HEAD = """
+import sys
+import tenferro as tn
+late = lambda: "tenferro.array.functions.quantiles" in sys.modules
+assert not late()
+tn.sin(tn.asarray(1.0) + 2.0) * 3 > 0
+getattr(tn, "_no_such_name", None)
+assert not late()
+"""
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "assert callable(tn.quantile)",
+        "assert 'quantile' in tn.array._registry.FUNCTIONS",
+        "assert 'quantile' in list(tn.array._registry.FUNCTIONS)",
+        "assert not hasattr(tn, 'no_such_name')",
+        "import numpy as np; assert np.quantile(tn.asarray(1.0), 0.5).shape == ()",
+    ],
+)
+def test_a_family_loads_when_it_is_asked_for(question):
+    program = f"{HEAD}\n{question}\nassert late()"
+    subprocess.run([sys.executable, "-c", program], check=True)
