@@ -267,17 +267,16 @@ def _same_value(key: ValueKey, x: Array) -> None:
         key.identity = x.key.identity
 
 
-def pinned(value: Any, aval: Aval, trace: Trace) -> Array:
-    """A tangent or cotangent under an identity of its own; zeros for ``None``."""
+def pinned(value: Any, aval: Aval, trace: Trace, is_weak: bool = False) -> Array:
+    """A tangent or cotangent under an identity of its own; zeros for ``None``.
+
+    The tangent of a number of the user yields to any dtype, as the number does.
+    """
     handle = constant(0, aval.dtype, aval.shape) if value is None else value
-    return Array(pin(handle.key, trace))
-
-
-def pinned_zero(value: float | complex, trace: Trace) -> Array:
-    """The tangent of a number of the user: a zero that yields to any dtype."""
-    zero = pinned(None, as_array(value).aval, trace)
-    zero.key.identity = WeakName("0", trace.id.serial)
-    return zero
+    key = pin(handle.key, trace)
+    if is_weak:
+        key.identity = WeakName("tangent", trace.id.serial)
+    return Array(key)
 
 
 def run_rule(rule: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

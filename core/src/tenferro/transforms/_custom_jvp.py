@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from tenferro.array import Array
+from tenferro.array import Array, as_array
 from tenferro.array._array import is_weak
 from tenferro.array._errors import at_user_line
 from tenferro.primitives import Handle, Primitive
@@ -26,7 +26,6 @@ from tenferro.transforms._custom_call import (
     fit,
     is_known_zero,
     pinned,
-    pinned_zero,
     run_rule,
 )
 
@@ -185,14 +184,16 @@ class CustomJvp(Custom):
         call = self.rule
         arrays, ys = plain_arrays(primals), plain_arrays(outputs)
         trace = Trace()
-        pairs = zip(tangents, arrays, strict=True)
-        pins = [pinned(t, x.aval, trace) if x.dtype.is_inexact else None for t, x in pairs]
+        pins = [
+            pinned(t, x.aval, trace, is_weak(x)) if x.dtype.is_inexact else None
+            for t, x in zip(tangents, arrays, strict=True)
+        ]
         numbers: list[Array] = []
 
         def zero(value: Any) -> Any:
             if type(value) not in (float, complex):
                 return None
-            numbers.append(pinned_zero(value, trace))
+            numbers.append(pinned(None, as_array(value).aval, trace, is_weak=True))
             return numbers[-1]
 
         try:

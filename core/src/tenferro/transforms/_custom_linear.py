@@ -47,7 +47,7 @@ class custom_linear:
     >>> import tenferro as tn
     >>> solve = tn.custom_linear(lambda d, b: b / d, transpose=lambda d, ct: ct / d)
     >>> print(tn.trace(solve, tn.Aval((2,), "f64"), tn.Aval((2,), "f64")))
-    graph(x0: f64[2], x1: f64[2]) {
+    graph(d: f64[2], b: f64[2]) {
       %2 = div %1 %0                       : f64[2]
       return %2
     }

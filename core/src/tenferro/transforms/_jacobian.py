@@ -46,9 +46,9 @@ def jacobian(
     The result has the structure of the output, with that of the argument inside each leaf (a tuple
     of structures where ``argnums`` or ``argnames`` is a tuple). ``mode`` is forward (one direction
     per element of the arguments), reverse (one per element of the output) or auto, which counts
-    the operations of either and takes the cheaper. For complex arguments the rows are gradients as ``grad`` defines
-    them; with ``holomorphic`` they are the complex derivative. With ``has_aux``, the function
-    returns (value, aux), and the result is (jacobian, aux).
+    the operations of either and takes the cheaper. For complex arguments the rows are gradients as
+    ``grad`` defines them; with ``holomorphic`` they are the complex derivative. With ``has_aux``,
+    the function returns (value, aux), and the result is (jacobian, aux).
 
     Raises DifferentiationInputError: if an argument consists of integers or bools, or if complex
     outputs are differentiated with respect to complex arguments without ``holomorphic``.

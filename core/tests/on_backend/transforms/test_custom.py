@@ -232,3 +232,29 @@ def test_outside_of_transforms_the_function_is_itself():
     np.testing.assert_array_equal(f(X), X * 2)
     assert isinstance(f(X), np.ndarray)
     assert tn.vmap(f)(X).tolist() == tn.jit(f)(X).tolist() == (X * 2).tolist()
+
+
+def test_a_number_of_the_user_yields_to_the_dtype_of_an_array():
+    small = np.ones(3, "float32")
+    by_each = tn.custom_jvp(lambda s, a: s * a)
+    by_each.defjvps(lambda ds, y, s, a: ds * a, lambda da, y, s, a: s * da)
+    by_pullback = tn.custom_vjp(lambda s, a: s * a)
+    by_pullback.defvjp(lambda s, a: (s * a, (s, a)), lambda r, ct: (np.sum(ct * r[1]), ct * r[0]))
+    for f in (by_each, by_pullback):
+        assert tn.grad(lambda s: np.sum(f(s, small)))(2.0) == 3  # noqa: B023
+        assert tn.grad(lambda a, s: np.sum(f(s, a)))(small, 2.0).dtype == "float32"  # noqa: B023
+        assert tn.jvp(lambda s: f(s, small), (2.0,), (1.0,))[1].dtype == "float32"  # noqa: B023
+
+
+def test_positions_are_arguments_that_cannot_vary():
+    index = np.array([0, 2, 2])
+    pick = tn.custom_vjp(lambda x, i: x[i])
+    pick.defvjp(
+        lambda x, i: (x[i], (i, x.shape)), lambda r, ct: (tn.zeros(r[1]).at[r[0]].add(ct), None)
+    )
+    f = lambda x, i: np.sum(pick(x, i) ** 2)  # noqa: E731
+    need = np.array([2 * X[0], 0, 4 * X[2]])
+    np.testing.assert_allclose(tn.grad(f)(X, index), need)
+    np.testing.assert_allclose(tn.jvp(lambda x: pick(x, index), (X,), (W,))[1], W[index])
+    both = tn.vmap(tn.grad(f), (None, 0))(X, np.stack([index, index]))
+    np.testing.assert_allclose(both, [need, need])
