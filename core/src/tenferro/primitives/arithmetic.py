@@ -353,7 +353,7 @@ class Cbrt(Elementwise):
         return of_kind(self, "float", x)
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
-        return 1 / 3 / y / y  # y² would lose digits to underflow
+        return (1 / 3 / y) * (1 / y)  # y² would lose digits to underflow
 
 
 def add(x: H, y: H) -> H:

@@ -101,7 +101,7 @@ class Atan(Elementwise):
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         if x.dtype.is_complex:  # 1 + z² = (z - i)(z + i) would cancel near ±i
-            return 1 / (x - 1j) / (x + 1j)
+            return (1 / (x - 1j)) * (1 / (x + 1j))
         return 1 / (1 + x * x)
 
 
@@ -123,10 +123,10 @@ class Atan2(Mixed):
 
 
 def _over_square(x: Handle, r: Handle) -> Handle:
-    """x/r² without forming r²; 0 where r is 0 (as |z|'(0) = 0) and where it is infinite."""
+    """x/r², 0 where r is 0 (as |z|'(0) = 0) or infinite; compilers make r² of x/r/r, not of this."""
     idle = logical_or(eq(r, zeros_like(r)), eq(r, full_like(r, inf)))
     safe = select(idle, full_like(r, 1), r)
-    return select(idle, zeros_like(x), x) / safe / safe
+    return (select(idle, zeros_like(x), x) / safe) * (1 / safe)
 
 
 class Hypot(Mixed):

@@ -14,7 +14,7 @@ from jax import Array, lax
 from tenferro.backend.lowering import Lowerings
 from tenferro.primitives.special import Digamma, Erf, Erfc, Erfinv, Lgamma, Polygamma
 from tenferro_xla.lowerings._direct import register_direct
-from tenferro_xla.lowerings._numeric import leading_bits, like, widened, with_sign_of
+from tenferro_xla.lowerings._numeric import is_infinite, leading_bits, like, widened, with_sign_of
 
 lowerings = Lowerings()
 register_direct(
@@ -69,7 +69,9 @@ def _polygamma(n: int, x: Array) -> Array:
     reflected = lax.lt(x, like(x, 0.5))
     right = lax.select(reflected, lax.sub(like(x, 1), x), x)
     sign = (-1) ** (n + 1)
-    direct = lax.mul(like(x, sign * factorial(n)), lax.zeta(like(x, n + 1), right))
+    zeta = lax.zeta(like(x, n + 1), right)
+    zeta = lax.select(is_infinite(right), like(x, 0), zeta)
+    direct = lax.mul(like(x, sign * factorial(n)), zeta)
     mirrored = lax.sub(lax.mul(like(x, (-1) ** n), direct), _cotangent(n, x))
     return lax.select(reflected, mirrored, direct)
 
@@ -82,7 +84,7 @@ def _cotangent(n: int, x: Array) -> Array:
         coefficients = [-a - b for a, b in zip([*slope, 0, 0], [0, 0, *slope], strict=True)]
     angle = lax.mul(like(x, pi), lax.sub(x, lax.round(x)))
     cotangent = lax.div(lax.cos(angle), lax.sin(angle))
-    value = like(x, 0)
+    value = like(x, coefficients.pop())
     for a in reversed(coefficients):
         value = lax.add(lax.mul(value, cotangent), like(x, a))
     return lax.mul(like(x, pi ** (n + 1)), value)
