@@ -36,8 +36,10 @@ def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None)
 
 
 def _scan(function: Callable[..., Array], a: Any, axis: int | None, dtype: Any, name: str) -> Array:
-    found = ravel(a) if axis is None else as_array(a)
-    along = normalize_axis(0 if axis is None else axis, found.ndim, name)
+    found = as_array(a)
+    if axis is None or (axis in (0, -1) and not found.ndim):  # NumPy sees one element here
+        found, axis = ravel(found), 0
+    along = normalize_axis(axis, found.ndim, name)
     kind = sum_dtype(found.dtype) if dtype is None else DType.of(dtype)
     return function(cast(found, kind), along)
 

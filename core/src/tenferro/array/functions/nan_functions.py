@@ -220,7 +220,7 @@ def nanargmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: boo
 def _some(x: Array, axis: int | None, function: str) -> Array:
     """x, found to have something else than NaN on every line."""
     if x.dtype.is_inexact and evaluable(x.key):
-        if known(reduction.all(isnan(x), axis), function, "").any():
+        if known(reduction.all(isnan(x), axis if x.ndim else None), function, "").any():
             raise at_user_line(ValueError(f"{function}: a line holds nothing but NaN"))
     return x
 

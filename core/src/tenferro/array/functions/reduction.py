@@ -215,6 +215,7 @@ def argmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool =
 
 def _position(function: Any, x: Any, axis: int | None, keepdims: bool, name: str) -> Array:
     found = as_array(x)
+    axis = None if axis in (0, -1) and not found.ndim else axis  # NumPy sees one element here
     flat = found if axis is not None else structural.reshape(found, (found.size,))
     along = 0 if axis is None else normalize_axis(axis, found.ndim, name)
     result: Array = function(flat, along, int64)
