@@ -270,10 +270,18 @@ class Array(Handle):
         """The real part."""
         return a_handle_of_its_own(FUNCTIONS["real"](self), (self,))  # type: ignore[no-any-return]
 
+    @real.setter
+    def real(self, value: Any) -> None:
+        FUNCTIONS["_set_real"](self, value)
+
     @property
     def imag(self) -> Array:
         """The imaginary part."""
         return a_handle_of_its_own(FUNCTIONS["imag"](self), (self,))  # type: ignore[no-any-return]
+
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        FUNCTIONS["_set_imag"](self, value)
 
     @property
     def itemsize(self) -> int:

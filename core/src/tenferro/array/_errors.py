@@ -38,7 +38,7 @@ class UnsupportedFunctionError(TenferroError, TypeError):
 
 
 class ImmutableArrayError(TenferroError, TypeError):
-    """Report an attempt to write an Array into memory of NumPy, or into itself."""
+    """Report an attempt to write an Array into memory of NumPy. Field: ``function``."""
 
 
 class LostAssignmentError(TenferroError, TypeError):

@@ -157,6 +157,29 @@ def test_what_numpy_does_in_place_rebinds_the_handle(change):
     np.testing.assert_array_equal(ours, want)
 
 
+@pytest.mark.parametrize("name", ["v", "z"])
+def test_parts_of_complex_numbers_are_assigned_to(name):
+    x = VARIABLES[name].copy()
+    ours = tn.asarray(x.copy())
+    x.real = ours.real = np.arange(5.0)
+    if name == "z":
+        x.imag = ours.imag = -1.0
+    np.testing.assert_array_equal(ours, x)
+    tn.check_grads(lambda a, b: _with_parts(a, b), (VARIABLES["v"], VARIABLES["v"] + 1), order=1)
+
+
+def _with_parts(a, b):
+    z = np.zeros_like(tn.asarray(a), dtype=complex)
+    z.real = a * b
+    z.imag = a**2
+    return z
+
+
+def test_a_real_array_has_no_imaginary_part_to_set():
+    with pytest.raises(tn.DTypeMismatchError):
+        tn.asarray(VARIABLES["v"]).imag = 1.0
+
+
 def test_flat_reads_in_rows():
     m = VARIABLES["m"]
     ours = tn.asarray(m)

@@ -11,11 +11,12 @@ from typing import Any
 from tenferro.array._array import Array
 from tenferro.array._broadcast import cast
 from tenferro.array._convert import as_array
+from tenferro.array._errors import at_user_line
 from tenferro.array._registry import FUNCTIONS, covers
 from tenferro.array._writing import check_cast, rebind
 from tenferro.array.functions.assignment import assign, updated
-from tenferro.primitives import DType
-from tenferro.primitives.structural import reshape
+from tenferro.primitives import DType, DTypeMismatchError, imag, real, reshape
+from tenferro.primitives import complex as make_complex
 
 
 @covers("_astype")
@@ -65,6 +66,33 @@ def put(x: Array, indices: Any, values: Any, mode: str = "raise") -> None:
 def compress(x: Array, condition: Any, axis: int | None = None, out: Any = None) -> Any:
     """Parts along an axis where a condition holds."""
     return FUNCTIONS["compress"](condition, x, axis, out)
+
+
+@covers("_set_real")
+def set_real(x: Array, value: Any) -> None:
+    """x.real = value."""
+    if not x.dtype.is_complex:
+        assign(x, ..., value)
+        return
+    part = real(x)
+    assign(part, ..., value)
+    rebind(x, make_complex(part, imag(x)))
+
+
+@covers("_set_imag")
+def set_imag(x: Array, value: Any) -> None:
+    """x.imag = value.
+
+    Raises DTypeMismatchError: if x is real.
+    """
+    if not x.dtype.is_complex:
+        error = DTypeMismatchError.of(
+            "imag", "a real array has no imaginary part to set", got=x.aval, need="a complex array"
+        )
+        raise at_user_line(error)
+    part = imag(x)
+    assign(part, ..., value)
+    rebind(x, make_complex(real(x), part))
 
 
 @covers("__set_flat__")
