@@ -1,4 +1,4 @@
-"""Functions along axes are NumPy's for any shape, empty ones too; so are they under jit and vmap."""
+"""Functions along axes are NumPy's for any shape, empty ones too; quantiles are so under vmap."""
 
 import numpy as np
 import pytest
