@@ -143,6 +143,16 @@ def test_source_is_generated_when_it_pays(backend, program, monkeypatch):
     assert "compiled" in executable.explain()
 
 
+def test_a_program_that_will_run_often_is_compiled_at_once(backend, program, monkeypatch):
+    made = program(lambda x: x + x, X)
+    for longest, state in ((1, "compiled"), (0, "interpreted so far")):
+        monkeypatch.setattr(_executor, "_LONGEST_PREPARED", longest)
+        executable = backend.compile(made, made.input_avals)
+        executable.prepare()
+        np.testing.assert_array_equal(executable(X)[0], X + X)
+        assert state in executable.explain()
+
+
 def test_an_unknown_executor_is_refused(backend, program):
     made = program(tp.neg, X)
     with pytest.raises(ValueError, match="interpret"):
