@@ -26,6 +26,7 @@ from tenferro.computegraph import (
     KeyView,
     Linearized,
     Operation,
+    derive,
     derive_one,
     input_key,
     materialize_merge,
@@ -111,6 +112,33 @@ def test_transparent_operations_disappear_before_merging():
     graph = flat([mul(exp(first), exp(second)), second])
     assert operations(graph) == [Exp(), Mul()]
     assert graph.outputs[1] == 0
+
+
+class Choose(Operation):
+    """Outputs k = inputs k; the other inputs are for others to read."""
+
+    input_count, output_count, transparent = None, 2, True
+
+    def abstract_eval(self, *avals):
+        return avals[:2]
+
+
+def test_a_transparent_operation_gives_its_inputs_and_needs_no_other():
+    x, y, unused = names("x", "y", "unused")
+    first, second = derive(Choose(), (exp(x), y, exp(unused)))
+    graph = flat([second, first])
+    assert operations(graph) == [Exp()]
+    assert set(graph.inputs) == {x, y}
+    assert flat([exp(second)]).inputs == (y,)
+
+
+def test_a_volatile_operation_has_no_signature():
+    class Volatile(Alias):
+        volatile = True
+
+    (x,) = names("x")
+    assert signature([x], [exp(derive_one(Alias(3), (x,)))])[0] is not None
+    assert signature([x], [exp(derive_one(Volatile(3), (x,)))])[0] is None
 
 
 def test_declared_order_is_kept():

@@ -120,6 +120,8 @@ def _emit_linear(
         if role is PRIMARY:
             role = Linearized(mask, run.transposed)
     outputs = derive(operation, keys, role)
+    if outputs[0].source is None:
+        outputs[0].source = flow[-1].source
     for run, mask in zip(flow, masks, strict=True):
         if outputs[0] not in run.nodes:
             run.nodes[outputs[0]] = LinearNode(operation, tuple(keys), mask, outputs)
@@ -133,6 +135,8 @@ def _emit_in(
     mask = tuple([True if value.flow else False for value in values])
     check_linear(operation, mask, values, run)
     outputs = derive(operation, keys, Linearized(mask, run.transposed))
+    if outputs[0].source is None:
+        outputs[0].source = run.source
     if outputs[0] not in run.nodes:
         run.nodes[outputs[0]] = LinearNode(operation, tuple(keys), mask, outputs)
     return outputs

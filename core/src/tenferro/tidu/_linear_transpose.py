@@ -53,6 +53,7 @@ def pull(
             for key, active in zip(node.inputs, node.active_mask, strict=True)
         ]
         rule.run.operation = node.operation
+        rule.run.source = node.outputs[0].source
         results = rule.context.transpose(node.operation)(rule, cotangents, inputs)
         _scatter(node, results, buckets, rule)
 

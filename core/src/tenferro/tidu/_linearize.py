@@ -172,6 +172,7 @@ def push(
         if not any([operation.carries(k.aval) for k in produced]):
             continue
         rule.run.operation = operation
+        rule.run.source = key.source
         emitted = rule.context.jvp(operation)(
             rule, [value_of(k) for k in inputs], [value_of(k) for k in produced], incoming
         )

@@ -46,7 +46,8 @@ class LinearNode(NamedTuple):
 class Pass:
     """One run of a transform: what it has emitted so far, in order."""
 
-    __slots__ = ("id", "kept", "nodes", "operation", "rule", "seeds", "space", "transposed")
+    __slots__ = ("id", "kept", "nodes", "operation", "rule", "seeds", "source", "space",
+                 "transposed")  # fmt: skip
 
     def __init__(self, space: LinearSpace, transposed: bool, kept: bool = False) -> None:
         self.id = fresh_id()
@@ -57,6 +58,7 @@ class Pass:
         self.seeds: set[ValueKey] = set()  # fresh ones only: a given one may be a primal too
         self.operation: Operation | None = None  # whose rule is running, for messages
         self.rule = "transpose" if transposed else "jvp"
+        self.source: Any = None  # where the operation was recorded: what its rule emits is there
 
 
 Flow = tuple[Pass, ...]  # by age, oldest first

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tenferro.backend.select import inspecting
+from tenferro.computegraph import Linearized
 from tenferro.primitives._source import caller, source_text
 from tenferro.transforms._errors import NonFiniteError
 
@@ -83,7 +84,9 @@ def _error(seen: Seen, what: str, place: int, shape: tuple[int, ...]) -> NonFini
         got += f", from {', '.join(values)}"
     text = f"{instruction.operation.name} made {what}\n  got        {got}\n"
     text += f"  equation   {seen.program.equation(seen.position)}\n"
-    if recorded:
+    if recorded and isinstance(instruction.role, Linearized):
+        text += f"  from       the derivative of {recorded}"
+    elif recorded:
         text += f"  from       {recorded}"
     else:
         text += f"  from       {source_text(caller())}   (an equation of a derivative or rule)"

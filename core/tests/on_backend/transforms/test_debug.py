@@ -69,10 +69,13 @@ def test_infinities_are_found_on_demand():
     assert raised.value.fields["what"] == "inf"
 
 
-def test_a_derivative_that_makes_a_nan_says_that_it_is_one():
-    with tn.debug_nans(), pytest.raises(tn.NonFiniteError, match="derivative") as raised:
-        tn.grad(lambda x: np.sqrt(x) * 0.0)(0.0)
-    assert raised.value.fields["line"] is None
+def test_a_derivative_that_makes_a_nan_says_of_what_it_is_one():
+    def flat(x):
+        return np.sqrt(x) * 0.0
+
+    with tn.debug_nans(), pytest.raises(tn.NonFiniteError, match="the derivative of") as raised:
+        tn.grad(flat)(0.0)
+    assert raised.value.fields["line"].endswith("return np.sqrt(x) * 0.0")
 
 
 def test_the_text_of_the_error(golden):
