@@ -16,9 +16,9 @@ from tenferro_conformance.samples.table import Table
 __all__ = ["FAMILIES", "load_cases", "load_error_cases", "tables"]
 
 FAMILIES = (
-    "arithmetic", "bitwise", "comparison", "complex", "constants", "contraction", "cumulative",
-    "elementwise", "hyperbolic", "indexing", "reduction", "rounding", "scattering", "sorting",
-    "special", "structural", "trigonometric",
+    "arithmetic", "bitwise", "callback", "comparison", "complex", "constants", "contraction",
+    "cumulative", "elementwise", "hyperbolic", "indexing", "reduction", "rounding", "scattering",
+    "sorting", "special", "structural", "trigonometric",
 )  # fmt: skip
 
 

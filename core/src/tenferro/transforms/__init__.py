@@ -5,6 +5,7 @@ Read in this order: ``_record``, ``_settle``, ``_grad``, ``_jvp``, ``_jit``, ``_
 """
 
 from tenferro.transforms._batch import batch
+from tenferro.transforms._callbacks import debug
 from tenferro.transforms._check import check_grads
 from tenferro.transforms._custom_jvp import custom_jvp
 from tenferro.transforms._custom_linear import custom_linear
@@ -53,6 +54,7 @@ __all__ = [
     "custom_jvp",
     "custom_linear",
     "custom_vjp",
+    "debug",
     "debug_nans",
     "eval_shape",
     "explain",

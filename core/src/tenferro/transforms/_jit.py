@@ -32,6 +32,7 @@ from tenferro.computegraph import (
 from tenferro.primitives._aval import Aval
 from tenferro.tidu import Trace, pinned_leaf
 from tenferro.transforms import _tree
+from tenferro.transforms._effects import collecting, perform
 from tenferro.transforms._ready import Kept, Ready, looks, operands_of
 from tenferro.transforms._record import Name
 from tenferro.transforms._settle import history, key_of
@@ -54,6 +55,7 @@ class Traced(NamedTuple):
     out_spec: Any
     avals: tuple[Aval, ...]
     is_open: bool  # it closes over values of an outer transform, so it is good for this call only
+    effects: tuple[ValueKey, ...] = ()  # roots of the graph behind the outputs
 
 
 class Jitted:
@@ -105,6 +107,8 @@ class Jitted:
         backend = select_backend(self._backend, [*known, *traced.captured])
         run = executable(traced.graph, backend)
         run.prepare()
+        if traced.effects:
+            run = without_effects(run, len(traced.outputs))
         avals = traced.graph.avals[: len(traced.graph.inputs)], traced.avals
         spec = traced.out_spec
         return Ready(run, backend, self._backend, leaves, traced.captured, avals, spec)
@@ -168,12 +172,14 @@ class Jitted:
         keys = [_abstract(leaf, name, trace) for leaf, name in zip(call.leaves, names, strict=True)]
         args, kwargs = call.arguments([Array(key) for key in keys])
         try:
-            result = self._function(*args, **kwargs)
+            with collecting() as effects:
+                result = self._function(*args, **kwargs)
         finally:
             trace.open = False
         leaves, out_spec = _tree.flatten(result)
         outputs = tuple([_result_key(leaf) for leaf in leaves])
-        graph = flatten(keys, outputs, lambda key: None if _constant(key) else key.definition)
+        roots = (*outputs, *effects)
+        graph = flatten(keys, roots, lambda key: None if _constant(key) else key.definition)
         captured = graph.inputs[len(keys) :]
         unknown = [key for key in captured if key.operand is UNKNOWN]
         for key in unknown:
@@ -187,7 +193,8 @@ class Jitted:
             tuple(key.operand for key in captured),
             out_spec,
             tuple(key.aval for key in outputs),
-            bool(unknown) or any([is_traced(key) for key in outputs]),
+            bool(unknown) or any([is_traced(key) for key in roots]),
+            tuple(effects),
         )
 
 
@@ -300,17 +307,24 @@ def _is_known(array: Array) -> bool:
     return array.key.operand is not UNKNOWN or evaluable(array.key)
 
 
+def without_effects(run: Callable[..., Any], count: int) -> Any:
+    """The program without the tokens of its effects, which are its last results."""
+    return lambda *operands: run(*operands)[:count]
+
+
 def inline(traced: Traced, leaves: Sequence[Any]) -> list[Array]:
     """The traced graph written out on other inputs."""
     keys = [leaf.key if isinstance(leaf, Array) else operand_or_scalar(leaf) for leaf in leaves]
     found: dict[ValueKey, ValueKey] = dict(zip(traced.inputs, keys, strict=True))
     with CollectorPaused():
-        order, _ = postorder(traced.outputs, lambda k: None if k in found else history(k))
+        roots = (*traced.outputs, *traced.effects)
+        order, _ = postorder(roots, lambda k: None if k in found else history(k))
         for key, definition in order:
             operation, role, slot, *rest = definition
             inputs: list[ValueKey] = rest
             mapped = [found.get(k, k) for k in inputs]
             found[key] = derive(operation, mapped, role)[slot]
+    perform([found.get(key, key) for key in traced.effects])
     return [Array(found.get(key, key)) for key in traced.outputs]
 
 

@@ -21,6 +21,7 @@ from tenferro.primitives._primitive import in_front
 from tenferro.tidu import Trace, pinned_leaf
 from tenferro.transforms import _tree
 from tenferro.transforms._batch import batch
+from tenferro.transforms._effects import collecting, perform
 from tenferro.transforms._errors import BatchAxisError
 from tenferro.transforms._record import Loans, Name, borrow, make_known, parameter_names
 from tenferro.transforms._settle import key_of, settle
@@ -98,15 +99,16 @@ class _Call:
         named = {name: self._examples(arg, name, 0) for name, arg in kwargs.items()}
         size = self._joint_size()
         try:
-            with borrowing(self._borrowed):
+            with borrowing(self._borrowed), collecting() as effects:
                 result = self._function(*examples, **named)
         finally:
             self._trace.open = False
         leaves, spec = _tree.flatten(result)
         outputs = [key_of(leaf) for leaf in leaves]
         places = _prefix(out_axes, result, "out_axes")
-        found = self._settle(outputs, places, size, backend)
-        return _tree.unflatten(spec, found)
+        found = self._settle([*outputs, *effects], [*places, *[0] * len(effects)], size, backend)
+        perform([key_of(token) for token in found[len(outputs) :]])
+        return _tree.unflatten(spec, found[: len(outputs)])
 
     def _settle(
         self, outputs: list[ValueKey], places: Sequence[int | None], size: int, backend: Any

@@ -16,6 +16,7 @@ from tenferro.backend.lowering import Lowerings
 from tenferro.backend.numpy_like import (
     arithmetic,
     bitwise,
+    callback,
     comparison,
     complex,
     constants,
@@ -52,6 +53,7 @@ FAMILIES = (
     indexing,
     scattering,
     sorting,
+    callback,
 )
 
 

@@ -10,6 +10,7 @@ from tenferro.backend.lowering import Lowerings
 from tenferro_xla.lowerings import (
     arithmetic,
     bitwise,
+    callback,
     comparison,
     complex,
     constants,
@@ -45,5 +46,6 @@ FAMILIES = (
     indexing,
     scattering,
     sorting,
+    callback,
 )
 lowerings = Lowerings([record for family in FAMILIES for record in family.lowerings])

@@ -1,0 +1,190 @@
+"""Functions of the user that run on the host, inside a program.
+
+``host_callback`` computes a result: the function is called on host arrays and must depend on them
+alone, since equal calls may be merged and unused ones dropped. It has a derivative only if rules
+are given. ``debug_callback`` is an effect: it carries a tag of its own, so that no two are merged,
+and whoever records a program keeps it as a root, in program order. Read next: ``_operators.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import Any, NamedTuple
+
+from tenferro.primitives._aval import Aval
+from tenferro.primitives._checks import invalid
+from tenferro.primitives._dtype import bool_
+from tenferro.primitives._errors import ShapeMismatchError
+from tenferro.primitives._handle import Handle
+from tenferro.primitives._primitive import Mixed, bind, bind_all
+from tenferro.primitives.constants import zeros_like
+from tenferro.primitives.structural import broadcast_in_dim
+from tenferro.tidu import Linear as FlowInput
+from tenferro.tidu import Residual, RuleBuilder, Value, missing_rule
+
+_tags = count()
+
+
+class HostCallback(Mixed):
+    """ys = function(xs), called on host arrays; differentiable by the rules that are given"""
+
+    key = "std::host_callback"
+    linear = ()
+    input_count = None
+    function: Callable[..., Any]
+    results: tuple[Aval, ...]
+    jvp_rule: Callable[..., Any] | None = None
+    transpose_rule: Callable[..., Any] | None = None
+
+    def __post_init__(self) -> None:
+        for name in self._fields:
+            if name != "results" and not callable(getattr(self, name) or callable):
+                raise invalid(
+                    self, name, "not callable", got=getattr(self, name), need="a function"
+                )
+        self._set(results=tuple(self.results))
+
+    @property
+    def output_count(self) -> int:  # type: ignore[override]
+        """As many as avals were stated."""
+        return len(self.results)
+
+    def abstract_eval(self, *xs: Aval) -> tuple[Aval, ...]:
+        return self.results
+
+    def groups(self, count: int) -> tuple[tuple[int, ...], ...]:
+        """Linear in all inputs together if the transpose is given."""
+        return () if self.transpose_rule is None else (tuple(range(count)),)
+
+    def jvp(
+        self,
+        rule: RuleBuilder,
+        primals_in: Sequence[Any],
+        primals_out: Sequence[Any],
+        tangents_in: Sequence[Value | None],
+    ) -> Sequence[Value | None]:
+        """What the user's rule says of all tangents at once; None where one does not flow."""
+        if self.transpose_rule is not None:
+            return super().jvp(rule, primals_in, primals_out, tangents_in)
+        if self.jvp_rule is None:
+            raise missing_rule(self, "jvp_rule")
+        return results_of(self.jvp_rule(tuple(primals_in), tuple(tangents_in)))
+
+    def transpose(
+        self,
+        rule: RuleBuilder,
+        cotangents_out: Sequence[Value | None],
+        inputs: Sequence[Residual | FlowInput],
+    ) -> Sequence[Value | None]:
+        """What the user's rule says of all cotangents at once."""
+        if self.transpose_rule is None:
+            raise missing_rule(self, "transpose_rule")
+        pairs = zip(cotangents_out, self.results, strict=True)
+        cts = tuple([zeros_like(aval) if ct is None else ct for ct, aval in pairs])
+        found = results_of(self.transpose_rule(cts))
+        active = zip(found, inputs, strict=True)
+        return [ct if isinstance(given, FlowInput) else None for ct, given in active]
+
+    def batch(self, size: int, batched: Sequence[bool], *xs: Handle) -> tuple[Handle, ...]:
+        """Called once per example; rules are not carried over: differentiate first."""
+        function = Each(self.function, size, tuple(batched), len(self.results))
+        results = [aval.with_shape((size, *aval.shape)) for aval in self.results]
+        return host_callback(function, results, *xs)
+
+
+class DebugCallback(Mixed):
+    """Call a function for what it does;   →   a token that says that it was called"""
+
+    key = "std::debug_callback"
+    linear = ()
+    input_count = None
+    function: Callable[..., Any]
+    tag: int
+
+    def abstract_eval(self, *xs: Aval) -> Aval:
+        return Aval((), bool_)
+
+    def batch(self, size: int, batched: Sequence[bool], *xs: Handle) -> Handle:
+        """Called once per example, in their order."""
+        token = debug_callback(Each(self.function, size, tuple(batched), 0), *xs)
+        return broadcast_in_dim(token, (size,), ())
+
+
+class Each(NamedTuple):
+    """A function of one example as a function of a batch: called in a loop."""
+
+    function: Callable[..., Any]
+    size: int
+    batched: tuple[bool, ...]
+    result_count: int
+
+    def __call__(self, *xs: Any) -> Any:
+        """For each result, the list of its examples."""
+        found = [
+            self.function(*[x[k] if b else x for x, b in zip(xs, self.batched, strict=True)])
+            for k in range(self.size)
+        ]
+        if not self.result_count:
+            return None
+        rows = [results_of(row) for row in found]
+        return tuple([[row[i] for row in rows] for i in range(self.result_count)])
+
+
+def results_of(found: Any) -> tuple[Any, ...]:
+    """What a function returned, as a tuple of results."""
+    return tuple(found) if isinstance(found, tuple) else (found,)
+
+
+def check_results(op: HostCallback, results: Sequence[Any], shape_of: Callable[..., Any]) -> None:
+    """Refuse results that have not the stated shapes; for lowerings."""
+    shapes = tuple([tuple(shape_of(x)) for x in results])
+    if shapes != tuple([aval.shape for aval in op.results]):
+        raise ShapeMismatchError.of(
+            op.name,
+            "the function returned other shapes than stated",
+            got=f"{', '.join(map(str, shapes))} from {op.function!r}",
+            need=f"{', '.join(map(str, op.results))}, as stated",
+            shapes=shapes,
+        )
+
+
+def host_callback(
+    function: Callable[..., Any],
+    result_avals: Sequence[Aval],
+    *xs: Handle,
+    jvp: Callable[..., Any] | None = None,
+    transpose: Callable[..., Any] | None = None,
+) -> tuple[Handle, ...]:
+    """Call a function of NumPy arrays on the host, on any backend.
+
+    xs: any   →   ys: as result_avals say
+
+    Definition   ys = function(*xs), a tuple if there are several; it must depend on its arguments
+                 alone: equal calls may be merged, and calls whose results are not used are dropped
+    JVP          jvp(primals, tangents) → tangents of the results, on handles; a tangent that does
+                 not flow is None
+    Transpose    transpose(cotangents) → cotangents of the inputs; it says that the function is
+                 linear, and makes jvp superfluous
+    Raises       ShapeMismatchError: when it runs, if the results are not as stated.
+
+    >>> from tenferro.primitives import Aval, host_callback, variable
+    >>> x = variable("x", (3,), "f64")
+    >>> [y.aval for y in host_callback(sorted, [Aval((3,), "f64")], x)]
+    [f64[3]]
+    """
+    return bind_all(HostCallback(function, tuple(result_avals), jvp, transpose), *xs)
+
+
+def debug_callback(function: Callable[..., Any], *xs: Handle) -> Handle:
+    """Call a function of NumPy arrays for its effect, whenever the program runs.
+
+    xs: any   →   token: bool[]
+
+    Convention   never merged with another; whoever records a program keeps the token as a root
+
+    >>> from tenferro.primitives import debug_callback, variable
+    >>> debug_callback(print, variable("x", (3,), "f64")).aval
+    bool[]
+    """
+    return bind(DebugCallback(function, next(_tags)), *xs)

@@ -1,0 +1,46 @@
+"""Effects: operations that are there for what they do, and that no result needs.
+
+Where the values that an effect reads are known, it happens at once, inside ``grad`` and ``jvp``
+too. Where they are only traced, whoever records the program collects the effect and makes it a
+root: ``jit`` puts it behind the results of its program, ``vmap`` batches it, each in program
+order. Read next: ``_callbacks.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+from tenferro.array import evaluate_keys
+from tenferro.array._array import evaluable
+from tenferro.computegraph import UNKNOWN, ValueKey
+
+_collected: ContextVar[list[ValueKey] | None] = ContextVar("tenferro_effects", default=None)
+
+
+@contextmanager
+def collecting() -> Iterator[list[ValueKey]]:
+    """The time during which a program is recorded: its effects, in the order in which they come."""
+    effects: list[ValueKey] = []
+    token = _collected.set(effects)
+    try:
+        yield effects
+    finally:
+        _collected.reset(token)
+
+
+def perform(effects: Sequence[ValueKey]) -> None:
+    """Let effects happen now, if what they read is known; else the program being recorded has them.
+
+    A function that is only looked at (``trace``, ``eval_shape``) has no effects.
+    """
+    for effect in effects:
+        if effect.operand is not UNKNOWN:
+            continue
+        if evaluable(effect):
+            evaluate_keys([effect])
+            continue
+        collected = _collected.get()
+        if collected is not None:
+            collected.append(effect)

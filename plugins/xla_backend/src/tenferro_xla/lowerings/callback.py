@@ -1,0 +1,45 @@
+"""Functions of the user on the host: ``jax.pure_callback``, and ``jax`` effects in program order.
+
+Read next: ``plugin.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import numpy as np
+from jax import Array
+from jax.experimental import io_callback
+
+from tenferro.backend.lowering import Lowerings
+from tenferro.primitives.callback import DebugCallback, HostCallback, check_results, results_of
+
+lowerings = Lowerings()
+
+
+@lowerings.register(HostCallback)
+def host_callback(op: HostCallback, *xs: Array) -> Any:
+    """Call a pure function on NumPy arrays."""
+
+    def call(*arrays: Any) -> Any:
+        found = results_of(op.function(*map(np.array, arrays)))
+        pairs = zip(found, op.results, strict=True)
+        results = [np.asarray(x, aval.dtype.name) for x, aval in pairs]
+        check_results(op, results, np.shape)
+        return tuple(results)
+
+    shapes = tuple(jax.ShapeDtypeStruct(aval.shape, aval.dtype.name) for aval in op.results)
+    found = jax.pure_callback(call, shapes, *xs)
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+@lowerings.register(DebugCallback)
+def debug_callback(op: DebugCallback, *xs: Array) -> Any:
+    """Call a function for its effect, in the order of the program."""
+
+    def call(*arrays: Any) -> Any:
+        op.function(*map(np.array, arrays))
+        return np.ones((), bool)
+
+    return io_callback(call, jax.ShapeDtypeStruct((), bool), *xs, ordered=True)
