@@ -313,7 +313,7 @@ TABLE: dict[str, tuple[tuple[str, ...], bool]] = {
         ),
         False,
     ),
-    "full": (("broadcast_in_dim",), True),
+    "full": (("broadcast_in_dim", "convert"), True),
     "full_like": (("broadcast_in_dim",), True),
     "gcd": ((), False),
     "geomspace": (
@@ -547,6 +547,7 @@ TABLE: dict[str, tuple[tuple[str, ...], bool]] = {
             "mul",
             "select",
             "sub",
+            "transpose",
         ),
         True,
     ),

@@ -48,7 +48,8 @@ EXPONENTIAL = [
 ]
 ARITHMETIC = [
     *rows("add subtract multiply", A, B, grad=True),
-    *rows("divide true_divide", A, DIVISOR, grad=True),
+    *rows("divide true_divide", A, DIVISOR, dtypes=NUMERIC, grad=True),
+    *rows("divide true_divide", A, X(values=[1, 1, 1])),
     row("power", POSITIVE, B, dtypes=INEXACT, grad=True),
     row("power", A, X(3, low=0, high=1, seed=1), dtypes=INTEGERS),
     row("power", A, 3, grad=True),

@@ -26,7 +26,7 @@ INTEGERS = SIGNED + UNSIGNED
 NUMERIC = INEXACT + INTEGERS
 ORDERED = ("bool", *FLOATS, *INTEGERS)
 ALL = ("bool", *NUMERIC)
-FEW = {"bool", "int32", "uint8", "float32", "float64", "complex128"}
+FEW = {"bool", "int32", "float32", "complex128"}
 TOLERANCE = {
     "float16": 4e-3, "float32": 3e-5, "complex64": 3e-5, "float64": 1e-12, "complex128": 1e-12,
 }  # fmt: skip

@@ -299,6 +299,7 @@ def test_memory_of_numpy_is_never_written(name):
         getattr(getattr(np, kind), method_name)(*given, out=np.zeros(3))
 
 
+@pytest.mark.skipif(REDUCED, reason="derivatives of primitives are compared by the kit")
 def test_methods_are_differentiable():
     x = X(3, 4, low=0.5, high=1.5).make("float64")
     tn.check_grads(lambda x: np.logaddexp.reduce(x, axis=(0, 1)), (x,))
@@ -359,7 +360,7 @@ def test_special_values_and_signs_of_zeros(name):
     special = np.array(SPECIAL)
     given = (special,) if getattr(np, name).nin == 1 else (special[:, None], special)
     case = called(name, *given)
-    if agree([case]):
+    if agree([case]) and name not in UNORDERED:  # of two zeros, either is the larger
         for ours, theirs in zip(*(results(call()) for call in case[1:]), strict=True):
             zero = (theirs == 0) & (theirs.dtype.kind == "f")
             np.testing.assert_array_equal(np.signbit(ours)[zero], np.signbit(theirs)[zero])

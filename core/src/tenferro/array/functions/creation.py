@@ -29,8 +29,8 @@ def _filled(value: int, shape: Any, dtype: Any, device: Any) -> Array:
 
 
 def on_device(x: Array, device: Any) -> Array:
-    """The array where ``device=`` says, or where it will be used."""
-    return x if device is None else FUNCTIONS["__to_device__"](x, device)
+    """The array where ``device=`` says; what is made on "cpu", as if nothing was said, where used."""
+    return x if device in (None, "cpu") else FUNCTIONS["__to_device__"](x, device)
 
 
 @covers("zeros", "empty")
