@@ -215,10 +215,57 @@ def _indexed(dtype, mode):
     return {
         p.Gather: [(lambda x: p.gather(x, rows, **LAYOUT, mode=mode), (x,))],
         p.ScatterAdd: [(lambda x, u: p.scatter_add(x, rows, u, **WINDOW, mode=into), (x, updates))],
+        p.Scatter: [(lambda x, u: p.scatter(x, rows, u, **WINDOW, mode=into), (x, updates))],
+        p.ScatterMul: [(lambda x, u: p.scatter_mul(x, rows, u, **WINDOW, mode=into), (x, updates))],
         p.DynamicSlice: [(lambda x: p.dynamic_slice(x, (start, 0), (2, 3)), (x,))],
         p.DynamicUpdateSlice: [
             (lambda x, u: p.dynamic_update_slice(x, u, (start, 0)), (x, updates))
         ],
+    }
+
+
+def _ordered_scatters():
+    rows, at = var((2, 1), "i64"), (var((5, 3)), var((2, 3)))
+    return {
+        p.ScatterMax: [(lambda x, u: p.scatter_max(x, rows, u, **WINDOW, mode="drop"), at)],
+        p.ScatterMin: [(lambda x, u: p.scatter_min(x, rows, u, **WINDOW, mode="clip"), at)],
+    }
+
+
+def _cumulative():
+    return {
+        p.Cumsum: _unary(lambda x: p.cumsum(x, 1)),
+        p.Cumprod: _unary(lambda x: p.cumprod(x, 1, reverse=True)),
+        p.Cummax: _unary(lambda x: p.cummax(x, 1), "f64"),
+        p.Cummin: _unary(lambda x: p.cummin(x, 0), "f64"),
+        p.Cumlogsumexp: _unary(lambda x: p.cumlogsumexp(x, 1), "f64"),
+    }
+
+
+def _sorting():
+    row, value_ = var((3,)), var((2,))
+    return {
+        p.Sort: _unary(lambda x: p.sort([x], 1)[0]) + _binary(lambda x, y: p.sort([x, y], 1)[1]),
+        p.TopK: _unary(lambda x: p.top_k(x, 2, axis=1)[0], "f64"),
+        p.Searchsorted: [(p.searchsorted, (row, value_))],
+        p.ReduceAnd: _unary(lambda x: p.reduce_and(x, (0,)), "bool"),
+        p.ReduceOr: _unary(lambda x: p.reduce_or(x, (0,)), "bool"),
+    }
+
+
+def twice(x):
+    return x + x
+
+
+def twice_back(cts):
+    return cts[0] + cts[0]
+
+
+def _callbacks():
+    call = lambda x: p.host_callback(twice, [x.aval], x, transpose=twice_back)[0]  # noqa: E731
+    return {
+        p.HostCallback: _unary(call),
+        p.DebugCallback: _unary(lambda x: p.debug_callback(twice, x)),
     }
 
 
@@ -274,6 +321,7 @@ def _others():
 def applications():
     """For every primitive, functions and their arguments."""
     tables = [_analytic(), _pairs(), _ordered_reductions(), _others()]
+    tables += [_ordered_scatters(), _cumulative(), _sorting(), _callbacks()]
     for dtype in ("f64", "c128"):
         tables += [_moves(dtype), _contractions(dtype)]
         tables += [_indexed(dtype, mode) for mode in p.indexing.GATHER_MODES]

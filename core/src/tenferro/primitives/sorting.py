@@ -72,10 +72,15 @@ class Sort(Mixed):
         primals_in: Sequence[Any],
         primals_out: Sequence[Any],
     ) -> Sequence[Value | None]:
+        """Call ``jvp_each``."""
+        return self.jvp_each(tangent, index, primals_in, primals_out)
+
+    def jvp_each(
+        self, dx: Any, index: int, xs: Sequence[Handle], ys: Sequence[Handle]
+    ) -> list[Value | None]:
         """The tangent of one operand, permuted like the operand."""
-        order = self._order(primals_in, primals_out)
         found: list[Value | None] = [None] * self.count
-        found[index] = take_along_axis(tangent, order, self.dimension)  # type: ignore[type-var]
+        found[index] = take_along_axis(dx, self._order(xs, ys), self.dimension)
         return found
 
     def _order(self, xs: Sequence[Handle], ys: Sequence[Handle]) -> Handle:
