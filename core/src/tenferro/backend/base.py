@@ -11,7 +11,7 @@ import copy
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from tenferro.backend._errors import UnsupportedError
 from tenferro.backend.lowering import Implementation, LoweringTable, check_result_count, key_of
@@ -58,7 +58,13 @@ class Timings(tuple[Timing, ...]):
 
 
 class Executable(ABC):
-    """A compiled program: call it with operands in the order of the program's inputs."""
+    """A compiled program: call it with operands in the order of the program's inputs.
+
+    ``reads_numpy``: NumPy arrays of the inputs' shapes and dtypes are operands, too, and are not
+    read any more when the call returns.
+    """
+
+    reads_numpy: ClassVar[bool] = False
 
     @abstractmethod
     def __call__(self, *operands: Any) -> tuple[Any, ...]:

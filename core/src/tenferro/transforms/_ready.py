@@ -81,7 +81,7 @@ class Ready:
         self._generation = backend.lowerings.generation
         self._types = frozenset(map(type, [*known, *captured]))
         self._has_arrays = not plain
-        self._moved = [(i, a) for i, a in enumerate(own) if _moves(known[i], a, backend)]
+        self._moved = [(i, a) for i, a in enumerate(own) if _moves(known[i], a, backend, run)]
         rest = zip(captured, given[len(known) :], strict=True)
         self._captured = [backend.asoperand(x, aval) for x, aval in rest]
         self._deliver = deliverer(results, backend, [*known, *captured], plain)
@@ -115,9 +115,11 @@ def operands_of(leaves: Sequence[Any]) -> list[Any]:
     return [leaf.operand if isinstance(leaf, Array) else leaf for leaf in leaves]
 
 
-def _moves(x: Any, aval: Aval, backend: Backend) -> bool:
+def _moves(x: Any, aval: Aval, backend: Backend, run: Executable) -> bool:
     """Whether an operand must be converted; a backend takes its own as they are."""
-    return not backend.owns(x) or backend.asoperand(x, aval) is not x
+    if backend.owns(x):
+        return backend.asoperand(x, aval) is not x
+    return not (run.reads_numpy and (type(x).__module__, type(x).__name__) == ("numpy", "ndarray"))
 
 
 class Kept:

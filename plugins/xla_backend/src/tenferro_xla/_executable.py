@@ -44,6 +44,8 @@ _Compiled = tuple[tuple[Step, ...], dict[int, Any]]  # the steps, and the litera
 class XlaExecutable(Executable):
     """A program compiled by XLA for one device, and for another once operands live there."""
 
+    reads_numpy = True
+
     def __init__(
         self, backend: Backend, program: CompiledProgram, options: CompileOptions, device: Device
     ) -> None:
