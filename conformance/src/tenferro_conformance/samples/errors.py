@@ -79,6 +79,8 @@ _PAIRS = (*_BINARY, *_REAL_PAIRS, "rem", *_BITWISE, *_SHIFTS)
 _ORDERED = ("maximum", "minimum", "lt", "le", "gt", "ge")
 _LOGICAL = ("logical_and", "logical_or", "logical_xor")
 _REDUCTIONS = ("reduce_sum", "reduce_prod", "reduce_max", "reduce_min")
+_CUMULATIVE = ("cumsum", "cumprod", "cummax", "cummin", "cumlogsumexp")
+_SCATTERS = ("scatter", "scatter_mul", "scatter_max", "scatter_min")
 _MATMUL = {
     "lhs_contract": (1,),
     "rhs_contract": (0,),
@@ -144,6 +146,38 @@ ERROR_CASES: tuple[ErrorCase, ...] = (
       for n in ("argmax", "argmin")),
     *(_refused(n, "float_positions", [_F23], DTypeMismatchError, _DTYPES, axis=0,
         dtype="float64") for n in ("argmax", "argmin")),
+    *(_refused(n, "bad_axis", [_F23], AxisError, {**_parameter("axis"), "value": (2,)}, axis=2,
+        reverse=False) for n in _CUMULATIVE),
+    *(_refused(n, "no_bool", [_B23], DTypeMismatchError, _DTYPES, axis=0, reverse=False)
+      for n in ("cumsum", "cumprod", "cumlogsumexp")),
+    *(_refused(n, "no_order", [_C23], DTypeMismatchError, _DTYPES, axis=0, reverse=True)
+      for n in ("cummax", "cummin", "cumlogsumexp")),
+    *(_refused(n, "bool_only", [_I23], DTypeMismatchError, _DTYPES, axes=(0,))
+      for n in ("reduce_and", "reduce_or")),
+    *(_refused(n, "bad_updates", [_F23, _INDEX, _F32], ShapeMismatchError, _SHAPES, **_INTO)
+      for n in _SCATTERS),
+    *(_refused(n, "bad_mode", [_F23, _INDEX, _F23], InvalidParameterError, {**_parameter("mode"),
+        "value": "fill"}, **{**_INTO, "mode": "fill"}) for n in _SCATTERS),
+    *(_refused(n, "no_promotion", [_F23, _INDEX, _S23], DTypeMismatchError, _DTYPES, **_INTO)
+      for n in _SCATTERS),
+    *(_refused(n, "no_order", [_C23, _INDEX, _C23], DTypeMismatchError, _DTYPES, **_INTO)
+      for n in ("scatter_max", "scatter_min")),
+    _refused("scatter_mul", "no_bool", [_B23, _INDEX, _B23], DTypeMismatchError, _DTYPES, **_INTO),
+    _refused("sort", "bad_axis", [_F23], AxisError, _parameter("dimension"), dimension=2,
+        num_keys=1, count=1),
+    _refused("sort", "no_keys", [_F23], InvalidParameterError, _parameter("num_keys"), dimension=0,
+        num_keys=0, count=1),
+    _refused("sort", "bad_shape", [_F23, _F32], ShapeMismatchError, _SHAPES, dimension=0,
+        num_keys=1, count=2),
+    _refused("top_k", "too_many", [_F23], InvalidParameterError, {**_parameter("k"), "value": 4},
+        k=4, axis=1, dtype="int64"),
+    _refused("top_k", "no_order", [_C23], DTypeMismatchError, _DTYPES, k=1, axis=0, dtype="int64"),
+    _refused("searchsorted", "bad_side", [_F3, _F3], InvalidParameterError, {**_parameter("side"),
+        "value": "middle"}, side="middle", dtype="int64"),
+    _refused("searchsorted", "other_rows", [_F32, _F23], ShapeMismatchError, _SHAPES, side="left",
+        dtype="int64"),
+    _refused("searchsorted", "no_promotion", [_F3, _S23], DTypeMismatchError, _DTYPES, side="left",
+        dtype="int64"),
     _refused("logical_not", "bool_only", [_I23], DTypeMismatchError, _DTYPES),
     *(_refused(n, "no_complex", [_C23], DTypeMismatchError, _DTYPES) for n in _REAL),
     *(_refused(n, "no_complex", [_C23, _C23], DTypeMismatchError, _DTYPES)

@@ -7,15 +7,20 @@ Read next: ``cumulative.py``.
 
 from __future__ import annotations
 
-from tenferro.primitives._handle import H, Handle, Scalar
+from tenferro.primitives._handle import Handle, Scalar
 from tenferro.primitives.comparison import logical_and, select
 from tenferro.primitives.constants import constant, zeros_like
 from tenferro.primitives.structural import pad
 
 
 def recurrence(
-    weights: H, terms: H, axis: int, *, reverse: bool = False, joins: Handle | None = None
-) -> H:
+    weights: Handle,
+    terms: Handle,
+    axis: int,
+    *,
+    reverse: bool = False,
+    joins: Handle | None = None,
+) -> Handle:
     """The t with t_i = terms_i + weights_i t_{i-1}, or terms_i alone where ``joins`` is false.
 
     Nothing crosses such a place, not even nan, neither here nor in a transpose: the factors are
@@ -38,7 +43,7 @@ def _masked(mask: Handle, x: Handle) -> Handle:
     return select(mask, x, zeros_like(x))
 
 
-def earlier(x: H, by: int, axis: int, reverse: bool, before: Scalar) -> H:
+def earlier(x: Handle, by: int, axis: int, reverse: bool, before: Scalar) -> Handle:
     """The elements that stand some places earlier, and ``before`` where there is none."""
     low, high = [0] * x.ndim, [0] * x.ndim
     low[axis], high[axis] = (-by, by) if reverse else (by, -by)

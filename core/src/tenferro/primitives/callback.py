@@ -9,8 +9,9 @@ and whoever records a program keeps it as a root, in program order. Read next: `
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import count
-from typing import Any, NamedTuple
+from typing import Any
 
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import invalid
@@ -46,7 +47,7 @@ class HostCallback(Mixed):
         self._set(results=tuple(self.results))
 
     @property
-    def output_count(self) -> int:  # type: ignore[override]
+    def output_count(self) -> int:
         """As many as avals were stated."""
         return len(self.results)
 
@@ -111,7 +112,8 @@ class DebugCallback(Mixed):
         return broadcast_in_dim(token, (size,), ())
 
 
-class Each(NamedTuple):
+@dataclass(frozen=True)
+class Each:
     """A function of one example as a function of a batch: called in a loop."""
 
     function: Callable[..., Any]

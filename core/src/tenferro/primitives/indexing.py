@@ -453,7 +453,9 @@ def scatter(
     return bind(operation, x, indices, updates)
 
 
-def take_along_axis(x: H, positions: H, axis: int, *, mode: str = "promise_in_bounds") -> H:
+def take_along_axis(
+    x: Handle, positions: Handle, axis: int, *, mode: str = "promise_in_bounds"
+) -> Handle:
     """Collect elements along one axis from the positions that an array of x's rank holds.
 
     x: [*s]   positions: int[s with any size along axis]   →   y: as positions

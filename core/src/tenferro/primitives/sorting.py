@@ -50,12 +50,12 @@ class Sort(Mixed):
             raise invalid(self, "num_keys", "no such keys", got=got, need=need)
 
     @property
-    def input_count(self) -> int:  # type: ignore[override]
+    def input_count(self) -> int:
         """As many as operands."""
         return self.count
 
     @property
-    def output_count(self) -> int:  # type: ignore[override]
+    def output_count(self) -> int:
         """As many as operands."""
         return self.count
 

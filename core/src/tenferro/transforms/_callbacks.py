@@ -44,8 +44,9 @@ class debug:
         >>> [float(x) for x in seen]
         [2.0]
         """
-        if not callable(function):
-            text = f"debug.callback takes a function, not {type(function).__name__}"
+        given: object = function
+        if not callable(given):
+            text = f"debug.callback takes a function, not {type(given).__name__}"
             raise at_user_line(TypeError(text))
         leaves, spec = _tree.flatten((args, kwargs))
         places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Array)]

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any
 
 from tenferro.array import evaluate_keys
 from tenferro.array._array import evaluable
@@ -44,3 +45,20 @@ def perform(effects: Sequence[ValueKey]) -> None:
         collected = _collected.get()
         if collected is not None:
             collected.append(effect)
+
+
+class WithoutEffects:
+    """An executable without the tokens of its effects, which are its last results."""
+
+    __slots__ = ("_count", "_run")
+
+    def __init__(self, run: Any, count: int) -> None:
+        self._run = run
+        self._count = count
+
+    def __call__(self, *operands: Any) -> Any:
+        """Run, and leave the tokens out."""
+        return self._run(*operands)[: self._count]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._run, name)

@@ -32,7 +32,7 @@ from tenferro.computegraph import (
 from tenferro.primitives._aval import Aval
 from tenferro.tidu import Trace, pinned_leaf
 from tenferro.transforms import _tree
-from tenferro.transforms._effects import collecting, perform
+from tenferro.transforms._effects import WithoutEffects, collecting, perform
 from tenferro.transforms._ready import Kept, Ready, looks, operands_of
 from tenferro.transforms._record import Name
 from tenferro.transforms._settle import history, key_of
@@ -105,10 +105,10 @@ class Jitted:
         """The program of a trace, on the backend for these leaves."""
         known = operands_of(leaves)
         backend = select_backend(self._backend, [*known, *traced.captured])
-        run = executable(traced.graph, backend)
+        run: Any = executable(traced.graph, backend)
         run.prepare()
         if traced.effects:
-            run = without_effects(run, len(traced.outputs))
+            run = WithoutEffects(run, len(traced.outputs))
         avals = traced.graph.avals[: len(traced.graph.inputs)], traced.avals
         spec = traced.out_spec
         return Ready(run, backend, self._backend, leaves, traced.captured, avals, spec)
@@ -305,11 +305,6 @@ def _is_known(array: Array) -> bool:
     if is_traced(array.key):
         return False
     return array.key.operand is not UNKNOWN or evaluable(array.key)
-
-
-def without_effects(run: Callable[..., Any], count: int) -> Any:
-    """The program without the tokens of its effects, which are its last results."""
-    return lambda *operands: run(*operands)[:count]
 
 
 def inline(traced: Traced, leaves: Sequence[Any]) -> list[Array]:

@@ -1,4 +1,4 @@
-"""Functions of the user on the host: ``jax.pure_callback``, and ``jax`` effects in program order.
+"""Functions of the user on the host: ``pure_callback``, for effects ordered ``io_callback``.
 
 Read next: ``plugin.py``.
 """
@@ -16,6 +16,7 @@ from tenferro.backend.lowering import Lowerings
 from tenferro.primitives.callback import DebugCallback, HostCallback, check_results, results_of
 
 lowerings = Lowerings()
+_Result: Any = jax.ShapeDtypeStruct
 
 
 @lowerings.register(HostCallback)
@@ -29,7 +30,7 @@ def host_callback(op: HostCallback, *xs: Array) -> Any:
         check_results(op, results, np.shape)
         return tuple(results)
 
-    shapes = tuple(jax.ShapeDtypeStruct(aval.shape, aval.dtype.name) for aval in op.results)
+    shapes = tuple(_Result(aval.shape, aval.dtype.name) for aval in op.results)
     found = jax.pure_callback(call, shapes, *xs)
     return found[0] if len(found) == 1 else tuple(found)
 
@@ -42,4 +43,4 @@ def debug_callback(op: DebugCallback, *xs: Array) -> Any:
         op.function(*map(np.array, arrays))
         return np.ones((), bool)
 
-    return io_callback(call, jax.ShapeDtypeStruct((), bool), *xs, ordered=True)
+    return io_callback(call, _Result((), bool), *xs, ordered=True)

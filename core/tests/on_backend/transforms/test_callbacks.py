@@ -1,0 +1,133 @@
+"""debug.callback and host_callback: called when, how often, in which order, with what."""
+
+import numpy as np
+import pytest
+
+import tenferro as tn
+from tenferro import primitives as p
+from tenferro.tidu import MissingRuleError
+from tenferro.transforms import debug
+
+X = np.array([1.0, 2.0])
+XS = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+
+
+def observed(transformed, *args):
+    """What a function that reports x, then x·x, was heard to say; and its result."""
+    heard = []
+
+    def say(name, value):
+        heard.append((name, np.asarray(value).tolist()))
+
+    def f(x):
+        debug.callback(say, "x", x)
+        y = x * x
+        debug.callback(say, "y", y)
+        return y.sum()
+
+    return transformed(f)(*args), heard
+
+
+ONCE = [("x", [1.0, 2.0]), ("y", [1.0, 4.0])]
+EACH = [("x", x.tolist()) for x in XS] + [("y", (x * x).tolist()) for x in XS]
+CALLS = {
+    "alone": (lambda f: f, X, ONCE),
+    "grad": (tn.grad, X, ONCE),
+    "jvp": (lambda f: lambda x: tn.jvp(f, (x,), (x,)), X, ONCE),
+    "jit": (tn.jit, X, ONCE),
+    "jit of grad": (lambda f: tn.jit(tn.grad(f)), X, ONCE),
+    "grad of jit": (lambda f: tn.grad(tn.jit(f)), X, ONCE),
+    "jit of jit": (lambda f: tn.jit(lambda x: tn.jit(f)(x) + 1), X, ONCE),
+    "vmap": (tn.vmap, XS, EACH),
+    "vmap of grad": (lambda f: tn.vmap(tn.grad(f)), XS, EACH),
+    "vmap of jit": (lambda f: tn.vmap(tn.jit(f)), XS, EACH),
+    "jit of vmap": (lambda f: tn.jit(tn.vmap(f)), XS, EACH),
+    "grad of vmap": (lambda f: tn.grad(lambda x: tn.vmap(f)(x).sum()), XS, EACH),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_called_once_per_example_in_order(name):
+    transform, x, expected = CALLS[name]
+    assert observed(transform, tn.asarray(x))[1] == expected
+
+
+@pytest.mark.parametrize(
+    "transform", [tn.grad, tn.jit, tn.value_and_grad], ids=lambda t: t.__name__
+)
+def test_changes_no_result(transform):
+    with_, _ = observed(transform, X)
+    without = transform(lambda x: (x * x).sum())(X)
+    np.testing.assert_equal(with_, without)
+
+
+def test_a_program_calls_each_time_it_runs():
+    heard = []
+    f = tn.jit(lambda x: debug.callback(heard.append, x) or x + 1)
+    assert [float(f(x)) for x in (1.0, 2.0, 2.0)] == [2.0, 3.0, 3.0]
+    assert [float(x) for x in heard] == [1.0, 2.0, 2.0]
+
+
+def test_equal_calls_are_two_calls():
+    heard = []
+
+    @tn.jit
+    def f(x):
+        debug.callback(heard.append, x)
+        debug.callback(heard.append, x)
+
+    assert f(1.5) is None
+    assert [float(x) for x in heard] == [1.5, 1.5]
+
+
+def test_print_formats(capsys):
+    debug.print("{:.2f} {name}", tn.asarray(0.125), name=3)
+    tn.jit(lambda x: debug.print("[{}]", x))(X)
+    assert capsys.readouterr().out == "0.12 3\n[[1. 2.]]\n"
+
+
+def test_looking_at_a_function_calls_nothing():
+    heard = []
+    tn.trace(lambda x: debug.callback(heard.append, x) or x, tn.Aval((2,), "f64"))
+    assert heard == []
+
+
+def reversed_(x):
+    return p.host_callback(np.flip, [p.Aval(x.shape, x.dtype)], x)[0]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "complex128"])
+def test_a_host_function_computes(dtype):
+    x = np.array([1, 2**40 // 3], dtype) if dtype == "int64" else np.array([1, 2], dtype) / 3
+    x = x.astype(dtype)
+    for f in (reversed_, tn.jit(reversed_)):
+        found = np.asarray(f(tn.asarray(x)))
+        assert found.dtype == x.dtype
+        np.testing.assert_array_equal(found, x[::-1])
+
+
+def test_a_host_function_of_a_batch_is_a_loop():
+    for f in (tn.vmap(reversed_), tn.jit(tn.vmap(reversed_))):
+        np.testing.assert_array_equal(f(XS), XS[:, ::-1])
+
+
+def sine(x):
+    forward = lambda xs, ts: p.cos(xs[0]) * ts[0]  # noqa: E731
+    return p.host_callback(np.sin, [x.aval], x, jvp=forward)[0]
+
+
+def tripled(x):
+    return p.host_callback(lambda v: 3 * v, [x.aval], x, transpose=lambda cts: 3 * cts[0])[0]
+
+
+def test_rules_of_a_host_function():
+    """sin′ = cos, sin″ = -sin; a linear function is its own derivative"""
+    np.testing.assert_allclose(tn.grad(lambda x: sine(x).sum())(X), np.cos(X))
+    np.testing.assert_allclose(tn.hessian(lambda x: sine(x).sum())(X), np.diag(-np.sin(X)))
+    np.testing.assert_allclose(tn.grad(lambda x: tripled(x).sum())(X), [3.0, 3.0])
+    np.testing.assert_allclose(tn.jvp(tripled, (X,), (XS[1],))[1], 3 * XS[1])
+
+
+def test_a_host_function_without_rules_has_no_derivative():
+    with pytest.raises(MissingRuleError, match="jvp_rule"):
+        tn.grad(lambda x: reversed_(x).sum())(X)
