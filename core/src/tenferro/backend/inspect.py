@@ -43,8 +43,10 @@ Look = Callable[[Seen], None]
 
 
 class InspectedBackend(Backend):
-    """A backend that shows every equation to a function; it never equals another, not even itself
-    in another choice, so that no program is shared with runs that are not inspected."""
+    """A backend that shows every equation to a function.
+
+    One is made for each choice and equals no other, so no program is shared with other runs.
+    """
 
     def __init__(self, backend: Backend, look: Look) -> None:
         self._backend = backend

@@ -89,6 +89,8 @@ class Operation:
     def __new__(cls, *args: object, **kwargs: object) -> Any:
         if not cls._fields and not args and not kwargs:
             return cls._single or cls._intern_single()
+        if cls.volatile:  # its parameters belong to the user, and are not kept alive here
+            return _intern(_fill(cls, args, kwargs))
         given = (cls, canonical(args), canonical(tuple(kwargs.items())) if kwargs else None)
         try:
             found = _recent.get(given)

@@ -40,6 +40,7 @@ class LinearCall(Primitive):
     """
 
     key = "std::linear_call"
+    volatile = True
     rule: Any
     residuals: int
     ins: tuple[Aval, ...]

@@ -1,5 +1,8 @@
 """A rule that differs from the native derivative is really used; and what rules may do."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
@@ -150,6 +153,24 @@ def test_a_rule_is_run_anew_at_each_call():
     assert g(1.0) == 2
     factor = 3.0
     assert g(1.0) == 3
+
+
+def test_nothing_of_the_user_is_kept_alive():
+    class Model:
+        @tn.custom_jvp
+        def f(self, x):
+            return x * 2
+
+        @f.defjvp
+        def rule(primals, tangents):
+            return primals[0].f(primals[1]), 3 * tangents[1]
+
+    model = Model()
+    assert tn.grad(model.f)(1.0) == 3
+    alive = weakref.ref(model)
+    del model
+    gc.collect()
+    assert alive() is None
 
 
 # ---- linear functions with a transpose ----------------------------------------------------------
