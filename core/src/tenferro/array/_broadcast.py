@@ -132,6 +132,8 @@ def _joined(x: Any, y: Any, function: str, floating: bool) -> tuple[Array, Array
     else:
         x, y = as_array(x), as_array(y)
     a, b = x.key.aval, y.key.aval
+    if a is b and (not floating or a.dtype.is_inexact):
+        return x, y
     dtype = _joint_dtype(x, y)
     if floating and not dtype.is_inexact:
         dtype = float64

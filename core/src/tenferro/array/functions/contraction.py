@@ -38,6 +38,8 @@ def _conj(x: Array) -> Array:
 
 def _pair(x: Any, y: Any) -> tuple[Array, Array]:
     a, b = as_array(x), as_array(y)
+    if a.dtype is b.dtype:
+        return a, b
     dtype = promote_dtypes(a.dtype, b.dtype)
     return cast(a, dtype), cast(b, dtype)
 
@@ -55,17 +57,18 @@ def matmul(x: Any, y: Any) -> Array:
     (1, 1)
     """
     a, b = _pair(x, y)
-    if not a.ndim or not b.ndim:
+    left, right = a.shape, b.shape
+    if not left or not right:
         error = ShapeMismatchError.of(
             "matmul", "an operand has rank 0", got=f"{a.aval}, {b.aval}", need="rank 1 or more",
             shapes=(a.shape, b.shape),
         )  # fmt: skip
         raise at_user_line(error)
-    contracted = a.shape[-1], b.shape[max(b.ndim - 2, 0)]
-    if contracted[0] != contracted[1]:
-        raise _differing_sizes("matmul", a, b, a.ndim - 1, max(b.ndim - 2, 0))
-    if a.ndim <= 2 and b.ndim <= 2:
-        return _dot(a, b, (a.ndim - 1,), (0,))
+    contracted = len(right) - 2 if len(right) > 1 else 0
+    if left[-1] != right[contracted]:
+        raise _differing_sizes("matmul", a, b, len(left) - 1, contracted)
+    if len(left) <= 2 and len(right) <= 2:
+        return _dot(a, b, (len(left) - 1,), (0,))
     return _batched(a, b)
 
 
