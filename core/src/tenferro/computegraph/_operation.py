@@ -52,8 +52,9 @@ class Operation:
 
     ``input_count`` is ``None`` for an operation of any number of inputs. ``transparent`` marks an
     operation whose output k is its input k, which ``materialize_merge`` removes; ``volatile`` one
-    whose derivative is code of the user, to be run anew each time; ``literal`` an operation without inputs whose
-    value a backend may compute once; ``commutative`` one whose two operands may change places.
+    whose derivative is code of the user, to be run anew each time; ``literal`` an operation without
+    inputs whose value a backend may compute once; ``commutative`` one whose two operands may
+    change places.
 
     >>> class Scale(Operation):
     ...     input_count = 1
