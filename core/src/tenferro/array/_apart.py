@@ -14,6 +14,9 @@ from typing import Any
 from tenferro.array._convert import YOUNG
 from tenferro.computegraph import MaterializedGraph
 from tenferro.computegraph._materialize import MaterializedNode
+from tenferro.primitives import BroadcastInDim, Convert
+
+_PREPARING = (Convert, BroadcastInDim)  # what is done to a number beside an array, at most once
 
 
 def apart(graph: MaterializedGraph) -> tuple[MaterializedGraph, tuple[int, ...]]:
@@ -41,12 +44,24 @@ class _Separating:
                 self.number[i] = self._input(i)
 
     def take(self, node: MaterializedNode) -> None:
-        """Copy a node; one that is made of a number alone waits for its uses."""
-        if len(node.inputs) == len(node.outputs) == 1 and node.inputs[0] in self.made_of:
+        """Copy a node; a number that is converted and broadcast waits for its uses."""
+        if type(node.operation) in _PREPARING and self._depth(node.inputs[0]) < len(_PREPARING):
             self.made_of[node.outputs[0]] = node
             return
         inputs = tuple([self._use(i) for i in node.inputs])
         self._append(node, inputs)
+
+    def _depth(self, value: int) -> int:
+        """How many nodes prepare a number; as many as may be, for what is none."""
+        depth = 0
+        while depth < len(_PREPARING):
+            if value not in self.made_of:
+                return len(_PREPARING)
+            node = self.made_of[value]
+            if node is None:
+                return depth
+            depth, value = depth + 1, node.inputs[0]
+        return depth
 
     def _append(self, node: MaterializedNode, inputs: tuple[int, ...]) -> None:
         base = len(self.avals)

@@ -150,6 +150,19 @@ def test_a_loop_that_asks_for_nothing_stays_small(step):
     assert table_size() <= start + 9000  # numbers beside arrays are kept, so many at most
 
 
+def test_what_is_computed_of_a_small_array_is_computed_once():
+    x = c = tn.asarray(np.linspace(0.0, 1.0, N))  # a number by its size: equal ones are one input
+    for _ in range(1900):
+        x = np.sin(x)
+    y = sum(x * (i + 1.0) for i in range(20)) + c
+    before = compiled()
+    want = np.linspace(0.0, 1.0, N)
+    for _ in range(1900):
+        want = np.sin(want)
+    np.testing.assert_allclose(y, want * 210 + np.linspace(0.0, 1.0, N))
+    assert compiled() <= before + 1
+
+
 def test_losses_and_parameters_together():
     w, losses = arrays()[0], []
     for i in range(600):
