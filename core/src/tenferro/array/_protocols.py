@@ -53,14 +53,13 @@ def array_function(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
     if plan is None:
         plan = _plan(function, kwargs)
     covered = plan.covered
-    if len(args) <= plan.positional and (not kwargs or plan.keywords.issuperset(kwargs)):
+    if len(args) <= plan.positional and (not kwargs or plan.takes(kwargs)):
         return covered(*args, **kwargs)
     args, given = _translated(function, covered, args, kwargs)
     out = None if "out" in plan.keywords else destination(given.pop("out", None), plan.name)
-    if not takes_any_keyword(covered):
-        for keyword in given:
-            if keyword not in plan.keywords:
-                raise unsupported_keyword(plan.name, keyword)
+    for keyword in given:
+        if keyword not in plan.keywords:
+            raise unsupported_keyword(plan.name, keyword)
     result = covered(*args, **given)
     return result if out is None else write(out, result, plan.name)
 
@@ -72,6 +71,11 @@ class _Plan(NamedTuple):
     covered: Any
     positional: int
     keywords: frozenset[str]
+    takes_any: bool
+
+    def takes(self, keywords: Mapping[str, Any]) -> bool:
+        """Whether the covering function has parameters of these names."""
+        return self.takes_any or self.keywords.issuperset(keywords)
 
 
 def _plan(function: Any, kwargs: Mapping[str, Any]) -> _Plan:
@@ -81,7 +85,8 @@ def _plan(function: Any, kwargs: Mapping[str, Any]) -> _Plan:
         destination(kwargs.get("out"), name)
         raise unsupported(name)
     count = _ANY if takes_any_positional(covered) else len(positional(covered))
-    plan = _plans[function] = _Plan(name, covered, count, frozenset(parameters(covered)))
+    keywords, takes_any = frozenset(parameters(covered)), takes_any_keyword(covered)
+    plan = _plans[function] = _Plan(name, covered, count, keywords, takes_any)
     return plan
 
 

@@ -82,6 +82,41 @@ def test_out_is_bound_to_the_result(one):
     agree([(str(one), lambda: out, lambda: want)])
 
 
+def by_names(one, make):
+    """The function called with the arguments of a row by NumPy's names, where that may be."""
+    args, keywords = fill((one.args, one.keywords), make)
+    like = {key: keywords.pop(key) for key in ("like",) if key in keywords}
+    bound = inspect.signature(one.numpy_function).bind(*args, **keywords)
+    parameters = bound.signature.parameters
+    free = {p.kind for p in parameters.values()} & {inspect.Parameter.VAR_POSITIONAL}
+    fixed = [n for n, p in parameters.items() if free or p.kind is p.POSITIONAL_ONLY]
+    args = [bound.arguments.pop(name) for name in fixed if name in bound.arguments and not free]
+    if free:
+        return lambda: one.numpy_function(*bound.args, **bound.kwargs, **like)
+    more = bound.arguments.pop("kwargs", {})
+    return lambda: one.numpy_function(*args, **bound.arguments, **more, **like)
+
+
+NAMED = [one for one in ROWS if one.by == "np" and one.after is None]
+
+
+@pytest.mark.parametrize("one", NAMED, ids=id_of)
+def test_arguments_may_be_given_by_numpys_names(one):
+    dtype = "float64" if "float64" in one.dtypes else one.dtypes[0]
+    if "like" in one.keywords or not parameters(one.numpy_function):
+        return
+    ours = by_names(one, lambda x: tn.asarray(x.make(dtype)))
+    want = attempt(lambda: quietly(by_names(one, lambda x: x.make(dtype))))
+    if not isinstance(want, Exception):
+        assert agree([(str(one), ours, lambda: want)])
+
+
+def test_out_may_be_given_by_position():
+    x, out = tn.asarray(np.ones((2, 3))), tn.asarray(np.zeros(3))
+    np.sum(x, 0, None, out)
+    assert np.asarray(out).tolist() == [2, 2, 2]
+
+
 def test_every_covered_function_has_a_row():
     assert covered_names() - set(BY_NAME) == set()
 

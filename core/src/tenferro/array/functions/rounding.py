@@ -106,30 +106,41 @@ def _numbers(x: Any, y: Any, name: str) -> tuple[Array, Array]:
     return (cast(a, int8), cast(b, int8)) if a.dtype.is_bool else (a, b)
 
 
-def _divided(a: Array, b: Array) -> tuple[Array, Array]:
-    """The quotient rounded down and the remainder, which has the sign of b."""
-    rest = p.rem(a, b)
+def _borrows(rest: Array, b: Array) -> Array:
+    """Where the remainder has not the sign of the divisor: the quotient is then one less."""
     zero = zeros(rest)
+    return logical_and(ne(rest, zero), ne(lt(rest, zero), lt(b, zero)))
+
+
+def _floored(a: Array, b: Array, rest: Array) -> Array:
+    """The quotient rounded down."""
+    if a.dtype.kind == "uint":
+        return arithmetic.div(a, b)
     if a.dtype.is_integer:
         quotient = arithmetic.div(a, b)
-        if a.dtype.kind == "uint":
-            return quotient, rest
-        low = logical_and(ne(rest, zero), ne(lt(rest, zero), lt(b, zero)))
-        return select(low, quotient - 1, quotient), select(low, rest + b, rest)
-    differs = logical_and(ne(rest, zero), ne(lt(rest, zero), lt(b, zero)))
-    modulo = select(differs, rest + b, rest)
-    modulo = select(eq(modulo, zero), _moving_zero(modulo, b), modulo)
-    return _quotient(*map(stop_gradient, (a, b, rest)), differs), modulo
+        return select(_borrows(rest, b), quotient - 1, quotient)
+    a, b, rest = stop_gradient(a), stop_gradient(b), stop_gradient(rest)
+    return _quotient(a, b, rest, _borrows(rest, b))
 
 
-def _quotient(a: Array, b: Array, rest: Array, differs: Array) -> Array:
+def _quotient(a: Array, b: Array, rest: Array, borrows: Array) -> Array:
     """The integer that (a − rest)/b is but for rounding, one less where the signs differ."""
     exact = (a - rest) / b
-    exact = select(differs, exact - 1, exact)
+    exact = select(borrows, exact - 1, exact)
     down = p.floor(exact)
     near = select(lt(filled(exact, 0.5), exact - down), down + 1, down)
     signed = select(eq(exact, zeros(exact)), p.copysign(zeros(exact), a / b), near)
     return select(eq(b, zeros(b)), a / b, signed)
+
+
+def _modulo(b: Array, rest: Array) -> Array:
+    """The remainder, with the sign of the divisor."""
+    if b.dtype.kind == "uint":
+        return rest
+    modulo = select(_borrows(rest, b), rest + b, rest)
+    if b.dtype.is_integer:
+        return modulo
+    return select(eq(modulo, zeros(modulo)), _moving_zero(modulo, b), modulo)
 
 
 def _moving_zero(x: Array, sign: Array) -> Array:
@@ -145,19 +156,23 @@ def floor_divide(x: Any, y: Any) -> Array:
     >>> floor_divide(-7, 2)
     Array(-4)
     """
-    return _divided(*_numbers(x, y, "floor_divide"))[0]
+    a, b = _numbers(x, y, "floor_divide")
+    return _floored(a, b, p.rem(a, b))
 
 
 @covers("remainder", "mod", ufunc=True)
 def remainder(x: Any, y: Any) -> Array:
     """x % y with the sign of y, as Python has it: x − y · (x // y)."""
-    return _divided(*_numbers(x, y, "remainder"))[1]
+    a, b = _numbers(x, y, "remainder")
+    return _modulo(b, p.rem(a, b))
 
 
 @covers("divmod", ufunc=True)
 def divmod(x: Any, y: Any) -> tuple[Array, Array]:
     """x // y and x % y."""
-    return _divided(*_numbers(x, y, "divmod"))
+    a, b = _numbers(x, y, "divmod")
+    rest = p.rem(a, b)
+    return _floored(a, b, rest), _modulo(b, rest)
 
 
 @covers("fmod", ufunc=True)
