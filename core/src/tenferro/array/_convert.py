@@ -16,12 +16,13 @@ from tenferro.array._errors import UnknownOperandError, at_user_line
 from tenferro.array._registry import FUNCTIONS, covers
 from tenferro.computegraph import UNKNOWN, ValueKey, input_key, new_leaf
 from tenferro.primitives._aval import Aval
-from tenferro.primitives._dtype import DType, bool_, complex128, float64, int64
+from tenferro.primitives._dtype import DType, bool_, complex128, float64, int64, uint64
 from tenferro.primitives._source import caller, source_text
 
 _DEFAULT: dict[type, DType] = {bool: bool_, int: int64, float: float64, complex: complex128}
 _PYTHON: dict[str, type] = {"bool": bool, "int": int, "float": float, "complex": complex}
 _SHARED_BYTES = 4096
+_TOO_LARGE = 2**63  # for int64: uint64 then, as in NumPy
 _KEPT_SCALARS = 1024
 YOUNG = 2**62
 _scalars: dict[tuple[type, Any, DType], ValueKey] = {}
@@ -70,7 +71,7 @@ def as_array(x: Any) -> Array:
         return x
     kind = type(x)
     if kind in _DEFAULT:
-        return scalar(x, _DEFAULT[kind])
+        return scalar(x, uint64 if kind is int and x >= _TOO_LARGE else _DEFAULT[kind])
     if kind is list or kind is tuple:
         return asarray(x)
     return Array(operand_key(x))
