@@ -1,4 +1,4 @@
-"""Random programs, evaluated in random pieces, give NumPy's values: whatever merges and is ordered."""
+"""Random programs, evaluated in random pieces, give the values of NumPy."""
 
 import numpy as np
 import pytest
