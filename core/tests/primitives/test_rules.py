@@ -101,11 +101,11 @@ def upside_down(x):
 
 KINKS = [
     (step, {INF: 1, -INF: 0, NAN: 0, 0.0: 0}),
-    (relu, {INF: 1, -INF: 0, NAN: 0, 0.0: 0.5, 2.0: 1}),
-    (below, {INF: 0, -INF: 1, NAN: 0, 0.0: 0.5, 2.0: 0}),
+    (relu, {INF: 1, -INF: 0, NAN: 0.5, 0.0: 0.5, 2.0: 1}),
+    (below, {INF: 0, -INF: 1, NAN: 0.5, 0.0: 0.5, 2.0: 0}),
     (p.abs, {INF: 1, -INF: -1, 0.0: 0, -2.0: -1}),
     (p.sign, {INF: 0, -INF: 0, NAN: 0, 0.0: 0, 2.0: 0}),
-    (unit, {INF: 0, -INF: 0, NAN: 0, 1.0: 0, -1.0: 0, 0.5: 1}),
+    (unit, {INF: 0, -INF: 0, NAN: 1, 1.0: 0, -1.0: 0, 0.5: 1}),
     (upside_down, {INF: 0, 0.0: 0, 1.0: 0, -1.0: 0}),
     (safe_log, {0.0: 0, 2.0: 0.5}),
     (p.sqrt, {0.0: INF}),
@@ -116,7 +116,7 @@ KINKS = [
     (lambda x: p.integer_pow(x, -2), {-2.0: 0.25}),
     (p.stop_gradient, {2.0: 0}),
     (lambda x: p.convert(p.convert(x, "i64"), "f64"), {2.5: 0}),
-    (lambda x: p.maximum(x, x), {2.0: 1}),
+    (lambda x: p.maximum(x, x), {2.0: 1, NAN: 1}),
     (lambda x: p.minimum(x, x), {2.0: 1}),
 ]
 

@@ -31,6 +31,7 @@ FAMILIES = [
     import_module(f"tenferro.primitives.{family}")
     for family in (
         "arithmetic",
+        "bitwise",
         "callback",
         "comparison",
         "complex",
@@ -38,11 +39,15 @@ FAMILIES = [
         "contraction",
         "cumulative",
         "elementwise",
+        "hyperbolic",
         "indexing",
         "reduction",
+        "rounding",
         "scattering",
         "sorting",
+        "special",
         "structural",
+        "trigonometric",
     )
 ]
 

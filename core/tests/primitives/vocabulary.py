@@ -276,18 +276,29 @@ def _contractions(dtype):
 
 
 def _analytic():
-    names = "neg abs sign square sqrt rsqrt exp log expm1 log1p sin cos tan tanh logistic"
-    return {_class_of(f): _unary(f) for f in (getattr(p, name) for name in names.split())}
+    names = (
+        "neg abs sign square sqrt rsqrt exp exp2 log log2 log10 expm1 log1p logistic is_finite "
+        "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh"
+    )
+    real = "cbrt erf erfc erfinv lgamma digamma floor ceil round"
+    return {
+        **{_class_of(f): _unary(f) for f in (getattr(p, name) for name in names.split())},
+        **{_class_of(f): _unary(f, "f64") for f in (getattr(p, name) for name in real.split())},
+    }
 
 
 def _pairs():
     numeric = {_class_of(f): _binary(f) for f in (p.add, p.sub, p.mul, p.div, p.pow, p.eq, p.ne)}
     ordered = (p.maximum, p.minimum, p.lt, p.le, p.gt, p.ge)
+    real = (p.atan2, p.hypot, p.logaddexp, p.rem, p.nextafter, p.copysign)
     logical = (p.logical_and, p.logical_or, p.logical_xor)
+    bits = (p.bitwise_and, p.bitwise_or, p.bitwise_xor, p.shift_left, p.shift_right)
     return {
         **numeric,
         **{_class_of(f): _binary(f, "f64") for f in ordered},
+        **{_class_of(f): _binary(f, "f64") for f in real},
         **{_class_of(f): _binary(f, "bool") for f in logical},
+        **{_class_of(f): _binary(f, "i32") for f in bits},
     }
 
 
@@ -303,8 +314,12 @@ def _ordered_reductions():
 def _others():
     pred = var((2, 3), "bool")
     return {
-        p.Erf: _unary(p.erf, "f64"),
+        p.Polygamma: _unary(lambda x: p.polygamma(1, x), "f64"),
+        p.Bitcast: _unary(lambda x: p.bitcast(x, "i64"), "f64"),
+        p.OptimizationBarrier: _unary(lambda x: p.optimization_barrier([x])[0])
+        + _binary(lambda x, y: p.optimization_barrier([x, y])[1]),
         p.LogicalNot: _unary(p.logical_not, "bool"),
+        p.BitwiseNot: _unary(p.bitwise_not, "i32"),
         p.IntegerPow: _unary(lambda x: p.integer_pow(x, -3)),
         p.Clamp: [(p.clamp, (var((3,)), var((3,)), var((3,))))],
         p.Select: _binary(lambda x, y: p.select(pred, x, y)),

@@ -33,6 +33,7 @@ from tenferro.primitives._primitive import Linear, Mixed, bind, bind_all, in_fro
 from tenferro.primitives._simplify import defined_by, literal
 from tenferro.primitives.comparison import eq, select
 from tenferro.primitives.constants import constant, iota, zeros_like
+from tenferro.tidu import RuleBuilder, Value
 
 
 class Reshape(Linear):
@@ -436,7 +437,7 @@ class OptimizationBarrier(Linear):
         self._set(count=integers(self, "count", (self.count,), minimum=1)[0])
 
     @property
-    def output_count(self) -> int:  # type: ignore[override]
+    def output_count(self) -> int:
         return self.count
 
     def abstract_eval(self, *xs: Aval) -> Any:
@@ -444,6 +445,18 @@ class OptimizationBarrier(Linear):
             got, need = f"{len(xs)} operands", "as many as `count`"
             raise invalid(self, "count", "operands miscounted", got=got, need=need)
         return xs[0] if self.count == 1 else xs
+
+    def jvp(
+        self,
+        rule: RuleBuilder,
+        primals_in: Sequence[Value],
+        primals_out: Sequence[Value],
+        tangents_in: Sequence[Value | None],
+    ) -> Sequence[Value | None]:
+        """The tangents behind one barrier; where none comes in, none goes out."""
+        flowing: list[Any] = [tangent for tangent in tangents_in if tangent is not None]
+        passed = iter(optimization_barrier(flowing))
+        return [None if tangent is None else next(passed) for tangent in tangents_in]
 
     def transpose_each(self, ct: Any, index: int, *xs: Handle) -> Handle | None:
         own: Handle | None = ct if self.count == 1 else ct[index]

@@ -123,7 +123,7 @@ class Atan2(Mixed):
 
 
 def _over_square(x: Handle, r: Handle) -> Handle:
-    """x/r², 0 where r is 0 (as |z|'(0) = 0) or infinite; compilers make r² of x/r/r, not of this."""
+    """x/r², 0 where r is 0 or infinite; compilers make r² of x/r/r, but not of this."""
     idle = logical_or(eq(r, zeros_like(r)), eq(r, full_like(r, inf)))
     safe = select(idle, full_like(r, 1), r)
     return (select(idle, zeros_like(x), x) / safe) * (1 / safe)
