@@ -20,8 +20,6 @@ _LATER = (
     "what products and sums cannot say is not covered; for a value that is meant as a\n"
     "             constant, call it on `np.asarray(tenferro.stop_gradient(x))`"
 )
-_POSITIONS = "the shape of the result depends on values; compute it on `np.asarray(x)`"
-_IN_PLACE = "Arrays are values: `np.where(mask, values, x)` gives the changed one"
 _VIEWS = "Arrays share no memory; `x[index]` and `np.broadcast_to` give values"
 
 # name or prefix of names -> (nearest function or None, what to do)
@@ -44,31 +42,26 @@ HINTS: dict[str, tuple[str | None, str]] = {
     "savez": (None, _FILES),
     "savez_compressed": (None, _FILES),
     "savetxt": (None, _FILES),
-    "array2string": (None, _HOST),
-    "array_repr": (None, "`repr(x)` shows the values"),
-    "array_str": (None, "`str(x)` shows the values"),
-    "copyto": ("where", _IN_PLACE),
-    "putmask": ("where", _IN_PLACE),
-    "place": ("where", _IN_PLACE),
-    "put": ("where", _IN_PLACE),
-    "fill_diagonal": ("where", _IN_PLACE),
-    "may_share_memory": (None, _VIEWS),
-    "shares_memory": (None, _VIEWS),
     "byte_bounds": (None, _VIEWS),
     "stride_tricks.as_strided": ("broadcast_to", _VIEWS),
-    "nonzero": ("where", _POSITIONS),
-    "argwhere": ("where", _POSITIONS),
     "isnat": (None, "there are no dates; convert them to numbers first"),
     "datetime_as_string": (None, "there are no dates; convert them to numbers first"),
     "busday_count": (None, "there are no dates; convert them to numbers first"),
     "busday_offset": (None, "there are no dates; convert them to numbers first"),
     "is_busday": (None, "there are no dates; convert them to numbers first"),
-    "apply_along_axis": (None, "write the function for whole arrays, or use `tenferro.vmap`"),
-    "apply_over_axes": (None, "call the reduction with a tuple of axes and `keepdims=True`"),
     "packbits": ("bitwise_and", "shift and mask with `<<`, `>>`, `&`"),
     "unpackbits": ("bitwise_and", "shift and mask with `<<`, `>>`, `&`"),
     "require": ("asarray", "an Array has no memory layout; `np.asarray(x)` gives memory"),
-    "einsum_path": ("einsum", _HOST),
+    "einsum": ("tensordot", "write the sums with `np.tensordot`, `np.matmul` and products"),
+    "einsum_path": ("tensordot", _HOST),
+    "roots": ("polyval", _LATER),
+    "polyfit": ("polyval", _LATER),
+    "poly": ("polyval", _LATER),
+    "asmatrix": ("asarray", "a matrix means something else by `*`; use arrays of rank 2 and `@`"),
+    "bmat": ("block", "a matrix means something else by `*`; use arrays of rank 2 and `@`"),
+    "common_type": ("result_type", "a dtype is asked for by `np.result_type`"),
+    "min_scalar_type": ("result_type", "the dtype is `x.dtype`; values do not change it"),
+    "isfortran": (None, "an Array has no memory layout"),
 }
 _GENERAL = (
     "`tenferro.numpy_functions()` lists what is covered; for a value that is\n"

@@ -213,3 +213,16 @@ def test_jit_gives_the_same(one):
         assert one.name in VALUES_DECIDE
     else:
         agree([(str(one), lambda: [*map(tn.asarray, got)], lambda: [*map(np.asarray, want)])])
+
+
+@pytest.mark.skipif(REDUCED, reason="both are compiled there")
+@pytest.mark.parametrize("one", [o for o in ROWS if o.name not in VALUES_DECIDE], ids=id_of)
+def test_vmap_gives_the_same_for_each(one):
+    function, first = whole_call(one)
+    second = [x * 0.9 if x.dtype.kind in "fc" else x for x in first]
+    want = attempt(lambda: [function(*map(tn.asarray, given)) for given in (first, second)])
+    if isinstance(want, Exception) or not first:
+        return
+    got = tn.vmap(function)(*[np.stack(pair) for pair in zip(first, second, strict=True)])
+    both = [np.stack([*map(np.asarray, pair)]) for pair in zip(*want, strict=True)]
+    agree([(str(one), lambda: [*map(tn.asarray, got)], lambda: both)])

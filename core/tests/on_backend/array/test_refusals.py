@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import tenferro as tn
+from tenferro.array._hints import HINTS
 
 X = tn.asarray(np.ones((2, 3)))
 Y = tn.asarray(np.ones(4))
@@ -49,6 +50,13 @@ def test_what_is_not_covered_is_named_and_never_converted(function, name):
 def test_the_nearest_covered_function_is_named():
     found = fields(lambda: np.packbits(X), tn.UnsupportedFunctionError)
     assert found["nearest"] in tn.numpy_functions()
+
+
+def test_a_hint_names_what_is_covered_for_what_is_not():
+    names = {name for name in HINTS if not name.endswith(".")}
+    nearest = {near for near, _ in HINTS.values() if near}
+    assert nearest <= set(tn.numpy_functions())
+    assert names & set(tn.numpy_functions()) == set()
 
 
 def test_functions_of_python_and_what_numpy_does_not_dispatch():
