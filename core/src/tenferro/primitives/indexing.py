@@ -110,6 +110,9 @@ class Gather(Mixed):
         elif not batched[1]:
             offset, sizes = (0, *offset), (size, *sizes)
             operation = Gather(offset, collapsed, behind(mapped), sizes, self.mode)
+        elif size == 0:  # an index vector that counts examples needs one
+            alone = self.abstract_eval(x.aval.without((0,)), indices.aval.without((0,)))
+            return constant(0, x.dtype, (0, *alone.shape))
         else:
             collapsed, mapped, sizes = (0, *collapsed), (0, *behind(mapped)), (1, *sizes)
             operation = Gather(offset, collapsed, mapped, sizes, self.mode)
@@ -196,13 +199,18 @@ class IndexedUpdate(Mixed):
     def batch(
         self, size: int, batched: Sequence[bool], x: Handle, indices: Handle, updates: Handle
     ) -> Handle:
-        """Another axis of the windows, or of the index vectors, which then count it."""
-        x, updates = in_front(x, batched[0], size), in_front(updates, batched[2], size)
-        window, inserted = behind(self.update_window_dims), behind(self.inserted_window_dims)
-        mapped = behind(self.scatter_dims_to_operand_dims)
-        if not batched[1]:
-            return bind(type(self)((0, *window), inserted, mapped, self.mode), x, indices, updates)
-        operation = type(self)(window, (0, *inserted), (0, *mapped), self.mode)
+        """Another axis of the index vectors, which then count it.
+
+        A shared index vector could serve windows that reach over all examples; but those lie
+        around the other axes, and XLA's CPU compiler (jax 0.10) mistakes them in long programs.
+        """
+        given = zip((x, indices, updates), batched, strict=True)
+        x, indices, updates = (in_front(each, is_batched, size) for each, is_batched in given)
+        if size == 0:  # an index vector that counts examples needs one
+            return x
+        inserted, mapped = self.inserted_window_dims, self.scatter_dims_to_operand_dims
+        window = behind(self.update_window_dims)
+        operation = type(self)(window, (0, *behind(inserted)), (0, *behind(mapped)), self.mode)
         return bind(operation, x, numbered(indices, size), updates)
 
 

@@ -45,22 +45,16 @@ def gather(op: Gather, x: Array, indices: Array) -> Array:
 @lowerings.register(ScatterAdd)
 def scatter_add(op: ScatterAdd, x: Array, indices: Array, updates: Array) -> Array:
     """Add windows at positions; what falls on one place accumulates."""
-    updates, dimensions = in_order(op, updates)
-    return lax.scatter_add(x, indices, updates, dimensions, mode=MODES[op.mode])
+    return lax.scatter_add(x, indices, updates, dimensions_of(op), mode=MODES[op.mode])
 
 
-def in_order(op: IndexedUpdate, updates: Array) -> tuple[Array, lax.ScatterDimensionNumbers]:
-    """The updates with the axes of their windows last, and the parameters of a scatter for them.
-
-    XLA's CPU compiler mistakes windows that lie around the other axes, in long programs.
-    """
-    batch = [d for d in range(updates.ndim) if d not in op.update_window_dims]
-    dimensions = lax.ScatterDimensionNumbers(
-        update_window_dims=tuple(range(len(batch), updates.ndim)),
+def dimensions_of(op: IndexedUpdate) -> lax.ScatterDimensionNumbers:
+    """The parameters of a scatter as jax has them."""
+    return lax.ScatterDimensionNumbers(
+        update_window_dims=op.update_window_dims,
         inserted_window_dims=op.inserted_window_dims,
         scatter_dims_to_operand_dims=op.scatter_dims_to_operand_dims,
     )
-    return lax.transpose(updates, (*batch, *op.update_window_dims)), dimensions
 
 
 @lowerings.register(Scatter)
@@ -71,17 +65,21 @@ def scatter(op: Scatter, x: Array, indices: Array, updates: Array) -> Array:
     place finds its largest number, which no order of evaluation changes, and reads that element.
     """
     mode, size = MODES[op.mode], updates.size
-    updates, dimensions = in_order(op, updates)
     if prod(indices.shape[:-1]) == 1:
-        return lax.scatter(x, indices, updates, dimensions, mode=mode)
+        return lax.scatter(x, indices, updates, dimensions_of(op), mode=mode)
     if size == 0 or x.size == 0:
         return x
+    batch = [d for d in range(updates.ndim) if d not in op.update_window_dims]
+    order = (*batch, *op.update_window_dims)
+    shape = tuple(updates.shape[d] for d in order)
     counted = lax.iota(np.int64 if size >= 2**31 else np.int32, size)
-    numbers = lax.reshape(lax.add(counted, lax.full_like(counted, 1)), updates.shape)
+    counted = lax.add(counted, lax.full_like(counted, 1))
+    numbers = lax.transpose(lax.reshape(counted, shape), np.argsort(order))
     none = lax.full(x.shape, 0, numbers.dtype)
-    last = lax.scatter_max(none, indices, numbers, dimensions, mode=mode)
-    found = _elements(lax.reshape(updates, (size,)), lax.reshape(last, (x.size, 1)))
-    return lax.select(lax.gt(last, none), lax.reshape(found, x.shape), x)
+    last = lax.scatter_max(none, indices, numbers, dimensions_of(op), mode=mode)
+    flat = lax.reshape(lax.transpose(updates, order), (size,))
+    found = lax.reshape(_elements(flat, lax.reshape(last, (x.size, 1))), x.shape)
+    return lax.select(lax.gt(last, none), found, x)
 
 
 def _elements(flat: Array, numbers: Array) -> Array:

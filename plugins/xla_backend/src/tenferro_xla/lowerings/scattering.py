@@ -9,7 +9,7 @@ from jax import Array, lax
 
 from tenferro.backend.lowering import Lowerings
 from tenferro.primitives.scattering import ScatterMax, ScatterMin, ScatterMul
-from tenferro_xla.lowerings.indexing import MODES, in_order
+from tenferro_xla.lowerings.indexing import MODES, dimensions_of
 
 lowerings = Lowerings()
 
@@ -17,19 +17,16 @@ lowerings = Lowerings()
 @lowerings.register(ScatterMul)
 def scatter_mul(op: ScatterMul, x: Array, indices: Array, updates: Array) -> Array:
     """Multiply by windows at positions."""
-    updates, dimensions = in_order(op, updates)
-    return lax.scatter_mul(x, indices, updates, dimensions, mode=MODES[op.mode])
+    return lax.scatter_mul(x, indices, updates, dimensions_of(op), mode=MODES[op.mode])
 
 
 @lowerings.register(ScatterMax)
 def scatter_max(op: ScatterMax, x: Array, indices: Array, updates: Array) -> Array:
     """Raise to windows at positions; nan wins."""
-    updates, dimensions = in_order(op, updates)
-    return lax.scatter_max(x, indices, updates, dimensions, mode=MODES[op.mode])
+    return lax.scatter_max(x, indices, updates, dimensions_of(op), mode=MODES[op.mode])
 
 
 @lowerings.register(ScatterMin)
 def scatter_min(op: ScatterMin, x: Array, indices: Array, updates: Array) -> Array:
     """Lower to windows at positions; nan wins."""
-    updates, dimensions = in_order(op, updates)
-    return lax.scatter_min(x, indices, updates, dimensions, mode=MODES[op.mode])
+    return lax.scatter_min(x, indices, updates, dimensions_of(op), mode=MODES[op.mode])
