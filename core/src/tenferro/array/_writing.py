@@ -17,7 +17,7 @@ from tenferro.primitives._source import caller, source_text
 from tenferro.primitives.comparison import select
 
 _KINDS = ("bool", "uint", "int", "float", "complex")
-CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe", "same_value")
+CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
 
 
 def may_cast(source: DType, target: DType, casting: str = "safe") -> bool:
@@ -38,8 +38,8 @@ def may_cast(source: DType, target: DType, casting: str = "safe") -> bool:
 
 def check_cast(source: DType, target: DType, casting: str, function: str, what: str) -> None:
     """Raise DTypeMismatchError if the rule does not allow the cast."""
-    if casting not in CASTINGS[:5]:
-        raise at_user_line(ValueError(f"{function}: casting is one of {CASTINGS[:5]}"))
+    if casting not in CASTINGS:
+        raise at_user_line(ValueError(f"{function}: casting is one of {CASTINGS}"))
     if may_cast(source, target, casting):
         return
     error = DTypeMismatchError.of(

@@ -14,6 +14,7 @@ from tenferro.array._broadcast import common_dtype
 from tenferro.array._convert import as_array, is_operand
 from tenferro.array._errors import at_user_line
 from tenferro.array._registry import covers
+from tenferro.array._writing import CASTINGS, may_cast
 from tenferro.primitives import DType, DTypeMismatchError, promote_dtypes
 
 _SIGNIFICAND = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}  # bits, with the first
@@ -138,22 +139,10 @@ def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
     >>> can_cast("int32", "float64"), can_cast("float64", "float32")
     (True, False)
     """
-    source, target = _dtype_of(from_), DType.of(to)
-    if casting in ("no", "equiv"):
-        return source is target
-    if casting == "unsafe":
-        return True
-    if casting not in ("safe", "same_kind"):
-        raise at_user_line(
-            ValueError(f"casting is no, equiv, safe, same_kind or unsafe, not {casting!r}")
-        )
-    is_safe = promote_dtypes(source, target) is target
-    return is_safe or (casting == "same_kind" and _rank(source) <= _rank(target))
-
-
-def _rank(dtype: DType) -> int:
-    """The place of a kind among those that NumPy casts upwards: b u i f c."""
-    return ("bool", "uint", "int", "float", "complex").index(dtype.kind)
+    if casting not in CASTINGS:
+        names = ", ".join(CASTINGS)
+        raise at_user_line(ValueError(f"casting is one of {names}, not {casting!r}"))
+    return may_cast(_dtype_of(from_), DType.of(to), casting)
 
 
 def promote_types(type1: Any, type2: Any) -> DType:
