@@ -1,113 +1,34 @@
 """tenferro: write NumPy, differentiate it to any order, run it on the backend you installed.
 
 ``import tenferro as tn``; then ``tn.grad(f)(x)`` with f written in NumPy. Nothing here imports an
-array library or looks for plugins; both wait until something is evaluated.
+array library or looks for plugins; both wait until something is evaluated. The functions on arrays
+have NumPy's names and are found by them, so that a family that nobody uses does not load.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
 from math import e, inf, nan, pi
+from typing import TYPE_CHECKING
 
 from tenferro.array import (
     Array,
     ConcretizationError,
     ImmutableArrayError,
     IndexKindError,
+    LeakedArrayError,
+    LostAssignmentError,
     OutOfBoundsError,
     TracedConversionError,
     UnknownOperandError,
+    UnsupportedAttributeError,
     UnsupportedFunctionError,
-    absolute,
-    add,
-    all,
-    any,
-    arange,
-    argmax,
-    argmin,
-    asarray,
-    astype,
-    broadcast_to,
-    clip,
-    concatenate,
-    conj,
-    copy,
-    cos,
-    divide,
-    dot,
-    equal,
-    erf,
     evaluate,
-    exp,
-    expand_dims,
-    expm1,
-    flip,
-    full,
-    full_like,
-    greater,
-    greater_equal,
-    hstack,
-    imag,
-    inner,
-    isfinite,
-    isinf,
-    isnan,
-    less,
-    less_equal,
-    log,
-    log1p,
-    logical_and,
-    logical_not,
-    logical_or,
-    logical_xor,
-    logistic,
-    matmul,
-    max,
-    maximum,
-    mean,
-    min,
-    minimum,
-    moveaxis,
-    multiply,
-    negative,
-    not_equal,
     numpy_functions,
-    ones,
-    ones_like,
-    outer,
-    positive,
-    power,
-    prod,
-    ravel,
-    real,
-    reciprocal,
-    reshape,
-    sign,
-    sin,
-    sqrt,
-    square,
-    squeeze,
-    stack,
-    std,
-    stop_gradient,
-    subtract,
-    sum,
-    swapaxes,
-    take,
-    tan,
-    tanh,
-    tensordot,
-    transpose,
-    var,
-    vdot,
-    vstack,
-    where,
-    zeros,
-    zeros_like,
 )
 from tenferro.array._namespace import ARRAY_API_VERSION as __array_api_version__
 from tenferro.array._namespace import __array_namespace_info__
-from tenferro.array._registry import FUNCTIONS
+from tenferro.array._registry import FUNCTIONS as _FUNCTIONS
 from tenferro.array.functions.data_types import (
     can_cast,
     finfo,
@@ -116,14 +37,25 @@ from tenferro.array.functions.data_types import (
     promote_types,
     result_type,
 )
+from tenferro.array.functions.elementwise import (
+    stop_gradient,
+)
 from tenferro.backend import (
     API_VERSION,
     BackendConflictError,
+    BackendError,
+    DecompositionCycleError,
     DeviceUnavailableError,
     LoweringConflictError,
+    LoweringError,
     MissingLoweringError,
     MixedBackendsError,
+    NamespaceError,
     NoBackendError,
+    PluginBlockedError,
+    PluginBrokenError,
+    PluginError,
+    PluginIncompatibleError,
     PluginWarning,
     UnknownBackendError,
     UnsupportedError,
@@ -133,15 +65,23 @@ from tenferro.backend import (
     use,
 )
 from tenferro.computegraph import (
+    DuplicateInputError,
+    GraphError,
+    OperandError,
+    SerializationError,
     TenferroError,
+    UnresolvedValueError,
 )
 from tenferro.primitives import (
+    AbstractValueError,
     Aval,
     AxisError,
     DType,
     DTypeMismatchError,
     InvalidParameterError,
+    RefusalError,
     ShapeMismatchError,
+    UnknownDTypeError,
     bfloat16,
     bool_,
     complex64,
@@ -160,8 +100,12 @@ from tenferro.primitives import (
 )
 from tenferro.tidu import (
     ADContext,
+    DifferentiationError,
+    DuplicateWrtError,
     MissingRuleError,
+    MixedFlowError,
     NotLinearError,
+    RuleResultError,
 )
 from tenferro.transforms import (
     ArgumentNumberError,
@@ -181,6 +125,7 @@ from tenferro.transforms import (
     custom_jvp,
     custom_linear,
     custom_vjp,
+    debug,
     debug_nans,
     eval_shape,
     explain,
@@ -200,199 +145,236 @@ from tenferro.transforms import (
     vmap,
 )
 
+# isort: off
+# fmt: off
+if TYPE_CHECKING:  # found by name, see __getattr__
+    from tenferro.array._convert import (
+        asarray, asarray as asanyarray, asarray as ascontiguousarray, asarray as asfortranarray,
+    )
+    from tenferro.array.functions.applying import (
+        apply_along_axis, apply_over_axes,
+    )
+    from tenferro.array.functions.arithmetic import (
+        absolute, absolute as abs, add, astype, cbrt, clip, divide, divide as true_divide, fabs,
+        float_power, maximum, minimum, multiply, negative, positive, power, power as pow,
+        reciprocal, sign, sqrt, square, subtract,
+    )
+    from tenferro.array.functions.bitwise import (
+        bitwise_and, bitwise_count, bitwise_or, bitwise_xor, gcd, invert, invert as bitwise_invert,
+        invert as bitwise_not, lcm, left_shift, left_shift as bitwise_left_shift, right_shift,
+        right_shift as bitwise_right_shift,
+    )
+    from tenferro.array.functions.broadcasting import (
+        atleast_1d, atleast_2d, atleast_3d, broadcast_arrays, broadcast_to,
+    )
+    from tenferro.array.functions.calculus import (
+        diff, ediff1d, gradient, i0, interp, trapezoid, trapezoid as trapz,
+    )
+    from tenferro.array.functions.closeness import (
+        allclose, array_equal, array_equiv, isclose, piecewise, real_if_close, select_first as
+        select,
+    )
+    from tenferro.array.functions.comparison import (
+        equal, greater, greater_equal, isfinite, isinf, isnan, less, less_equal, logical_and,
+        logical_not, logical_or, logical_xor, not_equal, where,
+    )
+    from tenferro.array.functions.complex import (
+        conj, conj as conjugate, imag, real,
+    )
+    from tenferro.array.functions.contraction import (
+        dot, inner, kron, matmul, matvec, outer, tensordot, vdot, vecdot, vecmat,
+    )
+    from tenferro.array.functions.creation import (
+        asarray_chkfinite, copy, fromfunction, full, full_like, ndim, ones, ones_like, shape, size,
+        zeros, zeros as empty, zeros_like, zeros_like as empty_like,
+    )
+    from tenferro.array.functions.cumulative import (
+        cumprod, cumsum, cumulative_prod, cumulative_sum,
+    )
+    from tenferro.array.functions.editing import (
+        delete, insert, resize, trim_zeros,
+    )
+    from tenferro.array.functions.elementwise import (
+        erf, exp, exp2, expm1, log, log10, log1p, log2, logaddexp, logaddexp2, logistic, logistic as
+        expit,
+    )
+    from tenferro.array.functions.exchange import (
+        from_dlpack,
+    )
+    from tenferro.array.functions.filtering import (
+        convolve, correlate, cross,
+    )
+    from tenferro.array.functions.floating import (
+        copysign, fmax, fmin, frexp, heaviside, iscomplex, iscomplexobj, isneginf, isposinf, isreal,
+        isrealobj, ldexp, nan_to_num, nextafter, signbit, spacing,
+    )
+    from tenferro.array.functions.histogram import (
+        bincount, histogram, histogram2d, histogram_bin_edges, histogramdd,
+    )
+    from tenferro.array.functions.hyperbolic import (
+        arccosh, arccosh as acosh, arcsinh, arcsinh as asinh, arctanh, arctanh as atanh, cosh, sinh,
+        tanh,
+    )
+    from tenferro.array.functions.indexing import (
+        take,
+    )
+    from tenferro.array.functions.joining import (
+        append, block, column_stack, dstack, hstack, vstack,
+    )
+    from tenferro.array.functions.moments import (
+        average, corrcoef, cov, mean, std, var,
+    )
+    from tenferro.array.functions.nan_functions import (
+        nanargmax, nanargmin, nancumprod, nancumsum, nanmax, nanmean, nanmedian, nanmin,
+        nanpercentile, nanprod, nanquantile, nanstd, nansum, nanvar,
+    )
+    from tenferro.array.functions.padding import (
+        pad,
+    )
+    from tenferro.array.functions.polynomial import (
+        polyadd, polyder, polydiv, polyint, polymul, polysub, polyval,
+    )
+    from tenferro.array.functions.printing import (
+        array2string, array_repr, array_str, shares_memory, shares_memory as may_share_memory,
+    )
+    from tenferro.array.functions.quantiles import (
+        median, percentile, quantile,
+    )
+    from tenferro.array.functions.ranges import (
+        arange, geomspace, indices, linspace, logspace, meshgrid,
+    )
+    from tenferro.array.functions.rearranging import (
+        flip, fliplr, flipud, repeat, roll, rot90, tile,
+    )
+    from tenferro.array.functions.reduction import (
+        all, any, argmax, argmin, count_nonzero, max, max as amax, min, min as amin, prod, ptp, sum,
+    )
+    from tenferro.array.functions.rounding import (
+        ceil, divmod, fix, floor, floor_divide, fmod, modf, remainder, remainder as mod, rint,
+        round, round as around, trunc,
+    )
+    from tenferro.array.functions.searching import (
+        argwhere, digitize, flatnonzero, nonzero, searchsorted,
+    )
+    from tenferro.array.functions.sets import (
+        intersect1d, isin, setdiff1d, setxor1d, union1d, unique, unique_all, unique_counts,
+        unique_inverse, unique_values,
+    )
+    from tenferro.array.functions.sorting import (
+        argpartition, argsort, lexsort, partition, sort, sort_complex,
+    )
+    from tenferro.array.functions.splitting import (
+        array_split, dsplit, hsplit, split, unstack, vsplit,
+    )
+    from tenferro.array.functions.structural import (
+        concatenate, concatenate as concat, expand_dims, matrix_transpose, moveaxis, ravel, reshape,
+        rollaxis, squeeze, stack, swapaxes, transpose, transpose as permute_dims,
+    )
+    from tenferro.array.functions.taking import (
+        choose, compress, diagonal, extract, ix_, ravel_multi_index, take_along_axis, unravel_index,
+    )
+    from tenferro.array.functions.triangles import (
+        diag, diag_indices, diag_indices_from, diagflat, eye, identity, mask_indices, tri, tril,
+        tril_indices, tril_indices_from, triu, triu_indices, triu_indices_from, vander,
+    )
+    from tenferro.array.functions.trigonometric import (
+        angle, arccos, arccos as acos, arcsin, arcsin as asin, arctan, arctan as atan, arctan2,
+        arctan2 as atan2, cos, degrees, degrees as rad2deg, hypot, radians, radians as deg2rad, sin,
+        sinc, tan, unwrap,
+    )
+    from tenferro.array.functions.writing import (
+        copyto, fill_diagonal, place, put, put_along_axis, putmask,
+    )
+# fmt: on
+# isort: on
+
+from tenferro.array.functions.creation import array  # in the place of the subpackage of that name
+
 bool = bool_
 newaxis = None
 
 
 def __getattr__(name: str) -> object:
-    """``__version__``, read from the metadata of the distribution when it is asked for."""
+    """A function on arrays, or ``__version__``, read from the metadata of the distribution."""
     if name == "__version__":
         return import_module("importlib.metadata").version("tenferro")
-    if name in FUNCTIONS and not name.startswith("_"):
-        return FUNCTIONS[name]
-    raise AttributeError(f"module 'tenferro' has no attribute {name!r}")
+    found = None if name.startswith("_") else _FUNCTIONS.find(name)
+    if found is None or name not in __all__:
+        raise AttributeError(f"module 'tenferro' has no attribute {name!r}")
+    globals()[name] = found
+    return found
 
 
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)
+
+
+# fmt: off
 __all__ = [
-    "API_VERSION",
-    "ADContext",
-    "ArgumentNumberError",
-    "Array",
-    "Aval",
-    "AxisError",
-    "BackendConflictError",
-    "BatchAxisError",
-    "BatchingWarning",
-    "ConcretizationError",
-    "DType",
-    "DTypeMismatchError",
-    "DeviceUnavailableError",
-    "DifferentiationInputError",
-    "FunctionExplanation",
-    "GradientCheckError",
-    "GraphOf",
-    "GraphTooLargeError",
-    "ImmutableArrayError",
-    "IndexKindError",
-    "InvalidParameterError",
-    "LoweringConflictError",
-    "MissingLoweringError",
-    "MissingRuleError",
-    "MixedBackendsError",
-    "NoBackendError",
-    "NonFiniteError",
-    "NonScalarOutputError",
-    "NotLinearError",
-    "OutOfBoundsError",
-    "PluginWarning",
-    "PrimitiveExplanation",
-    "ShapeMismatchError",
-    "TangentMismatchError",
-    "TenferroError",
-    "TracedConversionError",
-    "UnknownBackendError",
-    "UnknownOperandError",
-    "UnknownPrimitiveError",
-    "UnsupportedError",
-    "UnsupportedFunctionError",
-    "__array_api_version__",
-    "__array_namespace_info__",
-    "absolute",
-    "add",
-    "all",
-    "any",
-    "arange",
-    "argmax",
-    "argmin",
-    "asarray",
-    "astype",
-    "bfloat16",
-    "bool",
-    "bool_",
-    "broadcast_to",
-    "can_cast",
-    "check_grads",
-    "clip",
-    "complex64",
-    "complex128",
-    "concatenate",
-    "conj",
-    "copy",
-    "cos",
-    "custom_jvp",
-    "custom_linear",
-    "custom_vjp",
-    "debug_nans",
-    "divide",
-    "dot",
-    "e",
-    "equal",
-    "erf",
-    "eval_shape",
-    "evaluate",
-    "exp",
-    "expand_dims",
-    "explain",
-    "expm1",
-    "finfo",
-    "flip",
-    "float16",
-    "float32",
-    "float64",
-    "full",
-    "full_like",
-    "grad",
-    "graph_of",
-    "greater",
-    "greater_equal",
-    "hessian",
-    "host",
-    "hstack",
-    "hvp",
-    "iinfo",
-    "imag",
-    "inf",
-    "inner",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "isdtype",
-    "isfinite",
-    "isinf",
-    "isnan",
-    "jacfwd",
-    "jacobian",
-    "jacrev",
-    "jit",
-    "jvp",
-    "less",
-    "less_equal",
-    "linearize",
-    "log",
-    "log1p",
-    "logical_and",
-    "logical_not",
-    "logical_or",
-    "logical_xor",
-    "logistic",
-    "matmul",
-    "max",
-    "maximum",
-    "mean",
-    "min",
-    "minimum",
-    "moveaxis",
-    "multiply",
-    "nan",
-    "negative",
-    "newaxis",
-    "not_equal",
-    "numpy_functions",
-    "ones",
-    "ones_like",
-    "outer",
-    "pi",
-    "positive",
-    "power",
-    "prefer",
-    "prod",
-    "promote_types",
-    "ravel",
-    "real",
-    "reciprocal",
-    "reshape",
-    "result_type",
-    "set_default",
-    "sign",
-    "sin",
-    "sqrt",
-    "square",
-    "squeeze",
-    "stack",
-    "std",
-    "stop_gradient",
-    "subtract",
-    "sum",
-    "swapaxes",
-    "take",
-    "tan",
-    "tanh",
-    "tensordot",
-    "trace",
-    "transpose",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-    "use",
-    "value_and_grad",
-    "var",
-    "vdot",
-    "vjp",
-    "vmap",
-    "vstack",
-    "where",
-    "zeros",
-    "zeros_like",
+    "API_VERSION", "ADContext", "AbstractValueError", "ArgumentNumberError", "Array", "Aval",
+    "AxisError", "BackendConflictError", "BackendError", "BatchAxisError", "BatchingWarning",
+    "ConcretizationError", "DType", "DTypeMismatchError", "DecompositionCycleError",
+    "DeviceUnavailableError", "DifferentiationError", "DifferentiationInputError",
+    "DuplicateInputError", "DuplicateWrtError", "FunctionExplanation", "GradientCheckError",
+    "GraphError", "GraphOf", "GraphTooLargeError", "ImmutableArrayError", "IndexKindError",
+    "InvalidParameterError", "LeakedArrayError", "LostAssignmentError", "LoweringConflictError",
+    "LoweringError", "MissingLoweringError", "MissingRuleError", "MixedBackendsError",
+    "MixedFlowError", "NamespaceError", "NoBackendError", "NonFiniteError", "NonScalarOutputError",
+    "NotLinearError", "OperandError", "OutOfBoundsError", "PluginBlockedError", "PluginBrokenError",
+    "PluginError", "PluginIncompatibleError", "PluginWarning", "PrimitiveExplanation",
+    "RefusalError", "RuleResultError", "SerializationError", "ShapeMismatchError",
+    "TangentMismatchError", "TenferroError", "TracedConversionError", "UnknownBackendError",
+    "UnknownDTypeError", "UnknownOperandError", "UnknownPrimitiveError", "UnresolvedValueError",
+    "UnsupportedAttributeError", "UnsupportedError", "UnsupportedFunctionError",
+    "__array_api_version__", "__array_namespace_info__", "abs", "absolute", "acos", "acosh", "add",
+    "all", "allclose", "amax", "amin", "angle", "any", "append", "apply_along_axis",
+    "apply_over_axes", "arange", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2",
+    "arctanh", "argmax", "argmin", "argpartition", "argsort", "argwhere", "around", "array",
+    "array2string", "array_equal", "array_equiv", "array_repr", "array_split", "array_str",
+    "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "asin",
+    "asinh", "astype", "atan", "atan2", "atanh", "atleast_1d", "atleast_2d", "atleast_3d",
+    "average", "bfloat16", "bincount", "bitwise_and", "bitwise_count", "bitwise_invert",
+    "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
+    "block", "bool", "bool_", "broadcast_arrays", "broadcast_to", "can_cast", "cbrt", "ceil",
+    "check_grads", "choose", "clip", "column_stack", "complex64", "complex128", "compress",
+    "concat", "concatenate", "conj", "conjugate", "convolve", "copy", "copysign", "copyto",
+    "corrcoef", "correlate", "cos", "cosh", "count_nonzero", "cov", "cross", "cumprod", "cumsum",
+    "cumulative_prod", "cumulative_sum", "custom_jvp", "custom_linear", "custom_vjp", "debug",
+    "debug_nans", "deg2rad", "degrees", "delete", "diag", "diag_indices", "diag_indices_from",
+    "diagflat", "diagonal", "diff", "digitize", "divide", "divmod", "dot", "dsplit", "dstack", "e",
+    "ediff1d", "empty", "empty_like", "equal", "erf", "eval_shape", "evaluate", "exp", "exp2",
+    "expand_dims", "expit", "explain", "expm1", "extract", "eye", "fabs", "fill_diagonal", "finfo",
+    "fix", "flatnonzero", "flip", "fliplr", "flipud", "float16", "float32", "float64",
+    "float_power", "floor", "floor_divide", "fmax", "fmin", "fmod", "frexp", "from_dlpack",
+    "fromfunction", "full", "full_like", "gcd", "geomspace", "grad", "gradient", "graph_of",
+    "greater", "greater_equal", "heaviside", "hessian", "histogram", "histogram2d",
+    "histogram_bin_edges", "histogramdd", "host", "hsplit", "hstack", "hvp", "hypot", "i0",
+    "identity", "iinfo", "imag", "indices", "inf", "inner", "insert", "int8", "int16", "int32",
+    "int64", "interp", "intersect1d", "invert", "isclose", "iscomplex", "iscomplexobj", "isdtype",
+    "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf", "isreal", "isrealobj", "ix_",
+    "jacfwd", "jacobian", "jacrev", "jit", "jvp", "kron", "lcm", "ldexp", "left_shift", "less",
+    "less_equal", "lexsort", "linearize", "linspace", "log", "log1p", "log2", "log10", "logaddexp",
+    "logaddexp2", "logical_and", "logical_not", "logical_or", "logical_xor", "logistic", "logspace",
+    "mask_indices", "matmul", "matrix_transpose", "matvec", "max", "maximum", "may_share_memory",
+    "mean", "median", "meshgrid", "min", "minimum", "mod", "modf", "moveaxis", "multiply", "nan",
+    "nan_to_num", "nanargmax", "nanargmin", "nancumprod", "nancumsum", "nanmax", "nanmean",
+    "nanmedian", "nanmin", "nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum", "nanvar",
+    "ndim", "negative", "newaxis", "nextafter", "nonzero", "not_equal", "numpy_functions", "ones",
+    "ones_like", "outer", "pad", "partition", "percentile", "permute_dims", "pi", "piecewise",
+    "place", "polyadd", "polyder", "polydiv", "polyint", "polymul", "polysub", "polyval",
+    "positive", "pow", "power", "prefer", "prod", "promote_types", "ptp", "put", "put_along_axis",
+    "putmask", "quantile", "rad2deg", "radians", "ravel", "ravel_multi_index", "real",
+    "real_if_close", "reciprocal", "remainder", "repeat", "reshape", "resize", "result_type",
+    "right_shift", "rint", "roll", "rollaxis", "rot90", "round", "searchsorted", "select",
+    "set_default", "setdiff1d", "setxor1d", "shape", "shares_memory", "sign", "signbit", "sin",
+    "sinc", "sinh", "size", "sort", "sort_complex", "spacing", "split", "sqrt", "square", "squeeze",
+    "stack", "std", "stop_gradient", "subtract", "sum", "swapaxes", "take", "take_along_axis",
+    "tan", "tanh", "tensordot", "tile", "trace", "transpose", "trapezoid", "trapz", "tri", "tril",
+    "tril_indices", "tril_indices_from", "trim_zeros", "triu", "triu_indices", "triu_indices_from",
+    "true_divide", "trunc", "uint8", "uint16", "uint32", "uint64", "union1d", "unique",
+    "unique_all", "unique_counts", "unique_inverse", "unique_values", "unravel_index", "unstack",
+    "unwrap", "use", "value_and_grad", "vander", "var", "vdot", "vecdot", "vecmat", "vjp", "vmap",
+    "vsplit", "vstack", "where", "zeros", "zeros_like",
 ]
+# fmt: on

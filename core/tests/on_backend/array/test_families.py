@@ -20,8 +20,8 @@ assert not late()
     "question",
     [
         "assert callable(tn.quantile)",
-        "assert 'quantile' in tn.array._registry.FUNCTIONS",
-        "assert 'quantile' in list(tn.array._registry.FUNCTIONS)",
+        "assert 'quantile' in __import__('tenferro.array._registry', fromlist=['x']).FUNCTIONS",
+        "assert 'quantile' in list(__import__('tenferro.array._registry', fromlist=['x']).FUNCTIONS)",
         "assert not hasattr(tn, 'no_such_name')",
         "import numpy as np; assert np.quantile(tn.asarray(1.0), 0.5).shape == ()",
     ],
