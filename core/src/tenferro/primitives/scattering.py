@@ -13,7 +13,7 @@ from tenferro.primitives._dtype import int64
 from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import bind
 from tenferro.primitives._recurrence import earlier, recurrence
-from tenferro.primitives.comparison import eq, gt, logical_not, lt, select
+from tenferro.primitives.comparison import eq, gt, logical_and, logical_not, lt, select
 from tenferro.primitives.complex import conj
 from tenferro.primitives.constants import constant, full_like, iota, zeros_like
 from tenferro.primitives.indexing import IndexedUpdate, ScatterAdd, scatter_add, take_along_axis
@@ -43,7 +43,8 @@ class ScatterMul(IndexedUpdate):
         factors, tangents = (
             take_along_axis(reshape(each, order.shape), order, 0) for each in (updates, du)
         )
-        joins = eq(places, earlier(places, 1, 0, False, -1))
+        same = eq(places, earlier(places, 1, 0, False, -1))
+        joins = logical_and(same, gt(places, zeros_like(places)))
         products = recurrence(factors, select(joins, zeros_like(factors), factors), 0, joins=joins)
         before = select(joins, earlier(products, 1, 0, False, 1), full_like(factors, 1))
         found = recurrence(factors, before * tangents, 0, joins=joins)
