@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from against_numpy import quietly, sample
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import tenferro as tn
@@ -37,7 +37,9 @@ def test_reductions_over_any_axes(name, shape, keep, data):
     axes = data.draw(st.none() | AXES.filter(lambda a: max(a) <= len(shape)))
     x, function = sample("float64", shape), getattr(np, name)
     keywords = {"axis": axes, "keepdims": keep}
-    same(outcome(function, tn.asarray(x), **keywords), outcome(function, x, **keywords))
+    theirs = outcome(function, x, **keywords)
+    assume(theirs is not None or x.size)  # NumPy's median stumbles over its own reshape of nothing
+    same(outcome(function, tn.asarray(x), **keywords), theirs)
 
 
 @pytest.mark.parametrize("name", SINGLE)
