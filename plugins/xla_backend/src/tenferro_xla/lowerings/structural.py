@@ -93,4 +93,4 @@ def bitcast(op: Bitcast, x: Array) -> Array:
 @lowerings.register(OptimizationBarrier)
 def optimization_barrier(op: OptimizationBarrier, *xs: Array) -> Any:
     """Keep the compiler from moving work across."""
-    return lax.optimization_barrier(xs if op.count > 1 else xs[0])
+    return lax.optimization_barrier(xs if op.count > 1 else xs[0])  # type: ignore[no-untyped-call]
