@@ -261,8 +261,9 @@ def _cumulative(fold: Callable[[list[Any]], Any]) -> Callable[..., Tensor]:
         axis = params["axis"]
 
         def entry(index: Index) -> Any:
-            last = range(index[axis], x.shape[axis]) if params["reverse"] else range(index[axis] + 1)
-            return fold([x[(*index[:axis], k, *index[axis + 1 :])] for k in last])
+            at = index[axis]
+            reach = range(at, x.shape[axis]) if params["reverse"] else range(at + 1)
+            return fold([x[(*index[:axis], k, *index[axis + 1 :])] for k in reach])
 
         return Tensor.make(x.shape, entry)
 
@@ -285,11 +286,11 @@ def _sort(params: Params, x: Tensor) -> Tensor:
 
 def _searchsorted(params: Params, rows: Tensor, values: Tensor) -> Tensor:
     batch = len(rows.shape) - 1
-    counts = (lambda a, v: a < v) if params["side"] == "left" else (lambda a, v: a <= v)
 
     def entry(index: Index) -> int:
         row = [rows[(*index[:batch], k)] for k in range(rows.shape[-1])]
-        return sum(counts(a, values[index]) for a in row)
+        value, is_left = values[index], params["side"] == "left"
+        return sum(1 for a in row if a < value or (a == value and not is_left))
 
     return Tensor.make(values.shape, entry)
 

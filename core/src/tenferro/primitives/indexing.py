@@ -461,9 +461,7 @@ def scatter(
     return bind(operation, x, indices, updates)
 
 
-def take_along_axis(
-    x: Handle, positions: Handle, axis: int, *, mode: str = "promise_in_bounds"
-) -> Handle:
+def take_along_axis(x: H, positions: H, axis: int, *, mode: str = "promise_in_bounds") -> H:
     """Collect elements along one axis from the positions that an array of x's rank holds.
 
     x: [*s]   positions: int[s with any size along axis]   →   y: as positions
@@ -477,7 +475,8 @@ def take_along_axis(
     """
     if positions.size == 0:  # a gather of single elements needs one
         longer = [positions.shape[d] - n for d, n in enumerate(x.shape)]
-        return pad(x, constant(0, x.dtype), [0] * x.ndim, longer, [0] * x.ndim)
+        empty = pad(x, constant(0, x.dtype), [0] * x.ndim, longer, [0] * x.ndim)
+        return empty  # type: ignore[return-value]
     order = [*(d for d in range(x.ndim) if d != axis), axis]
     rows = [prod(x.shape[d] for d in order[:-1]), x.shape[axis]]
     picked = transpose(positions, order)
@@ -492,7 +491,8 @@ def take_along_axis(
         mode=mode,
     )
     back = sorted(range(x.ndim), key=order.__getitem__)
-    return transpose(reshape(found, picked.shape), back)
+    y = transpose(reshape(found, picked.shape), back)
+    return y  # type: ignore[return-value]
 
 
 def dynamic_slice(x: Handle, starts: Sequence[Handle | int], sizes: Sequence[int]) -> Handle:
