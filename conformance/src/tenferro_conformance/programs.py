@@ -15,8 +15,8 @@ from tenferro_conformance.case import Case
 from tenferro_conformance.engine import Recorder, double_transpose, jvp, operation_of, vjp
 
 __all__ = [
-    "adjoint", "batched_adjoint", "batched_value", "decomposed", "derivatives", "linearity", "modes",
-    "transposed_twice", "value",
+    "adjoint", "batched_adjoint", "batched_value", "decomposed", "derivatives", "linearity",
+    "modes", "transposed_twice", "value",
 ]  # fmt: skip
 
 

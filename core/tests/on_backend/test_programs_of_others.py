@@ -1,4 +1,4 @@
-"""Functions that SciPy wrote for its own tests, in plain NumPy, run unchanged under every transform.
+"""Functions that SciPy wrote for its own tests, in plain NumPy, run unchanged here.
 
 They are imported from the installed SciPy. References: their partial derivatives by mpmath at 40
 digits, where they take its numbers; five-point differences everywhere.

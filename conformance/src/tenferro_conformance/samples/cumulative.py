@@ -124,12 +124,8 @@ def _extremum(name: str, value: list[float], tied: list[float], back: list[float
     )  # fmt: skip
 
 
-CUMMAX = _extremum(
-    "cummax", [2.0, 1.0, inf, inf], [2.0, 2.0, 3.0, 3.0], [3.0, 4.0, 4.0, 8.0]
-)
-CUMMIN = _extremum(
-    "cummin", [0.0, 1.0, 1.0, -inf], [2.0, 16.0, 16.0, 12.0], [12.0, 12.0, 8.0, 8.0]
-)
+CUMMAX = _extremum("cummax", [2.0, 1.0, inf, inf], [2.0, 2.0, 3.0, 3.0], [3.0, 4.0, 4.0, 8.0])
+CUMMIN = _extremum("cummin", [0.0, 1.0, 1.0, -inf], [2.0, 16.0, 16.0, 12.0], [12.0, 12.0, 8.0, 8.0])
 
 _C_NONE = "an element -inf has no share in the derivative"
 CUMLOGSUMEXP = table(

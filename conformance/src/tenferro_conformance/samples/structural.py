@@ -278,10 +278,7 @@ STOP_GRADIENT = table(
 )  # fmt: skip
 
 
-
-def _pattern(
-    edge: str, value: Any, dtype: str, target: str, expected: Any, **more: Any
-) -> Row:
+def _pattern(edge: str, value: Any, dtype: str, target: str, expected: Any, **more: Any) -> Row:
     return Row(edge=edge, inputs=(value,), dtypes=(dtype,), params={"dtype": target}, out=target,
                expected=expected, **more)  # fmt: skip
 

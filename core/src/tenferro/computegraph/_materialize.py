@@ -154,7 +154,8 @@ def flatten(
 
 def narrowed(definition: Definition | None) -> Definition | None:
     """A definition with nothing that its value does not need: of a transparent operation, the
-    input that comes out again."""
+    input that comes out again.
+    """
     if definition is None or not definition[0].transparent:
         return definition
     return (definition[0], definition[1], 0, definition[3 + definition[2]])

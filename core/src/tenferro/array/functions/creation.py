@@ -29,7 +29,7 @@ def _filled(value: int, shape: Any, dtype: Any, device: Any) -> Array:
 
 
 def on_device(x: Array, device: Any) -> Array:
-    """The array where ``device=`` says; what is made on "cpu", as if nothing was said, where used."""
+    """The array where ``device=`` says; made on "cpu", as if nothing was said, it is where used."""
     return x if device in (None, "cpu") else FUNCTIONS["__to_device__"](x, device)
 
 
