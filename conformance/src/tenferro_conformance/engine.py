@@ -178,19 +178,14 @@ class Recorder:
 
 @dataclass
 class Batch:
-    """Several recorded programs as one executable with its operands and results."""
+    """Operands and results of several recorded programs that ran as one, twice.
 
-    executable: Executable
+    The executable is gone: a compiled program holds memory that a process has only so much of.
+    """
+
     operands: list[Any]
     results: Sequence[Any]
-
-    second: Sequence[Any] | None = None
-
-    def again(self) -> Sequence[Any]:
-        """The results of another run on the same operands."""
-        if self.second is None:
-            self.second = self.executable(*self.operands)
-        return self.second
+    second: Sequence[Any]
 
 
 @dataclass
@@ -281,7 +276,7 @@ class Outcome:
 
     def rerun(self) -> list[Any]:
         """The operands of this case's results, of another run on the same operands."""
-        return [self.batch.again()[place] for place in self.places.values() if place is not None]
+        return [self.batch.second[place] for place in self.places.values() if place is not None]
 
     @property
     def override(self) -> Tol | None:
@@ -386,7 +381,7 @@ class Session:
             self.backend.asoperand(a, aval)
             for a, aval in zip([*arrays, *known], program.input_avals, strict=True)
         ]
-        return Batch(executable, operands, executable(*operands))
+        return Batch(operands, executable(*operands), executable(*operands))
 
     def program_of(
         self, inputs: Sequence[ValueKey], outputs: Sequence[ValueKey]

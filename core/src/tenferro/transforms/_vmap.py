@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from tenferro.array import Array
 from tenferro.array._array import SCALARS
-from tenferro.array._convert import aval_of_operand, borrowing
+from tenferro.array._convert import aval_of_operand, is_operand
 from tenferro.array._errors import at_user_line
 from tenferro.computegraph import ValueKey, new_leaf
 from tenferro.primitives import Handle, transpose
@@ -23,7 +23,7 @@ from tenferro.transforms import _tree
 from tenferro.transforms._batch import batch
 from tenferro.transforms._effects import collecting, perform
 from tenferro.transforms._errors import BatchAxisError
-from tenferro.transforms._record import Loans, Name, borrow, make_known, parameter_names
+from tenferro.transforms._record import Loans, Name, has_dtype, make_known, parameter_names
 from tenferro.transforms._settle import key_of, settle
 
 _SCALARS = frozenset(SCALARS)
@@ -85,7 +85,6 @@ class _Call:
         self._loans = loans
         self._trace = Trace(sealed="vmap")
         self._leaves: list[_Mapped] = []
-        self._borrowed: dict[int, ValueKey] = {}
         self._plain = True
 
     def run(
@@ -99,7 +98,7 @@ class _Call:
         named = {name: self._examples(arg, name, 0) for name, arg in kwargs.items()}
         size = self._joint_size()
         try:
-            with borrowing(self._borrowed), collecting() as effects:
+            with collecting() as effects:
                 result = self._function(*examples, **named)
         finally:
             self._trace.open = False
@@ -126,9 +125,6 @@ class _Call:
 
     def _examples(self, arg: Any, name: str, axes: Any) -> Any:
         """The argument with placeholders in the places of its mapped leaves."""
-        if axes is None:
-            self._plain = borrow(arg, name, self._borrowed, self._loans) and self._plain
-            return arg
         leaves, spec = _tree.flatten(arg)
         entries = _prefix(axes, arg, "in_axes")
         rows = zip(leaves, entries, _tree.paths(arg, name), strict=True)
@@ -136,8 +132,7 @@ class _Call:
 
     def _example(self, leaf: Any, axis: int | None, name: str) -> Any:
         if axis is None:
-            self._plain = borrow(leaf, name, self._borrowed, self._loans) and self._plain
-            return leaf
+            return self._shared(leaf, name)
         whole = self._batch(leaf, name)
         if not -whole.ndim <= axis < whole.ndim:
             raise _wrong_axis(name, whole, axis)
@@ -146,6 +141,18 @@ class _Call:
         example = pinned_leaf(label, whole.aval.without((along,)), self._trace)
         self._leaves.append(_Mapped(name, whole, along, example))
         return Array(example)
+
+    def _shared(self, leaf: Any, name: str) -> Any:
+        """A leaf that all examples see; an array as an Array, so that an example may index it."""
+        if isinstance(leaf, Array):
+            self._plain = False
+            make_known(leaf)
+            return Array(leaf.key, leaf.flow)
+        if not is_operand(leaf) or not has_dtype(leaf):
+            return leaf
+        key = new_leaf(Name(name, self._trace.id.serial), aval_of_operand(leaf))
+        self._loans.lend(key, leaf)
+        return Array(key)
 
     def _batch(self, leaf: Any, name: str) -> Handle:
         """The value of a mapped leaf for all examples."""

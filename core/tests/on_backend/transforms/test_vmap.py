@@ -130,6 +130,12 @@ def test_keyword_arguments_are_mapped_along_axis_0():
     np.testing.assert_allclose(tn.vmap(lambda r, w: r * w)(X, w=X), X * X)
 
 
+def test_an_example_may_index_what_is_shared():
+    """X[i] with X shared and i of the example"""
+    got = tn.vmap(lambda x, i: x[i], in_axes=(None, 0))(X, np.array([2, 0]))
+    np.testing.assert_allclose(got, X[[2, 0]])
+
+
 def test_arrays_and_operands():
     """NumPy in, NumPy out; an Array among the arguments gives Arrays"""
     assert type(tn.vmap(lambda r: r * 2)(X)) is np.ndarray
