@@ -1,6 +1,7 @@
 """Dtypes: singletons, names, and the promotion of the Array API with NumPy's mixed kinds."""
 
 import pickle
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -161,6 +162,95 @@ def test_unknown_dtypes_are_refused(named):
     with pytest.raises(UnknownDTypeError) as error:
         DType.of(named)
     assert error.value.value is named
+
+
+ORDERS = ("<", ">") if sys.byteorder == "little" else (">", "<")
+SPELLINGS = [
+    *"b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16".split(),
+    *"? b h i l q B H I L Q e f d F D p P".split(),
+    *"bool int float complex uint bool_ int_ intp uintp byte short intc long longlong".split(),
+    *"ubyte ushort uintc ulong ulonglong half single double csingle cdouble".split(),
+    *"int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split(),
+    *"complex64 complex128 =f8 |f8 |b1 =? <i1 >i1 <u1 >u1 <? >?".split(),
+    *[ORDERS[0] + code for code in "i8 f4 c16 d l Q".split()],
+]
+OURS = {"i16": "int16", "i32": "int32", "i64": "int64", "u16": "uint16", "u32": "uint32"}
+OURS |= {"u64": "uint64", "f16": "float16", "bf16": "bfloat16", "f32": "float32"}
+OURS |= {"f64": "float64", "c64": "complex64", "c128": "complex128"}
+
+
+@pytest.mark.parametrize("text", SPELLINGS)
+def test_strings_mean_what_they_mean_in_numpy(text):
+    """A letter with a number counts bytes: i8 is int64"""
+    numpy = pytest.importorskip("numpy")
+    assert DType.of(text).name == numpy.dtype(text).name
+    assert DType.of(numpy.dtype(text)) is DType.of(text)
+    assert DType.of(numpy.dtype(text).type) is DType.of(text)
+
+
+@pytest.mark.parametrize("text, name", OURS.items())
+def test_short_forms_as_avals_print_them(text, name):
+    """What NumPy leaves free is read as it is printed"""
+    assert DType.of(text).name == name
+    assert DType.of(text).short == text
+
+
+def test_one_byte_is_printed_in_bits_and_not_read_so():
+    assert str(p.Aval((2,), "int8")) == "i8[2]"
+    assert DType.of("i8") is p.int64
+    assert DType.of("u8") is p.uint64
+
+
+@pytest.mark.parametrize("named", ["<float64", "=half", "<<f8", "f3", "i3", "c4", "b2", "<", "S8"])
+def test_what_numpy_refuses_is_refused(named):
+    """An order of bytes goes before a code, and only one"""
+    with pytest.raises(UnknownDTypeError, match="NumPy's spellings"):
+        DType.of(named)
+
+
+def test_letters_are_spellings_only_as_strings():
+    """A class or an object that happens to be called ``d`` is no dtype"""
+    for named in (type("d", (), {}), SimpleNamespace(name="f8")):
+        with pytest.raises(UnknownDTypeError):
+            DType.of(named)
+
+
+@pytest.mark.parametrize("code, name", [("f8", "float64"), ("i2", "int16"), ("D", "complex128")])
+def test_the_other_order_of_bytes_is_refused_with_the_remedy(code, name):
+    """The error names the dtype, what to write, and the user's line"""
+    swapped = SimpleNamespace(name=name, isnative=False)
+    for named in (ORDERS[1] + code, swapped, SimpleNamespace(dtype=swapped)):
+        with pytest.raises(UnknownDTypeError) as error:
+            DType.of(named)
+        assert error.value.value is named
+        assert error.value.need == f"{name} in the order of this machine"
+        assert 'hint       `x.astype(x.dtype.newbyteorder("="))`' in str(error.value)
+        assert "test_dtype.py" in error.value.__notes__[0]
+
+
+def test_kinds_are_the_letters_of_numpy():
+    """x.dtype.kind == 'f' asks what it asks of NumPy; bfloat16 is a float"""
+    numpy = pytest.importorskip("numpy")
+    for text in SPELLINGS:
+        assert DType.of(text).kind == numpy.dtype(text).kind
+        assert DType.of(text).itemsize == numpy.dtype(text).itemsize
+    assert (p.bfloat16.kind, p.bfloat16.itemsize) == ("f", 2)
+
+
+def test_categories_are_words():
+    found = {dtype.name: dtype.category for dtype in map(DType.of, OURS)}
+    assert found.pop("bfloat16") == "float"
+    assert all(name.startswith(category) for name, category in found.items())
+    assert p.bool_.category == "bool"
+
+
+def test_dtypes_are_equal_to_what_names_them():
+    """Other things are unequal, without an error"""
+    assert p.int64 == "i8"
+    assert p.int8 != "i8"
+    assert p.float64 != ORDERS[1] + "f8"
+    assert p.float64 != "nothing"
+    assert p.float64 != None  # noqa: E711
 
 
 def test_dtypes_are_singletons():

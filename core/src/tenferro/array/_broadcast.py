@@ -165,7 +165,7 @@ def _joint_dtype(x: Array, y: Array) -> DType:
         return a
     x_weak, y_weak = is_weak(x), is_weak(y)
     if x_weak is not y_weak:
-        return promote(b, _KINDS[a.kind]) if x_weak else promote(a, _KINDS[b.kind])
+        return promote(b, _KINDS[a.category]) if x_weak else promote(a, _KINDS[b.category])
     return promote_dtypes(a, b)
 
 
@@ -197,7 +197,7 @@ def together(function: str, *xs: Any) -> list[Array]:
 def common_dtype(xs: Sequence[Any]) -> DType:
     """The promoted dtype of Arrays and Python scalars; these are weak unless all are."""
     strong = [x.dtype for x in xs if not _is_weak(x)]
-    values = [_KINDS[x.dtype.kind] if isinstance(x, Array) else x for x in xs if _is_weak(x)]
+    values = [_KINDS[x.dtype.category] if isinstance(x, Array) else x for x in xs if _is_weak(x)]
     dtype = strong[0] if strong else as_array(values[0]).dtype
     for other in strong[1:]:
         dtype = promote_dtypes(dtype, other)

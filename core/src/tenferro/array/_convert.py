@@ -115,7 +115,7 @@ def snapshot(x: Any) -> Any:
 def _check_range(value: bool | int | float | complex, dtype: DType) -> None:
     if not dtype.is_integer or type(value) is not int:
         return
-    low = 0 if dtype.kind == "uint" else -(2 ** (dtype.bits - 1))
+    low = 0 if dtype.category == "uint" else -(2 ** (dtype.bits - 1))
     if not low <= value < low + 2**dtype.bits:
         error = OverflowError(f"the Python integer {value} does not fit into {dtype}")
         raise at_user_line(error)
@@ -141,7 +141,7 @@ def aval_of_operand(x: Any) -> Aval:
     if type(x) not in _plain:
         _check_class(x)
     dtype = getattr(x, "dtype", None)
-    if dtype is None or not hasattr(x, "shape"):
+    if dtype is None or not hasattr(x, "shape") or isinstance(x, type):
         raise UnknownOperandError(
             f"cannot make an array of {type(x).__name__}\n"
             f"  got        {str(x)[:60]!r}\n"
@@ -243,9 +243,9 @@ def weak_kind(x: Any) -> type | None:
     kind = type(x)
     if kind in _DEFAULT:
         return kind
-    return _PYTHON[x.dtype.kind] if isinstance(x, Array) and is_weak(x) else None
+    return _PYTHON[x.dtype.category] if isinstance(x, Array) and is_weak(x) else None
 
 
 def is_operand(x: Any) -> bool:
-    """Whether x is an array of some library or a scalar of NumPy."""
-    return hasattr(x, "dtype") and hasattr(x, "shape") and not isinstance(x, Array)
+    """Whether x is an array of some library or a scalar of NumPy; their classes are not."""
+    return hasattr(x, "dtype") and hasattr(x, "shape") and not isinstance(x, (Array, type))

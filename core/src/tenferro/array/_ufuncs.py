@@ -128,7 +128,7 @@ def _kind_of(x: Any) -> Any:
         kind: Any = type(x)
     else:
         found = as_array(x)
-        kind = _PYTHON[found.dtype.kind] if is_weak(found) else found.dtype.dtype
+        kind = _PYTHON[found.dtype.category] if is_weak(found) else found.dtype.dtype
     return as_array(True).dtype.dtype if kind is bool else kind
 
 

@@ -33,7 +33,7 @@ def may_cast(source: DType, target: DType, casting: str = "safe") -> bool:
         return True
     if promote_dtypes(source, target) is target:
         return True
-    return casting == "same_kind" and _KINDS.index(source.kind) <= _KINDS.index(target.kind)
+    return casting == "same_kind" and _KINDS.index(source.category) <= _KINDS.index(target.category)
 
 
 def check_cast(source: DType, target: DType, casting: str, function: str, what: str) -> None:

@@ -35,7 +35,7 @@ KINDS = {
 def of_kind(op: Operation, kind: str, *avals: Aval) -> Aval:
     """The first aval, after all are found to be of the kind, one of ``KINDS``."""
     for aval in avals:
-        if aval.dtype.kind not in KINDS[kind]:
+        if aval.dtype.category not in KINDS[kind]:
             raise DTypeMismatchError.of(
                 op.name,
                 f"not defined for {aval.dtype}",

@@ -3,7 +3,8 @@
 Promotion is the Array API's (2024.12) within a kind and NumPy's between kinds; a Python scalar is
 weak: it decides the kind, never the precision. Nothing here is applied by the primitives, which
 are strict; the user-level functions of ``tenferro.array`` call ``promote``. NumPy's dtypes are
-recognized by name, so that NumPy is not imported. Read next: ``_aval.py``.
+recognized by name, so that NumPy is not imported. A string means what it means in NumPy; only what
+NumPy leaves free is ours. Read next: ``_dtype_names.py``, ``_aval.py``.
 """
 
 from __future__ import annotations
@@ -12,11 +13,20 @@ import sys
 from functools import cache
 from typing import Any, Final
 
+from tenferro.primitives._dtype_names import is_swapped, name_of_class, name_of_spelling
 from tenferro.primitives._errors import UnknownDTypeError
+from tenferro.primitives._source import caller, source_text
 
 _by_name: dict[str, DType] = {}
 _PYTHON_TYPES: Final = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
-_KINDS: Final = ("bool", "uint", "int", "float", "complex")  # by what holds what
+_CATEGORIES: Final = ("bool", "uint", "int", "float", "complex")  # by what holds what
+_LETTERS: Final = {"bool": "b", "uint": "u", "int": "i", "float": "f", "complex": "c"}
+_NATIVE: Final = 'x.astype(x.dtype.newbyteorder("="))'
+_ACCEPTED: Final = (
+    "bool, int8 … int64, uint8 … uint64, float16 … float64, bfloat16, complex64, complex128;\n"
+    "             NumPy's spellings (f8, <i4, d, single), dtypes and scalar types of these;\n"
+    "             short forms (f64, bf16, c128); Python's bool, int, float, complex"
+)
 
 
 class DType:
@@ -24,12 +34,15 @@ class DType:
 
     >>> DType.of("float64"), DType.of(complex).real_dtype, DType.of("f32").complex_dtype
     (float64, float64, complex64)
-    >>> float32.is_inexact, float32.itemsize, int32.kind
-    (True, 4, 'int')
+    >>> DType.of("f8"), DType.of("<i4"), DType.of("i8")  # bytes, as in NumPy
+    (float64, int32, int64)
+    >>> float32.is_inexact, float32.itemsize, int32.kind, int32.category
+    (True, 4, 'i', 'int')
     """
 
     __slots__ = (
         "bits",
+        "category",
         "complex_dtype",
         "is_bool",
         "is_complex",
@@ -46,7 +59,8 @@ class DType:
 
     name: str
     short: str
-    kind: str
+    kind: str  # NumPy's letter: b, i, u, f or c
+    category: str  # bool, int, uint, float or complex
     bits: int
     itemsize: int
     is_bool: bool
@@ -65,14 +79,12 @@ class DType:
     def of(x: object) -> DType:
         """The dtype named by a DType, a string, a NumPy dtype or scalar type, a Python type.
 
-        Raises UnknownDTypeError: if nothing in tenferro has that name.
+        Raises UnknownDTypeError: if nothing in tenferro has that name, or if the bytes of the
+        elements are in the order of another machine.
         """
-        if type(x) is DType:
-            return x
-        found = _by_name.get(_dtype_name(x))
+        found = _find(x)
         if found is None:
-            need = "one of bool, int8, …, complex128, or a NumPy or Python type of that name"
-            raise UnknownDTypeError.of("dtype", "no such dtype", got=repr(x), need=need, value=x)
+            raise _unknown(x)
         return found
 
     @property
@@ -95,10 +107,8 @@ class DType:
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
-        try:
-            return DType.of(other) is self  # so that `x.dtype == np.float64` says what is meant
-        except UnknownDTypeError:
-            return NotImplemented
+        found = _find(other)  # so that `x.dtype == np.float64` says what is meant
+        return NotImplemented if found is None else found is self
 
     __hash__ = object.__hash__
 
@@ -106,37 +116,62 @@ class DType:
         return DType.of, (self.name,)
 
 
-def _dtype_name(x: Any) -> str:
-    """The name that ``x`` has for a dtype; empty if it has none."""
-    if isinstance(x, str):
+def _find(x: object) -> DType | None:
+    """The dtype that something names in the byte order of this machine."""
+    if type(x) is DType:
         return x
+    return None if is_swapped(x) else _by_name.get(_dtype_name(x))
+
+
+def _dtype_name(x: Any) -> str:
+    """The name that ``x`` has for a dtype, of either byte order; it may be no dtype's name."""
+    if isinstance(x, str):
+        return x if x in _by_name else name_of_spelling(x)
     if isinstance(x, type):
-        return _PYTHON_TYPES.get(x, x.__name__)
+        return _PYTHON_TYPES.get(x) or name_of_class(x.__name__)
     x = getattr(x, "dtype", x)  # jax names its dtypes by callables that have one
-    name = getattr(x, "name", "") if getattr(x, "isnative", True) else ""
+    name = getattr(x, "name", "")
     return name if isinstance(name, str) else ""
 
 
-def _new(kind: str, name: str, short: str, bits: int, smallest_normal: float = 0.0) -> DType:
+def _unknown(x: object) -> UnknownDTypeError:
+    """The error about what names no dtype, with the user's line."""
+    found = _by_name.get(_dtype_name(x))
+    if found is None:
+        fact, need, hint = "no such dtype", _ACCEPTED, ""
+    else:
+        fact = "the bytes of the elements are in the order of another machine"
+        need, hint = f"{found} in the order of this machine", f"`{_NATIVE}`"
+    error = UnknownDTypeError.of("dtype", fact, got=repr(x), need=need, hint=hint, value=x)
+    line = source_text(caller())
+    if line is not None:
+        error.add_note(f"  from       {line}")
+    return error
+
+
+def _new(category: str, name: str, short: str, bits: int, smallest_normal: float = 0.0) -> DType:
     dtype = object.__new__(DType)
     values: dict[str, object] = {
-        "kind": kind,
+        "kind": _LETTERS[category],
+        "category": category,
         "name": name,
         "short": short,
         "bits": bits,
         "itemsize": max(bits // 8, 1),
-        "is_bool": kind == "bool",
-        "is_integer": kind in ("int", "uint"),
-        "is_float": kind == "float",
-        "is_complex": kind == "complex",
-        "is_inexact": kind in ("float", "complex"),
+        "is_bool": category == "bool",
+        "is_integer": category in ("int", "uint"),
+        "is_float": category == "float",
+        "is_complex": category == "complex",
+        "is_inexact": category in ("float", "complex"),
         "real_dtype": dtype,
         "complex_dtype": dtype,
         "smallest_normal": smallest_normal,
     }
     for attribute, value in values.items():
         object.__setattr__(dtype, attribute, value)
-    _by_name[name] = _by_name[short] = dtype
+    _by_name[name] = dtype
+    if short not in ("i8", "u8"):  # eight bytes in NumPy: printed here, not read
+        _by_name[short] = dtype
     return dtype
 
 
@@ -170,9 +205,9 @@ def _promote(a: DType, b: DType) -> DType:
     """The smallest dtype that holds both, as NumPy has it; ``a`` is of the lower kind."""
     if a is b or a.is_bool:
         return b
-    if a.kind == b.kind:
+    if a.category == b.category:
         return _wider(a, b)
-    if b.kind == "int":  # a is unsigned: the next wider signed type, which int64 is the last of
+    if b.category == "int":  # a is unsigned: the next wider signed type, which int64 is the last of
         bits = max(2 * a.bits, b.bits)
         return float64 if bits > 64 else _by_name[f"int{bits}"]
     if a.is_integer:
@@ -215,7 +250,8 @@ def promote(a: _Promotable, b: _Promotable) -> DType:
 
 def promote_dtypes(a: DType, b: DType) -> DType:
     """``promote`` for two dtypes."""
-    return _promote(a, b) if _KINDS.index(a.kind) <= _KINDS.index(b.kind) else _promote(b, a)
+    ordered = _CATEGORIES.index(a.category) <= _CATEGORIES.index(b.category)
+    return _promote(a, b) if ordered else _promote(b, a)
 
 
 def _weak_name(x: object) -> str | None:
@@ -226,7 +262,7 @@ def _weak_name(x: object) -> str | None:
 def _promote_weak(dtype: DType, weak: str) -> DType:
     """A dtype with a Python scalar whose default dtype is called ``weak``."""
     other = _by_name[weak]
-    kind = "int" if dtype.kind == "uint" else dtype.kind
-    if _KINDS.index(other.kind) <= _KINDS.index(kind):
+    category = "int" if dtype.category == "uint" else dtype.category
+    if _CATEGORIES.index(other.category) <= _CATEGORIES.index(category):
         return dtype
     return dtype.complex_dtype if other.is_complex else other

@@ -28,9 +28,19 @@ class RefusalError(TenferroError):
     need: str
 
     @classmethod
-    def of(cls, operation: str, fact: str, *, got: object, need: str, **fields: object) -> Self:
+    def of(
+        cls,
+        operation: str,
+        fact: str,
+        *,
+        got: object,
+        need: str,
+        hint: str = "",
+        **fields: object,
+    ) -> Self:
         """The error whose text follows the house template."""
         message = f"{operation}: {fact}\n  got        {got}\n  need       {need}"
+        message += f"\n  hint       {hint}" if hint else ""
         return cls(message, operation=operation, got=str(got), need=need, **fields)
 
 

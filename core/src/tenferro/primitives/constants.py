@@ -65,7 +65,7 @@ def _typed(value: Any, dtype: DType) -> Scalar:
 
 def _range(dtype: DType) -> tuple[int, int]:
     """The smallest and the largest integer of an integer dtype."""
-    if dtype.kind == "uint":
+    if dtype.category == "uint":
         return 0, 2**dtype.bits - 1
     return -(2 ** (dtype.bits - 1)), 2 ** (dtype.bits - 1) - 1
 

@@ -61,7 +61,7 @@ class DotGeneral(Multilinear):
 
     def _result_dtype(self, lhs: Aval) -> DType:
         wanted = self.preferred or lhs.dtype
-        if wanted.kind != lhs.dtype.kind or wanted.bits < lhs.dtype.bits:
+        if wanted.category != lhs.dtype.category or wanted.bits < lhs.dtype.bits:
             raise DTypeMismatchError.of(
                 self.name,
                 f"cannot accumulate {lhs.dtype} in {wanted}",

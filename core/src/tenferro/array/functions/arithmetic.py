@@ -231,9 +231,9 @@ def astype(x: Any, dtype: Any, copy: bool = True, *, device: Any = None) -> Arra
 
 def sum_dtype(dtype: DType) -> DType:
     """The dtype in which NumPy sums: at least 64 bits for integers and bools."""
-    if dtype.is_bool or (dtype.kind == "int" and dtype.bits < 64):
+    if dtype.is_bool or (dtype.category == "int" and dtype.bits < 64):
         return int64
-    return DType.of("uint64") if dtype.kind == "uint" else dtype
+    return DType.of("uint64") if dtype.category == "uint" else dtype
 
 
 def mean_dtype(dtype: DType) -> DType:

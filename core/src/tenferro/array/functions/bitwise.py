@@ -95,7 +95,7 @@ def bitwise_count(x: Any) -> Array:
         _integers(found, found, "bitwise_count")
     if found.dtype.is_bool:
         return cast(found, uint8)
-    size = arithmetic.abs(found) if found.dtype.kind == "int" else found
+    size = arithmetic.abs(found) if found.dtype.category == "int" else found
     kind = DType.of(f"uint{found.dtype.bits}")
     bits, width = cast(size, kind), 1
     while width < kind.bits:
@@ -114,7 +114,7 @@ def _sizes(x: Any, y: Any, name: str) -> tuple[Array, Array]:
     if a.dtype.is_bool:
         error = DTypeMismatchError.of(name, "not defined for bool", got=a.aval, need="integers")
         raise at_user_line(error)
-    return (a, b) if a.dtype.kind == "uint" else (arithmetic.abs(a), arithmetic.abs(b))
+    return (a, b) if a.dtype.category == "uint" else (arithmetic.abs(a), arithmetic.abs(b))
 
 
 def _common_divisor(a: Array, b: Array) -> Array:

@@ -78,7 +78,7 @@ def iinfo(type: Any) -> IntegerInfo:
     dtype = _dtype_of(type)
     if not dtype.is_integer:
         raise _wrong_kind("iinfo", dtype, "an integer dtype (`finfo` for floats)")
-    low = 0 if dtype.kind == "uint" else -(2 ** (dtype.bits - 1))
+    low = 0 if dtype.category == "uint" else -(2 ** (dtype.bits - 1))
     return IntegerInfo(dtype.bits, low + 2**dtype.bits - 1, low, dtype)
 
 
@@ -95,7 +95,7 @@ def isdtype(dtype: Any, kind: Any) -> bool:
     if isinstance(kind, tuple):
         return any([isdtype(found, one) for one in kind])
     if isinstance(kind, str) and kind in _KINDS:
-        return found.kind in _KINDS[kind]
+        return found.category in _KINDS[kind]
     if isinstance(kind, str):
         raise at_user_line(ValueError(f"{kind!r} is no kind; the kinds are {', '.join(_KINDS)}"))
     return found is DType.of(kind)

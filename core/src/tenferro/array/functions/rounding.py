@@ -114,7 +114,7 @@ def _borrows(rest: Array, b: Array) -> Array:
 
 def _floored(a: Array, b: Array, rest: Array) -> Array:
     """The quotient rounded down."""
-    if a.dtype.kind == "uint":
+    if a.dtype.category == "uint":
         return arithmetic.div(a, b)
     if a.dtype.is_integer:
         quotient = arithmetic.div(a, b)
@@ -135,7 +135,7 @@ def _quotient(a: Array, b: Array, rest: Array, borrows: Array) -> Array:
 
 def _modulo(b: Array, rest: Array) -> Array:
     """The remainder, with the sign of the divisor."""
-    if b.dtype.kind == "uint":
+    if b.dtype.category == "uint":
         return rest
     modulo = select(_borrows(rest, b), rest + b, rest)
     if b.dtype.is_integer:
