@@ -11,6 +11,7 @@ from tenferro.array._array import Array, is_traced
 from tenferro.array._convert import as_array, asarray, borrowing, operand_key, scalar
 from tenferro.array._errors import (
     ConcretizationError,
+    CopyAssignmentWarning,
     ImmutableArrayError,
     LeakedArrayError,
     LostAssignmentError,
@@ -116,6 +117,7 @@ __all__ = [
     "PROGRAMS",
     "Array",
     "ConcretizationError",
+    "CopyAssignmentWarning",
     "ImmutableArrayError",
     "IndexKindError",
     "LeakedArrayError",

@@ -45,6 +45,10 @@ class LostAssignmentError(TenferroError, TypeError):
     """Report an assignment into an array that nobody holds: ``x[0][1] = v``. Field: ``aval``."""
 
 
+class CopyAssignmentWarning(UserWarning):
+    """Say that an array is assigned into that would be a view of another one in NumPy."""
+
+
 class UnsupportedAttributeError(TenferroError, AttributeError):
     """Report an attribute of other arrays that Arrays lack. Fields: ``attribute``, ``instead``."""
 

@@ -25,6 +25,7 @@ _VIEWS = "Arrays share no memory; `x[index]` and `np.broadcast_to` give values"
 # name or prefix of names -> (nearest function or None, what to do)
 HINTS: dict[str, tuple[str | None, str]] = {
     "linalg.": (None, _LATER),
+    "linalg.norm": ("sqrt", "write `np.sqrt(np.sum(x * x))`"),
     "fft.": (None, _LATER),
     "scimath.": (None, "say the domain: `np.sqrt(x.astype(complex))`"),
     "strings.": (None, _NUMBERS),

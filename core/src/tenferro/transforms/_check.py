@@ -16,8 +16,8 @@ from tenferro.primitives import complex as make_complex
 from tenferro.primitives import convert, iota
 from tenferro.primitives._aval import Aval
 from tenferro.transforms import _tree
-from tenferro.transforms._errors import GradientCheckError
-from tenferro.transforms._jvp import jvp, vjp
+from tenferro.transforms._errors import GradientCheckError, check_function
+from tenferro.transforms._jvp import as_tuple, jvp, vjp
 
 MODES = ("fwd", "rev")
 _STEP = {"float64": 1e-3, "float32": 3e-2}
@@ -44,7 +44,8 @@ def check_grads(
     >>> import tenferro as tn
     >>> tn.check_grads(lambda x: x, (), order=0)
     """
-    args = tuple(args)
+    check_function(function, "check_grads")
+    args = as_tuple(args, "args")
     for level in range(1, order + 1):
         for mode in modes:
             if mode not in MODES:

@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from tenferro.array._errors import at_user_line
 from tenferro.computegraph import TenferroError
+
+
+def check_function(function: Any, transform: str) -> None:
+    """Raise TypeError, at the user's line, for what is no function."""
+    if callable(function):
+        return
+    error = TypeError(
+        f"{transform} takes a function, not {type(function).__name__}\n"
+        f"  got        {function!r:.60}\n"
+        f"  need       a function, uncalled: `{transform}(f, ...)` and not `{transform}(f(x), ...)`"
+    )
+    raise at_user_line(error)
 
 
 class DifferentiationInputError(TenferroError, TypeError):

@@ -20,7 +20,11 @@ from tenferro.primitives._source import caller, source_text
 from tenferro.tidu import ADContext, Value, pullback
 from tenferro.transforms import _tree
 from tenferro.transforms._argnums import Argnames, Argnums, Chosen, choose
-from tenferro.transforms._errors import DifferentiationInputError, NonScalarOutputError
+from tenferro.transforms._errors import (
+    DifferentiationInputError,
+    NonScalarOutputError,
+    check_function,
+)
 from tenferro.transforms._record import Loans, Recording, record
 from tenferro.transforms._settle import key_of, settle
 
@@ -53,6 +57,7 @@ def grad(
       return %1
     }
     """
+    check_function(function, "grad")
     chosen = choose(argnums, argnames)
     compute = _computed(
         function, chosen, has_aux, holomorphic, convention, backend, context, value=False
@@ -82,6 +87,7 @@ def value_and_grad(
 
     With ``has_aux``, the result is ((value, aux), gradient).
     """
+    check_function(function, "value_and_grad")
     chosen = choose(argnums, argnames)
     compute = _computed(
         function, chosen, has_aux, holomorphic, convention, backend, context, value=True
@@ -185,10 +191,22 @@ def check_differentiable(key: ValueKey) -> None:
         f"  got        {key.aval}\n"
         "  need       floats or complex numbers: integers and bools cannot vary\n"
         f"  from       {source_text(caller())}\n"
-        "  hint       pass `x.astype(float)` (or 3.0 in the place of 3), or leave the argument\n"
-        "             out of argnums",
+        f"  hint       {_to_exclude(name)}",
         argument=name,
         aval=key.aval,
+    )
+
+
+def _to_exclude(name: str) -> str:
+    """What to write if an argument, or a leaf of one, is not meant to vary."""
+    if name.isidentifier():
+        return (
+            "pass `x.astype(float)` (or 3.0 in the place of 3), or leave the argument\n"
+            "             out of argnums"
+        )
+    return (
+        f"make {name} a float; or, if it is not meant to vary, take it out of the\n"
+        "             argument: close over it, or pass it as another argument"
     )
 
 

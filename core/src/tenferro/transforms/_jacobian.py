@@ -12,6 +12,7 @@ from functools import wraps
 from math import prod
 from typing import Any
 
+from tenferro.array._errors import at_user_line
 from tenferro.computegraph import Linearized, ValueKey, flatten, new_leaf
 from tenferro.primitives import Handle, Primitive, constant, convert, eq, iota, reshape, transpose
 from tenferro.primitives._aval import Aval
@@ -21,7 +22,7 @@ from tenferro.tidu import ADContext, Linearization, NotLinearError, linearize_ke
 from tenferro.transforms import _tree
 from tenferro.transforms._argnums import Argnames, Argnums, choose
 from tenferro.transforms._batch import batch
-from tenferro.transforms._errors import DifferentiationInputError
+from tenferro.transforms._errors import DifferentiationInputError, check_function
 from tenferro.transforms._grad import check_differentiable, regroup
 from tenferro.transforms._record import Loans, Recording, record
 from tenferro.transforms._settle import history, key_of, settle
@@ -58,6 +59,7 @@ def jacobian(
     >>> tn.trace(square, tn.Aval((3,), "float64")).program.output_avals
     (f64[3,3],)
     """
+    check_function(function, "jacobian")
     if mode not in MODES:
         raise ValueError(f"mode is one of {', '.join(MODES)}, not {mode!r}")
     chosen = choose(argnums, argnames)
@@ -65,7 +67,7 @@ def jacobian(
     def compute(args: tuple[Any, ...], kwargs: dict[str, Any], loans: Loans) -> Any:
         recording = record(*chosen.arrange(function, args, kwargs), loans, has_aux)
         outputs = [key_of(x) for x in recording.outputs]
-        _check(recording.wrt, outputs, holomorphic)
+        _check(recording.wrt, outputs, holomorphic, getattr(function, "is_half_of_hessian", False))
         aux = recording.aux.keys
 
         def emit() -> list[ValueKey]:
@@ -123,11 +125,15 @@ def hessian(
     >>> tn.trace(tn.hessian(lambda x: (x * x).sum()), tn.Aval((2,), "f64")).program.output_avals
     (f64[2,2],)
     """
+    check_function(function, "hessian")
     first = jacrev(function, argnums, has_aux=has_aux, **options)
+    first.is_half_of_hessian = True
     return jacfwd(first, argnums, has_aux=has_aux, **options)
 
 
-def _check(wrt: Sequence[ValueKey], outputs: Sequence[ValueKey], holomorphic: bool) -> None:
+def _check(
+    wrt: Sequence[ValueKey], outputs: Sequence[ValueKey], holomorphic: bool, hessian: bool
+) -> None:
     for key in wrt:
         check_differentiable(key)
     given, got = (any(key.aval.dtype.is_complex for key in keys) for keys in (wrt, outputs))
@@ -139,14 +145,25 @@ def _check(wrt: Sequence[ValueKey], outputs: Sequence[ValueKey], holomorphic: bo
             aval=wrt[0].aval,
         )
     if given and got and not holomorphic:
-        raise DifferentiationInputError(
-            "complex outputs have no single Jacobian in complex arguments\n"
-            f"  got        {', '.join(str(key.aval) for key in wrt)}\n"
-            "  hint       pass holomorphic=True if the function is, or differentiate `.real` and\n"
-            "             `.imag` of its value",
+        fact, hint = _OF_HESSIAN if hessian else _OF_JACOBIAN
+        error = DifferentiationInputError(
+            f"{fact}\n  got        {', '.join(str(key.aval) for key in wrt)}\n  hint       {hint}",
             argument="",
             aval=wrt[0].aval,
         )
+        raise at_user_line(error)
+
+
+_OF_JACOBIAN = (
+    "complex outputs have no single Jacobian in complex arguments",
+    "pass holomorphic=True if the function is, or differentiate `.real` and\n"
+    "             `.imag` of its value",
+)
+_OF_HESSIAN = (
+    "hessian is for real arguments: complex ones have no single matrix of second derivatives",
+    "take products with `tenferro.hvp`, or make z of real arguments, `x + 1j * y`;\n"
+    "             pass holomorphic=True if the function is",
+)
 
 
 def _blocks(

@@ -33,6 +33,7 @@ from tenferro.primitives._aval import Aval
 from tenferro.tidu import Trace, pinned_leaf
 from tenferro.transforms import _tree
 from tenferro.transforms._effects import WithoutEffects, collecting, perform
+from tenferro.transforms._errors import check_function
 from tenferro.transforms._ready import Kept, Ready, looks, operands_of
 from tenferro.transforms._record import Name
 from tenferro.transforms._settle import history, key_of
@@ -212,7 +213,8 @@ def jit(
     Arguments are pytrees of arrays and scalars; static arguments are hashable values that the
     Python code of the function may look at. ``backend`` names where it runs. What the function
     closes over, attributes of ``self`` in a method too, is read when it is traced, not again.
-    Positions given as traced arrays cannot be checked: one outside its axis is clipped to it.
+    Positions given as traced arrays cannot be checked: where one lies outside its axis, reads are
+    clipped to the axis, and writes are dropped.
 
     ``donate_argnums`` is a promise that these arguments are not read again, so that a backend may
     put results into their memory. No backend does so yet: they stay as they are.
@@ -231,8 +233,7 @@ def jit(
       return %2
     }
     """
-    if not callable(function):
-        raise at_user_line(TypeError(f"jit takes a function, not {type(function).__name__}"))
+    check_function(function, "jit")
     if memory_budget is not None:
         raise at_user_line(
             UnsupportedError(

@@ -20,7 +20,7 @@ from tenferro.primitives import Handle, Primitive, constant, convert
 from tenferro.primitives._aval import Aval
 from tenferro.tidu import ADContext, Linearization, Value, linearize_keys, pushforward
 from tenferro.transforms import _tree
-from tenferro.transforms._errors import TangentMismatchError
+from tenferro.transforms._errors import TangentMismatchError, check_function
 from tenferro.transforms._grad import check_differentiable, grad, regroup
 from tenferro.transforms._pullback import Swept, sweep_once
 from tenferro.transforms._record import Loans, Name, Recording, make_known, record
@@ -49,7 +49,8 @@ def jvp(
     >>> tn.jvp(lambda x: x * x, (tn.Aval((), "float64"),), (None,))[1] is None
     False
     """
-    primals, tangents = _as_tuple(primals, "primals"), _as_tuple(tangents, "tangents")
+    check_function(function, "jvp")
+    primals, tangents = as_tuple(primals, "primals"), as_tuple(tangents, "tangents")
     with Loans() as loans:
         return _jvp(function, primals, tangents, loans, has_aux, backend, context)
 
@@ -90,10 +91,15 @@ def _jvp(
     return value, tangent
 
 
-def _as_tuple(x: Any, what: str) -> tuple[Any, ...]:
+def as_tuple(x: Any, what: str) -> tuple[Any, ...]:
+    """Values of the arguments as a tuple.
+
+    Raises TypeError: for one value alone.
+    """
     if isinstance(x, (tuple, list)):
         return tuple(x)
-    raise TypeError(f"{what} is a tuple with one entry per argument; write `(x,)` for one argument")
+    text = f"{what} is a tuple with one entry per argument; write `(x,)` for one argument"
+    raise at_user_line(TypeError(text))
 
 
 def _flow_key(output: ValueKey, value: Value | None) -> ValueKey:
@@ -320,6 +326,7 @@ def linearize(
     function: Callable[..., Any], *primals: Any, context: ADContext | None = None
 ) -> tuple[Any, LinearMap]:
     """Compute (f(x), df): the value and the derivative at x as a linear map, computed once."""
+    check_function(function, "linearize")
     with Loans() as loans:
         recording = record(function, primals, {}, range(len(primals)), loans)
         linearized = _Linearized(recording, context, transposed=False)
@@ -337,6 +344,7 @@ def vjp(
     What the pullback needs of the primal is computed with f(x); calling it recomputes nothing.
     With ``has_aux``, the result is (value, pullback, aux).
     """
+    check_function(function, "vjp")
     with Loans() as loans:
         recording = record(function, primals, {}, range(len(primals)), loans, has_aux)
         linearized = _Linearized(recording, context, transposed=True)
@@ -355,6 +363,7 @@ def hvp(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     >>> import tenferro as tn
     >>> product = tn.hvp(lambda x: (x * x * x).sum())
     """
+    check_function(function, "hvp")
     gradient = grad(function, **options)
 
     @wraps(function)

@@ -22,7 +22,7 @@ from tenferro.tidu import Trace, pinned_leaf
 from tenferro.transforms import _tree
 from tenferro.transforms._batch import batch
 from tenferro.transforms._effects import collecting, perform
-from tenferro.transforms._errors import BatchAxisError
+from tenferro.transforms._errors import BatchAxisError, check_function
 from tenferro.transforms._record import Loans, Name, has_dtype, make_known, parameter_names
 from tenferro.transforms._settle import key_of, settle
 
@@ -67,6 +67,7 @@ def vmap(
       return %4
     }
     """
+    check_function(function, "vmap")
 
     @wraps(function)
     def mapped(*args: Any, **kwargs: Any) -> Any:

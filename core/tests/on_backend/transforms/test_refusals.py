@@ -111,3 +111,41 @@ def test_the_text_of_a_frequent_error_names_the_users_line(function, golden):
     text = "\n".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", [])])
     assert f"  from       test_refusals.py:{function.__code__.co_firstlineno + 1}   return" in text
     golden(f"error_transform_{function.__name__}", re.sub(r"\.py:\d+", ".py:…", text))
+
+
+@pytest.mark.parametrize(
+    "transform",
+    [
+        *(tn.grad, tn.value_and_grad, tn.jit, tn.vmap, tn.hvp, tn.hessian, tn.jacobian),
+        *(lambda f: tn.jvp(f, (1.0,), (1.0,)), lambda f: tn.vjp(f, 1.0)),
+        *(lambda f: tn.linearize(f, 1.0), lambda f: tn.check_grads(f, (1.0,))),
+    ],
+)
+@pytest.mark.parametrize("no_function", [3, "a", X])
+def test_what_is_no_function_is_refused_where_it_is_given(transform, no_function):
+    with pytest.raises(TypeError, match="takes a function, not") as raised:
+        transform(no_function)
+    assert "test_refusals.py" in raised.value.__notes__[0]
+
+
+@pytest.mark.parametrize(
+    "refused, text",
+    [
+        (lambda: tn.check_grads(np.sin, X), r"args is a tuple .* write `\(x,\)`"),
+        (lambda: tn.jvp(np.sin, X, X), r"primals is a tuple .* write `\(x,\)`"),
+        (
+            lambda: tn.hessian(lambda z: np.abs(z) ** 2)(1j),
+            r"(?s)hessian is for real.*tenferro.hvp",
+        ),
+        (
+            lambda: tn.grad(lambda p: p["a"] * p["n"])({"a": 1.0, "n": 2}),
+            r"(?s)make p\['n'\] .*close",
+        ),
+        (lambda: tn.jit(lambda i: X[i])(1), r"(?s)value is unknown.*tenferro.asarray\(X\)\[i\]"),
+        (lambda: tn.vmap(lambda i: X[i])(np.arange(2)), r"(?s)unknown.*tenferro.asarray\(X\)"),
+        (lambda: np.linalg.norm(tn.asarray(X)), r"np.sqrt\(np.sum\(x \* x\)\)"),
+    ],
+)
+def test_a_refusal_says_what_to_write_instead(refused, text):
+    with pytest.raises(TypeError, match=text):
+        refused()

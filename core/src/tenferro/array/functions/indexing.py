@@ -70,10 +70,15 @@ def getitem(x: Any, index: Any) -> Array:
     """
     found = as_array(x)
     if type(index) is int and found.key.aval.shape and not is_abstract(found):
-        return _row(found, index)
+        y = _row(found, index)
+        y.is_taken = True
+        return y
     plan = plan_index(found, index)
     y = read_box(found, plan)
-    return gathered(y, gathering(plan), "clip") if plan.advanced else y
+    if plan.advanced:
+        return gathered(y, gathering(plan), "clip")
+    y.is_taken = True
+    return y
 
 
 def _row(x: Array, i: int) -> Array:
