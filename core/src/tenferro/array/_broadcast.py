@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from tenferro.array._array import SCALARS, Array, is_weak
-from tenferro.array._convert import YOUNG, as_array, scalar
+from tenferro.array._convert import YOUNG, as_array, check_range, scalar
 from tenferro.array._errors import at_user_line
+from tenferro.array._weak import WeakName
 from tenferro.computegraph import Definition, ValueKey
 from tenferro.primitives import (
     Aval,
@@ -100,8 +101,18 @@ def _remember(plans: dict[_K, _V], key: _K, plan: _V) -> _V:
 
 
 def cast(x: Array, dtype: DType) -> Array:
-    """The array in a dtype."""
-    return x if x.key.aval.dtype is dtype else _as_young(convert(x, dtype), x)
+    """The array in a dtype.
+
+    Raises OverflowError: if an argument that was a Python integer does not fit.
+    """
+    if x.key.aval.dtype is dtype:
+        return x
+    name = x.key.identity
+    if dtype.is_integer and type(name) is WeakName and x.key.aval.dtype.is_integer:
+        value = name.look()
+        if value is not None:
+            check_range(value, dtype)
+    return _as_young(convert(x, dtype), x)
 
 
 def pair(x: Any, y: Any, function: str, floating: bool = False) -> tuple[Array, Array]:

@@ -82,7 +82,7 @@ def scalar(value: bool | int | float | complex, dtype: DType) -> Array:
     kind = type(value), value, dtype
     key = _scalars.get(kind)
     if key is None or value == 0 or type(value) is complex:  # 0.0 == -0.0 in a dict, not here
-        _check_range(value, dtype)
+        check_range(value, dtype)
         key = _shared_leaf(ScalarName(type(value).__name__, repr(value), dtype), Aval((), dtype))
         key.operand = value
         if len(_scalars) >= _KEPT_SCALARS:
@@ -112,11 +112,15 @@ def snapshot(x: Any) -> Any:
     return x.copy() if getattr(flags, "writeable", False) else x
 
 
-def _check_range(value: bool | int | float | complex, dtype: DType) -> None:
-    if not dtype.is_integer or type(value) is not int:
-        return
+def fits(value: int, dtype: DType) -> bool:
+    """Whether an integer dtype holds a value."""
     low = 0 if dtype.category == "uint" else -(2 ** (dtype.bits - 1))
-    if not low <= value < low + 2**dtype.bits:
+    return bool(low <= value < low + 2**dtype.bits)
+
+
+def check_range(value: bool | int | float | complex, dtype: DType) -> None:
+    """Raise OverflowError for a Python integer that an integer dtype does not hold."""
+    if dtype.is_integer and type(value) is int and not fits(value, dtype):
         error = OverflowError(f"the Python integer {value} does not fit into {dtype}")
         raise at_user_line(error)
 

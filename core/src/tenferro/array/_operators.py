@@ -11,13 +11,13 @@ from typing import Any
 from tenferro.array._array import (
     SCALARS,
     Array,
-    WeakName,
     a_handle_of_its_own,
     is_weak,
     stay_weak,
 )
 from tenferro.array._errors import UnknownOperandError
 from tenferro.array._registry import FUNCTIONS
+from tenferro.array._weak import WeakName
 
 METHODS = (
     "all any argmax argmin argpartition argsort choose clip conj conjugate copy cumprod cumsum "
@@ -32,7 +32,7 @@ OPERATORS = {
     "truediv": "divide",
     "floordiv": "floor_divide",
     "mod": "remainder",
-    "pow": "power",
+    "pow": "__power__",
     "matmul": "matmul",
     "and": "bitwise_and",
     "or": "bitwise_or",
@@ -64,7 +64,7 @@ def _operator(name: str) -> Callable[[Any, Any], Any]:
     def operator(self: Any, other: Any) -> Any:
         result = FUNCTIONS[name](self, other)
         if type(self.key.identity) is WeakName and _is_number(other):
-            return stay_weak(result, self)
+            return stay_weak(result, self, name, self, other)
         return a_handle_of_its_own(result, (self,)) if result is self else result
 
     return operator
@@ -84,7 +84,7 @@ def _reflected(name: str) -> Callable[[Any, Any], Any]:
     def operator(self: Any, other: Any) -> Any:
         result = FUNCTIONS[name](other, self)
         if type(self.key.identity) is WeakName and _is_number(other):
-            return stay_weak(result, self)
+            return stay_weak(result, self, name, other, self)
         return a_handle_of_its_own(result, (self,)) if result is self else result
 
     return operator
@@ -106,23 +106,24 @@ def _unary(name: str) -> Callable[[Any], Any]:
     def operator(self: Any) -> Any:
         result = FUNCTIONS[name](self)
         if is_weak(self):
-            return stay_weak(result, self)
+            return stay_weak(result, self, name, self)
         return a_handle_of_its_own(result, (self,)) if result is self else result
 
     return operator
 
 
 def _divmod(self: Any, other: Any) -> Any:
-    return _both(FUNCTIONS["divmod"](self, other), self, other)
+    return _both(FUNCTIONS["divmod"](self, other), self, (self, other))
 
 
 def _reflected_divmod(self: Any, other: Any) -> Any:
-    return _both(FUNCTIONS["divmod"](other, self), self, other)
+    return _both(FUNCTIONS["divmod"](other, self), self, (other, self))
 
 
-def _both(results: Any, x: Array, other: Any) -> Any:
-    if is_weak(x) and _is_number(other):
-        return tuple([stay_weak(result, x) for result in results])
+def _both(results: Any, x: Array, operands: tuple[Any, Any]) -> Any:
+    if is_weak(x) and all([_is_number(operand) for operand in operands]):
+        named = zip(results, ("floor_divide", "remainder"), strict=True)
+        return tuple([stay_weak(result, x, name, *operands) for result, name in named])
     return results
 
 

@@ -15,11 +15,12 @@ from types import MethodType
 from typing import Any, NamedTuple
 
 from tenferro.array import Array, as_array, is_traced, real
-from tenferro.array._array import SCALARS, WeakName, evaluable, is_weak
+from tenferro.array._array import SCALARS, evaluable, is_weak
 from tenferro.array._broadcast import weak
 from tenferro.array._convert import is_operand
 from tenferro.array._errors import at_user_line
 from tenferro.array._evaluate import holding_history
+from tenferro.array._weak import WeakName
 from tenferro.computegraph import UNKNOWN, ValueKey, canonical, new_leaf, postorder
 from tenferro.primitives import Handle, Linear, Primitive, constant, convert
 from tenferro.primitives._aval import Aval

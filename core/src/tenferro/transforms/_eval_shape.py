@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tenferro.array import Array, as_array
-from tenferro.array._array import SCALARS, WeakName
+from tenferro.array._array import SCALARS
 from tenferro.array._convert import aval_of_operand, is_operand, weak_kind
+from tenferro.array._weak import WeakName, value_of
 from tenferro.primitives._aval import Aval
 from tenferro.tidu import Trace, pinned_leaf
 from tenferro.transforms import _tree
@@ -61,5 +62,6 @@ def _leaf(leaf: Any, label: str, trace: Trace) -> Any:
         aval = aval_of_operand(leaf)
     else:
         return leaf
-    kind = WeakName if is_weak else Name
-    return Array(pinned_leaf(kind(label, trace.id.serial), aval, trace))
+    serial = trace.id.serial
+    name = WeakName(label, serial, value_of(leaf)) if is_weak else Name(label, serial)
+    return Array(pinned_leaf(name, aval, trace))

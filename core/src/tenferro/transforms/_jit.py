@@ -8,16 +8,17 @@ one. Read next: ``_look.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import update_wrapper
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from tenferro.array import Array, as_array, is_traced
-from tenferro.array._array import SCALARS, WeakName, evaluable
+from tenferro.array._array import SCALARS, evaluable
 from tenferro.array._convert import aval_of_operand, operand_key, weak_kind
 from tenferro.array._errors import UnknownOperandError, at_user_line
 from tenferro.array._evaluate import executable, leaked
+from tenferro.array._weak import Sought, WeakName, value_of
 from tenferro.backend import UnsupportedError, select_backend
 from tenferro.computegraph import (
     UNKNOWN,
@@ -72,22 +73,23 @@ class Jitted:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the program for these arguments, traced and compiled at the first such call."""
-        seen: Hashable = None if kwargs or self._statics else looks(args)
+        level = self._kept.level
+        seen: Hashable = None if kwargs or self._statics else looks(args, level)
         if seen is not None:
             ready = self._kept.find(seen)
             if ready is not None:
                 return ready(args)
-        call = self._statics.call(args, kwargs)
+        call = self._statics.call(args, kwargs, level)
         if seen is None:
-            found = looks(call.leaves)
+            found = looks(call.leaves, level)
             if found is not None:
                 seen = call.spec, call.static, found
                 ready = self._kept.find(seen)
                 if ready is not None:
                     return ready(call.leaves)
-        return self._run(call, seen)
+        return self._run(call, seen, level)
 
-    def _run(self, call: Call, seen: Hashable) -> Any:
+    def _run(self, call: Call, seen: Hashable, level: int) -> Any:
         """Run a call that looks like none before, and keep its program if it can be kept."""
         if any([isinstance(leaf, Aval) for leaf in call.leaves]):
             raise at_user_line(
@@ -98,7 +100,7 @@ class Jitted:
         if traced.is_open or any([not _is_known(array) for array in arrays]):
             return _tree.unflatten(traced.out_spec, inline(traced, call.leaves))
         ready = self._ready(traced, call.leaves)
-        if seen is not None:
+        if seen is not None and level == self._kept.level:
             self._kept.keep(seen, ready)
         return ready(call.leaves)
 
@@ -116,7 +118,7 @@ class Jitted:
 
     def lower(self, *args: Any, **kwargs: Any) -> MaterializedGraph:
         """The graph that would run for these arguments."""
-        return self._traced(self._statics.call(args, kwargs)).graph
+        return self._traced(self._call(args, kwargs)).graph
 
     def explain(self, *args: Any, **kwargs: Any) -> str:
         """How the program for these arguments runs; without arguments, all programs so far.
@@ -127,7 +129,7 @@ class Jitted:
         kept = self._kept.traces.values()
         if kept and not args and not kwargs:
             return "\n\n".join([self._explain(traced, ()) for traced in kept])
-        call = self._statics.call(args, kwargs)
+        call = self._call(args, kwargs)
         return self._explain(self._traced(call), call.leaves)
 
     def _explain(self, traced: Traced, leaves: Sequence[Any]) -> str:
@@ -159,18 +161,26 @@ class Jitted:
             pass
         return bound
 
+    def _call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Call:
+        return self._statics.call(args, kwargs, self._kept.level)
+
     def _traced(self, call: Call) -> Traced:
         """The trace for a signature; one that reads values of an outer transform is not kept."""
         found: Traced | None = self._kept.traces.get(call.key)
         if found is not None:
             return found
-        traced = self._trace(call)
+        sought = Sought()
+        traced = self._trace(call, sought)
+        if sought.level:
+            self._kept.level = max(self._kept.level, sought.level)
+            call = call.at(self._kept.level)
         return traced if traced.is_open else self._kept.traces.get_or_make(call.key, lambda: traced)
 
-    def _trace(self, call: Call) -> Traced:
+    def _trace(self, call: Call, sought: Sought) -> Traced:
         trace = Trace(abstract=True, sealed="jit")
         names = call.names(self._function)
-        keys = [_abstract(leaf, name, trace) for leaf, name in zip(call.leaves, names, strict=True)]
+        pairs = zip(call.leaves, names, strict=True)
+        keys = [_abstract(leaf, name, trace, sought) for leaf, name in pairs]
         args, kwargs = call.arguments([Array(key) for key in keys])
         try:
             with collecting() as effects:
@@ -278,13 +288,16 @@ def _bytes(aval: Aval) -> int:
     return aval.size * aval.dtype.itemsize
 
 
-def _abstract(leaf: Any, name: str, trace: Trace) -> ValueKey:
+def _abstract(leaf: Any, name: str, trace: Trace, sought: Sought) -> ValueKey:
     """A fresh input without a value."""
     weak = weak_kind(leaf) is not None
     aval = leaf if isinstance(leaf, Aval) else as_array(leaf).aval if weak else None
     if aval is None:
         aval = leaf.aval if isinstance(leaf, Array) else aval_of_operand(leaf)
-    label = (WeakName if weak else Name)(name, trace.id.serial)
+    serial = trace.id.serial
+    label: Any = Name(name, serial)
+    if weak:
+        label = WeakName(name, serial, value_of(leaf), (sought,))
     return pinned_leaf(label, aval, trace)
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tenferro.array import Array
 from tenferro.array._array import SCALARS, is_weak
+from tenferro.array._weak import INT64, class_of
 from tenferro.backend.select import recall
 from tenferro.computegraph import UNKNOWN, CacheStats, ProgramCache
 from tenferro.primitives._aval import Aval
@@ -27,10 +28,11 @@ _KEPT = 256
 _operands: set[type] = set()  # classes of operands that some program has run on
 
 
-def looks(leaves: Iterable[Any]) -> tuple[Any, ...] | None:
+def looks(leaves: Iterable[Any], level: int = 0) -> tuple[Any, ...] | None:
     """What a program depends on, if all leaves are scalars, known Arrays and operands seen before.
 
-    Nothing else passes, containers neither, so arguments that pass are leaves.
+    Nothing else passes, containers neither, so arguments that pass are leaves. ``level`` says how
+    much programs depend on integers.
     """
     found: list[Any] = []
     for x in leaves:
@@ -38,7 +40,8 @@ def looks(leaves: Iterable[Any]) -> tuple[Any, ...] | None:
         if kind in _operands:
             found += (kind, x.dtype, x.shape)
         elif kind in _SCALARS:
-            found.append(kind)
+            plain = not level and (kind is not int or -INT64 <= x < INT64)
+            found.append(kind if plain else class_of(x, level))
         elif kind is Array and x.key.operand is not UNKNOWN and not (x.key.traces or is_weak(x)):
             found += (kind, type(x.key.operand), x.key.aval)
         else:
@@ -125,13 +128,14 @@ def _moves(x: Any, aval: Aval, backend: Backend, run: Executable) -> bool:
 class Kept:
     """What a jitted function keeps: traces by signature, programs by the looks of a call."""
 
-    __slots__ = ("__weakref__", "_hits", "_lock", "_ready", "traces")
+    __slots__ = ("__weakref__", "_hits", "_lock", "_ready", "level", "traces")
 
     def __init__(self) -> None:
         self.traces = ProgramCache(max_entries=_KEPT)
         self._ready: dict[Hashable, Ready] = {}
         self._lock = Lock()
         self._hits = 0
+        self.level = 0  # how much its traces looked at numbers that were arguments
 
     def find(self, key: Hashable) -> Ready | None:
         """The program for calls that look so, if it may still be used."""

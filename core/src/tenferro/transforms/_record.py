@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 from weakref import ref
 
 from tenferro.array import Array, as_array, borrowing, evaluate_keys, is_traced
-from tenferro.array._array import SCALARS, WeakName, evaluable, is_weak
+from tenferro.array._array import SCALARS, evaluable
 from tenferro.array._convert import aval_of_operand, is_operand, snapshot
 from tenferro.array._errors import at_user_line
+from tenferro.array._weak import WeakName, value_of
 from tenferro.computegraph import UNKNOWN, ValueKey, new_leaf
 from tenferro.primitives._aval import Aval
 from tenferro.tidu import Trace, pin, pinned_leaf
@@ -167,14 +168,18 @@ def follow(leaf: Any, label: str, trace: Trace, loans: Loans) -> ValueKey:
     if isinstance(leaf, Array):
         make_known(leaf)
         key = pin(leaf.key, trace)
-        key.identity = (WeakName if is_weak(leaf) else Name)(label, trace.id.serial)
+        serial, name = trace.id.serial, leaf.key.identity
+        if isinstance(name, WeakName):
+            key.identity = name._replace(text=label, serial=serial)
+        else:
+            key.identity = Name(label, serial)
         return key
     if isinstance(leaf, Aval):
         trace.abstract = True
         return pinned_leaf(Name(label, trace.id.serial), leaf, trace)
     if type(leaf) in _SCALARS:
         aval = as_array(leaf).aval
-        key = pinned_leaf(WeakName(label, trace.id.serial), aval, trace)
+        key = pinned_leaf(WeakName(label, trace.id.serial, value_of(leaf)), aval, trace)
     else:
         key = pinned_leaf(Name(label, trace.id.serial), aval_of_operand(leaf), trace)
     loans.lend(key, leaf)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from tenferro.array import Array
 from tenferro.array._convert import aval_of_operand, weak_kind
 from tenferro.array._errors import UnknownOperandError, at_user_line
+from tenferro.array._weak import class_of
 from tenferro.computegraph._operation import canonical
 from tenferro.primitives._aval import Aval
 from tenferro.transforms import _tree
@@ -29,6 +30,10 @@ class Call(NamedTuple):
     keywords: dict[str, Any]  # the same of keyword arguments
     statics: dict[int, Any]
     named: dict[str, Any]
+
+    def at(self, level: int) -> Call:
+        """The call with the signature for traces that looked so much at numbers."""
+        return self._replace(key=(self.spec, _signatures(self.leaves, level), self.static))
 
     def arguments(self, leaves: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
         """The arguments, with these leaves in the places of its own."""
@@ -64,8 +69,8 @@ class Statics(NamedTuple):
         """Those of the method of an object, whose first parameter is taken."""
         return Statics(frozenset([i - (i > 0) for i in self.numbers if i]), self.names)
 
-    def call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Call:
-        """A call taken apart.
+    def call(self, args: Sequence[Any], kwargs: Mapping[str, Any], level: int = 0) -> Call:
+        """A call taken apart; ``level`` says how much traces looked at numbers.
 
         Raises TypeError: if a static argument cannot be hashed.
         """
@@ -81,7 +86,7 @@ class Statics(NamedTuple):
         except TypeError as error:
             raise _unhashable(error, statics, named) from None
         try:
-            key = spec, tuple([_signature_of(leaf) for leaf in leaves]), static
+            key = spec, _signatures(leaves, level), static
         except UnknownOperandError as error:
             error.add_note(
                 "  where      in an argument of a jitted function\n"
@@ -105,14 +110,25 @@ def _unhashable(
     )
 
 
-def _signature_of(leaf: Any) -> Any:
-    """What of a leaf the trace depends on: its aval, or the type of a weak scalar."""
+def _signatures(leaves: Sequence[Any], level: int) -> tuple[Any, ...]:
+    return tuple([_signature_of(leaf, level) for leaf in leaves])
+
+
+def _signature_of(leaf: Any, level: int) -> Any:
+    """What of a leaf the trace depends on: its aval, or what it looked at of a weak scalar."""
     kind = weak_kind(leaf)
     if kind is not None:
-        return kind
+        return class_of(leaf, level) if type(leaf) is kind else _class_of_array(leaf, kind, level)
     if isinstance(leaf, Array):
         return leaf.key.aval
     return leaf if isinstance(leaf, Aval) else aval_of_operand(leaf)
+
+
+def _class_of_array(leaf: Array, kind: type, level: int) -> Any:
+    """The same of an argument of an outer trace, which then depends on it too."""
+    name: Any = leaf.key.identity
+    value = name.look(level) if level and kind in (int, bool) else None
+    return (kind, leaf.dtype) if value is None else class_of(kind(value), level)
 
 
 def static_parameters(

@@ -8,12 +8,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tenferro.array._array import Array, another_handle
+from tenferro.array._array import Array, another_handle, is_weak
 from tenferro.array._broadcast import cast, float_for, floating, pair, together
 from tenferro.array._convert import as_array
 from tenferro.array._errors import at_user_line
 from tenferro.array._registry import FUNCTIONS, covers
-from tenferro.primitives import DType, DTypeMismatchError, complex128, float64, int8, int64, promote
+from tenferro.primitives import (
+    DType,
+    DTypeMismatchError,
+    complex128,
+    convert,
+    float64,
+    int8,
+    int64,
+    promote,
+)
 from tenferro.primitives import arithmetic as p
 from tenferro.primitives.comparison import logical_and, logical_or
 
@@ -88,6 +97,12 @@ def power(x: Any, y: Any) -> Array:
         )
         raise at_user_line(error)
     return _integer_power(cast(base, dtype), exponent)
+
+
+@covers("__power__")
+def powered(x: Any, y: Any) -> Array:
+    """``x ** y``, which for 2 is the square, of bools an int8."""
+    return square(x) if type(y) is int and y == 2 and as_array(x).dtype.is_bool else power(x, y)
 
 
 def _integer_power(x: Array, exponent: int) -> Array:
@@ -215,7 +230,8 @@ def square(x: Any) -> Array:
 @covers("reciprocal", ufunc=True)
 def reciprocal(x: Any) -> Array:
     """1/x in the dtype of x, truncated for integers."""
-    return p.div(*pair(1, x, "reciprocal"))
+    found = as_array(x)
+    return p.div(*pair(1, cast(found, int8) if found.dtype.is_bool else found, "reciprocal"))
 
 
 @covers("astype")
@@ -225,7 +241,8 @@ def astype(x: Any, dtype: Any, copy: bool = True, *, device: Any = None) -> Arra
     >>> astype(1.9, int).dtype
     int64
     """
-    found = cast(another_handle(as_array(x)), DType.of(dtype))
+    given, kind = another_handle(as_array(x)), DType.of(dtype)
+    found = convert(given, kind) if is_weak(given) else cast(given, kind)  # asked for: may wrap
     return found if device is None else FUNCTIONS["__to_device__"](found, device)
 
 

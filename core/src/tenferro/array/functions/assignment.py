@@ -9,12 +9,13 @@ keeps its kind, and refused otherwise. Read next: ``_at.py`` of the package.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
-from tenferro.array._array import SCALARS, Array
+from tenferro.array._array import SCALARS, Array, is_weak
 from tenferro.array._broadcast import broadcast_shapes, cast, stretch
-from tenferro.array._convert import as_array, scalar
+from tenferro.array._convert import as_array, check_range, scalar
 from tenferro.array._errors import at_user_line
 from tenferro.array._indexing import Gathering, Plan, gathering, plan_index
 from tenferro.array._registry import FUNCTIONS, covers
@@ -81,10 +82,27 @@ def value_for(dtype: DType, value: Any) -> Array:
         if kind is not complex and not dtype.is_bool:
             value = float(value) if dtype.is_inexact else int(value)
         return scalar(value, dtype)
+    if dtype.is_integer:
+        _check_numbers(value, dtype)
     array = as_array(value)
-    if array.dtype is not dtype:
+    number = is_weak(array) and array.dtype.is_integer and dtype.is_integer
+    if array.dtype is not dtype and not number:
         check_cast(array.dtype, dtype, "same_kind", "assignment", "the value")
     return cast(array, dtype)
+
+
+def _check_numbers(value: Any, dtype: DType) -> None:
+    """Raise OverflowError for integers of Python and NumPy that do not fit; arrays may wrap."""
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            _check_numbers(item, dtype)
+    elif type(value) is int or (hasattr(value, "dtype") and _is_numpy_integer(value)):
+        check_range(int(value), dtype)
+
+
+def _is_numpy_integer(x: Any) -> bool:
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(x, numpy.integer)
 
 
 def fit(v: Array, shape: Shape) -> Array:

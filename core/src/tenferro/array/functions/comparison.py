@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
 from tenferro.array._array import Array
 from tenferro.array._broadcast import broadcast_shapes, cast, pair, stretch
-from tenferro.array._convert import as_array
+from tenferro.array._convert import as_array, fits
 from tenferro.array._errors import at_user_line
 from tenferro.array._registry import FUNCTIONS, covers
+from tenferro.array._weak import WeakName
 from tenferro.array.functions.arithmetic import absolute
-from tenferro.primitives import bool_
+from tenferro.primitives import Shape, bool_, int64
 from tenferro.primitives import comparison as p
 from tenferro.primitives.complex import imag, real
+from tenferro.primitives.constants import constant
 
 _Binary = Callable[[Array, Array], Array]
 
 
-def _comparison(name: str, function: _Binary, symbol: str) -> Callable[[Any, Any], Array]:
+def _comparison(
+    name: str, function: _Binary, holds: Callable[[int, int], bool], symbol: str
+) -> Callable[[Any, Any], Array]:
     def compare(x: Any, y: Any) -> Array:
+        if _is_number(x) is not _is_number(y):
+            outside = _outside(x, y)
+            if outside is not None:
+                a, b, shape = outside
+                return Array(constant(holds(a, b), bool, shape).key)
         return function(*pair(x, y, name))
 
     compare.__name__ = compare.__qualname__ = name
@@ -27,12 +37,36 @@ def _comparison(name: str, function: _Binary, symbol: str) -> Callable[[Any, Any
     return covers(name, ufunc=True)(compare)
 
 
-equal = _comparison("equal", p.eq, "==")
-not_equal = _comparison("not_equal", p.ne, "!=")
-less = _comparison("less", p.lt, "<")
-less_equal = _comparison("less_equal", p.le, "<=")
-greater = _comparison("greater", p.gt, ">")
-greater_equal = _comparison("greater_equal", p.ge, ">=")
+equal = _comparison("equal", p.eq, operator.eq, "==")
+not_equal = _comparison("not_equal", p.ne, operator.ne, "!=")
+less = _comparison("less", p.lt, operator.lt, "<")
+less_equal = _comparison("less_equal", p.le, operator.le, "<=")
+greater = _comparison("greater", p.gt, operator.gt, ">")
+greater_equal = _comparison("greater_equal", p.ge, operator.ge, ">=")
+
+
+def _is_number(x: Any) -> bool:
+    """Whether x is a Python integer, or an argument that was one."""
+    if type(x) is Array:
+        return type(x.key.identity) is WeakName and x.key.aval.dtype.is_integer
+    return type(x) is int
+
+
+def _outside(x: Any, y: Any) -> tuple[int, int, Shape] | None:
+    """Two numbers in the order of x and y, if the dtype of one does not hold the integer beside it.
+
+    All elements lie on one side of that integer. Also returns their shape.
+    """
+    first = _is_number(x)
+    number, like = (x, as_array(y).aval) if first else (y, as_array(x).aval)
+    dtype = int64 if like.dtype.is_bool else like.dtype
+    if not dtype.is_integer or (type(number) is Array and number.dtype is dtype):
+        return None
+    value = number if type(number) is int else number.key.identity.look()
+    if value is None or fits(value, dtype):
+        return None
+    side = 1 if value > 0 else -1
+    return (side, 0, like.shape) if first else (0, side, like.shape)
 
 
 def _truth(x: Any) -> Array:

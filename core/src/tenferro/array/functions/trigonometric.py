@@ -53,7 +53,8 @@ def angle(z: Any, deg: bool = False) -> Array:
     found = as_array(z)
     x, y = real(found), imag(found)
     if not found.dtype.is_inexact:
-        x, y = cast(x, float_for(x.dtype)), cast(y, float_for(y.dtype))
+        kind = float64 if x.dtype.is_bool else float_for(x.dtype)
+        x, y = cast(x, kind), cast(y, kind)
     result = arctan2(y, x)
     return degrees(result) if deg else result
 

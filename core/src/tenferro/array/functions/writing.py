@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from tenferro.array._array import Array
-from tenferro.array._broadcast import cast, normalize_axis
+from tenferro.array._broadcast import cast, normalize_axis, weak_or_array
 from tenferro.array._convert import as_array, asarray
 from tenferro.array._registry import FUNCTIONS, covers
 from tenferro.array._writing import destination, rebind, write, writing_error
@@ -27,7 +27,9 @@ def _target(x: Any, function: str) -> Array:
 @covers("copyto")
 def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = True) -> None:
     """Give an Array the values of another where a mask holds."""
-    write(_target(dst, "copyto"), as_array(src), "copyto", casting=casting, where=where)
+    target = _target(dst, "copyto")
+    given = weak_or_array(src, target.dtype) if type(src) is int else as_array(src)
+    write(target, given, "copyto", casting=casting, where=where)
 
 
 @covers("putmask")

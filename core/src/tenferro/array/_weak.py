@@ -1,0 +1,115 @@
+"""Integers written in Python whose value a trace does not show: what is known of them.
+
+Beside an array such a number takes the dtype of the array, where it must fit. A trace that looked
+at the range of a number, or at its value, is good for numbers of that range or value only; it says
+so in ``Sought``, so that traces which did not look serve all numbers.
+"""
+
+from __future__ import annotations
+
+import operator
+from bisect import bisect_right
+from typing import Any, NamedTuple
+
+RANGE, VALUE = 1, 2  # what of its numbers a trace depends on; 0 is nothing
+INT64 = 2**63
+_BITS = (8, 16, 32, 64)
+_ENDS = [2 ** (bits - 1) for bits in _BITS]
+_BOUNDS = sorted([0, *_ENDS, *[-end for end in _ENDS], *[2**bits for bits in _BITS]])
+_FAR = 2**64  # in the place of numbers that no dtype holds
+_OPERATIONS = {
+    "add": operator.add,
+    "subtract": operator.sub,
+    "multiply": operator.mul,
+    "floor_divide": operator.floordiv,
+    "remainder": operator.mod,
+    "power": operator.pow,
+    "bitwise_and": operator.and_,
+    "bitwise_or": operator.or_,
+    "bitwise_xor": operator.xor,
+    "left_shift": operator.lshift,
+    "right_shift": operator.rshift,
+    "less": operator.lt,
+    "less_equal": operator.le,
+    "greater": operator.gt,
+    "greater_equal": operator.ge,
+    "negative": operator.neg,
+    "positive": operator.pos,
+    "absolute": operator.abs,
+    "invert": operator.invert,
+}
+
+
+class Sought:
+    """What a trace has looked at in its numbers."""
+
+    __slots__ = ("level",)
+
+    def __init__(self) -> None:
+        self.level = 0
+
+
+class WeakName(NamedTuple):
+    """The name of an argument that was given as a Python scalar: its dtype is weak.
+
+    ``value`` is that of an integer or bool; ``derived`` says that it was computed of arguments, so
+    that the range of these does not tell its own.
+    """
+
+    text: str
+    serial: int
+    value: int | None = None
+    sought: tuple[Sought, ...] = ()
+    derived: bool = False
+
+    def __str__(self) -> str:
+        return self.text
+
+    def look(self, level: int = RANGE) -> int | None:
+        """The value, of which a trace now depends on the range, or on all of it."""
+        for sought in self.sought:
+            sought.level = max(sought.level, VALUE if self.derived else level)
+        return self.value
+
+
+def class_of(value: Any, level: int) -> Any:
+    """What of a Python scalar a trace depends on that looked at this much."""
+    kind = type(value)
+    if kind is not int:
+        return (kind, value) if kind is bool and level == VALUE else kind
+    if level == VALUE:
+        return kind, value
+    if not level and -INT64 <= value < INT64:
+        return kind
+    return "range", bisect_right(_BOUNDS, value)
+
+
+def value_of(x: Any) -> int | None:
+    """The value of an integer or bool, or of an argument that was one; ``None`` for others."""
+    name = getattr(getattr(x, "key", None), "identity", None)
+    if isinstance(name, WeakName):
+        return name.value
+    return int(x) if type(x) in (int, bool) else None
+
+
+def derived(name: WeakName, function: str, operands: tuple[Any, ...]) -> WeakName:
+    """The name of what was computed of such numbers."""
+    names = [getattr(getattr(x, "key", None), "identity", None) for x in operands]
+    found = [n if isinstance(n, WeakName) else None for n in names]
+    values = [value_of(x) for x in operands]
+    sought = frozenset([s for n in found if n is not None for s in n.sought])
+    return WeakName(name.text, name.serial, _result(function, values), tuple(sought), True)
+
+
+def _result(function: str, values: list[int | None]) -> int | None:
+    """The value that Python computes, or one too large where it would take long."""
+    operation: Any = _OPERATIONS.get(function)
+    if operation is None or any([value is None for value in values]):
+        return None
+    known = [value for value in values if value is not None]
+    if function in ("power", "left_shift") and known[1] > 64 and abs(known[0]) > 1:
+        return _FAR
+    try:
+        return value_of(operation(*known))
+    except (ArithmeticError, ValueError):
+        return None
