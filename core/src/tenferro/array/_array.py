@@ -8,11 +8,13 @@ with ``evaluate``. What a method does is in ``functions/``; they are reached thr
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from tenferro.array._at import At
+from tenferro.array._copies import tell_of_copy
 from tenferro.array._errors import (
     LeakedArrayError,
     LostAssignmentError,
@@ -45,7 +47,8 @@ class Array(Handle):
     ()
     """
 
-    __slots__ = ("__weakref__",)
+    __slots__ = ("__weakref__", "is_taken")
+    is_taken: bool  # the mark of `_copies.py`; unset where it is not true
     __array_priority__ = 1000.0
     __hash__ = None  # type: ignore[assignment]
 
@@ -80,6 +83,8 @@ class Array(Handle):
     def _to_numpy(self, asked: str) -> Any:
         """A NumPy copy of the value; refused where that would cut a derivative."""
         if is_traced(self.key):
+            if not self.dtype.is_inexact:
+                raise _unknown(self, asked)
             raise TracedConversionError(
                 f"{asked} of an array that is being differentiated or traced\n"
                 f"  got        {self.aval}, on which a transform is open\n"
@@ -109,6 +114,10 @@ class Array(Handle):
 
     def __complex__(self) -> complex:
         return complex(self._to_numpy("complex()"))
+
+    def __trunc__(self) -> int:
+        found: int = math.trunc(self._to_numpy("math.trunc()"))
+        return found
 
     def __round__(self, digits: int | None = None) -> Any:
         return round(self._to_numpy("round()"), digits)
@@ -193,6 +202,8 @@ class Array(Handle):
     def __setitem__(self, index: Any, value: Any) -> None:
         if UNHELD and sys.getrefcount(self) <= UNHELD and is_statement(sys._getframe(1)):
             raise _lost(self)
+        if self.is_taken:
+            tell_of_copy(self)
         FUNCTIONS["__setitem__"](self, index, value)
 
     @property
@@ -292,6 +303,8 @@ class Array(Handle):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
+            if name == "is_taken":
+                return False
             raise lacking(name, self)
 
     if TYPE_CHECKING:  # attached by _operators.py, from its tables
@@ -409,6 +422,18 @@ def a_handle_of_its_own(result: Any, given: Any) -> Any:
         if x is result and isinstance(x, Array):
             return Array(result.key, result.flow)
     return result
+
+
+def _unknown(x: Array, asked: str) -> TracedConversionError:
+    return TracedConversionError(
+        f"{asked} of an array that is only traced\n"
+        f"  got        {x.aval}, whose value is unknown while a function is traced\n"
+        "  need       a program that does the same whatever the value is\n"
+        f"  from       {source_text(caller())}\n"
+        "  hint       to index an array X of NumPy with it, write `tenferro.asarray(X)[i]`",
+        aval=x.aval,
+        asked=asked,
+    )
 
 
 def _lost(x: Array) -> LostAssignmentError:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 from tenferro.array._array import Array
-from tenferro.array._broadcast import cast
 from tenferro.array._convert import as_array
 from tenferro.array._errors import at_user_line
 from tenferro.array._registry import FUNCTIONS, covers
