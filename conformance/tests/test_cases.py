@@ -57,8 +57,9 @@ def test_named_edges_exist(edge):
 def test_every_primitive_has_a_value_and_an_edge(primitive):
     mine = [case for case in CASES if case.primitive == primitive]
     assert any(case.expected is not None for case in mine)
-    assert any(case.edge in ("empty", "empty_result") for case in mine) or primitive in (
+    assert any(case.edge.startswith("empty") for case in mine) or primitive in (
         "std::convert",
+        "std::debug_callback",  # its value is a token
         "std::stop_gradient",
     )
 
@@ -71,7 +72,9 @@ def test_every_case_is_guarded():
 
 
 def test_every_derivative_that_is_smooth_is_stored():
+    """Differences serve only where positions come out too, as of ``top_k``"""
     smooth = [c for c in CASES if c.grad and c.grad.smooth and c.edge != "large"]
+    smooth = [c for c in smooth if all("int" not in y.dtype for y in c.expected or ())]
     assert [c.id for c in smooth if not c.grad.derivatives] == []
 
 
