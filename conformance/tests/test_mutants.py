@@ -5,6 +5,9 @@ is named for it.
 import pytest
 from mutants import MUTANTS
 
+#: other sizes of the numbers that the mutants are about, and laws that need no backend
+NARROW = "float16 or float32 or complex64 or int8 or int16 or int32 or uint or identity or closure"
+
 _WITHOUT = {"swallows an unsupported case": "complex"}
 
 
@@ -20,8 +23,8 @@ def test_mutant_is_caught(run_suite, name):
 
 
 def test_loopback_passes_every_law(run_suite):
-    """The backend that the mutants are made from is right."""
-    done, report = run_suite(select="not golden_ or g_m1_")
+    """The backend that the mutants are made from is right, in the dtypes that they are run in."""
+    done, report = run_suite(select=f"(not golden_ or g_m1_) and not ({NARROW})")
     assert done.returncode == 0, done.stdout[-3000:]
     assert report.failed("loopback") == []
     assert report.executed("loopback") > 9_000

@@ -6,8 +6,6 @@ fail the law that is named for it. A light plugin module, as a third party would
 
 from __future__ import annotations
 
-import math
-
 from tenferro.backend import UnsupportedError
 from tenferro.backend.base import Backend
 from tenferro.backend.lowering import Lowering
@@ -54,12 +52,16 @@ class Opaque:
 class LoopbackBackend(Backend):
     """Interprets programs; operands are `Opaque`."""
 
+    lacks_operands = True  # refuses operands of what it is without
+
     def asoperand(self, value, aval):
         import numpy as np
 
         if isinstance(value, Opaque):
             return value
         array = np.asarray(value)
+        if self.lacks_operands and aval.dtype.name in WITHOUT:
+            raise UnsupportedError("loopback lacks it", backend="loopback", feature="complex")
         return Opaque(array.astype(aval.dtype.name, copy=True))
 
     def to_numpy(self, operand):
@@ -80,26 +82,36 @@ def wrapped(function):
 
         with np.errstate(all="ignore"):
             result = function(operation, *[x._data for x in operands])
-        found = np.asarray(result)
-        if found.dtype.name in WITHOUT:
-            raise UnsupportedError(
-                f"loopback has no {found.dtype}", backend="loopback", feature="complex"
-            )
-        return Opaque(found)
+        if operation.output_count != 1:
+            return tuple(opaque(x) for x in result)
+        return opaque(result)
 
     return lowering
+
+
+def opaque(result):
+    """A result of NumPy as the backend's own."""
+    import numpy as np
+
+    found = np.asarray(result)
+    if found.dtype.name in WITHOUT:
+        raise UnsupportedError(
+            f"loopback has no {found.dtype}", backend="loopback", feature="complex"
+        )
+    return Opaque(found)
 
 
 def numpy_lowerings():
     """Key → lowering on NumPy arrays."""
     import numpy as np
+    from scipy import special
 
     from tenferro.backend.numpy_like import lowerings
+    from tenferro.backend.numpy_like.special import register
 
-    def erf(operation, x):
-        return np.vectorize(math.erf, otypes=[x.dtype])(x)
-
-    return {**{record.primitive: record.target for record in lowerings(np)}, "std::erf": erf}
+    table = lowerings(np)
+    register(table, lambda name: getattr(special, name))
+    return {record.primitive: record.target for record in table}
 
 
 @hookimpl

@@ -4,7 +4,9 @@ import pytest
 
 from tenferro_conformance import laws, programs
 
-_value = pytest.mark.tenferro_law("batching", build=programs.batched_value)
+_value = pytest.mark.tenferro_law(
+    "batching", build=programs.batched_value, where=programs.is_of_widest
+)
 _derivative = pytest.mark.tenferro_law(
     "batching", build=programs.batched_adjoint, grad=True, where=programs.is_typical
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from time import perf_counter
 from typing import Any, ClassVar, NamedTuple
 
@@ -131,10 +131,25 @@ class Backend(ABC):
         """Make a program executable; here by interpreting it over the lowering table.
 
         Raises MissingLoweringError: naming every operation of the program that cannot run.
-        Raises UnsupportedError: if the options ask for a feature that the backend lacks.
+        Raises UnsupportedError: if the program has a dtype, or the options ask for a feature, that
+        the backend lacks.
         """
         self.check_options(options)
+        self.check_dtypes(program.avals)
         return Interpreter(self, self.lowerings.close(program))
+
+    def check_dtypes(self, avals: Iterable[Aval]) -> None:
+        """Raise UnsupportedError if one of these values has a dtype that ``info`` does not list."""
+        known = self.info.dtypes
+        lacking = {aval.dtype.name for aval in set(avals)} - known
+        if known and lacking:
+            names = ", ".join(sorted(lacking))
+            raise UnsupportedError(
+                f"{self.name} has no {names}\n  need       one of {', '.join(sorted(known))}",
+                backend=self.name,
+                feature=names,
+                instead="",
+            )
 
     def check_options(self, options: Options | None) -> None:
         """Raise UnsupportedError for an option that needs a feature this backend lacks."""

@@ -12,7 +12,6 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 from tenferro.backend.base import Backend, Executable, Interpreter
-from tenferro.backend.numpy_like import check_dtypes
 from tenferro.backend.records import BackendConfig
 from tenferro.computegraph import CompiledProgram, OperandError
 from tenferro.primitives import Aval, DType
@@ -47,7 +46,7 @@ class CupyBackend(Backend):
         cast in silence.
         Raises UnsupportedError: if CuPy lacks the dtype.
         """
-        check_dtypes(self, (aval,))
+        self.check_dtypes((aval,))
         with self.on_device():
             if isinstance(value, self.cupy.ndarray):
                 operand = value
@@ -102,7 +101,7 @@ class CupyBackend(Backend):
         the backend lacks.
         """
         self.check_options(options)
-        check_dtypes(self, program.avals)
+        self.check_dtypes(program.avals)
         with self.on_device():
             return CupyExecutable(self, self.lowerings.close(program))
 

@@ -16,7 +16,6 @@ import numpy as np
 
 from tenferro.backend.base import Backend, Executable
 from tenferro.backend.lowering import key_of
-from tenferro.backend.numpy_like import check_dtypes
 from tenferro.backend.records import BackendConfig
 from tenferro.computegraph import CompiledProgram, OperandError
 from tenferro.primitives import Aval, DType
@@ -73,7 +72,7 @@ class NumpyBackend(Backend):
             return value
         if type(value) in _PYTHON_SCALARS and dtype is not None and not aval.shape:
             return dtype.type(value) if aval.dtype in _WIDE else _narrow(dtype, value)
-        check_dtypes(self, (aval,))
+        self.check_dtypes((aval,))
         if type(value) is np.ndarray and value.dtype.name == aval.dtype.name:
             operand = value if value.dtype.isnative else value.astype(value.dtype.newbyteorder("="))
         elif isinstance(value, _Scalar):
@@ -129,7 +128,7 @@ class NumpyBackend(Backend):
         executor, debug = str(chosen.get("executor", "auto")), bool(chosen.get("debug", False))
         if executor not in _EXECUTORS:
             raise ValueError(f"executor is one of {', '.join(_EXECUTORS)}, got {executor!r}")
-        check_dtypes(self, program.avals)
+        self.check_dtypes(program.avals)
         closed = self.lowerings.close(program)
         plan = self._plan(closed, elide=not debug)
         return NumpyExecutable(self, closed, plan, executor=executor, debug=debug)

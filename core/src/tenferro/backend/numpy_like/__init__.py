@@ -32,9 +32,8 @@ from tenferro.backend.numpy_like import (
     structural,
     trigonometric,
 )
-from tenferro.backend.numpy_like._common import check_dtypes
 
-__all__ = ["FAMILIES", "check_dtypes", "lowerings"]
+__all__ = ["FAMILIES", "lowerings"]
 
 FAMILIES = (
     arithmetic,

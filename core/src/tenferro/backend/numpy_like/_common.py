@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from tenferro.backend._errors import UnsupportedError
-from tenferro.backend.base import Backend
 from tenferro.backend.lowering import Lowerings
-from tenferro.primitives import Aval, DType
+from tenferro.primitives import DType
 
-__all__ = ["cast", "check_dtypes", "native_dtype", "pointwise"]
+__all__ = ["cast", "native_dtype", "pointwise"]
 
 
 def pointwise(lowerings: Lowerings, table: Iterable[tuple[Any, Callable[..., Any]]]) -> None:
@@ -43,17 +41,3 @@ def cast(xp: Any, x: Any, dtype: DType) -> Any:
     if x.dtype.kind == "c" and not dtype.is_complex:
         x = x.real
     return x.astype(native_dtype(xp, dtype))
-
-
-def check_dtypes(backend: Backend, avals: Iterable[Aval]) -> None:
-    """Raise UnsupportedError if one of these values has a dtype that the backend lacks."""
-    known = backend.info.dtypes
-    lacking = {aval.dtype.name for aval in set(avals)} - known
-    if known and lacking:
-        names = ", ".join(sorted(lacking))
-        raise UnsupportedError(
-            f"{backend.name} has no {names}\n  need       one of {', '.join(sorted(known))}",
-            backend=backend.name,
-            feature=names,
-            instead="",
-        )
