@@ -75,6 +75,7 @@ def test_every_derivative_that_is_smooth_is_stored():
     """Differences serve only where positions come out too, as of ``top_k``"""
     smooth = [c for c in CASES if c.grad and c.grad.smooth and c.edge != "large"]
     smooth = [c for c in smooth if all("int" not in y.dtype for y in c.expected or ())]
+    smooth = [c for c in smooth if c.edge != "key_of_another_dtype"]
     assert [c.id for c in smooth if not c.grad.derivatives] == []
 
 
