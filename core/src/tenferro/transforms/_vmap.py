@@ -60,7 +60,7 @@ def vmap(
     >>> import tenferro as tn
     >>> per_row = tn.vmap(lambda row, w: (row * w).sum(), in_axes=(0, None))
     >>> print(tn.trace(per_row, tn.Aval((5, 3), "float64"), tn.Aval((3,), "float64")))
-    graph(x0: f64[5,3], x1: f64[3]) {
+    graph(row: f64[5,3], w: f64[3]) {
       %2 = broadcast_in_dim[shape=(5, 3), dimensions=(1,)] %1 : f64[5,3]
       %3 = mul %0 %2                       : f64[5,3]
       %4 = reduce_sum[axes=(1,)] %3        : f64[5]
