@@ -153,9 +153,6 @@ def _how(cls: type[Primitive], backend: str | Backend) -> tuple[str, str, str]:
     """(backend, status, reason) of a primitive."""
     name = backend if isinstance(backend, str) else backend.name
     try:
-        probe = host().probe(name)
-        if not probe.available:  # asking for its lowerings would break the plugin
-            return name, "unavailable", probe.reason
         table = host().table(name) if isinstance(backend, str) else backend.lowerings
     except BackendError as error:
         return name, "unavailable", str(error).split("\n")[0]
