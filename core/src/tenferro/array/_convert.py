@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from contextvars import ContextVar
+from importlib import import_module
 from typing import Any, NamedTuple
 
 from tenferro.array._array import Array, is_weak
@@ -185,7 +186,7 @@ def asarray(
 ) -> Array:
     """Make an array of an operand, a scalar or a nested sequence of numbers.
 
-    x: any  →  y: Array. Sequences need NumPy to be imported by the program. An Array has no memory
+    x: any  →  y: Array. Sequences are read by NumPy. An Array has no memory
     order, so ``order`` changes nothing.
 
     Raises UnknownOperandError: if x is none of these.
@@ -210,13 +211,16 @@ def from_sequence(x: Any) -> Any:
     """A nested sequence as an operand, or stacked arrays where it holds Arrays."""
     if _holds_array(x):
         return FUNCTIONS["stack"](x)
-    numpy = sys.modules.get("numpy")
-    if numpy is None:
-        raise UnknownOperandError(
-            "a nested sequence becomes an array only where NumPy is imported\n"
-            "  hint       `import numpy as np` and pass `np.asarray(...)`",
-            value=x,
-        )
+    try:
+        numpy = sys.modules.get("numpy") or import_module("numpy")  # for this only
+    except ImportError:
+        raise at_user_line(
+            UnknownOperandError(
+                "a nested sequence becomes an array by NumPy, which is not installed\n"
+                "  hint       pass an array of an installed backend",
+                value=x,
+            )
+        ) from None
     return numpy.asarray(x)
 
 

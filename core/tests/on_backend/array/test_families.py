@@ -30,3 +30,8 @@ assert not late()
 def test_a_family_loads_when_it_is_asked_for(question):
     program = f"{HEAD}\n{question}\nassert late()"
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_a_list_becomes_an_array_where_nobody_imported_numpy():
+    program = "import tenferro as tn; assert tn.asarray([[1.0, 2.0]]).shape == (1, 2)"
+    subprocess.run([sys.executable, "-c", program], check=True)
