@@ -8,6 +8,7 @@ Read `table.py`, then `arithmetic.py`.
 from __future__ import annotations
 
 from functools import cache
+from importlib.util import find_spec
 from importlib import import_module
 
 from tenferro_conformance.case import Case, ErrorCase
@@ -31,14 +32,18 @@ def tables(family: str) -> tuple[Table, ...]:
 
 @cache
 def load_cases() -> tuple[Case, ...]:
-    """Every case of the standard set, sorted by id."""
+    """Every case of the standard set, sorted by id; of bfloat16 where `ml_dtypes` is installed,
+    because NumPy holds the numbers.
+    """
     from tenferro_conformance.golden import load
 
+    closed = set() if find_spec("ml_dtypes") else {"bf16"}
     found = [
         case
         for family in FAMILIES
         for table in tables(family)
         for case in table.cases(load(family))
+        if not case.features & closed
     ]
     return tuple(sorted(found, key=lambda case: case.id))
 
