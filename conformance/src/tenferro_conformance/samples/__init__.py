@@ -8,8 +8,8 @@ Read `table.py`, then `arithmetic.py`.
 from __future__ import annotations
 
 from functools import cache
-from importlib.util import find_spec
 from importlib import import_module
+from importlib.util import find_spec
 
 from tenferro_conformance.case import Case, ErrorCase
 from tenferro_conformance.samples.table import Table
