@@ -10,20 +10,21 @@ from typing import Any
 
 from tenferro.backend import numpy_like
 from tenferro.backend.lowering import Lowering, Lowerings
-from tenferro_cupy.lowerings import indexing, reduction
+from tenferro_cupy.lowerings import indexing, linalg, reduction
 from tenferro_cupy.lowerings import special as special_functions
 
 __all__ = ["lowerings"]
 
 
-def lowerings(cupy: Any, special: Any = None) -> tuple[Lowering, ...]:
+def lowerings(cupy: Any, special: Any = None, scipy_linalg: Any = None) -> tuple[Lowering, ...]:
     """The lowerings of the standard set over CuPy, or over what stands in for it.
 
-    `special` is CuPy's own module of special functions unless given.
+    `special` and `scipy_linalg` are CuPy's own modules unless given.
     """
     own = Lowerings()
     special_functions.register(own, special)
     reduction.register(own, cupy)
+    linalg.register(own, cupy, scipy_linalg)
     indexing.register(own, cupy)
     replaced = {record.primitive for record in own}
     shared = numpy_like.lowerings(cupy)

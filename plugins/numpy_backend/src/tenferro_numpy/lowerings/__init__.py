@@ -28,6 +28,7 @@ from tenferro_numpy.lowerings import (
     elementwise,
     hyperbolic,
     indexing,
+    linalg,
     reduction,
     rounding,
     scattering,
@@ -39,7 +40,9 @@ from tenferro_numpy.lowerings import (
 
 __all__ = ["expression", "lowerings"]
 
-_REPLACING = (arithmetic, special, rounding, bitwise, cumulative, indexing, scattering, sorting)
+_REPLACING = (
+    arithmetic, special, rounding, bitwise, cumulative, linalg, indexing, scattering, sorting,
+)  # fmt: skip
 _EXPRESSIONS: dict[type, Specialize] = {
     **arithmetic.EXPRESSIONS,
     **elementwise.EXPRESSIONS,

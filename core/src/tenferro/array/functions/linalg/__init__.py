@@ -1,0 +1,1 @@
+"""The functions of ``np.linalg`` and of ``scipy.linalg``, one file per topic."""

@@ -1,0 +1,140 @@
+"""The words that rules of linear algebra are written in: products, adjoints, triangles, diagonals.
+
+Matrices are the last two axes; what stands before them is a batch and equal in all operands. None
+of these is a primitive. Read next: ``triangular_solve.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenferro.primitives._aval import Aval
+from tenferro.primitives._errors import ShapeMismatchError
+from tenferro.primitives._handle import H, Handle
+from tenferro.primitives.comparison import eq, ge, gt, select
+from tenferro.primitives.complex import conj
+from tenferro.primitives.constants import iota, zeros_like
+from tenferro.primitives.contraction import dot_general
+from tenferro.primitives.reduction import reduce_max, reduce_sum
+from tenferro.primitives.structural import broadcast_in_dim, eye, transpose
+from tenferro.tidu import Primitive as Operation
+
+
+def matrix_sizes(op: Operation, a: Aval) -> tuple[int, int]:
+    """Rows and columns.
+
+    Raises ShapeMismatchError: if the rank is below 2.
+    """
+    if a.ndim < 2:
+        raise ShapeMismatchError.of(
+            op.name,
+            "an operand is no matrix",
+            got=f"{a} of rank {a.ndim}",
+            need="rank 2 or more: [*batch, rows, columns]",
+            shapes=(a.shape,),
+        )
+    return a.shape[-2], a.shape[-1]
+
+
+def square_size(op: Operation, a: Aval) -> int:
+    """The size of a square matrix.
+
+    Raises ShapeMismatchError: if it is none.
+    """
+    rows, columns = matrix_sizes(op, a)
+    if rows != columns:
+        raise ShapeMismatchError.of(
+            op.name,
+            "the matrix is not square",
+            got=f"{a}: {rows} rows, {columns} columns",
+            need="as many rows as columns",
+            shapes=(a.shape,),
+        )
+    return rows
+
+
+def swapped(x: H) -> H:
+    """xᵀ."""
+    return transpose(x, (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2))
+
+
+def adjoint(x: H) -> H:
+    """xᴴ."""
+    return conj(swapped(x)) if x.dtype.is_complex else swapped(x)
+
+
+def matmul(x: H, y: H) -> H:
+    """x y, matrix by matrix."""
+    lead = tuple(range(x.ndim - 2))
+    return dot_general(x, y, (x.ndim - 1,), (x.ndim - 2,), lead, lead)
+
+
+def identity(like: Handle | Aval, size: int | None = None) -> Handle:
+    """A stack of identity matrices beside another, of its size unless one is given."""
+    n = like.shape[-1] if size is None else size
+    one = eye(n, n, 0, like.dtype)
+    lead = like.shape[:-2]
+    return broadcast_in_dim(one, (*lead, n, n), (len(lead), len(lead) + 1))
+
+
+def columns_by(x: H, d: H) -> H:
+    """x diag(d): column j times d_j."""
+    return x * broadcast_in_dim(d, x.shape, (*range(x.ndim - 2), x.ndim - 1))
+
+
+def rows_by(d: H, x: H) -> H:
+    """diag(d) x: row i times d_i."""
+    return x * broadcast_in_dim(d, x.shape, tuple(range(x.ndim - 1)))
+
+
+def diagonal(x: H) -> H:
+    """The main diagonal: [*b, m, n] → [*b, min(m, n)]."""
+    rows, columns = x.shape[-2:]
+    masked = _kept(_on_diagonal(x), x)
+    return reduce_sum(masked, (x.ndim - 1 if rows <= columns else x.ndim - 2,))
+
+
+def diagonal_matrix(d: H) -> H:
+    """diag(d): [*b, n] → [*b, n, n]."""
+    shape = (*d.shape, d.shape[-1])
+    spread = broadcast_in_dim(d, shape, tuple(range(d.ndim)))
+    return _kept(_on_diagonal(spread), spread)
+
+
+def _on_diagonal(x: Handle) -> Handle:
+    row, column = _places(x)
+    return eq(row, column)
+
+
+def _kept(where: Any, x: H) -> H:
+    """x where the mask is true, zeros elsewhere: those of a select, which no nan passes."""
+    zeros: Any = zeros_like(x)
+    return select(where, x, zeros)
+
+
+def _places(x: Handle) -> tuple[Handle, Handle]:
+    """The row and the column of every entry."""
+    return iota(x.shape, x.ndim - 2, "int32"), iota(x.shape, x.ndim - 1, "int32")
+
+
+def lower(x: H, strict: bool = False) -> H:
+    """The lower triangle, with the diagonal unless strict; zeros elsewhere, real ones."""
+    row, column = _places(x)
+    return _kept(gt(row, column) if strict else ge(row, column), x)
+
+
+def upper(x: H, strict: bool = False) -> H:
+    """The upper triangle, with the diagonal unless strict; zeros elsewhere, real ones."""
+    row, column = _places(x)
+    return _kept(gt(column, row) if strict else ge(column, row), x)
+
+
+def hermitian(x: H) -> H:
+    """(x + xᴴ)/2."""
+    return (x + adjoint(x)) * 0.5
+
+
+def largest(x: H) -> H:
+    """The largest entry along the last axis, which is kept with size 1."""
+    found = reduce_max(x, (x.ndim - 1,))
+    return broadcast_in_dim(found, (*found.shape, 1), tuple(range(found.ndim)))
