@@ -109,7 +109,8 @@ def _on_diagonal(x: Handle) -> Handle:
 def _kept(where: Any, x: H) -> H:
     """x where the mask is true, zeros elsewhere: those of a select, which no nan passes."""
     zeros: Any = zeros_like(x)
-    return select(where, x, zeros)
+    found: H = select(where, x, zeros)
+    return found
 
 
 def _places(x: Handle) -> tuple[Handle, Handle]:
