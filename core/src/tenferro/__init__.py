@@ -294,10 +294,16 @@ bool = bool_
 newaxis = None
 
 
+#: Namespaces of functions, imported when one is asked for.
+_MODULES = frozenset({"fft", "linalg", "random", "special"})
+
+
 def __getattr__(name: str) -> object:
-    """A function on arrays, or ``__version__``, read from the metadata of the distribution."""
+    """A namespace, a function on arrays, or ``__version__``, which the distribution's metadata say."""
     if name == "__version__":
         return import_module("importlib.metadata").version("tenferro")
+    if name in _MODULES:
+        return import_module(f"tenferro.{name}")
     found = None if name.startswith("_") else _FUNCTIONS.find(name)
     if found is None or name not in __all__:
         raise AttributeError(f"module 'tenferro' has no attribute {name!r}")
