@@ -299,7 +299,7 @@ _MODULES = frozenset({"fft", "linalg", "random", "special"})
 
 
 def __getattr__(name: str) -> object:
-    """A namespace, a function on arrays, or ``__version__``, which the distribution's metadata say."""
+    """A namespace, a function on arrays, or ``__version__``, read from the metadata."""
     if name == "__version__":
         return import_module("importlib.metadata").version("tenferro")
     if name in _MODULES:
