@@ -9,11 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 from tenferro.primitives._aval import Aval
+from tenferro.primitives._dtype import float32
 from tenferro.primitives._errors import ShapeMismatchError
 from tenferro.primitives._handle import H, Handle
+from tenferro.primitives.arithmetic import abs as absolute
 from tenferro.primitives.comparison import eq, ge, gt, select
 from tenferro.primitives.complex import conj
-from tenferro.primitives.constants import iota, zeros_like
+from tenferro.primitives.constants import full_like, iota, zeros_like
 from tenferro.primitives.contraction import dot_general
 from tenferro.primitives.reduction import reduce_max, reduce_sum
 from tenferro.primitives.structural import broadcast_in_dim, eye, transpose
@@ -139,3 +141,35 @@ def largest(x: H) -> H:
     """The largest entry along the last axis, which is kept with size 1."""
     found = reduce_max(x, (x.ndim - 1,))
     return broadcast_in_dim(found, (*found.shape, 1), tuple(range(found.ndim)))
+
+
+def differences(x: H) -> H:
+    """x_j - x_i: [*b, n] → [*b, n, n]."""
+    shape = (*x.shape, x.shape[-1])
+    lead = tuple(range(x.ndim - 1))
+    columns = broadcast_in_dim(x, shape, (*lead, x.ndim))
+    return columns - broadcast_in_dim(x, shape, (*lead, x.ndim - 1))
+
+
+def inverse_gaps(gaps: H, scale: H, epsilon: float | None = None) -> H:
+    """1/gap where |gap| > ε·scale, and 0 elsewhere, with zero derivative there.
+
+    gaps: [*b, *s]   scale: f[*b], at least 0   →   [*b, *s]
+
+    Terms 1/gap of a derivative belong to pairs of vectors. Where the gap is none, a loss that sees
+    the pair only through their common space gets a factor 0 times that term, so the term may be
+    dropped, and its own derivatives with it: a select, which gives no 1/ε at any order. A loss that
+    tells the vectors of such a pair apart has no derivative.
+
+    Convention   ε is relative to the scale, such as the largest value; 1e-12 if None, and 1e-5
+                 in single precision
+    """
+    bound = scale * (default_epsilon(gaps) if epsilon is None else epsilon)
+    far: Any = gt(absolute(gaps), broadcast_in_dim(bound, gaps.shape, tuple(range(scale.ndim))))
+    ones: Any = full_like(gaps, 1)
+    return _kept(far, ones / select(far, gaps, ones))
+
+
+def default_epsilon(like: Handle) -> float:
+    """The relative gap below which values count as equal."""
+    return 1e-5 if like.dtype.real_dtype is float32 else 1e-12
