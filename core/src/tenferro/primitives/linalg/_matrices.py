@@ -167,7 +167,7 @@ def inverse_gaps(gaps: H, scale: H, epsilon: float | None = None) -> H:
     bound = scale * (default_epsilon(gaps) if epsilon is None else epsilon)
     far: Any = gt(absolute(gaps), broadcast_in_dim(bound, gaps.shape, tuple(range(scale.ndim))))
     ones: Any = full_like(gaps, 1)
-    return _kept(far, ones / select(far, gaps, ones))
+    return _kept(far, 1 / select(far, gaps, ones))
 
 
 def default_epsilon(like: Handle) -> float:
