@@ -92,7 +92,7 @@ def rows_by(d: H, x: H) -> H:
 def diagonal(x: H) -> H:
     """The main diagonal: [*b, m, n] → [*b, min(m, n)]."""
     rows, columns = x.shape[-2:]
-    masked = _kept(_on_diagonal(x), x)
+    masked = kept(_on_diagonal(x), x)
     return reduce_sum(masked, (x.ndim - 1 if rows <= columns else x.ndim - 2,))
 
 
@@ -100,7 +100,7 @@ def diagonal_matrix(d: H) -> H:
     """diag(d): [*b, n] → [*b, n, n]."""
     shape = (*d.shape, d.shape[-1])
     spread = broadcast_in_dim(d, shape, tuple(range(d.ndim)))
-    return _kept(_on_diagonal(spread), spread)
+    return kept(_on_diagonal(spread), spread)
 
 
 def _on_diagonal(x: Handle) -> Handle:
@@ -108,7 +108,7 @@ def _on_diagonal(x: Handle) -> Handle:
     return eq(row, column)
 
 
-def _kept(where: Any, x: H) -> H:
+def kept(where: Any, x: H) -> H:
     """x where the mask is true, zeros elsewhere: those of a select, which no nan passes."""
     zeros: Any = zeros_like(x)
     found: H = select(where, x, zeros)
@@ -123,13 +123,13 @@ def _places(x: Handle) -> tuple[Handle, Handle]:
 def lower(x: H, strict: bool = False) -> H:
     """The lower triangle, with the diagonal unless strict; zeros elsewhere, real ones."""
     row, column = _places(x)
-    return _kept(gt(row, column) if strict else ge(row, column), x)
+    return kept(gt(row, column) if strict else ge(row, column), x)
 
 
 def upper(x: H, strict: bool = False) -> H:
     """The upper triangle, with the diagonal unless strict; zeros elsewhere, real ones."""
     row, column = _places(x)
-    return _kept(gt(column, row) if strict else ge(column, row), x)
+    return kept(gt(column, row) if strict else ge(column, row), x)
 
 
 def hermitian(x: H) -> H:
@@ -167,7 +167,8 @@ def inverse_gaps(gaps: H, scale: H, epsilon: float | None = None) -> H:
     bound = scale * (default_epsilon(gaps) if epsilon is None else epsilon)
     far: Any = gt(absolute(gaps), broadcast_in_dim(bound, gaps.shape, tuple(range(scale.ndim))))
     ones: Any = full_like(gaps, 1)
-    return _kept(far, 1 / select(far, gaps, ones))
+    inverse: H = 1 / select(far, gaps, ones)
+    return kept(far, inverse)
 
 
 def default_epsilon(like: Handle) -> float:
