@@ -29,9 +29,11 @@ def module() -> str:
     sys.path[:0] = [str(TESTS), str(TESTS / "array")]
     import against_numpy_part1
     import against_numpy_part2
+    import against_numpy_part3
     from numpy_rows import table_of
 
-    found = table_of([*against_numpy_part1.ROWS, *against_numpy_part2.ROWS])
+    parts = against_numpy_part1, against_numpy_part2, against_numpy_part3
+    found = table_of([row for part in parts for row in part.ROWS])
     lines = [f"    {name!r}: {entry!r},\n" for name, entry in found.items()]
     return formatted(HEAD + "".join(lines) + "}\n")
 

@@ -8,6 +8,7 @@ import inspect
 
 import against_numpy_part1
 import against_numpy_part2
+import against_numpy_part3
 import numpy as np
 import pytest
 from against_numpy import quietly
@@ -29,7 +30,7 @@ from tenferro.array import is_traced
 from tenferro.array._numpy_table import TABLE
 from tenferro.array._registry import UFUNC_KEYWORDS, UFUNCS, keywords_of
 
-TABLES = [*against_numpy_part1.ROWS, *against_numpy_part2.ROWS]
+TABLES = [*against_numpy_part1.ROWS, *against_numpy_part2.ROWS, *against_numpy_part3.ROWS]
 ROWS = [_row for _row in TABLES if exists(np, _row.name)]  # an older NumPy lacks some
 BY_NAME = {}
 for _row in ROWS:

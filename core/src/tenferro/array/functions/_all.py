@@ -37,3 +37,5 @@ from tenferro.array.functions import taking as taking
 from tenferro.array.functions import triangles as triangles
 from tenferro.array.functions import trigonometric as trigonometric
 from tenferro.array.functions import writing as writing
+from tenferro.array.functions.linalg import norms as norms
+from tenferro.array.functions.linalg import powers as powers
