@@ -6,19 +6,31 @@ of these is a primitive. Read next: ``triangular_solve.py``.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any
 
 from tenferro.primitives._aval import Aval
+from tenferro.primitives._checks import of_kind
 from tenferro.primitives._dtype import float32
-from tenferro.primitives._errors import ShapeMismatchError
+from tenferro.primitives._errors import DTypeMismatchError, ShapeMismatchError
 from tenferro.primitives._handle import H, Handle
+from tenferro.primitives._primitive import in_front
 from tenferro.primitives.arithmetic import abs as absolute
 from tenferro.primitives.comparison import eq, ge, gt, select
 from tenferro.primitives.complex import conj
 from tenferro.primitives.constants import full_like, iota, zeros_like
 from tenferro.primitives.contraction import dot_general
+from tenferro.primitives.indexing import gather
 from tenferro.primitives.reduction import reduce_max, reduce_sum
-from tenferro.primitives.structural import broadcast_in_dim, eye, transpose
+from tenferro.primitives.structural import (
+    broadcast_in_dim,
+    concatenate,
+    eye,
+    reshape,
+    slice,
+    transpose,
+)
 from tenferro.tidu import Primitive as Operation
 
 
@@ -53,6 +65,39 @@ def square_size(op: Operation, a: Aval) -> int:
             shapes=(a.shape,),
         )
     return rows
+
+
+def factorizable(op: Operation, a: Aval) -> Aval:
+    """The aval, found to be of a dtype in which factorizations exist: 32 bits a part or more.
+
+    Raises DTypeMismatchError: for integers, bools and short floats.
+    """
+    of_kind(op, "inexact", a)
+    if a.dtype.is_float and a.dtype.bits < 32:
+        raise DTypeMismatchError.of(
+            op.name,
+            f"not defined for {a.dtype}",
+            got=f"{a}",
+            need="float32, float64, complex64 or complex128",
+            dtypes=(a.dtype,),
+        )
+    return a
+
+
+def same_batch(op: Operation, a: Aval, b: Aval) -> None:
+    """Check that two stacks of matrices have one batch.
+
+    Raises ShapeMismatchError: if they have not.
+    """
+    matrix_sizes(op, b)
+    if a.shape[:-2] != b.shape[:-2]:
+        raise ShapeMismatchError.of(
+            op.name,
+            "batches differ",
+            got=f"{a}, {b}",
+            need="the same axes before the last two (nothing broadcasts here)",
+            shapes=(a.shape, b.shape),
+        )
 
 
 def swapped(x: H) -> H:
@@ -145,10 +190,21 @@ def largest(x: H) -> H:
 
 def differences(x: H) -> H:
     """x_j - x_i: [*b, n] → [*b, n, n]."""
-    shape = (*x.shape, x.shape[-1])
-    lead = tuple(range(x.ndim - 1))
-    columns = broadcast_in_dim(x, shape, (*lead, x.ndim))
-    return columns - broadcast_in_dim(x, shape, (*lead, x.ndim - 1))
+    along, down = _paired(x)
+    return along - down
+
+
+def sums(x: H) -> H:
+    """x_i + x_j: [*b, n] → [*b, n, n]."""
+    along, down = _paired(x)
+    return along + down
+
+
+def _paired(x: H) -> tuple[H, H]:
+    """x_j and x_i at every place i, j."""
+    shape, lead = (*x.shape, x.shape[-1]), tuple(range(x.ndim - 1))
+    along = broadcast_in_dim(x, shape, (*lead, x.ndim))
+    return along, broadcast_in_dim(x, shape, (*lead, x.ndim - 1))
 
 
 def inverse_gaps(gaps: H, scale: H, epsilon: float | None = None) -> H:
@@ -174,3 +230,80 @@ def inverse_gaps(gaps: H, scale: H, epsilon: float | None = None) -> H:
 def default_epsilon(like: Handle) -> float:
     """The relative gap below which values count as equal."""
     return 1e-5 if like.dtype.real_dtype is float32 else 1e-12
+
+
+def unit_lower(x: H) -> H:
+    """The lower triangle with ones on the diagonal: L, as an LU factorization stores it."""
+    return lower(x, strict=True) + identity(x)  # type: ignore[return-value]
+
+
+def half_lower(x: H) -> H:
+    """Φ(x): the lower triangle with half of the diagonal."""
+    row, column = _places(x)
+    inside = _kept(ge(row, column), x)
+    return select(eq(row, column), inside * 0.5, inside)
+
+
+def rows(x: H, start: int, stop: int | None = None) -> H:
+    """Rows from start up to stop."""
+    last = x.shape[-2] if stop is None else stop
+    return slice(x, (*[0] * (x.ndim - 2), start, 0), (*x.shape[:-2], last, x.shape[-1]))
+
+
+def columns(x: H, start: int, stop: int | None = None) -> H:
+    """Columns from start up to stop."""
+    last = x.shape[-1] if stop is None else stop
+    return slice(x, (*[0] * (x.ndim - 1), start), (*x.shape[:-1], last))
+
+
+def joined_rows(*parts: H) -> H:
+    """Matrices on top of each other."""
+    return concatenate(parts, parts[0].ndim - 2)
+
+
+def joined_columns(*parts: H) -> H:
+    """Matrices side by side."""
+    return concatenate(parts, parts[0].ndim - 1)
+
+
+def rows_in_order(x: H, order: H) -> H:
+    """Row i of the result is row order[i]: [*b, m, n], int[*b, k] → [*b, k, n]."""
+    (*lead, m, n), k = x.shape, order.shape[-1]
+    count = prod(lead)
+    places = reshape(order, (count, k))
+    if count > 1:
+        places = places + iota((count, k), 0, order.dtype) * m
+    found = gather(
+        reshape(x, (count * m, n)),
+        reshape(places, (count * k, 1)),
+        offset_dims=(1,),
+        collapsed_slice_dims=(0,),
+        start_index_map=(0,),
+        slice_sizes=(1, n),
+        mode="clip",
+    )
+    return reshape(found, (*lead, k, n))
+
+
+def batched_columns(
+    solve: Callable[[Handle, Handle], Handle],
+    size: int,
+    batched: Sequence[bool],
+    a: Handle,
+    b: Handle,
+    *,
+    side_by_side: bool = True,
+) -> Handle:
+    """The batching rule of solvers: right-hand sides of one matrix stand side by side.
+
+    They are more columns of b, or more rows where they stand ``side_by_side`` not; with a batched
+    matrix the batch is one more leading axis.
+    """
+    if batched[0]:
+        return solve(a, in_front(b, batched[1], size))
+    place = b.ndim - 2 if side_by_side else b.ndim - 3
+    front = (*range(1, place + 1), 0, *range(place + 1, b.ndim))
+    moved = transpose(b, front)
+    merged = (*moved.shape[:place], size * moved.shape[place + 1], *moved.shape[place + 2 :])
+    solved = reshape(solve(a, reshape(moved, merged)), moved.shape)
+    return transpose(solved, (place, *range(place), *range(place + 1, b.ndim)))

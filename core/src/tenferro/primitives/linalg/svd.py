@@ -1,0 +1,174 @@
+"""Singular value decomposition, thin, and the singular values alone.
+
+With P = Uᴴ dA V, split into H = (P + Pᴴ)/2 and K = (P - Pᴴ)/2, the vectors turn by
+
+    Ω_u = H/(s_j - s_i) + K/(s_j + s_i),   Ω_v = H/(s_j - s_i) - K/(s_j + s_i),
+
+and leave their spaces by (I - UUᴴ) dA V/s and (I - VVᴴ) dAᴴ U/s. What is divided by (nearly) zero
+is cut, see ``inverse_gaps``: derivatives of every order are right for what treats a space of equal
+singular values, or that of zeros, as a whole: projectors, sums over the space, the polar factor.
+U g(s) Vᴴ at equal values in a direction that splits them is not of that kind.
+Read next: ``pinv.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tenferro.primitives._aval import Aval
+from tenferro.primitives._checks import invalid
+from tenferro.primitives._handle import H, Handle
+from tenferro.primitives._primitive import Mixed, bind, bind_all
+from tenferro.primitives.complex import complex, conj, real
+from tenferro.primitives.constants import zeros_like
+from tenferro.primitives.linalg._gauge import (
+    angle_rates,
+    check_epsilon,
+    check_gauge,
+    thin_only,
+)
+from tenferro.primitives.linalg._matrices import (
+    adjoint,
+    columns_by,
+    diagonal,
+    differences,
+    factorizable,
+    inverse_gaps,
+    matmul,
+    matrix_sizes,
+    rows_by,
+    sums,
+)
+from tenferro.primitives.reduction import reduce_max, reduce_sum
+from tenferro.primitives.structural import convert
+
+
+class Svd(Mixed):
+    """A = U diag(s) Vᴴ with orthonormal columns of U and V, s decreasing and at least 0"""
+
+    key = "std::svd"
+    output_count = 3
+    linear = ()
+    full: bool = False
+    gauge: str = "raw"
+    epsilon: float | None = None
+
+    def __post_init__(self) -> None:
+        check_gauge(self)
+        if self.full and self.gauge != "raw":
+            need = "gauge='raw', since the vectors beyond min(m, n) come in no pairs"
+            raise invalid(self, "gauge", "full vectors have no gauge", got=self.gauge, need=need)
+
+    def abstract_eval(self, a: Aval) -> tuple[Aval, Aval, Aval]:
+        m, n = matrix_sizes(self, factorizable(self, a))
+        k, batch = min(m, n), a.shape[:-2]
+        rows, columns = (m, n) if self.full else (k, k)
+        values = Aval((*batch, k), a.dtype.real_dtype)
+        return Aval((*batch, m, rows), a.dtype), values, Aval((*batch, columns, n), a.dtype)
+
+    def jvp_a(self, da: H, a: H, u: H, s: H, vh: H) -> tuple[H, H, H]:
+        if self.full:
+            raise thin_only(self, a.aval)
+        if not s.size:
+            return zeros_like(u), zeros_like(s), zeros_like(vh)
+        du, ds, dvh = self._turned(da, u, s, vh)
+        if self.gauge == "raw" or not a.dtype.is_complex:
+            return du, ds, dvh
+        angles = angle_rates(dvh, vh, vh.ndim - 1)
+        angles = complex(zeros_like(angles), angles)
+        return du - columns_by(u, angles), ds, dvh + rows_by(angles, vh)
+
+    def _turned(self, da: H, u: H, s: H, vh: H) -> tuple[H, H, H]:
+        """The derivative in the raw gauge; of wide matrices, from that of the adjoint."""
+        if da.shape[-2] >= da.shape[-1]:
+            return self._turned_tall(da, u, s, vh)
+        dv, ds, duh = self._turned_tall(adjoint(da), adjoint(vh), s, adjoint(u))
+        return adjoint(duh), ds, adjoint(dv)
+
+    def _turned_tall(self, da: H, u: H, s: H, vh: H) -> tuple[H, H, H]:
+        """Four products of n³; the projector I - UUᴴ costs no further one."""
+        moved = matmul(da, adjoint(vh))
+        p = matmul(adjoint(u), moved)
+        top = reduce_max(s, (s.ndim - 1,))
+        both = (p + adjoint(p)) * self._half(differences(s), top, p)
+        one = (p - adjoint(p)) * self._half(sums(s), top, p)
+        into_u, into_v = both + one, one - both  # Ω_u, and the adjoint of Ω_v
+        if da.shape[-2] == da.shape[-1]:
+            return matmul(u, into_u), real(diagonal(p)), matmul(into_v, vh)
+        inverse = convert(inverse_gaps(s, top, self.epsilon), p.dtype)
+        du = matmul(u, into_u - columns_by(p, inverse)) + columns_by(moved, inverse)
+        return du, real(diagonal(p)), matmul(into_v, vh)
+
+    def _half(self, gaps: H, top: H, like: H) -> H:
+        return convert(inverse_gaps(gaps, top, self.epsilon) * 0.5, like.dtype)
+
+    def batch(self, size: int, batched: Sequence[bool], a: Handle) -> Sequence[Handle]:
+        return bind_all(self, a)
+
+
+class SingularValues(Mixed):
+    """s of A = U diag(s) Vᴴ, decreasing,   ds_k = Re u_kᴴ dA v_k"""
+
+    key = "std::svdvals"
+    linear = ()
+    epsilon: float | None = None
+
+    def __post_init__(self) -> None:
+        check_epsilon(self)
+
+    def abstract_eval(self, a: Aval) -> Aval:
+        m, n = matrix_sizes(self, factorizable(self, a))
+        return Aval((*a.shape[:-2], min(m, n)), a.dtype.real_dtype)
+
+    def jvp_a(self, da: H, a: H, s: H) -> H:
+        u, _, vh = svd(a, epsilon=self.epsilon)
+        if a.shape[-2] < a.shape[-1]:
+            da, u, vh = adjoint(da), adjoint(vh), adjoint(u)
+        return real(reduce_sum(conj(u) * matmul(da, adjoint(vh)), (u.ndim - 2,)))
+
+    def batch(self, size: int, batched: Sequence[bool], a: Handle) -> Handle:
+        return bind(self, a)
+
+
+def svd(
+    a: H, *, full: bool = False, gauge: str = "raw", epsilon: float | None = None
+) -> tuple[H, H, H]:
+    """Decompose matrices by their singular values.
+
+    a: [*b, m, n]   →   U: [*b, m, k]   s: f[*b, k]   Vᴴ: [*b, k, n]   with k = min(m, n)
+
+    Definition   a = U diag(s) Vᴴ, UᴴU = VᴴV = I, s₁ ≥ s₂ ≥ … ≥ 0; with full, U: [*b, m, m] and
+                 Vᴴ: [*b, n, n] have vectors beyond k, and no derivative unless m = n
+    JVP          see the head of this file; complex: of the phase that u_k and v_k share nothing is
+                 known, and what Im P_kk turns is divided between them alike
+    Convention   gaps below epsilon·s₁ count as none (1e-12, single precision 1e-5).
+                 gauge="canonical": the entry of largest modulus of v_k is real and positive
+    Raises       ShapeMismatchError, DTypeMismatchError, InvalidParameterError; when differentiated
+                 MissingRuleError: if full and m ≠ n.
+    Source       Townsend (2016), Differentiating the singular value decomposition; complex: Wan &
+                 Zhang (2019), arXiv:1909.02659
+
+    >>> from tenferro.primitives import svd, variable
+    >>> [x.aval for x in svd(variable("a", (3, 2), "c128"))]
+    [c128[3,2], f64[2], c128[2,2]]
+    """
+    is_square = a.ndim > 1 and a.shape[-2] == a.shape[-1]
+    u, s, vh = bind_all(Svd(full and not is_square, gauge, epsilon), a)
+    return u, s, vh
+
+
+def svdvals(a: H, *, epsilon: float | None = None) -> H:
+    """Find the singular values of matrices, without vectors.
+
+    a: [*b, m, n]   →   s: f[*b, min(m, n)], decreasing
+
+    JVP          ds_k = Re u_kᴴ da v_k, with the vectors of ``svd``
+    Convention   epsilon as in ``svd``. At s_k = 0 the derivative is that of a signed value; among
+                 equal values only symmetric functions have one
+    Raises       ShapeMismatchError, DTypeMismatchError, InvalidParameterError.
+
+    >>> from tenferro.primitives import svdvals, variable
+    >>> svdvals(variable("a", (3, 2), "c128")).aval
+    f64[2]
+    """
+    return bind(SingularValues(epsilon), a)
