@@ -149,6 +149,8 @@ class Case:
     size         number of terms in a sum
     level        `conformance.md`, *Levels*
     features     what a backend must have; an unguarded case would break every third party
+    observe      the name of what is looked at instead of the outputs, where these are not unique
+    condition    what multiplies rounding errors: a condition number, or one over a gap
     provisional  run and reported, but not counted for one minor version of the suite
     """
 
@@ -166,6 +168,8 @@ class Case:
     grad: GradPlan | None = None
     domain: Domain | None = None
     note: str = ""
+    observe: str | None = None
+    condition: float = 1.0
     provisional: bool = False
 
     @property

@@ -31,6 +31,7 @@ from tenferro.primitives import Aval, DType, Handle, Primitive, bind_all, variab
 from tenferro.tidu import linear_transpose, linearize, pullback, pushforward
 from tenferro_conformance.case import Case, Stored, draw
 from tenferro_conformance.errors import ToleranceError
+from tenferro_conformance.observations import observation
 from tenferro_conformance.profile import Profile, Tol
 from tenferro_conformance.tolerances import Measure, bound_of, eps_of, require
 
@@ -144,8 +145,15 @@ class Recorder:
         return [self.feed(f"{prefix}{i}", stored) for i, stored in enumerate(self.case.inputs)]
 
     def apply(self, xs: Handles) -> list[Handle]:
-        """The primitive of the case."""
-        return list(bind_all(self.operation, *xs))
+        """The primitive of the case, or what the case looks at."""
+        return self.observed(xs, bind_all(self.operation, *xs))
+
+    def observed(self, xs: Handles, ys: Handles) -> list[Handle]:
+        """What the case looks at: the outputs, or an observation of them."""
+        if self.case.observe is None:
+            return list(ys)
+        look = observation(self.case.primitive, self.case.observe)
+        return [look(self.case.params, xs, ys)]
 
     def wrt(self, xs: Handles) -> list[Handle]:
         """Those of the inputs that the case differentiates."""
@@ -239,7 +247,8 @@ class Outcome:
         found = require(
             self.get(name, want), want, f"{case.id} {name}",
             tol=case.tol if order == 0 else _smooth(case.tol), order=order,
-            size=case.size, scale=scale, override=self.override if order == 0 else None,
+            size=case.size, scale=scale, condition=case.condition,
+            override=self.override if order == 0 else None,
         )  # fmt: skip
         self.measured.append(found)
 
@@ -259,9 +268,11 @@ class Outcome:
         self, error: float, what: str, *, dtype: str, scale: float, order: int = 1
     ) -> None:
         """error ≤ bound · eps · scale."""
-        bound = max(bound_of(_smooth(self.case.tol), dtype, self.case.size, order), 4.0)
+        case = self.case
+        bound = bound_of(_smooth(case.tol), dtype, case.size, order, condition=case.condition)
+        bound = max(bound, 4.0)
         unit = eps_of(dtype) * max(scale, 1e-30)
-        found = Measure(error / unit, bound, self.case.tol)
+        found = Measure(error / unit, bound, case.tol)
         self.measured.append(found)
         if not error <= bound * unit:
             raise ToleranceError(

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from tenferro_conformance.case import Stored, draw
 from tenferro_conformance.errors import GoldenDataError
 from tenferro_conformance.samples import FAMILIES, tables
-from tenferro_conformance.samples.table import ORACLE, Row
+from tenferro_conformance.samples.table import ORACLE, Row, Table
 
 if TYPE_CHECKING:
     from tenferro_conformance.oracle import Tensor
@@ -144,19 +144,23 @@ def _given(stored: Stored) -> dict[str, Any]:
     return {"shape": list(stored.shape), "kind": kind, "data": [part.hex() for part in parts]}
 
 
-def compute(primitive: str, row: Row, dtype: str, key: str) -> dict[str, Any]:
+def compute(table: Table, row: Row, dtype: str, key: str) -> dict[str, Any]:
     """Everything that the oracle says about one entry."""
     from tenferro_conformance import oracle
 
+    primitive = table.primitive
     inputs = row.stored_inputs(dtype)
     params = {
         name: value(dtype) if callable(value) else value for name, value in row.params.items()
     }
     tensors = [_to_tensor(x) for x in inputs]
+    if row.observe is not None:
+        primitive = f"{primitive}@{row.observe}"
     entry: dict[str, Any] = {"inputs": [_given(x) for x in inputs]}
     if row.expected is ORACLE:
         entry["expected"] = _packed(oracle.reference(primitive, params, tensors))
-    if row.size > 1 or primitive == "std::dot_general":
+    is_sum = (row.tol or table.tol) != "factorization"
+    if is_sum and (row.size > 1 or primitive == "std::dot_general"):
         entry["scale"] = _packed(oracle.scale_of(primitive, params, tensors))
     if (
         row.wrt
@@ -205,7 +209,7 @@ def _entries(family: str) -> Iterator[tuple[str, dict[str, Any]]]:
             needed = row.expected is ORACLE or (row.wrt and row.derivative is ORACLE)
             if needed and key not in seen:
                 seen.add(key)
-                yield key, compute(table.primitive, row, dtype, key)
+                yield key, compute(table, row, dtype, key)
 
 
 def _moved_to_npz(key: str, entry: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tenferro.primitives import Handle
+from tenferro.primitives import Handle, bind_all
 from tenferro.transforms import batch
 from tenferro_conformance.case import Case
 from tenferro_conformance.engine import Recorder, double_transpose, jvp, operation_of, vjp
@@ -21,8 +21,12 @@ __all__ = [
 
 
 def value(r: Recorder) -> None:
-    """y = f(x)"""
-    r.output_all("y", r.apply(r.inputs()))
+    """y = f(x), and what is behind it where the case looks at something else"""
+    xs = r.inputs()
+    ys = bind_all(r.operation, *xs)
+    r.output_all("y", r.observed(xs, ys))
+    if r.case.observe is not None:
+        r.output_all("raw", ys)
 
 
 def derivatives(r: Recorder) -> None:
@@ -113,7 +117,7 @@ def decomposed(r: Recorder) -> None:
     xs = r.inputs()
     r.output_all("y", r.apply(xs))
     found = r.operation.decompose(*xs)
-    r.output_all("d", list(found) if isinstance(found, tuple) else [found])
+    r.output_all("d", r.observed(xs, found if isinstance(found, tuple) else (found,)))
 
 
 #: number of examples in a batch

@@ -75,9 +75,18 @@ def _column(dtype: str) -> str:
 
 
 def bound_of(
-    tol: str, dtype: str, size: int = 1, order: int = 0, override: Tol | None = None
+    tol: str,
+    dtype: str,
+    size: int = 1,
+    order: int = 0,
+    override: Tol | None = None,
+    *,
+    condition: float = 1.0,
 ) -> float:
-    """The bound of a class for a dtype, a number of terms and an order of derivative."""
+    """The bound of a class for a dtype, a number of terms and an order of derivative.
+
+    A condition number multiplies errors at every step: once for the value, once more per order.
+    """
     column = _column(dtype)
     if tol == "exact" or column not in _EPS:
         return 0.0
@@ -88,7 +97,7 @@ def bound_of(
         base *= max(math.log2(max(size, 1)), 1.0)
     if override is not None and override.ulp is not None:
         base = override.ulp
-    return base * GRADIENT_FACTOR**order
+    return base * GRADIENT_FACTOR**order * condition ** (order + 1)
 
 
 def eps_of(dtype: str) -> float:
@@ -125,12 +134,16 @@ def require(
     order: int = 0,
     size: int = 1,
     scale: Stored | None = None,
+    condition: float = 1.0,
     override: Tol | None = None,
 ) -> Measure:
     """Raise `ToleranceError` unless `got` is within the class of `want`; return what
     was measured.
     """
-    found = measure(got, want, tol=tol, order=order, size=size, scale=scale, override=override)
+    found = measure(
+        got, want, tol=tol, order=order, size=size, scale=scale, condition=condition,
+        override=override,
+    )  # fmt: skip
     if not found.is_within:
         raise ToleranceError(
             f"{what}: {found.measured:.3g} > {found.bound:.3g} in the unit of class {found.tol!r}\n"
@@ -149,6 +162,7 @@ def measure(
     order: int = 0,
     size: int = 1,
     scale: Stored | None = None,
+    condition: float = 1.0,
     override: Tol | None = None,
 ) -> Measure:
     """The largest error of `got` in the unit of the class, and the bound."""
@@ -159,7 +173,7 @@ def measure(
             0.0,
             f"{tol}: {got.dtype}{list(got.shape)}, not {want.dtype}{list(want.shape)}",
         )
-    bound = bound_of(tol, want.dtype, size, order, override)
+    bound = bound_of(tol, want.dtype, size, order, override, condition=condition)
     rounded = want._filled(want.data, want.dtype)
     if bound == 0.0:
         return Measure(0.0 if same_bits(got, rounded) else math.inf, 0.0, tol)
@@ -222,7 +236,7 @@ def _unit(tol: str, want: Stored, order: int, scale: Stored | None) -> Real:
             unit = np.maximum(unit, eps * largest / 4)
         if scale is not None and (tol in _SUMS or order):
             unit = np.maximum(unit, eps * np.abs(scale.high()))
-        if order:
+        if order or tol == "factorization":
             unit = np.maximum(unit, eps * largest)
     return unit
 

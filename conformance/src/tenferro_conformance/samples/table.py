@@ -157,6 +157,8 @@ class Row:
     tangents    directions, if the derivative is stated
     derivative  ORACLE, or the stated first derivative along the tangents; None: differences
     smooth      False at a kink, where only a convention says what the derivative is
+    observe     what is looked at instead of the outputs, see `observations/`
+    condition   what multiplies rounding errors: a condition number, or one over a gap
     """
 
     edge: str
@@ -177,6 +179,8 @@ class Row:
     features: frozenset[str] = frozenset()
     domain: Domain | None = None
     note: str = ""
+    observe: str | None = None
+    condition: float = 1.0
     provisional: bool = False
 
     def golden_kind(self, dtype: str) -> str:
@@ -241,6 +245,8 @@ class Table:
             grad=_plan(row, dtype, out, inputs, stored),
             domain=row.domain,
             note=row.note,
+            observe=row.observe,
+            condition=row.condition,
             provisional=row.provisional,
         )
 

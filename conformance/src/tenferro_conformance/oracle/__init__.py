@@ -2,66 +2,35 @@
 digits.
 
 Written from the definitions as index formulas over nested indices; it calls no array library, so it
-shares no code with any backend. `reference` evaluates a primitive, `directional` differentiates it
-along a direction by central differences with a step of 1e-20, whose error is below 1e-40. Needs the
-extra `oracle` (mpmath); only `golden.py` imports it, and no test run does.
+shares no code with any backend. Families with long definitions have files of their own here, each
+with a table `REFERENCES`; an observation of a primitive is under `"svd@values"`. `reference`
+evaluates a primitive, `directional` differentiates it along a direction by central differences
+with a step of 1e-20, whose error is below 1e-40. Needs the extra `oracle` (mpmath); only
+`golden.py` imports it, and no test run does.
 """
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
-import mpmath
+from tenferro_conformance.oracle.numbers import (
+    DIGITS,
+    Index,
+    Params,
+    Reference,
+    Tensor,
+    all_indices,
+    elementwise,
+    mp,
+)
 
 __all__ = ["DIGITS", "Tensor", "directional", "mp", "reference", "scale_of", "term_scale"]
 
-DIGITS = 150
-mp = mpmath.mp.clone()
-mp.dps = DIGITS
 _STEP = mp.mpf(10) ** -20
-
-Index = tuple[int, ...]
-Params = Mapping[str, Any]
-
-
-def _indices(shape: Sequence[int]) -> Iterator[Index]:
-    return itertools.product(*(range(extent) for extent in shape))
-
-
-@dataclass(frozen=True)
-class Tensor:
-    """Numbers by index; row-major. Floats are mpf, complex numbers mpc, the rest int and bool."""
-
-    shape: tuple[int, ...]
-    flat: tuple[Any, ...]
-
-    def __getitem__(self, index: Sequence[int]) -> Any:
-        place = 0
-        for position, extent in zip(index, self.shape, strict=True):
-            place = place * extent + position
-        return self.flat[place]
-
-    @classmethod
-    def make(cls, shape: Sequence[int], at: Callable[[Index], Any]) -> Tensor:
-        """The tensor whose entry at each index is `at(index)`."""
-        return cls(tuple(shape), tuple(at(index) for index in _indices(shape)))
-
-    def map(self, function: Callable[[Any], Any]) -> Tensor:
-        """The function of every entry."""
-        return Tensor(self.shape, tuple(map(function, self.flat)))
-
-
-def _elementwise(function: Callable[..., Any]) -> Callable[..., Tensor]:
-    def apply(params: Params, *xs: Tensor) -> Tensor:
-        return Tensor(
-            xs[0].shape,
-            tuple(function(*entries) for entries in zip(*(x.flat for x in xs), strict=True)),
-        )
-
-    return apply
 
 
 # --- scalar functions ---------------------------------------------------------------------------
@@ -232,7 +201,7 @@ def _reduced(x: Tensor, axes: Sequence[int], fold: Callable[[list[Any]], Any]) -
         for d, k in zip(kept, index, strict=True):
             place[d] = k
         found = []
-        for at in _indices(inner):
+        for at in all_indices(inner):
             for d, k in zip(axes, at, strict=True):
                 place[d] = k
             found.append(x[place])
@@ -314,7 +283,7 @@ def _dot_general(params: Params, a: Tensor, b: Tensor) -> Tensor:
             index[len(ba) + len(fa) :],
         )
         total = 0
-        for k in _indices(summed):
+        for k in all_indices(summed):
             at_a, at_b = [0] * len(a.shape), [0] * len(b.shape)
             for places, at in (
                 (zip(ba, batch, strict=True), at_a),
@@ -373,9 +342,9 @@ def _scatter(combine: Callable[[Any, Any], Any]) -> Callable[..., Tensor]:
         sizes = [1] * rank
         for d, axis in zip(kept, window_dims, strict=True):
             sizes[d] = updates.shape[axis]
-        out = {index: x[index] for index in _indices(x.shape)}
+        out = {index: x[index] for index in all_indices(x.shape)}
         batch_dims = [d for d in range(len(updates.shape)) if d not in window_dims]
-        in_turn = sorted(_indices(updates.shape), key=lambda at: [at[d] for d in batch_dims])
+        in_turn = sorted(all_indices(updates.shape), key=lambda at: [at[d] for d in batch_dims])
         for at in in_turn:
             corner = _corner(indices, [at[d] for d in batch_dims], mapped, rank)
             reach = list(zip(corner, x.shape, sizes, strict=True))
@@ -417,78 +386,78 @@ def _dynamic_update_slice(params: Params, x: Tensor, update: Tensor, *starts: Te
     return Tensor.make(x.shape, entry)
 
 
-_REFERENCES: dict[str, Callable[..., Tensor]] = {
-    "add": _elementwise(lambda x, y: x + y),
-    "sub": _elementwise(lambda x, y: x - y),
-    "mul": _elementwise(lambda x, y: x * y),
-    "div": _elementwise(_div),
-    "neg": _elementwise(lambda x: -x),
-    "abs": _elementwise(abs),
-    "sign": _elementwise(_sign),
-    "maximum": _elementwise(max),
-    "minimum": _elementwise(min),
-    "clamp": _elementwise(lambda lo, x, hi: min(max(x, lo), hi)),
-    "pow": _elementwise(_power),
+_REFERENCES: dict[str, Reference] = {
+    "add": elementwise(lambda x, y: x + y),
+    "sub": elementwise(lambda x, y: x - y),
+    "mul": elementwise(lambda x, y: x * y),
+    "div": elementwise(_div),
+    "neg": elementwise(lambda x: -x),
+    "abs": elementwise(abs),
+    "sign": elementwise(_sign),
+    "maximum": elementwise(max),
+    "minimum": elementwise(min),
+    "clamp": elementwise(lambda lo, x, hi: min(max(x, lo), hi)),
+    "pow": elementwise(_power),
     "integer_pow": _integer_power,
-    "square": _elementwise(lambda x: x * x),
-    "sqrt": _elementwise(mp.sqrt),
-    "rsqrt": _elementwise(lambda x: 1 / mp.sqrt(x)),
-    "cbrt": _elementwise(lambda x: mp.sign(x) * mp.cbrt(abs(x))),
-    "exp": _elementwise(mp.exp),
-    "log": _elementwise(mp.log),
-    "expm1": _elementwise(lambda x: mp.exp(x) - 1),
-    "log1p": _elementwise(lambda x: mp.log(1 + x)),
-    "sin": _elementwise(mp.sin),
-    "cos": _elementwise(mp.cos),
-    "tan": _elementwise(mp.tan),
-    "tanh": _elementwise(mp.tanh),
-    "logistic": _elementwise(_logistic),
-    "exp2": _elementwise(lambda x: mp.exp(x * mp.log(2))),
-    "log2": _elementwise(lambda x: mp.log(x) / mp.log(2)),
-    "log10": _elementwise(lambda x: mp.log(x) / mp.log(10)),
-    "logaddexp": _elementwise(lambda x, y: mp.log(mp.exp(x) + mp.exp(y))),
-    "asin": _elementwise(mp.asin),
-    "acos": _elementwise(mp.acos),
-    "atan": _elementwise(mp.atan),
-    "atan2": _elementwise(mp.atan2),
-    "hypot": _elementwise(mp.hypot),
-    "sinh": _elementwise(mp.sinh),
-    "cosh": _elementwise(mp.cosh),
-    "asinh": _elementwise(mp.asinh),
-    "acosh": _elementwise(mp.acosh),
-    "atanh": _elementwise(mp.atanh),
-    "erf": _elementwise(mp.erf),
-    "erfc": _elementwise(mp.erfc),
-    "erfinv": _elementwise(mp.erfinv),
-    "lgamma": _elementwise(lambda x: mp.log(abs(mp.gamma(x)))),
-    "digamma": _elementwise(mp.digamma),
+    "square": elementwise(lambda x: x * x),
+    "sqrt": elementwise(mp.sqrt),
+    "rsqrt": elementwise(lambda x: 1 / mp.sqrt(x)),
+    "cbrt": elementwise(lambda x: mp.sign(x) * mp.cbrt(abs(x))),
+    "exp": elementwise(mp.exp),
+    "log": elementwise(mp.log),
+    "expm1": elementwise(lambda x: mp.exp(x) - 1),
+    "log1p": elementwise(lambda x: mp.log(1 + x)),
+    "sin": elementwise(mp.sin),
+    "cos": elementwise(mp.cos),
+    "tan": elementwise(mp.tan),
+    "tanh": elementwise(mp.tanh),
+    "logistic": elementwise(_logistic),
+    "exp2": elementwise(lambda x: mp.exp(x * mp.log(2))),
+    "log2": elementwise(lambda x: mp.log(x) / mp.log(2)),
+    "log10": elementwise(lambda x: mp.log(x) / mp.log(10)),
+    "logaddexp": elementwise(lambda x, y: mp.log(mp.exp(x) + mp.exp(y))),
+    "asin": elementwise(mp.asin),
+    "acos": elementwise(mp.acos),
+    "atan": elementwise(mp.atan),
+    "atan2": elementwise(mp.atan2),
+    "hypot": elementwise(mp.hypot),
+    "sinh": elementwise(mp.sinh),
+    "cosh": elementwise(mp.cosh),
+    "asinh": elementwise(mp.asinh),
+    "acosh": elementwise(mp.acosh),
+    "atanh": elementwise(mp.atanh),
+    "erf": elementwise(mp.erf),
+    "erfc": elementwise(mp.erfc),
+    "erfinv": elementwise(mp.erfinv),
+    "lgamma": elementwise(lambda x: mp.log(abs(mp.gamma(x)))),
+    "digamma": elementwise(mp.digamma),
     "polygamma": _polygamma,
-    "floor": _elementwise(mp.floor),
-    "ceil": _elementwise(mp.ceil),
-    "round": _elementwise(mp.nint),
-    "rem": _elementwise(_rem),
-    "copysign": _elementwise(lambda x, y: abs(x) * mp.sign(y)),
-    "bitwise_and": _elementwise(lambda x, y: x & y),
-    "bitwise_or": _elementwise(lambda x, y: x | y),
-    "bitwise_xor": _elementwise(lambda x, y: x ^ y),
-    "bitwise_not": _elementwise(lambda x: ~x),
-    "shift_left": _elementwise(lambda x, count: x << count),
-    "shift_right": _elementwise(lambda x, count: x >> count),
-    "eq": _elementwise(lambda x, y: x == y),
-    "ne": _elementwise(lambda x, y: x != y),
-    "lt": _elementwise(lambda x, y: x < y),
-    "le": _elementwise(lambda x, y: x <= y),
-    "gt": _elementwise(lambda x, y: x > y),
-    "ge": _elementwise(lambda x, y: x >= y),
-    "logical_and": _elementwise(lambda x, y: x and y),
-    "logical_or": _elementwise(lambda x, y: x or y),
-    "logical_xor": _elementwise(lambda x, y: x != y),
-    "logical_not": _elementwise(lambda x: not x),
-    "select": _elementwise(lambda p, x, y: x if p else y),
-    "real": _elementwise(lambda z: mp.mpf(z.real)),
-    "imag": _elementwise(lambda z: mp.mpf(z.imag)),
-    "conj": _elementwise(mp.conj),
-    "complex": _elementwise(mp.mpc),
+    "floor": elementwise(mp.floor),
+    "ceil": elementwise(mp.ceil),
+    "round": elementwise(mp.nint),
+    "rem": elementwise(_rem),
+    "copysign": elementwise(lambda x, y: abs(x) * mp.sign(y)),
+    "bitwise_and": elementwise(lambda x, y: x & y),
+    "bitwise_or": elementwise(lambda x, y: x | y),
+    "bitwise_xor": elementwise(lambda x, y: x ^ y),
+    "bitwise_not": elementwise(lambda x: ~x),
+    "shift_left": elementwise(lambda x, count: x << count),
+    "shift_right": elementwise(lambda x, count: x >> count),
+    "eq": elementwise(lambda x, y: x == y),
+    "ne": elementwise(lambda x, y: x != y),
+    "lt": elementwise(lambda x, y: x < y),
+    "le": elementwise(lambda x, y: x <= y),
+    "gt": elementwise(lambda x, y: x > y),
+    "ge": elementwise(lambda x, y: x >= y),
+    "logical_and": elementwise(lambda x, y: x and y),
+    "logical_or": elementwise(lambda x, y: x or y),
+    "logical_xor": elementwise(lambda x, y: x != y),
+    "logical_not": elementwise(lambda x: not x),
+    "select": elementwise(lambda p, x, y: x if p else y),
+    "real": elementwise(lambda z: mp.mpf(z.real)),
+    "imag": elementwise(lambda z: mp.mpf(z.imag)),
+    "conj": elementwise(mp.conj),
+    "complex": elementwise(mp.mpc),
     "constant": _constant,
     "iota": _iota,
     "reshape": _reshape,
@@ -499,8 +468,8 @@ _REFERENCES: dict[str, Callable[..., Tensor]] = {
     "concatenate": _concatenate,
     "reverse": _reverse,
     "convert": _convert,
-    "stop_gradient": _elementwise(lambda x: x),
-    "optimization_barrier": _elementwise(lambda x: x),
+    "stop_gradient": elementwise(lambda x: x),
+    "optimization_barrier": elementwise(lambda x: x),
     "reduce_sum": _reduction(sum),
     "reduce_prod": _reduction(_product),
     "reduce_max": _reduction(max),
@@ -528,9 +497,19 @@ _REFERENCES: dict[str, Callable[..., Tensor]] = {
 }
 
 
+@cache
+def _references() -> Mapping[str, Reference]:
+    """Every definition: those of this file, and those of the files beside it."""
+    found = dict(_REFERENCES)
+    for module in iter_modules(__path__):
+        if module.name != "numbers":
+            found |= import_module(f"{__name__}.{module.name}").REFERENCES
+    return found
+
+
 def reference(primitive: str, params: Params, inputs: Sequence[Tensor]) -> Tensor:
-    """The value of a standard primitive."""
-    return _REFERENCES[primitive.removeprefix("std::")](params, *inputs)
+    """The value of a standard primitive, or of an observation of one."""
+    return _references()[primitive.removeprefix("std::")](params, *inputs)
 
 
 def scale_of(primitive: str, params: Params, inputs: Sequence[Tensor]) -> Tensor:
