@@ -26,6 +26,7 @@ from tenferro_numpy.lowerings import (
     contraction,
     cumulative,
     elementwise,
+    fft,
     hyperbolic,
     indexing,
     linalg,
@@ -41,7 +42,7 @@ from tenferro_numpy.lowerings import (
 __all__ = ["expression", "lowerings"]
 
 _REPLACING = (
-    arithmetic, special, rounding, bitwise, cumulative, linalg, indexing, scattering, sorting,
+    arithmetic, special, rounding, bitwise, cumulative, linalg, fft, indexing, scattering, sorting,
 )  # fmt: skip
 _EXPRESSIONS: dict[type, Specialize] = {
     **arithmetic.EXPRESSIONS,
