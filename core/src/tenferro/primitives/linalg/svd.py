@@ -106,7 +106,7 @@ class Svd(Mixed):
         return bind_all(self, a)
 
 
-class SingularValues(Mixed):
+class Svdvals(Mixed):
     """s of A = U diag(s) Vᴴ, decreasing,   ds_k = Re u_kᴴ dA v_k"""
 
     key = "std::svdvals"
@@ -171,4 +171,4 @@ def svdvals(a: H, *, epsilon: float | None = None) -> H:
     >>> svdvals(variable("a", (3, 2), "c128")).aval
     f64[2]
     """
-    return bind(SingularValues(epsilon), a)
+    return bind(Svdvals(epsilon), a)

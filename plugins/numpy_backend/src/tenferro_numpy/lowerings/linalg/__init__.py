@@ -8,10 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from tenferro.backend.lowering import Lowerings
+from tenferro_numpy.lowerings.linalg import svd
 
 __all__ = ["register"]
 
-_FACTORIZATIONS: tuple[Any, ...] = ()
+_FACTORIZATIONS: tuple[Any, ...] = (svd,)
 
 
 def register(lowerings: Lowerings) -> None:
