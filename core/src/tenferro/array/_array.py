@@ -24,6 +24,7 @@ from tenferro.array._errors import (
 from tenferro.array._flat import Flat
 from tenferro.array._lacking import lacking
 from tenferro.array._registry import FUNCTIONS
+from tenferro.array._scipy import refuse_scipy
 from tenferro.array._temporary import UNHELD, is_statement, written_as_one
 from tenferro.array._weak import WeakName, derived
 from tenferro.computegraph import UNKNOWN, ValueKey
@@ -143,6 +144,8 @@ class Array(Handle):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         if copy is False:
             raise ValueError("an Array cannot be viewed without a copy; leave out `copy=False`")
+        if "scipy" in sys.modules:  # its functions convert what they are given
+            refuse_scipy()
         found = self._to_numpy("conversion to a NumPy array (`np.asarray`, `np.array`, `np.stack`)")
         if not self.ndim:
             found = found[...]  # NumPy wants an array of rank 0, not a scalar
