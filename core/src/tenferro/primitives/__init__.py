@@ -223,6 +223,12 @@ from tenferro.primitives.indexing import (
     take_along_axis,
 )
 from tenferro.primitives.linalg.cholesky import Cholesky, cholesky
+from tenferro.primitives.linalg.eig import (
+    Eig,
+    Eigvals,
+    eig,
+    eigvals,
+)
 from tenferro.primitives.linalg.eigh import (
     Eigh,
     Eigvalsh,
@@ -231,6 +237,14 @@ from tenferro.primitives.linalg.eigh import (
 )
 from tenferro.primitives.linalg.linear_solve import LinearSolve, linear_solve
 from tenferro.primitives.linalg.lu import Lu, lu
+from tenferro.primitives.linalg.pinv import (
+    Pinv,
+    pinv,
+)
+from tenferro.primitives.linalg.qr import (
+    Qr,
+    qr,
+)
 from tenferro.primitives.linalg.svd import (
     Svd,
     Svdvals,
@@ -393,7 +407,9 @@ STANDARD: tuple[type[Primitive], ...] = tuple(
             DotGeneral,
             DynamicSlice,
             DynamicUpdateSlice,
+            Eig,
             Eigh,
+            Eigvals,
             Eigvalsh,
             Eq,
             Erf,
@@ -437,8 +453,10 @@ STANDARD: tuple[type[Primitive], ...] = tuple(
             Nextafter,
             OptimizationBarrier,
             Pad,
+            Pinv,
             Polygamma,
             Pow,
+            Qr,
             Real,
             ReduceAnd,
             ReduceMax,
@@ -529,7 +547,9 @@ __all__ = [
     "DotGeneral",
     "DynamicSlice",
     "DynamicUpdateSlice",
+    "Eig",
     "Eigh",
+    "Eigvals",
     "Eigvalsh",
     "Elementwise",
     "Eq",
@@ -580,9 +600,11 @@ __all__ = [
     "Nextafter",
     "OptimizationBarrier",
     "Pad",
+    "Pinv",
     "Polygamma",
     "Pow",
     "Primitive",
+    "Qr",
     "Real",
     "ReduceAnd",
     "ReduceMax",
@@ -675,7 +697,9 @@ __all__ = [
     "dot_general",
     "dynamic_slice",
     "dynamic_update_slice",
+    "eig",
     "eigh",
+    "eigvals",
     "eigvalsh",
     "eq",
     "erf",
@@ -729,10 +753,12 @@ __all__ = [
     "nextafter",
     "optimization_barrier",
     "pad",
+    "pinv",
     "polygamma",
     "pow",
     "promote",
     "promote_dtypes",
+    "qr",
     "real",
     "reduce_and",
     "reduce_max",

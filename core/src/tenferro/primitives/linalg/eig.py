@@ -1,0 +1,153 @@
+"""Eigenvalues and eigenvectors of general matrices, and the eigenvalues alone; always complex.
+
+With P = V⁻¹ dA V the values change by the diagonal of P and the vectors by V X, where
+X_ij = P_ij/(w_j - w_i) off the diagonal; the diagonal of X keeps each vector at length 1 and moves
+it along no phase. A matrix without a basis of eigenvectors has no derivative. Pairs of (nearly)
+equal values are left out as in ``eigh.py``. Read next: ``matrix_function.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tenferro.primitives._aval import Aval
+from tenferro.primitives._handle import H, Handle
+from tenferro.primitives._primitive import Mixed, bind, bind_all
+from tenferro.primitives.arithmetic import abs as absolute
+from tenferro.primitives.complex import complex, conj, imag, real
+from tenferro.primitives.constants import zeros_like
+from tenferro.primitives.indexing import take_along_axis
+from tenferro.primitives.linalg._gauge import angle_rates, check_gauge
+from tenferro.primitives.linalg._matrices import (
+    columns_by,
+    diagonal,
+    differences,
+    factorizable,
+    inverse_gaps,
+    matmul,
+    square_size,
+)
+from tenferro.primitives.linalg.linear_solve import factorized, linear_solve
+from tenferro.primitives.reduction import reduce_max, reduce_sum
+from tenferro.primitives.sorting import argsort
+from tenferro.primitives.structural import convert, stop_gradient
+
+_DIRECTION = 0.8191725133961645, 0.5735498588131236  # of an angle that nothing else has
+
+
+class Eig(Mixed):
+    """A V = V diag(w) with columns of V of length 1"""
+
+    key = "std::eig"
+    output_count = 2
+    linear = ()
+    gauge: str = "raw"
+    epsilon: float | None = None
+
+    def __post_init__(self) -> None:
+        check_gauge(self)
+
+    def abstract_eval(self, a: Aval) -> tuple[Aval, Aval]:
+        square_size(self, factorizable(self, a))
+        dtype = a.dtype.complex_dtype
+        return Aval(a.shape[:-1], dtype), a.with_dtype(dtype)
+
+    def jvp_a(self, da: H, a: H, w: H, v: H) -> tuple[H, H]:
+        if not w.size:
+            return zeros_like(w), zeros_like(v)
+        p = _in_basis(v, da)
+        top = reduce_max(absolute(w), (w.ndim - 1,))
+        dv = matmul(v, p * inverse_gaps(differences(w), top, self.epsilon))
+        dv = dv - columns_by(v, reduce_sum(conj(v) * dv, (v.ndim - 2,)))
+        if self.gauge == "canonical":
+            theta = angle_rates(dv, v, v.ndim - 2)
+            dv = dv + columns_by(v, complex(zeros_like(theta), theta))
+        return diagonal(p), dv
+
+    def batch(self, size: int, batched: Sequence[bool], a: Handle) -> Sequence[Handle]:
+        return bind_all(self, a)
+
+
+class Eigvals(Mixed):
+    """The eigenvalues of a matrix;   dw = diag(V⁻¹ dA V)"""
+
+    key = "std::eigvals"
+    linear = ()
+
+    def abstract_eval(self, a: Aval) -> Aval:
+        square_size(self, factorizable(self, a))
+        return Aval(a.shape[:-1], a.dtype.complex_dtype)
+
+    def jvp_a(self, da: H, a: H, w: H) -> H:
+        """Values with vectors come in another order than values alone, from n = 75 on."""
+        if not w.size:
+            return zeros_like(w)
+        values, v = eig(a)
+        return take_along_axis(diagonal(_in_basis(v, da)), _pairing(w, values), w.ndim - 1)
+
+    def batch(self, size: int, batched: Sequence[bool], a: Handle) -> Handle:
+        return bind(self, a)
+
+
+def _in_basis(v: H, da: H) -> H:
+    """V⁻¹ dA V."""
+    moved = matmul(convert(da, v.dtype), v)
+    return linear_solve(v, *factorized(v), moved)
+
+
+def _pairing(w: H, values: H) -> H:
+    """For each of w its place among the values, which are the same but for order and rounding.
+
+    Both are ranked along a direction of the plane in which different values are apart.
+    """
+    axis = w.ndim - 1
+    rank = argsort(argsort(_along(w), axis), axis)
+    return take_along_axis(argsort(_along(values), axis), rank, axis)  # type: ignore[return-value]
+
+
+def _along(w: H) -> H:
+    fixed = stop_gradient(w)
+    return real(fixed) * _DIRECTION[0] + imag(fixed) * _DIRECTION[1]
+
+
+def eig(a: H, *, gauge: str = "raw", epsilon: float | None = None) -> tuple[H, H]:
+    """Find the eigenvalues and eigenvectors of square matrices.
+
+    a: [*b,n,n]   →   w: c[*b,n]   v: c[*b,n,n]
+
+    Definition   A V = V diag(w), |v_j| = 1; complex whatever the dtype of A
+    JVP          P = V⁻¹ dA V,  dw = diag P,  dV = V X - V diag(Vᴴ V X)
+                 with X_ij = P_ij/(w_j - w_i) and X_ii = 0
+    Convention   the values come in no order.
+                 gauge: "raw", phases as they come; "canonical", the entry of largest modulus of
+                 each column is real and positive, and stays so under derivatives.
+                 epsilon: pairs with |w_j - w_i| at most epsilon·max|w| get X_ij = 0
+    Raises       ShapeMismatchError, DTypeMismatchError, InvalidParameterError (gauge, epsilon).
+    Source       Giles (2008), An extended collection of matrix derivative results, 3.1; the
+                 normalization: Boeddeker et al. (2017), arXiv:1701.00392, 4.4
+
+    >>> from tenferro.primitives import variable
+    >>> from tenferro.primitives.linalg.eig import eig
+    >>> [y.aval for y in eig(variable("a", (2, 3, 3), "f64"))]
+    [c128[2,3], c128[2,3,3]]
+    """
+    w, v = bind_all(Eig(gauge, epsilon), a)
+    return w, v
+
+
+def eigvals(a: H) -> H:
+    """Find the eigenvalues of square matrices; vectors are computed for derivatives alone.
+
+    a: [*b,n,n]   →   w: c[*b,n]
+
+    Definition   w with A v = w v for some v, in no order; complex whatever the dtype of A
+    JVP          dw = diag(V⁻¹ dA V)
+    Raises       ShapeMismatchError, DTypeMismatchError.
+    Source       Giles (2008), An extended collection of matrix derivative results, 3.1
+
+    >>> from tenferro.primitives import variable
+    >>> from tenferro.primitives.linalg.eig import eigvals
+    >>> eigvals(variable("a", (3, 3), "f32")).aval
+    c64[3]
+    """
+    return bind(Eigvals(), a)

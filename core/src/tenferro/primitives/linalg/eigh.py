@@ -1,0 +1,133 @@
+"""Eigenvalues and eigenvectors of Hermitian matrices, and the eigenvalues alone.
+
+With P = Vᴴ dA V the values change by the diagonal of P and the vectors turn by P_ij/(w_j - w_i).
+Pairs of (nearly) equal values are left out, see ``inverse_gaps``: derivatives are right for what
+treats a space of equal values as a whole, through its projector or a symmetric function of its
+values. A derivative of second order is right there where one of its directions does not split the
+space to first order; it is finite always. For V g(w) Vᴴ, or traces of it, in any direction use
+``matrix_function``. Read next: ``eig.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tenferro.primitives._aval import Aval
+from tenferro.primitives._handle import H, Handle
+from tenferro.primitives._primitive import Mixed, bind, bind_all
+from tenferro.primitives.arithmetic import abs as absolute
+from tenferro.primitives.complex import complex, conj, real
+from tenferro.primitives.constants import zeros_like
+from tenferro.primitives.linalg._gauge import angle_rates, check_gauge
+from tenferro.primitives.linalg._matrices import (
+    adjoint,
+    columns_by,
+    differences,
+    factorizable,
+    hermitian,
+    inverse_gaps,
+    matmul,
+    square_size,
+)
+from tenferro.primitives.reduction import reduce_max, reduce_sum
+from tenferro.primitives.structural import convert
+
+
+class Eigh(Mixed):
+    """A = V diag(w) Vᴴ with w increasing and V unitary, of the lower triangle of A"""
+
+    key = "std::eigh"
+    output_count = 2
+    linear = ()
+    gauge: str = "raw"
+    epsilon: float | None = None
+
+    def __post_init__(self) -> None:
+        check_gauge(self)
+
+    def abstract_eval(self, a: Aval) -> tuple[Aval, Aval]:
+        square_size(self, factorizable(self, a))
+        return Aval(a.shape[:-1], a.dtype.real_dtype), a
+
+    def jvp_a(self, da: H, a: H, w: H, v: H) -> tuple[H, H]:
+        if not w.size:
+            return zeros_like(w), zeros_like(v)
+        moved = matmul(hermitian(da), v)
+        p = matmul(adjoint(v), moved)
+        top = reduce_max(absolute(w), (w.ndim - 1,))
+        turn = p * convert(inverse_gaps(differences(w), top, self.epsilon), p.dtype)
+        dv = matmul(v, turn)
+        if self.gauge == "canonical" and a.dtype.is_complex:
+            theta = angle_rates(dv, v, v.ndim - 2)
+            dv = dv + columns_by(v, complex(zeros_like(theta), theta))
+        return column_products(v, moved), dv
+
+    def batch(self, size: int, batched: Sequence[bool], a: Handle) -> Sequence[Handle]:
+        return bind_all(self, a)
+
+
+class Eigvalsh(Mixed):
+    """The eigenvalues of a Hermitian matrix, increasing;   dw = diag(Vᴴ dA V)"""
+
+    key = "std::eigvalsh"
+    linear = ()
+
+    def abstract_eval(self, a: Aval) -> Aval:
+        square_size(self, factorizable(self, a))
+        return Aval(a.shape[:-1], a.dtype.real_dtype)
+
+    def jvp_a(self, da: H, a: H, w: H) -> H:
+        if not w.size:
+            return zeros_like(w)
+        _, v = eigh(a)
+        return column_products(v, matmul(hermitian(da), v))
+
+    def batch(self, size: int, batched: Sequence[bool], a: Handle) -> Handle:
+        return bind(self, a)
+
+
+def column_products(x: H, y: H) -> H:
+    """Re xⱼᴴ yⱼ of each pair of columns: the real diagonal of xᴴ y, without the rest of it."""
+    return real(reduce_sum(conj(x) * y, (x.ndim - 2,)))
+
+
+def eigh(a: H, *, gauge: str = "raw", epsilon: float | None = None) -> tuple[H, H]:
+    """Find the eigenvalues and eigenvectors of Hermitian matrices.
+
+    a: [*b,n,n]   →   w: f[*b,n]   v: [*b,n,n]
+
+    Definition   A = V diag(w) Vᴴ, w increasing, VᴴV = 1
+    JVP          P = Vᴴ dA V,  dw = diag P,  dV = V (F∘P) with F_ij = 1/(w_j - w_i)
+    Convention   the value reads the lower triangle; the tangent is symmetrised, (dA + dAᴴ)/2.
+                 gauge: "raw", phases as they come; "canonical", the entry of largest modulus of
+                 each column is real and positive, and stays so under derivatives.
+                 epsilon: pairs with |w_j - w_i| at most epsilon·max|w| get F_ij = 0
+    Raises       ShapeMismatchError, DTypeMismatchError, InvalidParameterError (gauge, epsilon).
+    Source       Giles (2008), An extended collection of matrix derivative results, 3.1
+
+    >>> from tenferro.primitives import variable
+    >>> from tenferro.primitives.linalg.eigh import eigh
+    >>> [y.aval for y in eigh(variable("a", (2, 3, 3), "c128"))]
+    [f64[2,3], c128[2,3,3]]
+    """
+    w, v = bind_all(Eigh(gauge, epsilon), a)
+    return w, v
+
+
+def eigvalsh(a: H) -> H:
+    """Find the eigenvalues of Hermitian matrices; vectors are computed for derivatives alone.
+
+    a: [*b,n,n]   →   w: f[*b,n]
+
+    Definition   w increasing with A v = w v for some v
+    JVP          dw = diag(Vᴴ dA V)
+    Convention   the value reads the lower triangle; the tangent is symmetrised, (dA + dAᴴ)/2
+    Raises       ShapeMismatchError, DTypeMismatchError.
+    Source       Giles (2008), An extended collection of matrix derivative results, 3.1
+
+    >>> from tenferro.primitives import variable
+    >>> from tenferro.primitives.linalg.eigh import eigvalsh
+    >>> eigvalsh(variable("a", (3, 3), "c64")).aval
+    f32[3]
+    """
+    return bind(Eigvalsh(), a)
