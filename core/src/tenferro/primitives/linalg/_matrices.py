@@ -240,7 +240,7 @@ def unit_lower(x: H) -> H:
 def half_lower(x: H) -> H:
     """Φ(x): the lower triangle with half of the diagonal."""
     row, column = _places(x)
-    inside = _kept(ge(row, column), x)
+    inside = kept(ge(row, column), x)
     return select(eq(row, column), inside * 0.5, inside)
 
 

@@ -1,0 +1,104 @@
+"""What the lowerings share: LAPACK by dtype, triangular systems without copies, loops over a batch.
+
+A routine wants columns that are contiguous. A matrix whose rows are is the transpose of such a
+one, and a system can be solved as its transpose; so only what LAPACK overwrites is ever copied.
+Read next: `triangular_solve.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tenferro.computegraph import TenferroError
+
+__all__ = ["in_order", "lapack", "over_batch", "refusal", "triangular"]
+
+_LETTERS = {"f": "s", "d": "d", "F": "c", "D": "z"}
+
+
+def lapack(name: str, x: Any) -> Callable[..., Any]:
+    """The routine of LAPACK for the dtype of a matrix."""
+    from scipy.linalg import lapack as routines  # noqa: PLC0415 - slow to import
+
+    found: Callable[..., Any] = getattr(routines, _LETTERS[x.dtype.char] + name)
+    return found
+
+
+def blas(name: str, x: Any) -> Callable[..., Any]:
+    """The routine of BLAS for the dtype of a matrix."""
+    from scipy.linalg import blas as routines  # noqa: PLC0415 - slow to import
+
+    found: Callable[..., Any] = getattr(routines, _LETTERS[x.dtype.char] + name)
+    return found
+
+
+def over_batch(function: Callable[..., Any], *stacks: Any) -> Any:
+    """The function of matrices applied to stacks of them; its result may be a tuple."""
+    lead = stacks[0].shape[:-2]
+    if not lead:
+        return function(*stacks)
+    results = [function(*(x[place] for x in stacks)) for place in np.ndindex(lead)]
+    if isinstance(results[0], tuple):
+        return tuple(_stacked(parts, lead) for parts in zip(*results, strict=True))
+    return _stacked(results, lead)
+
+
+def _stacked(results: Sequence[Any], lead: tuple[int, ...]) -> Any:
+    return np.stack(results).reshape(*lead, *results[0].shape)
+
+
+def refusal(
+    cls: type[TenferroError], primitive: str, fact: str, place: tuple[int, ...]
+) -> TenferroError:
+    """The error for one matrix, which names its place in the batch."""
+    where = f" [{', '.join(map(str, place))}]" if place else ""
+    text = f"{primitive.removeprefix('std::')}: matrix{where} {fact}"
+    return cls(text, primitive=primitive, batch=place)
+
+
+def in_order(x: Any) -> tuple[Any, bool]:
+    """The matrix or its transpose, whichever has contiguous columns, and whether it is the latter.
+
+    A matrix with neither is copied.
+    """
+    if x.flags.f_contiguous:
+        return x, False
+    return np.ascontiguousarray(x).T, True
+
+
+def triangular(
+    a: Any,
+    b: Any,
+    *,
+    left: bool = True,
+    lower: bool = True,
+    transposed: bool = False,
+    conjugated: bool = False,
+    unit_diagonal: bool = False,
+    overwrite: bool = False,
+) -> Any:
+    """Solve op(a) x = b, or x op(a) = b, for matrices; op(a) has no zero on its diagonal."""
+    if not b.size:
+        return b.copy()
+    columns, turned = in_order(b)
+    matrix, flipped = in_order(a)
+    trans = transposed ^ turned ^ flipped
+    apart = conjugated and not trans  # BLAS conjugates only what it transposes
+    if apart:
+        columns, overwrite = np.conj(columns), True
+    x = blas("trsm", b)(
+        1,
+        matrix,
+        columns,
+        side=int(left == turned),
+        lower=int(lower != flipped),
+        trans_a=int(trans) * (2 if conjugated else 1),
+        diag=int(unit_diagonal),
+        overwrite_b=overwrite,
+    )
+    if apart:
+        np.conj(x, out=x)
+    return x.T if turned else x

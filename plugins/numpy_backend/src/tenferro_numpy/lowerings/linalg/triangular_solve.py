@@ -1,0 +1,38 @@
+"""Triangular systems on NumPy: `trsm` of BLAS, matrix by matrix.
+
+Read next: `lu.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tenferro.backend.lowering import Lowerings
+from tenferro.primitives.linalg.triangular_solve import TriangularSolve
+from tenferro_numpy._errors import SingularMatrixError
+from tenferro_numpy.lowerings.linalg._lapack import over_batch, refusal, triangular
+
+__all__ = ["refuse_zeros", "register"]
+
+
+def register(lowerings: Lowerings) -> None:
+    """Register what `numpy.linalg` lacks."""
+
+    @lowerings.register(TriangularSolve)
+    def triangular_solve(op: TriangularSolve, a: Any, b: Any) -> Any:
+        if not b.size:
+            return np.empty_like(b)
+        if not op.unit_diagonal:
+            refuse_zeros(op.key, a)
+        return over_batch(lambda a, b: triangular(a, b, **op.parameters), a, b)
+
+
+def refuse_zeros(primitive: str, a: Any) -> None:
+    """Raise SingularMatrixError if a triangular matrix has a zero on its diagonal."""
+    diagonals = np.diagonal(a, axis1=-2, axis2=-1)
+    if not diagonals.all():
+        *place, row = map(int, np.argwhere(diagonals == 0)[0])
+        fact = f"is singular: its triangular factor has a zero in row {row}"
+        raise refusal(SingularMatrixError, primitive, fact, tuple(place))
