@@ -11,6 +11,7 @@ from tenferro.array.functions import contraction as contraction
 from tenferro.array.functions import creation as creation
 from tenferro.array.functions import cumulative as cumulative
 from tenferro.array.functions import editing as editing
+from tenferro.array.functions import einsum as einsum
 from tenferro.array.functions import elementwise as elementwise
 from tenferro.array.functions import exchange as exchange
 from tenferro.array.functions import filtering as filtering
