@@ -16,9 +16,21 @@ from tenferro.array.functions.contraction import matmul, vecdot
 from tenferro.array.functions.filtering import linalg_cross as cross
 from tenferro.array.functions.linalg.norms import matrix_norm, norm, vector_norm
 from tenferro.array.functions.linalg.powers import matrix_power
+from tenferro.array.functions.linalg.special_matrices import (
+    block_diag,
+    circulant,
+    companion,
+    convolution_matrix,
+    fiedler,
+    hankel,
+    khatri_rao,
+    leslie,
+    toeplitz,
+)
 from tenferro.array.functions.structural import matrix_transpose
 
 __all__ = [
-    "cross", "diagonal", "matmul", "matrix_norm", "matrix_power", "matrix_transpose", "norm",
-    "outer", "tensordot", "trace", "vecdot", "vector_norm",
+    "block_diag", "circulant", "companion", "convolution_matrix", "cross", "diagonal", "fiedler",
+    "hankel", "khatri_rao", "leslie", "matmul", "matrix_norm", "matrix_power", "matrix_transpose",
+    "norm", "outer", "tensordot", "toeplitz", "trace", "vecdot", "vector_norm",
 ]  # fmt: skip
