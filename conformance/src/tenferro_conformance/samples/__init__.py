@@ -18,8 +18,8 @@ __all__ = ["FAMILIES", "load_cases", "load_error_cases", "tables"]
 
 FAMILIES = (
     "arithmetic", "bitwise", "callback", "comparison", "complex", "constants", "contraction",
-    "cumulative", "elementwise", "hyperbolic", "indexing", "reduction", "rounding", "scattering",
-    "sorting", "special", "structural", "trigonometric",
+    "cumulative", "elementwise", "fft", "hyperbolic", "indexing", "reduction", "rounding",
+    "scattering", "sorting", "special", "structural", "trigonometric",
 )  # fmt: skip
 
 
