@@ -44,7 +44,7 @@ class Pinv(Mixed):
         m, n = matrix_sizes(self, factorizable(self, a))
         return Aval((*a.shape[:-2], n, m), a.dtype)
 
-    def jvp_a(self, da: H, a: H, p: H) -> H:
+    def jvp_a(self, da: Handle, a: Handle, p: Handle) -> Handle:
         """In the order of products that costs least: eight, none larger than it must be."""
         left, right = matmul(da, p), matmul(p, da)
         left_h, right_h = adjoint(left), adjoint(right)

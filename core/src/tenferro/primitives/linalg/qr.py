@@ -1,8 +1,8 @@
 """QR decomposition of square, tall and wide matrices.
 
-With D = Qᴴ dA and C = D R⁻¹ (of the leading square parts) the columns of Q turn by the antihermitian
-Ω that leaves dR = D - Ω R upper triangular with a real diagonal: what stands below the diagonal of
-C, minus its adjoint, plus i Im of the diagonal. Read next: ``svd.py``.
+With D = Qᴴ dA and C = D R⁻¹ (of the leading square parts) the columns of Q turn by the Ω = -Ωᴴ
+that leaves dR = D - Ω R upper triangular with a real diagonal: what stands below the diagonal of C,
+minus its adjoint, plus i Im of the diagonal. Read next: ``svd.py``.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Qr(Mixed):
         k, batch = (m if self.full else min(m, n)), a.shape[:-2]
         return Aval((*batch, m, k), a.dtype), Aval((*batch, k, n), a.dtype)
 
-    def jvp_a(self, da: H, a: H, q: H, r: H) -> tuple[H, H]:
+    def jvp_a(self, da: Handle, a: Handle, q: Handle, r: Handle) -> tuple[Handle, Handle]:
         if self.full:
             raise thin_only(self, a.aval)
         if not a.size:
@@ -59,7 +59,7 @@ class Qr(Mixed):
         return bind_all(self, a)
 
 
-def _tall(da: H, q: H, r: H) -> tuple[H, H]:
+def _tall(da: Handle, q: Handle, r: Handle) -> tuple[Handle, Handle]:
     """dR = M R and dQ = dA R⁻¹ - Q M with M = C - Ω; the projector I - QQᴴ costs no product."""
     solved = triangular_solve(r, da, left=False, lower=False)
     c = matmul(adjoint(q), solved)
@@ -67,7 +67,7 @@ def _tall(da: H, q: H, r: H) -> tuple[H, H]:
     return solved - matmul(q, moved), matmul(moved, r)
 
 
-def _turn(c: H) -> H:
+def _turn(c: Handle) -> Handle:
     """The antihermitian Ω for which C - Ω is upper triangular with a real diagonal."""
     below = lower(c, strict=True)
     turn = below - adjoint(below)
@@ -77,7 +77,7 @@ def _turn(c: H) -> H:
     return turn + diagonal_matrix(complex(zeros_like(angles), angles))
 
 
-def _square(x: H) -> H:
+def _square(x: Handle) -> Handle:
     """The leading columns, as many as there are rows."""
     stop = (*x.shape[:-1], x.shape[-2])
     return slice(x, (0,) * x.ndim, stop)

@@ -66,7 +66,9 @@ class Svd(Mixed):
         values = Aval((*batch, k), a.dtype.real_dtype)
         return Aval((*batch, m, rows), a.dtype), values, Aval((*batch, columns, n), a.dtype)
 
-    def jvp_a(self, da: H, a: H, u: H, s: H, vh: H) -> tuple[H, H, H]:
+    def jvp_a(
+        self, da: Handle, a: Handle, u: Handle, s: Handle, vh: Handle
+    ) -> tuple[Handle, Handle, Handle]:
         if self.full:
             raise thin_only(self, a.aval)
         if not s.size:
@@ -78,14 +80,18 @@ class Svd(Mixed):
         angles = complex(zeros_like(angles), angles)
         return du - columns_by(u, angles), ds, dvh + rows_by(angles, vh)
 
-    def _turned(self, da: H, u: H, s: H, vh: H) -> tuple[H, H, H]:
+    def _turned(
+        self, da: Handle, u: Handle, s: Handle, vh: Handle
+    ) -> tuple[Handle, Handle, Handle]:
         """The derivative in the raw gauge; of wide matrices, from that of the adjoint."""
         if da.shape[-2] >= da.shape[-1]:
             return self._turned_tall(da, u, s, vh)
         dv, ds, duh = self._turned_tall(adjoint(da), adjoint(vh), s, adjoint(u))
         return adjoint(duh), ds, adjoint(dv)
 
-    def _turned_tall(self, da: H, u: H, s: H, vh: H) -> tuple[H, H, H]:
+    def _turned_tall(
+        self, da: Handle, u: Handle, s: Handle, vh: Handle
+    ) -> tuple[Handle, Handle, Handle]:
         """Four products of n³; the projector I - UUᴴ costs no further one."""
         moved = matmul(da, adjoint(vh))
         p = matmul(adjoint(u), moved)
@@ -99,7 +105,7 @@ class Svd(Mixed):
         du = matmul(u, into_u - columns_by(p, inverse)) + columns_by(moved, inverse)
         return du, real(diagonal(p)), matmul(into_v, vh)
 
-    def _half(self, gaps: H, top: H, like: H) -> H:
+    def _half(self, gaps: Handle, top: Handle, like: Handle) -> Handle:
         return convert(inverse_gaps(gaps, top, self.epsilon) * 0.5, like.dtype)
 
     def batch(self, size: int, batched: Sequence[bool], a: Handle) -> Sequence[Handle]:
@@ -120,7 +126,7 @@ class Svdvals(Mixed):
         m, n = matrix_sizes(self, factorizable(self, a))
         return Aval((*a.shape[:-2], min(m, n)), a.dtype.real_dtype)
 
-    def jvp_a(self, da: H, a: H, s: H) -> H:
+    def jvp_a(self, da: Handle, a: Handle, s: Handle) -> Handle:
         u, _, vh = svd(a, epsilon=self.epsilon)
         if a.shape[-2] < a.shape[-1]:
             da, u, vh = adjoint(da), adjoint(vh), adjoint(u)
