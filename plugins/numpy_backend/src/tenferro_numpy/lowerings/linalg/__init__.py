@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from tenferro.backend.lowering import Lowerings
-from tenferro_numpy.lowerings.linalg import cholesky, eig, eigh, lu, svd, triangular_solve
+from tenferro_numpy.lowerings.linalg import cholesky, eig, eigh, lu, matrix_function, svd, triangular_solve
 
 __all__ = ["register"]
 
-_FACTORIZATIONS: tuple[Any, ...] = (triangular_solve, lu, cholesky, eig, eigh, svd)
+_FACTORIZATIONS: tuple[Any, ...] = (cholesky, eig, eigh, lu, matrix_function, svd, triangular_solve)
 
 
 def register(lowerings: Lowerings) -> None:

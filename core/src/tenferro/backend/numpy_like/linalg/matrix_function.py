@@ -1,0 +1,188 @@
+"""exp, sqrt and log of matrices with products and inverses alone, for any NumPy-shaped namespace.
+
+Every function is written for stacks of matrices and for a `loop`, since some namespaces trace their
+loops; `nested` makes the block triangular matrix whose function holds a Fréchet derivative.
+NumPy has better algorithms from SciPy, on the Schur form, and replaces these.
+Read next: `../contraction.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tenferro.backend.lowering import Lowerings
+from tenferro.primitives.linalg.matrix_function import MatrixFunction
+
+__all__ = ["in_turn", "nested", "register", "through_blocks"]
+
+Loop = Callable[[Callable[[Any], Any], Callable[[Any], Any], Any], Any]
+
+_THETA = {"float64": 5.371920351148152, "float32": 3.925724783138660}  # Higham (2008), table 10.2
+_PADE = (
+    64764752532480000, 32382376266240000, 7771770303897600, 1187353796428800, 129060195264000,
+    10559470521600, 670442572800, 33522128640, 1323241920, 40840800, 960960, 16380, 182, 1,
+)  # fmt: skip
+_NEAR_ONE = 0.475  # where 10 nodes are enough in double precision: Higham (2008), table 11.1
+_NODES = (  # of Gauss and Legendre on [-1, 1], with their weights, both for ±
+    (0.1488743389816312, 0.2955242247147529),
+    (0.4333953941292472, 0.2692667193099963),
+    (0.6794095682990244, 0.2190863625159820),
+    (0.8650633666889845, 0.1494513491505806),
+    (0.9739065285171717, 0.0666713443086881),
+)
+_ITERATIONS = 100  # of Newton's method, which halves the exponents of eigenvalues at first
+_ROOTS = 100
+
+
+def register(lowerings: Lowerings, xp: Any) -> None:
+    """Register matrix_function."""
+
+    @lowerings.register(MatrixFunction)
+    def matrix_function(op: MatrixFunction, a: Any, *directions: Any) -> Any:
+        function = {"expm": expm, "sqrtm": sqrtm, "logm": logm}[op.function]
+        return through_blocks(xp, op, lambda x: function(xp, in_turn, x), a, directions)
+
+
+def in_turn(condition: Callable[[Any], Any], body: Callable[[Any], Any], state: Any) -> Any:
+    """The loop of a namespace that computes at once."""
+    while bool(condition(state)):
+        state = body(state)
+    return state
+
+
+# ---- Fréchet derivatives -------------------------------------------------------------------------
+
+
+def through_blocks(
+    xp: Any, op: MatrixFunction, function: Callable[[Any], Any], a: Any, directions: Sequence[Any]
+) -> Any:
+    """L(a; directions): the last block of the first row of f of the nested matrix.
+
+    Directions come in at the size of a, because the function has errors relative to the whole.
+    """
+    if not a.size or not directions:
+        return function(a) if a.size else a
+    n = a.shape[-1]
+    size = _norm(xp, a)
+    if op.function == "expm":
+        size = xp.maximum(size, 1)
+    factor, scaled = 1, []
+    for e in directions:
+        own = _norm(xp, e)
+        weight = xp.where(own > 0, own / size, xp.ones_like(own))[..., None, None]
+        factor = factor * weight
+        scaled.append(e / weight)
+    return function(nested(xp, a, scaled))[..., :n, -n:] * factor
+
+
+def nested(xp: Any, a: Any, directions: Sequence[Any]) -> Any:
+    """X₀ = a, X_k = [[X_{k-1}, 1 ⊗ e_k], [0, X_{k-1}]]: Higham & Relton (2014), theorem 3.5."""
+    x = a
+    for level, e in enumerate(directions):
+        for _ in range(level):
+            e = _blocks(xp, e, xp.zeros_like(e))
+        x = _blocks(xp, x, e)
+    return x
+
+
+def _blocks(xp: Any, x: Any, e: Any) -> Any:
+    """[[x, e], [0, x]]"""
+    above = xp.concatenate([x, e], -1)
+    below = xp.concatenate([xp.zeros_like(x), x], -1)
+    return xp.concatenate([above, below], -2)
+
+
+# ---- functions -----------------------------------------------------------------------------------
+
+
+def expm(xp: Any, loop: Loop, x: Any) -> Any:
+    """Scaling and squaring with the [13/13] Padé approximant: Higham (2008), algorithm 10.20."""
+    theta = _THETA["float32" if x.dtype.name in ("float32", "complex64") else "float64"]
+    size = xp.maximum(_norm(xp, x), theta)  # nan stays nan
+    halvings = xp.ceil(xp.log2(size / theta))
+    y = _pade(xp, x * (2.0**-halvings).astype(x.dtype)[..., None, None])
+    last = xp.max(xp.where(xp.isfinite(halvings), halvings, xp.zeros_like(halvings)))
+
+    def square(state: Any) -> Any:
+        count, y = state
+        return count + 1, xp.where((count < halvings)[..., None, None], y @ y, y)
+
+    return loop(lambda state: state[0] < last, square, (xp.zeros_like(last), y))[1]
+
+
+def _pade(xp: Any, x: Any) -> Any:
+    b = _PADE
+    one = _identity(xp, x)
+    x2 = x @ x
+    x4 = x2 @ x2
+    x6 = x4 @ x2
+    odd = x6 @ (b[13] * x6 + b[11] * x4 + b[9] * x2)
+    odd = x @ (odd + b[7] * x6 + b[5] * x4 + b[3] * x2 + b[1] * one)
+    even = x6 @ (b[12] * x6 + b[10] * x4 + b[8] * x2)
+    even = even + b[6] * x6 + b[4] * x4 + b[2] * x2 + b[0] * one
+    return xp.linalg.solve(even - odd, even + odd)
+
+
+def sqrtm(xp: Any, loop: Loop, x: Any) -> Any:
+    """The product form of Denman & Beavers' iteration: Higham (2008), (6.29).
+
+    M → 1 and X → √x quadratically, if no eigenvalue is at or below zero; otherwise nan.
+    """
+    one = _identity(xp, x)
+    size = _norm(xp, x)[..., None, None]
+    scaled = x / size
+    far = xp.full_like(size, float("inf"))
+
+    def step(state: Any) -> Any:
+        count, m, root, error, _ = state
+        inverse = xp.linalg.inv(m)
+        root = root @ (one + inverse) / 2
+        m = (one + (m + inverse) / 2) / 2
+        return count + 1, m, root, _norm(xp, m - one)[..., None, None], error
+
+    def is_moving(state: Any) -> Any:
+        count, _, _, error, before = state
+        return (count < _ITERATIONS) & xp.any((error < before / 2) | (error > 0.01))
+
+    _, _, root, error, _ = loop(is_moving, step, (xp.zeros((), int), scaled, scaled, far, far))
+    return xp.where(error < 0.01, root, xp.full_like(root, float("nan"))) * xp.sqrt(size)
+
+
+def logm(xp: Any, loop: Loop, x: Any) -> Any:
+    """Inverse scaling and squaring without a Schur form: Cheng, Higham, Kenney & Laub (2001).
+
+    log x = 2ˢ log x^(1/2ˢ), and near 1 the [10/10] Padé approximant, a sum over nodes of Gauss and
+    Legendre: Dieci, Morini & Papini (1996).
+    """
+    one = _identity(xp, x)
+
+    def is_far(root: Any) -> Any:
+        return (_norm(xp, root - one) > _NEAR_ONE)[..., None, None]  # nan is not far
+
+    def halve(state: Any) -> Any:
+        count, root, factor = state
+        far = is_far(root)
+        halved = sqrtm(xp, loop, root)
+        return count + 1, xp.where(far, halved, root), xp.where(far, 2 * factor, factor)
+
+    def goes_on(state: Any) -> Any:
+        return (state[0] < _ROOTS) & xp.any(is_far(state[1]))
+
+    factor = xp.ones_like(_norm(xp, x))[..., None, None]
+    _, root, factor = loop(goes_on, halve, (xp.zeros((), int), x, factor))
+    y = root - one
+    total = xp.zeros_like(x)
+    for node, weight in _NODES:
+        for place in ((1 - node) / 2, (1 + node) / 2):
+            total = total + weight / 2 * xp.linalg.solve(one + place * y, y)
+    return total * factor
+
+
+def _identity(xp: Any, x: Any) -> Any:
+    return xp.broadcast_to(xp.eye(x.shape[-1], dtype=x.dtype), x.shape)
+
+
+def _norm(xp: Any, x: Any) -> Any:
+    """The largest sum of a column."""
+    return xp.max(xp.sum(xp.abs(x), -2), -1)

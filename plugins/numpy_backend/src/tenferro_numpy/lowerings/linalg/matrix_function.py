@@ -1,0 +1,53 @@
+"""exp, sqrt and log of matrices on NumPy: those of SciPy, in double precision.
+
+sqrtm and logm work on the Schur form, one matrix at a time; what they warn of is in the numbers.
+Read next: `../indexing.py`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from tenferro.backend.lowering import Lowerings
+from tenferro.backend.numpy_like.linalg.matrix_function import through_blocks
+from tenferro.primitives.linalg.matrix_function import MatrixFunction
+from tenferro_numpy.lowerings.linalg._lapack import over_batch
+
+__all__ = ["register"]
+
+
+def register(lowerings: Lowerings) -> None:
+    """Register matrix_function."""
+
+    @lowerings.register(MatrixFunction)
+    def matrix_function(op: MatrixFunction, a: Any, *directions: Any) -> Any:
+        wide = np.result_type(a.dtype, np.float64)
+        found = through_blocks(
+            np,
+            op,
+            lambda x: _function(op.function, x),
+            a.astype(wide, copy=False),
+            [e.astype(wide, copy=False) for e in directions],
+        )
+        return found.astype(a.dtype, copy=found is a)
+
+
+def _function(name: str, x: Any) -> Any:
+    from scipy import linalg  # noqa: PLC0415 - slow to import
+
+    if name == "expm":
+        return linalg.expm(x)
+    function = getattr(linalg, name)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return over_batch(lambda each: _of_kind(each, function(each)), x)
+
+
+def _of_kind(x: Any, found: Any) -> Any:
+    """The result for a matrix; nan where that of a real one is not real."""
+    if x.dtype.kind == "f" and found.dtype.kind == "c":
+        return np.full_like(x, np.nan) if np.any(found.imag) else found.real
+    return found
