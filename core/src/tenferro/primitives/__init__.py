@@ -223,6 +223,7 @@ from tenferro.primitives.indexing import (
     take_along_axis,
 )
 from tenferro.primitives.linalg.cholesky import Cholesky, cholesky
+from tenferro.primitives.linalg.determinant import Adjugate, Det, adjugate, det
 from tenferro.primitives.linalg.eig import (
     Eig,
     Eigvals,
@@ -237,6 +238,10 @@ from tenferro.primitives.linalg.eigh import (
 )
 from tenferro.primitives.linalg.linear_solve import LinearSolve, linear_solve
 from tenferro.primitives.linalg.lu import Lu, lu
+from tenferro.primitives.linalg.matrix_function import (
+    MatrixFunction,
+    matrix_function,
+)
 from tenferro.primitives.linalg.pinv import (
     Pinv,
     pinv,
@@ -245,6 +250,7 @@ from tenferro.primitives.linalg.qr import (
     Qr,
     qr,
 )
+from tenferro.primitives.linalg.slogdet import Slogdet, slogdet
 from tenferro.primitives.linalg.svd import (
     Svd,
     Svdvals,
@@ -263,10 +269,6 @@ from tenferro.primitives.random_gamma import (
     RandomLogGamma,
     gamma_moment,
     random_log_gamma,
-)
-from tenferro.primitives.linalg.matrix_function import (
-    MatrixFunction,
-    matrix_function,
 )
 from tenferro.primitives.reduction import (
     Argmax,
@@ -387,6 +389,7 @@ STANDARD: tuple[type[Primitive], ...] = tuple(
             Acos,
             Acosh,
             Add,
+            Adjugate,
             Argmax,
             Argmin,
             Asin,
@@ -418,6 +421,7 @@ STANDARD: tuple[type[Primitive], ...] = tuple(
             Cumprod,
             Cumsum,
             DebugCallback,
+            Det,
             Digamma,
             Div,
             DotGeneral,
@@ -503,6 +507,7 @@ STANDARD: tuple[type[Primitive], ...] = tuple(
             Sin,
             Sinh,
             Slice,
+            Slogdet,
             Sort,
             Sqrt,
             Square,
@@ -528,6 +533,7 @@ __all__ = [
     "Acos",
     "Acosh",
     "Add",
+    "Adjugate",
     "Argmax",
     "Argmin",
     "Asin",
@@ -563,6 +569,7 @@ __all__ = [
     "DType",
     "DTypeMismatchError",
     "DebugCallback",
+    "Det",
     "Digamma",
     "Div",
     "DotGeneral",
@@ -659,6 +666,7 @@ __all__ = [
     "Sin",
     "Sinh",
     "Slice",
+    "Slogdet",
     "Sort",
     "Sqrt",
     "Square",
@@ -678,6 +686,7 @@ __all__ = [
     "acos",
     "acosh",
     "add",
+    "adjugate",
     "angle",
     "annotate",
     "argmax",
@@ -718,6 +727,7 @@ __all__ = [
     "cumprod",
     "cumsum",
     "debug_callback",
+    "det",
     "digamma",
     "div",
     "dot_general",
@@ -815,6 +825,7 @@ __all__ = [
     "sin",
     "sinh",
     "slice",
+    "slogdet",
     "sort",
     "sqrt",
     "square",
