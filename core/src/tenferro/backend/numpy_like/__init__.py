@@ -27,6 +27,7 @@ from tenferro.backend.numpy_like import (
     hyperbolic,
     indexing,
     linalg,
+    random,
     reduction,
     rounding,
     scattering,
@@ -56,6 +57,7 @@ FAMILIES = (
     indexing,
     scattering,
     sorting,
+    random,
     callback,
 )
 

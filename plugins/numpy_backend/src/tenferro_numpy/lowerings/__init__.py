@@ -30,6 +30,7 @@ from tenferro_numpy.lowerings import (
     hyperbolic,
     indexing,
     linalg,
+    random,
     reduction,
     rounding,
     scattering,
@@ -43,6 +44,7 @@ __all__ = ["expression", "lowerings"]
 
 _REPLACING = (
     arithmetic, special, rounding, bitwise, cumulative, linalg, fft, indexing, scattering, sorting,
+    random,
 )  # fmt: skip
 _EXPRESSIONS: dict[type, Specialize] = {
     **arithmetic.EXPRESSIONS,
