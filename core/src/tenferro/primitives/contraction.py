@@ -1,7 +1,8 @@
 """``dot_general``: sums of products over contracted axes, along batch axes.
 
 The one contraction; einsum, matmul, tensordot and their kin are built on it one layer up. It is
-linear in each operand, and both transposes are a ``dot_general`` followed by a ``transpose``.
+linear in each operand, and both transposes are a ``dot_general``, followed by a ``transpose`` where
+neither order of its factors gives the axes in the operand's order.
 Read next: ``indexing.py``.
 """
 
@@ -15,8 +16,9 @@ from tenferro.primitives._dtype import DType
 from tenferro.primitives._errors import DTypeMismatchError, ShapeMismatchError
 from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Multilinear, bind
+from tenferro.primitives._simplify import defined_by
 from tenferro.primitives.complex import conj
-from tenferro.primitives.structural import behind, convert, inverse, transpose
+from tenferro.primitives.structural import Transpose, behind, convert, inverse, transpose
 
 
 class DotGeneral(Multilinear):
@@ -79,19 +81,34 @@ class DotGeneral(Multilinear):
             [axis for axis in range(rhs.ndim) if axis not in right],
         )
 
+    def simplify(self, lhs: Handle, rhs: Handle) -> Handle | None:
+        """A transpose that leaves the free axes in their order only renames the other axes."""
+        a, b = lhs.key.definition, rhs.key.definition  # a cheap look first: this is asked often
+        if (a is None or type(a[0]) is not Transpose) and (
+            b is None or type(b[0]) is not Transpose
+        ):
+            return None
+        left = _before_transpose(lhs, self.lhs_contract, self.lhs_batch)
+        right = _before_transpose(rhs, self.rhs_contract, self.rhs_batch)
+        if left is None and right is None:
+            return None
+        self.abstract_eval(lhs.aval, rhs.aval)
+        x, x_contract, x_batch = left or (lhs, self.lhs_contract, self.lhs_batch)
+        y, y_contract, y_batch = right or (rhs, self.rhs_contract, self.rhs_batch)
+        return dot_general(x, y, x_contract, y_contract, x_batch, y_batch, self.preferred)
+
     def transpose_lhs(self, ct: Handle, lhs: Handle, rhs: Handle) -> Handle:
         left, right = self._free(lhs, rhs)
-        start = len(self.lhs_batch) + len(left)
-        partial = self._contract(ct, range(start, ct.ndim), rhs, right, self.rhs_batch)
+        summed = range(len(self.lhs_batch) + len(left), ct.ndim)
         order = _paired_order(self.lhs_contract, self.rhs_contract)
-        return transpose(partial, inverse([*self.lhs_batch, *left, *order]))
+        return self._contract(ct, summed, rhs, right, self.rhs_batch, (self.lhs_batch, left, order))
 
     def transpose_rhs(self, ct: Handle, lhs: Handle, rhs: Handle) -> Handle:
         left, right = self._free(lhs, rhs)
         start = len(self.lhs_batch)
-        partial = self._contract(ct, range(start, start + len(left)), lhs, left, self.lhs_batch)
+        summed = range(start, start + len(left))
         order = _paired_order(self.rhs_contract, self.lhs_contract)
-        return transpose(partial, inverse([*self.rhs_batch, *right, *order]))
+        return self._contract(ct, summed, lhs, left, self.lhs_batch, (self.rhs_batch, right, order))
 
     def _contract(
         self,
@@ -100,16 +117,22 @@ class DotGeneral(Multilinear):
         other: Handle,
         other_axes: Sequence[int],
         other_batch: Sequence[int],
+        wanted: tuple[Sequence[int], Sequence[int], Sequence[int]],
     ) -> Handle:
         """Sum ct·conj(other) over the free axes of other, as wide as the result was summed.
 
-        The axes come out as: batch, free axes of the wanted operand, contracted axes in the
-        order in which ``other`` has them.
+        ``wanted`` are batch, free and contracted axes of the wanted operand, the last in the order
+        in which ``other`` has them. The factor that comes first decides whether the free or the
+        contracted axes do, so a transpose is left only where neither is the operand's own order.
         """
         factor = conj(convert(other, ct.dtype))
-        batch = range(len(other_batch))
-        found = dot_general(ct, factor, ct_axes, other_axes, batch, other_batch)
-        return convert(found, other.dtype)
+        batch, free, contracted = wanted
+        places = range(len(batch))
+        if _is_order([*batch, *contracted, *free]) and not _is_order([*batch, *free, *contracted]):
+            found = dot_general(factor, ct, other_axes, ct_axes, other_batch, places)
+            return convert(found, other.dtype)
+        found = dot_general(ct, factor, ct_axes, other_axes, places, other_batch)
+        return transpose(convert(found, other.dtype), inverse([*batch, *free, *contracted]))
 
     def batch(self, size: int, batched: Sequence[bool], lhs: Handle, rhs: Handle) -> Handle:
         """A batch axis of both sides is one more batch axis; of one side, a free axis."""
@@ -122,6 +145,24 @@ class DotGeneral(Multilinear):
         if batched[1] and not batched[0]:
             place = lhs.ndim - len(left[0])
         return transpose(z, (place, *range(place), *range(place + 1, z.ndim)))
+
+
+def _before_transpose(
+    x: Handle, contract: Sequence[int], batch: Sequence[int]
+) -> tuple[Handle, Sequence[int], Sequence[int]] | None:
+    """The operand of the transpose that x is, and its axes, if the free ones keep their order."""
+    earlier, before = defined_by(x, Transpose), x.operand_of(Transpose)
+    if earlier is None or before is None or not all(0 <= a < x.ndim for a in (*contract, *batch)):
+        return None
+    axes_of = earlier.permutation
+    free = [axes_of[axis] for axis in range(x.ndim) if axis not in contract and axis not in batch]
+    if free != sorted(free):
+        return None
+    return before, [axes_of[axis] for axis in contract], [axes_of[axis] for axis in batch]
+
+
+def _is_order(axes: Sequence[int]) -> bool:
+    return list(axes) == list(range(len(axes)))
 
 
 def _paired_order(mine: Sequence[int], other: Sequence[int]) -> list[int]:

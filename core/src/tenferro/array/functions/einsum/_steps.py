@@ -70,7 +70,7 @@ def steps_of(expression: Expression, dtype: DType, chosen: Any) -> Steps:
     wanted = tuple(dict.fromkeys(expression.output))
     sets = [frozenset(term.labels) for term in terms]
     tree = order(sets, frozenset(wanted), expression.sizes, chosen)
-    pairs = []
+    pairs: list[Pair] = []
     for (i, j), use in zip(tree.pairs, _uses(tree, len(sets)), strict=True):
         is_last = len(pairs) == len(tree.pairs) - 1
         terms.append(writer.contracted(terms[i], terms[j], use, wanted if is_last else None))
@@ -199,12 +199,12 @@ class _Writer:
     def dot(self, a: _Term, b: _Term, labels: Labels, use: _Use) -> int:
         batch = [x for x in labels if x in a.labels and x in b.labels]
         contracted = [x for x in a.labels if x in b.labels and x not in use.kept]
-        places = [
+        left, right, left_batch, right_batch = [
             tuple(term.labels.index(x) for x in group)
             for group in (contracted, batch)
             for term in (a, b)
         ]
-        operation = DotGeneral(*places)
+        operation = DotGeneral(left, right, left_batch, right_batch)
         if not self.dtype.is_bool:
             return self.write(operation, a.value, b.value)
         counts = [self.write(Convert(int64), term.value) for term in (a, b)]

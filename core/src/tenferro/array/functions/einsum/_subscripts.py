@@ -213,7 +213,9 @@ def _explicit(term: tuple[Any, ...], hidden: Sequence[Label], known: Iterable[La
     return (*term[:place], *hidden, *term[place + 1 :])
 
 
-def refused(fact: str, value: object, *, got: str, need: str, **fields: object) -> Exception:
+def refused(fact: str, value: object, *, got: str, need: str, label: Any = None) -> Exception:
     """The error about subscripts."""
-    fields = {"parameter": "subscripts", "value": value, **fields}
-    return at_user_line(InvalidParameterError.of("einsum", fact, got=got, need=need, **fields))
+    error = InvalidParameterError.of(
+        "einsum", fact, got=got, need=need, parameter="subscripts", value=value, label=label
+    )
+    return at_user_line(error)
