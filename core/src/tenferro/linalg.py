@@ -14,6 +14,19 @@ from tenferro.array.functions.contraction import linalg_tensordot as tensordot
 from tenferro.array.functions.contraction import linalg_trace as trace
 from tenferro.array.functions.contraction import matmul, vecdot
 from tenferro.array.functions.filtering import linalg_cross as cross
+from tenferro.array.functions.linalg.eigenproblems import eig, eigh, eigvals, eigvalsh
+from tenferro.array.functions.linalg.matrix_functions import (
+    coshm,
+    cosm,
+    expm,
+    fractional_matrix_power,
+    logm,
+    sinhm,
+    sinm,
+    sqrtm,
+    tanhm,
+    tanm,
+)
 from tenferro.array.functions.linalg.norms import matrix_norm, norm, vector_norm
 from tenferro.array.functions.linalg.powers import matrix_power
 from tenferro.array.functions.linalg.special_matrices import (
@@ -30,7 +43,9 @@ from tenferro.array.functions.linalg.special_matrices import (
 from tenferro.array.functions.structural import matrix_transpose
 
 __all__ = [
-    "block_diag", "circulant", "companion", "convolution_matrix", "cross", "diagonal", "fiedler",
-    "hankel", "khatri_rao", "leslie", "matmul", "matrix_norm", "matrix_power", "matrix_transpose",
-    "norm", "outer", "tensordot", "toeplitz", "trace", "vecdot", "vector_norm",
+    "block_diag", "circulant", "companion", "convolution_matrix", "coshm", "cosm", "cross",
+    "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "expm", "fiedler", "fractional_matrix_power",
+    "hankel", "khatri_rao", "leslie", "logm", "matmul", "matrix_norm", "matrix_power",
+    "matrix_transpose", "norm", "outer", "sinhm", "sinm", "sqrtm", "tanhm", "tanm", "tensordot",
+    "toeplitz", "trace", "vecdot", "vector_norm",
 ]  # fmt: skip

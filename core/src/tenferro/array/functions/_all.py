@@ -38,5 +38,9 @@ from tenferro.array.functions import taking as taking
 from tenferro.array.functions import triangles as triangles
 from tenferro.array.functions import trigonometric as trigonometric
 from tenferro.array.functions import writing as writing
+from tenferro.array.functions.linalg import decomposing as decomposing
+from tenferro.array.functions.linalg import eigenproblems as eigenproblems
+from tenferro.array.functions.linalg import least_squares as least_squares
+from tenferro.array.functions.linalg import matrix_functions as matrix_functions
 from tenferro.array.functions.linalg import norms as norms
 from tenferro.array.functions.linalg import powers as powers

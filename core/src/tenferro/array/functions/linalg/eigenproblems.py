@@ -1,0 +1,129 @@
+"""Eigenvalues and eigenvectors: eigh eigvalsh eig eigvals.
+
+Vectors are defined up to phases, and up to rotations where values are equal: a derivative has a
+meaning only for what does not depend on these, or in the canonical gauge. ``check_grads`` warns.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from tenferro.array._array import Array, evaluable
+from tenferro.array._broadcast import cast
+from tenferro.array._convert import as_array
+from tenferro.array._errors import at_user_line
+from tenferro.array._registry import covers
+from tenferro.array.functions.structural import matrix_transpose
+from tenferro.primitives import InvalidParameterError, conj, float64, real
+from tenferro.primitives.linalg import eig as general
+from tenferro.primitives.linalg import eigh as of_hermitian
+
+
+class EighResult(NamedTuple):
+    """What ``eigh`` finds."""
+
+    eigenvalues: Array
+    eigenvectors: Array
+
+
+class EigResult(NamedTuple):
+    """What ``eig`` finds."""
+
+    eigenvalues: Array
+    eigenvectors: Array
+
+
+def matrices(a: Any) -> Array:
+    """The operand; integers of every width become float64, as in NumPy."""
+    found = as_array(a)
+    return found if found.dtype.is_inexact else cast(found, float64)
+
+
+def _lower(a: Any, triangle: Any) -> Array:
+    """A matrix whose lower triangle is the wanted triangle of the operand, or its adjoint."""
+    found = matrices(a)
+    if triangle not in ("L", "l", "U", "u"):
+        error = InvalidParameterError.of(
+            "eigh", "no such triangle", got=f"UPLO={triangle!r}", need="'L' or 'U'",
+            parameter="UPLO", value=triangle,
+        )  # fmt: skip
+        raise at_user_line(error)
+    return found if triangle in "Ll" or found.ndim < 2 else conj(matrix_transpose(found))
+
+
+@covers("linalg.eigh")
+def eigh(
+    a: Any, UPLO: str = "L", *, gauge: str = "raw", epsilon: float | None = None
+) -> EighResult:
+    """Eigenvalues, increasing, and eigenvectors of Hermitian matrices, of which one triangle is
+    read.
+
+    a: [*B,n,n]   →   w: [*B,n]   V: [*B,n,n]
+
+    gauge: "raw", or "canonical", where the entry of largest modulus of each vector is real and
+    positive, with the derivative that this choice has
+    epsilon: values closer than epsilon·max|w| count as equal in derivatives, 1e-12 if None (1e-5 in
+    single precision); losses may then depend on such vectors through their common space alone
+
+    The derivative is that of a Hermitian matrix: of (a + aᴴ)/2, whichever triangle is read.
+
+    >>> eigh(as_array(2.0).reshape(1, 1)).eigenvalues
+    Array([2.])
+    """
+    w, v = of_hermitian.eigh(_lower(a, UPLO), gauge=gauge, epsilon=epsilon)
+    return EighResult(w, v)
+
+
+@covers("linalg.eigvalsh")
+def eigvalsh(a: Any, UPLO: str = "L") -> Array:
+    """Eigenvalues of Hermitian matrices, increasing; vectors are computed for derivatives alone.
+
+    a: [*B,n,n]   →   w: [*B,n]
+
+    >>> eigvalsh(as_array(2.0).reshape(1, 1))
+    Array([2.])
+    """
+    return of_hermitian.eigvalsh(_lower(a, UPLO))
+
+
+@covers("linalg.eig")
+def eig(a: Any, *, gauge: str = "raw", epsilon: float | None = None) -> EigResult:
+    """Eigenvalues and eigenvectors of square matrices, vectors of length 1.
+
+    a: [*B,n,n]   →   w: [*B,n]   V: [*B,n,n]
+
+    The results are complex. As in NumPy they are real where a is real and so are all of its
+    eigenvalues, which must be known for that: a real matrix is factorized at once. Under ``jit``
+    and ``vmap``, where values are unknown, the results are complex whatever they are.
+
+    gauge, epsilon: see ``eigh``
+
+    >>> eig(as_array(2.0).reshape(1, 1)).eigenvalues
+    Array([2.])
+    """
+    found = matrices(a)
+    w, v = general.eig(found, gauge=gauge, epsilon=epsilon)
+    if _is_real(found, w):
+        return EigResult(real(w), real(v))
+    return EigResult(w, v)
+
+
+@covers("linalg.eigvals")
+def eigvals(a: Any) -> Array:
+    """Eigenvalues of square matrices; complex or real as those of ``eig``.
+
+    a: [*B,n,n]   →   w: [*B,n]
+
+    >>> eigvals(as_array(2.0).reshape(1, 1))
+    Array([2.])
+    """
+    found = matrices(a)
+    w = general.eigvals(found)
+    return real(w) if _is_real(found, w) else w
+
+
+def _is_real(a: Array, w: Array) -> bool:
+    """Whether the matrix and all eigenvalues are known to be real."""
+    if a.dtype.is_complex or not evaluable(w.key):
+        return False
+    return not w._concrete("np.linalg.eig").imag.any()

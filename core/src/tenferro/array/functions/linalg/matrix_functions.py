@@ -1,0 +1,131 @@
+"""Functions of matrices: expm logm sqrtm, and what is made of them.
+
+Their derivatives are Fréchet derivatives, right also where eigenvalues are equal and where there is
+no basis of eigenvectors. NumPy has none of these names; they are in ``tenferro.linalg``, with those
+of ``scipy.linalg``, which takes no Arrays.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenferro.array._array import Array
+from tenferro.array._registry import FUNCTIONS
+from tenferro.array.functions.linalg.eigenproblems import matrices
+from tenferro.array.functions.linalg.powers import matrix_power
+from tenferro.primitives import real
+from tenferro.primitives.linalg.matrix_function import matrix_function
+
+
+def expm(A: Any) -> Array:
+    """The exponential of square matrices, Σ Aᵏ/k!.
+
+    A: [*B,n,n]   →   [*B,n,n]
+
+    >>> expm([[0.0]])
+    Array([[1.]])
+    """
+    return matrix_function("expm", matrices(A))
+
+
+def logm(A: Any) -> Array:
+    """The principal logarithm of square matrices: eigenvalues with imaginary parts in (-π, π).
+
+    A: [*B,n,n]   →   [*B,n,n]
+
+    Real matrices have real results, nan if an eigenvalue is below zero: give a complex matrix, as
+    ``A + 0j``. A singular matrix has no logarithm.
+
+    >>> logm([[1.0]])
+    Array([[0.]])
+    """
+    return matrix_function("logm", matrices(A))
+
+
+def sqrtm(A: Any) -> Array:
+    """The principal square root of square matrices: eigenvalues in the right half plane.
+
+    A: [*B,n,n]   →   [*B,n,n]
+
+    Real matrices have real results, nan if an eigenvalue is below zero: give a complex matrix, as
+    ``A + 0j``. Where A is singular the root has no derivative, and may be nan.
+
+    >>> sqrtm([[4.0]])
+    Array([[2.]])
+    """
+    return matrix_function("sqrtm", matrices(A))
+
+
+def fractional_matrix_power(A: Any, t: Any) -> Array:
+    """The power Aᵗ of square matrices, exp(t log A); differentiable in t, too.
+
+    A: [*B,n,n]   t: a number   →   [*B,n,n]
+
+    An int is an exponent for ``matrix_power``, which A may be singular for; otherwise see ``logm``.
+
+    >>> fractional_matrix_power([[9.0]], 2)
+    Array([[81.]])
+    """
+    return matrix_power(A, t) if isinstance(t, int) else expm(logm(A) * t)
+
+
+def cosm(A: Any) -> Array:
+    """The cosine of square matrices.
+
+    >>> cosm([[0.0]])
+    Array([[1.]])
+    """
+    found = matrices(A)
+    turned = expm(found * 1j)
+    return (turned + expm(found * -1j)) * 0.5 if found.dtype.is_complex else real(turned)
+
+
+def sinm(A: Any) -> Array:
+    """The sine of square matrices.
+
+    >>> sinm([[0.0]])
+    Array([[0.]])
+    """
+    found = matrices(A)
+    turned = expm(found * 1j)
+    if found.dtype.is_complex:
+        return (turned - expm(found * -1j)) * -0.5j
+    return real(turned * -1j)
+
+
+def tanm(A: Any) -> Array:
+    """The tangent of square matrices.
+
+    >>> tanm([[0.0]])
+    Array([[0.]])
+    """
+    return FUNCTIONS["linalg.solve"](cosm(A), sinm(A))  # type: ignore[no-any-return]
+
+
+def coshm(A: Any) -> Array:
+    """The hyperbolic cosine of square matrices.
+
+    >>> coshm([[0.0]])
+    Array([[1.]])
+    """
+    found = matrices(A)
+    return (expm(found) + expm(-found)) * 0.5
+
+
+def sinhm(A: Any) -> Array:
+    """The hyperbolic sine of square matrices.
+
+    >>> sinhm([[0.0]])
+    Array([[0.]])
+    """
+    found = matrices(A)
+    return (expm(found) - expm(-found)) * 0.5
+
+
+def tanhm(A: Any) -> Array:
+    """The hyperbolic tangent of square matrices.
+
+    >>> tanhm([[0.0]])
+    Array([[0.]])
+    """
+    return FUNCTIONS["linalg.solve"](coshm(A), sinhm(A))  # type: ignore[no-any-return]
