@@ -1,5 +1,53 @@
-"""The functions of np.fft, by NumPy's names."""
+"""Discrete Fourier transforms, by the names of np.fft.
+
+All are differentiable, those of real numbers too, in every order and mode. ``np.fft.fft(x)`` of an
+Array comes here by NumPy's protocol; ``scipy.fft.fft(x)`` does in the context
+``scipy.fft.set_backend(tenferro.fft)``, and refuses Arrays outside of it.
+"""
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tenferro.array import Array
+from tenferro.array.functions.fft import (
+    fft,
+    fft2,
+    fftfreq,
+    fftn,
+    fftshift,
+    hfft,
+    ifft,
+    ifft2,
+    ifftn,
+    ifftshift,
+    ihfft,
+    irfft,
+    irfft2,
+    irfftn,
+    rfft,
+    rfft2,
+    rfftfreq,
+    rfftn,
+)
+
+__ua_domain__ = "numpy.scipy.fft"
+_IGNORED = ("overwrite_x", "workers", "plan")  # how SciPy is to compute, not what
+
+
+def __ua_function__(method: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """A function of ``scipy.fft`` that is given an Array; SciPy takes others for itself."""
+    given = {name: value for name, value in kwargs.items() if name not in _IGNORED}
+    if "x" in given:
+        args = (given.pop("x"), *args)
+    name = method.__name__
+    if name not in __all__ or not args or not isinstance(args[0], Array):
+        return NotImplemented
+    return globals()[name](*args, **given)
+
+
+__all__ = [
+    "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift",
+    "ihfft", "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn",
+]  # fmt: skip

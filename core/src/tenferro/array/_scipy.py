@@ -17,6 +17,7 @@ from tenferro.primitives._source import caller, source_text
 
 _NAMESPACES = ("fft", "linalg", "special")
 _LIBRARIES = ("numpy", "scipy")
+_BEHIND = {"wrapper": "f", "__ua_function__": "method"}  # variables that hold what was called
 
 
 def refuse_scipy() -> None:
@@ -54,6 +55,6 @@ def _asking(frame: FrameType | None) -> tuple[str, str]:
 
 
 def _decorated(frame: FrameType) -> tuple[str, str] | None:
-    """The function behind a decorator of SciPy's, which a loop over a batch is."""
-    function: Any = frame.f_locals.get("f") if frame.f_code.co_name == "wrapper" else None
+    """The function behind a decorator of SciPy's, or behind its choice of a backend."""
+    function: Any = frame.f_locals.get(_BEHIND.get(frame.f_code.co_name, ""))
     return None if function is None else (function.__module__, function.__name__)

@@ -14,6 +14,7 @@ from tenferro.array.functions import editing as editing
 from tenferro.array.functions import einsum as einsum
 from tenferro.array.functions import elementwise as elementwise
 from tenferro.array.functions import exchange as exchange
+from tenferro.array.functions import fft as fft
 from tenferro.array.functions import filtering as filtering
 from tenferro.array.functions import floating as floating
 from tenferro.array.functions import histogram as histogram
