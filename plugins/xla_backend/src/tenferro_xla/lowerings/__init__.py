@@ -21,6 +21,7 @@ from tenferro_xla.lowerings import (
     hyperbolic,
     indexing,
     linalg,
+    random,
     reduction,
     rounding,
     scattering,
@@ -50,6 +51,7 @@ FAMILIES = (
     indexing,
     scattering,
     sorting,
+    random,
     callback,
 )
 lowerings = Lowerings([record for family in FAMILIES for record in family.lowerings])

@@ -41,10 +41,10 @@ def _erfc(x: Array) -> Array:
 @lowerings.register(Erfinv)
 def erfinv(op: Erfinv, x: Array) -> Array:
     """Take the inverse of the error function."""
-    return widened(_erfinv)(x)
+    return widened(refined_erfinv)(x)
 
 
-def _erfinv(x: Array) -> Array:
+def refined_erfinv(x: Array) -> Array:
     """``lax.erf_inv`` and a step of Newton's method, near ±1 on erfc y = 1 - |x|, exactly."""
     size = lax.abs(x)
     y = lax.erf_inv(size)
