@@ -43,5 +43,6 @@ from tenferro.array.functions.linalg import decomposing as decomposing
 from tenferro.array.functions.linalg import eigenproblems as eigenproblems
 from tenferro.array.functions.linalg import least_squares as least_squares
 from tenferro.array.functions.linalg import matrix_functions as matrix_functions
+from tenferro.array.functions.linalg import multi_dot as multi_dot
 from tenferro.array.functions.linalg import norms as norms
 from tenferro.array.functions.linalg import powers as powers

@@ -1,0 +1,154 @@
+"""Decompositions by singular values and into orthonormal columns.
+
+As in NumPy the factors of ``svd`` are full by default. Those have no derivative, unless the matrix
+is square; ``full_matrices=False`` has one. Read next: ``least_squares.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from tenferro.array._array import Array
+from tenferro.array._broadcast import cast
+from tenferro.array._convert import as_array
+from tenferro.array._errors import at_user_line
+from tenferro.array._registry import covers
+from tenferro.array.functions.arithmetic import absolute
+from tenferro.array.functions.comparison import where
+from tenferro.array.functions.complex import conj
+from tenferro.array.functions.elementwise import stop_gradient
+from tenferro.array.functions.rearranging import flip
+from tenferro.array.functions.sorting import argsort
+from tenferro.array.functions.structural import matrix_transpose
+from tenferro.array.functions.taking import take_along_axis
+from tenferro.array.functions.triangles import tril
+from tenferro.primitives import InvalidParameterError, ShapeMismatchError, float64
+from tenferro.primitives.linalg import eigh as eigh_primitives
+from tenferro.primitives.linalg import qr as qr_primitive
+from tenferro.primitives.linalg import svd as svd_primitives
+
+
+class SVDResult(NamedTuple):
+    """What ``svd`` finds: x = U diag(S) Vh."""
+
+    U: Array
+    S: Array
+    Vh: Array
+
+
+class QRResult(NamedTuple):
+    """What ``qr`` finds: x = Q R."""
+
+    Q: Array
+    R: Array
+
+
+@covers("linalg.svd")
+def svd(
+    a: Any,
+    full_matrices: bool = True,
+    compute_uv: bool = True,
+    hermitian: bool = False,
+    *,
+    gauge: str = "raw",
+    epsilon: float | None = None,
+) -> Any:
+    """Singular values and vectors, x = U diag(S) Vh; the values alone without ``compute_uv``.
+
+    a: [*b, m, n]   →   U: [*b, m, k]   S: f[*b, k]   Vh: [*b, k, n]   with k = min(m, n);
+    U: [*b, m, m], Vh: [*b, n, n] if full
+
+    Convention   full vectors of matrices that are not square have no derivative. Vectors are
+                 defined up to a phase: gauge="canonical" makes the entry of largest modulus of
+                 each v real and positive. What depends on vectors of (relatively to epsilon) equal
+                 values otherwise than through the space that they span has no derivative
+    Raises       ShapeMismatchError, DTypeMismatchError; when differentiated MissingRuleError: see
+                 above.
+    Source       see ``tenferro.primitives.svd``
+
+    >>> U, S, Vh = svd([[0.0, 2.0], [1.0, 0.0]])
+    >>> S
+    Array([2., 1.])
+    """
+    x = matrices(a, "svd")
+    if not compute_uv:
+        return _hermitian_values(x) if hermitian else svdvals(x, epsilon=epsilon)
+    if hermitian:
+        return _hermitian_svd(x, gauge, epsilon)
+    return SVDResult(*svd_primitives.svd(x, full=bool(full_matrices), gauge=gauge, epsilon=epsilon))
+
+
+@covers("linalg.svdvals")
+def svdvals(x: Any, /, *, epsilon: float | None = None) -> Array:
+    """Singular values, the largest first, found without vectors.
+
+    >>> svdvals([[0.0, 2.0], [1.0, 0.0]])
+    Array([2., 1.])
+    """
+    return svd_primitives.svdvals(matrices(x, "svdvals"), epsilon=epsilon)
+
+
+def _hermitian_svd(x: Array, gauge: str, epsilon: float | None) -> SVDResult:
+    """Moduli of eigenvalues; the sign goes to v."""
+    w, v = eigh_primitives.eigh(x, gauge=gauge, epsilon=epsilon)
+    order = argsort(-absolute(w), stable=True)
+    w, v = take_along_axis(w, order, -1), take_along_axis(v, order[..., None, :], -1)
+    sign = cast(where(w < 0, -1.0, 1.0), x.dtype)
+    return SVDResult(v, absolute(w), matrix_transpose(conj(v * sign[..., None, :])))
+
+
+def _hermitian_values(x: Array) -> Array:
+    values = absolute(eigh_primitives.eigvalsh(x))
+    return flip(take_along_axis(values, argsort(values), -1), -1)
+
+
+@covers("linalg.qr")
+def qr(a: Any, mode: str = "reduced", *, canonical: bool = False) -> Any:
+    """Orthonormal columns and an upper triangle, x = Q R.
+
+    a: [*b, m, n]   →   Q: [*b, m, k]   R: [*b, k, n]   with k = min(m, n), or m if complete
+
+    mode: "reduced", "complete", or "r" for R alone; "complete" of more rows than columns has no
+    derivative
+    Convention   canonical: the diagonal of R is at least 0
+    Raises       ShapeMismatchError, DTypeMismatchError, InvalidParameterError: "raw" is not here.
+
+    >>> qr([[0.0, 2.0], [1.0, 0.0]], canonical=True).R.diagonal()
+    Array([1., 2.])
+    """
+    x = matrices(a, "qr")
+    if mode not in ("reduced", "complete", "r"):
+        need = 'mode "reduced", "complete" or "r"'
+        error = InvalidParameterError.of(
+            "qr", "no such mode here", got=repr(mode), need=need, parameter="mode", value=mode
+        )
+        raise at_user_line(error)
+    q, r = qr_primitive.qr(x, full=mode == "complete", canonical=canonical)
+    return r if mode == "r" else QRResult(q, r)
+
+
+# ---- operands ------------------------------------------------------------------------------------
+
+
+def matrices(x: Any, function: str) -> Array:
+    """The operand as a stack of matrices; integers and bools become float64.
+
+    Raises ShapeMismatchError: if its rank is below 2.
+    """
+    found = as_array(x)
+    if found.ndim < 2:
+        error = ShapeMismatchError.of(
+            function, "the operand is no matrix", got=found.aval, need="[*batch, rows, columns]",
+            shapes=(found.shape,),
+        )  # fmt: skip
+        raise at_user_line(error)
+    return found if found.dtype.is_inexact else cast(found, float64)
+
+
+def from_lower(x: Array) -> Array:
+    """The Hermitian matrix of a lower triangle; tangents are symmetrised, as those of ``eigh``."""
+    below = tril(x, -1)
+    value = tril(x) + matrix_transpose(conj(below))
+    mean = (x + matrix_transpose(conj(x))) * 0.5
+    found: Array = mean + stop_gradient(value - mean)
+    return found

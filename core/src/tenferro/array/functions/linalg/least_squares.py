@@ -1,0 +1,215 @@
+"""What singular values decide: pseudoinverse, least squares, rank, condition.
+
+Derivatives of the pseudoinverse, and of least squares through it, are those of matrices of the same
+rank; they are right at repeated singular values and at rank deficiency. Read next: ``norms.py``.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import Any
+
+from tenferro.array._array import Array, evaluable
+from tenferro.array._broadcast import cast
+from tenferro.array._convert import as_array
+from tenferro.array._errors import at_user_line
+from tenferro.array._registry import covers
+from tenferro.array.functions.arithmetic import sqrt
+from tenferro.array.functions.comparison import where
+from tenferro.array.functions.contraction import matmul
+from tenferro.array.functions.creation import zeros
+from tenferro.array.functions.linalg.decomposing import from_lower, matrices, svd, svdvals
+from tenferro.array.functions.linalg.norms import matrix_norm
+from tenferro.array.functions.moments import squared_modulus
+from tenferro.array.functions.reduction import all, any, max, min, sum
+from tenferro.primitives import (
+    InvalidParameterError,
+    ShapeMismatchError,
+    int32,
+    int64,
+    promote_dtypes,
+)
+from tenferro.primitives.linalg import pinv as pinv_primitive
+
+_NOT_SAID: Any = object()
+_EPSILON = {32: 2.0**-23, 64: 2.0**-52}  # by the bits of a real number
+
+
+@covers("linalg.pinv")
+def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _NOT_SAID) -> Array:
+    """The Moore-Penrose inverse.
+
+    a: [*b, m, n]   →   [*b, n, m]
+
+    Singular values up to rcond (or rtol) times the largest count as zero: 1e-15 if nothing is
+    said, max(m, n) times the spacing of numbers at 1 if rtol is None.
+    Convention   the derivative is that of matrices of the same rank; hermitian reads the lower
+                 triangle
+    Raises       ShapeMismatchError, DTypeMismatchError; InvalidParameterError: if the fraction is
+                 no number, or both are given.
+
+    >>> pinv([[2.0, 0.0], [0.0, 0.0]])
+    Array([[0.5, 0. ],
+           [0. , 0. ]])
+    """
+    x = matrices(a, "pinv")
+    if rcond is None:
+        rcond = 1e-15 if rtol is _NOT_SAID else rtol
+        rcond = _rounding(x) if rcond is None else rcond
+    elif rtol is not _NOT_SAID:
+        raise _refuse("pinv", "rtol", "both fractions are given", "rcond or rtol")
+    fraction = _number("pinv", "rcond", rcond)
+    return pinv_primitive.pinv(from_lower(x) if hermitian else x, fraction)
+
+
+@covers("linalg.lstsq")
+def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[Array, Array, Array, Array]:
+    """The shortest x that makes |a x - b|² least; residuals, rank and singular values.
+
+    a: [*b, m, n]   b: [m], or [*b, m, k]   →   x: [n], or [*b, n, k]   residuals: f[k]
+    rank: i32[*b]   s: f[*b, min(m, n)]
+
+    Singular values up to rcond times the largest count as zero: max(m, n) times the spacing of
+    numbers at 1 if rcond is None or negative.
+    Convention   as in NumPy residuals are empty unless m > n and the rank is n. Where values are
+                 only traced, under `jit` and `vmap`, it is taken to be n; in a stack, always. The
+                 derivative is that of matrices of the same rank
+    Raises       ShapeMismatchError, DTypeMismatchError.
+    Source       the derivative: see ``pinv``
+
+    >>> x, residuals, rank, s = lstsq([[1.0], [1.0]], [1.0, 3.0])
+    >>> x, residuals
+    (Array([2.]), Array([2.]))
+    """
+    left, right = _system(a, b)
+    fraction = _rounding(left) if rcond is None else _number("lstsq", "rcond", rcond)
+    fraction = _rounding(left) if fraction < 0 else fraction
+    s = svdvals(left)
+    rank = cast(_count(s, _largest(s) * fraction), int32)
+    x = matmul(pinv_primitive.pinv(left, fraction), right)
+    m, n = left.shape[-2:]
+    if m > n and _may_be_full(rank, n):
+        residuals = sum(squared_modulus(right - matmul(left, x)), -2)
+    else:
+        residuals = zeros((0,), s.dtype)
+    return (x[..., 0] if as_array(b).ndim == 1 else x), residuals, rank, s
+
+
+def _system(a: Any, b: Any) -> tuple[Array, Array]:
+    """Matrices and right-hand sides of one dtype and one batch."""
+    left, right = matrices(a, "lstsq"), as_array(b)
+    if right.ndim == 1:
+        right = right[:, None]
+    right = matrices(right, "lstsq")
+    if left.shape[-2] != right.shape[-2]:
+        error = ShapeMismatchError.of(
+            "lstsq", "the right-hand side does not fit", got=f"a {left.aval}, b {right.aval}",
+            need="as many rows in both", shapes=(left.shape, right.shape),
+        )  # fmt: skip
+        raise at_user_line(error)
+    dtype = promote_dtypes(left.dtype, right.dtype)
+    return cast(left, dtype), cast(right, dtype)
+
+
+def _may_be_full(rank: Array, n: int) -> bool:
+    """Whether a rank is n, as far as its value is known; a stack has the rank n."""
+    if rank.ndim or not evaluable(rank.key):
+        return True
+    return int(rank) == n
+
+
+@covers("linalg.matrix_rank")
+def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Array:
+    """How many singular values exceed tol, or rtol times the largest.
+
+    rtol is max(m, n) times the spacing of numbers at 1 if neither is given. Of a number or vector:
+    whether it is not zero.
+
+    >>> matrix_rank([[1.0, 2.0], [2.0, 4.0]])
+    Array(1)
+    """
+    if tol is not None and rtol is not None:
+        raise _refuse("matrix_rank", "rtol", "tol and rtol are both given", "one of them")
+    x = as_array(A)
+    if x.ndim < 2:
+        return cast(any(x != 0), int64)
+    x = matrices(x, "matrix_rank")
+    s = svd(x, compute_uv=False, hermitian=hermitian)
+    if tol is None:
+        bound = _largest(s) * (_rounding(x) if rtol is None else as_array(rtol)[..., None])
+    else:
+        bound = as_array(tol)[..., None]
+    return _count(s, bound)
+
+
+@covers("linalg.cond")
+def cond(x: Any, p: Any = None) -> Array:
+    """The condition number, |x|·|x⁻¹| in the norm p; inf where x is singular.
+
+    p: None and 2 the largest over the smallest singular value, -2 the inverse of that, "fro",
+    "nuc", 1, -1, inf and -inf as in ``norm``, of square matrices
+    Convention   ties of singular values share the derivative
+    Raises       ShapeMismatchError: if a matrix is empty, or not square where it must be.
+
+    >>> cond([[4.0, 0.0], [0.0, 2.0]])
+    Array(2.)
+    """
+    a = matrices(x, "cond")
+    if p not in (None, 2, -2) and a.shape[-1] != a.shape[-2]:
+        raise _shape("the matrix is not square", a, "[*batch, n, n]")
+    if not a.shape[-1] or not a.shape[-2]:
+        raise _shape("the matrix is empty", a, "a row and a column at least")
+    s = svdvals(a)
+    if p in (None, 2, -2):
+        top, low = max(s, -1), min(s, -1)
+        found = low / top if p == -2 else top / low
+    elif p == "fro":
+        found = sqrt(sum(s * s, -1) * sum(1 / (s * s), -1))
+    elif p == "nuc":
+        found = sum(s, -1) * sum(1 / s, -1)
+    else:
+        found = matrix_norm(a, ord=p) * matrix_norm(pinv_primitive.pinv(a, 0.0), ord=p)
+        found = where(min(s, -1) == 0, inf, found)
+    condition: Array = where((found != found) & all(a == a, (-2, -1)), inf, found)
+    return condition
+
+
+# ---- words ---------------------------------------------------------------------------------------
+
+
+def _count(s: Array, bound: Any) -> Array:
+    """How many values of each row exceed a bound."""
+    found: Array = sum(cast(s > bound, int64), -1)
+    return found
+
+
+def _largest(s: Array) -> Array:
+    return max(s, -1, keepdims=True, initial=0.0)
+
+
+def _rounding(x: Array) -> float:
+    """What rounding leaves of a zero singular value, relative to the largest."""
+    rows, columns = x.shape[-2:]
+    spacing = _EPSILON.get(x.dtype.real_dtype.bits, 2.0**-10)
+    size: int = rows if rows > columns else columns
+    return size * spacing
+
+
+def _number(function: str, parameter: str, value: Any) -> float:
+    """One number: the values that count must be known when the program is written."""
+    found = as_array(value)
+    if found.size != 1:
+        raise _refuse(function, parameter, f"{parameter} has shape {found.shape}", "one number")
+    return float(found.reshape(()))
+
+
+def _refuse(function: str, parameter: str, fact: str, need: str) -> InvalidParameterError:
+    error = InvalidParameterError.of(
+        function, fact, got=parameter, need=need, parameter=parameter, value=None
+    )
+    return at_user_line(error)
+
+
+def _shape(fact: str, a: Array, need: str) -> ShapeMismatchError:
+    error = ShapeMismatchError.of("cond", fact, got=a.aval, need=need, shapes=(a.shape,))
+    return at_user_line(error)
