@@ -240,8 +240,8 @@ def unit_lower(x: H) -> H:
 def half_lower(x: H) -> H:
     """Φ(x): the lower triangle with half of the diagonal."""
     row, column = _places(x)
-    inside = kept(ge(row, column), x)
-    return select(eq(row, column), inside * 0.5, inside)
+    weights: Any = select(eq(row, column), full_like(x, 0.5), full_like(x, 1))
+    return kept(ge(row, column), x) * weights
 
 
 def rows(x: H, start: int, stop: int | None = None) -> H:

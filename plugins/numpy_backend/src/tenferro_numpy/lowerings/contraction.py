@@ -88,6 +88,8 @@ def _flat(
     columns = (prod(_sizes(rhs, right.free)),) if right.free else ()
     a = write.view("{0}", lhs, left.free + left.contracted, rows + depth)
     b = write.view("{1}", rhs, right.contracted + right.free, depth + columns)
+    if depth == (1,) and rows and columns and rows[0] * columns[0] > _SMALL:
+        return f"{write.bind(np.multiply)}({a}, {b})", rows + columns  # BLAS is slow at one term
     return f"{a}.dot({b})", rows + columns
 
 
