@@ -40,9 +40,13 @@ from tenferro.array.functions import triangles as triangles
 from tenferro.array.functions import trigonometric as trigonometric
 from tenferro.array.functions import writing as writing
 from tenferro.array.functions.linalg import decomposing as decomposing
+from tenferro.array.functions.linalg import determinants as determinants
 from tenferro.array.functions.linalg import eigenproblems as eigenproblems
 from tenferro.array.functions.linalg import least_squares as least_squares
+from tenferro.array.functions.linalg import lu_factors as lu_factors
 from tenferro.array.functions.linalg import matrix_functions as matrix_functions
 from tenferro.array.functions.linalg import multi_dot as multi_dot
 from tenferro.array.functions.linalg import norms as norms
 from tenferro.array.functions.linalg import powers as powers
+from tenferro.array.functions.linalg import solving as solving
+from tenferro.array.functions.linalg import triangular as triangular

@@ -17,6 +17,7 @@ from tenferro.primitives._errors import DTypeMismatchError, ShapeMismatchError
 from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import in_front
 from tenferro.primitives.arithmetic import abs as absolute
+from tenferro.primitives.arithmetic import add
 from tenferro.primitives.comparison import eq, ge, gt, select
 from tenferro.primitives.complex import conj
 from tenferro.primitives.constants import full_like, iota, zeros_like
@@ -234,7 +235,8 @@ def default_epsilon(like: Handle) -> float:
 
 def unit_lower(x: H) -> H:
     """The lower triangle with ones on the diagonal: L, as an LU factorization stores it."""
-    return lower(x, strict=True) + identity(x)  # type: ignore[return-value]
+    one: H = identity(x)  # type: ignore[assignment]
+    return add(lower(x, strict=True), one)
 
 
 def half_lower(x: H) -> H:

@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tenferro.primitives._aval import Aval
+from tenferro.primitives._checks import integers, of_kind
 from tenferro.primitives._dtype import int32
+from tenferro.primitives._errors import ShapeMismatchError
 from tenferro.primitives._handle import H, Handle
-from tenferro.primitives._primitive import Mixed, bind_all
+from tenferro.primitives._primitive import Mixed, bind, bind_all
 from tenferro.primitives.linalg._matrices import (
     columns,
     factorizable,
@@ -52,6 +54,32 @@ class Lu(Mixed):
 
     def batch(self, size: int, batched: Sequence[bool], a: Handle) -> tuple[Handle, Handle, Handle]:
         return lu(a)
+
+
+class LuPermutation(Mixed):
+    """The order of rows that exchanges lead to: row i with row pivots[i], one after the other"""
+
+    key = "std::lu_permutation"
+    linear = ()
+    size: int
+
+    def __post_init__(self) -> None:
+        self._set(size=integers(self, "size", (self.size,))[0])
+
+    def abstract_eval(self, pivots: Aval) -> Aval:
+        of_kind(self, "integer", pivots)
+        if not pivots.ndim or pivots.shape[-1] > self.size:
+            raise ShapeMismatchError.of(
+                self.name,
+                "there are more exchanges than rows",
+                got=f"{pivots} for {self.size} rows",
+                need=f"int[*batch, k] with k <= {self.size}",
+                shapes=(pivots.shape,),
+            )
+        return Aval((*pivots.shape[:-1], self.size), int32)
+
+    def batch(self, size: int, batched: Sequence[bool], pivots: Handle) -> Handle:
+        return lu_permutation(pivots, self.size)
 
 
 def _square(da: Handle, factors: Handle) -> tuple[Handle, Handle]:
@@ -99,3 +127,18 @@ def lu(a: H) -> tuple[H, H, H]:
     """
     factors, pivots, permutation = bind_all(Lu(), a)
     return factors, pivots, permutation
+
+
+def lu_permutation(pivots: H, size: int) -> H:
+    """Find the permutation of rows that the pivots of an LU factorization stand for.
+
+    pivots: int[*s, k]   →   permutation: i32[*s, size]
+
+    Definition   of 0 … size-1, exchange i and pivots[i] for i = 0 … k-1
+    Raises       ShapeMismatchError: if k > size; DTypeMismatchError: unless pivots are integers.
+
+    >>> from tenferro.primitives import lu_permutation, variable
+    >>> lu_permutation(variable("pivots", (2,), "i32"), 3).aval
+    i32[3]
+    """
+    return bind(LuPermutation(size), pivots)

@@ -12,6 +12,7 @@ from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Mixed, bind_all
 from tenferro.primitives.arithmetic import abs as absolute
 from tenferro.primitives.arithmetic import sign as sign_of
+from tenferro.primitives.comparison import eq, select
 from tenferro.primitives.complex import complex, imag, real
 from tenferro.primitives.constants import zeros_like
 from tenferro.primitives.elementwise import log
@@ -52,6 +53,8 @@ class Slogdet(Mixed):
         factors, pivots, _ = lu(stop_gradient(a))
         found, last = diagonal(factors), (a.ndim - 2,)
         sign = reduce_prod(sign_of(found), last) * convert(parity(pivots), a.dtype)
+        none = zeros_like(sign)
+        sign = select(eq(sign, none), none, sign)  # not -0
         return sign, reduce_sum(log(absolute(found)), last)
 
 

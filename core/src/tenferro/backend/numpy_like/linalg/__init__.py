@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from tenferro.backend.lowering import Lowerings
-from tenferro.backend.numpy_like.linalg import eig, eigh, matrix_function, qr, svd
+from tenferro.backend.numpy_like.linalg import determinant, eig, eigh, matrix_function, qr, svd
 
 __all__ = ["register"]
 
-_FACTORIZATIONS: tuple[Any, ...] = (eig, eigh, matrix_function, qr, svd)
+_FACTORIZATIONS: tuple[Any, ...] = (determinant, eig, eigh, matrix_function, qr, svd)
 
 
 def register(lowerings: Lowerings, xp: Any) -> None:

@@ -8,7 +8,15 @@ from __future__ import annotations
 from typing import Any
 
 from tenferro.backend.lowering import Lowerings
-from tenferro_numpy.lowerings.linalg import cholesky, eig, eigh, lu, matrix_function, svd, triangular_solve
+from tenferro_numpy.lowerings.linalg import (
+    cholesky,
+    eig,
+    eigh,
+    lu,
+    matrix_function,
+    svd,
+    triangular_solve,
+)
 
 __all__ = ["register"]
 

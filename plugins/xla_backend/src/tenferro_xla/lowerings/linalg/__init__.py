@@ -8,8 +8,26 @@ from __future__ import annotations
 from typing import Any
 
 from tenferro.backend.lowering import Lowerings
-from tenferro_xla.lowerings.linalg import eig, eigh, matrix_function, qr, svd
+from tenferro_xla.lowerings.linalg import (
+    cholesky,
+    eig,
+    eigh,
+    lu,
+    matrix_function,
+    qr,
+    svd,
+    triangular_solve,
+)
 
-_FACTORIZATIONS: tuple[Any, ...] = (eig, eigh, matrix_function, qr, svd)
+_FACTORIZATIONS: tuple[Any, ...] = (
+    triangular_solve,
+    lu,
+    cholesky,
+    eig,
+    eigh,
+    matrix_function,
+    qr,
+    svd,
+)
 
 lowerings = Lowerings([record for each in _FACTORIZATIONS for record in each.lowerings])

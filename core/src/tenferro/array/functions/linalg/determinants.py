@@ -1,0 +1,46 @@
+"""Determinants: ``det``, and ``slogdet`` where it would overflow. Read next: ``norms.py``."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from tenferro.array._array import Array
+from tenferro.array._registry import covers
+from tenferro.array.functions.linalg.solving import square
+from tenferro.primitives.linalg import determinant
+from tenferro.primitives.linalg import slogdet as slogdet_primitive
+
+
+class SlogdetResult(NamedTuple):
+    """What ``slogdet`` finds: det x = sign exp(logabsdet)."""
+
+    sign: Array
+    logabsdet: Array
+
+
+@covers("linalg.det")
+def det(a: Any) -> Array:
+    """The determinant of square matrices; its derivatives are right at singular ones too.
+
+    a: [*s, n, n]   →   y: [*s]
+
+    >>> det([[1.0, 2.0], [3.0, 4.0]]).round(12)
+    Array(-2.)
+    """
+    return determinant.det(square(a, "det"))
+
+
+@covers("linalg.slogdet")
+def slogdet(a: Any) -> SlogdetResult:
+    """The sign of the determinant and the logarithm of its modulus.
+
+    a: [*s, n, n]   →   sign: [*s]   logabsdet: f[*s]
+
+    Convention   the sign of a complex determinant has modulus 1 and a derivative; a singular
+                 matrix gives 0 and -inf, and has no derivative: on backends that see it,
+                 SingularMatrixError, inf or nan elsewhere
+
+    >>> slogdet([[1.0, 2.0], [2.0, 4.0]])
+    SlogdetResult(sign=Array(0.), logabsdet=Array(-inf))
+    """
+    return SlogdetResult(*slogdet_primitive.slogdet(square(a, "slogdet")))
