@@ -1,7 +1,7 @@
 """Transforms of functions: derivatives in both modes, ``jit``, and looking at graphs.
 
 Read in this order: ``_record``, ``_settle``, ``_grad``, ``_jvp``, ``_jit``, ``_batch``, ``_vmap``,
-``_jacobian``, ``_look``, ``_explain``, ``_check``, ``_custom_call``, ``_debug``.
+``_jacobian``, ``_look``, ``_explain``, ``_gauge``, ``_check``, ``_custom_call``, ``_debug``.
 """
 
 from tenferro.transforms._batch import batch
@@ -16,6 +16,7 @@ from tenferro.transforms._errors import (
     BatchAxisError,
     BatchingWarning,
     DifferentiationInputError,
+    GaugeWarning,
     GradientCheckError,
     GraphTooLargeError,
     NonFiniteError,
@@ -39,6 +40,7 @@ __all__ = [
     "BatchingWarning",
     "DifferentiationInputError",
     "FunctionExplanation",
+    "GaugeWarning",
     "GradientCheckError",
     "GraphOf",
     "GraphTooLargeError",

@@ -17,6 +17,7 @@ from tenferro.primitives import convert, iota
 from tenferro.primitives._aval import Aval
 from tenferro.transforms import _tree
 from tenferro.transforms._errors import GradientCheckError, check_function
+from tenferro.transforms._gauge import warn_of_gauge
 from tenferro.transforms._jvp import as_tuple, jvp, vjp
 
 MODES = ("fwd", "rev")
@@ -39,6 +40,10 @@ def check_grads(
     ``args`` are floats, arrays or pytrees of them. ``eps`` is the step of the difference; the
     tolerances default to what the difference can show in the dtype.
 
+    A function that depends on the gauge of svd, eigh, eig or qr, on phases of vectors or on the
+    choice of vectors where values are equal, has no derivative there, even where differences
+    agree: a ``GaugeWarning`` names the factorization and the line that called it.
+
     Raises GradientCheckError: naming the mode, the order and both numbers.
 
     >>> import tenferro as tn
@@ -46,7 +51,9 @@ def check_grads(
     """
     check_function(function, "check_grads")
     args = as_tuple(args, "args")
+    is_told = False
     for level in range(1, order + 1):
+        is_told = is_told or warn_of_gauge(function, args, _directions(args, 2), level)
         for mode in modes:
             if mode not in MODES:
                 raise ValueError(f"modes are {MODES}, not {mode!r}")

@@ -56,6 +56,10 @@ class BatchingWarning(UserWarning):
     """Say that a primitive has no batching rule and is applied to one example at a time."""
 
 
+class GaugeWarning(UserWarning):
+    """Say that a function depends on the gauge of svd, eigh, eig or qr: it has no derivative."""
+
+
 class NonFiniteError(TenferroError, FloatingPointError):
     """Report an equation that made a NaN or an infinity.
 

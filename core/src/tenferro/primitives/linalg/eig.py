@@ -52,7 +52,7 @@ class Eig(Mixed):
         dtype = a.dtype.complex_dtype
         return Aval(a.shape[:-1], dtype), a.with_dtype(dtype)
 
-    def jvp_a(self, da: H, a: H, w: H, v: H) -> tuple[H, H]:
+    def jvp_a(self, da: Handle, a: Handle, w: Handle, v: Handle) -> tuple[Handle, Handle]:
         if not w.size:
             return zeros_like(w), zeros_like(v)
         p = _in_basis(v, da)
@@ -78,7 +78,7 @@ class Eigvals(Mixed):
         square_size(self, factorizable(self, a))
         return Aval(a.shape[:-1], a.dtype.complex_dtype)
 
-    def jvp_a(self, da: H, a: H, w: H) -> H:
+    def jvp_a(self, da: Handle, a: Handle, w: Handle) -> Handle:
         """Values with vectors come in another order than values alone, from n = 75 on."""
         if not w.size:
             return zeros_like(w)

@@ -49,7 +49,7 @@ class Eigh(Mixed):
         square_size(self, factorizable(self, a))
         return Aval(a.shape[:-1], a.dtype.real_dtype), a
 
-    def jvp_a(self, da: H, a: H, w: H, v: H) -> tuple[H, H]:
+    def jvp_a(self, da: Handle, a: Handle, w: Handle, v: Handle) -> tuple[Handle, Handle]:
         if not w.size:
             return zeros_like(w), zeros_like(v)
         moved = matmul(hermitian(da), v)
@@ -76,7 +76,7 @@ class Eigvalsh(Mixed):
         square_size(self, factorizable(self, a))
         return Aval(a.shape[:-1], a.dtype.real_dtype)
 
-    def jvp_a(self, da: H, a: H, w: H) -> H:
+    def jvp_a(self, da: Handle, a: Handle, w: Handle) -> Handle:
         if not w.size:
             return zeros_like(w)
         _, v = eigh(a)

@@ -1,0 +1,120 @@
+"""Other gauges of a factorization, as valid as the one that a backend gave.
+
+Vectors are turned by phases, and by rotations within spaces of equal values. What changes then is
+no property of the matrix; ``check_grads`` uses that to tell. The phases and rotations are irregular
+and fixed by a seed; the seed 0 turns every vector around, which real vectors know no finer way of.
+Read next: ``__init__.py`` of the transforms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import pi
+from typing import Any
+
+from tenferro.computegraph import Operation
+from tenferro.primitives._dtype import DType
+from tenferro.primitives._handle import Handle
+from tenferro.primitives.arithmetic import abs as absolute
+from tenferro.primitives.arithmetic import sign
+from tenferro.primitives.comparison import eq
+from tenferro.primitives.complex import complex
+from tenferro.primitives.constants import iota
+from tenferro.primitives.linalg._matrices import (
+    adjoint,
+    columns_by,
+    differences,
+    inverse_gaps,
+    kept,
+    matmul,
+    swapped,
+)
+from tenferro.primitives.linalg.eig import Eig
+from tenferro.primitives.linalg.eigh import Eigh, column_products
+from tenferro.primitives.linalg.matrix_function import matrix_function
+from tenferro.primitives.linalg.qr import Qr
+from tenferro.primitives.linalg.svd import Svd
+from tenferro.primitives.reduction import reduce_max
+from tenferro.primitives.structural import convert, reshape
+from tenferro.primitives.trigonometric import cos, sin
+
+SEEDS = range(4)
+
+
+def is_free(operation: Operation) -> bool:
+    """Whether the operation gives vectors whose gauge is not fixed."""
+    if type(operation) not in _TURNS or getattr(operation, "full", False):
+        return False
+    return getattr(operation, "gauge", "raw") == "raw" and not getattr(
+        operation, "canonical", False
+    )
+
+
+def turned(operation: Operation, outputs: Sequence[Handle], seed: int) -> tuple[Handle, ...]:
+    """The results in another gauge."""
+    return _TURNS[type(operation)](operation, outputs, seed)
+
+
+def _eigh(op: Any, outputs: Sequence[Handle], seed: int) -> tuple[Handle, ...]:
+    w, v = outputs
+    return w, matmul(v, _turn(w, v.dtype, op.epsilon, seed)) if w.size else v
+
+
+def _eig(op: Any, outputs: Sequence[Handle], seed: int) -> tuple[Handle, ...]:
+    w, v = outputs
+    if not w.size:
+        return w, v
+    v = matmul(v, _turn(w, v.dtype, op.epsilon, seed))
+    length = column_products(v, v) ** 0.5
+    return w, columns_by(v, convert(1 / length, v.dtype))
+
+
+def _svd(op: Any, outputs: Sequence[Handle], seed: int) -> tuple[Handle, ...]:
+    u, s, vh = outputs
+    if not s.size:
+        return u, s, vh
+    turn = _turn(s, u.dtype, op.epsilon, seed)
+    return matmul(u, turn), s, matmul(adjoint(turn), vh)
+
+
+def _qr(op: Any, outputs: Sequence[Handle], seed: int) -> tuple[Handle, ...]:
+    q, r = outputs
+    phases = _phases((*q.shape[:-2], q.shape[-1]), q.dtype, seed)
+    return columns_by(q, phases), adjoint(columns_by(adjoint(r), phases))
+
+
+_TURNS: dict[type, Callable[[Any, Sequence[Handle], int], tuple[Handle, ...]]] = {
+    Eig: _eig,
+    Eigh: _eigh,
+    Qr: _qr,
+    Svd: _svd,
+}
+
+
+def _turn(values: Handle, dtype: DType, epsilon: float | None, seed: int) -> Handle:
+    """A unitary matrix that mixes vectors of equal values alone."""
+    top = reduce_max(absolute(values), (values.ndim - 1,))
+    gaps = differences(values)
+    inverse = inverse_gaps(gaps, top, epsilon)
+    equal: Handle = eq(inverse, inverse * 0)
+    mixing = _waves(gaps.shape, dtype.real_dtype, seed + 7)
+    mixing = kept(equal, mixing - swapped(mixing))
+    rotation = convert(matrix_function("expm", mixing), dtype)
+    return columns_by(rotation, _phases(values.shape, dtype, seed))
+
+
+def _phases(shape: Sequence[int], dtype: DType, seed: int) -> Handle:
+    """Numbers of modulus 1, irregular; all -1 of the seed 0."""
+    angles = _waves(shape, dtype.real_dtype, seed) * (0.0 if seed == 0 else pi) + pi
+    if dtype.is_complex:
+        return complex(cos(angles), sin(angles))
+    return sign(cos(angles))
+
+
+def _waves(shape: Sequence[int], dtype: DType, seed: int) -> Handle:
+    """Irregular numbers between -1 and 1."""
+    size = 1
+    for n in shape:
+        size *= n
+    count = convert(iota((size,), 0, "int64"), dtype)
+    return reshape(sin(count * 2.399963 + (0.7 * seed + 0.3)), tuple(shape))

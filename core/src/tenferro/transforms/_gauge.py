@@ -1,0 +1,122 @@
+"""Whether a function depends on the gauge of a factorization: what ``check_grads`` warns of.
+
+Vectors of svd, eigh, eig and qr are defined up to phases, and up to rotations where values are
+equal. A function that sees the difference has no derivative there, and a number for it would be an
+accident of the backend. So value and derivative are recorded, played again with vectors in another
+gauge, and compared. Factorizations inside of ``scan`` and its kin are not looked at.
+Read next: ``_check.py``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
+
+from tenferro.array import Array, as_array, evaluate_keys
+from tenferro.array._array import evaluable
+from tenferro.computegraph import MaterializedGraph, ValueKey, flatten
+from tenferro.primitives import Handle, bind_all
+from tenferro.primitives._source import source_text
+from tenferro.primitives.linalg._turns import SEEDS, is_free, turned
+from tenferro.transforms._errors import GaugeWarning
+from tenferro.transforms._jvp import jvp
+from tenferro.transforms._record import Loans, record
+from tenferro.transforms._settle import history, key_of
+
+_TOLERANCE = {"float64": 1e-6, "float32": 5e-3}
+
+
+def warn_of_gauge(
+    function: Callable[..., Any], args: Sequence[Any], tangents: Sequence[Any], level: int
+) -> bool:
+    """Warn, at the line that called ``check_grads``, of each factorization whose gauge is seen."""
+    with Loans() as loans:
+        graph = _value_and_derivative(function, args, tangents, loans)
+        free = [i for i, node in enumerate(graph.nodes) if is_free(node.operation)]
+        if not free or not all(evaluable(key) for key in graph.inputs):
+            return False
+        want = _played(graph, (), 0)
+        if not _is_seen(graph, want, free):
+            return False
+        for place in [i for i in free if _is_seen(graph, want, (i,))] or free:
+            warnings.warn(_text(graph, place, level), GaugeWarning, stacklevel=3)
+    return True
+
+
+def _value_and_derivative(
+    function: Callable[..., Any], args: Sequence[Any], tangents: Sequence[Any], loans: Loans
+) -> MaterializedGraph:
+    """The graph of value and derivative along the tangents."""
+
+    def both(*xs: Any) -> Any:
+        return jvp(function, xs, tuple(tangents))
+
+    recording = record(both, args, {}, range(len(args)), loans)
+    given = set(recording.wrt)  # a pin among them has a history that ends in another leaf
+    outputs = [key_of(x) for x in recording.outputs]
+    return flatten(recording.wrt, outputs, lambda key: None if key in given else history(key))
+
+
+def _played(graph: MaterializedGraph, places: Collection[int], seed: int) -> list[Any]:
+    """Values of the outputs, where the factorizations at these places have another gauge."""
+    values = [Handle(key) for key in graph.inputs]
+    for place, node in enumerate(graph.nodes):
+        results = bind_all(node.operation, *[values[i] for i in node.inputs])
+        if place in places:
+            results = turned(node.operation, results, seed)
+        values += results
+    keys: list[ValueKey] = [values[i].key for i in graph.outputs]
+    evaluate_keys(keys)
+    return [Array(key)._concrete("a value") for key in keys]
+
+
+def _is_seen(graph: MaterializedGraph, want: Sequence[Any], places: Collection[int]) -> bool:
+    """Whether an output changes with the gauge at these places."""
+    return any(_differ(want, _played(graph, places, seed)) for seed in SEEDS)
+
+
+def _differ(want: Sequence[Any], got: Sequence[Any]) -> bool:
+    """Whether a pair of arrays differs by more than rounding errors would explain."""
+    largest = max([_largest(x) for x in want], default=0.0)
+    for x, y in zip(want, got, strict=True):
+        tolerance = _TOLERANCE.get(as_array(x).dtype.real_dtype.name, 1e-6)
+        bound = tolerance * max(_largest(x), 1e-6 * largest)
+        if not _largest(y - x) <= bound:  # nan differs
+            return True
+    return False
+
+
+def _largest(x: Any) -> float:
+    return float(abs(x).max()) if x.size else 0.0
+
+
+def _text(graph: MaterializedGraph, place: int, level: int) -> str:
+    node = graph.nodes[place]
+    name = node.operation.name
+    line = _line(graph, place)
+    what = "the value or its derivative" if level == 1 else f"a derivative of order {level}"
+    return (
+        f"{what} depends on the gauge of {name}\n"
+        "  got        another result with other vectors, of other phases or, where values are\n"
+        "             equal, rotated, which belong to the matrix as much\n"
+        + (f"  from       {line}\n" if line else "")
+        + "  need       a function of what is unique: values, projectors, U f(S) Vᴴ\n"
+        + _HINTS.get(name, _CANONICAL)
+    )
+
+
+def _line(graph: MaterializedGraph, place: int) -> str | None:
+    """The user's line; of a factorization in a derivative, that of the values it belongs to."""
+    node = graph.nodes[place]
+    kin = [other.source for other in graph.nodes if other.inputs == node.inputs and other.source]
+    return source_text(node.source or (kin[0] if kin else None))
+
+
+_CANONICAL = (
+    '  hint       gauge="canonical" makes the vectors of distinct values unique; what splits a\n'
+    "             space of equal values is the business of tenferro.linalg.sqrtm and its kin"
+)
+_HINTS = {
+    "qr": "  hint       canonical=True makes the factors unique: the diagonal of R is positive"
+}
