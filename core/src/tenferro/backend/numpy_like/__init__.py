@@ -3,8 +3,8 @@
 One module per family, each with `register(lowerings, xp)`. The modules import no array library:
 `xp` is handed in, and only names and keywords are used that NumPy and CuPy both have. Results have
 the dtype of their aval, but may be views; whoever hands them to a user copies what aliases. A
-backend registers its own lowering where it knows better. `special` alone is registered
-by each backend, since no namespace has those functions.
+backend registers its own lowering where it knows better. Special functions are registered by each
+backend, since no namespace has them.
 Read next: `arithmetic.py`, then `contraction.py`.
 """
 
@@ -25,6 +25,7 @@ from tenferro.backend.numpy_like import (
     elementwise,
     fft,
     hyperbolic,
+    incomplete,
     indexing,
     linalg,
     random,
@@ -32,11 +33,12 @@ from tenferro.backend.numpy_like import (
     rounding,
     scattering,
     sorting,
+    special,
     structural,
     trigonometric,
 )
 
-__all__ = ["FAMILIES", "lowerings"]
+__all__ = ["FAMILIES", "SPECIAL", "lowerings"]
 
 FAMILIES = (
     arithmetic,
@@ -60,6 +62,7 @@ FAMILIES = (
     random,
     callback,
 )
+SPECIAL = (special, incomplete)  # registered by each backend, with what finds a function of scipy
 
 
 def lowerings(xp: Any) -> Lowerings:

@@ -2,19 +2,19 @@
 
 No NumPy-shaped namespace has them, so a backend hands in a function that finds one by its scipy
 name; it is asked when the lowering first runs, because such a namespace is slow to import.
-Read next: `rounding.py`.
+Read next: `incomplete.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import factorial
 from typing import Any
 
 from tenferro.backend.lowering import Lowerings
 from tenferro.primitives.special import Digamma, Erf, Erfc, Erfinv, Lgamma, Polygamma
 
-__all__ = ["NAMES", "register"]
+__all__ = ["NAMES", "by_name", "register"]
 
 NAMES = {
     Erf: "erf",
@@ -27,10 +27,9 @@ NAMES = {
 Find = Callable[[str], Callable[..., Any]]
 
 
-def register(lowerings: Lowerings, find: Find) -> None:
+def register(lowerings: Lowerings, xp: Any, find: Find) -> None:
     """Register the special family over what `find` gives for a scipy name."""
-    for primitive, name in NAMES.items():
-        lowerings.register(primitive)(_found(find, name))
+    by_name(lowerings, find, NAMES)
 
     @lowerings.register(Polygamma)
     def polygamma(op: Polygamma, x: Any) -> Any:
@@ -40,8 +39,14 @@ def register(lowerings: Lowerings, find: Find) -> None:
         return (zeta * ((-1.0) ** (n + 1) * factorial(n))).astype(x.dtype, copy=False)
 
 
+def by_name(lowerings: Lowerings, find: Find, names: Mapping[Any, str]) -> None:
+    """Register ufuncs of scipy, for primitives without parameters."""
+    for primitive, name in names.items():
+        lowerings.register(primitive)(_found(find, name))
+
+
 def _found(find: Find, name: str) -> Callable[..., Any]:
-    def lowered(op: Any, x: Any) -> Any:
-        return find(name)(x).astype(x.dtype, copy=False)  # scipy widens float16
+    def lowered(op: Any, *xs: Any) -> Any:
+        return find(name)(*xs).astype(xs[0].dtype, copy=False)  # scipy widens float16
 
     return lowered

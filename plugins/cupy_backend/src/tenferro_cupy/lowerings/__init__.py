@@ -22,7 +22,7 @@ def lowerings(cupy: Any, special: Any = None, scipy_linalg: Any = None) -> tuple
     `special` and `scipy_linalg` are CuPy's own modules unless given.
     """
     own = Lowerings()
-    special_functions.register(own, special)
+    special_functions.register(own, cupy, special)
     reduction.register(own, cupy)
     linalg.register(own, cupy, scipy_linalg)
     indexing.register(own, cupy)

@@ -9,19 +9,20 @@ from collections.abc import Callable
 from typing import Any
 
 from tenferro.backend.lowering import Lowerings
-from tenferro.backend.numpy_like import special as shared
+from tenferro.backend.numpy_like import SPECIAL
 
 __all__ = ["register"]
 
 
-def register(lowerings: Lowerings, special: Any = None) -> None:
+def register(lowerings: Lowerings, xp: Any, special: Any = None) -> None:
     """Register what the shared lowerings lack; `special` stands in for CuPy's module."""
 
     def find(name: str) -> Callable[..., Any]:
         function: Callable[..., Any] = getattr(special or _cupy_special(), name)
         return function
 
-    shared.register(lowerings, find)
+    for family in SPECIAL:
+        family.register(lowerings, xp, find)
 
 
 def _cupy_special() -> Any:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tenferro.backend.lowering import Lowerings
-from tenferro.backend.numpy_like import special as shared
+from tenferro.backend.numpy_like import SPECIAL
 from tenferro.primitives import Aval
 from tenferro_numpy._expression import Expression, Function, Specialize, called, simple
 
@@ -18,7 +20,8 @@ __all__ = ["EXPRESSIONS", "register"]
 
 def register(lowerings: Lowerings) -> None:
     """Register what the shared lowerings lack."""
-    shared.register(lowerings, _find)
+    for family in SPECIAL:
+        family.register(lowerings, np, _find)
 
 
 def _find(name: str) -> Function:
@@ -30,8 +33,11 @@ def _find(name: str) -> Function:
 
 def _ufunc(op: Any, avals: tuple[Aval, ...], result: Aval, lowering: Function) -> Expression:
     if result.dtype.name not in ("float32", "float64"):
-        return called(op, 1, lowering, shares=False)
-    return simple(_find(shared.NAMES[type(op)]), 1)
+        return called(op, len(avals), lowering, shares=False)
+    return simple(_find(_NAMES[type(op)]), len(avals))
 
 
-EXPRESSIONS: dict[type, Specialize] = dict.fromkeys(shared.NAMES, _ufunc)
+_NAMES: dict[type, str] = {}
+for _family in SPECIAL:
+    _NAMES.update(_family.NAMES)
+EXPRESSIONS: dict[type, Specialize] = dict.fromkeys(_NAMES, _ufunc)

@@ -1,0 +1,90 @@
+"""The incomplete gamma and beta functions for a NumPy-shaped namespace.
+
+Values are those of `scipy.special` where it has them; densities and derivatives are computed in
+double precision (`_incomplete_gamma`, `_incomplete_beta`), a block of elements at a time, because
+each of them needs room for the nodes of an integral. Read next: `normal.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import factorial
+from typing import Any
+
+from tenferro.backend.lowering import Lowerings
+from tenferro.backend.numpy_like._incomplete_beta import beta_density, beta_part
+from tenferro.backend.numpy_like._incomplete_gamma import gamma_density, gamma_part
+from tenferro.backend.numpy_like._numeric import Numeric
+from tenferro.backend.numpy_like.special import Find, by_name
+from tenferro.primitives.incomplete import (
+    BetaDensity,
+    Betainc,
+    Betaincc,
+    BetaincDerivative,
+    GammaDensity,
+    Gammainc,
+    Gammaincc,
+    GammaincDerivative,
+)
+
+__all__ = ["NAMES", "by_blocks", "numeric", "register"]
+
+NAMES = {Gammainc: "gammainc", Gammaincc: "gammaincc", Betainc: "betainc"}
+_BLOCK = 4096
+
+
+def register(lowerings: Lowerings, xp: Any, find: Find) -> None:
+    """Register the family over `xp` and what `find` gives for a scipy name."""
+    by_name(lowerings, find, NAMES)
+    on = numeric(xp, find)
+
+    @lowerings.register(GammaDensity)
+    def density_of_gamma(op: GammaDensity, a: Any, x: Any) -> Any:
+        return by_blocks(xp, lambda *at: gamma_density(on, *at, op.power), a, x)
+
+    @lowerings.register(GammaincDerivative)
+    def gammainc_derivative(op: GammaincDerivative, a: Any, x: Any) -> Any:
+        return by_blocks(xp, lambda *at: gamma_part(on, *at, op.order)[0], a, x)
+
+    @lowerings.register(BetaDensity)
+    def density_of_beta(op: BetaDensity, a: Any, b: Any, x: Any) -> Any:
+        return by_blocks(xp, lambda *at: beta_density(on, *at, op.powers), a, b, x)
+
+    @lowerings.register(BetaincDerivative)
+    def betainc_derivative(op: BetaincDerivative, a: Any, b: Any, x: Any) -> Any:
+        return by_blocks(xp, lambda *at: beta_part(on, *at, op.orders)[0], a, b, x)
+
+    @lowerings.register(Betaincc)
+    def betaincc(op: Betaincc, a: Any, b: Any, x: Any) -> Any:
+        return by_blocks(xp, lambda *at: beta_part(on, *at, (0, 0))[1], a, b, x)
+
+
+def by_blocks(xp: Any, function: Callable[..., Any], *operands: Any) -> Any:
+    """The function of double precision numbers, a block of elements at a time."""
+    first = operands[0]
+    flat = [xp.reshape(xp.asarray(x), (-1,)).astype(xp.float64) for x in operands]
+    result = xp.empty(first.size, xp.float64)
+    for start in range(0, first.size, _BLOCK):
+        part = slice(start, start + _BLOCK)
+        result[part] = function(*(x[part] for x in flat))
+    return xp.reshape(result, first.shape).astype(first.dtype)
+
+
+def numeric(xp: Any, find: Find) -> Numeric:
+    """The namespace with the gamma functions of scipy."""
+
+    def lgamma(x: Any) -> Any:
+        return find("gammaln")(x)
+
+    def polygamma(n: int, x: Any) -> Any:
+        if not n:
+            return find("digamma")(x)
+        return find("zeta")(float(n + 1), x) * ((-1.0) ** (n + 1) * factorial(n))
+
+    return Numeric(xp, lgamma, polygamma, _loop)
+
+
+def _loop(count: int, body: Callable[[Any, Any], Any], state: Any) -> Any:
+    for k in range(1, count + 1):
+        state = body(k, state)
+    return state
