@@ -14,7 +14,11 @@ from tenferro.array.functions.contraction import linalg_tensordot as tensordot
 from tenferro.array.functions.contraction import linalg_trace as trace
 from tenferro.array.functions.contraction import matmul, vecdot
 from tenferro.array.functions.filtering import linalg_cross as cross
+from tenferro.array.functions.linalg.decomposing import qr, svd, svdvals
+from tenferro.array.functions.linalg.determinants import det, slogdet
 from tenferro.array.functions.linalg.eigenproblems import eig, eigh, eigvals, eigvalsh
+from tenferro.array.functions.linalg.least_squares import cond, lstsq, matrix_rank, pinv
+from tenferro.array.functions.linalg.lu_factors import lu, lu_factor, lu_solve
 from tenferro.array.functions.linalg.matrix_functions import (
     coshm,
     cosm,
@@ -27,8 +31,10 @@ from tenferro.array.functions.linalg.matrix_functions import (
     tanhm,
     tanm,
 )
+from tenferro.array.functions.linalg.multi_dot import multi_dot
 from tenferro.array.functions.linalg.norms import matrix_norm, norm, vector_norm
 from tenferro.array.functions.linalg.powers import matrix_power
+from tenferro.array.functions.linalg.solving import inv, solve, tensorinv, tensorsolve
 from tenferro.array.functions.linalg.special_matrices import (
     block_diag,
     circulant,
@@ -40,12 +46,28 @@ from tenferro.array.functions.linalg.special_matrices import (
     leslie,
     toeplitz,
 )
+from tenferro.array.functions.linalg.subspaces import (
+    null_space,
+    orth,
+    orthogonal_procrustes,
+    polar,
+)
+from tenferro.array.functions.linalg.triangular import (
+    cho_factor,
+    cho_solve,
+    cholesky,
+    cholesky_solve,
+    solve_triangular,
+)
 from tenferro.array.functions.structural import matrix_transpose
 
 __all__ = [
-    "block_diag", "circulant", "companion", "convolution_matrix", "coshm", "cosm", "cross",
-    "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "expm", "fiedler", "fractional_matrix_power",
-    "hankel", "khatri_rao", "leslie", "logm", "matmul", "matrix_norm", "matrix_power",
-    "matrix_transpose", "norm", "outer", "sinhm", "sinm", "sqrtm", "tanhm", "tanm", "tensordot",
-    "toeplitz", "trace", "vecdot", "vector_norm",
+    "block_diag", "cho_factor", "cho_solve", "cholesky", "cholesky_solve", "circulant", "companion",
+    "cond", "convolution_matrix", "coshm", "cosm", "cross", "det", "diagonal", "eig", "eigh",
+    "eigvals", "eigvalsh", "expm", "fiedler", "fractional_matrix_power", "hankel", "inv",
+    "khatri_rao", "leslie", "logm", "lstsq", "lu", "lu_factor", "lu_solve", "matmul", "matrix_norm",
+    "matrix_power", "matrix_rank", "matrix_transpose", "multi_dot", "norm", "null_space", "orth",
+    "orthogonal_procrustes", "outer", "pinv", "polar", "qr", "sinhm", "sinm", "slogdet", "solve",
+    "solve_triangular", "sqrtm", "svd", "svdvals", "tanhm", "tanm", "tensordot", "tensorinv",
+    "tensorsolve", "toeplitz", "trace", "vecdot", "vector_norm",
 ]  # fmt: skip
