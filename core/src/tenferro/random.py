@@ -1,5 +1,63 @@
-"""Random numbers from keys: the same bits on every backend, no state."""
+"""Random numbers from keys: the same numbers on every backend, and no state anywhere.
+
+A key goes into every function and is used once; ``split`` makes new ones of it.
+
+>>> from tenferro import random
+>>> first, second = random.split(random.key(0))
+>>> random.normal(first, (2, 3)).shape
+(2, 3)
+"""
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from tenferro.array.functions.random.continuous import (
+    bits,
+    cauchy,
+    exponential,
+    gumbel,
+    laplace,
+    logistic,
+    lognormal,
+    normal,
+    uniform,
+)
+from tenferro.array.functions.random.discrete import bernoulli, categorical, randint
+from tenferro.array.functions.random.gamma import (
+    beta,
+    chisquare,
+    dirichlet,
+    gamma,
+    loggamma,
+    student_t,
+)
+from tenferro.array.functions.random.keys import NotAKeyError, fold_in, key, split
+from tenferro.array.functions.random.ordering import choice, permutation
+from tenferro.array.functions.random.several import multivariate_normal
+
+__all__ = [
+    "NotAKeyError",
+    "bernoulli",
+    "beta",
+    "bits",
+    "categorical",
+    "cauchy",
+    "chisquare",
+    "choice",
+    "dirichlet",
+    "exponential",
+    "fold_in",
+    "gamma",
+    "gumbel",
+    "key",
+    "laplace",
+    "loggamma",
+    "logistic",
+    "lognormal",
+    "multivariate_normal",
+    "normal",
+    "permutation",
+    "randint",
+    "split",
+    "student_t",
+    "uniform",
+]

@@ -1,0 +1,1 @@
+"""Random numbers from keys. Read ``keys.py`` first; users see ``tenferro.random``."""

@@ -1,0 +1,157 @@
+"""Distributions that are a formula of one uniform number, so that results follow their parameters.
+
+All are differentiable in loc, scale, low and high. The formulas are inverses of distribution
+functions, written so that neither tail loses digits. Read next: ``gamma.py``.
+"""
+
+from __future__ import annotations
+
+from math import pi
+from typing import Any
+
+from tenferro.array._array import Array
+from tenferro.array._broadcast import stretch
+from tenferro.array._errors import at_user_line
+from tenferro.array.functions.comparison import where
+from tenferro.array.functions.creation import shape_of
+from tenferro.array.functions.elementwise import stop_gradient
+from tenferro.array.functions.random._draws import is_number, moved, prepared, signed, unit
+from tenferro.array.functions.random.keys import as_known_key
+from tenferro.primitives import (
+    DType,
+    DTypeMismatchError,
+    copysign,
+    erfinv,
+    exp,
+    log,
+    log1p,
+    nextafter,
+    random_bits,
+    tan,
+    uint32,
+    uint64,
+)
+from tenferro.primitives import convert as converted
+
+
+def bits(key: Any, shape: Any = (), dtype: Any = uint32) -> Array:
+    """Random bits: integers of an unsigned dtype, all equally likely.
+
+    The bits of uint32 and uint64 are those of the generator in order; narrower integers are the
+    low bits of those of uint32.
+
+    >>> from tenferro import random
+    >>> random.bits(random.key(0), (2, 3)).aval
+    u32[2,3]
+    """
+    known, kind = as_known_key(key, "bits"), DType.of(dtype)
+    if kind.category != "uint":
+        error = DTypeMismatchError.of(
+            "random.bits", "bits are unsigned integers", got=kind,
+            need="uint8, uint16, uint32 or uint64", dtypes=(kind,),
+        )  # fmt: skip
+        raise at_user_line(error)
+    words = random_bits(known, shape_of(shape), uint64 if kind is uint64 else uint32)
+    return converted(words, kind)
+
+
+def uniform(
+    key: Any, shape: Any = None, dtype: Any = None, low: Any = 0.0, high: Any = 1.0
+) -> Array:
+    """Uniform numbers in [low, high).
+
+    Between 0 and 1 the numbers are the same on every backend, bit for bit; ``high`` itself is
+    never a result, unless it equals ``low``.
+
+    >>> from tenferro import random
+    >>> random.uniform(random.key(0), (2, 3)).aval
+    f64[2,3]
+    """
+    size, kind, (bottom, top) = prepared("uniform", shape, dtype, low, high)
+    found = unit(as_known_key(key, "uniform"), size, kind)
+    if is_number(low, 0) and is_number(high, 1):
+        return found
+    bottom, top = stretch(bottom, size), stretch(top, size)
+    return _below(bottom + (top - bottom) * found, bottom, top)
+
+
+def _below(x: Array, low: Array, high: Array) -> Array:
+    """x, or the number below ``high`` where the sum was rounded up to it; derivatives are those
+    of x.
+    """
+    if x.dtype.bits == 16:
+        return where((x >= high) & (low < high), low, x)
+    gap = stop_gradient(nextafter(high, low) - x)
+    return x + where(stop_gradient((x >= high) & (low < high)), gap, 0.0)
+
+
+def normal(
+    key: Any, shape: Any = None, dtype: Any = None, loc: Any = 0.0, scale: Any = 1.0
+) -> Array:
+    """Normal numbers of mean ``loc`` and standard deviation ``scale``.
+
+    z = √2 erfinv(u) with u in (-1, 1), so that |z| ends at 8.2, or at 5.4 of float32.
+
+    >>> from tenferro import random
+    >>> random.normal(random.key(0), (2, 3), loc=1.0).aval
+    f64[2,3]
+    """
+    size, kind, arrays = prepared("normal", shape, dtype, loc, scale)
+    return moved(2**0.5 * erfinv(signed(key, size, kind, "normal")), kind, loc, scale, arrays)
+
+
+def exponential(key: Any, shape: Any = None, dtype: Any = None, scale: Any = 1.0) -> Array:
+    """Exponential numbers of mean ``scale``: -ln(1 - u)."""
+    size, kind, (factor,) = prepared("exponential", shape, dtype, scale)
+    found = -log1p(-abs(signed(key, size, kind, "exponential")))
+    return moved(found, kind, 0.0, scale, (factor, factor))
+
+
+def laplace(
+    key: Any, shape: Any = None, dtype: Any = None, loc: Any = 0.0, scale: Any = 1.0
+) -> Array:
+    """Laplace numbers: exponential ones of either sign."""
+    size, kind, arrays = prepared("laplace", shape, dtype, loc, scale)
+    t = signed(key, size, kind, "laplace")
+    return moved(copysign(log1p(-abs(t)), t), kind, loc, scale, arrays)
+
+
+def logistic(
+    key: Any, shape: Any = None, dtype: Any = None, loc: Any = 0.0, scale: Any = 1.0
+) -> Array:
+    """Logistic numbers: ln((1 + t)/(1 - t)) with t in (-1, 1)."""
+    size, kind, arrays = prepared("logistic", shape, dtype, loc, scale)
+    t = signed(key, size, kind, "logistic")
+    return moved(log1p(t) - log1p(-t), kind, loc, scale, arrays)
+
+
+def gumbel(
+    key: Any, shape: Any = None, dtype: Any = None, loc: Any = 0.0, scale: Any = 1.0
+) -> Array:
+    """Gumbel numbers, the largest of many: -ln(-ln(1 - u)), the mode at ``loc``."""
+    size, kind, arrays = prepared("gumbel", shape, dtype, loc, scale)
+    return moved(standard_gumbel(signed(key, size, kind, "gumbel")), kind, loc, scale, arrays)
+
+
+def standard_gumbel(t: Array) -> Array:
+    """Gumbel numbers of uniform ones in (-1, 1)."""
+    return -log(-log1p(-abs(t)))
+
+
+def cauchy(
+    key: Any, shape: Any = None, dtype: Any = None, loc: Any = 0.0, scale: Any = 1.0
+) -> Array:
+    """Cauchy numbers: tan(πt/2); beyond t = ½ from the distance to 1, which is exact."""
+    size, kind, arrays = prepared("cauchy", shape, dtype, loc, scale)
+    t = signed(key, size, kind, "cauchy")
+    distance = abs(t)
+    is_far = distance > 0.5
+    slope = tan(pi / 2 * where(is_far, 1 - distance, distance))
+    return moved(copysign(where(is_far, 1 / slope, slope), t), kind, loc, scale, arrays)
+
+
+def lognormal(
+    key: Any, shape: Any = None, dtype: Any = None, loc: Any = 0.0, scale: Any = 1.0
+) -> Array:
+    """Numbers whose logarithm is normal, of mean ``loc`` and standard deviation ``scale``."""
+    return exp(normal(key, shape, dtype, loc, scale))
