@@ -4,31 +4,26 @@
 with respect to all tensors of both chains. The peers are NumPy by hand (left and right
 environments: what a program must compute, and nothing twice), autograd on the same sweep, and JAX
 on the same einsum, compiled. Contestants take turns in one process on one thread; milliseconds of
-processor time, median and minimum; the slope is that of log(time) against log(length), 1 where each
-operand costs the same. Values and gradients are compared before a time counts; peers that are not
-installed are left out. The first call (reading the expression, its path, compiling) is a column.
+processor time, median and minimum; the slope is that of log(time) against log(length), to be read
+beside that of the operations that the path needs (short chains are cheaper per site, since the path
+uses their open ends). The value alone is timed too: a gradient must cost the same multiple of it at
+any length. Values and gradients are compared before a time counts; peers that are not installed are
+left out. The first call (reading the expression, its path, compiling) is a column.
 
     python benchmarks/einsum.py [--lengths 16 32 64] [--bond 64] [--rounds 15] [--json FILE]
 """
 
 from __future__ import annotations
 
-import os
-
-for _name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
-    os.environ.setdefault(_name, "1")
-os.environ.setdefault(
-    "XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
-)
-os.environ.setdefault("JAX_PLATFORMS", "cpu")
-
 import argparse
 import importlib.util
 import json
 import math
+import os
 import statistics
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +31,13 @@ import numpy as np
 
 import tenferro as tn
 
+ONE_THREAD = {
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "JAX_PLATFORMS": "cpu",
+    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1",
+}
 Chain = list[np.ndarray]
 Result = tuple[Any, tuple[list[Any], list[Any]]]
 PHYSICAL = 2
@@ -124,6 +126,25 @@ def with_jax(a: Chain, b: Chain) -> Callable[[], Result]:
     return lambda: jax.block_until_ready(f(a, b))
 
 
+def value_by_hand(a: Chain, b: Chain) -> Any:
+    """The sweep from the left."""
+    left = np.ones((1, 1))
+    for x, y in zip(a, b, strict=True):
+        half = (left.T @ x.reshape(x.shape[0], -1)).reshape(-1, x.shape[2])
+        left = half.T @ y.reshape(-1, y.shape[2])
+    return left[0, 0]
+
+
+def value_with_jit(a: Chain, b: Chain) -> Callable[[], Any]:
+    """The einsum alone, recorded once."""
+    f = tn.jit(lambda a, b: tn.einsum(*arguments(a, b)))
+    return lambda: f(a, b)
+
+
+VALUES: dict[str, Callable[[Chain, Chain], Callable[[], Any]]] = {
+    "value by hand": lambda a, b: lambda: value_by_hand(a, b),
+    "value, jit": value_with_jit,
+}
 CONTESTANTS: dict[str, tuple[str, Callable[[Chain, Chain], Callable[[], Result]]]] = {
     "numpy by hand": ("numpy", lambda a, b: lambda: by_hand(a, b)),
     "tenferro": ("tenferro", with_tenferro),
@@ -144,7 +165,7 @@ def agree(name: str, found: Result, want: Result) -> None:
 def measure(length: int, bond: int, rounds: int) -> dict[str, dict[str, float]]:
     """Milliseconds of each contestant."""
     a, b = chains(length, bond)
-    calls = {}
+    calls: dict[str, Callable[[], Any]] = {}
     first: dict[str, float] = {}
     want = by_hand(a, b)
     for name, (package, make) in CONTESTANTS.items():
@@ -155,6 +176,11 @@ def measure(length: int, bond: int, rounds: int) -> dict[str, dict[str, float]]:
         found = calls[name]()
         first[name] = 1e3 * (time.perf_counter() - start)
         agree(name, found, want)
+    for name, alone in VALUES.items():
+        start = time.perf_counter()
+        calls[name] = alone(a, b)
+        np.testing.assert_allclose(calls[name](), want[0], rtol=1e-9, err_msg=name)
+        first[name] = 1e3 * (time.perf_counter() - start)
     times: dict[str, list[float]] = {name: [] for name in calls}
     for turn in range(rounds + 2):
         for name, call in calls.items():
@@ -168,18 +194,19 @@ def measure(length: int, bond: int, rounds: int) -> dict[str, dict[str, float]]:
     }
 
 
-def slope(times: dict[int, float]) -> float:
+def slope(times: Mapping[int, float]) -> float:
     """The slope of log(time) against log(length), by least squares."""
     points = [(math.log(n), math.log(t)) for n, t in times.items()]
+    if len(points) < 2:
+        return math.nan
     x0, y0 = (statistics.mean(axis) for axis in zip(*points, strict=True))
     return sum((x - x0) * (y - y0) for x, y in points) / sum((x - x0) ** 2 for x, _ in points)
 
 
-def cost(length: int, bond: int) -> str:
-    """What the path costs, as einsum_path says."""
-    a, b = chains(length, bond)
-    _, info = tn.einsum_path(*arguments(a, b))
-    return f"{info.flops:.2e} operations, largest intermediate {info.largest_intermediate}"
+def operations(length: int, bond: int) -> int:
+    """What the path of the value needs, as einsum_path says."""
+    _, info = tn.einsum_path(*arguments(*chains(length, bond)))
+    return int(info.flops)
 
 
 def show(results: dict[int, dict[str, dict[str, float]]]) -> None:
@@ -194,8 +221,10 @@ def show(results: dict[int, dict[str, dict[str, float]]]) -> None:
             ratio = t["median"] / hand
             cells.append(f"{t['median']:8.2f} ({t['minimum']:.2f}) [{ratio:.2f}] {t['first']:7.0f}")
         medians = {n: results[n][name]["median"] for n in lengths}
-        tail = f"{slope(medians):8.2f}" if len(lengths) > 1 else ""
-        print(f"{name:15}" + "".join(f"{cell:>34}" for cell in cells) + tail)
+        print(f"{name:15}" + "".join(f"{x:>34}" for x in cells) + f"{slope(medians):8.2f}")
+    for value, both in (("value by hand", "numpy by hand"), ("value, jit", "tenferro.jit")):
+        ratios = [results[n][both]["median"] / results[n][value]["median"] for n in lengths]
+        print(f"{both}: value and gradient ÷ value", *[f"{ratio:.2f}" for ratio in ratios])
 
 
 def main() -> None:
@@ -205,8 +234,9 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
-    for n in given.lengths:
-        print(f"L = {n}: {cost(n, given.bond)}")
+    counts = {n: operations(n, given.bond) for n in given.lengths}
+    text = ", ".join(f"{count:.2e} for L = {n}" for n, count in counts.items())
+    print(f"operations of the value: {text}; slope {slope(counts):.2f}")
     results = {n: measure(n, given.bond, given.rounds) for n in given.lengths}
     show(results)
     if given.json:
@@ -214,4 +244,6 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    if any(name not in os.environ for name in ONE_THREAD):  # read when the libraries are loaded
+        os.execve(sys.executable, [sys.executable, *sys.argv], {**ONE_THREAD, **os.environ})
     main()

@@ -77,6 +77,36 @@ def test_transposes_compose():
     assert twice.key is p.transpose(x, (2, 1, 0)).key
 
 
+FOLDED = [
+    # shapes and permutations of both operands, then contracted and batch axes of both
+    ("xᵀ y", (2, 3), (1, 0), (2, 4), (0, 1), (1,), (0,), (), ()),
+    ("x yᵀ", (3, 2), (0, 1), (4, 2), (1, 0), (1,), (0,), (), ()),
+    ("a batch axis", (2, 5, 3), (1, 0, 2), (4, 5, 3), (1, 0, 2), (2,), (2,), (0,), (0,)),
+]
+MOVED = ("free axes change places", (2, 3, 4), (1, 0, 2), (4, 5), (0, 1), (2,), (0,), (), ())
+
+
+def contraction(left, p_left, right, p_right, *axes):
+    x, y = p.transpose(var(left), p_left), p.transpose(var(right), p_right)
+    return p.dot_general(x, y, *axes)
+
+
+@pytest.mark.parametrize("row", FOLDED, ids=lambda row: row[0])
+def test_a_transposed_operand_of_a_contraction_is_read_as_it_was(row):
+    assert emitted(contraction(*row[1:])) == {p.DotGeneral}
+
+
+def test_a_transpose_that_orders_the_result_stays():
+    assert p.Transpose in emitted(contraction(*MOVED[1:]))
+
+
+def test_a_folded_contraction_is_still_checked():
+    x = p.transpose(var((2, 3)), (1, 0))
+    with pytest.raises(p.ShapeMismatchError) as raised:
+        p.dot_general(x, var((3, 4)), (1,), (0,))
+    assert raised.value.shapes == ((3, 2), (3, 4))
+
+
 def test_stop_gradient_twice_is_once():
     once = p.stop_gradient(X)
     assert p.stop_gradient(once).key is once.key

@@ -144,6 +144,8 @@ def _in_axes(ufunc: Any, function: Callable[..., Any], given: dict[str, Any]) ->
     keepdims = given.pop("keepdims", False)
     if axis is None and axes is None and not keepdims:
         return function
+    if keepdims and not signature.endswith("()"):
+        raise at_user_line(TypeError(f"{ufunc.__name__}: keepdims, but no axis is reduced to none"))
     places: list[tuple[int, ...]] = [(-1,)] * ufunc.nin
     if axes is not None:
         places = [_tuple(a) for a in axes]

@@ -13,7 +13,13 @@ from tenferro.array._registry import FUNCTIONS, covers
 from tenferro.array.functions.arithmetic import multiply
 from tenferro.array.functions.complex import conj
 from tenferro.array.functions.structural import expand_dims, moveaxis, ravel, reshape, squeeze
-from tenferro.primitives import ShapeMismatchError, bool_, int64, promote_dtypes
+from tenferro.primitives import (
+    InvalidParameterError,
+    ShapeMismatchError,
+    bool_,
+    int64,
+    promote_dtypes,
+)
 from tenferro.primitives.contraction import dot_general
 
 
@@ -139,19 +145,33 @@ def outer(x: Any, y: Any) -> Array:
 def tensordot(x: Any, y: Any, axes: Any = 2) -> Array:
     """The sum over pairs of axes; an integer n pairs the last n of x with the first n of y."""
     a, b = _pair(x, y)
-    if isinstance(axes, int):
-        if not 0 <= axes <= min(a.ndim, b.ndim):
-            raise axis_error("tensordot", axes, min(a.ndim, b.ndim), "more axes than there are")
-        left, right = tuple(range(a.ndim - axes, a.ndim)), tuple(range(axes))
-    else:
-        left, right = (_axes(given, z) for given, z in zip(axes, (a, b), strict=True))
+    left, right = _summed(axes, a, b)
+    if len(left) != len(right):
+        error = InvalidParameterError.of(
+            "tensordot", "axes that are not in pairs", got=f"axes={axes!r}",
+            need="as many axes of x as of y", parameter="axes", value=axes,
+        )  # fmt: skip
+        raise at_user_line(error)
     for i, j in zip(left, right, strict=True):
         if a.shape[i] != b.shape[j]:
             raise _differing_sizes("tensordot", a, b, i, j)
     return _dot(a, b, left, right)
 
 
+def _summed(axes: Any, a: Array, b: Array) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The axes of both operands that ``axes=`` pairs."""
+    if hasattr(axes, "tolist"):  # an array of NumPy, or a number of its
+        axes = axes.tolist()
+    if not isinstance(axes, int):
+        left, right = axes
+        return _axes(left, a), _axes(right, b)
+    if not 0 <= axes <= min(a.ndim, b.ndim):
+        raise axis_error("tensordot", axes, min(a.ndim, b.ndim), "more axes than there are")
+    return tuple(range(a.ndim - axes, a.ndim)), tuple(range(axes))
+
+
 def _axes(given: Any, x: Array) -> tuple[int, ...]:
+    given = given.tolist() if hasattr(given, "tolist") else given
     return tuple(
         normalize_axis(a, x.ndim, "tensordot")
         for a in (given if isinstance(given, (tuple, list)) else (given,))
@@ -263,5 +283,9 @@ def linalg_outer(x: Any, y: Any) -> Array:
     """All products of an element of one vector with one of another."""
     a, b = as_array(x), as_array(y)
     if a.ndim != 1 or b.ndim != 1:
-        raise at_user_line(ValueError(f"linalg.outer: vectors, not {a.aval} and {b.aval}"))
+        error = ShapeMismatchError.of(
+            "linalg.outer", "an operand is no vector", got=f"{a.aval}, {b.aval}", need="rank 1",
+            shapes=(a.shape, b.shape),
+        )  # fmt: skip
+        raise at_user_line(error)
     return outer(a, b)

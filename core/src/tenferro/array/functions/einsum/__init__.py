@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple
 
-from tenferro.array._array import Array
+from tenferro.array._array import Array, another_handle
 from tenferro.array._broadcast import cast
 from tenferro.array._convert import as_array
 from tenferro.array._errors import at_user_line
@@ -87,7 +87,7 @@ def einsum(
     found = values[plan.steps.result]
     if out is not None:
         return _into(out, found, casting)
-    return Array(found.key, found.flow)  # never the handle of an operand, which may be rebound
+    return another_handle(found)  # an operand's own handle may be rebound by an assignment
 
 
 @covers("einsum_path")

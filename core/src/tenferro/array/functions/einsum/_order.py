@@ -68,7 +68,7 @@ def _found(
     method, limit = chosen if isinstance(chosen, tuple) else (chosen, None)
     try:
         search = method if callable(method) else paths.get_path_fn(method)
-    except (KeyError, TypeError):
+    except (AttributeError, KeyError, TypeError):
         raise _no_path(method, "opt_einsum knows no such method") from None
     limit = None if limit is None else int(limit)
     found: Sequence[Sequence[int]] = search(list(inputs), output, sizes, limit)
