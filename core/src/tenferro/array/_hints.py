@@ -12,7 +12,6 @@ from tenferro.array._errors import UnsupportedFunctionError
 from tenferro.array._registry import FUNCTIONS
 from tenferro.primitives._source import caller, source_text
 
-_HOST = "on NumPy's side: call it on `np.asarray(x)` outside of transforms"
 _FILES = "write and read `np.asarray(x)`; an Array pickles too"
 _READING = "read it with NumPy alone, then take `tenferro.asarray(...)` of it"
 _NUMBERS = "arrays hold numbers and bools only"
@@ -53,8 +52,6 @@ HINTS: dict[str, tuple[str | None, str]] = {
     "packbits": ("bitwise_and", "shift and mask with `<<`, `>>`, `&`"),
     "unpackbits": ("bitwise_and", "shift and mask with `<<`, `>>`, `&`"),
     "require": ("asarray", "an Array has no memory layout; `np.asarray(x)` gives memory"),
-    "einsum": ("tensordot", "write the sums with `np.tensordot`, `np.matmul` and products"),
-    "einsum_path": ("tensordot", _HOST),
     "roots": ("polyval", _LATER),
     "polyfit": ("polyval", _LATER),
     "poly": ("polyval", _LATER),
