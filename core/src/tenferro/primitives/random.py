@@ -21,7 +21,7 @@ from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Mixed, bind, bind_all, pointwise
 from tenferro.primitives.arithmetic import add, mul
 from tenferro.primitives.bitwise import bitwise_or, bitwise_xor, shift_left, shift_right
-from tenferro.primitives.constants import constant, full_like, iota
+from tenferro.primitives.constants import full_like, iota
 from tenferro.primitives.structural import (
     bitcast,
     broadcast_in_dim,
@@ -58,7 +58,7 @@ class Threefry2x32(Mixed):
         self, key0: Handle, key1: Handle, x0: Handle, x1: Handle
     ) -> tuple[Handle, Handle]:
         """The rounds as they are published."""
-        parity = bitwise_xor(bitwise_xor(key0, key1), full_like(key0, PARITY))
+        parity = bitwise_xor(bitwise_xor(key0, key1), filled(key0, PARITY))
         schedule = key0, key1, parity
         x0, x1 = add(x0, key0), add(x1, key1)
         for group in range(GROUPS):
@@ -66,13 +66,13 @@ class Threefry2x32(Mixed):
                 x0 = add(x0, x1)
                 x1 = bitwise_xor(_rotated(x1, count), x0)
             x0 = add(x0, schedule[(group + 1) % 3])
-            x1 = add(add(x1, schedule[(group + 2) % 3]), full_like(x1, group + 1))
+            x1 = add(add(x1, schedule[(group + 2) % 3]), filled(x1, group + 1))
         return x0, x1
 
 
 def _rotated(x: Handle, count: int) -> Handle:
-    up = shift_left(x, full_like(x, count))
-    return bitwise_or(up, shift_right(x, full_like(x, 32 - count)))
+    up = shift_left(x, filled(x, count))
+    return bitwise_or(up, shift_right(x, filled(x, 32 - count)))
 
 
 class RandomBits(Mixed):
@@ -120,10 +120,15 @@ class RandomBits(Mixed):
         return reshape(words, (*keys, *self.shape))
 
 
+def filled(x: H, value: float) -> H:
+    """A constant of the shape and dtype of ``x``, for operations with it."""
+    return full_like(x, value)  # type: ignore[return-value]  # the result has the class of x
+
+
 def block(key: H, counter: H, use: int) -> tuple[H, H]:
     """Both words of threefry for counters of one use.   key: u32[*B,2]   counter: u32[*B,*s]"""
     key0, key1 = (_spread(word, counter.shape) for word in key_words(key))
-    return threefry2x32(key0, key1, counter, constant(use, uint32, counter.shape))
+    return threefry2x32(key0, key1, counter, filled(counter, use))
 
 
 def key_words(key: H) -> tuple[H, H]:
@@ -148,7 +153,7 @@ def as_key(low: H, high: H) -> H:
 def joined(low: H, high: H) -> H:
     """One word of 64 bits of two of 32."""
     wide = convert(high, uint64)
-    return bitwise_or(convert(low, uint64), shift_left(wide, full_like(wide, 32)))
+    return bitwise_or(convert(low, uint64), shift_left(wide, filled(wide, 32)))
 
 
 def check_key(operation: Mixed, key: Aval) -> Aval:
@@ -176,14 +181,14 @@ def symmetric(bits: H, dtype: DType) -> H:
     """
     signed, dropped, step = (int64, 10, 2.0**-53) if dtype is float64 else (int32, 7, 2.0**-24)
     whole = bitcast(bits, signed)
-    odd = bitwise_or(shift_right(whole, full_like(whole, dropped)), full_like(whole, 1))
+    odd = bitwise_or(shift_right(whole, filled(whole, dropped)), filled(whole, 1))
     found = convert(odd, dtype)
-    return mul(found, full_like(found, step))
+    return mul(found, filled(found, step))
 
 
 def high_word(bits: H) -> H:
     """The upper half of words of 64 bits."""
-    return convert(shift_right(bits, full_like(bits, 32)), uint32)
+    return convert(shift_right(bits, filled(bits, 32)), uint32)
 
 
 def bits_for(dtype: DType) -> DType:

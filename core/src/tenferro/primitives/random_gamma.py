@@ -22,13 +22,14 @@ from tenferro.primitives._primitive import Mixed, bind, in_front, pointwise
 from tenferro.primitives.arithmetic import abs as absolute
 from tenferro.primitives.arithmetic import maximum, minimum, sqrt
 from tenferro.primitives.comparison import gt, logical_and, lt, select
-from tenferro.primitives.constants import constant, full_like, iota, zeros_like
+from tenferro.primitives.constants import constant, iota, zeros_like
 from tenferro.primitives.elementwise import exp, expm1, log, log1p
 from tenferro.primitives.random import (
     ATTEMPTS,
     as_key,
     block,
     check_key,
+    filled,
     of_bits,
     random_bits,
 )
@@ -76,7 +77,7 @@ class RandomLogGamma(Mixed):
         Below a = 1 the variate of a + 1 is multiplied by U^(1/a), as there in section 6. If none
         of the proposals is accepted, at worst one time in 2⁵², the last one is taken.
         """
-        small = lt(a, full_like(a, 1))
+        small = lt(a, filled(a, 1))
         d = select(small, a + 1, a) - 1 / 3
         y: Handle | None = None
         for attempt in reversed(range(TRIES)):
@@ -86,7 +87,7 @@ class RandomLogGamma(Mixed):
         y = y + log(d)
         boosted = y + log(unit(attempt_bits(key, 2 * TRIES, a), a)) / absolute(a)
         y = select(small, boosted, y)
-        return select(lt(a, zeros_like(a)), full_like(a, nan), y)
+        return select(lt(a, zeros_like(a)), filled(a, nan), y)
 
 
 def _proposal(key: Handle, attempt: int, d: Handle, a: Handle) -> tuple[Handle, Handle]:
@@ -102,7 +103,8 @@ def _proposal(key: Handle, attempt: int, d: Handle, a: Handle) -> tuple[Handle, 
 def attempt_bits(key: H, number: int, a: H) -> H:
     """Words of 64 bits for one attempt at each element of ``a``, of a key of their own."""
     batch = key.shape[:-1]
-    attempt = as_key(*block(key, constant(number, uint32, batch), ATTEMPTS))
+    counter: H = constant(number, uint32, batch)  # type: ignore[assignment]
+    attempt = as_key(*block(key, counter, ATTEMPTS))
     return random_bits(attempt, a.shape[len(batch) :], uint64)
 
 
@@ -162,7 +164,7 @@ def _integrand(order: int, v: Handle, above: Handle, a: Handle, x: Handle) -> Ha
     log_v = log1p(v)
     upper = (a - 1) * log_v - x * v
     distance = select(above, log_v, v)
-    power = full_like(v, 1)
+    power = filled(v, 1)
     for _ in range(order):
         power = power * distance
     return power * exp(select(above, upper, lower))
@@ -178,12 +180,12 @@ def _scale(a: Handle, y: Handle) -> Handle:
 
 def is_above(a: H, y: H) -> H:
     """Whether eʸ is above the larger of a and 1, where the upper integral converges well."""
-    return gt(y, log(maximum(a, full_like(a, 1))))
+    return gt(y, log(maximum(a, filled(a, 1))))
 
 
 def side(a: H, y: H) -> H:
     """s: -1 above, 1 below."""
-    return select(is_above(a, y), full_like(y, -1), full_like(y, 1))
+    return select(is_above(a, y), filled(y, -1), filled(y, 1))
 
 
 def random_log_gamma(key: H, a: H) -> H:

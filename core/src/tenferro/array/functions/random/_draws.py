@@ -14,6 +14,7 @@ from tenferro.array._array import SCALARS, Array
 from tenferro.array._broadcast import broadcast_shapes, cast, common_dtype, stretch, weak_or_array
 from tenferro.array._convert import as_array
 from tenferro.array._errors import at_user_line
+from tenferro.array.functions._factories import filled
 from tenferro.array.functions.creation import shape_of
 from tenferro.array.functions.random.keys import as_known_key
 from tenferro.primitives import (
@@ -27,7 +28,6 @@ from tenferro.primitives import (
     random_bits,
     shift_right,
 )
-from tenferro.primitives.constants import full_like
 from tenferro.primitives.random import bits_for, symmetric
 
 _DIGITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
@@ -88,7 +88,7 @@ def unit(key: Array, shape: Shape, dtype: DType) -> Array:
     """Uniform numbers in [0, 1): every multiple of the spacing below 1 is as likely."""
     bits = random_bits(key, shape, bits_for(dtype))
     digits = _DIGITS[dtype.name]
-    leading = shift_right(bits, full_like(bits, bits.dtype.bits - digits))
+    leading = shift_right(bits, filled(bits, bits.dtype.bits - digits))
     return convert(leading, dtype) * 2.0**-digits
 
 

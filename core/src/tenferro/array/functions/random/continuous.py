@@ -20,6 +20,7 @@ from tenferro.array.functions.random.keys import as_known_key
 from tenferro.primitives import (
     DType,
     DTypeMismatchError,
+    add,
     copysign,
     erfinv,
     exp,
@@ -79,10 +80,13 @@ def _below(x: Array, low: Array, high: Array) -> Array:
     """x, or the number below ``high`` where the sum was rounded up to it; derivatives are those
     of x.
     """
+    beyond = (x >= high) & (low < high)
     if x.dtype.bits == 16:
-        return where((x >= high) & (low < high), low, x)
-    gap = stop_gradient(nextafter(high, low) - x)
-    return x + where(stop_gradient((x >= high) & (low < high)), gap, 0.0)
+        found: Array = where(beyond, low, x)
+        return found
+    gap: Array = where(beyond, nextafter(high, low) - x, 0.0)
+    fixed: Array = stop_gradient(gap)
+    return add(x, fixed)
 
 
 def normal(

@@ -12,6 +12,7 @@ from tenferro.array._array import Array, evaluable
 from tenferro.array._broadcast import stretch
 from tenferro.array._convert import as_array, fits, is_operand, scalar
 from tenferro.array._errors import at_user_line
+from tenferro.array.functions._factories import filled
 from tenferro.array.functions.comparison import less
 from tenferro.array.functions.random._draws import prepared, signed, size_of, unit
 from tenferro.array.functions.random.continuous import standard_gumbel
@@ -36,7 +37,6 @@ from tenferro.primitives import (
     shift_right,
     uint64,
 )
-from tenferro.primitives.constants import full_like
 
 _WORD = 2**64
 
@@ -109,14 +109,14 @@ def _word_of(x: Any) -> Array:
 
 
 def _halves(x: Array) -> tuple[Array, Array]:
-    return bitwise_and(x, full_like(x, 2**32 - 1)), shift_right(x, full_like(x, 32))
+    return bitwise_and(x, filled(x, 2**32 - 1)), shift_right(x, filled(x, 32))
 
 
 def _below(key: Array, shape: Shape, span: Array) -> Array:
     """⌊u·span⌋ with u of 64 bits and span <= 2³²: the high word of a product of 96 bits."""
     low, high = _halves(random_bits(key, shape, uint64))
-    carried = shift_right(low * span, full_like(low, 32))
-    return shift_right(high * span + carried, full_like(low, 32))
+    carried = shift_right(low * span, filled(low, 32))
+    return shift_right(high * span + carried, filled(low, 32))
 
 
 def _below_wide(key: Array, shape: Shape, span: Array) -> Array:
@@ -127,15 +127,15 @@ def _below_wide(key: Array, shape: Shape, span: Array) -> Array:
     total = rest + _high_product(low, span)
     carry = convert(lt(total, rest), uint64)
     found = _high_product(high, span) + carry
-    return select(eq(span, full_like(span, 0)), high, found)
+    return select(eq(span, filled(span, 0)), high, found)
 
 
 def _high_product(x: Array, y: Array) -> Array:
     """The upper 64 bits of a product of two words of 64, from products of halves."""
     (x0, x1), (y0, y1) = _halves(x), _halves(y)
     low, left, right = x0 * y0, x1 * y0, x0 * y1
-    middle = shift_right(low, full_like(low, 32)) + _halves(left)[0] + _halves(right)[0]
-    uppers = [shift_right(each, full_like(low, 32)) for each in (left, right, middle)]
+    middle = shift_right(low, filled(low, 32)) + _halves(left)[0] + _halves(right)[0]
+    uppers = [shift_right(each, filled(low, 32)) for each in (left, right, middle)]
     return x1 * y1 + uppers[0] + uppers[1] + uppers[2]
 
 

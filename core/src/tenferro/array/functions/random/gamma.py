@@ -96,4 +96,5 @@ def dirichlet(key: Any, alpha: Any, shape: Any = None, dtype: Any = None) -> Arr
     size = (*size_of("dirichlet", shape, [shapes.shape[:-1]]), shapes.shape[-1])
     logs = _log_gamma(as_known_key(key, "dirichlet"), shapes, size, kind)
     parts = exp(logs - stop_gradient(stretch(maximum_of(logs, -1, keepdims=True), size)))
-    return parts / stretch(sum_of(parts, -1, keepdims=True), size)
+    found: Array = parts / stretch(sum_of(parts, -1, keepdims=True), size)
+    return found

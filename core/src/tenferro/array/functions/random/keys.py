@@ -12,6 +12,7 @@ from typing import Any
 from tenferro.array._array import Array
 from tenferro.array._convert import as_array, is_operand, scalar
 from tenferro.array._errors import at_user_line
+from tenferro.array.functions._factories import filled
 from tenferro.array.functions.creation import shape_of
 from tenferro.primitives import (
     Aval,
@@ -30,7 +31,6 @@ from tenferro.primitives import (
     uint32,
     uint64,
 )
-from tenferro.primitives.constants import full_like
 from tenferro.primitives.random import FOLD, SPLIT, as_key, block
 
 _WORD = 2**64
@@ -82,8 +82,8 @@ def _key_of_array(seed: Array) -> Array:
     if seed.dtype.category == "uint":
         return as_key(*_halves(word))
     number = convert(seed, int64)
-    negative = lt(number, full_like(number, 0))
-    plain = as_key(*_halves(select(negative, sub(full_like(word, 0), word), word)))
+    negative = lt(number, filled(number, 0))
+    plain = as_key(*_halves(select(negative, sub(filled(word, 0), word), word)))
     sign = reshape(negative, (1,))
     return select(concatenate([sign, sign], 0), fold_in(plain, -1), plain)
 
@@ -98,7 +98,7 @@ def _word_of(x: Array, function: str, parameter: str) -> Array:
 
 
 def _halves(word: Array) -> tuple[Array, Array]:
-    return convert(word, uint32), convert(shift_right(word, full_like(word, 32)), uint32)
+    return convert(word, uint32), convert(shift_right(word, filled(word, 32)), uint32)
 
 
 def _no_integer(function: str, parameter: str, got: Any) -> NotAKeyError:
