@@ -54,7 +54,7 @@ def _random_bits(op: RandomBits, key: Any) -> Any:
             place = start * per_block
             part = found[row : row + rows, place : place + made.shape[1]]
             part[...] = made[:, : part.shape[1]]
-    return found.reshape(*key.shape[:-1], *op.shape)
+    return np.reshape(found, (*key.shape[:-1], *op.shape))
 
 
 def _blocks(keys: Any, counters: Any, use: int) -> tuple[Any, Any]:
