@@ -80,6 +80,7 @@ DECISIONS = [
     row("linalg.pinv", X(0, 3), rtol=None, dtypes=DOUBLE),
     row("linalg.pinv", TALL, rtol=None, dtypes=DOUBLE, grad=True),
     row("linalg.pinv", HERMITIAN, hermitian=True, dtypes=DTYPES),
+    row("linalg.pinv", STACK, np.array([1e-6, 1e-3]), dtypes=DTYPES, grad=True),
     *refused("linalg.pinv", TALL, 1e-6, rtol=1e-6),
     row("linalg.lstsq", TALL, X(4), dtypes=DTYPES),
     row("linalg.lstsq", RANK_ONE, X(4), after=of_any_rank, dtypes=DTYPES),

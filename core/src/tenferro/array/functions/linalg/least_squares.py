@@ -10,7 +10,7 @@ from math import inf
 from typing import Any
 
 from tenferro.array._array import Array, evaluable
-from tenferro.array._broadcast import cast
+from tenferro.array._broadcast import broadcast_shapes, cast, stretch
 from tenferro.array._convert import as_array
 from tenferro.array._errors import at_user_line
 from tenferro.array._registry import covers
@@ -22,6 +22,7 @@ from tenferro.array.functions.linalg.decomposing import from_lower, matrices, sv
 from tenferro.array.functions.linalg.norms import matrix_norm
 from tenferro.array.functions.moments import squared_modulus
 from tenferro.array.functions.reduction import all, any, max, min, sum
+from tenferro.array.functions.structural import ravel, reshape, stack
 from tenferro.primitives import (
     InvalidParameterError,
     ShapeMismatchError,
@@ -45,8 +46,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _NOT
     said, max(m, n) times the spacing of numbers at 1 if rtol is None.
     Convention   the derivative is that of matrices of the same rank; hermitian reads the lower
                  triangle
-    Raises       ShapeMismatchError, DTypeMismatchError; InvalidParameterError: if the fraction is
-                 no number, or both are given.
+    Raises       ShapeMismatchError, DTypeMismatchError; InvalidParameterError: if both are given.
 
     >>> pinv([[2.0, 0.0], [0.0, 0.0]])
     Array([[0.5, 0. ],
@@ -58,8 +58,23 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _NOT
         rcond = _rounding(x) if rcond is None else rcond
     elif rtol is not _NOT_SAID:
         raise _refuse("pinv", "rtol", "both fractions are given", "rcond or rtol")
-    fraction = _number("pinv", "rcond", rcond)
-    return pinv_primitive.pinv(from_lower(x) if hermitian else x, fraction)
+    x, fractions = from_lower(x) if hermitian else x, as_array(rcond)
+    if fractions.size != 1 or fractions.ndim > x.ndim - 2:
+        return _pinv_each(x, fractions)
+    return pinv_primitive.pinv(x, _number("pinv", "rcond", fractions))
+
+
+def _pinv_each(x: Array, fractions: Array) -> Array:
+    """The inverse of every matrix by a fraction of its own: they broadcast along the stack."""
+    lead = broadcast_shapes(x.shape[:-2], fractions.shape, function="pinv")
+    rows, columns = x.shape[-2:]
+    known = ravel(stretch(fractions, lead))
+    result = (*lead, columns, rows)
+    if not known.size:
+        return zeros(result, x.dtype)
+    stacked = reshape(stretch(x, (*lead, rows, columns)), (known.size, rows, columns))
+    found = [pinv_primitive.pinv(stacked[i], float(known[i])) for i in range(known.size)]
+    return reshape(stack(found), result)
 
 
 @covers("linalg.lstsq")
