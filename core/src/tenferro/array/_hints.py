@@ -25,7 +25,6 @@ _VIEWS = "Arrays share no memory; `x[index]` and `np.broadcast_to` give values"
 HINTS: dict[str, tuple[str | None, str]] = {
     "linalg.": (None, _LATER),
     "linalg.norm": ("sqrt", "write `np.sqrt(np.sum(x * x))`"),
-    "fft.": (None, _LATER),
     "scimath.": (None, "say the domain: `np.sqrt(x.astype(complex))`"),
     "strings.": (None, _NUMBERS),
     "char.": (None, _NUMBERS),
