@@ -19,6 +19,7 @@ from tenferro.primitives._primitive import Mixed, bind, pointwise
 from tenferro.primitives.comparison import eq, logical_and, select
 from tenferro.primitives.constants import full_like, zeros_like
 from tenferro.primitives.elementwise import log, log1p
+from tenferro.primitives.gammas import polygamma_difference
 from tenferro.primitives.special import polygamma
 
 
@@ -163,7 +164,7 @@ class Betaincc(_Real):
 
 
 class BetaincDerivative(_Real):
-    """z = ∂^(m+n) I_x(a, b) / ∂a^m ∂b^n, m + n >= 1; a shape raises its order, x gives the density"""
+    """z = ∂^(m+n) I_x(a, b) / ∂a^m ∂b^n, m + n >= 1;   shapes raise their order, x gives a density"""
 
     key = "std::betainc_derivative"
     orders: tuple[int, int] = (1, 0)
@@ -221,16 +222,16 @@ def _beta_moment(
     z = beta_density(a, b, x, powers)
     zero = zeros_like(x)
     inner = _unless(logical_and(eq(z, zero), eq(x * (1 - x), zero)), x, 0.5)
-    both = polygamma(0, a + b)
-    low = log(inner) - polygamma(0, a) + both
-    high = log1p(-inner) - polygamma(0, b) + both
+    low = log(inner) + polygamma_difference(0, a, b)
+    high = log1p(-inner) + polygamma_difference(0, b, a)
 
     def cumulant(order: Sequence[int]) -> Handle:
         m, n = order
         if m + n == 1:
             return low if m else high
-        joint = polygamma(m + n - 1, a + b)
-        return joint if m and n else joint - polygamma(m + n - 1, a if m else b)
+        if m and n:
+            return polygamma(m + n - 1, a + b)
+        return polygamma_difference(m + n - 1, *((a, b) if m else (b, a)))
 
     return z * moment(orders, cumulant)
 

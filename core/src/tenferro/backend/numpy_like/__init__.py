@@ -15,6 +15,7 @@ from typing import Any
 from tenferro.backend.lowering import Lowerings
 from tenferro.backend.numpy_like import (
     arithmetic,
+    bessel,
     bitwise,
     callback,
     comparison,
@@ -24,10 +25,13 @@ from tenferro.backend.numpy_like import (
     cumulative,
     elementwise,
     fft,
+    gammas,
     hyperbolic,
     incomplete,
     indexing,
     linalg,
+    logarithms,
+    normal,
     random,
     reduction,
     rounding,
@@ -62,7 +66,8 @@ FAMILIES = (
     random,
     callback,
 )
-SPECIAL = (special, incomplete)  # registered by each backend, with what finds a function of scipy
+# registered by each backend, with what finds a function of scipy
+SPECIAL = (special, gammas, incomplete, normal, bessel, logarithms)
 
 
 def lowerings(xp: Any) -> Lowerings:

@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 
 from tenferro.backend.numpy_like._numeric import (
     Numeric,
-    digamma_difference,
     expm1_rest,
     gauss,
     log1p_rest,
     log_minus_digamma,
     log_ratio,
+    polygamma_difference,
     stirling,
 )
 from tenferro.primitives._moments import moment
@@ -178,9 +178,9 @@ def _moment(
         m, n = order
         if m + n == 1:
             return first if m else second
-        joint = on.polygamma(m + n - 1, a + b)
-        own = 0 if m and n else on.polygamma(m + n - 1, a if m else b)
-        return (joint - own)[..., None]
+        if m and n:
+            return on.polygamma(m + n - 1, a + b)[..., None]
+        return polygamma_difference(xp, m + n - 1, *((a, b) if m else (b, a)))[..., None]
 
     return moment(orders, cumulant)
 
@@ -205,7 +205,7 @@ def _series(on: Numeric, at: _Point, orders: Sequence[int], mirrored: Any) -> An
     sums = _sums(on, at, max(orders) if orders[0] != orders[1] else orders[0])
     factor = _density(on, at) * xp.exp(-b * xp.log1p(-x)) / a
     low = xp.log(x) - on.polygamma(0, a + 1) + on.polygamma(0, a + b)
-    high = digamma_difference(on, b, a)
+    high = polygamma_difference(xp, 0, b, a)
 
     def cumulant(order: Sequence[int]) -> Any:
         m, n = order

@@ -9,12 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
-from math import cos, log, pi
+from math import cos, factorial, log, pi
 from typing import Any, NamedTuple
 
 __all__ = [
-    "Numeric", "digamma_difference", "expm1_rest", "gauss", "horner", "log1p_rest",
-    "log_minus_digamma", "log_ratio", "stirling",
+    "Numeric",
+    "expm1_rest",
+    "gauss",
+    "horner",
+    "log1p_rest",
+    "log_minus_digamma",
+    "log_ratio",
+    "polygamma_difference",
+    "stirling",
 ]  # fmt: skip
 
 _NODES = 64
@@ -128,9 +135,23 @@ def expm1_rest(xp: Any, v: Any) -> Any:
     return xp.where(is_near, near * near * horner(near, terms), xp.expm1(v) - v)
 
 
-def digamma_difference(on: Numeric, x: Any, d: Any) -> Any:
-    """ψ(x + d) - ψ(x) for positive numbers, also where d is small: DLMF 5.5.2 and 5.11.2."""
-    steps = [d / ((x + k) * (x + (d + k))) for k in range(10)]
-    far = x + _ASYMPTOTIC
-    shift = log_minus_digamma(on, far) - log_minus_digamma(on, far + d)
-    return sum(reversed(steps)) + (on.xp.log1p(d / far) + shift)
+def polygamma_difference(xp: Any, n: int, x: Any, d: Any) -> Any:
+    """ψ⁽ⁿ⁾(x + d) - ψ⁽ⁿ⁾(x) for positive x and x + d, also where d is small.
+
+    DLMF 5.15.5 and 5.15.8 (5.5.2 and 5.11.2 where n = 0), each power y^(-m) replaced by the
+    difference (y + d)^(-m) - y^(-m).
+    """
+    steps = 10 + n
+
+    def difference(m: int, y: Any) -> Any:
+        return y**-m * xp.expm1(-m * xp.log1p(d / y))
+
+    far = x + steps
+    terms = [
+        b * (factorial(2 * k + n + 1) / factorial(2 * k + 2)) * difference(2 * k + 2 + n, far)
+        for k, b in enumerate(_BERNOULLI)
+    ]
+    terms.append(difference(n + 1, far) * (factorial(n) / 2))
+    terms += [difference(n + 1, x + k) * factorial(n) for k in range(steps - 1, -1, -1)]
+    leading = difference(n, far) * factorial(n - 1) if n else -xp.log1p(d / far)
+    return (sum(terms) + leading) * (-1) ** (n + 1)

@@ -1,0 +1,66 @@
+"""Modified Bessel functions for a NumPy-shaped namespace.
+
+Orders 0 and 1 are those of `scipy.special`; higher ones are computed here, in double precision.
+Read next: `logarithms.py`.
+"""
+
+from __future__ import annotations
+
+from math import factorial
+from typing import Any
+
+from tenferro.backend.lowering import Lowerings
+from tenferro.backend.numpy_like.incomplete import by_blocks
+from tenferro.backend.numpy_like.special import Find
+from tenferro.primitives.bessel import BesselI, BesselIe
+
+__all__ = ["NAMES", "higher_order", "register", "unscaled"]
+
+NAMES: dict[type, str] = {}
+_NEAR = 16.0
+_TERMS = 56  # of the power series, for |x| <= 16 and more for higher orders
+
+
+def register(lowerings: Lowerings, xp: Any, find: Find) -> None:
+    """Register the family over `xp` and what `find` gives for a scipy name."""
+
+    @lowerings.register(BesselI)
+    def bessel_i(op: BesselI, x: Any) -> Any:
+        if op.order < 2:
+            return find(f"i{op.order}")(x).astype(x.dtype, copy=False)
+        return by_blocks(xp, lambda x: unscaled(xp, scaled(op.order, x), x), x)
+
+    @lowerings.register(BesselIe)
+    def bessel_ie(op: BesselIe, x: Any) -> Any:
+        if op.order < 2:
+            return find(f"i{op.order}e")(x).astype(x.dtype, copy=False)
+        return by_blocks(xp, lambda x: scaled(op.order, x), x)
+
+    def scaled(order: int, x: Any) -> Any:
+        return higher_order(xp, find("i0e")(x), find("i1e")(x), x, order)
+
+
+def higher_order(xp: Any, before: Any, value: Any, x: Any, order: int) -> Any:
+    """exp(-|x|) Iₙ(x), n >= 2, from those of n = 0 and 1.
+
+    Near 0 the power series, Abramowitz & Stegun (1964), 9.6.10, whose terms are positive; beyond,
+    the recurrence 9.6.26, which loses nothing where x is large beside n².
+    """
+    border = max(_NEAR, order * order / 2.0)
+    is_near = xp.abs(x) <= border
+    far = xp.where(is_near, border, x)
+    for n in range(1, order):
+        before, value = value, before - value * (2 * n / far)
+    half = xp.where(is_near, x, 0) / 2
+    square = half * half
+    total = xp.ones_like(square)
+    for k in range(_TERMS + 2 * order, 0, -1):
+        total = 1 + total * square / (k * (k + order))
+    series = total * half**order / factorial(order) * xp.exp(-2 * xp.abs(half))
+    return xp.where(is_near, series, value)
+
+
+def unscaled(xp: Any, scaled: Any, x: Any) -> Any:
+    """Times exp(|x|), in two factors, because the first may overflow where the product does not."""
+    half = xp.exp(xp.abs(x) / 2)
+    return scaled * half * half

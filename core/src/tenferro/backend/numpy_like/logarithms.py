@@ -1,0 +1,49 @@
+"""(exp(x) - 1)/x and its derivatives for a NumPy-shaped namespace.
+
+The rest of the family is written in other primitives. Read next: `rounding.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenferro.backend.lowering import Lowerings
+from tenferro.backend.numpy_like._numeric import gauss
+from tenferro.backend.numpy_like.incomplete import by_blocks
+from tenferro.backend.numpy_like.special import Find
+from tenferro.primitives.logarithms import Exprel
+
+__all__ = ["NAMES", "exprel", "register"]
+
+NAMES: dict[type, str] = {}
+_FAR = 10.0
+
+
+def register(lowerings: Lowerings, xp: Any, find: Find) -> None:
+    """Register the family over `xp`."""
+
+    @lowerings.register(Exprel)
+    def lower_exprel(op: Exprel, x: Any) -> Any:
+        return by_blocks(xp, lambda x: exprel(xp, x, op.order), x)
+
+
+def exprel(xp: Any, x: Any, order: int) -> Any:
+    """∫₀¹ tⁿ exp(xt) dt: by parts where |x| is large (n E_{n-1} + x E_n = exp x), else Gauss's rule."""
+    border = _FAR + 2 * order
+    is_far = xp.abs(x) > border
+    far, near = xp.where(is_far, x, border), xp.where(is_far, 0, x)
+    top = xp.exp(far)
+    value = xp.expm1(far) / far
+    for n in range(1, order + 1):
+        value = (top - n * value) / far
+    if order == 0:
+        direct = xp.expm1(near) / xp.where(near == 0, 1, near)
+        return xp.where(is_far, _limits(xp, x, value), xp.where(near == 0, 1, direct))
+    places, weights = (xp.asarray(part, dtype=x.dtype) for part in gauss())
+    terms = places**order * xp.exp(near[..., None] * places)
+    return xp.where(is_far, _limits(xp, x, value), xp.sum(terms * weights, axis=-1))
+
+
+def _limits(xp: Any, x: Any, value: Any) -> Any:
+    """inf where exp x is infinite."""
+    return xp.where((value != value) & (x > 0), xp.inf, value)

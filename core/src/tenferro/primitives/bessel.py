@@ -1,0 +1,114 @@
+"""Modified Bessel functions of the first kind, of integer order, plain and scaled by exp(-|x|).
+
+Derivatives raise and lower the order, so that they exist to every order, at 0 too. Where x is large,
+the slope of a scaled function is what two nearly equal ones leave; there it is taken from the
+asymptotic series instead. Formulas of Abramowitz & Stegun (1964), chapter 9.
+Read next: ``logarithms.py``.
+"""
+
+from __future__ import annotations
+
+from math import pi
+
+from tenferro.primitives._aval import Aval
+from tenferro.primitives._checks import integers, of_kind
+from tenferro.primitives._handle import H, Handle
+from tenferro.primitives._primitive import Elementwise, bind
+from tenferro.primitives.arithmetic import abs as absolute
+from tenferro.primitives.arithmetic import rsqrt, sign
+from tenferro.primitives.comparison import gt, select
+from tenferro.primitives.constants import full_like
+
+_FAR = 40.0  # beyond it fifteen terms of the series for large x are enough
+_TERMS = 16
+
+
+class BesselI(Elementwise):
+    """y = Iₙ(x),   dy = ½ (Iₙ₋₁(x) + Iₙ₊₁(x)) dx;   real only"""
+
+    key = "std::bessel_i"
+    order: int = 0
+
+    def __post_init__(self) -> None:
+        self._set(order=integers(self, "order", (self.order,))[0])
+
+    def abstract_eval(self, x: Aval) -> Aval:
+        return of_kind(self, "float", x)
+
+    def derivative(self, x: Handle, y: Handle) -> Handle:
+        if not self.order:
+            return bessel_i(1, x)
+        return (bessel_i(self.order - 1, x) + bessel_i(self.order + 1, x)) * 0.5
+
+
+class BesselIe(Elementwise):
+    """y = exp(-|x|) Iₙ(x),   dy = (½ (yₙ₋₁ + yₙ₊₁) - sgn(x) y) dx, with sgn 0 = 0;   real only"""
+
+    key = "std::bessel_ie"
+    order: int = 0
+
+    def __post_init__(self) -> None:
+        self._set(order=integers(self, "order", (self.order,))[0])
+
+    def abstract_eval(self, x: Aval) -> Aval:
+        return of_kind(self, "float", x)
+
+    def derivative(self, x: Handle, y: Handle) -> Handle:
+        n, far = self.order, full_like(x, max(_FAR, 4 * self.order**2))
+        is_far = gt(absolute(x), far)
+        size = select(is_far, absolute(x), far)
+        beyond = _asymptotic_slope(n, size)
+        beyond = beyond if n % 2 else beyond * sign(x)
+        raised = bessel_ie(n + 1, x)
+        near = (bessel_ie(n - 1, x) + raised) * 0.5 if n else raised
+        return select(is_far, beyond, near - sign(x) * y)
+
+
+def _asymptotic_slope(n: int, x: Handle) -> Handle:
+    """The derivative of Σ_k c_k x^(-k-½), term by term: Abramowitz & Stegun (1964), 9.7.1."""
+    coefficients, c = [], (2 * pi) ** -0.5
+    for k in range(_TERMS):
+        coefficients.append(-(k + 0.5) * c)
+        c *= -(4 * n * n - (2 * k + 1) ** 2) / (8 * (k + 1))
+    inverse = 1 / x
+    total = full_like(x, coefficients[-1])
+    for c in reversed(coefficients[:-1]):
+        total = total * inverse + c
+    return total * inverse * rsqrt(x)
+
+
+def bessel_i(order: int, x: H) -> H:
+    """Take a modified Bessel function of the first kind, of integer order.
+
+    x: f[*s]   →   y: f[*s]
+
+    Definition   y = Iₙ(x) = 1/π ∫₀^π exp(x cos t) cos nt dt
+    JVP          dy = ½ (Iₙ₋₁(x) + Iₙ₊₁(x))·dx
+    Raises       DTypeMismatchError: if the operand is complex.
+                 InvalidParameterError: if the order is negative.
+    Source       Abramowitz & Stegun (1964), 9.6.19 and 9.6.26
+
+    >>> from tenferro.primitives import bessel_i, variable
+    >>> bessel_i(0, variable("x", (2,), "f64")).aval
+    f64[2]
+    """
+    return bind(BesselI(order), x)
+
+
+def bessel_ie(order: int, x: H) -> H:
+    """Take a modified Bessel function of the first kind, times exp(-|x|): nothing overflows.
+
+    x: f[*s]   →   y: f[*s]
+
+    Definition   y = exp(-|x|) Iₙ(x)
+    JVP          dy = (½ (yₙ₋₁ + yₙ₊₁) - sgn(x) yₙ)·dx
+    Convention   the derivative at 0 is that of Iₙ: |x| has the derivative 0 there
+    Raises       DTypeMismatchError: if the operand is complex.
+                 InvalidParameterError: if the order is negative.
+    Source       Abramowitz & Stegun (1964), 9.6.26; 9.7.1 where x is large
+
+    >>> from tenferro.primitives import bessel_ie, variable
+    >>> bessel_ie(0, variable("x", (2,), "f64")).aval
+    f64[2]
+    """
+    return bind(BesselIe(order), x)
