@@ -119,10 +119,66 @@ def taking(xp):
     return xp.take(x, xp.asarray([2, 0]), axis=1), xp.take_along_axis(x, at, axis=1)
 
 
+def least_squares(xp):
+    x = xp.linspace(0.0, 1.0, 6)
+    a = xp.stack([xp.ones(6), x, x * x], axis=1)
+    y = xp.exp(x)
+    normal = xp.matrix_transpose(a) @ a
+    return xp.linalg.solve(normal, xp.matrix_transpose(a) @ y[:, None]), xp.linalg.pinv(a) @ y
+
+
+def gaussian_likelihood(xp):
+    x = xp.linspace(0.0, 2.0, 5)
+    d = xp.expand_dims(x, axis=0) - xp.expand_dims(x, axis=1)
+    k = xp.exp(-(d**2)) + 0.1 * xp.eye(5)
+    sign, logarithm = xp.linalg.slogdet(k)
+    factor = xp.linalg.cholesky(k)
+    half = xp.sum(xp.log(xp.linalg.diagonal(factor)))
+    return x @ xp.linalg.inv(k) @ x, sign, logarithm, half, xp.linalg.det(k)
+
+
+def low_rank(xp):
+    a = xp.reshape(xp.arange(12, dtype=xp.float64), (3, 4))
+    u, s, vh = xp.linalg.svd(a, full_matrices=False)
+    kept = (u[:, :2] * s[:2]) @ vh[:2, :]
+    return kept, s[:2], xp.linalg.svdvals(a)[:2], xp.linalg.matrix_rank(a)
+
+
+def principal_axes(xp):
+    x = xp.asarray([[2.0, 0.5, 0.1], [0.5, 1.0, 0.2], [0.1, 0.2, 3.0]])
+    w, v = xp.linalg.eigh(x)
+    return w, xp.abs(v), xp.linalg.eigvalsh(x), (v * w) @ xp.matrix_transpose(v)
+
+
+def orthonormal(xp):
+    a = xp.asarray([[1.0, 2.0], [0.0, 1.0], [1.0, 0.0]])
+    q, r = xp.linalg.qr(a)
+    return xp.abs(r), q @ r, xp.matrix_transpose(q) @ q + 0.0
+
+
+def norms(xp):
+    a = xp.asarray([[1.0, -2.0, 0.0], [3.0, 0.5, -1.0]])
+    orders = (0, 1, 2, 3.5, -1.0, float("inf"))
+    vectors = tuple(xp.linalg.vector_norm(a + 4.0, axis=1, ord=order) for order in orders)
+    matrices = tuple(xp.linalg.matrix_norm(a, ord=order) for order in ("fro", "nuc", 1, 2, -2))
+    return (*vectors, *matrices, xp.linalg.vector_norm(a * 1j, keepdims=True))
+
+
+def products(xp):
+    a = xp.reshape(xp.arange(8, dtype=xp.float64), (2, 2, 2))
+    x, y = xp.asarray([1.0, 2.0, 3.0]), xp.asarray([0.5, -1.0, 2.0])
+    return (
+        xp.linalg.matrix_power(a, 3), xp.linalg.cross(x, y), xp.linalg.outer(x, y),
+        xp.linalg.trace(a), xp.linalg.vecdot(x, y), xp.linalg.matmul(a, a),
+        xp.linalg.tensordot(a, a, axes=1), xp.linalg.matrix_transpose(a),
+    )  # fmt: skip
+
+
 PROGRAMS = [
     softmax, standard_scores, distances, nearest_centre, power_iteration, triangles, masked, ranks,
     counting, running, bits, whole_numbers, complex_numbers, grids, shapes, rounding, contraction,
-    assignment, taking,
+    assignment, taking, least_squares, gaussian_likelihood, low_rank, principal_axes, orthonormal,
+    norms, products,
 ]  # fmt: skip
 
 
