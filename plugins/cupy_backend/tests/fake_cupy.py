@@ -10,6 +10,8 @@ undefined (here: an error), and whatever would wait for the device is counted.
 import contextlib
 import inspect
 import json
+from functools import partial
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -34,6 +36,7 @@ class Fake:
         )
         self.cuda = _Cuda(self, devices)
         self.generic = np.generic
+        self.fft, self.linalg = _Namespace(self, "fft"), _Namespace(self, "linalg")
 
     def __getattr__(self, name):
         if name.startswith("_"):
@@ -67,6 +70,16 @@ class Fake:
     def host(self, operand):
         self.synchronizations += 1
         return operand._a.copy()
+
+
+class _Namespace:
+    """A submodule, whose functions have its name in front in the list."""
+
+    def __init__(self, module, name):
+        self._module, self._name = module, name
+
+    def __getattr__(self, name):
+        return getattr(self._module, f"{self._name}.{name}")
 
 
 class _Array:
@@ -222,9 +235,15 @@ class _Ufunc:
         return self._module.wrap(np.add.reduceat(array._a, indices._a, axis))
 
 
+def _numpys(name):
+    """NumPy's function of that name, if it has one."""
+    with contextlib.suppress(AttributeError):
+        return attrgetter(name)(np)
+
+
 def _function(module, name, parameters):
     signature = inspect.Signature([_as_parameter(text) for text in parameters.split()])
-    compute = _SPECIAL.get(name, getattr(np, name, None))
+    compute = _SPECIAL.get(name) or _numpys(name)
 
     def call(*args, **kwargs):
         signature.bind(*args, **kwargs)  # TypeError for what CuPy does not take
@@ -312,7 +331,18 @@ def _any_nan_wins(find):
     return position
 
 
+def _transform_of_several_axes(name, a, s=None, axes=None, norm=None):
+    """CuPy refuses an array without elements, whatever its axes; one axis is another function."""
+    if not a.size:
+        raise ValueError("Invalid number of FFT data points (0) specified.")
+    return getattr(np.fft, name)(a, s, axes, norm)
+
+
 _SPECIAL = {
+    **{
+        f"fft.{name}": partial(_transform_of_several_axes, name)
+        for name in ("fftn", "ifftn", "rfftn")
+    },
     "argmax": _any_nan_wins(np.argmax),
     "argmin": _any_nan_wins(np.argmin),
     "take": _take,
@@ -410,7 +440,7 @@ def read_names(names):
 
     found = {"cupy": cupy.__version__, "functions": {}, "ufuncs": {}, "types": []}
     for name in sorted(names):
-        value = getattr(cupy, name)
+        value = attrgetter(name)(cupy)
         if type(value).__name__ == "ufunc":
             found["ufuncs"][name] = _loops(value)
         elif isinstance(value, type):

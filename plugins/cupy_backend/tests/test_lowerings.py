@@ -222,3 +222,19 @@ def test_empty(check, shape):
     check(lambda x: tp.reduce_sum(x * x, (0,)), [x], np.zeros(shape[1]))
     check(lambda x: tp.dot_general(x, x, (0,), (0,)), [x], x.T @ x)
     check(lambda x: tp.dot_general(x, x, (1,), (1,)), [x], x @ x.T)
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+def test_fourier_transforms(check, dtype):
+    z = (X - 0.5j * X[::-1]).astype(dtype)
+    x = z.real.copy()
+    bound = 1e-5 if dtype == "complex64" else 1e-12
+    check(lambda z: tp.fft(z, (0, 1)), [z], np.fft.fft2(z), rtol=bound)
+    check(lambda z: tp.fft(z, (0,), inverse=True), [z], 2 * np.fft.ifft(z, axis=0), rtol=bound)
+    check(lambda x: tp.rfft(x, (1, 0), norm="mean"), [x], np.fft.rfft2(x, None, (1, 0), "forward"),
+          rtol=bound)  # fmt: skip
+    twice = np.fft.rfft(x) * np.array([1, 2], x.dtype)
+    check(lambda x: tp.rfft(x, (1,), twice=True), [x], twice, rtol=bound)
+    want = np.fft.irfft2(z, (2, 5), norm="ortho")  # of what is no spectrum of real numbers
+    check(lambda z: tp.irfft(z, (0, 1), 5, norm="ortho"), [z], want, rtol=bound)
+    check(lambda z: tp.fft(z, (0, 1)), [z.reshape(2, 3, 1)[..., :0]], z[..., None][..., :0])

@@ -11,6 +11,8 @@ from __future__ import annotations
 from typing import Any
 
 from tenferro.backend.lowering import Lowerings
+from tenferro.backend.numpy_like._common import native_dtype
+from tenferro.primitives import Aval, DType
 from tenferro.primitives.fft import Fft, Irfft, Rfft
 
 __all__ = ["BACKWARD", "FORWARD", "register", "rescaled", "twofold"]
@@ -27,7 +29,13 @@ def register(lowerings: Lowerings, xp: Any) -> None:
 
 
 def _of(xp: Any, function: Any) -> Any:
-    return lambda op, x: function(xp, op, x)
+    def lower(op: Any, x: Any) -> Any:
+        if x.size:
+            return function(xp, op, x)
+        y = op.abstract_eval(Aval(x.shape, DType.of(x.dtype)))
+        return xp.empty(y.shape, native_dtype(xp, y.dtype))  # which some libraries refuse
+
+    return lower
 
 
 def _fft(xp: Any, op: Fft, x: Any) -> Any:
