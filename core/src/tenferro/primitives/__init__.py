@@ -326,6 +326,11 @@ from tenferro.primitives.random_gamma import (
     gamma_moment,
     random_log_gamma,
 )
+from tenferro.primitives.linalg.spectrum import (
+    Spectrum,
+    Turn,
+    turn,
+)
 from tenferro.primitives.reduction import (
     Argmax,
     Argmin,
@@ -597,6 +602,7 @@ STANDARD: tuple[type[Primitive], ...] = tuple(
             Slogdet,
             Softmax,
             Sort,
+            Spectrum,
             Sqrt,
             Square,
             StopGradient,
@@ -609,6 +615,7 @@ STANDARD: tuple[type[Primitive], ...] = tuple(
             TopK,
             Transpose,
             TriangularSolve,
+            Turn,
             Xlog1py,
             Xlogy,
             Zeta,
@@ -783,6 +790,7 @@ __all__ = [
     "Slogdet",
     "Softmax",
     "Sort",
+    "Spectrum",
     "Sqrt",
     "Square",
     "StopGradient",
@@ -796,6 +804,7 @@ __all__ = [
     "TopK",
     "Transpose",
     "TriangularSolve",
+    "Turn",
     "UnknownDTypeError",
     "Xlog1py",
     "Xlogy",
@@ -983,6 +992,7 @@ __all__ = [
     "top_k",
     "transpose",
     "triangular_solve",
+    "turn",
     "uint8",
     "uint16",
     "uint32",

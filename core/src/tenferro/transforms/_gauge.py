@@ -62,9 +62,10 @@ def _played(graph: MaterializedGraph, places: Collection[int], seed: int) -> lis
     """Values of the outputs, where the factorizations at these places have another gauge."""
     values = [Handle(key) for key in graph.inputs]
     for place, node in enumerate(graph.nodes):
-        results = bind_all(node.operation, *[values[i] for i in node.inputs])
+        operation: Any = node.operation
+        results = bind_all(operation, *[values[i] for i in node.inputs])
         if place in places:
-            results = turned(node.operation, results, seed)
+            results = turned(operation, results, seed)
         values += results
     keys: list[ValueKey] = [values[i].key for i in graph.outputs]
     evaluate_keys(keys)

@@ -2,8 +2,8 @@
 
 With P = V⁻¹ dA V the values change by the diagonal of P and the vectors by V X, where
 X_ij = P_ij/(w_j - w_i) off the diagonal; the diagonal of X keeps each vector at length 1 and moves
-it along no phase. A matrix without a basis of eigenvectors has no derivative. Pairs of (nearly)
-equal values are left out as in ``eigh.py``. Read next: ``matrix_function.py``.
+it along no phase. A matrix without a basis of eigenvectors has no derivative. Vectors of (nearly)
+equal values turn together as in ``eigh.py``. Read next: ``matrix_function.py``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Mixed, bind, bind_all
-from tenferro.primitives.arithmetic import abs as absolute
 from tenferro.primitives.complex import complex, conj, imag, real
 from tenferro.primitives.constants import zeros_like
 from tenferro.primitives.indexing import take_along_axis
@@ -21,16 +20,14 @@ from tenferro.primitives.linalg._gauge import angle_rates, check_gauge
 from tenferro.primitives.linalg._matrices import (
     columns_by,
     diagonal,
-    differences,
     factorizable,
-    inverse_gaps,
     matmul,
     square_size,
 )
-from tenferro.primitives.linalg.linear_solve import factorized, linear_solve
-from tenferro.primitives.reduction import reduce_max, reduce_sum
+from tenferro.primitives.linalg.spectrum import in_basis, turn
+from tenferro.primitives.reduction import reduce_sum
 from tenferro.primitives.sorting import argsort
-from tenferro.primitives.structural import convert, stop_gradient
+from tenferro.primitives.structural import stop_gradient
 
 _DIRECTION = 0.8191725133961645, 0.5735498588131236  # of an angle that nothing else has
 
@@ -55,9 +52,8 @@ class Eig(Mixed):
     def jvp_a(self, da: Handle, a: Handle, w: Handle, v: Handle) -> tuple[Handle, Handle]:
         if not w.size:
             return zeros_like(w), zeros_like(v)
-        p = _in_basis(v, da)
-        top = reduce_max(absolute(w), (w.ndim - 1,))
-        dv = matmul(v, p * inverse_gaps(differences(w), top, self.epsilon))
+        p = in_basis(v, da, is_hermitian=False)
+        dv = matmul(v, turn(a, w, v, p, epsilon=self.epsilon))
         dv = dv - columns_by(v, reduce_sum(conj(v) * dv, (v.ndim - 2,)))
         if self.gauge == "canonical":
             theta = angle_rates(dv, v, v.ndim - 2)
@@ -83,16 +79,12 @@ class Eigvals(Mixed):
         if not w.size:
             return zeros_like(w)
         values, v = eig(a)
-        return take_along_axis(diagonal(_in_basis(v, da)), _pairing(w, values), w.ndim - 1)
+        return take_along_axis(
+            diagonal(in_basis(v, da, is_hermitian=False)), _pairing(w, values), w.ndim - 1
+        )
 
     def batch(self, size: int, batched: Sequence[bool], a: Handle) -> Handle:
         return bind(self, a)
-
-
-def _in_basis(v: H, da: H) -> H:
-    """V⁻¹ dA V."""
-    moved = matmul(convert(da, v.dtype), v)
-    return linear_solve(v, *factorized(v), moved)
 
 
 def _pairing(w: H, values: H) -> H:

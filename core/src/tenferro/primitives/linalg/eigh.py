@@ -1,11 +1,11 @@
 """Eigenvalues and eigenvectors of Hermitian matrices, and the eigenvalues alone.
 
 With P = Vᴴ dA V the values change by the diagonal of P and the vectors turn by P_ij/(w_j - w_i).
-Pairs of (nearly) equal values are left out, see ``inverse_gaps``: derivatives are right for what
-treats a space of equal values as a whole, through its projector or a symmetric function of its
-values. A derivative of second order is right there where one of its directions does not split the
-space to first order; it is finite always. For V g(w) Vᴴ, or traces of it, in any direction use
-``matrix_function``. Read next: ``eig.py``.
+Vectors of (nearly) equal values turn together, see ``spectrum.py``: derivatives of every order are
+right for what depends on such a space through its projector and the sum of its values. Nonlinear
+symmetric functions of equal values have right first derivatives; their second ones, and V g(w) Vᴴ,
+are right in directions that do not split the space, and the business of ``matrix_function`` in
+others. Read next: ``eig.py``.
 """
 
 from __future__ import annotations
@@ -15,22 +15,19 @@ from collections.abc import Sequence
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Mixed, bind, bind_all
-from tenferro.primitives.arithmetic import abs as absolute
 from tenferro.primitives.complex import complex, conj, real
 from tenferro.primitives.constants import zeros_like
 from tenferro.primitives.linalg._gauge import angle_rates, check_gauge
 from tenferro.primitives.linalg._matrices import (
     adjoint,
     columns_by,
-    differences,
     factorizable,
     hermitian,
-    inverse_gaps,
     matmul,
     square_size,
 )
-from tenferro.primitives.reduction import reduce_max, reduce_sum
-from tenferro.primitives.structural import convert
+from tenferro.primitives.linalg.spectrum import turn
+from tenferro.primitives.reduction import reduce_sum
 
 
 class Eigh(Mixed):
@@ -54,9 +51,7 @@ class Eigh(Mixed):
             return zeros_like(w), zeros_like(v)
         moved = matmul(hermitian(da), v)
         p = matmul(adjoint(v), moved)
-        top = reduce_max(absolute(w), (w.ndim - 1,))
-        turn = p * convert(inverse_gaps(differences(w), top, self.epsilon), p.dtype)
-        dv = matmul(v, turn)
+        dv = matmul(v, turn(a, w, v, p, is_hermitian=True, epsilon=self.epsilon))
         if self.gauge == "canonical" and a.dtype.is_complex:
             theta = angle_rates(dv, v, v.ndim - 2)
             dv = dv + columns_by(v, complex(zeros_like(theta), theta))
