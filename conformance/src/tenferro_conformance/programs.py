@@ -146,9 +146,13 @@ def batched_value(r: Recorder) -> None:
 
 
 def _examples(r: Recorder, name: str, i: int) -> tuple[Handle, list[Handle]]:
-    """Input i for a batch: the stored numbers, and the same the other way round; each alone too."""
+    """Input i for a batch: the stored numbers, and the same the other way round; each alone too.
+
+    Square matrices are turned around in both axes, which leaves them Hermitian and positive.
+    """
     first = r.case.inputs[i].array()
-    both = [first, np.flip(first, 0) if first.ndim else first]
+    is_square = first.ndim > 1 and first.shape[-1] == first.shape[-2] and first.dtype.kind in "fc"
+    both = [first, np.flip(first, (-2, -1) if is_square else 0) if first.ndim else first]
     whole = r.feed(f"{name}_whole", np.stack(both))
     return whole, [r.feed(f"{name}_alone{k}", array) for k, array in enumerate(both)]
 

@@ -17,9 +17,11 @@ from tenferro_conformance.samples.table import Table
 __all__ = ["FAMILIES", "load_cases", "load_error_cases", "tables"]
 
 FAMILIES = (
-    "arithmetic", "bitwise", "callback", "comparison", "complex", "constants", "contraction",
-    "cumulative", "elementwise", "fft", "hyperbolic", "indexing", "reduction", "rounding",
-    "scattering", "sorting", "special", "structural", "trigonometric",
+    "arithmetic", "bitwise", "callback", "cholesky", "comparison", "complex", "constants",
+    "contraction", "cumulative", "determinant", "eig", "eigh", "elementwise", "fft", "hyperbolic",
+    "indexing", "linear_solve", "lu", "matrix_function", "pinv", "qr", "random", "random_gamma",
+    "reduction", "rounding", "scattering", "slogdet", "sorting", "special", "spectrum",
+    "structural", "svd", "triangular_solve", "trigonometric",
 )  # fmt: skip
 
 

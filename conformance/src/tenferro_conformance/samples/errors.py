@@ -54,6 +54,7 @@ _S23, _I23, _C23, _B23 = (
     ((2, 3), "bool"),
 )
 _SCALAR, _INDEX = ((), "float64"), ((2, 1), "int64")
+_KEY, _WORDS = ((2,), "uint32"), ((3,), "uint32")
 _BINARY = ("add", "sub", "mul", "div", "maximum", "minimum", "eq", "ne", "lt", "le", "gt", "ge")
 _ANALYTIC = (
     "exp",
@@ -121,6 +122,39 @@ def _refused_data(
         for dtype in ("int32", "int64")
     )
 
+
+def _refused_matrix(
+    name: str, edge: str, *matrices: list[list[float]], batch: tuple[int, ...] = (), **params: Any
+) -> ErrorCase:
+    """A refusal of matrices by what they hold, with the place in the batch of the first such."""
+    lead = (1,) * len(batch)
+    inputs = (
+        Stored(
+            shape=(*lead, len(x), len(x[0])),
+            dtype="float64",
+            data=tuple(e for row in x for e in row),
+        )
+        for x in matrices
+    )
+    return ErrorCase(
+        id=f"std::{name}/{edge}",
+        primitive=f"std::{name}",
+        params=params,
+        inputs=tuple(inputs),
+        error=ValueError,  # LinAlgError is one
+        fields={"primitive": f"std::{name}", "batch": batch},
+        level=3,
+        features=frozenset({"checks", "f64"}),
+        note="a matrix without factors or without an inverse",
+    )
+
+
+_SQUARE, _STACK, _HALF = ((3, 3), "float64"), ((2, 3, 3), "float64"), ((3, 3), "float16")
+_TRIANGULAR: Mapping[str, Any] = {
+    "left": True, "lower": True, "transposed": False, "conjugated": False, "unit_diagonal": False,
+}  # fmt: skip
+_ORDER, _SOLVE = ((3,), "int32"), {"adjoint": False}
+_FACTORED = ("cholesky", "det", "adjugate", "slogdet")
 
 ERROR_CASES: tuple[ErrorCase, ...] = (
     *_refused_data("div", "integer_by_zero", ZeroDivisionError, [1, 2], [0, 1]),
@@ -215,6 +249,28 @@ ERROR_CASES: tuple[ErrorCase, ...] = (
              shape=(2, 3), dimension=2, dtype="int32"),
     _refused("convert", "no_such_dtype", [_F23], UnknownDTypeError, {"operation": "dtype"},
         dtype="quad"),
+    _refused("threefry2x32", "no_promotion", [_WORDS, _WORDS, _WORDS, ((3,), "uint64")],
+        DTypeMismatchError, _DTYPES),
+    _refused("threefry2x32", "words_only", [_F3] * 4, DTypeMismatchError, _DTYPES),
+    _refused("threefry2x32", "other_words", [((3,), "int32")] * 4, DTypeMismatchError, _DTYPES),
+    _refused("threefry2x32", "bad_shape", [_WORDS, _WORDS, _WORDS, _KEY], ShapeMismatchError,
+        _SHAPES),
+    _refused("random_bits", "no_key", [_WORDS], ShapeMismatchError, _SHAPES, shape=(2,),
+        dtype="uint32"),
+    _refused("random_bits", "no_words", [((2,), "int64")], DTypeMismatchError, _DTYPES, shape=(2,),
+        dtype="uint32"),
+    _refused("random_bits", "bad_dtype", [_KEY], InvalidParameterError, _parameter("dtype"),
+        shape=(2,), dtype="uint8"),
+    _refused("random_bits", "negative", [_KEY], InvalidParameterError, _parameter("shape"),
+        shape=(-1,), dtype="uint32"),
+    _refused("random_bits", "too_many", [_KEY], InvalidParameterError, _parameter("shape"),
+        shape=(2**33,), dtype="uint64"),
+    _refused("random_log_gamma", "no_integers", [_KEY, _I23], DTypeMismatchError, _DTYPES),
+    _refused("random_log_gamma", "other_batch", [((3, 2), "uint32"), _F23], ShapeMismatchError,
+        _SHAPES),
+    _refused("gamma_moment", "bad_order", [_F23, _F23], InvalidParameterError, {
+        **_parameter("order"), "value": -1}, order=-1),
+    _refused("gamma_moment", "no_complex", [_C23, _C23], DTypeMismatchError, _DTYPES, order=0),
     _refused("reshape", "bad_size", [_F23], ShapeMismatchError, {**_SHAPES, "shapes": ((2, 3), (4,
         2))}, shape=(4, 2)),
     _refused("reshape", "negative", [_F23], InvalidParameterError, _parameter("shape"), shape=(-1,
@@ -246,6 +302,36 @@ ERROR_CASES: tuple[ErrorCase, ...] = (
     _refused("dot_general", "bad_sizes", [_F23, _F23], ShapeMismatchError, _SHAPES, **_MATMUL),
     _refused("dot_general", "bad_axis", [_F3, _F3], AxisError, {"got": ..., "need": ...},
         **_MATMUL),
+    *(_refused(n, "not_square", [_F23], ShapeMismatchError, _SHAPES) for n in _FACTORED),
+    *(_refused(n, "no_matrix", [_F3], ShapeMismatchError, _SHAPES) for n in (*_FACTORED, "lu")),
+    *(_refused(n, "no_integers", [((3, 3), "int64")], DTypeMismatchError, _DTYPES)
+      for n in (*_FACTORED, "lu")),
+    *(_refused(n, "no_half", [_HALF], DTypeMismatchError, _DTYPES) for n in (*_FACTORED, "lu")),
+    _refused("adjugate", "bad_direction", [_SQUARE, _F32], ShapeMismatchError, _SHAPES),
+    _refused("triangular_solve", "not_square", [_F23, _F23], ShapeMismatchError, _SHAPES,
+        **_TRIANGULAR),
+    _refused("triangular_solve", "bad_shape", [_SQUARE, _F23], ShapeMismatchError, _SHAPES,
+        **_TRIANGULAR),
+    _refused("triangular_solve", "bad_shape_right", [_SQUARE, _F32], ShapeMismatchError, _SHAPES,
+        **{**_TRIANGULAR, "left": False}),
+    _refused("triangular_solve", "no_broadcast", [_SQUARE, _STACK], ShapeMismatchError, _SHAPES,
+        **_TRIANGULAR),
+    _refused("triangular_solve", "no_promotion", [_SQUARE, ((3, 3), "float32")],
+        DTypeMismatchError, _DTYPES, **_TRIANGULAR),
+    _refused("linear_solve", "bad_shape", [_SQUARE, _SQUARE, _ORDER, _F23], ShapeMismatchError,
+        _SHAPES, **_SOLVE),
+    _refused("linear_solve", "bad_factors", [_SQUARE, _STACK, _ORDER, _F32], ShapeMismatchError,
+        _SHAPES, **_SOLVE),
+    _refused("linear_solve", "float_permutation", [_SQUARE, _SQUARE, _F3, _F32],
+        DTypeMismatchError, _DTYPES, **_SOLVE),
+    _refused("lu_permutation", "too_many", [_ORDER], ShapeMismatchError, _SHAPES, size=2),
+    _refused("lu_permutation", "float_pivots", [_F3], DTypeMismatchError, _DTYPES, size=3),
+    _refused_matrix("triangular_solve", "singular", [[1.0, 0.0], [2.0, 0.0]], [[1.0], [1.0]],
+        **_TRIANGULAR),
+    _refused_matrix("triangular_solve", "singular_in_a_batch", [[0.0]], [[1.0]], batch=(0,),
+        **_TRIANGULAR),
+    _refused_matrix("cholesky", "indefinite", [[1.0, 2.0], [2.0, 1.0]]),
+    _refused_matrix("cholesky", "indefinite_in_a_batch", [[-1.0]], batch=(0, 0)),
     *(_refused(n, "bad_axis", [_C23], AxisError, {**_parameter("axes"), "value": (2,)}, **more)
       for n, more in (("fft", {"axes": (2,)}), ("irfft", {"axes": (2,), "length": 4}))),
     *(_refused(n, "axis_twice", [aval], AxisError, _parameter("axes"), axes=(0, 0))

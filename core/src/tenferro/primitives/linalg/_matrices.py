@@ -271,6 +271,8 @@ def joined_columns(*parts: H) -> H:
 def rows_in_order(x: H, order: H) -> H:
     """Row i of the result is row order[i]: [*b, m, n], int[*b, k] → [*b, k, n]."""
     (*lead, m, n), k = x.shape, order.shape[-1]
+    if not x.size:  # nothing to gather from
+        return reshape(x, (*lead, k, n))
     count = prod(lead)
     places = reshape(order, (count, k))
     if count > 1:

@@ -11,7 +11,7 @@ from tenferro.backend.lowering import Lowerings
 from tenferro.primitives.linalg.determinant import Det
 from tenferro.primitives.linalg.lu import LuPermutation
 
-__all__ = ["register"]
+__all__ = ["exchanged", "register"]
 
 
 def register(lowerings: Lowerings, xp: Any) -> None:
@@ -23,11 +23,16 @@ def register(lowerings: Lowerings, xp: Any) -> None:
 
     @lowerings.register(LuPermutation)
     def lu_permutation(op: LuPermutation, pivots: Any) -> Any:
-        lead = pivots.shape[:-1]
-        order = xp.zeros((*lead, op.size), "int32") + xp.arange(op.size, dtype="int32")
-        for i in range(pivots.shape[-1]):
-            other = pivots[..., i : i + 1]
-            exchanged = order[..., i : i + 1].copy()
-            order[..., i : i + 1] = xp.take_along_axis(order, other, -1)
-            order = xp.where(xp.arange(op.size) == other, exchanged, order)
-        return order
+        return exchanged(xp, pivots, op.size)
+
+
+def exchanged(xp: Any, pivots: Any, size: int) -> Any:
+    """The order of rows after row i was exchanged with row pivots[i], for every i in turn."""
+    places = xp.arange(size, dtype="int32")
+    order = xp.zeros((*pivots.shape[:-1], size), "int32") + places
+    for i in range(pivots.shape[-1]):
+        other = pivots[..., i : i + 1]
+        moved = order[..., i : i + 1].copy()
+        order[..., i : i + 1] = xp.take_along_axis(order, other, -1)
+        order = xp.where(places == other, moved, order)
+    return order

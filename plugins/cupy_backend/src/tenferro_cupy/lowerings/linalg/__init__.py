@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from tenferro.backend.lowering import Lowerings
+from tenferro_cupy.lowerings.linalg import triangular_solve
 
 __all__ = ["register"]
 
-_FACTORIZATIONS: tuple[Any, ...] = ()
+_FACTORIZATIONS: tuple[Any, ...] = (triangular_solve,)
 
 
 def register(lowerings: Lowerings, xp: Any, linalg: Any = None) -> None:

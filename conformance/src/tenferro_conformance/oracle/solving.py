@@ -1,0 +1,201 @@
+"""What solving means: triangular systems, LU, Cholesky factors, determinants.
+
+Each is written from its definition, matrix by matrix: substitution, elimination with the largest
+pivot, the sum over permutations. Read next: `numbers.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import permutations
+from typing import Any
+
+from tenferro_conformance.oracle.numbers import Params, Reference, Tensor, all_indices, mp
+
+__all__ = ["REFERENCES"]
+
+Matrix = list[list[Any]]
+
+
+def _matrices(x: Tensor) -> list[Matrix]:
+    """The matrices of a stack."""
+    *lead, m, n = x.shape
+    return [
+        [[x[(*place, i, j)] for j in range(n)] for i in range(m)] for place in all_indices(lead)
+    ]
+
+
+def _stack(lead: Sequence[int], m: int, n: int, found: Sequence[Matrix]) -> Tensor:
+    flat = tuple(x for matrix in found for row in matrix for x in row)
+    return Tensor((*lead, m, n), flat)
+
+
+def _each(function: Callable[..., Matrix]) -> Reference:
+    """A definition for one matrix, applied to the last of the inputs' shapes."""
+
+    def apply(params: Params, *xs: Tensor) -> Tensor:
+        stacks = zip(*map(_matrices, xs), strict=True)
+        *lead, m, n = xs[-1].shape
+        return _stack(lead, m, n, [function(params, *matrices) for matrices in stacks])
+
+    return apply
+
+
+def _number(function: Callable[[Matrix], Any]) -> Reference:
+    """A definition of one number for one matrix."""
+
+    def apply(params: Params, a: Tensor) -> Tensor:
+        return Tensor(a.shape[:-2], tuple(map(function, _matrices(a))))
+
+    return apply
+
+
+def _transposed(a: Matrix) -> Matrix:
+    return [list(row) for row in zip(*a, strict=True)]
+
+
+def _conj(a: Matrix) -> Matrix:
+    return [[mp.conj(x) for x in row] for row in a]
+
+
+def _product(a: Matrix, b: Matrix) -> Matrix:
+    columns = _transposed(b)
+    return [[mp.fsum(x * y for x, y in zip(r, c, strict=True)) for c in columns] for r in a]
+
+
+def _triangular_solve(params: Params, a: Matrix, b: Matrix) -> Matrix:
+    n = len(a)
+    if not b or not b[0]:
+        return b
+    reads = (lambda i, j: j <= i) if params["lower"] else (lambda i, j: i <= j)
+    matrix = [[a[i][j] if reads(i, j) else mp.mpf(0) for j in range(n)] for i in range(n)]
+    if params["unit_diagonal"]:
+        matrix = [[mp.mpf(1) if i == j else matrix[i][j] for j in range(n)] for i in range(n)]
+    matrix = _transposed(matrix) if params["transposed"] else matrix
+    matrix = _conj(matrix) if params["conjugated"] else matrix
+    if params["left"]:
+        return _solve(matrix, b)
+    return _transposed(_solve(_transposed(matrix), _transposed(b)))
+
+
+def _linear_solve(params: Params, a: Matrix, _: Matrix, b: Matrix) -> Matrix:
+    if not b or not b[0]:
+        return b
+    return _solve(_conj(_transposed(a)) if params["adjoint"] else a, b)
+
+
+def _solution(params: Params, a: Tensor, factors: Tensor, permutation: Tensor, b: Tensor) -> Tensor:
+    return _each(_linear_solve)(params, a, factors, b)
+
+
+def _solve(a: Matrix, b: Matrix) -> Matrix:
+    """Elimination of a beside b, then substitution from below."""
+    n = len(a)
+    factors, order = _eliminated([[*row] for row in a])
+    x = [list(b[i]) for i in order]
+    for i in range(n):
+        for k in range(i):
+            x[i] = [p - factors[i][k] * q for p, q in zip(x[i], x[k], strict=True)]
+    for i in reversed(range(n)):
+        for k in range(i + 1, n):
+            x[i] = [p - factors[i][k] * q for p, q in zip(x[i], x[k], strict=True)]
+        x[i] = [p / factors[i][i] for p in x[i]]
+    return x
+
+
+def _eliminated(a: Matrix) -> tuple[Matrix, list[int]]:
+    """Both factors in one matrix, and the order of the rows; pivots are the largest |Re| + |Im|."""
+    order = list(range(len(a)))
+    for k in range(min(len(a), len(a[0]) if a else 0)):
+        best = max(range(k, len(a)), key=lambda i: abs(mp.re(a[i][k])) + abs(mp.im(a[i][k])))
+        a[k], a[best] = a[best], a[k]
+        order[k], order[best] = order[best], order[k]
+        for i in range(k + 1, len(a)):
+            if a[k][k]:
+                a[i][k] /= a[k][k]
+            for j in range(k + 1, len(a[0])):
+                a[i][j] -= a[i][k] * a[k][j]
+    return a, order
+
+
+def _lu(params: Params, a: Matrix) -> Matrix:
+    return _eliminated([[*row] for row in a])[0]
+
+
+def _exchanged(params: Params, a: Matrix) -> Matrix:
+    return [a[i] for i in _eliminated([[*row] for row in a])[1]]
+
+
+def _hermitian(a: Matrix) -> Matrix:
+    other = _conj(_transposed(a))
+    return [[(x + y) / 2 for x, y in zip(*pair, strict=True)] for pair in zip(a, other, strict=True)]
+
+
+def _cholesky(params: Params, a: Matrix) -> Matrix:
+    """Row by row, of (a + aᴴ)/2."""
+    n, source = len(a), _hermitian(a)
+    found: Matrix = [[mp.mpf(0)] * n for _ in range(n)]
+    for i in range(n):
+        for j in range(i + 1):
+            rest = source[i][j] - mp.fsum(found[i][k] * mp.conj(found[j][k]) for k in range(j))
+            found[i][j] = mp.sqrt(mp.re(rest)) if i == j else rest / found[j][j]
+    return found
+
+
+def _det(a: Matrix) -> Any:
+    """The sum over permutations, or elimination where there are too many."""
+    if len(a) > 6:
+        factors, order = _eliminated([[*row] for row in a])
+        return _sign(order) * mp.fprod(factors[i][i] for i in range(len(a)))
+    terms = permutations(range(len(a)))
+    return mp.fsum(_sign(p) * mp.fprod(a[i][k] for i, k in enumerate(p)) for p in terms)
+
+
+def _sign(order: Sequence[int]) -> int:
+    """The sign of a permutation: of the number of pairs in the wrong order."""
+    pairs = (order[i] > order[j] for j in range(len(order)) for i in range(j))
+    return -1 if sum(pairs) % 2 else 1
+
+
+_STEP = mp.mpf(10) ** -20
+
+
+def _adjugate(params: Params, a: Matrix, *directions: Matrix) -> Matrix:
+    """Minors, transposed; central differences along the directions."""
+    n = len(a)
+    if directions:
+        *others, d = directions
+        up, down = ([[x + s * _STEP * y for x, y in zip(*pair, strict=True)]
+                     for pair in zip(a, d, strict=True)] for s in (1, -1))  # fmt: skip
+        pair = _adjugate(params, up, *others), _adjugate(params, down, *others)
+        return [[(p - q) / (2 * _STEP) for p, q in zip(*r, strict=True)]
+                for r in zip(*pair, strict=True)]  # fmt: skip
+
+    def minor(i: int, j: int) -> Matrix:
+        return [[*row[:j], *row[j + 1 :]] for k, row in enumerate(a) if k != i]
+
+    return [[(-1) ** (i + j) * _det(minor(j, i)) for j in range(n)] for i in range(n)]
+
+
+def _logabsdet(a: Matrix) -> Any:
+    return mp.log(abs(_det(a)))
+
+
+def _phase(a: Matrix) -> Any:
+    found = _det(a)
+    return found / abs(found)
+
+
+REFERENCES: dict[str, Reference] = {
+    "triangular_solve": _each(_triangular_solve),
+    "linear_solve@factorized": _solution,
+    "lu@factors": _each(_lu),
+    "lu@product": _each(_exchanged),
+    "cholesky": _each(_cholesky),
+    "cholesky@hermitian": _each(_cholesky),
+    "cholesky@product": _each(lambda params, a: _hermitian(a)),
+    "det": _number(_det),
+    "adjugate": _each(_adjugate),
+    "slogdet@logabsdet": _number(_logabsdet),
+    "slogdet@sign": _number(_phase),
+}

@@ -1,0 +1,52 @@
+"""Samples of `cholesky`: arbitrary tangents, which are symmetrised; the lower triangle is read.
+
+Read `table.py` for what the fields of a row mean.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenferro_conformance.samples.matrices import positive
+from tenferro_conformance.samples.table import COMPLEX, F64, Grid, Row, table
+
+__all__ = ["TABLES"]
+
+nan = float("nan")
+
+
+def _row(edge: str, a: Grid, **more: Any) -> Row:
+    return Row(edge=edge, inputs=(a,), **{"wrt": (0,), "order": 2, "size": a.shape[-1], **more})
+
+
+TABLES = (
+    table(
+        "std::cholesky",
+        _row("square", positive(3), condition=4),
+        _row("complex", positive(3, is_complex=True), dtypes=COMPLEX, condition=4),
+        _row("product", positive(3), observe="product", order=1, condition=4),
+        _row("product_complex", positive(3, is_complex=True), dtypes=COMPLEX, observe="product",
+             order=1, condition=4),
+        _row("batch", positive(2, 2, 2), dtypes=F64, condition=4),
+        _row("repeated", Grid((2, 2), (4.0, 0.0, 0.0, 4.0))),
+        _row("size1", Grid((1, 1), (2.25,))),
+        _row("empty", Grid((0, 0), ()), dtypes=F64, order=1),
+        _row("no_batch", Grid((0, 2, 2), ()), dtypes=F64, order=1),
+        _row("non_contiguous", positive(3), dtypes=F64, layout="strided", order=1, condition=4),
+        _row("transposed_memory", positive(3), dtypes=F64, layout="transposed", order=1,
+             condition=4),
+        _row("large", positive(24), order=1, observe="hermitian", condition=50),
+        Row(edge="larger", inputs=(Grid((120, 120), tuple(
+            4.0 if i == j else 2.0 if i == j + 1 or j == i + 1 else 0.0
+            for i in range(120) for j in range(120)
+        )),), dtypes=F64, observe="product", expected=None, size=120),
+        Row(edge="unread_triangle", inputs=([[4.0, nan], [2.0, 5.0]],),
+            expected=[[2.0, 0.0], [1.0, 2.0]], note="the lower triangle is read"),
+        Row(edge="lower_tangent", inputs=([[4.0, 0.0], [0.0, 4.0]],), wrt=(0,), order=1,
+            tangents=([[0.0, 0.0], [8.0, 4.0]],), expected=[[2.0, 0.0], [0.0, 2.0]],
+            derivative=[[0.0, 0.0], [2.0, 1.0]], smooth=False,
+            note="a tangent is symmetrised: half of what is below the diagonal stays there"),
+        level=3,
+        tol="factorization",
+    ),
+)  # fmt: skip
