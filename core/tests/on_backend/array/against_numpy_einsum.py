@@ -1,5 +1,6 @@
 """Rows of einsum, its path, and products of chains."""
 
+import numpy as np
 from numpy_rows import ALL, INEXACT, NUMERIC, X, row
 
 A, B, C, D = X(2, 3), X(3, 4, seed=1), X(4, 2, seed=2), X(2, 3, 4, seed=3)
@@ -153,4 +154,19 @@ CHAINS = [
     *[row("linalg.multi_dot", chain, dtypes=("float64",), after=list)
       for chain in ([A, A], [A], [A, V, B])],
 ]  # fmt: skip
-ROWS = [*ONE, *TWO, *MANY, *INTERLEAVED, *KEYWORDS, *REFUSED, *PATHS, *CHAINS]
+PAIRS = [
+    row("tensordot", A, B, np.int64(1), dtypes=FEW),
+    row("tensordot", A, B, axes=(1, 0), dtypes=FEW),
+    row("tensordot", A, B, axes=np.array([[1], [0]]), dtypes=FEW, grad=True),
+    row("tensordot", A, B, axes=0, dtypes=FEW),
+    row("tensordot", X(2, 0), X(0, 3), axes=1, dtypes=FEW),
+    *[row("tensordot", A, X(2, 3), axes=axes, dtypes=("float64",), after=list)
+      for axes in (([0, 1], [0]), ([0, 0], [0, 0]), ([0], [1]), ([5], [0]), 3)],
+    row("matmul", A, B, axes=[(0, 1), (0, 1), (1, 0)], dtypes=FEW, grad=True),
+    row("matmul", A, B, keepdims=True, dtypes=("float64",), after=list),
+    row("vecdot", A, A, keepdims=True, dtypes=INEXACT, grad=True),
+    row("vecdot", A, X(3, 2), axes=[0, 1, ()], dtypes=INEXACT),
+    row("matvec", D, X(4), axes=[(1, 2), 0, 1], dtypes=INEXACT),
+    row("vecmat", X(2), A, axes=[0, (0, 1), 0], dtypes=INEXACT),
+]  # fmt: skip
+ROWS = [*PAIRS, *ONE, *TWO, *MANY, *INTERLEAVED, *KEYWORDS, *REFUSED, *PATHS, *CHAINS]
