@@ -1,0 +1,36 @@
+"""What a QR decomposition says whatever the phases of its columns are, and both factors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tenferro.primitives import Handle
+from tenferro_conformance.observations.words import adjoint, columns, gram, product, weighted
+
+__all__ = ["OBSERVATIONS"]
+
+Handles = Sequence[Handle]
+
+
+def _left(params: Any, inputs: Handles, outputs: Handles) -> Handle:
+    """Σ (k + 1) q_k q_kᴴ over the columns that stand for columns of the matrix"""
+    thin = columns(outputs[0], 0, min(inputs[0].shape[-2:]))
+    return product(weighted(thin), adjoint(thin))
+
+
+def _rest(params: Any, inputs: Handles, outputs: Handles) -> Handle:
+    """The projector on what the matrix does not reach"""
+    rest = columns(outputs[0], min(inputs[0].shape[-2:]))
+    return product(rest, adjoint(rest))
+
+
+OBSERVATIONS: Mapping[str, Any] = {
+    "qr@left": _left,
+    "qr@rest": _rest,
+    "qr@gram": lambda params, inputs, outputs: gram(outputs[1]),
+    "qr@product": lambda params, inputs, outputs: product(*outputs),
+    "qr@isometry": lambda params, inputs, outputs: gram(outputs[0]),
+    "qr@columns": lambda params, inputs, outputs: outputs[0],
+    "qr@triangle": lambda params, inputs, outputs: outputs[1],
+}
