@@ -36,8 +36,10 @@ def choice(optimize: Any) -> Any:
     """
     if optimize is None or isinstance(optimize, bool):
         return _BEST
-    if not isinstance(optimize, (list, tuple)):
+    if isinstance(optimize, str) or callable(optimize):
         return optimize
+    if not isinstance(optimize, (list, tuple)):
+        raise _no_path(optimize, "it names none")
     if len(optimize) == 2 and isinstance(optimize[0], str) and optimize[0] != "einsum_path":
         return tuple(optimize)
     steps = optimize[1:] if optimize and optimize[0] == "einsum_path" else optimize
@@ -68,7 +70,7 @@ def _found(
     method, limit = chosen if isinstance(chosen, tuple) else (chosen, None)
     try:
         search = method if callable(method) else paths.get_path_fn(method)
-    except (AttributeError, KeyError, TypeError):
+    except KeyError:
         raise _no_path(method, "opt_einsum knows no such method") from None
     limit = None if limit is None else int(limit)
     found: Sequence[Sequence[int]] = search(list(inputs), output, sizes, limit)
