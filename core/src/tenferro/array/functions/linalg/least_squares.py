@@ -55,7 +55,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _NOT
     x = matrices(a, "pinv")
     if rcond is None:
         rcond = 1e-15 if rtol is _NOT_SAID else rtol
-        rcond = _rounding(x) if rcond is None else rcond
+        rcond = rounding(x) if rcond is None else rcond
     elif rtol is not _NOT_SAID:
         raise _refuse("pinv", "rtol", "both fractions are given", "rcond or rtol")
     x, fractions = from_lower(x) if hermitian else x, as_array(rcond)
@@ -97,8 +97,8 @@ def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[Array, Array, Arr
     (Array([2.]), Array([2.]))
     """
     left, right = _system(a, b)
-    fraction = _rounding(left) if rcond is None else _number("lstsq", "rcond", rcond)
-    fraction = _rounding(left) if fraction < 0 else fraction
+    fraction = rounding(left) if rcond is None else _number("lstsq", "rcond", rcond)
+    fraction = rounding(left) if fraction < 0 else fraction
     s = svdvals(left)
     rank = cast(_count(s, _largest(s) * fraction), int32)
     x = matmul(pinv_primitive.pinv(left, fraction), right)
@@ -151,7 +151,7 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
     x = matrices(x, "matrix_rank")
     s = svd(x, compute_uv=False, hermitian=hermitian)
     if tol is None:
-        bound = _largest(s) * (_rounding(x) if rtol is None else as_array(rtol)[..., None])
+        bound = _largest(s) * (rounding(x) if rtol is None else as_array(rtol)[..., None])
     else:
         bound = as_array(tol)[..., None]
     return _count(s, bound)
@@ -202,7 +202,7 @@ def _largest(s: Array) -> Array:
     return max(s, -1, keepdims=True, initial=0.0)
 
 
-def _rounding(x: Array) -> float:
+def rounding(x: Array) -> float:
     """What rounding leaves of a zero singular value, relative to the largest."""
     rows, columns = x.shape[-2:]
     spacing = _EPSILON.get(x.dtype.real_dtype.bits, 2.0**-10)

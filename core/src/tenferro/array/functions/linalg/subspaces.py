@@ -1,97 +1,101 @@
-"""Bases of spaces and the unitary factor of a matrix, by SciPy's names.
+"""Orthonormal bases of the range and of the null space, and the polar decomposition.
 
-They are made of a singular value decomposition and depend on its vectors only through the spaces
-that these span, so their derivatives exist where singular values coincide. A rank is a number of
-columns: outside of ``jit`` it is read off the values.
+As in SciPy. How many vectors there are is decided by singular values, which must therefore be known
+when the program is written. A basis is one of many: what depends on its space alone has a right
+derivative.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from tenferro.array._array import Array
 from tenferro.array._convert import as_array
 from tenferro.array._errors import at_user_line
+from tenferro.array.functions._known import known
 from tenferro.array.functions.complex import conj
 from tenferro.array.functions.contraction import matmul
 from tenferro.array.functions.elementwise import stop_gradient
-from tenferro.array.functions.linalg.decomposing import matrices, svd
-from tenferro.array.functions.linalg.least_squares import matrix_rank, pinv
-from tenferro.array.functions.reduction import sum
+from tenferro.array.functions.linalg.decomposing import matrices, qr, svd
+from tenferro.array.functions.linalg.least_squares import pinv, rounding
 from tenferro.array.functions.structural import matrix_transpose
-from tenferro.primitives import InvalidParameterError
-
-_EPS = {32: 2.0**-23, 64: 2.0**-52}
+from tenferro.primitives import InvalidParameterError, ShapeMismatchError
 
 
-def polar(a: Any, side: str = "right") -> tuple[Array, Array]:
-    """The unitary factor u and the positive factor p of a = u p, or of a = p u on the left.
+class PolarResult(NamedTuple):
+    """What ``polar`` finds: a = u p, or p u."""
 
-    a: [*B,m,n]   →   u: [*B,m,n]   p: [*B,n,n], or [*B,m,m] on the left
-
-    The derivative exists where the rank is full, at equal singular values too; the second one only
-    where they differ, since it sees how they split.
-
-    >>> u, p = polar([[0.0, -2.0], [3.0, 0.0]])
-    >>> u
-    Array([[ 0., -1.],
-           [ 1.,  0.]])
-    """
-    if side not in ("right", "left"):
-        error = InvalidParameterError.of(
-            "polar", "unknown side", got=side, need="right or left", parameter="side", value=side
-        )
-        raise at_user_line(error)
-    found = matrices(a, "polar")
-    u = _unitary(found)
-    p = matmul(_adjoint(u), found) if side == "right" else matmul(found, _adjoint(u))
-    return u, (p + _adjoint(p)) / 2
+    u: Array
+    p: Array
 
 
 def orth(A: Any, rcond: float | None = None) -> Array:
-    """An orthonormal basis of the space that the columns of a matrix span, as columns.
+    """An orthonormal basis of the range, in columns.
 
-    Singular values up to rcond times the largest are taken for 0; by default that is rounding.
+    Singular values up to rcond times the largest count as zero: max(m, n) times the spacing of
+    numbers at 1 if it is None.
+
+    >>> orth([[2.0, 0.0], [0.0, 0.0]]).shape
+    (2, 1)
     """
-    found = matrices(A, "orth")
-    return svd(found, full_matrices=False)[0][:, : _rank(found, rcond)]  # type: ignore[no-any-return]
+    a = _matrix(A, "orth")
+    u, s, _ = svd(a, full_matrices=False)
+    return u[:, : _rank(a, s, rcond, "orth")]
 
 
 def null_space(A: Any, rcond: float | None = None) -> Array:
-    """An orthonormal basis of the vectors that a matrix takes to 0, as columns.
+    """An orthonormal basis of the vectors that the matrix takes to zero, in columns.
 
-    Singular values up to rcond times the largest are taken for 0; by default that is rounding.
-    The derivative is that of a basis which turns no more than the space: its columns stay as near
-    to where they are as they can.
+    JVP          dN = -A⁺ dA N, orthonormal to every order, along directions that keep the rank
+
+    >>> null_space([[2.0, 0.0], [0.0, 0.0]]).shape
+    (2, 1)
     """
-    found = matrices(A, "null_space")
-    here = _adjoint(svd(stop_gradient(found))[2][_rank(found, rcond) :])
-    if not here.shape[-1]:
-        return here
-    left = matmul(pinv(found, rtol=_tolerance(found, rcond)), matmul(found, here))
-    return _unitary(here - left)
+    a = _matrix(A, "null_space")
+    _, s, vh = svd(stop_gradient(a))
+    rank = _rank(a, s, rcond, "null_space")
+    basis = matrix_transpose(conj(vh[rank:]))
+    fraction = rounding(a) if rcond is None else rcond
+    moved = basis - matmul(pinv(a, fraction), matmul(a, basis))
+    found: Array = qr(moved, canonical=True).Q
+    return found
 
 
-def orthogonal_procrustes(A: Any, B: Any) -> tuple[Array, Array]:
-    """The unitary R for which A R is nearest to B, and the sum of the singular values of Aᴴ B."""
-    u, s, vh = svd(matmul(_adjoint(as_array(A)), B), full_matrices=False)
-    return matmul(u, vh), sum(s, -1)
+def polar(a: Any, side: str = "right") -> PolarResult:
+    """An isometry u and a positive p with a = u p, or a = p u on the left.
+
+    JVP          through the singular values, by sums of them only: right where they are equal
+
+    >>> polar([[0.0, -2.0], [1.0, 0.0]]).p
+    Array([[1., 0.],
+           [0., 2.]])
+    """
+    x = _matrix(a, "polar")
+    if side not in ("right", "left"):
+        error = InvalidParameterError.of(
+            "polar", "no such side", got=repr(side), need='"right" or "left"', parameter="side",
+            value=side,
+        )  # fmt: skip
+        raise at_user_line(error)
+    left, _, right = svd(x, full_matrices=False)
+    u = matmul(left, right)
+    uh = matrix_transpose(conj(u))
+    p = matmul(uh, x) if side == "right" else matmul(x, uh)
+    return PolarResult(u, (p + matrix_transpose(conj(p))) * 0.5)
 
 
-def _unitary(x: Array) -> Array:
-    """U Vᴴ of x = U diag(s) Vᴴ."""
-    u, _, vh = svd(x, full_matrices=False)
-    return matmul(u, vh)
+def _rank(a: Array, s: Array, rcond: float | None, function: str) -> int:
+    values = known(stop_gradient(s), function, "a basis of known size: `svd(a)` and a slice")
+    fraction = rounding(a) if rcond is None else rcond
+    return int((values > fraction * values.max(initial=0.0)).sum())
 
 
-def _rank(x: Array, rcond: float | None) -> int:
-    return int(matrix_rank(stop_gradient(x), rtol=_tolerance(x, rcond)))
-
-
-def _tolerance(x: Array, rcond: float | None) -> float:
-    return max(x.shape[-2:]) * _EPS[x.dtype.real_dtype.bits] if rcond is None else rcond
-
-
-def _adjoint(x: Array) -> Array:
-    turned = matrix_transpose(x)
-    return conj(turned) if x.dtype.is_complex else turned
+def _matrix(x: Any, function: str) -> Array:
+    found = matrices(as_array(x), function)
+    if found.ndim != 2:
+        error = ShapeMismatchError.of(
+            function, "the operand is no single matrix", got=found.aval, need="[rows, columns]",
+            shapes=(found.shape,),
+        )  # fmt: skip
+        raise at_user_line(error)
+    return found
