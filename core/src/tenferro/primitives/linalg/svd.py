@@ -5,9 +5,9 @@ With P = Uᴴ dA V, split into H = (P + Pᴴ)/2 and K = (P - Pᴴ)/2, the vector
     Ω_u = H/(s_j - s_i) + K/(s_j + s_i),   Ω_v = H/(s_j - s_i) - K/(s_j + s_i),
 
 and leave their spaces by (I - UUᴴ) dA V/s and (I - VVᴴ) dAᴴ U/s. What is divided by (nearly) zero
-is cut, see ``inverse_gaps``: derivatives of every order are right for what treats a space of equal
-singular values, or that of zeros, as a whole: projectors, sums over the space, the polar factor.
-U g(s) Vᴴ at equal values in a direction that splits them is not of that kind.
+is cut, see ``inverse_gaps``: first and second derivatives are right for what treats the space of
+equal singular values, or that of zeros, as a whole: projectors, the polar factor (see
+``_splitting.py``). U g(s) Vᴴ at equal values in a direction that splits them is not of that kind.
 Read next: ``pinv.py``.
 """
 
@@ -30,6 +30,7 @@ from tenferro.primitives.linalg._gauge import (
 from tenferro.primitives.linalg._matrices import (
     adjoint,
     columns_by,
+    default_epsilon,
     diagonal,
     differences,
     factorizable,
@@ -39,6 +40,7 @@ from tenferro.primitives.linalg._matrices import (
     rows_by,
     sums,
 )
+from tenferro.primitives.linalg._splitting import split_quotient, split_turns
 from tenferro.primitives.reduction import reduce_max, reduce_sum
 from tenferro.primitives.structural import convert
 
@@ -73,7 +75,7 @@ class Svd(Mixed):
             raise thin_only(self, a.aval)
         if not s.size:
             return zeros_like(u), zeros_like(s), zeros_like(vh)
-        du, ds, dvh = self._turned(da, u, s, vh)
+        du, ds, dvh = self._turned(da, a, u, s, vh)
         if self.gauge == "raw" or not a.dtype.is_complex:
             return du, ds, dvh
         angles = angle_rates(dvh, vh, vh.ndim - 1)
@@ -81,35 +83,41 @@ class Svd(Mixed):
         return du - columns_by(u, angles), ds, dvh + rows_by(angles, vh)
 
     def _turned(
-        self, da: Handle, u: Handle, s: Handle, vh: Handle
+        self, da: Handle, a: Handle, u: Handle, s: Handle, vh: Handle
     ) -> tuple[Handle, Handle, Handle]:
         """The derivative in the raw gauge; of wide matrices, from that of the adjoint."""
         if da.shape[-2] >= da.shape[-1]:
-            return self._turned_tall(da, u, s, vh)
-        dv, ds, duh = self._turned_tall(adjoint(da), adjoint(vh), s, adjoint(u))
+            return self._turned_tall(da, a, u, s, vh)
+        dv, ds, duh = self._turned_tall(adjoint(da), adjoint(a), adjoint(vh), s, adjoint(u))
         return adjoint(duh), ds, adjoint(dv)
 
     def _turned_tall(
-        self, da: Handle, u: Handle, s: Handle, vh: Handle
+        self, da: Handle, a: Handle, *factors: Handle
     ) -> tuple[Handle, Handle, Handle]:
         """Four products of n³; the projector I - UUᴴ costs no further one."""
+        u, s, vh = factors
+        epsilon = default_epsilon(s) if self.epsilon is None else self.epsilon
         moved = matmul(da, adjoint(vh))
         p = matmul(adjoint(u), moved)
         top = reduce_max(s, (s.ndim - 1,))
-        both = (p + adjoint(p)) * self._half(differences(s), top, p)
-        one = (p - adjoint(p)) * self._half(sums(s), top, p)
-        into_u, into_v = both + one, one - both  # Ω_u, and the adjoint of Ω_v
+        even = (p + adjoint(p)) * _half(inverse_gaps(differences(s), top, epsilon), p)
+        odd = (p - adjoint(p)) * _half(inverse_gaps(sums(s), top, epsilon), p)
+        even, odd = split_turns(even, odd, a, factors, epsilon)
+        into_u, into_v = even + odd, odd - even  # Ω_u, and the adjoint of Ω_v
         if da.shape[-2] == da.shape[-1]:
             return matmul(u, into_u), real(diagonal(p)), matmul(into_v, vh)
-        inverse = convert(inverse_gaps(s, top, self.epsilon), p.dtype)
-        du = matmul(u, into_u - columns_by(p, inverse)) + columns_by(moved, inverse)
+        inverse = convert(inverse_gaps(s, top, epsilon), p.dtype)
+        inside = split_quotient(columns_by(p, inverse), a, factors, epsilon)
+        outside = split_quotient(columns_by(moved, inverse), a, factors, epsilon)
+        du = matmul(u, into_u - inside) + outside
         return du, real(diagonal(p)), matmul(into_v, vh)
-
-    def _half(self, gaps: Handle, top: Handle, like: Handle) -> Handle:
-        return convert(inverse_gaps(gaps, top, self.epsilon) * 0.5, like.dtype)
 
     def batch(self, size: int, batched: Sequence[bool], a: Handle) -> Sequence[Handle]:
         return bind_all(self, a)
+
+
+def _half(x: Handle, like: Handle) -> Handle:
+    return convert(x * 0.5, like.dtype)
 
 
 class Svdvals(Mixed):

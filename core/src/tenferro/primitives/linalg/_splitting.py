@@ -1,0 +1,142 @@
+"""Derivatives of second order where singular values are equal, or zero: what splits them.
+
+The matrix of values M = UᴴAV is diagonal, but in a direction that splits equal values its
+derivative R is not: it is full on their block. A turn Ω that solves Ω M - M Ω = … therefore changes
+by -Ω R + R Ω beside what the values alone say. The primitives here change nothing; they only have
+that derivative, so that it costs no product before a second derivative is taken.
+Read next: ``svd.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tenferro.primitives._aval import Aval
+from tenferro.primitives._handle import Handle
+from tenferro.primitives._primitive import Mixed, bind, bind_all, in_front
+from tenferro.primitives.arithmetic import abs as absolute
+from tenferro.primitives.comparison import gt, select
+from tenferro.primitives.complex import real
+from tenferro.primitives.constants import zeros_like
+from tenferro.primitives.linalg._matrices import (
+    adjoint,
+    columns_by,
+    diagonal,
+    diagonal_matrix,
+    differences,
+    inverse_gaps,
+    matmul,
+    sums,
+)
+from tenferro.primitives.reduction import reduce_max
+from tenferro.primitives.structural import broadcast_in_dim, convert, stop_gradient
+
+
+class SplitTurns(Mixed):
+    """(B, O) as they are, with the derivative of the solution of the equations for Ω = B ± O"""
+
+    key = "std::svd_turns"
+    output_count = 2
+    linear = ((0, 1),)
+    adjoint: bool
+    epsilon: float
+
+    def abstract_eval(
+        self, b: Aval, o: Aval, a: Aval, u: Aval, s: Aval, vh: Aval
+    ) -> tuple[Aval, Aval]:
+        return b, o
+
+    def decompose(self, b: Handle, o: Handle, *others: Handle) -> tuple[Handle, Handle]:
+        return b, o
+
+    def transpose_b(self, cts: Any, b: Handle, o: Handle, *others: Handle) -> Handle:
+        return self._transposed(cts, b, o, *others)[0]
+
+    def transpose_o(self, cts: Any, b: Handle, o: Handle, *others: Handle) -> Handle:
+        return self._transposed(cts, b, o, *others)[1]
+
+    def _transposed(self, cts: Any, b: Handle, o: Handle, *others: Handle) -> tuple[Handle, ...]:
+        ct_b, ct_o = (
+            zeros_like(x) if ct is None else ct for ct, x in zip(cts, (b, o), strict=True)
+        )
+        return bind_all(SplitTurns(not self.adjoint, self.epsilon), ct_b, ct_o, *others)
+
+    def jvp_a(self, da: Handle, b: Handle, o: Handle, *others: Handle) -> tuple[Handle, Handle]:
+        """-(B R - R B) - (O R + R O), solved like P; or the adjoint of that map."""
+        _, u, s, vh = others[:4]
+        r, top = splitting(da, u, s, vh, self.epsilon), reduce_max(s, (s.ndim - 1,))
+        even = convert(inverse_gaps(differences(s), top, self.epsilon) * 0.5, b.dtype)
+        odd = convert(inverse_gaps(sums(s), top, self.epsilon) * 0.5, b.dtype)
+        if not self.adjoint:
+            c = matmul(r, b - o) - matmul(b + o, r)
+            return (c + adjoint(c)) * even, (c - adjoint(c)) * odd
+        x, y, rh = b * even, o * odd, adjoint(r)
+        c = x + adjoint(x) + y - adjoint(y)
+        before, behind = matmul(rh, c), matmul(c, rh)
+        return before - behind, -(before + behind)
+
+    def batch(self, size: int, batched: Sequence[bool], *xs: Handle) -> Sequence[Handle]:
+        spread = [in_front(x, is_batched, size) for x, is_batched in zip(xs, batched, strict=True)]
+        return bind_all(self, *spread)
+
+
+class SplitQuotient(Mixed):
+    """Y as it is, with the derivative of the solution of Y M = X"""
+
+    key = "std::svd_quotient"
+    linear = ((0,),)
+    adjoint: bool
+    epsilon: float
+
+    def abstract_eval(self, y: Aval, a: Aval, u: Aval, s: Aval, vh: Aval) -> Aval:
+        return y
+
+    def decompose(self, y: Handle, *others: Handle) -> Handle:
+        return y
+
+    def transpose_y(self, ct: Handle, y: Handle, *others: Handle) -> Handle:
+        return bind(SplitQuotient(not self.adjoint, self.epsilon), ct, *others)
+
+    def jvp_a(self, da: Handle, y: Handle, *others: Handle) -> Handle:
+        """-Y R M⁻¹, or the adjoint of that map."""
+        _, u, s, vh = others[:4]
+        r, top = splitting(da, u, s, vh, self.epsilon), reduce_max(s, (s.ndim - 1,))
+        inverse = convert(inverse_gaps(s, top, self.epsilon), y.dtype)
+        if self.adjoint:
+            return -matmul(columns_by(y, inverse), adjoint(r))
+        return -columns_by(matmul(y, r), inverse)
+
+    def batch(self, size: int, batched: Sequence[bool], *xs: Handle) -> Handle:
+        spread = [in_front(x, is_batched, size) for x, is_batched in zip(xs, batched, strict=True)]
+        return bind(self, *spread)
+
+
+def split_turns(
+    b: Handle, o: Handle, a: Handle, factors: Sequence[Handle], epsilon: float
+) -> tuple[Handle, Handle]:
+    """The two halves of the turns, with the derivative that directions which split values give."""
+    fixed = [stop_gradient(x) for x in factors]
+    found_b, found_o = bind_all(SplitTurns(False, epsilon), b, o, a, *fixed)
+    return found_b, found_o
+
+
+def split_quotient(y: Handle, a: Handle, factors: Sequence[Handle], epsilon: float) -> Handle:
+    """The quotient, with the derivative that directions which split values give."""
+    fixed = [stop_gradient(x) for x in factors]
+    return bind(SplitQuotient(False, epsilon), y, a, *fixed)
+
+
+def splitting(da: Handle, u: Handle, s: Handle, vh: Handle, epsilon: float) -> Handle:
+    """R: of P = Uᴴ dA V what neither a turn nor a change of the values takes up."""
+    p = matmul(adjoint(u), matmul(da, adjoint(vh)))
+    p = p - diagonal_matrix(convert(real(diagonal(p)), p.dtype))
+    bound = reduce_max(s, (s.ndim - 1,)) * epsilon
+    even, odd = (p + adjoint(p)) * 0.5, (p - adjoint(p)) * 0.5
+    return _near(differences(s), bound, even) + _near(sums(s), bound, odd)
+
+
+def _near(gaps: Handle, bound: Handle, x: Handle) -> Handle:
+    """x where the gap is none, zeros elsewhere."""
+    limit = broadcast_in_dim(bound, gaps.shape, tuple(range(bound.ndim)))
+    return select(gt(absolute(gaps), limit), zeros_like(x), x)
