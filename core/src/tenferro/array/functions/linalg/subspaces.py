@@ -18,6 +18,7 @@ from tenferro.array.functions.contraction import matmul
 from tenferro.array.functions.elementwise import stop_gradient
 from tenferro.array.functions.linalg.decomposing import matrices, qr, svd
 from tenferro.array.functions.linalg.least_squares import pinv, rounding
+from tenferro.array.functions.reduction import sum
 from tenferro.array.functions.structural import matrix_transpose
 from tenferro.primitives import InvalidParameterError, ShapeMismatchError
 
@@ -82,6 +83,19 @@ def polar(a: Any, side: str = "right") -> PolarResult:
     uh = matrix_transpose(conj(u))
     p = matmul(uh, x) if side == "right" else matmul(x, uh)
     return PolarResult(u, (p + matrix_transpose(conj(p))) * 0.5)
+
+
+def orthogonal_procrustes(A: Any, B: Any) -> tuple[Array, Array]:
+    """The isometry R for which A R is nearest to B, and the sum of the singular values of Aᴴ B.
+
+    >>> R, scale = orthogonal_procrustes([[0.0, 1.0], [2.0, 0.0]], [[1.0, 0.0], [0.0, 2.0]])
+    >>> R
+    Array([[0., 1.],
+           [1., 0.]])
+    """
+    left = matrix_transpose(conj(_matrix(A, "orthogonal_procrustes")))
+    u, s, vh = svd(matmul(left, _matrix(B, "orthogonal_procrustes")), full_matrices=False)
+    return matmul(u, vh), sum(s)
 
 
 def _rank(a: Array, s: Array, rcond: float | None, function: str) -> int:
