@@ -256,7 +256,12 @@ from tenferro.primitives.indexing import (
     scatter_add,
     take_along_axis,
 )
-from tenferro.primitives.linalg.cholesky import Cholesky, cholesky
+from tenferro.primitives.linalg.cholesky import (
+    Cholesky,
+    CholeskyTangent,
+    cholesky,
+    cholesky_tangent,
+)
 from tenferro.primitives.linalg.determinant import Adjugate, Det, adjugate, det
 from tenferro.primitives.linalg.eig import (
     Eig,
@@ -482,6 +487,7 @@ STANDARD: tuple[type[Primitive], ...] = tuple(
             Cbrt,
             Ceil,
             Cholesky,
+            CholeskyTangent,
             Clamp,
             Complex,
             Concatenate,
@@ -657,6 +663,7 @@ __all__ = [
     "Cbrt",
     "Ceil",
     "Cholesky",
+    "CholeskyTangent",
     "Clamp",
     "Complex",
     "Concatenate",
@@ -844,6 +851,7 @@ __all__ = [
     "cbrt",
     "ceil",
     "cholesky",
+    "cholesky_tangent",
     "clamp",
     "complex",
     "complex64",

@@ -1,7 +1,8 @@
-"""``cholesky``: the lower triangular factor of a positive definite matrix.
+"""``cholesky``: the lower triangular factor of a positive definite matrix, and its tangents.
 
 It reads the lower triangle and treats the matrix as Hermitian: a tangent is symmetrised, so that
-gradients are Hermitian too. Read next: ``qr.py``.
+gradients are Hermitian too. The linear map from tangents of the matrix to those of the factor is a
+primitive of its own, because half of its products are known to be zero. Read next: ``qr.py``.
 """
 
 from __future__ import annotations
@@ -9,12 +10,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tenferro.primitives._aval import Aval
+from tenferro.primitives._checks import same_aval
 from tenferro.primitives._handle import H, Handle
-from tenferro.primitives._primitive import Mixed, bind
+from tenferro.primitives._primitive import Mixed, bind, in_front
+from tenferro.primitives.linalg._matrices import (
+    adjoint as adjoint_of,
+)
 from tenferro.primitives.linalg._matrices import (
     factorizable,
     half_lower,
     hermitian,
+    lower,
     matmul,
     square_size,
 )
@@ -32,13 +38,61 @@ class Cholesky(Mixed):
         return a
 
     def jvp_a(self, da: Handle, a: Handle, factor: Handle) -> Handle:
-        complex_ = a.dtype.is_complex
-        left = triangular_solve(factor, hermitian(da))
-        inner = triangular_solve(factor, left, left=False, transpose=True, conjugate=complex_)
-        return matmul(factor, half_lower(inner))
+        return cholesky_tangent(factor, da)
 
     def batch(self, size: int, batched: Sequence[bool], a: Handle) -> Handle:
         return cholesky(a)
+
+
+class CholeskyTangent(Mixed):
+    """y = L Φ(L⁻¹ x L⁻ᴴ), x Hermitian, or its adjoint: the Hermitian part of L⁻ᴴ Φ(Lᴴ x) L⁻¹"""
+
+    key = "std::cholesky_tangent"
+    linear = ((1,),)
+    adjoint: bool = False
+
+    def __post_init__(self) -> None:
+        self._set(adjoint=bool(self.adjoint))
+
+    def abstract_eval(self, factor: Aval, x: Aval) -> Aval:
+        square_size(self, factorizable(self, same_aval(self, factor, x)))
+        return x
+
+    def transpose_x(self, ct: Handle, factor: Handle, x: Handle) -> Handle:
+        return cholesky_tangent(factor, ct, adjoint=not self.adjoint)
+
+    def jvp_factor(self, dl: Handle, factor: Handle, x: Handle, y: Handle) -> Handle:
+        """dL Φ(w) - T(2 dL w Lᴴ) with w = L⁻¹ x L⁻ᴴ; (L⁻ᴴ Φ(dLᴴ x) - 2 y dL) L⁻¹, symmetrised."""
+        dl = lower(dl)
+        if self.adjoint:
+            outer = _left_adjoint(factor, half_lower(matmul(adjoint_of(dl), x)))
+            rate = outer - matmul(y, dl) * 2
+            return hermitian(triangular_solve(factor, rate, left=False))
+        inner = _between(factor, hermitian(x))
+        moved = matmul(matmul(dl, inner), adjoint_of(lower(factor)))
+        return matmul(dl, half_lower(inner)) - cholesky_tangent(factor, moved * 2)
+
+    def batch(self, size: int, batched: Sequence[bool], factor: Handle, x: Handle) -> Handle:
+        factor, x = in_front(factor, batched[0], size), in_front(x, batched[1], size)
+        return cholesky_tangent(factor, x, adjoint=self.adjoint)
+
+    def decompose(self, factor: Handle, x: Handle) -> Handle:
+        """Two triangular systems and a product."""
+        if not self.adjoint:
+            return matmul(lower(factor), half_lower(_between(factor, hermitian(x))))
+        outer = _left_adjoint(factor, half_lower(matmul(adjoint_of(lower(factor)), lower(x))))
+        return hermitian(triangular_solve(factor, outer, left=False))
+
+
+def _between(factor: Handle, x: Handle) -> Handle:
+    """L⁻¹ x L⁻ᴴ."""
+    left = triangular_solve(factor, x)
+    return triangular_solve(factor, left, left=False, transpose=True, conjugate=True)
+
+
+def _left_adjoint(factor: Handle, x: Handle) -> Handle:
+    """L⁻ᴴ x."""
+    return triangular_solve(factor, x, transpose=True, conjugate=True)
 
 
 def cholesky(a: H) -> H:
@@ -58,3 +112,22 @@ def cholesky(a: H) -> H:
     f64[3,3]
     """
     return bind(Cholesky(), a)
+
+
+def cholesky_tangent(factor: H, x: H, *, adjoint: bool = False) -> H:
+    """Find the tangent of a Cholesky factor, or the cotangent of the matrix.
+
+    factor, x: [*s, n, n]   →   y: [*s, n, n]
+
+    Definition   y = L Φ(L⁻¹ s L⁻ᴴ) with s = (x + xᴴ)/2 and Φ the lower triangle with half of the
+                 diagonal; adjoint: y = (z + zᴴ)/2 with z = L⁻ᴴ Φ(Lᴴ x) L⁻¹
+    Transpose    the other of the two
+    Convention   the lower triangle of the factor is read, and that of x if adjoint
+    Raises       ShapeMismatchError, DTypeMismatchError; SingularMatrixError as triangular_solve.
+    Source       Murray (2016), arXiv:1602.07527, equations 8 and 10
+
+    >>> from tenferro.primitives import cholesky_tangent, variable
+    >>> cholesky_tangent(variable("L", (3, 3), "f64"), variable("x", (3, 3), "f64")).aval
+    f64[3,3]
+    """
+    return bind(CholeskyTangent(adjoint), factor, x)

@@ -1,5 +1,8 @@
 """Cholesky factors on NumPy: `np.linalg`, and for one large matrix `potrf` without a transposition.
 
+Their tangents are products and quotients of triangles, written by blocks, so that no block is
+computed which is known to be zero; that is a third of the work.
+
 Read next: `../special.py`.
 """
 
@@ -10,12 +13,14 @@ from typing import Any
 import numpy as np
 
 from tenferro.backend.lowering import Lowerings
-from tenferro.primitives.linalg.cholesky import Cholesky
+from tenferro.primitives.linalg.cholesky import Cholesky, CholeskyTangent
 from tenferro_numpy._errors import NotPositiveDefiniteError
-from tenferro_numpy.lowerings.linalg._lapack import in_order, lapack, refusal
+from tenferro_numpy.lowerings.linalg._lapack import in_order, lapack, over_batch, refusal, triangular
+from tenferro_numpy.lowerings.linalg.triangular_solve import refuse_zeros
 
 __all__ = ["register"]
 
+_BLOCK = 64
 _LARGE = 100  # rows from which the copies of `np.linalg` cost more than the call of LAPACK
 
 
@@ -30,6 +35,13 @@ def register(lowerings: Lowerings) -> None:
             return np.linalg.cholesky(a)
         except np.linalg.LinAlgError:
             raise _refusal(op, _first_without(a)) from None
+
+    @lowerings.register(CholeskyTangent)
+    def cholesky_tangent(op: CholeskyTangent, factor: Any, x: Any) -> Any:
+        if not x.size:
+            return np.empty_like(x)
+        refuse_zeros(op.key, factor)
+        return over_batch(_cotangent if op.adjoint else _tangent, factor, x)
 
 
 def _large(op: Cholesky, a: Any) -> Any:
@@ -53,3 +65,63 @@ def _first_without(a: Any) -> tuple[int, ...]:
 
 def _refusal(op: Cholesky, place: tuple[int, ...]) -> Exception:
     return refusal(NotPositiveDefiniteError, op.key, "is not positive definite", place)
+
+
+def _tangent(factor: Any, x: Any) -> Any:
+    """L Φ(L⁻¹ x L⁻ᴴ) of the Hermitian part of x."""
+    is_complex = factor.dtype.kind == "c"
+    left = triangular(factor, _hermitian(x), overwrite=True)
+    inner = triangular(
+        factor, left, left=False, transposed=True, conjugated=is_complex, overwrite=True
+    )
+    _halve_diagonal(inner)
+    product, lower = np.zeros(x.shape, x.dtype), np.tril(factor)
+    for start, stop in _blocks(len(x)):
+        part, corner = inner[start:, start:stop], inner[start:stop, start:stop]
+        corner[...] = np.tril(corner)
+        product[start:, start:stop] = lower[start:, start:] @ part
+    return product
+
+
+def _cotangent(factor: Any, ct: Any) -> Any:
+    """The Hermitian part of L⁻ᴴ Φ(Lᴴ ct) L⁻¹."""
+    is_complex = factor.dtype.kind == "c"
+    inner = _lower_product(factor, ct)
+    _halve_diagonal(inner)
+    _divide_lower(inner, factor)
+    return _hermitian(triangular(factor, inner, transposed=True, conjugated=is_complex))
+
+
+def _lower_product(factor: Any, ct: Any) -> Any:
+    """The lower triangle of Lᴴ ct, which needs only that of ct: a sixth of the whole product."""
+    product = np.zeros(ct.shape, ct.dtype)
+    for start, stop in _blocks(len(ct)):
+        left = factor[start:, start:stop].copy()
+        left[: stop - start] = np.tril(left[: stop - start])
+        product[start:stop, :stop] = left.conj().T @ ct[start:, :stop]
+        corner = product[start:stop, start:stop]
+        corner[...] = np.tril(corner)
+    return product
+
+
+def _divide_lower(x: Any, factor: Any) -> None:
+    """x L⁻¹ in place, of a lower triangle, which remains one: a third of the whole quotient."""
+    for start, stop in reversed(_blocks(len(x))):
+        solved = triangular(factor[start:stop, start:stop], x[start:, start:stop], left=False)
+        x[start:, start:stop] = solved
+        x[start:, :start] -= solved @ factor[start:stop, :start]
+
+
+def _blocks(size: int) -> list[tuple[int, int]]:
+    return [(start, min(start + _BLOCK, size)) for start in range(0, size, _BLOCK)]
+
+
+def _halve_diagonal(x: Any) -> None:
+    np.einsum("ii->i", x)[...] *= 0.5
+
+
+def _hermitian(x: Any) -> Any:
+    """(x + xᴴ)/2, in new memory with contiguous rows."""
+    found = np.add(x, x.conj().T, order="C")
+    found *= 0.5
+    return found
