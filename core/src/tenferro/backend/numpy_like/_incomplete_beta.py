@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 from tenferro.backend.numpy_like._numeric import (
     Numeric,
     expm1_rest,
-    gauss,
     log1p_rest,
     log_minus_digamma,
     log_ratio,
@@ -148,53 +147,53 @@ def _integral(on: Numeric, at: _Point, orders: Sequence[int], mirrored: Any) -> 
     a, b, x, y = at
     odds = x / y
     slope, bend = a - (b - 1) * odds, (b - 1) * odds
-    cut = _cut(xp, at, odds)
-    places, weights = (xp.asarray(part, dtype=x.dtype) for part in gauss())
-    u = cut[..., None] * places
-    s = odds[..., None] * -xp.expm1(-u)  # (1 - t) / y = 1 + s
-    exponent = (
-        -slope[..., None] * u
-        - bend[..., None] * expm1_rest(xp, -u)
-        + (b - 1)[..., None] * log1p_rest(xp, s)
-    )
-    values = xp.exp(exponent)
-    if any(orders):
-        low = _first(on, a, b, x)[..., None] - u
-        high = _first(on, b, a, y)[..., None] + xp.log1p(s)
-        values = values * _moment(on, at, orders, mirrored, low, high)
-    return _density(on, at) / y * cut * xp.sum(values * weights, axis=-1)
+    low, high = (_first(on, a, b, x), _first(on, b, a, y)) if any(orders) else (0, 0)
+    higher = _cumulants(on, at.mirrored(xp, mirrored), orders)
+
+    def integrand(u: Any) -> Any:
+        s = odds * -xp.expm1(-u)  # (1 - t) / y = 1 + s
+        exponent = (b - 1) * log1p_rest(xp, s) - bend * expm1_rest(xp, -u) - slope * u
+        if not any(orders):
+            return xp.exp(exponent)
+        first, second = low - u, high + xp.log1p(s)
+
+        def cumulant(order: Sequence[int]) -> Any:
+            if sum(order) > 1:
+                return higher[tuple(order)]
+            return xp.where(mirrored, *((second, first) if order[0] else (first, second)))
+
+        return xp.exp(exponent) * moment(orders, cumulant)
+
+    return _density(on, at) / y * on.integrate(integrand, _cut(on, at, odds))
 
 
-def _moment(
-    on: Numeric, at: _Point, orders: Sequence[int], mirrored: Any, low: Any, high: Any
-) -> Any:
-    """q at the nodes."""
-    xp = on.xp
-    seen = mirrored[..., None]
-    a, b, _, _ = at.mirrored(xp, mirrored)
-    first, second = xp.where(seen, high, low), xp.where(seen, low, high)
-
-    def cumulant(order: Sequence[int]) -> Any:
-        m, n = order
-        if m + n == 1:
-            return first if m else second
-        if m and n:
-            return on.polygamma(m + n - 1, a + b)[..., None]
-        return polygamma_difference(xp, m + n - 1, *((a, b) if m else (b, a)))[..., None]
-
-    return moment(orders, cumulant)
+def _cumulants(on: Numeric, at: _Point, orders: Sequence[int]) -> dict[tuple[int, ...], Any]:
+    """Those of second and higher order, which do not depend on t: DLMF 5.12.1 and 5.15.1."""
+    found = {}
+    for m in range(orders[0] + 1):
+        for n in range(orders[1] + 1):
+            if m and n:
+                found[m, n] = on.polygamma(m + n - 1, at.a + at.b)
+            elif m + n > 1:
+                own = (at.a, at.b) if m else (at.b, at.a)
+                found[m, n] = polygamma_difference(on.xp, m + n - 1, *own)
+    return found
 
 
-def _cut(xp: Any, at: _Point, odds: Any) -> Any:
+def _cut(on: Numeric, at: _Point, odds: Any) -> Any:
     """The u at which the integrand has dropped by exp(-40): Newton's method from above."""
+    xp = on.xp
     a, b, _, _ = at
     power = xp.maximum(b - 1, 0)
-    u = (_DROP + power * xp.log1p(odds)) / a
-    for _ in range(8):
+
+    def step(_: Any, state: Any) -> Any:
+        (u,) = state
         s = -odds * xp.expm1(-u)
-        excess = a * u - power * xp.log1p(s) - _DROP
         slope = a - power * (odds * xp.exp(-u)) / (1 + s)
-        u = xp.where(slope > 0, u - excess / xp.where(slope > 0, slope, 1), u)
+        excess = a * u - power * xp.log1p(s) - _DROP
+        return (xp.where(slope > 0, u - excess / xp.where(slope > 0, slope, 1), u),)
+
+    (u,) = on.loop(8, step, ((_DROP + power * xp.log1p(odds)) / a,))
     return u
 
 

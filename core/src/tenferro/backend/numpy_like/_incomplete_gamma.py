@@ -17,7 +17,6 @@ from typing import Any
 from tenferro.backend.numpy_like._numeric import (
     Numeric,
     expm1_rest,
-    gauss,
     horner,
     log1p_rest,
     log_minus_digamma,
@@ -93,33 +92,38 @@ def _integral(on: Numeric, a: Any, x: Any, order: int) -> tuple[Any, Any]:
     is_lower = (level < 0) if order else (x < a)
     sign = xp.where(is_lower, -1, 1)
     slope = sign * (x - a)
-    cut = _cut(xp, a, x, slope, is_lower)
-    places, weights = (xp.asarray(part, dtype=x.dtype) for part in gauss())
-    v = sign[..., None] * (cut[..., None] * places)
-    exponent = -slope[..., None] * xp.abs(v) - x[..., None] * expm1_rest(xp, v)
-    kappa = [-on.polygamma(n, a)[..., None] for n in range(1, order)]
+    kappa = [-on.polygamma(n, a) for n in range(1, order)]
 
-    def cumulant(orders: Sequence[int]) -> Any:
-        return level[..., None] + v if orders[0] == 1 else kappa[orders[0] - 2]
+    def integrand(u: Any) -> Any:
+        v = sign * u
 
-    values = xp.exp(exponent) * moment((order,), cumulant)
-    return is_lower, density_times_x(on, a, x) * cut * xp.sum(values * weights, axis=-1)
+        def cumulant(orders: Sequence[int]) -> Any:
+            return level + v if orders[0] == 1 else kappa[orders[0] - 2]
+
+        return xp.exp(-slope * u - x * expm1_rest(xp, v)) * moment((order,), cumulant)
+
+    part = on.integrate(integrand, _cut(on, a, x, slope, is_lower))
+    return is_lower, density_times_x(on, a, x) * part
 
 
-def _cut(xp: Any, a: Any, x: Any, slope: Any, is_lower: Any) -> Any:
+def _cut(on: Numeric, a: Any, x: Any, slope: Any, is_lower: Any) -> Any:
     """The u at which the integrand has dropped by exp(-40).
 
     Below, slope·u + x u²/(2 + u) = 40 bounds it; above, Newton's method on the convex exponent.
     """
+    xp = on.xp
     slope = xp.maximum(slope, 0)
     half = _DROP - 2 * slope
     total = slope + x
     below = (half + xp.sqrt(half * half + 8 * _DROP * total)) / (2 * total)
-    u = 2 * _DROP / (slope + xp.sqrt(slope * slope + 2 * _DROP * x))
-    for _ in range(6):
-        excess = slope * u + x * expm1_rest(xp, u) - _DROP
-        u = u - excess / (slope + x * xp.expm1(u))
-    return xp.where(is_lower, below, u)
+
+    def step(_: Any, state: Any) -> Any:
+        (u,) = state
+        return (u - (slope * u + x * expm1_rest(xp, u) - _DROP) / (slope + x * xp.expm1(u)),)
+
+    start = 2 * _DROP / (slope + xp.sqrt(slope * slope + 2 * _DROP * x))
+    (above,) = on.loop(6, step, (start,))
+    return xp.where(is_lower, below, above)
 
 
 def _series(on: Numeric, a: Any, x: Any, order: int) -> tuple[Any, Any]:

@@ -30,15 +30,19 @@ _ASYMPTOTIC = 10.0  # from here on eight terms of Stirling's series are enough
 
 
 class Numeric(NamedTuple):
-    """A namespace and what it lacks: gamma functions, and a loop ``for k in 1, …, count``.
+    """A namespace and what it lacks.
 
-    ``loop(count, body, start)`` calls ``body(k, state)`` with the state as a tuple of arrays.
+    lgamma, polygamma    for positive numbers
+    loop(n, body, state)   for k in 1, …, n: state = body(k, state), a tuple of arrays
+    integrate(f, cut)      ∫ f(u) du from 0 to cut by the rule of ``gauss``; f is given arrays that
+                           broadcast with cut
     """
 
     xp: Any
     lgamma: Callable[[Any], Any]
     polygamma: Callable[[int, Any], Any]
     loop: Callable[[int, Callable[[Any, Any], Any], Any], Any]
+    integrate: Callable[[Callable[[Any], Any], Any], Any]
 
 
 @cache

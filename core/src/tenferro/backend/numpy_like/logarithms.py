@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from tenferro.backend.lowering import Lowerings
-from tenferro.backend.numpy_like._numeric import gauss
-from tenferro.backend.numpy_like.incomplete import by_blocks
+from tenferro.backend.numpy_like._numeric import Numeric
+from tenferro.backend.numpy_like.incomplete import by_blocks, numeric
 from tenferro.backend.numpy_like.special import Find
 from tenferro.primitives.logarithms import Exprel
 
@@ -21,15 +21,16 @@ _FAR = 10.0
 
 def register(lowerings: Lowerings, xp: Any, find: Find) -> None:
     """Register the family over `xp`."""
+    on = numeric(xp, find)
 
     @lowerings.register(Exprel)
     def lower_exprel(op: Exprel, x: Any) -> Any:
-        return by_blocks(xp, lambda x: exprel(xp, x, op.order), x)
+        return by_blocks(xp, lambda x: exprel(on, x, op.order), x)
 
 
-def exprel(xp: Any, x: Any, order: int) -> Any:
+def exprel(on: Numeric, x: Any, order: int) -> Any:
     """∫₀¹ tⁿ exp(xt) dt: by parts where |x| is large (n E_{n-1} + x E_n = exp x), else Gauss's rule."""
-    border = _FAR + 2 * order
+    xp, border = on.xp, _FAR + 2 * order
     is_far = xp.abs(x) > border
     far, near = xp.where(is_far, x, border), xp.where(is_far, 0, x)
     top = xp.exp(far)
@@ -39,9 +40,8 @@ def exprel(xp: Any, x: Any, order: int) -> Any:
     if order == 0:
         direct = xp.expm1(near) / xp.where(near == 0, 1, near)
         return xp.where(is_far, _limits(xp, x, value), xp.where(near == 0, 1, direct))
-    places, weights = (xp.asarray(part, dtype=x.dtype) for part in gauss())
-    terms = places**order * xp.exp(near[..., None] * places)
-    return xp.where(is_far, _limits(xp, x, value), xp.sum(terms * weights, axis=-1))
+    direct = on.integrate(lambda t: t**order * xp.exp(near * t), xp.ones_like(near))
+    return xp.where(is_far, _limits(xp, x, value), direct)
 
 
 def _limits(xp: Any, x: Any, value: Any) -> Any:

@@ -11,12 +11,12 @@ from math import pi, sqrt
 from typing import Any
 
 from tenferro.backend.lowering import Lowerings
-from tenferro.backend.numpy_like._numeric import gauss
-from tenferro.backend.numpy_like.incomplete import by_blocks
+from tenferro.backend.numpy_like._numeric import Numeric
+from tenferro.backend.numpy_like.incomplete import by_blocks, numeric
 from tenferro.backend.numpy_like.special import Find, by_name
 from tenferro.primitives.normal import Erfcinv, Erfcx, LogNdtr, Ndtr, Ndtri
 
-__all__ = ["NAMES", "register", "repeated_integral"]
+__all__ = ["NAMES", "register", "repeated_integral", "upwards"]
 
 NAMES = {Ndtr: "ndtr", LogNdtr: "log_ndtr", Ndtri: "ndtri", Erfcinv: "erfcinv"}
 
@@ -24,27 +24,33 @@ NAMES = {Ndtr: "ndtr", LogNdtr: "log_ndtr", Ndtri: "ndtri", Erfcinv: "erfcinv"}
 def register(lowerings: Lowerings, xp: Any, find: Find) -> None:
     """Register the family over `xp` and what `find` gives for a scipy name."""
     by_name(lowerings, find, NAMES)
+    on = numeric(xp, find)
 
     @lowerings.register(Erfcx)
     def erfcx(op: Erfcx, x: Any) -> Any:
         if op.order:
-            return by_blocks(xp, lambda x: _any_sign(xp, find("erfcx")(x), x, op.order), x)
+            return by_blocks(xp, lambda x: higher_order(x, op.order), x)
         return find("erfcx")(x).astype(x.dtype, copy=False)
 
+    def higher_order(x: Any, order: int) -> Any:
+        right = repeated_integral(on, xp.where(x < 0, 0, x), order)
+        return xp.where(x < 0, upwards(find("erfcx")(x), x, order), right)
 
-def _any_sign(xp: Any, first: Any, x: Any, order: int) -> Any:
-    """n! exp(x²) iⁿerfc x: below 0 by Abramowitz & Stegun (1964), 7.2.5, from n = 0 upwards."""
-    before, value = 2 / sqrt(pi), first
+
+def upwards(value: Any, x: Any, order: int) -> Any:
+    """From erfcx x to n! exp(x²) iⁿerfc x: Abramowitz & Stegun (1964), 7.2.5, for x < 0."""
+    before: Any = 2 / sqrt(pi)
     for n in range(1, order + 1):
         before, value = value, before * ((n - 1) / 2 if n > 1 else 0.5) - x * value
-    return xp.where(x < 0, value, repeated_integral(xp, xp.where(x < 0, 0, x), order))
+    return value
 
 
-def repeated_integral(xp: Any, x: Any, order: int) -> Any:
+def repeated_integral(on: Numeric, x: Any, order: int) -> Any:
     """2/√π ∫₀^∞ tⁿ exp(-t² - 2xt) dt for x >= 0: Abramowitz & Stegun (1964), 7.2.3."""
-    depth = 40.0 + 4 * order
-    cut = (depth / (x + xp.sqrt(x * x + depth)))[..., None]  # there the exponent is -depth
-    places, weights = (xp.asarray(part, dtype=x.dtype) for part in gauss())
-    t = cut * places
-    terms = t**order * xp.exp(-t * (t + 2 * x[..., None]))
-    return xp.sum(terms * weights, axis=-1) * cut[..., 0] * (2 / sqrt(pi))
+    xp, depth = on.xp, 40.0 + 4 * order
+    cut = depth / (x + xp.sqrt(x * x + depth))  # there the exponent is -depth
+
+    def integrand(t: Any) -> Any:
+        return t**order * xp.exp(-t * (t + 2 * x))
+
+    return on.integrate(integrand, cut) * (2 / sqrt(pi))
