@@ -140,8 +140,9 @@ def test_labels_are_any_letters_and_any_integers():
 
 
 def test_a_sum_of_bools_never_wraps():
-    ones = np.ones((4, 256), bool)  # 256⁴ pairs make 2³² ones, and so on
-    assert bool(einsum("ab,ac,ad,ae,af,ag,ah,ai->", *[ones] * 8))
+    """Nine sums of 256 ones, each true: counted together they are 2⁷², which is 0 in any integer"""
+    ones = np.ones((256, 256), bool)
+    assert bool(einsum("ab,bc,cd,de,ef,fg,gh,hi,ij,jk->", *[ones] * 10))
 
 
 def test_the_result_is_not_the_operands_handle():
