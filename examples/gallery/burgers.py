@@ -65,8 +65,7 @@ def closed(wave):
 
 
 # %% [markdown]
-# Both give the same wave, and the same derivative of it: the matrix of all 64 numbers with respect
-# to all 64 (along waves of mean zero, on which the second program is defined).
+# Both give the same wave, and the same derivatives of it along sixteen waves of mean zero.
 
 # %%
 truth = np.sin(x) + 0.6 * np.cos(2 * x + 1) - 0.3 * np.sin(3 * x)

@@ -284,7 +284,7 @@ def _fitted(x: Array, sizes: Sequence[int], axes: Sequence[int]) -> Array:
         shape[axis] = size
     none, more = [0] * x.ndim, [n - m for n, m in zip(shape, x.shape, strict=True)]
     if max(more, default=0) > 0:
-        return structural.pad(x, constant(0, x.dtype), none, more, none)
+        return structural.pad(x, Array(constant(0, x.dtype).key), none, more, none)
     return structural.slice(x, none, shape) if any(more) else x
 
 
