@@ -1,5 +1,113 @@
-"""The functions of scipy.special that are differentiable here, by SciPy's names."""
+"""The functions of scipy.special that are differentiable here, by SciPy's names and signatures.
+
+``scipy.special.gammaln(x)`` of an Array comes here by itself, as every ufunc does. What is a plain
+function in SciPy (``logsumexp``, ``softmax``, ``log_softmax``, ``polygamma``, ``multigammaln``,
+``zeta``) knows no protocol and is called here. Orders (``polygamma``, ``iv``, ``ive``,
+``multigammaln``) are integers that are known when the program is written.
+
+>>> import tenferro as tn
+>>> tn.grad(tn.special.gammaln)(2.0)
+0.42278433509846713
+"""
 
 from __future__ import annotations
 
-__all__: list[str] = []
+from tenferro.array.functions.arithmetic import cbrt
+from tenferro.array.functions.elementwise import erf, exp2, expm1, log1p
+from tenferro.array.functions.elementwise import logistic as expit
+from tenferro.array.functions.logsumexp import log_softmax, logsumexp, softmax
+from tenferro.array.functions.special import (
+    beta,
+    betainc,
+    betaincc,
+    betaln,
+    digamma,
+    entr,
+    erfc,
+    erfcinv,
+    erfcx,
+    erfinv,
+    exp10,
+    exprel,
+    gamma,
+    gammainc,
+    gammaincc,
+    gammaln,
+    gammasgn,
+    huber,
+    i0,
+    i0e,
+    i1,
+    i1e,
+    iv,
+    ive,
+    kl_div,
+    log_expit,
+    log_ndtr,
+    loggamma,
+    logit,
+    multigammaln,
+    ndtr,
+    ndtri,
+    polygamma,
+    pseudo_huber,
+    rel_entr,
+    xlog1py,
+    xlogy,
+    zeta,
+)
+from tenferro.array.functions.trigonometric import sinc
+
+psi = digamma
+
+__all__ = [
+    "beta",
+    "betainc",
+    "betaincc",
+    "betaln",
+    "cbrt",
+    "digamma",
+    "entr",
+    "erf",
+    "erfc",
+    "erfcinv",
+    "erfcx",
+    "erfinv",
+    "exp2",
+    "exp10",
+    "expit",
+    "expm1",
+    "exprel",
+    "gamma",
+    "gammainc",
+    "gammaincc",
+    "gammaln",
+    "gammasgn",
+    "huber",
+    "i0",
+    "i0e",
+    "i1",
+    "i1e",
+    "iv",
+    "ive",
+    "kl_div",
+    "log1p",
+    "log_expit",
+    "log_ndtr",
+    "log_softmax",
+    "loggamma",
+    "logit",
+    "logsumexp",
+    "multigammaln",
+    "ndtr",
+    "ndtri",
+    "polygamma",
+    "pseudo_huber",
+    "psi",
+    "rel_entr",
+    "sinc",
+    "softmax",
+    "xlog1py",
+    "xlogy",
+    "zeta",
+]

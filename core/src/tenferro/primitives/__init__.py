@@ -193,6 +193,14 @@ from tenferro.primitives.elementwise import (
     logaddexp,
     logistic,
 )
+from tenferro.primitives.exponential_sums import (
+    LogSoftmax,
+    ReduceLogsumexp,
+    Softmax,
+    log_softmax,
+    reduce_logsumexp,
+    softmax,
+)
 from tenferro.primitives.fft import (
     Fft,
     Irfft,
@@ -290,6 +298,11 @@ from tenferro.primitives.linalg.qr import (
     qr,
 )
 from tenferro.primitives.linalg.slogdet import Slogdet, slogdet
+from tenferro.primitives.linalg.spectrum import (
+    Spectrum,
+    Turn,
+    turn,
+)
 from tenferro.primitives.linalg.svd import (
     Svd,
     Svdvals,
@@ -330,11 +343,6 @@ from tenferro.primitives.random_gamma import (
     RandomLogGamma,
     gamma_moment,
     random_log_gamma,
-)
-from tenferro.primitives.linalg.spectrum import (
-    Spectrum,
-    Turn,
-    turn,
 )
 from tenferro.primitives.reduction import (
     Argmax,
@@ -377,14 +385,6 @@ from tenferro.primitives.scattering import (
     scatter_max,
     scatter_min,
     scatter_mul,
-)
-from tenferro.primitives.softmax import (
-    LogSoftmax,
-    ReduceLogsumexp,
-    Softmax,
-    log_softmax,
-    reduce_logsumexp,
-    softmax,
 )
 from tenferro.primitives.sorting import (
     Searchsorted,

@@ -1,7 +1,7 @@
 """Products with logarithms, right where a factor is 0; the logit; (exp(x) - 1)/x.
 
 A formula with ``log`` alone gives nan at 0·ln 0, and a mask around it loses a derivative; here the
-value is 0 and the derivatives are those of the limit. Read next: ``softmax.py``.
+value is 0 and the derivatives are those of the limit. Read next: ``exponential_sums.py``.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from tenferro.array.functions import floating as floating
 from tenferro.array.functions import histogram as histogram
 from tenferro.array.functions import hyperbolic as hyperbolic
 from tenferro.array.functions import joining as joining
+from tenferro.array.functions import logsumexp as logsumexp
 from tenferro.array.functions import looking as looking
 from tenferro.array.functions import methods as methods
 from tenferro.array.functions import moments as moments
@@ -34,6 +35,7 @@ from tenferro.array.functions import rounding as rounding
 from tenferro.array.functions import searching as searching
 from tenferro.array.functions import sets as sets
 from tenferro.array.functions import sorting as sorting
+from tenferro.array.functions import special as special
 from tenferro.array.functions import splitting as splitting
 from tenferro.array.functions import taking as taking
 from tenferro.array.functions import triangles as triangles

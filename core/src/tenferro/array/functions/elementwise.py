@@ -42,13 +42,13 @@ def logaddexp2(x: Any, y: Any) -> Array:
     return p.logaddexp(a * ln(2), b * ln(2)) * (1 / ln(2))
 
 
-@covers("logistic", "expit")
+@covers("expit", "logistic", ufunc=True)
 def logistic(x: Any) -> Array:
     """1 / (1 + exp(−x)), without overflow."""
     return p.logistic(floating(x))
 
 
-@covers("erf")
+@covers("erf", ufunc=True)
 def erf(x: Any) -> Array:
     """The error function of a real x."""
     return special.erf(floating(x))
