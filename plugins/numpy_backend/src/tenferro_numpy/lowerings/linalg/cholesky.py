@@ -94,14 +94,10 @@ def _cotangent(factor: Any, ct: Any) -> Any:
 
 def _lower_product(factor: Any, ct: Any) -> Any:
     """The lower triangle of Lᴴ ct, which needs only that of ct: a sixth of the whole product."""
-    product = np.zeros(ct.shape, ct.dtype)
+    product, lower = np.empty_like(ct, order="C"), np.tril(factor).conj()
     for start, stop in _blocks(len(ct)):
-        left = factor[start:, start:stop].copy()
-        left[: stop - start] = np.tril(left[: stop - start])
-        product[start:stop, :stop] = left.conj().T @ ct[start:, :stop]
-        corner = product[start:stop, start:stop]
-        corner[...] = np.tril(corner)
-    return product
+        product[start:stop, :stop] = lower[start:, start:stop].T @ ct[start:, :stop]
+    return np.tril(product)
 
 
 def _divide_lower(x: Any, factor: Any) -> None:
