@@ -19,6 +19,7 @@ from tenferro.array.functions.random.continuous import (
     logistic,
     lognormal,
     normal,
+    truncated_normal,
     uniform,
 )
 from tenferro.array.functions.random.discrete import bernoulli, categorical, randint
@@ -59,5 +60,6 @@ __all__ = [
     "randint",
     "split",
     "student_t",
+    "truncated_normal",
     "uniform",
 ]

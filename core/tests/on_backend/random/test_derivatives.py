@@ -35,6 +35,10 @@ REPARAMETERIZED = {
     "logistic": (lambda a, b: random.logistic(random.key(1), 9, loc=a, scale=b), (0.3, 2.0)),
     "gumbel": (lambda a, b: random.gumbel(random.key(1), 9, loc=a, scale=b), (0.3, 2.0)),
     "cauchy": (lambda a, b: random.cauchy(random.key(1), 9, loc=a, scale=b), (0.3, 2.0)),
+    "truncated_normal": (
+        lambda a, b: random.truncated_normal(random.key(1), a, b, 9),
+        (0.3, 2.0),
+    ),
     "gamma's scale": (lambda b: random.gamma(random.key(1), 0.7, 9, scale=b), (2.0,)),
 }
 

@@ -35,6 +35,12 @@ def log_gamma_cdf(a):
     return function
 
 
+def truncated_cdf(low, high):
+    """F of a normal number between two ends, from the upper tail."""
+    sf = stats.norm.sf
+    return lambda x: (sf(low) - sf(x)) / (sf(low) - sf(high))
+
+
 def _beta_parts(key):
     return random.dirichlet(key, np.array([0.5, 1.5, 3.0]), COUNT)[:, 0]
 
@@ -62,6 +68,14 @@ CONTINUOUS = {
     "student_t": (lambda k: random.student_t(k, 3.5, COUNT), stats.t(3.5).cdf),
     "chisquare": (lambda k: random.chisquare(k, 5.0, COUNT), stats.chi2(5).cdf),
     "beta": (lambda k: random.beta(k, 0.4, 2.5, COUNT), stats.beta(0.4, 2.5).cdf),
+    "truncated_normal": (
+        lambda k: random.truncated_normal(k, -0.5, 2.0, COUNT),
+        truncated_cdf(-0.5, 2),
+    ),
+    "truncated_normal far out": (
+        lambda k: random.truncated_normal(k, 12.0, 13.0, COUNT),
+        truncated_cdf(12, 13),
+    ),
     "dirichlet": (_beta_parts, stats.beta(0.5, 4.5).cdf),
     "multivariate_normal": (_first_of_pair, stats.norm(0, math.sqrt(3)).cdf),
     "gamma of a scale": (

@@ -28,7 +28,7 @@ from tenferro.primitives.random_gamma import (
 __all__ = ["register"]
 
 _PART = 1 << 15  # blocks: three arrays of them fit into the cache of a core
-_ELEMENTS = 1 << 10  # whose integrands are looked at together
+_ELEMENTS = 1 << 8  # whose integrands are looked at together
 
 
 def register(lowerings: Lowerings) -> None:
