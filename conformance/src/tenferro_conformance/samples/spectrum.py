@@ -44,7 +44,7 @@ SPECTRUM = table(
 
 def _turn(edge: str, w: Any, p: Any, **more: Any) -> Row:
     known = {
-        "dtypes": FLOATS, "params": {"is_hermitian": True, "epsilon": None}, "wrt": (1,),
+        "dtypes": FLOATS, "params": {"epsilon": None}, "wrt": (1,),
         "order": 1, "size": 3, **more,
     }  # fmt: skip
     return Row(edge=edge, inputs=(w, p), **known)
@@ -57,15 +57,14 @@ TURN = table(
     _turn("repeated", _EQUAL, [[1, 4, 6], [2, 3, 9], [3, 12, 5]],
           expected=[[0, 0, 2], [0, 0, 3], [-1, -4, 0]], derivative=None),
     _turn("complex", [[2, 0], [0, 4j]], [[1, 3], [5, 7]], dtypes=COMPLEX,
-          params={"is_hermitian": False, "epsilon": None}, derivative=None,
-          expected=[[0, 3 / (4j - 2)], [5 / (2 - 4j), 0]]),
+          derivative=None, expected=[[0, 3 / (4j - 2)], [5 / (2 - 4j), 0]]),
     _turn("of_the_spectrum", _EQUAL, [[1, 4, 6], [2, 3, 9], [3, 12, 5]], wrt=(0,), order=2,
           expected=[[0, 0, 2], [0, 0, 3], [-1, -4, 0]],
           tangents=([[3, 6, 0], [9, 0, 0], [0, 0, 3]],),
           derivative=[[0, 0, 6], [0, 0, 3], [-12, 2, 0]], smooth=False,
           note="W dX - dX W = X dW - dW X; dW is a block where values are equal"),
     _turn("wide_epsilon", [[2, 0], [0, 4]], [[1, 3], [5, 7]], derivative=None,
-          params={"is_hermitian": True, "epsilon": 0.75}, expected=[[0, 0], [0, 0]]),
+          params={"epsilon": 0.75}, expected=[[0, 0], [0, 0]]),
     _turn("batch", [[[2]], [[3]]], [[[1]], [[1]]], expected=[[[0]], [[0]]], derivative=None),
     _turn("empty", Grid((0, 0), ()), Grid((0, 0), ()), dtypes=F64, expected=Grid((0, 0), ()),
           derivative=None),

@@ -68,7 +68,6 @@ class Turn(Mixed):
 
     key = "std::turn"
     linear = ((1,),)
-    is_hermitian: bool
     epsilon: float | None = None
 
     def abstract_eval(self, w: Aval, p: Aval) -> Aval:
@@ -79,7 +78,7 @@ class Turn(Mixed):
         return bind(self, w, matmul(dw, x) - matmul(x, dw))
 
     def transpose_p(self, ct: Handle, w: Handle, p: Handle) -> Handle:
-        return bind(self, w if self.is_hermitian else adjoint(w), ct)
+        return bind(self, adjoint(w), ct)
 
     def batch(self, size: int, batched: Sequence[bool], *xs: Handle) -> Handle:
         return bind(self, *[in_front(x, on, size) for x, on in zip(xs, batched, strict=True)])
@@ -122,4 +121,4 @@ def turn(a: H, w: H, v: H, p: H, *, is_hermitian: bool = False, epsilon: float |
     f64[3,3]
     """
     whole = bind(Spectrum(is_hermitian, epsilon), a, w, v)
-    return bind(Turn(is_hermitian, epsilon), whole, p)
+    return bind(Turn(epsilon), whole, p)
