@@ -15,16 +15,14 @@ from tenferro.primitives._source import caller, source_text
 _FILES = "write and read `np.asarray(x)`; an Array pickles too"
 _READING = "read it with NumPy alone, then take `tenferro.asarray(...)` of it"
 _NUMBERS = "arrays hold numbers and bools only"
-_LATER = (
-    "what products and sums cannot say is not covered; for a value that is meant as a\n"
-    "             constant, call it on `np.asarray(tenferro.stop_gradient(x))`"
+_RANDOM = (
+    "NumPy draws on the host and keeps a state; `tenferro.random` draws in programs:\n"
+    "             `tenferro.random.normal(tenferro.random.key(seed), shape, loc=x)`"
 )
 _VIEWS = "Arrays share no memory; `x[index]` and `np.broadcast_to` give values"
 
 # name or prefix of names -> (nearest function or None, what to do)
 HINTS: dict[str, tuple[str | None, str]] = {
-    "linalg.": (None, _LATER),
-    "linalg.norm": ("sqrt", "write `np.sqrt(np.sum(x * x))`"),
     "scimath.": (None, "say the domain: `np.sqrt(x.astype(complex))`"),
     "strings.": (None, _NUMBERS),
     "char.": (None, _NUMBERS),
@@ -36,7 +34,7 @@ HINTS: dict[str, tuple[str | None, str]] = {
     "fromstring": ("asarray", _READING),
     "loadtxt": ("asarray", _READING),
     "genfromtxt": ("asarray", _READING),
-    "random.": (None, "random numbers come from the host: draw them with NumPy, then compute"),
+    "random.": (None, _RANDOM),
     "save": (None, _FILES),
     "savez": (None, _FILES),
     "savez_compressed": (None, _FILES),
@@ -51,9 +49,12 @@ HINTS: dict[str, tuple[str | None, str]] = {
     "packbits": ("bitwise_and", "shift and mask with `<<`, `>>`, `&`"),
     "unpackbits": ("bitwise_and", "shift and mask with `<<`, `>>`, `&`"),
     "require": ("asarray", "an Array has no memory layout; `np.asarray(x)` gives memory"),
-    "roots": ("polyval", _LATER),
-    "polyfit": ("polyval", _LATER),
-    "poly": ("polyval", _LATER),
+    "roots": (
+        "linalg.eigvals",
+        "they are the eigenvalues of the companion matrix: `tenferro.linalg.companion(x)`",
+    ),
+    "polyfit": ("linalg.lstsq", "write `np.linalg.lstsq(np.vander(x, degree + 1), y)[0]`"),
+    "poly": ("polymul", "multiply the factors: `np.polymul` of [1, -root]"),
     "asmatrix": ("asarray", "a matrix means something else by `*`; use arrays of rank 2 and `@`"),
     "bmat": ("block", "a matrix means something else by `*`; use arrays of rank 2 and `@`"),
     "common_type": ("result_type", "a dtype is asked for by `np.result_type`"),

@@ -476,27 +476,7 @@ TABLE: dict[str, tuple[tuple[str, ...], bool]] = {
     "hsplit": (("slice",), True),
     "hstack": (("concatenate", "convert", "stop_gradient"), True),
     "hypot": (("broadcast_in_dim", "hypot"), True),
-    "i0": (
-        (
-            "abs",
-            "add",
-            "broadcast_in_dim",
-            "convert",
-            "cos",
-            "div",
-            "exp",
-            "integer_pow",
-            "iota",
-            "le",
-            "mul",
-            "pow",
-            "reduce_sum",
-            "reshape",
-            "select",
-            "square",
-        ),
-        True,
-    ),
+    "i0": (("bessel_i",), True),
     "identity": (("add", "broadcast_in_dim", "convert", "eq", "iota"), False),
     "imag": (("imag",), True),
     "indices": (("concatenate", "convert", "iota", "reshape"), False),
@@ -563,6 +543,7 @@ TABLE: dict[str, tuple[tuple[str, ...], bool]] = {
     "less": (("broadcast_in_dim", "lt"), False),
     "less_equal": (("broadcast_in_dim", "le"), False),
     "lexsort": (("iota", "reshape", "slice", "sort"), False),
+    "linalg.cholesky": (("cholesky", "transpose"), True),
     "linalg.cond": (
         (
             "abs",
@@ -584,7 +565,41 @@ TABLE: dict[str, tuple[tuple[str, ...], bool]] = {
         True,
     ),
     "linalg.cross": (("concatenate", "dynamic_slice", "mul", "reshape", "sub", "transpose"), True),
+    "linalg.det": (("det",), True),
     "linalg.diagonal": (("gather",), True),
+    "linalg.eig": (
+        (
+            "abs",
+            "broadcast_in_dim",
+            "convert",
+            "eig",
+            "mul",
+            "real",
+            "reduce_sum",
+            "sort",
+            "square",
+        ),
+        True,
+    ),
+    "linalg.eigh": (
+        (
+            "broadcast_in_dim",
+            "conj",
+            "convert",
+            "dot_general",
+            "eigh",
+            "mul",
+            "reshape",
+            "transpose",
+        ),
+        True,
+    ),
+    "linalg.eigvals": (("broadcast_in_dim", "convert", "eigvals", "mul", "real", "sort"), True),
+    "linalg.eigvalsh": (("conj", "eigvalsh", "transpose"), True),
+    "linalg.inv": (
+        ("broadcast_in_dim", "convert", "eq", "iota", "linear_solve", "lu", "stop_gradient"),
+        True,
+    ),
     "linalg.lstsq": (
         (
             "broadcast_in_dim",
@@ -701,6 +716,11 @@ TABLE: dict[str, tuple[tuple[str, ...], bool]] = {
         True,
     ),
     "linalg.qr": (("abs", "dot_general", "gather", "qr"), True),
+    "linalg.slogdet": (("slogdet",), True),
+    "linalg.solve": (
+        ("broadcast_in_dim", "convert", "linear_solve", "lu", "reshape", "stop_gradient"),
+        True,
+    ),
     "linalg.svd": (
         (
             "abs",
@@ -723,6 +743,11 @@ TABLE: dict[str, tuple[tuple[str, ...], bool]] = {
     ),
     "linalg.svdvals": (("svdvals",), True),
     "linalg.tensordot": (("dot_general",), True),
+    "linalg.tensorinv": (
+        ("convert", "eq", "iota", "linear_solve", "lu", "reshape", "stop_gradient"),
+        True,
+    ),
+    "linalg.tensorsolve": (("linear_solve", "lu", "reshape", "stop_gradient", "transpose"), True),
     "linalg.trace": (("convert", "gather", "reduce_sum"), True),
     "linalg.vecdot": (("broadcast_in_dim", "dot_general", "reshape", "transpose"), True),
     "linalg.vector_norm": (
