@@ -4,6 +4,8 @@ import ast
 from importlib import import_module
 from pathlib import Path
 
+import pytest
+
 import tenferro as tn
 from tenferro.array._registry import FUNCTIONS
 
@@ -16,8 +18,16 @@ def test_every_name_is_there():
 
 
 def test_every_covered_function_is_public():
+    """Those of SciPy alone are public in the namespace of special functions"""
     covered = {name for name in FUNCTIONS if not name.startswith("_") and "." not in name}
-    assert covered - HIDDEN - set(tn.__all__) == set()
+    assert covered - HIDDEN - set(tn.__all__) - set(tn.special.__all__) == set()
+
+
+@pytest.mark.parametrize("name", ["fft", "linalg", "random", "special"])
+def test_a_namespace_lists_what_it_has(name):
+    namespace = getattr(tn, name)
+    assert [n for n in namespace.__all__ if not hasattr(namespace, n)] == []
+    assert [n for n in namespace.__all__ if not getattr(namespace, n).__doc__] == []
 
 
 def test_what_types_see_is_what_a_name_finds():

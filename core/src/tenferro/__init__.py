@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from tenferro.array import (
     Array,
     ConcretizationError,
+    CopyAssignmentWarning,
     ImmutableArrayError,
     IndexKindError,
     LeakedArrayError,
@@ -113,6 +114,7 @@ from tenferro.transforms import (
     BatchingWarning,
     DifferentiationInputError,
     FunctionExplanation,
+    GaugeWarning,
     GradientCheckError,
     GraphOf,
     GraphTooLargeError,
@@ -148,6 +150,7 @@ from tenferro.transforms import (
 # isort: off
 # fmt: off
 if TYPE_CHECKING:  # found by name, see __getattr__
+    from tenferro import fft, linalg, random, special
     from tenferro.array._convert import (
         asarray, asarray as asanyarray, asarray as ascontiguousarray, asarray as asfortranarray,
     )
@@ -168,7 +171,7 @@ if TYPE_CHECKING:  # found by name, see __getattr__
         atleast_1d, atleast_2d, atleast_3d, broadcast_arrays, broadcast_to,
     )
     from tenferro.array.functions.calculus import (
-        diff, ediff1d, gradient, i0, interp, trapezoid, trapezoid as trapz,
+        diff, ediff1d, gradient, interp, trapezoid, trapezoid as trapz,
     )
     from tenferro.array.functions.closeness import (
         allclose, array_equal, array_equiv, isclose, piecewise, real_if_close, select_first as
@@ -193,6 +196,9 @@ if TYPE_CHECKING:  # found by name, see __getattr__
     )
     from tenferro.array.functions.editing import (
         delete, insert, resize, trim_zeros,
+    )
+    from tenferro.array.functions.einsum import (
+        einsum, einsum_path,
     )
     from tenferro.array.functions.elementwise import (
         erf, exp, exp2, expm1, log, log10, log1p, log2, logaddexp, logaddexp2, logistic, logistic as
@@ -263,6 +269,9 @@ if TYPE_CHECKING:  # found by name, see __getattr__
     from tenferro.array.functions.sorting import (
         argpartition, argsort, lexsort, partition, sort, sort_complex,
     )
+    from tenferro.array.functions.special import (
+        i0,
+    )
     from tenferro.array.functions.splitting import (
         array_split, dsplit, hsplit, split, unstack, vsplit,
     )
@@ -320,38 +329,39 @@ def __dir__() -> list[str]:
 __all__ = [
     "API_VERSION", "ADContext", "AbstractValueError", "ArgumentNumberError", "Array", "Aval",
     "AxisError", "BackendConflictError", "BackendError", "BatchAxisError", "BatchingWarning",
-    "ConcretizationError", "DType", "DTypeMismatchError", "DecompositionCycleError",
-    "DeviceUnavailableError", "DifferentiationError", "DifferentiationInputError",
-    "DuplicateInputError", "DuplicateWrtError", "FunctionExplanation", "GradientCheckError",
-    "GraphError", "GraphOf", "GraphTooLargeError", "ImmutableArrayError", "IndexKindError",
-    "InvalidParameterError", "LeakedArrayError", "LostAssignmentError", "LoweringConflictError",
-    "LoweringError", "MissingLoweringError", "MissingRuleError", "MixedBackendsError",
-    "MixedFlowError", "NamespaceError", "NoBackendError", "NonFiniteError", "NonScalarOutputError",
-    "NotLinearError", "OperandError", "OutOfBoundsError", "PluginBlockedError", "PluginBrokenError",
-    "PluginError", "PluginIncompatibleError", "PluginWarning", "PrimitiveExplanation",
-    "RefusalError", "RuleResultError", "SerializationError", "ShapeMismatchError",
-    "TangentMismatchError", "TenferroError", "TracedConversionError", "UnknownBackendError",
-    "UnknownDTypeError", "UnknownOperandError", "UnknownPrimitiveError", "UnresolvedValueError",
-    "UnsupportedAttributeError", "UnsupportedError", "UnsupportedFunctionError",
-    "__array_api_version__", "__array_namespace_info__", "abs", "absolute", "acos", "acosh", "add",
-    "all", "allclose", "amax", "amin", "angle", "any", "append", "apply_along_axis",
-    "apply_over_axes", "arange", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2",
-    "arctanh", "argmax", "argmin", "argpartition", "argsort", "argwhere", "around", "array",
-    "array2string", "array_equal", "array_equiv", "array_repr", "array_split", "array_str",
-    "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "asin",
-    "asinh", "astype", "atan", "atan2", "atanh", "atleast_1d", "atleast_2d", "atleast_3d",
-    "average", "bfloat16", "bincount", "bitwise_and", "bitwise_count", "bitwise_invert",
-    "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
-    "block", "bool", "bool_", "broadcast_arrays", "broadcast_to", "can_cast", "cbrt", "ceil",
-    "check_grads", "choose", "clip", "column_stack", "complex64", "complex128", "compress",
-    "concat", "concatenate", "conj", "conjugate", "convolve", "copy", "copysign", "copyto",
-    "corrcoef", "correlate", "cos", "cosh", "count_nonzero", "cov", "cross", "cumprod", "cumsum",
-    "cumulative_prod", "cumulative_sum", "custom_jvp", "custom_linear", "custom_vjp", "debug",
-    "debug_nans", "deg2rad", "degrees", "delete", "diag", "diag_indices", "diag_indices_from",
-    "diagflat", "diagonal", "diff", "digitize", "divide", "divmod", "dot", "dsplit", "dstack", "e",
-    "ediff1d", "empty", "empty_like", "equal", "erf", "eval_shape", "evaluate", "exp", "exp2",
-    "expand_dims", "expit", "explain", "expm1", "extract", "eye", "fabs", "fill_diagonal", "finfo",
-    "fix", "flatnonzero", "flip", "fliplr", "flipud", "float16", "float32", "float64",
+    "ConcretizationError", "CopyAssignmentWarning", "DType", "DTypeMismatchError",
+    "DecompositionCycleError", "DeviceUnavailableError", "DifferentiationError",
+    "DifferentiationInputError", "DuplicateInputError", "DuplicateWrtError", "FunctionExplanation",
+    "GaugeWarning", "GradientCheckError", "GraphError", "GraphOf", "GraphTooLargeError",
+    "ImmutableArrayError", "IndexKindError", "InvalidParameterError", "LeakedArrayError",
+    "LostAssignmentError", "LoweringConflictError", "LoweringError", "MissingLoweringError",
+    "MissingRuleError", "MixedBackendsError", "MixedFlowError", "NamespaceError", "NoBackendError",
+    "NonFiniteError", "NonScalarOutputError", "NotLinearError", "OperandError", "OutOfBoundsError",
+    "PluginBlockedError", "PluginBrokenError", "PluginError", "PluginIncompatibleError",
+    "PluginWarning", "PrimitiveExplanation", "RefusalError", "RuleResultError",
+    "SerializationError", "ShapeMismatchError", "TangentMismatchError", "TenferroError",
+    "TracedConversionError", "UnknownBackendError", "UnknownDTypeError", "UnknownOperandError",
+    "UnknownPrimitiveError", "UnresolvedValueError", "UnsupportedAttributeError",
+    "UnsupportedError", "UnsupportedFunctionError", "__array_api_version__",
+    "__array_namespace_info__", "abs", "absolute", "acos", "acosh", "add", "all", "allclose",
+    "amax", "amin", "angle", "any", "append", "apply_along_axis", "apply_over_axes", "arange",
+    "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "argmax", "argmin",
+    "argpartition", "argsort", "argwhere", "around", "array", "array2string", "array_equal",
+    "array_equiv", "array_repr", "array_split", "array_str", "asanyarray", "asarray",
+    "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "asin", "asinh", "astype", "atan",
+    "atan2", "atanh", "atleast_1d", "atleast_2d", "atleast_3d", "average", "bfloat16", "bincount",
+    "bitwise_and", "bitwise_count", "bitwise_invert", "bitwise_left_shift", "bitwise_not",
+    "bitwise_or", "bitwise_right_shift", "bitwise_xor", "block", "bool", "bool_",
+    "broadcast_arrays", "broadcast_to", "can_cast", "cbrt", "ceil", "check_grads", "choose", "clip",
+    "column_stack", "complex64", "complex128", "compress", "concat", "concatenate", "conj",
+    "conjugate", "convolve", "copy", "copysign", "copyto", "corrcoef", "correlate", "cos", "cosh",
+    "count_nonzero", "cov", "cross", "cumprod", "cumsum", "cumulative_prod", "cumulative_sum",
+    "custom_jvp", "custom_linear", "custom_vjp", "debug", "debug_nans", "deg2rad", "degrees",
+    "delete", "diag", "diag_indices", "diag_indices_from", "diagflat", "diagonal", "diff",
+    "digitize", "divide", "divmod", "dot", "dsplit", "dstack", "e", "ediff1d", "einsum",
+    "einsum_path", "empty", "empty_like", "equal", "erf", "eval_shape", "evaluate", "exp", "exp2",
+    "expand_dims", "expit", "explain", "expm1", "extract", "eye", "fabs", "fft", "fill_diagonal",
+    "finfo", "fix", "flatnonzero", "flip", "fliplr", "flipud", "float16", "float32", "float64",
     "float_power", "floor", "floor_divide", "fmax", "fmin", "fmod", "frexp", "from_dlpack",
     "fromfunction", "full", "full_like", "gcd", "geomspace", "grad", "gradient", "graph_of",
     "greater", "greater_equal", "heaviside", "hessian", "histogram", "histogram2d",
@@ -360,27 +370,28 @@ __all__ = [
     "int64", "interp", "intersect1d", "invert", "isclose", "iscomplex", "iscomplexobj", "isdtype",
     "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf", "isreal", "isrealobj", "ix_",
     "jacfwd", "jacobian", "jacrev", "jit", "jvp", "kron", "lcm", "ldexp", "left_shift", "less",
-    "less_equal", "lexsort", "linearize", "linspace", "log", "log1p", "log2", "log10", "logaddexp",
-    "logaddexp2", "logical_and", "logical_not", "logical_or", "logical_xor", "logistic", "logspace",
-    "mask_indices", "matmul", "matrix_transpose", "matvec", "max", "maximum", "may_share_memory",
-    "mean", "median", "meshgrid", "min", "minimum", "mod", "modf", "moveaxis", "multiply", "nan",
-    "nan_to_num", "nanargmax", "nanargmin", "nancumprod", "nancumsum", "nanmax", "nanmean",
-    "nanmedian", "nanmin", "nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum", "nanvar",
-    "ndim", "negative", "newaxis", "nextafter", "nonzero", "not_equal", "numpy_functions", "ones",
-    "ones_like", "outer", "pad", "partition", "percentile", "permute_dims", "pi", "piecewise",
-    "place", "polyadd", "polyder", "polydiv", "polyint", "polymul", "polysub", "polyval",
-    "positive", "pow", "power", "prefer", "prod", "promote_types", "ptp", "put", "put_along_axis",
-    "putmask", "quantile", "rad2deg", "radians", "ravel", "ravel_multi_index", "real",
-    "real_if_close", "reciprocal", "remainder", "repeat", "reshape", "resize", "result_type",
-    "right_shift", "rint", "roll", "rollaxis", "rot90", "round", "searchsorted", "select",
-    "set_default", "setdiff1d", "setxor1d", "shape", "shares_memory", "sign", "signbit", "sin",
-    "sinc", "sinh", "size", "sort", "sort_complex", "spacing", "split", "sqrt", "square", "squeeze",
-    "stack", "std", "stop_gradient", "subtract", "sum", "swapaxes", "take", "take_along_axis",
-    "tan", "tanh", "tensordot", "tile", "trace", "transpose", "trapezoid", "trapz", "tri", "tril",
-    "tril_indices", "tril_indices_from", "trim_zeros", "triu", "triu_indices", "triu_indices_from",
-    "true_divide", "trunc", "uint8", "uint16", "uint32", "uint64", "union1d", "unique",
-    "unique_all", "unique_counts", "unique_inverse", "unique_values", "unravel_index", "unstack",
-    "unwrap", "use", "value_and_grad", "vander", "var", "vdot", "vecdot", "vecmat", "vjp", "vmap",
-    "vsplit", "vstack", "where", "zeros", "zeros_like",
+    "less_equal", "lexsort", "linalg", "linearize", "linspace", "log", "log1p", "log2", "log10",
+    "logaddexp", "logaddexp2", "logical_and", "logical_not", "logical_or", "logical_xor",
+    "logistic", "logspace", "mask_indices", "matmul", "matrix_transpose", "matvec", "max",
+    "maximum", "may_share_memory", "mean", "median", "meshgrid", "min", "minimum", "mod", "modf",
+    "moveaxis", "multiply", "nan", "nan_to_num", "nanargmax", "nanargmin", "nancumprod",
+    "nancumsum", "nanmax", "nanmean", "nanmedian", "nanmin", "nanpercentile", "nanprod",
+    "nanquantile", "nanstd", "nansum", "nanvar", "ndim", "negative", "newaxis", "nextafter",
+    "nonzero", "not_equal", "numpy_functions", "ones", "ones_like", "outer", "pad", "partition",
+    "percentile", "permute_dims", "pi", "piecewise", "place", "polyadd", "polyder", "polydiv",
+    "polyint", "polymul", "polysub", "polyval", "positive", "pow", "power", "prefer", "prod",
+    "promote_types", "ptp", "put", "put_along_axis", "putmask", "quantile", "rad2deg", "radians",
+    "random", "ravel", "ravel_multi_index", "real", "real_if_close", "reciprocal", "remainder",
+    "repeat", "reshape", "resize", "result_type", "right_shift", "rint", "roll", "rollaxis",
+    "rot90", "round", "searchsorted", "select", "set_default", "setdiff1d", "setxor1d", "shape",
+    "shares_memory", "sign", "signbit", "sin", "sinc", "sinh", "size", "sort", "sort_complex",
+    "spacing", "special", "split", "sqrt", "square", "squeeze", "stack", "std", "stop_gradient",
+    "subtract", "sum", "swapaxes", "take", "take_along_axis", "tan", "tanh", "tensordot", "tile",
+    "trace", "transpose", "trapezoid", "trapz", "tri", "tril", "tril_indices", "tril_indices_from",
+    "trim_zeros", "triu", "triu_indices", "triu_indices_from", "true_divide", "trunc", "uint8",
+    "uint16", "uint32", "uint64", "union1d", "unique", "unique_all", "unique_counts",
+    "unique_inverse", "unique_values", "unravel_index", "unstack", "unwrap", "use",
+    "value_and_grad", "vander", "var", "vdot", "vecdot", "vecmat", "vjp", "vmap", "vsplit",
+    "vstack", "where", "zeros", "zeros_like",
 ]
 # fmt: on
