@@ -276,7 +276,8 @@ def rows_in_order(x: H, order: H) -> H:
     count = prod(lead)
     places = reshape(order, (count, k))
     if count > 1:
-        places = places + iota((count, k), 0, order.dtype) * m
+        before: Any = iota((count, k), 0, order.dtype) * m
+        places = add(places, before)
     found = gather(
         reshape(x, (count * m, n)),
         reshape(places, (count * k, 1)),
