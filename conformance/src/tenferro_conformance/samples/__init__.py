@@ -17,9 +17,10 @@ from tenferro_conformance.samples.table import Table
 __all__ = ["FAMILIES", "load_cases", "load_error_cases", "tables"]
 
 FAMILIES = (
-    "arithmetic", "bitwise", "callback", "cholesky", "comparison", "complex", "constants",
-    "contraction", "cumulative", "determinant", "eig", "eigh", "elementwise", "fft", "hyperbolic",
-    "indexing", "linear_solve", "lu", "matrix_function", "pinv", "qr", "random", "random_gamma",
+    "arithmetic", "bessel", "bitwise", "callback", "cholesky", "comparison", "complex",
+    "constants", "contraction", "cumulative", "determinant", "eig", "eigh", "elementwise",
+    "exponential_sums", "fft", "gammas", "hyperbolic", "incomplete", "indexing", "linear_solve",
+    "logarithms", "lu", "matrix_function", "normal", "pinv", "qr", "random", "random_gamma",
     "reduction", "rounding", "scattering", "slogdet", "sorting", "special", "spectrum",
     "structural", "svd", "triangular_solve", "trigonometric",
 )  # fmt: skip

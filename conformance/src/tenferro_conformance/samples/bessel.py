@@ -1,0 +1,58 @@
+"""Samples of the bessel family: bessel_i bessel_ie.
+
+Read `table.py` for what the fields of a row mean.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from tenferro_conformance.case import Domain
+from tenferro_conformance.samples.table import (
+    F64,
+    Row,
+    Table,
+    elementwise_rows,
+    grid,
+    table,
+)
+
+__all__ = ["TABLES"]
+
+inf, nan = float("inf"), float("nan")
+
+_any = partial(grid, -3, 3)
+_positive = partial(grid, 0.25, 5)
+
+
+def _order(n: int, edge: str, *numbers: float, **more: Any) -> Row:
+    return Row(edge=edge, inputs=(list(numbers),), params={"order": n}, wrt=(0,), **more)
+
+
+BESSEL_I = table(
+    "std::bessel_i",
+    *elementwise_rows(_any, params={"order": 0}),
+    Row(edge="nan", inputs=([nan],), params={"order": 0}, expected=[nan]),
+    Row(edge="first", inputs=(_any(2, 3),), params={"order": 1}, wrt=(0,)),
+    Row(edge="third", inputs=(_any(2, 3),), params={"order": 3}, wrt=(0,), order=1, dtypes=F64),
+    _order(1, "zero", 0.0, 2.0**-20, order=2, dtypes=F64),
+    _order(0, "large", 20.0, -60.5, order=1, dtypes=F64),
+    level=1, tol="special",
+)  # fmt: skip
+BESSEL_IE = table(
+    "std::bessel_ie",
+    *elementwise_rows(_positive, params={"order": 0}, domain=Domain(low=0.0)),
+    Row(edge="nan", inputs=([nan],), params={"order": 0}, expected=[nan]),
+    Row(edge="inf", inputs=([inf],), params={"order": 0}, expected=[0.0]),
+    Row(edge="first", inputs=(_positive(2, 3),), params={"order": 1}, wrt=(0,)),
+    Row(edge="fourth", inputs=(_positive(2, 3),), params={"order": 4}, wrt=(0,), order=1,
+        dtypes=F64),
+    _order(0, "large", 60.0, -500.5, 2.0**20, order=2, dtypes=F64),
+    _order(1, "large_first", 60.0, -500.5, order=1, dtypes=F64),
+    Row(edge="kink", inputs=([0.0],), params={"order": 0}, expected=[1.0], wrt=(0,), order=1,
+        smooth=False, tangents=([1.0],), derivative=[0.0], note="|x| has the derivative 0 at 0"),
+    level=1, tol="special",
+)  # fmt: skip
+
+TABLES: tuple[Table, ...] = (BESSEL_I, BESSEL_IE)

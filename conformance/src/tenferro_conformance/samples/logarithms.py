@@ -1,0 +1,70 @@
+"""Samples of the logarithms family: xlogy xlog1py logit exprel.
+
+Read `table.py` for what the fields of a row mean.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+from tenferro_conformance.case import Domain
+from tenferro_conformance.samples.table import (
+    F64,
+    Row,
+    Table,
+    elementwise_rows,
+    grid,
+    table,
+)
+
+__all__ = ["TABLES"]
+
+inf, nan = float("inf"), float("nan")
+
+_any = partial(grid, -2, 2)
+_positive = partial(grid, 0.25, 4)
+_NOTE = "the limits along the axes: ln y in x, 0 in y"
+
+XLOGY = table(
+    "std::xlogy",
+    *elementwise_rows(_any, _positive, domain=Domain(low=0.0)),
+    Row(edge="nan", inputs=([nan, 1.0, 0.0], [1.0, nan, nan]), expected=[nan] * 3),
+    Row(edge="zero", inputs=([0.0, 0.0, 0.0], [0.0, inf, -1.0]), expected=[0.0] * 3),
+    Row(edge="slope_at_zero", inputs=([0.0, 0.0], [2.0, 0.0]), expected=[0.0, 0.0], wrt=(1,),
+        order=1, smooth=False, tangents=([1.0, 1.0],), derivative=[0.0, 0.0], note=_NOTE),
+    Row(edge="slope_in_x", inputs=([0.0, 0.0], [1.0, 0.0]), expected=[0.0, 0.0], wrt=(0,),
+        order=1, smooth=False, tangents=([1.0, 1.0],), derivative=[0.0, -inf], note=_NOTE),
+    level=1, tol="special",
+)  # fmt: skip
+XLOG1PY = table(
+    "std::xlog1py",
+    *elementwise_rows(_any, partial(grid, -0.75, 3), domain=Domain(low=-1.0)),
+    Row(edge="nan", inputs=([nan, 1.0, 0.0], [1.0, nan, nan]), expected=[nan] * 3),
+    Row(edge="zero", inputs=([0.0, 0.0, 0.0], [-1.0, inf, -2.0]), expected=[0.0] * 3),
+    Row(edge="small", inputs=([2.0, -3.0], [2.0**-30, 2.0**-20]), wrt=(0, 1), order=1),
+    Row(edge="slope_at_zero", inputs=([0.0, 0.0], [2.0, -1.0]), expected=[0.0, 0.0], wrt=(1,),
+        order=1, smooth=False, tangents=([1.0, 1.0],), derivative=[0.0, 0.0], note=_NOTE),
+    level=1, tol="special",
+)  # fmt: skip
+LOGIT = table(
+    "std::logit",
+    *elementwise_rows(partial(grid, 0.0625, 0.9375), domain=Domain(low=0.0, high=1.0)),
+    Row(edge="nan", inputs=([nan, -0.5, 1.5],), expected=[nan] * 3),
+    Row(edge="ends", inputs=([0.0, 1.0],), expected=[-inf, inf]),
+    Row(edge="middle", inputs=([0.5, 0.5 + 2.0**-20, 0.5 - 2.0**-12],), wrt=(0,), order=1),
+    Row(edge="tails", inputs=([2.0**-60, 1 - 2.0**-20],), wrt=(0,), order=1),
+    level=1, tol="special",
+)  # fmt: skip
+EXPREL = table(
+    "std::exprel",
+    *elementwise_rows(_any, params={"order": 0}),
+    Row(edge="nan", inputs=([nan],), params={"order": 0}, expected=[nan]),
+    Row(edge="inf", inputs=([inf, -inf, 0.0],), params={"order": 0}, expected=[inf, 0.0, 1.0]),
+    Row(edge="near_zero", inputs=([0.0, 2.0**-30, -(2.0**-11)],), params={"order": 0}, wrt=(0,)),
+    Row(edge="large", inputs=([12.5, 40.0, -30.0],), params={"order": 0}, wrt=(0,), order=2,
+        dtypes=F64),
+    Row(edge="second", inputs=(_any(2, 3),), params={"order": 2}, wrt=(0,), order=1),
+    level=1, tol="special",
+)  # fmt: skip
+
+TABLES: tuple[Table, ...] = (XLOGY, XLOG1PY, LOGIT, EXPREL)
