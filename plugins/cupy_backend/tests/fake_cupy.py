@@ -152,6 +152,9 @@ class _Array:
         keys = key if isinstance(key, tuple) else (key,)
         places, axis = [], 0
         for k in keys:
+            if k is None:
+                places.append(k)
+                continue
             if isinstance(k, _Array):
                 assert k.dtype.kind in "iu", "a mask waits for the device"
                 places.append(k._a % max(self.shape[axis], 1))
@@ -171,6 +174,12 @@ class _Array:
         if counts.max(initial=0) > 1:
             raise AssertionError("repeated indices in an assignment: undefined in CuPy")
         self._a[places] = self._module.unwrap(value)
+
+    def __neg__(self):
+        return self._module.negative(self)
+
+    def item(self):
+        return self._module.host(self).item()
 
     def _refuse(self, *_):
         raise TypeError("Implicit conversion to a NumPy array is not allowed.")
@@ -193,6 +202,11 @@ for _name, _ufunc_name in [
     ("sub", "subtract"),
     ("mul", "multiply"),
     ("truediv", "true_divide"),
+    ("matmul", "matmul"),
+    ("lt", "less"),
+    ("gt", "greater"),
+    ("and", "bitwise_and"),
+    ("or", "bitwise_or"),
 ]:
     _operator(f"__{_name}__", _ufunc_name)
     _operator(f"__r{_name}__", _ufunc_name, reflected=True)

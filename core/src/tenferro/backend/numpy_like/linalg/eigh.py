@@ -30,7 +30,7 @@ def canonical_columns(xp: Any, v: Any) -> Any:
     """The columns, turned until the entry of largest modulus is real and positive."""
     if not v.size:
         return v
-    size = xp.abs(v)
+    size = xp.absolute(v)
     place = xp.argmax(size, axis=-2)[..., None, :]
     largest = xp.take_along_axis(v, place, -2)
-    return v * (xp.conj(largest) / xp.take_along_axis(size, place, -2))
+    return v * (xp.conjugate(largest) / xp.take_along_axis(size, place, -2))

@@ -45,8 +45,8 @@ def register(lowerings: Lowerings, xp: Any) -> None:
 
 
 def in_turn(condition: Callable[[Any], Any], body: Callable[[Any], Any], state: Any) -> Any:
-    """The loop of a namespace that computes at once."""
-    while bool(condition(state)):
+    """The loop of a namespace that computes at once; a device is waited for at each turn."""
+    while condition(state).item():
         state = body(state)
     return state
 
@@ -101,7 +101,7 @@ def expm(xp: Any, loop: Loop, x: Any) -> Any:
     theta = _THETA["float32" if x.dtype.name in ("float32", "complex64") else "float64"]
     size = xp.maximum(_norm(xp, x), theta)  # nan stays nan
     halvings = xp.ceil(xp.log2(size / theta))
-    y = _pade(xp, x * (2.0**-halvings).astype(x.dtype)[..., None, None])
+    y = _pade(xp, x * xp.exp2(-halvings).astype(x.dtype)[..., None, None])
     last = xp.max(xp.where(xp.isfinite(halvings), halvings, xp.zeros_like(halvings)))
 
     def square(state: Any) -> Any:
@@ -180,9 +180,11 @@ def logm(xp: Any, loop: Loop, x: Any) -> Any:
 
 
 def _identity(xp: Any, x: Any) -> Any:
-    return xp.broadcast_to(xp.eye(x.shape[-1], dtype=x.dtype), x.shape)
+    place = xp.arange(x.shape[-1])
+    one = xp.equal(place[:, None], place).astype(x.dtype)
+    return xp.broadcast_to(one, x.shape)
 
 
 def _norm(xp: Any, x: Any) -> Any:
     """The largest sum of a column."""
-    return xp.max(xp.sum(xp.abs(x), -2), -1)
+    return xp.max(xp.sum(xp.absolute(x), -2), -1)
