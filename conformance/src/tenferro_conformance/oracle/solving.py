@@ -142,6 +142,26 @@ def _cholesky(params: Params, a: Matrix) -> Matrix:
     return found
 
 
+def _lower(a: Matrix) -> Matrix:
+    return [[x if j <= i else mp.mpf(0) for j, x in enumerate(row)] for i, row in enumerate(a)]
+
+
+def _half_lower(a: Matrix) -> Matrix:
+    return [[x / 2 if j == i else x for j, x in enumerate(row)] for i, row in enumerate(_lower(a))]
+
+
+def _cholesky_tangent(params: Params, factor: Matrix, x: Matrix) -> Matrix:
+    """By inverses and whole products."""
+    low = _lower(factor)
+    one = [[mp.mpf(i == j) for j in range(len(low))] for i in range(len(low))]
+    inverse = _solve(low, one)
+    left, right = (_conj(_transposed(m)) for m in (low, inverse))
+    if params["adjoint"]:
+        inner = _half_lower(_product(left, _lower(x)))
+        return _hermitian(_product(_product(right, inner), inverse))
+    return _product(low, _half_lower(_product(_product(inverse, _hermitian(x)), right)))
+
+
 def _det(a: Matrix) -> Any:
     """The sum over permutations, or elimination where there are too many."""
     if len(a) > 6:
@@ -194,6 +214,7 @@ REFERENCES: dict[str, Reference] = {
     "cholesky": _each(_cholesky),
     "cholesky@hermitian": _each(_cholesky),
     "cholesky@product": _each(lambda params, a: _hermitian(a)),
+    "cholesky_tangent": _each(_cholesky_tangent),
     "det": _number(_det),
     "adjugate": _each(_adjugate),
     "slogdet@logabsdet": _number(_logabsdet),

@@ -1,4 +1,5 @@
-"""Samples of `cholesky`: arbitrary tangents, which are symmetrised; the lower triangle is read.
+"""Samples of the cholesky family: arbitrary tangents, which are symmetrised; the lower triangle is
+read. What blocks do is compared with the decomposition.
 
 Read `table.py` for what the fields of a row mean.
 """
@@ -7,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenferro_conformance.samples.matrices import positive
-from tenferro_conformance.samples.table import COMPLEX, F64, Grid, Row, table
+from tenferro_conformance.samples.matrices import dominant, positive
+from tenferro_conformance.samples.table import COMPLEX, F64, Grid, Row, cgrid, grid, table
 
 __all__ = ["TABLES"]
 
@@ -19,7 +20,37 @@ def _row(edge: str, a: Grid, **more: Any) -> Row:
     return Row(edge=edge, inputs=(a,), **{"wrt": (0,), "order": 2, "size": a.shape[-1], **more})
 
 
+def _tangent(edge: str, factor: Grid, x: Grid, *, adjoint: bool = False, **more: Any) -> Row:
+    known = {"wrt": (0, 1), "order": 2, "size": x.shape[-1], "condition": 4, **more}
+    return Row(edge=edge, inputs=(factor, x), params={"adjoint": adjoint}, **known)
+
+
+_L, _X = dominant(3), grid(-2, 2, 3, 3)
+_LC, _XC = dominant(3, is_complex=True), cgrid(2, 3, 3)
+_C128 = ("complex128",)
+CHOLESKY_TANGENT = table(
+    "std::cholesky_tangent",
+    _tangent("square", _L, _X),
+    _tangent("adjoint", _L, _X, adjoint=True),
+    _tangent("complex", _LC, _XC, dtypes=COMPLEX),
+    _tangent("complex_adjoint", _LC, _XC, dtypes=COMPLEX, adjoint=True),
+    _tangent("batch", dominant(2, 2), grid(-2, 2, 2, 2, 2), dtypes=F64),
+    _tangent("batch_adjoint", dominant(2, 2, is_complex=True), cgrid(2, 2, 2, 2), dtypes=_C128,
+             adjoint=True),
+    _tangent("size1", dominant(1), grid(-2, 2, 1, 1), dtypes=F64),
+    _tangent("empty", Grid((0, 0), ()), Grid((0, 0), ()), dtypes=F64, order=1),
+    _tangent("no_batch", Grid((0, 2, 2), ()), Grid((0, 2, 2), ()), dtypes=F64, order=1),
+    _tangent("non_contiguous", _L, _X, dtypes=F64, layout="strided", order=1),
+    _tangent("transposed_memory", _L, _X, dtypes=F64, layout="transposed", order=1, adjoint=True),
+    _tangent("large", dominant(70, shift=16.0), grid(-2, 2, 70, 70), dtypes=F64, order=1, wrt=(1,),
+             expected=None),
+    _tangent("large_adjoint", dominant(70, shift=16.0), grid(-2, 2, 70, 70), dtypes=F64, order=1,
+             wrt=(1,), expected=None, adjoint=True),
+    level=3,
+    tol="factorization",
+)  # fmt: skip
 TABLES = (
+    CHOLESKY_TANGENT,
     table(
         "std::cholesky",
         _row("square", positive(3), condition=4),

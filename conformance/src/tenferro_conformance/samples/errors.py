@@ -307,6 +307,11 @@ ERROR_CASES: tuple[ErrorCase, ...] = (
     *(_refused(n, "no_integers", [((3, 3), "int64")], DTypeMismatchError, _DTYPES)
       for n in (*_FACTORED, "lu")),
     *(_refused(n, "no_half", [_HALF], DTypeMismatchError, _DTYPES) for n in (*_FACTORED, "lu")),
+    _refused("cholesky_tangent", "not_square", [_F23, _F23], ShapeMismatchError, _SHAPES, **_SOLVE),
+    _refused("cholesky_tangent", "bad_shape", [_SQUARE, _STACK], ShapeMismatchError, _SHAPES,
+        **_SOLVE),
+    _refused("cholesky_tangent", "no_integers", [((3, 3), "int64")] * 2, DTypeMismatchError,
+        _DTYPES, **_SOLVE),
     _refused("adjugate", "bad_direction", [_SQUARE, _F32], ShapeMismatchError, _SHAPES),
     _refused("triangular_solve", "not_square", [_F23, _F23], ShapeMismatchError, _SHAPES,
         **_TRIANGULAR),
