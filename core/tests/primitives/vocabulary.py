@@ -7,6 +7,8 @@ import cmath
 import math
 from itertools import count
 
+import vocabulary_of_matrices
+
 from tenferro import primitives as p
 from tenferro.computegraph import KeyView, compile_program, evaluate, materialize_merge
 from tenferro.tidu import pullback, pushforward
@@ -333,10 +335,37 @@ def _others():
     }
 
 
+def _statistics():
+    x, y, z = var((3,)), var((3,)), var((3,))
+    one = "erfcinv gamma log_ndtr logit ndtr ndtri".split()
+    two = "betaln gammainc gammaincc xlog1py xlogy".split()
+    return {
+        **{_class_of(f): [(f, (x,))] for f in (getattr(p, name) for name in one)},
+        **{_class_of(f): [(f, (x, y))] for f in (getattr(p, name) for name in two)},
+        p.Erfcx: [(p.erfcx, (x,))],
+        p.Exprel: [(p.exprel, (x,))],
+        p.BesselI: [(lambda x: p.bessel_i(2, x), (x,))],
+        p.BesselIe: [(lambda x: p.bessel_ie(0, x), (x,))],
+        p.Zeta: [(lambda q: p.zeta(p.full((3,), 2.5, "f64"), q), (x,))],
+        p.Betainc: [(p.betainc, (x, y, z))],
+        p.Betaincc: [(p.betaincc, (x, y, z))],
+        p.BetaincDerivative: [(lambda *xs: p.betainc_derivative((1, 0), *xs), (x, y, z))],
+        p.BetaDensity: [(p.beta_density, (x, y, z))],
+        p.GammaincDerivative: [(lambda *xs: p.gammainc_derivative(1, *xs), (x, y))],
+        p.GammaDensity: [(p.gamma_density, (x, y))],
+        p.GammaMoment: [(lambda *xs: p.gamma_moment(1, *xs), (x, y))],
+        p.PolygammaDifference: [(lambda *xs: p.polygamma_difference(1, *xs), (x, y))],
+        p.ReduceLogsumexp: _unary(lambda x: p.reduce_logsumexp(x, (1,)), "f64"),
+        p.Softmax: _unary(lambda x: p.softmax(x, (1,)), "f64"),
+        p.LogSoftmax: _unary(lambda x: p.log_softmax(x, (1,)), "f64"),
+    }
+
+
 def applications():
     """For every primitive, functions and their arguments."""
     tables = [_analytic(), _pairs(), _ordered_reductions(), _others()]
     tables += [_ordered_scatters(), _cumulative(), _sorting(), _callbacks()]
+    tables += [_statistics(), *vocabulary_of_matrices.tables()]
     for dtype in ("f64", "c128"):
         tables += [_moves(dtype), _contractions(dtype)]
         tables += [_indexed(dtype, mode) for mode in p.indexing.GATHER_MODES]

@@ -1,0 +1,85 @@
+"""Applications of the primitives of linear algebra, of Fourier transforms and of random words."""
+
+from itertools import count
+
+from tenferro import primitives as p
+from tenferro.primitives.linalg.linear_solve import factorized
+
+_names = count()
+
+
+def _var(shape, dtype):
+    return p.variable(f"m{next(_names)}", shape, dtype)
+
+
+def _of(function, *shapes, dtypes=("f64", "c128")):
+    """A function of matrices, for real and complex ones."""
+    return [(function, tuple(_var(shape, dtype) for shape in shapes)) for dtype in dtypes]
+
+
+_SQUARE, _TALL, _WIDE = (2, 2), (3, 2), (2, 3)
+
+
+def _factorizations():
+    return {
+        p.Cholesky: _of(p.cholesky, _SQUARE),
+        p.CholeskyTangent: _of(p.cholesky_tangent, _SQUARE, _SQUARE),
+        p.Lu: _of(lambda a: p.lu(a)[0], _TALL) + _of(lambda a: p.lu(a)[0], _WIDE),
+        p.LuPermutation: _of(
+            lambda a: p.convert(p.lu_permutation(p.lu(a)[1], 3), "f64"), _TALL, dtypes=("f64",)
+        ),
+        p.Qr: _of(lambda a: p.qr(a)[0], _TALL) + _of(lambda a: p.qr(a)[1], _WIDE),
+        p.Svd: _of(lambda a: p.svd(a)[0], _TALL) + _of(lambda a: p.svd(a)[2], _TALL),
+        p.Svdvals: _of(p.svdvals, _WIDE),
+        p.Eigh: _of(lambda a: p.eigh(a)[1], _SQUARE),
+        p.Eigvalsh: _of(p.eigvalsh, _SQUARE),
+        p.Eig: _of(lambda a: p.eig(a)[1], _SQUARE),
+        p.Eigvals: _of(p.eigvals, _SQUARE),
+    }
+
+
+def _built_on_them():
+    def solved(a, b):
+        return p.linear_solve(a, *factorized(a), b)
+
+    return {
+        p.TriangularSolve: _of(p.triangular_solve, _SQUARE, _TALL[::-1]),
+        p.LinearSolve: _of(solved, _SQUARE, _WIDE),
+        p.Det: _of(p.det, _SQUARE),
+        p.Adjugate: _of(p.adjugate, _SQUARE),
+        p.Slogdet: _of(lambda a: p.slogdet(a)[1], _SQUARE)
+        + _of(lambda a: p.slogdet(a)[0], _SQUARE, dtypes=("c128",)),
+        p.Pinv: _of(lambda a: p.pinv(a, 1e-15), _TALL),
+        p.MatrixFunction: _of(lambda a: p.matrix_function("expm", a), _SQUARE),
+    }
+
+
+def _turns():
+    def turned(a, x):
+        w, v = p.eigh(a)
+        return p.turn(a, w, v, x, is_hermitian=True)
+
+    rows = _of(turned, _SQUARE, _SQUARE, dtypes=("f64",))
+    return {p.Spectrum: rows, p.Turn: rows}
+
+
+def _transforms():
+    return {
+        p.Fft: _of(lambda x: p.fft(x, (1,)), _WIDE, dtypes=("c128",)),
+        p.Rfft: _of(lambda x: p.rfft(x, (1,)), _WIDE, dtypes=("f64",)),
+        p.Irfft: _of(lambda x: p.irfft(x, (1,), 5), _WIDE, dtypes=("c128",)),
+    }
+
+
+def _random():
+    key, word = _var((2,), "u32"), _var((3,), "u32")
+    return {
+        p.Threefry2x32: [(lambda *xs: p.threefry2x32(*xs)[0], (word,) * 4)],
+        p.RandomBits: [(lambda key: p.random_bits(key, (3,), "u32"), (key,))],
+        p.RandomLogGamma: [(lambda a: p.random_log_gamma(key, a), (_var((3,), "f64"),))],
+    }
+
+
+def tables():
+    """For every primitive of these families, functions and their arguments."""
+    return [_factorizations(), _built_on_them(), _turns(), _transforms(), _random()]
