@@ -1,0 +1,255 @@
+"""Rows of ``tn.linalg``. ``la`` is our namespace or JAX's, ``xp`` NumPy or ``jax.numpy``.
+
+Factors are not unique; what is compared is a function of what is. Where JAX lacks a function it
+computes the same by others.
+"""
+
+import jax
+import jax.numpy as jnp
+import jax.scipy.linalg
+import numpy as np
+from jax_rows import COMPLEX, Operand, Row
+
+import tenferro as tn
+
+
+class Theirs:
+    """NumPy's names in JAX, SciPy's where it has none; by methods that have derivatives."""
+
+    def eig(self, a):
+        return jax.lax.linalg.eig(a, compute_left_eigenvectors=False, enable_eigvec_derivs=True)
+
+    def polar(self, a, side="right"):
+        return jax.scipy.linalg.polar(a, side, method="svd")
+
+    def __getattr__(self, name):
+        found = getattr(jnp.linalg, name, None)
+        return found or getattr(jax.scipy.linalg, name)
+
+
+ANY, SQUARE = Operand("*b m n"), Operand("*b n n", "apart")
+ONE, TALL = Operand("n n", "apart"), Operand("*b 4 n", "apart")
+LONG = Operand("m 4")
+WIDE = Operand("m 5", "apart")
+DEFINITE, HERMITIAN = Operand("*b n n", "definite"), Operand("*b n n", "hermitian")
+SMALL, NEAR = Operand("*b n n", "small"), Operand("*b n n", "near one")
+RIGHT, VECTOR, OTHER = Operand("*b n k"), Operand("n"), Operand("m")
+LOWER = Operand("*b n n", "lower")
+
+
+def row(name, *operands, use=None, theirs=None, dtypes=COMPLEX, keywords=None, **rest):
+    """A row; ``use(la, xp, *operands)`` observes the result, by default it is the function's."""
+    keywords = keywords or {}
+    use = use or (lambda la, xp, *xs: getattr(la, name)(*xs, **keywords))
+    in_jax = theirs or use
+    return Row(
+        f"linalg.{name}",
+        operands,
+        lambda *xs: use(tn.linalg, np, *xs),
+        lambda *xs: in_jax(Theirs(), jnp, *xs),
+        keywords,
+        dtypes,
+        **rest,
+    )
+
+
+def h(xp, x):
+    return xp.conj(xp.swapaxes(x, -1, -2))
+
+
+def of_svd(la, xp, a):
+    u, s, vh = la.svd(a, full_matrices=False)
+    return (u * xp.sin(s)[..., None, :]) @ vh, s
+
+
+def of_qr(la, xp, a):
+    """Q and R with phases that make the diagonal of R positive."""
+    q, r = la.qr(a)
+    d = xp.diagonal(r, axis1=-2, axis2=-1)
+    phase = d / xp.abs(d)
+    return q * phase[..., None, :], xp.conj(phase)[..., :, None] * r
+
+
+def of_eigh(la, xp, a):
+    w, v = la.eigh(a)
+    return (v * xp.sin(w)[..., None, :]) @ h(xp, v), w
+
+
+def of_eig(la, xp, a):
+    w, v = la.eig(a)
+    return (v * xp.sin(w)[..., None, :]) @ la.inv(v), xp.sum(w * w, axis=-1)
+
+
+def of_lu(la, xp, a):
+    p, low, up = la.lu(a)
+    return p @ low, xp.swapaxes(up, -1, -2) @ up, low
+
+
+def in_eigenvectors(function):
+    """A function of a matrix whose eigenvalues are apart."""
+
+    def use(la, xp, a):
+        w, v = la.eig(a)
+        found = (v * function(xp, w)[..., None, :]) @ la.inv(v)
+        return found if xp.iscomplexobj(a) else xp.real(found)
+
+    return use
+
+
+def by_expm(sign, factor):
+    """(exp(c a) ± exp(−c a)) / 2 of a matrix; c is 1 or i."""
+
+    def use(la, xp, a):
+        both = la.expm(factor * a), la.expm(-factor * a)
+        found = (both[0] + sign * both[1]) / 2 / (factor if sign < 0 else 1)
+        return found if xp.iscomplexobj(a) else xp.real(found)
+
+    return use
+
+
+def ratio(sign_free, factor):
+    """The tangent of either kind, as a solution."""
+
+    def use(la, xp, a):
+        return la.solve(by_expm(1, factor)(la, xp, a), by_expm(-1, factor)(la, xp, a))
+
+    return use
+
+
+def projector(xp, q):
+    return q @ h(xp, q)
+
+
+def column_products(la, xp, a, b):
+    product = a[..., :, None, :] * b[..., None, :, :]
+    return product.reshape(*product.shape[:-3], -1, product.shape[-1])
+
+
+FACTORIZATIONS = [
+    row("cholesky", DEFINITE),
+    row("cholesky", DEFINITE, keywords={"upper": True}),
+    row("qr", TALL, use=of_qr),
+    row("qr", WIDE, use=of_qr),
+    row("qr", TALL, use=lambda la, xp, a: h(xp, r := la.qr(a, mode="r")) @ r,
+        keywords={"mode": "r"}),
+    row("svd", TALL, use=of_svd),
+    row("svd", WIDE, use=of_svd),
+    row("svd", SQUARE, use=of_svd),
+    row("svd", HERMITIAN, use=lambda la, xp, a: la.svd(a, compute_uv=False, hermitian=True),
+        keywords={"hermitian": True}),
+    row("svdvals", ANY),
+    row("eigh", HERMITIAN, use=of_eigh),
+    row("eigvalsh", HERMITIAN),
+    row("eig", SQUARE, use=of_eig),
+    row("eigvals", SQUARE, use=lambda la, xp, a: xp.sum(xp.sin(la.eigvals(a)), axis=-1)),
+    row("lu", ONE, use=of_lu),
+    row("lu_factor", ONE, use=lambda la, xp, a: la.lu_factor(a)[0]),
+    row("cho_factor", Operand("n n", "definite"), keywords={"lower": True},
+        use=lambda la, xp, a: xp.tril(la.cho_factor(a, lower=True)[0])),
+    row("polar", Operand("4 n", "apart")),
+    row("polar", Operand("n n", "apart"), keywords={"side": "left"}),
+]  # fmt: skip
+
+SOLVING = [
+    row("solve", SQUARE, RIGHT),
+    row("solve", SQUARE, VECTOR),
+    row("inv", SQUARE),
+    row("det", SQUARE),
+    row("det", Operand("*b n n")),
+    row("slogdet", SQUARE, use=lambda la, xp, a: tuple(la.slogdet(a))),
+    row("pinv", TALL),
+    row("pinv", WIDE),
+    row("lstsq", Operand("4 n", "apart"), Operand("4 k"),
+        use=lambda la, xp, a, b: la.lstsq(a, b, rcond=None)[::3]),
+    row("tensorsolve", Operand("2 2 4", low=1), Operand("2 2"),
+        use=lambda la, xp, a, b: la.tensorsolve(spread(xp, a), b)),
+    row("tensorinv", Operand("2 2 4", low=1), use=lambda la, xp, a: la.tensorinv(spread(xp, a))),
+    row("solve_triangular", LOWER, RIGHT, keywords={"lower": True}),
+    row("solve_triangular", LOWER, RIGHT, keywords={"lower": True, "trans": 2}),
+    row("solve_triangular", LOWER, RIGHT, keywords={"lower": False, "unit_diagonal": True}),
+    row("cho_solve", Operand("n n", "definite"), Operand("n k"),
+        use=lambda la, xp, a, b: la.cho_solve(la.cho_factor(a), b)),
+    row("cholesky_solve", DEFINITE, RIGHT,
+        use=lambda la, xp, a, b: la.cholesky_solve(la.cholesky(a), b),
+        theirs=lambda la, xp, a, b: la.solve((a + h(xp, a)) / 2, b)),
+    row("lu_solve", ONE, Operand("n k"),
+        use=lambda la, xp, a, b: la.lu_solve(la.lu_factor(a), b)),
+]  # fmt: skip
+
+
+def spread(xp, a):
+    """A well-conditioned map of 4 numbers, as [2, 2, 2, 2]."""
+    return (a.reshape(4, 4) / 4 + 3 * xp.eye(4)).reshape(2, 2, 2, 2)
+
+
+FUNCTIONS = [
+    row("expm", Operand("*b n n")),
+    row("sqrtm", NEAR, theirs=in_eigenvectors(lambda xp, w: xp.sqrt(w))),
+    row("logm", NEAR, theirs=in_eigenvectors(lambda xp, w: xp.log(w))),
+    row("fractional_matrix_power", NEAR, use=lambda la, xp, a: la.fractional_matrix_power(a, 0.3),
+        theirs=in_eigenvectors(lambda xp, w: w**0.3)),
+    row("cosm", SMALL, theirs=by_expm(1, 1j)),
+    row("sinm", SMALL, theirs=by_expm(-1, 1j)),
+    row("tanm", SMALL, theirs=ratio(None, 1j)),
+    row("coshm", SMALL, theirs=by_expm(1, 1)),
+    row("sinhm", SMALL, theirs=by_expm(-1, 1)),
+    row("tanhm", SMALL, theirs=ratio(None, 1)),
+    *[row("matrix_power", SQUARE, keywords={"n": n}) for n in (0, 3, -2)],
+]  # fmt: skip
+
+NORMS = [
+    *[row("norm", Operand("m"), keywords={"ord": order})
+      for order in (None, 1, 2, 3, 0.5, -1, np.inf, -np.inf)],
+    row("norm", Operand("m"), keywords={"ord": 0}, constant="it counts"),
+    *[row("norm", SQUARE if order in (2, -2, "nuc") else ANY,
+          keywords={"ord": order, "axis": (-2, -1)})
+      for order in ("fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf)],
+    row("vector_norm", ANY, keywords={"ord": 3, "axis": -1, "keepdims": True}),
+    row("matrix_norm", SQUARE, keywords={"ord": "nuc"}),
+    row("cond", SQUARE),
+    row("cond", SQUARE, keywords={"p": 1}),
+    row("matrix_rank", TALL, constant="it counts"),
+]  # fmt: skip
+
+PRODUCTS = [
+    row("matmul", ANY, Operand("*b n k")),
+    row("vecdot", ANY, ANY),
+    row("cross", Operand("*b 3"), Operand("*b 3")),
+    row("outer", VECTOR, OTHER),
+    row("tensordot", ANY, Operand("n k"), keywords={"axes": 1}),
+    row("trace", SQUARE),
+    row("diagonal", ANY),
+    row("diagonal", ANY, keywords={"offset": 1}),
+    row("matrix_transpose", ANY),
+    row("multi_dot", Operand("m n"), Operand("n k"), Operand("k m"),
+        use=lambda la, xp, *xs: la.multi_dot(xs)),
+    row("khatri_rao", ANY, Operand("*b k n"), theirs=column_products),
+]  # fmt: skip
+
+SHAPED = [
+    row("block_diag", Operand("m n"), Operand("k k")),
+    *[row(name, VECTOR) for name in ("toeplitz", "hankel", "circulant")],
+    row("toeplitz", VECTOR, OTHER),
+    row("hankel", VECTOR, OTHER),
+    row("companion", Operand("4", low=1, high=2)),
+    row("convolution_matrix", VECTOR, use=lambda la, xp, a: la.convolution_matrix(a, 4, "same")),
+    row("fiedler", VECTOR),
+    row("leslie", Operand("4"), Operand("3")),
+]
+
+SPACES = [
+    row("orth", TALL, use=lambda la, xp, a: projector(xp, la.orth(a)),
+        theirs=lambda la, xp, a: a @ la.pinv(a), where=lambda sizes: not sizes["b"]),
+    row("null_space", LONG, use=lambda la, xp, a: projector(xp, la.null_space(a)),
+        theirs=lambda la, xp, a: xp.eye(4) - la.pinv(a) @ a),
+    row("orthogonal_procrustes", Operand("4 n", "apart"), Operand("4 n", "apart"),
+        theirs=lambda la, xp, a, b: by_svd(la, xp, h(xp, a) @ b)),
+]  # fmt: skip
+
+
+def by_svd(la, xp, m):
+    u, s, vh = la.svd(m, full_matrices=False)
+    return u @ vh, xp.sum(s)
+
+
+ROWS = [*FACTORIZATIONS, *SOLVING, *FUNCTIONS, *NORMS, *PRODUCTS, *SHAPED, *SPACES]

@@ -1,0 +1,87 @@
+"""Rows of ``tn.special``: one per function, on an interval of its domain."""
+
+import jax
+import jax.numpy as jnp
+from jax_rows import COMPLEX, REAL, Operand, Row
+
+import tenferro as tn
+
+BY_OTHER_NAMES = {"sinc": jnp.sinc, "psi": jax.scipy.special.digamma}
+OF_NUMPY = "cbrt exp2 expm1 log1p"
+
+
+def theirs_of(name):
+    found = getattr(jax.scipy.special, name, None)
+    if name in OF_NUMPY.split():
+        found = getattr(jnp, name)
+    return BY_OTHER_NAMES.get(name) or found
+
+
+def row(name, *spans, before=(), after=(), theirs=None, dtypes=REAL, **rest):
+    """A row of a function of real numbers, each in a span; orders stand before or after them."""
+    in_jax = theirs or theirs_of(name)
+    return Row(
+        f"special.{name}",
+        tuple(Operand("*b n", low=low, high=high) for low, high in spans),
+        lambda *xs: getattr(tn.special, name)(*before, *xs, *after),
+        lambda *xs: in_jax(*before, *xs, *after),
+        {"order": before[0]} if before else {},
+        dtypes,
+        **rest,
+    )
+
+
+WIDE, POSITIVE, UNIT, AWAY = (-3, 3), (0.3, 4), (0.1, 0.9), (0.5, 3)
+
+
+def huber(d, r):
+    size = jnp.abs(r)
+    return jnp.where(size <= d, r * r / 2, d * (size - d / 2))
+
+
+def bessel_series(order):
+    """I_v by its series (DLMF 10.25.2)."""
+
+    def found(x):
+        terms = [
+            (x / 2) ** (2 * k + order) / (factorial(k) * factorial(k + order)) for k in range(40)
+        ]
+        return sum(terms)
+
+    return found
+
+
+def factorial(n):
+    return float(jax.scipy.special.factorial(n))
+
+
+ROWS = [
+    *[row(name, WIDE) for name in "erf erfc expit ndtr log_ndtr i0 i0e i1 i1e sinc".split()],
+    *[row(name, WIDE) for name in "cbrt exp2".split()],
+    *[row(name, WIDE, dtypes=COMPLEX) for name in ("expm1",)],
+    row("log1p", (-0.5, 3)),
+    *[row(name, POSITIVE) for name in "digamma psi gammaln gamma loggamma entr".split()],
+    row("gammasgn", POSITIVE, constant="it is a sign"),
+    *[row(name, UNIT) for name in "erfinv logit ndtri".split()],
+    row("erfcx", WIDE),
+    row("erfcinv", UNIT, theirs=lambda x: jax.scipy.special.erfinv(1 - x)),
+    row("exp10", WIDE, theirs=lambda x: jnp.exp(x * jnp.log(10.0))),
+    row("exprel", AWAY, theirs=lambda x: jnp.expm1(x) / x),
+    row("log_expit", WIDE, theirs=jax.nn.log_sigmoid),
+    row("polygamma", POSITIVE, before=(2,)),
+    row("multigammaln", (2.5, 5), after=(3,)),
+    row("zeta", (1.5, 4), AWAY, not_jax_gradient="it differentiates the second argument alone"),
+    *[row(name, POSITIVE, POSITIVE) for name in "beta betaln rel_entr kl_div".split()],
+    *[row(name, POSITIVE, POSITIVE) for name in "xlogy xlog1py".split()],
+    *[row(name, POSITIVE, POSITIVE) for name in "gammainc gammaincc".split()],
+    row("betainc", POSITIVE, POSITIVE, UNIT),
+    row("betaincc", POSITIVE, POSITIVE, UNIT,
+        theirs=lambda a, b, x: 1 - jax.scipy.special.betainc(a, b, x)),
+    row("huber", AWAY, WIDE, theirs=huber),
+    row("pseudo_huber", AWAY, WIDE, theirs=lambda d, r: d * d * (jnp.sqrt(1 + (r / d) ** 2) - 1)),
+    row("iv", AWAY, before=(2,), theirs=lambda v, x: bessel_series(v)(x)),
+    row("ive", AWAY, before=(2,), theirs=lambda v, x: bessel_series(v)(x) * jnp.exp(-x)),
+    row("logsumexp", WIDE, dtypes=COMPLEX),
+    row("softmax", WIDE),
+    row("log_softmax", WIDE),
+]  # fmt: skip
