@@ -113,6 +113,15 @@ def row(cls: type) -> str:
     return f"| {' | '.join(cells)} |"
 
 
+def warning_rows() -> list[str]:
+    """The warnings of core and its own backends, and what they say."""
+    found = []
+    for cls in classes(UserWarning):
+        says = " ".join(inspect.cleandoc(cls.__doc__ or "").partition(".")[0].split())
+        found.append(f"| `{place(cls)}` | {re.sub('^(Say|Warn) that ', '', says)} |")
+    return found
+
+
 def page() -> str:
     modules = [*(f"tenferro.{layer}" for layer in LAYERS), *(f"{name}._errors" for name in PLUGINS)]
     for module in modules:
@@ -123,6 +132,8 @@ def page() -> str:
         rows = [row(cls) for cls in found if section_of(cls) == section]
         head = ["| error | reports | is also a | fields |", "|---|---|---|---|"]
         parts.append("\n".join([f"## {title}\n", *head, *rows, ""]))
+    head = ["| warning | says that |", "|---|---|"]
+    parts.append("\n".join(["## Warnings\n", *head, *warning_rows(), ""]))
     return "\n".join(parts)
 
 
