@@ -54,27 +54,28 @@ class BesselIe(Elementwise):
         return of_kind(self, "float", x)
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
-        n, far = self.order, full_like(x, max(_FAR, 4 * self.order**2))
+        n, border = self.order, max(_FAR, 4.0 * self.order**2)
+        far = full_like(x, border)
         is_far = gt(absolute(x), far)
         size = select(is_far, absolute(x), far)
-        beyond = _asymptotic_slope(n, size)
+        beyond = _asymptotic_slope(n, size, border)
         beyond = beyond if n % 2 else beyond * sign(x)
         raised = bessel_ie(n + 1, x)
         near = (bessel_ie(n - 1, x) + raised) * 0.5 if n else raised
         return select(is_far, beyond, near - sign(x) * y)
 
 
-def _asymptotic_slope(n: int, x: Handle) -> Handle:
-    """The derivative of Σ_k c_k x^(-k-½), term by term: Abramowitz & Stegun (1964), 9.7.1."""
+def _asymptotic_slope(n: int, x: Handle, border: float) -> Handle:
+    """The derivative of Σ_k c_k x^(-k-½), x >= border, term by term: A. & S. (1964), 9.7.1."""
     coefficients, c = [], (2 * pi) ** -0.5
     for k in range(_TERMS):
         coefficients.append(-(k + 0.5) * c)
-        c *= -(4 * n * n - (2 * k + 1) ** 2) / (8 * (k + 1))
-    inverse = 1 / x
+        c *= -(4 * n * n - (2 * k + 1) ** 2) / (8 * (k + 1) * border)
+    ratio = border / x
     total = full_like(x, coefficients[-1])
     for c in reversed(coefficients[:-1]):
-        total = total * inverse + c
-    return total * inverse * rsqrt(x)
+        total = total * ratio + c
+    return total * rsqrt(x) / x
 
 
 def bessel_i(order: int, x: H) -> H:

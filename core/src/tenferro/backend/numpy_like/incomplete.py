@@ -15,7 +15,7 @@ from tenferro.backend.lowering import Lowerings
 from tenferro.backend.numpy_like._incomplete_beta import beta_density, beta_part
 from tenferro.backend.numpy_like._incomplete_gamma import gamma_density, gamma_part
 from tenferro.backend.numpy_like._numeric import Numeric, gauss
-from tenferro.backend.numpy_like.special import Find, by_name
+from tenferro.backend.numpy_like.special import Find
 from tenferro.primitives.incomplete import (
     BetaDensity,
     Betainc,
@@ -29,14 +29,16 @@ from tenferro.primitives.incomplete import (
 
 __all__ = ["NAMES", "by_blocks", "numeric", "register"]
 
-NAMES = {Gammainc: "gammainc", Gammaincc: "gammaincc", Betainc: "betainc"}
+NAMES: dict[type, str] = {}
+_VALUES = {Gammainc: "gammainc", Gammaincc: "gammaincc", Betainc: "betainc"}
 _BLOCK = 4096
 
 
 def register(lowerings: Lowerings, xp: Any, find: Find) -> None:
     """Register the family over `xp` and what `find` gives for a scipy name."""
-    by_name(lowerings, find, NAMES)
     on = numeric(xp, find)
+    for primitive, name in _VALUES.items():
+        lowerings.register(primitive)(_in_double(xp, find, name))
 
     @lowerings.register(GammaDensity)
     def density_of_gamma(op: GammaDensity, a: Any, x: Any) -> Any:
@@ -56,7 +58,20 @@ def register(lowerings: Lowerings, xp: Any, find: Find) -> None:
 
     @lowerings.register(Betaincc)
     def betaincc(op: Betaincc, a: Any, b: Any, x: Any) -> Any:
-        return by_blocks(xp, lambda *at: beta_part(on, *at, (0, 0))[1], a, b, x)
+        try:
+            function = find("betaincc")
+        except AttributeError:  # CuPy has none
+            return by_blocks(xp, lambda *at: beta_part(on, *at, (0, 0))[1], a, b, x)
+        return by_blocks(xp, function, a, b, x)
+
+
+def _in_double(xp: Any, find: Find, name: str) -> Callable[..., Any]:
+    """A ufunc of scipy in double precision; its own float32 loses a fifth of the digits."""
+
+    def lowered(op: Any, *xs: Any) -> Any:
+        return by_blocks(xp, find(name), *xs)
+
+    return lowered
 
 
 def by_blocks(xp: Any, function: Callable[..., Any], *operands: Any) -> Any:
