@@ -27,7 +27,6 @@ from tenferro.primitives import (
     DTypeMismatchError,
     InvalidParameterError,
     ShapeMismatchError,
-    constant,
     structural,
 )
 from tenferro.primitives.fft import fft as c2c
@@ -284,7 +283,7 @@ def _fitted(x: Array, sizes: Sequence[int], axes: Sequence[int]) -> Array:
         shape[axis] = size
     none, more = [0] * x.ndim, [n - m for n, m in zip(shape, x.shape, strict=True)]
     if max(more, default=0) > 0:
-        return structural.pad(x, Array(constant(0, x.dtype).key), none, more, none)
+        return structural.pad(x, 0, none, more, none)  # type: ignore[return-value]
     return structural.slice(x, none, shape) if any(more) else x
 
 
