@@ -1,4 +1,4 @@
-"""Threefry-2x32 in Python's integers, and the numbers that are made of its words: what tests expect.
+"""Threefry-2x32 in Python's integers, and the numbers that are made of its words.
 
 Written from Salmon, Moraes, Dror & Shaw (SC'11), section 3.2 and table 2.
 """

@@ -5,11 +5,12 @@ import pickle
 
 import numpy as np
 import pytest
+from random_reference import FOLD, SPLIT, fold_in, split, threefry, unit, words32, words64
+
 import tenferro as tn
 from tenferro import random
 from tenferro.array import as_array
 from tenferro.primitives import threefry2x32
-from random_reference import FOLD, SPLIT, fold_in, split, threefry, unit, words32, words64
 
 KNOWN = [  # kat_vectors of Random123: key, counter, result of threefry 2x32 with 20 rounds
     ((0, 0), (0, 0), (0x6B200159, 0x99BA4EFE)),
@@ -22,7 +23,7 @@ def _key(seed):
     return tuple(int(word) for word in np.asarray(random.key(seed)))
 
 
-@pytest.mark.parametrize(("key", "counter", "expected"), KNOWN)
+@pytest.mark.parametrize("key, counter, expected", KNOWN)
 def test_published_vectors(key, counter, expected):
     words = [as_array(np.array([word], np.uint32)) for word in (*key, *counter)]
     assert tuple(int(np.asarray(word)[0]) for word in threefry2x32(*words)) == expected
@@ -60,7 +61,7 @@ def test_seeds_are_the_words_of_keys(seed):
 
 
 @pytest.mark.parametrize(
-    ("seed", "expected"),
+    "seed, expected",
     [
         (-5, fold_in((5, 0), -1)),
         (2**64 + 7, fold_in((7, 0), 1)),
@@ -130,7 +131,7 @@ def test_the_global_state_of_numpy_is_never_touched():
 
 
 @pytest.mark.parametrize(
-    ("given", "hint"),
+    "given, hint",
     [
         (7, "tenferro.random.key(7)"),
         (np.random.default_rng(0), "tenferro.random.key(seed)"),

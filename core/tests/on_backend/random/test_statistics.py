@@ -1,4 +1,4 @@
-"""Samples of fixed keys against distribution functions of SciPy: Kolmogorov's distance, moments, χ².
+"""Samples of fixed keys against distribution functions: Kolmogorov's distance, moments, χ².
 
 Keys are fixed, so the tests are deterministic. For a right sampler √n·D exceeds 1.63 for one key
 in a hundred; every wrong sampler of the last table exceeds it.
@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 import pytest
+
 import tenferro as tn
 from tenferro import random
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 import tenferro as tn
 from tenferro import random
 

@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 import pytest
-import tenferro as tn
 from random_reference import signed, split, unit, words32, words64
+
+import tenferro as tn
 from tenferro import random
 
 KEY, COUNT = (5, 0), 400
@@ -81,7 +82,7 @@ def test_integers_are_the_upper_part_of_a_product(dtype):
 
 
 @pytest.mark.parametrize(
-    ("dtype", "low", "high"),
+    "dtype, low, high",
     [("int64", -(2**63), 2**63), ("int64", -5, 2**62 + 3), ("uint64", 0, 2**64),
      ("uint64", 7, 2**64), ("int64", 3, 4)],
 )  # fmt: skip
