@@ -78,7 +78,8 @@ GAMMAINCC = table(
 GAMMAINC_DERIVATIVE = table(
     "std::gammainc_derivative",
     *_gamma_rows([0.0] * 3, order=1),
-    Row(edge="second", inputs=(_shape(2, 3), _place(2, 3)), params={"order": 2}, dtypes=F64, **_BOTH),
+    Row(edge="second", inputs=(_shape(2, 3), _place(2, 3)), params={"order": 2}, dtypes=F64,
+        **_BOTH),
     Row(edge="third", inputs=(_shape(3), _place(3)), params={"order": 3}, dtypes=F64),
     level=1, tol="special",
 )  # fmt: skip
@@ -88,7 +89,8 @@ GAMMA_DENSITY = table(
     Row(edge="slope_at_zero", inputs=([1.0, 2.0, 3.0], [0.0] * 3), params={"power": 0},
         expected=[1.0, 0.0, 0.0], wrt=(1,), order=1, smooth=False, tangents=([1.0] * 3,),
         derivative=[-1.0, 1.0, 0.0]),
-    Row(edge="power", inputs=(_shape(2, 3), _place(2, 3)), params={"power": 2}, dtypes=F64, **_BOTH),
+    Row(edge="power", inputs=(_shape(2, 3), _place(2, 3)), params={"power": 2}, dtypes=F64,
+        **_BOTH),
     level=1, tol="special",
 )  # fmt: skip
 BETAINC = table(

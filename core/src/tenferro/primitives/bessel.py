@@ -1,8 +1,8 @@
 """Modified Bessel functions of the first kind, of integer order, plain and scaled by exp(-|x|).
 
-Derivatives raise and lower the order, so that they exist to every order, at 0 too. Where x is large,
-the slope of a scaled function is what two nearly equal ones leave; there it is taken from the
-asymptotic series instead. Formulas of Abramowitz & Stegun (1964), chapter 9.
+Derivatives raise and lower the order, so that they exist to every order, at 0 too. Where x is
+large, the slope of a scaled function is what two nearly equal ones leave; there it is taken from
+the asymptotic series instead. Formulas of Abramowitz & Stegun (1964), chapter 9.
 Read next: ``logarithms.py``.
 """
 

@@ -14,7 +14,7 @@ from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import of_kind, same_aval
 from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Elementwise, Mixed, bind, pointwise
-from tenferro.primitives.comparison import eq, lt, select
+from tenferro.primitives.comparison import eq, logical_and, lt, ne, select
 from tenferro.primitives.constants import zeros_like
 
 
@@ -137,7 +137,7 @@ class Logaddexp(Mixed):
 
 def _excess(x: Handle, y: Handle) -> Handle:
     """x - y, and 0 for equal infinities: they share equally, as at every tie."""
-    equal = eq(x, y)
+    equal = logical_and(eq(x, y), ne(x * 0, x * 0))  # x·0 is nan where x is infinite
     zero = zeros_like(x)
     return select(equal, zero, x) - select(equal, zero, y)
 

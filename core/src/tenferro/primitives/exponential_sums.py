@@ -133,7 +133,7 @@ def reduce_logsumexp(x: H, axes: Sequence[int]) -> H:
     Definition   y = ln Σ exp x; -inf of nothing
     JVP          dy = Σ exp(x - y)·dx
     Convention   equal infinities share equally
-    Raises       DTypeMismatchError: if the operand is not real; AxisError: if there is no such axis.
+    Raises       DTypeMismatchError: if the operand is not real; AxisError: if an axis is not there.
 
     >>> from tenferro.primitives import reduce_logsumexp, variable
     >>> reduce_logsumexp(variable("x", (2, 3), "f64"), (1,)).aval
@@ -149,7 +149,7 @@ def softmax(x: H, axes: Sequence[int]) -> H:
 
     Definition   y = exp x / Σ exp x
     JVP          dy = y·(dx - Σ y dx)
-    Raises       DTypeMismatchError: if the operand is not real; AxisError: if there is no such axis.
+    Raises       DTypeMismatchError: if the operand is not real; AxisError: if an axis is not there.
 
     >>> from tenferro.primitives import softmax, variable
     >>> softmax(variable("x", (2, 3), "f64"), (1,)).aval
@@ -165,7 +165,7 @@ def log_softmax(x: H, axes: Sequence[int]) -> H:
 
     Definition   y = x - ln Σ exp x
     JVP          dy = dx - Σ softmax(x) dx
-    Raises       DTypeMismatchError: if the operand is not real; AxisError: if there is no such axis.
+    Raises       DTypeMismatchError: if the operand is not real; AxisError: if an axis is not there.
 
     >>> from tenferro.primitives import log_softmax, variable
     >>> log_softmax(variable("x", (2, 3), "f64"), (1,)).aval

@@ -164,7 +164,7 @@ class Betaincc(_Real):
 
 
 class BetaincDerivative(_Real):
-    """z = ∂^(m+n) I_x(a, b) / ∂a^m ∂b^n, m + n >= 1;   shapes raise their order, x gives a density"""
+    """z = ∂^(m+n) I_x(a, b) / ∂a^m ∂b^n, m + n >= 1;   a shape raises its order"""
 
     key = "std::betainc_derivative"
     orders: tuple[int, int] = (1, 0)

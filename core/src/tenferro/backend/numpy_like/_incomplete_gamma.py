@@ -1,9 +1,9 @@
 """The incomplete gamma functions and their derivatives with respect to the shape.
 
-With p(t) = t^(a-1) exp(-t) / Γ(a), the n-th derivative of P(a, x) = ∫₀ˣ p dt is ∫₀ˣ qₙ p dt, where qₙ
-is a polynomial in ln t - ψ(a) (`moment`). Where x is small the power series is differentiated term by
-term (Moore (1982), Algorithm AS 187); elsewhere the integral is done by Gauss's rule over the side
-of x on which q₁ keeps its sign, so that nothing cancels in the first derivative.
+With p(t) = t^(a-1) exp(-t) / Γ(a), the n-th derivative of P(a, x) = ∫₀ˣ p dt is ∫₀ˣ qₙ p dt, qₙ
+being a polynomial in ln t - ψ(a) (`moment`). Where x is small the power series is differentiated
+term by term (Moore (1982), Algorithm AS 187); elsewhere the integral is done by Gauss's rule over
+the side of x on which q₁ keeps its sign, so that nothing cancels in the first derivative.
 Read next: `_incomplete_beta.py`.
 """
 

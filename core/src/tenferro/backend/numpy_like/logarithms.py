@@ -29,7 +29,7 @@ def register(lowerings: Lowerings, xp: Any, find: Find) -> None:
 
 
 def exprel(on: Numeric, x: Any, order: int) -> Any:
-    """∫₀¹ tⁿ exp(xt) dt: by parts where |x| is large (n E_{n-1} + x E_n = exp x), else Gauss's rule."""
+    """∫₀¹ tⁿ exp(xt) dt: by parts where |x| is large, n E_{n-1} + x E_n = exp x."""
     xp, border = on.xp, _FAR + 2 * order
     is_far = xp.abs(x) > border
     far, near = xp.where(is_far, x, border), xp.where(is_far, 0, x)

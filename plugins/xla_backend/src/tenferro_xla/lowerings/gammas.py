@@ -45,7 +45,8 @@ def _gamma(x: Array) -> Array:
     steps = jnp.clip(jnp.ceil(_SHIFT - right), 0, _SHIFT)
     far = right + steps
     half = far ** (far / 2 - 0.25)  # of the power, which alone may overflow
-    value = half * jnp.exp(-far) * half * (sqrt(2 * pi) * jnp.exp(stirling(ON, far))) / _product(right)
+    scale = sqrt(2 * pi) * jnp.exp(stirling(ON, far)) / _product(right)
+    value = half * jnp.exp(-far) * half * scale
     value = jnp.where(right == jnp.inf, jnp.inf, value)
     turn = x - 2 * jnp.round(x / 2)
     mirrored = pi / (jnp.sin(pi * turn) * value)

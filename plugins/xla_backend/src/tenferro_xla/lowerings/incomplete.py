@@ -1,7 +1,7 @@
 """The incomplete gamma and beta functions on XLA: integrals and series of `numpy_like`.
 
-XLA's own ``igamma`` and ``betainc`` form a·ln x - ln Γ(a), which leaves few digits where a is large,
-and have no derivatives in the shapes to every order. Read next: ``normal.py``.
+XLA's own ``igamma`` and ``betainc`` form a·ln x - ln Γ(a), which leaves few digits where a is
+large, and have no derivatives in the shapes to every order. Read next: ``normal.py``.
 """
 
 from __future__ import annotations

@@ -1,0 +1,166 @@
+"""The functions of scipy.special on arrays: dispatch, derivatives, edges."""
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tenferro as tn
+from tenferro.array import UnsupportedFunctionError
+from tenferro.primitives import InvalidParameterError
+from tenferro.tidu import MissingRuleError
+
+scipy_special = pytest.importorskip("scipy.special")
+inf = np.inf
+X, Y, Z = np.array([0.2, 0.7, 0.5]), np.array([0.3, 0.1, 0.9]), np.array([0.6, 0.4, 0.25])
+ORDERED = {"iv": (2, X), "ive": (1, X), "zeta": (X + 2, Y)}
+PLAIN = ("logsumexp", "softmax", "log_softmax", "multigammaln", "polygamma", "sinc")
+DISPATCHED = sorted(set(tn.special.__all__) - set(PLAIN))
+CONSTANT = ("gammasgn",)
+few = settings(max_examples=15, deadline=None, derandomize=True)
+
+
+def operands(name):
+    if name in ORDERED:
+        return ORDERED[name]
+    return (X, Y, Z)[: getattr(scipy_special, name).nin]
+
+
+def arrays(values):
+    return [tn.asarray(v) if isinstance(v, np.ndarray) else v for v in values]
+
+
+@pytest.mark.parametrize("name", DISPATCHED)
+def test_scipys_function_of_arrays_is_that_of_their_numbers(name):
+    """scipy.special.f(asarray(x)) = scipy.special.f(x), an Array"""
+    function = getattr(scipy_special, name)
+    got = function(*arrays(operands(name)))
+    want = function(*operands(name))
+    assert isinstance(got, tn.Array)
+    assert np.asarray(got).dtype == want.dtype
+    np.testing.assert_allclose(np.asarray(got), want, rtol=2e-14)
+
+
+@pytest.mark.parametrize("name", sorted(set(DISPATCHED) - set(CONSTANT)))
+def test_derivatives_are_those_of_differences(name):
+    """f′ against central differences of SciPy's own values, in the last argument"""
+    function, (*first, x) = getattr(scipy_special, name), operands(name)
+    got = tn.grad(lambda x: np.sum(function(*first, x)))(x)
+    step = 1e-6
+    want = (function(*first, x + step) - function(*first, x - step)) / (2 * step)
+    np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["logsumexp", "softmax", "log_softmax"])
+def test_a_plain_function_of_scipy_names_what_to_call(name):
+    """scipy.special.f(asarray(x)) is refused with the name that works"""
+    with pytest.raises(UnsupportedFunctionError) as caught:
+        getattr(scipy_special, name)(tn.asarray(X))
+    assert caught.value.nearest == f"tenferro.special.{name}"
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, (0, 1), -1])
+@pytest.mark.parametrize("name", ["logsumexp", "softmax", "log_softmax"])
+def test_exponential_sums_along_axes(name, axis):
+    """tn.special.f(x, axis) = scipy.special.f(x, axis)"""
+    x = np.array([[0.5, 700.0, -3.0], [1.0, 710.0, -1000.0]])
+    got = getattr(tn.special, name)(tn.asarray(x), axis=axis)
+    np.testing.assert_allclose(np.asarray(got), getattr(scipy_special, name)(x, axis=axis))
+
+
+@pytest.mark.parametrize("keepdims", [False, True])
+def test_weights_and_signs_of_logsumexp(keepdims):
+    """ln |Σ b exp a| and its sign"""
+    a, b = np.array([[1.0, 2.0, 800.0], [0.0, -inf, 3.0]]), np.array([1.0, -3.0, 0.0])
+    more = {"axis": 1, "keepdims": keepdims, "return_sign": True}
+    got = tn.special.logsumexp(tn.asarray(a), b=b, **more)
+    for mine, theirs in zip(got, scipy_special.logsumexp(a, b=b, **more), strict=True):
+        np.testing.assert_allclose(np.asarray(mine), theirs)
+
+
+def test_a_weight_of_zero_has_a_derivative():
+    """∂/∂b ln(Σ b exp a) = exp(a) / Σ b exp a, at b = 0 too"""
+    a = np.array([0.5, 1.5])
+    got = tn.grad(lambda b: tn.special.logsumexp(a, b=b))(np.array([1.0, 0.0]))
+    np.testing.assert_allclose(got, np.exp(a - 0.5))
+
+
+@pytest.mark.parametrize(
+    "x, want", [([0.0, -inf], [1, 0]), ([-inf, -inf], [0.5, 0.5]), ([inf, 1.0], [1, 0])]
+)
+def test_infinite_entries_of_logsumexp(x, want):
+    """each has its part in the limit; equal infinities share"""
+    np.testing.assert_array_equal(tn.grad(tn.special.logsumexp)(np.array(x)), want)
+
+
+def test_logaddexp_bends_at_a_tie():
+    """∂²/∂x² ln(eˣ + eʸ) = ¼ at x = y"""
+    assert tn.grad(tn.grad(lambda x: np.logaddexp(x, 1.0)))(1.0) == 0.25
+
+
+def test_log_ndtr_far_in_the_tail():
+    """d ln Φ / dx at -40 is the inverse of Mills' ratio, where Φ and φ are 0 in single precision"""
+    with mpmath.workdps(40):
+        want = float(mpmath.npdf(-40) / mpmath.ncdf(-40))
+    assert tn.grad(tn.special.log_ndtr)(-40.0) == pytest.approx(want, rel=1e-14)
+
+
+@pytest.mark.parametrize("name", ["entr", "expit", "log_ndtr", "gammaln", "i0e", "erfcx", "ndtri"])
+def test_in_jit_and_vmap(name):
+    """jit f = f = vmap of f over elements"""
+    function = getattr(tn.special, name)
+    want = np.asarray(function(tn.asarray(X)))
+    np.testing.assert_allclose(tn.jit(function)(X), want, rtol=1e-13)
+    np.testing.assert_allclose(tn.vmap(function)(X), want, rtol=1e-13)
+
+
+def test_an_order_is_one_integer():
+    """polygamma of an order that is no integer is refused"""
+    with pytest.raises(InvalidParameterError):
+        tn.special.polygamma(0.5, tn.asarray(X))
+
+
+def test_no_derivative_of_zeta_in_its_exponent():
+    """a missing rule is an error, never 0"""
+    with pytest.raises(MissingRuleError):
+        tn.grad(lambda s: tn.special.zeta(s, 2.0))(3.0)
+
+
+@few
+@given(st.floats(-2, 3), st.floats(-1.5, 1.5))
+def test_shape_of_the_incomplete_gamma_function(log_a, away):
+    """∂P(a, x)/∂a against mpmath to 1e-12"""
+    a = 10.0**log_a
+    x = a * np.exp(away / np.sqrt(max(a, 1)))
+    with mpmath.workdps(60):
+        step = mpmath.mpf(10) ** -20
+        p = [mpmath.gammainc(a + s * step, 0, x, regularized=True) for s in (1, -1)]
+        want = float((p[0] - p[1]) / (2 * step))
+    assert tn.grad(lambda a: tn.special.gammainc(a, x))(a) == pytest.approx(want, rel=1e-12)
+
+
+@few
+@given(st.floats(-1, 2), st.floats(-1, 2), st.floats(0.05, 0.95))
+def test_shapes_of_the_incomplete_beta_function(log_a, log_b, place):
+    """∂I_x(a, b)/∂a against mpmath to 1e-12, within six widths of the mean"""
+    a, b = 10.0**log_a, 10.0**log_b
+    mean, width = a / (a + b), np.sqrt(a * b / (a + b + 1)) / (a + b)
+    x = min(max(mean + 6 * width * (place - 0.5), mean / 20), 1 - (1 - mean) / 20)
+    with mpmath.workdps(60):
+        step = mpmath.mpf(10) ** -20
+        p = [mpmath.betainc(a + s * step, b, 0, x, regularized=True) for s in (1, -1)]
+        want = float((p[0] - p[1]) / (2 * step))
+    assert tn.grad(lambda a: tn.special.betainc(a, b, x))(a) == pytest.approx(want, rel=1e-12)
+
+
+def test_negative_binomial_likelihood():
+    """The slope of a count model's likelihood, written with scipy.special as for plain NumPy"""
+    counts = np.array([0.0, 3.0, 5.0, 1.0, 12.0])
+
+    def loss(parameters):
+        r, p = np.exp(parameters[0]), scipy_special.expit(parameters[1])
+        terms = scipy_special.gammaln(counts + r) - scipy_special.gammaln(r)
+        return -np.sum(terms + scipy_special.xlogy(counts, p) + r * np.log1p(-p))
+
+    tn.check_grads(loss, (np.array([0.3, -0.2]),), order=2)
