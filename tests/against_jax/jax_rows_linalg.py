@@ -57,6 +57,11 @@ def h(xp, x):
     return xp.conj(xp.swapaxes(x, -1, -2))
 
 
+def mean(xp, a):
+    """(a + aᴴ)/2, where JAX takes it for granted that a matrix is Hermitian."""
+    return (a + h(xp, a)) / 2
+
+
 def of_svd(la, xp, a):
     u, s, vh = la.svd(a, full_matrices=False)
     return (u * xp.sin(s)[..., None, :]) @ vh, s
@@ -145,7 +150,8 @@ FACTORIZATIONS = [
     row("lu", ONE, use=of_lu),
     row("lu_factor", ONE, use=lambda la, xp, a: la.lu_factor(a)[0]),
     row("cho_factor", Operand("n n", "definite"), keywords={"lower": True},
-        use=lambda la, xp, a: xp.tril(la.cho_factor(a, lower=True)[0])),
+        use=lambda la, xp, a: xp.tril(la.cho_factor(a, lower=True)[0]),
+        theirs=lambda la, xp, a: xp.tril(la.cho_factor(mean(xp, a), lower=True)[0])),
     row("polar", Operand("4 n", "apart")),
     row("polar", Operand("n n", "apart"), keywords={"side": "left"}),
 ]  # fmt: skip
@@ -168,10 +174,11 @@ SOLVING = [
     row("solve_triangular", LOWER, RIGHT, keywords={"lower": True, "trans": 2}),
     row("solve_triangular", LOWER, RIGHT, keywords={"lower": False, "unit_diagonal": True}),
     row("cho_solve", Operand("n n", "definite"), Operand("n k"),
-        use=lambda la, xp, a, b: la.cho_solve(la.cho_factor(a), b)),
+        use=lambda la, xp, a, b: la.cho_solve(la.cho_factor(a), b),
+        theirs=lambda la, xp, a, b: la.cho_solve(la.cho_factor(mean(xp, a)), b)),
     row("cholesky_solve", DEFINITE, RIGHT,
         use=lambda la, xp, a, b: la.cholesky_solve(la.cholesky(a), b),
-        theirs=lambda la, xp, a, b: la.solve((a + h(xp, a)) / 2, b)),
+        theirs=lambda la, xp, a, b: la.solve(mean(xp, a), b)),
     row("lu_solve", ONE, Operand("n k"),
         use=lambda la, xp, a, b: la.lu_solve(la.lu_factor(a), b)),
 ]  # fmt: skip

@@ -1,5 +1,7 @@
 """Rows of ``tn.special``: one per function, on an interval of its domain."""
 
+from math import factorial
+
 import jax
 import jax.numpy as jnp
 from jax_rows import COMPLEX, REAL, Operand, Row
@@ -17,12 +19,13 @@ def theirs_of(name):
     return BY_OTHER_NAMES.get(name) or found
 
 
-def row(name, *spans, before=(), after=(), theirs=None, dtypes=REAL, **rest):
+def row(name, *spans, before=(), after=(), fixed=(), theirs=None, dtypes=REAL, **rest):
     """A row of a function of real numbers, each in a span; orders stand before or after them."""
+    places = enumerate(spans)
     in_jax = theirs or theirs_of(name)
     return Row(
         f"special.{name}",
-        tuple(Operand("*b n", low=low, high=high) for low, high in spans),
+        tuple(Operand("*b n", low=a, high=b, varies=i not in fixed) for i, (a, b) in places),
         lambda *xs: getattr(tn.special, name)(*before, *xs, *after),
         lambda *xs: in_jax(*before, *xs, *after),
         {"order": before[0]} if before else {},
@@ -51,10 +54,7 @@ def bessel_series(order):
     return found
 
 
-def factorial(n):
-    return float(jax.scipy.special.factorial(n))
-
-
+OF_X_ALONE = "its gradient by a and b is not supported there"
 ROWS = [
     *[row(name, WIDE) for name in "erf erfc expit ndtr log_ndtr i0 i0e i1 i1e sinc".split()],
     *[row(name, WIDE) for name in "cbrt exp2".split()],
@@ -70,13 +70,14 @@ ROWS = [
     row("log_expit", WIDE, theirs=jax.nn.log_sigmoid),
     row("polygamma", POSITIVE, before=(2,)),
     row("multigammaln", (2.5, 5), after=(3,)),
-    row("zeta", (1.5, 4), AWAY, not_jax_gradient="it differentiates the second argument alone"),
+    row("zeta", (1.5, 4), AWAY, fixed=(0,)),  # nobody differentiates it by s
     *[row(name, POSITIVE, POSITIVE) for name in "beta betaln rel_entr kl_div".split()],
     *[row(name, POSITIVE, POSITIVE) for name in "xlogy xlog1py".split()],
     *[row(name, POSITIVE, POSITIVE) for name in "gammainc gammaincc".split()],
-    row("betainc", POSITIVE, POSITIVE, UNIT),
+    row("betainc", POSITIVE, POSITIVE, UNIT, not_jax_gradient=OF_X_ALONE),
     row("betaincc", POSITIVE, POSITIVE, UNIT,
-        theirs=lambda a, b, x: 1 - jax.scipy.special.betainc(a, b, x)),
+        theirs=lambda a, b, x: 1 - jax.scipy.special.betainc(a, b, x),
+        not_jax_gradient=OF_X_ALONE),
     row("huber", AWAY, WIDE, theirs=huber),
     row("pseudo_huber", AWAY, WIDE, theirs=lambda d, r: d * d * (jnp.sqrt(1 + (r / d) ** 2) - 1)),
     row("iv", AWAY, before=(2,), theirs=lambda v, x: bessel_series(v)(x)),
