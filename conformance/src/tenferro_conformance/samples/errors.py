@@ -69,8 +69,14 @@ _ANALYTIC = (
     "sqrt",
     "rsqrt",
 )
-_REAL = ("cbrt", "erf", "erfc", "erfinv", "lgamma", "digamma", "floor", "ceil", "round")
-_REAL_PAIRS = ("atan2", "hypot", "logaddexp", "nextafter", "copysign")
+_REAL = (
+    *("cbrt", "erf", "erfc", "erfinv", "lgamma", "digamma", "floor", "ceil", "round"),
+    *("gamma", "ndtr", "log_ndtr", "ndtri", "erfcinv", "logit"),
+)
+_REAL_PAIRS = (
+    *("atan2", "hypot", "logaddexp", "nextafter", "copysign"),
+    *("betaln", "zeta", "gammainc", "gammaincc", "xlogy", "xlog1py"),
+)
 _HOLOMORPHIC = (
     *("exp2", "log2", "log10", "asin", "acos", "atan", "sinh", "cosh", "asinh", "acosh", "atanh"),
 )
@@ -335,6 +341,19 @@ ERROR_CASES: tuple[ErrorCase, ...] = (
         **_TRIANGULAR),
     _refused_matrix("triangular_solve", "singular_in_a_batch", [[0.0]], [[1.0]], batch=(0,),
         **_TRIANGULAR),
+    *(_refused(n, edge, [aval], error, fields, **more)
+      for n, more in (("svd", {}), ("svdvals", {}), ("qr", {}), ("pinv", {"rcond": 1e-15}))
+      for edge, aval, error, fields in (
+          ("no_matrix", _F3, ShapeMismatchError, _SHAPES),
+          ("no_integers", ((3, 3), "int64"), DTypeMismatchError, _DTYPES),
+          ("no_half", _HALF, DTypeMismatchError, _DTYPES))),
+    *(_refused("svd", edge, [_SQUARE], InvalidParameterError,
+               {**_parameter(name), "value": value}, **{name: value})
+      for edge, name, value in (("bad_gauge", "gauge", "none"), ("bad_gap", "epsilon", -1.0))),
+    _refused("svd", "full_gauge", [_SQUARE], InvalidParameterError, _parameter("gauge"), full=True,
+        gauge="canonical"),
+    _refused("pinv", "bad_fraction", [_SQUARE], InvalidParameterError,
+        {**_parameter("rcond"), "value": -1.0}, rcond=-1.0),
     _refused_matrix("cholesky", "indefinite", [[1.0, 2.0], [2.0, 1.0]]),
     _refused_matrix("cholesky", "indefinite_in_a_batch", [[-1.0]], batch=(0, 0)),
     *(_refused(n, "bad_axis", [_C23], AxisError, {**_parameter("axes"), "value": (2,)}, **more)
