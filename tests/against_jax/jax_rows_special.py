@@ -47,7 +47,8 @@ def bessel_series(order):
 
     def found(x):
         terms = [
-            (x / 2) ** (2 * k + order) / (factorial(k) * factorial(k + order)) for k in range(40)
+            (x / 2) ** (2 * k + order) / float(factorial(k) * factorial(k + order))
+            for k in range(30)
         ]
         return sum(terms)
 
