@@ -6,8 +6,8 @@ function in SciPy (``logsumexp``, ``softmax``, ``log_softmax``, ``polygamma``, `
 ``multigammaln``) are integers that are known when the program is written.
 
 >>> import tenferro as tn
->>> tn.grad(tn.special.gammaln)(2.0)
-0.42278433509846713
+>>> round(float(tn.grad(tn.special.gammaln)(2.0)), 12)  # 1 - γ
+0.422784335098
 """
 
 from __future__ import annotations
