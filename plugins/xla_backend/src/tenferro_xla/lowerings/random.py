@@ -111,7 +111,8 @@ def random_log_gamma(op: RandomLogGamma, key: Array, a: Array) -> Array:
 
     def is_open(state: Any) -> Array:
         attempt, _, done = state
-        return (attempt < TRIES) & ~lax.reduce_and(done, tuple(range(a.ndim)))
+        found: Array = (attempt < TRIES) & ~lax.reduce_and(done, tuple(range(a.ndim)))
+        return found
 
     def propose(state: Any) -> Any:
         attempt, y, done = state
@@ -142,10 +143,10 @@ def _signed(key: Array, number: Any, a: Array) -> Array:
     words = _encrypt(*_spread(key, keys), counter, like(counter, ATTEMPTS))
     attempt = lax.concatenate([lax.expand_dims(x, (x.ndim,)) for x in words], len(keys))
     low, high = _blocks(attempt, (*keys, prod(a.shape[len(keys) :])), BITS)
-    signed, dropped, step = np.int32, 7, 2.0**-24
-    if a.dtype == np.float64:
-        high, signed, dropped, step = _joined(low, high), np.int64, 10, 2.0**-53
-    whole = lax.bitcast_convert_type(high, signed)
+    is_wide = a.dtype == np.float64
+    high = _joined(low, high) if is_wide else high
+    dropped, step = (10, 2.0**-53) if is_wide else (7, 2.0**-24)
+    whole = lax.bitcast_convert_type(high, np.int64 if is_wide else np.int32)
     odd = lax.shift_right_arithmetic(whole, like(whole, dropped)) | like(whole, 1)
     found = lax.convert_element_type(odd, a.dtype) * lax.full_like(a, step, shape=odd.shape)
     return lax.reshape(found, a.shape)
