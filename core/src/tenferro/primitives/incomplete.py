@@ -212,7 +212,8 @@ def _gamma_moment(power: int, orders: Sequence[int], a: Handle, x: Handle) -> Ha
     def cumulant(order: Sequence[int]) -> Handle:
         return level if order[0] == 1 else -polygamma(order[0] - 1, a)
 
-    return z * moment(orders, cumulant)
+    factor: Handle = moment(orders, cumulant)
+    return z * factor
 
 
 def _beta_moment(
@@ -233,7 +234,8 @@ def _beta_moment(
             return polygamma(m + n - 1, a + b)
         return polygamma_difference(m + n - 1, *((a, b) if m else (b, a)))
 
-    return z * moment(orders, cumulant)
+    factor: Handle = moment(orders, cumulant)
+    return z * factor
 
 
 def gamma_density(a: H, x: H, power: int = 0) -> H:

@@ -169,7 +169,7 @@ def _integral(on: Numeric, at: _Point, orders: Sequence[int], mirrored: Any) -> 
 
 def _cumulants(on: Numeric, at: _Point, orders: Sequence[int]) -> dict[tuple[int, ...], Any]:
     """Those of second and higher order, which do not depend on t: DLMF 5.12.1 and 5.15.1."""
-    found = {}
+    found: dict[tuple[int, ...], Any] = {}
     for m in range(orders[0] + 1):
         for n in range(orders[1] + 1):
             if m and n:

@@ -42,26 +42,26 @@ def register(lowerings: Lowerings, xp: Any, find: Find) -> None:
 
     @lowerings.register(GammaDensity)
     def density_of_gamma(op: GammaDensity, a: Any, x: Any) -> Any:
-        return by_blocks(xp, lambda *at: gamma_density(on, *at, op.power), a, x)
+        return by_blocks(xp, lambda a, x: gamma_density(on, a, x, op.power), a, x)
 
     @lowerings.register(GammaincDerivative)
     def gammainc_derivative(op: GammaincDerivative, a: Any, x: Any) -> Any:
-        return by_blocks(xp, lambda *at: gamma_part(on, *at, op.order)[0], a, x)
+        return by_blocks(xp, lambda a, x: gamma_part(on, a, x, op.order)[0], a, x)
 
     @lowerings.register(BetaDensity)
     def density_of_beta(op: BetaDensity, a: Any, b: Any, x: Any) -> Any:
-        return by_blocks(xp, lambda *at: beta_density(on, *at, op.powers), a, b, x)
+        return by_blocks(xp, lambda *at: beta_density(on, at[0], at[1], at[2], op.powers), a, b, x)
 
     @lowerings.register(BetaincDerivative)
     def betainc_derivative(op: BetaincDerivative, a: Any, b: Any, x: Any) -> Any:
-        return by_blocks(xp, lambda *at: beta_part(on, *at, op.orders)[0], a, b, x)
+        return by_blocks(xp, lambda *at: beta_part(on, at[0], at[1], at[2], op.orders)[0], a, b, x)
 
     @lowerings.register(Betaincc)
     def betaincc(op: Betaincc, a: Any, b: Any, x: Any) -> Any:
         try:
             function = find("betaincc")
         except AttributeError:  # CuPy has none
-            return by_blocks(xp, lambda *at: beta_part(on, *at, (0, 0))[1], a, b, x)
+            return by_blocks(xp, lambda *at: beta_part(on, at[0], at[1], at[2], (0, 0))[1], a, b, x)
         return by_blocks(xp, function, a, b, x)
 
 
