@@ -101,14 +101,19 @@ def expm(xp: Any, loop: Loop, x: Any) -> Any:
     theta = _THETA["float32" if x.dtype.name in ("float32", "complex64") else "float64"]
     size = xp.maximum(_norm(xp, x), theta)  # nan stays nan
     halvings = xp.ceil(xp.log2(size / theta))
-    y = _pade(xp, x * xp.exp2(-halvings).astype(x.dtype)[..., None, None])
-    last = xp.max(xp.where(xp.isfinite(halvings), halvings, xp.zeros_like(halvings)))
+    y = _pade(xp, _repeated(xp, loop, lambda y: y * 0.5, halvings, x))  # exact, as no power is
+    return _repeated(xp, loop, lambda y: y @ y, halvings, y)
 
-    def square(state: Any) -> Any:
+
+def _repeated(xp: Any, loop: Loop, step: Callable[[Any], Any], times: Any, x: Any) -> Any:
+    """The matrices after so many steps each."""
+    last = xp.max(xp.where(xp.isfinite(times), times, xp.zeros_like(times)))
+
+    def once(state: Any) -> Any:
         count, y = state
-        return count + 1, xp.where((count < halvings)[..., None, None], y @ y, y)
+        return count + 1, xp.where((count < times)[..., None, None], step(y), y)
 
-    return loop(lambda state: state[0] < last, square, (xp.zeros_like(last), y))[1]
+    return loop(lambda state: state[0] < last, once, (xp.zeros_like(last), x))[1]
 
 
 def _pade(xp: Any, x: Any) -> Any:
