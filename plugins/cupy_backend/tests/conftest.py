@@ -44,7 +44,8 @@ def make_backend():
         fake = fake or fake_cupy.Fake()
         backend = CupyBackend(BackendConfig(**config), fake)
         backend.name = "cupy"
-        backend.lowerings = LoweringTable("cupy", lowerings(fake, fake_cupy.special))
+        records = lowerings(fake, fake_cupy.special, fake_cupy.scipy_linalg)
+        backend.lowerings = LoweringTable("cupy", records)
         return backend
 
     return make

@@ -443,6 +443,32 @@ class Special:
 special = Special()
 
 
+class ScipyLinalg:
+    """The module `cupyx.scipy.linalg`: what of SciPy's it has, for single matrices."""
+
+    names = ("lu_factor", "solve_triangular")
+
+    def __getattr__(self, name):
+        if name not in self.names:
+            raise AttributeError(f"cupyx.scipy.linalg (as far as we use it) has no {name!r}")
+
+        def call(*operands):
+            from scipy import linalg
+
+            module = operands[0]._module
+            arrays = [module.unwrap(x) for x in operands]
+            assert arrays[0].ndim == 2, "older releases take no stacks"
+            found = getattr(linalg, name)(*arrays)
+            if isinstance(found, tuple):
+                return tuple(map(module.wrap, found))
+            return module.wrap(found)
+
+        return call
+
+
+scipy_linalg = ScipyLinalg()
+
+
 def write_names(names, path=NAMES):
     """Take the parameters and loops of these names from the installed CuPy."""
     path.write_text(json.dumps(read_names(names), indent=1) + "\n")

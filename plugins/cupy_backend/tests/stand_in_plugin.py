@@ -39,7 +39,9 @@ class StandIn:
     @staticmethod
     @hookimpl
     def tenferro_lowerings(backend):
-        return lowerings(FAKE, fake_cupy.special) if backend == NAME else ()
+        if backend != NAME:
+            return ()
+        return lowerings(FAKE, fake_cupy.special, fake_cupy.scipy_linalg)
 
 
 host().register(StandIn())

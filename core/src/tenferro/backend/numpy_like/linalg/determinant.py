@@ -32,7 +32,6 @@ def exchanged(xp: Any, pivots: Any, size: int) -> Any:
     order = xp.zeros((*pivots.shape[:-1], size), "int32") + places
     for i in range(pivots.shape[-1]):
         other = pivots[..., i : i + 1]
-        moved = order[..., i : i + 1].copy()
-        order[..., i : i + 1] = xp.take_along_axis(order, other, -1)
-        order = xp.where(places == other, moved, order)
+        here = xp.where(xp.equal(places, other), order[..., i : i + 1], order)
+        order = xp.where(xp.equal(places, i), xp.take_along_axis(order, other, -1), here)
     return order

@@ -6,7 +6,8 @@ at: a zero on a diagonal gives inf or nan, as on XLA. Read next: `../reduction.p
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import product
 from typing import Any
 
 from tenferro.backend.lowering import Lowerings
@@ -24,45 +25,45 @@ def register(lowerings: Lowerings, xp: Any, linalg: Any = None) -> None:
     @lowerings.register(TriangularSolve)
     def triangular_solve(op: TriangularSolve, a: Any, b: Any) -> Any:
         if not b.size:
-            return xp.empty_like(b)
-        return _stacked(xp, a, b, lambda a, b: _solve(linalg or _cupyx(), op, a, b))
+            return xp.empty(b.shape, b.dtype)
+        return _stacked(xp, a, b, lambda a, b: _solve(xp, linalg or _cupyx(), op, a, b))
 
     @lowerings.register(Lu)
     def lu(op: Lu, a: Any) -> tuple[Any, Any, Any]:
         *lead, m, n = a.shape
-        factors, pivots = xp.empty_like(a), xp.zeros((*lead, min(m, n)), "int32")
-        if a.size:
-            each = (_merged(a), _merged(factors), pivots.reshape(-1, min(m, n)))
-            for matrix, found, exchanges in zip(*each, strict=True):
-                found[...], exchanges[...] = (linalg or _cupyx()).lu_factor(matrix)
+        factors, pivots = xp.empty(a.shape, a.dtype), xp.zeros((*lead, min(m, n)), "int32")
+        for place in _places(a):
+            factors[place], pivots[place] = (linalg or _cupyx()).lu_factor(a[place])
         return factors, pivots, exchanged(xp, pivots, m)
 
     @lowerings.register(Cholesky)
     def cholesky(op: Cholesky, a: Any) -> Any:
-        return xp.linalg.cholesky(a) if a.size else xp.empty_like(a)
+        return xp.linalg.cholesky(a) if a.size else xp.empty(a.shape, a.dtype)
 
 
-def _solve(linalg: Any, op: TriangularSolve, a: Any, b: Any) -> Any:
+def _solve(xp: Any, linalg: Any, op: TriangularSolve, a: Any, b: Any) -> Any:
     """From the right, the transposed system from the left; conjugates around what has no letter."""
     transposed = op.transposed == op.left
-    right = b if op.left else b.swapaxes(-1, -2)
+    right = b if op.left else b.T
     if op.conjugated and not transposed:
-        a = a.conj()
+        a = xp.conjugate(a)
     trans = 0 if not transposed else 2 if op.conjugated else 1
     x = linalg.solve_triangular(a, right, trans, op.lower, op.unit_diagonal)
-    return x if op.left else x.swapaxes(-1, -2)
+    return x if op.left else x.T
 
 
 def _stacked(xp: Any, a: Any, b: Any, solve: Callable[[Any, Any], Any]) -> Any:
     if a.ndim == 2:
         return solve(a, b)
-    pairs = zip(_merged(a), _merged(b), strict=True)
-    return xp.stack([solve(*pair) for pair in pairs]).reshape(b.shape)
+    found = xp.empty(b.shape, b.dtype)
+    for place in _places(a):
+        found[place] = solve(a[place], b[place])
+    return found
 
 
-def _merged(x: Any) -> Any:
-    """The matrices of a stack, one after the other."""
-    return x.reshape(-1, *x.shape[-2:])
+def _places(x: Any) -> Iterator[tuple[int, ...]]:
+    """Where the matrices of a stack stand; nowhere, if they hold nothing."""
+    return product(*map(range, x.shape[:-2])) if x.size else iter(())
 
 
 def _cupyx() -> Any:
