@@ -125,7 +125,8 @@ def _first_derivative(s: Handle, b: Handle) -> Handle:
     without: Any = products_without_one(select(here, full_like(b, 1), spread))
     e = select(here, zeros_like(b), without)
     along = broadcast_in_dim(diagonal(b), b.shape, (*range(s.ndim - 1), s.ndim))
-    return diagonal_matrix(reduce_sum(e * along, (b.ndim - 1,))) - e * b
+    on_diagonal: Handle = reduce_sum(e * along, (b.ndim - 1,))
+    return diagonal_matrix(on_diagonal) - e * b  # type: ignore[no-any-return]
 
 
 def products_without_one(x: Handle) -> Handle:

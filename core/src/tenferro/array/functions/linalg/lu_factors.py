@@ -51,10 +51,9 @@ def lu(
     factors, _, permutation = p.lu(x)
     below, above = _split(factors)
     if permute_l:
-        return rows_in_order(below, argsort(permutation, permutation.ndim - 1)), above
+        return rows_in_order(below, _inverse(permutation)), above
     if p_indices:
-        order = cast(argsort(permutation, permutation.ndim - 1), int32)  # type: ignore[arg-type]
-        return order, below, above
+        return cast(_inverse(permutation), int32), below, above
     return cast(_permutation_matrix(permutation), x.dtype), below, above
 
 
@@ -65,6 +64,12 @@ def _split(factors: Array) -> tuple[Array, Array]:
         return unit_lower(columns(factors, 0, m)), upper(factors)
     square = rows(factors, 0, n)
     return joined_rows(unit_lower(square), rows(factors, n)), upper(square)
+
+
+def _inverse(permutation: Array) -> Array:
+    """The permutation that undoes this one."""
+    found: Any = argsort(permutation, permutation.ndim - 1)
+    return found  # type: ignore[no-any-return]
 
 
 def _permutation_matrix(permutation: Array) -> Array:
@@ -115,5 +120,5 @@ def lu_solve(
     else:
         above = solve_triangular(factors, right, 2 if conjugate else 1)
         y = solve_triangular(factors, above, 2 if conjugate else 1, True, True)
-        x = rows_in_order(y, argsort(order, order.ndim - 1))
+        x = rows_in_order(y, _inverse(order))
     return squeeze(x, -1) if is_vector else x
