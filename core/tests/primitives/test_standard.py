@@ -85,7 +85,11 @@ def test_every_input_has_exactly_one_rule(cls):
 
 
 #: Inputs that must not vary: a typed error says so where one does.
-FIXED = {(p.LinearSolve, "factors"), (p.Zeta, "s")}
+FIXED = {
+    (p.LinearSolve, "factors"),
+    (p.Zeta, "s"),
+    *((cls, factor) for cls in (p.SvdTurns, p.SvdQuotient) for factor in ("u", "s", "vh")),
+}
 
 
 def _check_rules(op, avals):

@@ -59,8 +59,19 @@ def _turns():
         w, v = p.eigh(a)
         return p.turn(a, w, v, x, is_hermitian=True)
 
+    def doubled(a):
+        (u, s, vh), once = p.svd(a), p.transpose(a, (1, 0))
+        return p.svd_turns(once, once, a, (u, s, vh), 1e-12)[0]
+
+    def divided(a):
+        return p.svd_quotient(p.transpose(a, (1, 0)), a, p.svd(a), 1e-12)
+
     rows = _of(turned, _SQUARE, _SQUARE, dtypes=("f64",))
-    return {p.Spectrum: rows, p.Turn: rows}
+    return {
+        **dict.fromkeys((p.Spectrum, p.Turn), rows),
+        p.SvdTurns: _of(doubled, _SQUARE),
+        p.SvdQuotient: _of(divided, _SQUARE),
+    }
 
 
 def _transforms():

@@ -127,8 +127,8 @@ def _exchanged(params: Params, a: Matrix) -> Matrix:
 
 
 def _hermitian(a: Matrix) -> Matrix:
-    other = _conj(_transposed(a))
-    return [[(x + y) / 2 for x, y in zip(*pair, strict=True)] for pair in zip(a, other, strict=True)]
+    pairs = zip(a, _conj(_transposed(a)), strict=True)
+    return [[(x + y) / 2 for x, y in zip(*pair, strict=True)] for pair in pairs]
 
 
 def _cholesky(params: Params, a: Matrix) -> Matrix:

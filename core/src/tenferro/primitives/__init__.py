@@ -301,7 +301,14 @@ from tenferro.primitives.linalg.slogdet import Slogdet, slogdet
 from tenferro.primitives.linalg.spectrum import (
     Spectrum,
     Turn,
+    spectrum,
     turn,
+)
+from tenferro.primitives.linalg.splitting import (
+    SvdQuotient,
+    SvdTurns,
+    svd_quotient,
+    svd_turns,
 )
 from tenferro.primitives.linalg.svd import (
     Svd,
@@ -614,6 +621,8 @@ STANDARD: tuple[type[Primitive], ...] = tuple(
             StopGradient,
             Sub,
             Svd,
+            SvdQuotient,
+            SvdTurns,
             Svdvals,
             Tan,
             Tanh,
@@ -803,6 +812,8 @@ __all__ = [
     "StopGradient",
     "Sub",
     "Svd",
+    "SvdQuotient",
+    "SvdTurns",
     "Svdvals",
     "Tan",
     "Tanh",
@@ -986,12 +997,15 @@ __all__ = [
     "slogdet",
     "softmax",
     "sort",
+    "spectrum",
     "sqrt",
     "square",
     "squeeze",
     "stop_gradient",
     "sub",
     "svd",
+    "svd_quotient",
+    "svd_turns",
     "svdvals",
     "take_along_axis",
     "tan",

@@ -89,7 +89,7 @@ class Rfft(Linear):
 
 
 class Irfft(Linear):
-    """y_j = s Re Σ_k w_k x_k exp(2πi jk/n), k ≤ n/2 in the last axis;   ct_x = rfft of ct, same w"""
+    """y_j = s Re Σ_k w_k x_k exp(2πi jk/n), k ≤ n/2 in the last axis;   ct_x = rfft of ct"""
 
     key = "std::irfft"
     axes: tuple[int, ...]

@@ -1,8 +1,8 @@
 """The normal distribution function, its logarithm and inverse, and the scaled error function.
 
 Beside them the repeated integrals of erfc, scaled by exp(x²): they are the derivatives of
-``erfcx``, and leave all digits in the tail, where 2x·erfcx(x) - 2/√π would lose them. Formulas of Abramowitz &
-Stegun (1964), chapters 7 and 26. Read next: ``incomplete.py``.
+``erfcx``, and leave all digits in the tail, where 2x·erfcx(x) - 2/√π would lose them. Formulas of
+Abramowitz & Stegun (1964), chapters 7 and 26. Read next: ``incomplete.py``.
 """
 
 from __future__ import annotations

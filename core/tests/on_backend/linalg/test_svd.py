@@ -216,7 +216,7 @@ def test_the_relative_gap_is_settable():
 
 
 @pytest.mark.parametrize(
-    ("keywords", "field", "value"),
+    "keywords, field, value",
     [({"gauge": "none"}, "gauge", "none"), ({"epsilon": -1.0}, "epsilon", -1.0)],
 )
 def test_parameters_that_do_not_exist(keywords, field, value):

@@ -11,7 +11,7 @@ __all__ = ["PROFILE"]
 
 #: NumPy itself has no bfloat16.
 PROFILE = Profile(
-    level=2,
+    level=3,
     ad=True,
     features={"f64", "complex", "int64", "f16", "ints", "checks"},
     tolerance={("std::gammaincc", "float64"): Tol(ulp=32, reason="SciPy's, near x = a")},

@@ -1,8 +1,8 @@
 """The functions of ``scipy.special``, element by element, by SciPy's names and signatures.
 
 SciPy's ufuncs find them by name, so that a program that calls ``scipy.special`` is differentiable
-as it stands. As there, integers of at most 16 bits become float32 and longer ones float64; half floats
-stay half floats. Read next: ``logsumexp.py``.
+as it stands. As there, integers of at most 16 bits become float32 and longer ones float64; half
+floats stay half floats. Read next: ``logsumexp.py``.
 """
 
 from __future__ import annotations

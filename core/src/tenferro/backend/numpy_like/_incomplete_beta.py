@@ -3,8 +3,8 @@
 With p(t) = t^(a-1) (1-t)^(b-1) / B(a, b), the derivative ∂^(m+n) I / ∂a^m ∂b^n is ∫₀ˣ q p dt, q
 being a polynomial in ln t - ψ(a) + ψ(a+b) and ln(1-t) - ψ(b) + ψ(a+b) (`moment`). Near 0 (and,
 mirrored, near 1) the power series is differentiated term by term, as Boik & Robison-Cox (1998),
-Journal of Statistical Software 3(1), do it with a continued fraction; elsewhere the integral is done
-by Gauss's rule over the side of x on which q keeps its sign: first derivatives do not cancel.
+Journal of Statistical Software 3(1), do it with a continued fraction; elsewhere the integral is
+done by Gauss's rule over the side of x on which q keeps its sign: first derivatives do not cancel.
 Read next: `incomplete.py`.
 """
 

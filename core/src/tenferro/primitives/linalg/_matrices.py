@@ -243,7 +243,8 @@ def half_lower(x: H) -> H:
     """Φ(x): the lower triangle with half of the diagonal."""
     row, column = _places(x)
     weights: Any = select(eq(row, column), full_like(x, 0.5), full_like(x, 1))
-    return kept(ge(row, column), x) * weights
+    found: H = kept(ge(row, column), x) * weights
+    return found
 
 
 def rows(x: H, start: int, stop: int | None = None) -> H:

@@ -101,6 +101,26 @@ def _inverse_gaps(w: H, epsilon: float | None) -> H:
     return inverse_gaps(differences(w), top, epsilon)
 
 
+def spectrum(a: H, w: H, v: H, *, is_hermitian: bool = False, epsilon: float | None = None) -> H:
+    """Write eigenvalues as the matrix that they are in the basis of their vectors.
+
+    a: [*b,n,n]   w: [*b,n]   v: [*b,n,n]   →   W: [*b,n,n]
+
+    Definition   W = V⁻¹ A V = diag(w)
+    JVP          dW = V⁻¹ da V where values are equal: at most epsilon·max|w| apart; 0 elsewhere
+    Convention   (w, v) is the eigendecomposition of a, through which alone they vary
+    Raises       ShapeMismatchError, DTypeMismatchError.
+    Source       Kato (1966), Perturbation theory for linear operators, II §2
+
+    >>> from tenferro.primitives import variable
+    >>> from tenferro.primitives.linalg.spectrum import spectrum
+    >>> a, w = variable("a", (3, 3), "f64"), variable("w", (3,), "f64")
+    >>> spectrum(a, w, a, is_hermitian=True).aval
+    f64[3,3]
+    """
+    return bind(Spectrum(is_hermitian, epsilon), a, w, v)
+
+
 def turn(a: H, w: H, v: H, p: H, *, is_hermitian: bool = False, epsilon: float | None = None) -> H:
     """Find how the frames of eigenspaces turn.
 
@@ -120,5 +140,4 @@ def turn(a: H, w: H, v: H, p: H, *, is_hermitian: bool = False, epsilon: float |
     >>> turn(a, w, a, a, is_hermitian=True).aval
     f64[3,3]
     """
-    whole = bind(Spectrum(is_hermitian, epsilon), a, w, v)
-    return bind(Turn(epsilon), whole, p)
+    return bind(Turn(epsilon), spectrum(a, w, v, is_hermitian=is_hermitian, epsilon=epsilon), p)

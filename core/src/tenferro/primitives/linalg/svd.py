@@ -7,7 +7,8 @@ With P = Uᴴ dA V, split into H = (P + Pᴴ)/2 and K = (P - Pᴴ)/2, the vector
 and leave their spaces by (I - UUᴴ) dA V/s and (I - VVᴴ) dAᴴ U/s. What is divided by (nearly) zero
 is cut, see ``inverse_gaps``: first and second derivatives are right for what treats the space of
 equal singular values, or that of zeros, as a whole: projectors, the polar factor (see
-``_splitting.py``). U g(s) Vᴴ at equal values in a direction that splits them is not of that kind.
+``splitting.py``); where the matrix is not square and has zeros, first ones alone. U g(s) Vᴴ at
+equal values in a direction that splits them is not of that kind.
 Read next: ``pinv.py``.
 """
 
@@ -40,7 +41,7 @@ from tenferro.primitives.linalg._matrices import (
     rows_by,
     sums,
 )
-from tenferro.primitives.linalg._splitting import split_quotient, split_turns
+from tenferro.primitives.linalg.splitting import svd_quotient, svd_turns
 from tenferro.primitives.reduction import reduce_max, reduce_sum
 from tenferro.primitives.structural import convert
 
@@ -102,13 +103,13 @@ class Svd(Mixed):
         top = reduce_max(s, (s.ndim - 1,))
         even = (p + adjoint(p)) * _half(inverse_gaps(differences(s), top, epsilon), p)
         odd = (p - adjoint(p)) * _half(inverse_gaps(sums(s), top, epsilon), p)
-        even, odd = split_turns(even, odd, a, factors, epsilon)
+        even, odd = svd_turns(even, odd, a, factors, epsilon)
         into_u, into_v = even + odd, odd - even  # Ω_u, and the adjoint of Ω_v
         if da.shape[-2] == da.shape[-1]:
             return matmul(u, into_u), real(diagonal(p)), matmul(into_v, vh)
         inverse = convert(inverse_gaps(s, top, epsilon), p.dtype)
-        inside = split_quotient(columns_by(p, inverse), a, factors, epsilon)
-        outside = split_quotient(columns_by(moved, inverse), a, factors, epsilon)
+        inside = svd_quotient(columns_by(p, inverse), a, factors, epsilon)
+        outside = svd_quotient(columns_by(moved, inverse), a, factors, epsilon)
         du = matmul(u, into_u - inside) + outside
         return du, real(diagonal(p)), matmul(into_v, vh)
 

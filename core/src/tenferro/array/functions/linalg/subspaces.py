@@ -41,7 +41,8 @@ def orth(A: Any, rcond: float | None = None) -> Array:
     """
     a = _matrix(A, "orth")
     u, s, _ = svd(a, full_matrices=False)
-    return u[:, : _rank(a, s, rcond, "orth")]
+    found: Array = u[:, : _rank(a, s, rcond, "orth")]
+    return found
 
 
 def null_space(A: Any, rcond: float | None = None) -> Array:

@@ -13,7 +13,7 @@ from tenferro.array._array import Array
 from tenferro.array._broadcast import broadcast_shapes, stretch
 from tenferro.array._errors import at_user_line
 from tenferro.array._registry import covers
-from tenferro.array.functions.complex import conjugate
+from tenferro.array.functions.complex import conj
 from tenferro.array.functions.linalg.solving import square, system
 from tenferro.array.functions.structural import matrix_transpose, squeeze
 from tenferro.primitives import InvalidParameterError
@@ -49,7 +49,7 @@ def cholesky(a: Any, /, *, upper: bool = False) -> Array:
 def _adjoint(x: Array) -> Array:
     """xᴴ."""
     turned = matrix_transpose(x)
-    return conjugate(turned) if x.dtype.is_complex else turned
+    return conj(turned) if x.dtype.is_complex else turned
 
 
 def cho_factor(

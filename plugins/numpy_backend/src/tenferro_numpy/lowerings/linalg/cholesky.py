@@ -15,7 +15,13 @@ import numpy as np
 from tenferro.backend.lowering import Lowerings
 from tenferro.primitives.linalg.cholesky import Cholesky, CholeskyTangent
 from tenferro_numpy._errors import NotPositiveDefiniteError
-from tenferro_numpy.lowerings.linalg._lapack import in_order, lapack, over_batch, refusal, triangular
+from tenferro_numpy.lowerings.linalg._lapack import (
+    in_order,
+    lapack,
+    over_batch,
+    refusal,
+    triangular,
+)
 from tenferro_numpy.lowerings.linalg.triangular_solve import refuse_zeros
 
 __all__ = ["register"]

@@ -1,4 +1,4 @@
-"""Derivatives of second order where singular values are equal, or zero: what splits them.
+"""``svd_turns`` and ``svd_quotient``: what splits equal singular values, in second derivatives.
 
 The matrix of values M = UᴴAV is diagonal, but in a direction that splits equal values its
 derivative R is not: it is full on their block. A turn Ω that solves Ω M - M Ω = … therefore changes
@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from tenferro.primitives._aval import Aval
-from tenferro.primitives._handle import Handle
+from tenferro.primitives._checks import same_aval, same_dtype
+from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Mixed, bind, bind_all, in_front
 from tenferro.primitives.arithmetic import abs as absolute
 from tenferro.primitives.comparison import gt, select
@@ -33,7 +34,7 @@ from tenferro.primitives.reduction import reduce_max
 from tenferro.primitives.structural import broadcast_in_dim, convert, stop_gradient
 
 
-class SplitTurns(Mixed):
+class SvdTurns(Mixed):
     """(B, O) as they are, with the derivative of the solution of the equations for Ω = B ± O"""
 
     key = "std::svd_turns"
@@ -45,6 +46,8 @@ class SplitTurns(Mixed):
     def abstract_eval(
         self, b: Aval, o: Aval, a: Aval, u: Aval, s: Aval, vh: Aval
     ) -> tuple[Aval, Aval]:
+        same_aval(self, b, o)
+        same_dtype(self, b, a, u, vh)
         return b, o
 
     def decompose(self, b: Handle, o: Handle, *others: Handle) -> tuple[Handle, Handle]:
@@ -60,7 +63,7 @@ class SplitTurns(Mixed):
         ct_b, ct_o = (
             zeros_like(x) if ct is None else ct for ct, x in zip(cts, (b, o), strict=True)
         )
-        return bind_all(SplitTurns(not self.adjoint, self.epsilon), ct_b, ct_o, *others)
+        return bind_all(SvdTurns(not self.adjoint, self.epsilon), ct_b, ct_o, *others)
 
     def jvp_a(self, da: Handle, b: Handle, o: Handle, *others: Handle) -> tuple[Handle, Handle]:
         """-(B R - R B) - (O R + R O), solved like P; or the adjoint of that map."""
@@ -81,7 +84,7 @@ class SplitTurns(Mixed):
         return bind_all(self, *spread)
 
 
-class SplitQuotient(Mixed):
+class SvdQuotient(Mixed):
     """Y as it is, with the derivative of the solution of Y M = X"""
 
     key = "std::svd_quotient"
@@ -90,13 +93,14 @@ class SplitQuotient(Mixed):
     epsilon: float
 
     def abstract_eval(self, y: Aval, a: Aval, u: Aval, s: Aval, vh: Aval) -> Aval:
+        same_dtype(self, y, a, u, vh)
         return y
 
     def decompose(self, y: Handle, *others: Handle) -> Handle:
         return y
 
     def transpose_y(self, ct: Handle, y: Handle, *others: Handle) -> Handle:
-        return bind(SplitQuotient(not self.adjoint, self.epsilon), ct, *others)
+        return bind(SvdQuotient(not self.adjoint, self.epsilon), ct, *others)
 
     def jvp_a(self, da: Handle, y: Handle, *others: Handle) -> Handle:
         """-Y R M⁻¹, or the adjoint of that map."""
@@ -112,19 +116,51 @@ class SplitQuotient(Mixed):
         return bind(self, *spread)
 
 
-def split_turns(
-    b: Handle, o: Handle, a: Handle, factors: Sequence[Handle], epsilon: float
-) -> tuple[Handle, Handle]:
-    """The two halves of the turns, with the derivative that directions which split values give."""
+def svd_turns(
+    b: H, o: H, a: H, factors: Sequence[H], epsilon: float, *, adjoint: bool = False
+) -> tuple[H, H]:
+    """Give the halves of how singular vectors turn the derivative that their equations have.
+
+    b, o: [*b, k, k]   a: [*b, m, n]   factors of a: U [*b, m, k], s [*b, k], Vᴴ [*b, k, n]
+    →   b, o as they are
+
+    Definition   Ω_u = b + o and Ω_v = b - o solve Ω_u M - M Ω_v = Uᴴ dA V for M = Uᴴ A V = diag(s)
+    JVP          (b, o) solve the same equation for -(b + o) R + R (b - o), with R the part of
+                 Uᴴ da V that stays within spaces of equal values and is not on the diagonal
+    Convention   linear in (b, o); with adjoint, the derivative of the adjoint map
+    Raises       ShapeMismatchError, DTypeMismatchError.
+    Source       Kato (1966), Perturbation theory for linear operators, II §2, for M in place of A
+
+    >>> from tenferro.primitives import svd, variable
+    >>> a = variable("a", (2, 2), "f64")
+    >>> [x.aval for x in svd_turns(a, a, a, svd(a), 1e-12)]
+    [f64[2,2], f64[2,2]]
+    """
     fixed = [stop_gradient(x) for x in factors]
-    found_b, found_o = bind_all(SplitTurns(False, epsilon), b, o, a, *fixed)
+    found_b, found_o = bind_all(SvdTurns(adjoint, epsilon), b, o, a, *fixed)
     return found_b, found_o
 
 
-def split_quotient(y: Handle, a: Handle, factors: Sequence[Handle], epsilon: float) -> Handle:
-    """The quotient, with the derivative that directions which split values give."""
+def svd_quotient(y: H, a: H, factors: Sequence[H], epsilon: float, *, adjoint: bool = False) -> H:
+    """Give a quotient by singular values the derivative that its equation has.
+
+    y: [*b, i, k]   a: [*b, m, n]   factors of a: U [*b, m, k], s [*b, k], Vᴴ [*b, k, n]
+    →   y as it is
+
+    Definition   y M = x, with M = Uᴴ A V = diag(s) and x given
+    JVP          -y R M⁻¹, with R the part of Uᴴ da V that stays within spaces of equal values and
+                 is not on the diagonal
+    Convention   linear in y; with adjoint, the derivative of the adjoint map
+    Raises       ShapeMismatchError, DTypeMismatchError.
+    Source       Kato (1966), Perturbation theory for linear operators, II §2, for M in place of A
+
+    >>> from tenferro.primitives import svd, variable
+    >>> a = variable("a", (2, 2), "f64")
+    >>> svd_quotient(a, a, svd(a), 1e-12).aval
+    f64[2,2]
+    """
     fixed = [stop_gradient(x) for x in factors]
-    return bind(SplitQuotient(False, epsilon), y, a, *fixed)
+    return bind(SvdQuotient(adjoint, epsilon), y, a, *fixed)
 
 
 def splitting(da: Handle, u: Handle, s: Handle, vh: Handle, epsilon: float) -> Handle:
