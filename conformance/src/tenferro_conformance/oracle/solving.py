@@ -67,8 +67,8 @@ def _triangular_solve(params: Params, a: Matrix, b: Matrix) -> Matrix:
     n = len(a)
     if not b or not b[0]:
         return b
-    reads = (lambda i, j: j <= i) if params["lower"] else (lambda i, j: i <= j)
-    matrix = [[a[i][j] if reads(i, j) else mp.mpf(0) for j in range(n)] for i in range(n)]
+    ahead = 1 if params["lower"] else -1  # the triangle that is read is that of ahead·(i - j) ≥ 0
+    matrix = [[a[i][j] if ahead * (i - j) >= 0 else mp.mpf(0) for j in range(n)] for i in range(n)]
     if params["unit_diagonal"]:
         matrix = [[mp.mpf(1) if i == j else matrix[i][j] for j in range(n)] for i in range(n)]
     matrix = _transposed(matrix) if params["transposed"] else matrix

@@ -29,8 +29,8 @@ _inner = partial(grid, 0.125, 0.875)
 _POSITIVE = Domain(low=0.0)
 _LARGE = ([150.0, 200.25, 1000.5], [140.0, 215.5, 990.25])
 _SMALL = ([0.0625, 0.03125, 0.25], [0.5, 2.0, 2.0**-12])
-_BOTH = {"wrt": (0, 1), "order": 1}
-_EACH = {"wrt": (0, 1, 2), "order": 1}
+_BOTH: dict[str, Any] = {"wrt": (0, 1), "order": 1}
+_EACH: dict[str, Any] = {"wrt": (0, 1, 2), "order": 1}
 
 
 def _gamma_rows(at_zero: list[float], **params: Any) -> tuple[Row, ...]:

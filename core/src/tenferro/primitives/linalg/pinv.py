@@ -75,7 +75,7 @@ def pinv(a: H, rcond: float) -> H:
     JVP          dP = -P da P + P Pᴴ daᴴ (I - a P) + (I - P a) daᴴ Pᴴ P
     Convention   the derivative is that of matrices of the same rank
     Raises       ShapeMismatchError, DTypeMismatchError; InvalidParameterError: if rcond < 0.
-    Source       Golub & Pereyra (1973), SIAM J. Numer. Anal. 10, 413, theorem 4.3
+    Source       Golub & Pereyra (1973), SIAM J. on Numerical Analysis 10, 413, theorem 4.3
 
     >>> from tenferro.primitives import pinv, variable
     >>> pinv(variable("a", (3, 2), "f64"), 1e-15).aval

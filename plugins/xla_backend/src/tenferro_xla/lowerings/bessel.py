@@ -19,7 +19,8 @@ lowerings = Lowerings()
 def _scaled(order: int, x: Array) -> Array:
     if order < 2:
         return lax.bessel_i1e(x) if order else lax.bessel_i0e(x)
-    return higher_order(jnp, lax.bessel_i0e(x), lax.bessel_i1e(x), x, order)
+    scaled: Array = higher_order(jnp, lax.bessel_i0e(x), lax.bessel_i1e(x), x, order)
+    return scaled
 
 
 @lowerings.register(BesselIe)

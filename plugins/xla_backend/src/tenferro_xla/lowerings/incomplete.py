@@ -56,7 +56,8 @@ def _integrate(function: Callable[[Array], Array], cut: Array) -> Array:
     def add(k: Array, total: Array) -> Array:
         return total + function(places[k] * cut) * weights[k]
 
-    return lax.fori_loop(0, len(gauss()[0]), add, jnp.zeros_like(cut)) * cut
+    total: Array = lax.fori_loop(0, len(gauss()[0]), add, jnp.zeros_like(cut))
+    return total * cut
 
 
 ON = Numeric(jnp, lax.lgamma, _polygamma, _loop, _integrate)

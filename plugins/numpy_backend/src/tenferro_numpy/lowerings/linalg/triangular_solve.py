@@ -26,7 +26,8 @@ def register(lowerings: Lowerings) -> None:
             return np.empty_like(b)
         if not op.unit_diagonal:
             refuse_zeros(op.key, a)
-        return over_batch(lambda a, b: triangular(a, b, **op.parameters), a, b)
+        parameters: Any = op.parameters
+        return over_batch(lambda a, b: triangular(a, b, **parameters), a, b)
 
 
 def refuse_zeros(primitive: str, a: Any) -> None:
