@@ -79,11 +79,11 @@ ROWS = [
     row("betaincc", POSITIVE, POSITIVE, UNIT,
         theirs=lambda a, b, x: 1 - jax.scipy.special.betainc(a, b, x),
         not_jax_gradient=OF_X_ALONE),
-    row("huber", AWAY, WIDE, theirs=huber),
+    row("huber", (2, 3), (-1.9, 1.9), theirs=huber),  # differences see a kink that is near
     row("pseudo_huber", AWAY, WIDE, theirs=lambda d, r: d * d * (jnp.sqrt(1 + (r / d) ** 2) - 1)),
     row("iv", AWAY, before=(2,), theirs=lambda v, x: bessel_series(v)(x)),
     row("ive", AWAY, before=(2,), theirs=lambda v, x: bessel_series(v)(x) * jnp.exp(-x)),
-    row("logsumexp", WIDE, dtypes=COMPLEX),
+    row("logsumexp", WIDE),
     row("softmax", WIDE),
     row("log_softmax", WIDE),
 ]  # fmt: skip
