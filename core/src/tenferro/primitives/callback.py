@@ -9,9 +9,8 @@ and whoever records a program keeps it as a root, in program order. Read next: `
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import invalid
@@ -112,8 +111,7 @@ class DebugCallback(Mixed):
         return broadcast_in_dim(token, (size,), ())
 
 
-@dataclass(frozen=True)
-class Each:
+class Each(NamedTuple):
     """A function of one example as a function of a batch: called in a loop."""
 
     function: Callable[..., Any]
