@@ -107,11 +107,11 @@ def test_the_default_device_is_the_one_the_user_told_jax():
     assert said.split() == ["cpu:0", "cpu:1", "cpu:1"]
 
 
-def test_the_profile_claims_level_2_with_derivatives():
+def test_the_profile_claims_level_3_with_derivatives():
     from tenferro_xla.profile import PROFILE
 
     assert isinstance(PROFILE, Profile)
-    assert (PROFILE.level, PROFILE.ad, PROFILE.exclusions) == (2, True, ())
+    assert (PROFILE.level, PROFILE.ad, PROFILE.exclusions) == (3, True, ())
 
 
 def scalar(dtype):
