@@ -106,11 +106,11 @@ def numpy_lowerings():
     import numpy as np
     from scipy import special
 
-    from tenferro.backend.numpy_like import lowerings
-    from tenferro.backend.numpy_like.special import register
+    from tenferro.backend.numpy_like import SPECIAL, lowerings
 
     table = lowerings(np)
-    register(table, lambda name: getattr(special, name))
+    for family in SPECIAL:
+        family.register(table, np, lambda name: getattr(special, name))
     return {record.primitive: record.target for record in table}
 
 
