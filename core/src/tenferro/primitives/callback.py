@@ -88,7 +88,7 @@ class HostCallback(Mixed):
 
     def batch(self, size: int, batched: Sequence[bool], *xs: Handle) -> tuple[Handle, ...]:
         """Called once per example; rules are not carried over: differentiate first."""
-        function = Each(self.function, size, tuple(batched), len(self.results))
+        function: Any = Each(self.function, size, tuple(batched), len(self.results))
         results = [aval.with_shape((size, *aval.shape)) for aval in self.results]
         return host_callback(function, results, *xs)
 
@@ -107,7 +107,8 @@ class DebugCallback(Mixed):
 
     def batch(self, size: int, batched: Sequence[bool], *xs: Handle) -> Handle:
         """Called once per example, in their order."""
-        token = debug_callback(Each(self.function, size, tuple(batched), 0), *xs)
+        function: Any = Each(self.function, size, tuple(batched), 0)
+        token = debug_callback(function, *xs)
         return broadcast_in_dim(token, (size,), ())
 
 
