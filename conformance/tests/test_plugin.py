@@ -85,7 +85,7 @@ def test_known_bugs_are_strict_whatever_the_ini_says(
 
 def test_a_rotten_profile_stops_the_run(run_suite, profile_of_loopback):
     extra = profile_of_loopback(
-        "Profile(exclusions=[Exclude('std::qr/*', kind='unsupported', reason='r')])"
+        "Profile(exclusions=[Exclude('std::voigt/*', kind='unsupported', reason='r')])"
     )
     done, _ = run_suite("test_value.py", "add", extra=extra)
     assert done.returncode != 0
