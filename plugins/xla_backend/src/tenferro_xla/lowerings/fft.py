@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from math import prod, sqrt
 
 from jax import Array, lax
+from jax.experimental.layout import Layout, with_layout_constraint
 
 from tenferro.backend.lowering import Lowerings
 from tenferro.primitives.fft import Fft, Irfft, Rfft
@@ -64,7 +65,16 @@ def _along(x: Array, axes: Sequence[int], kind: lax.FftType, length: int | None 
     moved = lax.transpose(x, order)
     lengths = [x.shape[axis] for axis in axes] if length is None else [length]
     back = sorted(range(x.ndim), key=order.__getitem__)
-    return lax.transpose(lax.fft(moved, kind, tuple(lengths)), back)
+    return lax.transpose(_row_major(lax.fft(_row_major(moved), kind, tuple(lengths))), back)
+
+
+def _row_major(x: Array) -> Array:
+    """The array in the one layout that XLA's transform has on the CPU (jax 0.10.2).
+
+    LAPACK's column-major operands beside a transform make it choose another, and then refuse.
+    """
+    found: Array = with_layout_constraint(x, Layout(tuple(range(x.ndim))))
+    return found
 
 
 def _scale(norm: str, count: int, inverse: bool = False) -> float:
