@@ -73,7 +73,8 @@ def _row_major(x: Array) -> Array:
 
     LAPACK's column-major operands beside a transform make it choose another, and then refuse.
     """
-    found: Array = with_layout_constraint(x, Layout(tuple(range(x.ndim))))
+    layout = Layout(tuple(range(x.ndim)))
+    found: Array = with_layout_constraint(x, layout)  # type: ignore[no-untyped-call]
     return found
 
 
