@@ -192,7 +192,7 @@ def require_modes_agree(out: Outcome) -> None:
         "reverse over reverse": _pairing(us, out.all("ror")),
     }
     values = [number for number, _ in found.values()]
-    scale = sum(size for _, size in found.values())
+    scale = sum(size for _, size in found.values()) + _rounding_of_first(out)
     shown = ", ".join(f"{name} {number}" for name, (number, _) in found.items())
     out.require_small(
         max(values) - min(values),
@@ -215,9 +215,20 @@ def require_second_adjoint(out: Outcome) -> None:
         abs(left - right),
         f"{out.case.id}: ⟨w, D(Jv)·u⟩ = {left}, ⟨D(Jv)ᵀ·w, u⟩ = {right}",
         dtype=_working_dtype(out),
-        scale=left_scale + right_scale,
+        scale=left_scale + right_scale + _rounding_of_first(out),
         order=2,
     )
+
+
+def _rounding_of_first(out: Outcome) -> float:
+    """The size of what may cancel in a second derivative, in units of the inputs: |w|·|Jv|·|u|.
+
+    A second derivative that is zero comes out as the rounding of terms that cancel, which the
+    result itself, being nothing but rounding, is no measure of.
+    """
+    _, first = _pairing(_known(out.all("weight")), out.all("first"))
+    inputs = _largest(*(stored.array() for stored in out.case.inputs))
+    return first * _largest(*_known(out.all("direction"))) / max(1.0, inputs)
 
 
 def require_round_trip(session: Session, case: Case) -> None:

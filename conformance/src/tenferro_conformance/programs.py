@@ -79,6 +79,7 @@ def modes(r: Recorder) -> None:
     r.output_all("rof", vjp(tangents, wrt, weights) if tangents else [])
     r.output_all("for", jvp(cotangents, wrt, us) if cotangents else [])
     r.output_all("ror", vjp(cotangents, wrt, seeds) if cotangents else [])
+    r.output_all("first", tangents)
     r.output_all("weight", weights)
     r.output_all("seed", seeds)
     r.output_all("direction", us)
