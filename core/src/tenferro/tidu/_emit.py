@@ -142,6 +142,10 @@ def _emit_in(
     return outputs
 
 
+def _depth(value: Value) -> int:
+    return value.key.depth
+
+
 class _Open(threading.local):
     passes: Flow = NO_FLOW
 
@@ -232,6 +236,8 @@ class RuleBuilder:
         values = [value for value in contributions if value is not None]
         if not values:
             return None
+        if len(values) > 2:  # equal sets of terms are then equal sums, as far as depths tell
+            values.sort(key=_depth, reverse=True)
         while len(values) > 1:
             pairs = [self.space.add(*values[i : i + 2]) for i in range(0, len(values) - 1, 2)]
             values = pairs + values[len(values) & ~1 :]

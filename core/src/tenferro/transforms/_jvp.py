@@ -66,7 +66,7 @@ def _jvp(
 ) -> Any:
     recording = record(function, primals, {}, range(len(primals)), loans, has_aux)
     seeds = _tangent_keys(recording, primals, tangents, loans)
-    given = [seed for seed in seeds if seed is not None]
+    given = [seed for seed in seeds if seed is not None and not _is_literal(seed)]
     outputs = [key_of(x) for x in recording.outputs]
     aux = recording.aux
 
@@ -76,7 +76,8 @@ def _jvp(
         flow = [_flow_key(k, t) for k, t in zip(outputs, found, strict=True)]
         return [*outputs, *flow, *aux.keys]
 
-    kind = ("jvp", tuple([seed is None for seed in seeds]), len(outputs), context)
+    known = [seed and seed.operation for seed in seeds]  # of literals, which programs contain
+    kind = ("jvp", tuple(known), tuple([s is None for s in seeds]), len(outputs), context)
     plain = recording.plain and not any(isinstance(t, Array) for t in _tree.flatten(tangents)[0])
     inputs = [*recording.wrt, *given]
     if any([is_traced(seed) for seed in given]):
@@ -124,8 +125,21 @@ def _tangent_keys(
         leaves, structure = _tree.flatten(tangent)
         if not _tree.same_structure(structure, spec):
             raise _mismatch(f"a tangent of structure {structure}", str(spec))
-        seeds += [direction_key(leaf, k, "d", loans) for leaf, k in zip(leaves, keys, strict=True)]
+        pairs = zip(leaves, keys, strict=True)
+        seeds += [_unit_key(leaf, k) or direction_key(leaf, k, "d", loans) for leaf, k in pairs]
     return seeds
+
+
+def _unit_key(leaf: Any, like: ValueKey) -> ValueKey | None:
+    """The literal 1 where the tangent is that number: nothing is then multiplied by it."""
+    aval: Aval = like.aval
+    if type(leaf) not in _SCALARS or leaf != 1 or aval.shape or not aval.dtype.is_inexact:
+        return None
+    return constant(1, aval.dtype).key
+
+
+def _is_literal(key: ValueKey) -> bool:
+    return key.definition is not None and key.definition[0].literal
 
 
 def direction_key(leaf: Any, like: ValueKey, prefix: str, loans: Loans) -> ValueKey:

@@ -151,3 +151,40 @@ def test_a_shared_argument_is_followed_by_each_thread_for_itself():
         )
     want = np.asarray(tn.grad(loss)(shared, X))
     np.testing.assert_allclose(found, [want * k for k in range(9)], rtol=1e-12)
+
+
+def repeated(derive, order):
+    """A derivative of tanh(x sin x), by a transform that is applied to its own result."""
+    function = lambda x: np.tanh(x * np.sin(x))  # noqa: E731
+    for _ in range(order):
+        function = derive(function)
+    return function
+
+
+def forward(function):
+    return lambda x: tn.jvp(function, (x,), (1.0,))[1]
+
+
+@pytest.mark.parametrize(
+    "derive, limit", [(forward, 260), (tn.grad, 1700)], ids=["forward", "reverse"]
+)
+def test_the_eighth_derivative_collapses_while_it_is_made(derive, limit):
+    """Factors of 1 vanish where they arise, and equal sums are one sum."""
+    graph = tn.trace(repeated(derive, 8), tn.Aval((), "float64")).graph
+    assert len(graph) <= limit
+
+
+def test_both_ways_to_the_eighth_derivative_agree():
+    found = [repeated(derive, 8)(0.7) for derive in (forward, tn.grad)]
+    np.testing.assert_allclose(*found, rtol=1e-9)
+
+
+@pytest.mark.parametrize("direction", [1, 1.0, True, 2.0, 0.0, -1.0, None])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
+def test_a_direction_that_is_a_number_scales_the_derivative(direction, dtype):
+    """dy = y′ v: the number 1 is no special case for anybody but the program."""
+    x = np.asarray(0.5, dtype)[()]
+    _, tangent = tn.jvp(lambda x: np.exp(x * x), (x,), (direction,))
+    assert tangent.dtype == dtype
+    expected = 2 * x * np.exp(x * x) * (direction or 0)
+    np.testing.assert_allclose(tangent, expected, rtol=1e-6)
