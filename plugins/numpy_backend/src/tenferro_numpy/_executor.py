@@ -21,6 +21,7 @@ from tenferro.primitives import Aval
 from tenferro_numpy._floating import restore, silence
 from tenferro_numpy._interpret import Interpreter
 from tenferro_numpy._plan import Plan
+from tenferro_numpy._scalars import RAISED
 from tenferro_numpy._source import Generated
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ __all__ = ["RUNS_BEFORE_SOURCE", "NumpyExecutable"]
 
 RUNS_BEFORE_SOURCE = 64  # compiling a line costs about as much as interpreting it saves in 100 runs
 _LONGEST_PREPARED = 1_000  # lines that are compiled at once for a program that will run often
+_NUMBERS: dict[type, Any] = {float: np.float64, bool: np.bool_}
 _LONGEST_SOURCE = 20_000  # lines; longer programs stay interpreted
 
 
@@ -51,6 +53,7 @@ class NumpyExecutable(Executable):
         self._count = plan.input_count
         self._interpreter = Interpreter(plan)
         self._generated: Generated | None = None
+        self._source: Callable[..., tuple[Any, ...]] = self._interpreter
         self._runs_left = RUNS_BEFORE_SOURCE
         if len(plan.lines) > _LONGEST_SOURCE and executor == "auto":
             executor = "interpret"
@@ -88,9 +91,19 @@ class NumpyExecutable(Executable):
 
     def _compiled(self, *operands: Any) -> tuple[Any, ...]:
         """Compile the source, and from now on run that."""
-        generated = self._generated = Generated(self.plan)
-        self._run = run = generated.compile()
+        generated = self._generated = Generated(self.plan, fast=self.plan.raises)
+        self._source = generated.compile()
+        self._run = run = self._fast if self.plan.raises else self._source
         return run(*operands)
+
+    def _fast(self, *operands: Any) -> tuple[Any, ...]:
+        """Run lines that may raise; if one does, run again and for ever lines that do not."""
+        try:
+            return self._source(*operands)
+        except RAISED:
+            generated = self._generated = Generated(self.plan, fast=False)
+            self._run = run = generated.compile()
+            return run(*operands)
 
     def _checked(self, *operands: Any) -> tuple[Any, ...]:
         program = self.program
@@ -106,6 +119,8 @@ class NumpyExecutable(Executable):
     def _check_line(self, number: int, seconds: float, results: tuple[Any, ...]) -> None:
         """Raise LoweringError unless a line gave what the avals of its instruction say."""
         position = self.plan.lines[number].position
+        if position < 0:
+            return
         operation, inputs, outputs = self.program.instructions[position][:3]
         for slot, result in zip(outputs, results, strict=True):
             got = _mismatch(result, self.program.avals[slot])
@@ -125,7 +140,7 @@ class NumpyExecutable(Executable):
         position = self._interpreter.position(error.__traceback__)
         if position is None and self._generated is not None:
             position = self._generated.position(error.__traceback__)
-        if position is not None:
+        if position is not None and position >= 0:
             for note in self.backend.notes(self.program, position):
                 error.add_note(note)
 
@@ -145,6 +160,8 @@ class NumpyExecutable(Executable):
         """Estimates: operations on elements, and bytes that lines read and write (not views)."""
         flops = moved = 0
         for line in self.plan.lines:
+            if line.position < 0:
+                continue
             op, inputs, outputs, *_ = self.program.instructions[line.position]
             given = [self.program.avals[i] for i in inputs]
             results = [self.program.avals[i] for i in outputs]
@@ -164,7 +181,10 @@ class NumpyExecutable(Executable):
         rows: list[Timing] = []
 
         def note(number: int, seconds: float, results: tuple[Any, ...]) -> None:
-            equation = self.program.equation(self.plan.lines[number].position)
+            position = self.plan.lines[number].position
+            if position < 0:
+                return
+            equation = self.program.equation(position)
             rows.append(Timing(equation, seconds))
 
         token = silence()
@@ -180,6 +200,8 @@ class NumpyExecutable(Executable):
 
 def _mismatch(value: Any, aval: Aval) -> str:
     """What a value is, if it is not NumPy's own or not of this aval; empty if all is well."""
+    if type(value) in _NUMBERS:
+        value = _NUMBERS[type(value)](value)
     if not isinstance(value, (np.ndarray, np.generic)):
         return type(value).__name__
     same = value.shape == aval.shape and value.dtype.name == aval.dtype.name

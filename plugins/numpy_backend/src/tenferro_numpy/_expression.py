@@ -12,11 +12,11 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from tenferro.primitives import Aval
 
-__all__ = ["IDENTITY", "Expression", "Function", "Specialize", "called", "simple"]
+__all__ = ["IDENTITY", "Expression", "Function", "Scalar", "Specialize", "called", "simple"]
 
 Function = Callable[..., Any]
 #: (operation, avals of the operands, aval of the first result, the contract lowering) → expression
@@ -30,6 +30,9 @@ class Expression:
     shares       the result may share memory with an operand (or is one)
     broadcasts   operands may be of any shapes that broadcast to the shape of the result
     unexpanded   of a broadcast: the line that leaves expanding to its consumers
+    safe         a function that gives the same where the line gives a value, and never raises
+    scalar       of rank 0: the line on Python's own numbers
+    foreign      somebody else's code, which may do anything
     """
 
     template: str
@@ -37,6 +40,14 @@ class Expression:
     shares: bool = False
     broadcasts: bool = False
     unexpanded: Expression | None = None
+    safe: Function | None = None
+    scalar: Scalar | None = None
+    foreign: bool = False
+
+    @property
+    def operand_count(self) -> int:
+        """Number of operands that the line reads."""
+        return len(set(re.findall(r"\{\d+\}", self.template)))
 
     def text(self, operands: tuple[str, ...], names: tuple[str, ...]) -> str:
         """The line with names filled in for operands and bound values."""
@@ -44,6 +55,8 @@ class Expression:
 
     def function(self) -> Function:
         """The expression as a function of its operands, without a Python frame where it can be."""
+        if self.safe is not None:
+            return self.safe
         there = _OPERATORS.get(self.template)
         if there is not None:
             return there
@@ -51,8 +64,14 @@ class Expression:
             return self.bound[0]  # type: ignore[no-any-return]
         if _CALL_WITH_OPERATION.fullmatch(self.template):
             return partial(self.bound[0], self.bound[1])
-        arity = len(set(re.findall(r"\{\d+\}", self.template)))
-        return _factory(self.template, arity, len(self.bound))(*self.bound)  # type: ignore[no-any-return]
+        return _factory(self.template, self.operand_count, len(self.bound))(*self.bound)  # type: ignore[no-any-return]
+
+
+class Scalar(NamedTuple):
+    """A line on Python's own numbers, and the nanoseconds that it saves."""
+
+    expression: Expression
+    gain: int
 
 
 IDENTITY = Expression("{0}", shares=True)
@@ -88,10 +107,12 @@ def _factory(template: str, arity: int, bound: int) -> Function:
     return made
 
 
-def called(op: Any, count: int, function: Function, *, shares: bool) -> Expression:
+def called(
+    op: Any, count: int, function: Function, *, shares: bool, foreign: bool = False
+) -> Expression:
     """The call of a contract lowering, `function(op, *operands)`."""
     operands = "".join(f", {{{i}}}" for i in range(count))
-    return Expression(f"{{p0}}({{p1}}{operands})", (function, op), shares=shares)
+    return Expression(f"{{p0}}({{p1}}{operands})", (function, op), shares=shares, foreign=foreign)
 
 
 def simple(function: Function, count: int, *, broadcasts: bool = True) -> Expression:

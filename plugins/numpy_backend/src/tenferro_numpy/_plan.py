@@ -18,10 +18,13 @@ from tenferro.computegraph._gc import CollectorPaused
 from tenferro.primitives import Aval
 from tenferro.primitives.constants import Constant
 from tenferro_numpy._expression import IDENTITY, Expression
+from tenferro_numpy._steps import Step
+from tenferro_numpy._unboxing import unbox
 from tenferro_numpy.lowerings import expression
 
 __all__ = ["Line", "Plan", "Result", "make_plan"]
 
+_MOSTLY = 1.25  # lines in all for each line on numbers, where a program is mostly made of them
 _LARGE = 1 << 16  # bytes of a literal above which it stays a view of one element
 
 
@@ -52,24 +55,7 @@ class Plan(NamedTuple):
     literals: tuple[Any, ...]
     lines: tuple[Line, ...]
     results: tuple[Result, ...]
-
-
-class _Step:
-    """A line while the plan is made; operands are slots."""
-
-    __slots__ = ("expression", "operands", "position", "targets")
-
-    def __init__(
-        self,
-        expression: Expression,
-        operands: tuple[int, ...],
-        targets: tuple[int, ...],
-        position: int,
-    ) -> None:
-        self.expression = expression
-        self.operands = operands
-        self.targets = targets
-        self.position = position
+    raises: bool  # a line on Python's numbers may raise, and running again from the start is cheap
 
 
 def make_plan(program: CompiledProgram, table: LoweringTable, *, elide: bool = True) -> Plan:
@@ -82,19 +68,21 @@ def make_plan(program: CompiledProgram, table: LoweringTable, *, elide: bool = T
         planner.choose_expressions()
         if elide:
             planner.leave_broadcasts_to_readers()
+        planner.use_numbers()
         return planner.finish()
 
 
 class _Planner:
     def __init__(self, program: CompiledProgram, table: LoweringTable) -> None:
         self.program = program
-        self.avals: Sequence[Aval] = program.avals
+        self.avals: list[Aval] = list(program.avals)
         self.table = table
         self.origin = list(range(program.slot_count))  # a slot that is another one's value
-        self.steps: list[_Step] = []
+        self.steps: list[Step] = []
         self.literals: dict[int, Any] = {}  # slot → operation
-        self.readers: dict[int, list[_Step]] = {}  # of slots that may stay unexpanded
+        self.readers: dict[int, list[Step]] = {}  # of slots that may stay unexpanded
         self.memo: dict[tuple[Any, ...], Expression] = {}
+        self.numbers: set[int] = set()  # slots that hold Python's own numbers
 
     # ---- what each instruction becomes -----------------------------------------------------------
 
@@ -111,7 +99,7 @@ class _Planner:
             if chosen is IDENTITY:
                 origin[outputs[0]] = operands[0]
                 continue
-            step = _Step(chosen, operands, outputs, position)
+            step = Step(chosen, operands, outputs, position)
             self.steps.append(step)
             if chosen.unexpanded is not None:
                 readers[outputs[0]] = []
@@ -145,7 +133,7 @@ class _Planner:
         literal = self.literals.get(slot)
         return bool(self.avals[slot].shape) and (literal is None or type(literal) is Constant)
 
-    def expands(self, step: _Step, slot: int, shrunk: set[int]) -> bool:
+    def expands(self, step: Step, slot: int, shrunk: set[int]) -> bool:
         if not step.expression.broadcasts:
             return False
         shape = self.avals[slot].shape
@@ -174,6 +162,21 @@ class _Planner:
         self.steps = kept
         self.origin = [origin[source] for source in origin]
 
+    # ---- numbers ---------------------------------------------------------------------------------
+
+    def use_numbers(self) -> None:
+        """Run lines of rank 0 on Python's own numbers."""
+        self.steps, self.numbers = unbox(self.steps, self.avals, self.literals)
+
+    def raises(self) -> bool:
+        """Whether the program may run fast lines, and again from its start where one raises."""
+        on_numbers = sum(step.on_numbers for step in self.steps)
+        return (
+            any(step.expression.safe is not None for step in self.steps)
+            and not any(step.expression.foreign for step in self.steps)
+            and len(self.steps) <= _MOSTLY * on_numbers
+        )
+
     # ---- registers -------------------------------------------------------------------------------
 
     def finish(self) -> Plan:
@@ -196,6 +199,7 @@ class _Planner:
                 )
                 for slot, copied in zip(outputs, results, strict=True)
             ),
+            raises=self.raises(),
         )._replace(literals=tuple(values.values))
 
     def unboxed_inputs(self) -> tuple[int, ...]:
@@ -249,14 +253,19 @@ class _Planner:
         free: list[int] = []
         count = len(register_of)
         lines = []
+        numbers = self.numbers
         for step, last in zip(self.steps, dying, strict=True):
-            scalar = not self.avals[step.targets[0]].shape
+            if step.on_numbers:
+                literal = values.number
+            else:
+                literal = values.array if self.avals[step.targets[0]].shape else values.scalar
             operands = []
             for slot in step.operands:
                 if slot in self.literals:
-                    operands.append(values.scalar(slot) if scalar else values.array(slot))
+                    operands.append(literal(slot))
                 else:
                     operands.append(register_of[slot])
+            light = {register_of.get(slot) for slot in last if slot in numbers}  # need no freeing
             released = [register_of.pop(slot) for slot in last if slot in register_of]
             targets = []
             for slot in step.targets:
@@ -267,7 +276,7 @@ class _Planner:
                 register_of[slot] = register
             released += [register_of.pop(slot) for slot in last if slot in register_of]
             free += released
-            frees = tuple(released)
+            frees = tuple([i for i in released if i not in light]) if light else tuple(released)
             lines.append(
                 Line(step.expression, tuple(operands), tuple(targets), frees, step.position)
             )
@@ -299,22 +308,28 @@ class _Literals:
         self.avals = avals
         self.table = table
         self.values: list[Any] = []
-        self.known: dict[tuple[Any, bool], int] = {}
+        self.known: dict[tuple[Any, str], int] = {}
 
     def array(self, slot: int) -> int:
         """The literal as an array that cannot be written to."""
-        return self.index(self.operations[slot], scalar=False)
+        return self.index(self.operations[slot], "array")
 
     def scalar(self, slot: int) -> int:
         """The literal as a NumPy scalar."""
-        return self.index(self.operations[slot], scalar=True)
+        return self.index(self.operations[slot], "scalar")
 
-    def index(self, op: Any, *, scalar: bool) -> int:
-        found = self.known.get((op, scalar))
+    def number(self, slot: int) -> int:
+        """The literal as one of Python's numbers."""
+        return self.index(self.operations[slot], "number")
+
+    def index(self, op: Any, form: str) -> int:
+        found = self.known.get((op, form))
         if found is None:
-            found = self.known[op, scalar] = ~len(self.values)
+            found = self.known[op, form] = ~len(self.values)
             value = self.evaluate(op)
-            self.values.append(value[()] if scalar else value)
+            self.values.append(
+                value if form == "array" else value[()] if form == "scalar" else value.item()
+            )
         return found
 
     def evaluate(self, op: Any) -> Any:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from tenferro_numpy._expression import Expression, simple
 from tenferro_numpy._plan import Line, Plan, Result
 
 __all__ = ["Generated", "generate"]
@@ -27,10 +28,13 @@ Run = Callable[..., tuple[Any, ...]]
 
 
 class Generated:
-    """The text of a plan, the function made of it, and which line is which instruction."""
+    """The text of a plan, the function made of it, and which line is which instruction.
 
-    def __init__(self, plan: Plan) -> None:
-        writer = _Writer(plan)
+    `fast`: lines may raise where NumPy gives inf or nan (`Expression.safe`).
+    """
+
+    def __init__(self, plan: Plan, *, fast: bool = False) -> None:
+        writer = _Writer(plan, fast=fast)
         self.text = writer.write()
         self.positions = writer.positions  # by line number
         self._bound = writer.bound
@@ -67,9 +71,17 @@ def _make(text: str) -> Callable[..., Any]:
 _shared = lru_cache(maxsize=512)(_make)
 
 
+def _without_raising(expression: Expression) -> Expression:
+    """The line that gives NumPy's value where the fast one raises."""
+    if expression.safe is None:
+        return expression
+    return simple(expression.safe, expression.operand_count)
+
+
 class _Writer:
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, *, fast: bool = False) -> None:
         self.plan = plan
+        self.fast = fast
         self.bound: list[Any] = []
         self.positions: dict[int, int] = {}
         self._names: dict[int, str] = {}
@@ -111,7 +123,7 @@ class _Writer:
             self.positions[len(self._lines)] = line.position
 
     def _line(self, line: Line) -> str:
-        expression = line.expression
+        expression = line.expression if self.fast else _without_raising(line.expression)
         names = tuple([self.name(value) for value in expression.bound])
         operands = tuple([self.operand(i) for i in line.operands])
         targets = ", ".join([f"r{i}" for i in line.targets])

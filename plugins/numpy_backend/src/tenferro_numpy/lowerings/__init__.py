@@ -9,6 +9,7 @@ Read next: `arithmetic.py`.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -18,6 +19,7 @@ from tenferro.backend import numpy_like
 from tenferro.backend.lowering import Lowering, Lowerings
 from tenferro.primitives import Aval
 from tenferro_numpy._expression import Expression, Function, Specialize, called
+from tenferro_numpy._scalars import scalar_form
 from tenferro_numpy.lowerings import (
     arithmetic,
     bitwise,
@@ -81,7 +83,11 @@ def _own_functions() -> dict[str, Any]:
 
 def expression(op: Any, avals: tuple[Aval, ...], result: Aval, function: Function) -> Expression:
     """How an instruction is written, given the lowering that the table chose for it."""
+    if function is not _own_functions().get(op.key):
+        return called(op, len(avals), function, shares=True, foreign=True)
     specialize = _EXPRESSIONS.get(type(op))
-    if specialize is None or function is not _own_functions().get(op.key):
-        return called(op, len(avals), function, shares=True)
-    return specialize(op, avals, result, function)
+    if specialize is None:
+        return called(op, len(avals), function, shares=True, foreign=True)
+    found = specialize(op, avals, result, function)
+    scalar = None if result.shape else scalar_form(op, avals, result)
+    return found if scalar is None else replace(found, scalar=scalar)

@@ -1,0 +1,201 @@
+"""How instructions on float64 and bool of rank 0 are computed on Python's own numbers.
+
+A Python float costs a third of a NumPy scalar with an operator, a fifth with a function of `math`.
+Where Python raises (`1.0 / 0.0`, `math.exp(1e3)`, `math.log(-1.0)`) NumPy gives inf or nan: the
+safe form of a line asks NumPy there, and gives the same bits as the fast one everywhere else.
+Integers stay with NumPy, because theirs wrap. Read next: `_unboxing.py`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tenferro.primitives import (
+    Aval,
+    DType,
+    arithmetic,
+    comparison,
+    elementwise,
+    hyperbolic,
+    rounding,
+    special,
+    trigonometric,
+)
+from tenferro.primitives.structural import Convert
+from tenferro_numpy._expression import Expression, Function, Scalar
+
+__all__ = ["RAISED", "scalar_form"]
+
+#: what the fast form of a line raises where NumPy has a value
+RAISED = (ArithmeticError, ValueError)
+
+_FLOAT, _BOOL = Aval((), DType.of("float64")), Aval((), DType.of("bool"))
+_UNBOXED = frozenset((_FLOAT, _BOOL))
+_ALWAYS = 1_000_000  # functions round as `math` does in every program, so that bits agree
+_OPERATOR, _CALL = 20, 80  # nanoseconds saved by a line
+
+
+def scalar_form(op: Any, avals: tuple[Aval, ...], result: Aval) -> Scalar | None:
+    """How the instruction is written on Python's numbers; None where NumPy's must be used."""
+    if result not in _UNBOXED or not _UNBOXED.issuperset(avals):
+        return None
+    found = _FORMS.get(type(op))
+    return found(op, avals, result) if callable(found) else found
+
+
+def _operator(template: str, numpy: Function | None = None, gain: int = _OPERATOR) -> Scalar:
+    """A line of operators; `numpy` is asked where Python raises."""
+    line = Expression(template)
+    if numpy is None:
+        return Scalar(line, gain)
+    return Scalar(Expression(template, safe=_guarded(line.function(), numpy)), gain)
+
+
+def _function(fast: Function, numpy: Function, count: int = 1, gain: int = _ALWAYS) -> Scalar:
+    """A call of a function of `math`."""
+    operands = ", ".join(f"{{{i}}}" for i in range(count))
+    line = Expression(f"{{p0}}({operands})", (fast,), safe=_guarded(fast, numpy))
+    return Scalar(line, gain)
+
+
+def _total(function: Function, count: int, gain: int = _CALL) -> Scalar:
+    """A call of a function that never raises."""
+    operands = ", ".join(f"{{{i}}}" for i in range(count))
+    return Scalar(Expression(f"{{p0}}({operands})", (function,)), gain)
+
+
+def _guarded(fast: Function, numpy: Function) -> Function:
+    def guarded(*xs: Any) -> float:
+        try:
+            return fast(*xs)  # type: ignore[no-any-return]
+        except RAISED:
+            return float(numpy(*[np.float64(x) for x in xs]))
+
+    return guarded
+
+
+def _boxed(function: Function, count: int) -> Scalar:
+    """A function that Python lacks, asked of NumPy."""
+
+    def boxed(*xs: Any) -> float:
+        return float(function(*xs))
+
+    return _total(boxed, count, gain=-_CALL)
+
+
+def _logistic(x: float) -> float:
+    """1/(1 + exp(-x)), whatever x is."""
+    try:
+        return 1.0 / (1.0 + math.exp(-x))
+    except OverflowError:
+        return math.exp(x)
+
+
+def _integer_pow(op: Any, avals: tuple[Aval, ...], result: Aval) -> Scalar | None:
+    n = op.exponent
+    if n in (2, 3, 4):
+        return _operator(("{0} * {0}", "{0} * ({0} * {0})", "({0} * {0}) * ({0} * {0})")[n - 2])
+    if n == -1:
+        return _operator("1.0 / {0}", np.reciprocal)
+    if -1 < n < 2 or abs(n) > 1 << 53:
+        return None
+    exponent = float(n)
+    safe = _guarded(lambda x: math.pow(x, exponent), lambda x: np.power(x, exponent))
+    return Scalar(Expression("{p0}({0}, {p1})", (math.pow, exponent), safe=safe), _ALWAYS)
+
+
+def _convert(op: Any, avals: tuple[Aval, ...], result: Aval) -> Scalar | None:
+    if avals[0] is result:
+        return None
+    return _total(float, 1) if result is _FLOAT else _operator("{0} != 0.0", gain=_CALL)
+
+
+_SIGN = "(1.0 if {0} > 0.0 else -1.0 if {0} < 0.0 else 0.0 if {0} == 0.0 else {0})"
+_MAXIMUM = "({0} if {0} >= {1} or {0} != {0} else {1})"
+_MINIMUM = "({0} if {0} <= {1} or {0} != {0} else {1})"
+_maximum, _minimum = Expression(_MAXIMUM).function(), Expression(_MINIMUM).function()
+
+
+def _clamp(low: float, x: float, high: float) -> float:
+    bounded: float = _minimum(_maximum(x, low), high)
+    return bounded
+
+
+def _all_of(kind: Aval, form: Scalar) -> Callable[..., Scalar | None]:
+    """The form, where all operands are of one kind."""
+    return lambda op, avals, result: form if all(aval is kind for aval in avals) else None
+
+
+_FORMS: dict[type, Any] = {
+    arithmetic.Add: _all_of(_FLOAT, _operator("{0} + {1}")),
+    arithmetic.Sub: _operator("{0} - {1}"),
+    arithmetic.Mul: _all_of(_FLOAT, _operator("{0} * {1}")),
+    arithmetic.Div: _operator("{0} / {1}", np.divide),
+    arithmetic.Neg: _operator("-{0}"),
+    arithmetic.Abs: _all_of(_FLOAT, _total(abs, 1)),
+    arithmetic.Sign: _operator(_SIGN, gain=_CALL),
+    arithmetic.Maximum: _all_of(_FLOAT, _operator(_MAXIMUM, gain=_CALL)),
+    arithmetic.Minimum: _all_of(_FLOAT, _operator(_MINIMUM, gain=_CALL)),
+    arithmetic.Clamp: _all_of(_FLOAT, _total(_clamp, 3)),
+    arithmetic.Pow: _function(math.pow, np.power, 2),
+    arithmetic.IntegerPow: _integer_pow,
+    arithmetic.Square: _operator("{0} * {0}"),
+    arithmetic.Sqrt: _function(math.sqrt, np.sqrt, gain=_CALL),
+    arithmetic.Cbrt: _function(math.cbrt, np.cbrt),
+    arithmetic.Rsqrt: Scalar(
+        Expression(
+            "1.0 / {p0}({0})",
+            (math.sqrt,),
+            safe=_guarded(lambda x: 1.0 / math.sqrt(x), lambda x: np.reciprocal(np.sqrt(x))),
+        ),
+        _CALL,
+    ),
+    comparison.Eq: _operator("{0} == {1}"),
+    comparison.Ne: _operator("{0} != {1}"),
+    comparison.Lt: _operator("{0} < {1}"),
+    comparison.Le: _operator("{0} <= {1}"),
+    comparison.Gt: _operator("{0} > {1}"),
+    comparison.Ge: _operator("{0} >= {1}"),
+    comparison.LogicalAnd: _operator("{0} & {1}"),
+    comparison.LogicalOr: _operator("{0} | {1}"),
+    comparison.LogicalXor: _operator("{0} ^ {1}"),
+    comparison.LogicalNot: _operator("not {0}"),
+    comparison.Select: _operator("{1} if {0} else {2}"),
+    Convert: _convert,
+    rounding.Floor: _boxed(np.floor, 1),
+    rounding.Ceil: _boxed(np.ceil, 1),
+    rounding.Round: _boxed(np.rint, 1),
+    rounding.Rem: _all_of(_FLOAT, _function(math.fmod, np.fmod, 2, gain=_CALL)),
+    rounding.IsFinite: _all_of(_FLOAT, _total(math.isfinite, 1)),
+    rounding.Nextafter: _total(math.nextafter, 2),
+    rounding.Copysign: _total(math.copysign, 2),
+    elementwise.Exp: _function(math.exp, np.exp),
+    elementwise.Log: _function(math.log, np.log),
+    elementwise.Expm1: _function(math.expm1, np.expm1),
+    elementwise.Log1p: _function(math.log1p, np.log1p),
+    elementwise.Logistic: _total(_logistic, 1, gain=_ALWAYS),
+    elementwise.Exp2: _function(math.exp2, np.exp2),
+    elementwise.Log2: _function(math.log2, np.log2),
+    elementwise.Log10: _function(math.log10, np.log10),
+    elementwise.Logaddexp: _boxed(np.logaddexp, 2),
+    trigonometric.Sin: _function(math.sin, np.sin),
+    trigonometric.Cos: _function(math.cos, np.cos),
+    trigonometric.Tan: _function(math.tan, np.tan),
+    trigonometric.Asin: _function(math.asin, np.arcsin),
+    trigonometric.Acos: _function(math.acos, np.arccos),
+    trigonometric.Atan: _function(math.atan, np.arctan),
+    trigonometric.Atan2: _function(math.atan2, np.arctan2, 2),
+    trigonometric.Hypot: _function(math.hypot, np.hypot, 2),
+    hyperbolic.Sinh: _function(math.sinh, np.sinh),
+    hyperbolic.Cosh: _function(math.cosh, np.cosh),
+    hyperbolic.Tanh: _function(math.tanh, np.tanh),
+    hyperbolic.Asinh: _function(math.asinh, np.arcsinh),
+    hyperbolic.Acosh: _function(math.acosh, np.arccosh),
+    hyperbolic.Atanh: _function(math.atanh, np.arctanh),
+    special.Erf: _total(math.erf, 1, gain=_ALWAYS),
+    special.Erfc: _function(math.erfc, lambda x: 0.0),
+}
