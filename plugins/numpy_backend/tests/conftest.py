@@ -1,5 +1,7 @@
 """One check for all tables: contract lowerings, interpreter, source and debug mode agree."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -8,7 +10,14 @@ from tenferro.backend import PluginHost
 from tenferro.backend.records import BackendConfig
 from tenferro.computegraph import KeyView, compile_program, evaluate, materialize_merge
 
-MODES = [{"executor": "interpret"}, {"executor": "source"}, {"debug": True}]
+MODES = [
+    {"executor": "interpret"},
+    {"executor": "source"},
+    {"debug": True},
+    {"tile": 0},
+    {"tile": 4, "threads": 1, "poison": True},
+    {"tile": 3, "threads": 3, "poison": True, "executor": "source"},
+]
 
 
 @pytest.fixture(scope="session")
@@ -24,6 +33,16 @@ def compile_function(function, *avals):
     keys = [output.key for output in outputs]
     graph = materialize_merge(KeyView(), keys, inputs=[handle.key for handle in handles])
     return compile_program(graph)
+
+
+@pytest.fixture(scope="session")
+def checks():
+    """The functions of this file for tests that put them together themselves."""
+    return SimpleNamespace(
+        compile_function=compile_function,
+        evaluate_by_contract=evaluate_by_contract,
+        assert_detached=assert_detached,
+    )
 
 
 @pytest.fixture

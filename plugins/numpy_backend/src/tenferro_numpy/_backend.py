@@ -22,6 +22,7 @@ from tenferro.primitives import Aval, DType
 from tenferro.primitives._source import source_text
 from tenferro_numpy._executor import NumpyExecutable
 from tenferro_numpy._plan import Plan, make_plan
+from tenferro_numpy._tiles import Tiling, thread_count, tile_elements
 
 __all__ = ["NumpyBackend", "library_versions"]
 
@@ -49,6 +50,22 @@ def _narrow(dtype: np.dtype[Any], value: Any) -> Any:
     """A number in a dtype in which it may overflow to inf, without NumPy's warning."""
     with np.errstate(all="ignore"):
         return dtype.type(value)
+
+
+def _tiling(elements: object, threads: object) -> Tiling | None:
+    """The tiling that the options ask for; what they leave open follows from the machine.
+
+    Raises ValueError: for anything but a whole number, of threads at least one.
+    """
+    for name, value, least in (("tile", elements, 0), ("threads", threads, 1)):
+        if value is not None and (type(value) is not int or value < least):
+            raise ValueError(f"{name} is a whole number from {least} up, got {value!r}")
+    if elements == 0:
+        return None
+    return Tiling(
+        tile_elements() if elements is None else int(str(elements)),
+        thread_count() if threads is None else int(str(threads)),
+    )
 
 
 class NumpyBackend(Backend):
@@ -117,7 +134,9 @@ class NumpyBackend(Backend):
     ) -> Executable:
         """Plan a program; its source is generated when it has run often enough.
 
-        Options `executor` ("auto", "source", "interpret") and `debug`, also in the configuration.
+        Options, also in the configuration: `executor` ("auto", "source", "interpret"), `debug`,
+        `threads` that share large elementwise regions, `tile`, their elements at a time (0: no
+        regions), and `poison`, which fills buffers with nan before they are written.
 
         Raises MissingLoweringError: naming every operation of the program that cannot run.
         Raises UnsupportedError: if the program has a dtype, or the options ask for a feature, that
@@ -128,21 +147,24 @@ class NumpyBackend(Backend):
         executor, debug = str(chosen.get("executor", "auto")), bool(chosen.get("debug", False))
         if executor not in _EXECUTORS:
             raise ValueError(f"executor is one of {', '.join(_EXECUTORS)}, got {executor!r}")
+        tiling = _tiling(chosen.get("tile"), chosen.get("threads"))
+        if tiling is not None and chosen.get("poison"):
+            tiling = tiling._replace(poisoned=True)
         self.check_dtypes(program.avals)
         closed = self.lowerings.close(program)
-        plan = self._plan(closed, elide=not debug)
+        plan = self._plan(closed, elide=not debug, tiling=None if debug else tiling)
         return NumpyExecutable(self, closed, plan, executor=executor, debug=debug)
 
-    def _plan(self, program: CompiledProgram, *, elide: bool) -> Plan:
+    def _plan(self, program: CompiledProgram, *, elide: bool, tiling: Tiling | None) -> Plan:
         if len(program) > _LONGEST_KEPT:
-            return make_plan(program, self.lowerings, elide=elide)
-        key = (program.structure, program.input_avals, self.lowerings.generation, elide)
+            return make_plan(program, self.lowerings, elide=elide, tiling=tiling)
+        key = (program.structure, program.input_avals, self.lowerings.generation, elide, tiling)
         with self._lock:
             plan = self._plans.get(key)
             if plan is not None:
                 self._plans.move_to_end(key)
                 return plan
-        plan = make_plan(program, self.lowerings, elide=elide)
+        plan = make_plan(program, self.lowerings, elide=elide, tiling=tiling)
         with self._lock:
             self._plans[key] = plan
             if len(self._plans) > _KEPT_PLANS:

@@ -119,7 +119,7 @@ class NumpyExecutable(Executable):
     def _check_line(self, number: int, seconds: float, results: tuple[Any, ...]) -> None:
         """Raise LoweringError unless a line gave what the avals of its instruction say."""
         position = self.plan.lines[number].position
-        if position < 0:
+        if position is None:
             return
         operation, inputs, outputs = self.program.instructions[position][:3]
         for slot, result in zip(outputs, results, strict=True):
@@ -140,7 +140,7 @@ class NumpyExecutable(Executable):
         position = self._interpreter.position(error.__traceback__)
         if position is None and self._generated is not None:
             position = self._generated.position(error.__traceback__)
-        if position is not None and position >= 0:
+        if position is not None:
             for note in self.backend.notes(self.program, position):
                 error.add_note(note)
 
@@ -159,21 +159,40 @@ class NumpyExecutable(Executable):
     def cost(self) -> tuple[int, int]:
         """Estimates: operations on elements, and bytes that lines read and write (not views)."""
         flops = moved = 0
-        for line in self.plan.lines:
-            if line.position < 0:
-                continue
-            op, inputs, outputs, *_ = self.program.instructions[line.position]
-            given = [self.program.avals[i] for i in inputs]
-            results = [self.program.avals[i] for i in outputs]
+        made_in = self._lines_of_slots()
+        for number, line in enumerate(self.plan.lines):
             if line.expression.shares:
                 continue
-            moved += sum(a.size * a.dtype.itemsize for a in (*given, *results))
-            contracted = getattr(op, "lhs_contract", None)
-            if contracted is not None:
-                flops += 2 * results[0].size * prod(given[0].shape[axis] for axis in contracted)
-            else:
-                flops += max((a.size for a in (*given, *results)), default=0)
+            touched: set[int] = set()
+            for position in line.positions:
+                _, inputs, outputs, *_ = self.program.instructions[position]
+                flops += self._operations(position)
+                touched.update((*inputs, *outputs))
+            outside = [self.program.avals[i] for i in touched if made_in[i] != {number}]
+            moved += sum(aval.size * aval.dtype.itemsize for aval in outside)
         return flops, moved
+
+    def _lines_of_slots(self) -> dict[int, set[int]]:
+        """The numbers of the lines that touch a slot; the caller is line -1."""
+        lines: dict[int, set[int]] = {i: {-1} for i in self.program.inputs}
+        lines.update({i: {-1} for i in self.program.outputs})
+        for number, line in enumerate(self.plan.lines):
+            for position in line.positions:
+                _, inputs, outputs, *_ = self.program.instructions[position]
+                for slot in (*inputs, *outputs):
+                    lines.setdefault(slot, set()).add(number)
+        return lines
+
+    def _operations(self, position: int) -> int:
+        """An estimate of the operations on elements of one instruction."""
+        op, inputs, outputs, *_ = self.program.instructions[position]
+        given: list[Aval] = [self.program.avals[i] for i in inputs]
+        results: list[Aval] = [self.program.avals[i] for i in outputs]
+        contracted = getattr(op, "lhs_contract", None)
+        if contracted is not None:
+            terms: int = prod(given[0].shape[axis] for axis in contracted)
+            return 2 * results[0].size * terms
+        return max((a.size for a in (*given, *results)), default=0)
 
     def profile(self, *operands: Any) -> Timings:
         """Run once, interpreted, and time every line."""
@@ -182,7 +201,7 @@ class NumpyExecutable(Executable):
 
         def note(number: int, seconds: float, results: tuple[Any, ...]) -> None:
             position = self.plan.lines[number].position
-            if position < 0:
+            if position is None:
                 return
             equation = self.program.equation(position)
             rows.append(Timing(equation, seconds))

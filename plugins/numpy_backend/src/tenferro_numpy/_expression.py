@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from tenferro.primitives import Aval
 
 __all__ = ["IDENTITY", "Expression", "Function", "Scalar", "Specialize", "called", "simple"]
@@ -33,6 +35,9 @@ class Expression:
     safe         a function that gives the same where the line gives a value, and never raises
     scalar       of rank 0: the line on Python's own numbers
     foreign      somebody else's code, which may do anything
+    into         of an elementwise instruction: the call that writes its result to `{out}`
+    in_place     `{out}` may be the memory of any operand of its dtype
+    fold         of a reduction: the ufunc, the axes and the dtype of the result
     """
 
     template: str
@@ -43,6 +48,9 @@ class Expression:
     safe: Function | None = None
     scalar: Scalar | None = None
     foreign: bool = False
+    into: str = ""
+    in_place: bool = False
+    fold: tuple[Any, tuple[int, ...], Any] | None = None
 
     @property
     def operand_count(self) -> int:
@@ -65,6 +73,14 @@ class Expression:
         if _CALL_WITH_OPERATION.fullmatch(self.template):
             return partial(self.bound[0], self.bound[1])
         return _factory(self.template, self.operand_count, len(self.bound))(*self.bound)  # type: ignore[no-any-return]
+
+    def writer(self) -> Function:
+        """`into` as a function of the operands and of where to write."""
+        count = self.operand_count
+        if self.into == _into_call(count):
+            return self.bound[0]  # type: ignore[no-any-return]
+        text = self.into.replace("{out}", f"{{{count}}}")
+        return _factory(text, count + 1, len(self.bound))(*self.bound)  # type: ignore[no-any-return]
 
 
 class Scalar(NamedTuple):
@@ -118,4 +134,20 @@ def called(
 def simple(function: Function, count: int, *, broadcasts: bool = True) -> Expression:
     """The call of a function of the operands alone, which gives a new array."""
     operands = ", ".join(f"{{{i}}}" for i in range(count))
-    return Expression(f"{{p0}}({operands})", (function,), broadcasts=broadcasts)
+    writes = broadcasts and isinstance(function, np.ufunc)
+    return Expression(
+        f"{{p0}}({operands})",
+        (function,),
+        broadcasts=broadcasts,
+        into=_into_call(count, function) if writes else "",
+        in_place=writes,
+    )
+
+
+def _into_call(count: int, function: Function | None = None) -> str:
+    """The call of a ufunc with the place of its result as the last argument.
+
+    NumPy deprecates that for maximum and minimum, where a third argument looks like an operand.
+    """
+    out = "out={out}" if function in (np.maximum, np.minimum) else "{out}"
+    return "{p0}(" + "".join(f"{{{i}}}, " for i in range(count)) + f"{out})"

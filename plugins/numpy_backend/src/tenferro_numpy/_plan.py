@@ -18,7 +18,9 @@ from tenferro.computegraph._gc import CollectorPaused
 from tenferro.primitives import Aval
 from tenferro.primitives.constants import Constant
 from tenferro_numpy._expression import IDENTITY, Expression
+from tenferro_numpy._regions import fuse
 from tenferro_numpy._steps import Step
+from tenferro_numpy._tiles import Tiling
 from tenferro_numpy._unboxing import unbox
 from tenferro_numpy.lowerings import expression
 
@@ -35,7 +37,12 @@ class Line(NamedTuple):
     operands: tuple[int, ...]
     targets: tuple[int, ...]
     frees: tuple[int, ...]
-    position: int  # of the instruction in the program
+    positions: tuple[int, ...]  # of its instructions in the program; none for a conversion
+
+    @property
+    def position(self) -> int | None:
+        """The instruction that errors in this line are told of."""
+        return self.positions[0] if self.positions else None
 
 
 class Result(NamedTuple):
@@ -58,8 +65,14 @@ class Plan(NamedTuple):
     raises: bool  # a line on Python's numbers may raise, and running again from the start is cheap
 
 
-def make_plan(program: CompiledProgram, table: LoweringTable, *, elide: bool = True) -> Plan:
-    """The plan of a closed program.
+def make_plan(
+    program: CompiledProgram,
+    table: LoweringTable,
+    *,
+    elide: bool = True,
+    tiling: Tiling | None = None,
+) -> Plan:
+    """The plan of a closed program; with a tiling, large elementwise steps become regions.
 
     Raises MissingLoweringError: if the table lacks an operation of the program.
     """
@@ -68,6 +81,8 @@ def make_plan(program: CompiledProgram, table: LoweringTable, *, elide: bool = T
         planner.choose_expressions()
         if elide:
             planner.leave_broadcasts_to_readers()
+        if tiling is not None:
+            planner.fuse(tiling)
         planner.use_numbers()
         return planner.finish()
 
@@ -99,7 +114,7 @@ class _Planner:
             if chosen is IDENTITY:
                 origin[outputs[0]] = operands[0]
                 continue
-            step = Step(chosen, operands, outputs, position)
+            step = Step(chosen, operands, outputs, (position,))
             self.steps.append(step)
             if chosen.unexpanded is not None:
                 readers[outputs[0]] = []
@@ -161,6 +176,14 @@ class _Planner:
             kept.append(step)
         self.steps = kept
         self.origin = [origin[source] for source in origin]
+
+    # ---- regions ---------------------------------------------------------------------------------
+
+    def fuse(self, tiling: Tiling) -> None:
+        """Run large elementwise steps tile by tile."""
+        if max((aval.size for aval in self.avals), default=0) >= tiling.elements:
+            kept = {self.origin[slot] for slot in self.program.outputs}
+            self.steps = fuse(self.steps, self.avals, kept, tiling)
 
     # ---- numbers ---------------------------------------------------------------------------------
 
@@ -278,7 +301,7 @@ class _Planner:
             free += released
             frees = tuple([i for i in released if i not in light]) if light else tuple(released)
             lines.append(
-                Line(step.expression, tuple(operands), tuple(targets), frees, step.position)
+                Line(step.expression, tuple(operands), tuple(targets), frees, step.positions)
             )
         return lines, register_of, count
 

@@ -120,7 +120,8 @@ class _Writer:
     def _body(self, lines: Iterable[Line]) -> None:
         for line in lines:
             self._lines.append(self._line(line))
-            self.positions[len(self._lines)] = line.position
+            if line.position is not None:
+                self.positions[len(self._lines)] = line.position
 
     def _line(self, line: Line) -> str:
         expression = line.expression if self.fast else _without_raising(line.expression)

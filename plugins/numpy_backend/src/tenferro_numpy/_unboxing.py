@@ -13,7 +13,7 @@ import numpy as np
 
 from tenferro.primitives import Aval
 from tenferro_numpy._expression import Expression
-from tenferro_numpy._steps import CONVERSION, Step
+from tenferro_numpy._steps import Step
 
 __all__ = ["unbox"]
 
@@ -119,7 +119,7 @@ class _Border:
             self.avals.append(aval)
             table = _TO_NUMBER if on_numbers else _TO_NUMPY
             line = table[aval.dtype.name]
-            self.steps.append(Step(line, (slot,), (found,), CONVERSION, on_numbers=on_numbers))
+            self.steps.append(Step(line, (slot,), (found,), (), on_numbers=on_numbers))
             if on_numbers:
                 self.numbers.add(found)
         return found

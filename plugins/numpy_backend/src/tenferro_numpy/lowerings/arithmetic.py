@@ -100,15 +100,45 @@ def _integer_pow(
     if op.exponent == 2:
         return simple(np.square, 1)
     if op.exponent == 3:
-        return Expression("{p0}({0}, {p1}({0}))", (np.multiply, np.square), broadcasts=True)
+        return _cube
     if op.exponent == 4:
-        return Expression("{p0}({p0}({0}))", (np.square,), broadcasts=True)
+        return _fourth
     exponent = np.asarray(op.exponent, result.dtype.name)
-    return Expression("{p0}({0}, {p1})", (np.power, exponent), broadcasts=True)
+    return Expression(
+        "{p0}({0}, {p1})",
+        (np.power, exponent),
+        broadcasts=True,
+        into="{p0}({0}, {p1}, {out})",
+        in_place=True,
+    )
 
 
-_clamp = Expression("{p0}({p1}({1}, {0}), {2})", (np.minimum, np.maximum), broadcasts=True)
-_rsqrt = Expression("{p0}({p1}({0}))", (np.reciprocal, np.sqrt), broadcasts=True)
+_cube = Expression(
+    "{p0}({0}, {p1}({0}))",
+    (np.multiply, np.square),
+    broadcasts=True,
+    into="{p0}({0}, {p1}({0}, {out}), {out})",
+)
+_fourth = Expression(
+    "{p0}({p0}({0}))",
+    (np.square,),
+    broadcasts=True,
+    into="{p0}({p0}({0}, {out}), {out})",
+    in_place=True,
+)
+_clamp = Expression(
+    "{p0}({p1}({1}, {0}), {2})",
+    (np.minimum, np.maximum),
+    broadcasts=True,
+    into="{p0}({p1}({1}, {0}, out={out}), {2}, out={out})",
+)
+_rsqrt = Expression(
+    "{p0}({p1}({0}))",
+    (np.reciprocal, np.sqrt),
+    broadcasts=True,
+    into="{p0}({p1}({0}, {out}), {out})",
+    in_place=True,
+)
 
 EXPRESSIONS: dict[type, Specialize] = {
     Add: operator_or("+", np.add),

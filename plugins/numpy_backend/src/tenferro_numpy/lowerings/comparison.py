@@ -5,6 +5,8 @@ Read next: `complex.py`.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from tenferro.primitives import Aval
@@ -32,9 +34,21 @@ def _not(op: LogicalNot, avals: tuple[Aval, ...], result: Aval, lowering: Functi
 
 
 def _select(op: Select, avals: tuple[Aval, ...], result: Aval, lowering: Function) -> Expression:
-    if result.shape:
-        return simple(np.where, 3)
-    return Expression("{1} if {0} else {2}", shares=True)
+    return _where if result.shape else Expression("{1} if {0} else {2}", shares=True)
+
+
+def _choose(condition: Any, x: Any, y: Any, out: Any) -> None:
+    """`np.where` into an array."""
+    np.copyto(out, y)
+    np.copyto(out, x, where=condition)
+
+
+_where = Expression(
+    "{p0}({0}, {1}, {2})",
+    (np.where, _choose),
+    broadcasts=True,
+    into="{p1}({0}, {1}, {2}, {out})",
+)
 
 
 EXPRESSIONS: dict[type, Specialize] = {

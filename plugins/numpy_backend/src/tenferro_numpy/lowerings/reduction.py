@@ -34,11 +34,12 @@ def _reduce(function: Any, *, widens: bool) -> Specialize:
         if not op.axes:
             return Expression("{p0}({0})", (np.array,))
         axes = tuple(op.axes)
+        fold = function, axes, np.dtype(result.dtype.name)
         axis = None if len(axes) == avals[0].ndim else axes[0] if len(axes) == 1 else axes
         if widens and not result.dtype.is_inexact:
             bound = (function.reduce, axis, np.dtype(result.dtype.name))
-            return Expression("{p0}({0}, {p1}, {p2})", bound)
-        return Expression("{p0}({0}, {p1})", (function.reduce, axis))
+            return Expression("{p0}({0}, {p1}, {p2})", bound, fold=fold)
+        return Expression("{p0}({0}, {p1})", (function.reduce, axis), fold=fold)
 
     return specialize
 

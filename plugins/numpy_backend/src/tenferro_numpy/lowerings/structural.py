@@ -106,8 +106,10 @@ def _convert(op: Convert, avals: tuple[Aval, ...], result: Aval, lowering: Funct
         return Expression("{p0}({0}, {p1})", (np.not_equal, np.zeros((), source.name)))
     native = np.dtype(target.name)
     if source.is_complex and not target.is_complex:
-        return Expression("{0}.real.astype({p0})", (native,))
-    return Expression("{0}.astype({p0})", (native,))
+        return Expression(
+            "{0}.real.astype({p0})", (native, np.copyto), into='{p1}({out}, {0}.real, "unsafe")'
+        )
+    return Expression("{0}.astype({p0})", (native, np.copyto), into='{p1}({out}, {0}, "unsafe")')
 
 
 def _bitcast(op: Bitcast, avals: tuple[Aval, ...], result: Aval, lowering: Function) -> Expression:

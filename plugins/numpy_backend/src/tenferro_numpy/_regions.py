@@ -1,0 +1,327 @@
+"""Finding regions: elementwise steps on large arrays of one shape that can run tile by tile.
+
+A step joins the region that made one of its operands, or that reads one of them, unless something
+between the two must run outside. Reductions of what a region makes end in it. A region then stands
+at the place of its last step. What reaches what is known as sets of regions, bits of an integer;
+after `_EPOCH` regions all are closed and counting starts again, so that the sets stay small.
+Read next: `_tiles.py`, which runs a region.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from heapq import heapify, heappop, heappush
+from typing import Any
+
+import numpy as np
+
+from tenferro.primitives import Aval
+from tenferro_numpy._expression import Expression
+from tenferro_numpy._steps import Step
+from tenferro_numpy._tiles import Fold, Region, Tiling, Write, can_fold
+
+__all__ = ["fuse"]
+
+_EPOCH = 64
+_NEAR = 128  # steps: joining what is further apart would keep values alive for long
+
+
+def fuse(
+    steps: Sequence[Step],
+    avals: Sequence[Aval],
+    outputs: Set[int],
+    tiling: Tiling,
+) -> list[Step]:
+    """The steps in a valid order, with regions of at least one tile as single steps."""
+    finder = _Finder(avals, tiling.elements)
+    for position, step in enumerate(steps):
+        finder.place(step, position)
+    groups = [g for g in finder.groups if g.is_worth_it(tiling, avals)]
+    if not groups:
+        return list(steps)
+    readers = _readers(steps)
+    made = {id(g): _step_of(g, avals, outputs, readers, tiling) for g in groups}
+    group_of = {id(step): g for g in groups for _, step in (*g.members, *g.folds)}
+    placed: dict[int, tuple[int, Step]] = {}
+    for position, step in enumerate(steps):
+        group = group_of.get(id(step))
+        new = step if group is None else made[id(group)]
+        placed[id(new)] = position, new  # the last one counts
+    return _ordered(placed.values())
+
+
+class _Group:
+    """A region while it grows."""
+
+    __slots__ = ("bit", "folds", "last", "members", "reach", "shape")
+
+    def __init__(self, bit: int, shape: tuple[int, ...]) -> None:
+        self.bit = bit
+        self.shape = shape
+        self.members: list[tuple[int, Step]] = []
+        self.folds: list[tuple[int, Step]] = []
+        self.reach = 0  # bits of the regions that must run before
+        self.last = 0
+
+    def is_worth_it(self, tiling: Tiling, avals: Sequence[Aval]) -> bool:
+        """Whether something is saved: a pass over memory, or time on another processor."""
+        if len(self.members) + len(self.folds) > 1:
+            return True
+        return tiling.threads > 1 and bool(self.members)
+
+
+class _Finder:
+    def __init__(self, avals: Sequence[Aval], elements: int) -> None:
+        self.avals = avals
+        self.elements = elements
+        self.groups: list[_Group] = []
+        self.forget()
+
+    def forget(self) -> None:
+        """Close all regions."""
+        self.open: list[_Group] = []
+        self.maker: dict[int, _Group] = {}  # slot → the region that makes it
+        self.reader: dict[int, _Group] = {}  # slot → the last region that reads it
+        self.before: dict[int, int] = {}  # slot → bits of the regions behind it
+
+    def place(self, step: Step, position: int) -> None:
+        """Put a step into a region, or note what it waits for."""
+        expression = step.expression
+        if expression.fold is not None and self.end_in_region(step, position):
+            return
+        shape = self.avals[step.targets[0]].shape
+        if not expression.into or self.avals[step.targets[0]].size < self.elements:
+            behind = 0
+            for slot in step.operands:
+                behind |= self.before.get(slot, 0)
+            if behind:
+                for slot in step.targets:
+                    self.before[slot] = behind
+            return
+        group = self.group_for(step, shape, position)
+        group.members.append((position, step))
+        group.last = position
+        self.maker[step.targets[0]] = group
+        self.before[step.targets[0]] = group.bit
+        for slot in step.operands:
+            if self.avals[slot].shape == shape:
+                self.reader[slot] = group
+
+    def end_in_region(self, step: Step, position: int) -> bool:
+        """Let a reduction end in the region that makes its operand."""
+        (slot,) = step.operands
+        group = self.maker.get(slot)
+        fold = step.expression.fold
+        if group is None or fold is None or not can_fold(fold[1], group.shape, self.elements):
+            return False
+        if position - group.last > _NEAR:
+            return False
+        group.folds.append((position, step))
+        self.before[step.targets[0]] = group.bit
+        return True
+
+    def group_for(self, step: Step, shape: tuple[int, ...], position: int) -> _Group:
+        """The region that a step joins; a new one if it can join none."""
+        makers = self.candidates(self.maker, step, shape, position)
+        readers = self.candidates(self.reader, step, shape, position)
+        for group in (*makers, *readers):
+            merged = [other for other in makers if other is not group and _apart(group, other)]
+            behind = self.behind(step, {group.bit, *(other.bit for other in merged)})
+            if behind & group.bit or any(behind & other.bit for other in merged):
+                continue
+            for other in merged:
+                self.merge(group, other)
+            self.reaches(group, behind)
+            return group
+        if len(self.open) >= _EPOCH:
+            self.forget()
+        group = _Group(1 << len(self.open), shape)
+        self.open.append(group)
+        self.groups.append(group)
+        self.reaches(group, self.behind(step, set()))
+        return group
+
+    def candidates(
+        self, table: Mapping[int, _Group], step: Step, shape: tuple[int, ...], position: int
+    ) -> list[_Group]:
+        """The regions of this shape in a table of slots, the youngest first."""
+        found = {id(g): g for slot in step.operands if (g := table.get(slot)) is not None}
+        near = [g for g in found.values() if g.shape == shape and position - g.last <= _NEAR]
+        return sorted(near, key=lambda g: -g.last)
+
+    def behind(self, step: Step, joined: Set[int]) -> int:
+        """The regions that must run before a step which joins some: those behind its operands."""
+        bits = 0
+        for slot in step.operands:
+            before = self.before.get(slot, 0)
+            if before in joined and slot in self.maker:
+                continue  # made in the region itself
+            bits |= self.closed(before)
+        return bits
+
+    def closed(self, bits: int) -> int:
+        """These regions and all that they wait for."""
+        rest, found = bits, bits
+        while rest:
+            low = rest & -rest
+            rest ^= low
+            found |= self.open[low.bit_length() - 1].reach
+        return found
+
+    def reaches(self, group: _Group, behind: int) -> None:
+        """Note that a region waits for others, and so does whatever waits for it."""
+        group.reach |= behind
+        for other in self.open:
+            if other.reach & group.bit:
+                other.reach |= group.reach
+
+    def merge(self, group: _Group, other: _Group) -> None:
+        """Put the steps of another region into this one."""
+        group.members += other.members
+        group.folds += other.folds
+        other.members, other.folds = [], []
+        group.last = max(group.last, other.last)
+        for table in (self.maker, self.reader):
+            for slot, owner in table.items():
+                if owner is other:
+                    table[slot] = group
+        for slot, bits in self.before.items():
+            if bits & other.bit:
+                self.before[slot] = bits & ~other.bit | group.bit
+        for one in self.open:
+            if one.reach & other.bit:
+                one.reach |= group.bit
+        self.reaches(group, other.reach)
+
+
+def _apart(group: _Group, other: _Group) -> bool:
+    """Whether two regions may become one: neither waits for the other."""
+    return not (group.reach & other.bit or other.reach & group.bit)
+
+
+def _readers(steps: Iterable[Step]) -> dict[int, list[Step]]:
+    readers: dict[int, list[Step]] = {}
+    for step in steps:
+        for slot in step.operands:
+            readers.setdefault(slot, []).append(step)
+    return readers
+
+
+def _step_of(
+    group: _Group,
+    avals: Sequence[Aval],
+    outputs: Set[int],
+    readers: Mapping[int, Sequence[Step]],
+    tiling: Tiling,
+) -> Step:
+    """One step for a region: its operands, what others read of it, and its buffers."""
+    members = [step for _, step in sorted(group.members, key=lambda pair: pair[0])]
+    folds = [step for _, step in sorted(group.folds, key=lambda pair: pair[0])]
+    inside = {id(step) for step in (*members, *folds)}
+    made = {step.targets[0] for step in members}
+    given = tuple(dict.fromkeys(i for s in members for i in s.operands if i not in made))
+    kept = [
+        slot
+        for slot in (step.targets[0] for step in members)
+        if slot in outputs or any(id(reader) not in inside for reader in readers.get(slot, ()))
+    ]
+    buffers = _Buffers(avals, (*given, *kept), {step.operands[0] for step in folds})
+    writes = buffers.writes(members)
+    region = Region(
+        group.shape,
+        len(given),
+        writes,
+        [_dtype(avals[slot]) for slot in kept],
+        buffers.scratch,
+        [_fold(step, buffers) for step in folds],
+        tiling,
+    )
+    operands = ", ".join(f"{{{i}}}" for i in range(len(given)))
+    targets = (*kept, *(step.targets[0] for step in folds))
+    positions = tuple(sorted(i for step in (*members, *folds) for i in step.positions))
+    return Step(Expression(f"{{p0}}({operands})", (region,)), given, targets, positions)
+
+
+class _Buffers:
+    """Places for what a region makes on the way, taken again after the last use."""
+
+    def __init__(self, avals: Sequence[Aval], slots: Sequence[int], held: Set[int]) -> None:
+        self.avals = avals
+        self.place = {slot: i for i, slot in enumerate(slots)}
+        self.held = held  # until the end of a tile, for its reductions
+        self.first = len(slots)
+        self.scratch: list[np.dtype[Any]] = []
+        self.free: dict[np.dtype[Any], list[int]] = {}
+
+    def writes(self, members: Sequence[Step]) -> list[Write]:
+        """What to do with each tile, in order."""
+        last = {slot: step for step in members for slot in step.operands}
+        done = []
+        for step in members:
+            dying = [
+                slot
+                for slot in dict.fromkeys(step.operands)
+                if last[slot] is step and slot not in self.held and self.place[slot] >= self.first
+            ]
+            operands = tuple([self.place[slot] for slot in step.operands])
+            target = step.targets[0]
+            if step.expression.in_place:
+                self.release(dying)
+                out = self.take(target)
+            else:
+                out = self.take(target)
+                self.release(dying)
+            done.append(Write(step.expression.writer(), operands, out))
+        return done
+
+    def release(self, slots: Iterable[int]) -> None:
+        for slot in slots:
+            self.free.setdefault(_dtype(self.avals[slot]), []).append(self.place[slot])
+
+    def take(self, slot: int) -> int:
+        if slot not in self.place:
+            dtype = _dtype(self.avals[slot])
+            free = self.free.get(dtype)
+            if free:
+                self.place[slot] = free.pop()
+            else:
+                self.place[slot] = self.first + len(self.scratch)
+                self.scratch.append(dtype)
+        return self.place[slot]
+
+
+def _fold(step: Step, buffers: _Buffers) -> Fold:
+    fold = step.expression.fold
+    assert fold is not None
+    function, axes, dtype = fold
+    return Fold(function, buffers.place[step.operands[0]], axes, dtype)
+
+
+def _dtype(aval: Aval) -> np.dtype[Any]:
+    return np.dtype(aval.dtype.name)
+
+
+def _ordered(placed: Iterable[tuple[int, Step]]) -> list[Step]:
+    """The steps after what they need, those first that stood first."""
+    nodes = list(placed)
+    maker = {slot: i for i, (_, step) in enumerate(nodes) for slot in step.targets}
+    waits = [0] * len(nodes)
+    wakes: list[list[int]] = [[] for _ in nodes]
+    for i, (_, step) in enumerate(nodes):
+        for slot in set(step.operands):
+            if slot in maker:
+                wakes[maker[slot]].append(i)
+                waits[i] += 1
+    ready = [(nodes[i][0], i) for i, count in enumerate(waits) if not count]
+    heapify(ready)
+    ordered = []
+    while ready:
+        _, i = heappop(ready)
+        ordered.append(nodes[i][1])
+        for j in wakes[i]:
+            waits[j] -= 1
+            if not waits[j]:
+                heappush(ready, (nodes[j][0], j))
+    if len(ordered) != len(nodes):
+        raise AssertionError("regions wait for each other")
+    return ordered

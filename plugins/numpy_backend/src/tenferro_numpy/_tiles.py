@@ -1,0 +1,357 @@
+"""A fused elementwise region at work: tile by tile, every buffer small enough for the cache.
+
+Whole arrays that go through memory once for each operation cost more than the arithmetic. A region
+takes a tile of every operand through all of its operations, with `out=` into scratch that stays in
+the second-level cache, and only then the next tile. Large regions are divided over threads (NumPy
+releases the interpreter while it computes). What a region gives does not depend on the number of
+threads: the tiles, and the order in which partial reductions are joined, follow from the shape and
+the size of a tile alone. Read next: `_regions.py`, which finds the regions.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from itertools import product
+from math import prod
+from pathlib import Path
+from threading import Lock, local
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from tenferro_numpy._floating import restore, silence
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
+__all__ = ["Fold", "Region", "Tiling", "Write", "can_fold", "thread_count", "tile_elements"]
+
+_LEAST, _MOST = 1 << 16, 1 << 19  # bytes of a tile: below, calls cost more; above, nothing gains
+_CHUNKS = 16  # parts of a region that threads take in turn
+_WORTH_THREADS = 1 << 18  # elements · operations below which waking a thread costs more
+
+_UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+Index = tuple[int | slice, ...]
+
+
+class Tiling(NamedTuple):
+    """How many elements a tile has, and how many threads share the work.
+
+    Poisoned, every buffer is filled with bytes that no computation leaves there before it is
+    written: what reads a place that nobody wrote is then seen in the results.
+    """
+
+    elements: int
+    threads: int
+    poisoned: bool = False
+
+
+class Write(NamedTuple):
+    """One operation on tiles: `function(*operands, out)`; places are numbers of buffers."""
+
+    function: Callable[..., Any]
+    operands: tuple[int, ...]
+    out: int
+
+
+class Fold(NamedTuple):
+    """A reduction of a tile: `function` is a ufunc, `dtype` that of its result."""
+
+    function: np.ufunc
+    operand: int
+    axes: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+
+class Region:
+    """A fused region: called with its operands, gives its arrays and then its reductions.
+
+    Buffers are numbered: operands first, then the arrays that it gives, then scratch.
+    """
+
+    __slots__ = ("arrays", "flat", "folds", "operand_count", "scratch", "shape", "tiling", "writes")
+
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        operand_count: int,
+        writes: Sequence[Write],
+        arrays: Sequence[np.dtype[Any]],
+        scratch: Sequence[np.dtype[Any]],
+        folds: Sequence[Fold],
+        tiling: Tiling,
+    ) -> None:
+        self.shape = shape
+        self.operand_count = operand_count
+        self.writes = tuple(writes)
+        self.arrays = tuple(arrays)
+        self.scratch = tuple(scratch)
+        self.folds = tuple(folds)
+        self.tiling = tiling
+        self.flat = all(len(fold.axes) == len(shape) for fold in folds)
+
+    def __call__(self, *operands: Any) -> Any:
+        """The arrays and reductions of these operands; a single one is not in a tuple."""
+        given = [_constant(x) for x in operands]
+        order: Literal["", "C", "F"] = self._order(given) if self.flat else ""
+        results = [np.empty(self.shape, dtype, order or "C") for dtype in self.arrays]
+        if self.tiling.poisoned:
+            _poison(results)
+        views = [*given, *results]
+        shape = self.shape
+        if order:
+            shape = (prod(shape),)
+            views = [x.reshape(-1, order=order) for x in views]
+        reductions = _Pass(self, shape, views, flat=bool(order)).run()
+        results += reductions
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def _order(self, given: Sequence[Any]) -> Literal["", "C", "F"]:
+        """The order in which all operands are one run of memory; empty if there is none."""
+        whole = [x.flags for x in given if x.size != 1]
+        if any(x.size != 1 and x.shape != self.shape for x in given):
+            return ""
+        if all(flags.c_contiguous for flags in whole):
+            return "C"
+        return "F" if all(flags.f_contiguous for flags in whole) else ""
+
+    def __repr__(self) -> str:
+        return (
+            f"<Region of {len(self.writes)} operations and {len(self.folds)} reductions, "
+            f"{'×'.join(map(str, self.shape))}>"
+        )
+
+
+class _Pass:
+    """One run of a region over its tiles."""
+
+    def __init__(
+        self, region: Region, shape: tuple[int, ...], views: Sequence[Any], *, flat: bool
+    ) -> None:
+        self.region = region
+        self.shape = shape
+        self.views = [x if x.ndim in (0, len(shape)) else _aligned(x, len(shape)) for x in views]
+        self.axis, self.rows = tiled_axis(shape, region.tiling.elements)
+        self.folds = [
+            _folding(fold._replace(axes=(0,)) if flat else fold, shape, self.axis)
+            for fold in region.folds
+        ]
+
+    def run(self) -> list[Any]:
+        region = self.region
+        starts = range(0, self.shape[self.axis], self.rows)
+        tiles = list(product(*map(range, self.shape[: self.axis]), starts))
+        per_chunk = -(-len(tiles) // _CHUNKS)
+        chunks = [tiles[i : i + per_chunk] for i in range(0, len(tiles), per_chunk)]
+        work = prod(self.shape) * (len(region.writes) + len(region.folds))
+        threads = min(region.tiling.threads, len(chunks)) if work >= _WORTH_THREADS else 1
+        if threads > 1:
+            partials = _shared(self.chunk, chunks, threads)
+        else:
+            partials = [self.chunk(chunk) for chunk in chunks]
+        return [fold.join([part[i] for part in partials]) for i, fold in enumerate(self.folds)]
+
+    def chunk(self, tiles: Sequence[tuple[int, ...]]) -> list[list[Any]]:
+        """Do these tiles; what each fold has found in them."""
+        region = self.region
+        full = min(self.rows, self.shape[self.axis])
+        inner = self.shape[self.axis + 1 :]
+        scratch = list(_arena(region.scratch, full * prod(inner)))
+        shaped = [x.reshape(full, *inner) for x in scratch]
+        partials: list[list[Any]] = [[] for _ in self.folds]
+        writes, views, axis, rows, extent = (
+            region.writes, self.views, self.axis, self.rows, self.shape[self.axis],
+        )  # fmt: skip
+        for tile in tiles:
+            lead, start = tile[:-1], tile[-1]
+            stop = min(start + rows, extent)
+            where: Index = (*lead, slice(start, stop))
+            buffers = [_tile(x, where, axis) for x in views]
+            buffers += shaped if stop - start == full else [x[: stop - start] for x in shaped]
+            if region.tiling.poisoned:
+                _poison(scratch)
+            for function, operands, out in writes:
+                function(*[buffers[i] for i in operands], buffers[out])
+            for fold, partial in zip(self.folds, partials, strict=True):
+                fold.add(partial, buffers[fold.operand], where)
+        return partials
+
+
+def tiled_axis(shape: Sequence[int], elements: int) -> tuple[int, int]:
+    """The first axis whose rows are no larger than a tile, and how many of them make one."""
+    inner = prod(shape)
+    for axis, extent in enumerate(shape):
+        inner //= max(extent, 1)
+        if inner <= elements:
+            return axis, max(elements // max(inner, 1), 1)
+    raise AssertionError("an array of rank 0 has no tiles")
+
+
+def _tile(x: Any, where: Index, axis: int) -> Any:
+    """The part of an aligned view that belongs to a tile; axes of extent 1 are not divided."""
+    if not x.ndim:
+        return x
+    index: list[int | slice] = [0 if x.shape[d] == 1 else where[d] for d in range(axis)]
+    if x.shape[axis] != 1:
+        index.append(where[axis])
+    return x[tuple(index)]
+
+
+def _aligned(x: Any, rank: int) -> Any:
+    """A view with axes of extent 1 in front, as broadcasting puts them."""
+    return x.reshape((1,) * (rank - x.ndim) + x.shape)
+
+
+def _constant(x: Any) -> Any:
+    """An operand; one element of it where all are that one in memory."""
+    if not isinstance(x, np.ndarray):
+        return np.asarray(x)
+    if x.ndim and x.size > 1 and not any(x.strides):
+        return x[(0,) * x.ndim]
+    return x
+
+
+# ---- reductions --------------------------------------------------------------------------------
+
+
+class _Within:
+    """A reduction inside tiles: each tile gives its own part of the result."""
+
+    def __init__(self, fold: Fold, shape: tuple[int, ...], axis: int) -> None:
+        self.operand, self._function = fold.operand, fold.function
+        self._axes = tuple(d - axis for d in fold.axes)
+        self._out = np.empty([n for d, n in enumerate(shape) if d not in fold.axes], fold.dtype)
+
+    def add(self, partial: list[Any], x: Any, where: Index) -> None:
+        """Take in one tile; `partial` is what its chunk has found so far: nothing here."""
+        self._function.reduce(x, self._axes, self._out.dtype, self._out[where])
+
+    def join(self, partials: Sequence[list[Any]]) -> Any:
+        """The result, from what all chunks have found."""
+        return self._out
+
+
+class _Across:
+    """A reduction over all tiled axes: partial results are joined in the order of the tiles."""
+
+    def __init__(self, fold: Fold, shape: tuple[int, ...], axis: int) -> None:
+        self.operand, self._function, self._dtype = fold.operand, fold.function, fold.dtype
+        self._axes = tuple(d - axis for d in fold.axes if d >= axis)
+        self._single = len(fold.axes) == len(shape)
+
+    def add(self, partial: list[Any], x: Any, where: Index) -> None:
+        """Take in one tile: a number is kept for a pairwise sum, an array is joined at once."""
+        found = self._function.reduce(x, self._axes, self._dtype)
+        if self._single or not partial:
+            partial.append(found)
+        else:
+            self._function(partial[0], found, out=partial[0])
+
+    def join(self, partials: Sequence[list[Any]]) -> Any:
+        """The result, from what all chunks have found."""
+        return self._function.reduce([x for part in partials for x in part], 0, self._dtype)
+
+
+def _folding(fold: Fold, shape: tuple[int, ...], axis: int) -> _Within | _Across:
+    return (_Within if min(fold.axes) > axis else _Across)(fold, shape, axis)
+
+
+def can_fold(axes: Sequence[int], shape: Sequence[int], elements: int) -> bool:
+    """Whether a reduction is inside tiles, or over all axes that are divided into tiles."""
+    axis, _ = tiled_axis(shape, elements)
+    divided = set(range(axis + 1))
+    return bool(axes) and (divided <= set(axes) or not divided & set(axes))
+
+
+def _poison(arrays: Sequence[Any]) -> None:
+    """Fill arrays of any layout with bytes 0xFF: nan, −1, and no valid bool."""
+    for x in arrays:
+        x[...] = np.frombuffer(b"\xff" * x.itemsize, x.dtype)[0]
+
+
+# ---- scratch and threads -----------------------------------------------------------------------
+
+_held = local()
+
+
+def _arena(dtypes: Sequence[np.dtype[Any]], elements: int) -> Iterator[Any]:
+    """Flat scratch arrays, out of memory that the thread keeps for its next region."""
+    sizes = [-(-elements * dtype.itemsize // 64) * 64 for dtype in dtypes]
+    memory = getattr(_held, "memory", None)
+    if memory is None or memory.nbytes < sum(sizes):
+        memory = _held.memory = np.empty(sum(sizes), np.uint8)
+    start = 0
+    for dtype, size in zip(dtypes, sizes, strict=True):
+        yield memory[start : start + elements * dtype.itemsize].view(dtype)
+        start += size
+
+
+_pool: list[tuple[int, int, ThreadPoolExecutor]] = []  # of this process: its id, threads, pool
+_pool_lock = Lock()
+
+
+def _threads(count: int) -> ThreadPoolExecutor:
+    """The pool of this process; a fork does not inherit threads, so a child makes its own."""
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - only large regions need it
+
+    with _pool_lock:
+        if not _pool or _pool[0][0] != os.getpid() or _pool[0][1] < count:
+            _pool[:] = [(os.getpid(), count, ThreadPoolExecutor(count, "tenferro-numpy"))]
+        return _pool[0][2]
+
+
+def _shared(function: Callable[[Any], Any], chunks: Sequence[Any], threads: int) -> list[Any]:
+    """`function` of every chunk, in order; the calling thread takes its share."""
+    results: list[Any] = [None] * len(chunks)
+    waiting = iter(range(len(chunks)))
+    taking = Lock()
+
+    def work() -> None:
+        token = silence()
+        try:
+            while True:
+                with taking:
+                    i = next(waiting, None)
+                if i is None:
+                    return
+                results[i] = function(chunks[i])
+        finally:
+            restore(token)
+
+    others = [_threads(threads).submit(work) for _ in range(threads - 1)]
+    try:
+        work()
+    finally:
+        for other in others:
+            other.result()
+    return results
+
+
+# ---- the machine -------------------------------------------------------------------------------
+
+
+@cache
+def tile_elements() -> int:
+    """Elements of eight bytes in an eighth of the second-level cache: a handful of tiles fit.
+
+    Its size is read, not measured, because the size of tiles decides the order of sums, and
+    results are to be the same in every process.
+    """
+    size = 1 << 21
+    try:
+        text = Path("/sys/devices/system/cpu/cpu0/cache/index2/size").read_text().strip()
+        size = int(text.rstrip("KMG")) * _UNITS[text[-1]]
+    except (OSError, ValueError, KeyError, IndexError):
+        pass  # another system, or a container that hides it
+    return min(max(size // 8, _LEAST), _MOST) // 8
+
+
+def thread_count() -> int:
+    """The processors that this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1

@@ -1,0 +1,320 @@
+"""Regions: which steps fuse, and that random programs give what their operations give one by one.
+
+Tiles are tiny here and every buffer is poisoned before it is written, so that an element which
+nobody writes, or which is read after its buffer was taken again, shows in the results.
+"""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tenferro import primitives as tp
+from tenferro_numpy._tiles import Region, can_fold, tiled_axis
+
+UNARY = (tp.neg, tp.sin, tp.exp, tp.square, tp.abs, tp.floor, tp.logistic, tp.rsqrt)
+BINARY = (tp.add, tp.sub, tp.mul, tp.div, tp.maximum, tp.minimum)
+COMPARISONS = (tp.lt, tp.ge, tp.eq)
+FOLDS = (tp.reduce_sum, tp.reduce_max, tp.reduce_min)
+VALUES = (0.0, -0.0, 1.0, -1.5, 0.25, 3.0, float("inf"), float("-inf"), float("nan"), 1e-300, 200.0)
+DTYPES = ("float64", "float32", "complex128", "int32", "int64")
+
+
+def regions(executable):
+    bound = [line.expression.bound for line in executable.plan.lines]
+    return [b[0] for b in bound if b and isinstance(b[0], Region)]
+
+
+def run(backend, program, arrays, **options):
+    executable = backend.compile(program, program.input_avals, {"threads": 1, **options})
+    return regions(executable), executable(*arrays)
+
+
+# ---- what is fused -------------------------------------------------------------------------------
+
+
+def test_a_value_and_its_gradient_are_one_region(backend, program):
+    def both(x):
+        value = tp.reduce_sum(tp.tanh(x) * tp.exp(x), (0,))
+        return value, (1 - tp.square(tp.tanh(x))) * tp.exp(x) + tp.tanh(x) * tp.exp(x)
+
+    x = np.linspace(-1, 1, 100)
+    found, (value, gradient) = run(backend, program(both, x), [x], tile=16, poison=True)
+    assert [(len(r.arrays), len(r.folds)) for r in found] == [(1, 1)]
+    np.testing.assert_allclose(value, np.sum(np.tanh(x) * np.exp(x)), rtol=1e-14)
+    expected = (1 - np.tanh(x) ** 2) * np.exp(x) + np.tanh(x) * np.exp(x)
+    np.testing.assert_allclose(gradient, expected, rtol=1e-14)
+
+
+def test_what_must_run_between_two_steps_parts_them(backend, program):
+    """x − max x needs all of x first: the second step cannot be in the region of the first."""
+
+    def centred(x):
+        doubled = x + x
+        return doubled - tp.broadcast_in_dim(tp.reduce_max(doubled, (0,)), x.shape, ())
+
+    x = np.array([3.0, 1.0, 2.0, 5.0])
+    found, (result,) = run(backend, program(centred, x), [x], tile=2, poison=True)
+    assert all(len(r.writes) == 1 for r in found)
+    np.testing.assert_array_equal(result, 2 * x - 10.0)
+
+
+def test_two_regions_that_meet_become_one(backend, program):
+    def meeting(x, y):
+        return tp.sin(tp.exp(x)) * tp.sin(tp.exp(y))
+
+    x, y = np.linspace(0, 1, 20), np.linspace(1, 2, 20)
+    found, _ = run(backend, program(meeting, x, y), [x, y], tile=8)
+    assert [len(r.writes) for r in found] == [5]
+
+
+def test_scratch_is_taken_again_in_place(backend, program):
+    def chain(x):
+        for _ in range(10):
+            x = tp.sin(x)
+        return x
+
+    x = np.linspace(0, 1, 20)
+    found, _ = run(backend, program(chain, x), [x], tile=8)
+    assert [len(r.scratch) for r in found] == [1]
+
+
+def test_a_buffer_is_not_taken_before_its_reduction_is_done(backend, program):
+    def function(x):
+        y = tp.sin(x)
+        return tp.reduce_sum(y, (0,)), tp.exp(tp.exp(y))
+
+    x = np.linspace(0, 1, 20)
+    found, (total, _) = run(backend, program(function, x), [x], tile=8, poison=True)
+    assert [(len(r.writes), len(r.folds)) for r in found] == [(3, 1)]
+    np.testing.assert_allclose(total, np.sin(x).sum(), rtol=1e-14)
+
+
+def test_a_selection_does_not_write_over_what_it_selects(backend, program):
+    def function(x, y):
+        return tp.neg(tp.select(tp.lt(x, y), tp.sin(x), y))
+
+    x, y = np.linspace(0, 1, 20), np.linspace(1, 0, 20)
+    _, (result,) = run(backend, program(function, x, y), [x, y], tile=8, poison=True)
+    np.testing.assert_array_equal(result, -np.where(x < y, np.sin(x), y))
+
+
+def test_a_region_that_was_joined_still_waits_for_what_its_parts_waited_for(backend, program):
+    def function(x, y, z):
+        first = tp.sin(x)
+        top = tp.broadcast_in_dim(tp.reduce_max(first, (0,)), x.shape, ())
+        met = (tp.cos(y) * top) * tp.exp(z)
+        return first + met
+
+    x, y, z = (np.linspace(i, i + 1, 20) for i in range(3))
+    _, (result,) = run(backend, program(function, x, y, z), [x, y, z], tile=8, poison=True)
+    expected = np.sin(x) + np.cos(y) * np.sin(x).max() * np.exp(z)
+    np.testing.assert_allclose(result, expected, rtol=1e-14)
+
+
+def test_small_arrays_are_left_alone(backend, program):
+    x = np.zeros(7)
+    assert not run(backend, program(lambda x: tp.sin(tp.exp(x)), x), [x], tile=8)[0]
+
+
+@pytest.mark.parametrize(
+    "shape, axes, inside",
+    [
+        ((100, 3), (1,), True),  # rows lie whole in a tile
+        ((100, 3), (0,), True),  # columns go over all tiles
+        ((100, 3), (0, 1), True),
+        ((2, 100), (1,), False),  # rows are divided, and there are several
+        ((2, 100), (0, 1), True),
+    ],
+)
+def test_which_reductions_end_in_a_region(shape, axes, inside):
+    assert can_fold(axes, shape, 16) is inside
+
+
+@pytest.mark.parametrize(
+    "shape, expected",
+    [
+        ((100,), (0, 16)),
+        ((100, 3), (0, 5)),
+        ((2, 100), (1, 16)),
+        ((3, 4, 4), (0, 1)),
+        ((5, 16, 16), (1, 1)),
+    ],
+)
+def test_tiles_are_rows_of_the_first_axis_that_has_small_ones(shape, expected):
+    assert tiled_axis(shape, 16) == expected
+
+
+@pytest.mark.parametrize("bad", [{"tile": -1}, {"tile": 2.5}, {"threads": 0}, {"threads": True}])
+def test_options_are_whole_numbers(backend, program, bad):
+    made = program(lambda x: x + x, np.zeros(3))
+    with pytest.raises(ValueError, match="is a whole number from"):
+        backend.compile(made, made.input_avals, bad)
+
+
+# ---- layouts -------------------------------------------------------------------------------------
+
+LAYOUTS = {
+    "C": lambda a: a,
+    "Fortran": np.asfortranarray,
+    "strided": lambda a: np.repeat(a, 2, axis=-1)[..., ::2],
+    "reversed": lambda a: a[::-1].copy()[::-1],
+    "one element": lambda a: np.broadcast_to(a.flat[0], a.shape),
+    "read-only": lambda a: np.frombuffer(a.tobytes(), a.dtype).reshape(a.shape),
+}
+
+
+@pytest.mark.parametrize("left", LAYOUTS)
+@pytest.mark.parametrize("right", LAYOUTS)
+@pytest.mark.parametrize("shape", [(40,), (6, 7), (2, 3, 8)])
+def test_every_layout_gives_the_same(backend, program, left, right, shape):
+    rng = np.random.default_rng(0)
+    x, y = LAYOUTS[left](rng.normal(size=shape)), LAYOUTS[right](rng.normal(size=shape))
+
+    def function(x, y):
+        product = tp.sin(x) * y
+        return product + x, tp.reduce_sum(product, tuple(range(len(shape))))
+
+    _, (array, total) = run(backend, program(function, x, y), [x, y], tile=5, poison=True)
+    np.testing.assert_array_equal(array, np.sin(x) * y + x)
+    np.testing.assert_allclose(total, np.sum(np.sin(x) * y), rtol=1e-13)
+
+
+def test_an_operand_given_twice_is_no_alias_of_results(backend, program, checks):
+    x = np.linspace(0, 1, 30)
+    made = program(lambda x, y: (x + y, x * y), x, x)
+    _, results = run(backend, made, [x, x], tile=4, poison=True)
+    checks.assert_detached(results, [x])
+    np.testing.assert_array_equal(results[0], 2 * x)
+
+
+def test_the_number_of_threads_changes_no_bit(backend, program):
+    x = np.random.default_rng(1).normal(size=(500, 40))
+
+    def function(x):
+        y = tp.exp(x) * x
+        return y, tp.reduce_sum(y, (0,)), tp.reduce_sum(y, (0, 1)), tp.reduce_sum(y, (1,))
+
+    made = program(function, x)
+    runs = [run(backend, made, [x], tile=512, threads=n)[1] for n in (1, 2, 5, 5)]
+    assert len({tuple(r.tobytes() for r in results) for results in runs}) == 1
+
+
+def test_an_error_in_a_thread_reaches_the_caller(monkeypatch, backend, program):
+    x = np.zeros(5000)
+    made = program(lambda x: tp.sin(x) + x, x)
+    executable = backend.compile(made, made.input_avals, {"tile": 10, "threads": 2})
+    (region,) = regions(executable)
+    monkeypatch.setattr("tenferro_numpy._tiles._WORTH_THREADS", 0)
+
+    def fail(*operands):
+        raise MemoryError("none left")
+
+    region.writes = tuple(write._replace(function=fail) for write in region.writes)
+    with pytest.raises(MemoryError, match="none left"):
+        executable(x)
+
+
+# ---- random programs -----------------------------------------------------------------------------
+
+
+@st.composite
+def programs(draw):
+    """A function of handles over values of one shape and of shapes that expand to it."""
+    rank = draw(st.integers(0, 3))
+    shape = tuple(draw(st.lists(st.integers(0, 6), min_size=rank, max_size=rank)))
+    dtype = draw(st.sampled_from(DTYPES))
+    inputs = []
+    for _ in range(draw(st.integers(1, 3))):
+        start = draw(st.integers(0, rank))
+        inputs.append(tuple(n if draw(st.booleans()) else 1 for n in shape[start:]))
+    count = draw(st.integers(1, 14))
+    choices = draw(st.lists(st.integers(0, 10**6), min_size=4 * count, max_size=4 * count))
+    return shape, dtype, inputs, choices
+
+
+def build(shape, choices, *xs):
+    """Apply the operations that the numbers choose; results are all that nobody reads."""
+    full = [expand(x, shape) for x in xs]
+    values, results = list(full), []
+    numbers = iter(choices)
+    for kind, a, b, c in zip(numbers, numbers, numbers, numbers, strict=True):
+        x, y, z = (values[-1 - i % min(len(values), 5)] for i in (a, b, c))
+        is_complex, is_float = x.dtype.is_complex, x.dtype.is_float
+        match kind % 8:
+            case 0 | 1:
+                allowed = UNARY[:4] if is_complex else UNARY if is_float else (tp.neg, tp.square)
+                made = allowed[b % len(allowed)](x)
+            case 2 | 3:
+                allowed = BINARY[:3] if not is_float else BINARY
+                made = allowed[c % len(allowed)](x, y)
+            case 4:
+                pred = tp.eq(x, y) if is_complex else COMPARISONS[b % 3](x, y)
+                made = tp.select(pred, y, z)
+            case 5 if len(shape):
+                axes = tuple(i for i in range(len(shape)) if b >> i & 1) or (0,)
+                fold = FOLDS[c % 3] if not is_complex and 0 not in shape else tp.reduce_sum
+                folded = fold(x, axes)
+                results.append(folded)
+                kept = [i for i in range(len(shape)) if i not in axes]
+                made = tp.broadcast_in_dim(folded, shape, kept)
+            case 6 if is_float:
+                made = tp.convert(tp.convert(x, "float32"), x.dtype)
+            case _:
+                made = x + tp.constant(2, x.dtype, shape)
+        values.append(made)
+    return (*results, values[-1], values[len(values) // 2])
+
+
+def expand(x, shape):
+    first = len(shape) - len(x.shape)
+    return tp.broadcast_in_dim(x, shape, range(first, len(shape)))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"tile": 1, "threads": 1},
+        {"tile": 5, "threads": 1},
+        {"tile": 3, "threads": 3, "executor": "source"},
+        {"tile": 0},
+    ],
+    ids=str,
+)
+@given(made=programs(), seed=st.integers(0, 99), layout=st.sampled_from(sorted(LAYOUTS)))
+@settings(max_examples=150, deadline=None)
+def test_random_programs_give_what_their_operations_give(
+    backend, checks, options, made, seed, layout
+):
+    shape, dtype, inputs, choices = made
+    rng = np.random.default_rng(seed)
+    with np.errstate(all="ignore"):
+        arrays = [rng.choice(VALUES, size=s).astype(dtype) for s in inputs]
+    if all(all(s) and len(s) for s in inputs):
+        arrays = [LAYOUTS[layout](a) for a in arrays]
+    before = [a.copy() for a in arrays]
+    avals = [backend.aval_of(a) for a in arrays]
+    program = checks.compile_function(lambda *xs: build(shape, choices, *xs), *avals)
+    expected = checks.evaluate_by_contract(backend, program, arrays)
+    executable = backend.compile(program, program.input_avals, {**options, "poison": True})
+    results = executable(*arrays)
+    checks.assert_detached(results, arrays)
+    for result, value, aval in zip(results, expected, program.output_avals, strict=True):
+        assert (result.shape, result.dtype.name) == (aval.shape, aval.dtype.name)
+        agree(result, np.asarray(value))
+    for a, copy in zip(arrays, before, strict=True):
+        np.testing.assert_array_equal(a, copy)
+    assert [r.tobytes() for r in executable(*arrays)] == [r.tobytes() for r in results]
+
+
+def agree(result, value):
+    """Equal but for the rounding of sums, which are taken in another order."""
+    if value.dtype.kind not in "fc":
+        np.testing.assert_array_equal(result, value)
+        return
+    parts = [(result, value)] if value.dtype.kind == "f" else [
+        (result.real, value.real), (result.imag, value.imag)
+    ]  # fmt: skip
+    rtol = 1e-4 if value.dtype.name in ("float32", "complex64") else 1e-12
+    for got, want in parts:
+        np.testing.assert_allclose(got, want, rtol=rtol, atol=1e-300)
