@@ -1,0 +1,12 @@
+"""What the project's speed is measured by: thirteen workloads, by hand in NumPy and by its peers.
+
+    python -m benchmarks                              what there is
+    python -m benchmarks W3 --peers jax,torch,autograd
+    python -m benchmarks W3 W12 --quick --peers none  small sizes, a few seconds
+    python -m benchmarks all --everything --json FILE threads, huge pages and memory too
+    python -m benchmarks.harness.page FILE            writes docs/benchmarks.md
+
+One workload per file, `w01_gmm.py` and so on; each states its function, writes it once by hand
+(value and gradient) and once as a user of each peer would. `harness/` runs them and knows none.
+Read next: `w03_elementwise.py`, then `harness/workload.py`.
+"""

@@ -1,0 +1,111 @@
+"""The process in which contestants run: `python -m benchmarks.harness.worker REQUEST RESULT`.
+
+The request says what: all contestants of a workload (`measure`), the peak memory of one of them
+(`memory`), or one call of it, to see whether it returns at all (`try`). Threads, pinning and pages
+are those that the process was started with, by `launch.py`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from .environment import environment
+from .measure import measure
+from .workload import Contestant, Options, Workload, load
+
+
+def main() -> None:
+    """Read the request, do it, write the result."""
+    request = json.loads(sys.argv[1])
+    workload = load(request["workload"])
+    limit_threads(request["options"]["threads"])
+    answer = {"measure": timed, "memory": memory, "try": tried}[request["what"]](workload, request)
+    Path(sys.argv[2]).write_text(json.dumps(answer), "utf-8")
+
+
+def limit_threads(threads: int) -> None:
+    """One thread is pinned to one core; torch must be told in its own words."""
+    if threads == 1 and hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(threads)
+
+
+def options_of(request: dict[str, Any]) -> Options:
+    """The options of a request."""
+    given = request["options"]
+    return Options(**{**given, "peers": tuple(given["peers"])})
+
+
+def timed(workload: Workload, request: dict[str, Any]) -> dict[str, Any]:
+    """Rows of all cases, or the figures of a workload that measures something else."""
+    options = options_of(request)
+    load_before = os.getloadavg()
+    rows: list[Any] = []
+    figures: list[Any] = []
+    for case in workload.quick if options.quick else workload.cases:
+        if workload.contestants:
+            rows += measure(workload, case, options, request["skip"].get(case.name, {}))
+    if workload.figures is not None:
+        figures = [figure._asdict() for figure in workload.figures(options)]
+    return {
+        "rows": rows,
+        "figures": figures,
+        "environment": environment(),
+        "load": [load_before, os.getloadavg()],
+    }
+
+
+def contestant_of(workload: Workload, request: dict[str, Any]) -> Contestant:
+    """The contestant of a request."""
+    return next(c for c in workload.contestants if c.name == request["contestant"])
+
+
+def tried(workload: Workload, request: dict[str, Any]) -> dict[str, Any]:
+    """One call."""
+    case = workload.case(request["case"])
+    contestant_of(workload, request).make(*workload.inputs(case.given))()
+    return {}
+
+
+def memory(workload: Workload, request: dict[str, Any]) -> dict[str, Any]:
+    """The most memory of two calls over that of the inputs, in bytes (Linux).
+
+    A small case runs before, so that libraries and their compilers have loaded what they need.
+    """
+    contestant, case = contestant_of(workload, request), workload.case(request["case"])
+    small = workload.inputs(workload.quick[0].given)
+    contestant.make(*small)()
+    del small
+    inputs = workload.inputs(case.given)
+    call = contestant.make(*inputs)
+    trim()
+    Path("/proc/self/clear_refs").write_text("5", "ascii")  # the peak starts anew
+    before = status("VmRSS")
+    for _ in range(2):
+        call()
+    return {"bytes": status("VmHWM") - before}
+
+
+def trim() -> None:
+    """Give what is free back to the system."""
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
+
+
+def status(name: str) -> int:
+    """A figure of this process in bytes."""
+    for line in Path("/proc/self/status").read_text("ascii").splitlines():
+        if line.startswith(name):
+            return int(line.split()[1]) * 1024
+    raise OSError(f"/proc/self/status has no {name}")
+
+
+if __name__ == "__main__":
+    main()
