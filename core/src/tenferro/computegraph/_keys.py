@@ -203,6 +203,35 @@ def derive_one(
     return _intern(entry, _new_derived(operation, inputs, entry, 0))
 
 
+def derive_at(
+    operation: Operation, inputs: Sequence[ValueKey], role: OperationRole, aval: Any
+) -> ValueKey:
+    """``derive_one`` where the aval is known: of inputs with the avals of an earlier call."""
+    entry = (operation, role, 0, *inputs)
+    found = _table.get(entry)
+    if found is not None:
+        there = found()
+        if there is not None:
+            return there
+    depth = 0
+    traces = NO_TRACES
+    for value in inputs:
+        if value.depth > depth:
+            depth = value.depth
+        if value.traces is not traces and value.traces:
+            traces = join_traces(traces, value.traces) if traces else value.traces
+    key = ValueKey()
+    key.aval = aval
+    key.definition = entry
+    key.identity = None
+    key.operand = UNKNOWN
+    key.traces = traces if not traces or operation.carries(aval) else NO_TRACES
+    key.source = None
+    key.depth = depth + 1
+    key.serial = next(_serials)
+    return _intern(entry, key)
+
+
 def _derive_slot(
     operation: Operation, inputs: Sequence[ValueKey], role: OperationRole, slot: int
 ) -> ValueKey:

@@ -54,6 +54,7 @@ class Primitive(ADPrimitive):
     """
 
     space: ClassVar[Any] = TensorSpace()
+    fixed_rules = True
     decompose: ClassVar[Any] = None
     batch: ClassVar[Any] = None
     _inputs: ClassVar[tuple[str, ...]] = ()

@@ -35,6 +35,7 @@ class Add(Linear):
     """z = x + y"""
 
     key = "std::add"
+    simplified_beside = ()
     batch = pointwise
     commutative = True
 
@@ -57,6 +58,7 @@ class Sub(Linear):
     """z = x - y"""
 
     key = "std::sub"
+    simplified_beside = ()
     batch = pointwise
 
     def abstract_eval(self, x: Aval, y: Aval) -> Aval:
@@ -81,6 +83,7 @@ class Mul(Multilinear):
     """z = x y"""
 
     key = "std::mul"
+    simplified_beside = ()
     batch = pointwise
     commutative = True
 
@@ -103,6 +106,7 @@ class Div(Mixed):
     """z = x / y,   dz = dx / y - (z / y) dy"""
 
     key = "std::div"
+    simplified_beside = ()
     batch = pointwise
     linear = ((0,),)
 
@@ -123,6 +127,7 @@ class Neg(Linear):
     """y = -x"""
 
     key = "std::neg"
+    simplified_beside = ("neg",)
     batch = pointwise
 
     def abstract_eval(self, x: Aval) -> Aval:
@@ -247,6 +252,7 @@ class Pow(Mixed):
     """z = x^y,   dz = y x^(y-1) dx + z ln x dy, guarded where x = 0"""
 
     key = "std::pow"
+    simplified_beside = ()
     batch = pointwise
     linear = ()
 
@@ -279,6 +285,7 @@ class IntegerPow(Elementwise):
     """y = xⁿ,   dy = n xⁿ⁻¹ dx"""
 
     key = "std::integer_pow"
+    simplified_beside = ()
     exponent: int
 
     def __post_init__(self) -> None:

@@ -30,6 +30,7 @@ class HostCallback(Mixed):
     """ys = function(xs), called on host arrays; differentiable by the rules that are given"""
 
     key = "std::host_callback"
+    fixed_rules = False  # they are the user's
     linear = ()
     input_count = None
     function: Callable[..., Any]

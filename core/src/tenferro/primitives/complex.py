@@ -22,6 +22,7 @@ class Real(Linear):
     """y = Re z;   the transpose embeds: ct_z = ct + 0i"""
 
     key = "std::real"
+    simplified_beside = ()
     batch = pointwise
 
     def abstract_eval(self, z: Aval) -> Aval:
@@ -53,6 +54,7 @@ class Conj(Linear):
     """y = conj z, its own transpose under Re(conj(a)·b)"""
 
     key = "std::conj"
+    simplified_beside = ("conj",)
     batch = pointwise
 
     def abstract_eval(self, z: Aval) -> Aval:

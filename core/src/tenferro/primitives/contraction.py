@@ -25,6 +25,7 @@ class DotGeneral(Multilinear):
     """z[b, i, j] = Σ_k x[b, i, k] y[b, k, j], for several axes b, i, j, k in any place"""
 
     key = "std::dot_general"
+    simplified_beside = ("transpose",)
     lhs_contract: tuple[int, ...]
     rhs_contract: tuple[int, ...]
     lhs_batch: tuple[int, ...]

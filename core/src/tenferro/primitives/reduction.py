@@ -27,6 +27,7 @@ class ReduceSum(Linear):
     """Sum over axes.   x: [*s]  →  y: [s without axes]"""
 
     key = "std::reduce_sum"
+    simplified_beside = ()
     axes: tuple[int, ...]
 
     def __post_init__(self) -> None:
@@ -50,6 +51,7 @@ class ReduceProd(Mixed):
     """Product over axes,   dy = Σ_i dx_i Π_{j≠i} x_j"""
 
     key = "std::reduce_prod"
+    simplified_beside = ()
     linear = ()
     axes: tuple[int, ...]
 
@@ -104,6 +106,7 @@ class ReduceMax(Mixed):
     """Maximum over axes, nan if any is;   dy = the mean of dx where x = y"""
 
     key = "std::reduce_max"
+    simplified_beside = ()
     linear = ()
     axes: tuple[int, ...]
 
@@ -128,6 +131,7 @@ class ReduceMin(Mixed):
     """Minimum over axes, nan if any is;   dy = the mean of dx where x = y"""
 
     key = "std::reduce_min"
+    simplified_beside = ()
     linear = ()
     axes: tuple[int, ...]
 

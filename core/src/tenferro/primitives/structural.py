@@ -40,6 +40,7 @@ class Reshape(Linear):
     """The same elements in row-major order.   x: [*s]  →  y: [*shape]"""
 
     key = "std::reshape"
+    simplified_beside = ("reshape",)
     shape: Shape
 
     def __post_init__(self) -> None:
@@ -76,6 +77,7 @@ class Transpose(Linear):
     """Axes in another order.   y.shape[i] = x.shape[permutation[i]]"""
 
     key = "std::transpose"
+    simplified_beside = ("transpose",)
     permutation: tuple[int, ...]
 
     def __post_init__(self) -> None:
@@ -115,6 +117,7 @@ class BroadcastInDim(Linear):
     """Repeat along new axes and axes of size 1; axis i of x becomes axis dimensions[i] of y."""
 
     key = "std::broadcast_in_dim"
+    simplified_beside = ()
     shape: Shape
     dimensions: tuple[int, ...]
 
@@ -175,6 +178,7 @@ class Slice(Linear):
     """y[i] = x[start + i·strides] along every axis, up to limit"""
 
     key = "std::slice"
+    simplified_beside = ()
     start: tuple[int, ...]
     limit: tuple[int, ...]
     strides: tuple[int, ...]
@@ -220,6 +224,7 @@ class Pad(Linear):
     """Put value around the elements of x and between them; negative low or high crop."""
 
     key = "std::pad"
+    simplified_beside = ()
     low: tuple[int, ...]
     high: tuple[int, ...]
     interior: tuple[int, ...]
@@ -290,6 +295,7 @@ class Concatenate(Linear):
     """Join along one axis."""
 
     key = "std::concatenate"
+    simplified_beside = ()
     dimension: int
 
     def __post_init__(self) -> None:
@@ -339,6 +345,7 @@ class Reverse(Linear):
     """The elements in reverse order along some axes; its own transpose."""
 
     key = "std::reverse"
+    simplified_beside = ()
     dimensions: tuple[int, ...]
 
     def __post_init__(self) -> None:
@@ -362,6 +369,7 @@ class Convert(Linear):
     """The same values in another dtype; linear over the reals between inexact dtypes"""
 
     key = "std::convert"
+    simplified_beside = ()
     batch = pointwise
     dtype: DType
 
@@ -382,6 +390,7 @@ class StopGradient(Mixed):
     """y = x, and dy = 0"""
 
     key = "std::stop_gradient"
+    simplified_beside = ("stop_gradient",)
     batch = pointwise
     linear = ()
 

@@ -168,6 +168,17 @@ def sweeping(run: Pass, context: ADContext | None) -> Iterator[RuleBuilder]:
         _open.passes = outer
 
 
+@contextmanager
+def alone(run: Pass) -> Iterator[RuleBuilder]:
+    """``sweeping`` as if no other pass were open: to see what a rule emits."""
+    outer = _open.passes
+    _open.passes = (run,)
+    try:
+        yield RuleBuilder(run, EMPTY_CONTEXT, NO_FLOW)
+    finally:
+        _open.passes = outer
+
+
 def in_rule() -> bool:
     """Whether a rule is being run: what it calls must stay in the graph."""
     return bool(_open.passes)
@@ -181,12 +192,13 @@ def flow_of(key: ValueKey) -> Flow:
 class RuleBuilder:
     """What a rule is handed: emit operations, reach the context, make zeros, add terms."""
 
-    __slots__ = ("context", "enclosing", "run", "space")
+    __slots__ = ("add", "context", "enclosing", "run", "space")
 
     def __init__(self, run: Pass, context: ADContext, enclosing: Flow) -> None:
         self.run = run
         self.context = context
         self.space: LinearSpace = run.space
+        self.add: Callable[[Value, Value], Value] = run.space.add
         self.enclosing = enclosing  # passes of outer transforms, whose flow may be closed over
 
     def emit(self, operation: Primitive, *values: Value) -> Any:
@@ -239,6 +251,6 @@ class RuleBuilder:
         if len(values) > 2:  # equal sets of terms are then equal sums, as far as depths tell
             values.sort(key=_depth, reverse=True)
         while len(values) > 1:
-            pairs = [self.space.add(*values[i : i + 2]) for i in range(0, len(values) - 1, 2)]
+            pairs = [self.add(*values[i : i + 2]) for i in range(0, len(values) - 1, 2)]
             values = pairs + values[len(values) & ~1 :]
         return values[0]

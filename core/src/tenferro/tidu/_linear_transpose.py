@@ -30,6 +30,7 @@ from tenferro.tidu._linearize import (
     wrong_result,
 )
 from tenferro.tidu._seed import cotangent_leaf
+from tenferro.tidu._template import adder, replay, takes_templates, transpose_template
 from tenferro.tidu._value import Linear, LinearNode, Pass, Residual, Value
 
 Buckets = dict[ValueKey, list[Value]]
@@ -44,18 +45,47 @@ def pull(
     """Emit cotangents for the nodes, last to first; ``buckets`` holds the seeds and the results."""
     primals: Mapping[ValueKey, ValueKey] = primal_of or {}
     take, add_all, value_of = buckets.pop, rule.add_all, rule.reader()
+    run, templated = rule.run, takes_templates(rule)
+    if templated:
+        rule.add = adder(run)
     for node in reversed(nodes):
         cotangents = [add_all(take(key, ())) for key in node.outputs]
         if not any([ct is not None for ct in cotangents]):
+            continue
+        run.source = node.outputs[0].source
+        if templated and _pull_template(node, cotangents, buckets, run):
             continue
         inputs = [
             Linear(key.aval, primals.get(key)) if active else Residual(value_of(key))
             for key, active in zip(node.inputs, node.active_mask, strict=True)
         ]
-        rule.run.operation = node.operation
-        rule.run.source = node.outputs[0].source
+        run.operation = node.operation
         results = rule.context.transpose(node.operation)(rule, cotangents, inputs)
         _scatter(node, results, buckets, rule)
+
+
+def _pull_template(
+    node: LinearNode, cotangents: Sequence[Value | None], buckets: Buckets, run: Pass
+) -> bool:
+    """Emit what the rule emitted for a node that looked like this one, if that is known."""
+    operation, inputs, mask, _ = node
+    if not getattr(operation, "fixed_rules", False):
+        return False
+    template = transpose_template(operation, inputs, cotangents, mask, run.space)
+    if template is None:
+        return False
+    values = [ct.key for ct in cotangents if ct is not None]
+    values += [key for key, active in zip(inputs, mask, strict=True) if not active]
+    replay(template, values, run)
+    cls, flow = run.space.value, (run,)
+    for i, place in template.results:
+        value = cls(values[place], flow)
+        there = buckets.get(inputs[i])
+        if there is None:
+            buckets[inputs[i]] = [value]
+        else:
+            there.append(value)
+    return True
 
 
 def _scatter(

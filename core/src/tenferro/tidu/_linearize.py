@@ -31,6 +31,7 @@ from tenferro.tidu._errors import DuplicateWrtError, RuleResultError
 from tenferro.tidu._linear_space import NO_TANGENT, LinearSpace
 from tenferro.tidu._primitive import missing_rule
 from tenferro.tidu._seed import tangent_leaf
+from tenferro.tidu._template import jvp_template, replay, takes_templates
 from tenferro.tidu._value import LinearNode, Pass, Value
 
 Tangents = dict[ValueKey, Value]
@@ -155,6 +156,7 @@ def push(
     tangents: Tangents = {k: t for k, t in zip(wrt, seeds, strict=True) if t is not None}
     swept: set[tuple[Any, ...]] = set()
     get, value_of = tangents.get, rule.reader()
+    run, templated = rule.run, takes_templates(rule)
     for key, definition in plan.nodes:
         inputs = definition[3:]
         incoming = [get(k) for k in inputs]
@@ -169,15 +171,40 @@ def push(
                 continue
             swept.add(node)
             produced = derive(operation, inputs, definition[1])
+        run.source = key.source
+        if templated and _push_template(operation, inputs, produced, incoming, tangents, run):
+            continue
         if not any([operation.carries(k.aval) for k in produced]):
             continue
-        rule.run.operation = operation
-        rule.run.source = key.source
+        run.operation = operation
         emitted = rule.context.jvp(operation)(
             rule, [value_of(k) for k in inputs], [value_of(k) for k in produced], incoming
         )
         _store(tangents, produced, emitted, operation, rule)
     return tangents
+
+
+def _push_template(
+    operation: Any,
+    inputs: tuple[ValueKey, ...],
+    produced: tuple[ValueKey, ...],
+    incoming: list[Value | None],
+    tangents: Tangents,
+    run: Pass,
+) -> bool:
+    """Emit what the rule emitted for an operation that looked like this one, if that is known."""
+    if not getattr(operation, "fixed_rules", False):
+        return False
+    mask = tuple([t is not None for t in incoming])
+    template = jvp_template(operation, inputs, produced, mask, run.space)
+    if template is None:
+        return False
+    values = [*inputs, *produced, *[t.key for t in incoming if t is not None]]
+    replay(template, values, run)
+    cls, flow = run.space.value, (run,)
+    for i, place in template.results:
+        tangents[produced[i]] = cls(values[place], flow)
+    return True
 
 
 def _store(

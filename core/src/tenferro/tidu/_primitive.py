@@ -26,7 +26,10 @@ class Primitive(Operation):
     """An operation that can be differentiated.
 
     ``linear`` lists groups of input positions: add ``((0, 1),)``, mul ``((0,), (1,))``, exp ``()``.
-    A vocabulary's base class sets ``space``.
+    A vocabulary's base class sets ``space``, and ``fixed_rules`` where rules look at nothing but
+    avals, so that what one emits is kept (``_template.py``). ``simplified_beside`` names the
+    operations of which an input must come so that ``simplify`` finds more than avals tell;
+    literals are always among them, and ``None`` says that nothing is known.
     """
 
     key: ClassVar[str] = ""
@@ -34,6 +37,8 @@ class Primitive(Operation):
     linear: ClassVar[Any] = ()  # Groups; a property where it depends on the parameters
     space: ClassVar[LinearSpace]
     simplify: ClassVar[Any] = None  # optional method: a simpler value for these inputs, or None
+    simplified_beside: ClassVar[tuple[str, ...] | None] = None
+    fixed_rules: ClassVar[bool] = False
     expand: ClassVar[Any] = None  # optional: (rule, values or None) → results wanted at once
     as_linear: ClassVar[Any] = None  # optional: (operation, inputs) that flow takes in its place
 

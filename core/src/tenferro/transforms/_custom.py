@@ -26,6 +26,7 @@ class Custom(Primitive):
 
     transparent = True
     volatile = True
+    fixed_rules = False
     rule: Any
     count: int
     arguments: int

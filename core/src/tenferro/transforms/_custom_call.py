@@ -201,6 +201,7 @@ class Stopped(Linear):
     batch = pointwise
     transparent = True
     volatile = True
+    fixed_rules = False
     id: PassId | None
 
     def abstract_eval(self, x: Aval) -> Aval:

@@ -41,6 +41,7 @@ class LinearCall(Primitive):
 
     key = "std::linear_call"
     volatile = True
+    fixed_rules = False
     rule: Any
     residuals: int
     ins: tuple[Aval, ...]

@@ -1,0 +1,275 @@
+"""Templates: what a rule emits, kept for the next operation that looks alike.
+
+Rules are deterministic in the operation, the avals and the active inputs. So a rule is run once, on
+fresh leaves, and what it emitted is kept as a list of steps; for other values the steps are
+emitted again. Each step is simplified and put in order as the rule itself would have been, so
+that graphs do not show which way they came. Only vocabularies that say so (``fixed_rules``) are
+treated like this, and only where no rules of the caller and no outer pass take part.
+Read next: ``_linearize.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from tenferro.computegraph import (
+    PRIMARY,
+    Definition,
+    Linearized,
+    OperationRole,
+    ValueKey,
+    derive,
+    derive_at,
+    new_leaf,
+    postorder,
+)
+from tenferro.tidu._context import EMPTY_CONTEXT
+from tenferro.tidu._emit import RuleBuilder, alone, emit
+from tenferro.tidu._linear_space import LinearSpace
+from tenferro.tidu._value import NO_FLOW, Linear, LinearNode, Pass, Residual, Value
+
+_LIMIT = 4096  # templates of each kind
+_jvps: dict[tuple[Any, ...], Template | None] = {}
+_transposes: dict[tuple[Any, ...], Template | None] = {}
+_sums: dict[tuple[Any, ...], Template | None] = {}
+_MISSING: Any = object()
+_NOTHING = object()  # the aval of a result that must not be there
+
+
+class Step(NamedTuple):
+    """One equation: places of its inputs among the values so far; the outputs follow these."""
+
+    operation: Any
+    places: tuple[int, ...]
+    role: OperationRole
+    turned: OperationRole | None  # the role if the operands change places, where they may
+    aval: Any
+    watched: tuple[int, ...]  # places of inputs that may be such that the step is simplified
+    names: tuple[str, ...] | None  # of the operations that define these; None: ask in any case
+
+
+class Template(NamedTuple):
+    """Steps over the values that a rule is given, and the results: (position, place)."""
+
+    steps: tuple[Step, ...]
+    results: tuple[tuple[int, int], ...]
+
+
+def takes_templates(rule: RuleBuilder) -> bool:
+    """Whether nothing but operations, avals and active inputs decides what rules emit."""
+    return rule.context is EMPTY_CONTEXT and not rule.enclosing
+
+
+def replay(template: Template, values: list[ValueKey], run: Pass) -> None:
+    """Append the values of all steps to ``values``, which begins with what the rule is given."""
+    nodes, source = run.nodes, run.source
+    for operation, places, role, turned, aval, watched, names in template.steps:
+        keys = [values[i] for i in places]
+        if names is None or _is_special(values, watched, names):
+            values += _emitted(operation, keys, role, run)
+            continue
+        if turned is not None and keys[0].serial > keys[1].serial:
+            keys.reverse()
+            role = turned
+        key = derive_at(operation, keys, role, aval)
+        values.append(key)
+        if role is PRIMARY:
+            continue
+        if key.source is None:
+            key.source = source
+        if key not in nodes:
+            mask: Any = role.active_mask  # type: ignore[attr-defined]
+            nodes[key] = LinearNode(operation, tuple(keys), mask, (key,))
+
+
+def _is_special(values: list[ValueKey], watched: Sequence[int], names: tuple[str, ...]) -> bool:
+    """Whether a step may be simplified, or ordered otherwise, because of what its operands are."""
+    for i in watched:
+        definition = values[i].definition
+        if definition is not None and (definition[0].literal or definition[0].name in names):
+            return True
+    return False
+
+
+def _emitted(
+    operation: Any, keys: Sequence[ValueKey], role: OperationRole, run: Pass
+) -> list[ValueKey]:
+    """The outputs of a step by way of ``emit``."""
+    cls, flow = run.space.value, (run,)
+    mask = role.active_mask if isinstance(role, Linearized) else (False,) * len(keys)
+    pairs = zip(keys, mask, strict=True)
+    values = [cls(key, flow if active else NO_FLOW) for key, active in pairs]
+    return [value.key for value in emit(operation, values, cls)]
+
+
+def jvp_template(
+    operation: Any,
+    inputs: Sequence[ValueKey],
+    outputs: Sequence[ValueKey],
+    mask: tuple[bool, ...],
+    space: LinearSpace,
+) -> Template | None:
+    """What the JVP rule emits; it is given inputs, outputs and the tangents that flow."""
+    entry = (operation, space, mask, *[key.aval for key in inputs])
+    found = _jvps.get(entry, _MISSING)
+    if found is not _MISSING:
+        return found  # type: ignore[no-any-return]
+    run = Pass(space, transposed=False)
+    primals = [_fresh(space, key.aval) for key in inputs]
+    results = [_fresh(space, key.aval) for key in outputs]
+    tangent_of = space.tangent_aval
+    tangents = [
+        _fresh(space, tangent_of(key.aval), run) if active else None
+        for key, active in zip(inputs, mask, strict=True)
+    ]
+    given = [*primals, *results, *[t for t in tangents if t is not None]]
+    needs = [tangent_of(key.aval) for key in outputs]
+
+    def call(rule: RuleBuilder) -> Sequence[Value | None]:
+        return operation.jvp(rule, primals, results, tangents)  # type: ignore[no-any-return]
+
+    if not any([operation.carries(key.aval) for key in outputs]):
+        return _keep(_jvps, entry, Template((), ()))
+    return _keep(_jvps, entry, _traced(run, given, needs, call))
+
+
+def transpose_template(
+    operation: Any,
+    inputs: Sequence[ValueKey],
+    cotangents: Sequence[Value | None],
+    mask: tuple[bool, ...],
+    space: LinearSpace,
+) -> Template | None:
+    """What the transpose rule emits; it is given the cotangents that flow and the residuals."""
+    avals = [key.aval for key in inputs]
+    flowing: Any = len(cotangents) == 1 or tuple([ct is not None for ct in cotangents])
+    entry = (operation, space, mask, flowing, *avals)
+    found = _transposes.get(entry, _MISSING)
+    if found is not _MISSING:
+        return found  # type: ignore[no-any-return]
+    run = Pass(space, transposed=True)
+    cts = [None if ct is None else _fresh(space, ct.key.aval, run) for ct in cotangents]
+    coefficients = [_fresh(space, a) for a, active in zip(avals, mask, strict=True) if not active]
+    rest = iter(coefficients)
+    places = zip(avals, mask, strict=True)
+    seen = [Linear(aval) if active else Residual(next(rest)) for aval, active in places]
+    needs = [aval if active else _NOTHING for aval, active in zip(avals, mask, strict=True)]
+
+    def call(rule: RuleBuilder) -> Sequence[Value | None]:
+        return operation.transpose(rule, cts, seen)  # type: ignore[no-any-return]
+
+    given = [*[ct for ct in cts if ct is not None], *coefficients]
+    return _keep(_transposes, entry, _traced(run, given, needs, call))
+
+
+def adder(run: Pass) -> Callable[[Value, Value], Value]:
+    """``space.add`` for two values that flow in this pass and in no other."""
+    space = run.space
+    cls, plain, transposed = space.value, space.add, run.transposed
+    flow = (run,)
+
+    def add(x: Value, y: Value) -> Value:
+        entry = (space, transposed, x.key.aval)
+        template = _sums.get(entry, _MISSING)
+        if template is _MISSING:
+            template = _keep(_sums, entry, _sum_template(space, transposed, x.key.aval))
+        if template is None or not (x.flow and y.flow):
+            return plain(x, y)
+        values = [x.key, y.key]
+        replay(template, values, run)
+        return cls(values[template.results[0][1]], flow)
+
+    return add
+
+
+def _sum_template(space: LinearSpace, transposed: bool, aval: Any) -> Template | None:
+    run = Pass(space, transposed)
+    x, y = _fresh(space, aval, run), _fresh(space, aval, run)
+    found = _traced(run, [x, y], [aval], lambda rule: [space.add(x, y)])
+    return found if found is not None and len(found.results) == 1 else None
+
+
+def _keep(
+    table: dict[tuple[Any, ...], Template | None], entry: tuple[Any, ...], found: Template | None
+) -> Template | None:
+    if len(table) >= _LIMIT:
+        table.clear()
+    table[entry] = found
+    return found
+
+
+def _fresh(space: LinearSpace, aval: Any, *flow: Pass) -> Value:
+    return space.value(new_leaf("given", aval), flow)
+
+
+def _traced(
+    run: Pass,
+    given: Sequence[Value],
+    needs: Sequence[Any],
+    call: Callable[[RuleBuilder], Sequence[Any]],
+) -> Template | None:
+    """The template of one call of a rule; ``None`` where it fails or is wrong.
+
+    Such a rule is then called as it is, and the error says for which values.
+    """
+    try:
+        with alone(run) as rule:
+            emitted = call(rule)
+    except Exception:
+        return None
+    ends = []
+    if len(emitted) != len(needs):
+        return None
+    for i, (value, need) in enumerate(zip(emitted, needs, strict=True)):
+        if value is None:
+            continue
+        if not isinstance(value, Value) or value.key.aval != need:
+            return None
+        if run in value.flow:
+            ends.append((i, value.key))
+        elif not run.space.is_zero(value.key):
+            return None
+    return _steps([value.key for value in given], ends)
+
+
+def _steps(given: Sequence[ValueKey], ends: Sequence[tuple[int, ValueKey]]) -> Template | None:
+    """The equations between what was given and the results, in the order of their emission."""
+    place = {key: i for i, key in enumerate(given)}
+    order, leaves = postorder(
+        [key for _, key in ends], lambda key: None if key in place else key.definition
+    )
+    if any([leaf not in place for leaf in leaves]):
+        return None  # it reads a value that it was not given
+    if any([made[0].transparent or made[0].volatile for _, made in order]):
+        return None  # pins are new each time, and so is what is the user's
+    steps = []
+    for key, definition in sorted(order, key=lambda item: item[0].serial):
+        if key not in place:
+            steps.append(_step(definition, place))
+            for output in derive(definition[0], definition[3:], definition[1]):
+                place[output] = len(place)
+    return Template(tuple(steps), tuple([(i, place[key]) for i, key in ends]))
+
+
+def _step(definition: Definition, place: dict[ValueKey, int]) -> Step:
+    operation, role = definition[0], definition[1]
+    inputs: tuple[ValueKey, ...] = definition[3:]
+    watched = tuple([place[key] for key in inputs if not _is_literal(key)])
+    turned: OperationRole | None = None
+    if operation.commutative and len(watched) == 2:
+        turned = role
+        if isinstance(role, Linearized):
+            turned = Linearized(role.active_mask[::-1], role.transposed)
+    names: tuple[str, ...] | None = ()
+    if operation.simplify is not None:
+        names = operation.simplified_beside
+    if operation.output_count != 1:
+        names = None
+    places = tuple([place[key] for key in inputs])
+    aval = derive(operation, inputs, role)[0].aval
+    return Step(operation, places, role, turned, aval, watched, names)
+
+
+def _is_literal(key: ValueKey) -> bool:
+    return key.definition is not None and key.definition[0].literal

@@ -1,0 +1,97 @@
+"""What a rule emits is kept and emitted again; nothing shows whether it was."""
+
+import threading
+
+import pytest
+import vocabulary
+
+from tenferro import primitives as p
+from tenferro.computegraph import KeyView, materialize_merge
+from tenferro.tidu import ADContext, linear_transpose, linearize, pullback
+from tenferro.tidu import _template as templates
+
+APPLICATIONS = vocabulary.applications()
+ARGUMENTS = {
+    "plain": lambda x: x,
+    "negated": lambda x: p.neg(x) if x.dtype.is_inexact else x,
+    "shifted": lambda x: p.add(x, vocabulary.ones(x)) if x.dtype.is_inexact else x,
+}
+
+
+class Rules(ADContext):
+    """No rules at all, but a context of the caller's: rules are then called each time."""
+
+
+def printed(f, xs, context):
+    """The linear graph, its transpose, and the derivative of the cotangents, as text."""
+    y = f(*xs)
+    wrt = [x.key for x in xs if x.dtype.is_inexact]
+    linear = linearize(KeyView(), [y.key], wrt, context=context)
+    texts = [str(linear)]
+    if any(linear.tangent_outputs):
+        texts.append(str(linear_transpose(linear, context=context)))
+        cts = pullback([y.key], wrt, [vocabulary.ones(y)], space=vocabulary.SPACE, context=context)
+        found = [ct.key for ct in cts if ct is not None]
+        texts.append(str(materialize_merge(KeyView(), found, inputs=[x.key for x in xs])))
+        texts.append(str(linearize(KeyView(), found, wrt, context=context)))
+    return texts
+
+
+@pytest.mark.parametrize("argument", ARGUMENTS)
+@pytest.mark.parametrize("cls", APPLICATIONS, ids=lambda cls: cls.name)
+def test_graphs_are_those_that_rules_emit(cls, argument):
+    change = ARGUMENTS[argument]
+    for f, xs in APPLICATIONS[cls]:
+        if xs and all(x.flow == () for x in xs):
+            changed = lambda *xs, f=f: f(*[change(x) for x in xs])  # noqa: E731
+            by_rules = printed(changed, xs, Rules())
+            assert printed(changed, xs, None) == by_rules
+
+
+def test_equal_operands_give_what_rules_emit():
+    for f in (p.mul, p.add, p.sub, p.div, p.atan2, p.maximum):
+        for make in (p.neg, p.sin, lambda x: x):
+            twice = lambda x, f=f, make=make: f(make(x), make(x))  # noqa: E731
+            x = vocabulary.var((2, 3))
+            assert printed(twice, (x,), None) == printed(twice, (x,), Rules())
+
+
+def test_a_template_serves_operations_that_look_alike(monkeypatch):
+    calls = []
+    rule = p.Tanh.derivative
+    monkeypatch.setattr(p.Tanh, "derivative", lambda *args: calls.append(1) or rule(*args))
+    monkeypatch.setattr(templates, "_jvps", {})
+    x = y = vocabulary.var((7, 5))
+    for _ in range(10):
+        y = p.tanh(y)
+    vocabulary.jvp(y, x)
+    assert len(calls) == 1
+
+
+def test_templates_are_bounded(monkeypatch):
+    monkeypatch.setattr(templates, "_LIMIT", 4)
+    monkeypatch.setattr(templates, "_jvps", {})
+    for n in range(20):
+        x = vocabulary.var((n, 2))
+        vocabulary.jvp(p.sin(x), x)
+    assert 0 < len(templates._jvps) <= 4
+
+
+def test_threads_make_one_graph(monkeypatch):
+    monkeypatch.setattr(templates, "_jvps", {})
+    monkeypatch.setattr(templates, "_transposes", {})
+    x = vocabulary.var((11,))
+    y = x
+    for _ in range(30):
+        y = p.tanh(y) * p.sin(y) + y
+    found = []
+    ct = vocabulary.ones(y)
+    threads = [
+        threading.Thread(target=lambda: found.append(vocabulary.vjp(y, x, ct).key))
+        for _ in range(6)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(found)) == 1
