@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from .compare import DisagreementError, agree
+from .compare import DisagreementError, agree, leaves
 from .statistics import summary
 from .workload import BASELINE, Call, Case, Contestant, Options, Workload, installed
 
@@ -35,7 +35,7 @@ def measure(workload: Workload, case: Case, options: Options, skip: dict[str, st
         if reason:
             row.update(status="left out", message=reason)
             continue
-        call, result = attempt(contestant, inputs, want, workload.tolerance, row)
+        call, result = attempt(contestant, workload, case, inputs, want, row)
         want = result if contestant.name == BASELINE else want
         if call is not None:
             calls[contestant.name] = call
@@ -63,7 +63,12 @@ def absent(contestant: Contestant) -> str:
 
 
 def attempt(
-    contestant: Contestant, inputs: tuple[Any, ...], want: Any, tolerance: float, row: Row
+    contestant: Contestant,
+    workload: Workload,
+    case: Case,
+    inputs: tuple[Any, ...],
+    want: Any,
+    row: Row,
 ) -> tuple[Call | None, Any]:
     """The first call, timed and compared; the row says what came of it."""
     try:
@@ -71,8 +76,9 @@ def attempt(
         start = time.perf_counter()
         result = call()
         row["first"] = time.perf_counter() - start
+        result = workload.compared(case, list(leaves(result)))
         if want is not None:
-            agree(result, want, tolerance)
+            agree(result, want, workload.tolerance)
     except DisagreementError as error:
         row.update(status="disagrees", message=str(error))
         return None, None

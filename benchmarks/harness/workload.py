@@ -83,6 +83,7 @@ class Workload:
     tolerance: float = 1e-9
     large: bool = False  # big enough for the kind of its pages to count
     memory: bool = False  # peak memory is a figure of it
+    compared: Callable[[Case, Any], Any] = lambda case, result: result
     contestants: list[Contestant] = field(default_factory=list)
     figures: Callable[[Options], Iterable[Figure]] | None = None
 
