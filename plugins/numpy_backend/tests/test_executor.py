@@ -12,7 +12,7 @@ from tenferro.backend import LoweringError, Lowerings, LoweringTable
 from tenferro.computegraph import OperandError, compile_program, derive_one, flatten
 from tenferro_numpy import _executor
 from tenferro_numpy._backend import NumpyBackend
-from tenferro_numpy._source import Generated
+from tenferro_numpy._source import generate
 
 X = np.arange(1.0, 7.0).reshape(2, 3)
 
@@ -119,7 +119,7 @@ def test_equal_structures_share_a_plan_and_a_code_object(backend, program):
     assert executables[0].plan is executables[1].plan
     other = program(lambda x: tp.exp(x) * x, X[:1])
     plan = backend.compile(other, other.input_avals).plan
-    codes = {Generated(p).compile().__code__ for p in (executables[0].plan, plan)}
+    codes = {generate(p).compile().__code__ for p in (executables[0].plan, plan)}
     assert len(codes) == 1
 
 
@@ -127,7 +127,7 @@ def test_nothing_of_the_user_reaches_the_source(backend):
     x = tp.variable("'); import os; ('", (2,), "float64")
     key = (x * tp.constant(0.12345, "float64", (2,))).key
     program = compile_program(flatten([x.key], [key], lambda key: key.definition))
-    text = Generated(backend.compile(program, program.input_avals).plan).text
+    text = generate(backend.compile(program, program.input_avals).plan).text
     assert "import" not in text
     assert "0.12345" not in text
 

@@ -9,7 +9,7 @@ import pytest
 from tenferro import primitives as tp
 from tenferro.computegraph import compile_program, derive_one, flatten
 from tenferro.primitives import arithmetic, rounding, special
-from tenferro_numpy import _scalars
+from tenferro_numpy import _scalars, _unboxing
 
 INF, NAN = float("inf"), float("nan")
 VALUES = [
@@ -68,11 +68,21 @@ def assert_same(got, value, rtol):
         assert np.signbit(got) == np.signbit(value)
 
 
+@pytest.fixture
+def whenever_possible(backend, monkeypatch):
+    """Lines run on Python's numbers even where it does not pay."""
+    monkeypatch.setattr(_unboxing, "_UNBOX_COST", -1000)
+    backend._plans.clear()
+    yield
+    backend._plans.clear()
+
+
 def test_every_form_is_in_the_table():
     names = {op.key.removeprefix("std::") for op in _scalars._FORMS}
     assert names == {*NUMPY, "integer_pow", "convert"}
 
 
+@pytest.mark.usefixtures("whenever_possible")
 @pytest.mark.parametrize("name", sorted(NUMPY))
 def test_values_are_numpys(backend, program, name):
     """Fast form = safe form = ufunc, at zeros, infinities, nan, poles and where Python raises."""

@@ -22,7 +22,7 @@ from tenferro_numpy._floating import restore, silence
 from tenferro_numpy._interpret import Interpreter
 from tenferro_numpy._plan import Plan
 from tenferro_numpy._scalars import RAISED
-from tenferro_numpy._source import Generated
+from tenferro_numpy._source import Generated, generate
 
 if TYPE_CHECKING:
     from tenferro_numpy._backend import NumpyBackend
@@ -30,9 +30,10 @@ if TYPE_CHECKING:
 __all__ = ["RUNS_BEFORE_SOURCE", "NumpyExecutable"]
 
 RUNS_BEFORE_SOURCE = 64  # compiling a line costs about as much as interpreting it saves in 100 runs
-_LONGEST_PREPARED = 1_000  # lines that are compiled at once for a program that will run often
+_LONGEST_PREPARED = 2_000  # new lines that are compiled at once for a program that will run often
 _NUMBERS: dict[type, Any] = {float: np.float64, bool: np.bool_}
-_LONGEST_SOURCE = 20_000  # lines; longer programs stay interpreted
+_LONGEST_SOURCE = 20_000  # new lines; programs that have more stay interpreted
+_LONGEST_WRITTEN = 500_000  # lines up to which is asked how many of them repeat
 
 
 class NumpyExecutable(Executable):
@@ -53,10 +54,9 @@ class NumpyExecutable(Executable):
         self._count = plan.input_count
         self._interpreter = Interpreter(plan)
         self._generated: Generated | None = None
+        self._is_compiled = False
         self._source: Callable[..., tuple[Any, ...]] = self._interpreter
         self._runs_left = RUNS_BEFORE_SOURCE
-        if len(plan.lines) > _LONGEST_SOURCE and executor == "auto":
-            executor = "interpret"
         runs: dict[str, Callable[..., tuple[Any, ...]]] = {
             "auto": self._counted,
             "interpret": self._interpreter,
@@ -80,19 +80,32 @@ class NumpyExecutable(Executable):
     def _counted(self, *operands: Any) -> tuple[Any, ...]:
         """Interpret, until the program has run so often that its source pays."""
         self._runs_left -= 1
-        if self._runs_left < 0:
+        if self._runs_left >= 0:
+            return self._interpreter(*operands)
+        if self._runs_left < -1 or self._is_cheap(_LONGEST_SOURCE):
             return self._compiled(*operands)
+        self._run = self._interpreter
         return self._interpreter(*operands)
 
     def prepare(self) -> None:
-        """Compile the source at the next run, where it is short."""
-        if len(self.plan.lines) <= _LONGEST_PREPARED:
-            self._runs_left = 0
+        """Compile the source at the next run, where little of it is new."""
+        if self._is_cheap(_LONGEST_PREPARED):
+            self._runs_left = -1
+
+    def _is_cheap(self, most: int) -> bool:
+        """Whether at most so many lines would be compiled; what repeats counts once."""
+        count = len(self.plan.lines)
+        return count <= most or (count <= _LONGEST_WRITTEN and self._written().new_lines <= most)
+
+    def _written(self) -> Generated:
+        if self._generated is None:
+            self._generated = generate(self.plan, fast=self.plan.raises)
+        return self._generated
 
     def _compiled(self, *operands: Any) -> tuple[Any, ...]:
         """Compile the source, and from now on run that."""
-        generated = self._generated = Generated(self.plan, fast=self.plan.raises)
-        self._source = generated.compile()
+        self._is_compiled = True
+        self._source = self._written().compile()
         self._run = run = self._fast if self.plan.raises else self._source
         return run(*operands)
 
@@ -101,7 +114,7 @@ class NumpyExecutable(Executable):
         try:
             return self._source(*operands)
         except RAISED:
-            generated = self._generated = Generated(self.plan, fast=False)
+            generated = self._generated = generate(self.plan, fast=False)
             self._run = run = generated.compile()
             return run(*operands)
 
@@ -149,11 +162,11 @@ class NumpyExecutable(Executable):
     def explain(self) -> str:
         """The generated source, with what it computes and moves."""
         flops, moved = self.cost()
-        state = "compiled" if self._generated is not None else "interpreted so far"
+        state = "compiled" if self._is_compiled else "interpreted so far"
         return (
             f"numpy: {len(self.program)} instructions in {len(self.plan.lines)} lines, {state}\n"
             f"about {flops:,} floating-point operations, {moved:,} bytes read and written\n\n"
-            f"{(self._generated or Generated(self.plan)).text}"
+            f"{self._written().text}"
         )
 
     def cost(self) -> tuple[int, int]:

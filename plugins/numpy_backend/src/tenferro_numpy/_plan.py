@@ -38,6 +38,8 @@ class Line(NamedTuple):
     targets: tuple[int, ...]
     frees: tuple[int, ...]
     positions: tuple[int, ...]  # of its instructions in the program; none for a conversion
+    ends: tuple[int, ...] = ()  # registers of Python's numbers that nobody reads again
+    reads_numbers: bool = False  # its operands are Python's numbers
 
     @property
     def position(self) -> int | None:
@@ -288,20 +290,25 @@ class _Planner:
                     operands.append(literal(slot))
                 else:
                     operands.append(register_of[slot])
-            light = {register_of.get(slot) for slot in last if slot in numbers}  # need no freeing
-            released = [register_of.pop(slot) for slot in last if slot in register_of]
+            released = [(register_of.pop(i), i in numbers) for i in last if i in register_of]
             targets = []
             for slot in step.targets:
-                reusable = released or free
-                register = reusable.pop() if reusable else count
+                register = released.pop()[0] if released else free.pop() if free else count
                 count += register == count
                 targets.append(register)
                 register_of[slot] = register
-            released += [register_of.pop(slot) for slot in last if slot in register_of]
-            free += released
-            frees = tuple([i for i in released if i not in light]) if light else tuple(released)
+            released += [(register_of.pop(i), i in numbers) for i in last if i in register_of]
+            free += [register for register, _ in released]
             lines.append(
-                Line(step.expression, tuple(operands), tuple(targets), frees, step.positions)
+                Line(
+                    step.expression,
+                    tuple(operands),
+                    tuple(targets),
+                    tuple([register for register, number in released if not number]),
+                    step.positions,
+                    tuple([register for register, number in released if number]),
+                    step.on_numbers is bool(step.positions),
+                )
             )
         return lines, register_of, count
 
