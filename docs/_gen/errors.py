@@ -23,6 +23,7 @@ LAYERS = {
     "primitives": "Shapes, dtypes, parameters",
     "tidu": "Derivative rules",
     "backend": "Backends and plugins",
+    "passes": "Graph passes",
     "computegraph": "Graphs",
 }
 PLUGINS = {"tenferro_numpy": "The NumPy backend", "tenferro_xla": "The XLA backend"}

@@ -59,6 +59,7 @@ from tenferro.backend import (
     PluginIncompatibleError,
     PluginWarning,
     UnknownBackendError,
+    UnknownOptionError,
     UnsupportedError,
     host,
     prefer,
@@ -73,6 +74,7 @@ from tenferro.computegraph import (
     TenferroError,
     UnresolvedValueError,
 )
+from tenferro.passes import UnknownPassError
 from tenferro.primitives import (
     AbstractValueError,
     Aval,
@@ -341,8 +343,9 @@ __all__ = [
     "PluginWarning", "PrimitiveExplanation", "RefusalError", "RuleResultError",
     "SerializationError", "ShapeMismatchError", "TangentMismatchError", "TenferroError",
     "TracedConversionError", "UnknownBackendError", "UnknownDTypeError", "UnknownOperandError",
-    "UnknownPrimitiveError", "UnresolvedValueError", "UnsupportedAttributeError",
-    "UnsupportedError", "UnsupportedFunctionError", "__array_api_version__",
+    "UnknownOptionError", "UnknownPassError", "UnknownPrimitiveError", "UnresolvedValueError",
+    "UnsupportedAttributeError", "UnsupportedError", "UnsupportedFunctionError",
+    "__array_api_version__",
     "__array_namespace_info__", "abs", "absolute", "acos", "acosh", "add", "all", "allclose",
     "amax", "amin", "angle", "any", "append", "apply_along_axis", "apply_over_axes", "arange",
     "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "argmax", "argmin",

@@ -17,13 +17,13 @@ from tenferro.array._convert import YOUNG
 from tenferro.array._errors import ConcretizationError, LeakedArrayError
 from tenferro.array._form import form_of, graph_of
 from tenferro.backend import select_backend
+from tenferro.backend._options import Options, compiled, identity_of
 from tenferro.computegraph import (
     UNKNOWN,
     Definition,
     MaterializedGraph,
     ProgramCache,
     ValueKey,
-    compile_program,
     flatten,
     narrowed,
     postorder,
@@ -133,19 +133,24 @@ def convert(graph: MaterializedGraph, operands: Sequence[Any], backend: Backend)
     return [take(x, aval) for x, aval in zip(operands, graph.avals, strict=False)]
 
 
-def executable(graph: MaterializedGraph, backend: Backend) -> Executable:
+def executable(
+    graph: MaterializedGraph, backend: Backend, options: Options | None = None
+) -> Executable:
     """The compiled program of a graph on a backend, from the cache or made now."""
     avals = graph.avals[: len(graph.inputs)]
     return PROGRAMS.get_or_make(
-        _name(graph.structure, avals, backend),
-        lambda: backend.compile(compile_program(graph), avals),
+        _name(graph.structure, avals, backend, options),
+        lambda: compiled(graph, avals, backend, options),
         lambda _: _BYTES_PER_INSTRUCTION * len(graph),
     )
 
 
-def _name(structure: Hashable, avals: Sequence[Any], backend: Backend) -> Hashable:
+def _name(
+    structure: Hashable, avals: Sequence[Any], backend: Backend, options: Options | None = None
+) -> Hashable:
     """The name of a program in the cache."""
-    return structure, avals, backend, backend.lowerings.generation
+    name = structure, avals, backend, backend.lowerings.generation
+    return (*name, identity_of(options)) if options else name
 
 
 def flush(key: ValueKey) -> None:

@@ -29,6 +29,7 @@ from tenferro.backend._errors import (
     PluginIncompatibleError,
     PluginWarning,
     UnknownBackendError,
+    UnknownOptionError,
     UnsupportedError,
 )
 from tenferro.backend.select import select_backend, set_default, use
@@ -105,6 +106,7 @@ __all__ = [
     "Probe",
     "Timings",
     "UnknownBackendError",
+    "UnknownOptionError",
     "UnsupportedError",
     "hookimpl",
     "host",

@@ -37,6 +37,10 @@ class UnsupportedError(BackendError):
     """Report a feature that a backend lacks. Fields: ``backend``, ``feature``, ``instead``."""
 
 
+class UnknownOptionError(BackendError, ValueError):
+    """Report an option a backend does not take. Fields: ``backend``, ``option``, ``options``."""
+
+
 class MissingLoweringError(BackendError):
     """Report every operation of a program that a backend cannot run. Fields: ``backend``, ``gaps``.
 

@@ -86,7 +86,11 @@ class AlgebraBackend(Backend):
     def __init__(self, algebra: object, *, name: str | None = None) -> None:
         self.algebra = algebra
         self.name = name or type(algebra).__name__.lower()
-        self.info = BackendInfo(name=self.name, summary=f"the algebra {type(algebra).__name__}")
+        self.info = BackendInfo(
+            name=self.name,
+            summary=f"the algebra {type(algebra).__name__}",
+            passes="none",  # what holds for numbers need not hold here: 0 may not be the zero
+        )
         self.provider = type(algebra).__module__
         self.lowerings = LoweringTable(self.name, self._lowerings())
 

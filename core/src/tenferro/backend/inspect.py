@@ -6,6 +6,7 @@ Read next: ``select.py``, which says when.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from tenferro.backend.base import Backend, Executable, Options
@@ -53,7 +54,8 @@ class InspectedBackend(Backend):
         self._look = look
         self.name = backend.name
         self.info = backend.info
-        self.config = backend.config
+        own = {**backend.config.options, "passes": "none"}  # the user's own equations are seen
+        self.config = replace(backend.config, options=own)
         self.provider = backend.provider
         self.lowerings = backend.lowerings
 

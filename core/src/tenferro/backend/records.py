@@ -69,7 +69,9 @@ class BackendInfo:
 
     ``dtypes`` are names (``"float64"``); ``features`` words of ``FEATURES``; ``operand_types``
     qualified names (``"numpy.ndarray"``), also matched along the base classes, by which the owner
-    of an operand is found although nothing of the library is imported here.
+    of an operand is found although nothing of the library is imported here. ``options`` are the
+    names that ``compile`` takes, ``passes`` the graph passes that rewrite a program for it, unless
+    something else is asked for: ``"all"``, ``"none"`` or names.
     """
 
     name: str
@@ -79,6 +81,8 @@ class BackendInfo:
     features: frozenset[str] = frozenset()
     whole_program: bool = False
     operand_types: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    passes: str | tuple[str, ...] = "all"
 
     def __post_init__(self) -> None:
         for name, collect in _COLLECTIONS:
@@ -99,6 +103,7 @@ _COLLECTIONS = (
     ("features", frozenset),
     ("device_kinds", tuple),
     ("operand_types", tuple),
+    ("options", tuple),
 )
 
 

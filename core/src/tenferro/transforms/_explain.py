@@ -15,6 +15,7 @@ from tenferro.array._errors import at_user_line
 from tenferro.array._evaluate import executable
 from tenferro.backend import BackendError, MissingLoweringError, host, select_backend
 from tenferro.backend._decompose import has_decomposition, sample
+from tenferro.backend._options import rewritten
 from tenferro.backend.select import choose
 from tenferro.computegraph import UNKNOWN, CompiledProgram, Operation
 from tenferro.primitives._primitive import Primitive
@@ -58,7 +59,7 @@ class FunctionExplanation(NamedTuple):
     """How a function would run at some arguments.
 
     ``runs`` counts equations by (status, primitive), ``gaps`` are what is missing, ``compiled`` is
-    what the backend says of the program.
+    what the backend says of the program, ``passes`` what the graph passes did before it saw it.
     """
 
     name: str
@@ -69,6 +70,7 @@ class FunctionExplanation(NamedTuple):
     gaps: tuple[Gap, ...]
     cost: Cost
     compiled: str
+    passes: str = ""
 
     def __str__(self) -> str:
         counts = ", ".join(f"{count} {part}" for part, count in self.graph.counts().items())
@@ -80,6 +82,7 @@ class FunctionExplanation(NamedTuple):
             _row("families", ", ".join(f"{n} {count}" for n, count in families.most_common())),
             _row("backend", f"{self.backend}: {self.why}"),
             *_status_rows(self.runs),
+            _row("passes", self.passes),
             *_cost_rows(self.cost, self.graph.program),
         ]
         compiled = self.compiled.rstrip()
@@ -240,7 +243,8 @@ def _explain_function(
     runs = _runs(graph.program, chosen.lowerings, lost)
     name = getattr(function, "__name__", type(function).__name__)
     cost = cost_of(graph.program)
-    return FunctionExplanation(name, graph, chosen.name, why, runs, gaps, cost, compiled)
+    passes = str(rewritten(graph.graph, chosen)[1])
+    return FunctionExplanation(name, graph, chosen.name, why, runs, gaps, cost, compiled, passes)
 
 
 def _runs(

@@ -20,6 +20,7 @@ from tenferro.array._errors import UnknownOperandError, at_user_line
 from tenferro.array._evaluate import executable, leaked
 from tenferro.array._weak import Sought, WeakName, value_of
 from tenferro.backend import UnsupportedError, select_backend
+from tenferro.backend._options import PASSES, Options, identity_of, rewritten
 from tenferro.computegraph import (
     UNKNOWN,
     CacheStats,
@@ -30,6 +31,7 @@ from tenferro.computegraph import (
     flatten,
     postorder,
 )
+from tenferro.passes._selection import selected
 from tenferro.primitives._aval import Aval
 from tenferro.tidu import Trace, pinned_leaf
 from tenferro.transforms import _tree
@@ -63,11 +65,18 @@ class Traced(NamedTuple):
 class Jitted:
     """A function that is traced once per signature and then runs as one program."""
 
-    def __init__(self, function: Callable[..., Any], statics: Statics, backend: Any) -> None:
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        statics: Statics,
+        backend: Any,
+        options: Options | None = None,
+    ) -> None:
         update_wrapper(self, function)
         self._function = function
         self._statics = statics
         self._backend = backend
+        self._options = options
         self._kept = Kept()
         self._bound: WeakKeyDictionary[Any, Kept] = WeakKeyDictionary()
 
@@ -108,7 +117,7 @@ class Jitted:
         """The program of a trace, on the backend for these leaves."""
         known = operands_of(leaves)
         backend = select_backend(self._backend, [*known, *traced.captured])
-        run: Any = executable(traced.graph, backend)
+        run: Any = executable(traced.graph, backend, self._options)
         run.prepare()
         if traced.effects:
             run = WithoutEffects(run, len(traced.outputs))
@@ -123,8 +132,8 @@ class Jitted:
     def explain(self, *args: Any, **kwargs: Any) -> str:
         """How the program for these arguments runs; without arguments, all programs so far.
 
-        Its backend, its equations, inputs and results, the values that it has captured, and what
-        the backend makes of it.
+        Its backend, its equations, what the graph passes did to them, inputs and results, the
+        values that it has captured, and what the backend makes of it.
         """
         kept = self._kept.traces.values()
         if kept and not args and not kwargs:
@@ -136,7 +145,9 @@ class Jitted:
         known = [x for x in operands_of(leaves) if not isinstance(x, Aval)]
         backend = select_backend(self._backend, [*known, *traced.captured])
         name = getattr(self, "__qualname__", type(self._function).__qualname__)
-        return describe(traced, name, backend.name, executable(traced.graph, backend).explain())
+        program = executable(traced.graph, backend, self._options).explain()
+        _, report = rewritten(traced.graph, backend, self._options)
+        return describe(traced, name, backend.name, program, str(report))
 
     def cache_info(self) -> CacheStats:
         """Hits and misses of the traces; a miss is a new signature."""
@@ -217,6 +228,7 @@ def jit(
     static_argnames: str | Sequence[str] = (),
     donate_argnums: int | Sequence[int] = (),
     memory_budget: int | None = None,
+    options: Options | None = None,
 ) -> Jitted:
     """Make a function that is traced once per signature and runs as one compiled program.
 
@@ -230,10 +242,16 @@ def jit(
     put results into their memory. No backend does so yet: they stay as they are.
     ``memory_budget`` (bytes) is reserved for recomputing what does not fit.
 
+    ``options`` are those of this program: ``passes`` says which graph passes rewrite it (``"all"``,
+    ``"none"``, names, or a mapping of names to whether), any other goes to the backend. Inside
+    another jitted function those of the outer one hold.
+
     Raises ConcretizationError: if the function asks for the value of a traced array.
     Raises UnsupportedError: for a ``memory_budget``.
     Raises LeakedArrayError: if it reads an array of another traced function that has returned.
     Raises ValueError: if the function lacks a static or donated parameter, or one is both.
+    Raises UnknownPassError: if a name among the passes is none. UnknownOptionError, at the first
+    call: if the backend does not take an option.
 
     >>> import tenferro as tn
     >>> print(tn.jit(lambda x: x + x * x).lower(tn.Aval((2,), "float64")))
@@ -256,7 +274,25 @@ def jit(
         )
     statics = static_parameters(function, static_argnums, static_argnames)
     check_donated(function, donate_argnums, statics)
-    return Jitted(function, statics, backend)
+    return Jitted(function, statics, backend, checked_options(options))
+
+
+def checked_options(options: Any) -> Options | None:
+    """The options as a dictionary of its own; ``None`` for none.
+
+    Raises TypeError: if they are no mapping, or hold what cannot name a program.
+    Raises UnknownPassError: if a pass that they name is none.
+    """
+    if options is None:
+        return None
+    if not isinstance(options, Mapping):
+        kind = type(options).__name__
+        raise at_user_line(TypeError(f"jit: options are a mapping of names to values, got {kind}"))
+    own = dict(options)
+    identity_of(own)
+    if own.get(PASSES) is not None:
+        selected(own[PASSES])
+    return own or None
 
 
 def check_donated(function: Any, numbers: int | Sequence[int], statics: Statics) -> None:
@@ -267,7 +303,7 @@ def check_donated(function: Any, numbers: int | Sequence[int], statics: Statics)
         raise at_user_line(ValueError(f"static arguments cannot be donated: {both} are both"))
 
 
-def describe(traced: Traced, name: str, backend: str, program: str) -> str:
+def describe(traced: Traced, name: str, backend: str, program: str, passes: str) -> str:
     """A program for a reader: what goes in and out, what it has captured, how it runs."""
     graph = traced.graph
     count = len(traced.inputs)
@@ -276,6 +312,7 @@ def describe(traced: Traced, name: str, backend: str, program: str) -> str:
     rows = {
         "backend": backend,
         "equations": str(len(graph)),
+        "passes": passes,
         "inputs": ", ".join(f"{label}: {aval}" for label, aval in given),
         "results": ", ".join(map(str, traced.avals)),
         "captured": ", ".join(f"{label}: {a} ({_bytes(a):,} bytes)" for label, a in sizes),

@@ -14,12 +14,12 @@ from tenferro.array import Array, as_array, is_traced
 from tenferro.array._convert import is_operand
 from tenferro.array._evaluate import convert, executable, to_numpy
 from tenferro.backend import select_backend
+from tenferro.backend._options import compiled
 from tenferro.computegraph import (
     UNKNOWN,
     Definition,
     ProgramCache,
     ValueKey,
-    compile_program,
     flatten,
     new_leaf,
     signature,
@@ -118,8 +118,8 @@ def finish(
     """Emit, flatten and compile the program of a transform."""
     given = set(leaves)  # a pin among them has a history that ends in another leaf
     graph = flatten(leaves, emit(), lambda key: None if key in given else key.definition)
-    program = compile_program(graph)
-    return Finished(backend.compile(program, avals), program.output_avals)
+    results = tuple([graph.avals[i] for i in graph.outputs])
+    return Finished(compiled(graph, avals, backend), results)
 
 
 def deliver(

@@ -42,6 +42,7 @@ def checked_options(
     Raises UnsupportedError: for a feature that this backend does not have yet, naming it.
     """
     merged = {**config.options, **(options or {})}
+    merged.pop("passes", None)  # core's
     for name, feature in _LATER.items():
         if merged.get(name):
             raise _unsupported(name, feature)

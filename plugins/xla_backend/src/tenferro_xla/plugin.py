@@ -42,6 +42,7 @@ def tenferro_backend_info() -> BackendInfo:
         device_kinds=("cpu", "gpu", "tpu"),
         features=frozenset({"f64", "complex", "int64", "f16", "bf16", "ints"}),
         whole_program=True,
+        options=("segment_size", "compiler_options", "export", "check_errors"),
         operand_types=("jaxlib._jax.ArrayImpl", "jaxlib._jax.Array", "jax.jaxlib._jax.Array"),
     )
 

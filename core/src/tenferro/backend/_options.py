@@ -1,0 +1,90 @@
+"""The options of one compilation: those of core, and those that a backend says it takes.
+
+``passes`` is core's: which graph passes rewrite a graph before the backend sees it. A backend's
+default is in its ``BackendInfo``, that of one configuration among its options, that of one program
+with ``jit(f, options=…)``; the last of them that says something holds. The passes load with the
+first program. Read next: ``select.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from tenferro.backend._errors import UnknownOptionError
+from tenferro.computegraph import MaterializedGraph, compile_program
+
+if TYPE_CHECKING:
+    from tenferro.backend.base import Backend, Executable
+    from tenferro.passes import Report
+    from tenferro.primitives._aval import Aval
+
+Options = Mapping[str, Any]
+PASSES = "passes"
+_SHARED = (PASSES, "mesh", "in_shardings", "out_shardings")  # of core, or refused by feature
+
+
+def compiled(
+    graph: MaterializedGraph,
+    avals: Sequence[Aval],
+    backend: Backend,
+    options: Options | None = None,
+) -> Executable:
+    """The executable of a graph, which the passes rewrite first.
+
+    Raises UnknownOptionError: if the backend does not take an option.
+    Raises UnknownPassError: if a name is no pass.
+    """
+    program = compile_program(rewritten(graph, backend, options)[0])
+    if not options:
+        return backend.compile(program, avals)
+    check_options(options, backend)
+    return backend.compile(program, avals, {k: v for k, v in options.items() if k != PASSES})
+
+
+def rewritten(
+    graph: MaterializedGraph, backend: Backend, options: Options | None = None
+) -> tuple[MaterializedGraph, Report]:
+    """The graph after the passes that are chosen for it, and what they did."""
+    passes = import_module("tenferro.passes")
+    found = passes.selected(backend.config.options.get(PASSES), backend.info.passes)
+    chosen = passes.selected((options or {}).get(PASSES), found)
+    table = backend.lowerings
+    result: tuple[MaterializedGraph, Report] = passes.optimized(
+        graph, chosen, lambda cls: table.status(cls) != "missing"
+    )
+    return result
+
+
+def check_options(options: Options, backend: Backend) -> None:
+    """Raise UnknownOptionError for a name that neither core nor the backend knows."""
+    known = (PASSES, *backend.info.options)
+    for name in options:
+        if name not in known and name not in _SHARED:
+            raise UnknownOptionError(
+                f"{backend.name} has no option {name!r}\n"
+                f"  got        {name}={options[name]!r}\n"
+                f"  need       one of {', '.join(known)}",
+                backend=backend.name,
+                option=name,
+                options=known,
+            )
+
+
+def identity_of(options: Options) -> Hashable:
+    """Options as a value that is equal for equal options.
+
+    Raises TypeError: if an option's value is neither hashable nor made of what is.
+    """
+    found = _hashable(options)
+    hash(found)
+    return found
+
+
+def _hashable(value: Any) -> Hashable:
+    if isinstance(value, Mapping):
+        return "mapping", tuple(sorted((str(k), _hashable(v)) for k, v in value.items()))
+    if isinstance(value, (list, tuple)):
+        return tuple([_hashable(item) for item in value])
+    return type(value).__name__, value

@@ -1,0 +1,90 @@
+"""The passes in their order, over one graph, to a fixed point in at most two sweeps.
+
+A sweep looks at every equation once, with the rules of all chosen passes, in the order of
+``NAMES``; a second one follows where the first changed something. So the cost is linear in the
+number of equations. What needs to know who reads a value comes after the sweeps.
+Read next: ``arithmetic.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import NamedTuple
+
+from tenferro.computegraph import CollectorPaused, MaterializedGraph
+from tenferro.passes._rewriter import Rewriter, Rules, Table
+from tenferro.passes._selection import NAMES, selected
+from tenferro.passes.arithmetic import SIMPLIFY
+from tenferro.passes.folding import FOLD
+
+_SWEEPS = 2
+_RULES: dict[str, Rules] = {rules.name: rules for rules in (FOLD, SIMPLIFY)}
+
+
+class Report(NamedTuple):
+    """What the passes did to one graph: how often each rewrote, equations before and after."""
+
+    rewritten: dict[str, int]
+    before: int
+    after: int
+
+    def __str__(self) -> str:
+        if not self.rewritten:
+            return "none ran"
+        done = [f"{name}: {count}" for name, count in self.rewritten.items() if count]
+        if not done:
+            return "nothing to rewrite"
+        equations = f"{self.before} equations before, {self.after} after"
+        return f"{', '.join(done)} rewritten; {equations}"
+
+
+def optimized(
+    graph: MaterializedGraph,
+    passes: object = "all",
+    can: Callable[[type], bool] = lambda cls: True,
+) -> tuple[MaterializedGraph, Report]:
+    """A graph that computes the same with less, and what was done.
+
+    ``can`` says whether an operation of a class may be introduced.
+
+    Raises UnknownPassError: if a name is no pass.
+    """
+    names = selected(passes)
+    counts = dict.fromkeys([name for name in NAMES if name in names], 0)
+    before = len(graph)
+    if names:
+        with CollectorPaused():
+            graph = _swept(graph, names, can, counts)
+    return graph, Report(counts, before, len(graph))
+
+
+def _swept(
+    graph: MaterializedGraph,
+    names: frozenset[str],
+    can: Callable[[type], bool],
+    counts: dict[str, int],
+) -> MaterializedGraph:
+    table = _table(names)
+    for _ in range(_SWEEPS):
+        rewriter = Rewriter(graph, table, merges="cse" in names, can=can)
+        found = rewriter.run()
+        for name, count in rewriter.counts.items():
+            counts[name] += count
+        if rewriter.merged:
+            counts["cse"] += rewriter.merged
+        if found is graph:
+            return graph
+        graph = found
+    return graph
+
+
+@lru_cache(maxsize=64)
+def _table(names: frozenset[str]) -> Table:
+    """The rules of these passes, by class."""
+    table: dict[type, list[tuple[str, object]]] = {}
+    for name in NAMES:
+        if name in names and name in _RULES:
+            for cls, rules in _RULES[name].by_class.items():
+                table.setdefault(cls, []).extend((name, rule) for rule in rules)
+    return table  # type: ignore[return-value]

@@ -1,0 +1,72 @@
+"""Which passes run: ``"all"``, ``"none"``, names, or names with whether.
+
+A mapping changes the default of the backend; names alone are exactly these. Read next:
+``_driver.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from importlib import import_module
+
+from tenferro.passes._errors import UnknownPassError
+
+NAMES = ("fold", "simplify", "cse")
+"""All passes, in the order in which they look at an equation."""
+
+
+def selected(choice: object, default: object = "all") -> frozenset[str]:
+    """The names that a choice selects; ``None`` is the default.
+
+    Raises UnknownPassError: naming all passes.
+
+    >>> selected({"fold": False}) == frozenset(NAMES) - {"fold"}
+    True
+    """
+    return _plain(default) if choice is None else _plain(choice, default)
+
+
+def _plain(choice: object, default: object = "all") -> frozenset[str]:
+    if isinstance(choice, Mapping):
+        asked = {str(name): bool(on) for name, on in choice.items()}
+        check(asked)
+        kept = _plain(default) - {name for name, on in asked.items() if not on}
+        return kept | {name for name, on in asked.items() if on}
+    if isinstance(choice, str):
+        return _named(choice)
+    if not isinstance(choice, Iterable):
+        raise _refused(repr(choice))
+    names = tuple(map(str, choice))
+    check(names)
+    return frozenset(names)
+
+
+@lru_cache(maxsize=64)
+def _named(choice: str) -> frozenset[str]:
+    if choice == "all":
+        return frozenset(NAMES)
+    if choice == "none":
+        return frozenset()
+    raise _refused(choice)
+
+
+def check(names: Iterable[str]) -> None:
+    """Raise UnknownPassError for a name that no pass has."""
+    for name in names:
+        if name not in NAMES:
+            raise _refused(name)
+
+
+def _refused(name: str) -> UnknownPassError:
+    known = ", ".join(NAMES)
+    close = import_module("difflib").get_close_matches(name, (*NAMES, "all", "none"), n=1)
+    hint = f"\n  hint       did you mean {close[0]!r}?" if close else ""
+    return UnknownPassError(
+        f"passes: there is no pass {name!r}\n"
+        f"  got        {name!r}\n"
+        '  need       "all", "none", names, or a mapping of names to whether they run, of\n'
+        f"             {known}{hint}",
+        name=name,
+        names=NAMES,
+    )

@@ -1,0 +1,258 @@
+"""Random programs without any simplification: a strategy of graphs with operands.
+
+Elements are those that break identities: both zeros, infinities, nan, subnormal and huge numbers.
+Shapes have axes of size 0 and 1.
+"""
+
+from random import Random
+from typing import Any, NamedTuple
+
+import numpy as np
+from hypothesis import strategies as st
+
+from tenferro.computegraph import derive, flatten, input_key
+from tenferro.primitives import arithmetic as a
+from tenferro.primitives import comparison as c
+from tenferro.primitives import elementwise as e
+from tenferro.primitives import reduction as r
+from tenferro.primitives import structural as s
+from tenferro.primitives._aval import Aval
+from tenferro.primitives.complex import Complex, Conj, Imag, Real
+from tenferro.primitives.constants import Constant, Iota
+from tenferro.primitives.contraction import DotGeneral
+
+INF, NAN = float("inf"), float("nan")
+FLOATS = [0.0, -0.0, 1.0, -1.0, 2.0, 0.5, -4.0, 3.7, INF, -INF, NAN, 1e30, 1e-40, 1e-3]
+TAME = [0.0, 1.0, -1.0, 2.0, 0.5, -4.0, 3.7, 0.25]
+NEUTRAL = {"float": [0.0, -0.0, 1.0, -1.0, 2.0, 0.25, 3.0], "int64": [0, 1, -1, 7]}
+SHAPES = [(), (1,), (3,), (0,), (2, 3), (1, 3), (2, 1), (2, 0), (2, 3, 2), (1, 1)]
+DTYPES = ["float64", "float32", "float16", "complex128", "complex64", "int64", "int8", "uint8"]
+
+UNARY = [a.Neg(), a.Abs(), a.Square(), s.StopGradient(), a.Sqrt(), e.Exp()]
+BINARY = [a.Add(), a.Sub(), a.Mul(), a.Div(), a.Maximum(), a.Minimum()]
+COMPARISONS = [c.Eq(), c.Ne(), c.Lt(), c.Ge()]
+LOGIC = [c.LogicalAnd(), c.LogicalOr(), c.LogicalXor()]
+
+
+class Dag(NamedTuple):
+    """A graph and the operands of its inputs."""
+
+    graph: Any
+    operands: list[Any]
+
+    def __repr__(self):
+        rows = [f"%{i} = {x!r}" for i, x in enumerate(self.operands)]
+        return "\n".join([str(self.graph), *rows])
+
+
+class _Builder:
+    def __init__(self, seed, tame):
+        self.random, self.elements = Random(seed), TAME if tame else FLOATS
+        self.keys, self.operands, self.values = [], [], []
+
+    def pick(self, options):
+        return self.random.choice(options)
+
+    def coin(self):
+        return self.random.random() < 0.5
+
+    def between(self, low, high):
+        return self.random.randint(low, high)
+
+    def shuffled(self, items):
+        return self.random.sample(list(items), len(items))
+
+    def apply(self, operation, *keys):
+        self.values += derive(operation, keys)
+
+    def number(self, dtype):
+        if dtype == "bool":
+            return self.pick([False, True])
+        if dtype.startswith("complex"):
+            return complex(self.pick(self.elements), self.pick(self.elements))
+        if dtype.startswith("float"):
+            return self.pick(self.elements)
+        return self.pick([0, 1, 2, 3, 100] + ([-1, -128] if dtype.startswith("int") else []))
+
+    def input(self, dtype, shape):
+        key = input_key(f"x{len(self.keys)}", Aval(shape, dtype))
+        size = int(np.prod(shape))
+        elements = np.array([self.number(dtype) for _ in range(size)])
+        with np.errstate(all="ignore"):
+            self.operands.append(np.asarray(elements).astype(dtype).reshape(shape))
+        self.keys.append(key)
+        self.values.append(key)
+
+    def like(self, x):
+        """A value of the same aval: one that is there, a constant, or one that is repeated."""
+        same = [v for v in self.values if v.aval is x.aval]
+        kind = self.pick(["there", "constant", "repeated"])
+        if kind == "there":
+            return self.pick(same)
+        name, shape = x.aval.dtype.name, x.aval.shape
+        if kind == "constant":
+            number = self.pick(NEUTRAL[name[:5]]) if name[:5] in NEUTRAL else self.number(name)
+            return derive(Constant(number, name, shape), ())[0]
+        rest = [v for v in self.values if v.aval.dtype is x.aval.dtype and fits(v, shape)]
+        found = self.pick(rest or same)
+        if found.aval is x.aval:
+            return found
+        first = len(shape) - found.aval.ndim
+        return derive(s.BroadcastInDim(shape, tuple(range(first, len(shape)))), (found,))[0]
+
+    def step(self):
+        x = self.pick(self.values[-4:] if self.coin() else self.values)
+        dtype = x.aval.dtype
+        kinds = ["move", "move", "reduce", "convert"]
+        kinds += ["logic", "select"] if dtype.is_bool else ["unary", "binary", "binary", "compare"]
+        kinds += ["part", "contract"] if dtype.is_complex else []
+        kinds += ["contract"] if dtype.is_float else []
+        getattr(self, self.pick(kinds))(x)
+
+    def unary(self, x):
+        dtype = x.aval.dtype
+        allowed = UNARY if dtype.is_float else [*UNARY[:4], Conj()]
+        self.apply(self.pick(allowed), x)
+
+    def binary(self, x):
+        dtype = x.aval.dtype
+        allowed = BINARY if dtype.is_float else BINARY[:4] if dtype.is_complex else BINARY[:3]
+        pair = [x, self.like(x)]
+        self.apply(self.pick(allowed), *(pair if self.coin() else pair[::-1]))
+
+    def compare(self, x):
+        allowed = COMPARISONS[:2] if x.aval.dtype.is_complex else COMPARISONS
+        self.apply(self.pick(allowed), x, self.like(x))
+
+    def logic(self, x):
+        if self.coin():
+            self.apply(c.LogicalNot(), x)
+        else:
+            self.apply(self.pick(LOGIC), x, self.like(x))
+
+    def select(self, x):
+        others = [v for v in self.values if v.aval.shape == x.aval.shape]
+        y = self.pick(others)
+        self.apply(c.Select(), x, y, self.like(y))
+
+    def part(self, x):
+        kind = self.pick(["real", "imag", "both"])
+        if kind != "imag":
+            self.apply(Real(), x)
+        if kind != "real":
+            self.apply(Imag(), x)
+        if kind == "both":
+            self.apply(Complex(), *self.values[-2:])
+
+    def convert(self, x):
+        source = x.aval.dtype
+        targets = ["bool", "float64", "float32", "complex128", "complex64"]
+        if not source.is_inexact:
+            targets += ["int64", "int8", "uint8", "float16"]
+        if source.is_float:
+            targets.append("float16")
+        self.apply(s.Convert(self.pick(targets)), x)
+
+    def reduce(self, x):
+        aval = x.aval
+        axes = tuple(i for i in range(aval.ndim) if self.coin())
+        empty = 0 in [aval.shape[i] for i in axes]
+        allowed = [r.ReduceAnd, r.ReduceOr] if aval.dtype.is_bool else [r.ReduceSum]
+        if not (aval.dtype.is_bool or aval.dtype.is_complex or empty):
+            allowed += [r.ReduceMax, r.ReduceMin]
+        self.apply(self.pick(allowed)(axes), x)
+
+    def move(self, x):
+        getattr(self, self.pick(MOVES))(x)
+
+    def reshape(self, x):
+        same = [shape for shape in SHAPES if int(np.prod(shape)) == x.aval.size]
+        self.apply(s.Reshape(self.pick([*same, (x.aval.size,), (1, *x.aval.shape)])), x)
+
+    def transpose(self, x):
+        self.apply(s.Transpose(tuple(self.shuffled(range(x.aval.ndim)))), x)
+
+    def broadcast(self, x):
+        shape = tuple(self.pick([2, 3]) if n == 1 else n for n in x.aval.shape)
+        place = self.between(0, len(shape))
+        wide = (*shape[:place], self.pick([0, 1, 2]), *shape[place:])
+        dimensions = tuple(i for i in range(len(wide)) if i != place)
+        if len(wide) <= 3:
+            self.apply(s.BroadcastInDim(wide, dimensions), x)
+
+    def slice(self, x):
+        start = [self.between(0, n) for n in x.aval.shape]
+        limit = [self.between(i, n) for i, n in zip(start, x.aval.shape, strict=False)]
+        strides = [self.between(1, 2) for _ in start]
+        self.apply(s.Slice(tuple(start), tuple(limit), tuple(strides)), x)
+
+    def pad(self, x):
+        low, high, interior = [], [], []
+        for n in x.aval.shape:
+            interior.append(self.pick([0, 0, 1]))
+            low.append(self.pick([0, 0, 1, -1]))
+            high.append(self.pick([0, 0, 2, -1]))
+            if n + max(n - 1, 0) * interior[-1] + low[-1] + high[-1] < 0:
+                low[-1] = high[-1] = 0
+        name = x.aval.dtype.name
+        filler = derive(Constant(self.pick([0, self.number(name)]), name, ()), ())[0]
+        self.apply(s.Pad(tuple(low), tuple(high), tuple(interior)), x, filler)
+
+    def concatenate(self, x):
+        if x.aval.ndim:
+            axis = self.between(0, x.aval.ndim - 1)
+            self.apply(s.Concatenate(axis), x, self.like(x))
+
+    def reverse(self, x):
+        axes = tuple(i for i in range(x.aval.ndim) if self.coin())
+        self.apply(s.Reverse(axes), x)
+
+    def count(self, x):
+        shape = self.pick([(1, 3), (3,), (2, 1)])
+        self.apply(Iota(shape, self.between(0, len(shape) - 1), "int64"))
+
+    def contract(self, x):
+        y = self.like(x)
+        if self.coin():
+            y = derive(s.Transpose(tuple(range(y.aval.ndim))[::-1]), (y,))[0]
+        shapes = list(x.aval.shape), list(y.aval.shape)
+        pairs = [(i, j) for i, n in enumerate(shapes[0]) for j, m in enumerate(shapes[1]) if n == m]
+        chosen, batch = [], []
+        for i, j in self.shuffled(pairs):
+            taken = [*chosen, *batch]
+            if all(i != p and j != q for p, q in taken):
+                self.pick([chosen, batch, []]).append((i, j))
+        left, right = ([[p[k] for p in part] for part in (chosen, batch)] for k in (0, 1))
+        if x.aval.ndim + y.aval.ndim - 2 * len(chosen) - len(batch) <= 3:
+            operation = DotGeneral(tuple(left[0]), tuple(right[0]), tuple(left[1]), tuple(right[1]))
+            self.apply(operation, x, y)
+
+
+MOVES = ["reshape", "transpose", "broadcast", "slice", "pad", "concatenate", "reverse", "count"]
+
+
+def fits(value, shape):
+    """Whether a value can be repeated into a shape."""
+    own = value.aval.shape
+    return len(own) <= len(shape) and all(
+        n in (1, m) for n, m in zip(own, shape[len(shape) - len(own) :], strict=False)
+    )
+
+
+def dag(seed, steps, tame=False):
+    """A graph with operands, whose outputs are all values that nothing reads, and one more."""
+    builder = _Builder(seed, tame)
+    dtypes = ["float64", "complex128"] if tame else DTYPES
+    for _ in range(builder.between(1, 3)):
+        builder.input(builder.pick(dtypes), builder.pick(SHAPES))
+    for _ in range(steps):
+        builder.step()
+    read = {key for value in builder.values for key in value.inputs}
+    outputs = [value for value in builder.values if value not in read]
+    outputs.append(builder.pick(builder.values))
+    return Dag(flatten(builder.keys, outputs, lambda key: key.definition), builder.operands)
+
+
+def dags(tame=False):
+    """Random programs; ``tame``: of small numbers, whose sums and products agree to rounding."""
+    return st.builds(dag, st.integers(0, 2**32), st.integers(1, 25), st.just(tame))

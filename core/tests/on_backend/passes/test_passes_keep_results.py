@@ -1,0 +1,46 @@
+"""A program computes the same with its passes and without, on whatever numbers."""
+
+import numpy as np
+import pytest
+from dags import dags
+from hypothesis import HealthCheck, given, settings
+
+from tenferro.backend import select_backend
+from tenferro.computegraph import compile_program
+from tenferro.passes import NAMES, optimized
+
+ROUNDING = frozenset()  # what may change the last bits; everything else changes none
+EXACT = [name for name in NAMES if name not in ROUNDING]
+CHECKS = settings(
+    max_examples=300,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+
+
+def run(graph, operands):
+    backend = select_backend()
+    avals = graph.avals[: len(graph.inputs)]
+    taken = [backend.asoperand(x, aval) for x, aval in zip(operands, avals, strict=True)]
+    with np.errstate(all="ignore"):  # a constant may be too large for its dtype
+        results = backend.compile(compile_program(graph), avals)(*taken)
+    return [backend.to_numpy(x) for x in results]
+
+
+def same(found, wanted):
+    assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
+    parts = [(found.real, wanted.real), (found.imag, wanted.imag)]
+    for x, y in parts if wanted.dtype.kind == "c" else parts[:1]:
+        np.testing.assert_array_equal(x, y)
+        if x.dtype.kind == "f":
+            np.testing.assert_array_equal(np.signbit(x)[~np.isnan(x)], np.signbit(y)[~np.isnan(y)])
+
+
+@pytest.mark.parametrize("passes", [*[(name,) for name in EXACT], EXACT], ids=str)
+@CHECKS
+@given(dag=dags())
+def test_exact_passes_change_no_bit(dag, passes):
+    graph, _ = optimized(dag.graph, passes)
+    assert graph.avals[: len(graph.inputs)] == dag.graph.avals[: len(graph.inputs)]
+    for found, wanted in zip(run(graph, dag.operands), run(dag.graph, dag.operands), strict=True):
+        same(found, wanted)
