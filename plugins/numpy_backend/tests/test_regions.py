@@ -112,6 +112,59 @@ def test_a_region_that_was_joined_still_waits_for_what_its_parts_waited_for(back
     np.testing.assert_allclose(result, expected, rtol=1e-14)
 
 
+def centred(x, also):
+    """A region, the largest of its values, and a region on both; `also` is read in the second."""
+    first = tp.exp(x)
+    top = tp.broadcast_in_dim(tp.reduce_max(first, (0, 1)), x.shape, ())
+    return (first - top) * also(first)
+
+
+def test_a_region_writes_into_what_nobody_reads_again(backend, program):
+    x = np.linspace(0, 1, 16).reshape(4, 4)
+    made = program(lambda x: centred(x, tp.sin), x)
+    found, (result,) = run(backend, made, [x], tile=4, poison=True)
+    assert [len(r.reuse) for r in found] == [0, 1]
+    first = np.exp(x)
+    np.testing.assert_array_equal(result, (first - first.max()) * np.sin(first))
+
+
+def test_a_region_does_not_write_into_what_a_view_still_reads(backend, program):
+    x = np.linspace(0, 1, 16).reshape(4, 4)
+    made = program(lambda x: centred(x, lambda first: tp.transpose(first, (1, 0))), x)
+    found, (result,) = run(backend, made, [x], tile=4, poison=True)
+    assert [len(r.reuse) for r in found] == [0, 0]
+    first = np.exp(x)
+    np.testing.assert_array_equal(result, (first - first.max()) * first.T)
+
+
+def test_a_region_does_not_write_into_inputs_or_results(backend, program, checks):
+    x = np.linspace(0, 1, 16).reshape(4, 4)
+
+    def function(x):
+        first = tp.exp(x)
+        top = tp.broadcast_in_dim(tp.reduce_max(first, (0, 1)), x.shape, ())
+        return first, (x - top) * first
+
+    found, results = run(backend, program(function, x), [x], tile=4, poison=True)
+    assert [len(r.reuse) for r in found] == [0, 0]
+    checks.assert_detached(results, [x])
+    np.testing.assert_array_equal(results[0], np.exp(x))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("length", [2, 10, 256, 257])
+def test_sums_of_short_rows(backend, program, dtype, length):
+    """By a product where the rows are short; n·eps/2 bounds any order (Higham 2002, 4.2)."""
+    x = np.random.default_rng(0).normal(size=(5000, length)).astype(dtype)
+    exact = x.astype("longdouble")
+    for function, terms in ((lambda x: x, exact), (lambda x: x * x, exact**2)):
+        bound = (length + 2) * np.finfo(dtype).eps * np.abs(terms).sum(1)
+        for operand in (x, np.asfortranarray(x)):
+            made = program(lambda x, f=function: tp.reduce_sum(f(x), (1,)), operand)
+            _, (result,) = run(backend, made, [operand], tile=1 << 12)
+            assert np.all(np.abs(result - terms.sum(1)) <= bound)
+
+
 def test_small_arrays_are_left_alone(backend, program):
     x = np.zeros(7)
     assert not run(backend, program(lambda x: tp.sin(tp.exp(x)), x), [x], tile=8)[0]

@@ -17,6 +17,7 @@ import numpy as np
 
 from tenferro.primitives import Aval
 from tenferro_numpy._expression import Expression
+from tenferro_numpy._memory import free_operands
 from tenferro_numpy._steps import Step
 from tenferro_numpy._tiles import Fold, Region, Tiling, Write, can_fold
 
@@ -47,7 +48,9 @@ def fuse(
         group = group_of.get(id(step))
         new = step if group is None else made[id(group)]
         placed[id(new)] = position, new  # the last one counts
-    return _ordered(placed.values())
+    ordered = _ordered(placed.values())
+    _reuse(ordered, avals, outputs)
+    return ordered
 
 
 class _Group:
@@ -242,6 +245,36 @@ def _step_of(
     return Step(Expression(f"{{p0}}({operands})", (region,)), given, targets, positions)
 
 
+def _reuse(steps: Sequence[Step], avals: Sequence[Aval], outputs: Set[int]) -> None:
+    """Let regions write into operands that nobody reads afterwards."""
+    for step, free in zip(steps, free_operands(steps, avals, outputs), strict=True):
+        region = step.expression.bound[0] if step.expression.bound else None
+        if not isinstance(region, Region):
+            continue
+        taken: set[int] = set()
+        for i, dtype in enumerate(region.arrays):
+            for slot in free:
+                place = step.operands.index(slot)
+                fits = avals[slot].shape == region.shape and _dtype(avals[slot]) == dtype
+                if fits and place not in taken and _is_done(region, place, i):
+                    region.reuse[i] = place
+                    taken.add(place)
+                    break
+
+
+def _is_done(region: Region, operand: int, array: int) -> bool:
+    """Whether a tile of an operand is not read after the array is written in its place."""
+    written = False
+    for write in region.writes:
+        if written and operand in write.operands:
+            return False
+        if write.out == region.operand_count + array:
+            if operand in write.operands and not write.in_place:
+                return False
+            written = True
+    return True
+
+
 class _Buffers:
     """Places for what a region makes on the way, taken again after the last use."""
 
@@ -271,7 +304,7 @@ class _Buffers:
             else:
                 out = self.take(target)
                 self.release(dying)
-            done.append(Write(step.expression.writer(), operands, out))
+            done.append(Write(step.expression.writer(), operands, out, step.expression.in_place))
         return done
 
     def release(self, slots: Iterable[int]) -> None:

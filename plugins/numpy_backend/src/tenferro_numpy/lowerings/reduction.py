@@ -21,8 +21,11 @@ from tenferro.primitives.reduction import (
     ReduceSum,
 )
 from tenferro_numpy._expression import Expression, Function, Specialize
+from tenferro_numpy._tiles import ones_for
 
 __all__ = ["EXPRESSIONS"]
+
+_LARGE = 4096  # elements from which the setting up of a product pays
 
 
 def _reduce(function: Any, *, widens: bool) -> Specialize:
@@ -35,6 +38,11 @@ def _reduce(function: Any, *, widens: bool) -> Specialize:
             return Expression("{p0}({0})", (np.array,))
         axes = tuple(op.axes)
         fold = function, axes, np.dtype(result.dtype.name)
+        ones = _ones(function, axes, avals[0])
+        if ones is not None:
+            return Expression(
+                "{p0}({0}, {p1}, {p2}, {p3})", (_rows, ones, axes, result.shape), fold=fold
+            )
         axis = None if len(axes) == avals[0].ndim else axes[0] if len(axes) == 1 else axes
         if widens and not result.dtype.is_inexact:
             bound = (function.reduce, axis, np.dtype(result.dtype.name))
@@ -42,6 +50,24 @@ def _reduce(function: Any, *, widens: bool) -> Specialize:
         return Expression("{p0}({0}, {p1})", (function.reduce, axis), fold=fold)
 
     return specialize
+
+
+def _ones(function: Any, axes: tuple[int, ...], aval: Aval) -> Any:
+    """What the rows of a large array are multiplied with; None where they are reduced."""
+    if (
+        function is not np.add
+        or aval.size < _LARGE
+        or aval.dtype.name not in ("float32", "float64")
+    ):
+        return None
+    return ones_for(aval.shape, axes, np.dtype(aval.dtype.name))
+
+
+def _rows(x: Any, ones: Any, axes: tuple[int, ...], shape: tuple[int, ...]) -> Any:
+    """Sums of short rows, as a product where the rows lie one after the other."""
+    if x.flags.c_contiguous:
+        return x.reshape(-1, len(ones)).dot(ones).reshape(shape)
+    return np.add.reduce(x, axes)
 
 
 def _position(method: str) -> Specialize:
