@@ -17,9 +17,10 @@ from tenferro.passes._rewriter import Rewriter, Rules, Table
 from tenferro.passes._selection import NAMES, selected
 from tenferro.passes.arithmetic import SIMPLIFY
 from tenferro.passes.folding import FOLD
+from tenferro.passes.moves import MOVES
 
 _SWEEPS = 2
-_RULES: dict[str, Rules] = {rules.name: rules for rules in (FOLD, SIMPLIFY)}
+_RULES: dict[str, Rules] = {rules.name: rules for rules in (FOLD, SIMPLIFY, MOVES)}
 
 
 class Report(NamedTuple):

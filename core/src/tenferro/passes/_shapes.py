@@ -1,0 +1,48 @@
+"""Questions about shapes: where axes go when others of size 1 come or go, a slice of a slice.
+
+Read next: ``moves.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tenferro.primitives._aval import Shape
+from tenferro.primitives.structural import Slice
+
+
+def unit_axes_alone(before: Shape, after: Shape) -> dict[int, int] | None:
+    """Where each axis of another size than 1 goes, if a reshape leaves all of them in order."""
+    old = [axis for axis, n in enumerate(before) if n != 1]
+    new = [axis for axis, n in enumerate(after) if n != 1]
+    if [before[axis] for axis in old] != [after[axis] for axis in new]:
+        return None
+    return dict(zip(old, new, strict=True))
+
+
+def placed(wanted: Sequence[int | None], rank: int) -> tuple[int, ...] | None:
+    """Increasing axes, those that are given in their places, the others wherever there is room."""
+    limits = [rank] * (len(wanted) + 1)  # what each axis must stay below
+    for i in range(len(wanted) - 1, -1, -1):
+        axis = wanted[i]
+        limits[i] = limits[i + 1] - 1 if axis is None else axis
+    found: list[int] = []
+    for axis, limit in zip(wanted, limits, strict=False):
+        least = found[-1] + 1 if found else 0
+        place = least if axis is None else axis
+        if place < least or place > limit:
+            return None
+        found.append(place)
+    return tuple(found)
+
+
+def merged_slice(first: Slice, second: Slice) -> Slice:
+    """The slice that takes of x what the second takes of the first's result."""
+    start, limit = [], []
+    strides = [i * j for i, j in zip(first.strides, second.strides, strict=True)]
+    for k, step in enumerate(strides):
+        count = -(-(second.limit[k] - second.start[k]) // second.strides[k])
+        begin = min(first.start[k] + second.start[k] * first.strides[k], first.limit[k])
+        start.append(begin)
+        limit.append(begin + (count - 1) * step + 1 if count else begin)
+    return Slice(tuple(start), tuple(limit), tuple(strides))

@@ -1,0 +1,291 @@
+"""``moves``: reshapes, transposes, broadcasts, slices, paddings and conversions that meet.
+
+Two moves in a row become one or none, as far as one equation can say both. A conversion is left
+out only where no bit is lost: widening and then narrowing back, or widening on the way to what
+rounds once in either case. Everything here is exact. Read next: ``broadcasts.py``.
+"""
+
+from __future__ import annotations
+
+from tenferro.passes._facts import made_by
+from tenferro.passes._rewriter import Rewriter, Rules
+from tenferro.passes._shapes import merged_slice, placed, unit_axes_alone
+from tenferro.primitives._dtype import DType
+from tenferro.primitives.structural import (
+    BroadcastInDim,
+    Concatenate,
+    Convert,
+    Pad,
+    Reshape,
+    Reverse,
+    Slice,
+    Transpose,
+    inverse,
+)
+
+MOVES = Rules("moves")
+_Operands = tuple[int, ...]
+_LONGEST = 64  # operands of one concatenation
+
+# ---- reshape, transpose, broadcast ---------------------------------------------------------------
+
+
+@MOVES.of(Reshape)
+def _reshape(rw: Rewriter, op: Reshape, operands: _Operands) -> int | None:
+    """To the same shape; of a reshape; of a broadcast, where axes of size 1 come or go."""
+    (x,) = operands
+    if rw.avals[x].shape == op.shape:
+        return x
+    inner = rw.operations[x]
+    if type(inner) is Reshape:
+        return rw.emit(op, *rw.operands[x])
+    if type(inner) is not BroadcastInDim:
+        return None
+    axes = unit_axes_alone(inner.shape, op.shape)
+    if axes is None:
+        return None
+    dimensions = placed([axes.get(d) for d in inner.dimensions], len(op.shape))
+    if dimensions is None:
+        return None
+    return rw.emit(BroadcastInDim(op.shape, dimensions), *rw.operands[x])
+
+
+@MOVES.of(Transpose)
+def _transpose(rw: Rewriter, op: Transpose, operands: _Operands) -> int | None:
+    """The identity; of a transpose; of a broadcast; where only axes of size 1 move, a reshape."""
+    (x,) = operands
+    order, shape = op.permutation, rw.avals[x].shape
+    if order == tuple(range(len(order))):
+        return x
+    inner = rw.operations[x]
+    if type(inner) is Transpose:
+        return rw.emit(Transpose(tuple([inner.permutation[i] for i in order])), *rw.operands[x])
+    moved = [axis for axis in order if shape[axis] != 1]
+    if moved == sorted(moved) and rw.can(Reshape):
+        return rw.emit(Reshape(tuple([shape[axis] for axis in order])), x)
+    if type(inner) is not BroadcastInDim:
+        return None
+    place = inverse(order)
+    dimensions = [place[d] for d in inner.dimensions]
+    source = rw.operands[x][0]
+    if dimensions != sorted(dimensions):
+        source = rw.emit(Transpose(inverse(dimensions)), source)
+    wide = tuple([shape[axis] for axis in order])
+    return rw.emit(BroadcastInDim(wide, tuple(sorted(dimensions))), source)
+
+
+@MOVES.of(BroadcastInDim)
+def _broadcast(rw: Rewriter, op: BroadcastInDim, operands: _Operands) -> int | None:
+    """To the same shape; of a broadcast; of a reshape that adds or drops axes of size 1."""
+    (x,) = operands
+    if rw.avals[x].shape == op.shape and op.dimensions == tuple(range(len(op.shape))):
+        return x
+    inner = rw.operations[x]
+    if type(inner) is BroadcastInDim:
+        dimensions = tuple([op.dimensions[d] for d in inner.dimensions])
+        return rw.emit(BroadcastInDim(op.shape, dimensions), *rw.operands[x])
+    if type(inner) is not Reshape:
+        return None
+    source = rw.operands[x][0]
+    axes = unit_axes_alone(rw.avals[source].shape, inner.shape)
+    if axes is None:
+        return None
+    wanted = [axes.get(axis) for axis in range(rw.avals[source].ndim)]
+    found = placed([None if w is None else op.dimensions[w] for w in wanted], len(op.shape))
+    return None if found is None else rw.emit(BroadcastInDim(op.shape, found), source)
+
+
+@MOVES.of(Reverse)
+def _reverse(rw: Rewriter, op: Reverse, operands: _Operands) -> int | None:
+    """Twice along the same axes; along axes where nothing differs."""
+    (x,) = operands
+    inner, axes = made_by(rw, x, Reverse), set(op.dimensions)
+    if inner is not None:
+        axes ^= set(inner.dimensions)
+        return rw.emit(Reverse(tuple(sorted(axes))), rw.operands[x][0])
+    shape = rw.avals[x].shape
+    kept = [axis for axis in op.dimensions if shape[axis] > 1]
+    if len(kept) == len(op.dimensions):
+        return None if kept else x
+    return rw.emit(Reverse(tuple(kept)), x)
+
+
+# ---- slice, pad, concatenate ---------------------------------------------------------------------
+
+
+@MOVES.of(Slice)
+def _slice(rw: Rewriter, op: Slice, operands: _Operands) -> int | None:
+    """Of all; of a slice; of a broadcast; of what a padding surrounds, or of one that is joined."""
+    (x,) = operands
+    shape = rw.avals[x].shape
+    if not any(op.start) and op.limit == shape and set(op.strides) <= {1}:
+        return x
+    inner = rw.operations[x]
+    if type(inner) is Slice:
+        return rw.emit(merged_slice(inner, op), *rw.operands[x])
+    if type(inner) is BroadcastInDim:
+        return _slice_of_broadcast(rw, op, x, inner)
+    if type(inner) is Pad:
+        return _slice_of_padding(rw, op, x, inner)
+    return _slice_of_joined(rw, op, x) if type(inner) is Concatenate else None
+
+
+def _slice_of_broadcast(rw: Rewriter, op: Slice, x: int, inner: BroadcastInDim) -> int:
+    """Cut along the axes that the source has, repeat less along the others."""
+    (source,) = rw.operands[x]
+    shape = rw.avals[source].shape
+    bounds: list[tuple[int, int, int]] = []
+    for n, d in zip(shape, inner.dimensions, strict=True):
+        own = (op.start[d], op.limit[d], op.strides[d])
+        bounds.append((0, 1, 1) if n == 1 else own)
+    start, limit, strides = (tuple([bound[k] for bound in bounds]) for k in range(3))
+    cut = rw.emit(Slice(start, limit, strides), source)
+    wide = op.abstract_eval(rw.avals[x]).shape
+    return rw.emit(BroadcastInDim(wide, inner.dimensions), cut)
+
+
+def _slice_of_padding(rw: Rewriter, op: Slice, x: int, inner: Pad) -> int | None:
+    """Where nothing of the padding is taken."""
+    if any(inner.interior):
+        return None
+    source = rw.operands[x][0]
+    start = [i - low for i, low in zip(op.start, inner.low, strict=True)]
+    limit = [i - low for i, low in zip(op.limit, inner.low, strict=True)]
+    bounds = zip(start, limit, rw.avals[source].shape, strict=True)
+    if any(not 0 <= first <= last <= n for first, last, n in bounds):
+        return None
+    return rw.emit(Slice(tuple(start), tuple(limit), op.strides), source)
+
+
+def _slice_of_joined(rw: Rewriter, op: Slice, x: int) -> int | None:
+    """Where all of it comes from one operand, which is read alone then."""
+    axis = rw.operations[x].dimension  # type: ignore[union-attr]
+    first, last = op.start[axis], op.limit[axis]
+    for source in rw.operands[x]:
+        n = rw.avals[source].shape[axis]
+        if 0 <= first and last <= n:
+            start, limit = list(op.start), list(op.limit)
+            start[axis], limit[axis] = first, last
+            return rw.emit(Slice(tuple(start), tuple(limit), op.strides), source)
+        first, last = first - n, last - n
+        if first < 0:
+            return None
+    return None
+
+
+@MOVES.of(Pad)
+def _pad(rw: Rewriter, op: Pad, operands: _Operands) -> int | None:
+    """By nothing; that only crops, a slice; of a padding with the same constant."""
+    x, filler = operands
+    if any(op.interior):
+        return None
+    if not any(n > 0 for n in (*op.low, *op.high)):
+        start = [-n for n in op.low]
+        shape = rw.avals[x].shape
+        limit = [n + high for n, high in zip(shape, op.high, strict=True)]
+        if any(first > last for first, last in zip(start, limit, strict=True)):
+            return None
+        return rw.emit(Slice(tuple(start), tuple(limit), (1,) * len(start)), x)
+    inner = made_by(rw, x, Pad)
+    if inner is None or any(inner.interior) or rw.operands[x][1] != filler:
+        return None
+    sides = (*inner.low, *inner.high, *op.low, *op.high)
+    if any(n < 0 for n in sides) or not rw.is_read_once(x):
+        return None
+    low = [i + j for i, j in zip(inner.low, op.low, strict=True)]
+    high = [i + j for i, j in zip(inner.high, op.high, strict=True)]
+    return rw.emit(Pad(tuple(low), tuple(high), op.interior), rw.operands[x][0], filler)
+
+
+@MOVES.of(Concatenate)
+def _concatenate(rw: Rewriter, op: Concatenate, operands: _Operands) -> int | None:
+    """Of one; with what is empty; of neighbouring slices; of what is joined along the same axis."""
+    if len(operands) == 1:
+        return operands[0]
+    axis = op.dimension
+    parts = [x for x in operands if rw.avals[x].shape[axis]]
+    if len(parts) < len(operands):
+        return rw.emit(op, *(parts or operands[:1]))
+    joined = parts[:1]
+    for x in parts[1:]:
+        whole = _neighbours(rw, axis, joined[-1], x)
+        if whole is None:
+            joined.append(x)
+        else:
+            joined[-1] = whole
+    if len(joined) < len(parts):
+        return rw.emit(op, *joined)
+    flat: list[int] = []
+    for x in parts:
+        inside = made_by(rw, x, Concatenate) is op and rw.is_read_once(x)
+        flat += rw.operands[x] if inside else (x,)
+    return rw.emit(op, *flat) if len(parts) < len(flat) <= _LONGEST else None
+
+
+def _neighbours(rw: Rewriter, axis: int, x: int, y: int) -> int | None:
+    """Two slices of one value where the second begins at the end of the first."""
+    a, b = made_by(rw, x, Slice), made_by(rw, y, Slice)
+    if a is None or b is None or rw.operands[x] != rw.operands[y] or a.strides != b.strides:
+        return None
+    if a.strides[axis] != 1 or a.limit[axis] != b.start[axis]:
+        return None
+    limit = list(a.limit)
+    limit[axis] = b.limit[axis]
+    start = list(b.start)
+    start[axis] = a.start[axis]
+    if tuple(start) != a.start or tuple(limit) != b.limit:
+        return None
+    return rw.emit(Slice(tuple(start), tuple(limit), a.strides), *rw.operands[x])
+
+
+# ---- convert -------------------------------------------------------------------------------------
+
+
+@MOVES.of(Convert)
+def _convert(rw: Rewriter, op: Convert, operands: _Operands) -> int | None:
+    """To the same dtype; of a conversion that has lost nothing."""
+    (x,) = operands
+    if rw.avals[x].dtype is op.dtype:
+        return x
+    if made_by(rw, x, Convert) is None:
+        return None
+    source = rw.operands[x][0]
+    between, first = rw.avals[x].dtype, rw.avals[source].dtype
+    if not _holds(between, first) or not _same_directly(first, between, op.dtype):
+        return None
+    return rw.emit(op, source)
+
+
+def _holds(wide: DType, narrow: DType) -> bool:
+    """Whether every number of one dtype is one of the other."""
+    if narrow.is_bool:
+        return not wide.is_bool
+    if narrow.is_integer:
+        return _holds_integers(wide, narrow)
+    if not wide.is_inexact or (narrow.is_complex and not wide.is_complex):
+        return False
+    a, b = narrow.real_dtype, wide.real_dtype
+    return a is b or a.bits < b.bits
+
+
+_PRECISION = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
+
+
+def _holds_integers(wide: DType, narrow: DType) -> bool:
+    bits = narrow.bits - (narrow.category == "int")
+    if wide.is_inexact:
+        return bits <= _PRECISION[wide.real_dtype.name]
+    if wide.is_bool or (narrow.category == "int" and wide.category == "uint"):
+        return False
+    return bits <= wide.bits - (wide.category == "int")
+
+
+def _same_directly(first: DType, between: DType, last: DType) -> bool:
+    """Whether the detour over a wider dtype can be left out.
+
+    A float that is out of the range of an integer has no meaning as one, and machines differ in
+    what they make of it; so floats that become integers go the way that was written.
+    """
+    if first is last or last.is_bool or last.is_inexact:
+        return True
+    return not between.is_inexact or (not first.is_inexact and _holds(last, first))
