@@ -133,6 +133,7 @@ KEPT = {
     "integers are divided with truncation": apply(Div(), neg(n), m),
     "complex one has an imaginary zero": apply(Mul(), z, const(1 + 0j, "c128")),
     "a complex product is a sum": apply(Mul(), neg(z), z),
+    "an unsigned modulus is of what wrapped": apply(Abs(), neg(value("u", "uint8"))),
     "a complex modulus is rounded": apply(Square(), apply(Abs(), z)),
     "nan is not below": apply(LogicalNot(), apply(Le(), x, y)),
     "in the other order": apply(Complex(), apply(Imag(), z), apply(Real(), z)),

@@ -16,11 +16,12 @@ from tenferro.computegraph import CollectorPaused, MaterializedGraph
 from tenferro.passes._rewriter import Rewriter, Rules, Table
 from tenferro.passes._selection import NAMES, selected
 from tenferro.passes.arithmetic import SIMPLIFY
+from tenferro.passes.broadcasts import BROADCAST
 from tenferro.passes.folding import FOLD
 from tenferro.passes.moves import MOVES
 
 _SWEEPS = 2
-_RULES: dict[str, Rules] = {rules.name: rules for rules in (FOLD, SIMPLIFY, MOVES)}
+_RULES: dict[str, Rules] = {rules.name: rules for rules in (FOLD, SIMPLIFY, MOVES, BROADCAST)}
 
 
 class Report(NamedTuple):
@@ -83,9 +84,4 @@ def _swept(
 @lru_cache(maxsize=64)
 def _table(names: frozenset[str]) -> Table:
     """The rules of these passes, by class."""
-    table: dict[type, list[tuple[str, object]]] = {}
-    for name in NAMES:
-        if name in names and name in _RULES:
-            for cls, rules in _RULES[name].by_class.items():
-                table.setdefault(cls, []).extend((name, rule) for rule in rules)
-    return table  # type: ignore[return-value]
+    return Table([_RULES[name] for name in NAMES if name in names and name in _RULES])

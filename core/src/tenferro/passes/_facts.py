@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from tenferro.computegraph import Operation
 from tenferro.passes._rewriter import Rewriter
 from tenferro.primitives._aval import Aval
-from tenferro.primitives.constants import Constant
+from tenferro.primitives.constants import Constant, Iota
 from tenferro.primitives.structural import BroadcastInDim
 
 Op = TypeVar("Op", bound=Operation)
@@ -39,12 +39,22 @@ def is_real(aval: Aval) -> bool:
     return dtype.is_float or dtype.is_integer
 
 
+def repeated_along(rw: Rewriter, value: int) -> bool:
+    """Whether a value may be the same along an axis: a broadcast, a constant, a count."""
+    return type(rw.operations[value]) in _REPEATED
+
+
+_REPEATED = frozenset({BroadcastInDim, Constant, Iota})
+
+
 def varying(rw: Rewriter, value: int) -> frozenset[int]:
     """The axes along which a value may differ from itself; none of size 1."""
     aval = rw.avals[value]
     operation = rw.operations[value]
     if type(operation) is Constant:
         return frozenset()
+    if type(operation) is Iota:
+        return frozenset([operation.dimension] if aval.shape[operation.dimension] != 1 else [])
     if type(operation) is BroadcastInDim:
         source = rw.avals[rw.operands[value][0]]
         pairs = zip(source.shape, operation.dimensions, strict=True)

@@ -9,7 +9,7 @@ Nothing here knows what an operation means. Read next: ``_driver.py``, then ``ar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tenferro.computegraph import MaterializedGraph, Operation, infer
@@ -18,7 +18,6 @@ from tenferro.computegraph._roles import PRIMARY, OperationRole
 
 #: (rewriter, operation, operands) → the value of the result, or None
 Rule = Callable[["Rewriter", Any, tuple[int, ...]], int | None]
-Table = Mapping[type, Sequence[tuple[str, Rule]]]
 
 _DEEPEST = 6  # how far rules apply to what rules emit; the next sweep does the rest
 
@@ -29,6 +28,7 @@ class Rules:
     def __init__(self, name: str) -> None:
         self.name = name
         self.by_class: dict[type, list[Rule]] = {}
+        self.by_kind: list[tuple[Callable[[type], bool], Rule]] = []
 
     def of(self, *classes: type) -> Callable[[Rule], Rule]:
         """Register a rule for these classes of operations."""
@@ -39,6 +39,32 @@ class Rules:
             return rule
 
         return register
+
+    def where(self, kind: Callable[[type], bool]) -> Callable[[Rule], Rule]:
+        """Register a rule for the classes of operations that are of a kind."""
+
+        def register(rule: Rule) -> Rule:
+            self.by_kind.append((kind, rule))
+            return rule
+
+        return register
+
+    def about(self, cls: type) -> list[Rule]:
+        """The rules for a class."""
+        return [*self.by_class.get(cls, ()), *[rule for kind, rule in self.by_kind if kind(cls)]]
+
+
+class Table(dict[type, Sequence[tuple[str, Rule]]]):
+    """The rules of several passes by class, in the order of the passes."""
+
+    def __init__(self, passes: Sequence[Rules]) -> None:
+        super().__init__()
+        self._passes = passes
+
+    def __missing__(self, cls: type) -> Sequence[tuple[str, Rule]]:
+        found = [(rules.name, rule) for rules in self._passes for rule in rules.about(cls)]
+        self[cls] = found
+        return found
 
 
 class Rewriter:
@@ -76,8 +102,8 @@ class Rewriter:
     def emit(self, operation: Operation, *operands: int) -> int:
         """The value of an operation of one output, itself rewritten."""
         if self._depth < _DEEPEST:
-            rules = self._table.get(type(operation))
-            if rules is not None:
+            rules = self._table[type(operation)]
+            if rules:
                 found = self._rewritten(rules, operation, operands)
                 if found is not None:
                     return found
@@ -100,8 +126,8 @@ class Rewriter:
         uses[:] = old_uses[: len(number)]
         for operation, inputs, outputs, role, source in graph.nodes:
             operands = tuple([number[i] for i in inputs])
-            rules = table.get(type(operation))
-            if rules is not None:
+            rules = table[type(operation)]
+            if rules:
                 self._source = source
                 found = self._rewritten(rules, operation, operands)
                 if found is not None:

@@ -210,7 +210,9 @@ def _even(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
     """|-x| = |x|, (-x)² = x², |conj z| = |z|, ||x|| = |x|, and |x|² = x² of real x."""
     (x,) = operands
     inner = rw.operations[x]
-    if type(inner) is Neg or (type(inner) is Conj and type(op) is Abs):
+    if type(inner) is Neg and (type(op) is Square or rw.avals[x].dtype.category != "uint"):
+        return rw.emit(op, rw.operands[x][0])
+    if type(inner) is Conj and type(op) is Abs:
         return rw.emit(op, rw.operands[x][0])
     if type(inner) is not Abs:
         return None

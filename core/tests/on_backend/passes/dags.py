@@ -28,6 +28,8 @@ NEUTRAL = {"float": [0.0, -0.0, 1.0, -1.0, 2.0, 0.25, 3.0], "int64": [0, 1, -1, 
 SHAPES = [(), (1,), (3,), (0,), (2, 3), (1, 3), (2, 1), (2, 0), (2, 3, 2), (1, 1)]
 DTYPES = ["float64", "float32", "float16", "complex128", "complex64", "int64", "int8", "uint8"]
 
+KINDS = {"any": DTYPES, "tame": ["float64", "complex128"], "plain": [*DTYPES[:3], *DTYPES[5:]]}
+
 UNARY = [a.Neg(), a.Abs(), a.Square(), s.StopGradient(), a.Sqrt(), e.Exp()]
 BINARY = [a.Add(), a.Sub(), a.Mul(), a.Div(), a.Maximum(), a.Minimum()]
 COMPARISONS = [c.Eq(), c.Ne(), c.Lt(), c.Ge()]
@@ -46,8 +48,9 @@ class Dag(NamedTuple):
 
 
 class _Builder:
-    def __init__(self, seed, tame):
-        self.random, self.elements = Random(seed), TAME if tame else FLOATS
+    def __init__(self, seed, kind):
+        self.random, self.elements = Random(seed), TAME if kind == "tame" else FLOATS
+        self.kind = kind
         self.keys, self.operands, self.values = [], [], []
 
     def pick(self, options):
@@ -111,7 +114,8 @@ class _Builder:
 
     def unary(self, x):
         dtype = x.aval.dtype
-        allowed = UNARY if dtype.is_float else [*UNARY[:4], Conj()]
+        allowed = UNARY[:-1] if self.kind == "plain" else UNARY
+        allowed = allowed if dtype.is_float else [*UNARY[:4], Conj()]
         self.apply(self.pick(allowed), x)
 
     def binary(self, x):
@@ -146,7 +150,8 @@ class _Builder:
 
     def convert(self, x):
         source = x.aval.dtype
-        targets = ["bool", "float64", "float32", "complex128", "complex64"]
+        targets = ["bool", "float64", "float32"]
+        targets += ["complex128", "complex64"] if self.kind != "plain" else []
         if not source.is_inexact:
             targets += ["int64", "int8", "uint8", "float16"]
         if source.is_float:
@@ -239,10 +244,10 @@ def fits(value, shape):
     )
 
 
-def dag(seed, steps, tame=False):
+def dag(seed, steps, kind="any"):
     """A graph with operands, whose outputs are all values that nothing reads, and one more."""
-    builder = _Builder(seed, tame)
-    dtypes = ["float64", "complex128"] if tame else DTYPES
+    builder = _Builder(seed, kind)
+    dtypes = KINDS[kind]
     for _ in range(builder.between(1, 3)):
         builder.input(builder.pick(dtypes), builder.pick(SHAPES))
     for _ in range(steps):
@@ -253,6 +258,10 @@ def dag(seed, steps, tame=False):
     return Dag(flatten(builder.keys, outputs, lambda key: key.definition), builder.operands)
 
 
-def dags(tame=False):
-    """Random programs; ``tame``: of small numbers, whose sums and products agree to rounding."""
-    return st.builds(dag, st.integers(0, 2**32), st.integers(1, 25), st.just(tame))
+def dags(kind="any"):
+    """Random programs.
+
+    ``plain``: of real numbers and operations that every loop rounds alike; ``tame``: of small
+    numbers, whose sums and products agree to rounding in whatever order.
+    """
+    return st.builds(dag, st.integers(0, 2**32), st.integers(1, 25), st.just(kind))

@@ -9,8 +9,7 @@ from tenferro.backend import select_backend
 from tenferro.computegraph import compile_program
 from tenferro.passes import NAMES, optimized
 
-ROUNDING = frozenset()  # what may change the last bits; everything else changes none
-EXACT = [name for name in NAMES if name not in ROUNDING]
+BITS = [name for name in NAMES if name != "broadcast"]
 CHECKS = settings(
     max_examples=300,
     deadline=None,
@@ -36,11 +35,22 @@ def same(found, wanted):
             np.testing.assert_array_equal(np.signbit(x)[~np.isnan(x)], np.signbit(y)[~np.isnan(y)])
 
 
-@pytest.mark.parametrize("passes", [*[(name,) for name in EXACT], EXACT], ids=str)
-@CHECKS
-@given(dag=dags())
-def test_exact_passes_change_no_bit(dag, passes):
+def bits_agree(dag, passes):
     graph, _ = optimized(dag.graph, passes)
     assert graph.avals[: len(graph.inputs)] == dag.graph.avals[: len(graph.inputs)]
     for found, wanted in zip(run(graph, dag.operands), run(dag.graph, dag.operands), strict=True):
         same(found, wanted)
+
+
+@pytest.mark.parametrize("passes", [*[(name,) for name in BITS], BITS], ids=str)
+@CHECKS
+@given(dag=dags())
+def test_exact_passes_change_no_bit(dag, passes):
+    bits_agree(dag, passes)
+
+
+@pytest.mark.parametrize("passes", [("broadcast",), (*BITS, "broadcast")], ids=str)
+@CHECKS
+@given(dag=dags("plain"))
+def test_a_number_is_rounded_like_an_array_of_them(dag, passes):
+    bits_agree(dag, passes)
