@@ -215,9 +215,11 @@ class Minimum(Mixed):
 def _share(dx: Handle, loses: Handle, wins: Handle) -> Handle:
     """Nothing where its side loses, all of the tangent where it wins, half of it elsewhere.
 
-    Beside a nan nobody loses or wins: where the value is nan, the gradient is no silent zero.
+    Beside a nan nobody loses or wins: where the value is nan, the gradient is no silent zero. The
+    share is no function of the tangent, so that two operations are left for each direction.
     """
-    return select(loses, zeros_like(dx), select(wins, dx, 0.5 * dx))
+    half = full_like(dx, 0.5)
+    return select(loses, zeros_like(dx), select(wins, full_like(dx, 1), half) * dx)
 
 
 class Clamp(Mixed):

@@ -1,11 +1,9 @@
-"""Comparison, logic and selection on NumPy: ufuncs, operators and a conditional on rank 0.
+"""Comparison and logic on NumPy: ufuncs, and operators on rank 0.
 
-Read next: `complex.py`.
+Read next: `selection.py`.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +19,6 @@ from tenferro.primitives.comparison import (
     LogicalXor,
     Lt,
     Ne,
-    Select,
 )
 from tenferro_numpy._expression import Expression, Function, Specialize, simple
 from tenferro_numpy.lowerings.arithmetic import operator_or
@@ -31,24 +28,6 @@ __all__ = ["EXPRESSIONS"]
 
 def _not(op: LogicalNot, avals: tuple[Aval, ...], result: Aval, lowering: Function) -> Expression:
     return simple(np.logical_not, 1) if result.shape else Expression("~{0}", broadcasts=True)
-
-
-def _select(op: Select, avals: tuple[Aval, ...], result: Aval, lowering: Function) -> Expression:
-    return _where if result.shape else Expression("{1} if {0} else {2}", shares=True)
-
-
-def _choose(condition: Any, x: Any, y: Any, out: Any) -> None:
-    """`np.where` into an array."""
-    np.copyto(out, y)
-    np.copyto(out, x, where=condition)
-
-
-_where = Expression(
-    "{p0}({0}, {1}, {2})",
-    (np.where, _choose),
-    broadcasts=True,
-    into="{p1}({0}, {1}, {2}, {out})",
-)
 
 
 EXPRESSIONS: dict[type, Specialize] = {
@@ -62,5 +41,4 @@ EXPRESSIONS: dict[type, Specialize] = {
     LogicalOr: operator_or("|", np.logical_or),
     LogicalXor: operator_or("^", np.logical_xor),
     LogicalNot: _not,
-    Select: _select,
 }

@@ -1,0 +1,49 @@
+"""Selection: bit for bit what `np.where` gives, for every dtype, layout and pair of operands."""
+
+import numpy as np
+import pytest
+
+from tenferro import primitives as tp
+from tenferro_numpy.lowerings.selection import choose
+
+SPECIAL = [0.0, -0.0, 1.0, -2.5, float("nan"), float("inf"), float("-inf"), 5e-324]
+DTYPES = (
+    "bool int8 uint8 int16 int32 uint32 int64 uint64 float16 float32 float64 complex64 complex128"
+)
+
+
+def numbers(dtype, size, seed):
+    rng = np.random.default_rng(seed)
+    with np.errstate(all="ignore"):
+        return rng.choice(SPECIAL, size).astype(dtype)
+
+
+def bits(x):
+    return np.ascontiguousarray(x).tobytes()
+
+
+@pytest.mark.parametrize("size", [7, 5000])
+@pytest.mark.parametrize("dtype", DTYPES.split())
+def test_selection_is_exact(backend, program, dtype, size):
+    condition = np.random.default_rng(2).random(size) < 0.5
+    x, y = numbers(dtype, size, 0), numbers(dtype, size, 1)
+    made = program(tp.select, condition, x, y)
+    for options in ({"tile": 0}, {"tile": 512, "threads": 1, "poison": True}):
+        run = backend.compile(made, made.input_avals, options)
+        for mask in (condition, ~condition, np.zeros_like(condition), np.repeat(condition, 2)[::2]):
+            for a, b in ((x, y), (y[::-1], x), (x, x)):
+                assert bits(run(mask, a, b)[0]) == bits(np.where(mask, a, b))
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("value", [0.0, -0.0, float("nan"), 3.0])
+@pytest.mark.parametrize("side", ["left", "right", "both"])
+def test_selection_beside_one_number(dtype, value, side):
+    condition = np.random.default_rng(2).random(4000) < 0.5
+    with np.errstate(all="ignore"):
+        one = np.asarray(value).astype(dtype)
+    x, y = numbers(dtype, 4000, 0), numbers(dtype, 4000, 1)
+    a, b = (one if side in ("left", "both") else x), (one if side in ("right", "both") else y)
+    out = np.empty(4000, dtype)
+    choose(condition, a, b, out)
+    assert bits(out) == bits(np.where(condition, a, b))
