@@ -8,8 +8,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from rich.console import Console
+
 from .harness import launch
 from .harness.assess import assess
+from .harness.report import show, show_environment
 from .harness.workload import PEERS, Options, Workload, load, names
 
 
@@ -79,7 +82,7 @@ def measure(workload: Workload, options: Options, memory: bool) -> dict[str, Any
 
 
 def broken(runs: list[dict[str, Any]]) -> list[str]:
-    """Contestants of ours that failed or disagreed."""
+    """Contestants that failed or disagreed."""
     return [
         f"{run['workload']} {row['case']}: {row['contestant']} {row['status']}: {row['message']}"
         for run in runs
@@ -88,34 +91,45 @@ def broken(runs: list[dict[str, Any]]) -> list[str]:
     ]
 
 
-def main() -> int:
-    """Measure, print, and store."""
-    from rich.console import Console
+def store(runs: list[dict[str, Any]], file: Path) -> None:
+    """Write what was measured, and the command that did it."""
+    whole = {"command": "python -m benchmarks " + " ".join(sys.argv[1:]), "runs": runs}
+    file.write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
-    from .harness.report import show, show_environment
 
-    given = arguments()
-    wanted, peers = chosen(given)
-    console = Console(width=None if sys.stdout.isatty() else 150, highlight=False)
-    if not wanted:
-        for name in names():
-            console.print(f"{name:4} {load(name).title}")
-        return 0
+def run_all(
+    wanted: list[str], peers: tuple[str, ...], given: argparse.Namespace, console: Console
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """Measure and print one after the other; what was measured, and what went wrong."""
     runs: list[dict[str, Any]] = []
-    for name in wanted:
-        workload = load(name)
+    failures: list[str] = []
+    for workload in map(load, wanted):
         for options in settings(workload, given, peers):
-            runs.append(measure(workload, options, given.memory))
+            try:
+                runs.append(measure(workload, options, given.memory))
+            except launch.WorkerError as error:
+                failures.append(f"{workload.id}: {error}")
+                continue
             if len(runs) == 1:
                 show_environment(runs[0]["environment"], console)
             show(runs[-1], console)
             if given.json:
-                whole = {"command": "python -m benchmarks " + " ".join(sys.argv[1:]), "runs": runs}
-                given.json.write_text(json.dumps(whole, indent=1, ensure_ascii=False), "utf-8")
-    found = broken(runs)
-    for line in found:
-        console.print(line, style="red")
-    return 1 if found and given.strict else 0
+                store(runs, given.json)
+    return runs, failures
+
+
+def main() -> int:
+    """Measure, print, and store."""
+    given = arguments()
+    wanted, peers = chosen(given)
+    console = Console(width=None if sys.stdout.isatty() else 150, highlight=False)
+    for name in names() if not wanted else ():
+        console.print(f"{name:16}{load(name).title}", markup=False)
+    runs, failures = run_all(wanted, peers, given, console)
+    failed = broken(runs)
+    for line in failures + failed:
+        console.print(line, style="red", markup=False)
+    return 1 if failures or (given.strict and failed) else 0
 
 
 if __name__ == "__main__":

@@ -2,33 +2,22 @@
 
 Nothing in the loops asks for a value; pending graphs evaluate themselves when they have become
 long. So memory must not grow and no program be compiled after the first few evaluations, whatever
-numbers and positions the iterations read. Microseconds of CPU time per iteration; resident memory
-after a tenth of the loop and at its end; programs compiled in the first tenth and after it.
-
-    python benchmarks/lazy_loop.py [--iterations 1000000] [--json FILE]
+numbers and positions the iterations read. CPU time per iteration; resident memory after a tenth of
+the loop and at its end; programs compiled in the first tenth and after it.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
 import time
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from benchmarks.harness.memory import status
+from benchmarks.harness.workload import Figure, Options, Workload
 
 SIZE = 10
 Step = Callable[[list[Any], int], None]
-
-
-class Figures(NamedTuple):
-    """What one loop cost."""
-
-    microseconds: float
-    early_mib: float
-    late_mib: float
-    early_programs: int
-    late_programs: int
+W = Workload("lazy_loop", "a long loop of lazy updates", cases=[], quick=[])
 
 
 def loops() -> dict[str, Step]:
@@ -68,15 +57,7 @@ def loops() -> dict[str, Step]:
     }
 
 
-def resident() -> float:
-    """Resident memory of this process in MiB (Linux)."""
-    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
-        if line.startswith("VmRSS"):
-            return int(line.split()[1]) / 1024
-    return 0.0
-
-
-def measure(step: Step, iterations: int) -> Figures:
+def measure(name: str, step: Step, iterations: int) -> Iterator[Figure]:
     """Run one loop."""
     import numpy as np
 
@@ -84,36 +65,26 @@ def measure(step: Step, iterations: int) -> Figures:
     from tenferro.array import PROGRAMS
 
     arrays = [tn.asarray(np.linspace(0.0, 1.0, SIZE)) * 1 for _ in range(3)]
-    marks = [(resident(), PROGRAMS.stats.misses)]
+    marks = [(status("VmRSS"), PROGRAMS.stats.misses)]
     start = time.process_time()
     for first, last in ((0, iterations // 10), (iterations // 10, iterations)):
         for i in range(first, last):
             step(arrays, i)
-        marks.append((resident(), PROGRAMS.stats.misses))
+        marks.append((status("VmRSS"), PROGRAMS.stats.misses))
     tn.evaluate(*arrays)
     spent = (time.process_time() - start) / iterations
     (_, p0), (early, p1), (late, p2) = marks
-    return Figures(spent * 1e6, early, late, p1 - p0, p2 - p1)
+    yield Figure(name, "tenferro", "iteration", spent, "s")
+    yield Figure(name, "tenferro", "resident", early / 2**20, "MiB")
+    yield Figure(name, "tenferro", "at the end", late / 2**20, "MiB")
+    yield Figure(name, "tenferro", "programs", p1 - p0)
+    yield Figure(name, "tenferro", "programs later", p2 - p1)
 
 
-def main() -> None:
-    """Measure every loop and print a line each."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--iterations", type=int, default=1_000_000)
-    parser.add_argument("--json", type=Path)
-    given = parser.parse_args()
-    found = {}
-    print(f"{'loop':34}{'µs':>7}{'MiB':>9}{'MiB end':>9}{'programs':>10}{'later':>7}")
+def figures(options: Options) -> Iterator[Figure]:
+    """All loops."""
     for name, step in loops().items():
-        row = measure(step, given.iterations)
-        found[name] = row._asdict()
-        print(
-            f"{name:34}{row.microseconds:7.1f}{row.early_mib:9.1f}{row.late_mib:9.1f}"
-            f"{row.early_programs:10}{row.late_programs:7}"
-        )
-    if given.json:
-        given.json.write_text(json.dumps(found, indent=1), encoding="utf-8")
+        yield from measure(name, step, 10_000 if options.quick else 300_000)
 
 
-if __name__ == "__main__":
-    main()
+W.figures = figures

@@ -1,21 +1,28 @@
-"""What an instruction costs on tiny arrays: the NumPy backend against NumPy written by hand.
+"""What one step of the NumPy executor costs beside the same line written by hand.
 
-Each row is a program of 100 equal steps and the same 100 lines as a Python function; both are timed
-warm and in turns, by processor time. Prints nanoseconds per step and the ratio (goal: ≤ 1.1), for
-the generated source and for the interpreter that runs a program until compiling it pays.
-
-    python benchmarks/numpy_executor.py [--rounds 50]
+Each row is a program of 100 equal steps, and the same 100 lines as a Python function. The generated
+source, and the interpreter that runs a program until compiling it pays.
 """
 
-import argparse
-import timeit
-from time import process_time
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
+from benchmarks.harness.measure import by_turns
+from benchmarks.harness.workload import Call, Figure, Goal, Options, Workload
 from tenferro import primitives as tp
-from tenferro.backend import host
 from tenferro.computegraph import KeyView, compile_program, materialize_merge
+
+W = Workload(
+    "numpy_executor",
+    "one step of the NumPy executor",
+    cases=[],
+    quick=[],
+    goals=[Goal(1.1, contestant="source", figure="÷ by hand")],
+)
 
 LENGTH = 100
 V, M, S = np.linspace(0.5, 0.9, 10), np.eye(3) + 0.1, np.array(0.7)
@@ -83,48 +90,35 @@ def by_hand(line, operands):
     return scope["by_hand"]
 
 
-def nanoseconds(calls, rounds):
-    """Per step, the best of some rounds, for several functions in turns."""
-    timers = [timeit.Timer(call, timer=process_time) for call in calls]
-    numbers = [max(int(0.01 / (timer.timeit(3) / 3)), 1) for timer in timers]
-    best = [float("inf")] * len(calls)
-    for _ in range(rounds):
-        for k, (timer, number) in enumerate(zip(timers, numbers, strict=True)):
-            best[k] = min(best[k], timer.timeit(number) / number / LENGTH * 1e9)
-    return best
+def calls(step: Any, line: str, operands: tuple[Any, ...], indexed: bool) -> dict[str, Call]:
+    """The same program in three ways."""
+    from tenferro.backend import host
+
+    program, backend = program_of(step, operands), host().backend("numpy")
+    run = {
+        executor: backend.compile(program, program.input_avals, {"executor": executor})
+        for executor in ("source", "interpret")
+    }
+    given = (operands[0], INDEX[:, 0]) if indexed else operands
+    if operands[0] is S:
+        given = tuple(operand[()] for operand in operands)  # by hand: NumPy's scalars
+    function = by_hand(line, operands)
+    return {
+        "by hand": lambda: function(*given),
+        "source": lambda: run["source"](*operands),
+        "interpret": lambda: run["interpret"](*operands),
+    }
 
 
-def main():
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=50)
-    rounds = parser.parse_args().rounds
-    backend = host().backend("numpy")
-    print(f"{'':22}{'by hand':>9}{'source':>9}{'ratio':>7}{'interp.':>9}{'ratio':>7}   ns per step")
+def figures(options: Options) -> Iterator[Figure]:
+    """Seconds of a step, and the ratio to the line by hand; the shortest of some."""
     for name, step, line, operands in ROWS:
-        program = program_of(step, operands)
-        run = {
-            executor: backend.compile(program, program.input_avals, {"executor": executor})
-            for executor in ("source", "interpret")
-        }
-        index = [INDEX[:, 0]] if name == "rows" else []
-        given = (operands[0], *index) if index else operands
-        if operands[0] is S:
-            given = tuple(operand[()] for operand in operands)  # by hand: NumPy's scalars
-        function = by_hand(line, operands)
-        hand, source, interpreted = nanoseconds(
-            [
-                lambda f=function, g=given: f(*g),
-                lambda f=run["source"], g=operands: f(*g),
-                lambda f=run["interpret"], g=operands: f(*g),
-            ],
-            rounds,
-        )
-        print(
-            f"{name:22}{hand:9.0f}{source:9.0f}{source / hand:7.2f}"
-            f"{interpreted:9.0f}{interpreted / hand:7.2f}"
-        )
+        made = calls(step, line, operands, indexed=name == "rows")
+        times = by_turns(made, Options(quick=options.quick, budget=2.0))
+        shortest = {contestant: min(found["cpu"]) for contestant, found in times.items()}
+        for contestant, seconds in shortest.items():
+            yield Figure(name, contestant, "step", seconds / LENGTH, "s")
+            yield Figure(name, contestant, "÷ by hand", seconds / shortest["by hand"])
 
 
-if __name__ == "__main__":
-    main()
+W.figures = figures

@@ -1,25 +1,25 @@
-"""What random numbers cost: a million at once, against NumPy's generator and JAX's, in one run.
+"""What random numbers cost: a million at once, against NumPy's generator and JAX's.
 
-Rows are timed in turns, by processor time of all cores, the best of some rounds; columns without
-their library are left out. NumPy's generator has a state and no parts; JAX draws float64 from
-threefry too.
-
-    python benchmarks/random_numbers.py [--count 1000000] [--rounds 10]
+NumPy's generator has a state and no parts; JAX draws float64 from threefry too.
 """
 
-import argparse
-from time import process_time
+from __future__ import annotations
+
+from collections.abc import Iterator
 
 import numpy as np
 
 import tenferro as tn
+from benchmarks.harness.measure import by_turns
+from benchmarks.harness.workload import Call, Figure, Options, Workload, installed
 
+W = Workload("random_numbers", "a million random numbers", cases=[], quick=[])
 GENERATOR = np.random.default_rng(0)
 KEY = np.asarray(tn.random.key(0))
 NAMES = ("bits", "uniform", "normal", "exponential", "gamma", "randint", "permutation")
 
 
-def ours(backend, count):
+def ours(backend: str, count: int) -> dict[str, Call]:
     """One compiled draw per row."""
     draws = {
         "bits": lambda key: tn.random.bits(key, count, "uint64"),
@@ -34,7 +34,7 @@ def ours(backend, count):
     return {name: lambda draw=draw: draw(KEY) for name, draw in compiled.items()}
 
 
-def numpys(count):
+def numpys(count: int) -> dict[str, Call]:
     """The same draws by a generator of NumPy."""
     return {
         "bits": lambda: GENERATOR.integers(0, 2**64, count, np.uint64),
@@ -47,7 +47,7 @@ def numpys(count):
     }
 
 
-def jaxs(count):
+def jaxs(count: int) -> dict[str, Call]:
     """The same draws by JAX, compiled."""
     import jax
 
@@ -68,39 +68,23 @@ def jaxs(count):
     }
 
 
-def columns(count):
-    """The draws by column and name."""
+def columns(count: int, peers: tuple[str, ...]) -> dict[str, dict[str, Call]]:
+    """The draws by contestant and name."""
     found = {"numpy": numpys(count), "tenferro": ours("numpy", count)}
-    if tn.host().is_available("xla"):
+    if "xla" in peers and installed("xla"):
         found["tenferro xla"] = ours("xla", count)
+    if "jax" in peers and installed("jax"):
         found["jax"] = jaxs(count)
     return found
 
 
-def best(columns, name, rounds):
-    """The shortest time of each column, in milliseconds; the first call warms up."""
-    times = {column: [] for column in columns}
-    for turn in range(rounds + 1):
-        for column, rows in columns.items():
-            start = process_time()
-            rows[name]()
-            if turn:
-                times[column].append(1e3 * (process_time() - start))
-    return {column: min(found) for column, found in times.items()}
-
-
-def main():
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--count", type=int, default=1_000_000)
-    parser.add_argument("--rounds", type=int, default=10)
-    options = parser.parse_args()
-    found = columns(options.count)
-    print(f"{'milliseconds':<14}" + "".join(f"{column:>14}" for column in found))
+def figures(options: Options) -> Iterator[Figure]:
+    """The shortest time of each draw."""
+    found = columns(10_000 if options.quick else 1_000_000, options.peers)
     for name in NAMES:
-        times = best(found, name, options.rounds)
-        print(f"{name:<14}" + "".join(f"{time:>14.2f}" for time in times.values()))
+        calls = {contestant: draws[name] for contestant, draws in found.items()}
+        for contestant, times in by_turns(calls, Options(quick=options.quick, budget=2.0)).items():
+            yield Figure(name, contestant, "draw", min(times["cpu"]), "s")
 
 
-if __name__ == "__main__":
-    main()
+W.figures = figures

@@ -1,22 +1,25 @@
 """What it costs to record one operation on an Array through the public functions.
 
 Promotion, broadcasting and the user's line are included, evaluation is not. The result is dropped
-at once, so each repetition records (and frees) a new value. Microseconds of CPU time, the minimum
-over repeats, the operations taking turns. NumPy's own call on ten elements stands beside it.
-
-    python benchmarks/recording.py [--repeats 15] [--count 2000] [--json FILE]
+at once, so each repetition records (and frees) a new value. NumPy's own call on ten elements stands
+beside it.
 """
 
 from __future__ import annotations
 
-import argparse
-import json
-import time
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from typing import Any
 
-GOAL = 5.0
+from benchmarks.harness.measure import by_turns
+from benchmarks.harness.workload import Figure, Goal, Options, Workload
+
+W = Workload(
+    "recording",
+    "recording one operation on an array of 10 elements",
+    cases=[],
+    quick=[],
+    goals=[Goal(5e-6, figure="call")],
+)
 
 
 def operations() -> dict[str, tuple[Callable[[], Any], Callable[[], Any]]]:
@@ -50,41 +53,13 @@ def operations() -> dict[str, tuple[Callable[[], Any], Callable[[], Any]]]:
     }
 
 
-def measure(repeats: int, count: int) -> dict[str, tuple[float, float]]:
-    """Microseconds per call: tenferro's recording, and NumPy's evaluation."""
-    found = operations()
-    best = {name: [float("inf")] * 2 for name in found}
-    for _ in range(repeats):
-        for name, pair in found.items():
-            for i, call in enumerate(pair):
-                best[name][i] = min(best[name][i], seconds(call, count) / count * 1e6)
-    return {name: (row[0], row[1]) for name, row in best.items()}
+def figures(options: Options) -> Iterator[Figure]:
+    """Seconds of a call: tenferro's recording, and NumPy's evaluation."""
+    for name, calls in operations().items():
+        pair = dict(zip(("tenferro", "numpy"), calls, strict=True))
+        short = Options(quick=options.quick, budget=0.0)
+        for contestant, times in by_turns(pair, short).items():
+            yield Figure(name, contestant, "call", min(times["cpu"]), "s")
 
 
-def seconds(call: Callable[[], Any], count: int) -> float:
-    """CPU seconds of many calls."""
-    turns = range(count)
-    start = time.process_time()
-    for _ in turns:
-        call()
-    return time.process_time() - start
-
-
-def main() -> None:
-    """Run and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--repeats", type=int, default=15)
-    parser.add_argument("--count", type=int, default=2000)
-    parser.add_argument("--json", type=Path, default=None)
-    options = parser.parse_args()
-    table = measure(options.repeats, options.count)
-    print(f"{'µs of CPU time per call':26}{'recorded':>10}{'NumPy':>10}{'ratio':>8}")
-    for name, (ours, theirs) in table.items():
-        mark = "" if ours <= GOAL else f"   above {GOAL:g}"
-        print(f"{name:26}{ours:10.2f}{theirs:10.2f}{ours / theirs:8.1f}{mark}")
-    if options.json:
-        options.json.write_text(json.dumps(table, indent=1))
-
-
-if __name__ == "__main__":
-    main()
+W.figures = figures

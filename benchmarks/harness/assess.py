@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from .statistics import slope, verdict
+from .units import quantity, seconds
 from .workload import BASELINE, Goal, Workload
 
 Row = dict[str, Any]
@@ -33,7 +34,7 @@ def assess(workload: Workload, run: dict[str, Any]) -> None:
         assess_memory(workload, run, row)
     for row in run["figures"]:
         row["goals"] = [
-            judged_alone(goal, row["value"], row["unit"] in COUNTS)
+            judged_alone(goal, row["value"], row["unit"])
             for goal in goals_of(workload, 1, row["case"], row["contestant"], row["figure"])
         ]
     run["slopes"] = slopes(run, clock)
@@ -46,7 +47,7 @@ def goals_of(
 
     Goals are those of the full sizes: a quick case has one only if it bears the same name.
     """
-    if case not in {full.name for full in workload.cases}:
+    if workload.cases and case not in {full.name for full in workload.cases}:
         return []
     found = [
         goal
@@ -70,18 +71,16 @@ def judged(goal: Goal, own: dict[str, float], over: dict[str, float]) -> dict[st
     }
 
 
-def judged_alone(goal: Goal, found: float, exact: bool = False) -> dict[str, Any]:
+def judged_alone(goal: Goal, found: float, unit: str = "") -> dict[str, Any]:
     """A goal for a single figure."""
-    said = verdict([found], goal.limit, exact)
-    return {"limit": goal.limit, "text": text(goal), "over": "", "verdict": said}
+    said = verdict([found], goal.limit, exact=unit in COUNTS)
+    return {"limit": goal.limit, "text": text(goal, unit), "over": "", "verdict": said}
 
 
-def text(goal: Goal) -> str:
+def text(goal: Goal, unit: str = "") -> str:
     """A goal in words: `≤ 0.6 ÷ jax`, `≤ 1.2 + 4 µs`."""
-    parts = [
-        f"{goal.limit:g}" if goal.limit else "",
-        f"{goal.plus * 1e6:g} µs" if goal.plus else "",
-    ]
+    limit = quantity(goal.limit, unit) if goal.limit else ""
+    parts = [limit, seconds(goal.plus) if goal.plus else ""]
     over = "" if goal.over == BASELINE else f" ÷ {goal.over}"
     label = goal.label or ("memory" if goal.figure == "memory" else "")
     return f"{label} ≤ {' + '.join(filter(None, parts))}{over}".strip()

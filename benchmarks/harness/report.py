@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
+
+from .units import number, quantity, seconds
 
 COLORS = {"met": "green", "missed": "red", "undecided": "yellow"}
 
@@ -21,13 +23,13 @@ def show(run: dict[str, Any], console: Console) -> None:
         table.add_column(name, overflow="fold")
     for name in ("median", "minimum", "÷ by hand", "(of minima)", "first call", "memory", "goal"):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("")
+    table.add_column("", overflow="fold")
     for cells in rows(run):
         table.add_row(*cells)
     if run["rows"]:
         console.print(table)
-    if run["figures"]:
-        console.print(figures(run))
+    for rows_of_table in groups(run["figures"]):
+        console.print(figures(run, rows_of_table))
     for name, value in run["slopes"].items():
         console.print(f"  slope of {name}: {value:.2f}")
     before, after = run["load"]
@@ -39,12 +41,12 @@ def rows(run: dict[str, Any]) -> list[list[str]]:
     memory = {(row["case"], row["contestant"]): row for row in run["memory"]}
     found, last = [], None
     for row in run["rows"]:
-        case = "" if row["case"] == last else row["case"]
+        case = "" if row["case"] == last else escape(row["case"])
         last = row["case"]
         peak = memory.get((row["case"], row["contestant"]), {})
         if row["status"] != "ok":
-            said = f"{row['status']}: {row['message']}"
-            found.append([case, row["contestant"], *[""] * 7, said])
+            reason = escape(f"{row['status']}: {row['message']}")
+            found.append([case, row["contestant"], *[""] * 7, reason])
             continue
         own, ratio = row[run["clock"]], row.get("ratio", {})
         found.append(
@@ -76,34 +78,43 @@ def said(goal: dict[str, Any]) -> str:
     return f"{verdict} ({goal['ratio']['median']:.2f})" if other else verdict
 
 
-def figures(run: dict[str, Any]) -> Table:
-    """The table of figures that are no times of calls."""
-    table = Table(title=f"{run['workload']}  {run['title']}")
-    table.add_column("case")
-    table.add_column("contestant")
-    table.add_column("figure")
-    for name in ("found", "goal"):
-        table.add_column(name, justify="right")
-    table.add_column("")
-    for row in run["figures"]:
-        goals = [goal["text"] for goal in row["goals"]]
-        cells = ["\n".join(goals), "\n".join(map(said, row["goals"]))]
-        value = f"{quantity(row['value'])} {row['unit']}"
-        table.add_row(row["case"], row["contestant"], row["figure"], value, *cells)
+def groups(rows: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """Figures by table: contestants that share a figure stand in one."""
+    found: list[tuple[set[str], list[dict[str, Any]]]] = []
+    for contestant in dict.fromkeys(row["contestant"] for row in rows):
+        own = [row for row in rows if row["contestant"] == contestant]
+        names = {row["figure"] for row in own}
+        for shared, others in found:
+            if shared & names:
+                shared |= names
+                others += own
+                break
+        else:
+            found.append((names, own))
+    return [rows for _, rows in found]
+
+
+def figures(run: dict[str, Any], rows: list[dict[str, Any]]) -> Table:
+    """A table of figures that are no times of calls: cases and contestants by figures."""
+    names = list(dict.fromkeys(row["figure"] for row in rows))
+    table = Table(title=f"{run['workload']}  {run['title']}", padding=(0, 0, 0, 1))
+    for name in ("case", "contestant"):
+        table.add_column(name, overflow="fold")
+    for name in names:
+        table.add_column(name, justify="right", overflow="fold")
+    cases = list(dict.fromkeys(row["case"] for row in rows))
+    pairs = dict.fromkeys((row["case"], row["contestant"]) for row in rows)
+    for case, contestant in sorted(pairs, key=lambda pair: cases.index(pair[0])):
+        own = [row for row in rows if (row["case"], row["contestant"]) == (case, contestant)]
+        cells = {row["figure"]: figure(row) for row in own}
+        table.add_row(escape(case), contestant, *[cells.get(name, "") for name in names])
     return table
 
 
-def quantity(value: float) -> str:
-    """A figure: counts whole, others to three digits."""
-    return f"{value:,.0f}" if float(value).is_integer() or value >= 1000 else f"{value:.3g}"
-
-
-def seconds(value: float) -> str:
-    """A time with its unit."""
-    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if value >= scale:
-            return f"{value / scale:.3g} {unit}" if value < 1000 * scale else f"{value:.0f} {unit}"
-    return f"{value / 1e-9:.3g} ns"
+def figure(row: dict[str, Any]) -> str:
+    """A figure, its goals and what became of them."""
+    goals = [f"{goal['text']} {said(goal)}" for goal in row["goals"]]
+    return "\n".join([quantity(row["value"], row["unit"]), *goals])
 
 
 def memory_cell(peak: dict[str, Any]) -> str:
@@ -111,13 +122,6 @@ def memory_cell(peak: dict[str, Any]) -> str:
     if "bytes" not in peak:
         return str(peak.get("message", ""))
     return f"{peak['bytes'] / 2**20:.0f} MiB ({number(peak.get('ratio'))})"
-
-
-def number(value: float | None) -> str:
-    """A ratio."""
-    if value is None or math.isnan(value):
-        return ""
-    return f"{value:.2f}" if value < 100 else f"{value:,.0f}"
 
 
 def show_environment(found: dict[str, Any], console: Console) -> None:

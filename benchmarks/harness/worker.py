@@ -7,8 +7,6 @@ are those that the process was started with, by `launch.py`.
 
 from __future__ import annotations
 
-import ctypes
-import gc
 import json
 import os
 import sys
@@ -17,6 +15,7 @@ from typing import Any
 
 from .environment import environment
 from .measure import measure
+from .memory import peak
 from .workload import Contestant, Options, Workload, load
 
 
@@ -75,36 +74,13 @@ def tried(workload: Workload, request: dict[str, Any]) -> dict[str, Any]:
 
 
 def memory(workload: Workload, request: dict[str, Any]) -> dict[str, Any]:
-    """The most memory of two calls over that of the inputs, in bytes (Linux).
+    """The most memory of two calls over that of the inputs, in bytes.
 
     A small case runs before, so that libraries and their compilers have loaded what they need.
     """
     contestant, case = contestant_of(workload, request), workload.case(request["case"])
-    small = workload.inputs(workload.quick[0].given)
-    contestant.make(*small)()
-    del small
-    inputs = workload.inputs(case.given)
-    call = contestant.make(*inputs)
-    trim()
-    Path("/proc/self/clear_refs").write_text("5", "ascii")  # the peak starts anew
-    before = status("VmRSS")
-    for _ in range(2):
-        call()
-    return {"bytes": status("VmHWM") - before}
-
-
-def trim() -> None:
-    """Give what is free back to the system."""
-    gc.collect()
-    ctypes.CDLL(None).malloc_trim(0)
-
-
-def status(name: str) -> int:
-    """A figure of this process in bytes."""
-    for line in Path("/proc/self/status").read_text("ascii").splitlines():
-        if line.startswith(name):
-            return int(line.split()[1]) * 1024
-    raise OSError(f"/proc/self/status has no {name}")
+    contestant.make(*workload.inputs(workload.quick[0].given))()
+    return {"bytes": peak(contestant.make(*workload.inputs(case.given)))}
 
 
 if __name__ == "__main__":

@@ -127,8 +127,10 @@ def names() -> dict[str, str]:
     """The workloads and their modules, in order."""
     import benchmarks
 
-    found = sorted(m.name for m in pkgutil.iter_modules(benchmarks.__path__))
-    return {f"W{int(name[1:3])}": name for name in found if name[1:3].isdigit()}
+    found = sorted(m.name for m in pkgutil.iter_modules(benchmarks.__path__) if not m.ispkg)
+    numbered = {f"W{int(name[1:3])}": name for name in found if name[1:3].isdigit()}
+    others = {name: name for name in found if name[0] != "_" and name not in numbered.values()}
+    return numbered | others
 
 
 def load(identity: str) -> Workload:
