@@ -8,7 +8,7 @@ write new graphs beside old ones and copy nothing. ``Graph.of`` collects a close
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from tenferro.computegraph._errors import DuplicateInputError, GraphError
@@ -46,6 +46,9 @@ class Node(NamedTuple):
     inputs: tuple[Local | External, ...]
     outputs: tuple[Local, ...]
     role: OperationRole
+
+
+new_node: Callable[[tuple[Any, ...]], Node] = partial(tuple.__new__, Node)  # without its __new__
 
 
 class Graph:
@@ -233,7 +236,7 @@ class GraphBuilder:
             index[key] = local = Local(len(keys))
             keys.append(key)
             produced.append(local)
-        self._nodes.append(Node(operation, references, tuple(produced), role))
+        self._nodes.append(new_node((operation, references, tuple(produced), role)))
 
     def output(self, *values: Local | External | ValueKey) -> None:
         """Append outputs; they may repeat."""

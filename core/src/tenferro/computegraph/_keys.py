@@ -229,7 +229,9 @@ def derive_at(
     key.source = None
     key.depth = depth + 1
     key.serial = next(_serials)
-    return _intern(entry, key)
+    reference = _Ref(key, _forget)
+    reference.entry = entry
+    return key if _table.setdefault(entry, reference) is reference else _intern(entry, key)
 
 
 def _derive_slot(

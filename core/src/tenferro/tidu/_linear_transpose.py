@@ -15,7 +15,6 @@ from tenferro.computegraph import (
     CollectorPaused,
     Graph,
     Local,
-    Node,
     ValueKey,
     resolve,
 )
@@ -31,7 +30,7 @@ from tenferro.tidu._linearize import (
 )
 from tenferro.tidu._seed import cotangent_leaf
 from tenferro.tidu._template import adder, replay, takes_templates, transpose_template
-from tenferro.tidu._value import Linear, LinearNode, Pass, Residual, Value
+from tenferro.tidu._value import Linear, LinearNode, Pass, Residual, Value, new_node
 
 Buckets = dict[ValueKey, list[Value]]
 
@@ -49,10 +48,17 @@ def pull(
     if templated:
         rule.add = adder(run)
     for node in reversed(nodes):
-        cotangents = [add_all(take(key, ())) for key in node.outputs]
-        if not any([ct is not None for ct in cotangents]):
-            continue
-        run.source = node.outputs[0].source
+        outputs = node.outputs
+        if len(outputs) == 1:
+            terms = take(outputs[0], None)
+            if terms is None:
+                continue
+            cotangents = [terms[0] if len(terms) == 1 else add_all(terms)]
+        else:
+            cotangents = [add_all(take(key, ())) for key in outputs]
+            if not any([ct is not None for ct in cotangents]):
+                continue
+        run.source = outputs[0].source
         if templated and _pull_template(node, cotangents, buckets, run):
             continue
         inputs = [
@@ -75,7 +81,8 @@ def _pull_template(
     if template is None:
         return False
     values = [ct.key for ct in cotangents if ct is not None]
-    values += [key for key, active in zip(inputs, mask, strict=True) if not active]
+    if False in mask:
+        values += [key for key, active in zip(inputs, mask, strict=True) if not active]
     replay(template, values, run)
     cls, flow = run.space.value, (run,)
     for i, place in template.results:
@@ -159,20 +166,16 @@ def _space_of(graph: Graph) -> LinearSpace | None:
 
 def _flow_from(graph: Graph, start: set[Local]) -> tuple[set[Local], list[LinearNode]]:
     """Local values that depend on the given inputs, and the nodes that make them."""
-    flowing = set(start)
+    flowing: set[Any] = set(start)
     found = []
-    for node in graph.nodes:
-        mask = tuple([type(i) is Local and i in flowing for i in node.inputs])
-        if True in mask:
-            flowing.update(node.outputs)
-            found.append(_linear_node(graph, node, mask))
-    return flowing, found
-
-
-def _linear_node(graph: Graph, node: Node, mask: tuple[bool, ...]) -> LinearNode:
     keys = graph.keys
-    inputs = tuple([keys[i] if type(i) is Local else i.key for i in node.inputs])  # type: ignore[union-attr]
-    return LinearNode(node.operation, inputs, mask, tuple([keys[i] for i in node.outputs]))
+    for operation, inputs, outputs, _ in graph.nodes:
+        mask = tuple([i in flowing for i in inputs])
+        if True in mask:
+            flowing.update(outputs)
+            given = tuple([keys[i] if type(i) is Local else i.key for i in inputs])  # type: ignore[union-attr]
+            found.append(new_node((operation, given, mask, tuple([keys[i] for i in outputs]))))
+    return flowing, found
 
 
 def _fresh_cotangents(

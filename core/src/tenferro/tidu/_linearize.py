@@ -15,9 +15,11 @@ from typing import Any, NamedTuple
 from tenferro.computegraph import (
     CollectorPaused,
     Definition,
+    External,
     Graph,
     GraphBuilder,
     Local,
+    Node,
     Operation,
     ResolvedView,
     Resolver,
@@ -257,30 +259,47 @@ def assemble(
 ) -> LinearizedGraph:
     """The linear graph of a pass and the residual graph that it reads from."""
     parents = view.graphs if isinstance(view, ResolvedView) else ()
-    active = {t.key for t in seeds if t is not None}
-    nodes = live_nodes(run, results)
-    for node in nodes:
-        active.update(node.outputs)
-    external = {k: None for node in nodes for k in node.inputs if k not in active}
-    residual = Graph.of((), tuple(external), parents)
-    builder = GraphBuilder((residual, *parents))
-    locals_ = [None if t is None else builder.declare(t.key) for t in seeds]
-    for node in nodes:
-        builder.append(node.operation, node.inputs, node.outputs[0].role, node.outputs)
-    flowing = [t for t in results if t is not None]
-    builder.output(*(t.key for t in flowing))
-    linear = builder.build()
-    outputs = iter(linear.outputs)
+    keys = [t.key for t in seeds if t is not None]
+    place: dict[ValueKey, Any] = {key: Local(i) for i, key in enumerate(keys)}
+    inputs = tuple(place.values())
+    external: list[ValueKey] = []
+    nodes = [_placed(node, place, keys, external) for node in live_nodes(run, results)]
+    residual = Graph.of((), external, parents)
+    ends: list[Local | None] = [None if t is None else place[t.key] for t in results]
+    linear = Graph(keys, inputs, nodes, [e for e in ends if e is not None], (residual, *parents))
+    given = iter(inputs)
     return LinearizedGraph(
         linear,
         residual,
         tuple(
-            None if local is None else LinearInput(key, local)
-            for key, local in zip(wrt, locals_, strict=True)
+            [
+                None if t is None else LinearInput(key, next(given))
+                for key, t in zip(wrt, seeds, strict=True)
+            ]
         ),
-        tuple(None if t is None else next(outputs) for t in results),  # type: ignore[misc]
+        tuple(ends),
         run.space,
     )
+
+
+def _placed(
+    node: LinearNode, place: dict[ValueKey, Any], keys: list[ValueKey], external: list[ValueKey]
+) -> Node:
+    """The node over places; its outputs get theirs, and what it alone reads is external."""
+    operation, inputs, _, outputs = node
+    references: list[Local | External] = []
+    for key in inputs:
+        found = place.get(key)
+        if found is None:
+            found = place[key] = External(key)
+            external.append(key)
+        references.append(found)
+    produced = []
+    for key in outputs:
+        place[key] = local = Local(len(keys))
+        keys.append(key)
+        produced.append(local)
+    return Node(operation, tuple(references), tuple(produced), outputs[0].role)
 
 
 def live_nodes(run: Pass, results: Sequence[Value | None]) -> list[LinearNode]:
@@ -288,12 +307,14 @@ def live_nodes(run: Pass, results: Sequence[Value | None]) -> list[LinearNode]:
     needed = {t.key for t in results if t is not None}
     live = []
     for node in reversed(run.nodes.values()):
-        if needed.isdisjoint(node.outputs):
+        _, inputs, mask, outputs = node
+        if outputs[0] not in needed and (len(outputs) == 1 or needed.isdisjoint(outputs)):
             continue
         live.append(node)
-        needed.update(
-            [k for k, active in zip(node.inputs, node.active_mask, strict=True) if active]
-        )
+        if False in mask:
+            needed.update([k for k, active in zip(inputs, mask, strict=True) if active])
+        else:
+            needed.update(inputs)
     live.reverse()
     return live
 

@@ -27,7 +27,7 @@ from tenferro.computegraph import (
 from tenferro.tidu._context import EMPTY_CONTEXT
 from tenferro.tidu._emit import RuleBuilder, alone, emit
 from tenferro.tidu._linear_space import LinearSpace
-from tenferro.tidu._value import NO_FLOW, Linear, LinearNode, Pass, Residual, Value
+from tenferro.tidu._value import NO_FLOW, Linear, Pass, Residual, Value, new_node
 
 _LIMIT = 4096  # templates of each kind
 _jvps: dict[tuple[Any, ...], Template | None] = {}
@@ -45,8 +45,9 @@ class Step(NamedTuple):
     role: OperationRole
     turned: OperationRole | None  # the role if the operands change places, where they may
     aval: Any
-    watched: tuple[int, ...]  # places of inputs that may be such that the step is simplified
-    names: tuple[str, ...] | None  # of the operations that define these; None: ask in any case
+    watched: tuple[int, ...]  # places of inputs of which may follow that the step is simplified
+    names: tuple[str, ...]  # of the operations that then define them; literals do so in any case
+    is_plain: bool  # whether nothing else decides
 
 
 class Template(NamedTuple):
@@ -64,9 +65,13 @@ def takes_templates(rule: RuleBuilder) -> bool:
 def replay(template: Template, values: list[ValueKey], run: Pass) -> None:
     """Append the values of all steps to ``values``, which begins with what the rule is given."""
     nodes, source = run.nodes, run.source
-    for operation, places, role, turned, aval, watched, names in template.steps:
+    for operation, places, role, turned, aval, watched, names, is_plain in template.steps:
         keys = [values[i] for i in places]
-        if names is None or _is_special(values, watched, names):
+        for i in watched:
+            definition = values[i].definition
+            if definition is not None and (definition[0].literal or definition[0].name in names):
+                is_plain = False
+        if not is_plain:
             values += _emitted(operation, keys, role, run)
             continue
         if turned is not None and keys[0].serial > keys[1].serial:
@@ -74,22 +79,11 @@ def replay(template: Template, values: list[ValueKey], run: Pass) -> None:
             role = turned
         key = derive_at(operation, keys, role, aval)
         values.append(key)
-        if role is PRIMARY:
-            continue
-        if key.source is None:
-            key.source = source
-        if key not in nodes:
+        if role is not PRIMARY and key not in nodes:
+            if key.source is None:
+                key.source = source
             mask: Any = role.active_mask  # type: ignore[attr-defined]
-            nodes[key] = LinearNode(operation, tuple(keys), mask, (key,))
-
-
-def _is_special(values: list[ValueKey], watched: Sequence[int], names: tuple[str, ...]) -> bool:
-    """Whether a step may be simplified, or ordered otherwise, because of what its operands are."""
-    for i in watched:
-        definition = values[i].definition
-        if definition is not None and (definition[0].literal or definition[0].name in names):
-            return True
-    return False
+            nodes[key] = new_node((operation, tuple(keys), mask, (key,)))
 
 
 def _emitted(
@@ -261,14 +255,13 @@ def _step(definition: Definition, place: dict[ValueKey, int]) -> Step:
         turned = role
         if isinstance(role, Linearized):
             turned = Linearized(role.active_mask[::-1], role.transposed)
-    names: tuple[str, ...] | None = ()
-    if operation.simplify is not None:
-        names = operation.simplified_beside
-    if operation.output_count != 1:
-        names = None
+    names: tuple[str, ...] | None = operation.simplified_beside
+    if operation.simplify is None:
+        names = ()
+    is_plain = names is not None and operation.output_count == 1
     places = tuple([place[key] for key in inputs])
     aval = derive(operation, inputs, role)[0].aval
-    return Step(operation, places, role, turned, aval, watched, names)
+    return Step(operation, places, role, turned, aval, watched, names or (), is_plain)
 
 
 def _is_literal(key: ValueKey) -> bool:

@@ -9,7 +9,8 @@ Read next: ``_primitive.py``.
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -41,6 +42,9 @@ class LinearNode(NamedTuple):
     inputs: tuple[ValueKey, ...]
     active_mask: tuple[bool, ...]
     outputs: tuple[ValueKey, ...]
+
+
+new_node: Callable[[tuple[Any, ...]], LinearNode] = partial(tuple.__new__, LinearNode)  # in C
 
 
 class Pass:
