@@ -60,7 +60,7 @@ def test_a_template_serves_operations_that_look_alike(monkeypatch):
     calls = []
     rule = p.Tanh.derivative
     monkeypatch.setattr(p.Tanh, "derivative", lambda *args: calls.append(1) or rule(*args))
-    monkeypatch.setattr(templates, "_jvps", {})
+    templates.jvp_templates.clear()
     x = y = vocabulary.var((7, 5))
     for _ in range(10):
         y = p.tanh(y)
@@ -70,16 +70,16 @@ def test_a_template_serves_operations_that_look_alike(monkeypatch):
 
 def test_templates_are_bounded(monkeypatch):
     monkeypatch.setattr(templates, "_LIMIT", 4)
-    monkeypatch.setattr(templates, "_jvps", {})
+    templates.jvp_templates.clear()
     for n in range(20):
         x = vocabulary.var((n, 2))
         vocabulary.jvp(p.sin(x), x)
-    assert 0 < len(templates._jvps) <= 4
+    assert 0 < len(templates.jvp_templates) <= 4
 
 
-def test_threads_make_one_graph(monkeypatch):
-    monkeypatch.setattr(templates, "_jvps", {})
-    monkeypatch.setattr(templates, "_transposes", {})
+def test_threads_make_one_graph():
+    templates.jvp_templates.clear()
+    templates.transpose_templates.clear()
     x = vocabulary.var((11,))
     y = x
     for _ in range(30):

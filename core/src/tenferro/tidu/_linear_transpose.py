@@ -8,7 +8,7 @@ again, so that transposing twice gives the same map. Read next: ``_derive.py``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tenferro.computegraph import (
@@ -23,13 +23,22 @@ from tenferro.tidu._emit import RuleBuilder, sweeping
 from tenferro.tidu._errors import MixedFlowError
 from tenferro.tidu._linear_space import LinearSpace
 from tenferro.tidu._linearize import (
+    NODES,
+    LinearInput,
     LinearizedGraph,
     assemble,
     check_emitted,
     wrong_result,
 )
 from tenferro.tidu._seed import cotangent_leaf
-from tenferro.tidu._template import adder, replay, takes_templates, transpose_template
+from tenferro.tidu._template import (
+    MISSING,
+    adder,
+    replay,
+    takes_templates,
+    transpose_template,
+    transpose_templates,
+)
 from tenferro.tidu._value import Linear, LinearNode, Pass, Residual, Value, new_node
 
 Buckets = dict[ValueKey, list[Value]]
@@ -44,55 +53,62 @@ def pull(
     """Emit cotangents for the nodes, last to first; ``buckets`` holds the seeds and the results."""
     primals: Mapping[ValueKey, ValueKey] = primal_of or {}
     take, add_all, value_of = buckets.pop, rule.add_all, rule.reader()
-    run, templated = rule.run, takes_templates(rule)
-    if templated:
-        rule.add = adder(run)
+    run, replayed = rule.run, _replaying(buckets, rule)
     for node in reversed(nodes):
-        outputs = node.outputs
-        if len(outputs) == 1:
-            terms = take(outputs[0], None)
-            if terms is None:
-                continue
-            cotangents = [terms[0] if len(terms) == 1 else add_all(terms)]
-        else:
-            cotangents = [add_all(take(key, ())) for key in outputs]
-            if not any([ct is not None for ct in cotangents]):
-                continue
-        run.source = outputs[0].source
-        if templated and _pull_template(node, cotangents, buckets, run):
+        operation, inputs, mask, outputs = node
+        cotangents = [add_all(take(key, ())) for key in outputs]
+        if not any([ct is not None for ct in cotangents]):
             continue
-        inputs = [
+        run.source = outputs[0].source
+        if replayed is not None and replayed(operation, inputs, mask, cotangents):
+            continue
+        given = [
             Linear(key.aval, primals.get(key)) if active else Residual(value_of(key))
-            for key, active in zip(node.inputs, node.active_mask, strict=True)
+            for key, active in zip(inputs, mask, strict=True)
         ]
-        run.operation = node.operation
-        results = rule.context.transpose(node.operation)(rule, cotangents, inputs)
+        run.operation = operation
+        results = rule.context.transpose(operation)(rule, cotangents, given)
         _scatter(node, results, buckets, rule)
 
 
-def _pull_template(
-    node: LinearNode, cotangents: Sequence[Value | None], buckets: Buckets, run: Pass
-) -> bool:
-    """Emit what the rule emitted for a node that looked like this one, if that is known."""
-    operation, inputs, mask, _ = node
-    if not getattr(operation, "fixed_rules", False):
-        return False
-    template = transpose_template(operation, inputs, cotangents, mask, run.space)
-    if template is None:
-        return False
-    values = [ct.key for ct in cotangents if ct is not None]
-    if False in mask:
-        values += [key for key, active in zip(inputs, mask, strict=True) if not active]
-    replay(template, values, run)
-    cls, flow = run.space.value, (run,)
-    for i, place in template.results:
-        value = cls(values[place], flow)
-        there = buckets.get(inputs[i])
-        if there is None:
-            buckets[inputs[i]] = [value]
-        else:
-            there.append(value)
-    return True
+def _replaying(buckets: Buckets, rule: RuleBuilder) -> Callable[..., bool] | None:
+    """What emits cotangents by a template, where there is one; ``None`` if none may be used.
+
+    A template is for an operation, the avals of its inputs, those of them that are active, and
+    the outputs that have a cotangent.
+    """
+    if not takes_templates(rule):
+        return None
+    run, space, cls = rule.run, rule.space, rule.space.value
+    rule.add = adder(run)
+    flow, known, there = (run,), transpose_templates.get, buckets.get
+
+    def replayed(
+        operation: Any,
+        inputs: tuple[ValueKey, ...],
+        mask: tuple[bool, ...],
+        cotangents: list[Value | None],
+    ) -> bool:
+        values = [ct.key for ct in cotangents if ct is not None]
+        flowing: Any = len(cotangents) == 1 or tuple([ct is None for ct in cotangents])
+        entry = (operation, space, mask, flowing, *[key.aval for key in inputs])
+        template = known(entry, MISSING)
+        if template is MISSING:
+            template = transpose_template(entry, inputs, cotangents, mask)
+        if template is None:
+            return False
+        if False in mask:
+            values += [key for key, active in zip(inputs, mask, strict=True) if not active]
+        replay(template, values, run)
+        for i, place in template.results:
+            terms = there(inputs[i])
+            if terms is None:
+                buckets[inputs[i]] = [cls(values[place], flow)]
+            else:
+                terms.append(cls(values[place], flow))
+        return True
+
+    return replayed
 
 
 def _scatter(
@@ -135,7 +151,7 @@ def linear_transpose(
         space = linear.space or _space_of(graph)
         if space is None:
             return _transpose_wires(linear, chosen, turned)
-        flowing, nodes = _flow_from(graph, {t.local for t in targets if t is not None})
+        flowing, nodes = _flow(graph, targets, inputs is None)
         forward = _forward_part(linear, chosen, turned, flowing)
         run = Pass(space, transposed=True, kept=True)
         seeds = _fresh_cotangents(graph, sources, run)
@@ -162,6 +178,16 @@ def _space_of(graph: Graph) -> LinearSpace | None:
         if space is not None:
             return space
     return None
+
+
+def _flow(
+    graph: Graph, targets: Sequence[LinearInput | None], from_all: bool
+) -> tuple[set[Local], list[LinearNode]]:
+    """``_flow_from`` the targets; from all inputs of a graph that was assembled here, all flows."""
+    nodes = NODES.get(graph) if from_all else None
+    if nodes is None:
+        return _flow_from(graph, {t.local for t in targets if t is not None})
+    return {Local(i) for i in range(len(graph.keys))}, nodes
 
 
 def _flow_from(graph: Graph, start: set[Local]) -> tuple[set[Local], list[LinearNode]]:

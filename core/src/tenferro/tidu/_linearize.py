@@ -9,8 +9,9 @@ Read next: ``_linear_transpose.py``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from tenferro.computegraph import (
     CollectorPaused,
@@ -33,10 +34,17 @@ from tenferro.tidu._errors import DuplicateWrtError, RuleResultError
 from tenferro.tidu._linear_space import NO_TANGENT, LinearSpace
 from tenferro.tidu._primitive import missing_rule
 from tenferro.tidu._seed import tangent_leaf
-from tenferro.tidu._template import jvp_template, replay, takes_templates
+from tenferro.tidu._template import (
+    MISSING,
+    jvp_template,
+    jvp_templates,
+    replay,
+    takes_templates,
+)
 from tenferro.tidu._value import LinearNode, Pass, Value
 
 Tangents = dict[ValueKey, Value]
+NODES: WeakKeyDictionary[Graph, list[LinearNode]] = WeakKeyDictionary()  # of linear graphs
 
 
 class LinearInput(NamedTuple):
@@ -157,26 +165,22 @@ def push(
     """Emit tangents for the nodes of the plan; returns those of all values where any flows."""
     tangents: Tangents = {k: t for k, t in zip(wrt, seeds, strict=True) if t is not None}
     swept: set[tuple[Any, ...]] = set()
-    get, value_of = tangents.get, rule.reader()
-    run, templated = rule.run, takes_templates(rule)
+    run, get, value_of = rule.run, tangents.get, rule.reader()
+    replayed = _replaying(tangents, rule)
     for key, definition in plan.nodes:
-        inputs = definition[3:]
+        operation, inputs = definition[0], definition[3:]
         incoming = [get(k) for k in inputs]
-        if not any([t is not None for t in incoming]):
-            continue
-        operation = definition[0]
-        if operation.output_count == 1:
-            produced: tuple[ValueKey, ...] = (key,)
-        else:
+        produced: tuple[ValueKey, ...] = (key,)
+        if operation.output_count != 1:
             node = (operation, definition[1], inputs)
             if node in swept:
                 continue
             swept.add(node)
             produced = derive(operation, inputs, definition[1])
         run.source = key.source
-        if templated and _push_template(operation, inputs, produced, incoming, tangents, run):
+        if replayed is not None and replayed(operation, inputs, produced, incoming):
             continue
-        if not any([operation.carries(k.aval) for k in produced]):
+        if not _flows(incoming) or not any([operation.carries(k.aval) for k in produced]):
             continue
         run.operation = operation
         emitted = rule.context.jvp(operation)(
@@ -186,27 +190,42 @@ def push(
     return tangents
 
 
-def _push_template(
-    operation: Any,
-    inputs: tuple[ValueKey, ...],
-    produced: tuple[ValueKey, ...],
-    incoming: list[Value | None],
-    tangents: Tangents,
-    run: Pass,
-) -> bool:
-    """Emit what the rule emitted for an operation that looked like this one, if that is known."""
-    if not getattr(operation, "fixed_rules", False):
-        return False
-    mask = tuple([t is not None for t in incoming])
-    template = jvp_template(operation, inputs, produced, mask, run.space)
-    if template is None:
-        return False
-    values = [*inputs, *produced, *[t.key for t in incoming if t is not None]]
-    replay(template, values, run)
-    cls, flow = run.space.value, (run,)
-    for i, place in template.results:
-        tangents[produced[i]] = cls(values[place], flow)
-    return True
+def _flows(values: Sequence[Value | None]) -> bool:
+    for value in values:
+        if value is not None:
+            return True
+    return False
+
+
+def _replaying(tangents: Tangents, rule: RuleBuilder) -> Callable[..., bool] | None:
+    """What emits the tangents of an operation by its template, if it has one; ``None`` if none may.
+
+    A template is for an operation, the avals of its inputs, and those of them that are active.
+    """
+    if not takes_templates(rule):
+        return None
+    run, space, cls = rule.run, rule.space, rule.space.value
+    flow, known = (run,), jvp_templates.get
+
+    def replayed(
+        operation: Any,
+        inputs: tuple[ValueKey, ...],
+        produced: tuple[ValueKey, ...],
+        incoming: list[Value | None],
+    ) -> bool:
+        entry = (operation, space, *[k.aval for k in inputs], *[t is None for t in incoming])
+        template = known(entry, MISSING)
+        if template is MISSING:
+            template = jvp_template(entry, inputs, produced, incoming)
+        if template is None:
+            return False
+        values = [*inputs, *produced, *[t.key for t in incoming if t is not None]]
+        replay(template, values, run)
+        for i, place in template.results:
+            tangents[produced[i]] = cls(values[place], flow)
+        return True
+
+    return replayed
 
 
 def _store(
@@ -263,10 +282,12 @@ def assemble(
     place: dict[ValueKey, Any] = {key: Local(i) for i, key in enumerate(keys)}
     inputs = tuple(place.values())
     external: list[ValueKey] = []
-    nodes = [_placed(node, place, keys, external) for node in live_nodes(run, results)]
+    live = live_nodes(run, results)
+    nodes = [_placed(node, place, keys, external) for node in live]
     residual = Graph.of((), external, parents)
     ends: list[Local | None] = [None if t is None else place[t.key] for t in results]
     linear = Graph(keys, inputs, nodes, [e for e in ends if e is not None], (residual, *parents))
+    NODES[linear] = live
     given = iter(inputs)
     return LinearizedGraph(
         linear,

@@ -30,10 +30,10 @@ from tenferro.tidu._linear_space import LinearSpace
 from tenferro.tidu._value import NO_FLOW, Linear, Pass, Residual, Value, new_node
 
 _LIMIT = 4096  # templates of each kind
-_jvps: dict[tuple[Any, ...], Template | None] = {}
-_transposes: dict[tuple[Any, ...], Template | None] = {}
+jvp_templates: dict[tuple[Any, ...], Template | None] = {}
+transpose_templates: dict[tuple[Any, ...], Template | None] = {}
 _sums: dict[tuple[Any, ...], Template | None] = {}
-_MISSING: Any = object()
+MISSING: Any = object()
 _NOTHING = object()  # the aval of a result that must not be there
 
 
@@ -98,63 +98,85 @@ def _emitted(
 
 
 def jvp_template(
-    operation: Any,
+    entry: tuple[Any, ...],
     inputs: Sequence[ValueKey],
     outputs: Sequence[ValueKey],
-    mask: tuple[bool, ...],
-    space: LinearSpace,
+    incoming: Sequence[Value | None],
 ) -> Template | None:
-    """What the JVP rule emits; it is given inputs, outputs and the tangents that flow."""
-    entry = (operation, space, mask, *[key.aval for key in inputs])
-    found = _jvps.get(entry, _MISSING)
-    if found is not _MISSING:
-        return found  # type: ignore[no-any-return]
+    """Make what the JVP rule emits; it is given inputs, outputs and the tangents that flow.
+
+    ``entry`` names it among ``jvp_templates``: the operation and the space come first.
+    """
+    operation, space = entry[:2]
+    if not _is_fixed(operation):  # it may hold what is the user's, which is not kept alive here
+        return None
+    found = _of_jvp(operation, space, inputs, outputs, incoming)
+    return _keep(jvp_templates, entry, found)
+
+
+def _of_jvp(
+    operation: Any,
+    space: LinearSpace,
+    inputs: Sequence[ValueKey],
+    outputs: Sequence[ValueKey],
+    incoming: Sequence[Value | None],
+) -> Template | None:
+    carried = [operation.carries(key.aval) for key in outputs]
+    if not (any(carried) and any([t is not None for t in incoming])):
+        return Template((), ())
     run = Pass(space, transposed=False)
     primals = [_fresh(space, key.aval) for key in inputs]
     results = [_fresh(space, key.aval) for key in outputs]
     tangent_of = space.tangent_aval
     tangents = [
-        _fresh(space, tangent_of(key.aval), run) if active else None
-        for key, active in zip(inputs, mask, strict=True)
+        None if t is None else _fresh(space, tangent_of(key.aval), run)
+        for key, t in zip(inputs, incoming, strict=True)
     ]
     given = [*primals, *results, *[t for t in tangents if t is not None]]
     needs = [tangent_of(key.aval) for key in outputs]
-
-    def call(rule: RuleBuilder) -> Sequence[Value | None]:
-        return operation.jvp(rule, primals, results, tangents)  # type: ignore[no-any-return]
-
-    if not any([operation.carries(key.aval) for key in outputs]):
-        return _keep(_jvps, entry, Template((), ()))
-    return _keep(_jvps, entry, _traced(run, given, needs, call))
+    return _traced(run, given, needs, lambda rule: operation.jvp(rule, primals, results, tangents))
 
 
 def transpose_template(
-    operation: Any,
+    entry: tuple[Any, ...],
     inputs: Sequence[ValueKey],
     cotangents: Sequence[Value | None],
     mask: tuple[bool, ...],
-    space: LinearSpace,
 ) -> Template | None:
-    """What the transpose rule emits; it is given the cotangents that flow and the residuals."""
-    avals = [key.aval for key in inputs]
-    flowing: Any = len(cotangents) == 1 or tuple([ct is not None for ct in cotangents])
-    entry = (operation, space, mask, flowing, *avals)
-    found = _transposes.get(entry, _MISSING)
-    if found is not _MISSING:
-        return found  # type: ignore[no-any-return]
+    """Make what the transpose rule emits; it is given the cotangents that flow and the residuals.
+
+    ``entry`` names it among ``transpose_templates``: the operation and the space come first.
+    """
+    operation, space = entry[:2]
+    if not _is_fixed(operation):
+        return None
+    found = _of_transpose(operation, space, inputs, cotangents, mask)
+    return _keep(transpose_templates, entry, found)
+
+
+def _of_transpose(
+    operation: Any,
+    space: LinearSpace,
+    inputs: Sequence[ValueKey],
+    cotangents: Sequence[Value | None],
+    mask: tuple[bool, ...],
+) -> Template | None:
     run = Pass(space, transposed=True)
     cts = [None if ct is None else _fresh(space, ct.key.aval, run) for ct in cotangents]
-    coefficients = [_fresh(space, a) for a, active in zip(avals, mask, strict=True) if not active]
-    rest = iter(coefficients)
-    places = zip(avals, mask, strict=True)
-    seen = [Linear(aval) if active else Residual(next(rest)) for aval, active in places]
-    needs = [aval if active else _NOTHING for aval, active in zip(avals, mask, strict=True)]
+    given = [ct for ct in cts if ct is not None]
+    seen: list[Residual | Linear] = []
+    for key, active in zip(inputs, mask, strict=True):
+        if active:
+            seen.append(Linear(key.aval))
+        else:
+            given.append(_fresh(space, key.aval))
+            seen.append(Residual(given[-1]))
+    needs = [k.aval if active else _NOTHING for k, active in zip(inputs, mask, strict=True)]
+    return _traced(run, given, needs, lambda rule: operation.transpose(rule, cts, seen))
 
-    def call(rule: RuleBuilder) -> Sequence[Value | None]:
-        return operation.transpose(rule, cts, seen)  # type: ignore[no-any-return]
 
-    given = [*[ct for ct in cts if ct is not None], *coefficients]
-    return _keep(_transposes, entry, _traced(run, given, needs, call))
+def _is_fixed(operation: Any) -> bool:
+    return bool(getattr(operation, "fixed_rules", False))
 
 
 def adder(run: Pass) -> Callable[[Value, Value], Value]:
@@ -165,8 +187,8 @@ def adder(run: Pass) -> Callable[[Value, Value], Value]:
 
     def add(x: Value, y: Value) -> Value:
         entry = (space, transposed, x.key.aval)
-        template = _sums.get(entry, _MISSING)
-        if template is _MISSING:
+        template = _sums.get(entry, MISSING)
+        if template is MISSING:
             template = _keep(_sums, entry, _sum_template(space, transposed, x.key.aval))
         if template is None or not (x.flow and y.flow):
             return plain(x, y)
