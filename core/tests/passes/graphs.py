@@ -2,13 +2,15 @@
 
 import re
 
-from tenferro.computegraph import derive, flatten, input_key
+from tenferro.computegraph import derive, flatten
+from tenferro.computegraph._keys import new_leaf
 from tenferro.passes import optimized
 from tenferro.primitives._aval import Aval
 
 
 def value(name, dtype="f64", shape=(3,)):
-    return input_key(name, Aval(shape, dtype))
+    """A value of its own, younger than those before."""
+    return new_leaf(name, Aval(shape, dtype))
 
 
 def apply(operation, *keys):

@@ -19,9 +19,12 @@ from tenferro.passes.arithmetic import SIMPLIFY
 from tenferro.passes.broadcasts import BROADCAST
 from tenferro.passes.folding import FOLD
 from tenferro.passes.moves import MOVES
+from tenferro.passes.reductions import REDUCE
 
 _SWEEPS = 2
-_RULES: dict[str, Rules] = {rules.name: rules for rules in (FOLD, SIMPLIFY, MOVES, BROADCAST)}
+_RULES: dict[str, Rules] = {
+    rules.name: rules for rules in (FOLD, SIMPLIFY, MOVES, BROADCAST, REDUCE)
+}
 
 
 class Report(NamedTuple):

@@ -1,0 +1,147 @@
+"""``reduce``: reductions of less.
+
+What is repeated along a reduced axis is not read n times: a sum is n·x, a maximum is x. A factor,
+a divisor or a sign that does not vary along the reduced axes goes behind the sum. Sums over
+several axes in a row become one. The largest, the smallest, and, or keep every bit. Sums of floats
+agree to rounding, where nothing overflows and the factor is finite (inf·0 is nan within a sum, and
+may be no part of it behind it); the zero that a sum gives may have the other sign. Nothing is done
+to float16 and bfloat16, whose sums overflow where scaled ones do not.
+Read next: ``contractions.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+from tenferro.passes._facts import constant
+from tenferro.passes._repeats import along, may_repeat, remaining, repeated, varying
+from tenferro.passes._rewriter import Rewriter, Rules
+from tenferro.passes._rounding import holds_integer, wrapped
+from tenferro.primitives._aval import Aval
+from tenferro.primitives.arithmetic import Div, Mul, Neg
+from tenferro.primitives.reduction import ReduceAnd, ReduceMax, ReduceMin, ReduceOr, ReduceSum
+from tenferro.primitives.structural import BroadcastInDim, Reshape, Transpose
+
+REDUCE = Rules("reduce")
+_Operands = tuple[int, ...]
+_ALL = (ReduceSum, ReduceMax, ReduceMin, ReduceAnd, ReduceOr)
+
+
+def is_narrow(aval: Aval) -> bool:
+    """Whether it is of floats whose sums overflow easily."""
+    return bool(aval.dtype.is_float) and aval.dtype.bits < 32
+
+
+@REDUCE.of(*_ALL)
+def _single(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
+    """Over axes of size 1: a reshape."""
+    (x,) = operands
+    shape = rw.avals[x].shape
+    single = [axis for axis in op.axes if shape[axis] == 1]
+    if not op.axes:
+        return x
+    if not single or not rw.can(Reshape):
+        return None
+    kept = remaining(len(shape), single)
+    smaller = rw.emit(Reshape(tuple([shape[axis] for axis in kept])), x)
+    axes = tuple([kept.index(axis) for axis in op.axes if axis in kept])
+    return rw.emit(type(op)(axes), smaller) if axes else smaller
+
+
+@REDUCE.of(*_ALL)
+def _moved(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
+    """Of a transpose that leaves the other axes in order: of what it transposes."""
+    (x,) = operands
+    inner: Any = rw.operations[x]
+    if type(inner) is not Transpose:
+        return None
+    order = inner.permutation
+    kept = [order[axis] for axis in remaining(len(order), op.axes)]
+    if kept != sorted(kept):
+        return None
+    return rw.emit(type(op)(tuple([order[axis] for axis in op.axes])), *rw.operands[x])
+
+
+@REDUCE.of(*_ALL)
+def _nested(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
+    """Of the same reduction over other axes: over all of them, if nothing else reads that one."""
+    (x,) = operands
+    inner: Any = rw.operations[x]
+    if type(inner) is not type(op) or not rw.is_read_once(x):
+        return None
+    if type(op) is ReduceSum and is_narrow(rw.avals[x]):
+        return None
+    (source,) = rw.operands[x]
+    kept = remaining(rw.avals[source].ndim, inner.axes)
+    axes = (*inner.axes, *[kept[axis] for axis in op.axes])
+    return rw.emit(type(op)(axes), source)
+
+
+@REDUCE.of(*_ALL)
+def _of_repeated(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
+    """Of what is repeated: of one of each; a sum that is repeated along its own axes, n times."""
+    (x,) = operands
+    aval = rw.avals[x]
+    if not may_repeat(rw, x):
+        return None
+    free = varying(rw, x)
+    if prod(aval.shape) <= prod([aval.shape[axis] for axis in free]):
+        return None
+    count = prod([aval.shape[axis] for axis in op.axes if axis not in free])
+    if count == 0 or not _may_multiply(rw, op, aval, count):
+        return None
+    kept = sorted(free)
+    small = along(rw, x, kept)
+    axes = tuple([kept.index(axis) for axis in op.axes if axis in free])
+    found = rw.emit(type(op)(axes), small) if axes else small
+    if type(op) is ReduceSum and count != 1:
+        found = _times(rw, found, count)
+    rest = remaining(aval.ndim, op.axes)
+    shape = tuple([aval.shape[axis] for axis in rest])
+    return repeated(rw, found, shape, [rest.index(axis) for axis in kept if axis in rest])
+
+
+def _may_multiply(rw: Rewriter, op: Any, aval: Aval, count: int) -> bool:
+    if type(op) is not ReduceSum or count == 1:
+        return True
+    if aval.dtype.is_integer:
+        return rw.can(Mul)
+    return not is_narrow(aval) and holds_integer(count, aval.dtype) and rw.can(Mul)
+
+
+def _times(rw: Rewriter, x: int, count: int) -> int:
+    aval = rw.avals[x]
+    factor: Any = wrapped(count, aval.dtype) if aval.dtype.is_integer else float(count)
+    return rw.emit(Mul(), x, constant(rw, factor, aval))
+
+
+@REDUCE.of(ReduceSum)
+def _factor(rw: Rewriter, op: ReduceSum, operands: _Operands) -> int | None:
+    """Σ -x = -Σ x; Σ c·x = c·Σ x and Σ x/c = (Σ x)/c where c does not vary along the sum."""
+    (x,) = operands
+    inner, aval = rw.operations[x], rw.avals[x]
+    if not rw.is_read_once(x) or is_narrow(aval):
+        return None
+    if type(inner) is Neg:
+        return rw.emit(inner, rw.emit(op, *rw.operands[x]))
+    if type(inner) is not Mul and not (type(inner) is Div and aval.dtype.is_inexact):
+        return None
+    pair = rw.operands[x]
+    for y, c in (pair, pair[::-1]) if type(inner) is Mul else (pair,):
+        if may_repeat(rw, c) and not varying(rw, c).intersection(op.axes):
+            return rw.emit(inner, rw.emit(op, y), _behind(rw, c, op.axes))
+    return None
+
+
+def _behind(rw: Rewriter, c: int, axes: Sequence[int]) -> int:
+    """What is repeated, in the shape that it has without these axes."""
+    aval = rw.avals[c]
+    rest = remaining(aval.ndim, axes)
+    shape = tuple([aval.shape[axis] for axis in rest])
+    own = sorted(varying(rw, c))
+    small = along(rw, c, own)
+    if rw.avals[small].shape == shape:
+        return small
+    return rw.emit(BroadcastInDim(shape, tuple([rest.index(axis) for axis in own])), small)
