@@ -18,7 +18,7 @@ from tenferro.computegraph._gc import CollectorPaused
 from tenferro.primitives import Aval
 from tenferro.primitives.constants import Constant
 from tenferro_numpy._expression import IDENTITY, Expression
-from tenferro_numpy._regions import fuse
+from tenferro_numpy._regions import fuse, least_elements
 from tenferro_numpy._steps import Step
 from tenferro_numpy._tiles import Tiling
 from tenferro_numpy._unboxing import unbox
@@ -183,7 +183,7 @@ class _Planner:
 
     def fuse(self, tiling: Tiling) -> None:
         """Run large elementwise steps tile by tile."""
-        if max((aval.size for aval in self.avals), default=0) >= tiling.elements:
+        if max((aval.size for aval in self.avals), default=0) >= least_elements(tiling):
             kept = {self.origin[slot] for slot in self.program.outputs}
             self.steps = fuse(self.steps, self.avals, kept, tiling)
 

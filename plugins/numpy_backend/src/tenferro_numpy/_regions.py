@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from heapq import heapify, heappop, heappush
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -21,10 +22,16 @@ from tenferro_numpy._memory import free_operands
 from tenferro_numpy._steps import Step
 from tenferro_numpy._tiles import Fold, Region, Tiling, Write, can_fold
 
-__all__ = ["fuse"]
+__all__ = ["fuse", "least_elements"]
 
 _EPOCH = 64
+_PART = 4  # of a tile: smaller arrays fit the cache anyway
 _NEAR = 128  # steps: joining what is further apart would keep values alive for long
+
+
+def least_elements(tiling: Tiling) -> int:
+    """The size from which arrays are worth a region."""
+    return max(tiling.elements // _PART, 1)
 
 
 def fuse(
@@ -33,8 +40,8 @@ def fuse(
     outputs: Set[int],
     tiling: Tiling,
 ) -> list[Step]:
-    """The steps in a valid order, with regions of at least one tile as single steps."""
-    finder = _Finder(avals, tiling.elements)
+    """The steps in a valid order, with regions of a good part of a tile or more as single steps."""
+    finder = _Finder(avals, tiling.elements, least_elements(tiling))
     for position, step in enumerate(steps):
         finder.place(step, position)
     groups = [g for g in finder.groups if g.is_worth_it(tiling, avals)]
@@ -70,13 +77,15 @@ class _Group:
         """Whether something is saved: a pass over memory, or time on another processor."""
         if len(self.members) + len(self.folds) > 1:
             return True
-        return tiling.threads > 1 and bool(self.members)
+        large = prod(self.shape) > tiling.elements
+        return tiling.threads > 1 and large and bool(self.members)
 
 
 class _Finder:
-    def __init__(self, avals: Sequence[Aval], elements: int) -> None:
+    def __init__(self, avals: Sequence[Aval], elements: int, smallest: int) -> None:
         self.avals = avals
         self.elements = elements
+        self.smallest = smallest
         self.groups: list[_Group] = []
         self.forget()
 
@@ -93,7 +102,7 @@ class _Finder:
         if expression.fold is not None and self.end_in_region(step, position):
             return
         shape = self.avals[step.targets[0]].shape
-        if not expression.into or self.avals[step.targets[0]].size < self.elements:
+        if not expression.into or self.avals[step.targets[0]].size < self.smallest:
             behind = 0
             for slot in step.operands:
                 behind |= self.before.get(slot, 0)

@@ -11,7 +11,7 @@ the size of a tile alone. Read next: `_regions.py`, which finds the regions.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from itertools import product
 from math import prod
@@ -80,7 +80,8 @@ class Region:
     """
 
     __slots__ = (
-        "arrays", "flat", "folds", "operand_count", "reuse", "scratch", "shape", "tiling", "writes",
+        "arrays", "at_once", "flat", "folds", "held", "operand_count", "reuse", "scratch", "shape",
+        "tiling", "writes",
     )  # fmt: skip
 
     def __init__(
@@ -102,9 +103,37 @@ class Region:
         self.tiling = tiling
         self.reuse: dict[int, int] = {}  # number of an array → operand
         self.flat = all(len(fold.axes) == len(shape) for fold in folds)
+        widest = max((dtype.itemsize for dtype in (*arrays, *scratch)), default=8)
+        self.at_once = prod(shape) * widest <= 8 * tiling.elements
+        self.held: tuple[Any, list[Any]] = (None, [])  # the scratch of the last run in one tile
 
     def __call__(self, *operands: Any) -> Any:
         """The arrays and reductions of these operands; a single one is not in a tuple."""
+        if self.at_once and all([x.flags.c_contiguous for x in operands]):
+            results = self._in_one_tile(operands)
+        else:
+            results = self._in_tiles(operands)
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def _in_one_tile(self, operands: Sequence[Any]) -> list[Any]:
+        """Everything at once, where a whole array is no larger than a tile."""
+        results = self._places(operands, "C")
+        memory = _memory(self.scratch, prod(self.shape))
+        held, scratch = self.held
+        if held is not memory:  # another thread's, or it has grown
+            scratch = [x.reshape(self.shape) for x in _cut(memory, self.scratch, prod(self.shape))]
+            self.held = memory, scratch
+        if self.tiling.poisoned:
+            _poison(scratch)
+        buffers = [*operands, *results, *scratch]
+        for function, places, out, _ in self.writes:
+            function(*[buffers[i] for i in places], buffers[out])
+        for function, place, axes, dtype in self.folds:
+            results.append(_reduced(function, buffers[place], axes, dtype))
+        return results
+
+    def _in_tiles(self, operands: Sequence[Any]) -> list[Any]:
+        """Tile by tile, over threads where that pays."""
         given = [_constant(x) for x in operands]
         order: Literal["", "C", "F"] = self._order(given) if self.flat else ""
         results = self._places(operands, order or "C")
@@ -113,9 +142,7 @@ class Region:
         if order:
             shape = (prod(shape),)
             views = [x.reshape(-1, order=order) for x in views]
-        reductions = _Pass(self, shape, views, flat=bool(order)).run()
-        results += reductions
-        return results[0] if len(results) == 1 else tuple(results)
+        return results + _Pass(self, shape, views, flat=bool(order)).run()
 
     def _order(self, given: Sequence[Any]) -> Literal["", "C", "F"]:
         """The order in which all operands are one run of memory; empty if there is none."""
@@ -181,7 +208,8 @@ class _Pass:
         region = self.region
         full = min(self.rows, self.shape[self.axis])
         inner = self.shape[self.axis + 1 :]
-        scratch = list(_arena(region.scratch, full * prod(inner)))
+        memory = _memory(region.scratch, full * prod(inner))
+        scratch = _cut(memory, region.scratch, full * prod(inner))
         shaped = [x.reshape(full, *inner) for x in scratch]
         partials: list[list[Any]] = [[] for _ in self.folds]
         writes, views, axis, rows, extent = (
@@ -246,17 +274,10 @@ class _Within:
         self.operand, self._function = fold.operand, fold.function
         self._axes = tuple(d - axis for d in fold.axes)
         self._out = np.empty([n for d, n in enumerate(shape) if d not in fold.axes], fold.dtype)
-        self._ones = None
-        if fold.function is np.add and fold.dtype.kind == "f" and fold.dtype.itemsize > 2:
-            self._ones = ones_for(shape, fold.axes, fold.dtype)
 
     def add(self, partial: list[Any], x: Any, where: Index) -> None:
         """Take in one tile; `partial` is what its chunk has found so far: nothing here."""
-        if self._ones is not None:
-            out = self._out[where]
-            np.dot(x.reshape(out.size, -1), self._ones, out=out.reshape(-1))
-        else:
-            self._function.reduce(x, self._axes, self._out.dtype, self._out[where])
+        _reduced(self._function, x, self._axes, self._out.dtype, self._out[where])
 
     def join(self, partials: Sequence[list[Any]]) -> Any:
         """The result, from what all chunks have found."""
@@ -284,14 +305,32 @@ class _Across:
         return self._function.reduce([x for part in partials for x in part], 0, self._dtype)
 
 
-@lru_cache(maxsize=64)
+def _reduced(
+    function: np.ufunc, x: Any, axes: tuple[int, ...], dtype: np.dtype[Any], out: Any = None
+) -> Any:
+    """`function.reduce` of an array in C order; rows are summed as `ones_for` says."""
+    if function is np.add and dtype.kind == "f" and dtype.itemsize > 2:
+        ones = ones_for(x.shape[1:], tuple([axis - 1 for axis in axes]), dtype)
+        if ones is not None:
+            if out is None:
+                out = np.empty(x.shape[: x.ndim - len(axes)], dtype)
+            np.dot(x.reshape(-1, ones.size), ones, out=out.reshape(-1))
+            return out
+    return function.reduce(x, axes, dtype, out)
+
+
+@lru_cache(maxsize=256)
 def ones_for(shape: tuple[int, ...], axes: tuple[int, ...], dtype: np.dtype[Any]) -> Any:
     """What short rows are multiplied with to be summed, which is ten times as fast; or None.
 
-    `add.reduce` costs some 20 ns a row before it adds anything.
+    `add.reduce` costs some 20 ns a row before it adds anything. Shape and axes without the first,
+    of which the tiles are made.
     """
-    rank, length = len(shape), prod(shape[axis] for axis in axes)
-    if sorted(axes) != list(range(rank - len(axes), rank)) or not 1 < length <= _SHORT:
+    rank = len(shape)
+    if min(axes) < 0 or sorted(axes) != list(range(rank - len(axes), rank)):
+        return None
+    length = prod(shape[axis] for axis in axes)
+    if not 1 < length <= _SHORT:
         return None
     return np.ones(length, dtype)
 
@@ -318,16 +357,26 @@ def _poison(arrays: Sequence[Any]) -> None:
 _held = local()
 
 
-def _arena(dtypes: Sequence[np.dtype[Any]], elements: int) -> Iterator[Any]:
-    """Flat scratch arrays, out of memory that the thread keeps for its next region."""
-    sizes = [-(-elements * dtype.itemsize // 64) * 64 for dtype in dtypes]
+def _memory(dtypes: Sequence[np.dtype[Any]], elements: int) -> Any:
+    """Memory for scratch arrays, which the thread keeps for its next region."""
+    size = sum(_padded(dtype, elements) for dtype in dtypes)
     memory = getattr(_held, "memory", None)
-    if memory is None or memory.nbytes < sum(sizes):
-        memory = _held.memory = np.empty(sum(sizes), np.uint8)
-    start = 0
-    for dtype, size in zip(dtypes, sizes, strict=True):
-        yield memory[start : start + elements * dtype.itemsize].view(dtype)
-        start += size
+    if memory is None or memory.nbytes < size:
+        memory = _held.memory = np.empty(size, np.uint8)
+    return memory
+
+
+def _cut(memory: Any, dtypes: Sequence[np.dtype[Any]], elements: int) -> list[Any]:
+    """Flat scratch arrays out of this memory."""
+    found, start = [], 0
+    for dtype in dtypes:
+        found.append(memory[start : start + elements * dtype.itemsize].view(dtype))
+        start += _padded(dtype, elements)
+    return found
+
+
+def _padded(dtype: np.dtype[Any], elements: int) -> int:
+    return -(-elements * dtype.itemsize // 64) * 64
 
 
 _pool: list[tuple[int, int, ThreadPoolExecutor]] = []  # of this process: its id, threads, pool

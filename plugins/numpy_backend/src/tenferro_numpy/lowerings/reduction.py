@@ -60,7 +60,7 @@ def _ones(function: Any, axes: tuple[int, ...], aval: Aval) -> Any:
         or aval.dtype.name not in ("float32", "float64")
     ):
         return None
-    return ones_for(aval.shape, axes, np.dtype(aval.dtype.name))
+    return ones_for(aval.shape[1:], tuple(a - 1 for a in axes), np.dtype(aval.dtype.name))
 
 
 def _rows(x: Any, ones: Any, axes: tuple[int, ...], shape: tuple[int, ...]) -> Any:
