@@ -21,8 +21,8 @@ __all__ = ["Interpreter"]
 
 #: (line number, seconds, results)
 Observe = Callable[[int, float, tuple[Any, ...]], None]
-#: number of operands (3: any), function, operands, targets (an int: one result), frees
-_Step = tuple[int, Callable[..., Any], Any, Any, Any, tuple[int, ...]]
+#: number of operands (4: any), function, operands, targets (an int: one result), frees
+_Step = tuple[int, Callable[..., Any], Any, int, int, Any, tuple[int, ...]]
 
 
 class Interpreter:
@@ -43,11 +43,11 @@ class Interpreter:
             function = self._functions[id(line.expression)] = line.expression.function()
         operands = tuple([self._place(i) for i in line.operands])
         targets: Any = line.targets[0] if len(line.targets) == 1 else line.targets
-        if len(operands) == 1 and type(targets) is int:
-            return 1, function, operands[0], 0, targets, line.frees
-        if len(operands) == 2 and type(targets) is int:
-            return 2, function, operands[0], operands[1], targets, line.frees
-        return 3, function, operands, 0, targets, line.frees
+        count = len(operands)
+        if 1 <= count <= 3 and type(targets) is int:
+            a, b, c = (*operands, 0, 0)[:3]
+            return count, function, a, b, c, targets, line.frees
+        return 4, function, operands, 0, 0, targets, line.frees
 
     def _place(self, operand: int) -> int:
         return operand if operand >= 0 else self._literals_at + ~operand
@@ -57,11 +57,13 @@ class Interpreter:
         slots = self._begin(operands)
         del operands
         steps = iter(self._steps)  # its length hint says, to `position`, how far it came
-        for count, function, a, b, target, frees in steps:
+        for count, function, a, b, c, target, frees in steps:
             if count == 2:
                 slots[target] = function(slots[a], slots[b])
             elif count == 1:
                 slots[target] = function(slots[a])
+            elif count == 3:
+                slots[target] = function(slots[a], slots[b], slots[c])
             else:
                 _general(slots, function, a, target)
             for i in frees:
@@ -72,8 +74,8 @@ class Interpreter:
         """Run, and tell `observe(line number, seconds, results)` of each line."""
         slots = self._begin(operands)
         steps = iter(self._steps)
-        for number, (count, function, a, b, target, frees) in enumerate(steps):
-            inputs = (a, b) if count == 2 else (a,) if count == 1 else a
+        for number, (count, function, a, b, c, target, frees) in enumerate(steps):
+            inputs = (a, b, c)[:count] if count <= 3 else a
             start = perf_counter()
             _general(slots, function, inputs, target)
             seconds = perf_counter() - start

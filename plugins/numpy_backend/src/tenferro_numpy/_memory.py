@@ -27,7 +27,8 @@ def free_operands(
     for position, step in enumerate(steps):
         for slot in (*step.operands, *step.targets):
             for root in roots.get(slot, _NOBODYS):
-                last[root] = position
+                seen = step.expression.foreign or last.get(root) == len(steps)
+                last[root] = len(steps) if seen else position  # code of others may keep it
     for slot in outputs:
         for root in roots.get(slot, _NOBODYS):
             last[root] = len(steps)

@@ -19,9 +19,11 @@ from tenferro.primitives import Aval
 from tenferro.primitives.constants import Constant
 from tenferro_numpy._expression import IDENTITY, Expression
 from tenferro_numpy._regions import fuse, least_elements
+from tenferro_numpy._reuse import reuse
 from tenferro_numpy._steps import Step
 from tenferro_numpy._tiles import Tiling
 from tenferro_numpy._unboxing import unbox
+from tenferro_numpy._windows import add_windows
 from tenferro_numpy.lowerings import expression
 
 __all__ = ["Line", "Plan", "Result", "make_plan"]
@@ -82,10 +84,13 @@ def make_plan(
         planner = _Planner(program, table)
         planner.choose_expressions()
         if elide:
+            planner.add_windows()
             planner.leave_broadcasts_to_readers()
         if tiling is not None:
             planner.fuse(tiling)
         planner.use_numbers()
+        if elide:
+            planner.reuse_memory()
         return planner.finish()
 
 
@@ -132,6 +137,21 @@ class _Planner:
             found = expression(op, avals, self.avals[outputs[0]], function)
             self.memo[op, avals] = found
         return found
+
+    # ---- windows ---------------------------------------------------------------------------------
+
+    def add_windows(self) -> None:
+        """Add padded terms of sums to windows."""
+        operations = [instruction[0] for instruction in self.program.instructions]
+        outputs = [self.origin[slot] for slot in self.program.outputs]
+        self.steps = add_windows(self.steps, self.avals, operations, self.literals, outputs)
+        self.origin += range(len(self.origin), len(self.avals))
+        for readers in self.readers.values():
+            readers.clear()
+        for step in self.steps:
+            for slot in step.operands:
+                if slot in self.readers:
+                    self.readers[slot].append(step)
 
     # ---- broadcasts ------------------------------------------------------------------------------
 
@@ -202,6 +222,12 @@ class _Planner:
             and len(self.steps) <= _MOSTLY * on_numbers
         )
 
+    # ---- memory ----------------------------------------------------------------------------------
+
+    def reuse_memory(self) -> None:
+        """Write into arrays that are dead."""
+        reuse(self.steps, self.avals, {self.origin[slot] for slot in self.program.outputs})
+
     # ---- registers -------------------------------------------------------------------------------
 
     def finish(self) -> Plan:
@@ -263,7 +289,10 @@ class _Planner:
         """For each slot the one whose new memory it uses; absent: memory of inputs or literals."""
         owner: dict[int, int] = {}
         for step in self.steps:
-            if not step.expression.shares:
+            source = step.expression.memory_of
+            if source is not None:
+                owner[step.targets[0]] = owner[step.operands[source]]
+            elif not step.expression.shares:
                 owner.update((slot, slot) for slot in step.targets)
             elif len(step.operands) == len(step.targets) == 1 and step.operands[0] in owner:
                 owner[step.targets[0]] = owner[step.operands[0]]

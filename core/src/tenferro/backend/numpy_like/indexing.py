@@ -23,7 +23,9 @@ from tenferro.primitives.indexing import (
     ScatterAdd,
 )
 
-__all__ = ["add_at", "gather", "put_last", "register", "scatter_add", "scatter_with"]
+__all__ = [
+    "add_at", "gather", "placements", "put_last", "register", "scatter_add", "scatter_with",
+]  # fmt: skip
 
 
 def register(lowerings: Lowerings, xp: Any) -> None:
@@ -153,22 +155,34 @@ def scatter_with(
 
     What is dropped has a place behind the operand, which is cut off again.
     """
-    windows, batch, sizes = _as_windows(xp, op, x.ndim, updates)
+    positions, windows, inside = placements(xp, op, x.shape, indices, updates)
     if windows.size == 0:
         return xp.array(x)
-    mapped = op.scatter_dims_to_operand_dims
-    starts = _columns(xp, indices)
-    room = [x.shape[axis] - sizes[axis] for axis in mapped]
-    inside = _inside(xp, starts, room) if op.mode == "drop" else None
-    if op.mode != "promise_in_bounds":
-        starts = [_clipped(xp, start, most) for start, most in zip(starts, room, strict=True)]
-    positions = _positions(xp, x.shape, starts, batch, sizes, mapped)
     flat = xp.reshape(x, -1)
     if inside is not None:
-        positions = xp.where(xp.reshape(inside, batch + (1,) * x.ndim), positions, x.size)
+        mask = xp.reshape(inside, inside.shape + (1,) * x.ndim)
+        positions = xp.where(mask, positions, x.size)
         flat = xp.concatenate((flat, xp.zeros(1, x.dtype)))
     out = update(flat, xp.reshape(positions, -1), xp.reshape(windows, -1))
     return xp.reshape(out[: x.size], x.shape)
+
+
+def placements(
+    xp: Any, op: IndexedUpdate, shape: tuple[int, ...], indices: Any, updates: Any
+) -> tuple[Any, Any, Any]:
+    """Where in the flattened operand each element goes, the elements, and which windows are kept.
+
+    The first two have the batch axes and then all axes of the operand; the third the batch axes,
+    or is `None` where all are kept.
+    """
+    windows, batch, sizes = _as_windows(xp, op, len(shape), updates)
+    mapped = op.scatter_dims_to_operand_dims
+    starts = _columns(xp, indices)
+    room = [shape[axis] - sizes[axis] for axis in mapped]
+    inside = _inside(xp, starts, room) if op.mode == "drop" else None
+    if op.mode != "promise_in_bounds":
+        starts = [_clipped(xp, start, most) for start, most in zip(starts, room, strict=True)]
+    return _positions(xp, shape, starts, batch, sizes, mapped), windows, inside
 
 
 def _replace(xp: Any, flat: Any, positions: Any, values: Any) -> Any:

@@ -64,6 +64,7 @@ _EXPRESSIONS: dict[type, Specialize] = {
     **reduction.EXPRESSIONS,
     **contraction.EXPRESSIONS,
     **indexing.EXPRESSIONS,
+    **scattering.EXPRESSIONS,
 }
 
 

@@ -6,7 +6,8 @@ Read next: `_plan.py` of the package.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -24,40 +25,51 @@ from tenferro.primitives.indexing import (
 )
 from tenferro_numpy._expression import Expression, Function, Specialize, called
 
-__all__ = ["EXPRESSIONS", "register"]
+__all__ = ["EXPRESSIONS", "combined_at", "on_copy", "register", "updating"]
 
 
 def register(lowerings: Lowerings) -> None:
     """Register what replaces the shared lowerings."""
-
-    @lowerings.register(ScatterAdd)
-    def scatter_add(op: ScatterAdd, x: Any, indices: Any, updates: Any) -> Any:
-        return shared.scatter_add(np, op, x, indices, updates, _add_at)
-
-    @lowerings.register(Scatter)
-    def scatter(op: Scatter, x: Any, indices: Any, updates: Any) -> Any:
-        return shared.scatter_with(np, op, x, indices, updates, _replaced)
+    for primitive, combine in ((ScatterAdd, np.add.at), (Scatter, _put)):
+        lowerings.register(primitive)(on_copy(combined_at(combine)))
 
     @lowerings.register(DynamicSlice)
     def dynamic_slice(op: DynamicSlice, x: Any, *starts: Any) -> Any:
         return x[_window(starts, op.sizes, x.shape)]
 
-    @lowerings.register(DynamicUpdateSlice)
-    def dynamic_update_slice(op: DynamicUpdateSlice, x: Any, update: Any, *starts: Any) -> Any:
-        out = np.array(x)
-        out[_window(starts, update.shape, x.shape)] = update
-        return out
+    lowerings.register(DynamicUpdateSlice)(on_copy(_update_window))
 
 
-def _add_at(xp: Any, flat: Any, positions: Any, values: Any) -> None:
-    np.add.at(flat, positions, values)
+def combined_at(combine: Callable[[Any, Any, Any], object]) -> Function:
+    """Update windows of an array itself, by `combine(flat, positions, values)`."""
+
+    def in_place(op: Any, x: Any, indices: Any, updates: Any) -> Any:
+        flat = x.reshape(-1) if x.flags.c_contiguous else np.array(x, order="C").reshape(-1)
+        positions, windows, inside = shared.placements(np, op, x.shape, indices, updates)
+        if inside is not None:
+            positions, windows = positions[inside], windows[inside]
+        combine(flat, positions.reshape(-1), windows.reshape(-1))
+        return flat.reshape(x.shape)
+
+    return in_place
 
 
-def _replaced(flat: Any, positions: Any, values: Any) -> Any:
-    """NumPy assigns in turn, so that the last value remains (numpy.org/doc, "Indexing")."""
-    out = np.array(flat)
-    out[positions] = values
-    return out
+def _put(flat: Any, positions: Any, values: Any) -> None:
+    flat[positions] = values
+
+
+def _update_window(op: DynamicUpdateSlice, x: Any, update: Any, *starts: Any) -> Any:
+    x[_window(starts, update.shape, x.shape)] = update
+    return x
+
+
+def on_copy(in_place: Function) -> Function:
+    """The same update of a copy of the first operand."""
+
+    def update(op: Any, x: Any, *others: Any) -> Any:
+        return in_place(op, np.array(x, order="C"), *others)
+
+    return update
 
 
 def _window(starts: Sequence[Any], sizes: Sequence[int], shape: Sequence[int]) -> tuple[slice, ...]:
@@ -103,13 +115,27 @@ def _order_after_take(op: Gather, axis: int, batch_count: int) -> tuple[int, ...
     return tuple(next(window_axes if d in op.offset_dims else batch_axes) for d in range(rank))
 
 
-def _new_array(op: Any, avals: tuple[Aval, ...], result: Aval, lowering: Function) -> Expression:
-    return called(op, len(avals), lowering, shares=False)
+def _view(op: Any, avals: tuple[Aval, ...], result: Aval, lowering: Function) -> Expression:
+    return called(op, len(avals), lowering, shares=True)
+
+
+def updating(in_place: Function) -> Specialize:
+    """A new array, or the operand itself where nobody reads that any more."""
+
+    def specialize(
+        op: Any, avals: tuple[Aval, ...], result: Aval, lowering: Function
+    ) -> Expression:
+        copying = called(op, len(avals), lowering, shares=False)
+        there = replace(copying, bound=(in_place, op), memory_of=0)
+        return replace(copying, update=there)
+
+    return specialize
 
 
 EXPRESSIONS: dict[type, Specialize] = {
     Gather: _gather,
-    Scatter: _new_array,
-    ScatterAdd: _new_array,
-    DynamicUpdateSlice: _new_array,
+    Scatter: updating(combined_at(_put)),
+    ScatterAdd: updating(combined_at(np.add.at)),
+    DynamicSlice: _view,
+    DynamicUpdateSlice: updating(_update_window),
 }
