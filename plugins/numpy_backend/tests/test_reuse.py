@@ -142,6 +142,27 @@ def test_an_update_by_a_view_of_itself(check):
     check(function, [X], last)
 
 
+def test_an_update_of_what_was_only_expanded_is_a_copy(check):
+    """A large broadcast is a view in which many elements are one."""
+
+    def function(x):
+        wide = tp.broadcast_in_dim(x * 2.0, (1000, 6), (1,))
+        return tp.dynamic_update_slice(wide, tp.broadcast_in_dim(x, (1, 6), (1,)), [3, 0])
+
+    wide = np.tile(X * 2, (1000, 1))
+    wide[3] = X
+    check(function, [X], wide)
+
+
+def test_a_scatter_of_an_array_into_itself(check):
+    def function(x):
+        y = x * 2.0
+        places = tp.reshape(tp.reverse(tp.iota((6,), 0, "int64"), (0,)), (6, 1))
+        return tp.scatter_add(y, places, y, mode="drop", **DIMS)
+
+    check(function, [X], X * 2 + (X * 2)[::-1])
+
+
 @pytest.mark.parametrize("options", EXECUTORS)
 def test_inputs_and_literals_stay(backend, program, options):
     def function(x, v):
@@ -176,7 +197,7 @@ def test_what_the_code_of_others_has_seen_stays(backend, program, options):
     def function(x, v):
         y = x * 2.0
         seen = tp.sin(y)
-        return put(y + 1.0, v, 0), put(y, v, 1), tp.reduce_sum(seen, (0,)) + 0.0 * v
+        return tp.reduce_sum(seen, (0,)) + 0.0 * v, put(y, v, 1)
 
     made = program(function, X, np.array(9.0))
     for tile in (0, 2):
