@@ -17,13 +17,14 @@ from tenferro.passes._rewriter import Rewriter, Rules, Table
 from tenferro.passes._selection import NAMES, selected
 from tenferro.passes.arithmetic import SIMPLIFY
 from tenferro.passes.broadcasts import BROADCAST
+from tenferro.passes.contractions import CONTRACT
 from tenferro.passes.folding import FOLD
 from tenferro.passes.moves import MOVES
 from tenferro.passes.reductions import REDUCE
 
 _SWEEPS = 2
 _RULES: dict[str, Rules] = {
-    rules.name: rules for rules in (FOLD, SIMPLIFY, MOVES, BROADCAST, REDUCE)
+    rules.name: rules for rules in (FOLD, SIMPLIFY, MOVES, BROADCAST, REDUCE, CONTRACT)
 }
 
 

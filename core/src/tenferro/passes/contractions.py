@@ -1,0 +1,214 @@
+"""``contract``: products and sums that become smaller contractions, or one.
+
+A transposition is read by ``dot_general`` itself, of an operand and of the result; a sum of the
+result over an axis that one operand alone has is done on that operand first, and over a batch axis
+is one more contraction; an operand that is repeated is contracted once; a sum over the product of
+two repeated arrays, each smaller than the product, is a contraction. Contracted axes are sorted.
+Results agree to rounding where nothing overflows; infinities may meet zeros elsewhere, so inf and
+nan may differ from one another. Nothing is done to float16 and bfloat16, whose sums overflow early.
+Read next: ``_contracting.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tenferro.passes._contracting import Side, dot, is_worth_a_stack
+from tenferro.passes._repeats import along, may_repeat, remaining, repeated, varying
+from tenferro.passes._rewriter import Rewriter, Rules
+from tenferro.passes.reductions import is_narrow
+from tenferro.primitives.arithmetic import Mul
+from tenferro.primitives.contraction import DotGeneral
+from tenferro.primitives.reduction import ReduceSum
+from tenferro.primitives.structural import BroadcastInDim, Transpose
+
+CONTRACT = Rules("contract")
+_Operands = tuple[int, ...]
+
+# ---- transpositions and order --------------------------------------------------------------------
+
+
+@CONTRACT.of(DotGeneral)
+def _of_transposed(rw: Rewriter, op: DotGeneral, operands: _Operands) -> int | None:
+    """Of transposes that leave the free axes in order: of what they transpose."""
+    left, right = Side.both(rw, op, operands)
+    turned = _turned(rw, left), _turned(rw, right)
+    if turned == (left, right):
+        return None
+    return dot(rw, *turned, op.preferred)
+
+
+def _turned(rw: Rewriter, side: Side) -> Side:
+    inner: Any = rw.operations[side.value]
+    if type(inner) is not Transpose:
+        return side
+    order = inner.permutation
+    found = side.renamed(rw.operands[side.value][0], [order[axis] for axis in range(len(order))])
+    return found if list(found.free) == sorted(found.free) else side
+
+
+@CONTRACT.of(DotGeneral)
+def _sorted(rw: Rewriter, op: DotGeneral, operands: _Operands) -> int | None:
+    """The contracted axes in the order in which the left operand has them."""
+    if list(op.lhs_contract) == sorted(op.lhs_contract):
+        return None
+    pairs = sorted(zip(op.lhs_contract, op.rhs_contract, strict=True))
+    left, right = (tuple([pair[k] for pair in pairs]) for k in (0, 1))
+    return rw.emit(DotGeneral(left, right, op.lhs_batch, op.rhs_batch, op.preferred), *operands)
+
+
+@CONTRACT.of(Transpose)
+def _exchanged(rw: Rewriter, op: Transpose, operands: _Operands) -> int | None:
+    """Where the free axes of both sides change places: the operands exchanged."""
+    (z,) = operands
+    inner: Any = rw.operations[z]
+    if type(inner) is not DotGeneral or not rw.is_read_once(z):
+        return None
+    left, right = Side.both(rw, inner, rw.operands[z])
+    start, middle = len(left.batch), len(left.batch) + len(left.free)
+    end = middle + len(right.free)
+    if op.permutation != (*range(start), *range(middle, end), *range(start, middle)):
+        return None
+    return dot(rw, right, left, inner.preferred)
+
+
+# ---- sums of the result --------------------------------------------------------------------------
+
+
+@CONTRACT.of(ReduceSum)
+def _sum_of_contraction(rw: Rewriter, op: ReduceSum, operands: _Operands) -> int | None:
+    """Over free axes: of the operand first. Over batch axes: one more contraction."""
+    (z,) = operands
+    inner: Any = rw.operations[z]
+    if type(inner) is not DotGeneral or not rw.is_read_once(z) or not op.axes:
+        return None
+    left, right = Side.both(rw, inner, rw.operands[z])
+    if is_narrow(rw.avals[left.value]):
+        return None
+    batch = len(left.batch)
+    joined = [axis for axis in op.axes if axis < batch]
+    left, right = left.contracting(joined), right.contracting(joined)
+    free = [axis - batch for axis in op.axes if axis >= batch]
+    count = len(left.free)
+    left = _summed(rw, left, [left.free[i] for i in free if i < count])
+    right = _summed(rw, right, [right.free[i - count] for i in free if i >= count])
+    return dot(rw, left, right, inner.preferred)
+
+
+def _summed(rw: Rewriter, side: Side, axes: Sequence[int]) -> Side:
+    """A side whose operand is summed over axes."""
+    if not axes:
+        return side
+    return side.without(rw.emit(ReduceSum(tuple(axes)), side.value), axes)
+
+
+# ---- operands that are repeated ------------------------------------------------------------------
+
+
+@CONTRACT.of(DotGeneral)
+def _of_repeated(rw: Rewriter, op: DotGeneral, operands: _Operands) -> int | None:
+    """Along a free axis: contracted once. Along a contracted one: the other is summed first."""
+    sides = Side.both(rw, op, operands)
+    if is_narrow(rw.avals[operands[0]]):
+        return None
+    for k in (0, 1):
+        side, other = sides[k], sides[1 - k]
+        single = _repeated_axes(rw, side)
+        if not single or not _saves(rw, side, single):
+            continue
+        contracted = [i for i, axis in enumerate(side.contract) if axis in single]
+        other = _summed(rw, other, [other.contract[i] for i in contracted])
+        rank = rw.avals[side.value].ndim
+        small = side.without(along(rw, side.value, remaining(rank, single)), single)
+        left, right = (small, other) if k == 0 else (other, small)
+        found = dot(rw, left, right, op.preferred)
+        shape = op.abstract_eval(*[rw.avals[i] for i in operands]).shape
+        first = len(side.batch) + (0 if k == 0 else len(other.free))
+        spread = [first + i for i, axis in enumerate(side.free) if axis in single]
+        return repeated(rw, found, shape, remaining(len(shape), spread))
+    return None
+
+
+def _repeated_axes(rw: Rewriter, side: Side) -> list[int]:
+    """Contracted and free axes along which an operand is repeated."""
+    if not may_repeat(rw, side.value):
+        return []
+    free, shape = varying(rw, side.value), rw.avals[side.value].shape
+    axes = [axis for axis in (*side.contract, *side.free) if axis not in free and shape[axis] != 1]
+    return [] if 0 in [shape[axis] for axis in axes] else axes
+
+
+def _saves(rw: Rewriter, side: Side, single: Sequence[int]) -> bool:
+    """Whether the contraction is more than one pass over the other operand, which a sum is too."""
+    shape = rw.avals[side.value].shape
+    return any(shape[axis] != 1 for axis in side.free) or any(a in side.free for a in single)
+
+
+@CONTRACT.of(DotGeneral)
+def _with_number(rw: Rewriter, op: DotGeneral, operands: _Operands) -> int | None:
+    """Of a number and an array: their product."""
+    x, y = operands
+    dtype = rw.avals[x].dtype
+    if op.preferred not in (None, dtype) or not rw.can(Mul):
+        return None
+    for number, other in ((x, y), (y, x)):
+        if not rw.avals[number].ndim:
+            return rw.emit(Mul(), repeated(rw, number, rw.avals[other].shape, ()), other)
+    return None
+
+
+# ---- sums of products ----------------------------------------------------------------------------
+
+
+@CONTRACT.of(ReduceSum)
+def _sum_of_product(rw: Rewriter, op: ReduceSum, operands: _Operands) -> int | None:
+    """Of two repeated arrays, each with axes that the other lacks."""
+    (p,) = operands
+    aval = rw.avals[p]
+    if type(rw.operations[p]) is not Mul or not rw.is_read_once(p) or not rw.can(DotGeneral):
+        return None
+    x, y = rw.operands[p]
+    if not (may_repeat(rw, x) and may_repeat(rw, y)) or aval.dtype.bits < 32:
+        return None
+    if not aval.dtype.is_inexact or not aval.size:
+        return None
+    axes = [sorted(varying(rw, i)) for i in (x, y)]
+    if not is_worth_a_stack(aval.shape, axes[0], axes[1], op.axes):
+        return None
+    if axes[0] and axes[1] and axes[1][0] < axes[0][0]:
+        x, y, axes = y, x, axes[::-1]
+    return _contracted(rw, (x, y), axes, op.axes, aval.shape)
+
+
+def _contracted(
+    rw: Rewriter,
+    pair: tuple[int, int],
+    axes: Sequence[Sequence[int]],
+    summed: Sequence[int],
+    shape: tuple[int, ...],
+) -> int:
+    shared = [axis for axis in axes[0] if axis in axes[1]]
+    contract = [axis for axis in shared if axis in summed]
+    batch = [axis for axis in shared if axis not in summed]
+    sides = []
+    for x, own in zip(pair, axes, strict=True):
+        side = Side.of(
+            along(rw, x, own),
+            len(own),
+            tuple([own.index(axis) for axis in contract]),
+            tuple([own.index(axis) for axis in batch]),
+        )
+        alone = [i for i, axis in enumerate(own) if axis in summed and axis not in shared]
+        sides.append(_summed(rw, side, alone))
+    found = dot(rw, sides[0], sides[1], None)
+    free = [axis for own in axes for axis in own if axis not in shared and axis not in summed]
+    order = [*batch, *free]
+    ranks = tuple(sorted(range(len(order)), key=order.__getitem__))
+    if ranks != tuple(range(len(order))):
+        found = rw.emit(Transpose(ranks), found)
+    rest = remaining(len(shape), summed)
+    wide = tuple([shape[axis] for axis in rest])
+    if rw.avals[found].shape == wide:
+        return found
+    return rw.emit(BroadcastInDim(wide, tuple([rest.index(axis) for axis in sorted(order)])), found)

@@ -1,0 +1,150 @@
+"""``contract``: transpositions, sums and repetitions that a contraction takes in."""
+
+import pytest
+from graphs import apply, graph_of, short, value
+
+from tenferro.passes import optimized
+from tenferro.primitives.arithmetic import Mul
+from tenferro.primitives.constants import Constant
+from tenferro.primitives.contraction import DotGeneral
+from tenferro.primitives.elementwise import Exp
+from tenferro.primitives.reduction import ReduceSum
+from tenferro.primitives.structural import BroadcastInDim, Transpose
+
+x, y = value("x", shape=(4, 5)), value("y", shape=(5, 6))
+stack, other = value("a", shape=(2, 4, 5)), value("b", shape=(2, 5, 6))
+s, row = value("s", shape=()), value("r", shape=(5,))
+half = value("h", "f16", (4, 5))
+
+
+def dot(left, right, contract, batch=((), ())):
+    return apply(DotGeneral(*contract, *batch), left, right)
+
+
+def turn(key, *permutation):
+    return apply(Transpose(permutation), key)
+
+
+def repeat(key, shape, *dimensions):
+    return apply(BroadcastInDim(shape, dimensions), key)
+
+
+def total(key, *axes):
+    return apply(ReduceSum(axes), key)
+
+
+def text(key):
+    """The graph, with a contraction written as `dot` with the axes `left=right` and batch axes."""
+    inputs = sorted(graph_of(key).inputs, key=lambda key: key.serial)
+    found = short(optimized(graph_of(key, inputs=inputs), ["contract"])[0])
+    for name, sign in [("lhs_contract", ""), (", rhs_contract", ""), (", lhs_batch", ", ")]:
+        found = found.replace(f"{name}=(", f"{sign}(" if "lhs" in name else "=(")
+    found = found.replace(", rhs_batch=(", "=(").replace("dot_general[", "dot[")
+    return found.replace(", ()=()", "").replace(", preferred=None", "")
+
+
+REWRITTEN = {
+    "of transposes": (
+        dot(turn(x, 1, 0), turn(y, 1, 0), ((0,), (1,))),
+        "%2 = dot[(1,)=(0,)] %0 %1; return %2",
+    ),
+    "of a transposed stack": (
+        dot(turn(stack, 1, 0, 2), other, ((2,), (1,)), ((1,), (0,))),
+        "%2 = dot[(2,)=(1,), (0,)=(0,)] %0 %1; return %2",
+    ),
+    "transposed": (
+        turn(dot(x, y, ((1,), (0,))), 1, 0),
+        "%2 = dot[(0,)=(1,)] %1 %0; return %2",
+    ),
+    "a transposed stack of results": (
+        turn(dot(stack, other, ((2,), (1,)), ((0,), (0,))), 0, 2, 1),
+        "%2 = dot[(1,)=(2,), (0,)=(0,)] %1 %0; return %2",
+    ),
+    "axes out of order": (
+        dot(stack, stack, ((2, 0), (2, 0))),
+        "%1 = dot[(0, 2)=(0, 2)] %0 %0; return %1",
+    ),
+    "summed over rows": (
+        total(dot(x, y, ((1,), (0,))), 0),
+        "%2 = reduce_sum[axes=(0,)] %0; %3 = dot[(0,)=(0,)] %2 %1; return %3",
+    ),
+    "summed over all": (
+        total(dot(x, y, ((1,), (0,))), 0, 1),
+        "%2 = reduce_sum[axes=(0,)] %0; %3 = reduce_sum[axes=(1,)] %1; "
+        "%4 = dot[(0,)=(0,)] %2 %3; return %4",
+    ),
+    "summed over the stack": (
+        total(dot(stack, other, ((2,), (1,)), ((0,), (0,))), 0),
+        "%2 = dot[(0, 2)=(0, 1)] %0 %1; return %2",
+    ),
+    "repeated rows": (
+        dot(repeat(row, (4, 5), 1), y, ((1,), (0,))),
+        "%2 = dot[(0,)=(0,)] %1 %0; "
+        "%3 = broadcast_in_dim[shape=(4, 6), dimensions=(1,)] %2; return %3",
+    ),
+    "a constant": (
+        dot(x, apply(Constant(2.0, "f64", (5, 6))), ((1,), (0,))),
+        "%1 = reduce_sum[axes=(1,)] %0; %2 = constant[value=2.0, dtype=f64, shape=()]; "
+        "%3 = broadcast_in_dim[shape=(4,), dimensions=()] %2; %4 = mul %3 %1; "
+        "%5 = broadcast_in_dim[shape=(4, 6), dimensions=(0,)] %4; return %5",
+    ),
+    "a number": (
+        dot(x, s, ((), ())),
+        "%2 = broadcast_in_dim[shape=(4, 5), dimensions=()] %1; %3 = mul %2 %0; return %3",
+    ),
+    "a sum over a product": (
+        total(apply(Mul(), repeat(x, (4, 5, 6), 0, 1), repeat(y, (4, 5, 6), 1, 2)), 1),
+        "%2 = dot[(1,)=(0,)] %0 %1; return %2",
+    ),
+    "a sum over a product in another order": (
+        total(apply(Mul(), repeat(y, (5, 4, 6), 0, 2), repeat(turn(x, 1, 0), (5, 4, 6), 0, 1)), 0),
+        "%2 = dot[(1,)=(0,)] %0 %1; return %2",
+    ),
+}
+
+KEPT = {
+    "free axes out of order": dot(turn(stack, 2, 1, 0), row, ((0,), (0,))),
+    "an order that no contraction gives": turn(dot(stack, row, ((2,), (0,))), 1, 0),
+    "a sum of float16": total(dot(half, half, ((1,), (1,))), 0),
+    "a vector of ones": dot(apply(Constant(1.0, "f64", (5,))), y, ((0,), (0,))),
+    "a product of full arrays": total(apply(Mul(), x, x), 1),
+    "a product that is no larger": total(
+        apply(Mul(), repeat(x, (1, 4, 5), 1, 2), repeat(row, (1, 4, 5), 2)), 2
+    ),
+    "small matrices in a stack": total(
+        apply(Mul(), repeat(stack, (2, 4, 5, 6), 0, 1, 2), repeat(other, (2, 4, 5, 6), 0, 2, 3)), 2
+    ),
+    "integers": total(
+        apply(
+            Mul(),
+            repeat(value("n", "i64", (4, 5)), (4, 5, 6), 0, 1),
+            repeat(value("m", "i64", (5, 6)), (4, 5, 6), 1, 2),
+        ),
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REWRITTEN)
+def test_a_contraction_takes_it_in(name):
+    output, expected = REWRITTEN[name]
+    assert text(output) == expected
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_what_a_contraction_cannot_say_or_save_stays(name):
+    graph = graph_of(KEPT[name])
+    assert optimized(graph, ["contract"])[0] is graph
+
+
+def test_a_result_that_others_read_is_not_computed_twice():
+    z = dot(x, y, ((1,), (0,)))
+    graph = graph_of(total(z, 0), turn(z, 1, 0), apply(Exp(), z))
+    assert optimized(graph, ["contract"])[0] is graph
+
+
+def test_large_matrices_in_a_stack_are_a_contraction():
+    a, b = value("A", shape=(2, 40, 50)), value("B", shape=(2, 50, 60))
+    wide = (2, 40, 50, 60)
+    product = apply(Mul(), repeat(a, wide, 0, 1, 2), repeat(b, wide, 0, 2, 3))
+    assert text(total(product, 2)) == "%2 = dot[(2,)=(1,), (0,)=(0,)] %0 %1; return %2"
