@@ -158,9 +158,10 @@ class Region:
         places = []
         for i, dtype in enumerate(self.arrays):
             old = operands[self.reuse[i]] if i in self.reuse else None
-            if old is not None and old.flags[f"{order}_CONTIGUOUS"] and old.flags.writeable:
-                places.append(old)
-                continue
+            if old is not None and old.shape == self.shape:  # it may have been left unexpanded
+                if old.flags[f"{order}_CONTIGUOUS"] and old.flags.writeable:
+                    places.append(old)
+                    continue
             new = np.empty(self.shape, dtype, order)
             if self.tiling.poisoned:
                 _poison([new])
