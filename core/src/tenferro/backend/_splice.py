@@ -23,6 +23,7 @@ from tenferro.computegraph import (
     infer,
     schedule,
 )
+from tenferro.primitives.structural import StopGradient
 
 Avals = tuple[Any, ...]
 Gap = tuple[Operation, Avals, str]  # the operation, its operands, the primitive that needs it
@@ -112,6 +113,9 @@ class Splicer:
     def _row(self, frame: _Frame, row: _Row) -> None:
         inputs = tuple([frame.number[i] for i in row.inputs])
         operation = row.operation
+        if type(operation) is StopGradient:  # where nothing is differentiated any more: its operand
+            frame.number[row.outputs[0]] = inputs[0]
+            return
         alike = (operation, *(sorted(inputs) if operation.commutative else inputs))
         places = self._written.get(alike)
         if places is None:

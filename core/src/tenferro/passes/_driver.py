@@ -18,6 +18,7 @@ from tenferro.passes._selection import NAMES, selected
 from tenferro.passes.arithmetic import SIMPLIFY
 from tenferro.passes.broadcasts import BROADCAST
 from tenferro.passes.contractions import CONTRACT
+from tenferro.passes.dead_outputs import OUTPUTS, without_dead_outputs
 from tenferro.passes.folding import FOLD
 from tenferro.passes.moves import MOVES
 from tenferro.passes.reductions import REDUCE
@@ -62,6 +63,8 @@ def optimized(
     if names:
         with CollectorPaused():
             graph = _swept(graph, names, can, counts)
+            if OUTPUTS in names:
+                graph = _without_dead_outputs(graph, names, can, counts)
     return graph, Report(counts, before, len(graph))
 
 
@@ -83,6 +86,17 @@ def _swept(
             return graph
         graph = found
     return graph
+
+
+def _without_dead_outputs(
+    graph: MaterializedGraph,
+    names: frozenset[str],
+    can: Callable[[type], bool],
+    counts: dict[str, int],
+) -> MaterializedGraph:
+    found, count = without_dead_outputs(graph, can)
+    counts[OUTPUTS] = count
+    return _swept(found, names, can, counts) if count else found
 
 
 @lru_cache(maxsize=64)

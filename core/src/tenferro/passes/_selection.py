@@ -12,7 +12,7 @@ from importlib import import_module
 
 from tenferro.passes._errors import UnknownPassError
 
-NAMES = ("fold", "simplify", "moves", "broadcast", "reduce", "contract", "cse")
+NAMES = ("fold", "simplify", "moves", "broadcast", "reduce", "contract", "cse", "outputs")
 """All passes, in the order in which they look at an equation."""
 
 
