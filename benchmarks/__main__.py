@@ -51,13 +51,11 @@ def settings(
     workload: Workload, given: argparse.Namespace, peers: tuple[str, ...]
 ) -> list[Options]:
     """The ways in which a workload is to be measured."""
-    pages = [False, True] if given.huge_pages and workload.large else [False]
     threads = given.threads if workload.contestants else [1]
-    return [
-        Options(peers, given.quick, given.budget, count, huge)
-        for count in threads
-        for huge in pages
-    ]
+    found = [Options(peers, given.quick, given.budget, count) for count in threads]
+    if given.huge_pages and workload.large:
+        found.append(Options(peers, given.quick, given.budget, huge_pages=True))
+    return found
 
 
 def measure(workload: Workload, options: Options, memory: bool) -> dict[str, Any]:
@@ -74,7 +72,7 @@ def measure(workload: Workload, options: Options, memory: bool) -> dict[str, Any
         **launch.run(request, options),
         "memory": [],
     }
-    if memory and workload.memory and options.threads == 1:
+    if memory and workload.memory and options.threads == 1 and not options.huge_pages:
         for case in cases:
             run["memory"] += launch.memory(workload, case, options)
     assess(workload, run)

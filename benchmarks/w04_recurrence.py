@@ -104,7 +104,7 @@ def with_jax_scan(x: Any, steps: int) -> Call:
     return lambda: jax.block_until_ready(f(x))
 
 
-@W.contestant("jax unrolled", needs="jax", limit=60)
+@W.contestant("jax unrolled", needs="jax", cases=("()", "(10,)"), limit=60)
 def with_jax(x: Any, steps: int) -> Call:
     import jax
     import jax.numpy as jnp

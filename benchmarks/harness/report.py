@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from .page import groups
 from .units import number, quantity, seconds
 
 COLORS = {"met": "green", "missed": "red", "undecided": "yellow"}
@@ -76,22 +77,6 @@ def said(goal: dict[str, Any]) -> str:
     verdict = f"[{COLORS[goal['verdict']]}]{goal['verdict']}[/]"
     other = goal["over"] not in ("numpy", "")
     return f"{verdict} ({goal['ratio']['median']:.2f})" if other else verdict
-
-
-def groups(rows: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
-    """Figures by table: contestants that share a figure stand in one."""
-    found: list[tuple[set[str], list[dict[str, Any]]]] = []
-    for contestant in dict.fromkeys(row["contestant"] for row in rows):
-        own = [row for row in rows if row["contestant"] == contestant]
-        names = {row["figure"] for row in own}
-        for shared, others in found:
-            if shared & names:
-                shared |= names
-                others += own
-                break
-        else:
-            found.append((names, own))
-    return [rows for _, rows in found]
 
 
 def figures(run: dict[str, Any], rows: list[dict[str, Any]]) -> Table:

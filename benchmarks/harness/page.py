@@ -1,0 +1,295 @@
+"""Writes `docs/benchmarks.md` from stored results: `python -m benchmarks.harness.page [FILE]`.
+
+Without a file, from `benchmarks/results.json`, which is what a full run left there; `--check` only
+compares. Nothing is measured and nothing imported but this package, so the page can be made
+anywhere. What the numbers mean was said when they were stored (`assess.py`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from .units import number, quantity, seconds
+
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS, PAGE = ROOT / "benchmarks/results.json", ROOT / "docs/benchmarks.md"
+ORDER = ("met", "undecided", "missed")
+Data = dict[str, Any]
+
+INTRODUCTION = """\
+# Benchmarks
+
+Every workload is written by hand in NumPy, value and gradient, and once for each peer as its users
+write it. All contestants run by turns in one process, pinned to one core with one thread, and their
+values and gradients are compared before a time counts. A ratio is CPU time over that of the version
+by hand, of the medians and, in brackets, of the minima. A goal counts as *met* or *missed* when
+both are more than 15 % away from it, otherwise it is *undecided*. Beside them: the first call
+(record, transform, compile; wall time), the peak of memory over the inputs in a process of its own,
+wall time with two threads, CPU time with huge pages (`GLIBC_TUNABLES=glibc.malloc.hugetlb=1`), and
+the slope of log time over log size. `numpy` is the version by hand.
+
+This page is generated. It shows the run of
+
+```
+{command}
+```
+
+and `python -m benchmarks.harness.page` made it from `benchmarks/results.json`. One workload alone:
+`python -m tox -e bench -- W3 --peers jax,torch,autograd`.
+"""
+
+
+# ---- parts of the page ---------------------------------------------------------------------------
+
+
+def page(results: Data) -> str:
+    """The whole page."""
+    runs = results["runs"]
+    parts = [INTRODUCTION.format(command=results["command"]), *environment(runs)]
+    parts += ["## Goals of the NumPy backend\n", *summary(runs)]
+    for name in dict.fromkeys(run["workload"] for run in runs):
+        parts += workload([run for run in runs if run["workload"] == name])
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def environment(runs: list[Data]) -> Iterator[str]:
+    """Versions, processor, BLAS and load."""
+    found = runs[0]["environment"]
+    pools = {text(pool): None for run in runs for pool in run["environment"]["blas"]}
+    loads = [load[0] for run in runs for load in run["load"]]
+    versions = ", ".join(f"{name} {version}" for name, version in found["versions"].items())
+    yield from (
+        f"* {found['processor']}, {found['cores']} cores, {found['system']}",
+        f"* Python {found['python']}; {versions}",
+        f"* BLAS and threads: {'; '.join(pools)}",
+        f"* transparent huge pages of the system: {found['transparent huge pages']}",
+        f"* load of the machine while measuring: {min(loads):.1f} to {max(loads):.1f}",
+        "",
+    )
+
+
+def text(pool: Data) -> str:
+    """A pool of threads in words."""
+    parts = (pool.get(key) for key in ("internal_api", "version", "architecture"))
+    return " ".join(str(part) for part in parts if part)
+
+
+def summary(runs: list[Data]) -> Iterator[str]:
+    """The worst case of each goal of ours."""
+    worst: dict[tuple[str, ...], Data] = {}
+    for entry in entries(runs):
+        key = tuple(entry[name] for name in ("workload", "what", "contestant", "goal"))
+        if key not in worst or rank(entry) > rank(worst[key]):
+            worst[key] = entry
+    yield from table(
+        ("", "contestant", "what", "goal", "found", ""),
+        (
+            (e["workload"], e["contestant"], e["said"], e["goal"], e["found"], mark(e["verdict"]))
+            for e in worst.values()
+        ),
+    )
+
+
+def rank(entry: Data) -> tuple[int, float]:
+    """How far an entry is from its goal."""
+    return ORDER.index(entry["verdict"]), entry["share"]
+
+
+def entries(runs: list[Data]) -> Iterator[Data]:
+    """Every goal of tenferro on NumPy, with what was found."""
+    for run in runs:
+        for kind in ("rows", "memory", "figures"):
+            for row in run[kind]:
+                if row["contestant"] != "tenferro xla" and not run["huge_pages"]:
+                    yield from entries_of(run, kind, row)
+
+
+def entries_of(run: Data, kind: str, row: Data) -> Iterator[Data]:
+    """The goals of a row."""
+    for goal in row.get("goals", ()):
+        threads = f", {run['threads']} threads" if run["threads"] > 1 else ""
+        what = {"rows": "time", "memory": "memory"}.get(kind) or row["figure"]
+        # figures of several cases with one goal stand as one; times have one goal per case
+        case = "" if kind == "figures" else row["case"]
+        value, found = value_of(run, kind, row, goal)
+        yield {
+            "workload": run["workload"],
+            "contestant": row["contestant"],
+            "what": f"{case} {what}{threads}",
+            "said": f"{row['case']}: {what}{threads}",
+            "goal": goal["text"],
+            "found": found,
+            "share": value / goal["limit"],
+            "verdict": goal["verdict"],
+        }
+
+
+def value_of(run: Data, kind: str, row: Data, goal: Data) -> tuple[float, str]:
+    """What was found for a goal, as a number and in words."""
+    if kind == "figures":
+        return row["value"], quantity(row["value"], row["unit"])
+    if kind == "memory":
+        return row["ratio"], number(row["ratio"])
+    time = f"{seconds(row[run['clock']]['median'])}, " if "µs" in goal["text"] else ""
+    return goal["ratio"]["median"], time + ratio(goal["ratio"])
+
+
+def workload(runs: list[Data]) -> Iterator[str]:
+    """The section of a workload: its main run, then the others beside each other."""
+    main, *others = runs
+    yield f"## {main['workload']}: {main['title']}\n"
+    if main["rows"]:
+        yield from times(main)
+    for name, value in main["slopes"].items():
+        yield f"* slope of {name}: {value:.2f}"
+    if main["slopes"]:
+        yield ""
+    if others and main["rows"]:
+        yield from settings(main, others)
+    for rows in groups(main["figures"]):
+        yield from figures(rows)
+
+
+def times(run: Data) -> Iterator[str]:
+    """The table of times of the main run."""
+    peaks = {(row["case"], row["contestant"]): row for row in run["memory"]}
+    yield from table(
+        ("case", "contestant", "CPU time", "÷ by hand", "first call", "memory", "goal", ""),
+        (
+            time_row(run, row, peaks.get((row["case"], row["contestant"]), {}))
+            for row in run["rows"]
+        ),
+    )
+
+
+def time_row(run: Data, row: Data, peak: Data) -> tuple[str, ...]:
+    """A line of that table."""
+    if row["status"] != "ok":
+        said = f"{row['status']}: {row['message']}"
+        return row["case"], row["contestant"], said, "", "", "", "", ""
+    goals = [*row["goals"], *peak.get("goals", ())]
+    return (
+        row["case"],
+        row["contestant"],
+        seconds(row[run["clock"]]["median"]),
+        ratio(row.get("ratio")),
+        seconds(row["first"]),
+        memory(peak),
+        "; ".join(goal["text"] for goal in goals),
+        "; ".join(mark(goal["verdict"]) for goal in goals),
+    )
+
+
+def settings(main: Data, others: list[Data]) -> Iterator[str]:
+    """Ratios of the same contestants with more threads, and with huge pages."""
+    heads = [
+        f"{run['threads']} threads, wall time" if run["threads"] > 1 else "huge pages"
+        for run in others
+    ]
+    by_run = [{(row["case"], row["contestant"]): row for row in run["rows"]} for run in others]
+    keys = [(row["case"], row["contestant"]) for row in main["rows"]]
+    yield from table(
+        ("case", "contestant", *(cell for head in heads for cell in (head, "÷ by hand"))),
+        (
+            (*key, *(cell for run, rows in zip(others, by_run, strict=True) for cell in
+             setting(run, rows.get(key, {}))))
+            for key in keys
+        ),
+    )  # fmt: skip
+
+
+def setting(run: Data, row: Data) -> tuple[str, str]:
+    """Time and ratio of a contestant in another setting."""
+    if run["clock"] not in row:
+        return row.get("status", ""), ""
+    goals = "".join(f", {goal['text']} {mark(goal['verdict'])}" for goal in row["goals"])
+    return seconds(row[run["clock"]]["median"]), ratio(row.get("ratio")) + goals
+
+
+def groups(rows: list[Data]) -> list[list[Data]]:
+    """Figures by table: contestants that share a figure stand in one."""
+    found: list[tuple[set[str], list[Data]]] = []
+    for contestant in dict.fromkeys(row["contestant"] for row in rows):
+        own = [row for row in rows if row["contestant"] == contestant]
+        names = {row["figure"] for row in own}
+        for shared, others in found:
+            if shared & names:
+                shared |= names
+                others += own
+                break
+        else:
+            found.append((names, own))
+    return [rows for _, rows in found]
+
+
+def figures(rows: list[Data]) -> Iterator[str]:
+    """A table of figures: cases and contestants by figures."""
+    names = list(dict.fromkeys(row["figure"] for row in rows))
+    cases = list(dict.fromkeys(row["case"] for row in rows))
+    pairs = dict.fromkeys((row["case"], row["contestant"]) for row in rows)
+    lines = []
+    for pair in sorted(pairs, key=lambda pair: cases.index(pair[0])):
+        cells = {r["figure"]: figure(r) for r in rows if (r["case"], r["contestant"]) == pair}
+        lines.append((*pair, *(cells.get(name, "") for name in names)))
+    yield from table(("case", "contestant", *names), lines)
+
+
+# ---- cells ---------------------------------------------------------------------------------------
+
+
+def figure(row: Data) -> str:
+    """A figure, and its goals where it has some."""
+    goals = "".join(f" ({goal['text']}: {mark(goal['verdict'])})" for goal in row["goals"])
+    return quantity(row["value"], row["unit"]) + goals
+
+
+def ratio(found: Data | None) -> str:
+    """The ratio of the medians, that of the minima in brackets."""
+    return f"{number(found['median'])} ({number(found['minimum'])})" if found else ""
+
+
+def memory(peak: Data) -> str:
+    """A peak of memory and its ratio."""
+    if "bytes" not in peak:
+        return ""
+    return f"{peak['bytes'] / 2**20:.0f} MiB ({number(peak.get('ratio'))})"
+
+
+def mark(verdict: str) -> str:
+    """A verdict, the bad ones to be seen."""
+    return verdict if verdict == "met" else f"**{verdict}**"
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> Iterator[str]:
+    """A table of Markdown."""
+    head = list(head)
+    yield f"| {' | '.join(head)} |"
+    yield f"|{'---|' * len(head)}"
+    for row in rows:
+        yield f"| {' | '.join(str(cell).replace('|', chr(92) + '|') for cell in row)} |"
+    yield ""
+
+
+def main() -> int:
+    """Write the page, or compare it."""
+    parser = argparse.ArgumentParser(prog="benchmarks.harness.page", description=__doc__)
+    parser.add_argument("file", type=Path, nargs="?", default=RESULTS)
+    parser.add_argument("--check", action="store_true", help="only say whether it is up to date")
+    given = parser.parse_args()
+    made = page(json.loads(given.file.read_text("utf-8")))
+    if not given.check:
+        PAGE.write_text(made, "utf-8")
+        return 0
+    if PAGE.read_text("utf-8") == made:
+        return 0
+    print(f"{PAGE} is not what {given.file} says: python -m benchmarks.harness.page")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
