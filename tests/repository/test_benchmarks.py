@@ -1,0 +1,250 @@
+"""The benchmarks measure what they say: who is wrong gets no time, and goals are what is judged."""
+
+import doctest
+import json
+import math
+import os
+import subprocess
+import sys
+
+import pytest
+
+np = pytest.importorskip("numpy")
+pytest.importorskip("rich")
+
+
+@pytest.fixture(autouse=True)
+def _repository_on_the_path(root, monkeypatch):
+    monkeypatch.syspath_prepend(str(root))
+
+
+@pytest.fixture
+def workload():
+    """Σ x² and its gradient, by hand; tests enter further contestants."""
+    from benchmarks.harness.workload import Case, Goal, Workload
+
+    made = Workload(
+        "W0",
+        "squares",
+        cases=[Case("n = 4", 4, 4), Case("n = 16", 16, 16)],
+        quick=[Case("n = 2", 2, 2)],
+        inputs=lambda n: (np.arange(1.0, n + 1),),
+        goals=[Goal(2.0), Goal(3.0, case="n = 16"), Goal(1.5, figure="memory")],
+    )
+    made.contestant("numpy")(lambda x: lambda: (x @ x, 2 * x))
+    return made
+
+
+def rows_of(workload, contestant, **given):
+    from benchmarks.harness.measure import measure
+    from benchmarks.harness.workload import Options
+
+    found = measure(workload, workload.cases[0], Options(quick=True, **given), {})
+    return [row for row in found if row["contestant"] == contestant]
+
+
+# ---- a time counts only for the right result ---------------------------------------------------
+
+
+def test_a_contestant_that_agrees_has_a_time(workload):
+    workload.contestant("right")(lambda x: lambda: [sum(x**2), [x + x]])
+    (row,) = rows_of(workload, "right")
+    assert row["status"] == "ok"
+    assert row["cpu"]["minimum"] <= row["cpu"]["median"]
+    assert row["first"] > 0
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        pytest.param(lambda x: (x @ x, 2.001 * x), id="gradient"),
+        pytest.param(lambda x: (x @ x + 1, 2 * x), id="value"),
+        pytest.param(lambda x: (x @ x, 2 * x[:-1]), id="shape"),
+        pytest.param(lambda x: (x @ x,), id="count"),
+        pytest.param(lambda x: (math.nan, 2 * x), id="nan"),
+    ],
+)
+def test_a_contestant_that_disagrees_has_a_row_and_no_time(workload, wrong):
+    workload.contestant("wrong")(lambda x: lambda: wrong(x))
+    (row,) = rows_of(workload, "wrong")
+    assert row["status"] == "disagrees"
+    assert "cpu" not in row
+    assert rows_of(workload, "numpy")[0]["status"] == "ok"
+
+
+def test_a_contestant_that_fails_says_why(workload):
+    workload.contestant("broken")(lambda x: lambda: 1 / 0)
+    (row,) = rows_of(workload, "broken")
+    assert (row["status"], row["message"]) == ("failed", "ZeroDivisionError: division by zero")
+
+
+def test_a_peer_that_is_not_installed_is_seen(workload, monkeypatch):
+    from benchmarks.harness import measure
+
+    monkeypatch.setattr(measure, "installed", lambda peer: not peer)
+    workload.contestant("theirs", needs="jax")(lambda x: lambda: None)
+    (row,) = rows_of(workload, "theirs", peers=("jax",))
+    assert (row["status"], row["message"]) == ("left out", "not installed")
+
+
+def test_a_peer_that_nobody_asked_for_is_left_out(workload):
+    workload.contestant("theirs", needs="jax")(lambda x: lambda: None)
+    assert rows_of(workload, "theirs", peers=()) == []
+
+
+# ---- what the numbers mean ---------------------------------------------------------------------
+
+
+def test_the_slope_is_the_power():
+    from benchmarks.harness.statistics import slope
+
+    assert slope([(n, 3.0 * n**2) for n in (10, 100, 1000)]) == pytest.approx(2)
+    assert math.isnan(slope([(10, 1.0)]))
+
+
+@pytest.mark.parametrize(
+    "found, said",
+    [
+        ([0.86, 0.86], "met"),
+        ([0.88, 0.88], "undecided"),
+        ([1.14, 1.14], "undecided"),
+        ([1.16, 1.16], "missed"),
+        ([0.5, 1.5], "undecided"),
+    ],
+)
+def test_a_ratio_near_its_goal_is_undecided(found, said):
+    from benchmarks.harness.statistics import verdict
+
+    assert verdict(found, 1.0) == said
+
+
+def test_figures_are_written_as_the_examples_say():
+    from benchmarks.harness import units
+
+    failed, tried = doctest.testmod(units)
+    assert (failed, tried) == (0, 3)
+
+
+def test_counts_are_exact():
+    from benchmarks.harness.statistics import verdict
+
+    assert (verdict([260], 260, exact=True), verdict([261], 260, exact=True)) == ("met", "missed")
+
+
+def run_of(case, ours, hand, **given):
+    """A run in which both took so long at every call."""
+    clocks = [
+        {"case": case, "size": 4, "contestant": name, "status": "ok", "first": 1.0,
+         "cpu": {"median": time, "minimum": time}}
+        for name, time in (("numpy", hand), ("tenferro", ours))
+    ]  # fmt: skip
+    return {
+        "workload": "W0", "title": "squares", "threads": 1, "huge_pages": False,
+        "rows": clocks, "memory": [], "figures": [], **given,
+    }  # fmt: skip
+
+
+def test_the_goal_of_a_case_counts_before_that_of_all(workload):
+    from benchmarks.harness.assess import assess
+
+    for case, limit in (("n = 4", 2.0), ("n = 16", 3.0)):
+        assess(workload, run := run_of(case, ours=5.0, hand=2.0))
+        (goal,) = run["rows"][1]["goals"]
+        assert (goal["limit"], goal["ratio"]["median"]) == (limit, 2.5)
+
+
+def test_small_sizes_have_no_goal(workload):
+    from benchmarks.harness.assess import assess
+
+    assess(workload, run := run_of("n = 2", ours=5.0, hand=2.0))
+    assert run["rows"][1]["goals"] == []
+
+
+def test_a_goal_may_add_a_time():
+    from benchmarks.harness.assess import judged
+    from benchmarks.harness.workload import Goal
+
+    time = {"median": 20e-6, "minimum": 20e-6}
+    assert judged(Goal(1.0, plus=10e-6), time, time)["limit"] == pytest.approx(1.5)
+
+
+def test_memory_is_compared_with_the_baseline(workload):
+    from benchmarks.harness.assess import assess
+
+    peaks = [
+        {"case": "n = 4", "contestant": "numpy", "bytes": 100},
+        {"case": "n = 4", "contestant": "tenferro", "bytes": 200},
+    ]
+    assess(workload, run := run_of("n = 4", ours=1.0, hand=1.0, memory=peaks))
+    assert run["memory"][1]["ratio"] == 2
+    assert run["memory"][1]["goals"][0]["verdict"] == "missed"
+
+
+def test_the_page_shows_ratios_and_the_worst_case_of_a_goal(workload):
+    from benchmarks.harness.assess import assess
+    from benchmarks.harness.page import page
+    from benchmarks.harness.workload import Goal
+
+    facts = {
+        "python": "3", "versions": {}, "processor": "p", "cores": 1, "system": "s", "blas": [],
+        "transparent huge pages": "no",
+    }  # fmt: skip
+    given = {"environment": facts, "load": [[0.0], [1.5]]}
+    runs = [run_of("n = 4", ours=1.0, hand=2.0, **given), run_of("n = 16", 9.0, 2.0, **given)]
+    workload.goals = [*workload.goals, Goal(7, figure="equations")]
+    runs[0]["figures"] = [
+        {"case": case, "contestant": "tenferro", "figure": "equations", "value": count,
+         "unit": "equations", "size": None}
+        for case, count in (("n = 4", 8), ("n = 16", 9))
+    ]  # fmt: skip
+    for run in runs:
+        assess(workload, run)
+    text = page({"command": "measure", "runs": runs})
+    assert "| n = 4 | tenferro | 1 s | 0.50 (0.50) | 1 s |  | ≤ 2 | met |" in text
+    assert "| W0 | tenferro | n = 16: time | ≤ 3 | 4.50 (4.50) | **missed** |" in text
+    worst = "| W0 | tenferro | n = 16: equations | ≤ 7 equations | 9 equations | **missed** |"
+    assert worst in text
+    assert "8 equations |" not in text.partition("## W0")[0]
+
+
+def test_peak_memory_is_that_of_the_call():
+    if not os.path.exists("/proc/self/clear_refs"):
+        pytest.skip("Linux says what a peak is")
+    from benchmarks.harness.memory import peak
+
+    found = peak(lambda: np.ones(2_000_000).sum())
+    assert 15e6 < found < 25e6
+
+
+# ---- the command -------------------------------------------------------------------------------
+
+
+def test_there_are_thirteen_workloads():
+    from benchmarks.harness.workload import names
+
+    assert [name for name in names() if name[0] == "W"] == [f"W{i}" for i in range(1, 14)]
+
+
+def test_workloads_run_and_agree_without_peers(root, tmp_path):
+    """The smallest sizes, in seconds: every contestant of ours gives what NumPy gives by hand."""
+    pytest.importorskip("tenferro_numpy")
+    wanted = ["W1", "W2", "W3", "W4", "W5", "W6", "W7", "W8", "W10", "W12", "W13"]
+    file = tmp_path / "results.json"
+    command = [
+        sys.executable,
+        "-m",
+        "benchmarks",
+        *wanted,
+        "--quick",
+        "--peers",
+        "none",
+        "--strict",
+    ]
+    done = subprocess.run(
+        [*command, "--json", file], cwd=root, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    runs = json.loads(file.read_text("utf-8"))["runs"]
+    assert [run["workload"] for run in runs] == wanted
+    statuses = {row["status"] for run in runs for row in run["rows"]}
+    assert statuses == {"ok"}
