@@ -22,7 +22,7 @@ from tenferro_numpy._regions import fuse, least_elements
 from tenferro_numpy._reuse import reuse
 from tenferro_numpy._steps import Step
 from tenferro_numpy._tiles import Tiling
-from tenferro_numpy._unboxing import unbox
+from tenferro_numpy._unboxing import as_arrays, unbox
 from tenferro_numpy._windows import add_windows
 from tenferro_numpy.lowerings import expression
 
@@ -212,6 +212,7 @@ class _Planner:
     def use_numbers(self) -> None:
         """Run lines of rank 0 on Python's own numbers."""
         self.steps, self.numbers = unbox(self.steps, self.avals, self.literals)
+        self.steps = as_arrays(self.steps, self.avals, self.literals)
 
     def raises(self) -> bool:
         """Whether the program may run fast lines, and again from its start where one raises."""
@@ -336,7 +337,7 @@ class _Planner:
                     tuple([register for register, number in released if not number]),
                     step.positions,
                     tuple([register for register, number in released if number]),
-                    step.on_numbers is bool(step.positions),
+                    any(slot in numbers for slot in step.operands),
                 )
             )
         return lines, register_of, count

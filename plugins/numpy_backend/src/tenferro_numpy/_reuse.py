@@ -29,6 +29,7 @@ def reuse(steps: Sequence[Step], avals: Sequence[Aval], outputs: Collection[int]
     A step gets the array as its last operand, which also keeps it alive until then.
     """
     memory = _Memory(avals, _last_uses(steps, outputs))
+    forms: dict[int, tuple[Expression, Expression]] = {}
     for position, step in enumerate(steps):
         memory.begin(position, step)
         expression = step.expression
@@ -38,7 +39,9 @@ def reuse(steps: Sequence[Step], avals: Sequence[Aval], outputs: Collection[int]
             slot = memory.room_for(step)
             if slot is not None:
                 step.operands = (*step.operands, slot)
-                step.expression = _into(expression)
+                if id(expression) not in forms:
+                    forms[id(expression)] = expression, _into(expression)
+                step.expression = forms[id(expression)][1]
         memory.end(step)
 
 

@@ -1,4 +1,4 @@
-"""Which lines of rank 0 run on Python's own numbers, and where numbers are boxed again.
+"""In which form lines read values of rank 0: as Python's own numbers, NumPy's, or arrays.
 
 Lines that have a form on Python's numbers (`_scalars.py`) and feed each other are taken together or
 not at all: a function of `math` always, so that a value has the same bits in every program; mere
@@ -7,6 +7,7 @@ operators where they save more than the conversions at the border cost. Read nex
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
@@ -15,9 +16,11 @@ from tenferro.primitives import Aval
 from tenferro_numpy._expression import Expression
 from tenferro_numpy._steps import Step
 
-__all__ = ["unbox"]
+__all__ = ["as_arrays", "unbox"]
 
 _UNBOX_COST, _BOX_COST = 20, 60  # nanoseconds
+_WORTH_AN_ARRAY = 2  # reads
+_as_array = Expression("{p0}({0})", (np.asarray,), shares=True)
 _TO_NUMBER = {
     name: Expression("{p0}({0})", (kind,)) for name, kind in (("float64", float), ("bool", bool))
 }
@@ -40,6 +43,35 @@ def unbox(
     border = _Border(avals, literals)
     border.numbers.update(_Groups(possible, literals).worthwhile(steps))
     return border.rewrite(steps), border.numbers
+
+
+def as_arrays(steps: Sequence[Step], avals: list[Aval], literals: Collection[int]) -> list[Step]:
+    """The steps, with scalars that several elementwise lines combine with arrays made arrays once.
+
+    A ufunc reads an array of rank 0 faster than a scalar, which it converts each time.
+    """
+    readers = [step for step in steps if step.expression.into and avals[step.targets[0]].shape]
+    reads = Counter(
+        slot
+        for step in readers
+        for slot in step.operands
+        if not avals[slot].shape and slot not in literals
+    )
+    often = {slot for slot, count in reads.items() if count >= _WORTH_AN_ARRAY}
+    if not often:
+        return list(steps)
+    made: dict[int, int] = {}
+    done = []
+    reading = set(map(id, readers))
+    for step in steps:
+        if id(step) in reading and not often.isdisjoint(step.operands):
+            for slot in often.intersection(step.operands).difference(made):
+                made[slot] = len(avals)
+                avals.append(avals[slot])
+                done.append(Step(_as_array, (slot,), (made[slot],), ()))
+            step.operands = tuple([made.get(slot, slot) for slot in step.operands])
+        done.append(step)
+    return done
 
 
 class _Groups:
