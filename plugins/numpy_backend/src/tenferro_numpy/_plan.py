@@ -19,6 +19,7 @@ from tenferro.primitives import Aval
 from tenferro.primitives.constants import Constant
 from tenferro_numpy._expression import IDENTITY, Expression
 from tenferro_numpy._regions import fuse, least_elements
+from tenferro_numpy._residuals import make_again
 from tenferro_numpy._reuse import reuse
 from tenferro_numpy._steps import Step
 from tenferro_numpy._tiles import Tiling
@@ -87,6 +88,7 @@ def make_plan(
             planner.add_windows()
             planner.leave_broadcasts_to_readers()
         if tiling is not None:
+            planner.make_again(tiling)
             planner.fuse(tiling)
         planner.use_numbers()
         if elide:
@@ -198,6 +200,13 @@ class _Planner:
             kept.append(step)
         self.steps = kept
         self.origin = [origin[source] for source in origin]
+
+    # ---- residuals -------------------------------------------------------------------------------
+
+    def make_again(self, tiling: Tiling) -> None:
+        """Make cheap large values again for late readers."""
+        outputs = {self.origin[slot] for slot in self.program.outputs}
+        self.steps = make_again(self.steps, self.avals, outputs, least_elements(tiling))
 
     # ---- regions ---------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ import numpy as np
 from tenferro.primitives import Aval
 from tenferro.primitives.arithmetic import Add, Sub
 from tenferro.primitives.structural import Pad
-from tenferro_numpy._expression import Expression
+from tenferro_numpy._expression import Expression, simple
 from tenferro_numpy._steps import Step
 
 __all__ = ["add_windows"]
@@ -123,10 +123,14 @@ class _Rewriting:
         first, second = self.waiting.get(left, []), self.waiting.get(right, [])
         subtracts = type(self.operations[step.positions[0]]) is Sub
         target = step.targets[0]
-        if not (first or second) or (subtracts and first):
+        if not (first or second) or (first and second and subtracts):
             sides = ((left, first), (right, second))
             step.operands = tuple([self.begin(terms) if terms else i for i, terms in sides])
             self.done.append(step)
+        elif first and subtracts:
+            negative = self.new_like(target)
+            self.done.append(Step(simple(np.negative, 1), (right,), (negative,), ()))
+            self.combine(_adding, negative, first, step)
         elif not (first and second):
             base, terms = (left, second) if second else (right, first)
             self.combine(_subtracting if subtracts else _adding, base, terms, step)
