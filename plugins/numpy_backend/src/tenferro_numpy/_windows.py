@@ -9,7 +9,7 @@ Where nothing is added, a zero keeps its sign. Read next: `_reuse.py`, `_plan.py
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,16 +23,25 @@ from tenferro_numpy._steps import Step
 __all__ = ["add_windows"]
 
 _WAITING = 8  # padded terms that may wait together; their operands stay alive meanwhile
+_SOON = 64  # steps that they may wait
 
 Window = tuple[slice, ...]
 
 
 class _Term(NamedTuple):
-    """A padded term: its step, where its operand goes, and the positions of its instructions."""
+    """A padded term: its step, where its operand goes, how, and the positions it stands for."""
 
     step: Step
     window: Window
     positions: tuple[int, ...]
+    function: _Combining
+
+
+class _Sum(NamedTuple):
+    """What waits for the next sum: a slot, if there is one, and padded terms."""
+
+    base: int | None
+    terms: tuple[_Term, ...]
 
 
 def add_windows(
@@ -71,21 +80,22 @@ class _Rewriting:
         self.avals = avals
         self.operations = operations
         self.literals = literals
-        self.waiting: dict[int, list[_Term]] = {}
+        self.waiting: dict[int, _Sum] = {}
+        self.now = 0
         self.done: list[Step] = []
         self.reads = Counter(slot for step in steps for slot in step.operands)
         self.reads.update(outputs)
-        summed = Counter(
-            slot
-            for step in steps
-            if _operation(step, operations, Add, Sub)
-            for slot in step.operands
-        )
-        self.summed = {slot for slot in summed if summed[slot] == self.reads[slot]}
+        self.summed: Counter[int] = Counter()  # how many sums read a slot
+        self.reader: dict[int, int] = {}  # the last of them
+        for position, step in enumerate(steps):
+            if _operation(step, operations, Add, Sub):
+                self.summed.update(step.operands)
+                self.reader.update(dict.fromkeys(step.operands, position))
 
     def run(self) -> list[Step]:
         """The new steps."""
-        for step in self.steps:
+        for position, step in enumerate(self.steps):
+            self.now = position
             if _operation(step, self.operations, Pad):
                 self.pad(step)
             elif self.waiting and _operation(step, self.operations, Add, Sub):
@@ -96,11 +106,11 @@ class _Rewriting:
 
     def pad(self, step: Step) -> None:
         """Let a padded term wait for its sum, if it has one and is padded with zeros."""
-        window = self.window(step)
-        if window is None or step.targets[0] not in self.summed:
+        window, target = self.window(step), step.targets[0]
+        if window is None or self.summed[target] < self.reads[target]:
             self.done.append(step)
         else:
-            self.waiting[step.targets[0]] = [_Term(step, window, step.positions)]
+            self.waiting[target] = _Sum(None, (_Term(step, window, step.positions, _add),))
 
     def window(self, step: Step) -> Window | None:
         """Where the operand of a pad goes; None where it is cropped or not padded with zeros."""
@@ -120,54 +130,61 @@ class _Rewriting:
     def sum(self, step: Step) -> None:
         """Add the terms that wait for this sum, or let them wait for the next."""
         left, right = step.operands
-        first, second = self.waiting.get(left, []), self.waiting.get(right, [])
-        subtracts = type(self.operations[step.positions[0]]) is Sub
-        target = step.targets[0]
-        if not (first or second) or (first and second and subtracts):
-            sides = ((left, first), (right, second))
-            step.operands = tuple([self.begin(terms) if terms else i for i, terms in sides])
+        first, second = self.waiting.get(left), self.waiting.get(right)
+        if first is None and second is None:
             self.done.append(step)
-        elif first and subtracts:
-            negative = self.new_like(target)
-            self.done.append(Step(simple(np.negative, 1), (right,), (negative,), ()))
-            self.combine(_adding, negative, first, step)
-        elif not (first and second):
-            base, terms = (left, second) if second else (right, first)
-            self.combine(_subtracting if subtracts else _adding, base, terms, step)
-        elif self.may_wait(target, len(first) + len(second)):
-            (*rest, last) = (*first, *second)
+            return
+        first, second = first or _Sum(left, ()), second or _Sum(right, ())
+        terms, negated = first.terms, second.terms
+        if type(self.operations[step.positions[0]]) is Sub:
+            negated = tuple([term._replace(function=_opposite(term)) for term in negated])
+        before = len(self.done)
+        base = self.base(step, first.base, second.base)
+        *rest, last = (*terms, *negated)
+        if before == len(self.done):
             last = last._replace(positions=(*last.positions, *step.positions))
-            self.waiting[target] = [*rest, last]
+        total = _Sum(base, (*rest, last))
+        if self.may_wait(step.targets[0], len(total.terms)):
+            self.waiting[step.targets[0]] = total
         else:
-            self.combine(_adding, self.begin(first), second, step)
+            self.write(total, step.targets[0])
+
+    def base(self, step: Step, left: int | None, right: int | None) -> int | None:
+        """The sum of what is not padded."""
+        if left is None and right is not None and _operation(step, self.operations, Sub):
+            return self.negative(right, step.positions)
+        if left is None or right is None:
+            return right if left is None else left
+        slot = self.new_like(step.targets[0])
+        self.done.append(Step(step.expression, (left, right), (slot,), step.positions))
+        return slot
 
     def may_wait(self, slot: int, count: int) -> bool:
-        """Whether a sum of padded terms is left to the one sum that reads it."""
-        return slot in self.summed and self.reads[slot] == 1 and count <= _WAITING
+        """Whether terms are left to the one sum that reads theirs, because it comes soon."""
+        only = self.reads[slot] == self.summed[slot] == 1
+        return only and count <= _WAITING and self.reader[slot] - self.now <= _SOON
 
-    def begin(self, terms: Sequence[_Term]) -> int:
-        """The slot of a sum of terms: the first as it is padded, the others added to it."""
-        first, *rest = terms
-        slot = self.new_like(first.step.targets[0])
-        pad = first.step
-        self.done.append(Step(pad.expression, pad.operands, (slot,), first.positions))
-        if not rest:
-            return slot
-        target = self.new_like(slot)
-        self.combine(_adding, slot, rest, Step(pad.expression, (), (target,), ()))
-        return target
-
-    def combine(
-        self, function: Callable[[Window], Expression], base: int, terms: Sequence[_Term], to: Step
-    ) -> None:
-        """Combine one slot with terms, to the target of a step."""
+    def write(self, total: _Sum, target: int) -> None:
+        """Write a sum: the first term as it is padded if there is nothing else."""
+        base, terms = total.base, list(total.terms)
+        if base is None:
+            terms.sort(key=lambda term: term.function is not _add)
+            first = terms.pop(0)
+            pad, base = first.step, self.new_like(target)
+            self.done.append(Step(pad.expression, pad.operands, (base,), first.positions))
+            if first.function is not _add:
+                base = self.negative(base, ())
         for term in terms:
-            is_last = term is terms[-1]
-            target = to.targets[0] if is_last else self.new_like(to.targets[0])
-            positions = (*term.positions, *to.positions) if is_last else term.positions
-            line = function(term.window)
-            self.done.append(Step(line, (base, term.step.operands[0]), (target,), positions))
-            base = target
+            slot = target if term is terms[-1] else self.new_like(target)
+            line = _line(term.function, term.window)
+            self.done.append(Step(line, (base, term.step.operands[0]), (slot,), term.positions))
+            base = slot
+
+    def negative(self, slot: int, positions: tuple[int, ...]) -> int:
+        """The negative of a slot."""
+        negative = self.new_like(slot)
+        self.done.append(Step(simple(np.negative, 1), (slot,), (negative,), positions))
+        return negative
 
     def new_like(self, slot: int) -> int:
         """A new slot of the same shape and dtype."""
@@ -175,7 +192,7 @@ class _Rewriting:
         return len(self.avals) - 1
 
 
-def _line(function: Any, window: Window) -> Expression:
+def _line(function: _Combining, window: Window) -> Expression:
     in_place = Expression("{p0}({0}, {1}, {p1})", (function.in_place, window), memory_of=0)
     return Expression("{p0}({0}, {1}, {p1})", (function, window), update=in_place)
 
@@ -197,12 +214,8 @@ class _Combining:
         return x
 
 
-def _adding(window: Window) -> Expression:
-    return _line(_add, window)
-
-
-def _subtracting(window: Window) -> Expression:
-    return _line(_subtract, window)
-
-
 _add, _subtract = _Combining(np.add), _Combining(np.subtract)
+
+
+def _opposite(term: _Term) -> _Combining:
+    return _subtract if term.function is _add else _add
