@@ -176,6 +176,7 @@ def over_the_value(options: Options) -> Iterator[Figure]:
     """Value and gradient over the value alone."""
     import tenferro as tn
 
+    short = Options(quick=options.quick, budget=2.0)
     for case in W.quick if options.quick else W.cases:
         chains = inputs(case.given)
         value = tn.jit(lambda *chains: tn.einsum(*interleaved(*chains)))
@@ -185,7 +186,7 @@ def over_the_value(options: Options) -> Iterator[Figure]:
             "numpy": by_hand(*chains),
             "numpy value": lambda chains=chains: sweep(np, *chains),
         }
-        times = {name: min(t["cpu"]) for name, t in by_turns(calls, options).items()}
+        times = {name: min(t["cpu"]) for name, t in by_turns(calls, short).items()}
         for name in ("numpy", "tenferro"):
             ratio = times[name] / times[f"{name} value"]
             yield Figure(case.name, name, "value and gradient ÷ value", ratio)

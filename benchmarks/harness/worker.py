@@ -51,7 +51,7 @@ def timed(workload: Workload, request: dict[str, Any]) -> dict[str, Any]:
     for case in workload.quick if options.quick else workload.cases:
         if workload.contestants:
             rows += measure(workload, case, options, request["skip"].get(case.name, {}))
-    if workload.figures is not None:
+    if workload.figures is not None and options.threads == 1 and not options.huge_pages:
         figures = [figure._asdict() for figure in workload.figures(options)]
     return {
         "rows": rows,
