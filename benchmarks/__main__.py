@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from rich.console import Console
 from .harness import launch
 from .harness.assess import assess
 from .harness.report import show, show_environment
+from .harness.storage import store
 from .harness.workload import PEERS, Options, Workload, load, names
 
 
@@ -89,12 +89,6 @@ def broken(runs: list[dict[str, Any]]) -> list[str]:
     ]
 
 
-def store(runs: list[dict[str, Any]], file: Path) -> None:
-    """Write what was measured, and the command that did it."""
-    whole = {"command": "python -m benchmarks " + " ".join(sys.argv[1:]), "runs": runs}
-    file.write_text(json.dumps(whole, indent=1, ensure_ascii=False) + "\n", "utf-8")
-
-
 def run_all(
     wanted: list[str], peers: tuple[str, ...], given: argparse.Namespace, console: Console
 ) -> tuple[list[dict[str, Any]], list[str]]:
@@ -112,7 +106,7 @@ def run_all(
                 show_environment(runs[0]["environment"], console)
             show(runs[-1], console)
             if given.json:
-                store(runs, given.json)
+                store(f"python -m benchmarks {' '.join(sys.argv[1:])}", runs, given.json)
     return runs, failures
 
 

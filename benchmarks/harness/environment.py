@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import platform
+import subprocess
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ def environment() -> dict[str, Any]:
     return {
         "python": platform.python_version(),
         "versions": {name: found for name in (*PACKAGES, "autograd") if (found := installed(name))},
+        "commit": commit(),
         "processor": processor(),
         "cores": os.cpu_count(),
         "pinned to": cores(),
@@ -34,6 +36,16 @@ def installed(name: str) -> str:
         return version(name)
     except PackageNotFoundError:
         return ""
+
+
+def commit() -> str:
+    """The commit of this repository, with a plus if something was changed since."""
+    command = ["git", "describe", "--always", "--dirty=+"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError:
+        return ""
+    return done.stdout.strip()
 
 
 def processor() -> str:

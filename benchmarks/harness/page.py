@@ -39,7 +39,8 @@ This page is generated. It shows the run of
 {command}
 ```
 
-and `python -m benchmarks.harness.page` made it from `benchmarks/results.json`. One workload alone:
+and `python -m benchmarks.harness.page` made it from `benchmarks/results.json`. Measure it yourself
+with `python -m tox -e bench -- all --everything`, or one workload alone with
 `python -m tox -e bench -- W3 --peers jax,torch,autograd`.
 """
 
@@ -50,22 +51,22 @@ and `python -m benchmarks.harness.page` made it from `benchmarks/results.json`. 
 def page(results: Data) -> str:
     """The whole page."""
     runs = results["runs"]
-    parts = [INTRODUCTION.format(command=results["command"]), *environment(runs)]
+    parts = [INTRODUCTION.format(command=results["command"]), *environment(results)]
     parts += ["## Goals of the NumPy backend\n", *summary(runs)]
     for name in dict.fromkeys(run["workload"] for run in runs):
         parts += workload([run for run in runs if run["workload"] == name])
     return "\n".join(parts).rstrip() + "\n"
 
 
-def environment(runs: list[Data]) -> Iterator[str]:
+def environment(results: Data) -> Iterator[str]:
     """Versions, processor, BLAS and load."""
-    found = runs[0]["environment"]
+    found, runs = results["environment"], results["runs"]
     pools = {text(pool): None for run in runs for pool in run["environment"]["blas"]}
     loads = [load[0] for run in runs for load in run["load"]]
     versions = ", ".join(f"{name} {version}" for name, version in found["versions"].items())
     yield from (
         f"* {found['processor']}, {found['cores']} cores, {found['system']}",
-        f"* Python {found['python']}; {versions}",
+        f"* Python {found['python']}; {versions}; this repository at `{found.get('commit', '')}`",
         f"* BLAS and threads: {'; '.join(pools)}",
         f"* transparent huge pages of the system: {found['transparent huge pages']}",
         f"* load of the machine while measuring: {min(loads):.1f} to {max(loads):.1f}",

@@ -180,9 +180,10 @@ def test_memory_is_compared_with_the_baseline(workload):
     assert run["memory"][1]["goals"][0]["verdict"] == "missed"
 
 
-def test_the_page_shows_ratios_and_the_worst_case_of_a_goal(workload):
+def test_the_page_shows_ratios_and_the_worst_case_of_a_goal(workload, tmp_path):
     from benchmarks.harness.assess import assess
     from benchmarks.harness.page import page
+    from benchmarks.harness.storage import store
     from benchmarks.harness.workload import Goal
 
     facts = {
@@ -199,7 +200,8 @@ def test_the_page_shows_ratios_and_the_worst_case_of_a_goal(workload):
     ]  # fmt: skip
     for run in runs:
         assess(workload, run)
-    text = page({"command": "measure", "runs": runs})
+    store("measure", runs, file := tmp_path / "results.json")
+    text = page(json.loads(file.read_text("utf-8")))
     assert "| n = 4 | tenferro | 1 s | 0.50 (0.50) | 1 s |  | ≤ 2 | met |" in text
     assert "| W0 | tenferro | n = 16: time | ≤ 3 | 4.50 (4.50) | **missed** |" in text
     worst = "| W0 | tenferro | n = 16: equations | ≤ 7 equations | 9 equations | **missed** |"
