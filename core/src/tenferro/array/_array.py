@@ -34,6 +34,7 @@ from tenferro.tidu import NO_FLOW, Flow
 
 FLUSH_DEPTH = 2000
 SCALARS = (float, int, complex, bool)
+PLAIN_UFUNCS: dict[Any, Callable[..., Any]] = {}  # those of one operand that were called before
 EVALUATE: list[Callable[..., Any]] = []  # filled by _evaluate.py: (evaluate_keys, flush, to_numpy)
 
 
@@ -226,6 +227,10 @@ class Array(Handle):
     # ---- NumPy's protocols -----------------------------------------------------------------------
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        plain = PLAIN_UFUNCS.get(ufunc)
+        if plain is not None and method == "__call__" and not kwargs:
+            result = plain(*inputs)
+            return result if result is not self else Array(result.key, result.flow)
         result = FUNCTIONS["__array_ufunc__"](ufunc, method, inputs, kwargs)
         return result if "out" in kwargs else a_handle_of_its_own(result, inputs)
 

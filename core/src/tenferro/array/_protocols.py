@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 
 from tenferro.array import _ufuncs
+from tenferro.array._array import PLAIN_UFUNCS
 from tenferro.array._hints import unsupported, unsupported_keyword
 from tenferro.array._registry import (
     FUNCTIONS,
@@ -37,6 +38,8 @@ def array_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], kwargs: Mapping[
     name = ufunc.__name__
     function = FUNCTIONS.find(name)
     if not kwargs and method == "__call__" and function is not None:
+        if getattr(ufunc, "nin", 0) == 1:
+            PLAIN_UFUNCS[ufunc] = function
         return function(*inputs)
     if method == "__call__" and function is not None:
         return _ufuncs.call(ufunc, function, inputs, kwargs)

@@ -197,10 +197,13 @@ def derive_one(
     entry = (operation, role, 0, *inputs)
     found = _table.get(entry)
     if found is not None:
-        key = found()
-        if key is not None:
-            return key
-    return _intern(entry, _new_derived(operation, inputs, entry, 0))
+        there = found()
+        if there is not None:
+            return there
+    key = _new_derived(operation, inputs, entry, 0)
+    reference = _Ref(key, _forget)
+    reference.entry = entry
+    return key if _table.setdefault(entry, reference) is reference else _intern(entry, key)
 
 
 def derive_at(
@@ -257,8 +260,10 @@ def _new_derived(
         depth, traces = value.depth, value.traces
     else:
         given, depth, traces = _joined(inputs)
+    memo = operation.__dict__.get("_inferred")
+    avals = None if memo is None else memo.get(given)
     key = ValueKey()
-    key.aval = aval = infer(operation, given)[slot]
+    key.aval = aval = (infer(operation, given) if avals is None else avals)[slot]
     key.definition = definition
     key.identity = None
     key.operand = UNKNOWN

@@ -172,58 +172,31 @@ def signature(
     Cheaper than flattening, because nothing is built; the key is finer than ``Structure``, which
     also unifies what evaluates alike.
     """
-    order, inputs = _history(declared, outputs)
-    number = {key: -1 - i for i, key in enumerate(inputs)}
-    items: list[Any] = [len(declared)]
-    volatile = False
-    for key, definition in order:
-        operation = definition[0]
-        if operation.transparent:
-            volatile = volatile or operation.volatile
-            number[key] = number[definition[3 + definition[2]]]
-            continue
-        number[key] = len(items)
-        items += definition[0], definition[2]
-        for value in definition[3:]:
-            items.append(number[value])
-    if volatile:
-        return None, inputs
-    items.append(None)
-    for key in outputs:
-        items.append(number[key])
-    return tuple(items), inputs
-
-
-def _history(
-    declared: Sequence[ValueKey], outputs: Sequence[ValueKey]
-) -> tuple[list[tuple[ValueKey, Definition]], list[ValueKey]]:
-    """What the outputs were derived from, inputs first, and the leaves, the declared ones first."""
-    done = set(declared)
     inputs = list(declared)
-    order: list[tuple[ValueKey, Definition]] = []
-    stack: list[ValueKey] = list(outputs)
+    number = {key: -1 - i for i, key in enumerate(inputs)}
+    items: list[Any] = [len(inputs), len(outputs)]
+    volatile = False
+    stack: list[ValueKey] = [*outputs]
     stack.reverse()
-    pop, push, see = stack.pop, stack.append, done.add
     while stack:
-        key = pop()
-        if key in done:
-            continue
-        definition = key.definition
-        if definition is None:
-            see(key)
+        key = stack.pop()
+        seen = number.get(key)
+        if seen is None:
+            definition = key.definition
+            if definition is not None:
+                operation, slot = definition[0], definition[2]
+                if operation.transparent:
+                    volatile = volatile or operation.volatile
+                    stack.append(definition[3 + slot])
+                else:  # written out here, its inputs behind it; a number from now on
+                    number[key] = len(items)
+                    items += operation, slot, len(definition)
+                    stack += definition[:2:-1]
+                continue
             inputs.append(key)
-            continue
-        ready = True
-        for value in definition[:2:-1]:
-            if value not in done:
-                if ready:
-                    push(key)  # again, below what it waits for
-                    ready = False
-                push(value)
-        if ready:
-            see(key)
-            order.append((key, definition))
-    return order, inputs
+            number[key] = seen = -len(inputs)
+        items.append(seen)
+    return None if volatile else tuple(items), inputs
 
 
 def _number_nodes(

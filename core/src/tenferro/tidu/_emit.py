@@ -97,11 +97,9 @@ def canonical_order(values: Sequence[Value]) -> Sequence[Value]:
     x, y = values
     first, second = x.key, y.key
     a, b = first.definition, second.definition
-    if (a is not None and a[0].literal) or (b is not None and b[0].literal):
-        a_last, b_last = (d is not None and d[0].literal for d in (a, b))
-        in_order = (a_last, first.serial) <= (b_last, second.serial)
-    else:
-        in_order = first.serial <= second.serial
+    a_last = a is not None and a[0].literal
+    b_last = b is not None and b[0].literal
+    in_order = first.serial <= second.serial if a_last is b_last else b_last
     return values if in_order else (y, x)
 
 
