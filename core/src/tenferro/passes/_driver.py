@@ -1,8 +1,8 @@
 """The passes in their order, over one graph, to a fixed point in at most two sweeps.
 
 A sweep looks at every equation once, with the rules of all chosen passes, in the order of
-``NAMES``; a second one follows where the first changed something. So the cost is linear in the
-number of equations. What needs to know who reads a value comes after the sweeps.
+``NAMES``; a second one follows where the first changed something in a graph that is not large. So
+the cost is linear in the number of equations. What asks who reads a value comes after the sweeps.
 Read next: ``arithmetic.py``.
 """
 
@@ -13,7 +13,8 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from tenferro.computegraph import CollectorPaused, MaterializedGraph
-from tenferro.passes._rewriter import Rewriter, Rules, Table
+from tenferro.passes._rewriter import Rewriter
+from tenferro.passes._rules import Rules, Table
 from tenferro.passes._selection import NAMES, selected
 from tenferro.passes.arithmetic import SIMPLIFY
 from tenferro.passes.broadcasts import BROADCAST
@@ -23,7 +24,7 @@ from tenferro.passes.folding import FOLD
 from tenferro.passes.moves import MOVES
 from tenferro.passes.reductions import REDUCE
 
-_SWEEPS = 2
+_SWEPT_TWICE = 5_000  # equations; what a rule emits is rewritten at once, so little is left
 _RULES: dict[str, Rules] = {
     rules.name: rules for rules in (FOLD, SIMPLIFY, MOVES, BROADCAST, REDUCE, CONTRACT)
 }
@@ -74,18 +75,16 @@ def _swept(
     can: Callable[[type], bool],
     counts: dict[str, int],
 ) -> MaterializedGraph:
-    table = _table(names)
-    for _ in range(_SWEEPS):
-        rewriter = Rewriter(graph, table, merges="cse" in names, can=can)
-        found = rewriter.run()
-        for name, count in rewriter.counts.items():
-            counts[name] += count
-        if rewriter.merged:
-            counts["cse"] += rewriter.merged
-        if found is graph:
-            return graph
-        graph = found
-    return graph
+    rewriter = Rewriter(graph, _table(names), merges="cse" in names, can=can)
+    if not rewriter.sweep():
+        return graph
+    if len(rewriter) <= _SWEPT_TWICE:
+        rewriter.sweep()
+    for name, count in rewriter.counts.items():
+        counts[name] += count
+    if rewriter.merged:
+        counts["cse"] += rewriter.merged
+    return rewriter.finished()
 
 
 def _without_dead_outputs(

@@ -13,12 +13,12 @@ from tenferro.primitives._aval import Shape
 from tenferro.primitives.constants import Constant, Iota
 from tenferro.primitives.structural import BroadcastInDim, Reshape
 
-_REPEATED = frozenset({BroadcastInDim, Constant, Iota})
+REPEATED = (BroadcastInDim, Constant, Iota)
 
 
 def may_repeat(rw: Rewriter, value: int) -> bool:
     """Whether a value may be the same along an axis: a broadcast, a constant, a count."""
-    return type(rw.operations[value]) in _REPEATED
+    return type(rw.operations[value]) in REPEATED
 
 
 def varying(rw: Rewriter, value: int) -> frozenset[int]:

@@ -1,10 +1,9 @@
-"""One sweep over a graph, from its inputs to its outputs, into a new graph.
+"""Sweeps over a graph, from its inputs to its outputs, in which rules rewrite equations in place.
 
-A pass is a set of rules, each for some classes of operations. A rule looks at one equation, whose
-operands are rewritten already, and gives the value that stands for its result: an operand, or one
-that it emits; ``None`` where it has nothing to say. Equations that evaluate alike become one, if
-that is asked for, and what no output needs is dropped. The inputs stay as they are, used or not.
-Nothing here knows what an operation means. Read next: ``_driver.py``, then ``arithmetic.py``.
+Values keep their numbers while the graph is rewritten, and new ones get the next; so an equation
+that nobody rewrites costs next to nothing. Equations that evaluate alike become one, if that is
+asked for, and what no output needs is dropped in the end. The inputs stay as they are, used or
+not. Nothing here knows what an operation means. Read next: ``_driver.py``, then ``arithmetic.py``.
 """
 
 from __future__ import annotations
@@ -15,63 +14,15 @@ from typing import Any
 from tenferro.computegraph import MaterializedGraph, Operation, infer
 from tenferro.computegraph._materialize import MaterializedNode
 from tenferro.computegraph._roles import PRIMARY, OperationRole
-
-#: (rewriter, operation, operands) → the value of the result, or None
-Rule = Callable[["Rewriter", Any, tuple[int, ...]], int | None]
+from tenferro.passes._rules import Entries, Table
 
 _DEEPEST = 6  # how far rules apply to what rules emit; the next sweep does the rest
 
 
-class Rules:
-    """The rules of one pass, by the class of the operation that they look at."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.by_class: dict[type, list[Rule]] = {}
-        self.by_kind: list[tuple[Callable[[type], bool], Rule]] = []
-
-    def of(self, *classes: type) -> Callable[[Rule], Rule]:
-        """Register a rule for these classes of operations."""
-
-        def register(rule: Rule) -> Rule:
-            for cls in classes:
-                self.by_class.setdefault(cls, []).append(rule)
-            return rule
-
-        return register
-
-    def where(self, kind: Callable[[type], bool]) -> Callable[[Rule], Rule]:
-        """Register a rule for the classes of operations that are of a kind."""
-
-        def register(rule: Rule) -> Rule:
-            self.by_kind.append((kind, rule))
-            return rule
-
-        return register
-
-    def about(self, cls: type) -> list[Rule]:
-        """The rules for a class."""
-        return [*self.by_class.get(cls, ()), *[rule for kind, rule in self.by_kind if kind(cls)]]
-
-
-class Table(dict[type, Sequence[tuple[str, Rule]]]):
-    """The rules of several passes by class, in the order of the passes."""
-
-    def __init__(self, passes: Sequence[Rules]) -> None:
-        super().__init__()
-        self._passes = passes
-
-    def __missing__(self, cls: type) -> Sequence[tuple[str, Rule]]:
-        found = [(rules.name, rule) for rules in self._passes for rule in rules.about(cls)]
-        self[cls] = found
-        return found
-
-
 class Rewriter:
-    """The new graph while it is made; a value is its number there.
+    """A graph that is being rewritten.
 
-    ``operations`` and ``operands`` say of each value what it was made by, ``uses`` how often it is
-    read, as far as that is known: at most that often if no rule emits another reader.
+    ``operations`` and ``operands`` say of each value what it is made by, ``avals`` what it is.
     """
 
     def __init__(
@@ -82,77 +33,123 @@ class Rewriter:
         merges: bool = True,
         can: Callable[[type], bool] = lambda cls: True,
     ) -> None:
-        self.graph = graph
         self.can = can
         self.counts: dict[str, int] = {}
-        self.avals: list[Any] = list(graph.avals[: len(graph.inputs)])
-        self.operations: list[Operation | None] = [None] * len(self.avals)
-        self.operands: list[tuple[int, ...]] = [()] * len(self.avals)
-        self.uses: list[int] = [0] * len(self.avals)
         self.merged = 0
+        self.avals: list[Any] = list(graph.avals)
+        count = len(graph.inputs)
+        self.operations: list[Operation | None] = [None] * count
+        self.operands: list[tuple[int, ...]] = [()] * count
+        self._roles: list[OperationRole] = [PRIMARY] * count
+        self._sources: list[Any] = [None] * count
+        self._order: list[int] = []  # the first output of each equation
+        self._outputs: list[int] = list(graph.outputs)
+        self._graph = graph
         self._table = table
         self._merges = merges
-        self._nodes: list[MaterializedNode] = []
-        self._first: dict[tuple[Any, ...], int] = {}
-        self._source: Any = None
+        self._changed = False
         self._depth = 0
+        self._source: Any = None
+        self._number: list[int] = []  # what each value is replaced by, in one sweep
+        self._written: list[int] = []  # the order of the sweep so far
+        self._waiting: Sequence[int] = ()
+        self._first: dict[tuple[Any, ...], int] = {}
+        self._uses: list[int] | None = None
+        self._fill(graph)
+
+    def _fill(self, graph: MaterializedGraph) -> None:
+        for operation, inputs, outputs, role, source in graph.nodes:
+            self._order.append(outputs[0])
+            for _ in outputs:
+                self.operations.append(operation)
+                self.operands.append(inputs)
+                self._roles.append(role)
+                self._sources.append(source)
 
     # ---- what rules ask and do -------------------------------------------------------------------
 
     def emit(self, operation: Operation, *operands: int) -> int:
         """The value of an operation of one output, itself rewritten."""
         if self._depth < _DEEPEST:
-            rules = self._table[type(operation)]
-            if rules:
-                found = self._rewritten(rules, operation, operands)
-                if found is not None:
-                    return found
-        for i in operands:
-            self.uses[i] += 1
-        return self._place(operation, operands, PRIMARY)
+            found = self._rewritten(self._table[type(operation)], operation, operands)
+            if found is not None:
+                return found
+        if self._uses is not None:
+            for i in operands:
+                self._uses[i] += 1
+        if not self._changed:
+            self._begin()
+        entry = _alike(operation, operands)
+        there = self._first.get(entry)
+        if there is not None:
+            return there
+        value = self._first[entry] = len(self.avals)
+        self.avals.append(infer(operation, tuple([self.avals[i] for i in operands]))[0])
+        self.operations.append(operation)
+        self.operands.append(operands)
+        self._roles.append(PRIMARY)
+        self._sources.append(self._source)
+        self._number.append(value)
+        if self._uses is not None:
+            self._uses.append(0)
+        self._written.append(value)
+        return value
 
     def is_read_once(self, value: int) -> bool:
         """Whether what is being rewritten is the only reader of a value."""
-        return self.uses[value] <= 1
+        if self._uses is None:
+            self._uses = self._counted()
+        return self._uses[value] <= 1
 
-    # ---- the sweep -------------------------------------------------------------------------------
+    # ---- sweeps ----------------------------------------------------------------------------------
 
-    def run(self) -> MaterializedGraph:
-        """The rewritten graph; the same object if nothing was to be done."""
-        graph = self.graph
-        number = list(range(len(graph.inputs)))
-        old_uses = _uses(graph)
-        uses, table = self.uses, self._table
-        uses[:] = old_uses[: len(number)]
-        for operation, inputs, outputs, role, source in graph.nodes:
-            operands = tuple([number[i] for i in inputs])
-            rules = table[type(operation)]
-            if rules:
-                self._source = source
-                found = self._rewritten(rules, operation, operands)
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def sweep(self) -> bool:
+        """Look at each equation once; whether anything changed."""
+        self._number = list(range(len(self.avals)))
+        self._written, self._first, self._uses = [], {}, None
+        self._changed = False
+        table, operations, operands, number = (
+            self._table, self.operations, self.operands, self._number,
+        )  # fmt: skip
+        waiting = self._waiting = self._order
+        write, first = self._written.append, self._first
+        for position, value in enumerate(waiting):
+            operation: Any = operations[value]
+            given = operands[value]
+            if self._changed:
+                given = self._renumbered(value, given)
+            entries = table[type(operation)]
+            if _concern(entries[0], operations, given):
+                self._source, self._position = self._sources[value], position
+                found = self._rewritten(entries, operation, given)
                 if found is not None:
-                    number.append(found)
-                    uses[found] += old_uses[outputs[0]]
+                    self._replace(value, found)
                     continue
-            self._source = source
-            base = self._place(operation, operands, role)
-            if len(outputs) == 1:
-                number.append(base)
-                uses[base] += old_uses[outputs[0]]
-                continue
-            for k, i in enumerate(outputs):
-                number.append(base + k)
-                uses[base + k] += old_uses[i]
-        if not self.counts and not self.merged:
-            return graph
-        return self._compacted([number[i] for i in graph.outputs])
+            if self._changed and self._merges:
+                there = first.setdefault(_alike(operation, given), value)
+                if there != value:
+                    self._merge(value, there)
+                    continue
+            write(value)
+        if not self._changed:
+            return False
+        self._outputs = [number[i] for i in self._outputs]
+        self._order = self._alive()
+        return True
 
     def _rewritten(
-        self, rules: Sequence[tuple[str, Rule]], operation: Operation, operands: tuple[int, ...]
+        self, entries: Entries, operation: Operation, given: tuple[int, ...]
     ) -> int | None:
+        """What the first rule that has something to say gives."""
         self._depth += 1
-        for name, rule in rules:
-            found = rule(self, operation, operands)
+        operations = self.operations
+        for reads, name, rule in entries[1]:
+            if not _concern(reads, operations, given):
+                continue
+            found = rule(self, operation, given)
             if found is not None:
                 self._depth -= 1
                 self.counts[name] = self.counts.get(name, 0) + 1
@@ -160,33 +157,118 @@ class Rewriter:
         self._depth -= 1
         return None
 
-    def _place(self, operation: Operation, operands: tuple[int, ...], role: OperationRole) -> int:
-        """The first output of an equation that is there, or is written now."""
-        entry: tuple[Any, ...]
-        if operation.commutative and operands[0] > operands[1]:
-            entry = (operation, operands[1], operands[0])
+    def _renumbered(self, value: int, given: tuple[int, ...]) -> tuple[int, ...]:
+        """The operands of an equation after what became of them, written there."""
+        number = self._number
+        for i in given:
+            if number[i] != i:
+                break
         else:
-            entry = (operation, *operands)
-        avals = self.avals
-        if self._merges:
-            base = self._first.setdefault(entry, len(avals))
-            if base != len(avals):
-                self.merged += 1
-                return base
-        base = len(avals)
-        found = infer(operation, tuple([avals[i] for i in operands]))
-        avals += found
-        count = len(found)
-        outputs = (base,) if count == 1 else tuple(range(base, base + count))
-        self.operations += [operation] * count
-        self.operands += [operands] * count
-        self.uses += [0] * count
-        self._nodes.append(MaterializedNode(operation, operands, outputs, role, self._source))
-        return base
+            return given
+        new = tuple([number[i] for i in given])
+        operation: Any = self.operations[value]
+        for slot in range(operation.output_count):
+            self.operands[value + slot] = new
+        return new
 
-    def _compacted(self, outputs: Sequence[int]) -> MaterializedGraph:
-        """The graph of what the outputs need, numbered anew."""
-        return needed(self.graph, self._nodes, outputs, self.avals)
+    def _replace(self, value: int, found: int) -> None:
+        """Let one value stand for another from now on."""
+        if not self._changed:
+            self._begin()
+        self._number[value] = found
+        if self._uses is not None:
+            self._uses[found] += self._uses[value]
+
+    def _begin(self) -> None:
+        """From now on there are values that differ from those of the sweep's beginning."""
+        self._changed = True
+        operations: Any = self.operations
+        if self._merges:
+            for value in self._written:
+                self._first[_alike(operations[value], self.operands[value])] = value
+
+    def _merge(self, value: int, there: int) -> None:
+        """Let the results of one equation stand for those of one that evaluates alike."""
+        operation: Any = self.operations[value]
+        self.merged += 1
+        for slot in range(operation.output_count):
+            self._replace(value + slot, there + slot)
+
+    def _counted(self) -> list[int]:
+        """How often each value is read now; an output counts as a reader."""
+        uses = [0] * len(self.avals)
+        number = self._number
+        for value in self._written:
+            for i in self.operands[value]:
+                uses[i] += 1
+        for value in self._waiting[self._position :]:
+            for i in self.operands[value]:
+                uses[number[i]] += 1
+        for i in self._outputs:
+            uses[number[i]] += 1
+        return uses
+
+    # ---- the end ---------------------------------------------------------------------------------
+
+    def _alive(self) -> list[int]:
+        """The equations that the outputs need, in order."""
+        alive = bytearray(len(self.avals))
+        for i in self._outputs:
+            alive[i] = 1
+        operations: Any = self.operations
+        kept = []
+        for value in reversed(self._written):
+            count = operations[value].output_count
+            if alive[value] or (count > 1 and any(alive[value : value + count])):
+                kept.append(value)
+                for i in self.operands[value]:
+                    alive[i] = 1
+        kept.reverse()
+        return kept
+
+    def finished(self) -> MaterializedGraph:
+        """The rewritten graph, its values numbered anew."""
+        operations: Any = self.operations
+        count = len(self._graph.inputs)
+        number = [*range(count), *[0] * (len(self.avals) - count)]
+        avals = self.avals[:count]
+        nodes = []
+        for value in self._order:
+            operation, base = operations[value], len(avals)
+            made = operation.output_count
+            if made == 1:
+                number[value] = base
+                avals.append(self.avals[value])
+                outputs: tuple[int, ...] = (base,)
+            else:
+                outputs = tuple(range(base, base + made))
+                number[value : value + made] = outputs
+                avals += self.avals[value : value + made]
+            given = tuple([number[i] for i in self.operands[value]])
+            role, source = self._roles[value], self._sources[value]
+            nodes.append(MaterializedNode(operation, given, outputs, role, source))
+        outputs = tuple([number[i] for i in self._outputs])
+        return MaterializedGraph(self._graph.inputs, nodes, outputs, avals)
+
+
+def _concern(
+    reads: frozenset[type] | None, operations: Sequence[Any], given: tuple[int, ...]
+) -> bool:
+    """Whether rules that look for these operations look at this equation."""
+    if reads is None:
+        return True
+    if reads:
+        for i in given:
+            if type(operations[i]) in reads:
+                return True
+    return False
+
+
+def _alike(operation: Operation, operands: tuple[int, ...]) -> tuple[Any, ...]:
+    """What is equal for equations that evaluate alike."""
+    if operation.commutative and operands[0] > operands[1]:
+        return (operation, operands[1], operands[0])
+    return (operation, *operands)
 
 
 def needed(
@@ -196,37 +278,20 @@ def needed(
     avals: Sequence[Any],
 ) -> MaterializedGraph:
     """The graph of the nodes that the outputs need, with the inputs of a graph."""
-    count = len(graph.inputs)
-    alive = bytearray(len(avals))
-    for i in outputs:
-        alive[i] = 1
+    alive = set(outputs)
     kept = []
     for node in reversed(nodes):
-        produced = node[2]
-        if alive[produced[0]] or (len(produced) > 1 and any([alive[i] for i in produced])):
+        if not alive.isdisjoint(node[2]):
+            alive.update(node[1])
             kept.append(node)
-            for i in node[1]:
-                alive[i] = 1
-    number = [*range(count), *[0] * (len(avals) - count)]
-    new_avals = list(avals[:count])
+    number = {i: i for i in range(len(graph.inputs))}
+    new_avals = list(avals[: len(graph.inputs)])
     made = []
     for operation, inputs, produced, role, source in reversed(kept):
-        base = len(new_avals)
-        for k, i in enumerate(produced):
-            number[i] = base + k
+        for i in produced:
+            number[i] = len(new_avals)
             new_avals.append(avals[i])
-        new = tuple([number[i] for i in produced])
         given = tuple([number[i] for i in inputs])
+        new = tuple([number[i] for i in produced])
         made.append(MaterializedNode(operation, given, new, role, source))
     return MaterializedGraph(graph.inputs, made, [number[i] for i in outputs], new_avals)
-
-
-def _uses(graph: MaterializedGraph) -> list[int]:
-    """How often each value is read; an output counts as a reader."""
-    uses = [0] * len(graph.avals)
-    for node in graph.nodes:
-        for i in node[1]:
-            uses[i] += 1
-    for i in graph.outputs:
-        uses[i] += 1
-    return uses

@@ -13,8 +13,9 @@ from math import copysign
 from typing import Any
 
 from tenferro.passes._facts import constant, constant_of, is_real, made_by
-from tenferro.passes._rewriter import Rewriter, Rules
+from tenferro.passes._rewriter import Rewriter
 from tenferro.passes._rounding import is_power_of_two, negated, rounded
+from tenferro.passes._rules import Rules
 from tenferro.primitives.arithmetic import (
     Abs,
     Add,
@@ -36,6 +37,7 @@ from tenferro.primitives.comparison import (
     Select,
 )
 from tenferro.primitives.complex import Complex, Conj, Imag, Real
+from tenferro.primitives.constants import Constant
 from tenferro.primitives.structural import Convert, StopGradient
 
 SIMPLIFY = Rules("simplify")
@@ -44,7 +46,7 @@ _Operands = tuple[int, ...]
 # ---- products ------------------------------------------------------------------------------------
 
 
-@SIMPLIFY.of(Mul)
+@SIMPLIFY.of(Mul, reads=[Constant])
 def _product_with_constant(rw: Rewriter, op: Mul, operands: _Operands) -> int | None:
     """x·1 = x, x·(-1) = -x, (-x)·c = x·(-c); integers: x·0 = 0."""
     for x, c in (operands, operands[::-1]):
@@ -90,7 +92,7 @@ def _opposite(rw: Rewriter, c: int) -> int:
     return constant(rw, negated(constant_of(rw, c), aval.dtype), aval)
 
 
-@SIMPLIFY.of(Mul)
+@SIMPLIFY.of(Mul, reads=[Neg])
 def _sign_of_product(rw: Rewriter, op: Mul, operands: _Operands) -> int | None:
     """(-x)(-y) = xy; (-x)·y = -(xy), if nothing else reads -x."""
     x, y = operands
@@ -105,7 +107,7 @@ def _sign_of_product(rw: Rewriter, op: Mul, operands: _Operands) -> int | None:
     return rw.emit(Neg(), rw.emit(op, rw.operands[negative][0], other))
 
 
-@SIMPLIFY.of(Div)
+@SIMPLIFY.of(Div, reads=[Constant])
 def _quotient(rw: Rewriter, op: Div, operands: _Operands) -> int | None:
     """x/1 = x, x/(-1) = -x, x/2ᵏ = x·2⁻ᵏ."""
     x, c = operands
@@ -124,7 +126,7 @@ def _quotient(rw: Rewriter, op: Div, operands: _Operands) -> int | None:
     return rw.emit(Mul(), x, constant(rw, inverse, rw.avals[c]))
 
 
-@SIMPLIFY.of(Div)
+@SIMPLIFY.of(Div, reads=[Neg])
 def _sign_of_quotient(rw: Rewriter, op: Div, operands: _Operands) -> int | None:
     """(-x)/(-y) = x/y; (-x)/y = x/(-y) = -(x/y), if nothing else reads the negative one."""
     x, y = operands
@@ -143,7 +145,7 @@ def _sign_of_quotient(rw: Rewriter, op: Div, operands: _Operands) -> int | None:
 # ---- sums ----------------------------------------------------------------------------------------
 
 
-@SIMPLIFY.of(Add)
+@SIMPLIFY.of(Add, reads=[Constant, Neg])
 def _sum(rw: Rewriter, op: Add, operands: _Operands) -> int | None:
     """x + (-0) = x; x + (-y) = x - y."""
     for x, y in (operands, operands[::-1]):
@@ -179,7 +181,7 @@ def _is_nothing(rw: Rewriter, zero: int, *, subtracted: bool) -> bool:
     return rw.avals[zero].dtype.is_integer or negative is not subtracted
 
 
-@SIMPLIFY.of(Neg)
+@SIMPLIFY.of(Neg, reads=[Neg, Sub, Mul, Div])
 def _negative(rw: Rewriter, op: Neg, operands: _Operands) -> int | None:
     """-(-x) = x; -(x·c) = x·(-c), -(c/x) = (-c)/x of a constant c; integers: -(x - y) = y - x."""
     (x,) = operands
@@ -205,7 +207,7 @@ def _with_opposite_constant(rw: Rewriter, op: Any, operands: _Operands) -> int |
     return None
 
 
-@SIMPLIFY.of(Abs, Square)
+@SIMPLIFY.of(Abs, Square, reads=[Neg, Conj, Abs])
 def _even(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
     """|-x| = |x|, (-x)² = x², |conj z| = |z|, ||x|| = |x|, and |x|² = x² of real x."""
     (x,) = operands
@@ -240,7 +242,7 @@ def _conjugate(rw: Rewriter, op: Conj, operands: _Operands) -> int | None:
     return None if rw.avals[z].dtype.is_complex else z
 
 
-@SIMPLIFY.of(Real, Imag)
+@SIMPLIFY.of(Real, Imag, reads=[Complex, Conj, Convert])
 def _part(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
     """Re(a + bi) = a, Im(a + bi) = b, Re conj z = Re z, Im conj z = -Im z; of a + 0i, made of a."""
     (z,) = operands
@@ -265,7 +267,7 @@ def _part_of_converted(rw: Rewriter, z: int, is_real_part: bool) -> int | None:
     return rw.emit(Convert(aval.dtype), a)
 
 
-@SIMPLIFY.of(Complex)
+@SIMPLIFY.of(Complex, reads=[Real])
 def _reassembled(rw: Rewriter, op: Complex, operands: _Operands) -> int | None:
     """Re z + i·Im z = z."""
     re, im = operands
@@ -278,7 +280,7 @@ def _reassembled(rw: Rewriter, op: Complex, operands: _Operands) -> int | None:
 # ---- logic and choice ----------------------------------------------------------------------------
 
 
-@SIMPLIFY.of(LogicalNot)
+@SIMPLIFY.of(LogicalNot, reads=[LogicalNot, Eq, Ne])
 def _not(rw: Rewriter, op: LogicalNot, operands: _Operands) -> int | None:
     """not not p = p; not x = y is x ≠ y (nan included), and the reverse."""
     (p,) = operands
@@ -292,7 +294,7 @@ def _not(rw: Rewriter, op: LogicalNot, operands: _Operands) -> int | None:
     return None
 
 
-@SIMPLIFY.of(LogicalAnd, LogicalOr, LogicalXor)
+@SIMPLIFY.of(LogicalAnd, LogicalOr, LogicalXor, reads=[Constant])
 def _logic_with_constant(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
     """p and True = p, p and False = False, p or False = p, p or True = True, p xor False = p."""
     for p, c in (operands, operands[::-1]):

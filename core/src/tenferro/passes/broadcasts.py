@@ -13,8 +13,9 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from tenferro.passes._repeats import along, may_repeat, varying
-from tenferro.passes._rewriter import Rewriter, Rules
+from tenferro.passes._repeats import REPEATED, along, may_repeat, varying
+from tenferro.passes._rewriter import Rewriter
+from tenferro.passes._rules import Rules
 from tenferro.primitives._aval import Shape
 from tenferro.primitives._primitive import pointwise
 from tenferro.primitives.structural import BroadcastInDim
@@ -23,7 +24,7 @@ BROADCAST = Rules("broadcast")
 _Operands = tuple[int, ...]
 
 
-@BROADCAST.where(lambda cls: getattr(cls, "batch", None) is pointwise)
+@BROADCAST.where(lambda cls: getattr(cls, "batch", None) is pointwise, reads=REPEATED)
 def _elementwise(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
     """An operation on elements that are all repeated: once for each that differs."""
     if not all([may_repeat(rw, x) for x in operands]) or op.output_count != 1:

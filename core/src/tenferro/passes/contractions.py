@@ -15,8 +15,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from tenferro.passes._contracting import Side, dot, is_worth_a_stack
-from tenferro.passes._repeats import along, may_repeat, remaining, repeated, varying
-from tenferro.passes._rewriter import Rewriter, Rules
+from tenferro.passes._repeats import REPEATED, along, may_repeat, remaining, repeated, varying
+from tenferro.passes._rewriter import Rewriter
+from tenferro.passes._rules import Rules
 from tenferro.passes.reductions import is_narrow
 from tenferro.primitives.arithmetic import Mul
 from tenferro.primitives.contraction import DotGeneral
@@ -29,7 +30,7 @@ _Operands = tuple[int, ...]
 # ---- transpositions and order --------------------------------------------------------------------
 
 
-@CONTRACT.of(DotGeneral)
+@CONTRACT.of(DotGeneral, reads=[Transpose])
 def _of_transposed(rw: Rewriter, op: DotGeneral, operands: _Operands) -> int | None:
     """Of transposes that leave the free axes in order: of what they transpose."""
     left, right = Side.both(rw, op, operands)
@@ -58,7 +59,7 @@ def _sorted(rw: Rewriter, op: DotGeneral, operands: _Operands) -> int | None:
     return rw.emit(DotGeneral(left, right, op.lhs_batch, op.rhs_batch, op.preferred), *operands)
 
 
-@CONTRACT.of(Transpose)
+@CONTRACT.of(Transpose, reads=[DotGeneral])
 def _exchanged(rw: Rewriter, op: Transpose, operands: _Operands) -> int | None:
     """Where the free axes of both sides change places: the operands exchanged."""
     (z,) = operands
@@ -76,7 +77,7 @@ def _exchanged(rw: Rewriter, op: Transpose, operands: _Operands) -> int | None:
 # ---- sums of the result --------------------------------------------------------------------------
 
 
-@CONTRACT.of(ReduceSum)
+@CONTRACT.of(ReduceSum, reads=[DotGeneral])
 def _sum_of_contraction(rw: Rewriter, op: ReduceSum, operands: _Operands) -> int | None:
     """Over free axes: of the operand first. Over batch axes: one more contraction."""
     (z,) = operands
@@ -106,7 +107,7 @@ def _summed(rw: Rewriter, side: Side, axes: Sequence[int]) -> Side:
 # ---- operands that are repeated ------------------------------------------------------------------
 
 
-@CONTRACT.of(DotGeneral)
+@CONTRACT.of(DotGeneral, reads=REPEATED)
 def _of_repeated(rw: Rewriter, op: DotGeneral, operands: _Operands) -> int | None:
     """Along a free axis: contracted once. Along a contracted one: the other is summed first."""
     sides = Side.both(rw, op, operands)
@@ -161,7 +162,7 @@ def _with_number(rw: Rewriter, op: DotGeneral, operands: _Operands) -> int | Non
 # ---- sums of products ----------------------------------------------------------------------------
 
 
-@CONTRACT.of(ReduceSum)
+@CONTRACT.of(ReduceSum, reads=[Mul])
 def _sum_of_product(rw: Rewriter, op: ReduceSum, operands: _Operands) -> int | None:
     """Of two repeated arrays, each with axes that the other lacks."""
     (p,) = operands

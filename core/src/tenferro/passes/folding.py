@@ -14,8 +14,9 @@ from math import prod, sqrt, trunc
 from typing import Any
 
 from tenferro.passes._facts import constant, constant_of
-from tenferro.passes._rewriter import Rewriter, Rules
+from tenferro.passes._rewriter import Rewriter
 from tenferro.passes._rounding import holds_integer, rounded
+from tenferro.passes._rules import Rules
 from tenferro.primitives._dtype import DType
 from tenferro.primitives.arithmetic import (
     Abs,
@@ -42,7 +43,7 @@ from tenferro.primitives.comparison import (
     Ne,
 )
 from tenferro.primitives.complex import Conj, Imag, Real
-from tenferro.primitives.constants import Iota
+from tenferro.primitives.constants import Constant, Iota
 from tenferro.primitives.reduction import ReduceAnd, ReduceMax, ReduceMin, ReduceOr, ReduceSum
 from tenferro.primitives.structural import (
     BroadcastInDim,
@@ -86,7 +87,7 @@ _SCALAR: dict[type, Callable[..., Any]] = {
 _COMPLEX = frozenset({Add, Sub, Neg, Conj, Real, Imag, Eq, Ne})  # of parts, each rounded once
 
 
-@FOLD.of(*_SCALAR)
+@FOLD.of(*_SCALAR, reads=[Constant])
 def _elementwise(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
     """An operation of constants, computed as the dtype would."""
     values = []
@@ -118,7 +119,7 @@ def _computed(cls: type, values: list[Any], dtype: DType) -> Any:
         return None
 
 
-@FOLD.of(Convert)
+@FOLD.of(Convert, reads=[Constant])
 def _converted(rw: Rewriter, op: Convert, operands: _Operands) -> int | None:
     """A constant in another dtype: rounded once, truncated towards zero, its real part."""
     (x,) = operands
@@ -161,14 +162,14 @@ def _single_count(rw: Rewriter, op: Iota, operands: _Operands) -> int | None:
     return constant(rw, 0, op.abstract_eval())
 
 
-@FOLD.of(BroadcastInDim, Reshape, Transpose, Reverse, Slice)
+@FOLD.of(BroadcastInDim, Reshape, Transpose, Reverse, Slice, reads=[Constant])
 def _moved(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
     """A constant moved, repeated or cut is a constant."""
     value = constant_of(rw, operands[0])
     return None if value is None else constant(rw, value, op.abstract_eval(rw.avals[operands[0]]))
 
 
-@FOLD.of(Concatenate, Pad)
+@FOLD.of(Concatenate, Pad, reads=[Constant])
 def _joined(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
     """One constant joined with itself."""
     value = constant_of(rw, operands[0])
@@ -181,7 +182,7 @@ def _joined(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
     return constant(rw, value, op.abstract_eval(*[rw.avals[i] for i in operands]))
 
 
-@FOLD.of(ReduceMax, ReduceMin, ReduceAnd, ReduceOr)
+@FOLD.of(ReduceMax, ReduceMin, ReduceAnd, ReduceOr, reads=[Constant])
 def _chosen(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
     """The best of equal elements is any of them; of none, it is left to the backend."""
     (x,) = operands
@@ -191,7 +192,7 @@ def _chosen(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
     return constant(rw, value, op.abstract_eval(aval))
 
 
-@FOLD.of(ReduceSum)
+@FOLD.of(ReduceSum, reads=[Constant])
 def _summed(rw: Rewriter, op: ReduceSum, operands: _Operands) -> int | None:
     """n equal elements, where all partial sums are integers that the dtype holds."""
     (x,) = operands

@@ -8,7 +8,8 @@ rounds once in either case. Everything here is exact. Read next: ``broadcasts.py
 from __future__ import annotations
 
 from tenferro.passes._facts import made_by
-from tenferro.passes._rewriter import Rewriter, Rules
+from tenferro.passes._rewriter import Rewriter
+from tenferro.passes._rules import Rules
 from tenferro.passes._shapes import merged_slice, placed, unit_axes_alone
 from tenferro.primitives._dtype import DType
 from tenferro.primitives.structural import (

@@ -16,9 +16,10 @@ from math import prod
 from typing import Any
 
 from tenferro.passes._facts import constant
-from tenferro.passes._repeats import along, may_repeat, remaining, repeated, varying
-from tenferro.passes._rewriter import Rewriter, Rules
+from tenferro.passes._repeats import REPEATED, along, may_repeat, remaining, repeated, varying
+from tenferro.passes._rewriter import Rewriter
 from tenferro.passes._rounding import holds_integer, wrapped
+from tenferro.passes._rules import Rules
 from tenferro.primitives._aval import Aval
 from tenferro.primitives.arithmetic import Div, Mul, Neg
 from tenferro.primitives.reduction import ReduceAnd, ReduceMax, ReduceMin, ReduceOr, ReduceSum
@@ -50,7 +51,7 @@ def _single(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
     return rw.emit(type(op)(axes), smaller) if axes else smaller
 
 
-@REDUCE.of(*_ALL)
+@REDUCE.of(*_ALL, reads=[Transpose])
 def _moved(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
     """Of a transpose that leaves the other axes in order: of what it transposes."""
     (x,) = operands
@@ -64,7 +65,7 @@ def _moved(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
     return rw.emit(type(op)(tuple([order[axis] for axis in op.axes])), *rw.operands[x])
 
 
-@REDUCE.of(*_ALL)
+@REDUCE.of(*_ALL, reads=_ALL)
 def _nested(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
     """Of the same reduction over other axes: over all of them, if nothing else reads that one."""
     (x,) = operands
@@ -79,7 +80,7 @@ def _nested(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
     return rw.emit(type(op)(axes), source)
 
 
-@REDUCE.of(*_ALL)
+@REDUCE.of(*_ALL, reads=REPEATED)
 def _of_repeated(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
     """Of what is repeated: of one of each; a sum that is repeated along its own axes, n times."""
     (x,) = operands
@@ -117,7 +118,7 @@ def _times(rw: Rewriter, x: int, count: int) -> int:
     return rw.emit(Mul(), x, constant(rw, factor, aval))
 
 
-@REDUCE.of(ReduceSum)
+@REDUCE.of(ReduceSum, reads=[Neg, Mul, Div])
 def _factor(rw: Rewriter, op: ReduceSum, operands: _Operands) -> int | None:
     """Σ -x = -Σ x; Σ c·x = c·Σ x and Σ x/c = (Σ x)/c where c does not vary along the sum."""
     (x,) = operands
