@@ -332,6 +332,7 @@ def _others():
         p.Convert: _unary(lambda x: p.convert(x, "f32")) + _unary(lambda x: p.convert(x, "c64")),
         p.Constant: [(lambda: p.constant(1, "f64"), ())],
         p.Iota: [(lambda: p.iota((3,), 0, "i64"), ())],
+        p.Table: [(lambda: p.table((2, 0, 1), "i64"), ())],
     }
 
 

@@ -1,7 +1,7 @@
-"""Samples of the constants family: constant (a value everywhere) and iota (an index along one
-dimension).
+"""Samples of the constants family: constant (a value everywhere), iota (an index along one
+dimension) and table (integers written out).
 
-Both have no inputs; their dtype is a parameter,
+They have no inputs; their dtype is a parameter,
 and it must be the dtype that comes out. Read `table.py` for what the fields of a row
 mean.
 """
@@ -40,6 +40,10 @@ def _iota(shape: tuple[int, ...], dimension: int) -> dict[str, Any]:
     return {"shape": shape, "dimension": dimension, "dtype": _same}
 
 
+def _table(values: tuple[int, ...], shape: tuple[int, ...]) -> dict[str, Any]:
+    return {"values": values, "dtype": _same, "shape": shape}
+
+
 CONSTANT = table(
     "std::constant",
     Row(edge="scalar", inputs=(), params=_full(1.5), dtypes=FLOATS + COMPLEX, expected=1.5),
@@ -70,5 +74,21 @@ IOTA = table(
     Row(edge="size1_axis", inputs=(), params=_iota((1, 2), 0), dtypes=INTS, expected=[[0, 0]]),
     level=0,
 )  # fmt: skip
+TABLE = table(
+    "std::table",
+    Row(edge="wide", inputs=(), params=_table((3, 0, 2, 1, 1, 5), (2, 3)),
+        dtypes=FLOATS + COMPLEX + ALL_INTS + HALF, expected=[[3, 0, 2], [1, 1, 5]]),
+    Row(edge="negative", inputs=(), params=_table((-1, 7, -128), (3,)),
+        dtypes=FLOATS + COMPLEX + INTS + HALF, expected=[-1, 7, -128]),
+    Row(edge="scalar", inputs=(), params=_table((4,), ()), dtypes=F64 + INTS, expected=4),
+    Row(edge="empty", inputs=(), params=_table((), (2, 0)), dtypes=F64 + INTS, expected=[[], []]),
+    Row(edge="booleans", inputs=(), params=_table((1, 0), (2,)), dtypes=BOOL,
+        expected=[True, False]),
+    Row(edge="beyond_double", inputs=(), params=_table((2**62 + 1, 0), (2,)), dtypes=("int64",),
+        expected=[2**62 + 1, 0]),
+    Row(edge="beyond_int64", inputs=(), params=_table((2**64 - 1, 0), (2,)), dtypes=("uint64",),
+        expected=[2**64 - 1, 0]),
+    level=0,
+)  # fmt: skip
 
-TABLES: tuple[Table, ...] = (CONSTANT, IOTA)
+TABLES: tuple[Table, ...] = (CONSTANT, IOTA, TABLE)

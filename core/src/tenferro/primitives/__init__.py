@@ -153,9 +153,11 @@ from tenferro.primitives.complex import (
 from tenferro.primitives.constants import (
     Constant,
     Iota,
+    Table,
     constant,
     full,
     iota,
+    table,
 )
 from tenferro.primitives.contraction import (
     DotGeneral,
@@ -624,6 +626,7 @@ STANDARD: tuple[type[Primitive], ...] = tuple(
             SvdQuotient,
             SvdTurns,
             Svdvals,
+            Table,
             Tan,
             Tanh,
             Threefry2x32,
@@ -815,6 +818,7 @@ __all__ = [
     "SvdQuotient",
     "SvdTurns",
     "Svdvals",
+    "Table",
     "Tan",
     "Tanh",
     "TensorSpace",
@@ -1007,6 +1011,7 @@ __all__ = [
     "svd_quotient",
     "svd_turns",
     "svdvals",
+    "table",
     "take_along_axis",
     "tan",
     "tanh",

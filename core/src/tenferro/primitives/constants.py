@@ -1,4 +1,4 @@
-"""Values made from parameters alone: constants and iota.
+"""Values made from parameters alone: constants, iota, and integers written out one by one.
 
 They have no inputs, so no derivative flows through them, and a backend may evaluate them once.
 A constant is a full array of one Python scalar; scalars in derivative rules become constants of
@@ -8,6 +8,8 @@ families. Read next: ``arithmetic.py``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import prod
 from operator import index
 from typing import Any
 
@@ -97,6 +99,48 @@ class Iota(Mixed):
         return of_kind(self, "numeric", Aval(self.shape, self.dtype))
 
 
+class Table(Mixed):
+    """Integers written out in row-major order, as elements of a dtype.   →   y: [*shape]"""
+
+    key = "std::table"
+    literal = True
+    linear = ()
+    values: tuple[int, ...]
+    dtype: DType
+    shape: Shape
+
+    def __post_init__(self) -> None:
+        dtype = DType.of(self.dtype)
+        shape = integers(self, "shape", self.shape)
+        values = integers(self, "values", self.values, minimum=None)
+        self._set(values=values, dtype=dtype, shape=shape)
+        if len(values) != prod(shape):
+            got, need = f"{len(values)} values for shape {shape}", "one value per element"
+            raise invalid(self, "values", "values miscounted", got=got, need=need)
+        low, high = _exact(dtype)
+        if values and not low <= min(values) <= max(values) <= high:
+            got = f"values from {min(values)} to {max(values)}"
+            need = f"{dtype} holds {low} to {high} exactly"
+            raise invalid(self, "values", f"some value is no {dtype}", got=got, need=need)
+
+    def abstract_eval(self) -> Aval:
+        return Aval(self.shape, self.dtype)
+
+
+def _exact(dtype: DType) -> tuple[int, int]:
+    """The smallest and the largest integer up to which a dtype holds all."""
+    if dtype.is_bool:
+        return 0, 1
+    if dtype.is_integer:
+        return _range(dtype)
+    digits = _SIGNIFICANT[dtype.name]
+    return -(2**digits), 2**digits
+
+
+_SIGNIFICANT = {"bfloat16": 8, "float16": 11, "float32": 24, "complex64": 24,
+                "float64": 53, "complex128": 53}  # fmt: skip
+
+
 def constant(value: Scalar, dtype: object, shape: Shape = ()) -> Handle:
     """Make an array of one Python scalar.
 
@@ -125,6 +169,23 @@ def iota(shape: Shape, dimension: int, dtype: object) -> Handle:
     i32[2,3]
     """
     return bind(Iota(tuple(shape), dimension, DType.of(dtype)))
+
+
+def table(values: Sequence[int], dtype: object, shape: Shape | None = None) -> Handle:
+    """Make an array of integers that are written out, in row-major order; a vector without a shape.
+
+    →   y: [*shape]
+
+    Convention   the values are part of the program, so they should be few
+    Raises       InvalidParameterError: if their number is not that of the elements, or if the
+                 dtype cannot hold one exactly.
+
+    >>> from tenferro.primitives import table
+    >>> table((0, 2, 1), "float32").aval
+    f32[3]
+    """
+    wanted = (len(values),) if shape is None else tuple(shape)
+    return bind(Table(tuple(values), DType.of(dtype), wanted))
 
 
 def full(shape: Shape, value: Scalar, dtype: object) -> Handle:

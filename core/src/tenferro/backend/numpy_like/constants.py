@@ -1,7 +1,8 @@
 """Constants for a NumPy-shaped namespace.
 
-Both primitives have no inputs, so that an executor may evaluate them once and keep them: they are
-views of one element or one vector, which cost no memory. Read next: `structural.py`.
+The primitives have no inputs, so that an executor may evaluate them once and keep them. A constant
+and an iota are views of one element or one vector, which cost no memory. Read next:
+`structural.py`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import Any
 
 from tenferro.backend.lowering import Lowerings
 from tenferro.backend.numpy_like._common import cast, native_dtype
-from tenferro.primitives.constants import Constant, Iota
+from tenferro.primitives.constants import Constant, Iota, Table
 
 __all__ = ["register"]
 
@@ -29,3 +30,9 @@ def register(lowerings: Lowerings, xp: Any) -> None:
         column[op.dimension] = -1
         counted = cast(xp, xp.arange(op.shape[op.dimension]), op.dtype)
         return xp.broadcast_to(xp.reshape(counted, tuple(column)), op.shape)
+
+    @lowerings.register(Table)
+    def table(op: Table) -> Any:
+        exact = "uint64" if max(op.values, default=0) >= 1 << 63 else "int64"
+        written = xp.asarray(op.values, dtype=exact)
+        return xp.reshape(cast(xp, written, op.dtype), op.shape)
