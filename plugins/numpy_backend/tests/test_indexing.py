@@ -202,3 +202,44 @@ def test_dynamic_slices_of_rank_zero(check):
         [np.float64(2), np.float64(3)],
         np.float64(3),
     )
+
+
+class TestAtPlacesOfTheProgram:
+    """Scatters at a table of places, which the plan computes once."""
+
+    PLACES = (5, 0, 3, 5, 2)
+
+    @pytest.mark.parametrize("mode", ["promise_in_bounds", "clip", "drop"])
+    @pytest.mark.parametrize("base", [0, 2])
+    @pytest.mark.parametrize("dtype", ["float32", "float64", "complex128", "int32"])
+    def test_add_up(self, check, dtype, base, mode):
+        def function(updates):
+            return tp.scatter_add(
+                tp.constant(base, dtype, (6,)),
+                tp.table(self.PLACES, "int64", (5, 1)),
+                updates,
+                update_window_dims=(),
+                inserted_window_dims=(0,),
+                scatter_dims_to_operand_dims=(0,),
+                mode=mode,
+            )
+
+        updates = np.array([1, 2, 3, 4, 5], dtype)
+        want = np.full(6, base, dtype)
+        np.add.at(want, list(self.PLACES), updates)
+        check(function, [updates], want)
+
+    def test_in_two_axes_and_out_of_bounds(self, check):
+        def function(updates):
+            return tp.scatter_add(
+                tp.constant(0.0, "float64", (2, 3)),
+                tp.table((0, 1, 1, 2, 7, -1), "int32", (3, 2)),
+                updates,
+                update_window_dims=(),
+                inserted_window_dims=(0, 1),
+                scatter_dims_to_operand_dims=(0, 1),
+                mode="clip",
+            )
+
+        want = np.array([[0, 1, 0], [3, 0, 2]], "float64")
+        check(function, [np.array([1.0, 2.0, 3.0])], want)

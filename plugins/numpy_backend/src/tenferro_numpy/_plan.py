@@ -18,6 +18,7 @@ from tenferro.computegraph._gc import CollectorPaused
 from tenferro.primitives import Aval
 from tenferro.primitives.constants import Constant
 from tenferro_numpy._expression import IDENTITY, Expression
+from tenferro_numpy._places import placed
 from tenferro_numpy._regions import fuse, least_elements
 from tenferro_numpy._residuals import make_again
 from tenferro_numpy._reuse import reuse
@@ -120,6 +121,7 @@ class _Planner:
                 continue
             operands = tuple([origin[i] for i in inputs])
             chosen = self.expression_of(op, inputs, outputs)
+            chosen, operands = placed(op, chosen, operands, self.literals, self.avals)
             if chosen is IDENTITY:
                 origin[outputs[0]] = operands[0]
                 continue

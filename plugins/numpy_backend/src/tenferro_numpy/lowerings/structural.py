@@ -90,7 +90,25 @@ def _reverse(op: Reverse, avals: tuple[Aval, ...], result: Aval, lowering: Funct
 
 
 def _pad(op: Pad, avals: tuple[Aval, ...], result: Aval, lowering: Function) -> Expression:
-    return called(op, 2, lowering, shares=False)
+    if min((*op.low, *op.high), default=0) < 0:
+        return called(op, 2, lowering, shares=False)
+    axes = zip(op.low, avals[0].shape, op.interior, strict=True)
+    window = [slice(a, a + (n - 1) * (gap + 1) + 1 if n else a, gap + 1) for a, n, gap in axes]
+    return Expression("{p0}({0}, {1})", (_Framing(result, tuple(window)),))
+
+
+class _Framing:
+    """Put an array into a window of a new one that is filled with a value."""
+
+    def __init__(self, result: Aval, window: tuple[slice, ...]) -> None:
+        self.shape, self.dtype = result.shape, np.dtype(result.dtype.name)
+        self.window = window
+
+    def __call__(self, x: Any, value: Any) -> Any:
+        out = np.empty(self.shape, self.dtype)
+        out[...] = value
+        out[self.window] = x
+        return out
 
 
 def _concatenate(
