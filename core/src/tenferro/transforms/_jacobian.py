@@ -1,8 +1,9 @@
 """Whole derivatives: ``jacfwd``, ``jacrev``, ``jacobian``, ``hessian``.
 
 The linear graph is emitted once for one direction and batched over a basis, so that no direction
-is a Python loop. Forward takes one direction per input element, reverse one per output element;
-``jacobian`` counts what either would cost. Read next: ``_look.py``.
+is a Python loop. Forward takes one direction per input element, reverse one per output element,
+both fewer where the derivative is sparse (``_compressed.py``); ``jacobian`` counts what either
+would cost. Read next: ``_look.py``.
 """
 
 from __future__ import annotations
@@ -14,20 +15,21 @@ from typing import Any
 
 from tenferro.array._errors import at_user_line
 from tenferro.computegraph import Linearized, ValueKey, flatten, new_leaf
-from tenferro.primitives import Handle, Primitive, constant, convert, eq, iota, reshape, transpose
+from tenferro.primitives import Handle, Primitive
 from tenferro.primitives._aval import Aval
 from tenferro.primitives.complex import complex as make_complex
 from tenferro.primitives.complex import conj, real
 from tenferro.tidu import ADContext, Linearization, NotLinearError, linearize_keys
 from tenferro.transforms import _tree
 from tenferro.transforms._argnums import Argnames, Argnums, choose
-from tenferro.transforms._batch import batch
+from tenferro.transforms._compressed import FEWEST, Directions
 from tenferro.transforms._errors import DifferentiationInputError, check_function
 from tenferro.transforms._grad import check_differentiable, regroup
 from tenferro.transforms._record import Loans, Recording, record
 from tenferro.transforms._settle import history, key_of, settle
 
 MODES = ("forward", "reverse", "auto")
+_LEAVES = 8  # up to which patterns decide between the modes
 Blocks = list[list[Handle]]  # [output leaf][input leaf]: shape [*output, *input]
 
 
@@ -37,6 +39,7 @@ def jacobian(
     *,
     argnames: Argnames = None,
     mode: str = "auto",
+    sparse: bool | None = None,
     has_aux: bool = False,
     holomorphic: bool = False,
     backend: Any = None,
@@ -47,7 +50,14 @@ def jacobian(
     The result has the structure of the output, with that of the argument inside each leaf (a tuple
     of structures where ``argnums`` or ``argnames`` is a tuple). ``mode`` is forward (one direction
     per element of the arguments), reverse (one per element of the output) or auto, which counts
-    the operations of either and takes the cheaper. For complex arguments the rows are gradients as
+    the operations of either and takes the cheaper.
+
+    Where the graph shows that most entries are zero, whatever the values, directions that have no
+    result in common are pushed together, and the entries are put where they belong: three
+    directions for a tridiagonal Jacobian of any size. ``sparse`` is None (where that at least
+    halves 32 directions or more), False (never) or True (wherever it saves a direction).
+
+    For complex arguments the rows are gradients as
     ``grad`` defines them; with ``holomorphic`` they are the complex derivative. With ``has_aux``,
     the function returns (value, aux), and the result is (jacobian, aux).
 
@@ -72,10 +82,10 @@ def jacobian(
 
         def emit() -> list[ValueKey]:
             linear = linearize_keys(outputs, recording.wrt, space=Primitive.space, context=context)
-            rows = _blocks(linear, outputs, recording.wrt, mode, holomorphic)
+            rows = _blocks(linear, outputs, recording.wrt, mode, sparse, holomorphic)
             return [*aux, *[block.key for row in rows for block in row]]
 
-        kind = ("jacobian", mode, holomorphic, len(outputs), context)
+        kind = ("jacobian", mode, sparse, holomorphic, len(outputs), context)
         found = settle(kind, [*outputs, *aux], recording.wrt, emit, recording.plain, backend)
         nested = _nest(found[len(aux) :], recording, chosen.single)
         return (nested, recording.aux.with_values(found[: len(aux)])) if has_aux else nested
@@ -171,86 +181,66 @@ def _blocks(
     outputs: Sequence[ValueKey],
     wrt: Sequence[ValueKey],
     mode: str,
+    sparse: bool | None,
     holomorphic: bool,
 ) -> Blocks:
     """One block per pair of leaves, in the mode that was asked for or is cheaper."""
+    columns = _columns(linear, outputs, wrt, sparse) if mode != "reverse" else []
+    rows = _rows(linear, outputs, wrt, sparse) if mode != "forward" else []
     if mode == "auto":
-        mode = cheaper_mode(linear, outputs, wrt)
+        mode = cheaper_mode(linear, columns, rows, outputs, wrt)
     if mode == "forward":
-        columns = [_columns(linear, outputs, wrt, i, holomorphic) for i in range(len(wrt))]
-        return [list(row) for row in zip(*columns, strict=True)]
-    return [_rows(linear, outputs, wrt, k, holomorphic) for k in range(len(outputs))]
+        found = [_of_columns(*pair, holomorphic) for pair in zip(columns, wrt, strict=True)]
+        return [list(row) for row in zip(*found, strict=True)]
+    return [_of_rows(*pair, holomorphic) for pair in zip(rows, outputs, strict=True)]
 
 
 def _columns(
-    linear: Linearization, outputs: Sequence[ValueKey], wrt: Sequence[ValueKey], i: int,
-    holomorphic: bool,
-) -> list[Handle]:  # fmt: skip
-    """The derivative of every output in all directions of argument i."""
-    aval: Aval = wrt[i].aval
+    linear: Linearization, outputs: Sequence[ValueKey], wrt: Sequence[ValueKey], sparse: bool | None
+) -> list[Directions]:
+    """For each argument, the derivative of all outputs along it."""
 
-    def push(factor: complex) -> list[Handle]:
-        seed, basis = _basis(aval, factor)
-        tangents = linear.apply([seed if j == i else None for j in range(len(wrt))])
-        found = _batched(tangents, outputs, seed, basis, aval.size)
-        return [_axes_last(y, aval, key.aval) for y, key in zip(found, outputs, strict=True)]
+    def along(i: int) -> Directions:
+        def push(seed: Handle) -> Sequence[Any]:
+            return linear.apply([seed if j == i else None for j in range(len(wrt))])
 
-    columns = push(1)
-    if holomorphic or not aval.dtype.is_complex:
-        return columns
-    # df along 1 and i are the real and imaginary parts of g, where df = Re(conj(g) dz)
-    return [make_complex(x, y) for x, y in zip(columns, push(1j), strict=True)]
+        return Directions(push, wrt[i].aval, [key.aval for key in outputs], True, sparse)
+
+    return [along(i) for i in range(len(wrt))]
 
 
 def _rows(
-    linear: Linearization, outputs: Sequence[ValueKey], wrt: Sequence[ValueKey], k: int,
-    holomorphic: bool,
-) -> list[Handle]:  # fmt: skip
-    """The derivative of output k in every argument."""
-    aval: Aval = outputs[k].aval
+    linear: Linearization, outputs: Sequence[ValueKey], wrt: Sequence[ValueKey], sparse: bool | None
+) -> list[Directions]:
+    """For each output, its derivative in all arguments."""
 
-    def pull(factor: complex) -> list[Handle]:
-        seed, basis = _basis(aval, factor)
-        cotangents = linear.transpose([seed if j == k else None for j in range(len(outputs))])
-        found = _batched(cotangents, wrt, seed, basis, aval.size)
-        return [reshape(x, (*aval.shape, *x.shape[1:])) for x in found]
+    def along(k: int) -> Directions:
+        def pull(seed: Handle) -> Sequence[Any]:
+            return linear.transpose([seed if j == k else None for j in range(len(outputs))])
 
-    rows = pull(1)
+        return Directions(pull, outputs[k].aval, [key.aval for key in wrt], False, sparse)
+
+    return [along(k) for k in range(len(outputs))]
+
+
+def _of_columns(columns: Directions, wrt: ValueKey, holomorphic: bool) -> list[Handle]:
+    """The derivative of every output in all directions of an argument."""
+    found = columns.values()
+    if holomorphic or not wrt.aval.dtype.is_complex:
+        return found
+    # df along 1 and i are the real and imaginary parts of g, where df = Re(conj(g) dz)
+    return [make_complex(x, y) for x, y in zip(found, columns.values(1j), strict=True)]
+
+
+def _of_rows(rows: Directions, output: ValueKey, holomorphic: bool) -> list[Handle]:
+    """The derivative of an output in every argument."""
+    found = rows.values()
     if holomorphic:
-        return [conj(x) for x in rows]
-    if not aval.dtype.is_complex:
-        return rows
+        return [conj(x) for x in found]
+    if not output.aval.dtype.is_complex:
+        return found
     # ⟨1, J dx⟩ and ⟨i, J dx⟩ are the real and imaginary parts of J dx for real dx
-    return [make_complex(real(x), real(y)) for x, y in zip(rows, pull(1j), strict=True)]
-
-
-def _basis(aval: Aval, factor: complex) -> tuple[Handle, Handle]:
-    """A placeholder for one direction, and all unit directions: shape [size, *shape]."""
-    n = aval.size
-    ones = convert(eq(iota((n, n), 0, "int64"), iota((n, n), 1, "int64")), aval.dtype)
-    if factor != 1:
-        ones = ones * factor
-    return Handle(new_leaf("direction", aval)), reshape(ones, (n, *aval.shape))
-
-
-def _batched(
-    values: Sequence[Any], like: Sequence[ValueKey], seed: Handle, basis: Handle, size: int
-) -> list[Handle]:
-    """The values for all directions; zeros where nothing flows."""
-    keys = [value.key for value in values if value is not None]
-    found = iter(batch(keys, {seed.key: basis}, size))
-    result = []
-    for value, key in zip(values, like, strict=True):
-        one = None if value is None else next(found)
-        aval = key.aval
-        result.append(constant(0, aval.dtype, (size, *aval.shape)) if one is None else one)
-    return result
-
-
-def _axes_last(y: Handle, argument: Aval, output: Aval) -> Handle:
-    """Directions in front become the axes of the argument at the end."""
-    order = (*range(1, y.ndim), 0)
-    return reshape(transpose(y, order), (*output.shape, *argument.shape))
+    return [make_complex(real(x), real(y)) for x, y in zip(found, rows.values(1j), strict=True)]
 
 
 def _nest(leaves: Sequence[Any], recording: Recording, single: bool) -> Any:
@@ -262,19 +252,24 @@ def _nest(leaves: Sequence[Any], recording: Recording, single: bool) -> Any:
 
 
 def cheaper_mode(
-    linear: Linearization, outputs: Sequence[ValueKey], wrt: Sequence[ValueKey]
+    linear: Linearization,
+    columns: Sequence[Directions],
+    rows: Sequence[Directions],
+    outputs: Sequence[ValueKey],
+    wrt: Sequence[ValueKey],
 ) -> str:
     """Forward or reverse, by the operations that all directions of either take together."""
-    into = sum(key.aval.size for key in wrt)
-    out = sum(key.aval.size for key in outputs)
     tangents = [Handle(new_leaf("direction", key.aval)) for key in wrt]
     cotangents = [Handle(new_leaf("direction", key.aval)) for key in outputs]
     try:
-        forward = into * _cost(linear.apply(tangents))
+        forward = _cost(linear.apply(tangents))
     except NotLinearError:  # a pullback of the user that cannot be turned into forward mode
         return "reverse"
-    reverse = out * _cost(linear.transpose(cotangents))
-    return "forward" if forward <= reverse else "reverse"
+    reverse = _cost(linear.transpose(cotangents))
+    into, out = (sum(key.aval.size for key in keys) for keys in (wrt, outputs))
+    if min(into, out) >= FEWEST and max(len(wrt), len(outputs)) <= _LEAVES:
+        into, out = (sum(one.count for one in each) for each in (columns, rows))
+    return "forward" if into * forward <= out * reverse else "reverse"
 
 
 def _cost(ends: Sequence[Any]) -> int:

@@ -1,0 +1,360 @@
+"""Sparse Jacobians: fewer directions, the same dense result, nothing outside the pattern."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tenferro as tn
+from tenferro.computegraph import new_leaf
+from tenferro.primitives import Handle, Primitive
+from tenferro.primitives.constants import Table
+from tenferro.tidu import linearize_keys
+from tenferro.transforms import _compressed
+from tenferro.transforms._colouring import coloured, columns_of
+from tenferro.transforms._sparsity import pattern
+
+N = 40
+RNG = np.random.default_rng(7)
+X = RNG.uniform(0.5, 1.5, N)
+FULL = RNG.normal(size=(N, N))
+BLOCKS = RNG.normal(size=(N // 4, 4, 4))
+
+
+def rosenbrock(x):
+    return (100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2).sum()
+
+
+def heat(u):
+    """One implicit step of the heat equation with a source, and fixed ends."""
+    inside = u[1:-1] - 0.1 * (u[2:] - 2 * u[1:-1] + u[:-2]) - 0.2 * np.exp(-u[1:-1])
+    return tn.concatenate([u[:1] - 1, inside, u[-1:]])
+
+
+def laplace(u):
+    """The five-point stencil on a square of 8 x 5, with what is outside at zero."""
+    v = tn.pad(u.reshape(8, 5), 1)
+    c = v[1:-1, 1:-1]
+    return (c * c - (v[2:, 1:-1] + v[:-2, 1:-1] + v[1:-1, 2:] + v[1:-1, :-2])).reshape(-1)
+
+
+def in_blocks(x):
+    """Blocks of four on the diagonal."""
+    return np.sin(tn.einsum("bij,bj->bi", BLOCKS, x.reshape(-1, 4))).reshape(-1)
+
+
+def moved(x):
+    """Transposed, reversed, rolled and joined, coupled in pairs."""
+    y = x.reshape(5, 8).T.reshape(-1)[::-1]
+    return tn.concatenate([y * x, tn.roll(x, 3) ** 2])
+
+
+def block_by_block(x):
+    return tn.vmap(lambda v: v * (v @ v))(x.reshape(-1, 4))
+
+
+def into_a_slot(x):
+    return (x.reshape(4, 10) * 2.0).at[1].set(x[:10] ** 2)
+
+
+# function, directions forward: at least the columns of one row, more where greed does not suffice
+SPARSE = {
+    "elementwise": (lambda x: np.sin(x) * np.exp(-x), 1),
+    "neighbours": (lambda x: x[1:] * x[:-1], 2),
+    "gradient": (tn.grad(rosenbrock), 3),
+    "heat": (heat, 3),
+    "laplace": (laplace, 7),
+    "blocks": (in_blocks, 4),
+    "blocks of vmap": (block_by_block, 4),
+    "reversed": (lambda x: x * x[::-1], 2),
+    "moved": (moved, 2),
+    "sums of rows": (lambda x: (x.reshape(8, 5) ** 2).sum(1), 5),
+    "every other": (lambda x: x[::2] ** 2 - x[1::2], 2),
+    "chosen": (lambda x: np.where(x > 1, x * x, x[::-1]), 2),
+    "clipped": (lambda x: np.clip(x, 0.7, 1.2) * np.floor(3 * x), 1),
+    "constant part": (lambda x: x * tn.stop_gradient(x.sum()), 1),
+}
+DENSE = {
+    "cumsum": lambda x: np.cumsum(x * x),
+    "product": lambda x: FULL @ x,
+    "norm": lambda x: x / np.sqrt(x @ x),
+    "sorted": lambda x: tn.sort(x),
+    "fft": lambda x: abs(tn.fft.rfft(x)),
+    "mean": lambda x: x - x.mean(),
+}
+DATA = {
+    "slot": into_a_slot,
+    "gathered": lambda x: x[np.arange(N)[::-1]] ** 2,
+    "rows gathered": lambda x: x.reshape(4, 10)[np.array([0, 2])] ** 2,
+    "added at": lambda x: tn.zeros((4, 10)).at[np.array([0, 0])].add(x.reshape(4, 10)[1:3]),
+}
+
+
+def directions(function, *avals):
+    """How many directions are pushed: rows of the table of colours; None where there is none."""
+    nodes = tn.trace(function, *avals).graph.nodes
+    tables = [n.operation for n in nodes if isinstance(n.operation, Table)]
+    seeds = [op.shape[0] for op in tables if op.dtype.is_inexact]
+    return seeds[0] if seeds else None
+
+
+def rows_of(function, x):
+    """The pattern as sets of columns, one per element of the result."""
+    argument = tn.Array(new_leaf("x", tn.Aval(x.shape, "float64")))
+    result = function(argument)
+    linear = linearize_keys([result.key], [argument.key], space=Primitive.space)
+    seed = Handle(new_leaf("direction", argument.aval))
+    (tangent,) = linear.apply([seed])
+    (bits,) = pattern([tangent.key], seed.key)
+    return [set(columns_of(row)) for row in bits or [0] * result.size]
+
+
+def nonzeros(matrix):
+    return [set(np.flatnonzero(row)) for row in matrix.reshape(-1, N)]
+
+
+class TestResults:
+    @pytest.mark.parametrize("mode", ["forward", "reverse", "auto"])
+    @pytest.mark.parametrize("name", [*SPARSE, *DENSE, *DATA])
+    def test_are_those_of_all_directions(self, name, mode):
+        function = {**{k: v[0] for k, v in SPARSE.items()}, **DENSE, **DATA}[name]
+        want = tn.jacobian(function, mode=mode, sparse=False)(X)
+        for sparse in (None, True):
+            found = tn.jacobian(function, mode=mode, sparse=sparse)(X)
+            assert found.shape == want.shape
+            assert found.dtype == want.dtype
+            np.testing.assert_allclose(found, want, rtol=1e-13, atol=1e-15)
+            assert not found[want == 0].any()
+
+    def test_of_rosenbrock_in_closed_form(self):
+        main = np.zeros(N)
+        main[:-1] = 1200 * X[:-1] ** 2 - 400 * X[1:] + 2
+        main[1:] += 200
+        beside = -400 * X[:-1]
+        want = np.diag(main) + np.diag(beside, 1) + np.diag(beside, -1)
+        for wrap in (lambda f: f, tn.jit):
+            np.testing.assert_allclose(wrap(tn.hessian(rosenbrock))(X), want, rtol=1e-13)
+
+    def test_keep_other_dtypes(self):
+        x = X.astype("float32")
+        found = tn.hessian(rosenbrock)(x)
+        assert found.dtype == np.float32
+        np.testing.assert_allclose(found, tn.hessian(rosenbrock, sparse=False)(x), rtol=1e-6)
+
+    def test_have_the_shape_of_output_and_argument(self):
+        found = tn.jacobian(lambda x: x * x)(X.reshape(5, 8))
+        want = np.diag(2 * X).reshape(5, 8, 5, 8)
+        np.testing.assert_allclose(found, want)
+
+
+class TestDirections:
+    @pytest.mark.parametrize("name", SPARSE)
+    def test_are_as_many_as_columns_that_share_a_row(self, name):
+        function, count = SPARSE[name]
+        assert directions(tn.jacfwd(function), X) == count
+
+    @pytest.mark.parametrize("name", DENSE)
+    def test_are_all_where_the_pattern_is_full(self, name):
+        assert directions(tn.jacfwd(DENSE[name]), X) is None
+
+    @pytest.mark.parametrize("n", [50, 333])
+    def test_of_a_tridiagonal_hessian_are_three_at_any_size(self, n):
+        assert directions(tn.hessian(rosenbrock), tn.Aval((n,), "float64")) == 3
+
+    def test_of_many_results_of_few_arguments_are_rows(self):
+        """Each sum reads a block: the rows are orthogonal, and one sweep back finds all."""
+        function = lambda x: (x.reshape(20, 2) ** 2).sum(1)  # noqa: E731
+        assert directions(tn.jacrev(function, sparse=True), X) == 1
+        wide = lambda x: (x.reshape(40, 100) ** 2).sum(1)  # noqa: E731
+        assert directions(tn.jacobian(wide), tn.Aval((4000,), "float64")) == 1
+
+    def test_go_alone_unasked_where_they_are_few(self):
+        few = tn.Aval((8,), "float64")
+        assert directions(tn.hessian(rosenbrock), few) is None
+        assert directions(tn.hessian(rosenbrock, sparse=True), few) == 3
+
+    def test_go_alone_where_that_is_asked(self):
+        assert directions(tn.hessian(rosenbrock, sparse=False), X) is None
+
+    def test_are_found_once_for_many_calls(self, monkeypatch):
+        calls = []
+
+        def counted(*given):
+            calls.append(given)
+            return pattern(*given)
+
+        monkeypatch.setattr(_compressed, "pattern", counted)
+        function = tn.hessian(lambda x: (x[2:] * x[1:-1] * x[:-2]).sum())
+        for _ in range(3):
+            function(X)
+        assert len(calls) == 1
+
+
+class TestNesting:
+    def test_derivatives_of_a_hessian(self):
+        weights = RNG.normal(size=(N, N))
+        scalar = lambda sparse: lambda x: (weights * tn.hessian(rosenbrock, sparse=sparse)(x)).sum()  # noqa: E731
+        np.testing.assert_allclose(
+            tn.grad(scalar(None))(X), tn.grad(scalar(False))(X), rtol=1e-12, atol=1e-9
+        )
+        one = tn.jvp(tn.hessian(rosenbrock), (X,), (X,))[1]
+        two = tn.jvp(tn.hessian(rosenbrock, sparse=False), (X,), (X,))[1]
+        np.testing.assert_allclose(one, two, rtol=1e-12, atol=1e-9)
+
+    def test_third_derivative(self):
+        """∂³ Σ x³ = 6 on the diagonal"""
+        found = tn.jacfwd(tn.hessian(lambda x: (x**3).sum()))(X)
+        want = np.zeros((N, N, N))
+        want[range(N), range(N), range(N)] = 6
+        np.testing.assert_allclose(found, want)
+
+    def test_vmap(self):
+        xs = RNG.normal(size=(3, N))
+        found = tn.vmap(tn.hessian(rosenbrock))(xs)
+        want = [tn.hessian(rosenbrock, sparse=False)(x) for x in xs]
+        np.testing.assert_allclose(found, np.stack(want), rtol=1e-12)
+
+    def test_closure_over_an_outer_argument(self):
+        """∂/∂a Σ J(a sin x) = Σ cos x"""
+
+        def total(a):
+            return tn.jacobian(lambda x: a * np.sin(x))(X).sum()
+
+        np.testing.assert_allclose(tn.grad(total)(2.0), np.cos(X).sum())
+        np.testing.assert_allclose(tn.jit(tn.grad(total))(2.0), np.cos(X).sum())
+
+    def test_argument_that_is_also_closed_over(self):
+        """d/dx Σ_i x_i d/dy_i (x_i y_i²) at y = x is 6 x"""
+
+        def total(x):
+            return (tn.jacobian(lambda y: x * y * y)(x) @ x).sum()
+
+        np.testing.assert_allclose(tn.grad(total)(X), 6 * X**2, rtol=1e-12)
+
+
+class TestStructures:
+    def test_pytrees_in_which_leaves_differ(self):
+        function = lambda t: {"a": t["v"] ** 2 * t["s"], "b": np.cumsum(t["v"])}  # noqa: E731
+        found = tn.jacobian(function, mode="forward")({"v": X, "s": 3.0})
+        np.testing.assert_allclose(found["a"]["v"], np.diag(6 * X))
+        np.testing.assert_allclose(found["a"]["s"], X**2)
+        np.testing.assert_allclose(found["b"]["v"], np.tril(np.ones((N, N))))
+        np.testing.assert_allclose(found["b"]["s"], np.zeros(N))
+
+    @pytest.mark.parametrize("mode", ["forward", "reverse", "auto"])
+    def test_many_arguments_and_results(self, mode):
+        function = lambda x, y: (x * y, x[1:] - x[:-1], np.sin(y))  # noqa: E731
+        y = X[::-1].copy()
+        found = tn.jacobian(function, (0, 1), mode=mode)(X, y)
+        np.testing.assert_allclose(found[0][0], np.diag(y))
+        np.testing.assert_allclose(found[0][1], np.diag(X))
+        np.testing.assert_allclose(found[1][0], np.eye(N)[1:] - np.eye(N)[:-1])
+        np.testing.assert_allclose(found[1][1], np.zeros((N - 1, N)))
+        np.testing.assert_allclose(found[2][1], np.diag(np.cos(y)))
+
+    def test_hessian_of_two_arguments(self):
+        """H Σ a b² = [[0, 2b], [2b, 2a]], each on a diagonal"""
+        b = X[::-1].copy()
+        found = tn.hessian(lambda a, b: (a * b * b).sum(), (0, 1))(X, b)
+        np.testing.assert_allclose(found[0][0], np.zeros((N, N)))
+        np.testing.assert_allclose(found[0][1], np.diag(2 * b))
+        np.testing.assert_allclose(found[1][0], np.diag(2 * b))
+        np.testing.assert_allclose(found[1][1], np.diag(2 * X))
+
+    def test_aux(self):
+        found, aux = tn.jacobian(lambda x: (x * x, x.sum()), has_aux=True)(X)
+        np.testing.assert_allclose(found, np.diag(2 * X))
+        np.testing.assert_allclose(aux, X.sum())
+
+
+@pytest.mark.parametrize("mode", ["forward", "reverse", "auto"])
+class TestComplex:
+    z = X + 1j * X[::-1]
+
+    def test_holomorphic(self, mode):
+        found = tn.jacobian(np.exp, holomorphic=True, mode=mode)(self.z)
+        np.testing.assert_allclose(found, np.diag(np.exp(self.z)), rtol=1e-14)
+
+    def test_real_result_has_gradients_as_rows(self, mode):
+        found = tn.jacobian(lambda z: abs(z) ** 2, mode=mode)(self.z)
+        np.testing.assert_allclose(found, np.diag(2 * self.z), rtol=1e-14)
+
+    def test_complex_result_of_real_arguments(self, mode):
+        found = tn.jacobian(lambda x: np.exp(1j * x), mode=mode)(X)
+        np.testing.assert_allclose(found, np.diag(1j * np.exp(1j * X)), rtol=1e-14)
+
+
+class TestPatterns:
+    @pytest.mark.parametrize("name", [*SPARSE, *DENSE, *DATA])
+    def test_hold_every_nonzero(self, name):
+        function = {**{k: v[0] for k, v in SPARSE.items()}, **DENSE, **DATA}[name]
+        dense = tn.jacobian(function, sparse=False)(X)
+        pairs = zip(rows_of(function, X), nonzeros(dense), strict=True)
+        assert all(got >= need for got, need in pairs)
+
+    @pytest.mark.parametrize("name", ["neighbours", "heat", "laplace", "blocks", "moved"])
+    def test_hold_nothing_else_where_elements_are_only_moved_and_added(self, name):
+        function = SPARSE[name][0]
+        assert rows_of(function, X) == nonzeros(tn.jacobian(function, sparse=False)(X))
+
+    def test_of_a_cumulative_sum_is_a_triangle(self):
+        assert rows_of(np.cumsum, X) == [set(range(i + 1)) for i in range(N)]
+
+    def test_of_positions_that_are_data_keep_the_axes_that_are_taken_whole(self):
+        rows = rows_of(DATA["rows gathered"], X)
+        assert rows == [{j, 10 + j, 20 + j, 30 + j} for _ in range(2) for j in range(10)]
+
+
+MOVES = {
+    "reverse": lambda x, k: x[::-1],
+    "roll": lambda x, k: tn.roll(x, k),
+    "columns": lambda x, k: x.reshape(3, 4).T.reshape(-1),
+    "rows": lambda x, k: tn.concatenate([x[k:], x[:k]]),
+    "cut": lambda x, k: tn.pad(x[k % 5 : 12 - k % 3 : 1 + k % 2], (0, 12))[:12],
+    "spread": lambda x, k: tn.repeat(x[:4], 3),
+    "sums": lambda x, k: tn.repeat(x.reshape(3, 4).sum(k % 2), 4 - (k % 2 == 0))[:12],
+    "neighbours": lambda x, k: x * tn.roll(x, 1 + k),
+    "square": lambda x, k: x * x + 0.5,
+    "running": lambda x, k: np.cumsum(x.reshape(4, 3), k % 2).reshape(-1),
+    "product": lambda x, k: (x.reshape(3, 4) @ SMALL[k % 2]).reshape(-1),
+    "chosen": lambda x, k: np.where(MASK, x, tn.roll(x, k)),
+    "slot": lambda x, k: x.at[k].set(x[11 - k] * 2),
+    "sorted": lambda x, k: tn.sort(x.reshape(4, 3), 1).reshape(-1),
+}
+SMALL = RNG.uniform(0.5, 1, (2, 4, 4))
+MASK = np.arange(12) % 3 == 0
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    st.lists(st.tuples(st.sampled_from(sorted(MOVES)), st.integers(0, 11)), min_size=1, max_size=5),
+    st.sampled_from(["forward", "reverse"]),
+)
+def test_random_programs(steps, mode):
+    """The dense result with and without colours, and a pattern that holds all of it."""
+
+    def function(x):
+        for name, k in steps:
+            x = MOVES[name](x, k)
+        return x
+
+    x = np.linspace(0.5, 1.2, 12)
+    want = tn.jacobian(function, mode=mode, sparse=False)(x)
+    found = tn.jacobian(function, mode=mode, sparse=True)(x)
+    np.testing.assert_allclose(found, want, rtol=1e-12, atol=1e-13)
+    got = rows_of(function, x)
+    assert all(row >= set(np.flatnonzero(line)) for row, line in zip(got, want, strict=True))
+
+
+class TestColours:
+    @settings(max_examples=60, deadline=None)
+    @given(st.lists(st.sets(st.integers(0, 15), max_size=5), max_size=20))
+    def test_separate_the_columns_of_each_row(self, rows):
+        bits = [sum(1 << column for column in row) for row in rows]
+        colours = coloured(bits, 16, 16)
+        for row in rows:
+            assert len({colours[column] for column in row}) == len(row)
+
+    def test_are_given_up_where_they_are_too_many(self):
+        assert coloured([0b1111], 4, 3) is None
+        assert coloured([0b11, 0b110, 0b101], 3, 2) is None
