@@ -208,7 +208,8 @@ class _Planner:
     def make_again(self, tiling: Tiling) -> None:
         """Make cheap large values again for late readers."""
         outputs = {self.origin[slot] for slot in self.program.outputs}
-        self.steps = make_again(self.steps, self.avals, outputs, least_elements(tiling))
+        smallest = least_elements(tiling)
+        self.steps = make_again(self.steps, self.avals, self.literals, outputs, smallest)
 
     # ---- regions ---------------------------------------------------------------------------------
 

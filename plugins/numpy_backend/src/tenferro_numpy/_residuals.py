@@ -28,10 +28,14 @@ _CHEAP = frozenset(
 
 
 def make_again(
-    steps: Sequence[Step], avals: list[Aval], outputs: Collection[int], smallest: int
+    steps: Sequence[Step],
+    avals: list[Aval],
+    literals: Collection[int],
+    outputs: Collection[int],
+    smallest: int,
 ) -> list[Step]:
     """The steps, in which late readers of cheap large values read new ones; avals appended."""
-    sources = _sources(steps, avals, smallest)
+    sources = _sources(steps, avals, literals, smallest)
     chosen = _worthwhile(steps, sources, outputs)
     return _Again(avals, sources, chosen).rewrite(steps) if chosen else list(steps)
 
@@ -48,7 +52,9 @@ class _Source:
         self.depth = depth
 
 
-def _sources(steps: Sequence[Step], avals: Sequence[Aval], smallest: int) -> dict[int, _Source]:
+def _sources(
+    steps: Sequence[Step], avals: Sequence[Aval], literals: Collection[int], smallest: int
+) -> dict[int, _Source]:
     """For each large value that is made cheaply from one array: how."""
     found: dict[int, _Source] = {}
     for position, step in enumerate(steps):
@@ -57,7 +63,7 @@ def _sources(steps: Sequence[Step], avals: Sequence[Aval], smallest: int) -> dic
             continue
         if expression.bound[0] not in _CHEAP or len(expression.bound) > 1:
             continue
-        arrays = {i for i in step.operands if avals[i].shape}
+        arrays = {i for i in step.operands if avals[i].shape and i not in literals}
         known = [found[i] for i in arrays if i in found]
         roots = {found[i].array if i in found else i for i in arrays}
         depth = 1 + max((source.depth for source in known), default=0)
