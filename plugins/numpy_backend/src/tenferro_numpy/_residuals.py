@@ -109,7 +109,17 @@ class _Again:
             if any([self.is_late(slot, position) for slot in step.operands]):
                 step.operands = tuple([self.read(slot, position) for slot in step.operands])
             self.done.append(step)
-        return self.done
+        return self.without_dead()
+
+    def without_dead(self) -> list[Step]:
+        """The steps without those whose values have only late readers."""
+        read: set[int] = set()
+        kept = []
+        for step in reversed(self.done):
+            if step.targets[0] not in self.chosen or step.targets[0] in read:
+                read.update(step.operands)
+                kept.append(step)
+        return kept[::-1]
 
     def is_late(self, slot: int, position: int) -> bool:
         """Whether a step reads a copy of a slot."""
