@@ -95,7 +95,8 @@ def test_what_is_made_again_is_cheap_and_saves_memory(backend, program):
         (lambda x: (tp.exp(x), tp.cos(x)), False),
         (lambda x: ((x * 0.01) * (1.0 - x), 2.0 * x), True),
     ):
-        assert bool(regions_of_long_ago(backend, program(sweep(100, read), X))) is is_made_again
+        found = regions_of_long_ago(backend, program(sweep(100, read), X))
+        assert (found > 1) is is_made_again  # the first array is an input, which is kept anyway
 
 
 def test_what_is_read_soon_is_kept(backend, program):
