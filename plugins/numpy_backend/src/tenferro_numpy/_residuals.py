@@ -37,7 +37,9 @@ def make_again(
     """The steps, in which late readers of cheap large values read new ones; avals appended."""
     sources = _sources(steps, avals, literals, smallest)
     chosen = _worthwhile(steps, sources, outputs)
-    return _Again(avals, sources, chosen).rewrite(steps) if chosen else list(steps)
+    if not chosen:
+        return list(steps)
+    return _Again(avals, sources, chosen, outputs).rewrite(steps)
 
 
 class _Source:
@@ -96,10 +98,17 @@ def _worthwhile(
 class _Again:
     """Writes the steps that make values again."""
 
-    def __init__(self, avals: list[Aval], sources: dict[int, _Source], chosen: set[int]) -> None:
+    def __init__(
+        self,
+        avals: list[Aval],
+        sources: dict[int, _Source],
+        chosen: set[int],
+        outputs: Collection[int],
+    ) -> None:
         self.avals = avals
         self.sources = sources
         self.chosen = chosen
+        self.outputs = outputs
         self.done: list[Step] = []
         self.copies: dict[int, tuple[int, int]] = {}  # slot → its last copy, and made when
 
@@ -113,10 +122,10 @@ class _Again:
 
     def without_dead(self) -> list[Step]:
         """The steps without those whose values have only late readers."""
-        read: set[int] = set()
+        read = set(self.outputs)
         kept = []
         for step in reversed(self.done):
-            if step.targets[0] not in self.chosen or step.targets[0] in read:
+            if step.targets[0] not in self.sources or step.targets[0] in read:
                 read.update(step.operands)
                 kept.append(step)
         return kept[::-1]
