@@ -89,7 +89,8 @@ def _worthwhile(
                 late.setdefault(source.array, {})[slot] = position
     chosen: set[int] = set()
     for array, values in late.items():
-        is_kept = array in outputs or array not in made or last[array] >= max(values.values())
+        soon = max(values.values()) - _LATE
+        is_kept = array in outputs or array not in made or last[array] >= soon
         if is_kept or len(values) > 1:
             chosen.update(values)
     return chosen
