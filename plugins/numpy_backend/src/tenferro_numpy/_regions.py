@@ -9,7 +9,7 @@ Read next: `_tiles.py`, which runs a region.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from heapq import heapify, heappop, heappush
 from math import prod
 from typing import Any
@@ -39,9 +39,10 @@ def fuse(
     avals: Sequence[Aval],
     outputs: Set[int],
     tiling: Tiling,
+    literals: Collection[int] = (),
 ) -> list[Step]:
     """The steps in a valid order, with regions of a good part of a tile or more as single steps."""
-    finder = _Finder(avals, tiling.elements, least_elements(tiling))
+    finder = _Finder(avals, tiling.elements, least_elements(tiling), literals)
     for position, step in enumerate(steps):
         finder.place(step, position)
     groups = [g for g in finder.groups if g.is_worth_it(tiling, avals)]
@@ -82,8 +83,11 @@ class _Group:
 
 
 class _Finder:
-    def __init__(self, avals: Sequence[Aval], elements: int, smallest: int) -> None:
+    def __init__(
+        self, avals: Sequence[Aval], elements: int, smallest: int, literals: Collection[int]
+    ) -> None:
         self.avals = avals
+        self.literals = literals  # read everywhere: that two steps read one says nothing
         self.elements = elements
         self.smallest = smallest
         self.groups: list[_Group] = []
@@ -116,7 +120,7 @@ class _Finder:
         self.maker[step.targets[0]] = group
         self.before[step.targets[0]] = group.bit
         for slot in step.operands:
-            if self.avals[slot].shape == shape:
+            if self.avals[slot].shape == shape and slot not in self.literals:
                 self.reader[slot] = group
 
     def end_in_region(self, step: Step, position: int) -> bool:
