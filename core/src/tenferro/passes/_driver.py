@@ -23,6 +23,7 @@ from tenferro.passes.dead_outputs import OUTPUTS, without_dead_outputs
 from tenferro.passes.folding import FOLD
 from tenferro.passes.moves import MOVES
 from tenferro.passes.reductions import REDUCE
+from tenferro.passes.residuals import RESIDUALS, with_short_lives
 
 _SWEPT_TWICE = 5_000  # equations; what a rule emits is rewritten at once, so little is left
 _RULES: dict[str, Rules] = {
@@ -66,6 +67,8 @@ def optimized(
             graph = _swept(graph, names, can, counts)
             if OUTPUTS in names:
                 graph = _without_dead_outputs(graph, names, can, counts)
+            if RESIDUALS in names:
+                graph, counts[RESIDUALS] = with_short_lives(graph)
     return graph, Report(counts, before, len(graph))
 
 

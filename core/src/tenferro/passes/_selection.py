@@ -12,7 +12,10 @@ from importlib import import_module
 
 from tenferro.passes._errors import UnknownPassError
 
-NAMES = ("fold", "simplify", "moves", "broadcast", "reduce", "contract", "cse", "outputs")
+NAMES = (
+    *("fold", "simplify", "moves", "broadcast", "reduce", "contract"),  # of single equations
+    *("cse", "outputs", "residuals"),  # of a whole graph
+)
 """All passes, in the order in which they look at an equation."""
 
 

@@ -1,0 +1,70 @@
+"""How much is kept while a graph runs in its order: bytes after each equation, and the peak.
+
+Every value counts with its own bytes until its last reader; what is only repeated counts for
+nothing, because backends need not expand it. Read next: ``residuals.py``.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+from tenferro.computegraph import MaterializedGraph
+from tenferro.primitives.constants import Constant
+from tenferro.primitives.structural import BroadcastInDim
+
+_VIEWS = frozenset({BroadcastInDim, Constant})
+
+
+class Liveness:
+    """Which values are kept where, in one order of a graph."""
+
+    def __init__(
+        self, graph: MaterializedGraph, sizes: Sequence[int], reads: list[list[int]]
+    ) -> None:
+        self.sizes = sizes
+        self.reads = reads
+        self.is_output = bytearray(len(sizes))
+        end = len(graph.nodes)
+        self.last = [read[-1] if read else -1 for read in reads]
+        for i in range(len(graph.inputs)):
+            self.last[i] = end
+        for i in graph.outputs:
+            self.is_output[i] = 1
+            self.last[i] = end
+        self._high: list[int] | None = None
+        self._kept = self._profile(graph)
+        self.peak = max(self._kept, default=0)
+
+    @staticmethod
+    def of(graph: MaterializedGraph) -> Liveness:
+        """The lives of the values of a graph."""
+        counted = [aval.size * aval.dtype.itemsize for aval in graph.avals]
+        reads: list[list[int]] = [[] for _ in counted]
+        for position, node in enumerate(graph.nodes):
+            for i in node[1]:
+                reads[i].append(position)
+            if type(node[0]) in _VIEWS:
+                counted[node[2][0]] = 0
+        return Liveness(graph, counted, reads)
+
+    def _profile(self, graph: MaterializedGraph) -> list[int]:
+        """Bytes that are kept while each equation runs, without those of the inputs."""
+        count = len(graph.inputs)
+        freed: list[int] = [0] * (len(graph.nodes) + 1)
+        for i in range(count, len(self.sizes)):
+            if self.last[i] >= 0:
+                freed[self.last[i]] += self.sizes[i]
+        kept, now = [], 0
+        for position, node in enumerate(graph.nodes):
+            now += sum([self.sizes[i] for i in node[2]])
+            kept.append(now)
+            now -= freed[position]
+        return kept
+
+    def is_high(self, start: int, stop: int, share: float) -> bool:
+        """Whether memory is near its peak strictly between two equations."""
+        if self._high is None:
+            self._high = [at for at, kept in enumerate(self._kept) if kept >= share * self.peak]
+        after = bisect_right(self._high, start)
+        return after < len(self._high) and self._high[after] < stop

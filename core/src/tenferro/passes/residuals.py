@@ -1,0 +1,119 @@
+"""``residuals``: large values are computed where they are read, so that less is kept at a time.
+
+The order of a graph follows its outputs; what a derivative reads may so be computed long before.
+An equation moves down to its first reader if what it reads and nothing else would need is no
+larger than its result. A conversion, comparison or count that is read again far below is computed
+again there, if what it reads is there or smaller, and if memory is at its peak in between. Either
+is done only where the peak becomes lower. No number changes. Read next: ``_driver.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+from tenferro.computegraph import MaterializedGraph
+from tenferro.computegraph._materialize import MaterializedNode
+from tenferro.computegraph._roles import PRIMARY
+from tenferro.passes._memory import Liveness
+from tenferro.passes._rewriter import needed
+from tenferro.primitives.comparison import Eq, Ge, Gt, Le, LogicalAnd, LogicalNot, LogicalOr, Lt, Ne
+from tenferro.primitives.constants import Constant, Iota
+from tenferro.primitives.structural import BroadcastInDim, Convert
+
+RESIDUALS = "residuals"
+_LARGE = 1 << 16  # bytes of a value from which its lifetime matters
+_FAR = 8  # equations between two readers
+_NEAR_PEAK = 0.9  # of the peak
+_CHEAP = frozenset(
+    {Eq, Ge, Gt, Le, Lt, Ne, LogicalAnd, LogicalNot, LogicalOr, Convert, BroadcastInDim, Iota}
+)
+_FIXED = frozenset({Constant, Iota})
+
+
+def with_short_lives(graph: MaterializedGraph) -> tuple[MaterializedGraph, int]:
+    """The graph in an order that keeps less, and how many equations moved or are done again."""
+    if not any(aval.size * aval.dtype.itemsize >= _LARGE for aval in set(graph.avals)):
+        return graph, 0
+    before = Liveness.of(graph)
+    moved, count = _late(graph, before.sizes)
+    after = Liveness.of(moved) if count else before
+    if after.peak >= before.peak:
+        moved, after, count = graph, before, 0
+    again, more = _again(moved, after)
+    if more and Liveness.of(again).peak < after.peak:
+        return again, count + more
+    return moved, count
+
+
+# ---- later ---------------------------------------------------------------------------------------
+
+
+def _late(graph: MaterializedGraph, sizes: Sequence[int]) -> tuple[MaterializedGraph, int]:
+    """Each large value as late as possible, if it is no smaller than what waits for it."""
+    end = len(graph.nodes)
+    first = [end] * len(sizes)  # the place of the first reader
+    last = [end if i < len(graph.inputs) else -1 for i in range(len(sizes))]  # inputs are kept
+    for i in graph.outputs:
+        first[i], last[i] = -1, end
+    place = list(range(end))
+    for position in range(end - 1, -1, -1):
+        node = graph.nodes[position]
+        wanted = min([first[i] for i in node[2]])
+        if position + 1 < wanted < end and type(node[0]) not in _FIXED:
+            waiting = sum([sizes[i] for i in set(node[1]) if last[i] < wanted])
+            if waiting <= sum([sizes[i] for i in node[2]]) >= _LARGE:
+                place[position] = wanted
+        for i in node[1]:
+            first[i] = min(first[i], place[position])
+            last[i] = max(last[i], place[position])
+    count = sum([here != position for position, here in enumerate(place)])
+    order = sorted(range(end), key=place.__getitem__)
+    ordered = [graph.nodes[position] for position in order]
+    return needed(graph, ordered, graph.outputs, graph.avals) if count else graph, count
+
+
+# ---- again ---------------------------------------------------------------------------------------
+
+
+def _again(graph: MaterializedGraph, lives: Liveness) -> tuple[MaterializedGraph, int]:
+    """Cheap values once more, before readers that are far below."""
+    copies: dict[int, list[int]] = {}  # position → values that are made again before it
+    for node in graph.nodes:
+        if type(node[0]) in _CHEAP and lives.sizes[node[2][0]] >= _LARGE:
+            for position in _far_readers(node, lives):
+                copies.setdefault(position, []).append(node[2][0])
+    if not copies:
+        return graph, 0
+    makers = {node[2][0]: node for node in graph.nodes}
+    avals: list[Any] = list(graph.avals)
+    number = list(range(len(avals)))
+    nodes = []
+    for position, node in enumerate(graph.nodes):
+        for value in copies.get(position, ()):
+            operation, inputs, _, _, source = makers[value]
+            number[value] = len(avals)
+            avals.append(avals[value])
+            given = tuple([number[i] for i in inputs])
+            nodes.append(MaterializedNode(operation, given, (number[value],), PRIMARY, source))
+        operation, inputs, outputs, role, source = node
+        given = tuple([number[i] for i in inputs])
+        nodes.append(MaterializedNode(operation, given, outputs, role, source))
+    return needed(graph, nodes, graph.outputs, avals), sum(map(len, copies.values()))
+
+
+def _far_readers(node: MaterializedNode, lives: Liveness) -> list[int]:
+    """Readers before which the value would be kept for long, over the peak, for nothing else."""
+    value = node[2][0]
+    if lives.is_output[value]:
+        return []
+    found = []
+    reads = lives.reads[value]
+    for previous, position in pairwise(reads):
+        if position - previous < _FAR or not lives.is_high(previous, position, _NEAR_PEAK):
+            continue
+        waiting = sum([lives.sizes[i] for i in set(node[1]) if lives.last[i] < position])
+        if 2 * waiting < lives.sizes[value]:
+            found.append(position)
+    return found
