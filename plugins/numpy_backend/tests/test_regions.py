@@ -221,6 +221,37 @@ def test_options_are_whole_numbers(backend, program, bad):
         backend.compile(made, made.input_avals, bad)
 
 
+def test_a_stencil_is_one_region_with_its_shifts(backend, program):
+    """Pads and concatenations of large arrays are made a tile at a time, and most not at all."""
+
+    def function(x, y):
+        left = tp.concatenate([tp.slice(x, (1,), (100,)), tp.slice(x, (0,), (1,))], 0)
+        right = tp.pad(tp.slice(x, (0,), (97,)), tp.constant(0.5, "float64"), (2,), (1,), (0,))
+        return (left - y) * right, right
+
+    x, y = np.linspace(0, 1, 100), np.linspace(1, 3, 100)
+    found, (first, second) = run(backend, program(function, x, y), [x, y], tile=16, poison=True)
+    assert [(len(r.moves), len(r.writes)) for r in found] == [(2, 2)]
+    right = np.concatenate([[0.5, 0.5], x[:97], [0.5]])
+    np.testing.assert_array_equal(second, right)
+    np.testing.assert_array_equal(first, (np.roll(x, -1) - y) * right)
+
+
+def test_a_region_does_not_write_into_what_its_shifts_read(backend, program):
+    def function(x):
+        u = tp.exp(x)
+        for _ in range(3):
+            u = tp.sin(u) + tp.concatenate([tp.slice(u, (1,), (100,)), tp.slice(u, (0,), (1,))], 0)
+        return u
+
+    x = np.linspace(0, 1, 100)
+    expected = np.exp(x)
+    for _ in range(3):
+        expected = np.sin(expected) + np.roll(expected, -1)
+    _, (result,) = run(backend, program(function, x), [x], tile=16, poison=True)
+    np.testing.assert_array_equal(result, expected)
+
+
 # ---- layouts -------------------------------------------------------------------------------------
 
 LAYOUTS = {
@@ -310,7 +341,7 @@ def build(shape, choices, *xs):
     for kind, a, b, c in zip(numbers, numbers, numbers, numbers, strict=True):
         x, y, z = (values[-1 - i % min(len(values), 5)] for i in (a, b, c))
         is_complex, is_float = x.dtype.is_complex, x.dtype.is_float
-        match kind % 8:
+        match kind % 9:
             case 0 | 1:
                 allowed = UNARY[:4] if is_complex else UNARY if is_float else (tp.neg, tp.square)
                 made = allowed[b % len(allowed)](x)
@@ -320,6 +351,8 @@ def build(shape, choices, *xs):
             case 4:
                 pred = tp.eq(x, y) if is_complex else COMPARISONS[b % 3](x, y)
                 made = tp.select(pred, y, z)
+            case 7 if len(shape):
+                made = shifted(x, b % len(shape), c % 4, a % 2)
             case 5 if len(shape):
                 axes = tuple(i for i in range(len(shape)) if b >> i & 1) or (0,)
                 fold = FOLDS[c % 3] if not is_complex and 0 not in shape else tp.reduce_sum
@@ -327,12 +360,25 @@ def build(shape, choices, *xs):
                 results.append(folded)
                 kept = [i for i in range(len(shape)) if i not in axes]
                 made = tp.broadcast_in_dim(folded, shape, kept)
-            case 6 if is_float:
+            case 6 if is_float and b % 3 == 0:
                 made = tp.convert(tp.convert(x, "float32"), x.dtype)
             case _:
                 made = x + tp.constant(2, x.dtype, shape)
         values.append(made)
     return (*results, values[-1], values[len(values) // 2])
+
+
+def shifted(x, axis, by, around):
+    """x moved along an axis: around the end, or with zeros for what comes in."""
+    by = min(by, x.shape[axis])
+    cut = [n - by * (d == axis) for d, n in enumerate(x.shape)]
+    start = [n - by if d == axis else 0 for d, n in enumerate(x.shape)]
+    zeros = [0] * len(x.shape)
+    body = tp.slice(x, zeros, cut)
+    if around:
+        return tp.concatenate([tp.slice(x, start, x.shape), body], axis)
+    low = [by * (d == axis) for d in range(len(cut))]
+    return tp.pad(body, tp.constant(0, x.dtype), low, zeros, zeros)
 
 
 def expand(x, shape):

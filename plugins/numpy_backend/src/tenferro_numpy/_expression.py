@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tenferro.primitives import Aval
+from tenferro_numpy._pieces import Pieces
 
 __all__ = ["IDENTITY", "Expression", "Function", "Scalar", "Specialize", "called", "simple"]
 
@@ -40,6 +41,7 @@ class Expression:
     update       of a line that changes a copy of its first operand: the line that changes itself
     memory_of    the operand in whose memory the result is
     fold         of a reduction: the ufunc, the axes and the dtype of the result
+    pieces       of what is put together from its operands: where they go
     """
 
     template: str
@@ -55,6 +57,7 @@ class Expression:
     update: Expression | None = None
     memory_of: int | None = None
     fold: tuple[Any, tuple[int, ...], Any] | None = None
+    pieces: Pieces | None = None
 
     @property
     def operand_count(self) -> int:

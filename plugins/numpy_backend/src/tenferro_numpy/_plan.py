@@ -8,6 +8,7 @@ be copied because they may share memory. It runs nothing. Read next: `_source.py
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,7 +87,7 @@ def make_plan(
         planner = _Planner(program, table)
         planner.choose_expressions()
         if elide:
-            planner.add_windows()
+            planner.add_windows(inf if tiling is None else least_elements(tiling))
             planner.leave_broadcasts_to_readers()
         if tiling is not None:
             planner.make_again(tiling)
@@ -144,11 +145,13 @@ class _Planner:
 
     # ---- windows ---------------------------------------------------------------------------------
 
-    def add_windows(self) -> None:
-        """Add padded terms of sums to windows."""
+    def add_windows(self, largest: float) -> None:
+        """Add padded terms of sums to windows, below this many elements."""
         operations = [instruction[0] for instruction in self.program.instructions]
         outputs = [self.origin[slot] for slot in self.program.outputs]
-        self.steps = add_windows(self.steps, self.avals, operations, self.literals, outputs)
+        self.steps = add_windows(
+            self.steps, self.avals, operations, self.literals, outputs, largest
+        )
         self.origin += range(len(self.origin), len(self.avals))
         for readers in self.readers.values():
             readers.clear()

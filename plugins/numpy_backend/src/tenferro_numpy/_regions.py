@@ -1,9 +1,10 @@
 """Finding regions: elementwise steps on large arrays of one shape that can run tile by tile.
 
 A step joins the region that made one of its operands, or that reads one of them, unless something
-between the two must run outside. Reductions of what a region makes end in it. A region then stands
-at the place of its last step. What reaches what is known as sets of regions, bits of an integer;
-after `_EPOCH` regions all are closed and counting starts again, so that the sets stay small.
+between the two must run outside. Reductions of what a region makes end in it; pads and
+concatenations that it reads begin in it. A region then stands at the place of its last step. What
+reaches what is known as sets of regions, bits of an integer; after `_EPOCH` regions all are closed
+and counting starts again, so that the sets stay small.
 Read next: `_tiles.py`, which runs a region.
 """
 
@@ -20,11 +21,11 @@ from tenferro.primitives import Aval
 from tenferro_numpy._expression import Expression
 from tenferro_numpy._memory import free_operands
 from tenferro_numpy._steps import Step
-from tenferro_numpy._tiles import Fold, Region, Tiling, Write, can_fold
+from tenferro_numpy._tiles import Fold, Move, Region, Tiling, Write, can_fold
 
 __all__ = ["fuse", "least_elements"]
 
-_EPOCH = 64
+_EPOCH = 128
 _PART = 4  # of a tile: smaller arrays fit the cache anyway
 _NEAR = 128  # steps: joining what is further apart would keep values alive for long
 
@@ -76,6 +77,8 @@ class _Group:
 
     def is_worth_it(self, tiling: Tiling, avals: Sequence[Aval]) -> bool:
         """Whether something is saved: a pass over memory, or time on another processor."""
+        if all(step.expression.pieces is not None for _, step in self.members):
+            return False
         if len(self.members) + len(self.folds) > 1:
             return True
         large = prod(self.shape) > tiling.elements
@@ -105,23 +108,34 @@ class _Finder:
         expression = step.expression
         if expression.fold is not None and self.end_in_region(step, position):
             return
-        shape = self.avals[step.targets[0]].shape
-        if not expression.into or self.avals[step.targets[0]].size < self.smallest:
-            behind = 0
+        aval = self.avals[step.targets[0]]
+        if aval.size < self.smallest:
+            self.wait(step)
+        elif expression.pieces is not None:  # reads beyond a tile what must be made elsewhere
+            self.enter(self.new_group(step, aval.shape), step, position)
+        elif expression.into:
+            group = self.group_for(step, aval.shape, position)
+            self.enter(group, step, position)
             for slot in step.operands:
-                behind |= self.before.get(slot, 0)
-            if behind:
-                for slot in step.targets:
-                    self.before[slot] = behind
-            return
-        group = self.group_for(step, shape, position)
+                if self.avals[slot].shape == aval.shape and slot not in self.literals:
+                    self.reader[slot] = group
+        else:
+            self.wait(step)
+
+    def wait(self, step: Step) -> None:
+        """Note the regions behind a step that is in none."""
+        behind = 0
+        for slot in step.operands:
+            behind |= self.before.get(slot, 0)
+        if behind:
+            self.before.update(dict.fromkeys(step.targets, behind))
+
+    def enter(self, group: _Group, step: Step, position: int) -> None:
+        """Put a step into a region."""
         group.members.append((position, step))
         group.last = position
         self.maker[step.targets[0]] = group
         self.before[step.targets[0]] = group.bit
-        for slot in step.operands:
-            if self.avals[slot].shape == shape and slot not in self.literals:
-                self.reader[slot] = group
 
     def end_in_region(self, step: Step, position: int) -> bool:
         """Let a reduction end in the region that makes its operand."""
@@ -149,6 +163,10 @@ class _Finder:
                 self.merge(group, other)
             self.reaches(group, behind)
             return group
+        return self.new_group(step, shape)
+
+    def new_group(self, step: Step, shape: tuple[int, ...]) -> _Group:
+        """A region that a step begins."""
         if len(self.open) >= _EPOCH:
             self.forget()
         group = _Group(1 << len(self.open), shape)
@@ -231,17 +249,22 @@ def _step_of(
     tiling: Tiling,
 ) -> Step:
     """One step for a region: its operands, what others read of it, and its buffers."""
-    members = [step for _, step in sorted(group.members, key=lambda pair: pair[0])]
+    everything = [step for _, step in sorted(group.members, key=lambda pair: pair[0])]
+    members = [step for step in everything if step.expression.pieces is None]
+    moved = [step for step in everything if step.expression.pieces is not None]
     folds = [step for _, step in sorted(group.folds, key=lambda pair: pair[0])]
-    inside = {id(step) for step in (*members, *folds)}
-    made = {step.targets[0] for step in members}
+    inside = {id(step) for step in (*everything, *folds)}
+    made = {step.targets[0] for step in everything}
     given = tuple(dict.fromkeys(i for s in members for i in s.operands if i not in made))
     kept = [
         slot
-        for slot in (step.targets[0] for step in members)
+        for slot in (step.targets[0] for step in everything)
         if slot in outputs or any(id(reader) not in inside for reader in readers.get(slot, ()))
     ]
     buffers = _Buffers(avals, (*given, *kept), {step.operands[0] for step in folds})
+    sources = tuple(dict.fromkeys(slot for step in moved for slot in step.operands))
+    operands = (*given, *sources)
+    moves = [buffers.move(step, len(given), sources, step.targets[0] in kept) for step in moved]
     writes = buffers.writes(members)
     region = Region(
         group.shape,
@@ -251,11 +274,12 @@ def _step_of(
         buffers.scratch,
         [_fold(step, buffers) for step in folds],
         tiling,
+        moves,
     )
-    operands = ", ".join(f"{{{i}}}" for i in range(len(given)))
+    text = ", ".join(f"{{{i}}}" for i in range(len(operands)))
     targets = (*kept, *(step.targets[0] for step in folds))
-    positions = tuple(sorted(i for step in (*members, *folds) for i in step.positions))
-    return Step(Expression(f"{{p0}}({operands})", (region,)), given, targets, positions)
+    positions = tuple(sorted(i for step in (*everything, *folds) for i in step.positions))
+    return Step(Expression(f"{{p0}}({text})", (region,)), operands, targets, positions)
 
 
 def _reuse(steps: Sequence[Step], avals: Sequence[Aval], outputs: Set[int]) -> None:
@@ -266,7 +290,10 @@ def _reuse(steps: Sequence[Step], avals: Sequence[Aval], outputs: Set[int]) -> N
             continue
         taken: set[int] = set()
         for i, dtype in enumerate(region.arrays):
+            moved = set(step.operands[region.operand_count :])
             for slot in free:
+                if slot in moved:
+                    continue  # other tiles still read it
                 place = step.operands.index(slot)
                 fits = avals[slot].shape == region.shape and _dtype(avals[slot]) == dtype
                 if fits and place not in taken and _is_done(region, place, i):
@@ -298,6 +325,14 @@ class _Buffers:
         self.first = len(slots)
         self.scratch: list[np.dtype[Any]] = []
         self.free: dict[np.dtype[Any], list[int]] = {}
+
+    def move(self, step: Step, first: int, sources: Sequence[int], kept: bool) -> Move:
+        """How a step that only moves is done; its buffer may be a view, so nobody else gets it."""
+        target, pieces = step.targets[0], step.expression.pieces
+        assert pieces is not None
+        self.held = self.held | {target}
+        operands = tuple([first + sources.index(slot) for slot in step.operands])
+        return Move(pieces, operands, self.take(target), kept)
 
     def writes(self, members: Sequence[Step]) -> list[Write]:
         """What to do with each tile, in order."""

@@ -22,11 +22,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from tenferro_numpy._floating import restore, silence
+from tenferro_numpy._pieces import Box, Pieces, put_together
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
-__all__ = ["Fold", "Region", "Tiling", "Write", "can_fold", "thread_count", "tile_elements"]
+__all__ = ["Fold", "Move", "Region", "Tiling", "Write", "can_fold", "thread_count", "tile_elements"]
 
 _LEAST, _MOST = 1 << 16, 1 << 19  # bytes of a tile: below, calls cost more; above, nothing gains
 _CHUNKS = 16  # parts of a region that threads take in turn
@@ -63,6 +64,18 @@ class Write(NamedTuple):
     in_place: bool = False
 
 
+class Move(NamedTuple):
+    """A buffer that is put together from whole operands before anything else is done with a tile.
+
+    `kept`: the region gives it, so that a view of an operand is copied into it.
+    """
+
+    pieces: Pieces
+    operands: tuple[int, ...]
+    out: int
+    kept: bool
+
+
 class Fold(NamedTuple):
     """A reduction of a tile: `function` is a ufunc, `dtype` that of its result."""
 
@@ -75,13 +88,14 @@ class Fold(NamedTuple):
 class Region:
     """A fused region: called with its operands, gives its arrays and then its reductions.
 
-    Buffers are numbered: operands first, then the arrays that it gives, then scratch. `reuse` says
-    into which operand an array may be written, for operands that nobody reads afterwards.
+    Buffers are numbered: the first `operand_count` operands, then the arrays that it gives, then
+    scratch. Operands after these are only read by moves. `reuse` says into which operand an array
+    may be written, for operands that nobody reads afterwards.
     """
 
     __slots__ = (
-        "arrays", "at_once", "flat", "folds", "held", "operand_count", "reuse", "scratch", "shape",
-        "tiling", "writes",
+        "arrays", "at_once", "flat", "folds", "held", "moves", "operand_count", "reuse", "scratch",
+        "shape", "tiling", "writes",
     )  # fmt: skip
 
     def __init__(
@@ -93,6 +107,7 @@ class Region:
         scratch: Sequence[np.dtype[Any]],
         folds: Sequence[Fold],
         tiling: Tiling,
+        moves: Sequence[Move] = (),
     ) -> None:
         self.shape = shape
         self.operand_count = operand_count
@@ -102,14 +117,16 @@ class Region:
         self.folds = tuple(folds)
         self.tiling = tiling
         self.reuse: dict[int, int] = {}  # number of an array → operand
-        self.flat = all(len(fold.axes) == len(shape) for fold in folds)
+        self.moves = tuple(moves)
+        self.flat = not moves and all(len(fold.axes) == len(shape) for fold in folds)
         widest = max((dtype.itemsize for dtype in (*arrays, *scratch)), default=8)
         self.at_once = prod(shape) * widest <= 8 * tiling.elements
         self.held: tuple[Any, list[Any]] = (None, [])  # the scratch of the last run in one tile
 
     def __call__(self, *operands: Any) -> Any:
         """The arrays and reductions of these operands; a single one is not in a tuple."""
-        if self.at_once and all([x.flags.c_contiguous for x in operands]):
+        direct = operands[: self.operand_count]
+        if self.at_once and all([x.flags.c_contiguous for x in direct]):
             results = self._in_one_tile(operands)
         else:
             results = self._in_tiles(operands)
@@ -125,7 +142,9 @@ class Region:
             self.held = memory, scratch
         if self.tiling.poisoned:
             _poison(scratch)
-        buffers = [*operands, *results, *scratch]
+        buffers = [*operands[: self.operand_count], *results, *scratch]
+        if self.moves:
+            self.move(buffers, operands, tuple([(0, n) for n in self.shape]), 0)
         for function, places, out, _ in self.writes:
             function(*[buffers[i] for i in places], buffers[out])
         for function, place, axes, dtype in self.folds:
@@ -134,7 +153,7 @@ class Region:
 
     def _in_tiles(self, operands: Sequence[Any]) -> list[Any]:
         """Tile by tile, over threads where that pays."""
-        given = [_constant(x) for x in operands]
+        given = [_constant(x) for x in operands[: self.operand_count]]
         order: Literal["", "C", "F"] = self._order(given) if self.flat else ""
         results = self._places(operands, order or "C")
         views = [*given, *results]
@@ -142,7 +161,16 @@ class Region:
         if order:
             shape = (prod(shape),)
             views = [x.reshape(-1, order=order) for x in views]
-        return results + _Pass(self, shape, views, flat=bool(order)).run()
+        return results + _Pass(self, shape, views, operands, flat=bool(order)).run()
+
+    def move(self, buffers: list[Any], operands: Sequence[Any], box: Box, axis: int) -> None:
+        """Put together what the moves make, for the tile in a box."""
+        for pieces, places, out, kept in self.moves:
+            found = put_together(pieces, [operands[i] for i in places], box, buffers[out], axis)
+            if not kept:
+                buffers[out] = found
+            elif found is not buffers[out]:
+                buffers[out][...] = found
 
     def _order(self, given: Sequence[Any]) -> Literal["", "C", "F"]:
         """The order in which all operands are one run of memory; empty if there is none."""
@@ -179,9 +207,16 @@ class _Pass:
     """One run of a region over its tiles."""
 
     def __init__(
-        self, region: Region, shape: tuple[int, ...], views: Sequence[Any], *, flat: bool
+        self,
+        region: Region,
+        shape: tuple[int, ...],
+        views: Sequence[Any],
+        operands: Sequence[Any],
+        *,
+        flat: bool,
     ) -> None:
         self.region = region
+        self.operands = operands
         self.shape = shape
         self.views = [x if x.ndim in (0, len(shape)) else _aligned(x, len(shape)) for x in views]
         self.axis, self.rows = tiled_axis(shape, region.tiling.elements)
@@ -224,11 +259,18 @@ class _Pass:
             buffers += shaped if stop - start == full else [x[: stop - start] for x in shaped]
             if region.tiling.poisoned:
                 _poison(scratch)
+            if region.moves:
+                region.move(buffers, self.operands, self.box(tile, stop), axis)
             for function, operands, out, _ in writes:
                 function(*[buffers[i] for i in operands], buffers[out])
             for fold, partial in zip(self.folds, partials, strict=True):
                 fold.add(partial, buffers[fold.operand], where)
         return partials
+
+    def box(self, tile: tuple[int, ...], stop: int) -> Box:
+        """Where a tile begins and ends on every axis."""
+        inner = [(0, n) for n in self.shape[self.axis + 1 :]]
+        return (*((i, i + 1) for i in tile[:-1]), (tile[-1], stop), *inner)
 
 
 def tiled_axis(shape: Sequence[int], elements: int) -> tuple[int, int]:

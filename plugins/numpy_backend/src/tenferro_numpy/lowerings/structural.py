@@ -7,6 +7,7 @@ Read next: `reduction.py`.
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from tenferro.primitives.structural import (
     Transpose,
 )
 from tenferro_numpy._expression import IDENTITY, Expression, Function, Specialize, called
+from tenferro_numpy._pieces import Pieces
 
 __all__ = ["EXPRESSIONS"]
 
@@ -94,7 +96,8 @@ def _pad(op: Pad, avals: tuple[Aval, ...], result: Aval, lowering: Function) -> 
         return called(op, 2, lowering, shares=False)
     axes = zip(op.low, avals[0].shape, op.interior, strict=True)
     window = [slice(a, a + (n - 1) * (gap + 1) + 1 if n else a, gap + 1) for a, n, gap in axes]
-    return Expression("{p0}({0}, {1})", (_Framing(result, tuple(window)),))
+    pieces = None if any(op.interior) else Pieces((tuple(op.low),), fill=1)
+    return Expression("{p0}({0}, {1})", (_Framing(result, tuple(window)),), pieces=pieces)
 
 
 class _Framing:
@@ -115,7 +118,13 @@ def _concatenate(
     op: Concatenate, avals: tuple[Aval, ...], result: Aval, lowering: Function
 ) -> Expression:
     operands = "".join(f"{{{i}}}, " for i in range(len(avals)))
-    return Expression(f"{{p0}}(({operands}), {{p1}})", (np.concatenate, op.dimension))
+    ends = accumulate([aval.shape[op.dimension] for aval in avals], initial=0)
+    starts = [tuple([end * (d == op.dimension) for d in range(result.ndim)]) for end in ends]
+    return Expression(
+        f"{{p0}}(({operands}), {{p1}})",
+        (np.concatenate, op.dimension),
+        pieces=Pieces(tuple(starts[:-1])),
+    )
 
 
 def _convert(op: Convert, avals: tuple[Aval, ...], result: Aval, lowering: Function) -> Expression:
