@@ -237,6 +237,44 @@ def test_a_stencil_is_one_region_with_its_shifts(backend, program):
     np.testing.assert_array_equal(first, (np.roll(x, -1) - y) * right)
 
 
+def test_cheap_values_are_made_again_where_fewer_arrays_are_kept(backend, program):
+    """Two residuals of a step follow from its result: one array goes from region to region."""
+
+    def around(u):
+        return tp.concatenate([tp.slice(u, (1,), (100,)), tp.slice(u, (0,), (1,))], 0)
+
+    def function(u, ct):
+        first = tp.sin(u)
+        half, rest = first * 0.5, 1 - first
+        second = around(first) + half * rest
+        product = ct * second
+        back = around(product) * half - product * rest
+        return tp.reduce_sum(second, (0,)), back
+
+    u, ct = np.linspace(0, 1, 100), np.linspace(1, 2, 100)
+    found, (total, back) = run(
+        backend, program(function, u, ct), [u, ct], tile=16, threads=2, poison=True
+    )
+    assert [len(r.arrays) for r in found] == [1, 1, 1]
+    first = np.sin(u)
+    half, rest = first * 0.5, 1 - first
+    second = np.roll(first, -1) + half * rest
+    np.testing.assert_allclose(total, second.sum(), rtol=1e-14)
+    product = ct * second
+    np.testing.assert_array_equal(back, np.roll(product, -1) * half - product * rest)
+
+
+def test_dear_values_are_not_made_again(backend, program):
+    def function(u):
+        first = tp.exp(u)
+        again = tp.concatenate([tp.slice(first, (1,), (100,)), tp.slice(first, (0,), (1,))], 0)
+        return again + tp.sin(first) * tp.tanh(first)
+
+    u = np.linspace(0, 1, 100)
+    found, _ = run(backend, program(function, u), [u], tile=16)
+    assert [len(r.arrays) for r in found] == [2, 1]
+
+
 def test_a_region_does_not_write_into_what_its_shifts_read(backend, program):
     def function(x):
         u = tp.exp(x)

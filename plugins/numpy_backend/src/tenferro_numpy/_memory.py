@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from tenferro.primitives import Aval
 from tenferro_numpy._steps import Step
 
-__all__ = ["free_operands"]
+__all__ = ["free_operands", "roots_of"]
 
 _FOREIGN = -1
 
@@ -22,7 +22,7 @@ def free_operands(
     steps: Sequence[Step], avals: Sequence[Aval], outputs: Iterable[int]
 ) -> list[tuple[int, ...]]:
     """For each step, the operands whose memory may be written over while the step runs."""
-    roots = _roots(steps)
+    roots = roots_of(steps)
     last: dict[int, int] = {}
     for position, step in enumerate(steps):
         for slot in (*step.operands, *step.targets):
@@ -38,7 +38,7 @@ def free_operands(
 _NOBODYS = frozenset((_FOREIGN,))
 
 
-def _roots(steps: Sequence[Step]) -> dict[int, frozenset[int]]:
+def roots_of(steps: Sequence[Step]) -> dict[int, frozenset[int]]:
     """For each slot that steps make, the slots whose memory it may lie in."""
     roots: dict[int, frozenset[int]] = {}
     for step in steps:

@@ -21,7 +21,6 @@ from tenferro.primitives.constants import Constant
 from tenferro_numpy._expression import IDENTITY, Expression
 from tenferro_numpy._places import placed
 from tenferro_numpy._regions import fuse, least_elements
-from tenferro_numpy._residuals import make_again
 from tenferro_numpy._reuse import reuse
 from tenferro_numpy._steps import Step
 from tenferro_numpy._tiles import Tiling
@@ -90,7 +89,6 @@ def make_plan(
             planner.add_windows(inf if tiling is None else least_elements(tiling))
             planner.leave_broadcasts_to_readers()
         if tiling is not None:
-            planner.make_again(tiling)
             planner.fuse(tiling)
         planner.use_numbers()
         if elide:
@@ -205,14 +203,6 @@ class _Planner:
             kept.append(step)
         self.steps = kept
         self.origin = [origin[source] for source in origin]
-
-    # ---- residuals -------------------------------------------------------------------------------
-
-    def make_again(self, tiling: Tiling) -> None:
-        """Make cheap large values again for late readers."""
-        outputs = {self.origin[slot] for slot in self.program.outputs}
-        smallest = least_elements(tiling)
-        self.steps = make_again(self.steps, self.avals, self.literals, outputs, smallest)
 
     # ---- regions ---------------------------------------------------------------------------------
 

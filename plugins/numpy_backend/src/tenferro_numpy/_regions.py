@@ -20,6 +20,7 @@ import numpy as np
 from tenferro.primitives import Aval
 from tenferro_numpy._expression import Expression
 from tenferro_numpy._memory import free_operands
+from tenferro_numpy._recompute import recompute
 from tenferro_numpy._steps import Step
 from tenferro_numpy._tiles import Fold, Move, Region, Tiling, Write, can_fold
 
@@ -49,14 +50,19 @@ def fuse(
     groups = [g for g in finder.groups if g.is_worth_it(tiling, avals)]
     if not groups:
         return list(steps)
-    readers = _readers(steps)
-    made = {id(g): _step_of(g, avals, outputs, readers, tiling) for g in groups}
     group_of = {id(step): g for g in groups for _, step in (*g.members, *g.folds)}
+    recompute(groups, steps, avals, outputs)
+    for _ in range(2):  # what only a step that is dropped now reads is dropped next
+        exports = _exports(steps, groups, group_of, outputs)
+        for g in groups:
+            g.drop_unread(exports[id(g)])
+    made = {id(g): _step_of(g, avals, exports[id(g)], tiling) for g in groups if g.members}
     placed: dict[int, tuple[int, Step]] = {}
     for position, step in enumerate(steps):
         group = group_of.get(id(step))
-        new = step if group is None else made[id(group)]
-        placed[id(new)] = position, new  # the last one counts
+        new = step if group is None else made.get(id(group))
+        if new is not None:
+            placed[id(new)] = position, new  # the last one counts
     ordered = _ordered(placed.values())
     _reuse(ordered, avals, outputs)
     return ordered
@@ -74,6 +80,16 @@ class _Group:
         self.folds: list[tuple[int, Step]] = []
         self.reach = 0  # bits of the regions that must run before
         self.last = 0
+
+    def drop_unread(self, exports: Set[int]) -> None:
+        """Forget steps whose results are neither exported nor read here."""
+        read = {slot for _, step in self.folds for slot in step.operands} | exports
+        kept = []
+        for position, step in sorted(self.members, key=lambda pair: -pair[0]):
+            if step.targets[0] in read:
+                kept.append((position, step))
+                read.update(step.operands)
+        self.members = kept
 
     def is_worth_it(self, tiling: Tiling, avals: Sequence[Aval]) -> bool:
         """Whether something is saved: a pass over memory, or time on another processor."""
@@ -233,34 +249,37 @@ def _apart(group: _Group, other: _Group) -> bool:
     return not (group.reach & other.bit or other.reach & group.bit)
 
 
-def _readers(steps: Iterable[Step]) -> dict[int, list[Step]]:
-    readers: dict[int, list[Step]] = {}
-    for step in steps:
-        for slot in step.operands:
-            readers.setdefault(slot, []).append(step)
-    return readers
-
-
-def _step_of(
-    group: _Group,
-    avals: Sequence[Aval],
+def _exports(
+    steps: Iterable[Step],
+    groups: Sequence[_Group],
+    group_of: Mapping[int, _Group],
     outputs: Set[int],
-    readers: Mapping[int, Sequence[Step]],
-    tiling: Tiling,
-) -> Step:
+) -> dict[int, set[int]]:
+    """For each region, by identity, what others read of it."""
+    owner = {i: g for g in groups for _, s in g.members if group_of[id(s)] is g for i in s.targets}
+    exports: dict[int, set[int]] = {id(g): set() for g in groups}
+
+    def read(slots: Iterable[int], inside: Set[int] = frozenset()) -> None:
+        for slot in (owner.keys() & slots) - inside:
+            exports[id(owner[slot])].add(slot)
+
+    read(outputs)
+    read(slot for step in steps if id(step) not in group_of for slot in step.operands)
+    for group in groups:
+        inside = {step.targets[0] for _, step in group.members}
+        read((slot for _, step in group.members for slot in step.operands), inside)
+    return exports
+
+
+def _step_of(group: _Group, avals: Sequence[Aval], exports: Set[int], tiling: Tiling) -> Step:
     """One step for a region: its operands, what others read of it, and its buffers."""
     everything = [step for _, step in sorted(group.members, key=lambda pair: pair[0])]
     members = [step for step in everything if step.expression.pieces is None]
     moved = [step for step in everything if step.expression.pieces is not None]
     folds = [step for _, step in sorted(group.folds, key=lambda pair: pair[0])]
-    inside = {id(step) for step in (*everything, *folds)}
     made = {step.targets[0] for step in everything}
     given = tuple(dict.fromkeys(i for s in members for i in s.operands if i not in made))
-    kept = [
-        slot
-        for slot in (step.targets[0] for step in everything)
-        if slot in outputs or any(id(reader) not in inside for reader in readers.get(slot, ()))
-    ]
+    kept = [step.targets[0] for step in everything if step.targets[0] in exports]
     buffers = _Buffers(avals, (*given, *kept), {step.operands[0] for step in folds})
     sources = tuple(dict.fromkeys(slot for step in moved for slot in step.operands))
     operands = (*given, *sources)
@@ -304,7 +323,7 @@ def _reuse(steps: Sequence[Step], avals: Sequence[Aval], outputs: Set[int]) -> N
 
 def _is_done(region: Region, operand: int, array: int) -> bool:
     """Whether a tile of an operand is not read after the array is written in its place."""
-    written = False
+    written = any(move.out == region.operand_count + array for move in region.moves)
     for write in region.writes:
         if written and operand in write.operands:
             return False
