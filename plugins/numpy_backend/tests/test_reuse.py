@@ -301,6 +301,22 @@ def test_a_chain_of_small_arrays_needs_no_new_memory(backend, program, options):
     assert len(lines) - in_place(lines) <= 3
 
 
+def test_a_concatenation_goes_where_an_array_died(backend, program, check):
+    def function(x):
+        for _ in range(6):
+            rolled = tp.concatenate((tp.slice(x, (1,), (6,)), tp.slice(x, (0,), (1,))), 0)
+            x = tp.sin(x * rolled)
+        return x
+
+    x = X
+    for _ in range(6):
+        x = np.sin(x * np.roll(x, -1))
+    check(function, [X], x, rtol=1e-12)
+    lines = lines_of(backend, program(function, X))
+    joined = [line for line in lines if "concatenate" in repr(line.expression.bound)]
+    assert [line.expression.memory_of is None for line in joined].count(True) <= 2
+
+
 def test_a_value_that_is_kept_is_not_written_over(check):
     def function(x):
         kept = []

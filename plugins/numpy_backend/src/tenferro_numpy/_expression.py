@@ -38,6 +38,7 @@ class Expression:
     foreign      somebody else's code, which may do anything
     into         of an elementwise instruction: the call that writes its result to `{out}`
     in_place     `{out}` may be the memory of any operand of its dtype
+    onto         of another line: the call that writes its result to `{out}`, which it does not read
     update       of a line that changes a copy of its first operand: the line that changes itself
     memory_of    the operand in whose memory the result is
     fold         of a reduction: the ufunc, the axes and the dtype of the result
@@ -54,6 +55,7 @@ class Expression:
     foreign: bool = False
     into: str = ""
     in_place: bool = False
+    onto: str = ""
     update: Expression | None = None
     memory_of: int | None = None
     fold: tuple[Any, tuple[int, ...], Any] | None = None

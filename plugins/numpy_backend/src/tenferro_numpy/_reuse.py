@@ -20,7 +20,7 @@ from tenferro_numpy._tiles import Region
 __all__ = ["reuse"]
 
 _SMALL = 1 << 12  # bytes of arrays that wait for a line, however long
-_SOON = 4  # steps that a larger one waits
+_SOON = 8  # steps that a larger one waits
 
 
 def reuse(steps: Sequence[Step], avals: Sequence[Aval], outputs: Collection[int]) -> None:
@@ -46,14 +46,15 @@ def reuse(steps: Sequence[Step], avals: Sequence[Aval], outputs: Collection[int]
 
 
 def _has_out(expression: Expression) -> bool:
-    """Whether the line is a ufunc that can write its result to a given array and return that."""
-    return bool(expression.into) and isinstance(expression.bound[0], np.ufunc)
+    """Whether the line can write its result to a given array, and returns that."""
+    is_ufunc = bool(expression.into) and isinstance(expression.bound[0], np.ufunc)
+    return is_ufunc or bool(expression.onto)
 
 
 def _into(expression: Expression) -> Expression:
     """The line that writes into its last operand."""
     count = expression.operand_count
-    text = expression.into.replace("{out}", f"{{{count}}}")
+    text = (expression.onto or expression.into).replace("{out}", f"{{{count}}}")
     return Expression(text, expression.bound, memory_of=count)
 
 

@@ -123,6 +123,7 @@ def _concatenate(
     return Expression(
         f"{{p0}}(({operands}), {{p1}})",
         (np.concatenate, op.dimension),
+        onto=f"{{p0}}(({operands}), {{p1}}, {{out}})",
         pieces=Pieces(tuple(starts[:-1])),
     )
 
