@@ -46,6 +46,21 @@ def library_versions() -> dict[str, str]:
     return versions
 
 
+def _resident() -> dict[str, int]:
+    """The resident size of the process, now and at most, where the system tells it."""
+    found = {}
+    try:
+        from resource import RUSAGE_SELF, getpagesize, getrusage  # noqa: PLC0415 - POSIX only
+
+        unit = 1 if sys.platform == "darwin" else 1024
+        found["peak"] = getrusage(RUSAGE_SELF).ru_maxrss * unit
+        with open("/proc/self/statm", encoding="ascii") as file:
+            found["in_use"] = int(file.read().split()[1]) * getpagesize()
+    except (ImportError, OSError):
+        pass
+    return found
+
+
 def _narrow(dtype: np.dtype[Any], value: Any) -> Any:
     """A number in a dtype in which it may overflow to inf, without NumPy's warning."""
     with np.errstate(all="ignore"):
@@ -116,13 +131,13 @@ class NumpyBackend(Backend):
         return isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in _NUMERIC
 
     def memory_stats(self) -> Mapping[str, int]:
-        """The largest resident size of the process so far, where the system tells it."""
-        try:
-            from resource import RUSAGE_SELF, getrusage  # noqa: PLC0415 - POSIX only
-        except ImportError:
-            return {}
-        unit = 1 if sys.platform == "darwin" else 1024
-        return {"peak": getrusage(RUSAGE_SELF).ru_maxrss * unit}
+        """Bytes, as far as the system tells: `in_use` and `peak` are those of the process.
+
+        `largest_program` is the most that the arrays of one of the kept programs take at once.
+        """
+        with self._lock:
+            largest = max((plan.peak.bytes for plan in self._plans.values()), default=0)
+        return {**_resident(), "largest_program": largest}
 
     # ---- programs --------------------------------------------------------------------------------
 

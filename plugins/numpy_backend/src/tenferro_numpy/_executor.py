@@ -165,9 +165,17 @@ class NumpyExecutable(Executable):
         state = "compiled" if self._is_compiled else "interpreted so far"
         return (
             f"numpy: {len(self.program)} instructions in {len(self.plan.lines)} lines, {state}\n"
-            f"about {flops:,} floating-point operations, {moved:,} bytes read and written\n\n"
+            f"about {flops:,} floating-point operations, {moved:,} bytes read and written\n"
+            f"{self._peak()}\n\n"
             f"{self._written().text}"
         )
+
+    def _peak(self) -> str:
+        """The most memory that its arrays take at once, and where."""
+        size, line = self.plan.peak
+        position = None if line is None else self.plan.lines[line].position
+        where = "" if position is None else f", at {self.program.equation(position)}"
+        return f"{size:,} bytes of arrays at once, beside inputs and literals{where}"
 
     def cost(self) -> tuple[int, int]:
         """Estimates: operations on elements, and bytes that lines read and write (not views)."""

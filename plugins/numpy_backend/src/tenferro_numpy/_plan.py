@@ -19,9 +19,10 @@ from tenferro.computegraph._gc import CollectorPaused
 from tenferro.primitives import Aval
 from tenferro.primitives.constants import Constant
 from tenferro_numpy._expression import IDENTITY, Expression
+from tenferro_numpy._peak import Peak, peak_of
 from tenferro_numpy._places import placed
 from tenferro_numpy._regions import fuse, least_elements
-from tenferro_numpy._reuse import reuse
+from tenferro_numpy._reuse import reuse, written_operand
 from tenferro_numpy._steps import Step
 from tenferro_numpy._tiles import Tiling
 from tenferro_numpy._unboxing import as_arrays, unbox
@@ -68,6 +69,7 @@ class Plan(NamedTuple):
     literals: tuple[Any, ...]
     lines: tuple[Line, ...]
     results: tuple[Result, ...]
+    peak: Peak  # of the memory that its lines make
     raises: bool  # a line on Python's numbers may raise, and running again from the start is cheap
 
 
@@ -256,6 +258,7 @@ class _Planner:
                 )
                 for slot, copied in zip(outputs, results, strict=True)
             ),
+            peak=peak_of(self.steps, self.avals, self.owners(), outputs),
             raises=self.raises(),
         )._replace(literals=tuple(values.values))
 
@@ -295,11 +298,10 @@ class _Planner:
         """For each slot the one whose new memory it uses; absent: memory of inputs or literals."""
         owner: dict[int, int] = {}
         for step in self.steps:
-            source = step.expression.memory_of
-            if source is not None:
-                owner[step.targets[0]] = owner[step.operands[source]]
-            elif not step.expression.shares:
-                owner.update((slot, slot) for slot in step.targets)
+            if not step.expression.shares:
+                for number, slot in enumerate(step.targets):
+                    source = written_operand(step, number)
+                    owner[slot] = slot if source is None else owner.get(source, slot)
             elif len(step.operands) == len(step.targets) == 1 and step.operands[0] in owner:
                 owner[step.targets[0]] = owner[step.operands[0]]
         return owner

@@ -17,7 +17,7 @@ from tenferro_numpy._expression import Expression
 from tenferro_numpy._steps import Step
 from tenferro_numpy._tiles import Region
 
-__all__ = ["reuse"]
+__all__ = ["reuse", "written_operand"]
 
 _SMALL = 1 << 12  # bytes of arrays that wait for a line, however long
 _SOON = 8  # steps that a larger one waits
@@ -68,7 +68,7 @@ def _last_uses(steps: Sequence[Step], outputs: Collection[int]) -> dict[int, int
     return last
 
 
-def _written(step: Step, number: int) -> int | None:
+def written_operand(step: Step, number: int) -> int | None:
     """The operand into which a step writes one of its results."""
     expression = step.expression
     place = expression.memory_of
@@ -159,7 +159,7 @@ class _Memory:
         for number, slot in enumerate(step.targets):
             if not self.avals[slot].shape:
                 continue
-            source = _written(step, number)
+            source = written_operand(step, number)
             if source is None:
                 self.lies_in(slot, slot, slot)
             else:

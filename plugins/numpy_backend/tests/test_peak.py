@@ -1,0 +1,77 @@
+"""Memory that programs are accounted for: what liveness says, and what is measured."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from tenferro import primitives as tp
+
+X = np.ones(20_000)
+SIZE = X.nbytes
+
+
+def tree(x):
+    left, right = tp.sin(x), tp.cos(x)
+    return tp.exp(tp.reverse(left, (0,)) + right)
+
+
+def kept(x):
+    values = []
+    for _ in range(5):
+        x = tp.sin(x)
+        values.append(x)
+    for value in reversed(values):
+        x = x * value
+    return x
+
+
+def updated(x):
+    for i in range(5):
+        x = tp.dynamic_update_slice(x, tp.constant(7.0, "float64", (1,)), [i])
+    return x
+
+
+@pytest.mark.parametrize(
+    "function, arrays",
+    [
+        (tree, 2),
+        (kept, 5),
+        (updated, 1),
+        (lambda x: (x * 2.0, x + 1.0), 2),
+        (lambda x: tp.reverse(x, (0,)), 0),
+        (lambda x: tp.reduce_sum(x * x, (0,)), 1),
+    ],
+)
+@pytest.mark.parametrize("executor", ["interpret", "source"])
+def test_the_peak_is_what_is_measured(backend, program, function, arrays, executor):
+    """Copies of results that would be views are not accounted: there are none but the reversed."""
+    made = program(function, X)
+    executable = backend.compile(made, made.input_avals, {"executor": executor, "tile": 0})
+    peak = executable.plan.peak
+    assert peak.bytes == arrays * SIZE
+    executable(X)
+    tracemalloc.start()
+    executable(X)
+    measured = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert abs(measured - max(arrays, 1) * SIZE) < SIZE / 4
+
+
+def test_explain_says_where_the_peak_is(backend, program):
+    made = program(tree, X)
+    text = backend.compile(made, made.input_avals, {"tile": 0}).explain()
+    assert "320,000 bytes of arrays at once" in text
+    second = [line for line in str(made).split("\n") if "cos" in line or "sin" in line][1]
+    assert text.split("\n\n")[0].endswith(f"at {second.strip()}")
+
+
+def test_the_largest_program_is_in_the_statistics(backend, program):
+    backend._plans.clear()
+    assert backend.memory_stats()["largest_program"] == 0
+    for function in (tree, updated):
+        made = program(function, X)
+        backend.compile(made, made.input_avals, {"tile": 0})
+    stats = backend.memory_stats()
+    assert stats["largest_program"] == 2 * SIZE
+    assert stats.get("in_use", 0) <= stats.get("peak", 0) * 1.1
