@@ -11,6 +11,7 @@ from importlib import import_module
 from math import e, inf, nan, pi
 from typing import TYPE_CHECKING
 
+from tenferro import transforms as _transforms
 from tenferro.array import (
     Array,
     ConcretizationError,
@@ -115,44 +116,25 @@ from tenferro.transforms import (
     BatchAxisError,
     BatchingWarning,
     DifferentiationInputError,
-    FunctionExplanation,
     GaugeWarning,
     GradientCheckError,
-    GraphOf,
     GraphTooLargeError,
     NonFiniteError,
     NonScalarOutputError,
-    PrimitiveExplanation,
     TangentMismatchError,
     UnknownPrimitiveError,
-    check_grads,
-    custom_jvp,
-    custom_linear,
-    custom_vjp,
-    debug,
-    debug_nans,
-    eval_shape,
-    explain,
-    grad,
-    graph_of,
-    hessian,
-    hvp,
-    jacfwd,
-    jacobian,
-    jacrev,
-    jit,
-    jvp,
-    linearize,
-    trace,
-    value_and_grad,
-    vjp,
-    vmap,
 )
 
 # isort: off
 # fmt: off
 if TYPE_CHECKING:  # found by name, see __getattr__
     from tenferro import fft, linalg, random, special
+    from tenferro.transforms import (
+        FunctionExplanation, GraphOf, PrimitiveExplanation, check_grads, custom_jvp,
+        custom_linear, custom_vjp, debug, debug_nans, eval_shape, explain, grad, graph_of,
+        hessian, hvp, jacfwd, jacobian, jacrev, jit, jvp, linearize, trace, value_and_grad,
+        vjp, vmap,
+    )
     from tenferro.array._convert import (
         asarray, asarray as asanyarray, asarray as ascontiguousarray, asarray as asfortranarray,
     )
@@ -310,12 +292,16 @@ _MODULES = frozenset({"fft", "linalg", "random", "special"})
 
 
 def __getattr__(name: str) -> object:
-    """A namespace, a function on arrays, or ``__version__``, read from the metadata."""
+    """A namespace, a transform, a function on arrays, or the version in the metadata."""
     if name == "__version__":
         return import_module("importlib.metadata").version("tenferro")
     if name in _MODULES:
         return import_module(f"tenferro.{name}")
-    found = None if name.startswith("_") else _FUNCTIONS.find(name)
+    found: object = None
+    if name in _transforms.__all__:
+        found = getattr(_transforms, name)
+    elif not name.startswith("_"):
+        found = _FUNCTIONS.find(name)
     if found is None or name not in __all__:
         raise AttributeError(f"module 'tenferro' has no attribute {name!r}")
     globals()[name] = found

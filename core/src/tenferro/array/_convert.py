@@ -10,12 +10,13 @@ from __future__ import annotations
 import sys
 from contextvars import ContextVar
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
 from tenferro.array._array import Array, is_weak
 from tenferro.array._errors import UnknownOperandError, at_user_line
 from tenferro.array._registry import FUNCTIONS, covers
 from tenferro.computegraph import UNKNOWN, ValueKey, input_key, new_leaf
+from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._dtype import DType, bool_, complex128, float64, int64, uint64
 from tenferro.primitives._source import caller, source_text

@@ -10,12 +10,13 @@ set apart before (``_apart.py``). Forms are remembered by the structure of the g
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from tenferro.array._apart import apart
 from tenferro.array._convert import YOUNG
 from tenferro.computegraph import CollectorPaused, MaterializedGraph, ProgramCache
 from tenferro.computegraph._materialize import MaterializedNode, Structure
+from tenferro.computegraph._records import NamedTuple
 
 _LARGE = 256  # equations
 _BYTES_PER_ITEM = 40

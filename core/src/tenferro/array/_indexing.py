@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from tenferro.array._array import Array, evaluable
 from tenferro.array._broadcast import broadcast_shapes, cast, stretch
 from tenferro.array._convert import aval_of_operand, from_sequence
 from tenferro.array._errors import at_user_line
 from tenferro.computegraph import UNKNOWN, TenferroError, ValueKey, new_leaf
+from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import (
     Aval,
     Shape,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
 from tenferro.array import _ufuncs
 from tenferro.array._array import PLAIN_UFUNCS
@@ -25,6 +25,7 @@ from tenferro.array._registry import (
     takes_any_positional,
 )
 from tenferro.array._writing import destination, write
+from tenferro.computegraph._records import NamedTuple
 
 _HAS_ARGUMENTS = 0x04  # flag of code objects with *args
 _ANY = 1 << 30

@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
+
+from tenferro.computegraph._records import NamedTuple
 
 
 class Functions(dict[str, Callable[..., Any]]):

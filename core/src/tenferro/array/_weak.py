@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import operator
 from bisect import bisect_right
-from typing import Any, NamedTuple
+from typing import Any
+
+from tenferro.computegraph._records import NamedTuple
 
 RANGE, VALUE = 1, 2  # what of its numbers a trace depends on; 0 is nothing
 INT64 = 2**63

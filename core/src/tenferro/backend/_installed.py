@@ -11,7 +11,9 @@ import os
 import sys
 from collections.abc import Collection, Iterator
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
+
+from tenferro.computegraph._records import NamedTuple
 
 _INFO = ".dist-info"
 

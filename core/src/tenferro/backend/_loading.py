@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import Any
 
 import pluggy
 
@@ -25,6 +25,7 @@ from tenferro.backend.records import (
     Status,
 )
 from tenferro.backend.spec import PROJECT, Specs
+from tenferro.computegraph._records import NamedTuple
 from tenferro.tidu import Primitive
 
 KINDS = {"backend": BACKENDS, "primitives": PRIMITIVES}

@@ -9,7 +9,7 @@ Read next: ``lowering.py``, which says what runs and what is replaced.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from tenferro.backend._decompose import cycle_error
 from tenferro.computegraph import (
@@ -23,6 +23,7 @@ from tenferro.computegraph import (
     infer,
     schedule,
 )
+from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives.structural import StopGradient
 
 Avals = tuple[Any, ...]

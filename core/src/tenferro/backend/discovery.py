@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
 from tenferro.backend._installed import Entry, entries, version_of
 from tenferro.backend._versions import range_problem, required_name
 from tenferro.backend.lowering import canonical
 from tenferro.backend.records import BACKENDS, PRIMITIVES, PluginRecord
+from tenferro.computegraph._records import NamedTuple
 
 GROUPS = (BACKENDS, PRIMITIVES)
 CORE = "tenferro"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from tenferro.backend.base import Backend, Executable, Options
 from tenferro.computegraph import (
@@ -17,6 +17,7 @@ from tenferro.computegraph import (
     compile_program,
     from_rows,
 )
+from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives._aval import Aval
 
 

@@ -12,10 +12,11 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar, Token
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from tenferro.backend._default import host
 from tenferro.backend._errors import MixedBackendsError, NoBackendError
+from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives._source import caller, source_text
 
 if TYPE_CHECKING:

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from threading import Condition, RLock
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
+
+from tenferro.computegraph._records import NamedTuple
 
 T = TypeVar("T")
 

@@ -7,11 +7,12 @@ their last use. Passes, if given, rewrite the graph first. Read next: ``_evaluat
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from tenferro.computegraph._gc import CollectorPaused
 from tenferro.computegraph._materialize import MaterializedGraph, MaterializedNode, Structure
 from tenferro.computegraph._operation import Operation
+from tenferro.computegraph._records import NamedTuple
 from tenferro.computegraph._roles import OperationRole
 from tenferro.computegraph._text import equation_text, graph_text
 

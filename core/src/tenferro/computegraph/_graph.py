@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from tenferro.computegraph._errors import DuplicateInputError, GraphError
 from tenferro.computegraph._gc import CollectorPaused
 from tenferro.computegraph._keys import Definition, ValueKey, derive, input_key
 from tenferro.computegraph._operation import Operation
+from tenferro.computegraph._records import NamedTuple
 from tenferro.computegraph._roles import PRIMARY, OperationRole
 from tenferro.computegraph._text import clip, equation_text, graph_text
 

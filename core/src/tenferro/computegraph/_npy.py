@@ -11,9 +11,10 @@ import ast
 import re
 import struct
 from math import prod
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from tenferro.computegraph._errors import SerializationError
+from tenferro.computegraph._records import NamedTuple
 
 _MAGIC = b"\x93NUMPY"
 _VERSION = (1, 0)

@@ -7,12 +7,13 @@ no graph defines is an error, never a silent zero. Read next: ``_materialize.py`
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from tenferro.computegraph._errors import UnresolvedValueError
 from tenferro.computegraph._graph import Graph
 from tenferro.computegraph._keys import Definition, ValueKey
 from tenferro.computegraph._operation import Operation
+from tenferro.computegraph._records import NamedTuple
 from tenferro.computegraph._roles import OperationRole
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from itertools import accumulate, chain, pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 from tenferro.computegraph._compile import CompiledProgram, from_instructions
 from tenferro.computegraph._errors import SerializationError, TenferroError
@@ -19,6 +19,7 @@ from tenferro.computegraph._graph import FlatNode, Graph, flat_form, from_flat, 
 from tenferro.computegraph._materialize import MaterializedGraph, from_rows
 from tenferro.computegraph._npy import StoredArray
 from tenferro.computegraph._operation import Operation, canonical
+from tenferro.computegraph._records import NamedTuple
 from tenferro.computegraph._roles import PRIMARY, Linearized, OperationRole
 from tenferro.computegraph._values import (
     Codecs,

@@ -13,10 +13,11 @@ import struct
 from collections.abc import Callable, Mapping, MutableMapping
 from hashlib import sha256
 from io import BytesIO
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from tenferro.computegraph._errors import SerializationError
 from tenferro.computegraph._npy import StoredArray, write_npy
+from tenferro.computegraph._records import NamedTuple
 
 _NESTING = 64
 _PLAIN_INT = 2**53  # larger ones are not exact in every reader of JSON

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from math import prod
-from typing import NamedTuple
 
+from tenferro.computegraph._records import NamedTuple
 from tenferro.passes._rewriter import Rewriter
 from tenferro.primitives._aval import Shape
 from tenferro.primitives._dtype import DType

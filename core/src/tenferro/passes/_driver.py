@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple
 
 from tenferro.computegraph import CollectorPaused, MaterializedGraph
+from tenferro.computegraph._records import NamedTuple
 from tenferro.passes._rewriter import Rewriter
 from tenferro.passes._rules import Rules, Table
 from tenferro.passes._selection import NAMES, selected

@@ -11,10 +11,11 @@ forgotten. Read next: ``recomputation.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from tenferro.computegraph import MaterializedGraph, Operation, infer
 from tenferro.computegraph._materialize import MaterializedNode
+from tenferro.computegraph._records import NamedTuple
 from tenferro.computegraph._roles import PRIMARY
 from tenferro.passes._rewriter import needed
 from tenferro.primitives.linalg.eig import Eig, Eigvals

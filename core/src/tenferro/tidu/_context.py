@@ -7,9 +7,10 @@ Read next: ``_emit.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from tenferro.computegraph import Operation
+from tenferro.computegraph._records import NamedTuple
 from tenferro.tidu._primitive import missing_rule
 from tenferro.tidu._value import Linear, Residual, Value
 

@@ -10,7 +10,7 @@ Read next: ``_linear_transpose.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from tenferro.computegraph import (
@@ -28,6 +28,7 @@ from tenferro.computegraph import (
     derive,
     postorder,
 )
+from tenferro.computegraph._records import NamedTuple
 from tenferro.tidu._context import ADContext
 from tenferro.tidu._emit import RuleBuilder, sweeping
 from tenferro.tidu._errors import DuplicateWrtError, RuleResultError

@@ -7,9 +7,10 @@ carries the name of what it belongs to. An input key that knows better names def
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from tenferro.computegraph import ValueKey, clip, new_leaf
+from tenferro.computegraph._records import NamedTuple
 from tenferro.tidu._value import PassId
 
 

@@ -11,7 +11,7 @@ Read next: ``_linearize.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from tenferro.computegraph import (
     PRIMARY,
@@ -24,6 +24,7 @@ from tenferro.computegraph import (
     new_leaf,
     postorder,
 )
+from tenferro.computegraph._records import NamedTuple
 from tenferro.tidu._context import EMPTY_CONTEXT
 from tenferro.tidu._emit import RuleBuilder, alone, emit
 from tenferro.tidu._linear_space import LinearSpace

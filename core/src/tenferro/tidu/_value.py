@@ -12,9 +12,10 @@ import os
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from tenferro.computegraph import Operation, ValueKey
+from tenferro.computegraph._records import NamedTuple
 
 if TYPE_CHECKING:
     from tenferro.tidu._linear_space import LinearSpace

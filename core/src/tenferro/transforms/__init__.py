@@ -2,15 +2,13 @@
 
 Read in this order: ``_record``, ``_settle``, ``_grad``, ``_jvp``, ``_jit``, ``_batch``, ``_vmap``,
 ``_jacobian``, ``_look``, ``_explain``, ``_gauge``, ``_check``, ``_custom_call``, ``_debug``.
+A file is loaded when one of its names is asked for: a program that only differentiates has no
+use for the others.
 """
 
-from tenferro.transforms._batch import batch
-from tenferro.transforms._callbacks import debug
-from tenferro.transforms._check import check_grads
-from tenferro.transforms._custom_jvp import custom_jvp
-from tenferro.transforms._custom_linear import custom_linear
-from tenferro.transforms._custom_vjp import custom_vjp
-from tenferro.transforms._debug import debug_nans
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from tenferro.transforms._errors import (
     ArgumentNumberError,
     BatchAxisError,
@@ -24,15 +22,60 @@ from tenferro.transforms._errors import (
     TangentMismatchError,
     UnknownPrimitiveError,
 )
-from tenferro.transforms._eval_shape import eval_shape
-from tenferro.transforms._explain import FunctionExplanation, PrimitiveExplanation, explain
-from tenferro.transforms._grad import grad, value_and_grad
-from tenferro.transforms._graph_of import graph_of
-from tenferro.transforms._jacobian import hessian, jacfwd, jacobian, jacrev
-from tenferro.transforms._jit import Jitted, jit
-from tenferro.transforms._jvp import LinearMap, hvp, jvp, linearize, vjp
-from tenferro.transforms._look import GraphOf, trace
-from tenferro.transforms._vmap import vmap
+
+if TYPE_CHECKING:  # found by name, see __getattr__
+    from tenferro.transforms._batch import batch
+    from tenferro.transforms._callbacks import debug
+    from tenferro.transforms._check import check_grads
+    from tenferro.transforms._custom_jvp import custom_jvp
+    from tenferro.transforms._custom_linear import custom_linear
+    from tenferro.transforms._custom_vjp import custom_vjp
+    from tenferro.transforms._debug import debug_nans
+    from tenferro.transforms._eval_shape import eval_shape
+    from tenferro.transforms._explain import FunctionExplanation, PrimitiveExplanation, explain
+    from tenferro.transforms._grad import grad, value_and_grad
+    from tenferro.transforms._graph_of import graph_of
+    from tenferro.transforms._jacobian import hessian, jacfwd, jacobian, jacrev
+    from tenferro.transforms._jit import Jitted, jit
+    from tenferro.transforms._jvp import LinearMap, hvp, jvp, linearize, vjp
+    from tenferro.transforms._look import GraphOf, trace
+    from tenferro.transforms._vmap import vmap
+
+_FILES = {
+    "_batch": "batch",
+    "_callbacks": "debug",
+    "_check": "check_grads",
+    "_custom_jvp": "custom_jvp",
+    "_custom_linear": "custom_linear",
+    "_custom_vjp": "custom_vjp",
+    "_debug": "debug_nans",
+    "_eval_shape": "eval_shape",
+    "_explain": "FunctionExplanation PrimitiveExplanation explain",
+    "_grad": "grad value_and_grad",
+    "_graph_of": "graph_of",
+    "_jacobian": "hessian jacfwd jacobian jacrev",
+    "_jit": "Jitted jit",
+    "_jvp": "LinearMap hvp jvp linearize vjp",
+    "_look": "GraphOf trace",
+    "_vmap": "vmap",
+}
+_FILE_OF = {name: file for file, names in _FILES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> object:
+    """A transform, from its file."""
+    file = _FILE_OF.get(name)
+    if file is None:
+        raise AttributeError(f"module 'tenferro.transforms' has no attribute {name!r}")
+    found = getattr(import_module(f"tenferro.transforms.{file}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    """The public names."""
+    return sorted(__all__)
+
 
 __all__ = [
     "ArgumentNumberError",

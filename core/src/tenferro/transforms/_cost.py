@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import log2, prod
-from typing import Any, NamedTuple
+from typing import Any
 
 from tenferro.computegraph import CompiledProgram, Operation
+from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives._aval import Aval
 
 _MOVES = frozenset(("structural", "constants", "indexing"))  # families without arithmetic

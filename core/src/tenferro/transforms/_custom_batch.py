@@ -6,11 +6,12 @@ Read next: ``_check.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from tenferro.array import Array
 from tenferro.array import sum as array_sum
 from tenferro.computegraph import ValueKey
+from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Handle
 from tenferro.primitives._primitive import in_front
 from tenferro.tidu import NotLinearError, Trace, pinned_leaf

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import partial, update_wrapper
 from importlib import import_module
 from types import MethodType
-from typing import Any, NamedTuple
+from typing import Any
 
 from tenferro.array import Array, as_array, is_traced, real
 from tenferro.array._array import SCALARS, evaluable, is_weak
@@ -22,6 +22,7 @@ from tenferro.array._errors import at_user_line
 from tenferro.array._evaluate import holding_history
 from tenferro.array._weak import WeakName
 from tenferro.computegraph import UNKNOWN, ValueKey, canonical, new_leaf, postorder
+from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Handle, Linear, Primitive, constant, convert
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._primitive import bind, bind_all, pointwise

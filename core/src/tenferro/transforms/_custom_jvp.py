@@ -7,11 +7,12 @@ with them must be linear, and is turned around for the reverse mode. Read next: 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from tenferro.array import Array, as_array
 from tenferro.array._array import is_weak
 from tenferro.array._errors import at_user_line
+from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Handle, Primitive
 from tenferro.primitives._primitive import bind_all
 from tenferro.tidu import MissingRuleError, NotLinearError, RuleBuilder, Trace, Value, linear_map

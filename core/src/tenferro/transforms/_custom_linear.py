@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, update_wrapper
-from typing import Any, NamedTuple
+from typing import Any
 
 from tenferro.array import Array, as_array
 from tenferro.array._array import SCALARS
 from tenferro.array._errors import at_user_line
 from tenferro.computegraph import ValueKey
+from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Handle
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._primitive import bind_all

@@ -8,11 +8,12 @@ must be linear for that. Read next: ``_custom_linear.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from tenferro.array import Array
 from tenferro.array._array import is_weak
 from tenferro.array._errors import at_user_line
+from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Handle, Primitive
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._primitive import bind_all

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from tenferro.array._errors import at_user_line
 from tenferro.array._evaluate import executable
@@ -18,6 +18,7 @@ from tenferro.backend._decompose import has_decomposition, sample
 from tenferro.backend._options import rewritten
 from tenferro.backend.select import choose
 from tenferro.computegraph import UNKNOWN, CompiledProgram, Operation
+from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives._primitive import Primitive
 from tenferro.transforms._cost import Cost, cost_of, family
 from tenferro.transforms._errors import UnknownPrimitiveError

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import update_wrapper
-from typing import Any, NamedTuple
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from tenferro.array import Array, as_array, is_traced
@@ -31,6 +31,7 @@ from tenferro.computegraph import (
     flatten,
     postorder,
 )
+from tenferro.computegraph._records import NamedTuple
 from tenferro.passes._selection import selected
 from tenferro.primitives._aval import Aval
 from tenferro.tidu import Trace, pinned_leaf

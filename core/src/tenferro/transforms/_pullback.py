@@ -8,12 +8,13 @@ they must agree on what lies between them. Read next: ``_jvp.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from tenferro.array._array import is_traced
 from tenferro.array._evaluate import executable
 from tenferro.backend import select_backend
 from tenferro.computegraph import UNKNOWN, ProgramCache, ValueKey, flatten, new_leaf, signature
+from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Handle
 from tenferro.primitives._aval import Aval
 from tenferro.tidu import Linearization, in_rule

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import Any
 from weakref import ref
 
 from tenferro.array import Array, as_array, borrowing, evaluate_keys, is_traced
@@ -21,6 +21,7 @@ from tenferro.array._convert import aval_of_operand, is_operand, snapshot
 from tenferro.array._errors import at_user_line
 from tenferro.array._weak import WeakName, value_of
 from tenferro.computegraph import UNKNOWN, ValueKey, new_leaf
+from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives._aval import Aval
 from tenferro.tidu import Trace, pin, pinned_leaf
 from tenferro.transforms import _tree

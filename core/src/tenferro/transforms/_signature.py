@@ -7,13 +7,14 @@ scalars by their type). Read next: ``_jit.py``.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from tenferro.array import Array
 from tenferro.array._convert import aval_of_operand, weak_kind
 from tenferro.array._errors import UnknownOperandError, at_user_line
 from tenferro.array._weak import class_of
 from tenferro.computegraph._operation import canonical
+from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives._aval import Aval
 from tenferro.transforms import _tree
 from tenferro.transforms._record import parameter_names

@@ -11,11 +11,12 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 from tenferro.array import Array
 from tenferro.array._convert import is_operand
 from tenferro.computegraph._operation import canonical
+from tenferro.computegraph._records import NamedTuple
 
 _PLAIN = frozenset((Array, float, int, complex, bool))
 

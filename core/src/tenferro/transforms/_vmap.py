@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import Any, NamedTuple
+from typing import Any
 
 from tenferro.array import Array
 from tenferro.array._array import SCALARS
 from tenferro.array._convert import aval_of_operand, is_operand
 from tenferro.array._errors import at_user_line
 from tenferro.computegraph import ValueKey, new_leaf
+from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Handle, transpose
 from tenferro.primitives._primitive import in_front
 from tenferro.tidu import Trace, pinned_leaf

@@ -7,7 +7,7 @@ Table 3.5, and for bfloat16 from its eight bits of significand and exponent rang
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from tenferro.array._array import SCALARS, Array
 from tenferro.array._broadcast import common_dtype
@@ -15,6 +15,7 @@ from tenferro.array._convert import as_array, is_operand
 from tenferro.array._errors import at_user_line
 from tenferro.array._registry import covers
 from tenferro.array._writing import CASTINGS, may_cast
+from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import DType, DTypeMismatchError, promote_dtypes
 
 _SIGNIFICAND = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}  # bits, with the first

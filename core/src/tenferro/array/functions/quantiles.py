@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 from tenferro.array._array import Array
 from tenferro.array._broadcast import cast, floating, normalize_axes
@@ -28,6 +28,7 @@ from tenferro.array.functions.rounding import ceil, floor, remainder, rint
 from tenferro.array.functions.sorting import positions
 from tenferro.array.functions.structural import reshape, transpose
 from tenferro.computegraph import UNKNOWN
+from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import DTypeMismatchError, bool_, cumulative, float64, int64
 from tenferro.primitives import sorting as p
 from tenferro.primitives.indexing import gather, take_along_axis

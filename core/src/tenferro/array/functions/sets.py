@@ -6,7 +6,7 @@ and the values are gathered there, so that derivatives flow. Under ``jit`` only 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from tenferro.array._array import Array, evaluable
 from tenferro.array._broadcast import cast, together
@@ -16,6 +16,7 @@ from tenferro.array.functions._known import elements, known, numpy_module
 from tenferro.array.functions.comparison import logical_not
 from tenferro.array.functions.reduction import any as some
 from tenferro.array.functions.structural import concatenate, ravel, reshape
+from tenferro.computegraph._records import NamedTuple
 
 _FEW = 2**16  # comparisons
 _STATIC = "work on a fixed number of elements: np.sort, np.isin, np.where"

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import comb, factorial, pi
-from typing import Any, NamedTuple
+from typing import Any
 
 from tenferro.backend.numpy_like._numeric import (
     Numeric,
@@ -23,6 +23,7 @@ from tenferro.backend.numpy_like._numeric import (
     polygamma_difference,
     stirling,
 )
+from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives._moments import moment
 
 __all__ = ["beta_density", "beta_part"]

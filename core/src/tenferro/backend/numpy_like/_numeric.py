@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 from math import cos, factorial, log, pi
-from typing import Any, NamedTuple
+from typing import Any
+
+from tenferro.computegraph._records import NamedTuple
 
 __all__ = [
     "Numeric",

@@ -12,7 +12,8 @@ from __future__ import annotations
 from bisect import bisect_right, insort
 from collections.abc import Hashable, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+
+from tenferro.computegraph._records import NamedTuple
 
 _BETWEEN_BOXES = 22.0
 _BETWEEN_LANES = 9.0

@@ -9,7 +9,7 @@ Read next: ``_subscripts.py``.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from tenferro.array._array import Array, another_handle
 from tenferro.array._broadcast import cast
@@ -28,6 +28,7 @@ from tenferro.array.functions.einsum._subscripts import (
     of_text,
     refused,
 )
+from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Aval, DType, ShapeMismatchError, promote_dtypes
 from tenferro.primitives._primitive import bind
 

@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
 from tenferro.array._errors import at_user_line
 from tenferro.array.functions.einsum._subscripts import Label
+from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import InvalidParameterError
 
 Sets = Sequence[frozenset[Label]]

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from tenferro.array.functions.einsum._order import Tree, order
 from tenferro.array.functions.einsum._subscripts import Expression, Label, Labels
+from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import DType, bool_, int64
 from tenferro.primitives._primitive import Primitive
 from tenferro.primitives.arithmetic import Mul

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from tenferro.array._errors import at_user_line
+from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Aval, InvalidParameterError, Shape, ShapeMismatchError
 
 Label = str | int

@@ -6,7 +6,7 @@ is square; ``full_matrices=False`` has one. Read next: ``least_squares.py``.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from tenferro.array._array import Array
 from tenferro.array._broadcast import cast
@@ -22,6 +22,7 @@ from tenferro.array.functions.sorting import argsort
 from tenferro.array.functions.structural import matrix_transpose
 from tenferro.array.functions.taking import take_along_axis
 from tenferro.array.functions.triangles import tril
+from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import InvalidParameterError, ShapeMismatchError, float64
 from tenferro.primitives.linalg import eigh as eigh_primitives
 from tenferro.primitives.linalg import qr as qr_primitive

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from tenferro.array._array import Array
 from tenferro.array._registry import covers
 from tenferro.array.functions.linalg.solving import square
+from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives.linalg import determinant
 from tenferro.primitives.linalg import slogdet as slogdet_primitive
 

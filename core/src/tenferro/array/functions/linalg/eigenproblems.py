@@ -6,7 +6,7 @@ meaning only for what does not depend on these, or in the canonical gauge. ``che
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from tenferro.array._array import Array, evaluable
 from tenferro.array._broadcast import cast
@@ -14,6 +14,7 @@ from tenferro.array._convert import as_array
 from tenferro.array._errors import at_user_line
 from tenferro.array._registry import covers
 from tenferro.array.functions.structural import matrix_transpose
+from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import InvalidParameterError, conj, float64, real
 from tenferro.primitives.linalg import eig as general
 from tenferro.primitives.linalg import eigh as of_hermitian

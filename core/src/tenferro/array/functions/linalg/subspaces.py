@@ -7,7 +7,7 @@ derivative.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from tenferro.array._array import Array
 from tenferro.array._convert import as_array
@@ -20,6 +20,7 @@ from tenferro.array.functions.linalg.decomposing import matrices, qr, svd
 from tenferro.array.functions.linalg.least_squares import pinv, rounding
 from tenferro.array.functions.reduction import sum
 from tenferro.array.functions.structural import matrix_transpose
+from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import InvalidParameterError, ShapeMismatchError
 
 
