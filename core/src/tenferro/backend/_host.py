@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from tenferro.backend._errors import BackendError, DeviceUnavailableError
+from tenferro.backend._frozen import replace
 from tenferro.backend._loading import Plugin, first_line, library_is_missing, missing_library
 from tenferro.backend._refusals import broken, unknown_backend
 from tenferro.backend._store import PluginStore
@@ -402,7 +403,7 @@ class PluginHost:
 def _with_reason(record: PluginRecord | None, reason: str) -> PluginRecord:
     if record is None:
         raise AssertionError("a plugin whose hook is called has a record")
-    return import_module("dataclasses").replace(record, reason=reason)  # type: ignore[no-any-return]
+    return replace(record, reason=reason)
 
 
 def log_once(who: str, what: str, text: str) -> None:

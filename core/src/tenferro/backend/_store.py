@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from importlib import import_module
 from threading import RLock
 from typing import Any
 
 from tenferro.backend._decompose import check_cycles
 from tenferro.backend._errors import BackendConflictError, BackendError, PluginWarning
+from tenferro.backend._frozen import replace
 from tenferro.backend._hints import KNOWN
 from tenferro.backend._loading import KINDS, Loader, Plugin, Refusal, first_line
 from tenferro.backend._refusals import broken, unknown_backend, unknown_namespace, unusable

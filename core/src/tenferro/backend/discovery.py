@@ -8,10 +8,10 @@ comes from the metadata of distributions. Read next: ``_host.py``, which imports
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
+from tenferro.backend._frozen import replace
 from tenferro.backend._installed import Entry, entries, version_of
 from tenferro.backend._versions import range_problem, required_name
 from tenferro.backend.lowering import canonical

@@ -6,9 +6,9 @@ Read next: ``select.py``, which says when.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
+from tenferro.backend._frozen import replace
 from tenferro.backend.base import Backend, Executable, Options
 from tenferro.computegraph import (
     CompiledProgram,

@@ -9,12 +9,12 @@ never a plugin call. Read next: ``base.py``, which runs what comes out of here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, Literal, Protocol
 
 from tenferro.backend._decompose import decomposition, has_decomposition, sample
 from tenferro.backend._errors import LoweringError, PluginBrokenError
+from tenferro.backend._frozen import Frozen, replace
 from tenferro.backend._gaps import lowering_conflict, missing_lowerings
 from tenferro.backend._splice import Splicer
 from tenferro.backend.records import Gap, LoweringReport
@@ -25,8 +25,7 @@ Implementation = Callable[..., Any]  # (operation, *operands) -> operand | tuple
 Status = Literal["native", "decomposed", "missing"]
 
 
-@dataclass(frozen=True)
-class Lowering:
+class Lowering(Frozen, kw_only=False):
     """One backend's implementation of one primitive.
 
     ``target`` is a function ``(operation, *operands)`` or ``"package.module:function"``, which is

@@ -7,10 +7,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal
 
 from tenferro.backend._api import API_VERSION
+from tenferro.backend._frozen import Frozen, made
 
 __all__ = [
     "API_VERSION",
@@ -41,8 +41,7 @@ Status = Literal[
 ]
 
 
-@dataclass(frozen=True, kw_only=True)
-class PluginManifest:
+class PluginManifest(Frozen):
     """State what a plugin module is; every module defines one as ``TENFERRO_PLUGIN``.
 
     It is read before anything else of the module, so that a plugin of another generation is
@@ -60,11 +59,10 @@ class PluginManifest:
     url: str = ""
     requires_libs: tuple[str, ...] = ()
     install_hint: str = ""
-    extra: Mapping[str, object] = field(default_factory=dict)
+    extra: Mapping[str, object] = made(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True)
-class BackendInfo:
+class BackendInfo(Frozen):
     """State what a backend is, without importing its library.
 
     ``dtypes`` are names (``"float64"``); ``features`` words of ``FEATURES``; ``operand_types``
@@ -107,13 +105,12 @@ _COLLECTIONS = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Probe:
+class Probe(Frozen):
     """State whether a backend can run here; ``reason`` is a sentence for the user if it cannot."""
 
     available: bool
     reason: str = ""
-    lib_versions: Mapping[str, str] = field(default_factory=dict)
+    lib_versions: Mapping[str, str] = made(default_factory=dict)
     devices: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -121,14 +118,13 @@ class Probe:
             raise ValueError("Probe: a backend that is not available must give a reason")
 
 
-@dataclass(frozen=True, kw_only=True)
-class BackendConfig:
+class BackendConfig(Frozen):
     """Carry every setting of a backend; there is no other channel, so no global is switched."""
 
     device: str | None = None
     deterministic: bool = False
     allow_host_callback: bool = False
-    options: Mapping[str, object] = field(default_factory=dict)
+    options: Mapping[str, object] = made(default_factory=dict)
 
     @property
     def identity(self) -> tuple[object, ...]:
@@ -137,8 +133,7 @@ class BackendConfig:
         return self.device, self.deterministic, self.allow_host_callback, options
 
 
-@dataclass(frozen=True, kw_only=True)
-class PluginRecord:
+class PluginRecord(Frozen):
     """State what is known of one entry point, now; the host replaces it when that changes."""
 
     name: str
@@ -158,8 +153,7 @@ class PluginRecord:
         return f"{self.dist} {self.version}".strip() or self.value
 
 
-@dataclass(frozen=True, kw_only=True)
-class LoweringReport:
+class LoweringReport(Frozen):
     """State how one program was lowered: keys run by lowerings, and keys that were decomposed."""
 
     backend: str
@@ -168,8 +162,7 @@ class LoweringReport:
     instructions: int
 
 
-@dataclass(frozen=True, kw_only=True)
-class Gap:
+class Gap(Frozen):
     """State one operation that a backend cannot run, and what would help.
 
     ``within`` names the primitive whose decomposition needs it; ``written_for`` the versions that

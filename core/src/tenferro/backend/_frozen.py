@@ -1,0 +1,98 @@
+"""Frozen records of annotated fields, without generated code.
+
+What ``dataclass(frozen=True)`` gives, by one constructor for all classes: it compiles source for
+each of them, which costs more than the first run of a program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar, NoReturn, TypeVar, dataclass_transform
+
+
+class _Made:
+    """A default that is made anew for each record."""
+
+    def __init__(self, factory: Callable[[], Any]) -> None:
+        self.factory = factory
+
+
+def made(*, default_factory: Callable[[], Any]) -> Any:
+    """A field whose default is made anew for each record."""
+    return _Made(default_factory)
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(made,))
+class Frozen:
+    """Base of frozen records; ``kw_only=False`` lets values be given by position."""
+
+    __fields: ClassVar[tuple[str, ...]] = ()
+    __positional: ClassVar[bool] = False
+
+    def __init_subclass__(cls, *, kw_only: bool = True, **kwargs: object) -> None:
+        super().__init_subclass__(**kwargs)
+        own = cls.__dict__
+        cls.__fields = tuple(dict.fromkeys((*cls.__fields, *own.get("__annotations__", {}))))
+        cls.__positional = not kw_only
+
+    def __init__(self, *values: Any, **named: Any) -> None:
+        if values:
+            named = self.__by_name(values, named)
+        for name in self.__fields:
+            value = named.pop(name) if name in named else self.__default(name)
+            object.__setattr__(self, name, value)
+        if named:
+            raise TypeError(f"{type(self).__name__} has no field {next(iter(named))!r}")
+        self.__post_init__()
+
+    def __post_init__(self) -> None:
+        """Check and normalise the values."""
+
+    def __by_name(self, values: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
+        kind, known = type(self).__name__, self.__fields
+        if not self.__positional or len(values) > len(known):
+            raise TypeError(f"{kind} takes {len(known)} fields, by name; got {len(values)} values")
+        given = dict(zip(known, values, strict=False))
+        twice = [name for name in named if name in given]
+        if twice:
+            raise TypeError(f"{kind}: the field {twice[0]!r} is given twice")
+        return {**given, **named}
+
+    def __default(self, name: str) -> Any:
+        try:
+            default = getattr(type(self), name)
+        except AttributeError:
+            raise TypeError(f"{type(self).__name__} lacks the field {name!r}") from None
+        return default.factory() if isinstance(default, _Made) else default
+
+    def __values(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__fields}
+
+    def __replace__(self, **changes: Any) -> Any:
+        return type(self)(**{**self.__values(), **changes})
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"{type(self).__name__} is immutable; cannot set {name!r}")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"{type(self).__name__} is immutable; cannot delete {name!r}")
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self.__values() == other.__values()
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.__values().values()))
+
+    def __repr__(self) -> str:
+        inside = ", ".join([f"{name}={value!r}" for name, value in self.__values().items()])
+        return f"{type(self).__qualname__}({inside})"
+
+
+_F = TypeVar("_F", bound=Frozen)
+
+
+def replace(record: _F, **changes: Any) -> _F:
+    """The record with other values in some fields."""
+    return record.__replace__(**changes)  # type: ignore[no-any-return]
