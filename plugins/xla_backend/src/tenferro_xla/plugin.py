@@ -32,6 +32,10 @@ _DTYPES = (
 )
 
 
+# All but the order of equations, which XLA chooses by itself.
+_PASSES = ("fold", "simplify", "moves", "broadcast", "reduce", "contract", "cse", "outputs")
+
+
 @hookimpl
 def tenferro_backend_info() -> BackendInfo:
     """Describe the backend."""
@@ -42,6 +46,7 @@ def tenferro_backend_info() -> BackendInfo:
         device_kinds=("cpu", "gpu", "tpu"),
         features=frozenset({"f64", "complex", "int64", "f16", "bf16", "ints"}),
         whole_program=True,
+        passes=_PASSES,
         options=("segment_size", "compiler_options", "export", "check_errors"),
         operand_types=("jaxlib._jax.ArrayImpl", "jaxlib._jax.Array", "jax.jaxlib._jax.Array"),
     )
