@@ -29,7 +29,9 @@ from tenferro.primitives import (
 from tenferro.primitives._aval import Aval
 from tenferro.transforms._batch import batch
 from tenferro.transforms._colouring import coloured, columns_of
-from tenferro.transforms._sparsity import Bits, pattern
+from tenferro.transforms._pattern_moves import Bits
+from tenferro.transforms._positions import Reads, numbers_of
+from tenferro.transforms._sparsity import pattern
 
 FEWEST = 32
 """Directions from which on a pattern is looked for unasked: fewer cost less than their places."""
@@ -49,11 +51,15 @@ class Places(NamedTuple):
 
 
 class Colours(NamedTuple):
-    """The colours of all directions, their number, and the places of each result."""
+    """The colours of all directions, their number, and the places of each result.
+
+    ``reads`` are the leaves, by number, on whose values that relies.
+    """
 
     of: tuple[int, ...]
     number: int
     places: tuple[Places | None, ...]
+    reads: tuple[int, ...]
 
 
 class Directions:
@@ -70,6 +76,7 @@ class Directions:
         results: Sequence[Aval],
         last: bool,
         sparse: bool | None,
+        reads: Reads,
     ) -> None:
         self._send = send
         self._of = of
@@ -77,6 +84,7 @@ class Directions:
         self._last = last
         self._seed = Handle(new_leaf("direction", of))
         self._sparse = sparse
+        self._reads = reads
 
     @cached_property
     def one(self) -> Values:
@@ -96,12 +104,16 @@ class Directions:
         most = size - 1 if self._sparse else size // 2
 
         def make() -> Colours | None:
-            return _colours(keys, self._seed.key, flowing, most, self._last)
+            return _colours(keys, self._seed.key, leaves, flowing, most, self._last)
 
         if structure is None:
-            return make()
-        key = (structure, avals, flowing, most, self._last)
-        found: Colours | None = _KNOWN.get_or_make(key, make, _size)
+            found: Colours | None = make()
+        else:
+            known = tuple([numbers_of(leaf) for leaf in leaves])
+            key = (structure, avals, flowing, most, self._last, known)
+            found = _KNOWN.get_or_make(key, make, _size)
+        for leaf in () if found is None else found.reads:
+            self._reads.numbers_of(leaves[leaf])
         return found
 
     @property
@@ -182,10 +194,16 @@ class Directions:
 
 
 def _colours(
-    keys: Sequence[ValueKey], seed: ValueKey, flowing: Sequence[bool], most: int, last: bool
+    keys: Sequence[ValueKey],
+    seed: ValueKey,
+    leaves: Sequence[ValueKey],
+    flowing: Sequence[bool],
+    most: int,
+    last: bool,
 ) -> Colours | None:
     """Colours of the directions, if so few and tables so small suffice."""
-    found = pattern(keys, seed)
+    reads = Reads()
+    found = pattern(keys, seed, reads)
     if found is None:
         return None
     rows = [bits for bits in found if bits is not None]
@@ -197,10 +215,9 @@ def _colours(
     if max(entries, count * len(of)) > _LARGEST:
         return None
     every = iter(found)
-    places = [next(every) if flows else None for flows in flowing]
-    return Colours(
-        tuple(of), count, tuple([None if x is None else _places(x, of, last) for x in places])
-    )
+    bits = [next(every) if flows else None for flows in flowing]
+    places = tuple([None if x is None else _places(x, of, last) for x in bits])
+    return Colours(tuple(of), count, places, tuple([i for i, _ in reads.among(leaves)]))
 
 
 def _places(bits: Bits, colours: Sequence[int], last: bool) -> Places:

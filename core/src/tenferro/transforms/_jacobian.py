@@ -25,6 +25,7 @@ from tenferro.transforms._argnums import Argnames, Argnums, choose
 from tenferro.transforms._compressed import FEWEST, Directions
 from tenferro.transforms._errors import DifferentiationInputError, check_function
 from tenferro.transforms._grad import check_differentiable, regroup
+from tenferro.transforms._positions import Reads
 from tenferro.transforms._record import Loans, Recording, record
 from tenferro.transforms._settle import history, key_of, settle
 
@@ -80,13 +81,17 @@ def jacobian(
         _check(recording.wrt, outputs, holomorphic, getattr(function, "is_half_of_hessian", False))
         aux = recording.aux.keys
 
+        reads = Reads()
+
         def emit() -> list[ValueKey]:
             linear = linearize_keys(outputs, recording.wrt, space=Primitive.space, context=context)
-            rows = _blocks(linear, outputs, recording.wrt, mode, sparse, holomorphic)
+            rows = _blocks(linear, outputs, recording.wrt, mode, sparse, reads, holomorphic)
             return [*aux, *[block.key for row in rows for block in row]]
 
         kind = ("jacobian", mode, sparse, holomorphic, len(outputs), context)
-        found = settle(kind, [*outputs, *aux], recording.wrt, emit, recording.plain, backend)
+        found = settle(
+            kind, [*outputs, *aux], recording.wrt, emit, recording.plain, backend, reads=reads
+        )
         nested = _nest(found[len(aux) :], recording, chosen.single)
         return (nested, recording.aux.with_values(found[: len(aux)])) if has_aux else nested
 
@@ -182,11 +187,12 @@ def _blocks(
     wrt: Sequence[ValueKey],
     mode: str,
     sparse: bool | None,
+    reads: Reads,
     holomorphic: bool,
 ) -> Blocks:
     """One block per pair of leaves, in the mode that was asked for or is cheaper."""
-    columns = _columns(linear, outputs, wrt, sparse) if mode != "reverse" else []
-    rows = _rows(linear, outputs, wrt, sparse) if mode != "forward" else []
+    columns = _columns(linear, outputs, wrt, sparse, reads) if mode != "reverse" else []
+    rows = _rows(linear, outputs, wrt, sparse, reads) if mode != "forward" else []
     if mode == "auto":
         mode = cheaper_mode(linear, columns, rows, outputs, wrt)
     if mode == "forward":
@@ -196,7 +202,11 @@ def _blocks(
 
 
 def _columns(
-    linear: Linearization, outputs: Sequence[ValueKey], wrt: Sequence[ValueKey], sparse: bool | None
+    linear: Linearization,
+    outputs: Sequence[ValueKey],
+    wrt: Sequence[ValueKey],
+    sparse: bool | None,
+    reads: Reads,
 ) -> list[Directions]:
     """For each argument, the derivative of all outputs along it."""
 
@@ -204,13 +214,17 @@ def _columns(
         def push(seed: Handle) -> Sequence[Any]:
             return linear.apply([seed if j == i else None for j in range(len(wrt))])
 
-        return Directions(push, wrt[i].aval, [key.aval for key in outputs], True, sparse)
+        return Directions(push, wrt[i].aval, [key.aval for key in outputs], True, sparse, reads)
 
     return [along(i) for i in range(len(wrt))]
 
 
 def _rows(
-    linear: Linearization, outputs: Sequence[ValueKey], wrt: Sequence[ValueKey], sparse: bool | None
+    linear: Linearization,
+    outputs: Sequence[ValueKey],
+    wrt: Sequence[ValueKey],
+    sparse: bool | None,
+    reads: Reads,
 ) -> list[Directions]:
     """For each output, its derivative in all arguments."""
 
@@ -218,7 +232,7 @@ def _rows(
         def pull(seed: Handle) -> Sequence[Any]:
             return linear.transpose([seed if j == k else None for j in range(len(outputs))])
 
-        return Directions(pull, outputs[k].aval, [key.aval for key in wrt], False, sparse)
+        return Directions(pull, outputs[k].aval, [key.aval for key in wrt], False, sparse, reads)
 
     return [along(k) for k in range(len(outputs))]
 

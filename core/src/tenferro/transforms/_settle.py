@@ -26,6 +26,7 @@ from tenferro.computegraph import (
 )
 from tenferro.primitives._aval import Aval
 from tenferro.tidu import flow_of, in_rule
+from tenferro.transforms._positions import Reads, read
 
 if TYPE_CHECKING:
     from tenferro.backend import Backend, Executable
@@ -42,12 +43,14 @@ def settle(
     plain: bool,
     backend: Any = None,
     stand_ins: Sequence[ValueKey] | None = None,
+    reads: Reads | None = None,
 ) -> list[Any]:
     """The values that ``emit`` describes: operands if ``plain`` and nothing is open, else Arrays.
 
     ``inputs`` are the fresh keys of the transform, in order; whatever else the primal reads is
     found. ``kind`` says which transform this is, with all that changes its program. Where the
     inputs are examples of a batch, ``stand_ins`` are the batches, which the program reads instead.
+    ``reads`` gets to know, while ``emit`` runs, on the values of which leaves the program relies.
     """
     if in_rule() or any([is_traced(key) for key in (*primal, *(stand_ins or ()))]):
         return pending(emit())
@@ -63,10 +66,14 @@ def settle(
     avals = tuple([leaf.aval for leaf in leaves])
 
     def make() -> Finished:
-        return finish(leaves, avals, emit, chosen)
+        return finish(leaves, avals, emit, chosen, reads)
 
-    key = (kind, structure, avals, chosen, chosen.lowerings.generation)
-    program = TRANSFORMS.get_or_make(key, make, lambda _: _BYTES_PER_ITEM * len(structure))
+    key: Hashable = (kind, structure, avals, chosen, chosen.lowerings.generation)
+    size = _BYTES_PER_ITEM * len(structure)
+    program = TRANSFORMS.get_or_make(key, make, lambda _: size)
+    while program.reads and (values := _values(program, operands)) != program.reads:
+        key = (key, values)
+        program = TRANSFORMS.get_or_make(key, make, lambda _: size)
     take = chosen.asoperand
     results = program.executable(*[take(x, aval) for x, aval in zip(operands, avals, strict=True)])
     return deliver(results, program.output_avals, chosen, operands, plain)
@@ -100,13 +107,24 @@ def history(key: ValueKey) -> Definition | None:
 
 
 class Finished:
-    """An executable with the avals of its results."""
+    """An executable with the avals of its results, and the operands on whose values it relies."""
 
-    __slots__ = ("executable", "output_avals")
+    __slots__ = ("executable", "output_avals", "reads")
 
-    def __init__(self, executable: Executable, output_avals: tuple[Aval, ...]) -> None:
+    def __init__(
+        self,
+        executable: Executable,
+        output_avals: tuple[Aval, ...],
+        reads: tuple[tuple[int, tuple[int, ...]], ...] = (),
+    ) -> None:
         self.executable = executable
         self.output_avals = output_avals
+        self.reads = reads
+
+
+def _values(program: Finished, operands: Sequence[Any]) -> tuple[Any, ...]:
+    """The values of the operands that a program relies on, to be compared with its own."""
+    return tuple([(place, read(operands[place])) for place, _ in program.reads])
 
 
 def finish(
@@ -114,12 +132,14 @@ def finish(
     avals: Sequence[Aval],
     emit: Callable[[], Sequence[ValueKey]],
     backend: Backend,
+    reads: Reads | None = None,
 ) -> Finished:
     """Emit, flatten and compile the program of a transform."""
     given = set(leaves)  # a pin among them has a history that ends in another leaf
     graph = flatten(leaves, emit(), lambda key: None if key in given else key.definition)
     results = tuple([graph.avals[i] for i in graph.outputs])
-    return Finished(compiled(graph, avals, backend), results)
+    relies = () if reads is None else reads.among(leaves)
+    return Finished(compiled(graph, avals, backend), results, relies)
 
 
 def deliver(

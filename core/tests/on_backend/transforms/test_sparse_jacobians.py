@@ -7,11 +7,12 @@ from hypothesis import strategies as st
 
 import tenferro as tn
 from tenferro.computegraph import new_leaf
-from tenferro.primitives import Handle, Primitive
+from tenferro.primitives import Handle, Primitive, pad
 from tenferro.primitives.constants import Table
 from tenferro.tidu import linearize_keys
 from tenferro.transforms import _compressed
 from tenferro.transforms._colouring import coloured, columns_of
+from tenferro.transforms._positions import Reads
 from tenferro.transforms._sparsity import pattern
 
 N = 40
@@ -72,8 +73,21 @@ SPARSE = {
     "every other": (lambda x: x[::2] ** 2 - x[1::2], 2),
     "chosen": (lambda x: np.where(x > 1, x * x, x[::-1]), 2),
     "clipped": (lambda x: np.clip(x, 0.7, 1.2) * np.floor(3 * x), 1),
+    "slot": (into_a_slot, 1),
+    "one element": (lambda x: tn.stack([x[0] ** 2, x[7], x[-1] * x[3]]), 2),
+    "gathered": (lambda x: x[np.arange(N)[::-1]] * x, 2),
+    "rows gathered": (lambda x: x.reshape(4, 10)[np.array([0, 2])] ** 2, 1),
+    "added at": (lambda x: tn.zeros((4, 10)).at[np.array([0, 0])].add(x.reshape(4, 10)[1:3]), 2),
+    "diagonal": (lambda x: tn.diagonal(x[:36].reshape(6, 6)) ** 2, 1),
+    "set at": (lambda x: x.at[np.array([1, 4, -1])].set(x[:3] ** 2), 1),
+    "columns": (lambda x: x.reshape(4, 10)[:, [3, 0]] * x.reshape(4, 10)[:, 1:2], 2),
+    "padded": (lambda x: pad(x[1:9] ** 2, x[0] * 3, (20,), (-3,), (1,)), 1),
     "constant part": (lambda x: x * tn.stop_gradient(x.sum()), 1),
 }
+MOVED = (
+    "neighbours", "heat", "laplace", "blocks", "moved", "slot", "one element", "gathered",
+    "rows gathered", "added at", "diagonal", "set at", "columns", "padded",
+)  # fmt: skip
 DENSE = {
     "cumsum": lambda x: np.cumsum(x * x),
     "product": lambda x: FULL @ x,
@@ -81,12 +95,6 @@ DENSE = {
     "sorted": lambda x: tn.sort(x),
     "fft": lambda x: abs(tn.fft.rfft(x)),
     "mean": lambda x: x - x.mean(),
-}
-DATA = {
-    "slot": into_a_slot,
-    "gathered": lambda x: x[np.arange(N)[::-1]] ** 2,
-    "rows gathered": lambda x: x.reshape(4, 10)[np.array([0, 2])] ** 2,
-    "added at": lambda x: tn.zeros((4, 10)).at[np.array([0, 0])].add(x.reshape(4, 10)[1:3]),
 }
 
 
@@ -105,7 +113,7 @@ def rows_of(function, x):
     linear = linearize_keys([result.key], [argument.key], space=Primitive.space)
     seed = Handle(new_leaf("direction", argument.aval))
     (tangent,) = linear.apply([seed])
-    (bits,) = pattern([tangent.key], seed.key)
+    (bits,) = pattern([tangent.key], seed.key, Reads())
     return [set(columns_of(row)) for row in bits or [0] * result.size]
 
 
@@ -115,9 +123,9 @@ def nonzeros(matrix):
 
 class TestResults:
     @pytest.mark.parametrize("mode", ["forward", "reverse", "auto"])
-    @pytest.mark.parametrize("name", [*SPARSE, *DENSE, *DATA])
+    @pytest.mark.parametrize("name", [*SPARSE, *DENSE])
     def test_are_those_of_all_directions(self, name, mode):
-        function = {**{k: v[0] for k, v in SPARSE.items()}, **DENSE, **DATA}[name]
+        function = {**{k: v[0] for k, v in SPARSE.items()}, **DENSE}[name]
         want = tn.jacobian(function, mode=mode, sparse=False)(X)
         for sparse in (None, True):
             found = tn.jacobian(function, mode=mode, sparse=sparse)(X)
@@ -188,6 +196,59 @@ class TestDirections:
         for _ in range(3):
             function(X)
         assert len(calls) == 1
+
+
+class TestPositions:
+    """A program that relies on positions serves these alone."""
+
+    def test_of_the_user_may_change_from_call_to_call(self):
+        for i in (3, 0, 3, 8):
+            found = tn.jacobian(lambda x, i=i: x[i] * x[i + 1 :: 40] + x * x)(X)
+            want = np.diag(2 * X)
+            want[:, i] += X[i + 1]
+            want[:, i + 1] += X[i]
+            np.testing.assert_allclose(found, want)
+
+    def test_in_arguments_may_change_from_call_to_call(self):
+        for places in ([3, 5, 7], [7, 0, 2]):
+            found = tn.jacobian(lambda x, at: x[at] ** 2)(X, np.array(places))
+            want = np.zeros((3, N))
+            want[range(3), places] = 2 * X[places]
+            np.testing.assert_array_equal(found, want)
+
+    @pytest.mark.parametrize("wrap", [tn.jit, lambda f: tn.vmap(f, (None, 0))], ids=["jit", "vmap"])
+    def test_that_are_arguments_of_a_program_are_not_known(self, wrap):
+        whole = wrap(tn.jacobian(lambda x, at: x[at] ** 2))
+        for places in ([3, 5, 7], [7, 0, 2]):
+            at = np.array(places)
+            if wrap is not tn.jit:
+                at = at[:, None]
+            want = np.zeros((3, N))
+            want[range(3), places] = 2 * X[places]
+            np.testing.assert_array_equal(np.reshape(whole(X, at), (3, N)), want)
+
+    def test_that_are_scalars_of_a_program(self):
+        whole = tn.jit(lambda x, i: tn.jacobian(lambda y: y[i] * y[::39])(x))
+        for i in (3, 5):
+            want = np.zeros((2, N))
+            want[range(2), [0, 39]] = X[i]
+            want[:, i] += X[[0, 39]]
+            np.testing.assert_allclose(whole(X, i), want)
+
+    def test_that_a_program_closes_over(self):
+        for at in (np.array([3, 5]), np.array([5, 4])):
+            found = tn.jit(tn.jacobian(lambda x, at=at: x[at] ** 2))(X)
+            want = np.zeros((2, N))
+            want[range(2), at] = 2 * X[at]
+            np.testing.assert_array_equal(found, want)
+
+    @pytest.mark.parametrize("wrap", [tn.jit, lambda f: f], ids=["jit", "eager"])
+    def test_that_are_computed_follow_the_values(self, wrap):
+        whole = wrap(tn.jacobian(lambda x: x[tn.argmax(x)] * x))
+        for x in (X, X[::-1].copy(), np.roll(X, 5)):
+            want = np.diag(np.full(N, x.max()))
+            want[:, x.argmax()] += x
+            np.testing.assert_allclose(whole(x), want)
 
 
 class TestNesting:
@@ -285,14 +346,31 @@ class TestComplex:
 
 
 class TestPatterns:
-    @pytest.mark.parametrize("name", [*SPARSE, *DENSE, *DATA])
+    @pytest.mark.parametrize("name", [*SPARSE, *DENSE])
     def test_hold_every_nonzero(self, name):
-        function = {**{k: v[0] for k, v in SPARSE.items()}, **DENSE, **DATA}[name]
+        function = {**{k: v[0] for k, v in SPARSE.items()}, **DENSE}[name]
         dense = tn.jacobian(function, sparse=False)(X)
         pairs = zip(rows_of(function, X), nonzeros(dense), strict=True)
         assert all(got >= need for got, need in pairs)
 
-    @pytest.mark.parametrize("name", ["neighbours", "heat", "laplace", "blocks", "moved"])
+    @pytest.mark.parametrize(
+        "name",
+        [
+            "neighbours",
+            "heat",
+            "laplace",
+            "blocks",
+            "moved",
+            "slot",
+            "gathered",
+            "rows gathered",
+            "added at",
+            "diagonal",
+            "set at",
+            "one element",
+            "columns",
+        ],
+    )
     def test_hold_nothing_else_where_elements_are_only_moved_and_added(self, name):
         function = SPARSE[name][0]
         assert rows_of(function, X) == nonzeros(tn.jacobian(function, sparse=False)(X))
@@ -300,9 +378,12 @@ class TestPatterns:
     def test_of_a_cumulative_sum_is_a_triangle(self):
         assert rows_of(np.cumsum, X) == [set(range(i + 1)) for i in range(N)]
 
-    def test_of_positions_that_are_data_keep_the_axes_that_are_taken_whole(self):
-        rows = rows_of(DATA["rows gathered"], X)
-        assert rows == [{j, 10 + j, 20 + j, 30 + j} for _ in range(2) for j in range(10)]
+    def test_of_positions_that_are_computed_keep_the_axes_that_are_taken_whole(self):
+        def function(x):
+            rows = x.reshape(4, 10)
+            return rows[tn.argmax(rows[:, 0])] ** 2
+
+        assert rows_of(function, X) == [{j, 10 + j, 20 + j, 30 + j} for j in range(10)]
 
 
 MOVES = {
