@@ -26,6 +26,12 @@ def kept(x):
     return x
 
 
+def narrowed(x):
+    for _ in range(4):
+        x = tp.convert(tp.convert(x, "float32"), "float64")
+    return x
+
+
 def updated(x):
     for i in range(5):
         x = tp.dynamic_update_slice(x, tp.constant(7.0, "float64", (1,)), [i])
@@ -38,6 +44,7 @@ def updated(x):
         (tree, 2),
         (kept, 5),
         (updated, 1),
+        (narrowed, 1.5),
         (lambda x: (x * 2.0, x + 1.0), 2),
         (lambda x: tp.reverse(x, (0,)), 0),
         (lambda x: tp.reduce_sum(x * x, (0,)), 1),
