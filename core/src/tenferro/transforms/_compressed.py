@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 from tenferro.computegraph import ProgramCache, ValueKey, new_leaf, signature
+from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import (
     Handle,
     constant,

@@ -15,7 +15,6 @@ from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from itertools import product
 from math import prod
-from pathlib import Path
 from threading import Lock, local
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -475,7 +474,8 @@ def tile_elements() -> int:
     """
     size = 1 << 21
     try:
-        text = Path("/sys/devices/system/cpu/cpu0/cache/index2/size").read_text().strip()
+        with open("/sys/devices/system/cpu/cpu0/cache/index2/size", encoding="ascii") as file:
+            text = file.read().strip()
         size = int(text.rstrip("KMG")) * _UNITS[text[-1]]
     except (OSError, ValueError, KeyError, IndexError):
         pass  # another system, or a container that hides it
