@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["Fold", "Move", "Region", "Tiling", "Write", "can_fold", "thread_count", "tile_elements"]
 
 _LEAST, _MOST = 1 << 16, 1 << 19  # bytes of a tile: below, calls cost more; above, nothing gains
+_SHARE = 6  # whole tiles that fit the cache together
+_SHRINKS = 2  # times that a tile may be halved for a region of many buffers
 _CHUNKS = 16  # parts of a region that threads take in turn
 _WORTH_THREADS = 1 << 18  # elements · operations below which waking a thread costs more
 
@@ -93,8 +95,8 @@ class Region:
     """
 
     __slots__ = (
-        "arrays", "at_once", "flat", "folds", "held", "moves", "operand_count", "reuse", "scratch",
-        "shape", "tiling", "writes",
+        "arrays", "at_once", "elements", "flat", "folds", "held", "moves", "operand_count", "reuse",
+        "scratch", "shape", "tiling", "writes",
     )  # fmt: skip
 
     def __init__(
@@ -119,8 +121,9 @@ class Region:
         self.moves = tuple(moves)
         self.flat = not moves and all(len(fold.axes) == len(shape) for fold in folds)
         widest = max((dtype.itemsize for dtype in (*arrays, *scratch)), default=8)
+        self.elements = _elements(tiling.elements, operand_count + len(arrays) + len(scratch))
         self.at_once = prod(shape) * widest <= 8 * tiling.elements
-        self.held: tuple[Any, list[Any]] = (None, [])  # the scratch of the last run in one tile
+        self.held: tuple[Any, Any, list[Any]] = (None, None, [])  # scratch of the last run
 
     def __call__(self, *operands: Any) -> Any:
         """The arrays and reductions of these operands; a single one is not in a tuple."""
@@ -134,11 +137,7 @@ class Region:
     def _in_one_tile(self, operands: Sequence[Any]) -> list[Any]:
         """Everything at once, where a whole array is no larger than a tile."""
         results = self._places(operands, "C")
-        memory = _memory(self.scratch, prod(self.shape))
-        held, scratch = self.held
-        if held is not memory:  # another thread's, or it has grown
-            scratch = [x.reshape(self.shape) for x in _cut(memory, self.scratch, prod(self.shape))]
-            self.held = memory, scratch
+        scratch = self.scratch_of(self.shape)
         if self.tiling.poisoned:
             _poison(scratch)
         buffers = [*operands[: self.operand_count], *results, *scratch]
@@ -149,6 +148,15 @@ class Region:
         for function, place, axes, dtype in self.folds:
             results.append(_reduced(function, buffers[place], axes, dtype))
         return results
+
+    def scratch_of(self, shape: tuple[int, ...]) -> list[Any]:
+        """Scratch arrays of the shape of a tile, in memory of this thread."""
+        memory = _memory(self.scratch, prod(shape))
+        held, held_shape, scratch = self.held
+        if held is not memory or held_shape != shape:  # another thread's, or it has grown
+            scratch = [x.reshape(shape) for x in _cut(memory, self.scratch, prod(shape))]
+            self.held = memory, shape, scratch
+        return scratch
 
     def _in_tiles(self, operands: Sequence[Any]) -> list[Any]:
         """Tile by tile, over threads where that pays."""
@@ -218,7 +226,8 @@ class _Pass:
         self.operands = operands
         self.shape = shape
         self.views = [x if x.ndim in (0, len(shape)) else _aligned(x, len(shape)) for x in views]
-        self.axis, self.rows = tiled_axis(shape, region.tiling.elements)
+        self.axis, rows = tiled_axis(shape, region.elements)
+        self.rows = _even(shape[self.axis], rows)
         self.folds = [
             _folding(fold._replace(axes=(0,)) if flat else fold, shape, self.axis)
             for fold in region.folds
@@ -243,9 +252,7 @@ class _Pass:
         region = self.region
         full = min(self.rows, self.shape[self.axis])
         inner = self.shape[self.axis + 1 :]
-        memory = _memory(region.scratch, full * prod(inner))
-        scratch = _cut(memory, region.scratch, full * prod(inner))
-        shaped = [x.reshape(full, *inner) for x in scratch]
+        shaped = region.scratch_of((full, *inner))
         partials: list[list[Any]] = [[] for _ in self.folds]
         writes, views, axis, rows, extent = (
             region.writes, self.views, self.axis, self.rows, self.shape[self.axis],
@@ -257,7 +264,7 @@ class _Pass:
             buffers = [_tile(x, where, axis) for x in views]
             buffers += shaped if stop - start == full else [x[: stop - start] for x in shaped]
             if region.tiling.poisoned:
-                _poison(scratch)
+                _poison(shaped)
             if region.moves:
                 region.move(buffers, self.operands, self.box(tile, stop), axis)
             for function, operands, out, _ in writes:
@@ -272,6 +279,14 @@ class _Pass:
         return (*((i, i + 1) for i in tile[:-1]), (tile[-1], stop), *inner)
 
 
+def _elements(most: int, buffers: int) -> int:
+    """The elements of a tile so that all buffers of a region stay in the cache."""
+    halvings = 0
+    while halvings < _SHRINKS and buffers > _SHARE << halvings:
+        halvings += 1
+    return max(most >> halvings, 1)
+
+
 def tiled_axis(shape: Sequence[int], elements: int) -> tuple[int, int]:
     """The first axis whose rows are no larger than a tile, and how many of them make one."""
     inner = prod(shape)
@@ -280,6 +295,11 @@ def tiled_axis(shape: Sequence[int], elements: int) -> tuple[int, int]:
         if inner <= elements:
             return axis, max(elements // max(inner, 1), 1)
     raise AssertionError("an array of rank 0 has no tiles")
+
+
+def _even(extent: int, rows: int) -> int:
+    """The rows of tiles of nearly one size, instead of whole ones and a rest."""
+    return -(-extent // max(round(extent / rows), 1))
 
 
 def _tile(x: Any, where: Index, axis: int) -> Any:
@@ -383,9 +403,12 @@ def _folding(fold: Fold, shape: tuple[int, ...], axis: int) -> _Within | _Across
 
 def can_fold(axes: Sequence[int], shape: Sequence[int], elements: int) -> bool:
     """Whether a reduction is inside tiles, or over all axes that are divided into tiles."""
-    axis, _ = tiled_axis(shape, elements)
-    divided = set(range(axis + 1))
-    return bool(axes) and (divided <= set(axes) or not divided & set(axes))
+    for halvings in range(_SHRINKS + 1):
+        axis, _ = tiled_axis(shape, max(elements >> halvings, 1))
+        divided = set(range(axis + 1))
+        if not (divided <= set(axes) or not divided & set(axes)):
+            return False
+    return bool(axes)
 
 
 def _poison(arrays: Sequence[Any]) -> None:
@@ -467,7 +490,7 @@ def _shared(function: Callable[[Any], Any], chunks: Sequence[Any], threads: int)
 
 @cache
 def tile_elements() -> int:
-    """Elements of eight bytes in an eighth of the second-level cache: a handful of tiles fit.
+    """Elements of eight bytes in an eighth of the second-level cache.
 
     Its size is read, not measured, because the size of tiles decides the order of sums, and
     results are to be the same in every process.
