@@ -159,5 +159,14 @@ def test_a_sign_that_others_read_stays():
     assert text == "%2 = neg %0; %3 = mul %2 %1; %4 = exp %2; return %3, %4"
 
 
+def test_a_sign_that_others_read_over_a_detour_stays():
+    """Who reads what stands for a value reads the value"""
+    first, minus = apply(Mul(), neg(y), x), apply(StopGradient(), neg(x))
+    text = after(["simplify"], first, apply(Mul(), minus, y), apply(Exp(), minus), inputs=[x, y])
+    assert text == (
+        "%2 = mul %1 %0; %3 = neg %2; %4 = neg %0; %5 = mul %4 %1; %6 = exp %4; return %3, %5, %6"
+    )
+
+
 def _leaves(output):
     return graph_of(output).inputs

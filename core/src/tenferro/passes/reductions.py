@@ -91,7 +91,7 @@ def _of_repeated(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
     if prod(aval.shape) <= prod([aval.shape[axis] for axis in free]):
         return None
     count = prod([aval.shape[axis] for axis in op.axes if axis not in free])
-    if count == 0 or not _may_multiply(rw, op, aval, count):
+    if not _may_multiply(rw, op, aval, count):
         return None
     kept = sorted(free)
     small = along(rw, x, kept)
