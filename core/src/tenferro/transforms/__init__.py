@@ -1,7 +1,8 @@
 """Transforms of functions: derivatives in both modes, ``jit``, and looking at graphs.
 
 Read in this order: ``_record``, ``_settle``, ``_grad``, ``_jvp``, ``_jit``, ``_batch``, ``_vmap``,
-``_jacobian``, ``_look``, ``_explain``, ``_gauge``, ``_check``, ``_custom_call``, ``_debug``.
+``_jacobian``, ``_hessian``, ``_look``, ``_explain``, ``_gauge``, ``_check``, ``_custom_call``,
+``_debug``.
 A file is loaded when one of its names is asked for: a program that only differentiates has no
 use for the others.
 """
@@ -35,7 +36,8 @@ if TYPE_CHECKING:  # found by name, see __getattr__
     from tenferro.transforms._explain import FunctionExplanation, PrimitiveExplanation, explain
     from tenferro.transforms._grad import grad, value_and_grad
     from tenferro.transforms._graph_of import graph_of
-    from tenferro.transforms._jacobian import hessian, jacfwd, jacobian, jacrev
+    from tenferro.transforms._hessian import hessian
+    from tenferro.transforms._jacobian import jacfwd, jacobian, jacrev
     from tenferro.transforms._jit import Jitted, jit
     from tenferro.transforms._jvp import LinearMap, hvp, jvp, linearize, vjp
     from tenferro.transforms._look import GraphOf, trace
@@ -53,7 +55,8 @@ _FILES = {
     "_explain": "FunctionExplanation PrimitiveExplanation explain",
     "_grad": "grad value_and_grad",
     "_graph_of": "graph_of",
-    "_jacobian": "hessian jacfwd jacobian jacrev",
+    "_hessian": "hessian",
+    "_jacobian": "jacfwd jacobian jacrev",
     "_jit": "Jitted jit",
     "_jvp": "LinearMap hvp jvp linearize vjp",
     "_look": "GraphOf trace",

@@ -1,9 +1,9 @@
-"""Whole derivatives: ``jacfwd``, ``jacrev``, ``jacobian``, ``hessian``.
+"""Whole derivatives: ``jacfwd``, ``jacrev``, ``jacobian``.
 
 The linear graph is emitted once for one direction and batched over a basis, so that no direction
 is a Python loop. Forward takes one direction per input element, reverse one per output element,
 both fewer where the derivative is sparse (``_compressed.py``); ``jacobian`` counts what either
-would cost. Read next: ``_look.py``.
+would cost. Read next: ``_hessian.py``.
 """
 
 from __future__ import annotations
@@ -78,14 +78,14 @@ def jacobian(
     def compute(args: tuple[Any, ...], kwargs: dict[str, Any], loans: Loans) -> Any:
         recording = record(*chosen.arrange(function, args, kwargs), loans, has_aux)
         outputs = [key_of(x) for x in recording.outputs]
-        _check(recording.wrt, outputs, holomorphic, getattr(function, "is_half_of_hessian", False))
+        check_arguments(recording.wrt, outputs, holomorphic)
         aux = recording.aux.keys
 
         reads = Reads()
 
         def emit() -> list[ValueKey]:
             linear = linearize_keys(outputs, recording.wrt, space=Primitive.space, context=context)
-            rows = _blocks(linear, outputs, recording.wrt, mode, sparse, reads, holomorphic)
+            rows = blocks_of(linear, outputs, recording.wrt, mode, sparse, reads, holomorphic)
             return [*aux, *[block.key for row in rows for block in row]]
 
         kind = ("jacobian", mode, sparse, holomorphic, len(outputs), context)
@@ -127,28 +127,10 @@ def jacrev(function: Callable[..., Any], argnums: Argnums = 0, **options: Any) -
     return jacobian(function, argnums, mode="reverse", **options)
 
 
-def hessian(
-    function: Callable[..., Any], argnums: Argnums = 0, *, has_aux: bool = False, **options: Any
-) -> Any:
-    """Make the function that computes second derivatives: shape [*output, *argument, *argument].
-
-    Forward over reverse: the reverse sweep is recorded once and pushed forward in all directions
-    of the argument together. For many arguments (a tuple of ``argnums``) or pytrees the result is
-    nested as the Jacobian of the Jacobian is.
-
-    >>> import tenferro as tn
-    >>> tn.trace(tn.hessian(lambda x: (x * x).sum()), tn.Aval((2,), "f64")).program.output_avals
-    (f64[2,2],)
-    """
-    check_function(function, "hessian")
-    first = jacrev(function, argnums, has_aux=has_aux, **options)
-    first.is_half_of_hessian = True
-    return jacfwd(first, argnums, has_aux=has_aux, **options)
-
-
-def _check(
-    wrt: Sequence[ValueKey], outputs: Sequence[ValueKey], holomorphic: bool, hessian: bool
+def check_arguments(
+    wrt: Sequence[ValueKey], outputs: Sequence[ValueKey], holomorphic: bool
 ) -> None:
+    """Raise DifferentiationInputError where arguments and outputs have no such derivative."""
     for key in wrt:
         check_differentiable(key)
     given, got = (any(key.aval.dtype.is_complex for key in keys) for keys in (wrt, outputs))
@@ -160,28 +142,25 @@ def _check(
             aval=wrt[0].aval,
         )
     if given and got and not holomorphic:
-        fact, hint = _OF_HESSIAN if hessian else _OF_JACOBIAN
-        error = DifferentiationInputError(
-            f"{fact}\n  got        {', '.join(str(key.aval) for key in wrt)}\n  hint       {hint}",
-            argument="",
-            aval=wrt[0].aval,
+        raise refused(
+            wrt,
+            "complex outputs have no single Jacobian in complex arguments",
+            "pass holomorphic=True if the function is, or differentiate `.real` and\n"
+            "             `.imag` of its value",
         )
-        raise at_user_line(error)
 
 
-_OF_JACOBIAN = (
-    "complex outputs have no single Jacobian in complex arguments",
-    "pass holomorphic=True if the function is, or differentiate `.real` and\n"
-    "             `.imag` of its value",
-)
-_OF_HESSIAN = (
-    "hessian is for real arguments: complex ones have no single matrix of second derivatives",
-    "take products with `tenferro.hvp`, or make z of real arguments, `x + 1j * y`;\n"
-    "             pass holomorphic=True if the function is",
-)
+def refused(wrt: Sequence[ValueKey], fact: str, hint: str) -> DifferentiationInputError:
+    """The error about complex arguments."""
+    error = DifferentiationInputError(
+        f"{fact}\n  got        {', '.join(str(key.aval) for key in wrt)}\n  hint       {hint}",
+        argument="",
+        aval=wrt[0].aval,
+    )
+    return at_user_line(error)
 
 
-def _blocks(
+def blocks_of(
     linear: Linearization,
     outputs: Sequence[ValueKey],
     wrt: Sequence[ValueKey],

@@ -322,6 +322,23 @@ class TestStructures:
         np.testing.assert_allclose(found[1][0], np.diag(2 * b))
         np.testing.assert_allclose(found[1][1], np.diag(2 * X))
 
+    def test_hessian_nests_as_the_jacobian_of_the_jacobian(self):
+        function = lambda t, c: {"s": t["a"] * c, "n": (t["b"] ** 3).sum() * c}  # noqa: E731
+        args = {"a": 2.0, "b": X[:5]}, 3.0
+        found = tn.hessian(function, (0, 1))(*args)
+        want = tn.jacfwd(tn.jacrev(function, (0, 1)), (0, 1))(*args)
+        np.testing.assert_allclose(found["n"][0]["b"][0]["b"], np.diag(18 * X[:5]))
+        np.testing.assert_allclose(found["n"][1][0]["b"], 3 * X[:5] ** 2)
+        for name in ("s", "n"):
+            for i, j in ((0, 0), (0, 1), (1, 0)):
+                one, two = found[name][i], want[name][i]
+                if i == 0:
+                    one, two = one["b"], two["b"]
+                one, two = one[j], two[j]
+                if j == 0:
+                    one, two = one["a"], two["a"]
+                np.testing.assert_allclose(one, two)
+
     def test_aux(self):
         found, aux = tn.jacobian(lambda x: (x * x, x.sum()), has_aux=True)(X)
         np.testing.assert_allclose(found, np.diag(2 * X))

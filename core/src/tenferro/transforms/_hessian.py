@@ -1,0 +1,104 @@
+"""Matrices of second derivatives: ``hessian``.
+
+Forward over reverse: the function is recorded once, its reverse sweep is emitted as a graph, and
+that graph is pushed forward in all directions of the arguments together, or in one per colour where
+second derivatives are sparse. Read next: ``_look.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any
+
+from tenferro.computegraph import ValueKey
+from tenferro.primitives import Primitive
+from tenferro.tidu import ADContext, linearize_keys
+from tenferro.transforms import _tree
+from tenferro.transforms._argnums import Argnames, Argnums, choose
+from tenferro.transforms._errors import check_function
+from tenferro.transforms._grad import regroup
+from tenferro.transforms._jacobian import blocks_of, check_arguments, refused
+from tenferro.transforms._positions import Reads
+from tenferro.transforms._record import Loans, Recording, record
+from tenferro.transforms._settle import key_of, settle
+
+
+def hessian(
+    function: Callable[..., Any],
+    argnums: Argnums = 0,
+    *,
+    argnames: Argnames = None,
+    sparse: bool | None = None,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    backend: Any = None,
+    context: ADContext | None = None,
+) -> Callable[..., Any]:
+    """Make the function that computes second derivatives: shape [*output, *argument, *argument].
+
+    Forward over reverse: the reverse sweep is recorded once and pushed forward in all directions
+    of the argument together; where the graph shows that most second derivatives are zero, in fewer
+    (``sparse`` as in ``jacobian``): a chain of neighbours takes three. For many arguments (a tuple
+    of ``argnums``) or pytrees the result is nested as the Jacobian of the Jacobian is.
+
+    Raises DifferentiationInputError: if an argument consists of integers or bools, or of complex
+    numbers without ``holomorphic``.
+
+    >>> import tenferro as tn
+    >>> tn.trace(tn.hessian(lambda x: (x * x).sum()), tn.Aval((2,), "f64")).program.output_avals
+    (f64[2,2],)
+    """
+    check_function(function, "hessian")
+    chosen = choose(argnums, argnames)
+
+    def compute(args: tuple[Any, ...], kwargs: dict[str, Any], loans: Loans) -> Any:
+        recording = record(*chosen.arrange(function, args, kwargs), loans, has_aux)
+        outputs, wrt = [key_of(x) for x in recording.outputs], recording.wrt
+        check_arguments(wrt, outputs, holomorphic)
+        if not holomorphic and any([key.aval.dtype.is_complex for key in wrt]):
+            raise refused(wrt, *_COMPLEX)
+        aux, reads = recording.aux.keys, Reads()
+
+        def derivatives(of: Sequence[ValueKey], mode: str) -> list[ValueKey]:
+            linear = linearize_keys(of, wrt, space=Primitive.space, context=context)
+            rows = blocks_of(linear, of, wrt, mode, sparse, reads, holomorphic)
+            return [block.key for row in rows for block in row]
+
+        def emit() -> list[ValueKey]:
+            return [*aux, *derivatives(derivatives(outputs, "reverse"), "forward")]
+
+        kind = ("hessian", sparse, holomorphic, len(outputs), context)
+        primal, plain = [*outputs, *aux], recording.plain
+        found = settle(kind, primal, wrt, emit, plain, backend, reads=reads)
+        nested = _nest(found[len(aux) :], recording, chosen.single)
+        return (nested, recording.aux.with_values(found[: len(aux)])) if has_aux else nested
+
+    @wraps(function)
+    def whole(*args: Any, **kwargs: Any) -> Any:
+        with Loans() as loans:
+            return compute(args, kwargs, loans)
+
+    return whole
+
+
+def _nest(leaves: Sequence[Any], recording: Recording, single: bool) -> Any:
+    """Second derivatives in the structure of the arguments, in that of the arguments, in the
+    output's.
+    """
+
+    def inside(parts: Sequence[Any]) -> Any:
+        trees = regroup(parts, recording.specs)
+        return trees[0] if single else trees
+
+    count = len(recording.wrt)
+    second = [inside(leaves[i : i + count]) for i in range(0, len(leaves), count)]
+    first = [inside(second[i : i + count]) for i in range(0, len(second), count)]
+    return _tree.unflatten(recording.out_spec, first)
+
+
+_COMPLEX = (
+    "hessian is for real arguments: complex ones have no single matrix of second derivatives",
+    "take products with `tenferro.hvp`, or make z of real arguments, `x + 1j * y`;\n"
+    "             pass holomorphic=True if the function is",
+)
