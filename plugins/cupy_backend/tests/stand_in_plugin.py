@@ -1,10 +1,9 @@
 """Loaded into a pytest of the conformance kit by `-p`: registers the stand-in as a backend."""
 
-import dataclasses
-
 import fake_cupy
 
 from tenferro.backend import Probe, hookimpl, host
+from tenferro.backend._frozen import replace
 from tenferro_conformance.kit import register_profile
 from tenferro_cupy import plugin
 from tenferro_cupy._backend import CupyBackend
@@ -18,13 +17,13 @@ FAKE = fake_cupy.Fake()
 class StandIn:
     """The plugin module of the CuPy backend under another name and over another namespace."""
 
-    TENFERRO_PLUGIN = dataclasses.replace(plugin.TENFERRO_PLUGIN, name=NAME, requires_libs=())
+    TENFERRO_PLUGIN = replace(plugin.TENFERRO_PLUGIN, name=NAME, requires_libs=())
 
     @staticmethod
     @hookimpl
     def tenferro_backend_info():
         info = plugin.tenferro_backend_info()
-        return dataclasses.replace(info, name=NAME, operand_types=("fake_cupy.ndarray",))
+        return replace(info, name=NAME, operand_types=("fake_cupy.ndarray",))
 
     @staticmethod
     @hookimpl
