@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tenferro import primitives as tp
-from tenferro_numpy._tiles import Region, can_fold, tiled_axis
+from tenferro_numpy._folds import can_fold
+from tenferro_numpy._tiles import Region
+from tenferro_numpy._tiling import tiled_axis
 
 UNARY = (tp.neg, tp.sin, tp.exp, tp.square, tp.abs, tp.floor, tp.logistic, tp.rsqrt)
 BINARY = (tp.add, tp.sub, tp.mul, tp.div, tp.maximum, tp.minimum)

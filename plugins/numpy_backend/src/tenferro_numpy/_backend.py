@@ -22,7 +22,7 @@ from tenferro.primitives import Aval, DType
 from tenferro.primitives._source import source_text
 from tenferro_numpy._executor import NumpyExecutable
 from tenferro_numpy._plan import Plan, make_plan
-from tenferro_numpy._tiles import Tiling, thread_count, tile_elements
+from tenferro_numpy._tiling import Tiling, thread_count, tile_elements
 
 __all__ = ["NumpyBackend", "library_versions"]
 

@@ -19,12 +19,13 @@ from tenferro.computegraph._gc import CollectorPaused
 from tenferro.primitives import Aval
 from tenferro.primitives.constants import Constant
 from tenferro_numpy._expression import IDENTITY, Expression
+from tenferro_numpy._groups import least_elements
 from tenferro_numpy._peak import Peak, peak_of
 from tenferro_numpy._places import placed
-from tenferro_numpy._regions import fuse, least_elements
+from tenferro_numpy._regions import fuse
 from tenferro_numpy._reuse import reuse, written_operand
 from tenferro_numpy._steps import Step
-from tenferro_numpy._tiles import Tiling
+from tenferro_numpy._tiling import Tiling
 from tenferro_numpy._unboxing import as_arrays, unbox
 from tenferro_numpy._windows import add_windows
 from tenferro_numpy.lowerings import expression

@@ -21,7 +21,7 @@ from tenferro.primitives.reduction import (
     ReduceSum,
 )
 from tenferro_numpy._expression import Expression, Function, Specialize
-from tenferro_numpy._tiles import ones_for
+from tenferro_numpy._folds import ones_for
 
 __all__ = ["EXPRESSIONS"]
 

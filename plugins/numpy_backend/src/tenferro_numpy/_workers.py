@@ -1,0 +1,85 @@
+"""Threads that share the chunks of a region, and scratch memory for each of them.
+
+Read next: `_tiles.py`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from threading import Lock, local
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tenferro_numpy._floating import restore, silence
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
+__all__ = ["cut", "memory_for", "shared"]
+
+_held = local()
+
+
+def memory_for(dtypes: Sequence[np.dtype[Any]], elements: int) -> Any:
+    """Memory for scratch arrays, which the thread keeps for its next region."""
+    size = sum(_padded(dtype, elements) for dtype in dtypes)
+    memory = getattr(_held, "memory", None)
+    if memory is None or memory.nbytes < size:
+        memory = _held.memory = np.empty(size, np.uint8)
+    return memory
+
+
+def cut(memory: Any, dtypes: Sequence[np.dtype[Any]], elements: int) -> list[Any]:
+    """Flat scratch arrays out of this memory."""
+    found, start = [], 0
+    for dtype in dtypes:
+        found.append(memory[start : start + elements * dtype.itemsize].view(dtype))
+        start += _padded(dtype, elements)
+    return found
+
+
+def _padded(dtype: np.dtype[Any], elements: int) -> int:
+    return -(-elements * dtype.itemsize // 64) * 64
+
+
+_pool: list[tuple[int, int, ThreadPoolExecutor]] = []  # of this process: its id, threads, pool
+_pool_lock = Lock()
+
+
+def _threads(count: int) -> ThreadPoolExecutor:
+    """The pool of this process; a fork does not inherit threads, so a child makes its own."""
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - only large regions need it
+
+    with _pool_lock:
+        if not _pool or _pool[0][0] != os.getpid() or _pool[0][1] < count:
+            _pool[:] = [(os.getpid(), count, ThreadPoolExecutor(count, "tenferro-numpy"))]
+        return _pool[0][2]
+
+
+def shared(function: Callable[[Any], Any], chunks: Sequence[Any], threads: int) -> list[Any]:
+    """`function` of every chunk, in order; the calling thread takes its share."""
+    results: list[Any] = [None] * len(chunks)
+    waiting = iter(range(len(chunks)))
+    taking = Lock()
+
+    def work() -> None:
+        token = silence()
+        try:
+            while True:
+                with taking:
+                    i = next(waiting, None)
+                if i is None:
+                    return
+                results[i] = function(chunks[i])
+        finally:
+            restore(token)
+
+    others = [_threads(threads).submit(work) for _ in range(threads - 1)]
+    try:
+        work()
+    finally:
+        for other in others:
+            other.result()
+    return results
