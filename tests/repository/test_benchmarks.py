@@ -87,6 +87,20 @@ def test_a_peer_that_is_not_installed_is_seen(workload, monkeypatch):
     assert (row["status"], row["message"]) == ("left out", "not installed")
 
 
+def test_a_contestant_that_may_not_return_is_tried_and_left_out(workload, monkeypatch):
+    from benchmarks.harness import launch
+    from benchmarks.harness.workload import Options
+
+    def run(request, options, limit):
+        raise subprocess.TimeoutExpired("worker", limit)
+
+    monkeypatch.setattr(launch, "run", run)
+    workload.contestant("slow", limit=60)(lambda x: lambda: None)
+    assert launch.unreliable(workload, workload.cases[:1], Options()) == {
+        "n = 4": {"slow": "no result in 60 s"}
+    }
+
+
 def test_a_peer_that_nobody_asked_for_is_left_out(workload):
     workload.contestant("theirs", needs="jax")(lambda x: lambda: None)
     assert rows_of(workload, "theirs", peers=()) == []
