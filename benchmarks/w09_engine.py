@@ -30,6 +30,7 @@ SIZES = (10**2, 10**3, 10**4, 10**5, 10**6)
 USERS = (10**2, 10**3, 10**4)  # sizes of what goes through arrays and peers
 COMPILED = 1000  # XLA's time grows faster than its programs
 LINEAR = 1.05
+PATIENT = 10.0  # seconds of the budget of a case
 
 BOTH, FRONT = "linearize + transpose", "record + materialize + compile"
 W = Workload(
@@ -141,10 +142,14 @@ def engine_row(shape: str, count: int, repeats: int) -> dict[str, float]:
 
 
 def engine(options: Options) -> Iterator[Figure]:
-    """The engine by shape and size, each in a fresh process, and how each shape grows."""
+    """The engine by shape and size, each in a fresh process, and how each shape grows.
+
+    The largest size takes minutes, and so is left to a budget for which that is right.
+    """
+    sizes = SIZES[:2] if options.quick else SIZES if options.budget >= PATIENT else SIZES[:-1]
     for shape in SHAPES:
         points: dict[str, list[tuple[float, float]]] = {BOTH: [], FRONT: []}
-        for count in SIZES[:2] if options.quick else SIZES:
+        for count in sizes:
             repeats = max(1, min(5, 10**6 // count))
             command = [sys.executable, "-m", "benchmarks.w09_engine", shape, str(count)]
             done = subprocess.run(
