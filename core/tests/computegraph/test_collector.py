@@ -1,6 +1,7 @@
 """The cyclic collector rests during whole-graph passes and is restored whatever happens."""
 
 import gc
+import weakref
 
 import pytest
 from toy_graphs import exp, flat, input_key, neg, six_threads
@@ -11,6 +12,7 @@ from tenferro.computegraph import (
     KeyView,
     MaterializedGraph,
     UnresolvedValueError,
+    _gc,
     compile_program,
     materialize_merge,
     resolve,
@@ -123,3 +125,41 @@ def test_threads_restore_it_together(impatient_threads):
 
     assert not any(map(any, six_threads(work)))
     assert gc.isenabled()
+
+
+class Node:
+    """Something that can be part of a cycle."""
+
+
+def large_pass():
+    with CollectorPaused():
+        return [[] for _ in range(120_000)]
+
+
+def test_objects_of_a_large_pass_are_not_young_afterwards():
+    gc.collect()
+    kept = large_pass()
+    [[] for _ in range(2000)]  # enough for the next collection
+    for generation in (0, 1):
+        assert len(kept) > len(gc.get_objects(generation))
+    assert gc.isenabled()
+
+
+def test_garbage_that_became_old_with_a_large_pass_is_collected():
+    node = Node()
+    node.itself = node
+    alive = weakref.ref(node)
+    del node
+    for _ in range(2 * _gc._PROMOTIONS):
+        large_pass()
+    assert alive() is None
+
+
+def test_objects_that_a_program_froze_stay_frozen():
+    gc.freeze()
+    try:
+        before = gc.get_freeze_count()
+        large_pass()
+        assert gc.get_freeze_count() > before // 2
+    finally:
+        gc.unfreeze()
