@@ -7,7 +7,7 @@ be copied because they may share memory. It runs nothing. Read next: `_source.py
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from typing import Any, NamedTuple
 
@@ -243,7 +243,8 @@ class _Planner:
         outputs = [self.origin[slot] for slot in self.program.outputs]
         values = _Literals(self.literals, self.avals, self.table)
         unboxed = self.unboxed_inputs()
-        results = self.results(outputs)
+        owner = self.owners()
+        results = self.results(outputs, owner)
         lines, register_of, count = self.allocate(outputs, values)
         return Plan(
             input_count=len(self.program.inputs),
@@ -259,7 +260,7 @@ class _Planner:
                 )
                 for slot, copied in zip(outputs, results, strict=True)
             ),
-            peak=peak_of(self.steps, self.avals, self.owners(), outputs),
+            peak=peak_of(self.steps, self.avals, owner, outputs),
             raises=self.raises(),
         )._replace(literals=tuple(values.values))
 
@@ -276,9 +277,8 @@ class _Planner:
         }
         return tuple(sorted(scalars & read))
 
-    def results(self, outputs: Sequence[int]) -> list[bool]:
+    def results(self, outputs: Sequence[int], owner: Mapping[int, int]) -> list[bool]:
         """For each result: must it be copied, because somebody else may hold its memory?"""
-        owner = self.owners()
         taken: set[int] = set()
         copied = []
         for slot in outputs:
