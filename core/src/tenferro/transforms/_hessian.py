@@ -53,26 +53,33 @@ def hessian(
     chosen = choose(argnums, argnames)
 
     def compute(args: tuple[Any, ...], kwargs: dict[str, Any], loans: Loans) -> Any:
-        recording = record(*chosen.arrange(function, args, kwargs), loans, has_aux)
-        outputs, wrt = [key_of(x) for x in recording.outputs], recording.wrt
+        recording, pinned = _record_twice(chosen.arrange(function, args, kwargs), loans, has_aux)
+        outputs, wrt = [key_of(x) for x in pinned.outputs], recording.wrt
         check_arguments(wrt, outputs, holomorphic)
         if not holomorphic and any([key.aval.dtype.is_complex for key in wrt]):
             raise refused(wrt, *_COMPLEX)
-        aux, reads = recording.aux.keys, Reads()
+        aux, reads = pinned.aux.keys, Reads()
 
-        def derivatives(of: Sequence[ValueKey], mode: str) -> list[ValueKey]:
-            linear = linearize_keys(of, wrt, space=Primitive.space, context=context)
-            rows = blocks_of(linear, of, wrt, mode, sparse, reads, holomorphic)
+        def derivatives(
+            of: Sequence[ValueKey], places: Sequence[ValueKey], mode: str
+        ) -> list[ValueKey]:
+            linear = linearize_keys(of, places, space=Primitive.space, context=context)
+            rows = blocks_of(linear, of, places, mode, sparse, reads, holomorphic)
             return [block.key for row in rows for block in row]
 
         def emit() -> list[ValueKey]:
-            return [*aux, *derivatives(derivatives(outputs, "reverse"), "forward")]
+            recording.trace.open = True  # a rule of the user is recorded: it evaluates nothing
+            try:
+                first = derivatives(outputs, pinned.wrt, "reverse")
+            finally:
+                recording.trace.open = False
+            return [*aux, *derivatives(first, wrt, "forward")]
 
         kind = ("hessian", sparse, holomorphic, len(outputs), context)
         primal, plain = [*outputs, *aux], recording.plain
         found = settle(kind, primal, wrt, emit, plain, backend, reads=reads)
-        nested = _nest(found[len(aux) :], recording, chosen.single)
-        return (nested, recording.aux.with_values(found[: len(aux)])) if has_aux else nested
+        nested = _nest(found[len(aux) :], pinned, chosen.single)
+        return (nested, pinned.aux.with_values(found[: len(aux)])) if has_aux else nested
 
     @wraps(function)
     def whole(*args: Any, **kwargs: Any) -> Any:
@@ -80,6 +87,19 @@ def hessian(
             return compute(args, kwargs, loans)
 
     return whole
+
+
+def _record_twice(call: Any, loans: Loans, has_aux: bool) -> tuple[Recording, Recording]:
+    """A call recorded on fresh inputs, and inside on pins of these: one identity per derivative."""
+    function, args, kwargs, argnums = call
+    inside: list[Recording] = []
+
+    @wraps(function)
+    def pinned(*args: Any, **kwargs: Any) -> Any:
+        inside.append(record(function, args, kwargs, argnums, loans, has_aux))
+        return inside[0].outputs
+
+    return record(pinned, args, kwargs, argnums, loans), inside[0]
 
 
 def _nest(leaves: Sequence[Any], recording: Recording, single: bool) -> Any:

@@ -106,6 +106,7 @@ class Recording(NamedTuple):
     out_spec: Any
     aux: Aux
     plain: bool  # no argument was an Array: results leave as operands
+    trace: Trace  # open while the function ran
 
 
 def record(
@@ -152,7 +153,7 @@ def record(
         trace.open = False
     result, aux = split_aux(result, has_aux)
     outputs, out_spec = _tree.flatten(result)
-    return Recording(wrt, specs, outputs, out_spec, Aux.of(aux), plain)
+    return Recording(wrt, specs, outputs, out_spec, Aux.of(aux), plain, trace)
 
 
 def split_aux(result: Any, has_aux: bool) -> tuple[Any, Any]:
