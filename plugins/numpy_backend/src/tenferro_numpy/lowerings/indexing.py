@@ -45,6 +45,10 @@ def combined_at(combine: Callable[[Any, Any, Any], object]) -> Function:
 
     def in_place(op: Any, x: Any, indices: Any, updates: Any) -> Any:
         flat = x.reshape(-1) if x.flags.c_contiguous else np.array(x, order="C").reshape(-1)
+        if not op.update_window_dims and op.mode != "drop" and flat.size and updates.size:
+            places = _places(op.scatter_dims_to_operand_dims, indices, x.shape)
+            combine(flat, places.reshape(-1), updates.reshape(-1))
+            return flat.reshape(x.shape)
         positions, windows, inside = shared.placements(np, op, x.shape, indices, updates)
         if inside is not None:
             positions, windows = positions[inside], windows[inside]
@@ -52,6 +56,20 @@ def combined_at(combine: Callable[[Any, Any, Any], object]) -> Function:
         return flat.reshape(x.shape)
 
     return in_place
+
+
+def _places(axes: Sequence[int], indices: Any, shape: tuple[int, ...]) -> Any:
+    """Where single elements lie in the flat array; `axes` are those of the index vectors."""
+    if indices.dtype.name == "uint64":
+        indices = np.minimum(indices, np.iinfo(np.int64).max)
+    indices = indices.astype(np.intp, copy=False)
+    columns = tuple([indices[..., axes.index(axis)] for axis in range(len(shape))])
+    return np.ravel_multi_index(columns, shape, mode="clip")
+
+
+def _points(x: Any, indices: Any, axes: tuple[int, ...]) -> Any:
+    """The single elements at the index vectors."""
+    return x.reshape(-1)[_places(axes, indices, x.shape)]
 
 
 def _put(flat: Any, positions: Any, values: Any) -> None:
@@ -83,6 +101,8 @@ def _window(starts: Sequence[Any], sizes: Sequence[int], shape: Sequence[int]) -
 
 def _gather(op: Gather, avals: tuple[Aval, ...], result: Aval, lowering: Function) -> Expression:
     x, indices = avals
+    if _takes_points(op, x):
+        return Expression("{p0}({0}, {1}, {p1})", (_points, tuple(op.start_index_map)))
     if not _takes_along_one_axis(op, x) or op.mode == "fill" or indices.dtype.name == "uint64":
         return called(op, 2, lowering, shares=not op.start_index_map)
     axis, batch = op.start_index_map[0], indices.shape[:-1]
@@ -96,6 +116,16 @@ def _gather(op: Gather, avals: tuple[Aval, ...], result: Aval, lowering: Functio
         text += f".transpose({{p{len(bound)}}})"
         bound.append(order)
     return Expression(text, tuple(bound))
+
+
+def _takes_points(op: Gather, x: Aval) -> bool:
+    """Whether single elements are taken, by index vectors that name every axis."""
+    return (
+        op.mode != "fill"
+        and x.ndim > 1
+        and x.size > 0
+        and len(op.start_index_map) == len(op.collapsed_slice_dims) == x.ndim
+    )
 
 
 def _takes_along_one_axis(op: Gather, x: Aval) -> bool:
