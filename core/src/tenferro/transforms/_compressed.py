@@ -32,7 +32,7 @@ from tenferro.transforms._batch import batch
 from tenferro.transforms._colouring import coloured, columns_of
 from tenferro.transforms._pattern_moves import Bits
 from tenferro.transforms._positions import Reads, numbers_of
-from tenferro.transforms._sparsity import pattern
+from tenferro.transforms._sparsity import LONGEST, pattern
 
 FEWEST = 32
 """Directions from which on a pattern is looked for unasked: fewer cost less than their places."""
@@ -96,7 +96,8 @@ class Directions:
     def colours(self) -> Colours | None:
         """How the directions go together; ``None`` where each goes alone."""
         size = self._of.size
-        if self._sparse is False or size < 2 or (self._sparse is None and size < FEWEST):
+        least = 2 if self._sparse else FEWEST
+        if self._sparse is False or not least <= size <= LONGEST:
             return None
         keys = [value.key for value in self.one if value is not None]
         structure, leaves = signature((self._seed.key,), keys)

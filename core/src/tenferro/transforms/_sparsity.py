@@ -42,6 +42,9 @@ from tenferro.transforms import _pattern_windows as windows
 from tenferro.transforms._pattern_moves import Bits, Operands
 from tenferro.transforms._positions import Reads
 
+LONGEST = 1 << 15
+"""Elements of a direction up to which a pattern is looked for: their bits take some 100 MB."""
+
 _BUDGET = 1 << 23  # steps of this walk, about one or two seconds
 _WORD = 4096  # bits that are joined in about the time of a step
 _DEEP = 8  # operations on positions that are followed

@@ -181,6 +181,10 @@ class TestDirections:
         assert directions(tn.hessian(rosenbrock), few) is None
         assert directions(tn.hessian(rosenbrock, sparse=True), few) == 3
 
+    def test_go_alone_where_their_bits_would_take_much_memory(self):
+        many = tn.Aval((40_000,), "float64")
+        assert directions(tn.jacfwd(lambda x: x[:3] ** 2), many) is None
+
     def test_go_alone_where_that_is_asked(self):
         assert directions(tn.hessian(rosenbrock, sparse=False), X) is None
 
