@@ -106,12 +106,14 @@ class Directions:
         most = size - 1 if self._sparse else size // 2
 
         def make() -> Colours | None:
-            return _colours(keys, self._seed.key, leaves, flowing, most, self._last)
+            own = Reads(self._reads.blind)
+            return _colours(keys, self._seed.key, leaves, flowing, most, self._last, own)
 
         if structure is None:
             found: Colours | None = make()
         else:
-            known = tuple([numbers_of(leaf) for leaf in leaves])
+            blind = self._reads.blind
+            known = None if blind else tuple([numbers_of(leaf) for leaf in leaves])
             key = (structure, avals, flowing, most, self._last, known)
             found = _KNOWN.get_or_make(key, make, _size)
         for leaf in () if found is None else found.reads:
@@ -202,9 +204,9 @@ def _colours(
     flowing: Sequence[bool],
     most: int,
     last: bool,
+    reads: Reads,
 ) -> Colours | None:
     """Colours of the directions, if so few and tables so small suffice."""
-    reads = Reads()
     found = pattern(keys, seed, reads)
     if found is None:
         return None

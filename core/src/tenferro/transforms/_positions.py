@@ -39,14 +39,15 @@ def read(operand: Any) -> tuple[int, ...] | None:
 
 
 class Reads:
-    """Leaves on whose values something relies, and what they were."""
+    """Leaves on whose values something relies, and what they were; if ``blind``, none is known."""
 
-    def __init__(self) -> None:
+    def __init__(self, blind: bool = False) -> None:
+        self.blind = blind
         self.values: dict[ValueKey, tuple[int, ...]] = {}
 
     def numbers_of(self, leaf: ValueKey) -> tuple[int, ...] | None:
         """The integers of a leaf, which is noted."""
-        found = numbers_of(leaf)
+        found = None if self.blind else numbers_of(leaf)
         if found is not None:
             self.values[leaf] = found
         return found
@@ -54,4 +55,6 @@ class Reads:
     def among(self, leaves: Sequence[ValueKey]) -> tuple[tuple[int, tuple[int, ...]], ...]:
         """The noted leaves by their place, with their values."""
         places = {leaf: place for place, leaf in enumerate(leaves)}
+        if self.blind:
+            return ()
         return tuple([(places[k], v) for k, v in self.values.items() if k in places])

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 TRANSFORMS = ProgramCache(max_entries=1024)
 _BYTES_PER_ITEM = 500
+_VARIANTS = 8  # programs that differ by the values they rely on alone
 
 
 def settle(
@@ -71,8 +72,9 @@ def settle(
     key: Hashable = (kind, structure, avals, chosen, chosen.lowerings.generation)
     size = _BYTES_PER_ITEM * len(structure)
     program = TRANSFORMS.get_or_make(key, make, lambda _: size)
-    while program.reads and (values := _values(program, operands)) != program.reads:
-        key = (key, values)
+    while reads and program.reads and (values := _values(program, operands)) != program.reads:
+        reads.blind = not program.admits(values)
+        key = (key, None if reads.blind else values)
         program = TRANSFORMS.get_or_make(key, make, lambda _: size)
     take = chosen.asoperand
     results = program.executable(*[take(x, aval) for x, aval in zip(operands, avals, strict=True)])
@@ -109,7 +111,7 @@ def history(key: ValueKey) -> Definition | None:
 class Finished:
     """An executable with the avals of its results, and the operands on whose values it relies."""
 
-    __slots__ = ("executable", "output_avals", "reads")
+    __slots__ = ("_others", "executable", "output_avals", "reads")
 
     def __init__(
         self,
@@ -120,6 +122,13 @@ class Finished:
         self.executable = executable
         self.output_avals = output_avals
         self.reads = reads
+        self._others: set[Hashable] = set()
+
+    def admits(self, values: Hashable) -> bool:
+        """Whether other values may have a program of their own: not where they always change."""
+        if len(self._others) < _VARIANTS:
+            self._others.add(values)
+        return values in self._others
 
 
 def _values(program: Finished, operands: Sequence[Any]) -> tuple[Any, ...]:

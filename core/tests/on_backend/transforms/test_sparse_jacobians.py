@@ -231,6 +231,21 @@ class TestPositions:
             want[range(3), places] = 2 * X[places]
             np.testing.assert_array_equal(np.reshape(whole(X, at), (3, N)), want)
 
+    def test_that_always_change_are_followed_by_one_program(self, monkeypatch):
+        calls = []
+
+        def counted(*given):
+            calls.append(given)
+            return pattern(*given)
+
+        monkeypatch.setattr(_compressed, "pattern", counted)
+        for i in range(38):
+            found = tn.jacfwd(lambda x, i=i: x * x - x[i] * 0.3)(X)
+            want = np.diag(2 * X)
+            want[:, i] -= 0.3
+            np.testing.assert_allclose(found, want)
+        assert 2 < len(calls) < 12
+
     def test_that_are_scalars_of_a_program(self):
         whole = tn.jit(lambda x, i: tn.jacobian(lambda y: y[i] * y[::39])(x))
         for i in (3, 5):
