@@ -61,6 +61,7 @@ class Toy(Primitive):
     """A primitive on numbers: `turn` is the transpose, `slope` the derivative."""
 
     space: ClassVar[LinearSpace] = Numbers()
+    fixed_rules: ClassVar[bool] = True  # as those of the tensor vocabulary are
     turn: ClassVar[Any] = None
     slope: ClassVar[Any] = None
 

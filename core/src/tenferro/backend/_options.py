@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 Options = Mapping[str, Any]
 PASSES = "passes"
+DONATED = "donated"  # numbers of inputs that nobody reads afterwards
 _SHARED = (PASSES, "mesh", "in_shardings", "out_shardings")  # of core, or refused by feature
 
 

@@ -20,7 +20,7 @@ from tenferro.array._errors import UnknownOperandError, at_user_line
 from tenferro.array._evaluate import executable, leaked
 from tenferro.array._weak import Sought, WeakName, value_of
 from tenferro.backend import UnsupportedError, select_backend
-from tenferro.backend._options import PASSES, Options, identity_of, rewritten
+from tenferro.backend._options import DONATED, PASSES, Options, identity_of, rewritten
 from tenferro.computegraph import (
     UNKNOWN,
     CacheStats,
@@ -72,12 +72,14 @@ class Jitted:
         statics: Statics,
         backend: Any,
         options: Options | None = None,
+        donated: Statics = Statics(),  # noqa: B008 - immutable
     ) -> None:
         update_wrapper(self, function)
         self._function = function
         self._statics = statics
         self._backend = backend
         self._options = options
+        self._donated = donated
         self._kept = Kept()
         self._bound: WeakKeyDictionary[Any, Kept] = WeakKeyDictionary()
 
@@ -109,16 +111,34 @@ class Jitted:
         arrays = [leaf for leaf in call.leaves if isinstance(leaf, Array)]
         if traced.is_open or any([not _is_known(array) for array in arrays]):
             return _tree.unflatten(traced.out_spec, inline(traced, call.leaves))
-        ready = self._ready(traced, call.leaves)
+        ready = self._ready(traced, call.leaves, self._given_up(call))
         if seen is not None and level == self._kept.level:
             self._kept.keep(seen, ready)
         return ready(call.leaves)
 
-    def _ready(self, traced: Traced, leaves: Sequence[Any]) -> Ready:
+    def _given_up(self, call: Call) -> tuple[int, ...]:
+        """The leaves of donated arguments. Not Arrays: several of them may be one value."""
+        if not self._donated:
+            return ()
+        count = len(call.given) + len(call.statics)
+        donated = {i % count for i in self._donated.numbers if -count <= i < count}
+        found: list[int] = []
+        first = 0
+        for number, argument in zip(call.positions(), call.given, strict=True):
+            after = first + len(_tree.flatten(argument)[0])
+            if number in donated:
+                found += range(first, after)
+            first = after
+        return tuple([i for i in found if not isinstance(call.leaves[i], Array)])
+
+    def _ready(self, traced: Traced, leaves: Sequence[Any], donated: tuple[int, ...]) -> Ready:
         """The program of a trace, on the backend for these leaves."""
         known = operands_of(leaves)
         backend = select_backend(self._backend, [*known, *traced.captured])
-        run: Any = executable(traced.graph, backend, self._options)
+        options = self._options
+        if donated and DONATED in backend.info.options:
+            options = {**(options or {}), DONATED: donated}
+        run: Any = executable(traced.graph, backend, options)
         run.prepare()
         if traced.effects:
             run = WithoutEffects(run, len(traced.outputs))
@@ -166,6 +186,7 @@ class Jitted:
         bound.__dict__.update(self.__dict__)
         bound._function = self._function.__get__(instance, owner)
         bound._statics = self._statics.bound()
+        bound._donated = self._donated.bound()
         bound._kept = Kept()
         try:
             bound._kept = self._bound.setdefault(instance, bound._kept)
@@ -240,7 +261,8 @@ def jit(
     clipped to the axis, and writes are dropped.
 
     ``donate_argnums`` is a promise that these arguments are not read again, so that a backend may
-    put results into their memory. No backend does so yet: they stay as they are.
+    put results into their memory. NumPy does so with NumPy arrays, never with Arrays, of which
+    several may be one value; other backends leave them as they are.
     ``memory_budget`` (bytes) is reserved for recomputing what does not fit.
 
     ``options`` are those of this program: ``passes`` says which graph passes rewrite it (``"all"``,
@@ -274,8 +296,8 @@ def jit(
             )
         )
     statics = static_parameters(function, static_argnums, static_argnames)
-    check_donated(function, donate_argnums, statics)
-    return Jitted(function, statics, backend, checked_options(options))
+    donated = donated_parameters(function, donate_argnums, statics)
+    return Jitted(function, statics, backend, checked_options(options), donated)
 
 
 def checked_options(options: Any) -> Options | None:
@@ -296,12 +318,16 @@ def checked_options(options: Any) -> Options | None:
     return own or None
 
 
-def check_donated(function: Any, numbers: int | Sequence[int], statics: Statics) -> None:
-    """Raise ValueError for a donated position that is not there, or is static."""
+def donated_parameters(function: Any, numbers: int | Sequence[int], statics: Statics) -> Statics:
+    """The donated parameters.
+
+    Raises ValueError: for a position that is not there, or is static.
+    """
     donated = static_parameters(function, numbers, (), "donated")
     both = sorted(donated.numbers & statics.numbers)
     if both:
         raise at_user_line(ValueError(f"static arguments cannot be donated: {both} are both"))
+    return donated
 
 
 def describe(traced: Traced, name: str, backend: str, program: str, passes: str) -> str:

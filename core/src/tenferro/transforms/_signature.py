@@ -44,6 +44,11 @@ class Call(NamedTuple):
             args.insert(i, value)
         return args, {**keywords, **self.named}
 
+    def positions(self) -> list[int]:
+        """Where the positional arguments stood among all, the static ones too."""
+        count = len(self.given) + len(self.statics)
+        return [i for i in range(count) if i not in self.statics]
+
     def names(self, function: Any) -> list[str]:
         """A readable name for each leaf."""
         count = len(self.given) + len(self.statics)

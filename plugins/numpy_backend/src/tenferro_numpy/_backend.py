@@ -21,7 +21,7 @@ from tenferro.computegraph import CompiledProgram, OperandError
 from tenferro.primitives import Aval, DType
 from tenferro.primitives._source import source_text
 from tenferro_numpy._executor import NumpyExecutable
-from tenferro_numpy._plan import Plan, make_plan
+from tenferro_numpy._plan import How, Plan, make_plan
 from tenferro_numpy._tiling import Tiling, thread_count, tile_elements
 
 __all__ = ["NumpyBackend", "library_versions"]
@@ -81,6 +81,17 @@ def _tiling(elements: object, threads: object) -> Tiling | None:
         tile_elements() if elements is None else int(str(elements)),
         thread_count() if threads is None else int(str(threads)),
     )
+
+
+def _donated(numbers: Any, count: int) -> tuple[int, ...]:
+    """The inputs that may be written to.
+
+    Raises ValueError: for what is no number of an input.
+    """
+    found = tuple(numbers)
+    if not all(type(i) is int and 0 <= i < count for i in found):
+        raise ValueError(f"donated are numbers of the {count} inputs, got {numbers!r}")
+    return found
 
 
 class NumpyBackend(Backend):
@@ -151,7 +162,8 @@ class NumpyBackend(Backend):
 
         Options, also in the configuration: `executor` ("auto", "source", "interpret"), `debug`,
         `threads` that share large elementwise regions, `tile`, their elements at a time (0: no
-        regions), and `poison`, which fills buffers with nan before they are written.
+        regions), `poison`, which fills buffers with nan before they are written, and `donated`,
+        numbers of inputs that may be written to.
 
         Raises MissingLoweringError: naming every operation of the program that cannot run.
         Raises UnsupportedError: if the program has a dtype, or the options ask for a feature, that
@@ -167,19 +179,21 @@ class NumpyBackend(Backend):
             tiling = tiling._replace(poisoned=True)
         self.check_dtypes(program.avals)
         closed = self.lowerings.close(program)
-        plan = self._plan(closed, elide=not debug, tiling=None if debug else tiling)
+        donated = _donated(chosen.get("donated", ()), len(program.inputs))
+        how = How(elide=not debug, tiling=None if debug else tiling, donated=donated)
+        plan = self._plan(closed, how)
         return NumpyExecutable(self, closed, plan, executor=executor, debug=debug)
 
-    def _plan(self, program: CompiledProgram, *, elide: bool, tiling: Tiling | None) -> Plan:
+    def _plan(self, program: CompiledProgram, how: How) -> Plan:
         if len(program) > _LONGEST_KEPT:
-            return make_plan(program, self.lowerings, elide=elide, tiling=tiling)
-        key = (program.structure, program.input_avals, self.lowerings.generation, elide, tiling)
+            return make_plan(program, self.lowerings, how)
+        key = (program.structure, program.input_avals, self.lowerings.generation, how)
         with self._lock:
             plan = self._plans.get(key)
             if plan is not None:
                 self._plans.move_to_end(key)
                 return plan
-        plan = make_plan(program, self.lowerings, elide=elide, tiling=tiling)
+        plan = make_plan(program, self.lowerings, how)
         with self._lock:
             self._plans[key] = plan
             if len(self._plans) > _KEPT_PLANS:

@@ -18,6 +18,7 @@ from tenferro.backend.base import Executable, Timing, Timings
 from tenferro.backend.lowering import key_of
 from tenferro.computegraph import CompiledProgram, OperandError, check_operand_count
 from tenferro.primitives import Aval
+from tenferro_numpy._donated import given_up
 from tenferro_numpy._floating import restore, silence
 from tenferro_numpy._interpret import Interpreter
 from tenferro_numpy._plan import Plan
@@ -68,6 +69,8 @@ class NumpyExecutable(Executable):
         """Run the program; NumPy's floating-point warnings are silenced, results are new arrays."""
         if len(operands) != self._count:
             check_operand_count(self.program, operands)
+        if self.plan.donated:
+            operands = given_up(operands, self.plan.donated)
         token = silence()
         try:
             return self._run(*operands)

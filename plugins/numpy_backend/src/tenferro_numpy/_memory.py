@@ -2,7 +2,8 @@
 
 A step makes new memory, or gives what may share memory with its operands. Memory that the program
 made, that no later step and no result may look at, and that only one operand of a step lies in, is
-free for the result of that step. Inputs and literals belong to others and are never free.
+free for the result of that step. Literals belong to others and are never free, inputs only where
+they are donated.
 Read next: `_regions.py`.
 """
 
@@ -19,10 +20,13 @@ _FOREIGN = -1
 
 
 def free_operands(
-    steps: Sequence[Step], avals: Sequence[Aval], outputs: Iterable[int]
+    steps: Sequence[Step],
+    avals: Sequence[Aval],
+    outputs: Iterable[int],
+    donated: Iterable[int] = (),
 ) -> list[tuple[int, ...]]:
     """For each step, the operands whose memory may be written over while the step runs."""
-    roots = roots_of(steps)
+    roots = roots_of(steps, donated)
     last: dict[int, int] = {}
     for position, step in enumerate(steps):
         for slot in (*step.operands, *step.targets):
@@ -38,9 +42,9 @@ def free_operands(
 _NOBODYS = frozenset((_FOREIGN,))
 
 
-def roots_of(steps: Sequence[Step]) -> dict[int, frozenset[int]]:
+def roots_of(steps: Sequence[Step], donated: Iterable[int] = ()) -> dict[int, frozenset[int]]:
     """For each slot that steps make, the slots whose memory it may lie in."""
-    roots: dict[int, frozenset[int]] = {}
+    roots: dict[int, frozenset[int]] = {slot: frozenset((slot,)) for slot in donated}
     for step in steps:
         if not step.expression.shares:
             roots.update((slot, frozenset((slot,))) for slot in step.targets)

@@ -72,36 +72,45 @@ class Plan(NamedTuple):
     results: tuple[Result, ...]
     peak: Peak  # of the memory that its lines make
     raises: bool  # a line on Python's numbers may raise, and running again from the start is cheap
+    donated: tuple[int, ...]  # inputs that lines may write to
 
 
-def make_plan(
-    program: CompiledProgram,
-    table: LoweringTable,
-    *,
-    elide: bool = True,
-    tiling: Tiling | None = None,
-) -> Plan:
-    """The plan of a closed program; with a tiling, large elementwise steps become regions.
+class How(NamedTuple):
+    """What may be done with a program.
+
+    elide     leave broadcasts unexpanded, and write into memory that nobody reads any more
+    tiling    of large elementwise steps, which become regions; None for none
+    donated   inputs that may be written to
+    """
+
+    elide: bool = True
+    tiling: Tiling | None = None
+    donated: tuple[int, ...] = ()
+
+
+def make_plan(program: CompiledProgram, table: LoweringTable, how: How = How()) -> Plan:  # noqa: B008
+    """The plan of a closed program.
 
     Raises MissingLoweringError: if the table lacks an operation of the program.
     """
     with CollectorPaused():
-        planner = _Planner(program, table)
+        planner = _Planner(program, table, how)
         planner.choose_expressions()
-        if elide:
-            planner.add_windows(inf if tiling is None else least_elements(tiling))
+        if how.elide:
+            planner.add_windows(inf if how.tiling is None else least_elements(how.tiling))
             planner.leave_broadcasts_to_readers()
-        if tiling is not None:
-            planner.fuse(tiling)
+        if how.tiling is not None:
+            planner.fuse(how.tiling)
         planner.use_numbers()
-        if elide:
+        if how.elide:
             planner.reuse_memory()
         return planner.finish()
 
 
 class _Planner:
-    def __init__(self, program: CompiledProgram, table: LoweringTable) -> None:
+    def __init__(self, program: CompiledProgram, table: LoweringTable, how: How) -> None:
         self.program = program
+        self.donated = how.donated
         self.avals: list[Aval] = list(program.avals)
         self.table = table
         self.origin = list(range(program.slot_count))  # a slot that is another one's value
@@ -213,7 +222,7 @@ class _Planner:
         """Run large elementwise steps tile by tile."""
         if max((aval.size for aval in self.avals), default=0) >= least_elements(tiling):
             kept = {self.origin[slot] for slot in self.program.outputs}
-            self.steps = fuse(self.steps, self.avals, kept, tiling, self.literals)
+            self.steps = fuse(self.steps, self.avals, kept, tiling, self.literals, self.donated)
 
     # ---- numbers ---------------------------------------------------------------------------------
 
@@ -226,7 +235,8 @@ class _Planner:
         """Whether the program may run fast lines, and again from its start where one raises."""
         on_numbers = sum(step.on_numbers for step in self.steps)
         return (
-            any(step.expression.safe is not None for step in self.steps)
+            not self.donated  # by then they may be written over
+            and any(step.expression.safe is not None for step in self.steps)
             and not any(step.expression.foreign for step in self.steps)
             and len(self.steps) <= _MOSTLY * on_numbers
         )
@@ -235,7 +245,8 @@ class _Planner:
 
     def reuse_memory(self) -> None:
         """Write into arrays that are dead."""
-        reuse(self.steps, self.avals, {self.origin[slot] for slot in self.program.outputs})
+        outputs = {self.origin[slot] for slot in self.program.outputs}
+        reuse(self.steps, self.avals, outputs, self.donated)
 
     # ---- registers -------------------------------------------------------------------------------
 
@@ -262,6 +273,7 @@ class _Planner:
             ),
             peak=peak_of(self.steps, self.avals, owner, outputs),
             raises=self.raises(),
+            donated=self.donated,
         )._replace(literals=tuple(values.values))
 
     def unboxed_inputs(self) -> tuple[int, ...]:

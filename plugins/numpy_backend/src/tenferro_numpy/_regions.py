@@ -30,6 +30,7 @@ def fuse(
     outputs: Set[int],
     tiling: Tiling,
     literals: Collection[int] = (),
+    donated: Collection[int] = (),
 ) -> list[Step]:
     """The steps in a valid order, with regions of a good part of a tile or more as single steps."""
     finder = Finder(avals, tiling.elements, least_elements(tiling), literals)
@@ -52,7 +53,7 @@ def fuse(
         if new is not None:
             placed[id(new)] = position, new  # the last one counts
     ordered = _ordered(placed.values())
-    _reuse(ordered, avals, outputs)
+    _reuse(ordered, avals, free_operands(ordered, avals, outputs, donated))
     return ordered
 
 
@@ -108,9 +109,11 @@ def _step_of(group: Group, avals: Sequence[Aval], exports: Set[int], tiling: Til
     return Step(Expression(f"{{p0}}({text})", (region,)), operands, targets, positions)
 
 
-def _reuse(steps: Sequence[Step], avals: Sequence[Aval], outputs: Set[int]) -> None:
+def _reuse(
+    steps: Sequence[Step], avals: Sequence[Aval], operands: Sequence[tuple[int, ...]]
+) -> None:
     """Let regions write into operands that nobody reads afterwards."""
-    for step, free in zip(steps, free_operands(steps, avals, outputs), strict=True):
+    for step, free in zip(steps, operands, strict=True):
         region = step.expression.bound[0] if step.expression.bound else None
         if not isinstance(region, Region):
             continue

@@ -23,12 +23,21 @@ _SMALL = 1 << 12  # bytes of arrays that wait for a line, however long
 _SOON = 8  # steps that a larger one waits
 
 
-def reuse(steps: Sequence[Step], avals: Sequence[Aval], outputs: Collection[int]) -> None:
+def reuse(
+    steps: Sequence[Step],
+    avals: Sequence[Aval],
+    outputs: Collection[int],
+    donated: Collection[int] = (),
+) -> None:
     """Let steps write into memory that is dead after them.
 
     A step gets the array as its last operand, which also keeps it alive until then.
     """
     memory = _Memory(avals, _last_uses(steps, outputs))
+    for given in donated:
+        if given in memory.last and avals[given].shape:
+            memory.lies_in(given, given, given)
+            memory.writeable.add(given)
     forms: dict[int, tuple[Expression, Expression]] = {}
     for position, step in enumerate(steps):
         memory.begin(position, step)
