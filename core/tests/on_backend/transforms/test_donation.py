@@ -40,7 +40,7 @@ def test_arrays_that_share_their_value_keep_it():
 
 def test_a_donated_position_counts_static_ones():
     f = tn.jit(lambda n, x, y: (x * n).at[0].set(0.0) + y, static_argnums=0, donate_argnums=1)
-    x, y = np.ones(4), np.ones(4)
+    y = np.ones(4)
     for _ in range(2):
         np.testing.assert_array_equal(f(3, np.ones(4), y), [1.0, 4.0, 4.0, 4.0])
     np.testing.assert_array_equal(y, np.ones(4))
