@@ -42,11 +42,18 @@ def hook(node: ast.FunctionDef) -> str:
     return f"### `{node.name}`\n\n```py\n{signature}\n```\n\n{documentation(node)}\n"
 
 
+def written(value: ast.expr) -> str:
+    """A default as a reader would write it: what is made anew for each record, as what it is."""
+    if isinstance(value, ast.Call) and ast.unparse(value.func) == "made":
+        return f"{ast.unparse(value.keywords[0].value)}()"
+    return ast.unparse(value)
+
+
 def fields(node: ast.ClassDef) -> list[str]:
     rows = []
     for item in node.body:
         if isinstance(item, ast.AnnAssign) and not ast.unparse(item.target).startswith("_"):
-            default = f"`{ast.unparse(item.value)}`" if item.value else "required"
+            default = f"`{written(item.value)}`" if item.value else "required"
             annotation = ast.unparse(item.annotation).replace("|", "\\|")
             rows.append(f"| `{ast.unparse(item.target)}` | `{annotation}` | {default} |")
     return rows

@@ -103,7 +103,8 @@ class _Compiler:
         avals = [self.program.avals[i] for i in segment.inputs]
         specs = [shape_dtype(aval.shape, numpy_dtype(aval.dtype)) for aval in avals]
         with own_settings(self.device):
-            lowered = jit(Traced(self.backend, self.program, segment)).lower(*specs)
+            traced = Traced(self.backend, self.program, segment, self.device.platform)
+            lowered = jit(traced).lower(*specs)
             try:
                 return self._finish(lowered)
             except JaxRuntimeError as error:

@@ -15,6 +15,7 @@ from tenferro.backend.lowering import check_result_count, key_of
 from tenferro.computegraph import CompiledProgram, Instruction
 from tenferro.primitives import Aval
 from tenferro.primitives._source import source_text
+from tenferro_xla._batches import one_by_one, stacks
 from tenferro_xla._operands import fits
 from tenferro_xla._segments import Segment
 
@@ -24,8 +25,11 @@ class Traced:
 
     __name__ = "tenferro"  # part of the names that XLA shows
 
-    def __init__(self, backend: Backend, program: CompiledProgram, segment: Segment) -> None:
+    def __init__(
+        self, backend: Backend, program: CompiledProgram, segment: Segment, platform: str
+    ) -> None:
         self.backend = backend
+        self._one_by_one = stacks(program, platform)
         self.program = program
         self.segment = segment
 
@@ -37,15 +41,17 @@ class Traced:
         for position in self.segment.positions:
             instruction = self.program.instructions[position]
             try:
-                self._step(instruction, slots)
+                self._step(instruction, slots, position in self._one_by_one)
             except Exception as error:
                 self._annotate(error, instruction, self.program.equation(position))
                 raise
         return tuple([slots[slot] for slot, _ in self.segment.outputs])
 
-    def _step(self, instruction: Instruction, slots: dict[int, Any]) -> None:
+    def _step(self, instruction: Instruction, slots: dict[int, Any], in_turn: bool) -> None:
         operation, inputs, outputs, *_ = instruction
-        function = self.backend.lowerings.lookup(operation, self._avals(instruction))
+        function: Any = self.backend.lowerings.lookup(operation, self._avals(instruction))
+        if in_turn:
+            function = one_by_one(function)
         results = function(operation, *[slots[i] for i in inputs])
         if len(outputs) == 1:
             results = (results,)
