@@ -61,6 +61,15 @@ def test_what_must_run_between_two_steps_parts_them(backend, program):
     np.testing.assert_array_equal(result, 2 * x - 10.0)
 
 
+def test_explain_lists_regions(backend, program):
+    made = program(lambda x: tp.reduce_sum(tp.sin(x) * x, (0,)), np.zeros(100))
+    executable = backend.compile(made, made.input_avals, {"tile": 16, "threads": 2})
+    text = executable.explain()
+    assert "region 100 in 7 tiles of about 16 elements, up to 2 threads, gives 0 arrays" in text
+    assert "    %1 = sin %0" in text
+    assert executable.cost() == (300, 808)  # three operations; x read, a number written
+
+
 def test_two_regions_that_meet_become_one(backend, program):
     def meeting(x, y):
         return tp.sin(tp.exp(x)) * tp.sin(tp.exp(y))

@@ -8,7 +8,6 @@ that it gave what its aval says. Read next: `_backend.py`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from tenferro_numpy._donated import given_up
 from tenferro_numpy._floating import restore, silence
 from tenferro_numpy._interpret import Interpreter
 from tenferro_numpy._plan import Plan
+from tenferro_numpy._report import cost_of, report
 from tenferro_numpy._scalars import RAISED
 from tenferro_numpy._source import Generated, generate
 
@@ -163,64 +163,19 @@ class NumpyExecutable(Executable):
     # ---- reports ---------------------------------------------------------------------------------
 
     def explain(self) -> str:
-        """The generated source, with what it computes and moves."""
-        flops, moved = self.cost()
+        """The generated source and the regions, with what they compute, move and hold."""
         state = "compiled" if self._is_compiled else "interpreted so far"
-        return (
-            f"numpy: {len(self.program)} instructions in {len(self.plan.lines)} lines, {state}\n"
-            f"about {flops:,} floating-point operations, {moved:,} bytes read and written\n"
-            f"{self._peak()}\n\n"
-            f"{self._written().text}"
-        )
-
-    def _peak(self) -> str:
-        """The most memory that its arrays take at once, and where."""
-        size, line = self.plan.peak
-        position = None if line is None else self.plan.lines[line].position
-        where = "" if position is None else f", at {self.program.equation(position)}"
-        return f"{size:,} bytes of arrays at once, beside inputs and literals{where}"
+        return report(self.program, self.plan, state, self._written().text)
 
     def cost(self) -> tuple[int, int]:
         """Estimates: operations on elements, and bytes that lines read and write (not views)."""
-        flops = moved = 0
-        made_in = self._lines_of_slots()
-        for number, line in enumerate(self.plan.lines):
-            if line.expression.shares:
-                continue
-            touched: set[int] = set()
-            for position in line.positions:
-                _, inputs, outputs, *_ = self.program.instructions[position]
-                flops += self._operations(position)
-                touched.update((*inputs, *outputs))
-            outside = [self.program.avals[i] for i in touched if made_in[i] != {number}]
-            moved += sum(aval.size * aval.dtype.itemsize for aval in outside)
-        return flops, moved
-
-    def _lines_of_slots(self) -> dict[int, set[int]]:
-        """The numbers of the lines that touch a slot; the caller is line -1."""
-        lines: dict[int, set[int]] = {i: {-1} for i in self.program.inputs}
-        lines.update({i: {-1} for i in self.program.outputs})
-        for number, line in enumerate(self.plan.lines):
-            for position in line.positions:
-                _, inputs, outputs, *_ = self.program.instructions[position]
-                for slot in (*inputs, *outputs):
-                    lines.setdefault(slot, set()).add(number)
-        return lines
-
-    def _operations(self, position: int) -> int:
-        """An estimate of the operations on elements of one instruction."""
-        op, inputs, outputs, *_ = self.program.instructions[position]
-        given: list[Aval] = [self.program.avals[i] for i in inputs]
-        results: list[Aval] = [self.program.avals[i] for i in outputs]
-        contracted = getattr(op, "lhs_contract", None)
-        if contracted is not None:
-            terms: int = prod(given[0].shape[axis] for axis in contracted)
-            return 2 * results[0].size * terms
-        return max((a.size for a in (*given, *results)), default=0)
+        return cost_of(self.program, self.plan)
 
     def profile(self, *operands: Any) -> Timings:
-        """Run once, interpreted, and time every line."""
+        """Run once, interpreted, and time every line; donated inputs stay as they are."""
         check_operand_count(self.program, operands)
+        kept = {i: np.array(operands[i]) for i in self.plan.donated}
+        operands = tuple([kept.get(i, x) for i, x in enumerate(operands)])
         rows: list[Timing] = []
 
         def note(number: int, seconds: float, results: tuple[Any, ...]) -> None:

@@ -1,0 +1,90 @@
+"""What is said of a program: its source, its regions, and estimates of work and memory.
+
+Read next: `_executor.py`.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+from tenferro.computegraph import CompiledProgram
+from tenferro.primitives import Aval
+from tenferro_numpy._plan import Line, Plan
+from tenferro_numpy._tiles import Region
+
+__all__ = ["cost_of", "report"]
+
+
+def report(program: CompiledProgram, plan: Plan, state: str, source: str) -> str:
+    """A program for a reader; `state` says how it has run so far."""
+    flops, moved = cost_of(program, plan)
+    head = (
+        f"numpy: {len(program)} instructions in {len(plan.lines)} lines, {state}\n"
+        f"about {flops:,} floating-point operations, {moved:,} bytes read and written\n"
+        f"{_peak(program, plan)}\n\n"
+    )
+    regions = [text for line in plan.lines if (text := _region(program, line))]
+    return "\n".join([head + source, *regions]).rstrip() + "\n"
+
+
+def _peak(program: CompiledProgram, plan: Plan) -> str:
+    """The most memory that its arrays take at once, and where."""
+    size, line = plan.peak
+    position = None if line is None else plan.lines[line].position
+    where = "" if position is None else f", at {program.equation(position)}"
+    return f"{size:,} bytes of arrays at once, beside inputs and literals{where}"
+
+
+def _region(program: CompiledProgram, line: Line) -> str:
+    """What runs in a region, and in how many tiles; empty for other lines."""
+    region = line.expression.bound[0] if line.expression.bound else None
+    if not isinstance(region, Region):
+        return ""
+    elements, size = region.elements, prod(region.shape)
+    tiles = 1 if region.at_once else -(-size // elements)
+    about = f"{tiles} tiles of about {elements:,} elements" if tiles > 1 else "one tile"
+    threads = f", up to {region.tiling.threads} threads" if region.tiling.threads > 1 else ""
+    shape = "×".join(f"{n:,}" for n in region.shape)
+    made = f"{len(region.arrays)} arrays and {len(region.folds)} reductions"
+    equations = [f"    {program.equation(i)}" for i in line.positions]
+    return "\n".join([f"region {shape} in {about}{threads}, gives {made}", *equations])
+
+
+def cost_of(program: CompiledProgram, plan: Plan) -> tuple[int, int]:
+    """Estimates: operations on elements, and bytes that lines read and write (not views)."""
+    flops = moved = 0
+    touching = _lines_of_slots(program, plan)
+    for number, line in enumerate(plan.lines):
+        if line.expression.shares:
+            continue
+        touched: set[int] = set()
+        for position in line.positions:
+            _, inputs, outputs, *_ = program.instructions[position]
+            flops += _operations(program, position)
+            touched.update((*inputs, *outputs))
+        outside = [program.avals[i] for i in touched if touching[i] != {number}]
+        moved += sum(aval.size * aval.dtype.itemsize for aval in outside)
+    return flops, moved
+
+
+def _lines_of_slots(program: CompiledProgram, plan: Plan) -> dict[int, set[int]]:
+    """The numbers of the lines that touch a slot; the caller is line -1."""
+    lines: dict[int, set[int]] = {i: {-1} for i in (*program.inputs, *program.outputs)}
+    for number, line in enumerate(plan.lines):
+        for position in line.positions:
+            _, inputs, outputs, *_ = program.instructions[position]
+            for slot in (*inputs, *outputs):
+                lines.setdefault(slot, set()).add(number)
+    return lines
+
+
+def _operations(program: CompiledProgram, position: int) -> int:
+    """An estimate of the operations on elements of one instruction."""
+    op, inputs, outputs, *_ = program.instructions[position]
+    given: list[Aval] = [program.avals[i] for i in inputs]
+    results: list[Aval] = [program.avals[i] for i in outputs]
+    contracted = getattr(op, "lhs_contract", None)
+    if contracted is not None:
+        terms: int = prod(given[0].shape[axis] for axis in contracted)
+        return 2 * results[0].size * terms
+    return max((a.size for a in (*given, *results)), default=0)
