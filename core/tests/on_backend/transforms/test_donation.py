@@ -38,6 +38,12 @@ def test_arrays_that_share_their_value_keep_it():
     assert float(y[0]) == float(x[0]) == 1.0
 
 
+def test_a_donated_array_of_ours_is_left_alone():
+    x = tn.asarray(np.arange(3.0)) + 1.0
+    assert tn.jit(lambda x: x * 2, donate_argnums=0)(x).tolist() == [2, 4, 6]
+    assert x.tolist() == [1, 2, 3]
+
+
 def test_a_donated_position_counts_static_ones():
     f = tn.jit(lambda n, x, y: (x * n).at[0].set(0.0) + y, static_argnums=0, donate_argnums=1)
     y = np.ones(4)

@@ -176,12 +176,6 @@ def test_options_that_mean_nothing_are_refused(options, error, match):
         tn.jit(lambda x: x, **options)
 
 
-def test_a_donated_argument_is_left_alone():
-    x = X.copy()
-    assert tn.jit(lambda x: x * 2, donate_argnums=0)(x).tolist() == [2, 4, 6]
-    assert x.tolist() == [1, 2, 3]
-
-
 @pytest.mark.parametrize(
     "call, match",
     [
