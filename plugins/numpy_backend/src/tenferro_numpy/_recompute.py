@@ -17,6 +17,7 @@ from tenferro.primitives import Aval
 from tenferro_numpy._cut import vertex_cut
 from tenferro_numpy._memory import roots_of
 from tenferro_numpy._steps import Step
+from tenferro_numpy.lowerings.selection import choose
 
 __all__ = ["Group", "recompute"]
 
@@ -24,7 +25,7 @@ _CHEAP = frozenset(
     (
         np.add, np.subtract, np.multiply, np.negative, np.square, np.absolute, np.maximum,
         np.minimum, np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal,
-        np.logical_and, np.logical_or, np.logical_not, np.conjugate,
+        np.logical_and, np.logical_or, np.logical_not, np.conjugate, np.where, choose,
     )
 )  # fmt: skip
 
@@ -146,4 +147,5 @@ class _Exports:
 
 def _is_cheap(step: Step) -> bool:
     expression = step.expression
-    return bool(expression.into) and bool(expression.bound) and expression.bound[0] in _CHEAP
+    functions = [f for f in expression.bound if callable(f)]
+    return bool(expression.into) and any(f in _CHEAP for f in functions)
