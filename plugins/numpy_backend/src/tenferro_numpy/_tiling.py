@@ -18,7 +18,7 @@ __all__ = [
 ]  # fmt: skip
 
 SHRINKS = 2  # times that a tile may be halved for a region of many buffers
-_SHARE = 6  # whole tiles that fit the cache together
+_SHARE = 8  # whole tiles that fit the cache together
 _LEAST, _MOST = 1 << 16, 1 << 19  # bytes of a tile: below, calls cost more; above, nothing gains
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
