@@ -190,6 +190,19 @@ def test_sums_of_short_rows(backend, program, dtype, length):
             assert np.all(np.abs(result - terms.sum(1)) <= bound)
 
 
+def test_regions_of_which_one_waits_for_another_are_not_both_joined(backend, program):
+    """The mask waits for the mean of p; a·a waits for nothing, and meets both in the selection."""
+
+    def function(a, p):
+        p = p * 2
+        mean = tp.broadcast_in_dim(tp.reduce_sum(p, (0,)) / 100.0, p.shape, ())
+        return tp.select(tp.gt(p, mean), a * a, p)
+
+    a, p = np.linspace(-1, 1, 100), np.linspace(0, 2, 100)
+    _, (result,) = run(backend, program(function, a, p), [a, p], tile=16, poison=True)
+    np.testing.assert_array_equal(result, np.where(2 * p > np.mean(2 * p), a * a, 2 * p))
+
+
 def test_small_arrays_are_left_alone(backend, program):
     x = np.zeros(7)
     made = program(lambda x: tp.sin(tp.exp(x)), x)

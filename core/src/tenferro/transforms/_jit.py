@@ -321,8 +321,12 @@ def checked_options(options: Any) -> Options | None:
 def donated_parameters(function: Any, numbers: int | Sequence[int], statics: Statics) -> Statics:
     """The donated parameters.
 
+    Raises TypeError: for what is no position.
     Raises ValueError: for a position that is not there, or is static.
     """
+    given = (numbers,) if isinstance(numbers, int) else numbers
+    if isinstance(given, str) or not all(type(i) is int for i in given):
+        raise at_user_line(TypeError(f"donate_argnums are positions of arguments, got {numbers!r}"))
     donated = static_parameters(function, numbers, (), "donated")
     both = sorted(donated.numbers & statics.numbers)
     if both:

@@ -44,6 +44,12 @@ def test_a_donated_array_of_ours_is_left_alone():
     assert x.tolist() == [1, 2, 3]
 
 
+@pytest.mark.parametrize("bad", ["a", ("a",), (0.0,)], ids=str)
+def test_positions_are_numbers(bad):
+    with pytest.raises(TypeError, match="donate_argnums are positions of arguments"):
+        tn.jit(lambda a: a, donate_argnums=bad)
+
+
 def test_a_donated_position_counts_static_ones():
     f = tn.jit(lambda n, x, y: (x * n).at[0].set(0.0) + y, static_argnums=0, donate_argnums=1)
     y = np.ones(4)

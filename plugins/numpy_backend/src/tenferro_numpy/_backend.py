@@ -73,7 +73,8 @@ def _tiling(elements: object, threads: object) -> Tiling | None:
     Raises ValueError: for anything but a whole number, of threads at least one.
     """
     for name, value, least in (("tile", elements, 0), ("threads", threads, 1)):
-        if value is not None and (type(value) is not int or value < least):
+        whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+        if value is not None and not (whole and value >= least):  # type: ignore[operator]
             raise ValueError(f"{name} is a whole number from {least} up, got {value!r}")
     if elements == 0:
         return None

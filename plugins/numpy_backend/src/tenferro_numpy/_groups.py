@@ -132,7 +132,10 @@ class Finder:
         makers = self.candidates(self.maker, step, shape, position)
         readers = self.candidates(self.reader, step, shape, position)
         for group in (*makers, *readers):
-            merged = [other for other in makers if other is not group and _apart(group, other)]
+            merged: list[Group] = []
+            for other in makers:
+                if other is not group and all(_apart(one, other) for one in (group, *merged)):
+                    merged.append(other)
             behind = self.behind(step, {group.bit, *(other.bit for other in merged)})
             if behind & group.bit or any(behind & other.bit for other in merged):
                 continue
