@@ -324,7 +324,7 @@ def donated_parameters(function: Any, numbers: int | Sequence[int], statics: Sta
     Raises TypeError: for what is no position.
     Raises ValueError: for a position that is not there, or is static.
     """
-    given = (numbers,) if isinstance(numbers, int) else numbers
+    given: Any = (numbers,) if isinstance(numbers, int) else numbers
     if isinstance(given, str) or not all(type(i) is int for i in given):
         raise at_user_line(TypeError(f"donate_argnums are positions of arguments, got {numbers!r}"))
     donated = static_parameters(function, numbers, (), "donated")
