@@ -31,7 +31,7 @@ def _peak(program: CompiledProgram, plan: Plan) -> str:
     """The most memory that its arrays take at once, and where."""
     size, line = plan.peak
     position = None if line is None else plan.lines[line].position
-    where = "" if position is None else f", at {program.equation(position)}"
+    where = "" if position is None else f", at {' '.join(program.equation(position).split())}"
     return f"{size:,} bytes of arrays at once, beside inputs and literals{where}"
 
 
