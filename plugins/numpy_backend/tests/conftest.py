@@ -9,6 +9,7 @@ from tenferro import primitives as tp
 from tenferro.backend import PluginHost
 from tenferro.backend.records import BackendConfig
 from tenferro.computegraph import KeyView, compile_program, evaluate, materialize_merge
+from tenferro_numpy import _tiles
 
 MODES = [
     {"executor": "interpret"},
@@ -18,6 +19,14 @@ MODES = [
     {"tile": 4, "threads": 1, "poison": True},
     {"tile": 3, "threads": 3, "poison": True, "executor": "source"},
 ]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def threads_for_little_work():
+    """Regions asked for threads use them, however small the arrays of a test are."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_tiles, "_WORTH_THREADS", 0)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -25,7 +25,7 @@ from tenferro_numpy._workers import cut, memory_for, shared
 __all__ = ["Move", "Region", "Write"]
 
 _CHUNKS = 16  # parts of a region that threads take in turn
-_WORTH_THREADS = 1 << 18  # elements · operations below which waking a thread costs more
+_WORTH_THREADS = 1 << 21  # elements · operations below which waking a thread costs more
 
 
 class Write(NamedTuple):
