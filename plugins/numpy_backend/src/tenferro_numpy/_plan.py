@@ -222,7 +222,7 @@ class _Planner:
         """Run large elementwise steps tile by tile."""
         if max((aval.size for aval in self.avals), default=0) >= least_elements(tiling):
             kept = {self.origin[slot] for slot in self.program.outputs}
-            self.steps = fuse(self.steps, self.avals, kept, tiling, self.literals, self.donated)
+            self.steps = fuse(self.steps, self.avals, kept, tiling, self.literals)
 
     # ---- numbers ---------------------------------------------------------------------------------
 

@@ -15,7 +15,6 @@ from tenferro.primitives import Aval
 from tenferro_numpy._expression import Expression
 from tenferro_numpy._folds import Fold
 from tenferro_numpy._groups import Finder, Group, least_elements
-from tenferro_numpy._memory import free_operands
 from tenferro_numpy._recompute import recompute
 from tenferro_numpy._steps import Step
 from tenferro_numpy._tiles import Move, Region, Write
@@ -30,7 +29,6 @@ def fuse(
     outputs: Set[int],
     tiling: Tiling,
     literals: Collection[int] = (),
-    donated: Collection[int] = (),
 ) -> list[Step]:
     """The steps in a valid order, with regions of a good part of a tile or more as single steps."""
     finder = Finder(avals, tiling.elements, least_elements(tiling), literals)
@@ -52,9 +50,7 @@ def fuse(
         new = step if group is None else made.get(id(group))
         if new is not None:
             placed[id(new)] = position, new  # the last one counts
-    ordered = _ordered(placed.values())
-    _reuse(ordered, avals, free_operands(ordered, avals, outputs, donated))
-    return ordered
+    return _ordered(placed.values())
 
 
 def _exports(
@@ -107,41 +103,6 @@ def _step_of(group: Group, avals: Sequence[Aval], exports: Set[int], tiling: Til
     targets = (*kept, *(step.targets[0] for step in folds))
     positions = tuple(sorted(i for step in (*everything, *folds) for i in step.positions))
     return Step(Expression(f"{{p0}}({text})", (region,)), operands, targets, positions)
-
-
-def _reuse(
-    steps: Sequence[Step], avals: Sequence[Aval], operands: Sequence[tuple[int, ...]]
-) -> None:
-    """Let regions write into operands that nobody reads afterwards."""
-    for step, free in zip(steps, operands, strict=True):
-        region = step.expression.bound[0] if step.expression.bound else None
-        if not isinstance(region, Region):
-            continue
-        taken: set[int] = set()
-        for i, dtype in enumerate(region.arrays):
-            moved = set(step.operands[region.operand_count :])
-            for slot in free:
-                if slot in moved:
-                    continue  # other tiles still read it
-                place = step.operands.index(slot)
-                fits = avals[slot].shape == region.shape and _dtype(avals[slot]) == dtype
-                if fits and place not in taken and _is_done(region, place, i):
-                    region.reuse[i] = place
-                    taken.add(place)
-                    break
-
-
-def _is_done(region: Region, operand: int, array: int) -> bool:
-    """Whether a tile of an operand is not read after the array is written in its place."""
-    written = any(move.out == region.operand_count + array for move in region.moves)
-    for write in region.writes:
-        if written and operand in write.operands:
-            return False
-        if write.out == region.operand_count + array:
-            if operand in write.operands and not write.in_place:
-                return False
-            written = True
-    return True
 
 
 class _Buffers:

@@ -42,16 +42,55 @@ def reuse(
     for position, step in enumerate(steps):
         memory.begin(position, step)
         expression = step.expression
-        if expression.update is not None and memory.can_update(step):
+        region = expression.bound[0] if expression.bound else None
+        if isinstance(region, Region):
+            _into_operands(region, step, memory)
+        elif expression.update is not None and memory.can_update(step):
             step.expression = expression.update
         elif _has_out(expression) and avals[step.targets[0]].shape and not step.on_numbers:
-            slot = memory.room_for(step)
-            if slot is not None:
-                step.operands = (*step.operands, slot)
-                if id(expression) not in forms:
-                    forms[id(expression)] = expression, _into(expression)
-                step.expression = forms[id(expression)][1]
+            _into_array(step, memory, forms)
         memory.end(step)
+
+
+def _into_array(
+    step: Step, memory: _Memory, forms: dict[int, tuple[Expression, Expression]]
+) -> None:
+    """Let an elementwise line write into an array that is dead, if there is one for it."""
+    slot, expression = memory.room_for(step), step.expression
+    if slot is None:
+        return
+    step.operands = (*step.operands, slot)
+    if id(expression) not in forms:
+        forms[id(expression)] = expression, _into(expression)
+    step.expression = forms[id(expression)][1]
+
+
+def _into_operands(region: Region, step: Step, memory: _Memory) -> None:
+    """Let a region write its arrays into operands that nobody reads afterwards."""
+    direct, moved = step.operands[: region.operand_count], step.operands[region.operand_count :]
+    for i, target in enumerate(step.targets[: len(region.arrays)]):
+        for place, slot in enumerate(direct):
+            if (
+                place not in region.reuse.values()
+                and slot not in moved  # other tiles still read it
+                and memory.has_room(slot, target)
+                and _is_done(region, place, i)
+            ):
+                region.reuse[i] = place
+                break
+
+
+def _is_done(region: Region, operand: int, array: int) -> bool:
+    """Whether a tile of an operand is not read after the array is written in its place."""
+    written = any(move.out == region.operand_count + array for move in region.moves)
+    for write in region.writes:
+        if written and operand in write.operands:
+            return False
+        if write.out == region.operand_count + array:
+            if operand in write.operands and not write.in_place:
+                return False
+            written = True
+    return True
 
 
 def _has_out(expression: Expression) -> bool:
@@ -130,13 +169,17 @@ class _Memory:
         slot = step.operands[0]
         return self.is_free(slot) and step.operands.count(slot) == 1
 
+    def has_room(self, slot: int, target: int) -> bool:
+        """Whether an operand is free, and its memory just what a target needs."""
+        fits = self.avals[slot] == self.avals[target] and self.is_free(slot)
+        return fits and self.whole[self.name[slot]] == slot
+
     def room_for(self, step: Step) -> int | None:
         """A slot whose array may take the result of an elementwise step."""
         aval = self.avals[step.targets[0]]
         if step.expression.in_place:
             for slot in step.operands:
-                fits = self.avals[slot] == aval and self.is_free(slot)
-                if fits and self.whole[self.name[slot]] == slot:
+                if self.has_room(slot, step.targets[0]):
                     return slot
         waiting = self.waiting.get(aval)
         if not waiting:
