@@ -261,6 +261,33 @@ def test_a_stencil_is_one_region_with_its_shifts(backend, program):
     np.testing.assert_array_equal(first, (np.roll(x, -1) - y) * right)
 
 
+def test_tiles_of_padding_alone_are_one_number(backend, program):
+    """Where a pad covers a tile, operations read the number; reductions and results need it all."""
+
+    def function(x, y):
+        padded = tp.pad(x, tp.constant(0.5, "float64"), (40,), (57,), (0,))
+        return padded * y, tp.reduce_sum(padded, (0,)), tp.reduce_max(padded * y, (0,)), padded
+
+    x, y = np.linspace(1, 2, 3), np.linspace(1, 3, 100)
+    found, results = run(backend, program(function, x, y), [x, y], tile=16, poison=True)
+    assert [(len(r.moves), len(r.writes), len(r.folds)) for r in found] == [(1, 1, 2)]
+    padded = np.concatenate([np.full(40, 0.5), x, np.full(57, 0.5)])
+    np.testing.assert_array_equal(results[0], padded * y)
+    np.testing.assert_allclose(results[1], padded.sum(), rtol=1e-14)
+    np.testing.assert_array_equal(results[2], np.max(padded * y))
+    np.testing.assert_array_equal(results[3], padded)
+
+
+def test_the_sum_of_a_pad_adds_what_pads(backend, program):
+    def function(x, y):
+        padded = tp.pad(x, tp.constant(0.5, "float64"), (40,), (57,), (0,))
+        return padded * y, tp.reduce_sum(padded, (0,))
+
+    x, y = np.linspace(1, 2, 3), np.linspace(1, 3, 100)
+    _, (_, total) = run(backend, program(function, x, y), [x, y], tile=16, poison=True)
+    np.testing.assert_allclose(total, x.sum() + 97 * 0.5, rtol=1e-14)
+
+
 def test_cheap_values_are_made_again_where_fewer_arrays_are_kept(backend, program):
     """Two residuals of a step follow from its result: one array goes from region to region."""
 
@@ -371,7 +398,7 @@ def test_an_error_in_a_thread_reaches_the_caller(backend, program):
     def fail(*operands):
         raise MemoryError("none left")
 
-    region.writes = tuple(write._replace(function=fail) for write in region.writes)
+    region.calls = [(fail, taken) for _, taken in region.calls]
     with pytest.raises(MemoryError, match="none left"):
         executable(x)
 

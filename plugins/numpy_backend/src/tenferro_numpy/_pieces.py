@@ -8,9 +8,11 @@ only the tiles at seams are copied together. Read next: `_tiles.py`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-__all__ = ["Box", "Pieces", "put_together"]
+from tenferro_numpy._tiling import Index
+
+__all__ = ["Box", "Part", "Pieces", "parts_of"]
 
 Box = tuple[tuple[int, int], ...]  # begin and end on every axis
 
@@ -22,27 +24,30 @@ class Pieces(NamedTuple):
     fill: int | None = None
 
 
-def put_together(pieces: Pieces, operands: Sequence[Any], box: Box, out: Any, axis: int) -> Any:
-    """The part of the result in a box, whose axes before `axis` have one element and are dropped.
+class Part(NamedTuple):
+    """What an operand gives to a tile: which of its elements, and where they go."""
 
-    A view of an operand where that covers the box, otherwise `out`, written.
-    """
+    operand: int
+    taken: Index
+    placed: Index
+    whole: bool  # it covers the tile
+
+
+def parts_of(
+    pieces: Pieces, shapes: Sequence[tuple[int, ...]], box: Box, axis: int
+) -> tuple[Part, ...]:
+    """The parts of a tile, whose axes before `axis` have one element and are dropped."""
     found = []
-    for start, x in zip(pieces.starts, operands, strict=False):
+    for operand, (start, shape) in enumerate(zip(pieces.starts, shapes, strict=False)):
         common = [
             (max(begin, s), min(end, s + n))
-            for (begin, end), s, n in zip(box, start, x.shape, strict=True)
+            for (begin, end), s, n in zip(box, start, shape, strict=True)
         ]
         if any([begin >= end for begin, end in common]):
             continue
-        kept = tuple([slice(b - s, e - s) for (b, e), s in zip(common, start, strict=True)])
-        part = x[(*(k.start for k in kept[:axis]), *kept[axis:])]
-        if all([pair == whole for pair, whole in zip(common, box, strict=True)]):
-            return part
-        places = [slice(b - o, e - o) for (b, e), (o, _) in zip(common, box, strict=True)]
-        found.append((tuple(places[axis:]), part))
-    if pieces.fill is not None:
-        out[...] = operands[pieces.fill]
-    for places_of, part in found:
-        out[places_of] = part
-    return out
+        taken = [slice(b - s, e - s) for (b, e), s in zip(common, start, strict=True)]
+        placed = [slice(b - o, e - o) for (b, e), (o, _) in zip(common, box, strict=True)]
+        whole = all([pair == tile for pair, tile in zip(common, box, strict=True)])
+        index: Index = (*(k.start for k in taken[:axis]), *taken[axis:])
+        found.append(Part(operand, index, (*placed[axis:],), whole))
+    return tuple(found)

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from tenferro.primitives import Aval
+from tenferro_numpy._division import Move
 from tenferro_numpy._expression import Expression
 from tenferro_numpy._folds import Fold
 from tenferro_numpy._groups import Finder, Group, least_elements
 from tenferro_numpy._recompute import recompute
 from tenferro_numpy._steps import Step
-from tenferro_numpy._tiles import Move, Region, Write
+from tenferro_numpy._tiles import Region, Write
 from tenferro_numpy._tiling import Tiling
 
 __all__ = ["fuse"]
@@ -87,7 +88,7 @@ def _step_of(group: Group, avals: Sequence[Aval], exports: Set[int], tiling: Til
     buffers = _Buffers(avals, (*given, *kept), {step.operands[0] for step in folds})
     sources = tuple(dict.fromkeys(slot for step in moved for slot in step.operands))
     operands = (*given, *sources)
-    moves = [buffers.move(step, len(given), sources, step.targets[0] in kept) for step in moved]
+    moves = [buffers.move(step, len(given), sources, kept) for step in moved]
     writes = buffers.writes(members)
     region = Region(
         group.shape,
@@ -116,13 +117,14 @@ class _Buffers:
         self.scratch: list[np.dtype[Any]] = []
         self.free: dict[np.dtype[Any], list[int]] = {}
 
-    def move(self, step: Step, first: int, sources: Sequence[int], kept: bool) -> Move:
+    def move(self, step: Step, first: int, sources: Sequence[int], kept: Collection[int]) -> Move:
         """How a step that only moves is done; its buffer may be a view, so nobody else gets it."""
         target, pieces = step.targets[0], step.expression.pieces
         assert pieces is not None
+        full = target in self.held
         self.held = self.held | {target}
         operands = tuple([first + sources.index(slot) for slot in step.operands])
-        return Move(pieces, operands, self.take(target), kept)
+        return Move(pieces, operands, self.take(target), target in kept, full)
 
     def writes(self, members: Sequence[Step]) -> list[Write]:
         """What to do with each tile, in order."""

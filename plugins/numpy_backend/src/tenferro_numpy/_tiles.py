@@ -11,20 +11,19 @@ the size of a tile alone. Read next: `_regions.py`, which finds the regions.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import product
 from math import prod
+from operator import itemgetter
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from tenferro_numpy._division import Division, Move, Tile, assemble, divide
 from tenferro_numpy._folds import Fold, folding, reduced
-from tenferro_numpy._pieces import Box, Pieces, put_together
-from tenferro_numpy._tiling import Index, Tiling, even_rows, tile_elements_for, tiled_axis
+from tenferro_numpy._tiling import Index, Tiling, tile_elements_for
 from tenferro_numpy._workers import cut, memory_for, shared
 
-__all__ = ["Move", "Region", "Write"]
+__all__ = ["Region", "Write"]
 
-_CHUNKS = 16  # parts of a region that threads take in turn
 _WORTH_THREADS = 1 << 21  # elements · operations below which waking a thread costs more
 
 
@@ -40,18 +39,6 @@ class Write(NamedTuple):
     in_place: bool = False
 
 
-class Move(NamedTuple):
-    """A buffer that is put together from whole operands before anything else is done with a tile.
-
-    `kept`: the region gives it, so that a view of an operand is copied into it.
-    """
-
-    pieces: Pieces
-    operands: tuple[int, ...]
-    out: int
-    kept: bool
-
-
 class Region:
     """A fused region: called with its operands, gives its arrays and then its reductions.
 
@@ -61,8 +48,8 @@ class Region:
     """
 
     __slots__ = (
-        "arrays", "at_once", "elements", "flat", "folds", "held", "moves", "operand_count", "reuse",
-        "scratch", "shape", "tiling", "writes",
+        "arrays", "at_once", "calls", "elements", "flat", "folds", "held", "known", "moves",
+        "operand_count", "reuse", "scratch", "shape", "tiling", "writes",
     )  # fmt: skip
 
     def __init__(
@@ -79,6 +66,7 @@ class Region:
         self.shape = shape
         self.operand_count = operand_count
         self.writes = tuple(writes)
+        self.calls = [(w.function, itemgetter(*w.operands, w.out)) for w in writes]
         self.arrays = tuple(arrays)
         self.scratch = tuple(scratch)
         self.folds = tuple(folds)
@@ -92,6 +80,7 @@ class Region:
         )
         self.at_once = prod(shape) * widest <= 8 * tiling.elements
         self.held: tuple[Any, Any, list[Any]] = (None, None, [])  # scratch of the last run
+        self.known: tuple[Any, Division | None] = (None, None)  # the division of the last run
 
     def __call__(self, *operands: Any) -> Any:
         """The arrays and reductions of these operands; a single one is not in a tuple."""
@@ -110,12 +99,23 @@ class Region:
             _poison(scratch)
         buffers = [*operands[: self.operand_count], *results, *scratch]
         if self.moves:
-            self.move(buffers, operands, tuple([(0, n) for n in self.shape]), 0)
-        for function, places, out, _ in self.writes:
-            function(*[buffers[i] for i in places], buffers[out])
-        for function, place, axes, dtype in self.folds:
-            results.append(reduced(function, buffers[place], axes, dtype))
+            ((tile,),) = self.divided(self.shape, prod(self.shape), operands).chunks
+            assemble(tile.moves, buffers, operands)
+        for function, taken in self.calls:
+            function(*taken(buffers))
+        for fold, place, axes, dtype in self.folds:
+            results.append(reduced(fold, buffers[place], axes, dtype))
         return results
+
+    def divided(self, shape: tuple[int, ...], elements: int, operands: Sequence[Any]) -> Division:
+        """Its tiles of about so many elements, of an array of this shape; kept for the next run."""
+        shapes = tuple([x.shape for x in operands]) if self.moves else ()
+        key = shape, elements, shapes
+        known, division = self.known  # at once: another thread may replace them
+        if division is None or known != key:
+            division = divide(shape, elements, self.moves, shapes)
+            self.known = key, division
+        return division
 
     def scratch_of(self, shape: tuple[int, ...]) -> list[Any]:
         """Scratch arrays of the shape of a tile, in memory of this thread."""
@@ -136,16 +136,8 @@ class Region:
         if order:
             shape = (prod(shape),)
             views = [x.reshape(-1, order=order) for x in views]
-        return results + _Pass(self, shape, views, operands, flat=bool(order)).run()
-
-    def move(self, buffers: list[Any], operands: Sequence[Any], box: Box, axis: int) -> None:
-        """Put together what the moves make, for the tile in a box."""
-        for pieces, places, out, kept in self.moves:
-            found = put_together(pieces, [operands[i] for i in places], box, buffers[out], axis)
-            if not kept:
-                buffers[out] = found
-            elif found is not buffers[out]:
-                buffers[out][...] = found
+        division = self.divided(shape, self.elements, operands)
+        return results + _Pass(self, shape, division, views, operands, flat=bool(order)).run()
 
     def _order(self, given: Sequence[Any]) -> Literal["", "C", "F"]:
         """The order in which all operands are one run of memory; empty if there is none."""
@@ -185,6 +177,7 @@ class _Pass:
         self,
         region: Region,
         shape: tuple[int, ...],
+        division: Division,
         views: Sequence[Any],
         operands: Sequence[Any],
         *,
@@ -193,21 +186,16 @@ class _Pass:
         self.region = region
         self.operands = operands
         self.shape = shape
+        self.division = division
         self.views = [x if x.ndim in (0, len(shape)) else _aligned(x, len(shape)) for x in views]
-        self.axis, rows = tiled_axis(shape, region.elements)
-        self.rows = even_rows(shape[self.axis], rows)
         self.folds = [
-            folding(fold._replace(axes=(0,)) if flat else fold, shape, self.axis)
+            folding(fold._replace(axes=(0,)) if flat else fold, shape, division.axis)
             for fold in region.folds
         ]
 
     def run(self) -> list[Any]:
-        region = self.region
-        starts = range(0, self.shape[self.axis], self.rows)
-        tiles = list(product(*map(range, self.shape[: self.axis]), starts))
-        per_chunk = -(-len(tiles) // _CHUNKS)
-        chunks = [tiles[i : i + per_chunk] for i in range(0, len(tiles), per_chunk)]
-        work = prod(self.shape) * (len(region.writes) + len(region.folds))
+        region, chunks = self.region, self.division.chunks
+        work = prod(self.shape) * (len(region.calls) + len(region.folds))
         threads = min(region.tiling.threads, len(chunks)) if work >= _WORTH_THREADS else 1
         if threads > 1:
             partials = shared(self.chunk, chunks, threads)
@@ -215,36 +203,26 @@ class _Pass:
             partials = [self.chunk(chunk) for chunk in chunks]
         return [fold.join([part[i] for part in partials]) for i, fold in enumerate(self.folds)]
 
-    def chunk(self, tiles: Sequence[tuple[int, ...]]) -> list[list[Any]]:
+    def chunk(self, tiles: Sequence[Tile]) -> list[list[Any]]:
         """Do these tiles; what each fold has found in them."""
-        region = self.region
-        full = min(self.rows, self.shape[self.axis])
-        inner = self.shape[self.axis + 1 :]
-        shaped = region.scratch_of((full, *inner))
+        region, axis, shape = self.region, self.division.axis, self.shape
+        full = self.division.shape[0]
+        scratch = region.scratch_of(self.division.shape)
+        views = [(x, x.shape == shape) for x in self.views]
         partials: list[list[Any]] = [[] for _ in self.folds]
-        writes, views, axis, rows, extent = (
-            region.writes, self.views, self.axis, self.rows, self.shape[self.axis],
-        )  # fmt: skip
-        for tile in tiles:
-            lead, start = tile[:-1], tile[-1]
-            stop = min(start + rows, extent)
-            where: Index = (*lead, slice(start, stop))
-            buffers = [_tile(x, where, axis) for x in views]
-            buffers += shaped if stop - start == full else [x[: stop - start] for x in shaped]
+        folds = list(zip(self.folds, partials, strict=True))
+        for where, rows, moves in tiles:
+            buffers = [x[where] if whole else _tile(x, where, axis) for x, whole in views]
+            buffers += scratch if rows == full else [x[:rows] for x in scratch]
             if region.tiling.poisoned:
-                _poison(shaped)
-            if region.moves:
-                region.move(buffers, self.operands, self.box(tile, stop), axis)
-            for function, operands, out, _ in writes:
-                function(*[buffers[i] for i in operands], buffers[out])
-            for fold, partial in zip(self.folds, partials, strict=True):
+                _poison(scratch)
+            if moves:
+                assemble(moves, buffers, self.operands)
+            for function, taken in region.calls:
+                function(*taken(buffers))
+            for fold, partial in folds:
                 fold.add(partial, buffers[fold.operand], where)
         return partials
-
-    def box(self, tile: tuple[int, ...], stop: int) -> Box:
-        """Where a tile begins and ends on every axis."""
-        inner = [(0, n) for n in self.shape[self.axis + 1 :]]
-        return (*((i, i + 1) for i in tile[:-1]), (tile[-1], stop), *inner)
 
 
 def _tile(x: Any, where: Index, axis: int) -> Any:
