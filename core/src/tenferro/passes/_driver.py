@@ -22,6 +22,7 @@ from tenferro.passes.contractions import CONTRACT
 from tenferro.passes.dead_outputs import OUTPUTS, without_dead_outputs
 from tenferro.passes.folding import FOLD
 from tenferro.passes.moves import MOVES
+from tenferro.passes.paddings import SUMS, with_joined_paddings
 from tenferro.passes.reductions import REDUCE
 from tenferro.passes.residuals import RESIDUALS, with_short_lives
 
@@ -64,6 +65,8 @@ def optimized(
     before = len(graph)
     if names:
         with CollectorPaused():
+            if SUMS in names:
+                graph, counts[SUMS] = with_joined_paddings(graph, can)
             graph = _swept(graph, names, can, counts)
             if OUTPUTS in names:
                 graph = _without_dead_outputs(graph, names, can, counts)

@@ -13,6 +13,7 @@ from importlib import import_module
 from tenferro.passes._errors import UnknownPassError
 
 NAMES = (
+    "sums",  # of their terms
     *("fold", "simplify", "moves", "broadcast", "reduce", "contract"),  # of single equations
     *("cse", "outputs", "residuals"),  # of a whole graph
 )

@@ -5,7 +5,7 @@ the same matrix, as in a function and its derivative, are those of the decomposi
 alone, and again with the positions, is sorted once. Operands that are only sorted along, and that
 nobody reads, are dropped. Values agree to rounding, because the routines differ (and 0.0 and -0.0,
 which are equal, may be sorted the other way round). What a parameter says of derivatives alone is
-forgotten. Read next: ``recomputation.py``.
+forgotten. Read next: ``residuals.py``.
 """
 
 from __future__ import annotations

@@ -1,0 +1,171 @@
+"""``sums``: terms of a sum that are zero where others are not become one term.
+
+The derivative of what reads parts of an array is a sum of its parts, each padded by zeros to the
+size of the whole. Parts that do not overlap are joined instead: those of ``roll`` are a ``roll``
+again, and n elements that were read one by one are n elements, not n arrays. The other terms are
+added in another order, so results agree to rounding, where nothing overflows; what was added to a
+zero was 0.0 if it was -0.0, and may stay so. Nothing is done to float16 and bfloat16.
+Read next: ``_sums.py``.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tenferro.computegraph import MaterializedGraph
+from tenferro.computegraph._materialize import MaterializedNode
+from tenferro.computegraph._roles import PRIMARY, Linearized
+from tenferro.passes._sums import NOTHING, Rewritten, Term, terms_of_sums
+from tenferro.passes.reductions import is_narrow
+from tenferro.primitives._aval import Shape
+from tenferro.primitives.arithmetic import Neg
+from tenferro.primitives.constants import Constant
+from tenferro.primitives.structural import Concatenate, Pad
+
+SUMS = "sums"
+
+
+def with_joined_paddings(
+    graph: MaterializedGraph, can: Callable[[type], bool]
+) -> tuple[MaterializedGraph, int]:
+    """The graph with fewer paddings, and how many were joined."""
+    if sum([type(node[0]) is Pad for node in graph.nodes]) < 2:
+        return graph, 0
+    rows = _rows_of(graph) if can(Concatenate) and can(Neg) else {}
+    if not rows:
+        return graph, 0
+    joined = {i for row in rows.values() for i in row.positions()}
+    new = Rewritten(graph)
+    for position, node in enumerate(graph.nodes):
+        if position in rows:
+            new.number[node[2][0]] = _written(new, rows[position], node)
+        elif position in joined:
+            new.number[node[2][0]] = NOTHING
+        else:
+            new.copy(node)
+    return new.finished(), len(joined)
+
+
+def _rows_of(graph: MaterializedGraph) -> dict[int, Box]:
+    """The parts that are to be joined, by the place of the last of their paddings."""
+    zeros = {node[2][0] for node in graph.nodes if type(node[0]) is Constant and not node[0].value}
+    found = {}
+    for terms in terms_of_sums(graph, lambda node: _is_part(graph, node, zeros)):
+        boxes = _joined([Box.of(graph, term) for term in terms])
+        found.update({box.position: box for box in boxes if box.parts})
+    return found
+
+
+def _is_part(graph: MaterializedGraph, node: MaterializedNode, zeros: set[int]) -> bool:
+    """Whether an equation surrounds an array by zeros."""
+    op = node[0]
+    if type(op) is not Pad or any(op.interior) or node[1][1] not in zeros:
+        return False
+    return min((*op.low, *op.high), default=0) >= 0 and not is_narrow(graph.avals[node[2][0]])
+
+
+class Box:
+    """A part of the whole, from ``low`` to ``end``: one array, or parts in a row along an axis.
+
+    The row stands where the last of its paddings stood, and has the sign of that one.
+    """
+
+    __slots__ = ("axis", "end", "low", "negative", "parts", "position", "value")
+
+    def __init__(self, low: Shape, end: Shape, position: int, negative: bool) -> None:
+        self.low, self.end = low, end
+        self.position, self.negative = position, negative
+        self.value, self.axis = 0, 0
+        self.parts: list[Box] = []
+
+    @staticmethod
+    def of(graph: MaterializedGraph, term: Term) -> Box:
+        """What a padding surrounds."""
+        op: Any = graph.nodes[term.position][0]
+        value = graph.nodes[term.position][1][0]
+        shape = graph.avals[value].shape
+        end = tuple([low + n for low, n in zip(op.low, shape, strict=True)])
+        box = Box(op.low, end, term.position, term.negative)
+        box.value = value
+        return box
+
+    @staticmethod
+    def row(parts: list[Box], axis: int) -> Box:
+        """Parts one after another along an axis, with gaps or without."""
+        last = max(parts, key=lambda part: part.position)
+        end = list(last.end)
+        end[axis] = parts[-1].end[axis]
+        box = Box(parts[0].low, tuple(end), last.position, last.negative)
+        box.parts, box.axis = parts, axis
+        return box
+
+    def positions(self) -> list[int]:
+        """Where its paddings stand."""
+        return [i for part in self.parts for i in part.positions()] or [self.position]
+
+
+def _joined(boxes: Sequence[Box]) -> Sequence[Box]:
+    """Boxes that do not overlap, and differ along one axis only, in rows; axis by axis."""
+    for axis in range(len(boxes[0].low)):
+        beside: dict[Any, list[Box]] = {}  # by their place along the other axes
+        for box in boxes:
+            low, end = list(box.low), list(box.end)
+            low[axis] = end[axis] = 0
+            beside.setdefault((*low, *end), []).append(box)
+        boxes = [row for group in beside.values() for row in _rows(group, axis)]
+    return boxes
+
+
+def _rows(boxes: list[Box], axis: int) -> list[Box]:
+    """As few rows as possible; each box behind the one that ends nearest before it begins."""
+    boxes.sort(key=lambda box: (box.low[axis], box.end[axis]))
+    ends: list[int] = []  # increasing
+    rows: list[list[Box]] = []
+    for box in boxes:
+        place = bisect_right(ends, box.low[axis]) - 1
+        row = rows.pop(place) if place >= 0 else []
+        if row:
+            del ends[place]
+        row.append(box)
+        place = bisect_right(ends, box.end[axis])
+        ends.insert(place, box.end[axis])
+        rows.insert(place, row)
+    return [Box.row(row, axis) if len(row) > 1 else row[0] for row in rows]
+
+
+def _written(new: Rewritten, box: Box, last: MaterializedNode) -> int:
+    """A row within the whole, in the place of the last of its paddings."""
+    found = _in_a_row(new, box, last)
+    shape = new.avals[last[2][0]].shape
+    high = tuple([n - end for n, end in zip(shape, box.end, strict=True)])
+    if not any(box.low) and not any(high):
+        return found
+    around = Pad(box.low, high, (0,) * len(high))
+    return new.emit(around, (found, new.number[last[1][1]]), last, last[3])
+
+
+def _in_a_row(new: Rewritten, box: Box, last: MaterializedNode) -> int:
+    """A box: its array, or its parts and the zeros between them joined."""
+    if not box.parts:
+        return new.number[box.value]
+    operands, active = [], []
+    place = box.low[box.axis]
+    for part in box.parts:
+        found = _in_a_row(new, part, last)
+        aval = new.avals[found]
+        if part.low[box.axis] > place:
+            gap = list(aval.shape)
+            gap[box.axis] = part.low[box.axis] - place
+            operands.append(new.emit(Constant(0, aval.dtype, tuple(gap)), (), last, PRIMARY))
+            active.append(False)
+        if part.negative is not box.negative:
+            found = new.emit(Neg(), (found,), last, PRIMARY)
+        operands.append(found)
+        active.append(True)
+        place = part.end[box.axis]
+    role = last[3]
+    if isinstance(role, Linearized):
+        role = Linearized(tuple(active), role.transposed)
+    return new.emit(Concatenate(box.axis), operands, last, role)
