@@ -10,6 +10,10 @@ import tenferro as tn
 from tenferro.array._registry import FUNCTIONS
 
 HIDDEN = {"getitem", "flatten"}  # forms of methods
+LATER = ["tenferro"] + [
+    f"tenferro.{name}"
+    for name in ("array", "backend", "computegraph", "passes", "primitives", "transforms")
+]
 
 
 def test_every_name_is_there():
@@ -30,14 +34,32 @@ def test_a_namespace_lists_what_it_has(name):
     assert [n for n in namespace.__all__ if not getattr(namespace, n).__doc__] == []
 
 
-def test_what_types_see_is_what_a_name_finds():
-    """The imports that only type checkers read lead to the functions that names find"""
-    tree = ast.parse(Path(tn.__file__).read_text())
+@pytest.mark.parametrize("name", LATER)
+def test_what_types_see_is_what_a_name_finds(name):
+    """The imports that only type checkers read lead to what names find, and to all of it"""
+    package = import_module(name)
+    tree = ast.parse(Path(package.__file__).read_text())
     block = next(node for node in tree.body if isinstance(node, ast.If))
+    stated = set()
     for node in block.body:
-        for name in node.names:
-            stated = getattr(import_module(node.module), name.name)
-            assert getattr(tn, name.asname or name.name) is stated
+        for found in node.names if isinstance(node, ast.ImportFrom) else ():
+            stated.add(found.asname or found.name)
+            there = getattr(import_module(node.module), found.name)
+            assert getattr(package, found.asname or found.name) is there
+    files = ast.walk(ast.Module(block.orelse, []))
+    dicts = [node for node in files if isinstance(node, ast.Dict)]
+    listed = {name for names in ast.literal_eval(dicts[0]).values() for name in names.split()}
+    assert listed <= stated <= set(package.__all__)
+    if name != "tenferro":
+        assert listed == stated
+
+
+@pytest.mark.parametrize("name", LATER)
+def test_a_package_lists_what_is_public(name):
+    package = import_module(name)
+    assert dir(package) == sorted(package.__all__)
+    with pytest.raises(AttributeError, match=f"module '{name}' has no attribute 'no_such_name'"):
+        package.no_such_name  # noqa: B018
 
 
 def test_an_unknown_name_is_an_attribute_error():

@@ -11,16 +11,13 @@ from importlib import import_module
 from math import e, inf, nan, pi
 from typing import TYPE_CHECKING
 
-from tenferro import transforms as _transforms
 from tenferro.array import (
     Array,
     ConcretizationError,
     CopyAssignmentWarning,
     ImmutableArrayError,
-    IndexKindError,
     LeakedArrayError,
     LostAssignmentError,
-    OutOfBoundsError,
     TracedConversionError,
     UnknownOperandError,
     UnsupportedAttributeError,
@@ -28,20 +25,7 @@ from tenferro.array import (
     evaluate,
     numpy_functions,
 )
-from tenferro.array._namespace import ARRAY_API_VERSION as __array_api_version__
-from tenferro.array._namespace import __array_namespace_info__
 from tenferro.array._registry import FUNCTIONS as _FUNCTIONS
-from tenferro.array.functions.data_types import (
-    can_cast,
-    finfo,
-    iinfo,
-    isdtype,
-    promote_types,
-    result_type,
-)
-from tenferro.array.functions.elementwise import (
-    stop_gradient,
-)
 from tenferro.backend import (
     API_VERSION,
     BackendConflictError,
@@ -74,6 +58,9 @@ from tenferro.computegraph import (
     SerializationError,
     TenferroError,
     UnresolvedValueError,
+)
+from tenferro.computegraph import (
+    later as _later,
 )
 from tenferro.passes import UnknownPassError
 from tenferro.primitives import (
@@ -127,8 +114,15 @@ from tenferro.transforms import (
 
 # isort: off
 # fmt: off
-if TYPE_CHECKING:  # found by name, see __getattr__
+if TYPE_CHECKING:
+    __version__: str
     from tenferro import fft, linalg, random, special
+    from tenferro.array import IndexKindError, OutOfBoundsError
+    from tenferro.array._namespace import __array_api_version__, __array_namespace_info__
+    from tenferro.array.functions.data_types import (
+        can_cast, finfo, iinfo, isdtype, promote_types, result_type,
+    )
+    from tenferro.array.functions.elementwise import stop_gradient
     from tenferro.transforms import (
         FunctionExplanation, GraphOf, PrimitiveExplanation, check_grads, custom_jvp,
         custom_linear, custom_vjp, debug, debug_nans, eval_shape, explain, grad, graph_of,
@@ -280,37 +274,38 @@ if TYPE_CHECKING:  # found by name, see __getattr__
     )
 # fmt: on
 # isort: on
+else:
+
+    def _other(name: str) -> object:
+        """A namespace, a function on arrays, or the version in the metadata."""
+        if name == "__version__":
+            return import_module("importlib.metadata").version("tenferro")
+        if name in ("fft", "linalg", "random", "special"):
+            return import_module(f"tenferro.{name}")
+        return _FUNCTIONS.find(name) if name in __all__ else None
+
+    __getattr__, __dir__ = _later(
+        __name__,
+        {
+            "array": "IndexKindError OutOfBoundsError",
+            "array._namespace": "__array_api_version__ __array_namespace_info__",
+            "array.functions.data_types": (
+                "can_cast finfo iinfo isdtype promote_types result_type"
+            ),
+            "array.functions.elementwise": "stop_gradient",
+            "transforms": (
+                "FunctionExplanation GraphOf PrimitiveExplanation check_grads custom_jvp "
+                "custom_linear custom_vjp debug debug_nans eval_shape explain grad graph_of "
+                "hessian hvp jacfwd jacobian jacrev jit jvp linearize trace value_and_grad vjp vmap"
+            ),
+        },
+        _other,
+    )
 
 from tenferro.array.functions.creation import array  # in the place of the subpackage of that name
 
 bool = bool_
 newaxis = None
-
-
-#: Namespaces of functions, imported when one is asked for.
-_MODULES = frozenset({"fft", "linalg", "random", "special"})
-
-
-def __getattr__(name: str) -> object:
-    """A namespace, a transform, a function on arrays, or the version in the metadata."""
-    if name == "__version__":
-        return import_module("importlib.metadata").version("tenferro")
-    if name in _MODULES:
-        return import_module(f"tenferro.{name}")
-    found: object = None
-    if name in _transforms.__all__:
-        found = getattr(_transforms, name)
-    elif not name.startswith("_"):
-        found = _FUNCTIONS.find(name)
-    if found is None or name not in __all__:
-        raise AttributeError(f"module 'tenferro' has no attribute {name!r}")
-    globals()[name] = found
-    return found
-
-
-def __dir__() -> list[str]:
-    """The public names."""
-    return sorted(__all__)
 
 
 # fmt: off

@@ -81,6 +81,17 @@ def test_a_string_target_is_resolved_at_first_use(site):
     assert (said["before"], said["after"]) == (False, True)
 
 
+def test_a_backend_does_not_wait_for_the_standard_set(site):
+    site.backend()
+    said = site.run("""
+        whole = lambda: "tenferro.primitives._standard" in sys.modules
+        host().owner_of(int)
+        host().backend("toy")
+        say(before=whole(), known=host().provider("std::sin"), after=whole())
+    """)
+    assert (said["before"], said["known"], said["after"]) == (False, "tenferro 0.1.0", True)
+
+
 def test_plain_installations_are_read_without_slow_libraries(site):
     site.backend()
     said = site.run("""

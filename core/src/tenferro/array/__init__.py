@@ -4,6 +4,8 @@ Read in this order: ``_array``, ``_convert``, ``_broadcast``, ``functions/arithm
 ``_evaluate``, ``_protocols``.
 """
 
+from typing import TYPE_CHECKING
+
 from tenferro.array import _operators as _operators
 from tenferro.array import _protocols as _protocols
 from tenferro.array import _ufunc_methods as _ufunc_methods  # fills the table of methods
@@ -29,89 +31,122 @@ from tenferro.array._evaluate import (
     store,
 )
 from tenferro.array._protocols import numpy_functions
-from tenferro.array.functions.arithmetic import (
-    absolute,
-    add,
-    astype,
-    clip,
-    divide,
-    maximum,
-    minimum,
-    multiply,
-    negative,
-    positive,
-    power,
-    reciprocal,
-    sign,
-    sqrt,
-    square,
-    subtract,
-)
-from tenferro.array.functions.broadcasting import broadcast_to
-from tenferro.array.functions.comparison import (
-    equal,
-    greater,
-    greater_equal,
-    isfinite,
-    isinf,
-    isnan,
-    less,
-    less_equal,
-    logical_and,
-    logical_not,
-    logical_or,
-    logical_xor,
-    not_equal,
-    where,
-)
-from tenferro.array.functions.complex import conj, imag, real
-from tenferro.array.functions.contraction import dot, inner, matmul, outer, tensordot, vdot
-from tenferro.array.functions.creation import (
-    copy,
-    full,
-    full_like,
-    ones,
-    ones_like,
-    zeros,
-    zeros_like,
-)
-from tenferro.array.functions.elementwise import (
-    erf,
-    exp,
-    expm1,
-    log,
-    log1p,
-    logistic,
-    stop_gradient,
-)
-from tenferro.array.functions.hyperbolic import tanh
-from tenferro.array.functions.indexing import IndexKindError, OutOfBoundsError, take
-from tenferro.array.functions.joining import hstack, vstack
-from tenferro.array.functions.moments import mean, std, var
-from tenferro.array.functions.ranges import arange
-from tenferro.array.functions.rearranging import flip
-from tenferro.array.functions.reduction import (
-    all,
-    any,
-    argmax,
-    argmin,
-    max,
-    min,
-    prod,
-    sum,
-)
-from tenferro.array.functions.structural import (
-    concatenate,
-    expand_dims,
-    moveaxis,
-    ravel,
-    reshape,
-    squeeze,
-    stack,
-    swapaxes,
-    transpose,
-)
-from tenferro.array.functions.trigonometric import cos, sin, tan
+from tenferro.computegraph import later
+
+if TYPE_CHECKING:
+    from tenferro.array.functions.arithmetic import (
+        absolute,
+        add,
+        astype,
+        clip,
+        divide,
+        maximum,
+        minimum,
+        multiply,
+        negative,
+        positive,
+        power,
+        reciprocal,
+        sign,
+        sqrt,
+        square,
+        subtract,
+    )
+    from tenferro.array.functions.broadcasting import broadcast_to
+    from tenferro.array.functions.comparison import (
+        equal,
+        greater,
+        greater_equal,
+        isfinite,
+        isinf,
+        isnan,
+        less,
+        less_equal,
+        logical_and,
+        logical_not,
+        logical_or,
+        logical_xor,
+        not_equal,
+        where,
+    )
+    from tenferro.array.functions.complex import conj, imag, real
+    from tenferro.array.functions.contraction import dot, inner, matmul, outer, tensordot, vdot
+    from tenferro.array.functions.creation import (
+        copy,
+        full,
+        full_like,
+        ones,
+        ones_like,
+        zeros,
+        zeros_like,
+    )
+    from tenferro.array.functions.elementwise import (
+        erf,
+        exp,
+        expm1,
+        log,
+        log1p,
+        logistic,
+        stop_gradient,
+    )
+    from tenferro.array.functions.hyperbolic import tanh
+    from tenferro.array.functions.indexing import IndexKindError, OutOfBoundsError, take
+    from tenferro.array.functions.joining import hstack, vstack
+    from tenferro.array.functions.moments import mean, std, var
+    from tenferro.array.functions.ranges import arange
+    from tenferro.array.functions.rearranging import flip
+    from tenferro.array.functions.reduction import (
+        all,
+        any,
+        argmax,
+        argmin,
+        max,
+        min,
+        prod,
+        sum,
+    )
+    from tenferro.array.functions.structural import (
+        concatenate,
+        expand_dims,
+        moveaxis,
+        ravel,
+        reshape,
+        squeeze,
+        stack,
+        swapaxes,
+        transpose,
+    )
+    from tenferro.array.functions.trigonometric import cos, sin, tan
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "functions.arithmetic": (
+                "absolute add astype clip divide maximum minimum multiply negative positive power "
+                "reciprocal sign sqrt square subtract"
+            ),
+            "functions.broadcasting": "broadcast_to",
+            "functions.comparison": (
+                "equal greater greater_equal isfinite isinf isnan less less_equal logical_and "
+                "logical_not logical_or logical_xor not_equal where"
+            ),
+            "functions.complex": "conj imag real",
+            "functions.contraction": "dot inner matmul outer tensordot vdot",
+            "functions.creation": "copy full full_like ones ones_like zeros zeros_like",
+            "functions.elementwise": "erf exp expm1 log log1p logistic stop_gradient",
+            "functions.hyperbolic": "tanh",
+            "functions.indexing": "IndexKindError OutOfBoundsError take",
+            "functions.joining": "hstack vstack",
+            "functions.moments": "mean std var",
+            "functions.ranges": "arange",
+            "functions.rearranging": "flip",
+            "functions.reduction": "all any argmax argmin max min prod sum",
+            "functions.structural": (
+                "concatenate expand_dims moveaxis ravel reshape squeeze stack swapaxes transpose"
+            ),
+            "functions.trigonometric": "cos sin tan",
+        },
+    )
 
 __all__ = [
     "PROGRAMS",

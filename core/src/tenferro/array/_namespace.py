@@ -26,7 +26,7 @@ from tenferro.primitives import (
     uint64,
 )
 
-ARRAY_API_VERSION = "2024.12"
+__array_api_version__ = "2024.12"
 _BOOL = {"bool": bool_}
 _SIGNED = {"int8": int8, "int16": int16, "int32": int32, "int64": int64}
 _UNSIGNED = {"uint8": uint8, "uint16": uint16, "uint32": uint32, "uint64": uint64}

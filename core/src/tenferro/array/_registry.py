@@ -3,7 +3,7 @@
 One table serves operators and methods of ``Array``, both NumPy protocols and the public namespace.
 A function registers itself under NumPy's name with ``@covers("add")``; one of a submodule under its
 path, ``"linalg.trace"``. A ufunc says so, since its keywords and methods come from ``_ufuncs.py``.
-The families that are needed less often load when a name is asked for that is not there yet.
+A family loads with the first question for one of its functions; ``_families.py`` lists them.
 """
 
 from __future__ import annotations
@@ -13,25 +13,23 @@ from functools import cache
 from importlib import import_module
 from typing import Any, TypeVar
 
+from tenferro.array._families import FAMILIES
 from tenferro.computegraph._records import NamedTuple
 
 
 class Functions(dict[str, Callable[..., Any]]):
-    """Covering functions by name; families that nobody asked for yet load at the first question."""
-
-    _is_full = False
+    """Covering functions by name; a family loads when one of its functions is asked for."""
 
     def load(self) -> None:
         """Load every family."""
-        if not self._is_full:
-            import_module("tenferro.array.functions._all")
-            self._is_full = True
+        for family in FAMILIES:
+            _load(family)
 
     def find(self, name: str) -> Callable[..., Any] | None:
         """The function of a name, if there is one."""
         found = self.get(name)
-        if found is None and not self._is_full:
-            self.load()
+        if found is None and name in _FAMILY_OF:
+            _load(_FAMILY_OF[name])
             found = self.get(name)
         return found
 
@@ -42,16 +40,19 @@ class Functions(dict[str, Callable[..., Any]]):
         return found
 
     def __contains__(self, name: object) -> bool:
-        if super().__contains__(name):
-            return True
-        return isinstance(name, str) and not name.startswith("_") and self.find(name) is not None
+        return isinstance(name, str) and self.find(name) is not None
 
     def __iter__(self) -> Iterator[str]:
         self.load()
         return super().__iter__()
 
 
+def _load(family: str) -> None:
+    import_module(f"tenferro.array.functions.{family}")
+
+
 FUNCTIONS = Functions()
+_FAMILY_OF = {name: family for family, names in FAMILIES.items() for name in names.split()}
 UFUNCS: set[str] = set()
 UFUNC_KEYWORDS = ("out", "where", "casting", "order", "dtype", "subok", "signature")
 _F = TypeVar("_F", bound=Callable[..., Any])

@@ -7,8 +7,7 @@ module that defines them. Read in this order: ``spec``, ``records``, ``base``, `
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tenferro.backend._api import API_VERSION
 from tenferro.backend._default import host, prefer, set_host
@@ -33,6 +32,7 @@ from tenferro.backend._errors import (
     UnsupportedError,
 )
 from tenferro.backend.select import select_backend, set_default, use
+from tenferro.computegraph import later
 
 if TYPE_CHECKING:
     from tenferro.backend._host import PluginHost
@@ -49,27 +49,20 @@ if TYPE_CHECKING:
         Probe,
     )
     from tenferro.backend.spec import hookimpl
-
-_LATER = {
-    "PluginHost": "_host",
-    "AlgebraBackend": "algebra",
-    "OperandAlgebra": "algebra",
-    "Backend": "base",
-    "Executable": "base",
-    "Interpreter": "base",
-    "Timings": "base",
-    "Lowering": "lowering",
-    "Lowerings": "lowering",
-    "LoweringTable": "lowering",
-    "BackendConfig": "records",
-    "BackendInfo": "records",
-    "Gap": "records",
-    "LoweringReport": "records",
-    "PluginManifest": "records",
-    "PluginRecord": "records",
-    "Probe": "records",
-    "hookimpl": "spec",
-}
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "_host": "PluginHost",
+            "algebra": "AlgebraBackend OperandAlgebra",
+            "base": "Backend Executable Interpreter Timings",
+            "lowering": "Lowering Lowerings LoweringTable",
+            "records": (
+                "BackendConfig BackendInfo Gap LoweringReport PluginManifest PluginRecord Probe"
+            ),
+            "spec": "hookimpl",
+        },
+    )
 
 __all__ = [
     "API_VERSION",
@@ -116,16 +109,3 @@ __all__ = [
     "set_host",
     "use",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    """A public name whose module was not needed until now."""
-    module = _LATER.get(name)
-    if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"{__name__}.{module}"), name)
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})

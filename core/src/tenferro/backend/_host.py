@@ -145,7 +145,7 @@ class PluginHost:
 
     def backends(self) -> tuple[str, ...]:
         """Names of the backends whose plugins are loaded, available here or not."""
-        self._store.load_all()
+        self._store.load_others()
         return tuple(sorted(name for group, name in self._store.plugins if group == BACKENDS))
 
     def check_name(self, name: str, variable: str = "") -> None:
@@ -383,6 +383,7 @@ class PluginHost:
 
     def note(self, key: str) -> str:
         """What is wrong with the namespace of a key; empty if nothing is."""
+        self._store.load_all()
         namespace = key.partition("::")[0]
         record = self._store.record(namespace, PRIMITIVES)
         if record is None or record.status in ("loaded", "unavailable"):

@@ -61,7 +61,7 @@ class PluginStore:
         self._found: list[Found] | None = None
         self._late: list[Found] = []
         self._errors: dict[Place, BaseException] = {}
-        self._loaded = False
+        self._loaded: set[bool] = set()  # whether that was the standard set
         self._loading = False
 
     # ---- states ----------------------------------------------------------------------------------
@@ -115,27 +115,36 @@ class PluginStore:
 
     def load_all(self) -> None:
         """Load every plugin that may be loaded; the standard set first, then by name."""
-        if self._loaded:
+        self._load_part(is_standard=True)
+        self.load_others()
+
+    def load_others(self) -> None:
+        """Load all but the standard set: it gives primitives alone, and no backend waits for it."""
+        self._load_part(is_standard=False)
+
+    def _load_part(self, *, is_standard: bool) -> None:
+        if is_standard in self._loaded:
             return
         with self.lock:
-            failed = [] if self._loading else self._load_waiting()
+            failed = [] if self._loading else self._load_waiting(is_standard)
         for record in failed:
             if record is not None:
                 warn_once(record)
 
-    def _load_waiting(self) -> list[PluginRecord | None]:
+    def _load_waiting(self, is_standard: bool) -> list[PluginRecord | None]:
         self.records()
         self._loading = True  # an import that asks the host sees what is loaded so far
         try:
-            failed = [self._load(item) for item in self._in_order()]
-            self._loaded = True
+            failed = [self._load(item) for item in self._in_order(is_standard)]
+            self._loaded.add(is_standard)
             return failed
         finally:
             self._loading = False
 
-    def _in_order(self) -> list[Found]:
+    def _in_order(self, is_standard: bool) -> list[Found]:
         waiting = [f for f in self._scanned() if f.record.status == "discovered"]
-        return sorted(waiting, key=_load_order)
+        chosen = [f for f in waiting if (f.place == (PRIMITIVES, STANDARD)) is is_standard]
+        return sorted(chosen, key=lambda item: item.place[0] == BACKENDS)
 
     def _load(self, item: Found) -> PluginRecord | None:
         """Load one plugin; its record if it broke."""
@@ -208,7 +217,7 @@ class PluginStore:
 
     def require(self, name: str, group: str, variable: str = "") -> Plugin:
         """The loaded plugin of a name. Raises the typed error of whatever is in the way."""
-        self.load_all()
+        self.load_others() if group == BACKENDS else self.load_all()
         plugin = self.plugins.get((group, name))
         if plugin is not None:
             return plugin
@@ -258,10 +267,6 @@ class PluginStore:
                 dist="",
                 distributions=(*owners, record.value),
             )
-
-
-def _load_order(item: Found) -> tuple[bool, bool]:
-    return item.place != (PRIMITIVES, STANDARD), item.place[0] == BACKENDS
 
 
 def _hint(record: PluginRecord, cause: BaseException | None) -> str:

@@ -5,8 +5,7 @@ This layer knows no derivative, no tensor and no library. Read in this order: ``
 ``_cache``, ``_npy``, ``_values``, ``_serialize``, ``_fingerprint``.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tenferro.computegraph._cache import CacheLimits, CacheStats, ProgramCache
 from tenferro.computegraph._compile import CompiledProgram, Instruction, compile_program, schedule
@@ -43,6 +42,7 @@ from tenferro.computegraph._keys import (
     retire,
     table_size,
 )
+from tenferro.computegraph._later import later
 from tenferro.computegraph._materialize import (
     MaterializedGraph,
     MaterializedNode,
@@ -71,6 +71,16 @@ if TYPE_CHECKING:
     from tenferro.computegraph._npy import StoredArray, read_npy, write_npy
     from tenferro.computegraph._serialize import SCHEMA, from_json, operation_name, to_json
     from tenferro.computegraph._values import Codec
+else:  # files are rarely read or written; json and hashlib would double the import time
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "_fingerprint": "fingerprint",
+            "_npy": "StoredArray read_npy write_npy",
+            "_serialize": "SCHEMA from_json operation_name to_json",
+            "_values": "Codec",
+        },
+    )
 
 __all__ = [
     "NO_TRACES",
@@ -127,6 +137,7 @@ __all__ = [
     "infer",
     "input_key",
     "join_traces",
+    "later",
     "materialize_merge",
     "narrowed",
     "new_leaf",
@@ -142,17 +153,3 @@ __all__ = [
     "to_json",
     "write_npy",
 ]
-
-_ON_DEMAND = {  # files are rarely read or written; json and hashlib would double the import time
-    "_fingerprint": ["fingerprint"],
-    "_npy": ["StoredArray", "read_npy", "write_npy"],
-    "_serialize": ["SCHEMA", "from_json", "operation_name", "to_json"],
-    "_values": ["Codec"],
-}
-
-
-def __getattr__(name: str) -> Any:
-    for module, names in _ON_DEMAND.items():
-        if name in names:
-            return getattr(import_module(f"{__name__}.{module}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

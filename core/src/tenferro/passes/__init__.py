@@ -8,21 +8,15 @@ Read in this order: ``_rewriter``, ``_driver``, ``arithmetic``, then any other.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from tenferro.computegraph import later
 from tenferro.passes._errors import UnknownPassError
 from tenferro.passes._selection import NAMES, selected
 
 if TYPE_CHECKING:
     from tenferro.passes._driver import Report, optimized
+else:  # with the passes, which come with the first program
+    __getattr__, __dir__ = later(__name__, {"_driver": "Report optimized"})
 
 __all__ = ["NAMES", "Report", "UnknownPassError", "optimized", "selected"]
-
-
-def __getattr__(name: str) -> Any:
-    """What the driver defines, loaded with the passes when it is first asked for."""
-    if name not in ("Report", "optimized"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module("tenferro.passes._driver"), name)
-    return value

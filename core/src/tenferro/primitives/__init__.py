@@ -3,9 +3,13 @@
 One file per family; a primitive's class, its derivative rules and its function stand together.
 Nothing here is executed: backends bring lowerings. The functions are strict (nothing broadcasts,
 nothing is promoted); ``tenferro.array`` has the ones that are not. ``STANDARD`` is the whole set.
+The families that few programs use load when one of their names is asked for.
 Read in this order: ``_dtype``, ``_aval``, ``_handle``, ``_primitive``, ``elementwise``.
 """
 
+from typing import TYPE_CHECKING
+
+from tenferro.computegraph import later
 from tenferro.primitives import _operators as _operators  # fills the operators of handles
 from tenferro.primitives._aval import (
     Aval,
@@ -90,32 +94,6 @@ from tenferro.primitives.arithmetic import (
     square,
     sub,
 )
-from tenferro.primitives.bessel import (
-    BesselI,
-    BesselIe,
-    bessel_i,
-    bessel_ie,
-)
-from tenferro.primitives.bitwise import (
-    BitwiseAnd,
-    BitwiseNot,
-    BitwiseOr,
-    BitwiseXor,
-    ShiftLeft,
-    ShiftRight,
-    bitwise_and,
-    bitwise_not,
-    bitwise_or,
-    bitwise_xor,
-    shift_left,
-    shift_right,
-)
-from tenferro.primitives.callback import (
-    DebugCallback,
-    HostCallback,
-    debug_callback,
-    host_callback,
-)
 from tenferro.primitives.comparison import (
     Eq,
     Ge,
@@ -159,22 +137,6 @@ from tenferro.primitives.constants import (
     iota,
     table,
 )
-from tenferro.primitives.contraction import (
-    DotGeneral,
-    dot_general,
-)
-from tenferro.primitives.cumulative import (
-    Cumlogsumexp,
-    Cummax,
-    Cummin,
-    Cumprod,
-    Cumsum,
-    cumlogsumexp,
-    cummax,
-    cummin,
-    cumprod,
-    cumsum,
-)
 from tenferro.primitives.elementwise import (
     Exp,
     Exp2,
@@ -195,164 +157,6 @@ from tenferro.primitives.elementwise import (
     logaddexp,
     logistic,
 )
-from tenferro.primitives.exponential_sums import (
-    LogSoftmax,
-    ReduceLogsumexp,
-    Softmax,
-    log_softmax,
-    reduce_logsumexp,
-    softmax,
-)
-from tenferro.primitives.fft import (
-    Fft,
-    Irfft,
-    Rfft,
-    fft,
-    irfft,
-    rfft,
-)
-from tenferro.primitives.gammas import (
-    Betaln,
-    Gamma,
-    PolygammaDifference,
-    Zeta,
-    betaln,
-    gamma,
-    polygamma_difference,
-    zeta,
-)
-from tenferro.primitives.hyperbolic import (
-    Acosh,
-    Asinh,
-    Atanh,
-    Cosh,
-    Sinh,
-    Tanh,
-    acosh,
-    asinh,
-    atanh,
-    cosh,
-    sinh,
-    tanh,
-)
-from tenferro.primitives.incomplete import (
-    BetaDensity,
-    Betainc,
-    Betaincc,
-    BetaincDerivative,
-    GammaDensity,
-    Gammainc,
-    Gammaincc,
-    GammaincDerivative,
-    beta_density,
-    betainc,
-    betainc_derivative,
-    betaincc,
-    gamma_density,
-    gammainc,
-    gammainc_derivative,
-    gammaincc,
-)
-from tenferro.primitives.indexing import (
-    DynamicSlice,
-    DynamicUpdateSlice,
-    Gather,
-    Scatter,
-    ScatterAdd,
-    dynamic_slice,
-    dynamic_update_slice,
-    gather,
-    scatter,
-    scatter_add,
-    take_along_axis,
-)
-from tenferro.primitives.linalg.cholesky import (
-    Cholesky,
-    CholeskyTangent,
-    cholesky,
-    cholesky_tangent,
-)
-from tenferro.primitives.linalg.determinant import Adjugate, Det, adjugate, det
-from tenferro.primitives.linalg.eig import (
-    Eig,
-    Eigvals,
-    eig,
-    eigvals,
-)
-from tenferro.primitives.linalg.eigh import (
-    Eigh,
-    Eigvalsh,
-    eigh,
-    eigvalsh,
-)
-from tenferro.primitives.linalg.linear_solve import LinearSolve, linear_solve
-from tenferro.primitives.linalg.lu import Lu, LuPermutation, lu, lu_permutation
-from tenferro.primitives.linalg.matrix_function import (
-    MatrixFunction,
-    matrix_function,
-)
-from tenferro.primitives.linalg.pinv import (
-    Pinv,
-    pinv,
-)
-from tenferro.primitives.linalg.qr import (
-    Qr,
-    qr,
-)
-from tenferro.primitives.linalg.slogdet import Slogdet, slogdet
-from tenferro.primitives.linalg.spectrum import (
-    Spectrum,
-    Turn,
-    spectrum,
-    turn,
-)
-from tenferro.primitives.linalg.splitting import (
-    SvdQuotient,
-    SvdTurns,
-    svd_quotient,
-    svd_turns,
-)
-from tenferro.primitives.linalg.svd import (
-    Svd,
-    Svdvals,
-    svd,
-    svdvals,
-)
-from tenferro.primitives.linalg.triangular_solve import TriangularSolve, triangular_solve
-from tenferro.primitives.logarithms import (
-    Exprel,
-    Logit,
-    Xlog1py,
-    Xlogy,
-    exprel,
-    logit,
-    xlog1py,
-    xlogy,
-)
-from tenferro.primitives.normal import (
-    Erfcinv,
-    Erfcx,
-    LogNdtr,
-    Ndtr,
-    Ndtri,
-    erfcinv,
-    erfcx,
-    log_ndtr,
-    ndtr,
-    ndtri,
-)
-from tenferro.primitives.random import (
-    RandomBits,
-    Threefry2x32,
-    random_bits,
-    threefry2x32,
-)
-from tenferro.primitives.random_gamma import (
-    GammaMoment,
-    RandomLogGamma,
-    gamma_moment,
-    random_log_gamma,
-)
 from tenferro.primitives.reduction import (
     Argmax,
     Argmin,
@@ -370,53 +174,6 @@ from tenferro.primitives.reduction import (
     reduce_or,
     reduce_prod,
     reduce_sum,
-)
-from tenferro.primitives.rounding import (
-    Ceil,
-    Copysign,
-    Floor,
-    IsFinite,
-    Nextafter,
-    Rem,
-    Round,
-    ceil,
-    copysign,
-    floor,
-    is_finite,
-    nextafter,
-    rem,
-    round,
-)
-from tenferro.primitives.scattering import (
-    ScatterMax,
-    ScatterMin,
-    ScatterMul,
-    scatter_max,
-    scatter_min,
-    scatter_mul,
-)
-from tenferro.primitives.sorting import (
-    Searchsorted,
-    Sort,
-    TopK,
-    argsort,
-    searchsorted,
-    sort,
-    top_k,
-)
-from tenferro.primitives.special import (
-    Digamma,
-    Erf,
-    Erfc,
-    Erfinv,
-    Lgamma,
-    Polygamma,
-    digamma,
-    erf,
-    erfc,
-    erfinv,
-    lgamma,
-    polygamma,
 )
 from tenferro.primitives.structural import (
     Bitcast,
@@ -445,202 +202,341 @@ from tenferro.primitives.structural import (
     stop_gradient,
     transpose,
 )
-from tenferro.primitives.trigonometric import (
-    Acos,
-    Asin,
-    Atan,
-    Atan2,
-    Cos,
-    Hypot,
-    Sin,
-    Tan,
-    acos,
-    angle,
-    asin,
-    atan,
-    atan2,
-    cos,
-    hypot,
-    sin,
-    tan,
-)
 
-STANDARD: tuple[type[Primitive], ...] = tuple(
-    sorted(
-        (
-            Abs,
-            Acos,
-            Acosh,
-            Add,
-            Adjugate,
-            Argmax,
-            Argmin,
-            Asin,
-            Asinh,
-            Atan,
-            Atan2,
-            Atanh,
-            BesselI,
-            BesselIe,
-            BetaDensity,
-            Betainc,
-            BetaincDerivative,
-            Betaincc,
-            Betaln,
-            Bitcast,
-            BitwiseAnd,
-            BitwiseNot,
-            BitwiseOr,
-            BitwiseXor,
-            BroadcastInDim,
-            Cbrt,
-            Ceil,
-            Cholesky,
-            CholeskyTangent,
-            Clamp,
-            Complex,
-            Concatenate,
-            Conj,
-            Constant,
-            Convert,
-            Copysign,
-            Cos,
-            Cosh,
-            Cumlogsumexp,
-            Cummax,
-            Cummin,
-            Cumprod,
-            Cumsum,
-            DebugCallback,
-            Det,
-            Digamma,
-            Div,
-            DotGeneral,
-            DynamicSlice,
-            DynamicUpdateSlice,
-            Eig,
-            Eigh,
-            Eigvals,
-            Eigvalsh,
-            Eq,
-            Erf,
-            Erfc,
-            Erfcinv,
-            Erfcx,
-            Erfinv,
-            Exp,
-            Exp2,
-            Expm1,
-            Exprel,
-            Fft,
-            Floor,
-            Gamma,
-            GammaDensity,
-            GammaMoment,
-            Gammainc,
-            GammaincDerivative,
-            Gammaincc,
-            Gather,
-            Ge,
-            Gt,
-            HostCallback,
-            Hypot,
-            Imag,
-            IntegerPow,
-            Iota,
-            Irfft,
-            IsFinite,
-            Le,
-            Lgamma,
-            LinearSolve,
-            Log,
-            Log10,
-            Log1p,
-            Log2,
-            LogNdtr,
-            LogSoftmax,
-            Logaddexp,
-            LogicalAnd,
-            LogicalNot,
-            LogicalOr,
-            LogicalXor,
-            Logistic,
-            Logit,
-            Lt,
-            Lu,
-            LuPermutation,
-            MatrixFunction,
-            Maximum,
-            Minimum,
-            Mul,
-            Ndtr,
-            Ndtri,
-            Ne,
-            Neg,
-            Nextafter,
-            OptimizationBarrier,
-            Pad,
-            Pinv,
-            Polygamma,
-            PolygammaDifference,
-            Pow,
-            Qr,
-            RandomBits,
-            RandomLogGamma,
-            Real,
-            ReduceAnd,
-            ReduceLogsumexp,
-            ReduceMax,
-            ReduceMin,
-            ReduceOr,
-            ReduceProd,
-            ReduceSum,
-            Rem,
-            Reshape,
-            Reverse,
-            Rfft,
-            Round,
-            Rsqrt,
-            Scatter,
-            ScatterAdd,
-            ScatterMax,
-            ScatterMin,
-            ScatterMul,
-            Searchsorted,
-            Select,
-            ShiftLeft,
-            ShiftRight,
-            Sign,
-            Sin,
-            Sinh,
-            Slice,
-            Slogdet,
-            Softmax,
-            Sort,
-            Spectrum,
-            Sqrt,
-            Square,
-            StopGradient,
-            Sub,
-            Svd,
-            SvdQuotient,
-            SvdTurns,
-            Svdvals,
-            Table,
-            Tan,
-            Tanh,
-            Threefry2x32,
-            TopK,
-            Transpose,
-            TriangularSolve,
-            Turn,
-            Xlog1py,
-            Xlogy,
-            Zeta,
-        ),
-        key=lambda primitive: primitive.key,
+if TYPE_CHECKING:
+    from tenferro.primitives._standard import STANDARD
+    from tenferro.primitives.bessel import (
+        BesselI,
+        BesselIe,
+        bessel_i,
+        bessel_ie,
     )
-)
+    from tenferro.primitives.bitwise import (
+        BitwiseAnd,
+        BitwiseNot,
+        BitwiseOr,
+        BitwiseXor,
+        ShiftLeft,
+        ShiftRight,
+        bitwise_and,
+        bitwise_not,
+        bitwise_or,
+        bitwise_xor,
+        shift_left,
+        shift_right,
+    )
+    from tenferro.primitives.callback import (
+        DebugCallback,
+        HostCallback,
+        debug_callback,
+        host_callback,
+    )
+    from tenferro.primitives.contraction import (
+        DotGeneral,
+        dot_general,
+    )
+    from tenferro.primitives.cumulative import (
+        Cumlogsumexp,
+        Cummax,
+        Cummin,
+        Cumprod,
+        Cumsum,
+        cumlogsumexp,
+        cummax,
+        cummin,
+        cumprod,
+        cumsum,
+    )
+    from tenferro.primitives.exponential_sums import (
+        LogSoftmax,
+        ReduceLogsumexp,
+        Softmax,
+        log_softmax,
+        reduce_logsumexp,
+        softmax,
+    )
+    from tenferro.primitives.fourier import (
+        Fft,
+        Irfft,
+        Rfft,
+        fft,
+        irfft,
+        rfft,
+    )
+    from tenferro.primitives.gammas import (
+        Betaln,
+        Gamma,
+        PolygammaDifference,
+        Zeta,
+        betaln,
+        gamma,
+        polygamma_difference,
+        zeta,
+    )
+    from tenferro.primitives.hyperbolic import (
+        Acosh,
+        Asinh,
+        Atanh,
+        Cosh,
+        Sinh,
+        Tanh,
+        acosh,
+        asinh,
+        atanh,
+        cosh,
+        sinh,
+        tanh,
+    )
+    from tenferro.primitives.incomplete import (
+        BetaDensity,
+        Betainc,
+        Betaincc,
+        BetaincDerivative,
+        GammaDensity,
+        Gammainc,
+        Gammaincc,
+        GammaincDerivative,
+        beta_density,
+        betainc,
+        betainc_derivative,
+        betaincc,
+        gamma_density,
+        gammainc,
+        gammainc_derivative,
+        gammaincc,
+    )
+    from tenferro.primitives.indexing import (
+        DynamicSlice,
+        DynamicUpdateSlice,
+        Gather,
+        Scatter,
+        ScatterAdd,
+        dynamic_slice,
+        dynamic_update_slice,
+        gather,
+        scatter,
+        scatter_add,
+        take_along_axis,
+    )
+    from tenferro.primitives.linalg.cholesky import (
+        Cholesky,
+        CholeskyTangent,
+        cholesky,
+        cholesky_tangent,
+    )
+    from tenferro.primitives.linalg.determinant import Adjugate, Det, adjugate, det
+    from tenferro.primitives.linalg.eig import (
+        Eig,
+        Eigvals,
+        eig,
+        eigvals,
+    )
+    from tenferro.primitives.linalg.eigh import (
+        Eigh,
+        Eigvalsh,
+        eigh,
+        eigvalsh,
+    )
+    from tenferro.primitives.linalg.linear_solve import LinearSolve, linear_solve
+    from tenferro.primitives.linalg.lu import Lu, LuPermutation, lu, lu_permutation
+    from tenferro.primitives.linalg.matrix_function import (
+        MatrixFunction,
+        matrix_function,
+    )
+    from tenferro.primitives.linalg.pinv import (
+        Pinv,
+        pinv,
+    )
+    from tenferro.primitives.linalg.qr import (
+        Qr,
+        qr,
+    )
+    from tenferro.primitives.linalg.slogdet import Slogdet, slogdet
+    from tenferro.primitives.linalg.spectrum import (
+        Spectrum,
+        Turn,
+        spectrum,
+        turn,
+    )
+    from tenferro.primitives.linalg.splitting import (
+        SvdQuotient,
+        SvdTurns,
+        svd_quotient,
+        svd_turns,
+    )
+    from tenferro.primitives.linalg.svd import (
+        Svd,
+        Svdvals,
+        svd,
+        svdvals,
+    )
+    from tenferro.primitives.linalg.triangular_solve import TriangularSolve, triangular_solve
+    from tenferro.primitives.logarithms import (
+        Exprel,
+        Logit,
+        Xlog1py,
+        Xlogy,
+        exprel,
+        logit,
+        xlog1py,
+        xlogy,
+    )
+    from tenferro.primitives.normal import (
+        Erfcinv,
+        Erfcx,
+        LogNdtr,
+        Ndtr,
+        Ndtri,
+        erfcinv,
+        erfcx,
+        log_ndtr,
+        ndtr,
+        ndtri,
+    )
+    from tenferro.primitives.random import (
+        RandomBits,
+        Threefry2x32,
+        random_bits,
+        threefry2x32,
+    )
+    from tenferro.primitives.random_gamma import (
+        GammaMoment,
+        RandomLogGamma,
+        gamma_moment,
+        random_log_gamma,
+    )
+    from tenferro.primitives.rounding import (
+        Ceil,
+        Copysign,
+        Floor,
+        IsFinite,
+        Nextafter,
+        Rem,
+        Round,
+        ceil,
+        copysign,
+        floor,
+        is_finite,
+        nextafter,
+        rem,
+        round,
+    )
+    from tenferro.primitives.scattering import (
+        ScatterMax,
+        ScatterMin,
+        ScatterMul,
+        scatter_max,
+        scatter_min,
+        scatter_mul,
+    )
+    from tenferro.primitives.sorting import (
+        Searchsorted,
+        Sort,
+        TopK,
+        argsort,
+        searchsorted,
+        sort,
+        top_k,
+    )
+    from tenferro.primitives.special import (
+        Digamma,
+        Erf,
+        Erfc,
+        Erfinv,
+        Lgamma,
+        Polygamma,
+        digamma,
+        erf,
+        erfc,
+        erfinv,
+        lgamma,
+        polygamma,
+    )
+    from tenferro.primitives.trigonometric import (
+        Acos,
+        Asin,
+        Atan,
+        Atan2,
+        Cos,
+        Hypot,
+        Sin,
+        Tan,
+        acos,
+        angle,
+        asin,
+        atan,
+        atan2,
+        cos,
+        hypot,
+        sin,
+        tan,
+    )
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "_standard": "STANDARD",
+            "bessel": "BesselI BesselIe bessel_i bessel_ie",
+            "bitwise": (
+                "BitwiseAnd BitwiseNot BitwiseOr BitwiseXor ShiftLeft ShiftRight bitwise_and "
+                "bitwise_not bitwise_or bitwise_xor shift_left shift_right"
+            ),
+            "callback": "DebugCallback HostCallback debug_callback host_callback",
+            "contraction": "DotGeneral dot_general",
+            "cumulative": (
+                "Cumlogsumexp Cummax Cummin Cumprod Cumsum cumlogsumexp cummax cummin "
+                "cumprod cumsum"
+            ),
+            "exponential_sums": (
+                "LogSoftmax ReduceLogsumexp Softmax log_softmax reduce_logsumexp softmax"
+            ),
+            "fourier": "Fft Irfft Rfft fft irfft rfft",
+            "gammas": (
+                "Betaln Gamma PolygammaDifference Zeta betaln gamma polygamma_difference zeta"
+            ),
+            "hyperbolic": "Acosh Asinh Atanh Cosh Sinh Tanh acosh asinh atanh cosh sinh tanh",
+            "incomplete": (
+                "BetaDensity Betainc Betaincc BetaincDerivative GammaDensity Gammainc "
+                "Gammaincc GammaincDerivative beta_density betainc betainc_derivative "
+                "betaincc gamma_density gammainc gammainc_derivative gammaincc"
+            ),
+            "indexing": (
+                "DynamicSlice DynamicUpdateSlice Gather Scatter ScatterAdd dynamic_slice "
+                "dynamic_update_slice gather scatter scatter_add take_along_axis"
+            ),
+            "linalg.cholesky": "Cholesky CholeskyTangent cholesky cholesky_tangent",
+            "linalg.determinant": "Adjugate Det adjugate det",
+            "linalg.eig": "Eig Eigvals eig eigvals",
+            "linalg.eigh": "Eigh Eigvalsh eigh eigvalsh",
+            "linalg.linear_solve": "LinearSolve linear_solve",
+            "linalg.lu": "Lu LuPermutation lu lu_permutation",
+            "linalg.matrix_function": "MatrixFunction matrix_function",
+            "linalg.pinv": "Pinv pinv",
+            "linalg.qr": "Qr qr",
+            "linalg.slogdet": "Slogdet slogdet",
+            "linalg.spectrum": "Spectrum Turn spectrum turn",
+            "linalg.splitting": "SvdQuotient SvdTurns svd_quotient svd_turns",
+            "linalg.svd": "Svd Svdvals svd svdvals",
+            "linalg.triangular_solve": "TriangularSolve triangular_solve",
+            "logarithms": "Exprel Logit Xlog1py Xlogy exprel logit xlog1py xlogy",
+            "normal": "Erfcinv Erfcx LogNdtr Ndtr Ndtri erfcinv erfcx log_ndtr ndtr ndtri",
+            "random": "RandomBits Threefry2x32 random_bits threefry2x32",
+            "random_gamma": "GammaMoment RandomLogGamma gamma_moment random_log_gamma",
+            "rounding": (
+                "Ceil Copysign Floor IsFinite Nextafter Rem Round ceil copysign floor "
+                "is_finite nextafter rem round"
+            ),
+            "scattering": "ScatterMax ScatterMin ScatterMul scatter_max scatter_min scatter_mul",
+            "sorting": "Searchsorted Sort TopK argsort searchsorted sort top_k",
+            "special": (
+                "Digamma Erf Erfc Erfinv Lgamma Polygamma digamma erf erfc erfinv lgamma polygamma"
+            ),
+            "trigonometric": (
+                "Acos Asin Atan Atan2 Cos Hypot Sin Tan acos angle asin atan atan2 cos hypot "
+                "sin tan"
+            ),
+        },
+    )
 
 __all__ = [
     "STANDARD",

@@ -7,9 +7,9 @@ A file is loaded when one of its names is asked for: a program that only differe
 use for the others.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from tenferro.computegraph import later
 from tenferro.transforms._errors import (
     ArgumentNumberError,
     BatchAxisError,
@@ -24,7 +24,7 @@ from tenferro.transforms._errors import (
     UnknownPrimitiveError,
 )
 
-if TYPE_CHECKING:  # found by name, see __getattr__
+if TYPE_CHECKING:
     from tenferro.transforms._batch import batch
     from tenferro.transforms._callbacks import debug
     from tenferro.transforms._check import check_grads
@@ -42,43 +42,29 @@ if TYPE_CHECKING:  # found by name, see __getattr__
     from tenferro.transforms._jvp import LinearMap, hvp, jvp, linearize, vjp
     from tenferro.transforms._look import GraphOf, trace
     from tenferro.transforms._vmap import vmap
-
-_FILES = {
-    "_batch": "batch",
-    "_callbacks": "debug",
-    "_check": "check_grads",
-    "_custom_jvp": "custom_jvp",
-    "_custom_linear": "custom_linear",
-    "_custom_vjp": "custom_vjp",
-    "_debug": "debug_nans",
-    "_eval_shape": "eval_shape",
-    "_explain": "FunctionExplanation PrimitiveExplanation explain",
-    "_grad": "grad value_and_grad",
-    "_graph_of": "graph_of",
-    "_hessian": "hessian",
-    "_jacobian": "jacfwd jacobian jacrev",
-    "_jit": "Jitted jit",
-    "_jvp": "LinearMap hvp jvp linearize vjp",
-    "_look": "GraphOf trace",
-    "_vmap": "vmap",
-}
-_FILE_OF = {name: file for file, names in _FILES.items() for name in names.split()}
-
-
-def __getattr__(name: str) -> object:
-    """A transform, from its file."""
-    file = _FILE_OF.get(name)
-    if file is None:
-        raise AttributeError(f"module 'tenferro.transforms' has no attribute {name!r}")
-    found = getattr(import_module(f"tenferro.transforms.{file}"), name)
-    globals()[name] = found
-    return found
-
-
-def __dir__() -> list[str]:
-    """The public names."""
-    return sorted(__all__)
-
+else:
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "_batch": "batch",
+            "_callbacks": "debug",
+            "_check": "check_grads",
+            "_custom_jvp": "custom_jvp",
+            "_custom_linear": "custom_linear",
+            "_custom_vjp": "custom_vjp",
+            "_debug": "debug_nans",
+            "_eval_shape": "eval_shape",
+            "_explain": "FunctionExplanation PrimitiveExplanation explain",
+            "_grad": "grad value_and_grad",
+            "_graph_of": "graph_of",
+            "_hessian": "hessian",
+            "_jacobian": "jacfwd jacobian jacrev",
+            "_jit": "Jitted jit",
+            "_jvp": "LinearMap hvp jvp linearize vjp",
+            "_look": "GraphOf trace",
+            "_vmap": "vmap",
+        },
+    )
 
 __all__ = [
     "ArgumentNumberError",

@@ -5,6 +5,9 @@ import sys
 
 import pytest
 
+from tenferro.array._families import FAMILIES
+from tenferro.array._registry import FUNCTIONS
+
 HEAD = """
 import sys
 import tenferro as tn
@@ -23,12 +26,38 @@ assert not late()
         "assert callable(tn.quantile)",
         "assert 'quantile' in table()",
         "assert 'quantile' in list(table())",
-        "assert not hasattr(tn, 'no_such_name')",
         "import numpy as np; assert np.quantile(tn.asarray(1.0), 0.5).shape == ()",
     ],
 )
 def test_a_family_loads_when_it_is_asked_for(question):
     program = f"{HEAD}\n{question}\nassert late()"
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_family_has_the_functions_that_are_listed_for_it(family):
+    names = FAMILIES[family].split()
+    program = f"""
+import sys
+import tenferro
+table = sys.modules["tenferro.array._registry"].FUNCTIONS
+__import__("tenferro.array.functions.{family}")
+print(*(name for name in {names} if not dict.__contains__(table, name)))
+"""
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+    assert done.stdout.split() == []
+
+
+def test_every_function_is_listed_once():
+    listed = [name for names in FAMILIES.values() for name in names.split()]
+    assert len(listed) == len(set(listed))
+    FUNCTIONS.load()
+    elsewhere = {name for name in FUNCTIONS if FUNCTIONS[name].__module__.count(".") == 2}
+    assert set(FUNCTIONS) - elsewhere == set(listed)
+
+
+def test_the_name_of_no_function_loads_nothing():
+    program = f"{HEAD}\nassert not hasattr(tn, 'no_such_name') and not late()"
     subprocess.run([sys.executable, "-c", program], check=True)
 
 

@@ -247,31 +247,3 @@ def _between(at: Array, places: Array, values: Array) -> Array:
     x0, y0 = take(places, low), take(values, low)
     slope = (take(values, low + 1) - y0) / (take(places, low + 1) - x0)
     return slope * (at - x0) + y0  # type: ignore[no-any-return]
-
-
-@covers("i0")
-def i0(x: Any) -> Array:
-    """The modified Bessel function of order 0.
-
-    It is the mean of exp(x cos t) over a period (DLMF 10.32.1), found by the trapezoidal rule,
-    which for |x| ≤ 200 needs 128 points; beyond, by the asymptotic series (DLMF 10.40.1).
-
-    Source  Trefethen, Weideman, SIAM Rev. 56 (2014) 385, section 3
-    """
-    found = asarray(x)
-    if found.dtype.is_complex:
-        raise at_user_line(TypeError(f"i0: real arrays, not {found.aval}"))
-    found = found if found.dtype.is_inexact else cast(found, float64)
-    size = FUNCTIONS["absolute"](found)
-    where, exp = FUNCTIONS["where"], FUNCTIONS["exp"]
-    near = size <= 200
-    nodes = FUNCTIONS["cos"]((FUNCTIONS["arange"](64) + 0.5) * (2 * 3.141592653589793 / 128))
-    terms = exp(FUNCTIONS["multiply"](where(near, found, 0.0)[..., None], cast(nodes, found.dtype)))
-    large = where(near, 1.0, size)
-    series = 1.0 + 0.125 / large
-    coefficient = 0.125
-    for k in range(2, 9):
-        coefficient *= (2 * k - 1) ** 2 / (8 * k)
-        series = series + coefficient / large**k
-    far = exp(large) / (large * (2 * 3.141592653589793)) ** 0.5 * series
-    return where(near, FUNCTIONS["mean"](terms, axis=-1), far)  # type: ignore[no-any-return]

@@ -29,9 +29,9 @@ from tenferro.primitives import (
     ShapeMismatchError,
     structural,
 )
-from tenferro.primitives.fft import fft as c2c
-from tenferro.primitives.fft import irfft as c2r
-from tenferro.primitives.fft import rfft as r2c
+from tenferro.primitives.fourier import fft as c2c
+from tenferro.primitives.fourier import irfft as c2r
+from tenferro.primitives.fourier import rfft as r2c
 
 _FORWARD = {None: "sum", "backward": "sum", "ortho": "ortho", "forward": "mean"}
 _BACKWARD = {None: "mean", "backward": "mean", "ortho": "ortho", "forward": "sum"}

@@ -13,7 +13,7 @@ from typing import Any
 from tenferro.backend.lowering import Lowerings
 from tenferro.backend.numpy_like._common import native_dtype
 from tenferro.primitives import Aval, DType
-from tenferro.primitives.fft import Fft, Irfft, Rfft
+from tenferro.primitives.fourier import Fft, Irfft, Rfft
 
 __all__ = ["BACKWARD", "FORWARD", "register", "rescaled", "twofold"]
 

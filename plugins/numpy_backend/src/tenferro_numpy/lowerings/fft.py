@@ -15,7 +15,7 @@ import numpy as np
 from tenferro.backend.lowering import Lowerings
 from tenferro.backend.numpy_like import fft as shared
 from tenferro.backend.numpy_like.fft import BACKWARD, FORWARD, rescaled
-from tenferro.primitives.fft import Fft, Irfft, Rfft
+from tenferro.primitives.fourier import Fft, Irfft, Rfft
 
 __all__ = ["register"]
 

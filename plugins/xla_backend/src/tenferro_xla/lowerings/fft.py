@@ -15,7 +15,7 @@ from jax import Array, lax
 from jax.experimental.layout import Layout, with_layout_constraint
 
 from tenferro.backend.lowering import Lowerings
-from tenferro.primitives.fft import Fft, Irfft, Rfft
+from tenferro.primitives.fourier import Fft, Irfft, Rfft
 from tenferro_xla.lowerings._numeric import like
 
 lowerings = Lowerings()

@@ -174,7 +174,7 @@ def fft(x: H, axes: Sequence[int], *, inverse: bool = False, norm: str = "sum") 
     Raises       InvalidParameterError: if an axis has size 0, or the norm is another.
 
     >>> from tenferro.primitives import variable
-    >>> from tenferro.primitives.fft import fft
+    >>> from tenferro.primitives.fourier import fft
     >>> fft(variable("x", (3, 4), "c128"), (0, 1)).aval
     c128[3,4]
     """

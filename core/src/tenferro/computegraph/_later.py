@@ -1,0 +1,45 @@
+"""Names that load when they are asked for: how every package of tenferro waits with its files.
+
+A program uses a part of what there is, and each file costs a fresh process a quarter of a
+millisecond to load, and as much again to let go. A package imports what every program needs, and
+says of the rest in which file each name is; type checkers are told by imports that only they read:
+
+    if TYPE_CHECKING:
+        from tenferro.example._file import name
+    else:
+        __getattr__, __dir__ = later(__name__, {"_file": "name"})
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+
+def later(
+    package: str, files: Mapping[str, str], otherwise: Callable[[str], Any] = lambda name: None
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """The ``__getattr__`` and ``__dir__`` of a package with names, by file, that load later.
+
+    Names that no file is listed for are those that ``otherwise`` finds. What is found is kept by
+    the package, so that it is looked for once.
+    """
+    file_of = {name: file for file, names in files.items() for name in names.split()}
+
+    def find(name: str) -> Any:
+        file = file_of.get(name)
+        if file is None:
+            found = otherwise(name)
+        else:
+            found = getattr(import_module(f"{package}.{file}"), name)
+        if found is None:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        setattr(sys.modules[package], name, found)
+        return found
+
+    def public() -> list[str]:
+        return sorted(sys.modules[package].__all__)
+
+    return find, public
