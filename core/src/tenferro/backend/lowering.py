@@ -16,6 +16,7 @@ from tenferro.backend._decompose import decomposition, has_decomposition, sample
 from tenferro.backend._errors import LoweringError, PluginBrokenError
 from tenferro.backend._frozen import Frozen, replace
 from tenferro.backend._gaps import lowering_conflict, missing_lowerings
+from tenferro.backend._promised import Family, Promised
 from tenferro.backend._splice import Splicer
 from tenferro.backend.records import Gap, LoweringReport
 from tenferro.computegraph import CompiledProgram, MaterializedGraph, Operation, infer
@@ -84,6 +85,23 @@ class Lowerings:
             return function
 
         return add
+
+    def later(
+        self,
+        primitives: Iterable[str],
+        register: Callable[[Lowerings], object],
+        *,
+        dtypes: Iterable[object] | None = None,
+    ) -> None:
+        """Promise lowerings of these keys; ``register`` collects them when one is used first."""
+
+        def collect() -> dict[str, Any]:
+            found = Lowerings()
+            register(found)
+            return {record.primitive: record.target for record in found}
+
+        family, fitting = Family(collect), _names(dtypes)
+        self._records += [Lowering(key, Promised(family, key), fitting) for key in primitives]
 
     def __iter__(self) -> Iterator[Lowering]:
         return iter(tuple(self._records))
@@ -381,6 +399,8 @@ def load_target(lowering: Lowering, backend: str) -> Implementation:
         if isinstance(target, str):
             module, _, path = target.partition(":")
             target = _walk(import_module(module), path)
+        if isinstance(target, Promised):
+            target = target.function()
         if not callable(target):
             raise TypeError(f"{target!r} is not callable")
     except Exception as error:

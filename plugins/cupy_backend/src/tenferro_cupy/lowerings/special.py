@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tenferro.backend.lowering import Lowerings
-from tenferro.backend.numpy_like import SPECIAL
+from tenferro.backend.numpy_like import SPECIAL, family
 
 __all__ = ["register"]
 
@@ -21,8 +21,8 @@ def register(lowerings: Lowerings, xp: Any, special: Any = None) -> None:
         function: Callable[..., Any] = getattr(special or _cupy_special(), name)
         return function
 
-    for family in SPECIAL:
-        family.register(lowerings, xp, find)
+    for name in SPECIAL:
+        family(name).register(lowerings, xp, find)
 
 
 def _cupy_special() -> Any:

@@ -3,92 +3,105 @@
 Each module may `register` lowerings that replace those of `numpy_like`, and lists `EXPRESSIONS`:
 how an instruction is written when its avals are known, so that it costs the call of the ufunc and
 no wrapper. An expression is used only where the table gives the lowering registered here; somebody
-else's lowering of higher priority is called as the contract says.
-Read next: `arithmetic.py`.
+else's lowering of higher priority is called as the contract says. A module loads when one of its
+primitives is met first. Read next: `arithmetic.py`.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from tenferro.backend import numpy_like
-from tenferro.backend.lowering import Lowering, Lowerings
+from tenferro.backend.lowering import Lowering, Lowerings, load_target
 from tenferro.primitives import Aval
 from tenferro_numpy._expression import Expression, Function, Specialize, called
 from tenferro_numpy._scalars import scalar_form
-from tenferro_numpy.lowerings import (
-    arithmetic,
-    bitwise,
-    comparison,
-    complex,
-    contraction,
-    cumulative,
-    elementwise,
-    fft,
-    hyperbolic,
-    indexing,
-    linalg,
-    random,
-    reduction,
-    rounding,
-    scattering,
-    selection,
-    sorting,
-    special,
-    structural,
-    trigonometric,
-)
 
 __all__ = ["expression", "lowerings"]
 
-_REPLACING = (
-    arithmetic, special, rounding, bitwise, cumulative, linalg, fft, indexing, scattering, sorting,
-    random,
-)  # fmt: skip
-_EXPRESSIONS: dict[type, Specialize] = {
-    **arithmetic.EXPRESSIONS,
-    **elementwise.EXPRESSIONS,
-    **trigonometric.EXPRESSIONS,
-    **hyperbolic.EXPRESSIONS,
-    **special.EXPRESSIONS,
-    **rounding.EXPRESSIONS,
-    **bitwise.EXPRESSIONS,
-    **comparison.EXPRESSIONS,
-    **selection.EXPRESSIONS,
-    **complex.EXPRESSIONS,
-    **structural.EXPRESSIONS,
-    **reduction.EXPRESSIONS,
-    **contraction.EXPRESSIONS,
-    **indexing.EXPRESSIONS,
-    **scattering.EXPRESSIONS,
+_OWN = {  # the primitives whose lowerings each module replaces, or completes
+    "arithmetic": "div pow",
+    "special": (
+        "erf erfc erfinv lgamma digamma polygamma gamma zeta betaln polygamma_difference gammainc "
+        "gammaincc betainc gamma_density gammainc_derivative beta_density betainc_derivative "
+        "betaincc ndtr log_ndtr ndtri erfcinv erfcx bessel_i bessel_ie exprel"
+    ),
+    "rounding": "rem",
+    "bitwise": "shift_left shift_right",
+    "cumulative": "cummax cummin cumlogsumexp",
+    "linalg": (
+        "cholesky cholesky_tangent eig eigvals eigh eigvalsh lu linear_solve matrix_function svd "
+        "svdvals triangular_solve"
+    ),
+    "fft": "fft rfft irfft",
+    "indexing": "scatter_add scatter dynamic_slice dynamic_update_slice",
+    "scattering": "scatter_mul scatter_max scatter_min",
+    "sorting": "searchsorted",
+    "random": "random_bits",
 }
+_EXPRESSIONS = {  # the module with the expressions of a family of primitives
+    "arithmetic": "arithmetic",
+    "bitwise": "bitwise",
+    "comparison": "comparison",
+    "complex": "complex",
+    "contraction": "contraction",
+    "elementwise": "elementwise",
+    "gammas": "special",
+    "hyperbolic": "hyperbolic",
+    "indexing": "indexing",
+    "normal": "special",
+    "reduction": "reduction",
+    "rounding": "rounding",
+    "scattering": "scattering",
+    "special": "special",
+    "structural": "structural",
+    "trigonometric": "trigonometric",
+}
+
+
+def _module(name: str) -> Any:
+    return import_module(f"{__name__}.{name}")
+
+
+def _register(name: str, own: Lowerings) -> None:
+    _module(name).register(own)
 
 
 @cache
 def lowerings() -> tuple[Lowering, ...]:
     """The lowerings of the standard set: `numpy_like`, with the replacements of this package."""
-    own = Lowerings()
-    for family in _REPLACING:
-        family.register(own)
+    own = numpy_like.promised(_OWN, _register)
+    draws = partial(_register, "random")
+    own.later(["std::random_log_gamma"], draws, dtypes=("uint32", "float32", "float64"))
+    own.later(["std::gamma_moment"], draws, dtypes=("float32", "float64"))
     replaced = {record.primitive for record in own}
     shared = numpy_like.lowerings(np)
     return (*(record for record in shared if record.primitive not in replaced), *own)
 
 
 @cache
-def _own_functions() -> dict[str, Any]:
-    return {record.primitive: record.target for record in lowerings()}
+def _own_function(key: str) -> Any:
+    found = next((record for record in lowerings() if record.primitive == key), None)
+    return None if found is None else load_target(found, "numpy")
+
+
+@cache
+def _specialize(cls: type) -> Specialize | None:
+    """What writes instructions of a primitive, if something does."""
+    name = _EXPRESSIONS.get(cls.__module__.removeprefix("tenferro.primitives."))
+    return None if name is None else _module(name).EXPRESSIONS.get(cls)
 
 
 def expression(op: Any, avals: tuple[Aval, ...], result: Aval, function: Function) -> Expression:
     """How an instruction is written, given the lowering that the table chose for it."""
-    if function is not _own_functions().get(op.key):
+    if function is not _own_function(op.key):
         return called(op, len(avals), function, shares=True, foreign=True)
-    specialize = _EXPRESSIONS.get(type(op))
+    specialize = _specialize(type(op))
     if specialize is None:
         return called(op, len(avals), function, shares=True, foreign=True)
     found = specialize(op, avals, result, function)

@@ -21,6 +21,7 @@ from tenferro.primitives.comparison import (
     Ne,
 )
 from tenferro_numpy._expression import Expression, Function, Specialize, simple
+from tenferro_numpy.lowerings import selection
 from tenferro_numpy.lowerings.arithmetic import operator_or
 
 __all__ = ["EXPRESSIONS"]
@@ -41,4 +42,5 @@ EXPRESSIONS: dict[type, Specialize] = {
     LogicalOr: operator_or("|", np.logical_or),
     LogicalXor: operator_or("^", np.logical_xor),
     LogicalNot: _not,
+    **selection.EXPRESSIONS,
 }

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tenferro.backend.lowering import Lowerings
-from tenferro.backend.numpy_like import SPECIAL
+from tenferro.backend.numpy_like import SPECIAL, family
 from tenferro.primitives import Aval
 from tenferro_numpy._expression import Expression, Function, Specialize, called, simple
 
@@ -20,8 +20,8 @@ __all__ = ["EXPRESSIONS", "register"]
 
 def register(lowerings: Lowerings) -> None:
     """Register what the shared lowerings lack."""
-    for family in SPECIAL:
-        family.register(lowerings, np, _find)
+    for name in SPECIAL:
+        family(name).register(lowerings, np, _find)
 
 
 def _find(name: str) -> Function:
@@ -38,6 +38,6 @@ def _ufunc(op: Any, avals: tuple[Aval, ...], result: Aval, lowering: Function) -
 
 
 _NAMES: dict[type, str] = {}
-for _family in SPECIAL:
-    _NAMES.update(_family.NAMES)
+for _name in SPECIAL:
+    _NAMES.update(family(_name).NAMES)
 EXPRESSIONS: dict[type, Specialize] = dict.fromkeys(_NAMES, _ufunc)
