@@ -75,6 +75,10 @@ REWRITTEN = {
     "a negative complex term": (apply(Add(), z, neg(z)), "%1 = sub %0 %0; return %1"),
     "minus zero": (apply(Sub(), x, const(0.0)), "return %0"),
     "minus a negative": (apply(Sub(), x, neg(y)), "%2 = add %0 %1; return %2"),
+    "taken off twice": (
+        apply(Sub(), neg(x), x),
+        "%1 = constant[value=-2.0, dtype=f64, shape=(3,)]; %2 = mul %0 %1; return %2",
+    ),
     "from minus zero": (apply(Sub(), const(-0.0), x), "%1 = neg %0; return %1"),
     "an integer minus itself": (
         apply(Sub(), n, n),
@@ -157,6 +161,19 @@ def test_a_sign_that_others_read_stays():
     minus = neg(x)
     text = after(["simplify"], apply(Mul(), minus, y), apply(Exp(), minus), inputs=[x, y])
     assert text == "%2 = neg %0; %3 = mul %2 %1; %4 = exp %2; return %3, %4"
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_sign_moves_out_of_a_product_that_is_there_anyway(first):
+    """Before or behind; others that read -x read it then, or what they take it in"""
+    minus = neg(x)
+    pair = [apply(Mul(), x, y), apply(Mul(), minus, y)]
+    last = apply(Add(), apply(Mul(), minus, x), apply(Mul(), x, x))
+    outputs = [*(pair if first else pair[::-1]), last]
+    text = after(["simplify", "cse"], *outputs, inputs=[x, y])
+    assert text.count("mul") == 2
+    assert text.count("neg") == 1
+    assert after(["simplify"], *outputs, inputs=[x, y]).count("mul") == 4
 
 
 def test_a_sign_that_others_read_over_a_detour_stays():

@@ -20,6 +20,7 @@ from tenferro.passes.arithmetic import SIMPLIFY
 from tenferro.passes.broadcasts import BROADCAST
 from tenferro.passes.contractions import CONTRACT
 from tenferro.passes.dead_outputs import OUTPUTS, without_dead_outputs
+from tenferro.passes.factors import FACTORS
 from tenferro.passes.folding import FOLD
 from tenferro.passes.moves import MOVES
 from tenferro.passes.paddings import SUMS, with_joined_paddings
@@ -28,7 +29,7 @@ from tenferro.passes.residuals import RESIDUALS, with_short_lives
 
 _SWEPT_TWICE = 5_000  # equations; what a rule emits is rewritten at once, so little is left
 _RULES: dict[str, Rules] = {
-    rules.name: rules for rules in (FOLD, SIMPLIFY, MOVES, BROADCAST, REDUCE, CONTRACT)
+    rules.name: rules for rules in (FOLD, SIMPLIFY, MOVES, BROADCAST, FACTORS, REDUCE, CONTRACT)
 }
 
 

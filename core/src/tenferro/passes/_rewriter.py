@@ -54,6 +54,7 @@ class Rewriter:
         self._written: list[int] = []  # the order of the sweep so far
         self._waiting: Sequence[int] = ()
         self._first: dict[tuple[Any, ...], int] = {}
+        self._coming: dict[type, set[tuple[Any, ...]]] = {}
         self._uses: list[int] | None = None
         self._fill(graph)
 
@@ -95,11 +96,23 @@ class Rewriter:
         self._written.append(value)
         return value
 
-    def is_read_once(self, value: int) -> bool:
-        """Whether what is being rewritten is the only reader of a value."""
+    def is_read_once(self, value: int, times: int = 1) -> bool:
+        """Whether what is being rewritten is the only reader of a value, that often."""
         if self._uses is None:
             self._uses = self._counted()
-        return self._uses[value] <= 1
+        return self._uses[value] <= times
+
+    def is_there(self, operation: Operation, *operands: int) -> bool:
+        """Whether an equation is written anyway, before or behind, and would be shared."""
+        if not self._merges:
+            return False
+        entry, cls = _alike(operation, operands), type(operation)
+        if cls not in self._coming:
+            those: Any = self.operations
+            self._coming[cls] = {
+                _alike(those[i], self.operands[i]) for i in self._waiting if type(those[i]) is cls
+            }
+        return entry in self._first or entry in self._coming[cls]
 
     # ---- sweeps ----------------------------------------------------------------------------------
 
@@ -109,7 +122,7 @@ class Rewriter:
     def sweep(self) -> bool:
         """Look at each equation once; whether anything changed."""
         self._number = list(range(len(self.avals)))
-        self._written, self._first, self._uses = [], {}, None
+        self._written, self._first, self._coming, self._uses = [], {}, {}, None
         self._changed = False
         table, operations, operands, number = (
             self._table, self.operations, self.operands, self._number,

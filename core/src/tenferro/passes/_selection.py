@@ -14,7 +14,8 @@ from tenferro.passes._errors import UnknownPassError
 
 NAMES = (
     "sums",  # of their terms
-    *("fold", "simplify", "moves", "broadcast", "reduce", "contract"),  # of single equations
+    *("fold", "simplify", "moves", "broadcast"),  # of single equations
+    *("factors", "reduce", "contract"),
     *("cse", "outputs", "residuals"),  # of a whole graph
 )
 """All passes, in the order in which they look at an equation."""

@@ -94,7 +94,7 @@ def _opposite(rw: Rewriter, c: int) -> int:
 
 @SIMPLIFY.of(Mul, reads=[Neg])
 def _sign_of_product(rw: Rewriter, op: Mul, operands: _Operands) -> int | None:
-    """(-x)(-y) = xy; (-x)·y = -(xy), if nothing else reads -x."""
+    """(-x)(-y) = xy; (-x)·y = -(xy), if nothing else reads -x, or x·y is there anyway."""
     x, y = operands
     left, right = made_by(rw, x, Neg), made_by(rw, y, Neg)
     if (left is None and right is None) or not is_real(rw.avals[x]):
@@ -102,9 +102,10 @@ def _sign_of_product(rw: Rewriter, op: Mul, operands: _Operands) -> int | None:
     if left is not None and right is not None:
         return rw.emit(op, rw.operands[x][0], rw.operands[y][0])
     negative, other = (x, y) if left is not None else (y, x)
-    if not rw.is_read_once(negative):
+    positive = rw.operands[negative][0]
+    if not rw.is_read_once(negative) and not rw.is_there(op, positive, other):
         return None
-    return rw.emit(Neg(), rw.emit(op, rw.operands[negative][0], other))
+    return rw.emit(Neg(), rw.emit(op, positive, other))
 
 
 @SIMPLIFY.of(Div, reads=[Constant])
@@ -159,7 +160,7 @@ def _sum(rw: Rewriter, op: Add, operands: _Operands) -> int | None:
 
 @SIMPLIFY.of(Sub)
 def _difference(rw: Rewriter, op: Sub, operands: _Operands) -> int | None:
-    """x - 0 = x; x - (-y) = x + y; (-0) - y = -y; integers: x - x = 0."""
+    """x - 0 = x; x - (-y) = x + y; (-0) - y = -y; -x - x = x·(-2); integers: x - x = 0."""
     x, y = operands
     if _is_nothing(rw, y, subtracted=True):
         return x
@@ -167,8 +168,11 @@ def _difference(rw: Rewriter, op: Sub, operands: _Operands) -> int | None:
         return rw.emit(Add(), x, rw.operands[y][0])
     if _is_nothing(rw, x, subtracted=False) and rw.can(Neg):
         return rw.emit(Neg(), y)
-    if x == y and rw.avals[x].dtype.is_integer:
-        return constant(rw, 0, rw.avals[x])
+    aval = rw.avals[x]
+    if x == y and aval.dtype.is_integer:
+        return constant(rw, 0, aval)
+    if made_by(rw, x, Neg) and rw.operands[x][0] == y and aval.dtype.is_float and rw.can(Mul):
+        return rw.emit(Mul(), y, constant(rw, -2.0, aval))
     return None
 
 

@@ -9,7 +9,7 @@ from tenferro.backend import select_backend
 from tenferro.computegraph import MaterializedGraph, compile_program
 from tenferro.passes import NAMES, optimized
 
-ROUNDING = {"sums", "broadcast", "reduce", "contract", "outputs"}  # as each of them says
+ROUNDING = {"sums", "broadcast", "factors", "reduce", "contract", "outputs"}  # as each of them says
 BITS = [name for name in NAMES if name not in ROUNDING]
 CHECKS = settings(
     max_examples=120,

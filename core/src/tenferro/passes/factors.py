@@ -1,0 +1,85 @@
+"""``factors``: what multiplies an array is put together before it does.
+
+(x·a)·c = x·(a·c) where a and c are repeated, and one of them is a number from 1 on, so that no
+product underflows that did not: derivatives of powers bring such numbers. So are x·a + x·a and
+a/x + a/x, which are derivatives of x·x and of what it is part of. -a - b = -(a + b), so that the
+sign moves on, to what takes it in. Results agree to rounding, where nothing overflows; a zero may
+have the other sign. No float16 or bfloat16 is multiplied in another order. Read next:
+``reductions.py``.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+from tenferro.passes._facts import constant_of, is_real, made_by
+from tenferro.passes._repeats import REPEATED, along, may_repeat, repeated, varying
+from tenferro.passes._rewriter import Rewriter
+from tenferro.passes._rules import Rules
+from tenferro.passes.reductions import is_narrow
+from tenferro.primitives.arithmetic import Add, Div, Mul, Neg, Sub
+
+FACTORS = Rules("factors")
+_Operands = tuple[int, ...]
+_LARGEST = 1 << 20  # of the numbers that multiply others first
+
+
+@FACTORS.of(Mul, reads=REPEATED)
+def _repeated_first(rw: Rewriter, op: Mul, operands: _Operands) -> int | None:
+    """(x·a)·c = x·(a·c), done on what is not repeated."""
+    if not rw.avals[operands[0]].ndim:
+        return None
+    for product, c in (operands, operands[::-1]):
+        if not may_repeat(rw, c) or not made_by(rw, product, Mul) or not rw.is_read_once(product):
+            continue
+        pair = rw.operands[product]
+        for x, a in (pair, pair[::-1]):
+            axes = _axes(rw, a, c) if _is_number(rw, a) or _is_number(rw, c) else None
+            if axes is not None:
+                small = rw.emit(op, along(rw, a, axes), along(rw, c, axes))
+                return rw.emit(op, x, repeated(rw, small, rw.avals[c].shape, axes))
+    return None
+
+
+@FACTORS.of(Add, reads=[Mul, Div])
+def _twice(rw: Rewriter, op: Add, operands: _Operands) -> int | None:
+    """x·a + x·a = x·(a + a) and a/x + a/x = (a + a)/x."""
+    t, other = operands
+    inner: Any = rw.operations[t]
+    if t != other or type(inner) not in (Mul, Div) or not rw.is_read_once(t, times=2):
+        return None
+    if type(inner) is Div and rw.avals[t].dtype.is_integer:
+        return None
+    pair = rw.operands[t]
+    for k in (0, 1) if type(inner) is Mul else (0,):
+        axes = _axes(rw, pair[k])
+        if axes is not None:
+            small = along(rw, pair[k], axes)
+            both = repeated(rw, rw.emit(op, small, small), rw.avals[t].shape, axes)
+            return rw.emit(inner, *((both, pair[1]) if k == 0 else (pair[0], both)))
+    return None
+
+
+def _axes(rw: Rewriter, *values: int) -> list[int] | None:
+    """The axes along which values differ; ``None`` unless they are repeated along enough others."""
+    aval = rw.avals[values[0]]
+    if not all([may_repeat(rw, i) for i in values]) or not is_real(aval) or is_narrow(aval):
+        return None
+    axes = sorted({axis for i in values for axis in varying(rw, i)})
+    return axes if 2 * prod([aval.shape[axis] for axis in axes]) <= aval.size else None
+
+
+def _is_number(rw: Rewriter, value: int) -> bool:
+    """Whether it is a constant from 1 on, or from -1 on downwards."""
+    number = constant_of(rw, value)
+    return number is not None and 1 <= abs(number) <= _LARGEST
+
+
+@FACTORS.of(Sub, reads=[Neg])
+def _sign_of_sum(rw: Rewriter, op: Sub, operands: _Operands) -> int | None:
+    """-a - b = -(a + b)."""
+    x, b = operands
+    if made_by(rw, x, Neg) is None or not rw.can(Add) or not rw.is_read_once(x):
+        return None
+    return rw.emit(Neg(), rw.emit(Add(), rw.operands[x][0], b))

@@ -1,0 +1,124 @@
+"""``factors``: what is repeated is multiplied first, and signs move out of sums."""
+
+import pytest
+from graphs import after, apply, graph_of, value
+
+from tenferro.passes import optimized
+from tenferro.primitives.arithmetic import Add, Div, Mul, Neg, Sub
+from tenferro.primitives.constants import Constant
+from tenferro.primitives.elementwise import Exp
+from tenferro.primitives.structural import BroadcastInDim
+
+x, y = value("x"), value("y")
+matrix = value("m", shape=(4, 3))
+s, t = value("s", shape=()), value("t", shape=())
+n, k = value("n", "i64"), value("k", "i64", ())
+half, small_half = value("h", "f16"), value("g", "f16", ())
+LEAVES = [x, y, matrix, s, t, n, k, half, small_half]
+
+
+def const(number, dtype="f64", shape=(3,)):
+    return apply(Constant(number, dtype, shape))
+
+
+def repeat(key, shape=(3,), dimensions=()):
+    return apply(BroadcastInDim(shape, dimensions), key)
+
+
+def mul(*keys):
+    product = keys[0]
+    for key in keys[1:]:
+        product = apply(Mul(), product, key)
+    return product
+
+
+def div(a, b):
+    return apply(Div(), a, b)
+
+
+def neg(key):
+    return apply(Neg(), key)
+
+
+def twice(key):
+    return apply(Add(), key, key)
+
+
+FIRST = "%2 = constant[value=3.0, dtype=f64, shape=()]; %3 = mul %1 %2; "
+LAST = "%3 = constant[value=3.0, dtype=f64, shape=()]; %4 = mul %3 %1; "
+WIDE = "broadcast_in_dim[shape=(3,), dimensions=()]"
+
+REWRITTEN = {
+    "a number after what is repeated": (
+        mul(x, repeat(s), const(3.0)),
+        f"{FIRST}%4 = {WIDE} %3; %5 = mul %0 %4; return %5",
+    ),
+    "on the other sides": (
+        mul(const(3.0), mul(repeat(s), x)),
+        f"{FIRST}%4 = {WIDE} %3; %5 = mul %0 %4; return %5",
+    ),
+    "a negative number": (
+        mul(x, repeat(s), const(-3.0)),
+        f"{FIRST}%4 = {WIDE} %3; %5 = mul %0 %4; return %5".replace("3.0", "-3.0"),
+    ),
+    "along one axis": (
+        mul(matrix, const(3.0, shape=(4, 3)), repeat(x, (4, 3), (1,))),
+        "%2 = constant[value=3.0, dtype=f64, shape=(3,)]; %3 = mul %2 %0; "
+        "%4 = broadcast_in_dim[shape=(4, 3), dimensions=(1,)] %3; %5 = mul %1 %4; return %5",
+    ),
+    "integers": (
+        mul(n, repeat(k), const(3, "i64")),
+        "%2 = constant[value=3, dtype=i64, shape=()]; %3 = mul %1 %2; "
+        f"%4 = {WIDE} %3; %5 = mul %0 %4; return %5",
+    ),
+    "a product twice": (
+        twice(mul(x, repeat(s))),
+        f"%2 = add %1 %1; %3 = {WIDE} %2; %4 = mul %0 %3; return %4",
+    ),
+    "a quotient twice": (
+        twice(div(repeat(s), x)),
+        f"%2 = add %1 %1; %3 = {WIDE} %2; %4 = div %3 %0; return %4",
+    ),
+    "both are negative": (
+        apply(Sub(), neg(x), y),
+        "%2 = add %0 %1; %3 = neg %2; return %3",
+    ),
+}
+
+KEPT = {
+    "two that are not known": mul(x, repeat(s), repeat(t)),
+    "a small number may make it too small": mul(x, repeat(s), const(0.5)),
+    "a large number may make it too large": mul(x, repeat(s), const(1e30)),
+    "nothing is repeated": mul(x, y, const(3.0)),
+    "numbers alone": mul(s, t, const(3.0, shape=())),
+    "as large as the array": mul(x, repeat(value("o", shape=(1,)), (3,), (0,)), repeat(s)),
+    "float16 overflows early": mul(half, repeat(small_half), const(2.0, "f16")),
+    "what is divided by is not doubled": twice(div(x, repeat(s))),
+    "integers are divided with truncation": twice(div(repeat(k), n)),
+    "a product of arrays": twice(mul(x, y)),
+    "a sign behind": apply(Sub(), x, neg(y)),
+}
+
+
+@pytest.mark.parametrize("name", REWRITTEN)
+def test_what_multiplies_is_put_together(name):
+    output, expected = REWRITTEN[name]
+    read = set(graph_of(output).inputs)
+    assert after(["factors"], output, inputs=[key for key in LEAVES if key in read]) == expected
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_what_gains_nothing_or_may_fail_stays(name):
+    graph = graph_of(KEPT[name])
+    assert optimized(graph, ["factors"])[0] is graph
+
+
+def test_what_others_read_stays():
+    product, minus = mul(x, repeat(s)), neg(x)
+    for read, sums in [
+        (product, mul(product, const(3.0))),
+        (product, twice(product)),
+        (minus, apply(Sub(), minus, y)),
+    ]:
+        graph = graph_of(sums, apply(Exp(), read))
+        assert optimized(graph, ["factors"])[0] is graph
