@@ -13,6 +13,7 @@ from tenferro.computegraph import (
     MaterializedGraph,
     UnresolvedValueError,
     _gc,
+    _keys,
     compile_program,
     materialize_merge,
     resolve,
@@ -150,7 +151,7 @@ def test_garbage_that_became_old_with_a_large_pass_is_collected():
     node.itself = node
     alive = weakref.ref(node)
     del node
-    for _ in range(2 * _gc._PROMOTIONS):
+    for _ in range(2 * _gc._WALK // 120_000):
         large_pass()
     assert alive() is None
 
@@ -163,3 +164,45 @@ def test_objects_that_a_program_froze_stay_frozen():
         assert gc.get_freeze_count() > before // 2
     finally:
         gc.unfreeze()
+
+
+def record(count):
+    value = input_key("x")
+    for _ in range(count):
+        value = exp(value)
+    return value
+
+
+def walks():
+    return gc.get_stats()[2]["collections"]
+
+
+def test_recording_a_large_graph_waits_with_walks_over_everything(monkeypatch):
+    monkeypatch.setattr(_gc, "_promoted", 0)
+    gc.collect()
+    before = walks()
+    kept = record(100_000)
+    assert walks() == before
+    assert gc.isenabled()
+    del kept
+
+
+@pytest.mark.parametrize("is_kept", [True, False], ids=["kept", "dropped"])
+def test_only_recording_that_grows_makes_old_what_is_young(monkeypatch, is_kept):
+    promoted = []
+    monkeypatch.setattr(gc, "freeze", lambda: promoted.append(True))
+    monkeypatch.setattr(_gc, "_keys", _keys.table_size())
+    monkeypatch.setattr(_gc, "_promoted", 0)
+    value = input_key("x")
+    for _ in range(3 * _gc.STRIDE):
+        value = exp(value if is_kept else input_key(value.serial))
+    assert bool(promoted) is is_kept
+
+
+def test_recording_leaves_a_collector_that_is_off_as_it_is():
+    gc.disable()
+    try:
+        record(2 * _gc.STRIDE)
+        assert not gc.isenabled()
+    finally:
+        gc.enable()

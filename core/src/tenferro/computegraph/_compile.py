@@ -7,6 +7,7 @@ their last use. Passes, if given, rewrite the graph first. Read next: ``_evaluat
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from tenferro.computegraph._gc import CollectorPaused
@@ -28,6 +29,9 @@ class Instruction(NamedTuple):
     frees: tuple[int, ...]
     role: OperationRole
     source: Any
+
+
+new_instruction: Callable[[tuple[Any, ...]], Instruction] = partial(tuple.__new__, Instruction)
 
 
 class CompiledProgram:
@@ -113,7 +117,8 @@ def schedule(nodes: Sequence[MaterializedNode], outputs: Sequence[int]) -> list[
             if i not in alive:
                 alive.add(i)
                 frees.append(i)
-        instructions.append(Instruction(operation, inputs, produced, tuple(frees), role, source))
+        new = (operation, inputs, produced, tuple(frees), role, source)
+        instructions.append(new_instruction(new))
     instructions.reverse()
     return instructions
 

@@ -20,6 +20,7 @@ from typing import Any
 from weakref import ref
 
 from tenferro.computegraph._errors import GraphError
+from tenferro.computegraph._gc import STRIDE, watch_growth
 from tenferro.computegraph._operation import Operation, canonical, infer
 from tenferro.computegraph._roles import PRIMARY, OperationRole
 
@@ -39,6 +40,7 @@ class _Unknown:
 UNKNOWN = _Unknown()
 NO_TRACES: frozenset[Any] = frozenset()
 _serials = count()
+_next_look = STRIDE  # serial
 _retiring = RLock()
 
 
@@ -200,41 +202,50 @@ def derive_one(
         there = found()
         if there is not None:
             return there
-    key = _new_derived(operation, inputs, entry, 0)
-    reference = _Ref(key, _forget)
-    reference.entry = entry
-    return key if _table.setdefault(entry, reference) is reference else _intern(entry, key)
+    return _new_derived(operation, inputs, entry, 0)
 
 
-def derive_at(
-    operation: Operation, inputs: Sequence[ValueKey], role: OperationRole, aval: Any
-) -> ValueKey:
+def derive_at(definition: Definition, aval: Any) -> ValueKey:
     """``derive_one`` where the aval is known: of inputs with the avals of an earlier call."""
-    entry = (operation, role, 0, *inputs)
-    found = _table.get(entry)
+    found = _table.get(definition)
     if found is not None:
         there = found()
         if there is not None:
             return there
     depth = 0
     traces = NO_TRACES
-    for value in inputs:
+    for value in definition[3:]:
         if value.depth > depth:
             depth = value.depth
         if value.traces is not traces and value.traces:
             traces = join_traces(traces, value.traces) if traces else value.traces
+    return _new_key(definition, aval, depth + 1, traces)
+
+
+def _new_key(definition: Definition, aval: Any, depth: int, traces: frozenset[Any]) -> ValueKey:
+    """A key that is not in the table yet, put there."""
     key = ValueKey()
     key.aval = aval
-    key.definition = entry
+    key.definition = definition
     key.identity = None
     key.operand = UNKNOWN
-    key.traces = traces if not traces or operation.carries(aval) else NO_TRACES
+    key.traces = traces if not traces or definition[0].carries(aval) else NO_TRACES
     key.source = None
-    key.depth = depth + 1
-    key.serial = next(_serials)
+    key.depth = depth
+    key.serial = serial = next(_serials)
+    if serial > _next_look:
+        _look(serial)
     reference = _Ref(key, _forget)
-    reference.entry = entry
-    return key if _table.setdefault(entry, reference) is reference else _intern(entry, key)
+    reference.entry = definition
+    there = _table.setdefault(definition, reference)
+    return key if there is reference else _intern(definition, key)
+
+
+def _look(serial: int) -> None:
+    """Tell the collector how many keys there are now."""
+    global _next_look
+    _next_look = serial + STRIDE
+    watch_growth(len(_table))
 
 
 def _derive_slot(
@@ -243,7 +254,7 @@ def _derive_slot(
     entry = (operation, role, slot, *inputs)
     found = _table.get(entry)
     key = None if found is None else found()
-    return _intern(entry, _new_derived(operation, inputs, entry, slot)) if key is None else key
+    return _new_derived(operation, inputs, entry, slot) if key is None else key
 
 
 def _new_derived(
@@ -262,16 +273,8 @@ def _new_derived(
         given, depth, traces = _joined(inputs)
     memo = operation.__dict__.get("_inferred")
     avals = None if memo is None else memo.get(given)
-    key = ValueKey()
-    key.aval = aval = (infer(operation, given) if avals is None else avals)[slot]
-    key.definition = definition
-    key.identity = None
-    key.operand = UNKNOWN
-    key.traces = traces if not traces or operation.carries(aval) else NO_TRACES
-    key.source = None
-    key.depth = depth + 1
-    key.serial = next(_serials)
-    return key
+    aval = (infer(operation, given) if avals is None else avals)[slot]
+    return _new_key(definition, aval, depth + 1, traces)
 
 
 def _joined(inputs: Sequence[ValueKey]) -> tuple[tuple[Any, ...], int, frozenset[Any]]:

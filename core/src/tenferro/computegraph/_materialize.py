@@ -8,6 +8,7 @@ inputs. Declared inputs keep their order, used or not. Read next: ``_compile.py`
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 from typing import Any
 
 from tenferro.computegraph._errors import DuplicateInputError
@@ -29,6 +30,9 @@ class MaterializedNode(NamedTuple):
     outputs: tuple[int, ...]
     role: OperationRole
     source: Any
+
+
+new_row: Callable[[tuple[Any, ...]], MaterializedNode] = partial(tuple.__new__, MaterializedNode)
 
 
 class MaterializedGraph:
@@ -236,7 +240,7 @@ def _append_node(
     else:
         avals += infer(operation, tuple([avals[i] for i in inputs]))
         outputs = tuple(range(base, base + count))
-    nodes.append(MaterializedNode(operation, inputs, outputs, definition[1], key.source))
+    nodes.append(new_row((operation, inputs, outputs, definition[1], key.source)))
 
 
 def from_rows(

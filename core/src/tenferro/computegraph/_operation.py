@@ -186,6 +186,19 @@ def _snake_case(name: str) -> str:
 
 def _fill(cls: type[Operation], args: tuple[object, ...], kwargs: dict[str, object]) -> Operation:
     """A new, not yet interned instance with its fields set and normalised."""
+    fields = cls._fields
+    values = args if len(args) == len(fields) and not kwargs else _completed(cls, args, kwargs)
+    operation = object.__new__(cls)
+    for name, value in zip(fields, values, strict=True):
+        object.__setattr__(operation, name, value)
+    operation.__post_init__()
+    return operation
+
+
+def _completed(
+    cls: type[Operation], args: tuple[object, ...], kwargs: dict[str, object]
+) -> list[object]:
+    """The values of all fields in order, those by name and the defaults among them."""
     if len(args) > len(cls._fields):
         raise TypeError(f"{cls.__name__} takes {len(cls._fields)} parameters, got {len(args)}")
     values = dict(zip(cls._fields, args, strict=False))
@@ -196,15 +209,12 @@ def _fill(cls: type[Operation], args: tuple[object, ...], kwargs: dict[str, obje
     missing = [n for n in cls._fields if n not in values and n not in cls._defaults]
     if missing:
         raise TypeError(f"{cls.__name__} lacks the parameters {', '.join(missing)}")
-    operation = object.__new__(cls)
-    operation._set(**{n: values.get(n, cls._defaults.get(n)) for n in cls._fields})
-    operation.__post_init__()
-    return operation
+    return [values.get(n, cls._defaults.get(n)) for n in cls._fields]
 
 
 def _intern(operation: Operation) -> Operation:
     cls = type(operation)
-    key = (cls, *(canonical(getattr(operation, name)) for name in cls._fields))
+    key = (cls, *[canonical(getattr(operation, name)) for name in cls._fields])
     try:
         with _interning:
             return _interned.setdefault(key, operation)

@@ -78,7 +78,7 @@ def replay(template: Template, values: list[ValueKey], run: Pass) -> None:
         if turned is not None and keys[0].serial > keys[1].serial:
             keys.reverse()
             role = turned
-        key = derive_at(operation, keys, role, aval)
+        key = derive_at((operation, role, 0, *keys), aval)
         values.append(key)
         if role is not PRIMARY and key not in nodes:
             if key.source is None:
