@@ -2,7 +2,7 @@
 
 This layer knows no derivative, no tensor and no library. Read in this order: ``_operation``,
 ``_roles``, ``_keys``, ``_graph``, ``_resolve``, ``_materialize``, ``_compile``, ``_evaluate``,
-``_cache``, ``_npy``, ``_values``, ``_serialize``, ``_fingerprint``.
+``_cache``, ``_builder``, ``_npy``, ``_values``, ``_serialize``, ``_fingerprint``.
 """
 
 from typing import TYPE_CHECKING
@@ -19,15 +19,7 @@ from tenferro.computegraph._errors import (
 )
 from tenferro.computegraph._evaluate import check_operand_count, evaluate
 from tenferro.computegraph._gc import CollectorPaused
-from tenferro.computegraph._graph import (
-    External,
-    Graph,
-    GraphBuilder,
-    Local,
-    Node,
-    OperationKey,
-    postorder,
-)
+from tenferro.computegraph._graph import External, Graph, Local, Node, OperationKey, postorder
 from tenferro.computegraph._keys import (
     NO_TRACES,
     UNKNOWN,
@@ -67,6 +59,7 @@ from tenferro.computegraph._roles import PRIMARY, Linearized, OperationRole, Pri
 from tenferro.computegraph._text import clip, operation_text
 
 if TYPE_CHECKING:
+    from tenferro.computegraph._builder import GraphBuilder
     from tenferro.computegraph._fingerprint import fingerprint
     from tenferro.computegraph._npy import StoredArray, read_npy, write_npy
     from tenferro.computegraph._serialize import SCHEMA, from_json, operation_name, to_json
@@ -75,6 +68,7 @@ else:  # files are rarely read or written; json and hashlib would double the imp
     __getattr__, __dir__ = later(
         __name__,
         {
+            "_builder": "GraphBuilder",
             "_fingerprint": "fingerprint",
             "_npy": "StoredArray read_npy write_npy",
             "_serialize": "SCHEMA from_json operation_name to_json",

@@ -2,7 +2,7 @@
 
 A node reads values of its own graph by local id and values of other graphs by key; transforms
 write new graphs beside old ones and copy nothing. ``Graph.of`` collects a closed graph from keys,
-``GraphBuilder`` writes one node by node. Read next: ``_resolve.py``.
+``GraphBuilder`` (``_builder.py``) writes one node by node. Read next: ``_resolve.py``.
 """
 
 from __future__ import annotations
@@ -56,9 +56,11 @@ class Graph:
     """An immutable fragment: inputs in declared order, nodes in topological order, outputs.
 
     ``keys`` gives the key of each local value; ``parents`` are graphs whose values it may read.
+    A graph that was collected knows its equations by their keys; ``nodes`` and ``outputs`` number
+    them when they are read.
     """
 
-    __slots__ = ("__dict__", "__weakref__", "inputs", "keys", "nodes", "outputs", "parents")
+    __slots__ = ("__dict__", "__weakref__", "_equations", "inputs", "keys", "parents")
 
     def __init__(
         self,
@@ -73,6 +75,7 @@ class Graph:
         self.nodes = tuple(nodes)
         self.outputs = tuple(outputs)
         self.parents = tuple(parents)
+        self._equations: Sequence[Definition] = ()
 
     @classmethod
     def of(
@@ -85,22 +88,72 @@ class Graph:
         Raises DuplicateInputError: if an input is declared twice.
         """
         with CollectorPaused():
-            builder = GraphBuilder(parents)
-            for key in inputs:
-                builder.declare(key)
-            builder.collect(outputs)
-            builder.output(*outputs)
-            return builder.build()
+            given = dict.fromkeys(inputs)
+            if len(given) < len(inputs):
+                twice = next(key for i, key in enumerate(inputs) if key in inputs[:i])
+                raise duplicate_input(twice)
+            known = [given.keys(), *[parent.key_set for parent in parents]]
+
+            def definition_of(key: ValueKey) -> Definition | None:
+                for keys in known:
+                    if key in keys:
+                        return None
+                return key.definition
+
+            order, leaves = postorder(outputs, definition_of)
+            starts = [*given]
+            starts += [key for key in leaves if not any([key in keys for keys in known])]
+            made, equations = _outputs_of(order)
+            return cls.over(starts, made, equations, outputs, parents)
+
+    @classmethod
+    def over(
+        cls,
+        inputs: Sequence[ValueKey],
+        made: Sequence[ValueKey],
+        equations: Sequence[Definition],
+        outputs: Sequence[ValueKey],
+        parents: Sequence[Graph] = (),
+    ) -> Graph:
+        """The graph of equations in topological order; ``made`` are all outputs of each in turn."""
+        graph = cls.__new__(cls)
+        graph.keys = (*inputs, *made)
+        graph.inputs = tuple(map(Local, range(len(inputs))))
+        graph.output_keys = tuple(outputs)
+        graph.parents = tuple(parents)
+        graph._equations = equations
+        return graph
+
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        """The equations over places, in topological order."""
+        place = len(self.inputs)
+        nodes = []
+        for operation, role, _, *inputs in self._equations:
+            start, place = place, place + operation.output_count
+            outputs = tuple(map(Local, range(start, place)))
+            given = tuple([self._reference(key) for key in inputs])
+            nodes.append(new_node((operation, given, outputs, role)))
+        return tuple(nodes)
+
+    @cached_property
+    def outputs(self) -> tuple[Local | External, ...]:
+        """Where the outputs are."""
+        return tuple([self._reference(key) for key in self.output_keys])
+
+    @cached_property
+    def output_keys(self) -> tuple[ValueKey, ...]:
+        """Keys of the outputs."""
+        return tuple([self.key_of(reference) for reference in self.outputs])
+
+    def _reference(self, key: ValueKey) -> Local | External:
+        local = self.index.get(key)
+        return External(key) if local is None else local
 
     @property
     def input_keys(self) -> tuple[ValueKey, ...]:
         """Keys of the declared inputs."""
-        return tuple(self.keys[i] for i in self.inputs)
-
-    @property
-    def output_keys(self) -> tuple[ValueKey, ...]:
-        """Keys of the outputs."""
-        return tuple(self.key_of(reference) for reference in self.outputs)
+        return tuple([self.keys[i] for i in self.inputs])
 
     def key_of(self, reference: Local | External) -> ValueKey:
         """The key behind a reference of this graph."""
@@ -110,6 +163,11 @@ class Graph:
     def index(self) -> dict[ValueKey, Local]:
         """Where each key of this graph is; made once."""
         return {key: Local(i) for i, key in enumerate(self.keys)}
+
+    @cached_property
+    def key_set(self) -> frozenset[ValueKey]:
+        """The keys of this graph as a set."""
+        return frozenset(self.keys)
 
     @cached_property
     def input_set(self) -> frozenset[ValueKey]:
@@ -164,135 +222,25 @@ class _Names:
         return f"^{operation.name}{len(self._externals)}"
 
 
-class GraphBuilder:
-    """Write a graph node by node.
+def duplicate_input(key: ValueKey) -> DuplicateInputError:
+    """The error for an input that is declared a second time."""
+    return DuplicateInputError(f"input {key!r} is declared twice in one graph", input=key)
 
-    >>> class Add(Operation):
-    ...     input_count = 2
-    >>> builder = GraphBuilder()
-    >>> x = builder.input("x")
-    >>> (y,) = builder.apply(Add(), x, x)
-    >>> builder.output(y)
-    >>> print(builder.build())
-    graph(x) {
-      %1 = add %0 %0
-      return %1
-    }
-    """
 
-    def __init__(self, parents: Sequence[Graph] = ()) -> None:
-        self._parents = tuple(parents)
-        self._keys: list[ValueKey] = []
-        self._index: dict[ValueKey, Local] = {}
-        self._externals: dict[ValueKey, External] = {}  # those found in parents so far
-        self._inputs: list[Local] = []
-        self._nodes: list[Node] = []
-        self._outputs: list[Local | External] = []
-
-    def input(self, name: Hashable, aval: Any = None) -> Local:
-        """Declare the next input by name; raises DuplicateInputError for a second time."""
-        return self.declare(input_key(name, aval))
-
-    def declare(self, key: ValueKey) -> Local:
-        """Declare an existing key as the next input."""
-        if key in self._index:
-            raise DuplicateInputError(f"input {key!r} is declared twice in one graph", input=key)
-        local = self._place(key)
-        self._inputs.append(local)
-        return local
-
-    def key(self, reference: Local | External) -> ValueKey:
-        """The key behind a reference."""
-        return reference.key if isinstance(reference, External) else self._keys[reference]
-
-    def apply(
-        self, operation: Operation, *inputs: Local | External, role: OperationRole = PRIMARY
-    ) -> tuple[Local, ...]:
-        """Add a node, or find the one that is there already; returns its outputs."""
-        keys = derive(operation, [self.key(reference) for reference in inputs], role)
-        if keys[0] in self._index:
-            return tuple(self._index[key] for key in keys)
-        outputs = tuple(self._place(key) for key in keys)
-        self._nodes.append(Node(operation, inputs, outputs, role))
-        return outputs
-
-    def append(
-        self,
-        operation: Operation,
-        inputs: Sequence[ValueKey],
-        role: OperationRole = PRIMARY,
-        outputs: Sequence[ValueKey] | None = None,
-    ) -> None:
-        """Add the node that applies an operation to values of this graph or of its parents.
-
-        ``outputs`` are its keys where the caller has them already.
-        """
-        index, keys, externals = self._index, self._keys, self._externals
-        references = tuple(
-            [index.get(key) or externals.get(key) or self._reference(key) for key in inputs]
-        )
-        found = derive(operation, inputs, role) if outputs is None else outputs
-        produced = []
-        for key in found:
-            index[key] = local = Local(len(keys))
-            keys.append(key)
-            produced.append(local)
-        self._nodes.append(new_node((operation, references, tuple(produced), role)))
-
-    def output(self, *values: Local | External | ValueKey) -> None:
-        """Append outputs; they may repeat."""
-        for value in values:
-            if isinstance(value, ValueKey):
-                self._outputs.append(self._reference(value))
-            else:
-                self._outputs.append(value)
-
-    def collect(self, outputs: Iterable[ValueKey]) -> None:
-        """Add every node that the outputs need and that neither this graph nor a parent has."""
-        order, leaves = postorder(outputs, self._definitions())
-        for key in leaves:
-            if key not in self._index and key not in self._externals:
-                self._inputs.append(self._place(key))
-        for key, definition in order:
-            if key not in self._index:
-                own = (key,) if definition[0].output_count == 1 else None
-                self.append(definition[0], definition[3:], definition[1], own)
-
-    def build(self) -> Graph:
-        """The finished graph."""
-        return Graph(self._keys, self._inputs, self._nodes, self._outputs, self._parents)
-
-    def _definitions(self) -> Callable[[ValueKey], Definition | None]:
-        """Definitions of the values that neither this graph nor a parent has yet."""
-        given = set(self._index)
-        if not self._parents:
-            return lambda key: None if key in given else key.definition
-        external = self._external
-        return lambda key: None if key in given or external(key) is not None else key.definition
-
-    def _external(self, key: ValueKey) -> External | None:
-        found = self._externals.get(key)
-        if found is None:
-            for parent in self._parents:
-                if key in parent.index:
-                    found = self._externals[key] = External(key)
-                    break
-        return found
-
-    def _reference(self, key: ValueKey) -> Local | External:
-        local = self._index.get(key)
-        if local is not None:
-            return local
-        external = self._external(key)
-        if external is None:
-            raise GraphError(f"{key!r} belongs neither to this graph nor to a parent", value=key)
-        return external
-
-    def _place(self, key: ValueKey) -> Local:
-        local = Local(len(self._keys))
-        self._keys.append(key)
-        self._index[key] = local
-        return local
+def _outputs_of(
+    order: Sequence[tuple[ValueKey, Definition]],
+) -> tuple[list[ValueKey], list[Definition]]:
+    """All outputs of the equations that make some values, and the equations, once each."""
+    keys, equations = [key for key, _ in order], [definition for _, definition in order]
+    if all([operation.output_count == 1 for operation, *_ in equations]):
+        return keys, equations
+    made: dict[ValueKey, None] = {}
+    firsts = []
+    for key, definition in order:
+        if key not in made:
+            made.update(dict.fromkeys(derive(definition[0], definition[3:], definition[1])))
+            firsts.append(definition)
+    return [*made], firsts
 
 
 def postorder(
@@ -371,10 +319,16 @@ def from_flat(
     inputs: Sequence[tuple[Hashable, Any]], nodes: Sequence[FlatNode], outputs: Sequence[int]
 ) -> Graph:
     """Build the graph that ``flat_form`` took apart."""
-    builder = GraphBuilder()
     with CollectorPaused():
-        values = [builder.input(name, aval) for name, aval in inputs]
+        leaves: dict[ValueKey, None] = {}
+        for name, aval in inputs:
+            key = input_key(name, aval)
+            if key in leaves:
+                raise duplicate_input(key)
+            leaves[key] = None
+        values, made = [*leaves], dict[ValueKey, Any]()
         for operation, operands, role in nodes:
-            values += builder.apply(operation, *[values[i] for i in operands], role=role)
-        builder.output(*[values[i] for i in outputs])
-        return builder.build()
+            keys = derive(operation, [values[i] for i in operands], role)
+            made.update([(key, key.definition) for key in keys])
+            values += keys
+        return Graph.over([*leaves], *_outputs_of([*made.items()]), [values[i] for i in outputs])

@@ -69,14 +69,14 @@ class ResolvedView:
         Raises UnresolvedValueError: if no graph in the view defines the value.
         """
         last = self._last
-        if last is not None and key in last.index and key not in last.input_set:
+        if last is not None and key in last.key_set and key not in last.input_set:
             return key.definition
         return self._search(key)
 
     def _search(self, key: ValueKey) -> Definition | None:
         declared = False
         for graph in self.graphs:
-            if key in graph.index:
+            if key in graph.key_set:
                 self._last = graph
                 if key not in graph.input_set:
                     return key.definition

@@ -10,9 +10,7 @@ from collections.abc import Sequence
 
 from tenferro.computegraph import Operation
 from tenferro.tidu._errors import NotLinearError
-from tenferro.tidu._value import Pass, Value
-
-Mask = tuple[bool, ...]
+from tenferro.tidu._value import Mask, Pass, Value
 
 
 def check_linear(operation: Operation, mask: Mask, values: Sequence[Value], flow: Pass) -> None:

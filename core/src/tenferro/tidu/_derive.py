@@ -7,13 +7,14 @@ differentiate call these.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tenferro.computegraph import CollectorPaused, KeyView, Resolver, ValueKey
 from tenferro.tidu._context import EMPTY_CONTEXT, ADContext
 from tenferro.tidu._emit import RuleBuilder, emit, sweeping
+from tenferro.tidu._flowing import Cotangents
 from tenferro.tidu._linear_space import LinearSpace
-from tenferro.tidu._linear_transpose import Buckets, pull
+from tenferro.tidu._linear_transpose import pull
 from tenferro.tidu._linearize import check_wrt, fresh_tangents, live_nodes, plan_sweep, push
 from tenferro.tidu._value import LinearNode, Pass, Value, is_kept
 
@@ -37,7 +38,7 @@ def pushforward(
         seeds = [None if t is None else _enter(t, run) for t in tangents]
         with sweeping(run, context) as rule:
             found = push(plan, wrt, seeds, rule)
-        return [_leave(found.get(key), run) for key in outputs]
+        return [_leave(found.of(key), run) for key in outputs]
 
 
 def pullback(
@@ -60,18 +61,18 @@ class Linearization:
     ``residuals`` are the values that it reads from the primal program.
     """
 
-    __slots__ = ("_context", "_ends", "_nodes", "_primal_of", "_seeds", "_space", "residuals")
+    __slots__ = ("_context", "_ends", "_nodes", "_primals", "_seeds", "_space", "residuals")
 
     def __init__(
-        self, run: Pass, seeds: list[Value | None], tangents: dict[ValueKey, Value],
-        outputs: Sequence[ValueKey], context: ADContext,
+        self, run: Pass, seeds: list[Value | None], ends: list[Value | None],
+        context: ADContext, primals: Callable[[], dict[ValueKey, ValueKey]] = dict,
     ) -> None:  # fmt: skip
         self._space = run.space
         self._context = context
         self._seeds = seeds
-        self._ends = [tangents.get(key) for key in outputs]
+        self._ends = ends
         self._nodes = live_nodes(run, self._ends)
-        self._primal_of = {t.key: key for key, t in tangents.items()}
+        self._primals = primals  # of tangents; only rules that are not kept as templates ask
         fixed: dict[ValueKey, None] = {}
         for node in self._nodes:
             for key, active in zip(node.inputs, node.active_mask, strict=True):
@@ -102,15 +103,13 @@ class Linearization:
         """Cotangents of ``wrt``, by the backward sweep over the linear nodes."""
         with CollectorPaused():
             run = Pass(self._space, transposed=True)
-            buckets: Buckets = {}
-            for end, ct in zip(self._ends, cotangents, strict=True):
-                if end is not None and ct is not None:
-                    buckets.setdefault(end.key, []).append(_enter(ct, run))
             with sweeping(run, self._context) as rule:
-                pull(self._nodes, buckets, rule, self._primal_of)
-                found = [
-                    None if s is None else rule.add_all(buckets.get(s.key, ())) for s in self._seeds
-                ]
+                flowing = Cotangents(rule)
+                for end, ct in zip(self._ends, cotangents, strict=True):
+                    if end is not None and ct is not None:
+                        flowing.give(end.key, _enter(ct, run))
+                pull(self._nodes, flowing, rule, self._primals)
+                found = [None if s is None else flowing.taken(s.key) for s in self._seeds]
             return [_leave(value, run) for value in found]
 
 
@@ -131,7 +130,8 @@ def linearize_keys(
         seeds = fresh_tangents(wrt, run)
         with sweeping(run, rules) as rule:
             tangents = push(plan, wrt, seeds, rule)
-        return Linearization(run, seeds, tangents, outputs, rules)
+        ends = [tangents.of(key) for key in outputs]
+        return Linearization(run, seeds, ends, rules, tangents.primals())
 
 
 def _replay(node: LinearNode, found: dict[ValueKey, Value], rule: RuleBuilder) -> None:

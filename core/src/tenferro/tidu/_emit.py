@@ -12,6 +12,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from operator import attrgetter
 from typing import Any
 
 from tenferro.computegraph import (
@@ -27,7 +28,7 @@ from tenferro.tidu._check import check_linear
 from tenferro.tidu._context import EMPTY_CONTEXT, ADContext
 from tenferro.tidu._linear_space import LinearSpace
 from tenferro.tidu._primitive import Primitive
-from tenferro.tidu._value import NO_FLOW, Flow, LinearNode, Pass, Value, join_flow
+from tenferro.tidu._value import NO_FLOW, Flow, Pass, Value, join_flow
 
 
 def emit(operation: Primitive, values: Sequence[Value], cls: type[Value]) -> tuple[Value, ...]:
@@ -121,8 +122,7 @@ def _emit_linear(
     if outputs[0].source is None:
         outputs[0].source = flow[-1].source
     for run, mask in zip(flow, masks, strict=True):
-        if outputs[0] not in run.nodes:
-            run.nodes[outputs[0]] = LinearNode(operation, tuple(keys), mask, outputs)
+        run.nodes.setdefault(outputs[0], mask)
     return outputs
 
 
@@ -135,13 +135,11 @@ def _emit_in(
     outputs = derive(operation, keys, Linearized(mask, run.transposed))
     if outputs[0].source is None:
         outputs[0].source = run.source
-    if outputs[0] not in run.nodes:
-        run.nodes[outputs[0]] = LinearNode(operation, tuple(keys), mask, outputs)
+    run.nodes.setdefault(outputs[0], mask)
     return outputs
 
 
-def _depth(value: Value) -> int:
-    return value.key.depth
+_depth = attrgetter("key.depth")
 
 
 class _Open(threading.local):
@@ -190,13 +188,12 @@ def flow_of(key: ValueKey) -> Flow:
 class RuleBuilder:
     """What a rule is handed: emit operations, reach the context, make zeros, add terms."""
 
-    __slots__ = ("add", "context", "enclosing", "run", "space")
+    __slots__ = ("context", "enclosing", "run", "space")
 
     def __init__(self, run: Pass, context: ADContext, enclosing: Flow) -> None:
         self.run = run
         self.context = context
         self.space: LinearSpace = run.space
-        self.add: Callable[[Value, Value], Value] = run.space.add
         self.enclosing = enclosing  # passes of outer transforms, whose flow may be closed over
 
     def emit(self, operation: Primitive, *values: Value) -> Any:
@@ -246,9 +243,15 @@ class RuleBuilder:
         values = [value for value in contributions if value is not None]
         if not values:
             return None
-        if len(values) > 2:  # equal sets of terms are then equal sums, as far as depths tell
-            values.sort(key=_depth, reverse=True)
-        while len(values) > 1:
-            pairs = [self.add(*values[i : i + 2]) for i in range(0, len(values) - 1, 2)]
-            values = pairs + values[len(values) & ~1 :]
-        return values[0]
+        total: Value = sum_of(values, self.space.add, _depth)
+        return total
+
+
+def sum_of(terms: list[Any], add: Callable[[Any, Any], Any], depth: Callable[[Any], int]) -> Any:
+    """The sum of one or more terms as a balanced tree."""
+    if len(terms) > 2:  # equal sets of terms are then equal sums, as far as depths tell
+        terms.sort(key=depth, reverse=True)
+    while len(terms) > 1:
+        pairs = [add(*terms[i : i + 2]) for i in range(0, len(terms) - 1, 2)]
+        terms = pairs + terms[len(terms) & ~1 :]
+    return terms[0]

@@ -44,7 +44,8 @@ def linear_map(
             results: dict[tuple[Any, ...], Sequence[Value]] = {}
             for key, definition in depending(outputs, places):
                 found[key] = _emit_again(definition, found, results, rule)
-        return Linearization(run, seeds, found, outputs, rules)
+        ends = [found.get(key) for key in outputs]
+        return Linearization(run, seeds, ends, rules, lambda: {v.key: k for k, v in found.items()})
 
 
 def depending(

@@ -9,6 +9,7 @@ again, so that transposing twice gives the same map. Read next: ``_derive.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 from tenferro.computegraph import (
@@ -21,6 +22,7 @@ from tenferro.computegraph import (
 from tenferro.tidu._context import ADContext
 from tenferro.tidu._emit import RuleBuilder, sweeping
 from tenferro.tidu._errors import MixedFlowError
+from tenferro.tidu._flowing import Cotangents
 from tenferro.tidu._linear_space import LinearSpace
 from tenferro.tidu._linearize import (
     NODES,
@@ -33,65 +35,63 @@ from tenferro.tidu._linearize import (
 from tenferro.tidu._seed import cotangent_leaf
 from tenferro.tidu._template import (
     MISSING,
-    adder,
     replay,
-    takes_templates,
     transpose_template,
     transpose_templates,
 )
 from tenferro.tidu._value import Linear, LinearNode, Pass, Residual, Value, new_node
 
-Buckets = dict[ValueKey, list[Value]]
+_aval_of = attrgetter("aval")
 
 
 def pull(
     nodes: Sequence[LinearNode],
-    buckets: Buckets,
+    flowing: Cotangents,
     rule: RuleBuilder,
-    primal_of: Mapping[ValueKey, ValueKey] | None = None,
+    primals: Callable[[], Mapping[ValueKey, ValueKey]] = dict,
 ) -> None:
-    """Emit cotangents for the nodes, last to first; ``buckets`` holds the seeds and the results."""
-    primals: Mapping[ValueKey, ValueKey] = primal_of or {}
-    take, add_all, value_of = buckets.pop, rule.add_all, rule.reader()
-    run, replayed = rule.run, _replaying(buckets, rule)
+    """Emit cotangents for the nodes, last to first; ``flowing`` holds the seeds and the results."""
+    take, run, replayed = flowing.take, rule.run, _replaying(flowing)
+    primal_of: Mapping[ValueKey, ValueKey] | None = None
     for node in reversed(nodes):
         operation, inputs, mask, outputs = node
-        cotangents = [add_all(take(key, ())) for key in outputs]
+        cotangents = [take(key) for key in outputs] if len(outputs) > 1 else [take(outputs[0])]
         if not any([ct is not None for ct in cotangents]):
             continue
         run.source = outputs[0].source
         if replayed is not None and replayed(operation, inputs, mask, cotangents):
             continue
+        if primal_of is None:
+            primal_of = primals()
         given = [
-            Linear(key.aval, primals.get(key)) if active else Residual(value_of(key))
+            Linear(key.aval, primal_of.get(key)) if active else Residual(rule.value(key))
             for key, active in zip(inputs, mask, strict=True)
         ]
         run.operation = operation
-        results = rule.context.transpose(operation)(rule, cotangents, given)
-        _scatter(node, results, buckets, rule)
+        cts = [flowing.value(ct) for ct in cotangents]
+        _scatter(node, rule.context.transpose(operation)(rule, cts, given), flowing)
 
 
-def _replaying(buckets: Buckets, rule: RuleBuilder) -> Callable[..., bool] | None:
+def _replaying(flowing: Cotangents) -> Callable[..., bool] | None:
     """What emits cotangents by a template, where there is one; ``None`` if none may be used.
 
     A template is for an operation, the avals of its inputs, those of them that are active, and
     the outputs that have a cotangent.
     """
-    if not takes_templates(rule):
+    if not flowing.is_bare:
         return None
-    run, space, cls = rule.run, rule.space, rule.space.value
-    rule.add = adder(run)
-    flow, known, there = (run,), transpose_templates.get, buckets.get
+    run, space, terms = flowing.rule.run, flowing.rule.space, flowing.terms
+    known, there = transpose_templates.get, terms.get
 
     def replayed(
         operation: Any,
         inputs: tuple[ValueKey, ...],
         mask: tuple[bool, ...],
-        cotangents: list[Value | None],
+        cotangents: list[ValueKey | None],
     ) -> bool:
-        values = [ct.key for ct in cotangents if ct is not None]
-        flowing: Any = len(cotangents) == 1 or tuple([ct is None for ct in cotangents])
-        entry = (operation, space, mask, flowing, *[key.aval for key in inputs])
+        values = [ct for ct in cotangents if ct is not None]
+        which: Any = len(cotangents) == 1 or tuple([ct is None for ct in cotangents])
+        entry = (operation, space, mask, which, *map(_aval_of, inputs))
         template = known(entry, MISSING)
         if template is MISSING:
             template = transpose_template(entry, inputs, cotangents, mask)
@@ -101,20 +101,19 @@ def _replaying(buckets: Buckets, rule: RuleBuilder) -> Callable[..., bool] | Non
             values += [key for key, active in zip(inputs, mask, strict=True) if not active]
         replay(template, values, run)
         for i, place in template.results:
-            terms = there(inputs[i])
-            if terms is None:
-                buckets[inputs[i]] = [cls(values[place], flow)]
+            found = there(inputs[i])
+            if found is None:
+                terms[inputs[i]] = [values[place]]
             else:
-                terms.append(cls(values[place], flow))
+                found.append(values[place])
         return True
 
     return replayed
 
 
-def _scatter(
-    node: LinearNode, results: Sequence[Value | None], buckets: Buckets, rule: RuleBuilder
-) -> None:
+def _scatter(node: LinearNode, results: Sequence[Value | None], flowing: Cotangents) -> None:
     """Put what a rule emitted where it belongs, after a check of its form."""
+    rule = flowing.rule
     if len(results) != len(node.inputs):
         got = f"{len(results)} cotangents"
         raise wrong_result(node.operation, rule, got, str(len(node.inputs)))
@@ -125,7 +124,7 @@ def _scatter(
             raise wrong_result(node.operation, rule, "a cotangent of a fixed input", "None")
         check_emitted(ct, key.aval, node.operation, rule)
         if rule.run in ct.flow:
-            buckets.setdefault(key, []).append(ct)
+            flowing.give(key, ct)
 
 
 def linear_transpose(
@@ -155,15 +154,14 @@ def linear_transpose(
         forward = _forward_part(linear, chosen, turned, flowing)
         run = Pass(space, transposed=True, kept=True)
         seeds = _fresh_cotangents(graph, sources, run)
-        buckets: Buckets = {}
-        for source, seed in zip(sources, seeds, strict=True):
-            if source is not None and seed is not None and source in flowing:
-                buckets.setdefault(graph.keys[source], []).append(seed)
         with sweeping(run, context) as rule:
-            pull(nodes, buckets, rule)
+            cotangents = Cotangents(rule)
+            for source, seed in zip(sources, seeds, strict=True):
+                if source is not None and seed is not None and source in flowing:
+                    cotangents.give(graph.keys[source], seed)
+            pull(nodes, cotangents, rule)
             results = [
-                None if t is None else rule.add_all(buckets.get(graph.keys[t.local], ()))
-                for t in targets
+                None if t is None else cotangents.taken(graph.keys[t.local]) for t in targets
             ]
         return _assemble_transposed(run, linear, seeds, results, forward)
 
@@ -187,7 +185,7 @@ def _flow(
     nodes = NODES.get(graph) if from_all else None
     if nodes is None:
         return _flow_from(graph, {t.local for t in targets if t is not None})
-    return {Local(i) for i in range(len(graph.keys))}, nodes
+    return {local for local in graph.outputs if type(local) is Local}, nodes
 
 
 def _flow_from(graph: Graph, start: set[Local]) -> tuple[set[Local], list[LinearNode]]:
@@ -262,7 +260,7 @@ def _assemble_transposed(
     graph = linear.linear
     wrap = run.space.value
     for node in forward.nodes:
-        run.nodes.setdefault(node.outputs[0], node)
+        run.nodes.setdefault(node.outputs[0], node.active_mask)
     all_seeds = [*seeds, *(t and wrap(graph.keys[t.local], (run,)) for t in forward.inputs)]
     all_keys = [*(None for _ in seeds), *(t and t.key for t in forward.inputs)]
     all_results = [

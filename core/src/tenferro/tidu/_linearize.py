@@ -10,17 +10,15 @@ Read next: ``_linear_transpose.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from tenferro.computegraph import (
     CollectorPaused,
     Definition,
-    External,
     Graph,
-    GraphBuilder,
     Local,
-    Node,
     Operation,
     ResolvedView,
     Resolver,
@@ -32,6 +30,7 @@ from tenferro.computegraph._records import NamedTuple
 from tenferro.tidu._context import ADContext
 from tenferro.tidu._emit import RuleBuilder, sweeping
 from tenferro.tidu._errors import DuplicateWrtError, RuleResultError
+from tenferro.tidu._flowing import Tangents
 from tenferro.tidu._linear_space import NO_TANGENT, LinearSpace
 from tenferro.tidu._primitive import missing_rule
 from tenferro.tidu._seed import tangent_leaf
@@ -40,11 +39,10 @@ from tenferro.tidu._template import (
     jvp_template,
     jvp_templates,
     replay,
-    takes_templates,
 )
-from tenferro.tidu._value import LinearNode, Pass, Value
+from tenferro.tidu._value import LinearNode, Pass, Value, new_node
 
-Tangents = dict[ValueKey, Value]
+_aval_of = attrgetter("aval")
 NODES: WeakKeyDictionary[Graph, list[LinearNode]] = WeakKeyDictionary()  # of linear graphs
 
 
@@ -96,7 +94,7 @@ def linearize(
         seeds = fresh_tangents(wrt, run)
         with sweeping(run, context) as rule:
             tangents = push(plan, wrt, seeds, rule)
-        return assemble(run, view, list(wrt), seeds, [tangents.get(key) for key in outputs])
+        return assemble(run, view, list(wrt), seeds, [tangents.of(key) for key in outputs])
 
 
 def check_wrt(wrt: Sequence[ValueKey]) -> None:
@@ -164,13 +162,13 @@ def push(
     rule: RuleBuilder,
 ) -> Tangents:
     """Emit tangents for the nodes of the plan; returns those of all values where any flows."""
-    tangents: Tangents = {k: t for k, t in zip(wrt, seeds, strict=True) if t is not None}
+    flowing = Tangents(rule, wrt, seeds)
     swept: set[tuple[Any, ...]] = set()
-    run, get, value_of = rule.run, tangents.get, rule.reader()
-    replayed = _replaying(tangents, rule)
+    run, get, value_of = rule.run, flowing.handles.get, rule.reader()
+    replayed = _replaying(flowing)
     for key, definition in plan.nodes:
         operation, inputs = definition[0], definition[3:]
-        incoming = [get(k) for k in inputs]
+        incoming = [*map(get, inputs)]
         produced: tuple[ValueKey, ...] = (key,)
         if operation.output_count != 1:
             node = (operation, definition[1], inputs)
@@ -181,14 +179,15 @@ def push(
         run.source = key.source
         if replayed is not None and replayed(operation, inputs, produced, incoming):
             continue
-        if not _flows(incoming) or not any([operation.carries(k.aval) for k in produced]):
+        tangents = [*map(flowing.value, incoming)]
+        if not _flows(tangents) or not any([operation.carries(k.aval) for k in produced]):
             continue
         run.operation = operation
         emitted = rule.context.jvp(operation)(
-            rule, [value_of(k) for k in inputs], [value_of(k) for k in produced], incoming
+            rule, [value_of(k) for k in inputs], [value_of(k) for k in produced], tangents
         )
-        _store(tangents, produced, emitted, operation, rule)
-    return tangents
+        _store(flowing, produced, emitted, operation)
+    return flowing
 
 
 def _flows(values: Sequence[Value | None]) -> bool:
@@ -198,45 +197,51 @@ def _flows(values: Sequence[Value | None]) -> bool:
     return False
 
 
-def _replaying(tangents: Tangents, rule: RuleBuilder) -> Callable[..., bool] | None:
+def _replaying(flowing: Tangents) -> Callable[..., bool] | None:
     """What emits the tangents of an operation by its template, if it has one; ``None`` if none may.
 
     A template is for an operation, the avals of its inputs, and those of them that are active.
     """
-    if not takes_templates(rule):
+    if not flowing.is_bare:
         return None
-    run, space, cls = rule.run, rule.space, rule.space.value
-    flow, known = (run,), jvp_templates.get
+    run, space, tangents = flowing.rule.run, flowing.rule.space, flowing.handles
+    known = jvp_templates.get
 
     def replayed(
         operation: Any,
         inputs: tuple[ValueKey, ...],
         produced: tuple[ValueKey, ...],
-        incoming: list[Value | None],
+        incoming: list[ValueKey | None],
     ) -> bool:
-        entry = (operation, space, *[k.aval for k in inputs], *[t is None for t in incoming])
+        entry: tuple[Any, ...]
+        if None in incoming:
+            entry = (operation, space, *map(_aval_of, inputs), *[t is None for t in incoming])
+            tangents_in = [t for t in incoming if t is not None]
+        else:
+            entry = (operation, space, *map(_aval_of, inputs))
+            tangents_in = incoming  # type: ignore[assignment]  # there is no None
         template = known(entry, MISSING)
         if template is MISSING:
             template = jvp_template(entry, inputs, produced, incoming)
         if template is None:
             return False
-        values = [*inputs, *produced, *[t.key for t in incoming if t is not None]]
+        values = [*inputs, *produced, *tangents_in]
         replay(template, values, run)
         for i, place in template.results:
-            tangents[produced[i]] = cls(values[place], flow)
+            tangents[produced[i]] = values[place]
         return True
 
     return replayed
 
 
 def _store(
-    tangents: Tangents,
+    flowing: Tangents,
     produced: Sequence[ValueKey],
     emitted: Sequence[Value | None],
     operation: Operation,
-    rule: RuleBuilder,
 ) -> None:
     """Keep what a rule emitted, after a check of its form."""
+    rule = flowing.rule
     if len(emitted) != len(produced):
         raise wrong_result(operation, rule, f"{len(emitted)} tangents", f"{len(produced)}")
     for key, tangent in zip(produced, emitted, strict=True):
@@ -244,7 +249,7 @@ def _store(
             continue
         check_emitted(tangent, rule.space.tangent_aval(key.aval), operation, rule)
         if rule.run in tangent.flow:
-            tangents[key] = tangent
+            flowing.handles[key] = flowing.handle(tangent)
 
 
 def check_emitted(value: Value, need: Any, operation: Operation, rule: RuleBuilder) -> None:
@@ -280,16 +285,20 @@ def assemble(
     """The linear graph of a pass and the residual graph that it reads from."""
     parents = view.graphs if isinstance(view, ResolvedView) else ()
     keys = [t.key for t in seeds if t is not None]
-    place: dict[ValueKey, Any] = {key: Local(i) for i, key in enumerate(keys)}
-    inputs = tuple(place.values())
-    external: list[ValueKey] = []
     live = live_nodes(run, results)
-    nodes = [_placed(node, place, keys, external) for node in live]
-    residual = Graph.of((), external, parents)
-    ends: list[Local | None] = [None if t is None else place[t.key] for t in results]
-    linear = Graph(keys, inputs, nodes, [e for e in ends if e is not None], (residual, *parents))
+    made = [key for node in live for key in node.outputs]
+    own = {*keys, *made}
+    external = [key for node in live for key in node.inputs if key not in own]
+    residual = Graph.of((), [*dict.fromkeys(external)], parents)
+    ends = [None if t is None else t.key for t in results]
+    equations: list[Any] = [node.outputs[0].definition for node in live]
+    linear = Graph.over(
+        keys, made, equations, [k for k in ends if k is not None], (residual, *parents)
+    )
     NODES[linear] = live
-    given = iter(inputs)
+    wanted = {*ends}
+    place = {key: Local(i) for i, key in enumerate(linear.keys) if key in wanted}
+    given = iter(linear.inputs)
     return LinearizedGraph(
         linear,
         residual,
@@ -299,40 +308,26 @@ def assemble(
                 for key, t in zip(wrt, seeds, strict=True)
             ]
         ),
-        tuple(ends),
+        tuple([None if key is None else place[key] for key in ends]),
         run.space,
     )
-
-
-def _placed(
-    node: LinearNode, place: dict[ValueKey, Any], keys: list[ValueKey], external: list[ValueKey]
-) -> Node:
-    """The node over places; its outputs get theirs, and what it alone reads is external."""
-    operation, inputs, _, outputs = node
-    references: list[Local | External] = []
-    for key in inputs:
-        found = place.get(key)
-        if found is None:
-            found = place[key] = External(key)
-            external.append(key)
-        references.append(found)
-    produced = []
-    for key in outputs:
-        place[key] = local = Local(len(keys))
-        keys.append(key)
-        produced.append(local)
-    return Node(operation, tuple(references), tuple(produced), outputs[0].role)
 
 
 def live_nodes(run: Pass, results: Sequence[Value | None]) -> list[LinearNode]:
     """The recorded nodes that the results need, in the order of emission."""
     needed = {t.key for t in results if t is not None}
     live = []
-    for node in reversed(run.nodes.values()):
-        _, inputs, mask, outputs = node
-        if outputs[0] not in needed and (len(outputs) == 1 or needed.isdisjoint(outputs)):
+    for key, mask in reversed(run.nodes.items()):
+        definition: Any = key.definition
+        operation, inputs = definition[0], definition[3:]
+        outputs: tuple[ValueKey, ...] = (key,)
+        if operation.output_count != 1:
+            outputs = derive(operation, inputs, definition[1])
+            if needed.isdisjoint(outputs):
+                continue
+        elif key not in needed:
             continue
-        live.append(node)
+        live.append(new_node((operation, inputs, mask, outputs)))
         if False in mask:
             needed.update([k for k, active in zip(inputs, mask, strict=True) if active])
         else:
@@ -349,14 +344,14 @@ def _wires(
     An output that is itself in ``wrt``, or a pin of it, still has the identity as its derivative;
     its tangent aval is its own aval, because no vocabulary says otherwise.
     """
-    builder = GraphBuilder()
     run_id = Pass(None, transposed=False).id  # type: ignore[arg-type]
-    wires = {key: builder.declare(tangent_leaf(key, key.aval, run_id)) for key in wrt}
+    seeds = [tangent_leaf(key, key.aval, run_id) for key in wrt]
+    wires = {key: Local(i) for i, key in enumerate(wrt)}
     inputs = tuple([LinearInput(key, local) for key, local in wires.items()])
     for key, definition in plan.nodes:
         if not definition[0].transparent:
             raise missing_rule(definition[0], "jvp")
         wires[key] = wires[definition[3]]
-    builder.output(*(wires[key] for key in outputs if key in wires))
     found = tuple([wires.get(key) for key in outputs])
-    return LinearizedGraph(builder.build(), Graph.of((), ()), inputs, found)
+    linear = Graph.over(seeds, (), (), [seeds[local] for local in found if local is not None])
+    return LinearizedGraph(linear, Graph.of((), ()), inputs, found)

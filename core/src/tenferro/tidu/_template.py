@@ -14,7 +14,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tenferro.computegraph import (
-    PRIMARY,
     Definition,
     Linearized,
     OperationRole,
@@ -28,7 +27,7 @@ from tenferro.computegraph._records import NamedTuple
 from tenferro.tidu._context import EMPTY_CONTEXT
 from tenferro.tidu._emit import RuleBuilder, alone, emit
 from tenferro.tidu._linear_space import LinearSpace
-from tenferro.tidu._value import NO_FLOW, Linear, Pass, Residual, Value, new_node
+from tenferro.tidu._value import NO_FLOW, Linear, Pass, Residual, Value
 
 _LIMIT = 4096  # templates of each kind
 jvp_templates: dict[tuple[Any, ...], Template | None] = {}
@@ -46,6 +45,7 @@ class Step(NamedTuple):
     role: OperationRole
     turned: OperationRole | None  # the role if the operands change places, where they may
     aval: Any
+    mask: tuple[bool, ...] | None  # inputs through which flow runs; None: no flow
     watched: tuple[int, ...]  # places of inputs of which may follow that the step is simplified
     names: tuple[str, ...]  # of the operations that then define them; literals do so in any case
     is_plain: bool  # whether nothing else decides
@@ -66,25 +66,33 @@ def takes_templates(rule: RuleBuilder) -> bool:
 def replay(template: Template, values: list[ValueKey], run: Pass) -> None:
     """Append the values of all steps to ``values``, which begins with what the rule is given."""
     nodes, source = run.nodes, run.source
-    for operation, places, role, turned, aval, watched, names, is_plain in template.steps:
-        keys = [values[i] for i in places]
-        for i in watched:
-            definition = values[i].definition
-            if definition is not None and (definition[0].literal or definition[0].name in names):
-                is_plain = False
-        if not is_plain:
-            values += _emitted(operation, keys, role, run)
+    for operation, places, role, turned, aval, mask, watched, names, is_plain in template.steps:
+        if not is_plain or _may_simplify(values, watched, names):
+            values += _emitted(operation, [values[i] for i in places], role, run)
             continue
-        if turned is not None and keys[0].serial > keys[1].serial:
-            keys.reverse()
-            role = turned
-        key = derive_at((operation, role, 0, *keys), aval)
+        if len(places) == 2:
+            x, y = values[places[0]], values[places[1]]
+            if turned is not None and x.serial > y.serial:
+                x, y, role, mask = y, x, turned, mask and mask[::-1]
+            key = derive_at((operation, role, 0, x, y), aval)
+        else:
+            key = derive_at((operation, role, 0, *[values[i] for i in places]), aval)
         values.append(key)
-        if role is not PRIMARY and key not in nodes:
+        if mask is not None:
+            nodes[key] = mask
             if key.source is None:
                 key.source = source
-            mask: Any = role.active_mask  # type: ignore[attr-defined]
-            nodes[key] = new_node((operation, tuple(keys), mask, (key,)))
+
+
+def _may_simplify(values: list[ValueKey], watched: tuple[int, ...], names: tuple[str, ...]) -> bool:
+    """Whether a step has an input beside which its operation may be simplified."""
+    for i in watched:
+        definition = values[i].definition
+        if definition is not None:
+            maker = definition[0]
+            if maker.literal or (names and maker.name in names):
+                return True
+    return False
 
 
 def _emitted(
@@ -102,7 +110,7 @@ def jvp_template(
     entry: tuple[Any, ...],
     inputs: Sequence[ValueKey],
     outputs: Sequence[ValueKey],
-    incoming: Sequence[Value | None],
+    incoming: Sequence[Any],
 ) -> Template | None:
     """Make what the JVP rule emits; it is given inputs, outputs and the tangents that flow.
 
@@ -120,7 +128,7 @@ def _of_jvp(
     space: LinearSpace,
     inputs: Sequence[ValueKey],
     outputs: Sequence[ValueKey],
-    incoming: Sequence[Value | None],
+    incoming: Sequence[Any],
 ) -> Template | None:
     carried = [operation.carries(key.aval) for key in outputs]
     if not (any(carried) and any([t is not None for t in incoming])):
@@ -141,7 +149,7 @@ def _of_jvp(
 def transpose_template(
     entry: tuple[Any, ...],
     inputs: Sequence[ValueKey],
-    cotangents: Sequence[Value | None],
+    cotangents: Sequence[ValueKey | None],
     mask: tuple[bool, ...],
 ) -> Template | None:
     """Make what the transpose rule emits; it is given the cotangents that flow and the residuals.
@@ -159,11 +167,11 @@ def _of_transpose(
     operation: Any,
     space: LinearSpace,
     inputs: Sequence[ValueKey],
-    cotangents: Sequence[Value | None],
+    cotangents: Sequence[ValueKey | None],
     mask: tuple[bool, ...],
 ) -> Template | None:
     run = Pass(space, transposed=True)
-    cts = [None if ct is None else _fresh(space, ct.key.aval, run) for ct in cotangents]
+    cts = [None if ct is None else _fresh(space, ct.aval, run) for ct in cotangents]
     given = [ct for ct in cts if ct is not None]
     seen: list[Residual | Linear] = []
     for key, active in zip(inputs, mask, strict=True):
@@ -180,22 +188,23 @@ def _is_fixed(operation: Any) -> bool:
     return bool(getattr(operation, "fixed_rules", False))
 
 
-def adder(run: Pass) -> Callable[[Value, Value], Value]:
-    """``space.add`` for two values that flow in this pass and in no other."""
+def adder(run: Pass) -> Callable[[ValueKey, ValueKey], ValueKey]:
+    """``space.add`` for the keys of two values that flow in this pass and in no other."""
     space = run.space
     cls, plain, transposed = space.value, space.add, run.transposed
     flow = (run,)
 
-    def add(x: Value, y: Value) -> Value:
-        entry = (space, transposed, x.key.aval)
+    def add(x: ValueKey, y: ValueKey) -> ValueKey:
+        entry = (space, transposed, x.aval)
         template = _sums.get(entry, MISSING)
         if template is MISSING:
-            template = _keep(_sums, entry, _sum_template(space, transposed, x.key.aval))
-        if template is None or not (x.flow and y.flow):
-            return plain(x, y)
-        values = [x.key, y.key]
+            template = _keep(_sums, entry, _sum_template(space, transposed, x.aval))
+        if template is None:
+            return plain(cls(x, flow), cls(y, flow)).key
+        values = [x, y]
         replay(template, values, run)
-        return cls(values[template.results[0][1]], flow)
+        found: ValueKey = values[template.results[0][1]]
+        return found
 
     return add
 
@@ -273,6 +282,7 @@ def _step(definition: Definition, place: dict[ValueKey, int]) -> Step:
     operation, role = definition[0], definition[1]
     inputs: tuple[ValueKey, ...] = definition[3:]
     watched = tuple([place[key] for key in inputs if not _is_literal(key)])
+    mask = role.active_mask if isinstance(role, Linearized) else None
     turned: OperationRole | None = None
     if operation.commutative and len(watched) == 2:
         turned = role
@@ -284,7 +294,7 @@ def _step(definition: Definition, place: dict[ValueKey, int]) -> Step:
     is_plain = names is not None and operation.output_count == 1
     places = tuple([place[key] for key in inputs])
     aval = derive(operation, inputs, role)[0].aval
-    return Step(operation, places, role, turned, aval, watched, names or (), is_plain)
+    return Step(operation, places, role, turned, aval, mask, watched, names or (), is_plain)
 
 
 def _is_literal(key: ValueKey) -> bool:

@@ -36,12 +36,15 @@ def fresh_id() -> PassId:
     return PassId(_process, next(_serials))
 
 
+Mask = tuple[bool, ...]
+
+
 class LinearNode(NamedTuple):
     """One equation of linear flow, with the inputs through which the flow runs."""
 
     operation: Operation
     inputs: tuple[ValueKey, ...]
-    active_mask: tuple[bool, ...]
+    active_mask: Mask
     outputs: tuple[ValueKey, ...]
 
 
@@ -59,7 +62,7 @@ class Pass:
         self.space = space
         self.transposed = transposed
         self.kept = kept  # its nodes will be applied again or turned around
-        self.nodes: dict[ValueKey, LinearNode] = {}
+        self.nodes: dict[ValueKey, Mask] = {}  # by the first output: the inputs that are active
         self.seeds: set[ValueKey] = set()  # fresh ones only: a given one may be a primal too
         self.operation: Operation | None = None  # whose rule is running, for messages
         self.rule = "transpose" if transposed else "jvp"
