@@ -121,3 +121,16 @@ def test_a_product_that_others_read_stays():
     product = apply(Mul(), x, repeat(s, (2, 3)))
     graph = graph_of(total(product, 0), apply(Exp(), product))
     assert optimized(graph, ["reduce"])[0] is graph
+
+
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("turned", [True, False])
+def test_a_product_that_others_read_is_not_summed_if_its_factor_is(first, turned):
+    """As in the derivative of log Σ exp x: Σ e·c is c·Σ e, which is there before or behind"""
+    pair = x, repeat(y, (2, 3), 1)
+    product = apply(Mul(), *(pair[::-1] if turned else pair))
+    sums = [total(x, 0), total(product, 0)]
+    outputs = [*(sums if first else sums[::-1]), apply(Exp(), product)]
+    text = after(["reduce", "cse"], *outputs, inputs=[x, y])
+    assert text.count("reduce_sum") == 1
+    assert after(["reduce"], *outputs, inputs=[x, y]).count("reduce_sum") == 2

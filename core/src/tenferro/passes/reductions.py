@@ -120,19 +120,21 @@ def _times(rw: Rewriter, x: int, count: int) -> int:
 
 @REDUCE.of(ReduceSum, reads=[Neg, Mul, Div])
 def _factor(rw: Rewriter, op: ReduceSum, operands: _Operands) -> int | None:
-    """Σ -x = -Σ x; Σ c·x = c·Σ x and Σ x/c = (Σ x)/c where c does not vary along the sum."""
-    (x,) = operands
-    inner, aval = rw.operations[x], rw.avals[x]
-    if not rw.is_read_once(x) or is_narrow(aval):
+    """Σ -x = -Σ x; Σ c·x = c·Σ x and Σ x/c = (Σ x)/c where c does not vary along the sum.
+
+    If nothing else reads what is summed, or if Σ x is there anyway.
+    """
+    (z,) = operands
+    inner: Any = rw.operations[z]
+    aval = rw.avals[z]
+    is_product = type(inner) is Mul or (type(inner) is Div and aval.dtype.is_inexact)
+    if is_narrow(aval) or not (is_product or type(inner) is Neg):
         return None
-    if type(inner) is Neg:
-        return rw.emit(inner, rw.emit(op, *rw.operands[x]))
-    if type(inner) is not Mul and not (type(inner) is Div and aval.dtype.is_inexact):
-        return None
-    pair = rw.operands[x]
-    for y, c in (pair, pair[::-1]) if type(inner) is Mul else (pair,):
-        if may_repeat(rw, c) and not varying(rw, c).intersection(op.axes):
-            return rw.emit(inner, rw.emit(op, y), _behind(rw, c, op.axes))
+    pair: Any = rw.operands[z]
+    for x, *c in (pair, pair[::-1]) if type(inner) is Mul else (pair,):
+        if all([may_repeat(rw, i) and varying(rw, i).isdisjoint(op.axes) for i in c]):
+            if rw.is_read_once(z) or rw.is_there(op, x):
+                return rw.emit(inner, rw.emit(op, x), *[_behind(rw, i, op.axes) for i in c])
     return None
 
 
