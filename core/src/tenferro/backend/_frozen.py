@@ -38,9 +38,9 @@ class Frozen:
     def __init__(self, *values: Any, **named: Any) -> None:
         if values:
             named = self.__by_name(values, named)
+        fields = self.__dict__
         for name in self.__fields:
-            value = named.pop(name) if name in named else self.__default(name)
-            object.__setattr__(self, name, value)
+            fields[name] = named.pop(name) if name in named else self.__default(name)
         if named:
             raise TypeError(f"{type(self).__name__} has no field {next(iter(named))!r}")
         self.__post_init__()
@@ -66,7 +66,7 @@ class Frozen:
         return default.factory() if isinstance(default, _Made) else default
 
     def __values(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__fields}
+        return dict(self.__dict__)
 
     def __replace__(self, **changes: Any) -> Any:
         return type(self)(**{**self.__values(), **changes})

@@ -34,7 +34,7 @@ from tenferro.backend.records import (
     PluginRecord,
     Probe,
 )
-from tenferro.computegraph import Operation, infer
+from tenferro.computegraph import CollectorPaused, Operation, infer
 from tenferro.tidu import Primitive
 
 _FALLBACK = "numpy"  # where an opted-in host callback computes
@@ -219,7 +219,8 @@ class PluginHost:
         with self._store.lock:
             found = self._backends.get(entry)
             if found is None:
-                found = self._backends[entry] = self._create(name, settings)
+                with CollectorPaused():  # its files are read, and leave no garbage
+                    found = self._backends[entry] = self._create(name, settings)
             return found
 
     def _create(self, name: str, config: BackendConfig) -> Backend:

@@ -24,12 +24,13 @@ from tenferro.backend.discovery import (
     STANDARD,
     Filters,
     Found,
-    check_range,
+    check_ranges,
     scan,
     with_standard,
 )
 from tenferro.backend.lowering import canonical, key_of
 from tenferro.backend.records import BACKENDS, PRIMITIVES, PluginManifest, PluginRecord
+from tenferro.computegraph import CollectorPaused
 from tenferro.tidu import Primitive
 
 Place = tuple[str, str]  # group, name
@@ -70,7 +71,7 @@ class PluginStore:
         """What is known now; scans, and compares version ranges, but imports no plugin."""
         with self.lock:
             found = self._scanned()
-            found[:] = [check_range(item) for item in found]
+            found[:] = check_ranges(found)
             return tuple(item.record for item in found)
 
     def rivals(self, name: str, group: str) -> list[PluginRecord]:
@@ -135,7 +136,8 @@ class PluginStore:
         self.records()
         self._loading = True  # an import that asks the host sees what is loaded so far
         try:
-            failed = [self._load(item) for item in self._in_order(is_standard)]
+            with CollectorPaused():  # files are read, and leave no garbage
+                failed = [self._load(item) for item in self._in_order(is_standard)]
             self._loaded.add(is_standard)
             return failed
         finally:

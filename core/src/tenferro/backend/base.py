@@ -7,9 +7,9 @@ that can do better overrides ``compile``. Read next: ``algebra.py``, the smalles
 
 from __future__ import annotations
 
-import copy
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -199,7 +199,7 @@ class Backend(ABC):
 
 def _copy(value: Any) -> Any:
     method = getattr(value, "copy", None)
-    return method() if callable(method) else copy.copy(value)
+    return method() if callable(method) else import_module("copy").copy(value)
 
 
 class _Step(NamedTuple):

@@ -154,11 +154,16 @@ def _mark(item: Found, status: Any, reason: str) -> Found:
     return item._replace(record=replace(item.record, status=status, reason=reason))
 
 
-def check_range(item: Found) -> Found:
-    """Step 4: incompatible if the distribution requires another version of core."""
+def check_ranges(found: Sequence[Found]) -> list[Found]:
+    """Step 4: incompatible are those whose distribution requires another version of core."""
+    ours = [item.record.version for item in found if canonical(item.record.dist) == CORE]
+    return [_check_range(item, ours[0] if ours else core_version()) for item in found]
+
+
+def _check_range(item: Found, core: str) -> Found:
     if item.record.status != "discovered" or canonical(item.record.dist) == CORE:
         return item
-    problem = range_problem(item.requires, CORE, core_version())
+    problem = range_problem(item.requires, CORE, core)
     return _mark(item, "incompatible", problem) if problem else item
 
 

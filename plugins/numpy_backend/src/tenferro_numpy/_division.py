@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any
 
+from tenferro.computegraph._records import NamedTuple
 from tenferro_numpy._pieces import Box, Pieces, parts_of
 from tenferro_numpy._tiling import Index, even_rows, tiled_axis
 

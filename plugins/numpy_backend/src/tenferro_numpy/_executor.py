@@ -23,10 +23,10 @@ from tenferro_numpy._interpret import Interpreter
 from tenferro_numpy._plan import Plan
 from tenferro_numpy._report import cost_of, report
 from tenferro_numpy._scalars import RAISED
-from tenferro_numpy._source import Generated, generate
 
 if TYPE_CHECKING:
     from tenferro_numpy._backend import NumpyBackend
+    from tenferro_numpy._source import Generated
 
 __all__ = ["RUNS_BEFORE_SOURCE", "NumpyExecutable"]
 
@@ -101,8 +101,12 @@ class NumpyExecutable(Executable):
         return count <= most or (count <= _LONGEST_WRITTEN and self._written().new_lines <= most)
 
     def _written(self) -> Generated:
-        if self._generated is None:
-            self._generated = generate(self.plan, fast=self.plan.raises)
+        return self._generated or self._write(fast=self.plan.raises)
+
+    def _write(self, *, fast: bool) -> Generated:
+        from tenferro_numpy._source import generate  # noqa: PLC0415 - most programs run few times
+
+        self._generated = generate(self.plan, fast=fast)
         return self._generated
 
     def _compiled(self, *operands: Any) -> tuple[Any, ...]:
@@ -117,8 +121,7 @@ class NumpyExecutable(Executable):
         try:
             return self._source(*operands)
         except RAISED:
-            generated = self._generated = generate(self.plan, fast=False)
-            self._run = run = generated.compile()
+            self._run = run = self._write(fast=False).compile()
             return run(*operands)
 
     def _checked(self, *operands: Any) -> tuple[Any, ...]:

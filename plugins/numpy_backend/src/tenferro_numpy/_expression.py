@@ -10,12 +10,12 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Aval
 from tenferro_numpy._pieces import Pieces
 
@@ -26,8 +26,7 @@ Function = Callable[..., Any]
 Specialize = Callable[[Any, tuple[Aval, ...], Aval, Function], "Expression"]
 
 
-@dataclass(frozen=True, slots=True)
-class Expression:
+class Expression(NamedTuple):
     """A line of Python for one instruction.
 
     shares       the result may share memory with an operand (or is one)

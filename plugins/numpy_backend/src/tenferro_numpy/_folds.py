@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from tenferro.computegraph._records import NamedTuple
 from tenferro_numpy._tiling import SHRINKS, Index, tiled_axis
 
 __all__ = ["Across", "Fold", "Within", "can_fold", "folding", "ones_for", "reduced"]

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
+from tenferro.computegraph._records import NamedTuple
 from tenferro_numpy._expression import Expression
 from tenferro_numpy._plan import Line
 

@@ -8,8 +8,8 @@ while it runs (scratch of regions, workspace of LAPACK) is not counted. Read nex
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
 
+from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Aval
 from tenferro_numpy._steps import Step
 

@@ -8,8 +8,8 @@ only the tiles at seams are copied together. Read next: `_tiles.py`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from tenferro.computegraph._records import NamedTuple
 from tenferro_numpy._tiling import Index
 
 __all__ = ["Box", "Part", "Pieces", "parts_of"]

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from tenferro.backend.lowering import LoweringTable
 from tenferro.computegraph import CompiledProgram
 from tenferro.computegraph._gc import CollectorPaused
+from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Aval
 from tenferro.primitives.constants import Constant
 from tenferro_numpy._expression import IDENTITY, Expression

@@ -10,22 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from tenferro.primitives import (
-    Aval,
-    DType,
-    arithmetic,
-    comparison,
-    elementwise,
-    hyperbolic,
-    rounding,
-    special,
-    trigonometric,
-)
-from tenferro.primitives.structural import Convert
+from tenferro import primitives as p
+from tenferro.primitives import Aval, DType
 from tenferro_numpy._expression import Expression, Function, Scalar
 
 __all__ = ["RAISED", "scalar_form"]
@@ -43,7 +34,7 @@ def scalar_form(op: Any, avals: tuple[Aval, ...], result: Aval) -> Scalar | None
     """How the instruction is written on Python's numbers; None where NumPy's must be used."""
     if result not in _UNBOXED or not _UNBOXED.issuperset(avals):
         return None
-    found = _FORMS.get(type(op))
+    found = _forms().get(type(op))
     return found(op, avals, result) if callable(found) else found
 
 
@@ -130,72 +121,75 @@ def _all_of(kind: Aval, form: Scalar) -> Callable[..., Scalar | None]:
     return lambda op, avals, result: form if all(aval is kind for aval in avals) else None
 
 
-_FORMS: dict[type, Any] = {
-    arithmetic.Add: _all_of(_FLOAT, _operator("{0} + {1}")),
-    arithmetic.Sub: _operator("{0} - {1}"),
-    arithmetic.Mul: _all_of(_FLOAT, _operator("{0} * {1}")),
-    arithmetic.Div: _operator("{0} / {1}", np.divide),
-    arithmetic.Neg: _operator("-{0}"),
-    arithmetic.Abs: _all_of(_FLOAT, _total(abs, 1)),
-    arithmetic.Sign: _operator(_SIGN, gain=_CALL),
-    arithmetic.Maximum: _all_of(_FLOAT, _operator(_MAXIMUM, gain=_CALL)),
-    arithmetic.Minimum: _all_of(_FLOAT, _operator(_MINIMUM, gain=_CALL)),
-    arithmetic.Clamp: _all_of(_FLOAT, _total(_clamp, 3)),
-    arithmetic.Pow: _function(math.pow, np.power, 2),
-    arithmetic.IntegerPow: _integer_pow,
-    arithmetic.Square: _operator("{0} * {0}"),
-    arithmetic.Sqrt: _function(math.sqrt, np.sqrt, gain=_CALL),
-    arithmetic.Cbrt: _function(math.cbrt, np.cbrt),
-    arithmetic.Rsqrt: Scalar(
-        Expression(
-            "1.0 / {p0}({0})",
-            (math.sqrt,),
-            safe=_guarded(lambda x: 1.0 / math.sqrt(x), lambda x: np.reciprocal(np.sqrt(x))),
+@cache
+def _forms() -> dict[type, Any]:
+    """How each primitive is written; made when the first program computes on single numbers."""
+    return {
+        p.Add: _all_of(_FLOAT, _operator("{0} + {1}")),
+        p.Sub: _operator("{0} - {1}"),
+        p.Mul: _all_of(_FLOAT, _operator("{0} * {1}")),
+        p.Div: _operator("{0} / {1}", np.divide),
+        p.Neg: _operator("-{0}"),
+        p.Abs: _all_of(_FLOAT, _total(abs, 1)),
+        p.Sign: _operator(_SIGN, gain=_CALL),
+        p.Maximum: _all_of(_FLOAT, _operator(_MAXIMUM, gain=_CALL)),
+        p.Minimum: _all_of(_FLOAT, _operator(_MINIMUM, gain=_CALL)),
+        p.Clamp: _all_of(_FLOAT, _total(_clamp, 3)),
+        p.Pow: _function(math.pow, np.power, 2),
+        p.IntegerPow: _integer_pow,
+        p.Square: _operator("{0} * {0}"),
+        p.Sqrt: _function(math.sqrt, np.sqrt, gain=_CALL),
+        p.Cbrt: _function(math.cbrt, np.cbrt),
+        p.Rsqrt: Scalar(
+            Expression(
+                "1.0 / {p0}({0})",
+                (math.sqrt,),
+                safe=_guarded(lambda x: 1.0 / math.sqrt(x), lambda x: np.reciprocal(np.sqrt(x))),
+            ),
+            _CALL,
         ),
-        _CALL,
-    ),
-    comparison.Eq: _operator("{0} == {1}"),
-    comparison.Ne: _operator("{0} != {1}"),
-    comparison.Lt: _operator("{0} < {1}"),
-    comparison.Le: _operator("{0} <= {1}"),
-    comparison.Gt: _operator("{0} > {1}"),
-    comparison.Ge: _operator("{0} >= {1}"),
-    comparison.LogicalAnd: _operator("{0} & {1}"),
-    comparison.LogicalOr: _operator("{0} | {1}"),
-    comparison.LogicalXor: _operator("{0} ^ {1}"),
-    comparison.LogicalNot: _operator("not {0}"),
-    comparison.Select: _operator("{1} if {0} else {2}"),
-    Convert: _convert,
-    rounding.Floor: _boxed(np.floor, 1),
-    rounding.Ceil: _boxed(np.ceil, 1),
-    rounding.Round: _boxed(np.rint, 1),
-    rounding.Rem: _all_of(_FLOAT, _function(math.fmod, np.fmod, 2, gain=_CALL)),
-    rounding.IsFinite: _all_of(_FLOAT, _total(math.isfinite, 1)),
-    rounding.Nextafter: _total(math.nextafter, 2),
-    rounding.Copysign: _total(math.copysign, 2),
-    elementwise.Exp: _function(math.exp, np.exp),
-    elementwise.Log: _function(math.log, np.log),
-    elementwise.Expm1: _function(math.expm1, np.expm1),
-    elementwise.Log1p: _function(math.log1p, np.log1p),
-    elementwise.Logistic: _total(_logistic, 1, gain=_ALWAYS),
-    elementwise.Exp2: _function(math.exp2, np.exp2),
-    elementwise.Log2: _function(math.log2, np.log2),
-    elementwise.Log10: _function(math.log10, np.log10),
-    elementwise.Logaddexp: _boxed(np.logaddexp, 2),
-    trigonometric.Sin: _function(math.sin, np.sin),
-    trigonometric.Cos: _function(math.cos, np.cos),
-    trigonometric.Tan: _function(math.tan, np.tan),
-    trigonometric.Asin: _function(math.asin, np.arcsin),
-    trigonometric.Acos: _function(math.acos, np.arccos),
-    trigonometric.Atan: _function(math.atan, np.arctan),
-    trigonometric.Atan2: _function(math.atan2, np.arctan2, 2),
-    trigonometric.Hypot: _function(math.hypot, np.hypot, 2),
-    hyperbolic.Sinh: _function(math.sinh, np.sinh),
-    hyperbolic.Cosh: _function(math.cosh, np.cosh),
-    hyperbolic.Tanh: _function(math.tanh, np.tanh),
-    hyperbolic.Asinh: _function(math.asinh, np.arcsinh),
-    hyperbolic.Acosh: _function(math.acosh, np.arccosh),
-    hyperbolic.Atanh: _function(math.atanh, np.arctanh),
-    special.Erf: _total(math.erf, 1, gain=_ALWAYS),
-    special.Erfc: _function(math.erfc, lambda x: 0.0),
-}
+        p.Eq: _operator("{0} == {1}"),
+        p.Ne: _operator("{0} != {1}"),
+        p.Lt: _operator("{0} < {1}"),
+        p.Le: _operator("{0} <= {1}"),
+        p.Gt: _operator("{0} > {1}"),
+        p.Ge: _operator("{0} >= {1}"),
+        p.LogicalAnd: _operator("{0} & {1}"),
+        p.LogicalOr: _operator("{0} | {1}"),
+        p.LogicalXor: _operator("{0} ^ {1}"),
+        p.LogicalNot: _operator("not {0}"),
+        p.Select: _operator("{1} if {0} else {2}"),
+        p.Convert: _convert,
+        p.Floor: _boxed(np.floor, 1),
+        p.Ceil: _boxed(np.ceil, 1),
+        p.Round: _boxed(np.rint, 1),
+        p.Rem: _all_of(_FLOAT, _function(math.fmod, np.fmod, 2, gain=_CALL)),
+        p.IsFinite: _all_of(_FLOAT, _total(math.isfinite, 1)),
+        p.Nextafter: _total(math.nextafter, 2),
+        p.Copysign: _total(math.copysign, 2),
+        p.Exp: _function(math.exp, np.exp),
+        p.Log: _function(math.log, np.log),
+        p.Expm1: _function(math.expm1, np.expm1),
+        p.Log1p: _function(math.log1p, np.log1p),
+        p.Logistic: _total(_logistic, 1, gain=_ALWAYS),
+        p.Exp2: _function(math.exp2, np.exp2),
+        p.Log2: _function(math.log2, np.log2),
+        p.Log10: _function(math.log10, np.log10),
+        p.Logaddexp: _boxed(np.logaddexp, 2),
+        p.Sin: _function(math.sin, np.sin),
+        p.Cos: _function(math.cos, np.cos),
+        p.Tan: _function(math.tan, np.tan),
+        p.Asin: _function(math.asin, np.arcsin),
+        p.Acos: _function(math.acos, np.arccos),
+        p.Atan: _function(math.atan, np.arctan),
+        p.Atan2: _function(math.atan2, np.arctan2, 2),
+        p.Hypot: _function(math.hypot, np.hypot, 2),
+        p.Sinh: _function(math.sinh, np.sinh),
+        p.Cosh: _function(math.cosh, np.cosh),
+        p.Tanh: _function(math.tanh, np.tanh),
+        p.Asinh: _function(math.asinh, np.arcsinh),
+        p.Acosh: _function(math.acosh, np.arccosh),
+        p.Atanh: _function(math.atanh, np.arctanh),
+        p.Erf: _total(math.erf, 1, gain=_ALWAYS),
+        p.Erfc: _function(math.erfc, lambda x: 0.0),
+    }

@@ -13,10 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import prod
 from operator import itemgetter
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
+from tenferro.computegraph._records import NamedTuple
 from tenferro_numpy._division import Division, Move, Tile, assemble, divide
 from tenferro_numpy._folds import Fold, folding, reduced
 from tenferro_numpy._tiling import Index, Tiling, tile_elements_for

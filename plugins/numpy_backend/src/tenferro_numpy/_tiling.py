@@ -10,7 +10,8 @@ import os
 from collections.abc import Sequence
 from functools import cache
 from math import prod
-from typing import NamedTuple
+
+from tenferro.computegraph._records import NamedTuple
 
 __all__ = [
     "SHRINKS", "Index", "Tiling", "even_rows", "thread_count", "tile_elements", "tile_elements_for",
@@ -69,7 +70,7 @@ def tile_elements() -> int:
     """
     size = 1 << 21
     try:
-        with open("/sys/devices/system/cpu/cpu0/cache/index2/size", encoding="ascii") as file:
+        with open("/sys/devices/system/cpu/cpu0/cache/index2/size", encoding="utf-8") as file:
             text = file.read().strip()
         size = int(text.rstrip("KMG")) * _UNITS[text[-1]]
     except (OSError, ValueError, KeyError, IndexError):

@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Aval
 from tenferro.primitives.arithmetic import Add, Sub
 from tenferro.primitives.structural import Pad

@@ -9,7 +9,6 @@ primitives is met first. Read next: `arithmetic.py`.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache, partial
 from importlib import import_module
 from typing import Any
@@ -91,19 +90,20 @@ def _own_function(key: str) -> Any:
 
 
 @cache
-def _specialize(cls: type) -> Specialize | None:
-    """What writes instructions of a primitive, if something does."""
-    name = _EXPRESSIONS.get(cls.__module__.removeprefix("tenferro.primitives."))
-    return None if name is None else _module(name).EXPRESSIONS.get(cls)
+def _expressions(module: str) -> dict[type, Specialize]:
+    """What writes instructions of the primitives that a module defines."""
+    name = _EXPRESSIONS.get(module.removeprefix("tenferro.primitives."))
+    found: dict[type, Specialize] = {} if name is None else _module(name).EXPRESSIONS
+    return found
 
 
 def expression(op: Any, avals: tuple[Aval, ...], result: Aval, function: Function) -> Expression:
     """How an instruction is written, given the lowering that the table chose for it."""
     if function is not _own_function(op.key):
         return called(op, len(avals), function, shares=True, foreign=True)
-    specialize = _specialize(type(op))
+    specialize = _expressions(type(op).__module__).get(type(op))
     if specialize is None:
         return called(op, len(avals), function, shares=True, foreign=True)
     found = specialize(op, avals, result, function)
     scalar = None if result.shape else scalar_form(op, avals, result)
-    return found if scalar is None else replace(found, scalar=scalar)
+    return found if scalar is None else found._replace(scalar=scalar)

@@ -7,7 +7,6 @@ Read next: `_plan.py` of the package.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -156,8 +155,8 @@ def updating(in_place: Function) -> Specialize:
         op: Any, avals: tuple[Aval, ...], result: Aval, lowering: Function
     ) -> Expression:
         copying = called(op, len(avals), lowering, shares=False)
-        there = replace(copying, bound=(in_place, op), memory_of=0)
-        return replace(copying, update=there)
+        there = copying._replace(bound=(in_place, op), memory_of=0)
+        return copying._replace(update=there)
 
     return specialize
 
