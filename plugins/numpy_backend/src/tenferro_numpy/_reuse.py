@@ -200,10 +200,11 @@ class _Memory:
 
     def views(self, step: Step) -> None:
         """Note the result of a step that shares memory with its operand."""
-        viewed, expression = self.source(step), step.expression
-        if viewed in self.name:
-            self.lies_in(self.name[viewed], step.targets[0])
-            if viewed in self.writeable and expression.template.startswith("{0}"):
+        viewed, line = self.source(step), step.expression.template
+        if viewed is not None and viewed in self.name:
+            all_of_it = viewed if line.startswith("{0}.reshape(") else None
+            self.lies_in(self.name[viewed], step.targets[0], all_of_it)
+            if viewed in self.writeable and line.startswith("{0}"):
                 self.writeable.add(step.targets[0])
 
     def makes(self, step: Step) -> None:
