@@ -9,7 +9,7 @@ from tenferro import primitives as tp
 from tenferro.backend import PluginHost
 from tenferro.backend.records import BackendConfig
 from tenferro.computegraph import KeyView, compile_program, evaluate, materialize_merge
-from tenferro_numpy import _tiles
+from tenferro_numpy import _blocked, _tiles
 
 MODES = [
     {"executor": "interpret"},
@@ -23,9 +23,10 @@ MODES = [
 
 @pytest.fixture(scope="session", autouse=True)
 def threads_for_little_work():
-    """Regions asked for threads use them, however small the arrays of a test are."""
+    """Regions and blocks asked for threads use them, however small the arrays of a test are."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_tiles, "_WORTH_THREADS", 0)
+        for module in (_tiles, _blocked):
+            patch.setattr(module, "WORTH_THREADS", 0)
         yield
 
 

@@ -21,7 +21,8 @@ from tenferro.computegraph import CompiledProgram, OperandError
 from tenferro.primitives import Aval, DType
 from tenferro.primitives._source import source_text
 from tenferro_numpy._executor import NumpyExecutable
-from tenferro_numpy._plan import How, Plan, make_plan
+from tenferro_numpy._lines import Plan
+from tenferro_numpy._plan import How, make_plan
 from tenferro_numpy._tiling import Tiling, thread_count, tile_elements
 
 __all__ = ["NumpyBackend", "library_versions"]
@@ -181,7 +182,7 @@ class NumpyBackend(Backend):
         self.check_dtypes(program.avals)
         closed = self.lowerings.close(program)
         donated = _donated(chosen.get("donated", ()), len(program.inputs))
-        how = How(elide=not debug, tiling=None if debug else tiling, donated=donated)
+        how = How(not debug, None if debug else tiling, blocks=not debug, donated=donated)
         plan = self._plan(closed, how)
         return NumpyExecutable(self, closed, plan, executor=executor, debug=debug)
 

@@ -20,7 +20,7 @@ from tenferro.primitives import Aval
 from tenferro_numpy._donated import given_up
 from tenferro_numpy._floating import restore, silence
 from tenferro_numpy._interpret import Interpreter
-from tenferro_numpy._plan import Plan
+from tenferro_numpy._lines import Plan
 from tenferro_numpy._report import cost_of, report
 from tenferro_numpy._scalars import RAISED
 

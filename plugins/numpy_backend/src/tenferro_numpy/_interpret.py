@@ -2,7 +2,7 @@
 
 CPython's compiler costs as much per line as a hundred runs of it save, so a program is interpreted
 until it has run that often, and a very long one always. The calls are the same as in the generated
-source. Read next: `_executor.py`.
+source. Read next: `_rows.py`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tenferro.computegraph._gc import CollectorPaused
-from tenferro_numpy._plan import Line, Plan
+from tenferro_numpy._lines import Line, Plan
 
 __all__ = ["Interpreter"]
 

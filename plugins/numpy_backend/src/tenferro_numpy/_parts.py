@@ -16,7 +16,7 @@ from typing import Any
 
 from tenferro.computegraph._records import NamedTuple
 from tenferro_numpy._expression import Expression
-from tenferro_numpy._plan import Line
+from tenferro_numpy._lines import Line
 
 __all__ = ["FILENAME", "Part", "compiled", "cut", "part_text"]
 

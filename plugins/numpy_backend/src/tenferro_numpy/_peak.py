@@ -2,7 +2,7 @@
 
 Memory that lines make is counted from the line that makes it to the last line that reads it or a
 view of it; results live to the end. Inputs and literals belong to others, and what a line needs
-while it runs (scratch of regions, workspace of LAPACK) is not counted. Read next: `_plan.py`.
+while it runs (scratch of regions, workspace of LAPACK) is not counted. Read next: `_lines.py`.
 """
 
 from __future__ import annotations

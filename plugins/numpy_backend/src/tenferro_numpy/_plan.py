@@ -2,7 +2,7 @@
 
 The plan decides what is written for each instruction (`lowerings`), leaves broadcasts to the ufuncs
 that read them, evaluates literals, reuses registers at last use, and finds out which results must
-be copied because they may share memory. It runs nothing. Read next: `_source.py`, `_interpret.py`.
+be copied because they may share memory. Read next: `_executor.py`.
 """
 
 from __future__ import annotations
@@ -19,61 +19,25 @@ from tenferro.computegraph._gc import CollectorPaused
 from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Aval
 from tenferro.primitives.constants import Constant
+from tenferro_numpy._blocked import Blocked
+from tenferro_numpy._blocks import find_blocks
 from tenferro_numpy._expression import IDENTITY, Expression
 from tenferro_numpy._groups import least_elements
-from tenferro_numpy._peak import Peak, peak_of
+from tenferro_numpy._lines import Line, Plan, Result
+from tenferro_numpy._peak import peak_of
 from tenferro_numpy._places import placed
 from tenferro_numpy._regions import fuse
 from tenferro_numpy._reuse import reuse, written_operand
-from tenferro_numpy._steps import Step
+from tenferro_numpy._steps import Step, in_order
 from tenferro_numpy._tiling import Tiling
 from tenferro_numpy._unboxing import as_arrays, unbox
 from tenferro_numpy._windows import add_windows
 from tenferro_numpy.lowerings import expression
 
-__all__ = ["Line", "Plan", "Result", "make_plan"]
+__all__ = ["How", "make_plan"]
 
 _MOSTLY = 1.25  # lines in all for each line on numbers, where a program is mostly made of them
 _LARGE = 1 << 16  # bytes of a literal above which it stays a view of one element
-
-
-class Line(NamedTuple):
-    """One line: an expression over registers (or literals: ~index), written to registers."""
-
-    expression: Expression
-    operands: tuple[int, ...]
-    targets: tuple[int, ...]
-    frees: tuple[int, ...]
-    positions: tuple[int, ...]  # of its instructions in the program; none for a conversion
-    ends: tuple[int, ...] = ()  # registers of Python's numbers that nobody reads again
-    reads_numbers: bool = False  # its operands are Python's numbers
-
-    @property
-    def position(self) -> int | None:
-        """The instruction that errors in this line are told of."""
-        return self.positions[0] if self.positions else None
-
-
-class Result(NamedTuple):
-    """Where a result is, and whether it must be copied to be nobody else's."""
-
-    operand: int
-    copied: bool
-    scalar: bool
-
-
-class Plan(NamedTuple):
-    """Everything that the executors need."""
-
-    input_count: int
-    register_count: int
-    unboxed: tuple[int, ...]  # inputs of rank 0 that are read as NumPy scalars
-    literals: tuple[Any, ...]
-    lines: tuple[Line, ...]
-    results: tuple[Result, ...]
-    peak: Peak  # of the memory that its lines make
-    raises: bool  # a line on Python's numbers may raise, and running again from the start is cheap
-    donated: tuple[int, ...]  # inputs that lines may write to
 
 
 class How(NamedTuple):
@@ -81,11 +45,13 @@ class How(NamedTuple):
 
     elide     leave broadcasts unexpanded, and write into memory that nobody reads any more
     tiling    of large elementwise steps, which become regions; None for none
+    blocks    run parts of it some rows at a time, as the tiling says
     donated   inputs that may be written to
     """
 
     elide: bool = True
     tiling: Tiling | None = None
+    blocks: bool = False
     donated: tuple[int, ...] = ()
 
 
@@ -96,6 +62,8 @@ def make_plan(program: CompiledProgram, table: LoweringTable, how: How = How()) 
     """
     with CollectorPaused():
         planner = _Planner(program, table, how)
+        if how.blocks and how.tiling is not None:
+            planner.find_blocks(how.tiling)
         planner.choose_expressions()
         if how.elide:
             planner.add_windows(inf if how.tiling is None else least_elements(how.tiling))
@@ -120,6 +88,23 @@ class _Planner:
         self.readers: dict[int, list[Step]] = {}  # of slots that may stay unexpanded
         self.memo: dict[tuple[Any, ...], Expression] = {}
         self.numbers: set[int] = set()  # slots that hold Python's own numbers
+        self.blocks: dict[int, Step] = {}  # position → the step of the block that it is in
+
+    # ---- blocks of rows --------------------------------------------------------------------------
+
+    def find_blocks(self, tiling: Tiling) -> None:
+        """Steps for the parts of the program that run some rows at a time."""
+        for block in find_blocks(self.program, tiling.cache):
+            parts = {rows: block.program(self.program, rows) for rows in block.sizes}
+            plans = {
+                n: make_plan(part, self.table, How(tiling=tiling)) for n, part in parts.items()
+            }
+            made = Blocked(block, plans, [self.avals[i] for i in block.stacked], tiling.threads)
+            operands = (*block.by_rows, *block.whole)
+            text = ", ".join([f"{{{i}}}" for i in range(len(operands))])
+            line = Expression(f"{{p0}}({text})", (made,))
+            step = Step(line, operands, (*block.stacked, *block.joined), tuple(block.members))
+            self.blocks.update(dict.fromkeys(block.members, step))
 
     # ---- what each instruction becomes -----------------------------------------------------------
 
@@ -127,6 +112,12 @@ class _Planner:
         origin, readers = self.origin, self.readers
         for position, instruction in enumerate(self.program.instructions):
             op, inputs, outputs = instruction[:3]
+            block = self.blocks.get(position)
+            if block is not None:
+                if position == block.positions[-1]:
+                    block.operands = tuple([origin[i] for i in block.operands])
+                    self.add(block)
+                continue
             if not inputs and op.literal:
                 self.literals[outputs[0]] = op
                 readers[outputs[0]] = []
@@ -137,13 +128,18 @@ class _Planner:
             if chosen is IDENTITY:
                 origin[outputs[0]] = operands[0]
                 continue
-            step = Step(chosen, operands, outputs, (position,))
-            self.steps.append(step)
+            self.add(Step(chosen, operands, outputs, (position,)))
             if chosen.unexpanded is not None:
                 readers[outputs[0]] = []
-            for slot in operands:
-                if slot in readers:
-                    readers[slot].append(step)
+        if self.blocks:
+            self.steps = in_order(enumerate(self.steps))
+
+    def add(self, step: Step) -> None:
+        """Append a step, and note what it reads that may stay unexpanded."""
+        self.steps.append(step)
+        for slot in step.operands:
+            if slot in self.readers:
+                self.readers[slot].append(step)
 
     def expression_of(self, op: Any, inputs: Sequence[int], outputs: Sequence[int]) -> Expression:
         avals = tuple([self.avals[i] for i in inputs])

@@ -6,7 +6,6 @@ A region stands at the place of its last step. Read next: `_tiles.py`, which run
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
-from heapq import heapify, heappop, heappush
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from tenferro_numpy._expression import Expression
 from tenferro_numpy._folds import Fold
 from tenferro_numpy._groups import Finder, Group, least_elements
 from tenferro_numpy._recompute import recompute
-from tenferro_numpy._steps import Step
+from tenferro_numpy._steps import Step, in_order
 from tenferro_numpy._tiles import Region, Write
 from tenferro_numpy._tiling import Tiling
 
@@ -51,7 +50,7 @@ def fuse(
         new = step if group is None else made.get(id(group))
         if new is not None:
             placed[id(new)] = position, new  # the last one counts
-    return _ordered(placed.values())
+    return in_order(placed.values())
 
 
 def _exports(
@@ -172,29 +171,3 @@ def _fold(step: Step, buffers: _Buffers) -> Fold:
 
 def _dtype(aval: Aval) -> np.dtype[Any]:
     return np.dtype(aval.dtype.name)
-
-
-def _ordered(placed: Iterable[tuple[int, Step]]) -> list[Step]:
-    """The steps after what they need, those first that stood first."""
-    nodes = list(placed)
-    maker = {slot: i for i, (_, step) in enumerate(nodes) for slot in step.targets}
-    waits = [0] * len(nodes)
-    wakes: list[list[int]] = [[] for _ in nodes]
-    for i, (_, step) in enumerate(nodes):
-        for slot in set(step.operands):
-            if slot in maker:
-                wakes[maker[slot]].append(i)
-                waits[i] += 1
-    ready = [(nodes[i][0], i) for i, count in enumerate(waits) if not count]
-    heapify(ready)
-    ordered = []
-    while ready:
-        _, i = heappop(ready)
-        ordered.append(nodes[i][1])
-        for j in wakes[i]:
-            waits[j] -= 1
-            if not waits[j]:
-                heappush(ready, (nodes[j][0], j))
-    if len(ordered) != len(nodes):
-        raise AssertionError("regions wait for each other")
-    return ordered

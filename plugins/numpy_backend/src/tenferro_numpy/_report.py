@@ -1,4 +1,4 @@
-"""What is said of a program: its source, its regions, and estimates of work and memory.
+"""What is said of a program: its source, regions and blocks, and estimates of work and memory.
 
 Read next: `_executor.py`.
 """
@@ -9,7 +9,8 @@ from math import prod
 
 from tenferro.computegraph import CompiledProgram
 from tenferro.primitives import Aval
-from tenferro_numpy._plan import Line, Plan
+from tenferro_numpy._blocked import Blocked
+from tenferro_numpy._lines import Line, Plan
 from tenferro_numpy._tiles import Region
 
 __all__ = ["cost_of", "report"]
@@ -23,8 +24,8 @@ def report(program: CompiledProgram, plan: Plan, state: str, source: str) -> str
         f"about {flops:,} floating-point operations, {moved:,} bytes read and written\n"
         f"{_peak(program, plan)}\n\n"
     )
-    regions = [text for line in plan.lines if (text := _region(program, line))]
-    return "\n".join([head + source, *regions]).rstrip() + "\n"
+    parts = [text for line in plan.lines if (text := _part(program, line))]
+    return "\n".join([head + source, *parts]).rstrip() + "\n"
 
 
 def _peak(program: CompiledProgram, plan: Plan) -> str:
@@ -35,19 +36,36 @@ def _peak(program: CompiledProgram, plan: Plan) -> str:
     return f"{size:,} bytes of arrays at once, beside inputs and literals{where}"
 
 
-def _region(program: CompiledProgram, line: Line) -> str:
-    """What runs in a region, and in how many tiles; empty for other lines."""
-    region = line.expression.bound[0] if line.expression.bound else None
-    if not isinstance(region, Region):
+def _part(program: CompiledProgram, line: Line) -> str:
+    """What runs in a region or in blocks of rows; empty for other lines."""
+    part = line.expression.bound[0] if line.expression.bound else None
+    if isinstance(part, Region):
+        head = _region(part)
+    elif isinstance(part, Blocked):
+        head = _blocked(part)
+    else:
         return ""
+    return "\n".join([head, *(f"    {program.equation(i)}" for i in line.positions)])
+
+
+def _region(region: Region) -> str:
     elements, size = region.elements, prod(region.shape)
     tiles = 1 if region.at_once else -(-size // elements)
     about = f"{tiles} tiles of about {elements:,} elements" if tiles > 1 else "one tile"
-    threads = f", up to {region.tiling.threads} threads" if region.tiling.threads > 1 else ""
     shape = "×".join(f"{n:,}" for n in region.shape)
     made = f"{len(region.arrays)} arrays and {len(region.folds)} reductions"
-    equations = [f"    {program.equation(i)}" for i in line.positions]
-    return "\n".join([f"region {shape} in {about}{threads}, gives {made}", *equations])
+    return f"region {shape} in {about}{_threads(region.tiling.threads)}, gives {made}"
+
+
+def _blocked(blocked: Blocked) -> str:
+    count = -(-blocked.extent // blocked.rows)
+    about = f"{count} blocks of {blocked.rows:,}{_threads(blocked.threads)}"
+    made = f"{len(blocked.stacked)} arrays and {len(blocked.joined)} reductions"
+    return f"{blocked.extent:,} rows in {about}, gives {made}"
+
+
+def _threads(count: int) -> str:
+    return f", up to {count} threads" if count > 1 else ""
 
 
 def cost_of(program: CompiledProgram, plan: Plan) -> tuple[int, int]:

@@ -202,10 +202,14 @@ class _Memory:
         """Note the result of a step that shares memory with its operand."""
         viewed, line = self.source(step), step.expression.template
         if viewed is not None and viewed in self.name:
-            all_of_it = viewed if line.startswith("{0}.reshape(") else None
-            self.lies_in(self.name[viewed], step.targets[0], all_of_it)
+            target = step.targets[0]  # its aval may be that of a broadcast which stays unexpanded
+            same = line.startswith("{0}.reshape(") and self.size(viewed) == self.size(target)
+            self.lies_in(self.name[viewed], target, viewed if same else None)
             if viewed in self.writeable and line.startswith("{0}"):
-                self.writeable.add(step.targets[0])
+                self.writeable.add(target)
+
+    def size(self, slot: int) -> int:
+        return self.avals[slot].size
 
     def makes(self, step: Step) -> None:
         """Note where a step wrote its results: into operands, or new memory."""

@@ -17,8 +17,8 @@ import numpy as np
 
 from tenferro.computegraph._gc import CollectorPaused
 from tenferro_numpy._expression import Expression, simple
+from tenferro_numpy._lines import Line, Plan, Result
 from tenferro_numpy._parts import FILENAME, Part, compiled, cut, part_text
-from tenferro_numpy._plan import Line, Plan, Result
 
 __all__ = ["Generated", "generate"]
 
@@ -83,12 +83,11 @@ class _Whole(Generated):
 
     def position(self, trace: TracebackType | None) -> int | None:
         """The instruction in whose line an error was raised; `None` if in no line of ours."""
-        found = None
         while trace is not None:
-            if trace.tb_frame.f_code.co_filename == FILENAME:
-                found = self._positions.get(trace.tb_lineno, found)
+            if trace.tb_frame.f_code.co_filename == FILENAME:  # below it may run a block's lines
+                return self._positions.get(trace.tb_lineno)
             trace = trace.tb_next
-        return found
+        return None
 
     def _write(self) -> str:
         plan = self._plan

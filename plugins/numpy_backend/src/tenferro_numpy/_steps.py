@@ -5,9 +5,12 @@ Read next: `_regions.py`, `_unboxing.py`, `_plan.py`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from heapq import heapify, heappop, heappush
+
 from tenferro_numpy._expression import Expression
 
-__all__ = ["Step"]
+__all__ = ["Step", "in_order"]
 
 
 class Step:
@@ -33,3 +36,29 @@ class Step:
         self.targets = targets
         self.positions = positions
         self.on_numbers = on_numbers
+
+
+def in_order(placed: Iterable[tuple[int, Step]]) -> list[Step]:
+    """The steps after what they need, those first that stood first."""
+    nodes = list(placed)
+    maker = {slot: i for i, (_, step) in enumerate(nodes) for slot in step.targets}
+    waits = [0] * len(nodes)
+    wakes: list[list[int]] = [[] for _ in nodes]
+    for i, (_, step) in enumerate(nodes):
+        for slot in set(step.operands):
+            if slot in maker:
+                wakes[maker[slot]].append(i)
+                waits[i] += 1
+    ready = [(nodes[i][0], i) for i, count in enumerate(waits) if not count]
+    heapify(ready)
+    ordered = []
+    while ready:
+        _, i = heappop(ready)
+        ordered.append(nodes[i][1])
+        for j in wakes[i]:
+            waits[j] -= 1
+            if not waits[j]:
+                heappush(ready, (nodes[j][0], j))
+    if len(ordered) != len(nodes):
+        raise AssertionError("steps wait for each other")
+    return ordered

@@ -21,11 +21,9 @@ from tenferro.computegraph._records import NamedTuple
 from tenferro_numpy._division import Division, Move, Tile, assemble, divide
 from tenferro_numpy._folds import Fold, folding, reduced
 from tenferro_numpy._tiling import Index, Tiling, tile_elements_for
-from tenferro_numpy._workers import cut, memory_for, shared
+from tenferro_numpy._workers import WORTH_THREADS, cut, memory_for, new_array, shared
 
 __all__ = ["Region", "Write"]
-
-_WORTH_THREADS = 1 << 21  # elements · operations below which waking a thread costs more
 
 
 class Write(NamedTuple):
@@ -158,7 +156,7 @@ class Region:
                 if old.flags[f"{order}_CONTIGUOUS"] and old.flags.writeable:
                     places.append(old)
                     continue
-            new = np.empty(self.shape, dtype, order)
+            new = new_array(self.shape, dtype, order)
             if self.tiling.poisoned:
                 _poison([new])
             places.append(new)
@@ -197,7 +195,7 @@ class _Pass:
     def run(self) -> list[Any]:
         region, chunks = self.region, self.division.chunks
         work = prod(self.shape) * (len(region.calls) + len(region.folds))
-        threads = min(region.tiling.threads, len(chunks)) if work >= _WORTH_THREADS else 1
+        threads = min(region.tiling.threads, len(chunks)) if work >= WORTH_THREADS else 1
         if threads > 1:
             partials = shared(self.chunk, chunks, threads)
         else:

@@ -37,6 +37,11 @@ class Tiling(NamedTuple):
     threads: int
     poisoned: bool = False
 
+    @property
+    def cache(self) -> int:
+        """Bytes of all tiles that are in use together."""
+        return 8 * _SHARE * self.elements
+
 
 def tile_elements_for(most: int, buffers: int) -> int:
     """The elements of a tile so that all buffers of a region stay in the cache."""

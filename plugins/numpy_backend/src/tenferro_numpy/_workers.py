@@ -1,4 +1,4 @@
-"""Threads that share the chunks of a region, and scratch memory for each of them.
+"""Threads that share the chunks of a region, and memory for what they write.
 
 Read next: `_tiles.py`.
 """
@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from math import prod
 from threading import Lock, local
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -17,9 +18,26 @@ from tenferro_numpy._floating import restore, silence
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
-__all__ = ["cut", "memory_for", "shared"]
+__all__ = ["WORTH_THREADS", "cut", "memory_for", "new_array", "shared"]
+
+WORTH_THREADS = 1 << 21  # elements · operations below which waking a thread costs more
+
+_LINE = 64  # bytes of a line of the cache: vectors written across two lines take twice as long
+_MANY = 1 << 12  # bytes of an array from which that is worth a microsecond
 
 _held = local()
+
+
+def new_array(
+    shape: tuple[int, ...], dtype: np.dtype[Any], order: Literal["C", "F"] = "C"
+) -> np.ndarray[Any, Any]:
+    """An array that nobody has written to; a large one begins with a line of the cache."""
+    size = prod(shape) * dtype.itemsize
+    if size < _MANY:
+        return np.empty(shape, dtype, order)
+    memory = np.empty(size + _LINE, np.uint8)
+    start = -memory.__array_interface__["data"][0] % _LINE
+    return np.ndarray(shape, dtype, memory, start, order=order)
 
 
 def memory_for(dtypes: Sequence[np.dtype[Any]], elements: int) -> Any:
@@ -27,7 +45,7 @@ def memory_for(dtypes: Sequence[np.dtype[Any]], elements: int) -> Any:
     size = sum(_padded(dtype, elements) for dtype in dtypes)
     memory = getattr(_held, "memory", None)
     if memory is None or memory.nbytes < size:
-        memory = _held.memory = np.empty(size, np.uint8)
+        memory = _held.memory = new_array((size,), np.dtype(np.uint8))
     return memory
 
 
@@ -41,7 +59,7 @@ def cut(memory: Any, dtypes: Sequence[np.dtype[Any]], elements: int) -> list[Any
 
 
 def _padded(dtype: np.dtype[Any], elements: int) -> int:
-    return -(-elements * dtype.itemsize // 64) * 64
+    return -(-elements * dtype.itemsize // _LINE) * _LINE
 
 
 _pool: list[tuple[int, int, ThreadPoolExecutor]] = []  # of this process: its id, threads, pool

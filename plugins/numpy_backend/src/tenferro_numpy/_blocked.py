@@ -1,0 +1,94 @@
+"""A block of rows after the other through one part of a program.
+
+Results with rows are stacked; partial sums, maxima and minima are joined in the order of the
+blocks, whichever thread found them. Read next: `_plan.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tenferro.primitives import Aval
+from tenferro_numpy._blocks import Block
+from tenferro_numpy._interpret import Interpreter
+from tenferro_numpy._lines import Plan
+from tenferro_numpy._source import generate
+from tenferro_numpy._workers import WORTH_THREADS, new_array, shared
+
+__all__ = ["Blocked"]
+
+_CHUNKS = 16  # parts of the rows that threads take in turn
+_RUNS_BEFORE_SOURCE = 64
+
+
+class Blocked:
+    """Called with operands that it reads row by row, and then those that it reads whole.
+
+    `plans` are those for a full block and for the last one, by their rows.
+    """
+
+    def __init__(
+        self, block: Block, plans: dict[int, Plan], stacked: Sequence[Aval], threads: int
+    ) -> None:
+        self.extent = block.extent
+        self.rows = block.rows
+        self.by_rows = len(block.by_rows)
+        self.plans = plans
+        self.stacked = [(aval.shape, np.dtype(aval.dtype.name)) for aval in stacked]
+        self.joined = tuple(block.joined.values())
+        self.threads = threads if block.work >= WORTH_THREADS else 1
+        self.runs: dict[int, Callable[..., Any]] = {n: Interpreter(p) for n, p in plans.items()}
+        self.left = _RUNS_BEFORE_SOURCE
+
+    def __call__(self, *operands: Any) -> Any:
+        """The stacked results, then the joined ones; a single one is not in a tuple."""
+        outs = [new_array(shape, dtype) for shape, dtype in self.stacked]
+        starts = range(0, self.extent, self.rows)
+        size = -(-len(starts) // _CHUNKS)
+        chunks = [starts[i : i + size] for i in range(0, len(starts), size)]
+        self.prepare(len(starts))
+
+        def chunk(part: Sequence[int]) -> list[list[Any]]:
+            return self.chunk(part, operands, outs)
+
+        threads = min(self.threads, len(chunks))
+        found = shared(chunk, chunks, threads) if threads > 1 else list(map(chunk, chunks))
+        results = outs + [
+            function.reduce([x for partials in found for x in partials[i]], 0)
+            for i, function in enumerate(self.joined)
+        ]
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def prepare(self, count: int) -> None:
+        """Compile the source when the blocks repeat."""
+        if self.left > 0:
+            self.left -= count
+            if self.left <= 0:
+                self.runs = {n: generate(plan).compile() for n, plan in self.plans.items()}
+
+    def chunk(
+        self, starts: Sequence[int], operands: Sequence[Any], outs: Sequence[Any]
+    ) -> list[list[Any]]:
+        """Do these blocks: write the rows of stacked results, give the partial ones."""
+        partials: list[list[Any]] = [[] for _ in self.joined]
+        count, whole, runs = len(outs), operands[self.by_rows :], self.runs
+        for start in starts:
+            stop = min(start + self.rows, self.extent)
+            given = [x[start:stop] for x in operands[: self.by_rows]]
+            results = runs[stop - start](*given, *whole)
+            for out, result in zip(outs, results, strict=False):
+                out[start:stop] = result
+            for partial, function, result in zip(
+                partials, self.joined, results[count:], strict=True
+            ):
+                if partial and result.ndim:
+                    function(partial[0], result, out=partial[0])
+                else:
+                    partial.append(result)
+        return partials
+
+    def __repr__(self) -> str:
+        return f"<Blocked {self.extent} rows, {self.rows} at a time>"
