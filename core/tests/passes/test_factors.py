@@ -3,13 +3,14 @@
 import pytest
 from graphs import after, apply, graph_of, value
 
+import tenferro as tn
 from tenferro.passes import optimized
 from tenferro.primitives.arithmetic import Add, Div, Mul, Neg, Sub
 from tenferro.primitives.constants import Constant
 from tenferro.primitives.elementwise import Exp
 from tenferro.primitives.structural import BroadcastInDim
 
-x, y = value("x"), value("y")
+x, y, z = (value(name) for name in "xyz")
 matrix = value("m", shape=(4, 3))
 s, t = value("s", shape=()), value("t", shape=())
 n, k = value("n", "i64"), value("k", "i64", ())
@@ -113,12 +114,40 @@ def test_what_gains_nothing_or_may_fail_stays(name):
     assert optimized(graph, ["factors"])[0] is graph
 
 
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("turned", [True, False])
+def test_a_quotient_that_is_there_takes_the_place_of_another(first, turned):
+    """As in the derivative of x/y, which needs ct/y for both"""
+    pair = div(x, y), z
+    outputs = [mul(*(pair[::-1] if turned else pair)), div(z, y)]
+    text = after(["factors", "cse"], *(outputs[::-1] if first else outputs), inputs=[x, y, z])
+    found = "return %3, %4" if first else "return %4, %3"
+    assert text == f"%3 = div %2 %1; %4 = mul %0 %3; {found}"
+    graph = graph_of(*outputs)
+    assert optimized(graph, ["factors"])[0] is graph  # it would not be shared
+    assert optimized(graph_of(outputs[0], outputs[0]), ["factors", "cse"])[1].after == 2
+
+
+def test_a_gradient_of_a_softmax_divides_by_its_sum_twice():
+    """Once for itself; the derivatives by numerators and by their sum have the other in common"""
+
+    def loss(x, y):
+        e = tn.exp(x)
+        return tn.sum(tn.square(e / tn.sum(e, axis=1, keepdims=True) * y))
+
+    wide = tn.Aval((4, 3), "f64")
+    found, _ = optimized(tn.jit(tn.grad(loss)).lower(wide, wide))
+    divided = [node for node in found.nodes if type(node.operation) is Div]
+    assert [found.avals[node.outputs[0]].shape for node in divided] == [(4, 3)] * 2
+
+
 def test_what_others_read_stays():
-    product, minus = mul(x, repeat(s)), neg(x)
+    product, minus, quotient = mul(x, repeat(s)), neg(x), div(x, y)
     for read, sums in [
         (product, mul(product, const(3.0))),
         (product, twice(product)),
         (minus, apply(Sub(), minus, y)),
+        (quotient, apply(Add(), mul(quotient, z), div(z, y))),
     ]:
         graph = graph_of(sums, apply(Exp(), read))
         assert optimized(graph, ["factors"])[0] is graph

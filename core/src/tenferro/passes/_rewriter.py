@@ -114,6 +114,10 @@ class Rewriter:
             }
         return entry in self._first or entry in self._coming[cls]
 
+    def is_emitting(self) -> bool:
+        """Whether what is being rewritten is emitted by a rule, and no equation of the graph."""
+        return self._depth > 1
+
     # ---- sweeps ----------------------------------------------------------------------------------
 
     def __len__(self) -> int:
