@@ -43,7 +43,9 @@ def fuse(
         exports = _exports(steps, groups, group_of, outputs)
         for g in groups:
             g.drop_unread(exports[id(g)])
-    made = {id(g): _step_of(g, avals, exports[id(g)], tiling) for g in groups if g.members}
+    made = {
+        id(g): _step_of(g, avals, exports[id(g)], tiling, literals) for g in groups if g.members
+    }
     placed: dict[int, tuple[int, Step]] = {}
     for position, step in enumerate(steps):
         group = group_of.get(id(step))
@@ -75,7 +77,13 @@ def _exports(
     return exports
 
 
-def _step_of(group: Group, avals: Sequence[Aval], exports: Set[int], tiling: Tiling) -> Step:
+def _step_of(
+    group: Group,
+    avals: Sequence[Aval],
+    exports: Set[int],
+    tiling: Tiling,
+    literals: Collection[int],
+) -> Step:
     """One step for a region: its operands, what others read of it, and its buffers."""
     everything = [step for _, step in sorted(group.members, key=lambda pair: pair[0])]
     members = [step for step in everything if step.expression.pieces is None]
@@ -98,6 +106,7 @@ def _step_of(group: Group, avals: Sequence[Aval], exports: Set[int], tiling: Til
         [_fold(step, buffers) for step in folds],
         tiling,
         moves,
+        sum(avals[slot].shape == group.shape for slot in given if slot not in literals),
     )
     text = ", ".join(f"{{{i}}}" for i in range(len(operands)))
     targets = (*kept, *(step.targets[0] for step in folds))

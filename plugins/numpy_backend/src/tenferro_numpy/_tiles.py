@@ -41,9 +41,9 @@ class Write(NamedTuple):
 class Region:
     """A fused region: called with its operands, gives its arrays and then its reductions.
 
-    Buffers are numbered: the first `operand_count` operands, then the arrays that it gives, then
-    scratch. Operands after these are only read by moves. `reuse` says into which operand an array
-    may be written, for operands that nobody reads afterwards.
+    Buffers are numbered: the first `operand_count` operands, of which `full` fill their tile, then
+    the arrays that it gives, then scratch. Operands after these are only read by moves. `reuse`
+    says into which operand an array may be written, for operands that nobody reads afterwards.
     """
 
     __slots__ = (
@@ -61,6 +61,7 @@ class Region:
         folds: Sequence[Fold],
         tiling: Tiling,
         moves: Sequence[Move] = (),
+        full: int = 0,
     ) -> None:
         self.shape = shape
         self.operand_count = operand_count
@@ -74,9 +75,7 @@ class Region:
         self.moves = tuple(moves)
         self.flat = not moves and all(len(fold.axes) == len(shape) for fold in folds)
         widest = max((dtype.itemsize for dtype in (*arrays, *scratch)), default=8)
-        self.elements = tile_elements_for(
-            tiling.elements, operand_count + len(arrays) + len(scratch)
-        )
+        self.elements = tile_elements_for(tiling.elements, full + len(arrays) + len(scratch))
         self.at_once = prod(shape) * widest <= 8 * tiling.elements
         self.held: tuple[Any, Any, list[Any]] = (None, None, [])  # scratch of the last run
         self.known: tuple[Any, Division | None] = (None, None)  # the division of the last run
