@@ -7,7 +7,7 @@ A large pass leaves its objects in the young generation, which the next collecti
 once: measured, two seconds after a pass of a million operations. They are put among the old ones
 instead, unwalked. So are keys while ever more of them are made, which is what the recording of a
 large graph looks like: collections of young objects go on, but the walks over everything, which
-take half of the time of recording a million operations, wait until there is four times as much.
+take half of the time of recording a million operations, are left to times when much has grown.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from threading import RLock
 from types import TracebackType
 
 STRIDE = 4096  # keys that are made from one look at their number to the next
-_LARGE = 100_000  # young objects that a pass leaves
-_WALK = 1_600_000  # promoted objects from one walk over all objects to the next, at least
+_LARGE = 30_000  # young objects that a pass leaves
+_RATIO = 4  # promoted objects for each of those that the last walk over everything met
 _PER_KEY = 4  # objects that come with a key
 _promoted = 0
+_walk_at = 16 * _LARGE  # promoted objects
 _keys = 0
 _lock = RLock()  # a finalizer may run, and enter again, the moment the collector is back
 _depth = 0
@@ -68,15 +69,15 @@ def watch_growth(keys: int) -> None:
 def _promote(count: int) -> None:
     """Make all objects old; unless the program keeps frozen ones, which would thaw.
 
-    So that garbage among the old is found too, all are walked when there are four times as many.
+    So that garbage among the old is found too, all are walked when enough were promoted.
     """
-    global _promoted
+    global _promoted, _walk_at
     if gc.get_freeze_count():
         return
     _promoted += count
-    if _promoted > max(_WALK, 3 * _keys):
-        _promoted = 0
-        gc.collect()
-    else:
+    if _promoted < _walk_at:
         gc.freeze()
         gc.unfreeze()
+    else:
+        gc.collect()
+        _promoted, _walk_at = 0, max(16 * _LARGE, _RATIO * len(gc.get_objects()))
