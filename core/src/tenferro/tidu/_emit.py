@@ -241,16 +241,17 @@ class RuleBuilder:
         if len(contributions) == 1:
             return contributions[0]
         values = [value for value in contributions if value is not None]
-        if not values:
-            return None
+        if len(values) < 2:
+            return values[0] if values else None
         total: Value = sum_of(values, self.space.add, _depth)
         return total
 
 
 def sum_of(terms: list[Any], add: Callable[[Any, Any], Any], depth: Callable[[Any], int]) -> Any:
-    """The sum of one or more terms as a balanced tree."""
-    if len(terms) > 2:  # equal sets of terms are then equal sums, as far as depths tell
-        terms.sort(key=depth, reverse=True)
+    """The sum of two or more terms as a balanced tree."""
+    if len(terms) == 2:
+        return add(terms[0], terms[1])
+    terms.sort(key=depth, reverse=True)  # equal sets are then equal sums, as far as depths tell
     while len(terms) > 1:
         pairs = [add(*terms[i : i + 2]) for i in range(0, len(terms) - 1, 2)]
         terms = pairs + terms[len(terms) & ~1 :]

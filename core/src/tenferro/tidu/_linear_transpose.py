@@ -55,9 +55,15 @@ def pull(
     primal_of: Mapping[ValueKey, ValueKey] | None = None
     for node in reversed(nodes):
         operation, inputs, mask, outputs = node
-        cotangents = [take(key) for key in outputs] if len(outputs) > 1 else [take(outputs[0])]
-        if not any([ct is not None for ct in cotangents]):
-            continue
+        if len(outputs) == 1:
+            ct = take(outputs[0])
+            if ct is None:
+                continue
+            cotangents = [ct]
+        else:
+            cotangents = [*map(take, outputs)]
+            if not any([ct is not None for ct in cotangents]):
+                continue
         run.source = outputs[0].source
         if replayed is not None and replayed(operation, inputs, mask, cotangents):
             continue
@@ -89,7 +95,6 @@ def _replaying(flowing: Cotangents) -> Callable[..., bool] | None:
         mask: tuple[bool, ...],
         cotangents: list[ValueKey | None],
     ) -> bool:
-        values = [ct for ct in cotangents if ct is not None]
         which: Any = len(cotangents) == 1 or tuple([ct is None for ct in cotangents])
         entry = (operation, space, mask, which, *map(_aval_of, inputs))
         template = known(entry, MISSING)
@@ -97,9 +102,9 @@ def _replaying(flowing: Cotangents) -> Callable[..., bool] | None:
             template = transpose_template(entry, inputs, cotangents, mask)
         if template is None:
             return False
-        if False in mask:
-            values += [key for key, active in zip(inputs, mask, strict=True) if not active]
-        replay(template, values, run)
+        values: list[Any] = [*cotangents, *inputs]
+        if template.steps:
+            replay(template, values, run)
         for i, place in template.results:
             found = there(inputs[i])
             if found is None:
@@ -150,7 +155,7 @@ def linear_transpose(
         space = linear.space or _space_of(graph)
         if space is None:
             return _transpose_wires(linear, chosen, turned)
-        flowing, nodes = _flow(graph, targets, inputs is None)
+        flowing, nodes = _flow(linear, targets, inputs is None)
         forward = _forward_part(linear, chosen, turned, flowing)
         run = Pass(space, transposed=True, kept=True)
         seeds = _fresh_cotangents(graph, sources, run)
@@ -179,13 +184,13 @@ def _space_of(graph: Graph) -> LinearSpace | None:
 
 
 def _flow(
-    graph: Graph, targets: Sequence[LinearInput | None], from_all: bool
+    linear: LinearizedGraph, targets: Sequence[LinearInput | None], from_all: bool
 ) -> tuple[set[Local], list[LinearNode]]:
     """``_flow_from`` the targets; from all inputs of a graph that was assembled here, all flows."""
-    nodes = NODES.get(graph) if from_all else None
+    nodes = NODES.get(linear.linear) if from_all else None
     if nodes is None:
-        return _flow_from(graph, {t.local for t in targets if t is not None})
-    return {local for local in graph.outputs if type(local) is Local}, nodes
+        return _flow_from(linear.linear, {t.local for t in targets if t is not None})
+    return {local for local in linear.tangent_outputs if local is not None}, nodes
 
 
 def _flow_from(graph: Graph, start: set[Local]) -> tuple[set[Local], list[LinearNode]]:

@@ -10,6 +10,7 @@ Read next: ``_linear_transpose.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import compress
 from operator import attrgetter
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -328,10 +329,7 @@ def live_nodes(run: Pass, results: Sequence[Value | None]) -> list[LinearNode]:
         elif key not in needed:
             continue
         live.append(new_node((operation, inputs, mask, outputs)))
-        if False in mask:
-            needed.update([k for k, active in zip(inputs, mask, strict=True) if active])
-        else:
-            needed.update(inputs)
+        needed.update(compress(inputs, mask))
     live.reverse()
     return live
 

@@ -37,6 +37,11 @@ MISSING: Any = object()
 _NOTHING = object()  # the aval of a result that must not be there
 
 
+# Places of values, and the names of operations of which one must come so that what it is given to
+# is simplified; literals may be in any case.
+Watched = tuple[tuple[int, tuple[str, ...]], ...]
+
+
 class Step(NamedTuple):
     """One equation: places of its inputs among the values so far; the outputs follow these."""
 
@@ -46,16 +51,20 @@ class Step(NamedTuple):
     turned: OperationRole | None  # the role if the operands change places, where they may
     aval: Any
     mask: tuple[bool, ...] | None  # inputs through which flow runs; None: no flow
-    watched: tuple[int, ...]  # places of inputs of which may follow that the step is simplified
-    names: tuple[str, ...]  # of the operations that then define them; literals do so in any case
+    watched: Watched  # inputs of which may follow that the step is simplified
     is_plain: bool  # whether nothing else decides
 
 
 class Template(NamedTuple):
-    """Steps over the values that a rule is given, and the results: (position, place)."""
+    """Steps over the values that a rule is given, and the results: (position, place).
+
+    ``watched`` says of which given values it depends that a step is simplified; it is ``None``
+    where that has to be asked at each step.
+    """
 
     steps: tuple[Step, ...]
     results: tuple[tuple[int, int], ...]
+    watched: Watched | None
 
 
 def takes_templates(rule: RuleBuilder) -> bool:
@@ -63,11 +72,12 @@ def takes_templates(rule: RuleBuilder) -> bool:
     return rule.context is EMPTY_CONTEXT and not rule.enclosing
 
 
-def replay(template: Template, values: list[ValueKey], run: Pass) -> None:
+def replay(template: Template, values: list[Any], run: Pass) -> None:
     """Append the values of all steps to ``values``, which begins with what the rule is given."""
     nodes, source = run.nodes, run.source
-    for operation, places, role, turned, aval, mask, watched, names, is_plain in template.steps:
-        if not is_plain or _may_simplify(values, watched, names):
+    ask = template.watched is None or _may_simplify(values, template.watched)
+    for operation, places, role, turned, aval, mask, watched, is_plain in template.steps:
+        if ask and (not is_plain or _may_simplify(values, watched)):
             values += _emitted(operation, [values[i] for i in places], role, run)
             continue
         if len(places) == 2:
@@ -84,9 +94,9 @@ def replay(template: Template, values: list[ValueKey], run: Pass) -> None:
                 key.source = source
 
 
-def _may_simplify(values: list[ValueKey], watched: tuple[int, ...], names: tuple[str, ...]) -> bool:
-    """Whether a step has an input beside which its operation may be simplified."""
-    for i in watched:
+def _may_simplify(values: list[ValueKey], watched: Watched) -> bool:
+    """Whether one of the values comes from an operation beside which another is simplified."""
+    for i, names in watched:
         definition = values[i].definition
         if definition is not None:
             maker = definition[0]
@@ -132,7 +142,7 @@ def _of_jvp(
 ) -> Template | None:
     carried = [operation.carries(key.aval) for key in outputs]
     if not (any(carried) and any([t is not None for t in incoming])):
-        return Template((), ())
+        return Template((), (), ())
     run = Pass(space, transposed=False)
     primals = [_fresh(space, key.aval) for key in inputs]
     results = [_fresh(space, key.aval) for key in outputs]
@@ -152,7 +162,7 @@ def transpose_template(
     cotangents: Sequence[ValueKey | None],
     mask: tuple[bool, ...],
 ) -> Template | None:
-    """Make what the transpose rule emits; it is given the cotangents that flow and the residuals.
+    """Make what the transpose rule emits; it is given the cotangents and the inputs.
 
     ``entry`` names it among ``transpose_templates``: the operation and the space come first.
     """
@@ -172,16 +182,14 @@ def _of_transpose(
 ) -> Template | None:
     run = Pass(space, transposed=True)
     cts = [None if ct is None else _fresh(space, ct.aval, run) for ct in cotangents]
-    given = [ct for ct in cts if ct is not None]
-    seen: list[Residual | Linear] = []
-    for key, active in zip(inputs, mask, strict=True):
-        if active:
-            seen.append(Linear(key.aval))
-        else:
-            given.append(_fresh(space, key.aval))
-            seen.append(Residual(given[-1]))
+    given = [_fresh(space, key.aval) for key in inputs]  # those that do not flow are seen
+    seen = [
+        Linear(value.aval) if active else Residual(value)
+        for value, active in zip(given, mask, strict=True)
+    ]
     needs = [k.aval if active else _NOTHING for k, active in zip(inputs, mask, strict=True)]
-    return _traced(run, given, needs, lambda rule: operation.transpose(rule, cts, seen))
+    places = [_fresh(space, None) if ct is None else ct for ct in cts] + given
+    return _traced(run, places, needs, lambda rule: operation.transpose(rule, cts, seen))
 
 
 def _is_fixed(operation: Any) -> bool:
@@ -270,31 +278,48 @@ def _steps(given: Sequence[ValueKey], ends: Sequence[tuple[int, ValueKey]]) -> T
     if any([made[0].transparent or made[0].volatile for _, made in order]):
         return None  # pins are new each time, and so is what is the user's
     steps = []
+    makers: list[Any] = [None for _ in given]
     for key, definition in sorted(order, key=lambda item: item[0].serial):
         if key not in place:
             steps.append(_step(definition, place))
             for output in derive(definition[0], definition[3:], definition[1]):
                 place[output] = len(place)
-    return Template(tuple(steps), tuple([(i, place[key]) for i, key in ends]))
+                makers.append(definition[0])
+    results = tuple([(i, place[key]) for i, key in ends])
+    return Template(tuple(steps), results, _watched_by_all(steps, makers))
+
+
+def _watched_by_all(steps: Sequence[Step], makers: Sequence[Any]) -> Watched | None:
+    """Of which given values it depends that some step is simplified; ``None`` if not of these."""
+    found: dict[int, set[str]] = {}
+    for step in steps:
+        if not step.is_plain:
+            return None
+        for i, names in step.watched:
+            if makers[i] is None:
+                found.setdefault(i, set()).update(names)
+            elif makers[i].name in names:
+                return None
+    return tuple([(i, tuple(names)) for i, names in found.items()])
 
 
 def _step(definition: Definition, place: dict[ValueKey, int]) -> Step:
     operation, role = definition[0], definition[1]
     inputs: tuple[ValueKey, ...] = definition[3:]
-    watched = tuple([place[key] for key in inputs if not _is_literal(key)])
+    beside: tuple[str, ...] | None = operation.simplified_beside
+    names = () if operation.simplify is None or beside is None else beside
+    watched = tuple([(place[key], names) for key in inputs if not _is_literal(key)])
     mask = role.active_mask if isinstance(role, Linearized) else None
     turned: OperationRole | None = None
     if operation.commutative and len(watched) == 2:
         turned = role
         if isinstance(role, Linearized):
             turned = Linearized(role.active_mask[::-1], role.transposed)
-    names: tuple[str, ...] | None = operation.simplified_beside
-    if operation.simplify is None:
-        names = ()
-    is_plain = names is not None and operation.output_count == 1
+    is_plain = operation.output_count == 1
+    is_plain = is_plain and (operation.simplify is None or beside is not None)
     places = tuple([place[key] for key in inputs])
     aval = derive(operation, inputs, role)[0].aval
-    return Step(operation, places, role, turned, aval, mask, watched, names or (), is_plain)
+    return Step(operation, places, role, turned, aval, mask, watched, is_plain)
 
 
 def _is_literal(key: ValueKey) -> bool:
