@@ -129,8 +129,8 @@ def test_the_other_axis_of_a_square_is_no_row(backend, program):
         t = tp.transpose(p, (1, 0))
         return softmax(t - p), tp.dot_general(t, p, (1,), (1,))
 
-    x = samples(16, rows=16)
-    found, results = run(backend, program(function, x), [x], tile=96)
+    x = samples(40, rows=40)
+    found, results = run(backend, program(function, x), [x], tile=384)
     assert found
     p = softmax_of(x)
     for result, value in zip(results, (softmax_of(p.T - p), p.T @ p.T), strict=True):
@@ -164,6 +164,18 @@ def test_what_gains_nothing_is_not_divided(backend, program, name, function):
     x = samples()
     found, _ = run(backend, program(function, x), [x])
     assert len(found) == (name == "integers")
+
+
+def test_what_others_read_is_no_gain(backend, program):
+    """A block that gives nearly all that it makes would copy it, and save nothing."""
+
+    def function(x, w):
+        y = tp.dot_general(x, w, (1,), (0,))
+        z = tp.dot_general(tp.sin(y), w, (1,), (0,))
+        return y, z, tp.exp(z)
+
+    x, w = samples(), samples(10, rows=10)
+    assert run(backend, program(function, x, w), [x, w], tile=128)[0] == []
 
 
 def test_few_rows_and_small_arrays_are_not_divided(backend, program):

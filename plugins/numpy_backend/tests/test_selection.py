@@ -47,3 +47,14 @@ def test_selection_beside_one_number(dtype, value, side):
     out = np.empty(4000, dtype)
     choose(condition, a, b, out)
     assert bits(out) == bits(np.where(condition, a, b))
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float32", "float64", "complex128"])
+@pytest.mark.parametrize("shape", [(400, 1), (1, 10), (10,)])
+def test_selection_beside_zero_expands_the_other(dtype, shape):
+    condition = np.random.default_rng(2).random((400, 10)) < 0.5
+    x, zero = numbers(dtype, 400, 0)[: np.prod(shape)].reshape(shape), np.zeros((), dtype)
+    for a, b in ((x, zero), (zero, x)):
+        out = np.empty((400, 10), dtype)
+        choose(condition, a, b, out)
+        assert bits(out) == bits(np.where(condition, a, b))

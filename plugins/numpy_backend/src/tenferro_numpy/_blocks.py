@@ -145,23 +145,17 @@ class _Search:
 
     def block(self) -> Block | None:
         """What was found, if it is worth it."""
-        size = sum(_bytes(self.program.avals[slot]) for slot in self.written())
-        rows = self.cache * self.extent // max(_OWN * size, 1)
-        rows = even_rows(self.extent, rows) if rows else 0
-        if not _FEWEST <= rows < self.extent or not self.is_more_than_a_region():
+        avals, exported = self.program.avals, self.exported()
+        written = {slot: _bytes(avals[slot]) for slot in self.written()}
+        inside = sum(size for slot, size in written.items() if slot not in exported)
+        outside = sum(_bytes(avals[slot]) for slot in exported)
+        if inside <= max(self.cache, outside) or not self.is_more_than_a_region():
             return None
-        reads: dict[tuple[int, bool], None] = {}
-        for position, how in self.members.items():
-            inputs = self.program.instructions[position].inputs
-            reads.update(dict.fromkeys(zip(inputs, how.operands, strict=True)))
-        constants = {
-            instruction.outputs[0]: instruction.operation
-            for instruction in self.program.instructions
-            if isinstance(instruction.operation, Constant)
-        }
-        outside = [pair for pair in reads if pair[0] not in self.made]
-        given = [pair for pair in outside if pair[0] not in constants]
-        exported = self.exported()
+        rows = self.cache * self.extent // (_OWN * sum(written.values()))
+        rows = even_rows(self.extent, rows) if rows else 0
+        if not _FEWEST <= rows < self.extent:
+            return None
+        constants, given = self.read()
         return Block(
             self.members,
             self.extent,
@@ -170,9 +164,20 @@ class _Search:
             tuple([slot for slot, by_rows in given if not by_rows]),
             tuple([slot for slot in exported if self.made[slot].joined is None]),
             {slot: join for slot in exported if (join := self.made[slot].joined) is not None},
-            {pair: constants[pair[0]] for pair in outside if pair[0] in constants},
-            sum(self.program.avals[slot].size for slot in self.written()),
+            constants,
+            sum(avals[slot].size for slot in written),
         )
+
+    def read(self) -> tuple[dict[tuple[int, bool], Constant], list[tuple[int, bool]]]:
+        """What it reads, row by row or whole, that others make: constants, and the rest."""
+        instructions = self.program.instructions
+        pairs: dict[tuple[int, bool], None] = {}
+        for position, how in self.members.items():
+            read = zip(instructions[position].inputs, how.operands, strict=True)
+            pairs.update({pair: None for pair in read if pair[0] not in self.made})
+        known = {i.outputs[0]: i.operation for i in instructions if type(i.operation) is Constant}
+        constants = {pair: known[pair[0]] for pair in pairs if pair[0] in known}
+        return constants, [pair for pair in pairs if pair not in constants]
 
     def written(self) -> Iterator[int]:
         """The slots with rows that are arrays of their own."""
@@ -181,13 +186,13 @@ class _Search:
             if how.joined is None and not isinstance(op, _VIEWS):
                 yield outputs[0]
 
-    def exported(self) -> list[int]:
+    def exported(self) -> dict[int, None]:
         """The slots that others read."""
         read = set(self.program.outputs)
         for position, instruction in enumerate(self.program.instructions):
             if position not in self.members:
                 read.update(instruction.inputs)
-        return [slot for slot in self.made if slot in read]
+        return {slot: None for slot in self.made if slot in read}
 
     def is_more_than_a_region(self) -> bool:
         """Whether a product or a reduction within rows stands between members."""

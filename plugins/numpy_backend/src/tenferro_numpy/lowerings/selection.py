@@ -31,10 +31,10 @@ def choose(condition: Any, x: Any, y: Any, out: Any) -> None:
         return
     a, b, bits = x.view(kind), y.view(kind), out.view(kind)
     if not b.ndim and not b:
-        np.multiply(a, condition, bits)
+        _keep(a, condition, bits)
         return
     if not a.ndim and not a:
-        np.multiply(b, np.logical_not(condition), bits)
+        _keep(b, np.logical_not(condition), bits)
         return
     if a.ndim or b.ndim:
         np.bitwise_xor(a, b, bits)
@@ -42,6 +42,15 @@ def choose(condition: Any, x: Any, y: Any, out: Any) -> None:
     else:
         np.multiply(condition, a ^ b, bits)
     np.bitwise_xor(bits, b, bits)
+
+
+def _keep(x: Any, condition: Any, out: Any) -> None:
+    """Zero where the condition does not hold."""
+    if x.shape == condition.shape == out.shape:
+        np.multiply(x, condition, out)
+    else:  # a ufunc that both casts and expands does so row by row
+        np.copyto(out, condition)
+        np.multiply(out, x, out)
 
 
 def _chosen(condition: Any, x: Any, y: Any, shape: tuple[int, ...]) -> Any:
