@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from importlib import import_module
 
 from tenferro.computegraph import CollectorPaused, MaterializedGraph
 from tenferro.computegraph._records import NamedTuple
@@ -23,10 +24,11 @@ from tenferro.passes.dead_outputs import OUTPUTS, without_dead_outputs
 from tenferro.passes.factors import FACTORS
 from tenferro.passes.folding import FOLD
 from tenferro.passes.moves import MOVES
-from tenferro.passes.paddings import SUMS, with_joined_paddings
 from tenferro.passes.reductions import REDUCE
 from tenferro.passes.residuals import RESIDUALS, with_short_lives
+from tenferro.primitives.structural import Pad
 
+SUMS = "sums"
 _SWEPT_TWICE = 5_000  # equations; what a rule emits is rewritten at once, so little is left
 _RULES: dict[str, Rules] = {
     rules.name: rules for rules in (FOLD, SIMPLIFY, MOVES, BROADCAST, FACTORS, REDUCE, CONTRACT)
@@ -67,13 +69,24 @@ def optimized(
     if names:
         with CollectorPaused():
             if SUMS in names:
-                graph, counts[SUMS] = with_joined_paddings(graph, can)
+                graph, counts[SUMS] = _with_joined_paddings(graph, can)
             graph = _swept(graph, names, can, counts)
             if OUTPUTS in names:
                 graph = _without_dead_outputs(graph, names, can, counts)
             if RESIDUALS in names:
                 graph, counts[RESIDUALS] = with_short_lives(graph)
     return graph, Report(counts, before, len(graph))
+
+
+def _with_joined_paddings(
+    graph: MaterializedGraph, can: Callable[[type], bool]
+) -> tuple[MaterializedGraph, int]:
+    """The graph with fewer paddings; what joins them loads where there are several."""
+    if sum([type(node[0]) is Pad for node in graph.nodes]) < 2:
+        return graph, 0
+    paddings = import_module("tenferro.passes.paddings")
+    found: tuple[MaterializedGraph, int] = paddings.with_joined_paddings(graph, can)
+    return found
 
 
 def _swept(

@@ -31,8 +31,6 @@ def with_joined_paddings(
     graph: MaterializedGraph, can: Callable[[type], bool]
 ) -> tuple[MaterializedGraph, int]:
     """The graph with fewer paddings, and how many were joined."""
-    if sum([type(node[0]) is Pad for node in graph.nodes]) < 2:
-        return graph, 0
     rows = _rows_of(graph) if can(Concatenate) and can(Neg) else {}
     if not rows:
         return graph, 0
