@@ -190,6 +190,23 @@ def test_sums_of_short_rows(backend, program, dtype, length):
             assert np.all(np.abs(result - terms.sum(1)) <= bound)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(3000, 2), (500, 32), (400, 33), (300, 4, 5)])
+def test_the_largest_of_short_rows(backend, program, dtype, shape):
+    """Exact, nan included, in a line and in a region."""
+    x = np.random.default_rng(0).normal(size=shape).astype(dtype)
+    x[::7, 1] = np.nan
+    x[::5, 0] = -np.inf
+    axes = tuple(range(1, len(shape)))
+    for fold, expected in ((tp.reduce_max, np.max), (tp.reduce_min, np.min)):
+        for function in (lambda x: x, lambda x: x * x):
+            for operand in (x, np.asfortranarray(x)):
+                made = program(lambda x, f=function, g=fold: g(f(x), axes), operand)
+                for options in ({"tile": 0}, {"tile": 1 << 10, "poison": True}):
+                    _, (result,) = run(backend, made, [operand], **options)
+                    np.testing.assert_array_equal(result, expected(function(x), axis=axes))
+
+
 def test_regions_of_which_one_waits_for_another_are_not_both_joined(backend, program):
     """The mask waits for the mean of p; a·a waits for nothing, and meets both in the selection."""
 

@@ -21,11 +21,11 @@ from tenferro.primitives.reduction import (
     ReduceSum,
 )
 from tenferro_numpy._expression import Expression, Function, Specialize
-from tenferro_numpy._folds import ones_for
+from tenferro_numpy._folds import row_length, rows_of
 
 __all__ = ["EXPRESSIONS"]
 
-_LARGE = 4096  # elements from which the setting up of a product pays
+_LARGE = 2048  # elements from which the setting up of a product pays
 
 
 def _reduce(function: Any, *, widens: bool) -> Specialize:
@@ -38,11 +38,10 @@ def _reduce(function: Any, *, widens: bool) -> Specialize:
             return Expression("{p0}({0})", (np.array,))
         axes = tuple(op.axes)
         fold = function, axes, np.dtype(result.dtype.name)
-        ones = _ones(function, axes, avals[0])
-        if ones is not None:
-            return Expression(
-                "{p0}({0}, {p1}, {p2}, {p3})", (_rows, ones, axes, result.shape), fold=fold
-            )
+        by_rows = _by_rows(function, axes, avals[0])
+        if by_rows is not None:
+            rows = _Rows(function, axes, by_rows, result)
+            return Expression("{p0}({0})", (rows,), fold=fold)
         axis = None if len(axes) == avals[0].ndim else axes[0] if len(axes) == 1 else axes
         if widens and not result.dtype.is_inexact:
             bound = (function.reduce, axis, np.dtype(result.dtype.name))
@@ -52,22 +51,29 @@ def _reduce(function: Any, *, widens: bool) -> Specialize:
     return specialize
 
 
-def _ones(function: Any, axes: tuple[int, ...], aval: Aval) -> Any:
-    """What the rows of a large array are multiplied with; None where they are reduced."""
-    if (
-        function is not np.add
-        or aval.size < _LARGE
-        or aval.dtype.name not in ("float32", "float64")
-    ):
+def _by_rows(function: Any, axes: tuple[int, ...], aval: Aval) -> Any:
+    """How the short rows of a large array are reduced; None where `reduce` does it."""
+    if aval.size < _LARGE or aval.dtype.name not in ("float32", "float64"):
         return None
-    return ones_for(aval.shape[1:], tuple(a - 1 for a in axes), np.dtype(aval.dtype.name))
+    length = row_length(aval.shape[1:], tuple(axis - 1 for axis in axes))
+    return rows_of(function, length, np.dtype(aval.dtype.name))
 
 
-def _rows(x: Any, ones: Any, axes: tuple[int, ...], shape: tuple[int, ...]) -> Any:
-    """Sums of short rows, as a product where the rows lie one after the other."""
-    if x.flags.c_contiguous:
-        return x.reshape(-1, len(ones)).dot(ones).reshape(shape)
-    return np.add.reduce(x, axes)
+class _Rows:
+    """A reduction of short rows, by whatever is fast where they lie one after the other."""
+
+    def __init__(self, function: Any, axes: tuple[int, ...], by_rows: Any, result: Aval) -> None:
+        self.function = function
+        self.axes = axes
+        self.by_rows = by_rows
+        self.shape, self.dtype = result.shape, np.dtype(result.dtype.name)
+
+    def __call__(self, x: Any) -> Any:
+        if not x.flags.c_contiguous:
+            return self.function.reduce(x, self.axes)
+        out = np.empty(self.shape, self.dtype)
+        self.by_rows(x.reshape(out.size, -1), out.reshape(-1))
+        return out
 
 
 def _position(method: str) -> Specialize:
