@@ -18,10 +18,11 @@ from types import TracebackType
 
 STRIDE = 4096  # keys that are made from one look at their number to the next
 _LARGE = 30_000  # young objects that a pass leaves
-_RATIO = 4  # promoted objects for each of those that the last walk over everything met
+_RATIO = 16  # promoted objects for each of those that the last walk over everything met
+_WALK = 2_000_000  # promoted objects from one walk to the next, at least
 _PER_KEY = 4  # objects that come with a key
 _promoted = 0
-_walk_at = 16 * _LARGE  # promoted objects
+_walk_at = _WALK
 _keys = 0
 _lock = RLock()  # a finalizer may run, and enter again, the moment the collector is back
 _depth = 0
@@ -80,4 +81,4 @@ def _promote(count: int) -> None:
         gc.unfreeze()
     else:
         gc.collect()
-        _promoted, _walk_at = 0, max(16 * _LARGE, _RATIO * len(gc.get_objects()))
+        _promoted, _walk_at = 0, max(_WALK, _RATIO * len(gc.get_objects()))

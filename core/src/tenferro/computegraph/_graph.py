@@ -170,6 +170,11 @@ class Graph:
         return frozenset(self.keys)
 
     @cached_property
+    def defined(self) -> frozenset[ValueKey]:
+        """The keys that are outputs of equations of this graph."""
+        return self.key_set - self.input_set
+
+    @cached_property
     def input_set(self) -> frozenset[ValueKey]:
         """The declared inputs as a set."""
         return frozenset(self.input_keys)

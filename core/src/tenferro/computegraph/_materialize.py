@@ -14,7 +14,7 @@ from typing import Any
 from tenferro.computegraph._errors import DuplicateInputError
 from tenferro.computegraph._gc import CollectorPaused
 from tenferro.computegraph._graph import leaf_name, postorder
-from tenferro.computegraph._keys import Definition, ValueKey, input_key, new_leaf
+from tenferro.computegraph._keys import UNKNOWN, Definition, ValueKey, input_key, new_leaf
 from tenferro.computegraph._operation import Operation, infer
 from tenferro.computegraph._records import NamedTuple
 from tenferro.computegraph._resolve import Resolver
@@ -132,7 +132,9 @@ def materialize_merge(
     lookup = view.definition
 
     def definition_of(key: ValueKey) -> Definition | None:
-        return None if key in known or key.is_cut else lookup(key)
+        if key in known or (key.operand is not UNKNOWN and key.is_cut):
+            return None
+        return lookup(key)
 
     return flatten(declared, outputs, definition_of)
 
@@ -209,29 +211,31 @@ def _number_nodes(
 ) -> tuple[list[MaterializedNode], list[Any]]:
     """Number the values of the nodes; nodes that evaluate alike share their numbers."""
     nodes: list[MaterializedNode] = []
-    first: dict[tuple[Any, ...], int] = {}
+    first: dict[tuple[Operation, tuple[int, ...]], int] = {}
     for key, definition in order:
         operation = definition[0]
         if operation.transparent:
             number[key] = number[definition[3 + definition[2]]]
             continue
-        inputs = tuple([number[value] for value in definition[3:]])
-        alike = (operation, *sorted(inputs)) if operation.commutative else (operation, *inputs)
-        base = first.get(alike)
+        if len(definition) == 4:
+            inputs: tuple[int, ...] = (number[definition[3]],)
+        else:
+            inputs = tuple([number[value] for value in definition[3:]])
+        operands = inputs
+        if operation.commutative and inputs[0] > inputs[1]:
+            operands = inputs[::-1]
+        base = first.get((operation, operands))
         if base is None:
-            base = first[alike] = len(avals)
-            _append_node(nodes, avals, key, definition, inputs)
+            base = first[operation, operands] = len(avals)
+            nodes.append(_row(avals, key, definition, inputs))
         number[key] = base + definition[2]
     return nodes, avals
 
 
-def _append_node(
-    nodes: list[MaterializedNode],
-    avals: list[Any],
-    key: ValueKey,
-    definition: Definition,
-    inputs: tuple[int, ...],
-) -> None:
+def _row(
+    avals: list[Any], key: ValueKey, definition: Definition, inputs: tuple[int, ...]
+) -> MaterializedNode:
+    """The row of a node, whose outputs are numbered next."""
     operation, base = definition[0], len(avals)
     count = operation.output_count
     if count == 1:
@@ -240,7 +244,7 @@ def _append_node(
     else:
         avals += infer(operation, tuple([avals[i] for i in inputs]))
         outputs = tuple(range(base, base + count))
-    nodes.append(new_row((operation, inputs, outputs, definition[1], key.source)))
+    return new_row((operation, inputs, outputs, definition[1], key.source))
 
 
 def from_rows(

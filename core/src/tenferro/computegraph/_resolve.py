@@ -50,7 +50,8 @@ class ResolvedView:
 
     def __init__(self, graphs: Sequence[Graph]) -> None:
         self.graphs = tuple(graphs)
-        self._last = self.graphs[0] if self.graphs else None
+        self._defined = [graph.defined for graph in self.graphs]
+        self._last: frozenset[ValueKey] = self._defined[0] if graphs else frozenset()
 
     def resolve_value(self, key: ValueKey) -> ValueDef | None:
         """The definition of a value, or ``None`` where no graph defines it."""
@@ -68,20 +69,13 @@ class ResolvedView:
 
         Raises UnresolvedValueError: if no graph in the view defines the value.
         """
-        last = self._last
-        if last is not None and key in last.key_set and key not in last.input_set:
+        if key in self._last:  # neighbours are often of one graph
             return key.definition
-        return self._search(key)
-
-    def _search(self, key: ValueKey) -> Definition | None:
-        declared = False
-        for graph in self.graphs:
-            if key in graph.key_set:
-                self._last = graph
-                if key not in graph.input_set:
-                    return key.definition
-                declared = True
-        if declared:
+        for keys in self._defined:
+            if key in keys:
+                self._last = keys
+                return key.definition
+        if any([key in graph.input_set for graph in self.graphs]):
             return None
         searched = ", ".join(map(repr, self.graphs)) or "no graph"
         raise UnresolvedValueError(
