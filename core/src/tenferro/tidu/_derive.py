@@ -153,7 +153,7 @@ def _replay(node: LinearNode, found: dict[ValueKey, Value], rule: RuleBuilder) -
     if expand is not None and not is_kept(flowing):
         emitted = expand(rule, inputs)
     else:
-        emitted = emit(node.operation, values, rule.space.value)  # type: ignore[arg-type]
+        emitted = emit(node.operation, values, rule.space.value)
     found.update(zip(node.outputs, emitted, strict=True))
 
 

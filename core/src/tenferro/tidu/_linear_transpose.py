@@ -54,17 +54,18 @@ def pull(
     take, run, replayed = flowing.take, rule.run, _replaying(flowing)
     primal_of: Mapping[ValueKey, ValueKey] | None = None
     for node in reversed(nodes):
-        operation, inputs, mask, outputs = node
-        if len(outputs) == 1:
-            ct = take(outputs[0])
+        key, definition, mask = node
+        operation, inputs = definition[0], definition[3:]
+        if operation.output_count == 1:
+            ct = take(key)
             if ct is None:
                 continue
             cotangents = [ct]
         else:
-            cotangents = [*map(take, outputs)]
+            cotangents = [*map(take, node.outputs)]
             if not any([ct is not None for ct in cotangents]):
                 continue
-        run.source = outputs[0].source
+        run.source = key.source
         if replayed is not None and replayed(operation, inputs, mask, cotangents):
             continue
         if primal_of is None:
@@ -197,13 +198,12 @@ def _flow_from(graph: Graph, start: set[Local]) -> tuple[set[Local], list[Linear
     """Local values that depend on the given inputs, and the nodes that make them."""
     flowing: set[Any] = set(start)
     found = []
-    keys = graph.keys
-    for operation, inputs, outputs, _ in graph.nodes:
+    for _, inputs, outputs, _ in graph.nodes:
         mask = tuple([i in flowing for i in inputs])
         if True in mask:
             flowing.update(outputs)
-            given = tuple([keys[i] if type(i) is Local else i.key for i in inputs])  # type: ignore[union-attr]
-            found.append(new_node((operation, given, mask, tuple([keys[i] for i in outputs]))))
+            key = graph.keys[outputs[0]]
+            found.append(new_node((key, key.definition, mask)))
     return flowing, found
 
 
@@ -265,7 +265,7 @@ def _assemble_transposed(
     graph = linear.linear
     wrap = run.space.value
     for node in forward.nodes:
-        run.nodes.setdefault(node.outputs[0], node.active_mask)
+        run.nodes.setdefault(node.key, node.active_mask)
     all_seeds = [*seeds, *(t and wrap(graph.keys[t.local], (run,)) for t in forward.inputs)]
     all_keys = [*(None for _ in seeds), *(t and t.key for t in forward.inputs)]
     all_results = [

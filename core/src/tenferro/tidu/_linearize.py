@@ -287,12 +287,14 @@ def assemble(
     parents = view.graphs if isinstance(view, ResolvedView) else ()
     keys = [t.key for t in seeds if t is not None]
     live = live_nodes(run, results)
-    made = [key for node in live for key in node.outputs]
+    equations = [definition for _, definition, _ in live]
+    made = [key for key, _, _ in live]
+    if any([definition[0].output_count != 1 for definition in equations]):
+        made = [key for node in live for key in node.outputs]
     own = {*keys, *made}
-    external = [key for node in live for key in node.inputs if key not in own]
+    external = [key for definition in equations for key in definition[3:] if key not in own]
     residual = Graph.of((), [*dict.fromkeys(external)], parents)
     ends = [None if t is None else t.key for t in results]
-    equations: list[Any] = [node.outputs[0].definition for node in live]
     linear = Graph.over(
         keys, made, equations, [k for k in ends if k is not None], (residual, *parents)
     )
@@ -320,16 +322,13 @@ def live_nodes(run: Pass, results: Sequence[Value | None]) -> list[LinearNode]:
     live = []
     for key, mask in reversed(run.nodes.items()):
         definition: Any = key.definition
-        operation, inputs = definition[0], definition[3:]
-        outputs: tuple[ValueKey, ...] = (key,)
-        if operation.output_count != 1:
-            outputs = derive(operation, inputs, definition[1])
-            if needed.isdisjoint(outputs):
-                continue
-        elif key not in needed:
+        node = new_node((key, definition, mask))
+        if key not in needed and (
+            definition[0].output_count == 1 or needed.isdisjoint(node.outputs)
+        ):
             continue
-        live.append(new_node((operation, inputs, mask, outputs)))
-        needed.update(compress(inputs, mask))
+        live.append(node)
+        needed.update(compress(definition[3:], mask))
     live.reverse()
     return live
 

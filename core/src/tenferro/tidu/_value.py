@@ -14,7 +14,7 @@ from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from tenferro.computegraph import Operation, ValueKey
+from tenferro.computegraph import Definition, Operation, ValueKey, derive
 from tenferro.computegraph._records import NamedTuple
 
 if TYPE_CHECKING:
@@ -40,12 +40,27 @@ Mask = tuple[bool, ...]
 
 
 class LinearNode(NamedTuple):
-    """One equation of linear flow, with the inputs through which the flow runs."""
+    """One equation of linear flow: its first output, and the inputs through which flow runs."""
 
-    operation: Operation
-    inputs: tuple[ValueKey, ...]
+    key: ValueKey
+    definition: Definition
     active_mask: Mask
-    outputs: tuple[ValueKey, ...]
+
+    @property
+    def operation(self) -> Any:
+        """The operation that is applied."""
+        return self.definition[0]
+
+    @property
+    def inputs(self) -> tuple[ValueKey, ...]:
+        """What it is applied to."""
+        return self.definition[3:]
+
+    @property
+    def outputs(self) -> tuple[ValueKey, ...]:
+        """All that it makes."""
+        operation, role, _, *inputs = self.definition
+        return (self.key,) if operation.output_count == 1 else derive(operation, inputs, role)
 
 
 new_node: Callable[[tuple[Any, ...]], LinearNode] = partial(tuple.__new__, LinearNode)  # in C
