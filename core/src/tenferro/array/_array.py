@@ -393,8 +393,10 @@ def _leaked(key: ValueKey, trace: Any) -> LeakedArrayError:
 
 def is_traced(key: ValueKey) -> bool:
     """Whether a transform is open on which the value depends differentiably."""
-    traces = key.traces
-    return bool(traces) and any(trace.open for trace in traces)
+    for trace in key.traces:
+        if trace.open:
+            return True
+    return False
 
 
 def evaluable(key: ValueKey) -> bool:

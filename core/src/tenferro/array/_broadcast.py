@@ -237,7 +237,7 @@ def float_for(dtype: DType) -> DType:
 def floating(x: Any) -> Array:
     """The operand as an array of floats or complex numbers."""
     found = x if type(x) is Array else as_array(x)
-    dtype = found.aval.dtype
+    dtype = found.key.aval.dtype
     return found if dtype.is_inexact else cast(found, float_for(dtype))
 
 

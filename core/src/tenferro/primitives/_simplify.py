@@ -41,6 +41,12 @@ def is_same(x: Handle, y: Handle) -> bool:
     return x.key is y.key and x.flow == y.flow
 
 
+def beside_literal(x: Handle, y: Handle) -> bool:
+    """Whether either is a literal: asked first, because nearly never it is."""
+    a, b = x.key.definition, y.key.definition
+    return (a is not None and a[0].literal) or (b is not None and b[0].literal)
+
+
 def is_factor_one(one: Handle, of: Handle) -> bool:
     """Whether ``one · of`` is ``of``, to the bit unless ``of`` is flow."""
     definition = one.key.definition

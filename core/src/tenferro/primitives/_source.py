@@ -18,15 +18,13 @@ _of_libraries: dict[str, bool] = {}  # whether a file is a library's
 def caller(start: int = 2) -> Source | None:
     """The innermost frame that belongs to the user; frames below ``start`` do not."""
     getframe = sys._getframe  # by depth: going from frame to frame would make objects of them all
-    depth = start
+    is_of_library, depth = _of_libraries.get, start
     try:
         while True:
             frame = getframe(depth)
             code = frame.f_code
-            is_library = _of_libraries.get(code.co_filename)
-            if is_library is None:
-                is_library = _is_library(frame)
-            if not is_library:
+            known = is_of_library(code.co_filename)
+            if not known and (known is False or not _is_library(frame)):
                 return code, frame.f_lasti
             depth += 1
     except ValueError:  # the stack is not so deep

@@ -14,7 +14,7 @@ from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import invalid, of_kind, same_aval
 from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Elementwise, Linear, Mixed, Multilinear, bind, pointwise
-from tenferro.primitives._simplify import is_factor_one, is_term_zero
+from tenferro.primitives._simplify import beside_literal, is_factor_one, is_term_zero
 from tenferro.primitives.comparison import (
     eq,
     ge,
@@ -43,6 +43,8 @@ class Add(Linear):
         return of_kind(self, "numeric", same_aval(self, x, y))
 
     def simplify(self, x: Handle, y: Handle) -> Handle | None:
+        if not beside_literal(x, y):
+            return None
         if is_term_zero(y, x):
             return x
         return y if is_term_zero(x, y) else None
@@ -91,6 +93,8 @@ class Mul(Multilinear):
         return of_kind(self, "numeric", same_aval(self, x, y))
 
     def simplify(self, x: Handle, y: Handle) -> Handle | None:
+        if not beside_literal(x, y):
+            return None
         if is_factor_one(y, x):
             return x
         return y if is_factor_one(x, y) else None

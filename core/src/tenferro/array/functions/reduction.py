@@ -66,7 +66,7 @@ def sum(
     ()
     """
     found = as_array(a)
-    kind = sum_dtype(found.dtype) if dtype is None else DType.of(dtype)
+    kind = sum_dtype(found.key.aval.dtype) if dtype is None else DType.of(dtype)
     wide = among(cast(found, kind), where, 0)
     result = reduce(p.reduce_sum, wide, axis, keepdims, "sum")
     if initial is not None:
