@@ -187,6 +187,16 @@ def test_few_rows_and_small_arrays_are_not_divided(backend, program):
     assert run(backend, program(softmax, small), [small], debug=True)[0] == []
 
 
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0)])
+def test_arrays_without_elements(backend, program, shape):
+    def function(x):
+        e = tp.exp(x)
+        return e - tp.broadcast_in_dim(tp.reduce_sum(e, (1,)), shape, (0,))
+
+    x = np.zeros(shape)
+    assert run(backend, program(function, x), [x])[1][0].shape == shape
+
+
 def test_the_report_names_the_blocks(backend, program):
     x = samples()
     made = program(softmax, x)

@@ -10,7 +10,6 @@ from tenferro.computegraph import (
     GraphBuilder,
     KeyView,
     compile_program,
-    derive,
     materialize_merge,
     resolve,
 )
@@ -69,8 +68,7 @@ def test_across_graphs(tenferro_session: Session):
     first.output(product)
     inner = first.build()
     second = GraphBuilder((inner,))
-    second.append(p.Exp(), [inner.output_keys[0]])
-    (y,) = derive(p.Exp(), [inner.output_keys[0]])
+    (y,) = second.apply(p.Exp(), inner.output_keys[0])
     second.output(y)
     split = materialize_merge(resolve([second.build()]), [y])
     whole = materialize_merge(KeyView(), [p.exp(x * a).key])

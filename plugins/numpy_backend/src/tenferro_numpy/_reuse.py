@@ -200,16 +200,14 @@ class _Memory:
 
     def views(self, step: Step) -> None:
         """Note the result of a step that shares memory with its operand."""
-        viewed, line = self.source(step), step.expression.template
+        viewed, expression = self.source(step), step.expression
         if viewed is not None and viewed in self.name:
-            target = step.targets[0]  # its aval may be that of a broadcast which stays unexpanded
-            same = line.startswith("{0}.reshape(") and self.size(viewed) == self.size(target)
+            target, line = step.targets[0], expression.template
+            # of a broadcast that stays unexpanded, the aval is larger than the array
+            same = line == "{0}.reshape({p0})" and expression.bound[0] == self.avals[target].shape
             self.lies_in(self.name[viewed], target, viewed if same else None)
             if viewed in self.writeable and line.startswith("{0}"):
                 self.writeable.add(target)
-
-    def size(self, slot: int) -> int:
-        return self.avals[slot].size
 
     def makes(self, step: Step) -> None:
         """Note where a step wrote its results: into operands, or new memory."""
