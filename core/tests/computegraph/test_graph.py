@@ -3,7 +3,23 @@
 import pickle
 
 import pytest
-from toy_graphs import Add, Alias, Dup, Exp, Mul, Sub, add, chain, dup, exp, flat, mul, names, sub
+from toy_graphs import (
+    Add,
+    Alias,
+    Dup,
+    Exp,
+    Mul,
+    Sub,
+    add,
+    chain,
+    dup,
+    exp,
+    flat,
+    mul,
+    names,
+    neg,
+    sub,
+)
 
 from tenferro.computegraph import (
     PRIMARY,
@@ -18,6 +34,7 @@ from tenferro.computegraph import (
     derive,
     derive_one,
     input_key,
+    retire,
 )
 
 
@@ -205,3 +222,32 @@ def test_pickled_inputs_of_one_name_stay_apart():
 def test_transparent_operations_are_nodes_of_a_graph():
     x = input_key("x")
     assert len(Graph.of([x], [exp(derive_one(Alias(1), (x,)))])) == 2
+
+
+def test_a_collected_graph_stays_when_a_value_of_it_forgets_where_it_comes_from():
+    x = input_key("x", "f64")
+    y = exp(x)
+    z = neg(y)
+    read, unread = Graph.of([x], [z]), Graph.of([x], [z])
+    text = str(read)
+    y.operand = 2.0
+    retire(y)
+    assert str(unread) == str(read) == text
+
+
+def test_a_collected_graph_has_all_outputs_of_its_equations():
+    x = input_key("x")
+    first, second = dup(neg(x))
+    graph = Graph.of([x], [second])
+    assert graph.keys == (x, neg(x), first, second)
+    assert [node.outputs for node in graph.nodes] == [(1,), (2, 3)]
+    assert graph.outputs == (3,)
+
+
+def test_equations_of_a_collected_graph_read_parents_by_key():
+    x = input_key("x")
+    y = neg(x)
+    child = Graph.of([], [exp(y), y], [Graph.of([x], [y])])
+    assert child.keys == (exp(y),)
+    assert child.nodes[0].inputs == (External(y),)
+    assert child.outputs == (0, External(y))

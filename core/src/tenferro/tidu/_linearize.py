@@ -181,7 +181,8 @@ def push(
         if replayed is not None and replayed(operation, inputs, produced, incoming):
             continue
         tangents = [*map(flowing.value, incoming)]
-        if not _flows(tangents) or not any([operation.carries(k.aval) for k in produced]):
+        carried = any([operation.carries(k.aval) for k in produced])
+        if not carried or not any([t is not None for t in tangents]):
             continue
         run.operation = operation
         emitted = rule.context.jvp(operation)(
@@ -189,13 +190,6 @@ def push(
         )
         _store(flowing, produced, emitted, operation)
     return flowing
-
-
-def _flows(values: Sequence[Value | None]) -> bool:
-    for value in values:
-        if value is not None:
-            return True
-    return False
 
 
 def _replaying(flowing: Tangents) -> Callable[..., bool] | None:

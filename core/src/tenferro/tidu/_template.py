@@ -5,7 +5,7 @@ fresh leaves, and what it emitted is kept as a list of steps; for other values t
 emitted again. Each step is simplified and put in order as the rule itself would have been, so
 that graphs do not show which way they came. Only vocabularies that say so (``fixed_rules``) are
 treated like this, and only where no rules of the caller and no outer pass take part.
-Read next: ``_linearize.py``.
+Read next: ``_flowing.py``.
 """
 
 from __future__ import annotations
