@@ -15,7 +15,6 @@ from tenferro.primitives import Aval
 from tenferro_numpy._blocks import Block
 from tenferro_numpy._interpret import Interpreter
 from tenferro_numpy._lines import Plan
-from tenferro_numpy._source import generate
 from tenferro_numpy._workers import WORTH_THREADS, new_array, shared
 
 __all__ = ["Blocked"]
@@ -67,6 +66,8 @@ class Blocked:
         if self.left > 0:
             self.left -= count
             if self.left <= 0:
+                from tenferro_numpy._source import generate  # noqa: PLC0415 - most run few times
+
                 self.runs = {n: generate(plan).compile() for n, plan in self.plans.items()}
 
     def chunk(

@@ -5,8 +5,9 @@ Read next: `_interpret.py`, `_source.py`.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
+from tenferro.computegraph._records import NamedTuple
 from tenferro_numpy._expression import Expression
 from tenferro_numpy._peak import Peak
 

@@ -7,10 +7,11 @@ others. Read next: `_blocks.py`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Aval
 from tenferro.primitives._primitive import pointwise
 from tenferro.primitives.contraction import DotGeneral
