@@ -76,7 +76,7 @@ class Expression(NamedTuple):
         there = _OPERATORS.get(self.template)
         if there is not None:
             return there
-        if _PLAIN_CALL.fullmatch(self.template):
+        if self.template in _PLAIN_CALLS:
             return self.bound[0]  # type: ignore[no-any-return]
         if _CALL_WITH_OPERATION.fullmatch(self.template):
             return partial(self.bound[0], self.bound[1])
@@ -100,7 +100,7 @@ class Scalar(NamedTuple):
 
 IDENTITY = Expression("{0}", shares=True)
 
-_PLAIN_CALL = re.compile(r"\{p0\}\((\{0\}|\{0\}, \{1\}|\{0\}, \{1\}, \{2\})\)")
+_PLAIN_CALLS = frozenset(("{p0}({0})", "{p0}({0}, {1})", "{p0}({0}, {1}, {2})"))
 _CALL_WITH_OPERATION = re.compile(r"\{p0\}\(\{p1\}((, \{\d+\})*)\)")
 _OPERATORS: dict[str, Function] = {
     "{0} + {1}": operator.add,

@@ -108,12 +108,11 @@ def _convert(op: Any, avals: tuple[Aval, ...], result: Aval) -> Scalar | None:
 _SIGN = "(1.0 if {0} > 0.0 else -1.0 if {0} < 0.0 else 0.0 if {0} == 0.0 else {0})"
 _MAXIMUM = "({0} if {0} >= {1} or {0} != {0} else {1})"
 _MINIMUM = "({0} if {0} <= {1} or {0} != {0} else {1})"
-_maximum, _minimum = Expression(_MAXIMUM).function(), Expression(_MINIMUM).function()
 
 
-def _clamp(low: float, x: float, high: float) -> float:
-    bounded: float = _minimum(_maximum(x, low), high)
-    return bounded
+def _clamp() -> Function:
+    maximum, minimum = Expression(_MAXIMUM).function(), Expression(_MINIMUM).function()
+    return lambda low, x, high: minimum(maximum(x, low), high)
 
 
 def _all_of(kind: Aval, form: Scalar) -> Callable[..., Scalar | None]:
@@ -134,7 +133,7 @@ def _forms() -> dict[type, Any]:
         p.Sign: _operator(_SIGN, gain=_CALL),
         p.Maximum: _all_of(_FLOAT, _operator(_MAXIMUM, gain=_CALL)),
         p.Minimum: _all_of(_FLOAT, _operator(_MINIMUM, gain=_CALL)),
-        p.Clamp: _all_of(_FLOAT, _total(_clamp, 3)),
+        p.Clamp: _all_of(_FLOAT, _total(_clamp(), 3)),
         p.Pow: _function(math.pow, np.power, 2),
         p.IntegerPow: _integer_pow,
         p.Square: _operator("{0} * {0}"),
