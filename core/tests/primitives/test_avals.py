@@ -188,3 +188,16 @@ def test_the_text_of_an_error(golden):
         dot(var((3, 4)), var((5, 6)), (1,), (0,))
     equation = raised.value.__notes__[0]
     golden("shape_mismatch_error", f"ShapeMismatchError: {raised.value}\n{equation}")
+
+
+def test_errors_tell_of_operands_in_the_order_given():
+    """Operands of commutative operations are put in order of their age; those of an error are not."""
+    older, younger = (
+        tp.variable("older", (3, 2), "float64"),
+        tp.variable("younger", (2, 3), "float64"),
+    )
+    for x, y in ((older, younger), (younger, older)):
+        for operation in (tp.mul, tp.add, tp.eq):
+            with pytest.raises(ShapeMismatchError) as caught:
+                operation(x, y)
+            assert caught.value.shapes == (x.shape, y.shape)

@@ -7,6 +7,7 @@ import pytest
 
 import tenferro.primitives as p
 from tenferro.computegraph import (
+    External,
     GraphBuilder,
     KeyView,
     compile_program,
@@ -68,9 +69,10 @@ def test_across_graphs(tenferro_session: Session):
     first.output(product)
     inner = first.build()
     second = GraphBuilder((inner,))
-    (y,) = second.apply(p.Exp(), inner.output_keys[0])
-    second.output(y)
-    split = materialize_merge(resolve([second.build()]), [y])
+    second.output(*second.apply(p.Exp(), External(inner.output_keys[0])))
+    outer = second.build()
+    (y,) = outer.output_keys
+    split = materialize_merge(resolve([outer]), [y])
     whole = materialize_merge(KeyView(), [p.exp(x * a).key])
     assert str(split) == str(whole)
     close(tenferro_session.evaluate({x: 2.0, a: 3.0}, [p.Handle(y)]), [np.asarray(exp(6))])

@@ -97,6 +97,8 @@ def canonical_order(values: Sequence[Value]) -> Sequence[Value]:
     """Two operands of a commutative operation in a fixed order: older first, literals last."""
     x, y = values
     first, second = x.key, y.key
+    if first.aval is not second.aval and first.aval != second.aval:
+        return values  # an error tells of them as they were given
     a, b = first.definition, second.definition
     a_last = a is not None and a[0].literal
     b_last = b is not None and b[0].literal
