@@ -18,7 +18,7 @@ from types import TracebackType
 
 STRIDE = 4096  # keys that are made from one look at their number to the next
 _LARGE = 30_000  # young objects that a pass leaves
-_RATIO = 64  # promoted objects for each of those that the last walk over everything met
+_RATIO = 16  # promoted objects for each of those that the last walk over everything met
 _WALK = 2_000_000  # promoted objects from one walk to the next, at least
 _PER_KEY = 4  # objects that come with a key
 _promoted = 0
