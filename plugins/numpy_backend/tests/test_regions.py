@@ -406,6 +406,19 @@ def test_the_number_of_threads_changes_no_bit(backend, program):
     assert len({tuple(r.tobytes() for r in results) for results in runs}) == 1
 
 
+def test_threads_change_no_bit_of_what_reads_another_order(backend, program):
+    """One operation alone, on an array by columns: what it gives lies in one order or another."""
+    x, v = np.random.default_rng(1).normal(size=(80, 60)).T, np.linspace(1, 2, 80)
+
+    def function(x, v):
+        scaled = x * tp.broadcast_in_dim(v, x.shape, (1,))
+        return tp.reduce_sum(scaled, (1,)), tp.dot_general(scaled, v, (1,), (0,))
+
+    made = program(function, x, v)
+    runs = [run(backend, made, [x, v], tile=64, threads=n)[1] for n in (1, 2)]
+    assert len({tuple(r.tobytes() for r in results) for results in runs}) == 1
+
+
 def test_an_error_in_a_thread_reaches_the_caller(backend, program):
     x = np.zeros(5000)
     made = program(lambda x: tp.sin(x) + x, x)

@@ -68,6 +68,25 @@ def test_a_program_calls_each_time_it_runs():
     assert [float(x) for x in heard] == [1.0, 2.0, 2.0]
 
 
+def test_large_arrays_are_told_of_in_the_order_of_the_program():
+    """Backends put off and join what is large; the calls between keep their places."""
+    seen = []
+
+    def softmax(x):
+        e = tn.exp(x - tn.max(x, axis=1, keepdims=True))
+        return e / tn.sum(e, axis=1, keepdims=True)
+
+    def f(x, y):
+        p = softmax(softmax(softmax(x)))
+        debug.callback(lambda v: seen.append("sum"), tn.sum(p, axis=0))
+        debug.callback(lambda v: seen.append("array"), y * 2.0)
+        debug.callback(lambda v: seen.append("largest"), tn.max(softmax(p * 2.0)))
+        return tn.sum(p)
+
+    tn.jit(f)(np.linspace(0.0, 1.0, 300_018).reshape(50_003, 6), np.ones(3))
+    assert seen == ["sum", "array", "largest"]
+
+
 def test_equal_calls_are_two_calls():
     heard = []
 

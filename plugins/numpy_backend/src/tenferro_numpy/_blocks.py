@@ -9,7 +9,7 @@ reads are never whole in memory. Read next: `_blocked.py`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Aval
 from tenferro.primitives.constants import Constant
 from tenferro.primitives.contraction import DotGeneral
-from tenferro.primitives.structural import BroadcastInDim, Reshape, Transpose
+from tenferro_numpy._gains import VIEWS, Gains, size_of
 from tenferro_numpy._rows import REDUCTIONS, ByRows, acts_by_rows, with_extent
 from tenferro_numpy._tiling import even_rows
 
@@ -28,7 +28,9 @@ __all__ = ["Block", "find_blocks"]
 _FEWEST = 4  # rows of a block
 _OWN = 2  # part of the cache for what a block makes; the rest is for operands and for BLAS
 _WHOLE = 8  # part of the cache that a whole operand of a product, or a partial result, may take
-_VIEWS = (BroadcastInDim, Reshape, Transpose)
+_WORTH = 3  # bytes that need not be written out, for each that others read
+_CALL = 10  # 1/2¹⁰ of the cache in bytes: elements of a line that are worth calling NumPy for
+_MOST = 32  # walks through a program, each of which may find a block
 _BETWEEN_REGIONS = (DotGeneral, *REDUCTIONS)
 
 
@@ -86,14 +88,51 @@ class Block(NamedTuple):
 def find_blocks(program: CompiledProgram, cache: int) -> list[Block]:
     """The parts of a program that are worth it, for a cache of so many bytes."""
     found: list[Block] = []
-    taken: set[int] = set()
-    for extent in _extents(program, cache):
-        block = _Search(program, extent, cache, taken).block()
-        while block is not None:
+    block_of: dict[int, int] = {}  # position → number of the block
+    left: set[int] = set()  # positions that are in none
+    extents = _extents(program, cache)
+    for _ in range(_MOST):
+        if not extents:
+            break
+        search = _Search(program, extents[0], cache, block_of.keys() | left)
+        block = search.block()
+        joined = {**block_of, **dict.fromkeys(search.members, len(found))}
+        if not search.members:
+            extents.pop(0)
+            left.clear()
+        elif block is None or not _has_order(program, joined):
+            left.update(search.members)
+        else:
             found.append(block)
-            taken.update(block.members)
-            block = _Search(program, extent, cache, taken).block()
+            block_of = joined
     return found
+
+
+def _has_order(program: CompiledProgram, block_of: Mapping[int, int]) -> bool:
+    """Whether blocks can run as a whole, one after the other: none waits for itself."""
+    maker: dict[int, int] = {}  # slot → its block, or its position below all blocks
+    readers: dict[int, set[int]] = {}
+    for position, instruction in enumerate(program.instructions):
+        node = block_of.get(position, ~position)
+        maker.update(dict.fromkeys(instruction.outputs, node))
+        readers.setdefault(node, set())
+    waits = dict.fromkeys(readers, 0)
+    for position, instruction in enumerate(program.instructions):
+        node = block_of.get(position, ~position)
+        for slot in instruction.inputs:
+            source = maker.get(slot, node)
+            if source != node and node not in readers[source]:
+                readers[source].add(node)
+                waits[node] += 1
+    ready = [node for node, count in waits.items() if not count]
+    done = 0
+    while ready:
+        done += 1
+        for node in readers[ready.pop()]:
+            waits[node] -= 1
+            if not waits[node]:
+                ready.append(node)
+    return done == len(waits)
 
 
 def _extents(program: CompiledProgram, cache: int) -> list[int]:
@@ -104,14 +143,16 @@ def _extents(program: CompiledProgram, cache: int) -> list[int]:
     for instruction in program.instructions:
         for aval in [program.avals[slot] for slot in instruction.outputs]:
             if aval.shape and aval.shape[0] >= 2 * _FEWEST:
-                sizes[aval.shape[0]] += _bytes(aval)
+                sizes[aval.shape[0]] += size_of(aval)
     return [extent for extent, size in sizes.most_common() if size > cache]
 
 
 class _Search:
     """What acts on rows of an extent, and needs nothing that follows from it and does not."""
 
-    def __init__(self, program: CompiledProgram, extent: int, cache: int, taken: set[int]) -> None:
+    def __init__(
+        self, program: CompiledProgram, extent: int, cache: int, taken: Collection[int]
+    ) -> None:
         self.program = program
         self.extent = extent
         self.cache = cache
@@ -127,6 +168,17 @@ class _Search:
                     self.after.update(outputs)
             elif any([i in self.after or i in self.made for i in inputs]):
                 self.after.update(outputs)
+        self.drop_idle_views()
+
+    def drop_idle_views(self) -> None:
+        """Leave views that no member reads to those who do."""
+        read: set[int] = set()
+        for position in reversed(list(self.members)):
+            op, inputs, outputs = self.program.instructions[position][:3]
+            if isinstance(op, VIEWS) and outputs[0] not in read:
+                del self.members[position], self.made[outputs[0]]
+            else:
+                read.update(inputs)
 
     def how(self, op: Any, inputs: Sequence[int], outputs: Sequence[int]) -> ByRows | None:
         """How an instruction acts in the block, if it can be in it."""
@@ -142,19 +194,21 @@ class _Search:
                 return None
         whole = [aval for aval, by_rows in zip(avals, how.operands, strict=True) if not by_rows]
         whole += [result] if how.joined is not None else []
-        return how if all(_WHOLE * _bytes(aval) <= self.cache for aval in whole) else None
+        return how if all(_WHOLE * size_of(aval) <= self.cache for aval in whole) else None
 
     def block(self) -> Block | None:
         """What was found, if it is worth it."""
         avals, exported = self.program.avals, self.exported()
-        written = {slot: _bytes(avals[slot]) for slot in self.written()}
-        inside = sum(size for slot, size in written.items() if slot not in exported)
-        outside = sum(_bytes(avals[slot]) for slot in exported)
-        if inside <= max(self.cache, outside) or not self.is_more_than_a_region():
+        gains = Gains(self.program, self.members, exported)
+        inside = sum(gains.written[slot] for slot in gains.between if slot not in exported)
+        outside = sum(size_of(avals[slot]) for slot in exported)
+        if inside <= max(self.cache, _WORTH * outside):
             return None
-        rows = self.cache * self.extent // (_OWN * sum(written.values()))
+        rows = self.cache * self.extent // (_OWN * gains.alive)
         rows = even_rows(self.extent, rows) if rows else 0
-        if not _FEWEST <= rows < self.extent:
+        work = sum(avals[slot].size for slot in gains.written)
+        a_line = work * rows // (self.extent * len(gains.written))
+        if not _FEWEST <= rows < self.extent or a_line < self.cache >> _CALL:
             return None
         constants, given = self.read()
         return Block(
@@ -166,7 +220,7 @@ class _Search:
             tuple([slot for slot in exported if self.made[slot].joined is None]),
             {slot: join for slot in exported if (join := self.made[slot].joined) is not None},
             constants,
-            sum(avals[slot].size for slot in written),
+            work,
         )
 
     def read(self) -> tuple[dict[tuple[int, bool], Constant], list[tuple[int, bool]]]:
@@ -180,13 +234,6 @@ class _Search:
         constants = {pair: known[pair[0]] for pair in pairs if pair[0] in known}
         return constants, [pair for pair in pairs if pair not in constants]
 
-    def written(self) -> Iterator[int]:
-        """The slots with rows that are arrays of their own."""
-        for position, how in self.members.items():
-            op, _, outputs = self.program.instructions[position][:3]
-            if how.joined is None and not isinstance(op, _VIEWS):
-                yield outputs[0]
-
     def exported(self) -> dict[int, None]:
         """The slots that others read."""
         read = set(self.program.outputs)
@@ -194,24 +241,3 @@ class _Search:
             if position not in self.members:
                 read.update(instruction.inputs)
         return {slot: None for slot in self.made if slot in read}
-
-    def is_more_than_a_region(self) -> bool:
-        """Whether a product or a reduction within rows stands between members."""
-        breaking: set[int] = set()  # slots
-        for position, how in self.members.items():
-            op, inputs, outputs = self.program.instructions[position][:3]
-            after_break = not breaking.isdisjoint(inputs)
-            if isinstance(op, _VIEWS):
-                if after_break:
-                    breaking.update(outputs)
-                continue
-            product = isinstance(op, DotGeneral)
-            if after_break or (product and not self.made.keys().isdisjoint(inputs)):
-                return True
-            if product or (isinstance(op, REDUCTIONS) and how.joined is None):
-                breaking.update(outputs)
-        return False
-
-
-def _bytes(aval: Aval) -> int:
-    return aval.size * aval.dtype.itemsize

@@ -58,8 +58,9 @@ class Group:
             return False
         if len(self.members) + len(self.folds) > 1:
             return True
-        large = prod(self.shape) > tiling.elements
-        return tiling.threads > 1 and large and bool(self.members)
+        # One operation gains from threads alone; it is a region without them, too, because what it
+        # gives lies in another order then, in which sums are rounded otherwise.
+        return prod(self.shape) > tiling.elements and bool(self.members)
 
 
 class Finder:

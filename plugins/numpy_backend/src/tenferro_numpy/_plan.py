@@ -37,6 +37,7 @@ from tenferro_numpy.lowerings import expression
 __all__ = ["How", "make_plan"]
 
 _MOSTLY = 1.25  # lines in all for each line on numbers, where a program is mostly made of them
+_EFFECT = "std::debug_callback"
 _LARGE = 1 << 16  # bytes of a literal above which it stays a view of one element
 
 
@@ -61,6 +62,8 @@ def make_plan(program: CompiledProgram, table: LoweringTable, how: How = How()) 
     Raises MissingLoweringError: if the table lacks an operation of the program.
     """
     with CollectorPaused():
+        if any(getattr(i.operation, "key", "") == _EFFECT for i in program.instructions):
+            how = how._replace(tiling=None)  # effects, and what may raise, keep their order
         planner = _Planner(program, table, how)
         if how.blocks and how.tiling is not None:
             planner.find_blocks(how.tiling)
@@ -96,9 +99,8 @@ class _Planner:
         """Steps for the parts of the program that run some rows at a time."""
         for block in find_blocks(self.program, tiling.cache):
             parts = {rows: block.program(self.program, rows) for rows in block.sizes}
-            plans = {
-                n: make_plan(part, self.table, How(tiling=tiling)) for n, part in parts.items()
-            }
+            how = How(tiling=tiling._replace(threads=1))  # the blocks themselves are shared
+            plans = {rows: make_plan(part, self.table, how) for rows, part in parts.items()}
             made = Blocked(block, plans, [self.avals[i] for i in block.stacked], tiling.threads)
             operands = (*block.by_rows, *block.whole)
             text = ", ".join([f"{{{i}}}" for i in range(len(operands))])
