@@ -106,11 +106,11 @@ def numpy_lowerings():
     import numpy as np
     from scipy import special
 
-    from tenferro.backend.numpy_like import SPECIAL, lowerings
+    from tenferro.backend.numpy_like import SPECIAL, family, lowerings
 
     table = lowerings(np)
-    for family in SPECIAL:
-        family.register(table, np, lambda name: getattr(special, name))
+    for name in SPECIAL:
+        family(name).register(table, np, lambda function: getattr(special, function))
     return {record.primitive: record.target for record in table}
 
 
