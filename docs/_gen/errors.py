@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import importlib
 import inspect
+import pkgutil
 import re
 import sys
 from pathlib import Path
@@ -124,9 +125,12 @@ def warning_rows() -> list[str]:
 
 
 def page() -> str:
-    modules = [*(f"tenferro.{layer}" for layer in LAYERS), *(f"{name}._errors" for name in PLUGINS)]
-    for module in modules:
-        importlib.import_module(module)
+    for layer in LAYERS:  # whatever is imported only when it is asked for
+        package = importlib.import_module(f"tenferro.{layer}")
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            importlib.import_module(module.name)
+    for name in PLUGINS:
+        importlib.import_module(f"{name}._errors")
     found = [cls for cls in classes() if cls is not TenferroError]
     parts = [INTRODUCTION]
     for section, title in (LAYERS | PLUGINS).items():
