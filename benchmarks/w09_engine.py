@@ -5,7 +5,7 @@ is the two lowest layers on a toy vocabulary (`_toy.py`), every row in a process
 `tenferro` is what a user's function goes through: recorded from arrays, differentiated, and made
 into the source of a Python function by the NumPy backend; JAX traces and compiles, autograd and
 torch run eagerly. Materialize makes the structure by which programs are found, too. The slope is of
-the total time: 1 is linear.
+the total time: 1 is linear. The longest pause is that of Python's garbage collector, in all.
 """
 
 from __future__ import annotations
@@ -77,6 +77,24 @@ def clock(times: dict[str, float], phase: str) -> Iterator[None]:
     times[phase] = min(spent, times.get(phase, math.inf))
 
 
+@contextmanager
+def pauses() -> Iterator[list[float]]:
+    """Wall seconds of the collections of Python's garbage collector meanwhile."""
+    found: list[float] = []
+    start = 0.0
+
+    def note(phase: str, info: dict[str, int]) -> None:
+        nonlocal start
+        if phase == "start":
+            start = time.perf_counter()
+        else:
+            found.append(time.perf_counter() - start)
+
+    gc.callbacks.append(note)
+    yield found
+    gc.callbacks.remove(note)
+
+
 def run_once(make: Callable[[Number, int], Number], count: int, times: dict[str, float]) -> int:
     """All phases of one graph; how many operations it has."""
     from tenferro.computegraph import (
@@ -123,10 +141,12 @@ def engine_row(shape: str, count: int, repeats: int) -> dict[str, float]:
     from tenferro.computegraph import input_key, table_size
 
     times: dict[str, float] = {}
-    size = 0
+    size, longest = 0, 0.0
     for _ in range(repeats):
         gc.collect()
-        size = run_once(SHAPES[shape], count, times)
+        with pauses() as found:
+            size = run_once(SHAPES[shape], count, times)
+        longest = max(longest, *found, 0.0)
     gc.collect()
     left = table_size()
     tracemalloc.start()
@@ -137,8 +157,9 @@ def engine_row(shape: str, count: int, repeats: int) -> dict[str, float]:
     del value
     times[BOTH] = times["linearize"] + times["transpose"]
     times[FRONT] = times["record"] + times["materialize + structure"] + times["compile"]
-    found = {phase: spent / size for phase, spent in times.items()}
-    return {**found, "bytes": held / size, "keys left": left, "operations": size}
+    each = {phase: spent / size for phase, spent in times.items()}
+    others = {"longest pause": longest, "keys left": left, "operations": size}
+    return {**each, "bytes": held / size, **others}
 
 
 def engine(options: Options) -> Iterator[Figure]:
