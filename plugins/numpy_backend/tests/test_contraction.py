@@ -112,3 +112,21 @@ def test_stacks_are_not_copied_where_strides_allow(backend, program):
     (line,) = backend.compile(made, made.input_avals).plan.lines
     assert ".transpose(" in line.expression.template
     assert ".reshape(" not in line.expression.template
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex128", "int64"])
+def test_large_products_of_every_layout(backend, program, dtype):
+    """BLAS reads rows or columns that lie close; whatever lies otherwise is copied first."""
+    rng = np.random.default_rng(0)
+    x, y = (rng.integers(-9, 9, size=(90, 90)).astype(dtype) for _ in range(2))
+    made = program(lambda x, y: tp.dot_general(x, y, (1,), (0,)), x, y)
+    run = backend.compile(made, made.input_avals)
+    layouts = (
+        np.ascontiguousarray,
+        np.asfortranarray,
+        lambda a: np.repeat(np.repeat(a, 2, 0), 3, 1)[::2, ::3],
+        lambda a: a[::-1, ::-1].copy()[::-1, ::-1],
+    )
+    for left in layouts:
+        for right in layouts:
+            np.testing.assert_array_equal(run(left(x), right(y))[0], x @ y)

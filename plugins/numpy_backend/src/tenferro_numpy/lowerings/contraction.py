@@ -19,7 +19,8 @@ from tenferro_numpy._expression import Expression, Function, Specialize, called,
 
 __all__ = ["EXPRESSIONS"]
 
-_SMALL = 4096  # multiplications per matrix up to which the layout of a stack does not matter
+_BLAS = ("float32", "float64", "complex64", "complex128")
+_SMALL = 4096  # multiplications of a stack, or elements of a result, up to which calls decide
 
 
 class _Writer:
@@ -88,8 +89,12 @@ def _flat(
     columns = (prod(_sizes(rhs, right.free)),) if right.free else ()
     a = write.view("{0}", lhs, left.free + left.contracted, rows + depth)
     b = write.view("{1}", rhs, right.contracted + right.free, depth + columns)
-    if depth == (1,) and rows and columns and rows[0] * columns[0] > _SMALL:
+    large = bool(rows and columns) and prod(rows + columns) > _SMALL
+    if large and depth == (1,):
         return f"{write.bind(np.multiply)}({a}, {b})", rows + columns  # BLAS is slow at one term
+    if large and lhs.dtype.name in _BLAS:  # `dot` writes zeros into its result first
+        ready = write.bind(_ready)
+        return f"{write.bind(np.matmul)}({ready}({a}), {ready}({b}))", rows + columns
     return f"{a}.dot({b})", rows + columns
 
 
