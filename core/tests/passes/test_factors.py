@@ -4,6 +4,8 @@ import pytest
 from graphs import after, apply, graph_of, value
 
 import tenferro as tn
+from tenferro.computegraph import derive
+from tenferro.computegraph._roles import Linearized
 from tenferro.passes import optimized
 from tenferro.primitives.arithmetic import Add, Div, Mul, Neg, Sub
 from tenferro.primitives.constants import Constant
@@ -117,15 +119,23 @@ def test_what_gains_nothing_or_may_fail_stays(name):
 @pytest.mark.parametrize("first", [True, False])
 @pytest.mark.parametrize("turned", [True, False])
 def test_a_quotient_that_is_there_takes_the_place_of_another(first, turned):
-    """As in the derivative of x/y, which needs ct/y for both"""
-    pair = div(x, y), z
-    outputs = [mul(*(pair[::-1] if turned else pair)), div(z, y)]
+    """As in the derivative of z/y, where x is its cotangent"""
+    (quotient,) = derive(Div(), (x, y), Linearized((True, False), True))
+    pair, role = (quotient, z), Linearized((not turned, turned), True)
+    product = derive(Mul(), pair[::-1] if turned else pair, role)[0]
+    outputs = [product, div(z, y)]
     text = after(["factors", "cse"], *(outputs[::-1] if first else outputs), inputs=[x, y, z])
     found = "return %3, %4" if first else "return %4, %3"
     assert text == f"%3 = div %2 %1; %4 = mul %0 %3; {found}"
     graph = graph_of(*outputs)
     assert optimized(graph, ["factors"])[0] is graph  # it would not be shared
     assert optimized(graph_of(outputs[0], outputs[0]), ["factors", "cse"])[1].after == 2
+
+
+def test_values_are_divided_in_the_order_of_the_user():
+    """(x/y)·z is 1e-200 where x and y are 1e200 and z 1e-200; x·(z/y) would be 0."""
+    graph = graph_of(mul(div(x, y), z), div(z, y))
+    assert optimized(graph, ["factors", "cse"])[0] is graph
 
 
 def test_a_gradient_of_a_softmax_divides_by_its_sum_twice():

@@ -102,6 +102,10 @@ class Rewriter:
             self._uses = self._counted()
         return self._uses[value] <= times
 
+    def is_linear(self, value: int) -> bool:
+        """Whether an equation carries a tangent or a cotangent."""
+        return self._roles[value] is not PRIMARY
+
     def is_there(self, operation: Operation, *operands: int) -> bool:
         """Whether an equation is written anyway, before or behind, and would be shared."""
         if not self._merges:

@@ -3,9 +3,10 @@
 (x·a)·c = x·(a·c) where a and c are repeated, and one of them is a number from 1 on, so that no
 product underflows that did not: derivatives of powers bring such numbers. So are x·a + x·a and
 a/x + a/x, which are derivatives of x·x and of what it is part of. (x/y)·z = x·(z/y) where z/y is
-there anyway, as in derivatives of quotients. -a - b = -(a + b), so that the sign moves on, to what
-takes it in. Results agree to rounding, where nothing overflows; a zero may have the other sign. No
-float16 or bfloat16 is multiplied in another order. Read next: ``reductions.py``.
+there anyway and one of them carries a derivative, as in those of quotients. -a - b = -(a + b), so
+that the sign moves on, to what takes it in. Results agree to rounding, where nothing overflows; a
+zero may have the other sign. No float16 or bfloat16 is multiplied in another order.
+Read next: ``reductions.py``.
 """
 
 from __future__ import annotations
@@ -78,14 +79,17 @@ def _is_number(rw: Rewriter, value: int) -> bool:
 
 @FACTORS.of(Mul, reads=[Div])
 def _shared_quotient(rw: Rewriter, op: Mul, operands: _Operands) -> int | None:
-    """(x/y)·z = x·(z/y), if nothing else reads x/y, and z/y is there anyway.
+    """(x/y)·z = x·(z/y) where one carries a derivative, x/y is read once, and z/y is there anyway.
 
-    Not of what is emitted here, where x/y is still there and would be taken back.
+    Not of values, where z/y may underflow and x/y not: their order is the user's. Nor of what is
+    emitted here, where x/y is still there and would be taken back.
     """
     aval = rw.avals[operands[0]]
     if rw.is_emitting() or not aval.dtype.is_float or is_narrow(aval):
         return None
     for quotient, z in (operands, operands[::-1]):
+        if not (rw.is_linear(quotient) or rw.is_linear(z)):
+            continue
         if made_by(rw, quotient, Div) and rw.is_read_once(quotient):
             x, y = rw.operands[quotient]
             if rw.is_there(Div(), z, y):
