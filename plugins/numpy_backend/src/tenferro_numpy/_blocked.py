@@ -13,14 +13,12 @@ import numpy as np
 
 from tenferro.primitives import Aval
 from tenferro_numpy._blocks import Block
-from tenferro_numpy._interpret import Interpreter
+from tenferro_numpy._interpret import RUNS_BEFORE_SOURCE, Interpreter
 from tenferro_numpy._lines import Plan
+from tenferro_numpy._tiling import chunks_of
 from tenferro_numpy._workers import WORTH_THREADS, new_array, shared
 
 __all__ = ["Blocked"]
-
-_CHUNKS = 16  # parts of the rows that threads take in turn
-_RUNS_BEFORE_SOURCE = 64
 
 
 class Blocked:
@@ -40,21 +38,18 @@ class Blocked:
         self.joined = tuple(block.joined.values())
         self.threads = threads if block.work >= WORTH_THREADS else 1
         self.runs: dict[int, Callable[..., Any]] = {n: Interpreter(p) for n, p in plans.items()}
-        self.left = _RUNS_BEFORE_SOURCE
+        self.left = RUNS_BEFORE_SOURCE
 
     def __call__(self, *operands: Any) -> Any:
         """The stacked results, then the joined ones; a single one is not in a tuple."""
         outs = [new_array(shape, dtype) for shape, dtype in self.stacked]
         starts = range(0, self.extent, self.rows)
-        size = -(-len(starts) // _CHUNKS)
-        chunks = [starts[i : i + size] for i in range(0, len(starts), size)]
         self.prepare(len(starts))
 
         def chunk(part: Sequence[int]) -> list[list[Any]]:
             return self.chunk(part, operands, outs)
 
-        threads = min(self.threads, len(chunks))
-        found = shared(chunk, chunks, threads) if threads > 1 else list(map(chunk, chunks))
+        found = shared(chunk, chunks_of(starts), self.threads)
         results = outs + [
             function.reduce([x for partials in found for x in partials[i]], 0)
             for i, function in enumerate(self.joined)

@@ -11,11 +11,9 @@ from typing import Any
 
 from tenferro.computegraph._records import NamedTuple
 from tenferro_numpy._pieces import Box, Pieces, parts_of
-from tenferro_numpy._tiling import Index, even_rows, tiled_axis
+from tenferro_numpy._tiling import Index, chunks_of, even_rows, tiled_axis
 
 __all__ = ["Division", "Move", "Tile", "assemble", "divide"]
-
-_CHUNKS = 16  # parts of a region that threads take in turn
 
 
 class Move(NamedTuple):
@@ -54,7 +52,7 @@ class Division(NamedTuple):
 
     axis: int
     shape: tuple[int, ...]  # of a full tile
-    chunks: tuple[tuple[Tile, ...], ...]
+    chunks: Sequence[Sequence[Tile]]
 
 
 def divide(
@@ -70,9 +68,7 @@ def divide(
         Tile(where, stop - where[-1].start, _assemblies(moves, shapes, box, axis))
         for where, stop, box in _places(shape, axis, rows)
     ]
-    size = -(-len(tiles) // _CHUNKS)
-    chunks = tuple([tuple(tiles[i : i + size]) for i in range(0, len(tiles), size)])
-    return Division(axis, (min(rows, shape[axis]), *shape[axis + 1 :]), chunks)
+    return Division(axis, (min(rows, shape[axis]), *shape[axis + 1 :]), chunks_of(tiles))
 
 
 def _places(shape: tuple[int, ...], axis: int, rows: int) -> Iterator[tuple[Any, int, Box]]:

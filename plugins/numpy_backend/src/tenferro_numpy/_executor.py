@@ -19,7 +19,7 @@ from tenferro.computegraph import CompiledProgram, OperandError, check_operand_c
 from tenferro.primitives import Aval
 from tenferro_numpy._donated import given_up
 from tenferro_numpy._floating import restore, silence
-from tenferro_numpy._interpret import Interpreter
+from tenferro_numpy._interpret import RUNS_BEFORE_SOURCE, Interpreter
 from tenferro_numpy._lines import Plan
 from tenferro_numpy._report import cost_of, report
 from tenferro_numpy._scalars import RAISED
@@ -28,9 +28,8 @@ if TYPE_CHECKING:
     from tenferro_numpy._backend import NumpyBackend
     from tenferro_numpy._source import Generated
 
-__all__ = ["RUNS_BEFORE_SOURCE", "NumpyExecutable"]
+__all__ = ["NumpyExecutable"]
 
-RUNS_BEFORE_SOURCE = 64  # compiling a line costs about as much as interpreting it saves in 100 runs
 _LONGEST_PREPARED = 2_000  # new lines that are compiled at once for a program that will run often
 _NUMBERS: dict[type, Any] = {float: np.float64, bool: np.bool_}
 _LONGEST_SOURCE = 20_000  # new lines; programs that have more stay interpreted

@@ -194,11 +194,8 @@ class _Pass:
     def run(self) -> list[Any]:
         region, chunks = self.region, self.division.chunks
         work = prod(self.shape) * (len(region.calls) + len(region.folds))
-        threads = min(region.tiling.threads, len(chunks)) if work >= WORTH_THREADS else 1
-        if threads > 1:
-            partials = shared(self.chunk, chunks, threads)
-        else:
-            partials = [self.chunk(chunk) for chunk in chunks]
+        threads = region.tiling.threads if work >= WORTH_THREADS else 1
+        partials = shared(self.chunk, chunks, threads)
         return [fold.join([part[i] for part in partials]) for i, fold in enumerate(self.folds)]
 
     def chunk(self, tiles: Sequence[Tile]) -> list[list[Any]]:

@@ -10,20 +10,23 @@ import os
 from collections.abc import Sequence
 from functools import cache
 from math import prod
+from typing import TypeVar
 
 from tenferro.computegraph._records import NamedTuple
 
 __all__ = [
-    "SHRINKS", "Index", "Tiling", "even_rows", "thread_count", "tile_elements", "tile_elements_for",
-    "tiled_axis",
+    "SHRINKS", "Index", "Tiling", "chunks_of", "even_rows", "thread_count", "tile_elements",
+    "tile_elements_for", "tiled_axis",
 ]  # fmt: skip
 
 SHRINKS = 2  # times that a tile may be halved for a region of many buffers
+_CHUNKS = 16  # parts of the work that threads take in turn
 _SHARE = 8  # whole tiles that fit the cache together
 _LEAST, _MOST = 1 << 16, 1 << 19  # bytes of a tile: below, calls cost more; above, nothing gains
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 Index = tuple[int | slice, ...]
+_T = TypeVar("_T")
 
 
 class Tiling(NamedTuple):
@@ -41,6 +44,12 @@ class Tiling(NamedTuple):
     def cache(self) -> int:
         """Bytes of all tiles that are in use together."""
         return 8 * _SHARE * self.elements
+
+
+def chunks_of(parts: Sequence[_T]) -> list[Sequence[_T]]:
+    """Parts of the work in the chunks that threads take in turn, however many threads there are."""
+    size = -(-len(parts) // _CHUNKS)
+    return [parts[i : i + size] for i in range(0, len(parts), size)]
 
 
 def tile_elements_for(most: int, buffers: int) -> int:

@@ -77,7 +77,10 @@ def _threads(count: int) -> ThreadPoolExecutor:
 
 
 def shared(function: Callable[[Any], Any], chunks: Sequence[Any], threads: int) -> list[Any]:
-    """`function` of every chunk, in order; the calling thread takes its share."""
+    """`function` of every chunk, in order; the calling thread takes its share, or does all."""
+    threads = min(threads, len(chunks))
+    if threads < 2:
+        return [function(chunk) for chunk in chunks]
     results: list[Any] = [None] * len(chunks)
     waiting = iter(range(len(chunks)))
     taking = Lock()
