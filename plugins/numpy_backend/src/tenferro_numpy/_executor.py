@@ -8,6 +8,7 @@ that it gave what its aval says. Read next: `_backend.py`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -52,17 +53,22 @@ class NumpyExecutable(Executable):
         self.program = program
         self.plan = plan
         self._count = plan.input_count
-        self._interpreter = Interpreter(plan)
         self._generated: Generated | None = None
         self._is_compiled = False
-        self._source: Callable[..., tuple[Any, ...]] = self._interpreter
+        self._source: Callable[..., tuple[Any, ...]]
         self._runs_left = RUNS_BEFORE_SOURCE
+        self._executor = "debug" if debug else executor
         runs: dict[str, Callable[..., tuple[Any, ...]]] = {
             "auto": self._counted,
-            "interpret": self._interpreter,
+            "interpret": self._interpreted,
             "source": self._compiled,
+            "debug": self._checked,
         }
-        self._run = self._checked if debug else runs[executor]
+        self._run = runs[self._executor]
+
+    @cached_property
+    def _interpreter(self) -> Interpreter:
+        return Interpreter(self.plan)
 
     def __call__(self, *operands: Any) -> tuple[Any, ...]:
         """Run the program; NumPy's floating-point warnings are silenced, results are new arrays."""
@@ -84,15 +90,23 @@ class NumpyExecutable(Executable):
         self._runs_left -= 1
         if self._runs_left >= 0:
             return self._interpreter(*operands)
-        if self._runs_left < -1 or self._is_cheap(_LONGEST_SOURCE):
+        if self._is_cheap(_LONGEST_SOURCE):
             return self._compiled(*operands)
+        return self._interpreted(*operands)
+
+    def _interpreted(self, *operands: Any) -> tuple[Any, ...]:
+        """Interpret, now and from now on."""
         self._run = self._interpreter
         return self._interpreter(*operands)
 
     def prepare(self) -> None:
-        """Compile the source at the next run, where little of it is new."""
-        if self._is_cheap(_LONGEST_PREPARED):
-            self._runs_left = -1
+        """Make the executor that is asked for; left the choice, the source if little is new."""
+        if self._executor == "interpret":
+            self._run = self._interpreter
+        elif self._executor == "auto" and self._is_cheap(_LONGEST_PREPARED):
+            self._executor = "source"
+        if self._executor == "source" and not self._is_compiled:
+            self._compile()
 
     def _is_cheap(self, most: int) -> bool:
         """Whether at most so many lines would be compiled; what repeats counts once."""
@@ -109,11 +123,15 @@ class NumpyExecutable(Executable):
         return self._generated
 
     def _compiled(self, *operands: Any) -> tuple[Any, ...]:
-        """Compile the source, and from now on run that."""
+        """Compile the source, and run that."""
+        self._compile()
+        return self._run(*operands)
+
+    def _compile(self) -> None:
+        """Compile the source, which runs from now on."""
         self._is_compiled = True
         self._source = self._written().compile()
-        self._run = run = self._fast if self.plan.raises else self._source
-        return run(*operands)
+        self._run = self._fast if self.plan.raises else self._source
 
     def _fast(self, *operands: Any) -> tuple[Any, ...]:
         """Run lines that may raise; if one does, run again and for ever lines that do not."""

@@ -21,9 +21,8 @@ class Line(NamedTuple):
     operands: tuple[int, ...]
     targets: tuple[int, ...]
     frees: tuple[int, ...]
+    ends: tuple[int, ...]  # registers of Python's numbers that nobody reads again
     positions: tuple[int, ...]  # of its instructions in the program; none for a conversion
-    ends: tuple[int, ...] = ()  # registers of Python's numbers that nobody reads again
-    reads_numbers: bool = False  # its operands are Python's numbers
 
     @property
     def position(self) -> int | None:

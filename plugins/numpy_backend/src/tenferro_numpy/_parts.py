@@ -3,41 +3,85 @@
 CPython's compiler costs more per line than a hundred runs of it save, but an unrolled loop repeats
 itself. It is cut where a hash of the lines around is smallest, which finds the same place in every
 turn (Muthitacharoen, Chen, Mazières (2001), A low-bandwidth network file system, §3.1), and
-variables are renamed by what flows into them, so that equal parts have equal text. A part takes
-what it reads out of a list of registers and puts back what is read after it.
+registers are named in the order in which they come, so that equal parts have equal text. A part
+takes what it reads out of a list of registers and puts back what is read after it.
 Read next: `_source.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain, count
+from operator import attrgetter
 from typing import Any
+
+import numpy as np
 
 from tenferro.computegraph._records import NamedTuple
 from tenferro_numpy._expression import Expression
 from tenferro_numpy._lines import Line
 
-__all__ = ["FILENAME", "Part", "compiled", "cut", "part_text"]
+__all__ = ["FILENAME", "Part", "Shape", "compiled", "cut", "line_at", "maker", "part_text"]
 
 FILENAME = "<tenferro_numpy>"
 _SHORTEST, _LONGEST = 100, 400  # lines of a part; a turn of up to their difference is recognized
 _WINDOW = 12  # lines that a hash looks at
-_BASE, _MODULUS = 1_000_003, (1 << 61) - 1
+_BASE = 1_000_003
 _FIRST = 3  # the line of the text that loads the first register
 _KEPT = 128  # parts whose code is kept for other programs
 
-#: template, arguments of `make` that it binds, operands (locals, or ~arguments), targets, deleted
-Row = tuple[str, tuple[int, ...], tuple[int, ...], tuple[int, ...], tuple[int, ...]]
+_registers = attrgetter("operands", "targets", "frees", "ends")
+Names = tuple[int, ...]
 
 
 class Shape(NamedTuple):
-    """Everything that decides the text of a part; registers and bound values are arguments."""
+    """Everything that decides the text of a part; registers and bound values are arguments.
 
-    rows: tuple[Row, ...]
-    loads: tuple[tuple[int, bool], ...]  # the local, and whether the register is emptied
-    stores: tuple[int, ...]
-    bound: int  # number of bound values
+    forms      of its expressions: the template, and the arguments that it binds
+    lines      the form of each line
+    counts     how many operands, targets, frees and ends each line has, one after the other
+    names      those of all lines, one after the other
+    literals   for each name whether it is a literal, no register
+    bound      number of bound values
+    """
+
+    forms: tuple[tuple[str, tuple[int, ...]], ...]
+    lines: tuple[int, ...]
+    counts: tuple[int, ...]
+    names: Names
+    literals: tuple[bool, ...]
+    bound: int
+
+    def rows(self) -> Iterator[tuple[int, Names, Names, Names, Names]]:
+        """Of each line the form, operands, targets, frees and ends."""
+        names, counts = iter(self.names), iter(self.counts)
+        for form in self.lines:
+            operands, targets, frees, ends = [
+                tuple([next(names) for _ in range(next(counts))]) for _ in range(4)
+            ]
+            yield form, operands, targets, frees, ends
+
+    def loads(self) -> dict[int, bool]:
+        """The registers that are read before they are written, and whether they are emptied."""
+        loads: dict[int, bool] = {}
+        written: set[int] = set()
+        for _, operands, targets, frees, _ in self.rows():
+            for i in operands:
+                if not self.literals[i] and i not in written:
+                    loads.setdefault(i, False)
+            loads.update({i: True for i in (*frees, *targets) if i in loads})
+            written.update(targets)
+        return loads
+
+    def stores(self) -> list[int]:
+        """The registers that are written and read after the part."""
+        stores: dict[int, None] = {}
+        for _, _, targets, frees, ends in self.rows():
+            stores.update(dict.fromkeys(targets))
+            for i in (*frees, *ends):
+                stores.pop(i, None)
+        return list(stores)
 
 
 class Part:
@@ -46,27 +90,28 @@ class Part:
     def __init__(
         self, lines: Sequence[Line], literals: Sequence[Any], choose: Callable[..., Expression]
     ) -> None:
-        self._positions = [line.position for line in lines]
-        renaming = _Renaming(literals, choose)
-        rows = tuple([renaming.row(line) for line in lines])
-        loads, stores = renaming.loads, renaming.stores()
+        ids = [id(line.expression) for line in lines]
+        distinct = dict(zip(ids, [line.expression for line in lines], strict=True))
+        forms = [choose(expression) for expression in distinct.values()]
+        bound: dict[int, Any] = {id(i): i for form in forms for i in form.bound}
+        argument = _numbered(bound)
+        slots = [*chain.from_iterable(map(_registers, lines))]
+        registers = [*chain.from_iterable(slots)]
+        name = _numbered(registers)
         self.shape = Shape(
-            rows,
-            tuple([(local, i in renaming.emptied) for i, local in loads.items()]),
-            tuple([renaming.local_of[i] for i in stores]),
-            len(renaming.bound),
+            tuple([(i.template, tuple([argument[id(b)] for b in i.bound])) for i in forms]),
+            tuple(map(_numbered(ids).__getitem__, ids)),
+            tuple(map(len, slots)),
+            tuple(map(name.__getitem__, registers)),
+            tuple([i < 0 for i in name]),
+            len(bound),
         )
-        self._arguments = (*renaming.bound, *loads, *stores)
+        self.arguments = (*bound.values(), *[i if i >= 0 else literals[~i] for i in name])
 
-    def function(self) -> Callable[[list[Any]], None]:
-        """The function of the list of registers."""
-        made: Callable[[list[Any]], None] = _maker(self.shape)(*self._arguments)
-        return made
 
-    def position(self, text_line: int) -> int | None:
-        """The instruction of a line of the text."""
-        number = text_line - _FIRST - len(self.shape.loads)
-        return self._positions[number] if 0 <= number < len(self._positions) else None
+def _numbered(values: Any) -> dict[Any, int]:
+    """The values in the order in which they come first, numbered."""
+    return dict(zip(dict.fromkeys(values), count(), strict=False))
 
 
 def cut(lines: Sequence[Line]) -> list[tuple[int, int]]:
@@ -75,131 +120,56 @@ def cut(lines: Sequence[Line]) -> list[tuple[int, int]]:
     places, begin = [], 0
     while len(lines) - begin > _LONGEST:
         window = hashes[begin + _SHORTEST : begin + _LONGEST]
-        end = begin + _SHORTEST + window.index(min(window))
+        end = begin + _SHORTEST + int(window.argmin())
         places.append((begin, end))
         begin = end
     return [*places, (begin, len(lines))]
 
 
-def _hashes(lines: Sequence[Line]) -> list[int]:
-    """For each line a hash of the templates of the lines before it."""
-    known: dict[str, int] = {}
-    dropped = pow(_BASE, _WINDOW, _MODULUS)
-    codes = [0] * _WINDOW
-    codes += [
-        pow(_BASE, 7 + known.setdefault(i.expression.template, len(known)), _MODULUS) for i in lines
-    ]
-    value, hashes = 0, []
-    for old, new in zip(codes, codes[_WINDOW:], strict=False):
-        hashes.append(value)
-        value = (value * _BASE + new - old * dropped) % _MODULUS
+def _hashes(lines: Sequence[Line]) -> Any:
+    """For each line a hash of the templates of the lines before it: a polynomial modulo 2⁶⁴."""
+    templates = [line.expression.template for line in lines]
+    number = _numbered(templates)
+    codes = np.array([pow(_BASE, 7 + i, 1 << 64) for i in number.values()], np.uint64)
+    values = codes[[*map(number.__getitem__, templates)]]
+    hashes = np.zeros(len(lines), np.uint64)
+    for distance in range(1, min(_WINDOW, len(lines) - 1) + 1):
+        factor = np.uint64(pow(_BASE, distance, 1 << 64))
+        hashes[distance:] += factor * values[:-distance]
     return hashes
-
-
-class _Renaming:
-    """Registers become locals, named in the order in which values come."""
-
-    def __init__(self, literals: Sequence[Any], choose: Callable[..., Expression]) -> None:
-        self.literals = literals
-        self.choose = choose
-        self.bound: list[Any] = []
-        self.local_of: dict[int, int] = {}
-        self.loads: dict[int, int] = {}  # register → local
-        self.emptied: set[int] = set()  # loaded registers whose array dies here
-        self._died: set[int] = set()  # loaded registers whose value dies here
-        self._free: list[int] = []
-        self._count = 0
-        self._names: dict[int, int] = {}
-
-    def row(self, line: Line) -> Row:
-        """A line, its registers renamed."""
-        expression = self.choose(line.expression)
-        bound = tuple([self._name(value) for value in expression.bound])
-        operands = tuple([self._operand(i, line.reads_numbers) for i in line.operands])
-        released, deleted = self._release(line)
-        targets = []
-        for register in line.targets:
-            local = self._fresh(released)
-            targets.append(local)
-            self.local_of[register] = local
-        self._free += released
-        dead = [i for i in line.targets if i in line.frees]  # never read
-        for register in dead:
-            self._free.append(self.local_of.pop(register))
-        deleted = [i for i in deleted if i not in targets] + self._free[
-            len(self._free) - len(dead) :
-        ]
-        return expression.template, bound, operands, tuple(targets), tuple(deleted)
-
-    def stores(self) -> list[int]:
-        """The registers that hold something else at the end than at the beginning."""
-        loads, died = self.loads, self._died
-        return [i for i in self.local_of if i not in loads or i in died]
-
-    def _release(self, line: Line) -> tuple[list[int], list[int]]:
-        """The locals whose values die on a line, and those of them that hold arrays."""
-        released, deleted = [], []
-        for register in (*line.ends, *line.frees, *line.targets):
-            local = self.local_of.pop(register, None)
-            if local is None:
-                continue
-            if register in self.loads:
-                self._died.add(register)
-                if not line.reads_numbers:
-                    self.emptied.add(register)
-            released.append(local)
-            if register in line.frees:
-                deleted.append(local)
-        return released, deleted
-
-    def _operand(self, register: int, number: bool) -> int:
-        if register < 0:
-            return ~self._name(self.literals[~register])
-        local = self.local_of.get(register)
-        if local is None:
-            local = self.local_of[register] = self.loads[register] = self._count
-            self._count += 1
-        return local
-
-    def _fresh(self, released: list[int]) -> int:
-        free = released or self._free
-        if free:
-            return free.pop()
-        self._count += 1
-        return self._count - 1
-
-    def _name(self, value: Any) -> int:
-        """The argument for a bound value; one for each object."""
-        found = self._names.get(id(value))
-        if found is None:
-            found = self._names[id(value)] = len(self.bound)
-            self.bound.append(value)
-        return found
 
 
 def part_text(shape: Shape) -> str:
     """The text that makes the function of a part."""
-    loads, stores, count = shape.loads, shape.stores, shape.bound
-    arguments = [f"p{i}" for i in range(count)]
-    arguments += [f"i{k}" for k in range(len(loads))] + [f"o{k}" for k in range(len(stores))]
+    arguments = [f"p{i}" for i in range(shape.bound)]
+    arguments += [f"i{i}" for i in range(len(shape.literals))]
     lines = [f"def make({', '.join(arguments)}):", "    def part(s):"]
-    for k, (local, empty) in enumerate(loads):
-        lines.append(f"        a{local} = s[i{k}]" + (f"; s[i{k}] = None" if empty else ""))
-    lines += [f"        {_line(row)}" for row in shape.rows]
-    lines += [f"        s[o{k}] = a{local}" for k, local in enumerate(stores)]
+    for i, empty in shape.loads().items():
+        lines.append(f"        a{i} = s[i{i}]" + (f"; s[i{i}] = None" if empty else ""))
+    lines += [f"        {_line(shape, *row)}" for row in shape.rows()]
+    lines += [f"        s[i{i}] = a{i}" for i in shape.stores()]
     return "\n".join([*lines, "    return part", ""])
 
 
-def _line(row: Row) -> str:
-    template, bound, operands, targets, deleted = row
+def _line(
+    shape: Shape, form: int, operands: Names, targets: Names, frees: Names, ends: Names
+) -> str:
+    template, bound = shape.forms[form]
     names = {f"p{k}": f"p{i}" for k, i in enumerate(bound)}
-    given = [f"a{i}" if i >= 0 else f"p{~i}" for i in operands]
+    given = [f"i{i}" if shape.literals[i] else f"a{i}" for i in operands]
     text = f"{', '.join([f'a{i}' for i in targets])} = {template.format(*given, **names)}"
-    return f"{text}; del {', '.join([f'a{i}' for i in deleted])}" if deleted else text
+    return f"{text}; del {', '.join([f'a{i}' for i in frees])}" if frees else text
+
+
+def line_at(shape: Shape, text_line: int) -> int | None:
+    """Which line of a part is the line of its text; None if none."""
+    number = text_line - _FIRST - len(shape.loads())
+    return number if 0 <= number < len(shape.lines) else None
 
 
 @lru_cache(maxsize=_KEPT)
-def _maker(shape: Shape) -> Callable[..., Any]:
+def maker(shape: Shape) -> Callable[..., Callable[[list[Any]], None]]:
+    """What makes the function of the list of registers from the arguments of a part."""
     return compiled(part_text(shape))
 
 

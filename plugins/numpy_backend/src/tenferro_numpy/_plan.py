@@ -354,9 +354,8 @@ class _Planner:
                     tuple(operands),
                     tuple(targets),
                     tuple([register for register, number in released if not number]),
-                    step.positions,
                     tuple([register for register, number in released if number]),
-                    any(slot in numbers for slot in step.operands),
+                    step.positions,
                 )
             )
         return lines, register_of, count

@@ -18,7 +18,16 @@ import numpy as np
 from tenferro.computegraph._gc import CollectorPaused
 from tenferro_numpy._expression import Expression, simple
 from tenferro_numpy._lines import Line, Plan, Result
-from tenferro_numpy._parts import FILENAME, Part, compiled, cut, part_text
+from tenferro_numpy._parts import (
+    FILENAME,
+    Part,
+    Shape,
+    compiled,
+    cut,
+    line_at,
+    maker,
+    part_text,
+)
 
 __all__ = ["Generated", "generate"]
 
@@ -135,25 +144,34 @@ class _InParts(Generated):
 
     def __init__(self, plan: Plan, choose: Callable[..., Expression]) -> None:
         self._plan = plan
-        self._parts = [
-            Part(plan.lines[begin:end], plan.literals, choose) for begin, end in cut(plan.lines)
-        ]
-        shapes = dict.fromkeys([part.shape for part in self._parts])
-        self._numbers = {shape: number for number, shape in enumerate(shapes)}
-        self.new_lines = sum(len(shape.rows) for shape in shapes)
+        self._begins: list[int] = []
+        self._order: list[int] = []  # the number of the shape of each part
+        self._arguments: list[tuple[Any, ...]] = []
+        numbers: dict[Shape, int] = {}
+        for begin, end in cut(plan.lines):
+            part = Part(plan.lines[begin:end], plan.literals, choose)
+            self._begins.append(begin)
+            self._order.append(numbers.setdefault(part.shape, len(numbers)))
+            self._arguments.append(part.arguments)
+        self._shapes = list(numbers)
+        self.new_lines = sum(len(shape.lines) for shape in self._shapes)
         self._functions: list[Callable[[list[Any]], None]] = []
         self._padding = [None] * (plan.register_count - plan.input_count)
 
     @property
     def text(self) -> str:  # type: ignore[override]
         """Each text of a part once, and the order in which they run."""
-        order = ", ".join([f"part {self._numbers[part.shape]}" for part in self._parts])
-        texts = [f"# part {n}\n{part_text(shape)}" for shape, n in self._numbers.items()]
+        order = ", ".join([f"part {number}" for number in self._order])
+        texts = [f"# part {n}\n{part_text(shape)}" for n, shape in enumerate(self._shapes)]
         return "\n".join([*texts, f"# program: {order}", ""])
 
     def compile(self) -> Run:
         """The function of the operands."""
-        self._functions = [part.function() for part in self._parts]
+        makers = [maker(shape) for shape in self._shapes]
+        self._functions = [
+            makers[number](*arguments)
+            for number, arguments in zip(self._order, self._arguments, strict=True)
+        ]
         return self._run
 
     def _run(self, *operands: Any) -> tuple[Any, ...]:
@@ -179,6 +197,10 @@ class _InParts(Generated):
             if frame.f_code is _InParts._run.__code__ and frame.f_locals.get("self") is self:
                 done = len(self._functions) - frame.f_locals["parts"].__length_hint__()
                 inner = trace.tb_next
-                return self._parts[done - 1].position(inner.tb_lineno) if inner else None
+                return self._position(done - 1, inner.tb_lineno) if inner else None
             trace = trace.tb_next
         return None
+
+    def _position(self, part: int, text_line: int) -> int | None:
+        line = line_at(self._shapes[self._order[part]], text_line)
+        return None if line is None else self._plan.lines[self._begins[part] + line].position
