@@ -1,4 +1,4 @@
-"""Makes `dags.py` importable."""
+"""Lets the tests of this folder use each other's functions."""
 
 import sys
 from pathlib import Path

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from dags import dags
 from hypothesis import HealthCheck, given, settings
 
 from tenferro.backend import select_backend
 from tenferro.computegraph import MaterializedGraph, compile_program
 from tenferro.passes import NAMES, optimized
+from tenferro_conformance.strategies import dags
 
 ROUNDING = {"sums", "broadcast", "factors", "reduce", "contract", "outputs"}  # as each of them says
 BITS = [name for name in NAMES if name not in ROUNDING]

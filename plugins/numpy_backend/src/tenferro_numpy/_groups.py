@@ -87,7 +87,7 @@ class Finder:
         if expression.fold is not None and self.end_in_region(step, position):
             return
         aval = self.avals[step.targets[0]]
-        if aval.size < self.smallest:
+        if aval.size < self.smallest or not aval.shape:  # a number has no tiles
             self.wait(step)
         elif expression.pieces is not None:  # reads beyond a tile what must be made elsewhere
             self.enter(self.new_group(step, aval.shape), step, position)
