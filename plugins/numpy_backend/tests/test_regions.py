@@ -305,6 +305,48 @@ def test_the_sum_of_a_pad_adds_what_pads(backend, program):
     np.testing.assert_allclose(total, x.sum() + 97 * 0.5, rtol=1e-14)
 
 
+def test_the_turns_of_a_loop_are_one_region(backend, program):
+    """Also with what is written by a function made for it, as a selection is."""
+
+    def function(u):
+        for _ in range(6):
+            left = tp.concatenate([tp.slice(u, (1,), (100,)), tp.slice(u, (0,), (1,))], 0)
+            u = tp.select(tp.lt(left, u), left * u, u - left)
+        return u
+
+    u = np.linspace(0, 1, 100)
+    found, (result,) = run(backend, program(function, u), [u], tile=16, poison=True)
+    assert len(found) == 6
+    assert len({id(r) for r in found}) == 1
+    expected = u
+    for _ in range(6):
+        left = np.roll(expected, -1)
+        expected = np.where(left < expected, left * expected, expected - left)
+    np.testing.assert_array_equal(result, expected)
+
+
+def test_regions_that_write_into_other_operands_are_not_one(backend, program):
+    """The first one reads an input, the others what nobody reads again."""
+
+    def function(x):
+        for _ in range(4):
+            x = centred_once(x)
+        return x
+
+    def centred_once(x):
+        top = tp.broadcast_in_dim(tp.reduce_max(tp.reverse(x, (0,)), (0,)), x.shape, ())
+        return (x - top) * top
+
+    x = np.linspace(0, 1, 100)
+    given = x.copy()
+    found, (result,) = run(backend, program(function, x), [x], tile=16, poison=True)
+    assert [len(r.reuse) for r in found] == [0, 1, 1, 1]
+    assert len({id(r) for r in found}) == 2
+    for _ in range(4):
+        given = (given - given.max()) * given.max()
+    np.testing.assert_array_equal(result, given)
+
+
 def test_cheap_values_are_made_again_where_fewer_arrays_are_kept(backend, program):
     """Two residuals of a step follow from its result: one array goes from region to region."""
 

@@ -26,7 +26,7 @@ from tenferro_numpy._groups import least_elements
 from tenferro_numpy._lines import Line, Plan, Result
 from tenferro_numpy._peak import peak_of
 from tenferro_numpy._places import placed
-from tenferro_numpy._regions import fuse
+from tenferro_numpy._regions import fuse, share_equal
 from tenferro_numpy._reuse import reuse, written_operand
 from tenferro_numpy._steps import Step, in_order
 from tenferro_numpy._tiling import Tiling
@@ -76,6 +76,7 @@ def make_plan(program: CompiledProgram, table: LoweringTable, how: How = How()) 
         planner.use_numbers()
         if how.elide:
             planner.reuse_memory()
+        share_equal(planner.steps)
         return planner.finish()
 
 

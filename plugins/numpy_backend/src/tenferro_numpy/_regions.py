@@ -12,7 +12,7 @@ import numpy as np
 
 from tenferro.primitives import Aval
 from tenferro_numpy._division import Move
-from tenferro_numpy._expression import Expression
+from tenferro_numpy._expression import Expression, Function
 from tenferro_numpy._folds import Fold
 from tenferro_numpy._groups import Finder, Group, least_elements
 from tenferro_numpy._recompute import recompute
@@ -20,7 +20,7 @@ from tenferro_numpy._steps import Step, in_order
 from tenferro_numpy._tiles import Region, Write
 from tenferro_numpy._tiling import Tiling
 
-__all__ = ["fuse"]
+__all__ = ["fuse", "share_equal"]
 
 
 def fuse(
@@ -43,8 +43,11 @@ def fuse(
         exports = _exports(steps, groups, group_of, outputs)
         for g in groups:
             g.drop_unread(exports[id(g)])
+    writers = _Writers()
     made = {
-        id(g): _step_of(g, avals, exports[id(g)], tiling, literals) for g in groups if g.members
+        id(g): _step_of(g, avals, exports[id(g)], tiling, literals, writers)
+        for g in groups
+        if g.members
     }
     placed: dict[int, tuple[int, Step]] = {}
     for position, step in enumerate(steps):
@@ -83,6 +86,7 @@ def _step_of(
     exports: Set[int],
     tiling: Tiling,
     literals: Collection[int],
+    writers: _Writers,
 ) -> Step:
     """One step for a region: its operands, what others read of it, and its buffers."""
     everything = [step for _, step in sorted(group.members, key=lambda pair: pair[0])]
@@ -96,7 +100,7 @@ def _step_of(
     sources = tuple(dict.fromkeys(slot for step in moved for slot in step.operands))
     operands = (*given, *sources)
     moves = [buffers.move(step, len(given), sources, kept) for step in moved]
-    writes = buffers.writes(members)
+    writes = buffers.writes(members, writers)
     region = Region(
         group.shape,
         len(given),
@@ -134,7 +138,7 @@ class _Buffers:
         operands = tuple([first + sources.index(slot) for slot in step.operands])
         return Move(pieces, operands, self.take(target), target in kept, full)
 
-    def writes(self, members: Sequence[Step]) -> list[Write]:
+    def writes(self, members: Sequence[Step], writers: _Writers) -> list[Write]:
         """What to do with each tile, in order."""
         last = {slot: step for step in members for slot in step.operands}
         done = []
@@ -152,7 +156,8 @@ class _Buffers:
             else:
                 out = self.take(target)
                 self.release(dying)
-            done.append(Write(step.expression.writer(), operands, out, step.expression.in_place))
+            function = writers.of(step.expression)
+            done.append(Write(function, operands, out, step.expression.in_place))
         return done
 
     def release(self, slots: Iterable[int]) -> None:
@@ -169,6 +174,31 @@ class _Buffers:
                 self.place[slot] = self.first + len(self.scratch)
                 self.scratch.append(dtype)
         return self.place[slot]
+
+
+class _Writers:
+    """What writes the result of each expression: one function, so that regions may be equal."""
+
+    def __init__(self) -> None:
+        self.found: dict[int, tuple[Expression, Function]] = {}
+
+    def of(self, expression: Expression) -> Function:
+        if id(expression) not in self.found:
+            self.found[id(expression)] = expression, expression.writer()
+        return self.found[id(expression)][1]
+
+
+def share_equal(steps: Iterable[Step]) -> None:
+    """Let equal regions be one object, as those of all turns of an unrolled loop are.
+
+    A region keeps how it is divided into tiles; a thousand that are one keep that once.
+    """
+    known: dict[object, Expression] = {}
+    for step in steps:
+        bound = step.expression.bound
+        if bound and isinstance(bound[0], Region):
+            key = step.expression.template, bound[0].key
+            step.expression = known.setdefault(key, step.expression)
 
 
 def _fold(step: Step, buffers: _Buffers) -> Fold:

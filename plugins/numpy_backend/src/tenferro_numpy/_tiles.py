@@ -47,7 +47,7 @@ class Region:
     """
 
     __slots__ = (
-        "arrays", "at_once", "calls", "elements", "flat", "folds", "held", "known", "moves",
+        "arrays", "at_once", "calls", "elements", "flat", "folds", "full", "held", "known", "moves",
         "operand_count", "reuse", "scratch", "shape", "tiling", "writes",
     )  # fmt: skip
 
@@ -73,12 +73,21 @@ class Region:
         self.tiling = tiling
         self.reuse: dict[int, int] = {}  # number of an array → operand
         self.moves = tuple(moves)
+        self.full = full
         self.flat = not moves and all(len(fold.axes) == len(shape) for fold in folds)
         widest = max((dtype.itemsize for dtype in (*arrays, *scratch)), default=8)
         self.elements = tile_elements_for(tiling.elements, full + len(arrays) + len(scratch))
         self.at_once = prod(shape) * widest <= 8 * tiling.elements
         self.held: tuple[Any, Any, list[Any]] = (None, None, [])  # scratch of the last run
         self.known: tuple[Any, Division | None] = (None, None)  # the division of the last run
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What decides all that it does: regions of one key may be one object."""
+        return (
+            self.shape, self.operand_count, self.full, self.writes, self.arrays, self.scratch,
+            self.folds, self.moves, self.tiling, tuple(self.reuse.items()),
+        )  # fmt: skip
 
     def __call__(self, *operands: Any) -> Any:
         """The arrays and reductions of these operands; a single one is not in a tuple."""
