@@ -21,6 +21,7 @@ _LARGE = 30_000  # young objects that a pass leaves
 _RATIO = 16  # promoted objects for each of those that the last walk over everything met
 _WALK = 2_000_000  # promoted objects from one walk to the next, at least
 _PER_KEY = 4  # objects that come with a key
+_FROZEN_BY_PYTHON = 1000  # CPython 3.12 starts with 375 frozen objects; a program freezes thousands
 _promoted = 0
 _walk_at = _WALK
 _keys = 0
@@ -73,7 +74,7 @@ def _promote(count: int) -> None:
     So that garbage among the old is found too, all are walked when enough were promoted.
     """
     global _promoted, _walk_at
-    if gc.get_freeze_count():
+    if gc.get_freeze_count() > _FROZEN_BY_PYTHON:
         return
     _promoted += count
     if _promoted < _walk_at:
