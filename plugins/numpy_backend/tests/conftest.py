@@ -16,8 +16,8 @@ MODES = [
     {"executor": "source"},
     {"debug": True},
     {"tile": 0},
-    {"tile": 4, "threads": 1, "poison": True},
-    {"tile": 3, "threads": 3, "poison": True, "executor": "source"},
+    {"tile": 1, "threads": 1, "poison": True},
+    {"tile": 2, "threads": 3, "poison": True, "executor": "source"},
 ]
 
 

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from tenferro import primitives as tp
 from tenferro_numpy._blocked import Blocked
 from tenferro_numpy._parts import FILENAME
-from tenferro_numpy._tiles import Region
 
 ROWS, TILE = 60, 64  # a cache of 4,096 bytes; arrays of 60 rows of 10 float64 are 4,800
 
@@ -250,20 +249,6 @@ def test_what_is_no_gain_hides_no_block_behind_it(backend, program):
     found, (result,) = run(backend, program(function, x), [x])
     assert len(found) == 1
     np.testing.assert_allclose(result, softened_of(x * x.sum()), rtol=1e-12)
-
-
-def test_threads_of_a_block_wait_for_no_threads(backend, program):
-    """A region within a block would take its threads from those that run the blocks."""
-    x = samples(rows=4000)
-    found, _ = run(backend, program(softened, x), [x], threads=3)
-    regions = [
-        line.expression.bound[0]
-        for plan in found[0].plans.values()
-        for line in plan.lines
-        if line.expression.bound and isinstance(line.expression.bound[0], Region)
-    ]
-    assert regions
-    assert {region.tiling.threads for region in regions} == {1}
 
 
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0)])

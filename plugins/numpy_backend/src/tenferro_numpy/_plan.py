@@ -100,8 +100,7 @@ class _Planner:
         """Steps for the parts of the program that run some rows at a time."""
         for block in find_blocks(self.program, tiling.cache):
             parts = {rows: block.program(self.program, rows) for rows in block.sizes}
-            how = How(tiling=tiling._replace(threads=1))  # the blocks themselves are shared
-            plans = {rows: make_plan(part, self.table, how) for rows, part in parts.items()}
+            plans = {rows: make_plan(part, self.table) for rows, part in parts.items()}
             made = Blocked(block, plans, [self.avals[i] for i in block.stacked], tiling.threads)
             operands = (*block.by_rows, *block.whole)
             text = ", ".join([f"{{{i}}}" for i in range(len(operands))])

@@ -5,6 +5,7 @@ A region stands at the place of its last step. Read next: `_tiles.py`, which run
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from typing import Any
 
@@ -30,7 +31,7 @@ def fuse(
     tiling: Tiling,
     literals: Collection[int] = (),
 ) -> list[Step]:
-    """The steps in a valid order, with regions of a good part of a tile or more as single steps."""
+    """The steps in a valid order, with regions that are worth it as single steps."""
     finder = Finder(avals, tiling.elements, least_elements(tiling), literals)
     for position, step in enumerate(steps):
         finder.place(step, position)
@@ -49,13 +50,33 @@ def fuse(
         for g in groups
         if g.members
     }
+    lines = _as_lines(groups, group_of, made)
     placed: dict[int, tuple[int, Step]] = {}
     for position, step in enumerate(steps):
         group = group_of.get(id(step))
         new = step if group is None else made.get(id(group))
         if new is not None:
             placed[id(new)] = position, new  # the last one counts
-    return in_order(placed.values())
+    return in_order([*placed.values(), *lines])
+
+
+def _as_lines(
+    groups: Sequence[Group], group_of: Mapping[int, Group], made: dict[int, Step]
+) -> list[tuple[int, Step]]:
+    """Take small regions out of those made: their steps with their places.
+
+    A step that came from another region is placed where it is read. Regions that share a step stay,
+    because only as regions they can both make it.
+    """
+    times = Counter(id(step) for g in groups for _, step in g.members)
+    lines = []
+    for g in groups:
+        once = all(times[id(step)] == 1 for _, step in g.members)
+        if once and g.members and made[id(g)].expression.bound[0].is_small():
+            del made[id(g)]
+            first = min((p for p, s in g.members if group_of[id(s)] is g), default=g.last)
+            lines += [(max(first, p), step) for p, step in (*g.members, *g.folds)]
+    return lines
 
 
 def _exports(

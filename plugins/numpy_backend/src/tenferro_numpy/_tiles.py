@@ -25,6 +25,8 @@ from tenferro_numpy._workers import WORTH_THREADS, cut, memory_for, new_array, s
 
 __all__ = ["Region", "Write"]
 
+_EACH, _TOGETHER = 2, 4  # part of the cache for an array, caches for all, up to which lines win
+
 
 class Write(NamedTuple):
     """One operation on tiles: `function(*operands, out)`; places are numbers of buffers.
@@ -88,6 +90,16 @@ class Region:
             self.shape, self.operand_count, self.full, self.writes, self.arrays, self.scratch,
             self.folds, self.moves, self.tiling, tuple(self.reuse.items()),
         )  # fmt: skip
+
+    def is_small(self) -> bool:
+        """Whether its lines are faster one by one: what they make is no long way to memory."""
+        made = [dtype.itemsize for dtype in (*self.arrays, *self.scratch)]
+        size, cache = prod(self.shape), self.tiling.cache
+        return (
+            not self.moves
+            and size * max(made, default=0) <= cache // _EACH
+            and size * sum(made) <= cache * _TOGETHER
+        )
 
     def __call__(self, *operands: Any) -> Any:
         """The arrays and reductions of these operands; a single one is not in a tuple."""
