@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -137,7 +138,8 @@ def _has_order(program: CompiledProgram, block_of: Mapping[int, int]) -> bool:
 
 def _extents(program: CompiledProgram, cache: int) -> list[int]:
     """The extents of leading axes of values that fill the cache together, the largest first."""
-    if not any(isinstance(i.operation, _BETWEEN_REGIONS) for i in program.instructions):
+    kinds = set(map(type, map(itemgetter(0), program.instructions)))
+    if not any(issubclass(kind, _BETWEEN_REGIONS) for kind in kinds):
         return []
     sizes: Counter[int] = Counter()
     for instruction in program.instructions:

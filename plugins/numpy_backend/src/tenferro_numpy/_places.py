@@ -21,17 +21,17 @@ __all__ = ["placed"]
 
 
 def placed(
-    op: Any,
+    op: ScatterAdd,
     chosen: Expression,
     operands: tuple[int, ...],
     literals: Mapping[int, Any],
     avals: Sequence[Aval],
 ) -> tuple[Expression, tuple[int, ...]]:
-    """The line for an instruction and what it reads: less where all its places are known.
+    """The line for a scatter and what it reads: less where all its places are known.
 
     `literals` are the operations of slots that are literals.
     """
-    if type(op) is not ScatterAdd or chosen.foreign or op.update_window_dims or op.mode == "drop":
+    if chosen.foreign or op.update_window_dims or op.mode == "drop":
         return chosen, operands
     x, indices = (literals.get(slot) for slot in operands[:2])
     zero = type(x) is Constant and x.value == 0 and not str(x.value).startswith("-")

@@ -50,13 +50,15 @@ def as_arrays(steps: Sequence[Step], avals: list[Aval], literals: Collection[int
 
     A ufunc reads an array of rank 0 faster than a scalar, which it converts each time.
     """
-    readers = [step for step in steps if step.expression.into and avals[step.targets[0]].shape]
-    reads = Counter(
-        slot
-        for step in readers
-        for slot in step.operands
-        if not avals[slot].shape and slot not in literals
-    )
+    scalars = {slot for slot, aval in enumerate(avals) if not aval.shape}.difference(literals)
+    readers = [
+        step
+        for step in steps
+        if avals[step.targets[0]].shape
+        and not scalars.isdisjoint(step.operands)
+        and step.expression.into
+    ]
+    reads = Counter(slot for step in readers for slot in step.operands if slot in scalars)
     often = {slot for slot, count in reads.items() if count >= _WORTH_AN_ARRAY}
     if not often:
         return list(steps)
