@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,14 @@ with `python -m tox -e bench -- all --everything`, or one workload alone with
 `python -m tox -e bench -- W3 --peers jax,torch,autograd`.
 """
 
+GLANCE = """\
+Value and gradient, CPU time over that of NumPy by hand; of a peer the fastest way to write it.
+"""
+BACKENDS = {  # and whose goals those of a backend are
+    "NumPy": lambda contestant: contestant != "tenferro xla",
+    "XLA": lambda contestant: contestant == "tenferro xla",
+}
+
 
 # ---- parts of the page ---------------------------------------------------------------------------
 
@@ -52,7 +60,10 @@ def page(results: Data) -> str:
     """The whole page."""
     runs = results["runs"]
     parts = [INTRODUCTION.format(command=results["command"]), *environment(results)]
-    parts += ["## Goals of the NumPy backend\n", *summary(runs)]
+    parts += ["## At a glance\n", GLANCE, *glance(runs)]
+    for backend, ours in BACKENDS.items():
+        goals = list(summary(runs, ours))
+        parts += [f"## Goals of the {backend} backend\n", *goals] if goals else []
     for name in dict.fromkeys(run["workload"] for run in runs):
         parts += workload([run for run in runs if run["workload"] == name])
     return "\n".join(parts).rstrip() + "\n"
@@ -80,13 +91,38 @@ def text(pool: Data) -> str:
     return " ".join(str(part) for part in parts if part)
 
 
-def summary(runs: list[Data]) -> Iterator[str]:
-    """The worst case of each goal of ours."""
+def glance(runs: list[Data]) -> Iterator[str]:
+    """Each case by libraries: a contestant's first word names its library."""
+    found: dict[tuple[str, str], dict[str, float]] = {}
+    for run in runs:
+        if run["threads"] == 1 and not run["huge_pages"]:
+            for row in run["rows"]:
+                if row.get("ratio"):
+                    library = row["contestant"].replace(",", "").split()[0]
+                    if row["contestant"] == "tenferro xla":
+                        library = "tenferro, XLA"
+                    best = found.setdefault((run["workload"], row["case"]), {})
+                    value = row["ratio"]["median"]
+                    best[library] = min(value, best.get(library, value))
+    libraries = dict.fromkeys(name for best in found.values() for name in best if name != "numpy")
+    yield from table(
+        ("", "", *libraries),
+        (
+            (*case, *(number(best[name]) if name in best else "" for name in libraries))
+            for case, best in found.items()
+        ),
+    )
+
+
+def summary(runs: list[Data], ours: Callable[[str], bool]) -> Iterator[str]:
+    """The worst case of each goal of ours; nothing if there is none."""
     worst: dict[tuple[str, ...], Data] = {}
-    for entry in entries(runs):
+    for entry in entries(runs, ours):
         key = tuple(entry[name] for name in ("workload", "what", "contestant", "goal"))
         if key not in worst or rank(entry) > rank(worst[key]):
             worst[key] = entry
+    if not worst:
+        return
     yield from table(
         ("", "contestant", "what", "goal", "found", ""),
         (
@@ -101,12 +137,12 @@ def rank(entry: Data) -> tuple[int, float]:
     return ORDER.index(entry["verdict"]), entry["share"]
 
 
-def entries(runs: list[Data]) -> Iterator[Data]:
-    """Every goal of tenferro on NumPy, with what was found."""
+def entries(runs: list[Data], ours: Callable[[str], bool]) -> Iterator[Data]:
+    """Every goal of these contestants, with what was found."""
     for run in runs:
         for kind in ("rows", "memory", "figures"):
             for row in run[kind]:
-                if row["contestant"] != "tenferro xla" and not run["huge_pages"]:
+                if ours(row["contestant"]) and not run["huge_pages"]:
                     yield from entries_of(run, kind, row)
 
 

@@ -212,6 +212,12 @@ def test_the_page_shows_ratios_and_the_worst_case_of_a_goal(workload, tmp_path):
          "unit": "equations", "size": None}
         for case, count in (("n = 4", 8), ("n = 16", 9))
     ]  # fmt: skip
+    peers = ("jax scan", 3.0), ("jax, NumPy in and out", 1.0), ("tenferro xla", 4.0)
+    runs[0]["rows"] += [
+        {**runs[0]["rows"][0], "contestant": name, "cpu": {"median": time, "minimum": time}}
+        for name, time in peers
+    ]
+    workload.goals.append(Goal(1.5, contestant="tenferro xla"))
     for run in runs:
         assess(workload, run)
     store("measure", runs, file := tmp_path / "results.json")
@@ -221,6 +227,11 @@ def test_the_page_shows_ratios_and_the_worst_case_of_a_goal(workload, tmp_path):
     worst = "| W0 | tenferro | n = 16: equations | ≤ 7 equations | 9 equations | **missed** |"
     assert worst in text
     assert "8 equations |" not in text.partition("## W0")[0]
+    assert "|  |  | tenferro | jax | tenferro, XLA |" in text
+    assert "| W0 | n = 4 | 0.50 | 0.50 | 2.00 |" in text  # the faster way to write it in JAX
+    ours, _, xla = text.partition("## W0")[0].partition("## Goals of the XLA backend")
+    assert "tenferro xla" not in ours
+    assert "| W0 | tenferro xla | n = 4: time | ≤ 1.5 | 2.00 (2.00) | **missed** |" in xla
 
 
 def test_peak_memory_is_that_of_the_call():
