@@ -20,10 +20,11 @@ from tenferro.backend.records import BackendConfig
 from tenferro.computegraph import CompiledProgram, OperandError
 from tenferro.primitives import Aval, DType
 from tenferro.primitives._source import source_text
+from tenferro_numpy._caches import thread_count
 from tenferro_numpy._executor import NumpyExecutable
 from tenferro_numpy._lines import Plan
 from tenferro_numpy._plan import How, make_plan
-from tenferro_numpy._tiling import Tiling, thread_count, tile_elements
+from tenferro_numpy._tiling import Tiling, tile_elements
 
 __all__ = ["NumpyBackend", "library_versions"]
 

@@ -20,13 +20,14 @@ from tenferro_numpy._tiling import Tiling
 __all__ = ["Finder", "Group", "least_elements"]
 
 _EPOCH = 128
-_PART = 4  # of a tile: smaller arrays fit the cache anyway
+_PART = 4  # of a tile: smaller arrays fit the cache anyway; but where more than so many elements
+_FEW = 1 << 12  # wait for a gradient, it counts how many arrays do, and regions keep fewer
 _NEAR = 128  # steps: joining what is further apart would keep values alive for long
 
 
 def least_elements(tiling: Tiling) -> int:
     """The size from which arrays are worth a region."""
-    return max(tiling.elements // _PART, 1)
+    return max(min(tiling.elements // _PART, _FEW), 1)
 
 
 class Group:

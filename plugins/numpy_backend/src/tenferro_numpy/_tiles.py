@@ -2,7 +2,7 @@
 
 Whole arrays that go through memory once for each operation cost more than the arithmetic. A region
 takes a tile of every operand through all of its operations, with `out=` into scratch that stays in
-the second-level cache, and only then the next tile. Large regions are divided over threads (NumPy
+the cache of a core, and only then the next tile. Large regions are divided over threads (NumPy
 releases the interpreter while it computes). What a region gives does not depend on the number of
 threads: the tiles, and the order in which partial reductions are joined, follow from the shape and
 the size of a tile alone. Read next: `_regions.py`, which finds the regions.

@@ -1,29 +1,27 @@
 """How large tiles are, and along which axis an array is divided into them.
 
-All of it follows from the shape, the number of buffers and the size of the second-level cache.
-Read next: `_folds.py`, `_tiles.py`.
+All of it follows from the shape, the number of buffers and the size of the caches.
+Read next: `_caches.py`, `_folds.py`, `_tiles.py`.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
-from functools import cache
 from math import prod
 from typing import TypeVar
 
 from tenferro.computegraph._records import NamedTuple
+from tenferro_numpy._caches import cache_of_core
 
 __all__ = [
-    "SHRINKS", "Index", "Tiling", "chunks_of", "even_rows", "thread_count", "tile_elements",
-    "tile_elements_for", "tiled_axis",
+    "SHRINKS", "Index", "Tiling", "chunks_of", "even_rows", "tile_elements", "tile_elements_for",
+    "tiled_axis",
 ]  # fmt: skip
 
 SHRINKS = 2  # times that a tile may be halved for a region of many buffers
 _CHUNKS = 16  # parts of the work that threads take in turn
 _SHARE = 8  # whole tiles that fit the cache together
-_LEAST, _MOST = 1 << 16, 1 << 19  # bytes of a tile: below, calls cost more; above, nothing gains
-_UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+_LEAST, _MOST = 1 << 17, 1 << 19  # bytes of a tile
 
 Index = tuple[int | slice, ...]
 _T = TypeVar("_T")
@@ -75,26 +73,9 @@ def even_rows(extent: int, rows: int) -> int:
     return -(-extent // max(round(extent / rows), 1))
 
 
-@cache
 def tile_elements() -> int:
-    """Elements of eight bytes in an eighth of the second-level cache.
+    """Elements of eight bytes in an eighth of the cache of a core, within what was found to gain.
 
-    Its size is read, not measured, because the size of tiles decides the order of sums, and
-    results are to be the same in every process.
+    Calls cost more where tiles are smaller; where they are larger, nothing gains.
     """
-    size = 1 << 21
-    try:
-        with open("/sys/devices/system/cpu/cpu0/cache/index2/size", encoding="utf-8") as file:
-            text = file.read().strip()
-        size = int(text.rstrip("KMG")) * _UNITS[text[-1]]
-    except (OSError, ValueError, KeyError, IndexError):
-        pass  # another system, or a container that hides it
-    return min(max(size // 8, _LEAST), _MOST) // 8
-
-
-def thread_count() -> int:
-    """The processors that this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:
-        return os.cpu_count() or 1
+    return min(max(cache_of_core() // _SHARE, _LEAST), _MOST) // 8

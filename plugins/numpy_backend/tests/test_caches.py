@@ -1,0 +1,39 @@
+"""How much cache a core has, as files of the system say."""
+
+import pytest
+
+from tenferro_numpy._caches import cache_of_core
+
+
+def level(folder, number, size, sharers):
+    made = folder / f"index{number}"
+    made.mkdir()
+    (made / "size").write_text(f"{size}\n")
+    (made / "shared_cpu_list").write_text(f"{sharers}\n")
+
+
+@pytest.mark.parametrize(
+    "second, third, sharers, expected",
+    [
+        ("1024K", "32768K", "0-1", 16 << 20),
+        ("1024K", "32768K", "0-7", 4 << 20),
+        ("2M", "30M", "0-19,40-59", 2 << 20),
+        ("256K", "8M", "0,2,4,6", 2 << 20),
+        ("512K", None, "", 512 << 10),
+    ],
+)
+def test_a_core_has_its_second_level_or_its_part_of_the_third(
+    tmp_path, second, third, sharers, expected
+):
+    level(tmp_path, 2, second, "0")
+    if third is not None:
+        level(tmp_path, 3, third, sharers)
+    assert cache_of_core(str(tmp_path)) == expected
+
+
+@pytest.mark.parametrize("size", ["", "12", "1024X"])
+def test_where_the_system_does_not_say_it_is_the_usual_one(tmp_path, size):
+    assert cache_of_core(str(tmp_path)) == 2 << 20
+    level(tmp_path, 2, size, "0")
+    cache_of_core.cache_clear()
+    assert cache_of_core(str(tmp_path)) == 2 << 20
