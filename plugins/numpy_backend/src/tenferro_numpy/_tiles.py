@@ -25,8 +25,6 @@ from tenferro_numpy._workers import WORTH_THREADS, cut, memory_for, new_array, s
 
 __all__ = ["Region", "Write"]
 
-_EACH, _TOGETHER = 2, 4  # part of the cache for an array, caches for all, up to which lines win
-
 
 class Write(NamedTuple):
     """One operation on tiles: `function(*operands, out)`; places are numbers of buffers.
@@ -79,7 +77,7 @@ class Region:
         self.flat = not moves and all(len(fold.axes) == len(shape) for fold in folds)
         widest = max((dtype.itemsize for dtype in (*arrays, *scratch)), default=8)
         self.elements = tile_elements_for(tiling.elements, full + len(arrays) + len(scratch))
-        self.at_once = prod(shape) * widest <= 8 * tiling.elements
+        self.at_once = prod(shape) * widest <= tiling.bytes
         self.held: tuple[Any, Any, list[Any]] = (None, None, [])  # scratch of the last run
         self.known: tuple[Any, Division | None] = (None, None)  # the division of the last run
 
@@ -94,12 +92,9 @@ class Region:
     def is_small(self) -> bool:
         """Whether its lines are faster one by one: what they make is no long way to memory."""
         made = [dtype.itemsize for dtype in (*self.arrays, *self.scratch)]
-        size, cache = prod(self.shape), self.tiling.cache
-        return (
-            not self.moves
-            and size * max(made, default=0) <= cache // _EACH
-            and size * sum(made) <= cache * _TOGETHER
-        )
+        size, tiling = prod(self.shape), self.tiling
+        fits = size * max(made, default=0) <= tiling.bytes and size * sum(made) <= tiling.cache
+        return fits and not self.moves
 
     def __call__(self, *operands: Any) -> Any:
         """The arrays and reductions of these operands; a single one is not in a tuple."""

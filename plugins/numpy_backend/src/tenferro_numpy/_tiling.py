@@ -39,9 +39,14 @@ class Tiling(NamedTuple):
     poisoned: bool = False
 
     @property
+    def bytes(self) -> int:
+        """Bytes of a tile of eight-byte elements."""
+        return 8 * self.elements
+
+    @property
     def cache(self) -> int:
         """Bytes of all tiles that are in use together."""
-        return 8 * _SHARE * self.elements
+        return _SHARE * self.bytes
 
 
 def chunks_of(parts: Sequence[_T]) -> list[Sequence[_T]]:
