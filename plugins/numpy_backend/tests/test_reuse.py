@@ -423,3 +423,15 @@ def test_random_programs_give_what_their_operations_give(backend, checks, choice
             np.testing.assert_allclose(result, value, rtol=1e-9, atol=1e-9)
         for a, copy in zip(arrays, before, strict=True):
             np.testing.assert_array_equal(a, copy)
+
+
+def test_a_part_of_a_result_is_copied_and_the_result_is_not(backend, program):
+    """Whichever comes first: only what is all of its memory may leave without a copy."""
+
+    def function(x):
+        y = x * 2.0
+        return tp.slice(y, (0,), (2,)), y, tp.reshape(y, (2, 3))
+
+    made = program(function, X)
+    plan = backend.compile(made, made.input_avals).plan
+    assert [result.copied for result in plan.results] == [True, False, True]

@@ -83,11 +83,12 @@ class Splicer:
             )
 
     def _all_run(self, program: CompiledProgram) -> bool:
-        avals = program.avals
-        return all(
-            self._can_run(instruction.operation, tuple([avals[i] for i in instruction.inputs]))
-            for instruction in program.instructions
-        )
+        avals, known = program.avals, self._known
+        for instruction in program.instructions:
+            entry = instruction.operation, tuple([avals[i] for i in instruction.inputs])
+            if entry not in known and not self._can_run(*entry):
+                return False
+        return True
 
     def _walk(self, program: CompiledProgram) -> None:
         self._avals = list(program.input_avals)

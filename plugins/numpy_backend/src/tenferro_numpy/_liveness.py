@@ -12,18 +12,18 @@ from tenferro_numpy._steps import Step
 __all__ = ["dying_after"]
 
 
-def dying_after(steps: Sequence[Step], kept: Iterable[int], count: int) -> list[list[int]]:
+def dying_after(steps: Sequence[Step], kept: Iterable[int], count: int) -> list[Sequence[int]]:
     """For each step the slots, of so many, that nobody reads after it; `kept` live on."""
     alive = bytearray(count)
     for slot in kept:
         alive[slot] = True
-    dying = []
+    dying: list[Sequence[int]] = []
     for step in reversed(steps):
         last: list[int] = []
         for slot in (*step.targets, *step.operands):
             if not alive[slot]:
                 alive[slot] = True
                 last.append(slot)
-        dying.append(last)
+        dying.append(last or ())
     dying.reverse()
     return dying

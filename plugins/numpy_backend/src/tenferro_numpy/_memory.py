@@ -54,7 +54,7 @@ class Memory:
     """
 
     def __init__(
-        self, avals: Sequence[Aval], dying: Sequence[list[int]], donated: Iterable[int] = ()
+        self, avals: Sequence[Aval], dying: list[Sequence[int]], donated: Iterable[int] = ()
     ) -> None:
         self.avals = avals
         self.dying = dying
@@ -70,7 +70,9 @@ class Memory:
         self.given = set(donated)
         self._sizes = {aval: size_of(aval) for aval in set(avals)}
         for slot in self.given:
-            self._is_made(slot)
+            self.name[slot] = self.whole[slot] = slot
+            self.alive[slot] = 1
+            self.writeable[slot] = bool(avals[slot].shape)
 
     def begin(self, position: int, step: Step) -> None:
         """Note what the code of a step may keep."""
@@ -100,11 +102,12 @@ class Memory:
         shared = []
         for slot in outputs:
             name = self.name[slot]
-            fits = self.avals[name].size == self.avals[slot].size and (
-                self.avals[name].dtype is self.avals[slot].dtype
-            )
-            own = fits and name not in (_NOBODY, *self.given, *taken)
-            taken.add(name)
+            own = name != _NOBODY and name not in self.given and name not in taken
+            if own:
+                whole, aval = self.avals[name], self.avals[slot]
+                own = whole.size == aval.size and whole.dtype is aval.dtype
+            if own:
+                taken.add(name)
             shared.append(not own)
         return shared
 
@@ -130,8 +133,9 @@ class Memory:
         """Let an array that was dead since some step live until this one."""
         name = self.name[slot]
         self.alive[name] = 1
-        self.dying[self.died[slot]].remove(slot)
-        self.dying[self.now].append(slot)
+        then = self.died[slot]
+        self.dying[then] = [i for i in self.dying[then] if i != slot]
+        self.dying[self.now] = [*self.dying[self.now], slot]
         self.changes[since + 1] += self._size(name)
 
     # ---- what a step leaves ----------------------------------------------------------------------
@@ -195,7 +199,7 @@ class Memory:
         self.alive[slot] = 1
         if self.avals[slot].shape:
             self.writeable[slot] = True
-            self.changes[self.now] += self._size(slot)
+            self.changes[self.now] += self._sizes[self.avals[slot]]
 
     def _dies(self, name: int) -> None:
         """Note that nobody reads anything in this memory any more."""

@@ -113,28 +113,29 @@ class _Planner:
     # ---- what each instruction becomes -----------------------------------------------------------
 
     def choose_expressions(self) -> None:
-        aval_of, memo = self.avals.__getitem__, self.memo
+        avals, memo, blocks, steps = self.avals, self.memo, self.blocks, self.steps
         moved: dict[int, int] = {}  # slots that are another one's value
-        for position, (op, inputs, outputs, _, _, _) in enumerate(self.program.instructions):
-            if position in self.blocks:
-                self.add_block(self.blocks[position], position, moved)
+        for position, instruction in enumerate(self.program.instructions):
+            if position in blocks:
+                self.add_block(blocks[position], position, moved)
                 continue
+            op, inputs, outputs = instruction.operation, instruction.inputs, instruction.outputs
             if not inputs and op.literal:
                 self.literals[outputs[0]] = op
                 continue
-            key = op, tuple(map(aval_of, inputs))
+            key = op, tuple([avals[i] for i in inputs])
             chosen = memo.get(key)
             if chosen is None:
-                chosen = memo[key] = self.expression_of(*key, self.avals[outputs[0]])
+                chosen = memo[key] = self.expression_of(*key, avals[outputs[0]])
             operands = tuple([moved.get(i, i) for i in inputs]) if moved else inputs
             if type(op) is ScatterAdd:
-                chosen, operands = placed(op, chosen, operands, self.literals, self.avals)
+                chosen, operands = placed(op, chosen, operands, self.literals, avals)
             if chosen is IDENTITY:
                 moved[outputs[0]] = operands[0]
-                continue
-            self.steps.append(Step(chosen, operands, outputs, (position,)))
-        if self.blocks:
-            self.steps = in_order(enumerate(self.steps))
+            else:
+                steps.append(Step(chosen, operands, outputs, (position,)))
+        if blocks:
+            self.steps = in_order(enumerate(steps))
         self.outputs = [moved.get(i, i) for i in self.program.outputs]
 
     def add_block(self, block: Step, position: int, moved: Mapping[int, int]) -> None:

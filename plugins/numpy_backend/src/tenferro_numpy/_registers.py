@@ -36,9 +36,9 @@ class Registers:
         self._numbers = numbers
         self._of_numbers: set[int] = set()  # registers that hold Python's numbers
 
-    def lines(self, steps: Sequence[Step], dying: Sequence[list[int]]) -> list[Line]:
+    def lines(self, steps: Sequence[Step], dying: Sequence[Sequence[int]]) -> list[Line]:
         """The steps as lines; `dying` are the slots that nobody reads after each."""
-        register_of, numbers = self.register_of, self._numbers
+        register_of, numbers, count = self.register_of, self._numbers, self.count
         free: list[Any] = []
         lines = []
         for step, last in zip(steps, dying, strict=True):
@@ -46,10 +46,16 @@ class Registers:
             operands = tuple([register_of[slot] for slot in step.operands])
             if None in operands:
                 operands = self._with_literals(step, operands)
-            released = [register_of[slot] for slot in last if slot not in slots]
+            released = [register_of[slot] for slot in last if slot not in slots] if last else []
             targets = []
             for slot in slots:
-                register = released.pop() if released else free.pop() if free else self._new()
+                if released:
+                    register = released.pop()
+                elif free:
+                    register = free.pop()
+                else:
+                    register = count
+                    count += 1
                 register_of[slot] = register
                 targets.append(register)
             if last and last[0] in slots:  # nobody reads what was just made
@@ -58,13 +64,11 @@ class Registers:
             ends: Sequence[int] = ()
             if numbers:
                 released, ends = self._arrays_and_numbers(step, released)
-            new = (step.expression, operands, tuple(targets), tuple(released), ends, step.positions)
+            frees = tuple(released)
+            new = (step.expression, operands, tuple(targets), frees, ends, step.positions)
             lines.append(_new_line(new))
+        self.count = count
         return lines
-
-    def _new(self) -> int:
-        self.count += 1
-        return self.count - 1
 
     def _with_literals(self, step: Step, registers: Sequence[int | None]) -> tuple[int, ...]:
         """The operands of a step, literals as it reads them best."""
@@ -72,13 +76,14 @@ class Registers:
             form = "number"
         else:
             form = "array" if self._avals[step.targets[0]].shape else "scalar"
-        index = self._literals.index
-        return tuple(
-            [
-                index(slot, form) if register is None else register
-                for slot, register in zip(step.operands, registers, strict=True)
-            ]
-        )
+        found = []
+        for slot, register in zip(step.operands, registers, strict=True):
+            if register is None:
+                register = self._literals.index(slot, form)
+                if self._avals[slot].shape:  # in whichever form, it is this array
+                    self.register_of[slot] = register
+            found.append(register)
+        return tuple(found)
 
     def _arrays_and_numbers(
         self, step: Step, released: Sequence[int]

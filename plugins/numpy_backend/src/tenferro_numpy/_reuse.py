@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tenferro.computegraph._records import NamedTuple
 from tenferro_numpy._expression import Expression
 from tenferro_numpy._memory import Memory, size_of
 from tenferro_numpy._steps import Step
@@ -23,41 +24,62 @@ _SMALL = 1 << 12  # bytes of arrays that wait for a line, however long
 _SOON = 8  # steps that a larger one waits
 
 
+class _Form(NamedTuple):
+    """What is to be known of an expression.
+
+    into      the line that writes into its last operand, and returns that, if there is one
+    is_plain  it makes new memory, and nothing else can be done to it
+    """
+
+    expression: Expression
+    into: Expression | None
+    is_plain: bool
+
+
 def reuse(steps: Sequence[Step], memory: Memory) -> None:
     """Let steps write into memory that is dead after them.
 
     A step gets the array as its last operand, which also keeps it alive until then.
     """
     avals = memory.avals
-    forms: dict[int, tuple[Expression, Expression | None]] = {}
+    forms: dict[int, _Form] = {}
     for position, step in enumerate(steps):
-        memory.begin(position, step)
         expression = step.expression
         form = forms.get(id(expression))
         if form is None:
-            form = forms[id(expression)] = expression, _into(expression)
-        if expression.update is not None and _can_update(step, memory):
-            step.expression = expression.update
-        elif form[1] is not None:
-            if avals[step.targets[0]].shape:
-                _into_array(step, memory, form[1])
-        elif expression.bound and isinstance(expression.bound[0], Region):
-            _into_operands(expression.bound[0], step, memory)
+            form = forms[id(expression)] = _form(expression)
+        into = form.into
+        memory.now = position
+        if not form.is_plain:
+            memory.begin(position, step)
+            if _in_operands(step, memory):
+                into = None
+        if into is not None and avals[step.targets[0]].shape:
+            slot = _room_for(step, memory)
+            if slot is not None:
+                step.operands = (*step.operands, slot)
+                step.expression = into
         memory.end(step)
 
 
-def _can_update(step: Step, memory: Memory) -> bool:
-    """Whether a step may change its first operand."""
-    slot = step.operands[0]
-    return memory.is_free(slot) and step.operands.count(slot) == 1
+def _form(expression: Expression) -> _Form:
+    is_region = bool(expression.bound) and isinstance(expression.bound[0], Region)
+    special = is_region or expression.update is not None
+    kept = expression.shares or expression.foreign
+    return _Form(expression, _into(expression), not special and not kept)
 
 
-def _into_array(step: Step, memory: Memory, form: Expression) -> None:
-    """Let an elementwise line write into an array that is dead, if there is one for it."""
-    slot = _room_for(step, memory)
-    if slot is not None:
-        step.operands = (*step.operands, slot)
-        step.expression = form
+def _in_operands(step: Step, memory: Memory) -> bool:
+    """Let an update or a region write into its operands; whether there is nothing else to do."""
+    expression = step.expression
+    if expression.update is not None:
+        slot = step.operands[0]
+        if memory.is_free(slot) and step.operands.count(slot) == 1:
+            step.expression = expression.update
+            return True
+    elif expression.bound and isinstance(expression.bound[0], Region):
+        _into_operands(expression.bound[0], step, memory)
+    return False
 
 
 def _room_for(step: Step, memory: Memory) -> int | None:

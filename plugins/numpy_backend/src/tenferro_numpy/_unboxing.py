@@ -51,29 +51,30 @@ def as_arrays(steps: Sequence[Step], avals: list[Aval], literals: Collection[int
     A ufunc reads an array of rank 0 faster than a scalar, which it converts each time.
     """
     scalars = {slot for slot, aval in enumerate(avals) if not aval.shape}.difference(literals)
+    if not scalars:
+        return list(steps)
     readers = [
-        step
-        for step in steps
-        if avals[step.targets[0]].shape
-        and not scalars.isdisjoint(step.operands)
+        (position, step)
+        for position, step in enumerate(steps)
+        if not scalars.isdisjoint(step.operands)
+        and avals[step.targets[0]].shape
         and step.expression.into
     ]
-    reads = Counter(slot for step in readers for slot in step.operands if slot in scalars)
+    reads = Counter([slot for _, step in readers for slot in step.operands if slot in scalars])
     often = {slot for slot, count in reads.items() if count >= _WORTH_AN_ARRAY}
-    if not often:
-        return list(steps)
     made: dict[int, int] = {}
-    done = []
-    reading = set(map(id, readers))
-    for step in steps:
-        if id(step) in reading and not often.isdisjoint(step.operands):
-            for slot in often.intersection(step.operands).difference(made):
+    done: list[Step] = []
+    begin = 0
+    for position, step in readers:
+        for slot in step.operands:
+            if slot in often and slot not in made:
                 made[slot] = len(avals)
                 avals.append(avals[slot])
+                done += steps[begin:position]
                 done.append(Step(_as_array, (slot,), (made[slot],), ()))
-            step.operands = tuple([made.get(slot, slot) for slot in step.operands])
-        done.append(step)
-    return done
+                begin = position
+        step.operands = tuple([made.get(slot, slot) for slot in step.operands])
+    return [*done, *steps[begin:]]
 
 
 class _Groups:
