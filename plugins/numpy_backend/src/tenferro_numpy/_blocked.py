@@ -13,6 +13,7 @@ import numpy as np
 
 from tenferro.primitives import Aval
 from tenferro_numpy._blocks import Block
+from tenferro_numpy._gains import size_of
 from tenferro_numpy._interpret import RUNS_BEFORE_SOURCE, Interpreter
 from tenferro_numpy._lines import Plan
 from tenferro_numpy._tiling import chunks_of
@@ -28,7 +29,12 @@ class Blocked:
     """
 
     def __init__(
-        self, block: Block, plans: dict[int, Plan], stacked: Sequence[Aval], threads: int
+        self,
+        block: Block,
+        plans: dict[int, Plan],
+        stacked: Sequence[Aval],
+        joined: Sequence[Aval],
+        threads: int,
     ) -> None:
         self.extent = block.extent
         self.rows = block.rows
@@ -37,8 +43,23 @@ class Blocked:
         self.stacked = [(aval.shape, np.dtype(aval.dtype.name)) for aval in stacked]
         self.joined = tuple(block.joined.values())
         self.threads = threads if block.work >= WORTH_THREADS else 1
+        self.working_bytes = self._working_bytes([size_of(aval) for aval in joined])
         self.runs: dict[int, Callable[..., Any]] = {n: Interpreter(p) for n, p in plans.items()}
         self.left = RUNS_BEFORE_SOURCE
+
+    def _working_bytes(self, joined: Sequence[int]) -> int:
+        """What it holds at most, beside its results, of which the joined ones have these sizes.
+
+        Each thread makes what a block makes; every chunk keeps its part of what is joined, and all
+        parts of one result are copied together when that is joined.
+        """
+        blocks = range(0, self.extent, self.rows)
+        chunks = len(chunks_of(blocks))
+        threads = min(self.threads, chunks)
+        most = max(plan.peak.bytes for plan in self.plans.values())
+        parts = chunks - threads if chunks == len(blocks) else chunks  # a block counts its own
+        running = threads * most + (parts - 1) * sum(joined)  # which are not yet there
+        return max(running, chunks * (sum(joined) + max(joined, default=0)))
 
     def __call__(self, *operands: Any) -> Any:
         """The stacked results, then the joined ones; a single one is not in a tuple."""
@@ -70,21 +91,25 @@ class Blocked:
     ) -> list[list[Any]]:
         """Do these blocks: write the rows of stacked results, give the partial ones."""
         partials: list[list[Any]] = [[] for _ in self.joined]
-        count, whole, runs = len(outs), operands[self.by_rows :], self.runs
         for start in starts:
-            stop = min(start + self.rows, self.extent)
-            given = [x[start:stop] for x in operands[: self.by_rows]]
-            results = runs[stop - start](*given, *whole)
-            for out, result in zip(outs, results, strict=False):
-                out[start:stop] = result
-            for partial, function, result in zip(
-                partials, self.joined, results[count:], strict=True
-            ):
-                if partial and result.ndim:
-                    function(partial[0], result, out=partial[0])
-                else:
-                    partial.append(result)
+            self.block(start, operands, outs, partials)
         return partials
+
+    def block(
+        self, start: int, operands: Sequence[Any], outs: Sequence[Any], partials: list[list[Any]]
+    ) -> None:
+        """Do one block; what it made is freed before the next."""
+        stop = min(start + self.rows, self.extent)
+        given = [x[start:stop] for x in operands[: self.by_rows]]
+        results = self.runs[stop - start](*given, *operands[self.by_rows :])
+        for out, result in zip(outs, results, strict=False):
+            out[start:stop] = result
+        found = results[len(outs) :]
+        for partial, function, result in zip(partials, self.joined, found, strict=True):
+            if partial and result.ndim:
+                function(partial[0], result, out=partial[0])
+            else:
+                partial.append(result)
 
     def __repr__(self) -> str:
         return f"<Blocked {self.extent} rows, {self.rows} at a time>"

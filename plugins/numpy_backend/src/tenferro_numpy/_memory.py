@@ -111,6 +111,11 @@ class Memory:
             shared.append(not own)
         return shared
 
+    def works(self, position: int, size: int) -> None:
+        """Note bytes that a step makes and frees while it runs."""
+        self.changes[position] += size
+        self.changes[position + 1] -= size
+
     # ---- what may be written to ------------------------------------------------------------------
 
     def is_free(self, slot: int) -> bool:

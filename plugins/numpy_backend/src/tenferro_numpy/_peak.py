@@ -1,8 +1,10 @@
 """How many bytes a program holds at once, by the liveness of its arrays.
 
 Memory that lines make is counted from the line that makes it to the last line that reads it or a
-view of it; results live to the end. Inputs and literals belong to others, and what a line needs
-while it runs (scratch of regions, workspace of LAPACK) is not counted. Read next: `_memory.py`.
+view of it; results live to the end. Blocks of rows count with what they make in all threads that
+run them. Inputs and literals belong to others; the scratch of regions, which each thread keeps for
+the next one, their partial sums, and the workspace of LAPACK are not counted. Read next:
+`_memory.py`.
 """
 
 from __future__ import annotations

@@ -103,7 +103,9 @@ class _Planner:
         for block in find_blocks(self.program, tiling.cache):
             parts = {rows: block.program(self.program, rows) for rows in block.sizes}
             plans = {rows: make_plan(part, self.table) for rows, part in parts.items()}
-            made = Blocked(block, plans, [self.avals[i] for i in block.stacked], tiling.threads)
+            stacked = [self.avals[i] for i in block.stacked]
+            joined = [self.avals[i] for i in block.joined]
+            made = Blocked(block, plans, stacked, joined, tiling.threads)
             operands = (*block.by_rows, *block.whole)
             text = ", ".join([f"{{{i}}}" for i in range(len(operands))])
             line = Expression(f"{{p0}}({text})", (made,))
@@ -201,6 +203,8 @@ class _Planner:
             memory.follow(steps)
         if self.has_regions:
             share_equal(steps)
+        for step in set(self.blocks.values()):
+            memory.works(steps.index(step), step.expression.bound[0].working_bytes)
         literals = Literals(self.literals, self.table)
         registers = Registers(len(self.program.inputs), avals, literals, self.numbers)
         lines = registers.lines(steps, dying)
