@@ -86,19 +86,22 @@ class Jitted:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the program for these arguments, traced and compiled at the first such call."""
         level = self._kept.level
+        call: Call | None = None
+        leaves: Sequence[Any] = args
         seen: Hashable = None if kwargs or self._statics else looks(args, level)
-        if seen is not None:
-            ready = self._kept.find(seen)
-            if ready is not None:
-                return ready(args)
-        call = self._statics.call(args, kwargs, level)
         if seen is None:
-            found = looks(call.leaves, level)
-            if found is not None:
-                seen = call.spec, call.static, found
-                ready = self._kept.find(seen)
-                if ready is not None:
-                    return ready(call.leaves)
+            leaves, structure = _tree.flatten_plain(args, kwargs)
+            found = None if self._statics else looks(leaves, level)
+            if found is None:
+                call = self._statics.call(args, kwargs, level)
+                leaves, structure = call.leaves, (call.spec, call.static)
+                found = looks(leaves, level)
+            seen = None if found is None else (structure, found)
+        ready = None if seen is None else self._kept.find(seen)
+        if ready is not None:
+            return ready(leaves)
+        if call is None:
+            call = self._statics.call(args, kwargs, level)
         return self._run(call, seen, level)
 
     def _run(self, call: Call, seen: Hashable, level: int) -> Any:

@@ -8,7 +8,7 @@ fields, in order; a field with ``metadata={"static": True}`` belongs to the stru
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from importlib import import_module
 from threading import Lock
 from typing import Any
@@ -69,7 +69,9 @@ _registered: set[type] = set()
 
 def _register(leaves: Sequence[Any]) -> bool:
     """Make the dataclasses among the leaves known as containers; whether there were any."""
-    found = {type(x) for x in leaves if hasattr(x, "__dataclass_fields__") and not is_operand(x)}
+    found = {cls for cls in set(map(type, leaves)) if hasattr(cls, "__dataclass_fields__")}
+    if found:
+        found = {type(x) for x in leaves if type(x) in found and not is_operand(x)}
     for cls in found:
         with _registering:
             if cls not in _registered:
@@ -123,6 +125,34 @@ def flatten_arguments(args: list[Any], kwargs: dict[str, Any]) -> tuple[list[Any
     if not kwargs and all([is_bare(arg) for arg in args]):
         return args, _Row(len(args))
     return flatten((args, kwargs))
+
+
+def flatten_plain(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[list[Any], Hashable]:
+    """What ``flatten_arguments`` gives, with a name for the structure, where optree is not needed.
+
+    Only lists, tuples and dictionaries of strings are taken apart, so what is given as a leaf may
+    be another container. The name lists each container before what it contains; leaves are zeros.
+    """
+    leaves: list[Any] = []
+    name: list[Any] = [len(args)]
+    rest = [*args, kwargs] if kwargs else list(args)
+    rest.reverse()
+    while rest:
+        x = rest.pop()
+        kind = type(x)
+        if kind is list or kind is tuple:
+            name += (kind, len(x))
+            rest += x[::-1]
+        elif kind is dict and all([type(key) is str for key in x]):
+            keys = sorted(x)
+            name += (kind, *keys, len(x))
+            rest += [x[key] for key in reversed(keys)]
+        elif x is None:
+            name.append(None)
+        else:
+            name.append(0)
+            leaves.append(x)
+    return leaves, tuple(name)
 
 
 def is_bare(tree: Any) -> bool:

@@ -115,3 +115,61 @@ def test_inputs_are_named_by_their_place():
     text = str(graph).split("{")[0]
     for name in ("model.layers[0].weight", "model.scale", "pair.first", "pair.second['k']"):
         assert name in text
+
+
+PLAIN = [  # (positional, keyword) arguments of the same leaves in other containers
+    (([X, X], 2.0), {}),
+    (([X], [X], 2.0), {}),
+    (([[X], X], 2.0), {}),
+    (([X, [X]], 2.0), {}),
+    (([[X, X]], 2.0), {}),
+    (((X, X), 2.0), {}),
+    (([X, X], [2.0]), {}),
+    (([X, None, X], 2.0), {}),
+    (([X, X], None, 2.0), {}),
+    (({"a": X, "b": X}, 2.0), {}),
+    (({"a": X, "c": X}, 2.0), {}),
+    (({"a": X}, {"b": X}, 2.0), {}),
+    (({"b": X, "a": X}, 2.0), {}),
+    (([], X, X, 2.0), {}),
+    ((X, X, 2.0, []), {}),
+    ((X, X), {"a": 2.0}),
+    ((X, X), {"b": 2.0}),
+    ((X, X), {"a": [2.0]}),
+    ((X,), {"b": X, "a": 2.0}),
+    ((X, X, {"a": 2.0}), {}),
+]
+ALIKE = [
+    *PLAIN,
+    (({0: X, 1: X}, 2.0), {}),
+    ((Pair(X, X), 2.0), {}),
+    ((Slotted(X, X), 2.0), {}),
+]
+
+
+def test_containers_that_look_alike_have_programs_of_their_own():
+    seen, specs = [], set()
+
+    @tn.jit
+    def f(*args, **kwargs):
+        seen.append((args, kwargs))
+        return tn.transforms._tree.map_leaves(lambda x: x + 1, (args, kwargs))
+
+    for turn in range(3):
+        for args, kwargs in ALIKE:
+            given = [i + 10 * turn + leaf for i, leaf in enumerate(leaves((args, kwargs)))]
+            spec = tn.transforms._tree.flatten((args, kwargs))[1]
+            specs.add(spec)
+            args, kwargs = spec.unflatten(given)
+            found, structure = tn.transforms._tree.flatten(f(*args, **kwargs))
+            assert structure == spec
+            for got, leaf in zip(found, given, strict=True):
+                np.testing.assert_array_equal(got, leaf + 1)
+            assert len(seen) == len(specs)
+
+
+@pytest.mark.parametrize("args, kwargs", PLAIN)
+def test_leaves_of_plain_containers_come_in_the_order_of_all(args, kwargs):
+    numbers = iter(range(10))
+    args, kwargs = tn.transforms._tree.map_leaves(lambda _: next(numbers), (args, kwargs))
+    assert tn.transforms._tree.flatten_plain(args, kwargs)[0] == leaves((args, kwargs))
