@@ -43,6 +43,23 @@ def test_nan_wins_extremes(check, name, shape):
     check(getattr(tp, name), [one, nan], nan)
 
 
+@pytest.mark.parametrize("dtype", REALS)
+@pytest.mark.parametrize("name", ["maximum", "minimum"])
+@pytest.mark.parametrize("shape", [(80, 70), (700, 8), (5000,), (2, 40_000), (70, 0)])
+def test_the_largest_of_a_large_array_and_a_number(check, name, dtype, shape):
+    x = np.random.default_rng(0).integers(-3, 4, shape).astype(dtype)
+    if dtype != "int32" and x.size:
+        x.flat[:3] = np.nan, -0.0, np.inf
+    reference = getattr(np, name)
+    for number in (np.array(1, dtype), np.array(0, dtype)):
+
+        def beside(x, number):
+            number = tp.broadcast_in_dim(number, x.shape, ())
+            return getattr(tp, name)(x, number) + getattr(tp, name)(number, x)
+
+        check(beside, [x, number], reference(x, number) + reference(number, x))
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", ["neg", "abs", "square"])
 @pytest.mark.parametrize("shape", [(), (2, 3)])

@@ -115,12 +115,15 @@ def test_stacks_are_not_copied_where_strides_allow(backend, program):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "complex128", "int64"])
-def test_large_products_of_every_layout(backend, program, dtype):
+@pytest.mark.parametrize("transposed", [False, True])
+def test_large_products_of_every_layout(backend, program, dtype, transposed):
     """BLAS reads rows or columns that lie close; whatever lies otherwise is copied first."""
     rng = np.random.default_rng(0)
     x, y = (rng.integers(-9, 9, size=(90, 90)).astype(dtype) for _ in range(2))
-    made = program(lambda x, y: tp.dot_general(x, y, (1,), (0,)), x, y)
+    axes = ((0,), (1,)) if transposed else ((1,), (0,))
+    made = program(lambda x, y: tp.dot_general(x, y, *axes), x, y)
     run = backend.compile(made, made.input_avals)
+    expected = x.T @ y.T if transposed else x @ y
     layouts = (
         np.ascontiguousarray,
         np.asfortranarray,
@@ -129,4 +132,4 @@ def test_large_products_of_every_layout(backend, program, dtype):
     )
     for left in layouts:
         for right in layouts:
-            np.testing.assert_array_equal(run(left(x), right(y))[0], x @ y)
+            np.testing.assert_array_equal(run(left(x), right(y))[0], expected)

@@ -92,7 +92,8 @@ def test_gather(check, case, mode, dtype):
     _, indices, offset_dims, collapsed, mapped, sizes = case
     indices = np.asarray(indices)
     if dtype.startswith("u") and (indices < 0).any():
-        indices = np.where(indices < 0, 200, indices)
+        far = 200 if dtype == "uint8" else (1 << 63) + 1
+        indices = np.where(indices < 0, np.uint64(far), indices.astype("uint64"))
     indices = indices.astype(dtype)
     expected = gather(X, indices, offset_dims, collapsed, mapped, sizes, mode)
     check(

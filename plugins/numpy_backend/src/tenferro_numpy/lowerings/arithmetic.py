@@ -36,6 +36,9 @@ from tenferro_numpy._expression import Expression, Function, Specialize, called,
 
 __all__ = ["EXPRESSIONS", "operator_or", "register", "ufunc"]
 
+_LARGE = 4096  # elements from which the largest of them and a number is worth a row of the number
+_SHORTEST, _LONGEST = 64, 1 << 15  # elements of such a row
+
 
 def register(lowerings: Lowerings) -> None:
     """Register what replaces the shared lowerings: integers without a value are refused."""
@@ -140,6 +143,28 @@ _rsqrt = Expression(
     in_place=True,
 )
 
+
+def _extreme(function: Function) -> Specialize:
+    """`maximum` or `minimum`; NumPy takes elements one by one beside a single number."""
+    plain = simple(function, 2)
+    operands = "{p1}({0}, {1}), {p1}({1}, {0})"
+    large = plain._replace(
+        template=f"{{p0}}({operands})",
+        bound=(function, _as_row),
+        into=f"{{p0}}({operands}, out={{out}})",
+    )
+    return lambda op, avals, result, lowering: large if result.size >= _LARGE else plain
+
+
+def _as_row(x: Any, other: Any) -> Any:
+    """The operand; where it is a number, a row of it, as long as those of the other."""
+    if x.ndim or not other.ndim or not _SHORTEST <= other.shape[-1] <= _LONGEST:
+        return x
+    row = np.empty(other.shape[-1], x.dtype)
+    row.fill(x)
+    return row
+
+
 EXPRESSIONS: dict[type, Specialize] = {
     Add: operator_or("+", np.add),
     Sub: operator_or("-", np.subtract),
@@ -148,8 +173,8 @@ EXPRESSIONS: dict[type, Specialize] = {
     Neg: _neg,
     Abs: ufunc(np.absolute, 1),
     Sign: ufunc(np.sign, 1),
-    Maximum: ufunc(np.maximum, 2),
-    Minimum: ufunc(np.minimum, 2),
+    Maximum: _extreme(np.maximum),
+    Minimum: _extreme(np.minimum),
     Clamp: lambda op, avals, result, lowering: _clamp,
     Pow: _pow,
     IntegerPow: _integer_pow,

@@ -44,6 +44,16 @@ class _Writer:
             text += f".reshape({self.bind(shape)})"
         return text
 
+    def ready(self, operand: str, view: str, shape: tuple[int, ...]) -> str:
+        """A matrix in a layout that BLAS reads, which it mostly has.
+
+        An axis of one element may have any stride, whatever the flags say.
+        """
+        called = f"{self.bind(_ready)}({view})"
+        if view not in (operand, f"{operand}.T") or min(shape) < 2:
+            return called
+        return f"({view} if {operand}.flags.forc else {called})"
+
 
 def _dot_general(
     op: DotGeneral, avals: tuple[Aval, ...], result: Aval, lowering: Function
@@ -93,8 +103,9 @@ def _flat(
     if large and depth == (1,):
         return f"{write.bind(np.multiply)}({a}, {b})", rows + columns  # BLAS is slow at one term
     if large and lhs.dtype.name in _BLAS:  # `dot` writes zeros into its result first
-        ready = write.bind(_ready)
-        return f"{write.bind(np.matmul)}({ready}({a}), {ready}({b}))", rows + columns
+        left_ready = write.ready("{0}", a, rows + depth)
+        right_ready = write.ready("{1}", b, depth + columns)
+        return f"{write.bind(np.matmul)}({left_ready}, {right_ready})", rows + columns
     return f"{a}.dot({b})", rows + columns
 
 

@@ -59,16 +59,17 @@ def combined_at(combine: Callable[[Any, Any, Any], object]) -> Function:
 
 def _places(axes: Sequence[int], indices: Any, shape: tuple[int, ...]) -> Any:
     """Where single elements lie in the flat array; `axes` are those of the index vectors."""
-    if indices.dtype.name == "uint64":
-        indices = np.minimum(indices, np.iinfo(np.int64).max)
-    indices = indices.astype(np.intp, copy=False)
+    if indices.dtype != np.intp:
+        if indices.dtype == np.uint64:
+            indices = np.minimum(indices, np.iinfo(np.int64).max)
+        indices = indices.astype(np.intp)
     columns = tuple([indices[..., axes.index(axis)] for axis in range(len(shape))])
     return np.ravel_multi_index(columns, shape, mode="clip")
 
 
 def _points(x: Any, indices: Any, axes: tuple[int, ...]) -> Any:
     """The single elements at the index vectors."""
-    return x.reshape(-1)[_places(axes, indices, x.shape)]
+    return x.reshape(-1).take(_places(axes, indices, x.shape))
 
 
 def _put(flat: Any, positions: Any, values: Any) -> None:
