@@ -11,6 +11,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 def pytest_configure(config):
     """SciPy's test modules, which some tests take functions from, use markers of their own."""
-    theirs = "fail_slow parallel_threads_limit skip_xp_backends thread_unsafe xfail_on_32bit xslow"
+    theirs = "fail_slow parallel_threads_limit skip_xp_backends thread_unsafe uses_xp_capabilities"
+    theirs += " xfail_on_32bit xslow"
     for name in theirs.split():
         config.addinivalue_line("markers", f"{name}: of SciPy's own tests")

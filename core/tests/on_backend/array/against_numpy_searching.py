@@ -1,8 +1,17 @@
 """Rows of positions, sorting, searching, sets, polynomials, functions along axes, texts."""
 
+import inspect
+
 import numpy as np
 from numpy_rows import FLOATS, INEXACT, NUMERIC, ORDERED, REAL, SIGNED, X, row, rows
 from part2_operands import FEW, HOLED, MANY, MASK, SOME, TIED, M, T, V, fixed, refused, smooth
+
+
+def descending(names, *args, **keywords):
+    """Rows in decreasing order, where NumPy knows that: from 2.5 on."""
+    known = "descending" in inspect.signature(np.sort).parameters
+    return rows(names, *args, descending=True, **keywords) if known else []
+
 
 TAKEN = [
     row("take_along_axis", M, X(values=[[0, -1], [2, 0]], dtype="int64"), 1, grad=True),
@@ -43,6 +52,9 @@ SORTS = [
     *rows("sort argsort", TIED, stable=True),
     *rows("sort argsort", TIED, axis=0, kind="stable", order=None, dtypes=FEW),
     *rows("sort argsort", TIED, axis=None, kind="mergesort", dtypes=FEW),
+    *descending("sort argsort", TIED, axis=0, dtypes=FEW),
+    *descending("sort argsort", X(3, 4), dtypes=("bool", "uint8", "int64", "complex128")),
+    *descending("sort argsort", HOLED, dtypes=("float64", "complex128")),
     *refused("sort", X()),
     *rows("sort argsort", HOLED, dtypes=("float64", "complex128")),
     row("sort_complex", X(5), dtypes=NUMERIC, grad=True),

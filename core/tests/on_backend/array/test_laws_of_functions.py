@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import tenferro as tn
 
+xp = tn.asarray(0.0).__array_namespace__()
 X = sample("float64", (3, 4))
 HOLED = np.where(sample("float64", (3, 4), seed=2) > 1, np.nan, X)
 few = settings(max_examples=20, deadline=None)
@@ -39,6 +40,33 @@ def test_rolling_back_gives_the_array(shift, n):
     """roll(roll(x, k), −k) = x"""
     x = sample("float64", (n,))
     np.testing.assert_array_equal(np.asarray(np.roll(np.roll(tn.asarray(x), shift), -shift)), x)
+
+
+@pytest.mark.parametrize(
+    "elements, places",
+    [
+        ([2.0, np.nan, -0.0, 0.0, np.inf, 2.0], [4, 0, 5, 2, 3, 1]),
+        (np.array([0, 255, 3, 255], "uint8"), [1, 3, 2, 0]),
+        (np.array([-128, 127, 0], "int8"), [1, 2, 0]),
+        ([False, True, False, True], [1, 3, 0, 2]),
+        ([1 + 1j, 2 - 1j, 1 + 2j], [1, 2, 0]),
+    ],
+)
+def test_in_decreasing_order_nan_is_last_and_ties_stay(elements, places):
+    x = np.asarray(elements)
+    ours = np.asarray(xp.argsort(tn.asarray(x), descending=True))
+    np.testing.assert_array_equal(ours, places)
+    found = np.asarray(xp.sort(tn.asarray(x), descending=True))
+    assert found.tobytes() == x[places].tobytes()
+
+
+def test_the_gradient_of_a_decreasing_sort_is_its_permutation():
+    x, w = np.array([2.0, 5.0, -1.0]), np.array([1.0, 10.0, 100.0])
+
+    def loss(x):
+        return np.sum(w * xp.sort(x, descending=True) ** 2)
+
+    np.testing.assert_array_equal(tn.grad(loss)(x), 2 * x * [10.0, 1.0, 100.0])
 
 
 def test_the_gradient_of_a_sort_is_its_permutation():

@@ -16,7 +16,7 @@ from tenferro.array._errors import UnsupportedFunctionError, at_user_line
 from tenferro.array._registry import covers
 from tenferro.array.functions.splitting import unstack
 from tenferro.array.functions.structural import ravel
-from tenferro.primitives import complex64, complex128, int64, iota, reverse
+from tenferro.primitives import complex64, complex128, int64, iota
 from tenferro.primitives import sorting as p
 
 _SORTS = ("quicksort", "q", "mergesort", "m", "heapsort", "h", "stable", "s")
@@ -52,12 +52,15 @@ def sort(
 ) -> Array:
     """a in increasing order along an axis, or in decreasing; its derivative is permuted alike.
 
+    NaN comes last either way, and equal elements keep their order, as in NumPy from 2.5 on.
+
     >>> sort(as_array(1.0).reshape(1)).shape
     (1,)
     """
     found, along = _line(a, axis, "sort", order, kind)
-    increasing = p.sort([found], along)[0]
-    return reverse(increasing, (along,)) if descending else increasing
+    if descending:
+        return p.sort([_opposite(found), found], along)[1]
+    return p.sort([found], along)[0]
 
 
 @covers("argsort")
@@ -70,13 +73,15 @@ def argsort(
     stable: bool | None = None,
     descending: bool = False,
 ) -> Array:
-    """The positions that sort a along an axis; equal elements keep their order."""
+    """The positions that sort a along an axis; equal elements keep their order, NaN comes last."""
     axis = axis if as_array(a).ndim else None  # NumPy sorts the positions of a single number
     found, along = _line(a, axis, "argsort", order, kind)
-    if not descending:
-        return positions(found, along)
-    places = positions(reverse(found, (along,)), along)  # turned around twice, so that ties stay
-    return found.shape[along] - 1 - reverse(places, (along,))
+    return positions(_opposite(found) if descending else found, along)
+
+
+def _opposite(x: Array) -> Array:
+    """Elements in the opposite order, of which none overflows; NaN is still last, as in NumPy."""
+    return -x if x.dtype.is_inexact else ~x
 
 
 def positions(x: Array, axis: int) -> Array:
