@@ -1,6 +1,7 @@
 """The cyclic collector rests during whole-graph passes and is restored whatever happens."""
 
 import gc
+import sys
 import weakref
 
 import pytest
@@ -151,7 +152,7 @@ def test_garbage_that_became_old_with_a_large_pass_is_collected():
     node.itself = node
     alive = weakref.ref(node)
     del node
-    for _ in range(2 + _gc._walk_at // 120_000):
+    for _ in range(2 + (4 * _gc._WALK + _gc._OFTEN * sys.getallocatedblocks()) // 120_000):
         large_pass()
     assert alive() is None
 

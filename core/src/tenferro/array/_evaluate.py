@@ -94,19 +94,17 @@ def _shared(wanted: Sequence[ValueKey]) -> list[ValueKey]:
     not explain. Too many references only cost an extra output, never a wrong result. What is made
     of a number alone is cheaper made again.
     """
-    order, _ = postorder(wanted, pending)
+    order, definitions, _ = postorder(wanted, pending)
     uses: dict[ValueKey, int] = {}
-    for _, definition in order:
+    for definition in definitions:
         for key in definition[3:]:
             uses[key] = uses.get(key, 0) + 1
     skip = set(wanted)
-    count = sys.getrefcount
+    held = map(sys.getrefcount, order)
     return [
-        item[0]
-        for item in order
-        if item[0] not in skip
-        and count(item[0]) - uses.get(item[0], 0) > _INTERNAL
-        and item[0].serial < YOUNG
+        key
+        for count, key in zip(held, order, strict=True)
+        if key not in skip and count - uses.get(key, 0) > _INTERNAL and key.serial < YOUNG
     ]
 
 
@@ -162,7 +160,7 @@ def flush(key: ValueKey) -> None:
 
 
 def _evaluable(key: ValueKey) -> bool:
-    _, leaves = postorder([key], pending)
+    *_, leaves = postorder([key], pending)
     return all(leaf.operand is not UNKNOWN for leaf in leaves)
 
 

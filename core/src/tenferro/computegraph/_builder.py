@@ -83,7 +83,7 @@ class GraphBuilder:
         local = self._index.get(key)
         if local is not None:
             return local
-        if any([key in parent.key_set for parent in self._parents]):
+        if any([key in p.defined or key in p.input_set for p in self._parents]):
             return External(key)
         raise GraphError(f"{key!r} belongs neither to this graph nor to a parent", value=key)
 

@@ -7,23 +7,26 @@ A large pass leaves its objects in the young generation, which the next collecti
 once: measured, two seconds after a pass of a million operations. They are put among the old ones
 instead, unwalked. So are keys while ever more of them are made, which is what the recording of a
 large graph looks like: collections of young objects go on, but the walks over everything, which
-take half of the time of recording a million operations, are left to times when much has grown.
+take half of the time of recording a million operations, are left to times when they may find much.
 """
 
 from __future__ import annotations
 
 import gc
+import sys
 from threading import RLock
 from types import TracebackType
 
 STRIDE = 4096  # keys that are made from one look at their number to the next
 _LARGE = 30_000  # young objects that a pass leaves
-_RATIO = 16  # promoted objects for each of those that the last walk over everything met
 _WALK = 2_000_000  # promoted objects from one walk to the next, at least
 _PER_KEY = 4  # objects that come with a key
 _FROZEN_BY_PYTHON = 1000  # CPython 3.12 starts with 375 frozen objects; a program freezes thousands
-_promoted = 0
-_walk_at = _WALK
+_OF_KEY = 24  # blocks of memory that a key and what passes make of it take, generously
+_OFTEN = 16  # promoted objects, since the last walk, for each block: then a walk is cheap
+_promoted = 0  # since the last walk
+_look_at = _WALK
+_held = 0  # blocks of memory after the last walk
 _keys = 0
 _lock = RLock()  # a finalizer may run, and enter again, the moment the collector is back
 _depth = 0
@@ -71,15 +74,31 @@ def watch_growth(keys: int) -> None:
 def _promote(count: int) -> None:
     """Make all objects old; unless the program keeps frozen ones, which would thaw.
 
-    So that garbage among the old is found too, all are walked when enough were promoted.
+    So that garbage among the old is found too, all are walked when it may be much.
     """
-    global _promoted, _walk_at
+    global _promoted, _look_at, _held
     if gc.get_freeze_count() > _FROZEN_BY_PYTHON:
         return
     _promoted += count
-    if _promoted < _walk_at:
-        gc.freeze()
-        gc.unfreeze()
-    else:
+    if _promoted >= _look_at and _walk_is_due():
         gc.collect()
-        _promoted, _walk_at = 0, max(_WALK, _RATIO * len(gc.get_objects()))
+        _promoted, _look_at, _held = 0, _WALK, _blocks()
+        return
+    gc.freeze()
+    gc.unfreeze()
+
+
+def _blocks() -> int:
+    """How much is held; an allocator that is not Python's own does not tell."""
+    return sys.getallocatedblocks() or len(gc.get_objects())
+
+
+def _walk_is_due() -> bool:
+    """Whether much that no key explains is held, or a walk is little beside what was promoted.
+
+    Keys form no cycles, and a walk over those of a million operations takes a second and more.
+    """
+    global _look_at
+    _look_at = _promoted + _WALK
+    blocks = _blocks()
+    return blocks > 2 * _held + _WALK + _OF_KEY * _keys or _promoted > _OFTEN * blocks

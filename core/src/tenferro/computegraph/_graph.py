@@ -7,7 +7,7 @@ write new graphs beside old ones and copy nothing. ``Graph.of`` collects a close
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from functools import cached_property, partial
 from typing import Any
 
@@ -92,7 +92,12 @@ class Graph:
             if len(given) < len(inputs):
                 twice = next(key for i, key in enumerate(inputs) if key in inputs[:i])
                 raise duplicate_input(twice)
-            known = [given.keys(), *[parent.key_set for parent in parents]]
+            known: list[Collection[ValueKey]] = [given.keys()]
+            known += [keys for parent in parents for keys in (parent.defined, parent.input_set)]
+            known = [keys for keys in known if keys]
+            roots = outputs
+            for keys in known:  # often nothing else is left
+                roots = [key for key in roots if key not in keys]
 
             def definition_of(key: ValueKey) -> Definition | None:
                 for keys in known:
@@ -100,10 +105,14 @@ class Graph:
                         return None
                 return key.definition
 
-            order, leaves = postorder(outputs, definition_of)
+            order, definitions, leaves = postorder(roots, definition_of)
             starts = [*given]
-            starts += [key for key in leaves if not any([key in keys for keys in known])]
-            made, equations = _outputs_of(order)
+            starts += [
+                key
+                for key in leaves
+                if key.definition is None and not any([key in keys for keys in known])
+            ]
+            made, equations = _outputs_of(order, definitions)
             return cls.over(starts, made, equations, outputs, parents)
 
     @classmethod
@@ -165,14 +174,10 @@ class Graph:
         return {key: Local(i) for i, key in enumerate(self.keys)}
 
     @cached_property
-    def key_set(self) -> frozenset[ValueKey]:
-        """The keys of this graph as a set."""
-        return frozenset(self.keys)
-
-    @cached_property
     def defined(self) -> frozenset[ValueKey]:
         """The keys that are outputs of equations of this graph."""
-        return self.key_set - self.input_set
+        inputs = self.input_set
+        return frozenset([key for key in self.keys if key not in inputs])
 
     @cached_property
     def input_set(self) -> frozenset[ValueKey]:
@@ -233,15 +238,14 @@ def duplicate_input(key: ValueKey) -> DuplicateInputError:
 
 
 def _outputs_of(
-    order: Sequence[tuple[ValueKey, Definition]],
+    keys: list[ValueKey], equations: list[Definition]
 ) -> tuple[list[ValueKey], list[Definition]]:
     """All outputs of the equations that make some values, and the equations, once each."""
-    keys, equations = [key for key, _ in order], [definition for _, definition in order]
-    if all([operation.output_count == 1 for operation, *_ in equations]):
+    if all([definition[0].output_count == 1 for definition in equations]):
         return keys, equations
     made: dict[ValueKey, None] = {}
     firsts = []
-    for key, definition in order:
+    for key, definition in zip(keys, equations, strict=True):
         if key not in made:
             made.update(dict.fromkeys(derive(definition[0], definition[3:], definition[1])))
             firsts.append(definition)
@@ -250,21 +254,24 @@ def _outputs_of(
 
 def postorder(
     outputs: Iterable[ValueKey], definition_of: Callable[[ValueKey], Definition | None]
-) -> tuple[list[tuple[ValueKey, Definition]], list[ValueKey]]:
-    """Depth-first postorder from the outputs, without recursion: (defined keys, leaves).
+) -> tuple[list[ValueKey], list[Definition], list[ValueKey]]:
+    """Depth-first postorder from the outputs, without recursion: keys, their definitions, leaves.
 
     The order depends on the structure alone, never on creation times or memory.
     """
     seen: set[ValueKey] = set()
-    order: list[tuple[ValueKey, Definition]] = []
+    order: list[ValueKey] = []
+    definitions: list[Definition] = []
     leaves: list[ValueKey] = []
     stack: list[Any] = list(outputs)
     stack.reverse()
-    pop, push, see, finish = stack.pop, stack.append, seen.add, order.append
+    pop, push, see = stack.pop, stack.append, seen.add
+    finish, define = order.append, definitions.append
     while stack:
         item = pop()
-        if type(item) is tuple:  # its inputs are done
-            finish(item)
+        if type(item) is tuple:  # a definition whose inputs are done; what it defines lies below
+            finish(pop())
+            define(item)
             continue
         if item in seen:
             continue
@@ -273,11 +280,12 @@ def postorder(
         if definition is None:
             leaves.append(item)
             continue
-        push((item, definition))
+        push(item)
+        push(definition)
         for value in definition[:2:-1]:
             if value not in seen:
                 push(value)
-    return order, leaves
+    return order, definitions, leaves
 
 
 def flat_form(graph: Graph) -> tuple[list[ValueKey], list[FlatNode], list[int]]:
@@ -336,4 +344,5 @@ def from_flat(
             keys = derive(operation, [values[i] for i in operands], role)
             made.update([(key, key.definition) for key in keys])
             values += keys
-        return Graph.over([*leaves], *_outputs_of([*made.items()]), [values[i] for i in outputs])
+        equations = _outputs_of([*made], [*made.values()])
+        return Graph.over([*leaves], *equations, [values[i] for i in outputs])

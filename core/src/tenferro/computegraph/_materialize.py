@@ -146,16 +146,19 @@ def flatten(
 ) -> MaterializedGraph:
     """``materialize_merge`` over any function that gives definitions."""
     with CollectorPaused():
-        order, leaves = postorder(outputs, definition_of)
-        if any([len(item[1]) > 4 and item[1][0].transparent for item in order]):
-            order, leaves = postorder(outputs, lambda key: narrowed(definition_of(key)))
+        order, definitions, leaves = postorder(outputs, definition_of)
+        if any([d[0].transparent for d in definitions if len(d) > 4]):
+            order, definitions, leaves = postorder(
+                outputs, lambda key: narrowed(definition_of(key))
+            )
         number: dict[ValueKey, int] = {key: i for i, key in enumerate(declared)}
         inputs = list(declared)
         for key in leaves:
             if key not in number:
                 number[key] = len(inputs)
                 inputs.append(key)
-        nodes, avals = _number_nodes(order, number, [key.aval for key in inputs])
+        avals = [key.aval for key in inputs]
+        nodes = _number_nodes(order, definitions, number, avals)
         return MaterializedGraph(inputs, nodes, [number[key] for key in outputs], avals)
 
 
@@ -207,12 +210,15 @@ def signature(
 
 
 def _number_nodes(
-    order: list[tuple[ValueKey, Definition]], number: dict[ValueKey, int], avals: list[Any]
-) -> tuple[list[MaterializedNode], list[Any]]:
+    order: list[ValueKey],
+    definitions: list[Definition],
+    number: dict[ValueKey, int],
+    avals: list[Any],
+) -> list[MaterializedNode]:
     """Number the values of the nodes; nodes that evaluate alike share their numbers."""
     nodes: list[MaterializedNode] = []
     first: dict[tuple[Operation, tuple[int, ...]], int] = {}
-    for key, definition in order:
+    for key, definition in zip(order, definitions, strict=True):
         operation = definition[0]
         if operation.transparent:
             number[key] = number[definition[3 + definition[2]]]
@@ -229,7 +235,7 @@ def _number_nodes(
             base = first[operation, operands] = len(avals)
             nodes.append(_row(avals, key, definition, inputs))
         number[key] = base + definition[2]
-    return nodes, avals
+    return nodes
 
 
 def _row(

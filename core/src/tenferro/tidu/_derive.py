@@ -74,8 +74,8 @@ class Linearization:
         self._nodes = live_nodes(run, self._ends)
         self._primals = primals  # of tangents; only rules that are not kept as templates ask
         fixed: dict[ValueKey, None] = {}
-        for node in self._nodes:
-            for key, active in zip(node.inputs, node.active_mask, strict=True):
+        for _, definition, mask in zip(*self._nodes, strict=True):
+            for key, active in zip(definition[3:], mask, strict=True):
                 if not active:
                     fixed[key] = None
         self.residuals = tuple(fixed)
@@ -94,7 +94,7 @@ class Linearization:
                 if seed is not None and tangent is not None:
                     found[seed.key] = _enter(tangent, run)
             with sweeping(run, self._context) as rule:
-                for node in self._nodes:
+                for node in self._nodes.each():
                     _replay(node, found, rule)
             ends = [None if end is None else found.get(end.key) for end in self._ends]
             return [_leave(value, run) for value in ends]

@@ -72,22 +72,29 @@ class Cotangents(Flowing):
 
     def __init__(self, rule: RuleBuilder) -> None:
         super().__init__(rule)
-        self.terms: dict[ValueKey, list[Handle]] = {}
+        self.terms: dict[ValueKey, Handle | list[Handle]] = {}  # a list where there are several
         self._add = adder(rule.run)
 
     def give(self, key: ValueKey, contribution: Value) -> None:
         """One more contribution."""
-        self.terms.setdefault(key, []).append(self.handle(contribution))
+        term, found = self.handle(contribution), self.terms.get(key)
+        self.terms[key] = term if found is None else with_another(found, term)
 
     def take(self, key: ValueKey) -> Handle | None:
         """The sum of the contributions, which are then gone; ``None`` if nothing flows."""
         terms = self.terms.pop(key, None)
-        if terms is None:
-            return None
-        if len(terms) == 1:
-            return terms[0]
+        if type(terms) is not list:
+            return terms
         return sum_of(terms, self._add, _depth_of_key) if self.is_bare else self.rule.add_all(terms)
 
     def taken(self, key: ValueKey) -> Value | None:
         """``take``, as rules see it."""
         return self.value(self.take(key))
+
+
+def with_another(terms: Handle | list[Handle], term: Handle) -> list[Handle]:
+    """One contribution more than the first, or than a list of them."""
+    if type(terms) is not list:
+        return [terms, term]
+    terms.append(term)
+    return terms

@@ -53,9 +53,11 @@ def depending(
 ) -> list[tuple[ValueKey, Definition]]:
     """The equations between the places and the outputs, dependencies first."""
     stop = set(places)
-    order, _ = postorder(outputs, lambda key: None if key in stop else _in_flow(key.definition))
+    order, definitions, _ = postorder(
+        outputs, lambda key: None if key in stop else _in_flow(key.definition)
+    )
     nodes = []
-    for item in order:
+    for item in zip(order, definitions, strict=True):
         if not stop.isdisjoint(item[1][3:]):
             stop.add(item[0])
             nodes.append(item)

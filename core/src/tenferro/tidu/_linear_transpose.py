@@ -17,12 +17,13 @@ from tenferro.computegraph import (
     Graph,
     Local,
     ValueKey,
+    derive,
     resolve,
 )
 from tenferro.tidu._context import ADContext
 from tenferro.tidu._emit import RuleBuilder, sweeping
 from tenferro.tidu._errors import MixedFlowError
-from tenferro.tidu._flowing import Cotangents
+from tenferro.tidu._flowing import Cotangents, with_another
 from tenferro.tidu._linear_space import LinearSpace
 from tenferro.tidu._linearize import (
     NODES,
@@ -39,13 +40,13 @@ from tenferro.tidu._template import (
     transpose_template,
     transpose_templates,
 )
-from tenferro.tidu._value import Linear, LinearNode, Pass, Residual, Value, new_node
+from tenferro.tidu._value import Linear, LinearNode, LinearNodes, Pass, Residual, Value
 
 _aval_of = attrgetter("aval")
 
 
 def pull(
-    nodes: Sequence[LinearNode],
+    nodes: LinearNodes,
     flowing: Cotangents,
     rule: RuleBuilder,
     primals: Callable[[], Mapping[ValueKey, ValueKey]] = dict,
@@ -53,8 +54,8 @@ def pull(
     """Emit cotangents for the nodes, last to first; ``flowing`` holds the seeds and the results."""
     take, run, replayed = flowing.take, rule.run, _replaying(flowing)
     primal_of: Mapping[ValueKey, ValueKey] | None = None
-    for node in reversed(nodes):
-        key, definition, mask = node
+    columns = reversed(nodes.keys), reversed(nodes.definitions), reversed(nodes.masks)
+    for key, definition, mask in zip(*columns, strict=True):
         operation, inputs = definition[0], definition[3:]
         if operation.output_count == 1:
             ct = take(key)
@@ -62,7 +63,7 @@ def pull(
                 continue
             cotangents = [ct]
         else:
-            cotangents = [*map(take, node.outputs)]
+            cotangents = [*map(take, derive(operation, inputs, definition[1]))]
             if not any([ct is not None for ct in cotangents]):
                 continue
         run.source = key.source
@@ -76,6 +77,7 @@ def pull(
         ]
         run.operation = operation
         cts = [flowing.value(ct) for ct in cotangents]
+        node = LinearNode(key, definition, mask)
         _scatter(node, rule.context.transpose(operation)(rule, cts, given), flowing)
 
 
@@ -107,11 +109,8 @@ def _replaying(flowing: Cotangents) -> Callable[..., bool] | None:
         if template.steps:
             replay(template, values, run)
         for i, place in template.results:
-            found = there(inputs[i])
-            if found is None:
-                terms[inputs[i]] = [values[place]]
-            else:
-                found.append(values[place])
+            found, term = there(inputs[i]), values[place]
+            terms[inputs[i]] = term if found is None else with_another(found, term)
         return True
 
     return replayed
@@ -186,7 +185,7 @@ def _space_of(graph: Graph) -> LinearSpace | None:
 
 def _flow(
     linear: LinearizedGraph, targets: Sequence[LinearInput | None], from_all: bool
-) -> tuple[set[Local], list[LinearNode]]:
+) -> tuple[set[Local], LinearNodes]:
     """``_flow_from`` the targets; from all inputs of a graph that was assembled here, all flows."""
     nodes = NODES.get(linear.linear) if from_all else None
     if nodes is None:
@@ -194,16 +193,18 @@ def _flow(
     return {local for local in linear.tangent_outputs if local is not None}, nodes
 
 
-def _flow_from(graph: Graph, start: set[Local]) -> tuple[set[Local], list[LinearNode]]:
+def _flow_from(graph: Graph, start: set[Local]) -> tuple[set[Local], LinearNodes]:
     """Local values that depend on the given inputs, and the nodes that make them."""
     flowing: set[Any] = set(start)
-    found = []
+    found = LinearNodes([], [], [])
     for _, inputs, outputs, _ in graph.nodes:
         mask = tuple([i in flowing for i in inputs])
         if True in mask:
             flowing.update(outputs)
-            key = graph.keys[outputs[0]]
-            found.append(new_node((key, key.definition, mask)))
+            key: Any = graph.keys[outputs[0]]
+            found.keys.append(key)
+            found.definitions.append(key.definition)
+            found.masks.append(mask)
     return flowing, found
 
 
@@ -226,9 +227,7 @@ def _fresh_cotangents(
 class _Forward:
     """The part of a linear graph that a partial transposition leaves as it is."""
 
-    def __init__(
-        self, inputs: list[Any], outputs: list[Local | None], nodes: list[LinearNode]
-    ) -> None:
+    def __init__(self, inputs: list[Any], outputs: list[Local | None], nodes: LinearNodes) -> None:
         self.inputs = inputs
         self.outputs = outputs
         self.nodes = nodes
@@ -249,7 +248,7 @@ def _forward_part(
                 output=position,
             )
     if not inputs:
-        return _Forward(inputs, outputs, [])
+        return _Forward(inputs, outputs, LinearNodes([], [], []))
     _, ahead = _flow_from(graph, {t.local for t in inputs if t is not None})
     return _Forward(inputs, outputs, ahead)
 
@@ -264,7 +263,7 @@ def _assemble_transposed(
     """The graph of the backward sweep, with the forward part beside it."""
     graph = linear.linear
     wrap = run.space.value
-    for node in forward.nodes:
+    for node in forward.nodes.each():
         run.nodes.setdefault(node.key, node.active_mask)
     all_seeds = [*seeds, *(t and wrap(graph.keys[t.local], (run,)) for t in forward.inputs)]
     all_keys = [*(None for _ in seeds), *(t and t.key for t in forward.inputs)]

@@ -41,10 +41,10 @@ from tenferro.tidu._template import (
     jvp_templates,
     replay,
 )
-from tenferro.tidu._value import LinearNode, Pass, Value, new_node
+from tenferro.tidu._value import LinearNodes, Pass, Value
 
 _aval_of = attrgetter("aval")
-NODES: WeakKeyDictionary[Graph, list[LinearNode]] = WeakKeyDictionary()  # of linear graphs
+NODES: WeakKeyDictionary[Graph, LinearNodes] = WeakKeyDictionary()  # of linear graphs
 
 
 class LinearInput(NamedTuple):
@@ -95,7 +95,9 @@ def linearize(
         seeds = fresh_tangents(wrt, run)
         with sweeping(run, context) as rule:
             tangents = push(plan, wrt, seeds, rule)
-        return assemble(run, view, list(wrt), seeds, [tangents.of(key) for key in outputs])
+        results = [tangents.of(key) for key in outputs]
+        del plan, tangents, rule  # a graph needs its memory more than they do now
+        return assemble(run, view, list(wrt), seeds, results)
 
 
 def check_wrt(wrt: Sequence[ValueKey]) -> None:
@@ -113,14 +115,19 @@ def check_wrt(wrt: Sequence[ValueKey]) -> None:
 
 
 class SweepPlan(NamedTuple):
-    """The nodes between ``wrt`` and the outputs in topological order, and their linear space."""
+    """What the outputs need of the values after ``wrt``, in topological order.
 
-    nodes: list[tuple[ValueKey, Definition]]
+    Some of it may not depend on ``wrt``: nothing flows there. ``space`` is that of an operation
+    that does.
+    """
+
+    keys: list[ValueKey]
+    definitions: list[Definition]
     space: LinearSpace | None
 
 
 def plan_sweep(view: Resolver, outputs: Sequence[ValueKey], wrt: Sequence[ValueKey]) -> SweepPlan:
-    """Find what has to be swept: reachable from the outputs and dependent on ``wrt``."""
+    """Find what has to be swept: what the outputs are made of, back to ``wrt``."""
     stop = set(wrt)
     lookup = view.definition
 
@@ -128,18 +135,15 @@ def plan_sweep(view: Resolver, outputs: Sequence[ValueKey], wrt: Sequence[ValueK
         found = None if key in stop else lookup(key)
         return found if found is None or found[0].carries(key.aval) else None
 
-    order, _ = postorder(outputs, definition_of)
-    active = set(wrt)
-    nodes = []
-    space: LinearSpace | None = None
-    for item in order:
-        definition = item[1]
-        if active.isdisjoint(definition[3:]):
-            continue
-        active.add(item[0])
-        nodes.append(item)
-        space = space or getattr(definition[0], "space", None)
-    return SweepPlan(nodes, space)
+    order, definitions, _ = postorder(outputs, definition_of)
+    active = stop
+    for key, definition in zip(order, definitions, strict=True):
+        if not active.isdisjoint(definition[3:]):
+            space: LinearSpace | None = getattr(definition[0], "space", None)
+            if space is not None:
+                return SweepPlan(order, definitions, space)
+            active.add(key)
+    return SweepPlan(order, definitions, None)
 
 
 def fresh_tangents(wrt: Sequence[ValueKey], run: Pass) -> list[Value | None]:
@@ -166,9 +170,12 @@ def push(
     flowing = Tangents(rule, wrt, seeds)
     swept: set[tuple[Any, ...]] = set()
     run, get, value_of = rule.run, flowing.handles.get, rule.reader()
+    is_still = flowing.handles.keys().isdisjoint
     replayed = _replaying(flowing)
-    for key, definition in plan.nodes:
+    for key, definition in zip(plan.keys, plan.definitions, strict=True):
         operation, inputs = definition[0], definition[3:]
+        if is_still(inputs):
+            continue
         incoming = [*map(get, inputs)]
         produced: tuple[ValueKey, ...] = (key,)
         if operation.output_count != 1:
@@ -281,12 +288,12 @@ def assemble(
     parents = view.graphs if isinstance(view, ResolvedView) else ()
     keys = [t.key for t in seeds if t is not None]
     live = live_nodes(run, results)
-    equations = [definition for _, definition, _ in live]
-    made = [key for key, _, _ in live]
+    made, equations = live.keys, live.definitions
     if any([definition[0].output_count != 1 for definition in equations]):
-        made = [key for node in live for key in node.outputs]
+        made = [key for node in live.each() for key in node.outputs]
     own = {*keys, *made}
     external = [key for definition in equations for key in definition[3:] if key not in own]
+    del own
     residual = Graph.of((), [*dict.fromkeys(external)], parents)
     ends = [None if t is None else t.key for t in results]
     linear = Graph.over(
@@ -310,20 +317,24 @@ def assemble(
     )
 
 
-def live_nodes(run: Pass, results: Sequence[Value | None]) -> list[LinearNode]:
+def live_nodes(run: Pass, results: Sequence[Value | None]) -> LinearNodes:
     """The recorded nodes that the results need, in the order of emission."""
     needed = {t.key for t in results if t is not None}
-    live = []
+    live = LinearNodes([], [], [])
     for key, mask in reversed(run.nodes.items()):
         definition: Any = key.definition
-        node = new_node((key, definition, mask))
-        if key not in needed and (
-            definition[0].output_count == 1 or needed.isdisjoint(node.outputs)
+        if key in needed:
+            needed.remove(key)  # whoever needs it came before
+        elif definition[0].output_count == 1 or needed.isdisjoint(
+            derive(definition[0], definition[3:], definition[1])
         ):
             continue
-        live.append(node)
+        live.keys.append(key)
+        live.definitions.append(definition)
+        live.masks.append(mask)
         needed.update(compress(definition[3:], mask))
-    live.reverse()
+    for column in live:
+        column.reverse()
     return live
 
 
@@ -339,7 +350,9 @@ def _wires(
     seeds = [tangent_leaf(key, key.aval, run_id) for key in wrt]
     wires = {key: Local(i) for i, key in enumerate(wrt)}
     inputs = tuple([LinearInput(key, local) for key, local in wires.items()])
-    for key, definition in plan.nodes:
+    for key, definition in zip(plan.keys, plan.definitions, strict=True):
+        if wires.keys().isdisjoint(definition[3:]):
+            continue
         if not definition[0].transparent:
             raise missing_rule(definition[0], "jvp")
         wires[key] = wires[definition[3]]

@@ -270,16 +270,17 @@ def _traced(
 def _steps(given: Sequence[ValueKey], ends: Sequence[tuple[int, ValueKey]]) -> Template | None:
     """The equations between what was given and the results, in the order of their emission."""
     place = {key: i for i, key in enumerate(given)}
-    order, leaves = postorder(
+    order, definitions, leaves = postorder(
         [key for _, key in ends], lambda key: None if key in place else key.definition
     )
     if any([leaf not in place for leaf in leaves]):
         return None  # it reads a value that it was not given
-    if any([made[0].transparent or made[0].volatile for _, made in order]):
+    if any([d[0].transparent or d[0].volatile for d in definitions]):
         return None  # pins are new each time, and so is what is the user's
     steps = []
     makers: list[Any] = [None for _ in given]
-    for key, definition in sorted(order, key=lambda item: item[0].serial):
+    made = zip(order, definitions, strict=True)
+    for key, definition in sorted(made, key=lambda item: item[0].serial):
         if key not in place:
             steps.append(_step(definition, place))
             for output in derive(definition[0], definition[3:], definition[1]):

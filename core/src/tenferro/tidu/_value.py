@@ -9,7 +9,7 @@ Read next: ``_primitive.py``.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -63,7 +63,19 @@ class LinearNode(NamedTuple):
         return (self.key,) if operation.output_count == 1 else derive(operation, inputs, role)
 
 
-new_node: Callable[[tuple[Any, ...]], LinearNode] = partial(tuple.__new__, LinearNode)  # in C
+_new_node: Callable[[tuple[Any, ...]], LinearNode] = partial(tuple.__new__, LinearNode)  # in C
+
+
+class LinearNodes(NamedTuple):
+    """Equations of linear flow in the order of emission, as three lists that run together."""
+
+    keys: list[ValueKey]
+    definitions: list[Definition]
+    masks: list[Mask]
+
+    def each(self) -> Iterator[LinearNode]:
+        """The equations one by one."""
+        return map(_new_node, zip(self.keys, self.definitions, self.masks, strict=True))
 
 
 class Pass:

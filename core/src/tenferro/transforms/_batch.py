@@ -44,9 +44,9 @@ def batch(
         return None if key in leaves or key.serial < oldest else key.definition
 
     with CollectorPaused():
-        order, _ = postorder(outputs, definition_of)
+        order, definitions, _ = postorder(outputs, definition_of)
         equations = _Equations(found, size)
-        for key, definition in order:
+        for key, definition in zip(order, definitions, strict=True):
             if any([value in found for value in definition[3:]]):
                 y = found[key] = equations.output(definition)
                 y.key.source = y.key.source or key.source

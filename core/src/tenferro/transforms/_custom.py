@@ -97,7 +97,8 @@ class Custom(Primitive):
             return None
 
         values = [y.key for y in primals[:n]]
-        for key, definition in postorder(values, definition_of)[0]:
+        order, definitions, _ = postorder(values, definition_of)
+        for key, definition in zip(order, definitions, strict=True):
             operation, role, slot, *inputs = definition
             if type(operation) is Stopped and inputs[0] in found:
                 found[key] = found[inputs[0]]

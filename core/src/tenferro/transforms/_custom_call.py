@@ -246,7 +246,7 @@ class Inside:
     def _older(self, keys: Sequence[ValueKey]) -> list[ValueKey]:
         """Values from before the call that vary with something and from which it was computed."""
         start = self._start
-        _, leaves = postorder(keys, lambda k: None if k.serial < start else k.definition)
+        *_, leaves = postorder(keys, lambda k: None if k.serial < start else k.definition)
         return [key for key in leaves if key.serial < start and is_traced(key)]
 
 

@@ -398,8 +398,8 @@ def inline(traced: Traced, leaves: Sequence[Any]) -> list[Array]:
     found: dict[ValueKey, ValueKey] = dict(zip(traced.inputs, keys, strict=True))
     with CollectorPaused():
         roots = (*traced.outputs, *traced.effects)
-        order, _ = postorder(roots, lambda k: None if k in found else history(k))
-        for key, definition in order:
+        order, definitions, _ = postorder(roots, lambda k: None if k in found else history(k))
+        for key, definition in zip(order, definitions, strict=True):
             operation, role, slot, *rest = definition
             inputs: list[ValueKey] = rest
             mapped = [found.get(k, k) for k in inputs]
