@@ -9,7 +9,7 @@ reads are never whole in memory. Read next: `_blocked.py`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -90,23 +90,56 @@ def find_blocks(program: CompiledProgram, cache: int) -> list[Block]:
     """The parts of a program that are worth it, for a cache of so many bytes."""
     found: list[Block] = []
     block_of: dict[int, int] = {}  # position → number of the block
-    left: set[int] = set()  # positions that are in none
-    extents = _extents(program, cache)
-    for _ in range(_MOST):
-        if not extents:
-            break
-        search = _Search(program, extents[0], cache, block_of.keys() | left)
-        block = search.block()
-        joined = {**block_of, **dict.fromkeys(search.members, len(found))}
-        if not search.members:
-            extents.pop(0)
-            left.clear()
-        elif block is None or not _has_order(program, joined):
-            left.update(search.members)
-        else:
-            found.append(block)
-            block_of = joined
+    walks = iter(range(_MOST))
+    for extent in _extents(program, cache):
+        rows = _acting_by_rows(program, extent, cache)
+        sizes = {position: _written(program, position) for position in rows}
+        left = rows.keys() - block_of.keys()
+        for _ in walks:
+            if sum([sizes[position] for position in left]) <= cache:
+                break
+            search = _Search(program, extent, cache, {i: rows[i] for i in left})
+            left -= search.members.keys()
+            joined = {**block_of, **dict.fromkeys(search.members, len(found))}
+            block = search.block()
+            if block is not None and _has_order(program, joined):
+                found.append(block)
+                block_of = joined
+            if not search.members:
+                break
     return found
+
+
+def _acting_by_rows(program: CompiledProgram, extent: int, cache: int) -> dict[int, ByRows]:
+    """How the instructions act on rows that do, by position; not if they read or join much else."""
+    known: dict[tuple[Any, ...], ByRows | None] = {}
+    found = {}
+    for position, instruction in enumerate(program.instructions):
+        inputs, outputs = instruction.inputs, instruction.outputs
+        if len(outputs) != 1 or not inputs:
+            continue
+        op, result = instruction.operation, program.avals[outputs[0]]
+        avals = [program.avals[i] for i in inputs]
+        entry = op, result, *avals
+        if entry not in known:
+            known[entry] = _acts(op, avals, result, extent, cache)
+        how = known[entry]
+        if how is not None:
+            found[position] = how
+    return found
+
+
+def _acts(op: Any, avals: Sequence[Aval], result: Aval, extent: int, cache: int) -> ByRows | None:
+    how = acts_by_rows(op, avals, result, extent)
+    if how is None:
+        return None
+    whole = [aval for aval, by_rows in zip(avals, how.operands, strict=True) if not by_rows]
+    whole += [result] if how.joined is not None else []
+    return how if all(_WHOLE * size_of(aval) <= cache for aval in whole) else None
+
+
+def _written(program: CompiledProgram, position: int) -> int:
+    return size_of(program.avals[program.instructions[position].outputs[0]])
 
 
 def _has_order(program: CompiledProgram, block_of: Mapping[int, int]) -> bool:
@@ -153,7 +186,7 @@ class _Search:
     """What acts on rows of an extent, and needs nothing that follows from it and does not."""
 
     def __init__(
-        self, program: CompiledProgram, extent: int, cache: int, taken: Collection[int]
+        self, program: CompiledProgram, extent: int, cache: int, rows: Mapping[int, ByRows]
     ) -> None:
         self.program = program
         self.extent = extent
@@ -161,16 +194,23 @@ class _Search:
         self.members: dict[int, ByRows] = {}
         self.made: dict[int, ByRows] = {}  # by slot
         self.after: set[int] = set()  # slots that follow from the block, and have no rows in it
-        for position, instruction in enumerate(program.instructions):
-            op, inputs, outputs = instruction[:3]
-            how = None if position in taken else self.how(op, inputs, outputs)
-            if how is not None:
+        first = min(rows, default=0)
+        for position, instruction in enumerate(program.instructions[first:], first):
+            inputs, outputs, how = instruction.inputs, instruction.outputs, rows.get(position)
+            if how is not None and self.can_hold(inputs, how):
                 self.members[position] = self.made[outputs[0]] = how
                 if how.joined is not None:
                     self.after.update(outputs)
             elif any([i in self.after or i in self.made for i in inputs]):
                 self.after.update(outputs)
         self.drop_idle_views()
+
+    def can_hold(self, inputs: Sequence[int], how: ByRows) -> bool:
+        """Whether an instruction can be in the block: it waits for nothing that waits for that."""
+        for slot, by_rows in zip(inputs, how.operands, strict=True):
+            if slot in self.after or (slot in self.made and not by_rows):
+                return False
+        return True
 
     def drop_idle_views(self) -> None:
         """Leave views that no member reads to those who do."""
@@ -181,22 +221,6 @@ class _Search:
                 del self.members[position], self.made[outputs[0]]
             else:
                 read.update(inputs)
-
-    def how(self, op: Any, inputs: Sequence[int], outputs: Sequence[int]) -> ByRows | None:
-        """How an instruction acts in the block, if it can be in it."""
-        if len(outputs) != 1 or not inputs:
-            return None
-        avals = [self.program.avals[i] for i in inputs]
-        result = self.program.avals[outputs[0]]
-        how = acts_by_rows(op, avals, result, self.extent)
-        if how is None:
-            return None
-        for slot, by_rows in zip(inputs, how.operands, strict=True):
-            if slot in self.after or (slot in self.made and not by_rows):
-                return None
-        whole = [aval for aval, by_rows in zip(avals, how.operands, strict=True) if not by_rows]
-        whole += [result] if how.joined is not None else []
-        return how if all(_WHOLE * size_of(aval) <= self.cache for aval in whole) else None
 
     def block(self) -> Block | None:
         """What was found, if it is worth it."""
