@@ -1,7 +1,7 @@
 """Cholesky factors on NumPy: `np.linalg`, and for one large matrix `potrf` without a transposition.
 
-Their tangents are products and quotients of triangles, written by blocks, so that no block is
-computed which is known to be zero; that is a third of the work.
+Their tangents are products and quotients of triangles. Products are written by blocks, so that no
+block is computed which is known to be zero; of a Hermitian matrix one triangle is divided.
 
 Read next: `../special.py`.
 """
@@ -90,28 +90,38 @@ def _tangent(factor: Any, x: Any) -> Any:
 
 
 def _cotangent(factor: Any, ct: Any) -> Any:
-    """The Hermitian part of L⁻ᴴ Φ(Lᴴ ct) L⁻¹."""
-    is_complex = factor.dtype.kind == "c"
-    inner = _lower_product(factor, ct)
-    _halve_diagonal(inner)
-    _divide_lower(inner, factor)
-    return _hermitian(triangular(factor, inner, transposed=True, conjugated=is_complex))
+    """The Hermitian part of L⁻ᴴ Φ(Lᴴ ct) L⁻¹.
+
+    LAPACK divides a Hermitian matrix on both sides by an upper triangle in this order, for a
+    reduction of Ax = λBx. L with its rows and columns reversed is one.
+    """
+    upper = np.array(factor[::-1, ::-1], order="F")
+    inner = np.empty(ct.shape, ct.dtype, order="F")
+    _lower_product(factor, ct, inner[::-1, ::-1])
+    found, _ = lapack("hegst" if ct.dtype.kind == "c" else "sygst", ct)(
+        inner, upper, itype=1, lower=0, overwrite_a=True
+    )
+    result = upper.T  # memory that is done with, in contiguous rows
+    result[...] = found[::-1, ::-1]
+    _mirror(result)
+    return result
 
 
-def _lower_product(factor: Any, ct: Any) -> Any:
-    """The lower triangle of Lᴴ ct, which needs only that of ct: a sixth of the whole product."""
-    product, lower = np.empty_like(ct, order="C"), np.tril(factor).conj()
+def _lower_product(factor: Any, ct: Any, out: Any) -> None:
+    """Half the lower triangle of Lᴴ ct, which needs only that of ct: a sixth of the product."""
     for start, stop in _blocks(len(ct)):
-        product[start:stop, :stop] = lower[start:, start:stop].T @ ct[start:, :stop]
-    return np.tril(product)
+        panel = factor[start:, start:stop].conj() * factor.dtype.type(0.5)
+        corner = panel[: stop - start]
+        corner[...] = np.tril(corner)
+        out[start:stop, :stop] = panel.T @ ct[start:, :stop]
 
 
-def _divide_lower(x: Any, factor: Any) -> None:
-    """x L⁻¹ in place, of a lower triangle, which remains one: a third of the whole quotient."""
-    for start, stop in reversed(_blocks(len(x))):
-        solved = triangular(factor[start:stop, start:stop], x[start:, start:stop], left=False)
-        x[start:, start:stop] = solved
-        x[start:, :start] -= solved @ factor[start:stop, :start]
+def _mirror(x: Any) -> None:
+    """Write the lower triangle of a Hermitian matrix to the upper one."""
+    for start, stop in _blocks(len(x)):
+        corner = x[start:stop, start:stop]
+        corner[...] = np.tril(corner) + np.tril(corner, -1).conj().T
+        x[:start, start:stop] = x[start:stop, :start].conj().T
 
 
 def _blocks(size: int) -> list[tuple[int, int]]:
