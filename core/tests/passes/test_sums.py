@@ -9,6 +9,7 @@ from tenferro.passes import optimized
 from tenferro.primitives.arithmetic import Add, Mul, Neg, Sub
 from tenferro.primitives.constants import Constant
 from tenferro.primitives.elementwise import Exp
+from tenferro.primitives.indexing import ScatterAdd
 from tenferro.primitives.structural import Concatenate, Pad, Slice
 
 x, y, z = (value(name, shape=(4,)) for name in "xyz")
@@ -199,3 +200,51 @@ def test_a_gradient_of_a_stencil_rolls_as_often_as_the_stencil():
     names = [node.operation.name for node in optimized(graph)[0].nodes]
     assert names.count("concatenate") == 4
     assert "pad" not in names
+
+
+places = value("i", "i64", (2, 1))
+few, other_few = (value(name, shape=(2,)) for name in "uv")
+
+
+def scattered(updates, base=None, indices=places):
+    base = apply(Constant(0, updates.aval.dtype, (4,))) if base is None else base
+    scatter = ScatterAdd((), (0,), (0,), "clip")
+    return apply(scatter, base, indices, updates)
+
+
+ADDED = (
+    "scatter_add[update_window_dims=(), inserted_window_dims=(0,), "
+    "scatter_dims_to_operand_dims=(0,), mode='clip']"
+)
+
+
+@pytest.mark.parametrize(
+    "total, expected",
+    [
+        (add(x, scattered(few)), f"%3 = {ADDED} %0 %1 %2; return %3"),
+        (add(scattered(few), x), f"%3 = {ADDED} %0 %1 %2; return %3"),
+        (
+            add(scattered(few), x, scattered(other_few)),
+            f"%4 = {ADDED} %0 %1 %2; %5 = {ADDED} %4 %1 %3; return %5",
+        ),
+    ],
+)
+def test_what_is_added_to_zeros_is_added_to_the_other_term(total, expected):
+    assert after(["sums"], total, inputs=[x, places, few]) == expected
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        (add(x, scattered(few, y)),),
+        (add(x, scattered(few, apply(Constant(1.0, "f64", (4,))))),),
+        (sub(x, scattered(few)),),
+        (add(x, scattered(few)), scattered(few)),
+        (add(scattered(few), scattered(few)),),
+        (add(half, scattered(value("h", "f16", (2,)))),),
+    ],
+    ids=["to values", "to ones", "taken off", "read elsewhere", "read twice", "float16"],
+)
+def test_what_is_added_to_something_else_stays(outputs):
+    graph = graph_of(*outputs)
+    assert optimized(graph, ["sums"])[0] is graph

@@ -26,12 +26,14 @@ from tenferro.passes.folding import FOLD
 from tenferro.passes.moves import MOVES
 from tenferro.passes.reductions import REDUCE
 from tenferro.passes.residuals import RESIDUALS, with_short_lives
+from tenferro.passes.scatters import SCATTERS
 from tenferro.primitives.structural import Pad
 
 SUMS = "sums"
 _SWEPT_TWICE = 5_000  # equations; what a rule emits is rewritten at once, so little is left
 _RULES: dict[str, Rules] = {
-    rules.name: rules for rules in (FOLD, SIMPLIFY, MOVES, BROADCAST, FACTORS, REDUCE, CONTRACT)
+    rules.name: rules
+    for rules in (SCATTERS, FOLD, SIMPLIFY, MOVES, BROADCAST, FACTORS, REDUCE, CONTRACT)
 }
 
 
