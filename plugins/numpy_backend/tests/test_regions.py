@@ -364,6 +364,26 @@ def test_the_sum_of_a_pad_adds_what_pads(backend, program):
     np.testing.assert_allclose(total, x.sum() + 97 * 0.5, rtol=1e-14)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex128", "int64"])
+def test_squares_are_read_once(backend, program, dtype):
+    """Of floats; no number changes, also where they overflow, underflow, or are none."""
+
+    def function(x):
+        return tp.neg(x * x), tp.neg(x) * x
+
+    x = np.arange(-50, 50).astype(dtype)
+    if dtype != "int64":
+        x[:5] = [np.nan, np.inf, -np.inf, np.finfo(dtype).max, np.finfo(dtype).tiny]
+    found, (negative, other) = run(backend, program(function, x), [x], tile=16, poison=True)
+    ufuncs = [write.function for r in found for write in r.writes]
+    is_float = dtype.startswith("float")
+    assert ufuncs.count(np.square) == is_float
+    assert ufuncs.count(np.multiply) == 2 - is_float
+    with np.errstate(all="ignore"):
+        np.testing.assert_array_equal(negative, np.negative(x * x))
+        np.testing.assert_array_equal(other, np.negative(x) * x)
+
+
 def test_the_turns_of_a_loop_are_one_region(backend, program):
     """Also with what is written by a function made for it, as a selection is."""
 

@@ -178,8 +178,13 @@ class _Buffers:
                 out = self.take(target)
                 self.release(dying)
             function = writers.of(step.expression)
+            if function is np.multiply and operands[0] == operands[1] and self._is_float(target):
+                function, operands = np.square, operands[:1]  # the same numbers, and read once
             done.append(Write(function, operands, out, step.expression.in_place))
         return done
+
+    def _is_float(self, slot: int) -> bool:
+        return _dtype(self.avals[slot]).kind == "f"
 
     def release(self, slots: Iterable[int]) -> None:
         for slot in slots:
