@@ -21,7 +21,14 @@ from tenferro.computegraph._records import NamedTuple
 from tenferro_numpy._division import Division, Move, Tile, assemble, divide
 from tenferro_numpy._folds import Fold, folding, reduced
 from tenferro_numpy._tiling import Index, Tiling, tile_elements_for
-from tenferro_numpy._workers import WORTH_THREADS, cut, memory_for, new_array, shared
+from tenferro_numpy._workers import (
+    WORTH_THREADS,
+    cut,
+    memory_for,
+    memory_of_thread,
+    new_array,
+    shared,
+)
 
 __all__ = ["Region", "Write"]
 
@@ -133,9 +140,9 @@ class Region:
 
     def scratch_of(self, shape: tuple[int, ...]) -> list[Any]:
         """Scratch arrays of the shape of a tile, in memory of this thread."""
-        memory = memory_for(self.scratch, prod(shape))
         held, held_shape, scratch = self.held
-        if held is not memory or held_shape != shape:  # another thread's, or it has grown
+        if held is None or held is not memory_of_thread() or held_shape != shape:
+            memory = memory_for(self.scratch, prod(shape))
             scratch = [x.reshape(shape) for x in cut(memory, self.scratch, prod(shape))]
             self.held = memory, shape, scratch
         return scratch
@@ -168,7 +175,8 @@ class Region:
         for i, dtype in enumerate(self.arrays):
             old = operands[self.reuse[i]] if i in self.reuse else None
             if old is not None and old.shape == self.shape:  # it may have been left unexpanded
-                if old.flags[f"{order}_CONTIGUOUS"] and old.flags.writeable:
+                flags = old.flags
+                if (flags.f_contiguous if order == "F" else flags.c_contiguous) and flags.writeable:
                     places.append(old)
                     continue
             new = new_array(self.shape, dtype, order)

@@ -18,7 +18,7 @@ from tenferro_numpy._floating import restore, silence
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
-__all__ = ["WORTH_THREADS", "cut", "memory_for", "new_array", "shared"]
+__all__ = ["WORTH_THREADS", "cut", "memory_for", "memory_of_thread", "new_array", "shared"]
 
 WORTH_THREADS = 1 << 21  # elements · operations below which waking a thread costs more
 
@@ -40,10 +40,15 @@ def new_array(
     return np.ndarray(shape, dtype, memory, start, order=order)
 
 
+def memory_of_thread() -> Any:
+    """The memory that this thread has kept; None before its first region."""
+    return getattr(_held, "memory", None)
+
+
 def memory_for(dtypes: Sequence[np.dtype[Any]], elements: int) -> Any:
     """Memory for scratch arrays, which the thread keeps for its next region."""
     size = sum(_padded(dtype, elements) for dtype in dtypes)
-    memory = getattr(_held, "memory", None)
+    memory = memory_of_thread()
     if memory is None or memory.nbytes < size:
         memory = _held.memory = new_array((size,), np.dtype(np.uint8))
     return memory
