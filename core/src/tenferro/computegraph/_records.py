@@ -60,13 +60,14 @@ else:
 def _completed(cls: Any, values: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
     """The values of all fields, in order."""
     fields: tuple[str, ...] = cls._fields
-    given = dict(zip(fields, values, strict=False))
-    unknown = [name for name in named if name in given or name not in fields]
+    rest = fields[len(values) :]
+    unknown = [name for name in named if name not in rest]
     if unknown or len(values) > len(fields):
         what = f"has no field {unknown[0]!r} left" if unknown else f"has {len(fields)} fields"
         raise TypeError(f"{cls.__name__} {what}; got {len(values)} values and {[*named]}")
-    found = {**cls._field_defaults, **given, **named}
-    missing = [name for name in fields if name not in found]
-    if missing:
-        raise TypeError(f"{cls.__name__} lacks the fields {', '.join(missing)}")
-    return [found[name] for name in fields]
+    found = {**cls._field_defaults, **named}
+    try:
+        return [*values, *map(found.__getitem__, rest)]
+    except KeyError:
+        missing = ", ".join([name for name in rest if name not in found])
+        raise TypeError(f"{cls.__name__} lacks the fields {missing}") from None

@@ -201,16 +201,16 @@ class _Search:
                 self.members[position] = self.made[outputs[0]] = how
                 if how.joined is not None:
                     self.after.update(outputs)
-            elif any([i in self.after or i in self.made for i in inputs]):
+            elif not (self.after.isdisjoint(inputs) and self.made.keys().isdisjoint(inputs)):
                 self.after.update(outputs)
         self.drop_idle_views()
 
     def can_hold(self, inputs: Sequence[int], how: ByRows) -> bool:
         """Whether an instruction can be in the block: it waits for nothing that waits for that."""
-        for slot, by_rows in zip(inputs, how.operands, strict=True):
-            if slot in self.after or (slot in self.made and not by_rows):
-                return False
-        return True
+        if not self.after.isdisjoint(inputs):
+            return False
+        made, reads = self.made, zip(inputs, how.operands, strict=True)
+        return not any([slot in made for slot, by_rows in reads if not by_rows])
 
     def drop_idle_views(self) -> None:
         """Leave views that no member reads to those who do."""
