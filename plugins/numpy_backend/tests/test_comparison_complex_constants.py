@@ -95,3 +95,27 @@ def test_large_literals_take_no_memory(backend, program):
     made = program(lambda x: x * tp.constant(2.0, "float64", (1000, 1000)), np.ones((1000, 1000)))
     plan = backend.compile(made, made.input_avals).plan
     assert sum(literal.nbytes for literal in plan.literals) == 8
+
+
+def test_masks_of_literals_are_literals(backend, program, checks):
+    """Triangles are compared of positions once, whatever reads them."""
+    shape = (3, 4)
+
+    def function(x):
+        lower = tp.ge(tp.iota(shape, 0, "int64"), tp.iota(shape, 1, "int64"))
+        first = tp.eq(tp.iota(shape, 1, "int64"), tp.constant(0, "int64", shape))
+        both = tp.logical_and(lower, tp.logical_not(first))
+        return tp.select(both, x, tp.constant(0.0, "float64", shape)), lower, tp.lt(x, x)
+
+    x = np.arange(12.0).reshape(shape)
+    made = program(function, x)
+    executable = backend.compile(made, made.input_avals)
+    names = [made.instructions[line.position].operation.name for line in executable.plan.lines]
+    assert sorted(names) == ["logical_and", "logical_not", "lt", "select"]
+    for _ in range(2):
+        results = executable(x)
+        checks.assert_detached(results, [x])
+        lower = np.tri(*shape, dtype=bool)
+        np.testing.assert_array_equal(results[0], np.where(lower & (np.arange(4) > 0), x, 0))
+        np.testing.assert_array_equal(results[1], lower)
+        results[1][...] = False

@@ -11,11 +11,21 @@ from typing import Any
 import numpy as np
 
 from tenferro.backend.lowering import LoweringTable
+from tenferro.computegraph._records import NamedTuple
+from tenferro.primitives import Aval
 from tenferro.primitives.constants import Constant
 
-__all__ = ["Literals"]
+__all__ = ["Compared", "Literals"]
 
 _LARGE = 1 << 16  # bytes of a literal above which it stays a view of one element
+
+
+class Compared(NamedTuple):
+    """A mask that is made of literals, and takes less memory than they do: triangles, diagonals."""
+
+    operation: Any
+    literals: tuple[Any, ...]  # the operations of its operands
+    avals: tuple[Aval, ...]
 
 
 class Literals:
@@ -41,14 +51,20 @@ class Literals:
 
     def evaluate(self, op: Any) -> Any:
         """The value as an array that cannot be written to."""
-        function: Callable[..., Any] = self.table.lookup(op, ())
-        if type(op) is Constant and op.shape:
-            element = np.asarray(function(Constant(op.value, op.dtype, ())))
-            value = np.broadcast_to(element, op.shape)
+        if type(op) is Compared:
+            compare = self.table.lookup(op.operation, op.avals)
+            value = compare(op.operation, *[self.evaluate(x) for x in op.literals])
         else:
-            value = np.asarray(function(op))
+            value = self._made(op)
         if value.nbytes <= _LARGE:
             value = np.array(value)
         value = value.view()
         value.flags.writeable = False
         return value
+
+    def _made(self, op: Any) -> Any:
+        function: Callable[..., Any] = self.table.lookup(op, ())
+        if type(op) is Constant and op.shape:
+            element = np.asarray(function(Constant(op.value, op.dtype, ())))
+            return np.broadcast_to(element, op.shape)
+        return np.asarray(function(op))

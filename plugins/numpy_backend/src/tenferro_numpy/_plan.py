@@ -17,6 +17,7 @@ from tenferro.computegraph import CompiledProgram
 from tenferro.computegraph._gc import CollectorPaused
 from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Aval
+from tenferro.primitives.constants import Constant
 from tenferro.primitives.indexing import ScatterAdd
 from tenferro.primitives.structural import Pad
 from tenferro_numpy._blocked import Blocked
@@ -25,7 +26,7 @@ from tenferro_numpy._broadcasts import leave_to_readers
 from tenferro_numpy._expression import IDENTITY, Expression
 from tenferro_numpy._groups import least_elements
 from tenferro_numpy._lines import Plan, Result
-from tenferro_numpy._literals import Literals
+from tenferro_numpy._literals import Compared, Literals
 from tenferro_numpy._liveness import dying_after
 from tenferro_numpy._memory import Memory
 from tenferro_numpy._peak import peak_of
@@ -72,6 +73,7 @@ def make_plan(program: CompiledProgram, table: LoweringTable, how: How = How()) 
         if how.blocks and how.tiling is not None:
             planner.find_blocks(how.tiling)
         planner.choose_expressions()
+        planner.know_masks()
         if how.elide:
             planner.add_windows(inf if how.tiling is None else least_elements(how.tiling))
             planner.leave_broadcasts_to_readers()
@@ -148,6 +150,26 @@ class _Planner:
 
     def expression_of(self, op: Any, avals: tuple[Aval, ...], result: Aval) -> Expression:
         return expression(op, avals, result, self.table.lookup(op, avals))
+
+    # ---- masks -----------------------------------------------------------------------------------
+
+    def know_masks(self) -> None:
+        """Make literals of what is compared of literals, but not of what is made of these."""
+        literals = self.literals
+        if all([type(op) is Constant for op in literals.values()]):
+            return
+        kept = []
+        for step in self.steps:
+            aval = self.avals[step.targets[0]]
+            is_mask = step.expression.broadcasts and aval.dtype.is_bool and aval.shape
+            found = [literals.get(i) for i in step.operands]
+            if is_mask and not any([x is None or type(x) is Compared for x in found]):
+                op = self.program.instructions[step.positions[0]].operation
+                avals = tuple([self.avals[i] for i in step.operands])
+                literals[step.targets[0]] = Compared(op, tuple(found), avals)
+            else:
+                kept.append(step)
+        self.steps = kept
 
     # ---- windows and broadcasts ------------------------------------------------------------------
 
