@@ -1,14 +1,16 @@
 """Minimum vertex cuts: the fewest values through which everything that is wanted can be had.
 
 Every value is split into an entry and an exit with room for one way between them; ways are added
-while one can be found (Ford, Fulkerson (1956), Maximal flow through a network). Read next:
-`_recompute.py`.
+while one can be found (Ford, Fulkerson (1956), Maximal flow through a network), all of one length
+in one walk, so that few walks find them (Even, Tarjan (1975), Network flow and testing graph
+connectivity, §3). Read next: `_recompute.py`.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 
 __all__ = ["vertex_cut"]
 
@@ -26,8 +28,8 @@ def vertex_cut(ends: Iterable[int], sources: Callable[[int], Sequence[int] | Non
     """
     room: Room = {_ORIGIN: {}, _END: {}}
     values = _build(room, ends, sources)
-    while _add_way(room):
-        pass
+    while _END in (distance := _distances(room)):
+        _add_ways(room, distance)
     near_end = _reaching_end(room)
     return {v for v in values if 2 * v not in near_end and 2 * v + 1 in near_end}
 
@@ -61,25 +63,37 @@ def _join(room: Room, a: int, b: int, ways: int) -> None:
     room.setdefault(b, {}).setdefault(a, 0)
 
 
-def _add_way(room: Room) -> bool:
-    """Use the shortest way that is left from the origins to the ends, if there is one."""
-    came_from = {_ORIGIN: _ORIGIN}
+def _distances(room: Room) -> dict[int, int]:
+    """How far nodes are from the origins, on ways that are left; up to the ends, if they are."""
+    distance = {_ORIGIN: 0}
     queue = deque([_ORIGIN])
-    while queue and _END not in came_from:
+    while queue and _END not in distance:
         node = queue.popleft()
         for other, ways in room[node].items():
-            if ways and other not in came_from:
-                came_from[other] = node
+            if ways and other not in distance:
+                distance[other] = distance[node] + 1
                 queue.append(other)
-    if _END not in came_from:
-        return False
-    node = _END
-    while node != _ORIGIN:
-        before = came_from[node]
-        room[before][node] -= 1
-        room[node][before] += 1
-        node = before
-    return True
+    return distance
+
+
+def _add_ways(room: Room, distance: dict[int, int]) -> None:
+    """Use shortest ways to the ends that are left, until each further one would meet another."""
+    untried = {node: iter(room[node]) for node in distance}
+    way = [_ORIGIN]
+    while way:
+        node = way[-1]
+        if node == _END:
+            for one, other in pairwise(way):
+                room[one][other] -= 1
+                room[other][one] += 1
+            way = [_ORIGIN]
+            continue
+        for other in untried[node]:  # a node has room for one way, so each is tried once
+            if room[node][other] and distance.get(other) == distance[node] + 1:
+                way.append(other)
+                break
+        else:
+            way.pop()
 
 
 def _reaching_end(room: Room) -> set[int]:

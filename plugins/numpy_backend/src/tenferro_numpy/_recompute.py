@@ -97,12 +97,17 @@ class _Exports:
         cut = vertex_cut(to, lambda slot: self.sources(slot, end))
         if len(cut) >= len(to):
             return
+        there: dict[int, set[int]] = {}  # what each region makes
         for slot, groups in to.items():
-            if slot not in cut:
-                again = self.between(cut, slot)
-                for group in groups:
-                    there = {step.targets[0] for _, step in group.members}
-                    group.members += [self.made[i] for i in again if i not in there]
+            if slot in cut:
+                continue
+            again = self.between(cut, slot)
+            for group in groups:
+                if id(group) not in there:
+                    there[id(group)] = {step.targets[0] for _, step in group.members}
+                new = [i for i in again if i not in there[id(group)]]
+                group.members += [self.made[i] for i in new]
+                there[id(group)].update(new)
 
     def sources(self, slot: int, end: int) -> Sequence[int] | None:
         """What a value is made again of, without what is there anyway; None if it is an origin."""
