@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tenferro import primitives as tp
 from tenferro_numpy._folds import can_fold
 from tenferro_numpy._tiles import Region
-from tenferro_numpy._tiling import tiled_axis
+from tenferro_numpy._tiling import even_rows, tiled_axis
 
 UNARY = (tp.neg, tp.sin, tp.exp, tp.square, tp.abs, tp.floor, tp.logistic, tp.rsqrt)
 BINARY = (tp.add, tp.sub, tp.mul, tp.div, tp.maximum, tp.minimum)
@@ -312,6 +312,14 @@ def test_which_reductions_end_in_a_region(shape, axes, inside):
 )
 def test_tiles_are_rows_of_the_first_axis_that_has_small_ones(shape, expected):
     assert tiled_axis(shape, 16) == expected
+
+
+@pytest.mark.parametrize(
+    "extent, rows, expected",
+    [(10, 20, 10), (100, 40, 50), (100, 34, 25), (100, 20, 13), (1600, 100, 100), (1720, 100, 102)],
+)
+def test_few_parts_are_a_power_of_two(extent, rows, expected):
+    assert even_rows(extent, rows) == expected
 
 
 @pytest.mark.parametrize("bad", [{"tile": -1}, {"tile": 2.5}, {"threads": 0}, {"threads": True}])

@@ -74,8 +74,14 @@ def tiled_axis(shape: Sequence[int], elements: int) -> tuple[int, int]:
 
 
 def even_rows(extent: int, rows: int) -> int:
-    """The rows of tiles of nearly one size, instead of whole ones and a rest."""
-    return -(-extent // max(round(extent / rows), 1))
+    """The rows of parts of nearly one size, instead of whole ones and a rest.
+
+    Of few parts there are a power of two, so that threads have as much to do as one another.
+    """
+    count = max(round(extent / rows), 1)
+    if count < _CHUNKS:
+        count = 1 << (count - 1).bit_length()
+    return -(-extent // count)
 
 
 def tile_elements() -> int:
