@@ -153,6 +153,23 @@ def test_a_program_that_will_run_often_is_compiled_at_once(backend, program, mon
         assert state in executable.explain()
 
 
+@pytest.mark.parametrize(
+    "options, state",
+    [
+        ({"executor": "source"}, "compiled"),
+        ({"executor": "interpret"}, "interpreted so far"),
+        ({"executor": "source", "debug": True}, "interpreted so far"),
+    ],
+)
+def test_what_is_asked_for_is_made_before_the_first_run(backend, program, options, state):
+    made = program(lambda x: x + x, X)
+    executable = backend.compile(made, made.input_avals, options)
+    executable.prepare()
+    assert state in executable.explain()
+    np.testing.assert_array_equal(executable(X)[0], X + X)
+    assert state in executable.explain()
+
+
 def test_an_unknown_executor_is_refused(backend, program):
     made = program(tp.neg, X)
     with pytest.raises(ValueError, match="interpret"):

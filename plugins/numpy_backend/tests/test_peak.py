@@ -32,6 +32,13 @@ def narrowed(x):
     return x
 
 
+def waiting(x):
+    """The memory of the sine waits for the cosine, while there is another array."""
+    first = tp.reduce_sum(tp.sin(x), (0,))
+    second = tp.reduce_sum(tp.convert(x, "float32"), (0,))
+    return first, second, tp.cos(x)
+
+
 def updated(x):
     for i in range(5):
         x = tp.dynamic_update_slice(x, tp.constant(7.0, "float64", (1,)), [i])
@@ -45,6 +52,7 @@ def updated(x):
         (kept, 5),
         (updated, 1),
         (narrowed, 1.5),
+        (waiting, 1.5),
         (lambda x: (x * 2.0, x + 1.0), 2),
         (lambda x: tp.reverse(x, (0,)), 0),
         (lambda x: tp.reduce_sum(x * x, (0,)), 1),
