@@ -202,7 +202,7 @@ def test_a_gradient_of_a_stencil_rolls_as_often_as_the_stencil():
     assert "pad" not in names
 
 
-places = value("i", "i64", (2, 1))
+places, many_places = value("i", "i64", (2, 1)), value("k", "i64", (65, 1))
 few, other_few = (value(name, shape=(2,)) for name in "uv")
 
 
@@ -242,8 +242,9 @@ def test_what_is_added_to_zeros_is_added_to_the_other_term(total, expected):
         (add(x, scattered(few)), scattered(few)),
         (add(scattered(few), scattered(few)),),
         (add(half, scattered(value("h", "f16", (2,)))),),
+        (add(x, scattered(value("m", shape=(65,)), indices=many_places)),),
     ],
-    ids=["to values", "to ones", "taken off", "read elsewhere", "read twice", "float16"],
+    ids=["to values", "to ones", "taken off", "read elsewhere", "read twice", "float16", "many"],
 )
 def test_what_is_added_to_something_else_stays(outputs):
     graph = graph_of(*outputs)

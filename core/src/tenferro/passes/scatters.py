@@ -2,11 +2,14 @@
 
 The derivative of what reads elements of an array is a sum of such terms. A term is then added to
 element by element, not in one: results agree to rounding, where nothing overflows; and -0.0, to
-which nothing is added, stays so. Nothing is done to float16 and bfloat16.
+which nothing is added, stays so. Many small updates of one element would be lost one by one in a
+large term, so there are to be few; and nothing is done to float16 and bfloat16.
 Read next: ``arithmetic.py``.
 """
 
 from __future__ import annotations
+
+from math import prod
 
 from tenferro.passes._facts import constant_of, made_by
 from tenferro.passes._rewriter import Rewriter
@@ -16,6 +19,7 @@ from tenferro.primitives.arithmetic import Add
 from tenferro.primitives.indexing import ScatterAdd
 
 SCATTERS = Rules("sums")
+_FEW = 64  # updates, all of which may fall on one element
 
 
 @SCATTERS.of(Add, reads=[ScatterAdd])
@@ -27,6 +31,7 @@ def _added_to_term(rw: Rewriter, op: Add, operands: tuple[int, ...]) -> int | No
         scatter = made_by(rw, term, ScatterAdd)
         if scatter is not None and rw.is_read_once(term):
             zeros, indices, updates = rw.operands[term]
-            if constant_of(rw, zeros) == 0:
+            are_few = prod(rw.avals[indices].shape[:-1]) <= _FEW
+            if are_few and constant_of(rw, zeros) == 0:
                 return rw.emit(scatter, y, indices, updates)
     return None
