@@ -58,3 +58,49 @@ def test_selection_beside_zero_expands_the_other(dtype, shape):
         out = np.empty((400, 10), dtype)
         choose(condition, a, b, out)
         assert bits(out) == bits(np.where(condition, a, b))
+
+
+@pytest.mark.parametrize("dtype", DTYPES.split())
+@pytest.mark.parametrize("shape", [(40, 50), (3, 5)])
+@pytest.mark.parametrize("zero", [0, -0.0])
+def test_selection_beside_a_literal_zero(backend, program, dtype, shape, zero):
+    """In the memory of the other branch, where that is dead; its elements may be expanded."""
+    size = int(np.prod(shape))
+    condition = np.random.default_rng(2).random(shape) < 0.5
+    x, row = numbers(dtype, size, 0).reshape(shape), numbers(dtype, shape[1], 1)
+    value = np.asarray(zero).astype(dtype)
+
+    def function(condition, x, row):
+        none = tp.constant(value.item(), dtype, shape)
+        wide = tp.broadcast_in_dim(row, shape, (1,))
+        dead = tp.select(condition, x, wide)
+        kept, dropped = tp.select(condition, x, none), tp.select(condition, none, wide)
+        return kept, dropped, tp.select(condition, none, dead), tp.select(condition, none, none)
+
+    made = program(function, condition, x, row)
+    wide = np.broadcast_to(row, shape)
+    expected = (
+        np.where(condition, x, value),
+        np.where(condition, value, wide),
+        np.where(condition, value, wide),
+        np.full(shape, value),
+    )
+    for options in ({"tile": 0}, {"tile": 64, "threads": 1, "poison": True}):
+        for order in (np.ascontiguousarray, np.asfortranarray):
+            mask, values = order(condition), order(x)
+            results = backend.compile(made, made.input_avals, options)(mask, values, row)
+            for result, wanted in zip(results, expected, strict=True):
+                assert bits(result) == bits(wanted)
+            assert bits(values) == bits(x)
+
+
+def test_a_dead_branch_is_cleared_in_place(backend, program):
+    def function(x):
+        nothing = tp.constant(0.0, "float64", x.shape)
+        return tp.select(tp.lt(x, nothing), nothing, tp.exp(x))
+
+    x = np.linspace(-1, 1, 2000)
+    made = program(function, x)
+    executable = backend.compile(made, made.input_avals, {"tile": 0})
+    assert executable.plan.lines[-1].expression.memory_of is not None
+    np.testing.assert_array_equal(executable(x)[0], np.where(x < 0, 0, np.exp(x)))

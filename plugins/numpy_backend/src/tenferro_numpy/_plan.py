@@ -17,6 +17,7 @@ from tenferro.computegraph import CompiledProgram
 from tenferro.computegraph._gc import CollectorPaused
 from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Aval
+from tenferro.primitives.comparison import Select
 from tenferro.primitives.constants import Constant
 from tenferro.primitives.indexing import ScatterAdd
 from tenferro.primitives.structural import Pad
@@ -39,11 +40,13 @@ from tenferro_numpy._tiling import Tiling
 from tenferro_numpy._unboxing import as_arrays, unbox
 from tenferro_numpy._windows import add_windows
 from tenferro_numpy.lowerings import expression
+from tenferro_numpy.lowerings.selection import beside_zero
 
 __all__ = ["How", "make_plan"]
 
 _MOSTLY = 1.25  # lines in all for each line on numbers, where a program is mostly made of them
 _EFFECT = "std::debug_callback"
+_BY_LITERALS: dict[type, Any] = {ScatterAdd: placed, Select: beside_zero}  # do less beside some
 
 
 class How(NamedTuple):
@@ -132,8 +135,9 @@ class _Planner:
             if chosen is None:
                 chosen = memo[key] = self.expression_of(*key, avals[outputs[0]])
             operands = tuple([moved.get(i, i) for i in inputs]) if moved else inputs
-            if type(op) is ScatterAdd:
-                chosen, operands = placed(op, chosen, operands, self.literals, avals)
+            if type(op) in _BY_LITERALS:
+                less = _BY_LITERALS[type(op)]
+                chosen, operands = less(op, chosen, operands, self.literals, avals)
             if chosen is IDENTITY:
                 moved[outputs[0]] = operands[0]
             else:

@@ -17,7 +17,7 @@ from tenferro.primitives import Aval
 from tenferro_numpy._cut import vertex_cut
 from tenferro_numpy._memory import roots_of
 from tenferro_numpy._steps import Step
-from tenferro_numpy.lowerings.selection import choose
+from tenferro_numpy.lowerings.selection import choose, drop, keep
 
 __all__ = ["Group", "recompute"]
 
@@ -26,6 +26,7 @@ _CHEAP = frozenset(
         np.add, np.subtract, np.multiply, np.negative, np.square, np.absolute, np.maximum,
         np.minimum, np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal,
         np.logical_and, np.logical_or, np.logical_not, np.conjugate, np.where, choose,
+        drop, keep,
     )
 )  # fmt: skip
 

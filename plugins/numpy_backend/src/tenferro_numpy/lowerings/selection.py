@@ -8,15 +8,17 @@ and at the speed of memory; beside a zero one product is enough (Warren (2012), 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from tenferro.primitives import Aval
 from tenferro.primitives.comparison import Select
+from tenferro.primitives.constants import Constant
 from tenferro_numpy._expression import Expression, Function, Specialize
 
-__all__ = ["EXPRESSIONS"]
+__all__ = ["EXPRESSIONS", "beside_zero", "choose", "drop", "keep"]
 
 _LARGE = 1024  # elements from which three simple passes cost less than one with branches
 _INTEGERS = {size: np.dtype(f"int{8 * size}") for size in (1, 2, 4, 8)}
@@ -44,6 +46,18 @@ def choose(condition: Any, x: Any, y: Any, out: Any) -> None:
     np.bitwise_xor(bits, b, bits)
 
 
+def keep(condition: Any, x: Any, out: Any) -> Any:
+    """x where the condition holds, zero elsewhere, in an array that may be x."""
+    kind = _INTEGERS[out.dtype.itemsize]
+    _keep(x.view(kind), condition, out.view(kind))
+    return out
+
+
+def drop(condition: Any, x: Any, out: Any) -> Any:
+    """Zero where the condition holds, x elsewhere, in an array that may be x."""
+    return keep(np.logical_not(condition), x, out)
+
+
 def _keep(x: Any, condition: Any, out: Any) -> None:
     """Zero where the condition does not hold."""
     if x.shape == condition.shape == out.shape:
@@ -67,6 +81,35 @@ def _select(op: Select, avals: tuple[Aval, ...], result: Aval, lowering: Functio
         return Expression("{p0}({0}, {1}, {2})", (np.where, choose), broadcasts=True, into=_INTO)
     bound = (_chosen, choose, result.shape)
     return Expression("{p0}({0}, {1}, {2}, {p2})", bound, broadcasts=True, into=_INTO)
+
+
+def beside_zero(
+    op: Select,
+    chosen: Expression,
+    operands: tuple[int, ...],
+    literals: Mapping[int, Any],
+    avals: Sequence[Aval],
+) -> tuple[Expression, tuple[int, ...]]:
+    """The line for a selection, and what it reads: not a zero, and in place if that is dead."""
+    condition, *branches = operands
+    aval = avals[branches[0]]
+    dtype = np.dtype(aval.dtype.name)
+    if chosen.foreign or aval.size < _LARGE or dtype.itemsize not in _INTEGERS:
+        return chosen, operands
+    first, second = branches
+    for function, x, zero in ((keep, first, second), (drop, second, first)):
+        literal = literals.get(zero)
+        if type(literal) is Constant and not literal.value and "-" not in str(literal.value):
+            line = Expression(
+                "{p0}({0}, {1}, {p1}({p2}, {p3}))",
+                (function, np.empty, aval.shape, dtype),
+                broadcasts=True,
+                into="{p0}({0}, {1}, {out})",
+                onto="{p0}({0}, {1}, {out})",
+                in_place=True,
+            )
+            return line, (condition, x)
+    return chosen, operands
 
 
 _INTO = "{p1}({0}, {1}, {2}, {out})"
