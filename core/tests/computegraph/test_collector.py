@@ -14,7 +14,6 @@ from tenferro.computegraph import (
     MaterializedGraph,
     UnresolvedValueError,
     _gc,
-    _keys,
     compile_program,
     materialize_merge,
     resolve,
@@ -192,7 +191,7 @@ def test_recording_a_large_graph_waits_with_walks_over_everything(monkeypatch):
 def test_only_recording_that_grows_makes_old_what_is_young(monkeypatch, is_kept):
     promoted = []
     monkeypatch.setattr(gc, "freeze", lambda: promoted.append(True))
-    monkeypatch.setattr(_gc, "_keys", _keys.table_size())
+    monkeypatch.setattr(_gc, "_samples", [])
     monkeypatch.setattr(_gc, "_promoted", 0)
     value = input_key("x")
     for _ in range(3 * _gc.STRIDE):

@@ -206,6 +206,55 @@ def test_threads_that_build_and_drop_the_same_values_leave_nothing(impatient_thr
     assert table_size() == before
 
 
+class Shift(Operation):
+    by: int
+
+
+def shifted(x, count):
+    return [derive_one(Shift(i), (x,)) for i in range(count)]
+
+
+@pytest.mark.parametrize("count", [1, 2, 8, 9, 10, 500])
+def test_a_value_with_many_users_finds_each_again(count):
+    before = table_size()
+    x = input_key("used by many")
+    made = shifted(x, count)
+    assert len(set(made)) == count
+    assert shifted(x, count) == made
+    middle = made[count // 2]
+    retire(middle)
+    again = shifted(x, count)
+    assert [a is b for a, b in zip(again, made, strict=True)].count(False) == 1
+    assert middle not in again
+    del made, middle, again
+    assert table_size() == before + 1
+    assert shifted(x, count) == shifted(x, count)
+
+
+def test_a_value_keeps_nothing_of_users_that_are_gone():
+    x = input_key("used again and again")
+    tracemalloc.start()
+    sizes = []
+    for first in range(1000, 4000, 1000):
+        for i in range(first, first + 1000):
+            derive_one(Shift(i % 50), (x,))
+        sizes.append(tracemalloc.get_traced_memory()[0])
+    tracemalloc.stop()
+    assert sizes[2] - sizes[1] < 10_000
+
+
+def test_threads_agree_on_the_users_of_one_value(impatient_threads):
+    x = input_key("shared by threads")
+    made = six_threads(lambda _: shifted(x, 2000))
+    assert all(len(set(same)) == 1 for same in zip(*made, strict=True))
+
+
+def test_threads_agree_on_the_first_users_of_values(impatient_threads):
+    inputs = [input_key(("shared", i)) for i in range(2000)]
+    made = six_threads(lambda _: [key for x in inputs for key in shifted(x, 3)])
+    assert all(len(set(same)) == 1 for same in zip(*made, strict=True))
+
+
 def test_a_retired_key_is_a_leaf_and_drops_its_history():
     before = table_size()
     x = input_key("retire me", "f64")

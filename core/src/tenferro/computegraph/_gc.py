@@ -16,6 +16,8 @@ import gc
 import sys
 from threading import RLock
 from types import TracebackType
+from typing import Any
+from weakref import ref
 
 STRIDE = 4096  # keys that are made from one look at their number to the next
 _LARGE = 30_000  # young objects that a pass leaves
@@ -27,7 +29,7 @@ _OFTEN = 16  # promoted objects, since the last walk, for each block: then a wal
 _promoted = 0  # since the last walk
 _look_at = _WALK
 _held = 0  # blocks of memory after the last walk
-_keys = 0
+_samples: list[ref[Any]] = []  # one of each ``STRIDE`` keys, while it is alive
 _lock = RLock()  # a finalizer may run, and enter again, the moment the collector is back
 _depth = 0
 _was_enabled = False
@@ -62,13 +64,22 @@ class CollectorPaused:
                 gc.enable()
 
 
-def watch_growth(keys: int) -> None:
-    """Promote what was recorded if the number of keys grows: told every ``STRIDE`` new keys."""
-    global _keys
-    grown, _keys = keys - _keys, keys
-    if 2 * grown > STRIDE and gc.isenabled():
+def watch_growth(sample: ref[Any]) -> None:
+    """Promote what was recorded if keys stay: shown one of every ``STRIDE`` new keys."""
+    global _samples
+    before = _samples
+    _samples = [each for each in before if _is_pending(each)]
+    grows = bool(_samples) and _samples[-1] is before[-1]
+    _samples.append(sample)
+    if grows and gc.isenabled():
         with _lock:
-            _promote(_PER_KEY * grown)
+            _promote(_PER_KEY * STRIDE)
+
+
+def _is_pending(sample: ref[Any]) -> bool:
+    """Whether a key is there and has a history: an evaluated one has none."""
+    key = sample()
+    return key is not None and key.definition is not None
 
 
 def _promote(count: int) -> None:
@@ -101,4 +112,5 @@ def _walk_is_due() -> bool:
     global _look_at
     _look_at = _promoted + _WALK
     blocks = _blocks()
-    return blocks > 2 * _held + _WALK + _OF_KEY * _keys or _promoted > _OFTEN * blocks
+    of_keys = _OF_KEY * STRIDE * len(_samples)
+    return blocks > 2 * _held + _WALK + of_keys or _promoted > _OFTEN * blocks

@@ -2,9 +2,9 @@
 
 A key is an input (a name and an abstract value) or the output slot of an operation applied to
 keys in a role. Equal structure gives the *same object*: hashing and comparing are by identity and
-cost nothing. The table holds keys weakly, and a key holds its inputs, so a graph lives as long as
-somebody holds its outputs. No recursion: chains of any length are built and freed (CPython 3.13
-needs a C stack of 1 MiB in the thread that frees one; threads have 8 MiB by default on Linux).
+cost nothing. The youngest input knows weakly what is made of it, and a key holds its inputs, so a
+graph lives as long as somebody holds its outputs. No recursion: chains of any length are built and
+freed (CPython 3.13 needs a C stack of 1 MiB in the thread that frees one).
 
 A key also has room for what upper layers know of it and what is not identity: the operand once it
 is known, the open traces it depends on, where it was recorded. Read next: ``_graph.py``.
@@ -12,6 +12,7 @@ is known, the open traces it depends on, where it was recorded. Read next: ``_gr
 
 from __future__ import annotations
 
+import gc
 from _weakref import _remove_dead_weakref  # type: ignore[attr-defined]  # the atomic removal that `weakref` itself uses
 from collections.abc import Hashable, Sequence
 from itertools import count
@@ -25,6 +26,14 @@ from tenferro.computegraph._operation import Operation, canonical, infer
 from tenferro.computegraph._roles import PRIMARY, OperationRole
 
 Definition = tuple[Any, ...]  # (operation, role, slot, *input keys); also the key of the table
+
+
+# What is known of the values whose youngest input a key is: nothing, one, a few, or `_CROWDED`.
+# Neighbours in a graph are neighbours in memory, so this is faster than a table where graphs are
+# large; those of a key with many users are in the table nevertheless.
+Users = Any
+_CROWDED = object()
+_FEW = 8
 
 
 class _Unknown:
@@ -42,6 +51,7 @@ NO_TRACES: frozenset[Any] = frozenset()
 _serials = count()
 _next_look = STRIDE  # serial
 _retiring = RLock()
+_entering = RLock()
 
 
 class ValueKey:
@@ -49,6 +59,7 @@ class ValueKey:
 
     __slots__ = (
         "__weakref__",
+        "_users",
         "aval",
         "definition",
         "depth",
@@ -59,6 +70,7 @@ class ValueKey:
         "traces",
     )
 
+    _users: Users
     aval: Any
     definition: Definition | None  # None: a leaf
     identity: Hashable  # of a leaf: its input key
@@ -124,6 +136,65 @@ class ValueKey:
         raise GraphError("a value key cannot be pickled alone; serialize its graph instead")
 
 
+def _youngest(definition: Definition) -> ValueKey:
+    """The input that knows of the value that is defined so."""
+    found, serial = _NO_INPUT, -1
+    for value in definition[3:]:
+        if value.serial > serial:
+            found, serial = value, value.serial
+    return found
+
+
+def _known(users: Users, definition: Definition) -> ValueKey | None:
+    """The value that is defined so, among the users of its youngest input."""
+    key: ValueKey | None
+    if type(users) is ref:
+        key = users()
+        return key if key is not None and key.definition == definition else None
+    if users is _CROWDED:
+        found = _table.get(definition)
+        return None if found is None else found()
+    for user in users:
+        key = user()
+        if key is not None and key.definition == definition:
+            return key
+    return None
+
+
+def _enter(key: ValueKey, definition: Definition, anchor: ValueKey, users: Users) -> ValueKey:
+    """The key of a definition that is not among the users: ``key``, or one that was faster."""
+    if users is _CROWDED:
+        return _intern(definition, key)
+    reference = ref(key)
+    if users is None:
+        joined: Users = reference
+    else:
+        joined = (users, reference) if type(users) is ref else _one_more(users, reference)
+    with _entering:
+        if anchor._users is users:
+            anchor._users = joined
+            return key
+    users = anchor._users  # another thread has entered something, or a finalizer
+    return _known(users, definition) or _enter(key, definition, anchor, users)
+
+
+def _one_more(users: tuple[ref[ValueKey], ...], reference: ref[ValueKey]) -> Users:
+    """A few users and one more."""
+    if len(users) < _FEW:
+        return (*users, reference)
+    alive = []
+    for user in (*users, reference):
+        key = user()
+        definition = None if key is None else key.definition
+        if key is not None and definition is not None:
+            alive.append((user, definition, key))
+    if len(alive) <= _FEW // 2:
+        return tuple([user for user, _, _ in alive])
+    for _, definition, key in alive:
+        _intern(definition, key)
+    return _CROWDED
+
+
 class _Ref(ref[ValueKey]):
     """A weak reference that knows its place in the table."""
 
@@ -175,7 +246,12 @@ def new_leaf(identity: Hashable, aval: Any) -> ValueKey:
     key.source = None
     key.depth = 0
     key.serial = next(_serials)
+    key._users = None
     return key
+
+
+_NO_INPUT = new_leaf(None, None)  # in the place of an input for values that have none
+_NO_INPUT._users = _CROWDED
 
 
 def derive(
@@ -188,30 +264,20 @@ def derive(
     if operation.output_count == 1:
         return (derive_one(operation, inputs, role),)
     return tuple(
-        _derive_slot(operation, inputs, role, slot) for slot in range(operation.output_count)
+        derive_one(operation, inputs, role, slot) for slot in range(operation.output_count)
     )
-
-
-def derive_one(
-    operation: Operation, inputs: Sequence[ValueKey], role: OperationRole = PRIMARY
-) -> ValueKey:
-    """``derive`` for an operation of one output."""
-    entry = (operation, role, 0, *inputs)
-    found = _table.get(entry)
-    if found is not None:
-        there = found()
-        if there is not None:
-            return there
-    return _new_derived(operation, inputs, entry, 0)
 
 
 def derive_at(definition: Definition, aval: Any) -> ValueKey:
     """``derive_one`` where the aval is known: of inputs with the avals of an earlier call."""
-    found = _table.get(definition)
-    if found is not None:
-        there = found()
+    anchor: ValueKey = definition[3] if len(definition) == 4 else _youngest(definition)
+    users = anchor._users
+    if users is not None:
+        there = _known(users, definition)
         if there is not None:
             return there
+    if len(definition) == 4:
+        return _new_key(definition, aval, anchor.depth + 1, anchor.traces, anchor, users)
     depth = 0
     traces = NO_TRACES
     for value in definition[3:]:
@@ -219,11 +285,18 @@ def derive_at(definition: Definition, aval: Any) -> ValueKey:
             depth = value.depth
         if value.traces is not traces and value.traces:
             traces = join_traces(traces, value.traces) if traces else value.traces
-    return _new_key(definition, aval, depth + 1, traces)
+    return _new_key(definition, aval, depth + 1, traces, anchor, users)
 
 
-def _new_key(definition: Definition, aval: Any, depth: int, traces: frozenset[Any]) -> ValueKey:
-    """A key that is not in the table yet, put there."""
+def _new_key(
+    definition: Definition,
+    aval: Any,
+    depth: int,
+    traces: frozenset[Any],
+    anchor: ValueKey,
+    users: Users,
+) -> ValueKey:
+    """A key that nothing knows of yet, made known."""
     key = ValueKey()
     key.aval = aval
     key.definition = definition
@@ -234,32 +307,32 @@ def _new_key(definition: Definition, aval: Any, depth: int, traces: frozenset[An
     key.depth = depth
     key.serial = serial = next(_serials)
     if serial > _next_look:
-        _look(serial)
-    reference = _Ref(key, _forget)
-    reference.entry = definition
-    there = _table.setdefault(definition, reference)
-    return key if there is reference else _intern(definition, key)
+        _look(key)
+    key._users = None
+    return _enter(key, definition, anchor, users)
 
 
-def _look(serial: int) -> None:
-    """Tell the collector how many keys there are now."""
+def _look(key: ValueKey) -> None:
+    """Show the collector one of many keys."""
     global _next_look
-    _next_look = serial + STRIDE
-    watch_growth(len(_table))
+    _next_look = key.serial + STRIDE
+    watch_growth(ref(key))
 
 
-def _derive_slot(
-    operation: Operation, inputs: Sequence[ValueKey], role: OperationRole, slot: int
+def derive_one(
+    operation: Operation,
+    inputs: Sequence[ValueKey],
+    role: OperationRole = PRIMARY,
+    slot: int = 0,
 ) -> ValueKey:
-    entry = (operation, role, slot, *inputs)
-    found = _table.get(entry)
-    key = None if found is None else found()
-    return _new_derived(operation, inputs, entry, slot) if key is None else key
-
-
-def _new_derived(
-    operation: Operation, inputs: Sequence[ValueKey], definition: Definition, slot: int
-) -> ValueKey:
+    """``derive`` for one output of an operation, the first or only one."""
+    definition = (operation, role, slot, *inputs)
+    anchor = inputs[0] if len(inputs) == 1 else _youngest(definition)
+    users = anchor._users
+    if users is not None:
+        there = _known(users, definition)
+        if there is not None:
+            return there
     needed = operation.input_count
     if needed != len(inputs) and needed is not None:
         raise GraphError(
@@ -274,7 +347,7 @@ def _new_derived(
     memo = operation.__dict__.get("_inferred")
     avals = None if memo is None else memo.get(given)
     aval = (infer(operation, given) if avals is None else avals)[slot]
-    return _new_key(definition, aval, depth + 1, traces)
+    return _new_key(definition, aval, depth + 1, traces, anchor, users)
 
 
 def _joined(inputs: Sequence[ValueKey]) -> tuple[tuple[Any, ...], int, frozenset[Any]]:
@@ -319,5 +392,7 @@ def retire(key: ValueKey) -> None:
 
 
 def table_size() -> int:
-    """How many keys are interned now; for tests and diagnostics."""
-    return len(_table)
+    """How many keys are interned now; for tests and diagnostics, because all objects are met."""
+    leaves = [entry for entry in [*_table] if len(entry) == 2]  # type: ignore[arg-type]
+    keys = [each for each in gc.get_objects() if type(each) is ValueKey]
+    return len(leaves) + len([key for key in keys if key.definition is not None])
