@@ -14,6 +14,7 @@ from tenferro.computegraph import (
     Graph,
     GraphError,
     Linearized,
+    Operation,
     OperationKey,
     derive,
     derive_one,
