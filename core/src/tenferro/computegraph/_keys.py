@@ -344,7 +344,7 @@ def derive_one(
         depth, traces = value.depth, value.traces
     else:
         given, depth, traces = _joined(inputs)
-    memo = operation.__dict__.get("_inferred")
+    memo = operation.__dict__.get("_inferred") if given else None
     avals = None if memo is None else memo.get(given)
     aval = (infer(operation, given) if avals is None else avals)[slot]
     return _new_key(definition, aval, depth + 1, traces, anchor, users)

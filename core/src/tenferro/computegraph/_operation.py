@@ -10,19 +10,28 @@ Read next: ``_roles.py``, ``_keys.py``.
 from __future__ import annotations
 
 import struct
+from _weakref import _remove_dead_weakref  # type: ignore[attr-defined]  # as in `_keys.py`
 from collections.abc import Mapping
-from threading import RLock
 from typing import Any, ClassVar, dataclass_transform
-from weakref import WeakValueDictionary
+from weakref import ref
 
 from tenferro.computegraph._errors import GraphError
 
-_interned: WeakValueDictionary[tuple[object, ...], Operation] = WeakValueDictionary()
-_recent: dict[
-    tuple[object, ...], Operation
-] = {}  # by the parameters as given; keeps hot ones alive
+Given = tuple[object, ...]
+_interned: dict[Given, _Ref] = {}  # by the parameters as they are in the end
+_recent: dict[Given, Operation] = {}  # by the parameters as given; keeps hot ones alive
 _RECENT_LIMIT = 4096
-_interning = RLock()  # `WeakValueDictionary.setdefault` looks, then writes: a race without it
+
+
+class _Ref(ref["Operation"]):
+    """A weak reference that knows its place in the table."""
+
+    __slots__ = ("given",)
+    given: Given
+
+
+def _forget(dead: Any) -> None:
+    _remove_dead_weakref(_interned, dead.given)
 
 
 def canonical(value: object) -> object:
@@ -33,7 +42,8 @@ def canonical(value: object) -> object:
             value  # bare; every other stand-in is a tuple that begins with a class or holds these
         )
     if cls is float:
-        return float, struct.pack("<d", value)
+        is_unique = value and value == value  # there are two zeros, and many a nan
+        return float, value if is_unique else struct.pack("<d", value)
     if cls is complex:
         return complex, struct.pack("<dd", value.real, value.imag)  # type: ignore[attr-defined]
     if cls is tuple:
@@ -92,13 +102,15 @@ class Operation:
             return cls._single or cls._intern_single()
         if cls.volatile:  # its parameters belong to the user, and are not kept alive here
             return _intern(_fill(cls, args, kwargs))
-        given = (cls, canonical(args), canonical(tuple(kwargs.items())) if kwargs else None)
+        given: Given = (cls, canonical(args))
+        if kwargs:
+            given = (*given, canonical(tuple(kwargs.items())))
         try:
             found = _recent.get(given)
         except TypeError:  # a list, say, that is normalised to a tuple
             return _intern(_fill(cls, args, kwargs))
         if found is None:
-            found = _intern(_fill(cls, args, kwargs))
+            found = _intern(_fill(cls, args, kwargs), given)
             if len(_recent) >= _RECENT_LIMIT:
                 _recent.clear()
             _recent[given] = found
@@ -152,19 +164,14 @@ class Operation:
 
 def infer(operation: Operation, avals: tuple[Any, ...]) -> tuple[Any, ...]:
     """Abstract outputs of an operation, computed once per (operation, avals)."""
+    if not avals:  # a constant, say: a value that is made once, of which there may be very many
+        return _inferred(operation, avals)
     memo = operation.__dict__.get("_inferred")
     if memo is None:
         memo = operation.__dict__.setdefault("_inferred", {})
     found: tuple[Any, ...] | None = memo.get(avals)
     if found is None:
-        result = operation.abstract_eval(*avals)
-        found = result if type(result) is tuple else (result,)
-        if len(found) != operation.output_count:
-            raise GraphError(
-                f"{operation.name}: abstract_eval gave {len(found)} abstract values, "
-                f"need {operation.output_count}",
-                operation=operation,
-            )
+        found = _inferred(operation, avals)
         if len(memo) >= _MEMO_LIMIT:
             memo.clear()
         memo[avals] = found
@@ -172,6 +179,18 @@ def infer(operation: Operation, avals: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 _MEMO_LIMIT = 256
+
+
+def _inferred(operation: Operation, avals: tuple[Any, ...]) -> tuple[Any, ...]:
+    result = operation.abstract_eval(*avals)
+    found = result if type(result) is tuple else (result,)
+    if len(found) != operation.output_count:
+        raise GraphError(
+            f"{operation.name}: abstract_eval gave {len(found)} abstract values, "
+            f"need {operation.output_count}",
+            operation=operation,
+        )
+    return found
 
 
 def _snake_case(name: str) -> str:
@@ -212,11 +231,18 @@ def _completed(
     return [values.get(n, cls._defaults.get(n)) for n in cls._fields]
 
 
-def _intern(operation: Operation) -> Operation:
+def _intern(operation: Operation, given: Given = ()) -> Operation:
+    """The operation of these parameters: this one, unless there is one already."""
     cls = type(operation)
-    key = (cls, *[canonical(getattr(operation, name)) for name in cls._fields])
+    entry = (cls, canonical(tuple([getattr(operation, name) for name in cls._fields])))
     try:
-        with _interning:
-            return _interned.setdefault(key, operation)
+        hash(entry)
     except TypeError as error:
         raise TypeError(f"{operation!r}: parameters must be hashable ({error})") from None
+    reference = _Ref(operation, _forget)
+    reference.given = given if given == entry else entry  # one tuple for both tables
+    while True:
+        found = _interned.setdefault(reference.given, reference)()
+        if found is not None:
+            return found
+        _remove_dead_weakref(_interned, entry)
