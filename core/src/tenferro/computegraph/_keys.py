@@ -13,6 +13,7 @@ is known, the open traces it depends on, where it was recorded. Read next: ``_gr
 from __future__ import annotations
 
 import gc
+import sys
 from _weakref import _remove_dead_weakref  # type: ignore[attr-defined]  # the atomic removal that `weakref` itself uses
 from collections.abc import Hashable, Sequence
 from itertools import count
@@ -52,6 +53,9 @@ _serials = count()
 _next_look = STRIDE  # serial
 _retiring = RLock()
 _entering = RLock()
+# With the lock of the interpreter, an expression without calls and the store of its value are one
+# step; a lock of our own costs half as much as the key that is made.
+_HAS_GIL: bool = getattr(sys, "_is_gil_enabled", lambda: True)()
 
 
 class ValueKey:
@@ -138,6 +142,10 @@ class ValueKey:
 
 def _youngest(definition: Definition) -> ValueKey:
     """The input that knows of the value that is defined so."""
+    if len(definition) == 5:
+        x: ValueKey = definition[3]
+        y: ValueKey = definition[4]
+        return x if x.serial > y.serial else y
     found, serial = _NO_INPUT, -1
     for value in definition[3:]:
         if value.serial > serial:
@@ -166,14 +174,18 @@ def _enter(key: ValueKey, definition: Definition, anchor: ValueKey, users: Users
     if users is _CROWDED:
         return _intern(definition, key)
     reference = ref(key)
-    if users is None:
-        joined: Users = reference
+    joined: Users = reference
+    if type(users) is tuple:
+        joined = _one_more(users, reference)
+    elif users is not None and users() is not None:
+        joined = (users, reference)
+    if _HAS_GIL:
+        anchor._users = joined if anchor._users is users else anchor._users
     else:
-        joined = (users, reference) if type(users) is ref else _one_more(users, reference)
-    with _entering:
-        if anchor._users is users:
-            anchor._users = joined
-            return key
+        with _entering:
+            anchor._users = joined if anchor._users is users else anchor._users
+    if anchor._users is joined:
+        return key
     users = anchor._users  # another thread has entered something, or a finalizer
     return _known(users, definition) or _enter(key, definition, anchor, users)
 
@@ -309,6 +321,11 @@ def _new_key(
     if serial > _next_look:
         _look(key)
     key._users = None
+    if users is None and _HAS_GIL:  # as `_enter`, and most often
+        reference = ref(key)
+        anchor._users = anchor._users or reference
+        if anchor._users is reference:
+            return key
     return _enter(key, definition, anchor, users)
 
 
@@ -327,7 +344,12 @@ def derive_one(
 ) -> ValueKey:
     """``derive`` for one output of an operation, the first or only one."""
     definition = (operation, role, slot, *inputs)
-    anchor = inputs[0] if len(inputs) == 1 else _youngest(definition)
+    if len(inputs) == 2:
+        anchor, other = inputs
+        if other.serial > anchor.serial:
+            anchor = other
+    else:
+        anchor = inputs[0] if len(inputs) == 1 else _youngest(definition)
     users = anchor._users
     if users is not None:
         there = _known(users, definition)
