@@ -344,26 +344,26 @@ def derive_one(
 ) -> ValueKey:
     """``derive`` for one output of an operation, the first or only one."""
     definition = (operation, role, slot, *inputs)
-    if len(inputs) == 2:
+    count = len(inputs)
+    if count == 2:
         anchor, other = inputs
         if other.serial > anchor.serial:
             anchor = other
     else:
-        anchor = inputs[0] if len(inputs) == 1 else _youngest(definition)
+        anchor = inputs[0] if count == 1 else _youngest(definition)
     users = anchor._users
     if users is not None:
         there = _known(users, definition)
         if there is not None:
             return there
     needed = operation.input_count
-    if needed != len(inputs) and needed is not None:
+    if needed != count and needed is not None:
         raise GraphError(
-            f"{operation.name} takes {needed} inputs, got {len(inputs)}", operation=operation
+            f"{operation.name} takes {needed} inputs, got {count}", operation=operation
         )
-    if len(inputs) == 1:
-        value = inputs[0]
-        given: tuple[Any, ...] = (value.aval,)
-        depth, traces = value.depth, value.traces
+    if count == 1:
+        given: tuple[Any, ...] = (anchor.aval,)
+        depth, traces = anchor.depth, anchor.traces
     else:
         given, depth, traces = _joined(inputs)
     memo = operation.__dict__.get("_inferred") if given else None
