@@ -141,7 +141,8 @@ def test_a_loop_that_asks_for_nothing_stays_small(step):
         step(state, i)
         if i == 1500:
             before = compiled()
-        sizes.append(table_size() - start)
+        if i % 200 == 0:  # it meets all objects
+            sizes.append(table_size() - start)
     assert compiled() - before <= 2
     assert max(sizes) <= 12000
     tn.evaluate(*state)
