@@ -21,6 +21,7 @@ from tenferro.primitives.comparison import Select
 from tenferro.primitives.constants import Constant
 from tenferro.primitives.indexing import ScatterAdd
 from tenferro.primitives.structural import Pad
+from tenferro_numpy._allocator import PAGES, keep_freed_arrays
 from tenferro_numpy._blocked import Blocked
 from tenferro_numpy._blocks import find_blocks
 from tenferro_numpy._broadcasts import leave_to_readers
@@ -71,6 +72,8 @@ def make_plan(program: CompiledProgram, table: LoweringTable, how: How = How()) 
     """
     with CollectorPaused():
         planner = _Planner(program, table, how)
+        if 8 * planner.largest >= PAGES:
+            keep_freed_arrays()
         if any(getattr(op, "key", "") == _EFFECT for op in planner.distinct):
             how = how._replace(tiling=None)  # effects, and what may raise, keep their order
         if how.blocks and how.tiling is not None:
@@ -92,6 +95,7 @@ class _Planner:
         self.distinct = set(map(itemgetter(0), program.instructions))  # operations
         self.donated = how.donated
         self.avals: list[Aval] = list(program.avals)
+        self.largest = max((aval.size for aval in self.avals), default=0)
         self.table = table
         self.outputs: Sequence[int] = program.outputs
         self.steps: list[Step] = []
@@ -194,7 +198,7 @@ class _Planner:
 
     def fuse(self, tiling: Tiling) -> None:
         """Run large elementwise steps tile by tile."""
-        if max((aval.size for aval in self.avals), default=0) >= least_elements(tiling):
+        if self.largest >= least_elements(tiling):
             self.has_regions = True
             self.steps = fuse(self.steps, self.avals, set(self.outputs), tiling, self.literals)
 

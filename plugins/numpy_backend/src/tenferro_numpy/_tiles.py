@@ -18,6 +18,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tenferro.computegraph._records import NamedTuple
+from tenferro_numpy._allocator import PAGES
 from tenferro_numpy._division import Division, Move, Tile, assemble, divide
 from tenferro_numpy._folds import Fold, folding, reduced
 from tenferro_numpy._tiling import Index, Tiling, tile_elements_for
@@ -97,10 +98,10 @@ class Region:
         )  # fmt: skip
 
     def is_small(self) -> bool:
-        """Whether its lines are faster one by one: what they make is no long way to memory."""
+        """Whether its lines are faster one by one, wherever their memory comes from."""
         made = [dtype.itemsize for dtype in (*self.arrays, *self.scratch)]
-        size, tiling = prod(self.shape), self.tiling
-        fits = size * max(made, default=0) <= tiling.bytes and size * sum(made) <= tiling.cache
+        size, each = prod(self.shape), min(PAGES, self.tiling.bytes)
+        fits = size * max(made, default=0) <= each and size * sum(made) <= self.tiling.cache
         return fits and not self.moves
 
     def __call__(self, *operands: Any) -> Any:

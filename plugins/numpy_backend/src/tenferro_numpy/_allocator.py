@@ -1,0 +1,27 @@
+"""What becomes of the memory of arrays that are freed.
+
+glibc takes the pages of an array of 128 KiB or more from the system and gives them back when it is
+freed, and the free end of its heap, too; to touch new pages costs several times the arithmetic on
+them. Its thresholds grow with the largest array that a program has freed, up to 32 MiB (malloc(3),
+M_MMAP_THRESHOLD). So one is freed before the first program with such arrays runs: it is never
+touched and takes no memory. Up to 64 MiB that were freed then stay with the process. Where somebody
+has set a threshold (MALLOC_TRIM_THRESHOLD_ and others), theirs counts; other C libraries have rules
+of their own.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+__all__ = ["PAGES", "keep_freed_arrays"]
+
+PAGES = 1 << 16  # bytes from which freed arrays may cost the next one its pages
+_LARGEST = 31 << 20  # bytes, with a header less than the 32 MiB that the thresholds grow to
+
+
+@cache
+def keep_freed_arrays() -> None:
+    """Let arrays find the memory of freed ones, from now on in this process."""
+    np.empty(_LARGEST, np.uint8)
