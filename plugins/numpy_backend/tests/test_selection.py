@@ -104,3 +104,18 @@ def test_a_dead_branch_is_cleared_in_place(backend, program):
     executable = backend.compile(made, made.input_avals, {"tile": 0})
     assert executable.plan.lines[-1].expression.memory_of is not None
     np.testing.assert_array_equal(executable(x)[0], np.where(x < 0, 0, np.exp(x)))
+
+
+@pytest.mark.parametrize("dims", [(0,), (1,)])
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_a_dead_branch_is_cleared_in_place_by_a_condition_that_expands(check, dims, is_kept):
+    def function(condition, x):
+        nothing = tp.constant(0.0, "float64", x.shape)
+        wide, dead = tp.broadcast_in_dim(condition, x.shape, dims), tp.neg(x)
+        branches = (dead, nothing) if is_kept else (nothing, dead)
+        return tp.select(wide, *branches)
+
+    x, condition = np.linspace(-1, 1, 1600).reshape(40, 40), np.arange(40) % 3 == 0
+    wide = condition[:, None] if dims == (0,) else condition
+    expected = np.where(wide, -x, 0.0) if is_kept else np.where(wide, 0.0, -x)
+    check(function, (condition, x), expected)

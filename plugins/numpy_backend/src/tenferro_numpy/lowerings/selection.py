@@ -59,12 +59,16 @@ def drop(condition: Any, x: Any, out: Any) -> Any:
 
 
 def _keep(x: Any, condition: Any, out: Any) -> None:
-    """Zero where the condition does not hold."""
-    if x.shape == condition.shape == out.shape:
-        np.multiply(x, condition, out)
-    else:  # a ufunc that both casts and expands does so row by row
+    """Zero where the condition does not hold, in an array that may be x.
+
+    A ufunc that both casts and expands does so row by row.
+    """
+    if condition.shape != out.shape:
+        condition = condition.astype(out.dtype)
+    elif x.shape != out.shape:
         np.copyto(out, condition)
-        np.multiply(out, x, out)
+        condition = out
+    np.multiply(x, condition, out)
 
 
 def _chosen(condition: Any, x: Any, y: Any, shape: tuple[int, ...]) -> Any:
