@@ -91,3 +91,24 @@ def test_a_loop_of_donated_updates_copies_nothing():
         x = f(x, np.int64(i))
     np.testing.assert_array_equal(x[:6], [1, 1, 1, 1, 1, 0])
     assert x.ctypes.data == first
+
+
+def test_a_donated_array_that_overlaps_itself_is_copied(donating):
+    windows = np.lib.stride_tricks.sliding_window_view(np.zeros(6), 2, writeable=True)
+    start = [0, 0]
+
+    def change(x):
+        one = tp.constant(1.0, "float64", (1, 2))
+        return tp.dynamic_update_slice(x, one, [tp.constant(i, "int64") for i in start])
+
+    (result,) = donating(change, windows)
+    np.testing.assert_array_equal(result, [[1, 1], [0, 0], [0, 0], [0, 0], [0, 0]])
+
+
+@pytest.mark.parametrize("part", [np.s_[::2], np.s_[:, 1:3], np.s_[::-1, ::-2], np.s_[:, :, None]])
+def test_a_part_of_an_array_may_be_donated(donating, part):
+    x = np.arange(24.0).reshape(6, 4)[part]
+    expected = x * 3
+    (result,) = donating(lambda x: x * 3.0, x)
+    assert np.shares_memory(result, x)
+    np.testing.assert_array_equal(result, expected)

@@ -2,8 +2,8 @@
 
 Those of every real dtype give the same numbers, whatever these are; sums, products and complex
 numbers are rounded in other orders. The reference calls the lowering of one operation after the
-other (`evaluate_by_contract`). Tiles of a few elements make regions of the smallest arrays; buffers
-are filled with nan before use.
+other (`evaluate_by_contract`). Tiles of a few elements make regions of the smallest arrays, and
+limits of one element make them large; buffers are filled with nan before use.
 """
 
 import numpy as np
@@ -11,8 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tenferro.backend import PluginHost
+from tenferro.backend.records import BackendConfig
 from tenferro.computegraph import compile_program
 from tenferro_conformance.strategies import dags
+from tenferro_numpy import _literals
+from tenferro_numpy.lowerings import arithmetic, contraction, reduction, selection, structural
 
 OPTIONS = [
     {"executor": "interpret"},
@@ -22,11 +26,30 @@ OPTIONS = [
     {"tile": 2, "threads": 3, "poison": True, "executor": "source"},
     {"tile": 5, "threads": 2, "poison": True},
 ]
+LIMITS = [
+    (arithmetic, "_LARGE"),
+    (arithmetic, "_SHORTEST"),
+    (contraction, "_SMALL"),
+    (reduction, "_LARGE"),
+    (selection, "_LARGE"),
+    (structural, "_WRITTEN_OUT"),
+    (_literals, "_LARGE"),
+]
 CHECKS = settings(
     max_examples=150,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
+
+
+@pytest.fixture(scope="module", params=["small", "large"])
+def backend(request):
+    """One that runs arrays as they are, and one that takes the smallest for large ones."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "large":
+            for module, name in LIMITS:
+                patch.setattr(module, name, 1)
+        yield PluginHost(environment={}).backend("numpy", BackendConfig(deterministic=True))
 
 
 def strided(x):

@@ -7,7 +7,6 @@ are shared by content. No array library is imported: an operand is whatever has 
 
 from __future__ import annotations
 
-import sys
 from contextvars import ContextVar
 from importlib import import_module
 from typing import Any
@@ -213,7 +212,7 @@ def from_sequence(x: Any) -> Any:
     if _holds_array(x):
         return FUNCTIONS["stack"](x)
     try:
-        numpy = sys.modules.get("numpy") or import_module("numpy")  # for this only
+        numpy = import_module("numpy")  # for this only
     except ImportError:
         raise at_user_line(
             UnknownOperandError(

@@ -7,7 +7,6 @@ fields, in order; a field with ``metadata={"static": True}`` belongs to the stru
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from importlib import import_module
 from threading import Lock
@@ -106,7 +105,7 @@ def _register_class(cls: type) -> None:
 
 
 def _optree() -> Any:
-    return sys.modules.get("optree") or import_module("optree")
+    return import_module("optree")  # waits where another thread is still importing it
 
 
 def flatten(tree: Any) -> tuple[list[Any], Any]:

@@ -1,5 +1,7 @@
 """Containers of arrays go through every transform, and come back as what they were."""
 
+import subprocess
+import sys
 from collections import namedtuple
 from dataclasses import dataclass, field
 from typing import Any
@@ -173,3 +175,33 @@ def test_leaves_of_plain_containers_come_in_the_order_of_all(args, kwargs):
     numbers = iter(range(10))
     args, kwargs = tn.transforms._tree.map_leaves(lambda _: next(numbers), (args, kwargs))
     assert tn.transforms._tree.flatten_plain(args, kwargs)[0] == leaves((args, kwargs))
+
+
+FIRST_CALLS = """
+import threading
+import numpy as np
+import tenferro as tn
+
+f = tn.jit(lambda x, y: (x - y, x * 2.0))
+barrier, failed = threading.Barrier(6), []
+
+def work():
+    try:
+        barrier.wait()
+        f(np.ones(10), np.ones(10))
+    except Exception as error:
+        failed.append(repr(error))
+
+threads = [threading.Thread(target=work) for _ in range(6)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+assert not failed, failed
+"""
+
+
+def test_the_first_calls_with_containers_may_come_from_several_threads():
+    """Each waits for what is imported at the first."""
+    done = subprocess.run([sys.executable, "-c", FIRST_CALLS], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -63,6 +63,8 @@ def _broadcast_in_dim(
     aligned = expanded[min(skipped, len(expanded) - len(shape)) :]
     reshaped = Expression("{0}.reshape({p0})", (aligned,), shares=True)
     unexpanded = IDENTITY if aligned == shape else reshaped
+    if result.size == avals[0].size:  # a view that may be given to the user, who may write to it
+        return Expression("{0}.reshape({p0})", (result.shape,), shares=True, unexpanded=unexpanded)
     bound: tuple[Any, ...] = (_written_out, expanded, result.shape)
     if result.size <= _WRITTEN_OUT:
         return Expression("{p0}({0}, {p1}, {p2})", bound, unexpanded=unexpanded)
