@@ -95,9 +95,11 @@ def _cotangent(factor: Any, ct: Any) -> Any:
     LAPACK divides a Hermitian matrix on both sides by an upper triangle in this order, for a
     reduction of Ax = λBx. L with its rows and columns reversed is one.
     """
-    upper = np.array(factor[::-1, ::-1], order="F")
     inner = np.empty(ct.shape, ct.dtype, order="F")
     _lower_product(factor, ct, inner[::-1, ::-1])
+    if factor.dtype.kind == "c":
+        factor = _with_real_diagonal(factor, inner[::-1, ::-1])
+    upper = np.array(factor[::-1, ::-1], order="F")
     found, _ = lapack("hegst" if ct.dtype.kind == "c" else "sygst", ct)(
         inner, upper, itype=1, lower=0, overwrite_a=True
     )
@@ -105,6 +107,20 @@ def _cotangent(factor: Any, ct: Any) -> Any:
     result[...] = found[::-1, ::-1]
     _mirror(result)
     return result
+
+
+def _with_real_diagonal(factor: Any, inner: Any) -> Any:
+    """M of L = M D with phases D; the matrix that L divides becomes D X Dᴴ, which M divides.
+
+    LAPACK takes the diagonal for real, which that of a Cholesky factor is.
+    """
+    diagonal = np.diagonal(factor)
+    if not diagonal.imag.any():
+        return factor
+    size = np.abs(diagonal)
+    phases = np.divide(diagonal, size, out=np.ones_like(diagonal), where=size != 0)
+    inner *= np.tril(np.outer(phases, phases.conj()))
+    return factor * phases.conj()
 
 
 def _lower_product(factor: Any, ct: Any, out: Any) -> None:
