@@ -31,7 +31,9 @@ by hand, of the medians and, in brackets, of the minima. A goal counts as *met* 
 both are more than 15 % away from it, otherwise it is *undecided*. Beside them: the first call
 (record, transform, compile; wall time), the peak of memory over the inputs in a process of its own,
 wall time with two threads, CPU time with huge pages (`GLIBC_TUNABLES=glibc.malloc.hugetlb=1`), and
-the slope of log time over log size. `numpy` is the version by hand.
+the slope of log time over log size. `numpy` is the version by hand. Large new arrays cost their
+pages, unless the process has free ones: where a peer has left some, as torch does on W7, nobody
+pays; with `--peers none` the version by hand does.
 
 This page is generated. It shows the run of
 
