@@ -32,8 +32,8 @@ both are more than 15 % away from it, otherwise it is *undecided*. Beside them: 
 (record, transform, compile; wall time), the peak of memory over the inputs in a process of its own,
 wall time with two threads, CPU time with huge pages (`GLIBC_TUNABLES=glibc.malloc.hugetlb=1`), and
 the slope of log time over log size. `numpy` is the version by hand. Large new arrays cost their
-pages, unless the process has free ones: where a peer has left some, as torch does on W7, nobody
-pays; with `--peers none` the version by hand does.
+pages, unless the process has free ones: torch leaves so many on W7 that beside it nobody pays, so
+it ran in another process; goals are compared with the first.
 
 This page is generated. It shows the run of
 
@@ -61,14 +61,20 @@ BACKENDS = {  # and whose goals those of a backend are
 def page(results: Data) -> str:
     """The whole page."""
     runs = results["runs"]
+    first = list({setting_of(run): run for run in reversed(runs)}.values())[::-1]
     parts = [INTRODUCTION.format(command=results["command"]), *environment(results)]
-    parts += ["## At a glance\n", GLANCE, *glance(runs)]
+    parts += ["## At a glance\n", GLANCE, *glance(first)]
     for backend, ours in BACKENDS.items():
-        goals = list(summary(runs, ours))
+        goals = list(summary(first, ours))
         parts += [f"## Goals of the {backend} backend\n", *goals] if goals else []
     for name in dict.fromkeys(run["workload"] for run in runs):
         parts += workload([run for run in runs if run["workload"] == name])
     return "\n".join(parts).rstrip() + "\n"
+
+
+def setting_of(run: Data) -> tuple[Any, ...]:
+    """What two runs share of which the second is beside other peers."""
+    return run["workload"], run["threads"], run["huge_pages"]
 
 
 def environment(results: Data) -> Iterator[str]:
@@ -180,7 +186,9 @@ def value_of(run: Data, kind: str, row: Data, goal: Data) -> tuple[float, str]:
 
 def workload(runs: list[Data]) -> Iterator[str]:
     """The section of a workload: its main run, then the others beside each other."""
-    main, *others = runs
+    main, *rest = runs
+    again = [run for run in rest if setting_of(run) == setting_of(main)]
+    others = [run for run in rest if run not in again]
     yield f"## {main['workload']}: {main['title']}\n"
     if main["rows"]:
         yield from times(main)
@@ -188,10 +196,19 @@ def workload(runs: list[Data]) -> Iterator[str]:
         yield f"* slope of {name}: {value:.2f}"
     if main["slopes"]:
         yield ""
+    for run in again:
+        yield f"In another process, beside {', '.join(peers_of(run))}:\n"
+        yield from times(run)
     if others and main["rows"]:
         yield from settings(main, others)
     for rows in groups(main["figures"]):
         yield from figures(rows)
+
+
+def peers_of(run: Data) -> list[str]:
+    """The contestants that are not ours."""
+    names = dict.fromkeys(row["contestant"] for row in run["rows"])
+    return [name for name in names if name != "numpy" and not name.startswith("tenferro")]
 
 
 def times(run: Data) -> Iterator[str]:

@@ -205,7 +205,9 @@ def test_the_page_shows_ratios_and_the_worst_case_of_a_goal(workload, tmp_path):
         "transparent huge pages": "no",
     }  # fmt: skip
     given = {"environment": facts, "load": [[0.0], [1.5]]}
-    runs = [run_of("n = 4", ours=1.0, hand=2.0, **given), run_of("n = 16", 9.0, 2.0, **given)]
+    runs = [run_of("n = 4", ours=1.0, hand=2.0, **given), run_of("n = 16", 99.0, 2.0, **given)]
+    runs[0]["rows"] += run_of("n = 16", ours=9.0, hand=2.0)["rows"]
+    runs[1]["rows"].append({**runs[0]["rows"][0], "case": "n = 16", "contestant": "torch"})
     workload.goals = [*workload.goals, Goal(7, figure="equations")]
     runs[0]["figures"] = [
         {"case": case, "contestant": "tenferro", "figure": "equations", "value": count,
@@ -227,6 +229,8 @@ def test_the_page_shows_ratios_and_the_worst_case_of_a_goal(workload, tmp_path):
     worst = "| W0 | tenferro | n = 16: equations | ≤ 7 equations | 9 equations | **missed** |"
     assert worst in text
     assert "8 equations |" not in text.partition("## W0")[0]
+    assert "49.50" not in text.partition("## W0")[0]
+    assert "49.50" in text.partition("In another process, beside torch:")[2]
     assert "|  |  | tenferro | jax | tenferro, XLA |" in text
     assert "| W0 | n = 4 | 0.50 | 0.50 | 2.00 |" in text  # the faster way to write it in JAX
     ours, _, xla = text.partition("## W0")[0].partition("## Goals of the XLA backend")
