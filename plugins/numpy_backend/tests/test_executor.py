@@ -55,6 +55,19 @@ def test_results_alias_nothing(check):
     check(outputs, [X], expected)
 
 
+def test_a_part_of_a_repeated_array_can_be_written_to(run):
+    """It has as many elements as the array that is repeated, and lies in its memory."""
+
+    def function(x):
+        repeated = tp.broadcast_in_dim(tp.exp(x), (3, *x.shape), (1,))
+        return tp.slice(repeated, (1, 0), (2, x.shape[0]))
+
+    x = np.linspace(0, 1, 5000)
+    (result,) = run(function, x)
+    assert result.flags.writeable
+    np.testing.assert_array_equal(result, np.exp(x)[None])
+
+
 def test_a_transposed_new_array_is_not_copied(backend, program):
     made = program(lambda x: tp.transpose(x + x, (1, 0)), X)
     (result,) = backend.compile(made, made.input_avals).plan.results

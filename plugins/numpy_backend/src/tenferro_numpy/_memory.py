@@ -103,6 +103,7 @@ class Memory:
         for slot in outputs:
             name = self.name[slot]
             own = name != _NOBODY and name not in self.given and name not in taken
+            own = own and (name == slot or bool(self.writeable[slot]))
             if own:
                 whole, aval = self.avals[name], self.avals[slot]
                 own = whole.size == aval.size and whole.dtype is aval.dtype
