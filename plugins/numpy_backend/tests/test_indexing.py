@@ -244,3 +244,25 @@ class TestAtPlacesOfTheProgram:
 
         want = np.array([[0, 1, 0], [3, 0, 2]], "float64")
         check(function, [np.array([1.0, 2.0, 3.0])], want)
+
+
+@pytest.mark.parametrize("zero", [0j, complex(-0.0, 0.0), complex(0.0, -0.0), complex(-0.0, -0.0)])
+def test_a_scatter_into_literal_zeros_keeps_their_signs(run, zero):
+    """Where nothing is added; places that the program spells out are known before it runs."""
+
+    def function(updates):
+        base = tp.constant(zero, "complex128", (3,))
+        places = tp.table([1], "int64", (1, 1))
+        return tp.scatter_add(
+            base,
+            places,
+            updates,
+            update_window_dims=(),
+            inserted_window_dims=(0,),
+            scatter_dims_to_operand_dims=(0,),
+            mode="clip",
+        )
+
+    (result,) = run(function, np.array([2 + 1j]))
+    assert result[0].tobytes() == np.complex128(zero).tobytes()
+    assert result[1] == 2 + 1j

@@ -15,9 +15,14 @@ from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Aval
 from tenferro.primitives.constants import Constant
 
-__all__ = ["Compared", "Literals"]
+__all__ = ["Compared", "Literals", "is_zero"]
 
 _LARGE = 1 << 16  # bytes of a literal above which it stays a view of one element
+
+
+def is_zero(operation: Any) -> bool:
+    """Whether an operation is a literal full of zeros, none of which is -0."""
+    return type(operation) is Constant and not operation.value and "-" not in str(operation.value)
 
 
 class Compared(NamedTuple):

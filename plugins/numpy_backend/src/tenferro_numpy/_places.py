@@ -13,9 +13,10 @@ import numpy as np
 
 from tenferro.backend.numpy_like.indexing import scatter_add
 from tenferro.primitives import Aval
-from tenferro.primitives.constants import Constant, Table
+from tenferro.primitives.constants import Table
 from tenferro.primitives.indexing import ScatterAdd
 from tenferro_numpy._expression import Expression
+from tenferro_numpy._literals import is_zero
 
 __all__ = ["placed"]
 
@@ -34,9 +35,8 @@ def placed(
     if chosen.foreign or op.update_window_dims or op.mode == "drop":
         return chosen, operands
     x, indices = (literals.get(slot) for slot in operands[:2])
-    zero = type(x) is Constant and x.value == 0 and not str(x.value).startswith("-")
     updates = operands[2]
-    if not zero or type(indices) is not Table or not avals[updates].size:
+    if not is_zero(x) or type(indices) is not Table or not avals[updates].size:
         return chosen, operands
     given = [avals[slot] for slot in operands]
     place = _Placing(given[0], _positions(op, indices, given))

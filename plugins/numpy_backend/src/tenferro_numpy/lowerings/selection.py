@@ -15,8 +15,8 @@ import numpy as np
 
 from tenferro.primitives import Aval
 from tenferro.primitives.comparison import Select
-from tenferro.primitives.constants import Constant
 from tenferro_numpy._expression import Expression, Function, Specialize
+from tenferro_numpy._literals import is_zero
 
 __all__ = ["EXPRESSIONS", "beside_zero", "choose", "drop", "keep"]
 
@@ -102,8 +102,7 @@ def beside_zero(
         return chosen, operands
     first, second = branches
     for function, x, zero in ((keep, first, second), (drop, second, first)):
-        literal = literals.get(zero)
-        if type(literal) is Constant and not literal.value and "-" not in str(literal.value):
+        if is_zero(literals.get(zero)):
             line = Expression(
                 "{p0}({0}, {1}, {p1}({p2}, {p3}))",
                 (function, np.empty, aval.shape, dtype),
