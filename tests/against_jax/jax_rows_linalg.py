@@ -57,9 +57,15 @@ def h(xp, x):
     return xp.conj(xp.swapaxes(x, -1, -2))
 
 
-def mean(xp, a):
-    """(a + aᴴ)/2, where JAX takes it for granted that a matrix is Hermitian."""
-    return (a + h(xp, a)) / 2
+def of_lower(xp, a):
+    """The Hermitian matrix of the lower triangle, which ours read; JAX symmetrises (a + aᴴ)/2."""
+    half = xp.tril(a, -1) + xp.diag(xp.ones(a.shape[-1])) * a / 2
+    return half + h(xp, half)
+
+
+def of_upper(xp, a):
+    """The Hermitian matrix of the upper triangle."""
+    return of_lower(xp, h(xp, a))
 
 
 def of_svd(la, xp, a):
@@ -131,8 +137,9 @@ def column_products(la, xp, a, b):
 
 
 FACTORIZATIONS = [
-    row("cholesky", DEFINITE),
-    row("cholesky", DEFINITE, keywords={"upper": True}),
+    row("cholesky", DEFINITE, theirs=lambda la, xp, a: la.cholesky(of_lower(xp, a))),
+    row("cholesky", DEFINITE, keywords={"upper": True},
+        theirs=lambda la, xp, a: la.cholesky(of_upper(xp, a), upper=True)),
     row("qr", TALL, use=of_qr),
     row("qr", WIDE, use=of_qr),
     row("qr", TALL, use=lambda la, xp, a: h(xp, r := la.qr(a, mode="r")) @ r,
@@ -141,17 +148,19 @@ FACTORIZATIONS = [
     row("svd", WIDE, use=of_svd),
     row("svd", SQUARE, use=of_svd),
     row("svd", HERMITIAN, use=lambda la, xp, a: la.svd(a, compute_uv=False, hermitian=True),
+        theirs=lambda la, xp, a: la.svd(of_lower(xp, a), compute_uv=False, hermitian=True),
         keywords={"hermitian": True}),
     row("svdvals", ANY),
-    row("eigh", HERMITIAN, use=of_eigh),
-    row("eigvalsh", HERMITIAN),
+    row("eigh", HERMITIAN, use=of_eigh,
+        theirs=lambda la, xp, a: of_eigh(la, xp, of_lower(xp, a))),
+    row("eigvalsh", HERMITIAN, theirs=lambda la, xp, a: la.eigvalsh(of_lower(xp, a))),
     row("eig", SQUARE, use=of_eig),
     row("eigvals", SQUARE, use=lambda la, xp, a: xp.sum(xp.sin(la.eigvals(a)), axis=-1)),
     row("lu", ONE, use=of_lu),
     row("lu_factor", ONE, use=lambda la, xp, a: la.lu_factor(a)[0]),
     row("cho_factor", Operand("n n", "definite"), keywords={"lower": True},
         use=lambda la, xp, a: xp.tril(la.cho_factor(a, lower=True)[0]),
-        theirs=lambda la, xp, a: xp.tril(la.cho_factor(mean(xp, a), lower=True)[0])),
+        theirs=lambda la, xp, a: xp.tril(la.cho_factor(of_lower(xp, a), lower=True)[0])),
     row("polar", Operand("4 n", "apart")),
     row("polar", Operand("n n", "apart"), keywords={"side": "left"}),
 ]  # fmt: skip
@@ -175,10 +184,10 @@ SOLVING = [
     row("solve_triangular", LOWER, RIGHT, keywords={"lower": False, "unit_diagonal": True}),
     row("cho_solve", Operand("n n", "definite"), Operand("n k"),
         use=lambda la, xp, a, b: la.cho_solve(la.cho_factor(a), b),
-        theirs=lambda la, xp, a, b: la.cho_solve(la.cho_factor(mean(xp, a)), b)),
+        theirs=lambda la, xp, a, b: la.cho_solve(la.cho_factor(of_upper(xp, a)), b)),
     row("cholesky_solve", DEFINITE, RIGHT,
         use=lambda la, xp, a, b: la.cholesky_solve(la.cholesky(a), b),
-        theirs=lambda la, xp, a, b: la.solve(mean(xp, a), b)),
+        theirs=lambda la, xp, a, b: la.solve(of_lower(xp, a), b)),
     row("lu_solve", ONE, Operand("n k"),
         use=lambda la, xp, a, b: la.lu_solve(la.lu_factor(a), b)),
 ]  # fmt: skip

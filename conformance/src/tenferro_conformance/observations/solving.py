@@ -8,11 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tenferro.primitives import Handle, cholesky, linear_solve
+from tenferro.primitives import Handle, linear_solve
 from tenferro.primitives.linalg._matrices import (
     adjoint,
     columns,
-    hermitian,
     joined_rows,
     matmul,
     rows,
@@ -48,7 +47,6 @@ OBSERVATIONS = {
     "lu@product": _lu_product,
     "linear_solve@factorized": _factorized,
     "cholesky@product": lambda params, inputs, outputs: matmul(outputs[0], adjoint(outputs[0])),
-    "cholesky@hermitian": lambda params, inputs, outputs: cholesky(hermitian(inputs[0])),
     "slogdet@sign": lambda params, inputs, outputs: outputs[0],
     "slogdet@logabsdet": lambda params, inputs, outputs: outputs[1],
 }

@@ -1,4 +1,4 @@
-"""The oracle for Hermitian eigenproblems: mpmath's, of (a + aᴴ)/2."""
+"""The oracle for Hermitian eigenproblems: mpmath's, of the Hermitian matrix of a lower triangle."""
 
 from __future__ import annotations
 
@@ -21,7 +21,13 @@ def _eigh(a: Matrix) -> tuple[list[Any], list[list[Any]]]:
 
 
 def _hermitian(a: Matrix) -> Matrix:
-    return (a + a.H) / 2
+    """The Hermitian matrix with the lower triangle of a, and the real part of its diagonal."""
+    found = a.copy()
+    for i in range(a.rows):
+        found[i, i] = _of_kind(a, mp.re(a[i, i]))
+        for j in range(i):
+            found[j, i] = mp.conj(a[i, j])
+    return found
 
 
 def _of_kind(a: Matrix, x: Any) -> Any:
@@ -105,12 +111,15 @@ def _identity(params: Params, a: Tensor) -> Tensor:
     return Tensor.make(a.shape, lambda index: mp.mpf(index[-1] == index[-2]))
 
 
-def _symmetrised(params: Params, a: Tensor) -> Tensor:
-    """(a + aᴴ)/2, also where there is no element."""
+def _of_lower(params: Params, a: Tensor) -> Tensor:
+    """The matrix itself, as its lower triangle says, also where there is no element."""
 
     def at(index: tuple[int, ...]) -> Any:
         *batch, i, j = index
-        return (a[(*batch, i, j)] + mp.conj(a[(*batch, j, i)])) / 2
+        if i == j:
+            x = a[index]
+            return mp.mpc(mp.re(x)) if isinstance(x, mp.mpc) else x
+        return a[index] if i > j else mp.conj(a[(*batch, j, i)])
 
     return Tensor.make(a.shape, at)
 
@@ -124,6 +133,6 @@ REFERENCES: Mapping[str, Reference] = {
     "eigh@sines": of_square(_spectral(lambda k, w: mp.sin(w))),
     "eigh@two": of_square(_spectral(lambda k, w: mp.mpf(k < 2))),
     "eigh@vectors": of_square(_vectors),
-    "eigh@product": _symmetrised,
+    "eigh@product": _of_lower,
     "eigh@isometry": _identity,
 }

@@ -131,9 +131,15 @@ def _hermitian(a: Matrix) -> Matrix:
     return [[(x + y) / 2 for x, y in zip(*pair, strict=True)] for pair in pairs]
 
 
+def _of_lower(a: Matrix) -> Matrix:
+    """The Hermitian matrix with the lower triangle of a, and the real part of its diagonal."""
+    n, half = len(a), _half_lower(a)
+    return [[half[i][j] + mp.conj(half[j][i]) for j in range(n)] for i in range(n)]
+
+
 def _cholesky(params: Params, a: Matrix) -> Matrix:
-    """Row by row, of (a + aᴴ)/2."""
-    n, source = len(a), _hermitian(a)
+    """Row by row, of the Hermitian matrix of the lower triangle."""
+    n, source = len(a), _of_lower(a)
     found: Matrix = [[mp.mpf(0)] * n for _ in range(n)]
     for i in range(n):
         for j in range(i + 1):
@@ -151,15 +157,17 @@ def _half_lower(a: Matrix) -> Matrix:
 
 
 def _cholesky_tangent(params: Params, factor: Matrix, x: Matrix) -> Matrix:
-    """By inverses and whole products."""
+    """By inverses and whole products; the adjoint from ⟨T* y, x⟩ = ⟨y, T x⟩ entry by entry."""
     low = _lower(factor)
     one = [[mp.mpf(i == j) for j in range(len(low))] for i in range(len(low))]
     inverse = _solve(low, one)
     left, right = (_conj(_transposed(m)) for m in (low, inverse))
     if params["adjoint"]:
         inner = _half_lower(_product(left, _lower(x)))
-        return _hermitian(_product(_product(right, inner), inverse))
-    return _product(low, _half_lower(_product(_product(inverse, _hermitian(x)), right)))
+        found = _hermitian(_product(_product(right, inner), inverse))
+        return [[2 * z if j < i else z if j == i else 0 * z for j, z in enumerate(row)]
+                for i, row in enumerate(found)]  # fmt: skip
+    return _product(low, _half_lower(_product(_product(inverse, _of_lower(x)), right)))
 
 
 def _det(a: Matrix) -> Any:
@@ -212,8 +220,7 @@ REFERENCES: dict[str, Reference] = {
     "lu@factors": _each(_lu),
     "lu@product": _each(_exchanged),
     "cholesky": _each(_cholesky),
-    "cholesky@hermitian": _each(_cholesky),
-    "cholesky@product": _each(lambda params, a: _hermitian(a)),
+    "cholesky@product": _each(lambda params, a: _of_lower(a)),
     "cholesky_tangent": _each(_cholesky_tangent),
     "det": _number(_det),
     "adjugate": _each(_adjugate),

@@ -2,7 +2,8 @@
 
 What depends on no phase is looked at, see `observations/eigh.py`: sums over pairs where the values
 are distinct, projectors and sums of cubes where some are equal; in the canonical gauge the vectors
-themselves. Tangents are arbitrary, and symmetrised. Read `table.py` for what the fields mean.
+themselves. Tangents are arbitrary; their lower triangle is read. Read `table.py` for what the
+fields mean.
 """
 
 from __future__ import annotations
@@ -85,8 +86,8 @@ EIGH = table(
     Row(edge="unread_triangle", inputs=([[0, nan], [2, 3]],), observe="values",
         expected=[-1, 4], dtypes=F64, note="the lower triangle is read"),
     Row(edge="lower_tangent", inputs=([[1, 0], [0, 3]],), observe="product", wrt=(0,), order=1,
-        dtypes=F64, tangents=([[0, 0], [8, 4]],), expected=[[1, 0], [0, 3]],
-        derivative=[[0, 4], [4, 4]], smooth=False, note="a tangent is symmetrised"),
+        dtypes=F64, tangents=([[0, nan], [8, 4]],), expected=[[1, 0], [0, 3]],
+        derivative=[[0, 8], [8, 4]], smooth=False, note="the lower triangle is read"),
     level=3,
     tol="factorization",
 )  # fmt: skip

@@ -20,6 +20,11 @@ def hermitian(a):
     return (a + np.conj(np.swapaxes(a, -1, -2))) * 0.5
 
 
+def of_triangle(g):
+    """The gradient by the lower triangle, of the gradient on the Hermitian matrices."""
+    return np.tril(g) + np.tril(g, -1)
+
+
 def sines(a):
     w, v = np.linalg.eigh(hermitian(a))
     return np.sum(WEIGHTS * np.abs((v * np.sin(w)) @ np.conj(v.T)) ** 2)
@@ -48,19 +53,41 @@ def test_derivatives_are_those_of_differences(function, a):
 
 @both_kinds
 def test_the_gradient_of_a_sum_of_functions_is_that_function_of_the_matrix(a):
-    """d Σ sin w = tr(cos(A) dA)"""
+    """d Σ sin w = tr(cos(A) dA), of a triangle: tril(cos A) + tril(cos A, -1)."""
     h = hermitian(a)
     w, v = np.linalg.eigh(h)
     want = (v * np.cos(w)) @ v.conj().T
     got = tn.grad(lambda a: np.sum(np.sin(np.linalg.eigvalsh(a))))(h)
-    np.testing.assert_allclose(got, want, atol=1e-13)
-    assert np.allclose(got, got.conj().T)
+    np.testing.assert_allclose(got, of_triangle(want), atol=1e-13)
+    np.testing.assert_allclose((got + got.conj().T) / 2, want, atol=1e-13)
+
+
+@both_kinds
+@pytest.mark.parametrize("uplo", ["L", "U"])
+def test_derivatives_read_the_triangle_that_values_read(a, uplo):
+    """What stands in the other triangle, and the diagonal's imaginary part, have gradient 0."""
+    a = a + 3 * np.eye(4)
+    for function in (
+        lambda a: np.sum(np.linalg.eigvalsh(a, uplo) ** 3),
+        lambda a: np.sum(WEIGHTS * np.abs(np.linalg.eigh(a, uplo)[1])),
+        lambda a: np.sum(WEIGHTS * np.abs(np.linalg.cholesky(a @ np.conj(a.T), upper=uplo == "U"))),
+    ):
+        tn.check_grads(function, (a,))
+    g = tn.grad(lambda a: np.sum(np.linalg.eigvalsh(a, uplo) ** 3))(a)
+    assert np.all((np.triu if uplo == "L" else np.tril)(g, 1 if uplo == "L" else -1) == 0)
+    assert np.all(np.diagonal(g).imag == 0)
+
+
+def test_second_derivatives_read_the_same_triangle():
+    a = COMPLEX @ COMPLEX.conj().T + np.diag([1.0, 2, 3, 4])
+    tn.check_grads(lambda a: np.sum(WEIGHTS * np.abs(np.linalg.cholesky(a)) ** 2), (a,), order=2)
+    tn.check_grads(lambda a: np.sum(np.sin(np.linalg.eigvalsh(a))), (a,), order=2)
 
 
 def test_equal_values_have_the_gradient_of_the_sum():
-    """Σ w³ has gradient 3 A², also where values are equal."""
+    """Σ w³ has gradient 3 A², of which a triangle is read, also where values are equal."""
     got = tn.grad(lambda a: np.sum(np.linalg.eigh(a).eigenvalues ** 3))(EQUAL)
-    np.testing.assert_allclose(got, 3 * EQUAL @ EQUAL, atol=1e-13)
+    np.testing.assert_allclose(got, of_triangle(3 * EQUAL @ EQUAL), atol=1e-13)
 
 
 def test_a_projector_on_equal_values_has_first_and_second_derivatives():

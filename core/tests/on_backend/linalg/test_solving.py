@@ -111,7 +111,7 @@ def test_second_tangent_of_a_cholesky_factor(kind):
 
 @by_kind
 def test_gradient_of_a_gaussian(kind):
-    """-½ yᴴ K⁻¹ y - ln det L: ½ (α αᴴ - K⁻¹), Hermitian."""
+    """-½ yᴴ K⁻¹ y - ln det L: G = ½ (α αᴴ - K⁻¹) on Hermitian matrices, tril(G) + tril(Gᴴ, -1)."""
     k, y = positive(kind), numbers(kind, 4)
 
     def likelihood(k):
@@ -120,7 +120,10 @@ def test_gradient_of_a_gaussian(kind):
         return -0.5 * fit - np.sum(np.log(np.real(np.diagonal(factor[0]))))
 
     alpha = np.linalg.solve(k, y)
-    close(tn.grad(likelihood)(k), (np.outer(alpha, alpha.conj()) - np.linalg.inv(k)) / 2)
+    g, want = tn.grad(likelihood)(k), (np.outer(alpha, alpha.conj()) - np.linalg.inv(k)) / 2
+    close(g, np.tril(want) + np.tril(want, -1))
+    close((g + g.conj().T) / 2, want)
+    tn.check_grads(likelihood, (k,))
 
 
 @by_kind

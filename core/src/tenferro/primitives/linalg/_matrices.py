@@ -183,6 +183,21 @@ def hermitian(x: H) -> H:
     return (x + adjoint(x)) * 0.5
 
 
+def of_lower(x: H) -> H:
+    """Return the Hermitian matrix with the lower triangle of x and the real part of its diagonal.
+
+    Factorizations of Hermitian matrices read the lower triangle, so this is the tangent that they
+    see: tril(dA) + tril(dA, -1)ᴴ with a real diagonal.
+    """
+    half = half_lower(x)
+    return half + adjoint(half)
+
+
+def onto_lower(x: H) -> H:
+    """Transpose ``of_lower``: tril(x) + tril(xᴴ, -1), with the real part of the diagonal."""
+    return half_lower(x + adjoint(x))
+
+
 def largest(x: H) -> H:
     """The largest entry along the last axis, which is kept with size 1."""
     found = reduce_max(x, (x.ndim - 1,))

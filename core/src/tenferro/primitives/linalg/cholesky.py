@@ -1,8 +1,9 @@
 """``cholesky``: the lower triangular factor of a positive definite matrix, and its tangents.
 
-It reads the lower triangle and treats the matrix as Hermitian: a tangent is symmetrised, so that
-gradients are Hermitian too. The linear map from tangents of the matrix to those of the factor is a
-primitive of its own, because half of its products are known to be zero. Read next: ``qr.py``.
+Value and tangent read the lower triangle: a tangent da stands for tril(da) + tril(da, -1)ᴴ with a
+real diagonal, so gradients are lower triangular. The linear map from tangents of the matrix to
+those of the factor is a primitive of its own, because half of its products are known to be zero.
+Read next: ``qr.py``.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from tenferro.primitives.linalg._matrices import (
 from tenferro.primitives.linalg._matrices import (
     factorizable,
     half_lower,
-    hermitian,
     lower,
     matmul,
+    of_lower,
+    onto_lower,
     square_size,
 )
 from tenferro.primitives.linalg.triangular_solve import triangular_solve
@@ -45,7 +47,7 @@ class Cholesky(Mixed):
 
 
 class CholeskyTangent(Mixed):
-    """y = L Φ(L⁻¹ x L⁻ᴴ), x Hermitian, or its adjoint: the Hermitian part of L⁻ᴴ Φ(Lᴴ x) L⁻¹"""
+    """y = L Φ(L⁻¹ S L⁻ᴴ), S Hermitian with the lower triangle of x; or the adjoint of that map"""
 
     key = "std::cholesky_tangent"
     linear = ((1,),)
@@ -62,15 +64,20 @@ class CholeskyTangent(Mixed):
         return cholesky_tangent(factor, ct, adjoint=not self.adjoint)
 
     def jvp_factor(self, dl: Handle, factor: Handle, x: Handle, y: Handle) -> Handle:
-        """dL Φ(w) - T(2 dL w Lᴴ) with w = L⁻¹ x L⁻ᴴ; (L⁻ᴴ Φ(dLᴴ x) - 2 y dL) L⁻¹, symmetrised."""
+        """Differentiate in the factor.
+
+        dL Φ(w) - T(dL w Lᴴ + L w dLᴴ) with w = L⁻¹ S L⁻ᴴ. Of the adjoint, the transpose of
+        ``of_lower`` at (L⁻ᴴ Φ(dLᴴ x) - 2 Z dL) L⁻¹, where Z is the Hermitian part of
+        L⁻ᴴ Φ(Lᴴ x) L⁻¹ and 2 Z = y + yᴴ.
+        """
         dl = lower(dl)
         if self.adjoint:
             outer = _left_adjoint(factor, half_lower(matmul(adjoint_of(dl), x)))
-            rate = outer - matmul(y, dl) * 2
-            return hermitian(triangular_solve(factor, rate, left=False))
-        inner = _between(factor, hermitian(x))
+            rate = outer - matmul(y + adjoint_of(y), dl)
+            return onto_lower(triangular_solve(factor, rate, left=False))
+        inner = _between(factor, of_lower(x))
         moved = matmul(matmul(dl, inner), adjoint_of(lower(factor)))
-        return matmul(dl, half_lower(inner)) - cholesky_tangent(factor, moved * 2)
+        return matmul(dl, half_lower(inner)) - cholesky_tangent(factor, moved + adjoint_of(moved))
 
     def batch(self, size: int, batched: Sequence[bool], factor: Handle, x: Handle) -> Handle:
         factor, x = in_front(factor, batched[0], size), in_front(x, batched[1], size)
@@ -79,9 +86,9 @@ class CholeskyTangent(Mixed):
     def decompose(self, factor: Handle, x: Handle) -> Handle:
         """Two triangular systems and a product."""
         if not self.adjoint:
-            return matmul(lower(factor), half_lower(_between(factor, hermitian(x))))
+            return matmul(lower(factor), half_lower(_between(factor, of_lower(x))))
         outer = _left_adjoint(factor, half_lower(matmul(adjoint_of(lower(factor)), lower(x))))
-        return hermitian(triangular_solve(factor, outer, left=False))
+        return onto_lower(triangular_solve(factor, outer, left=False))
 
 
 def _between(factor: Handle, x: Handle) -> Handle:
@@ -102,7 +109,8 @@ def cholesky(a: H) -> H:
 
     Definition   a = L Lᴴ
     JVP          dL = L Φ(L⁻¹ da L⁻ᴴ), Φ the lower triangle with half of the diagonal
-    Convention   the lower triangle is read; the tangent is symmetrised, (da + daᴴ)/2
+    Convention   value and tangent read the lower triangle: da stands for tril(da) + tril(da, -1)ᴴ
+                 with a real diagonal, so a gradient is lower triangular
     Raises       ShapeMismatchError, DTypeMismatchError; NotPositiveDefiniteError where a backend
                  can see it, nan elsewhere.
     Source       Murray (2016), arXiv:1602.07527, equations 8 and 10
@@ -119,10 +127,11 @@ def cholesky_tangent(factor: H, x: H, *, adjoint: bool = False) -> H:
 
     factor, x: [*s, n, n]   →   y: [*s, n, n]
 
-    Definition   y = L Φ(L⁻¹ s L⁻ᴴ) with s = (x + xᴴ)/2 and Φ the lower triangle with half of the
-                 diagonal; adjoint: y = (z + zᴴ)/2 with z = L⁻ᴴ Φ(Lᴴ x) L⁻¹
+    Definition   y = L Φ(L⁻¹ s L⁻ᴴ) with s = tril(x) + tril(x, -1)ᴴ with a real diagonal, and Φ the
+                 lower triangle with half of the diagonal; adjoint: y = tril(z) + tril(zᴴ, -1) with
+                 a real diagonal, for z = L⁻ᴴ Φ(Lᴴ x) L⁻¹
     Transpose    the other of the two
-    Convention   the lower triangle of the factor is read, and that of x if adjoint
+    Convention   the lower triangles of the factor and of x are read
     Raises       ShapeMismatchError, DTypeMismatchError; SingularMatrixError as triangular_solve.
     Source       Murray (2016), arXiv:1602.07527, equations 8 and 10
 

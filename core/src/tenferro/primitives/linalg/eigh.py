@@ -22,8 +22,8 @@ from tenferro.primitives.linalg._matrices import (
     adjoint,
     columns_by,
     factorizable,
-    hermitian,
     matmul,
+    of_lower,
     square_size,
 )
 from tenferro.primitives.linalg.spectrum import turn
@@ -49,7 +49,7 @@ class Eigh(Mixed):
     def jvp_a(self, da: Handle, a: Handle, w: Handle, v: Handle) -> tuple[Handle, Handle]:
         if not w.size:
             return zeros_like(w), zeros_like(v)
-        moved = matmul(hermitian(da), v)
+        moved = matmul(of_lower(da), v)
         p = matmul(adjoint(v), moved)
         dv = matmul(v, turn(a, w, v, p, is_hermitian=True, epsilon=self.epsilon))
         if self.gauge == "canonical" and a.dtype.is_complex:
@@ -75,7 +75,7 @@ class Eigvalsh(Mixed):
         if not w.size:
             return zeros_like(w)
         _, v = eigh(a)
-        return column_products(v, matmul(hermitian(da), v))
+        return column_products(v, matmul(of_lower(da), v))
 
     def batch(self, size: int, batched: Sequence[bool], a: Handle) -> Handle:
         return bind(self, a)
@@ -93,7 +93,8 @@ def eigh(a: H, *, gauge: str = "raw", epsilon: float | None = None) -> tuple[H, 
 
     Definition   A = V diag(w) Vᴴ, w increasing, VᴴV = 1
     JVP          P = Vᴴ dA V,  dw = diag P,  dV = V (F∘P) with F_ij = 1/(w_j - w_i)
-    Convention   the value reads the lower triangle; the tangent is symmetrised, (dA + dAᴴ)/2.
+    Convention   value and tangent read the lower triangle: dA stands for tril(dA) + tril(dA, -1)ᴴ
+                 with a real diagonal, so a gradient is lower triangular.
                  gauge: "raw", phases as they come; "canonical", the entry of largest modulus of
                  each column is real and positive, and stays so under derivatives.
                  epsilon: pairs with |w_j - w_i| at most epsilon·max|w| get F_ij = 0
@@ -116,7 +117,8 @@ def eigvalsh(a: H) -> H:
 
     Definition   w increasing with A v = w v for some v
     JVP          dw = diag(Vᴴ dA V)
-    Convention   the value reads the lower triangle; the tangent is symmetrised, (dA + dAᴴ)/2
+    Convention   value and tangent read the lower triangle: dA stands for tril(dA) + tril(dA, -1)ᴴ
+                 with a real diagonal, so a gradient is lower triangular
     Raises       ShapeMismatchError, DTypeMismatchError.
     Source       Giles (2008), An extended collection of matrix derivative results, 3.1
 

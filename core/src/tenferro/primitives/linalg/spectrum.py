@@ -22,10 +22,10 @@ from tenferro.primitives.linalg._matrices import (
     diagonal,
     diagonal_matrix,
     differences,
-    hermitian,
     inverse_gaps,
     kept,
     matmul,
+    of_lower,
     square_size,
 )
 from tenferro.primitives.linalg.linear_solve import factorized, linear_solve
@@ -90,9 +90,9 @@ class Turn(Mixed):
 
 
 def in_basis(v: H, da: H, is_hermitian: bool) -> H:
-    """Vᴴ dA V of a Hermitian dA, or V⁻¹ dA V."""
+    """Vᴴ dA V of a Hermitian dA, which its lower triangle says, or V⁻¹ dA V."""
     if is_hermitian:
-        return matmul(adjoint(v), matmul(hermitian(da), v))
+        return matmul(adjoint(v), matmul(of_lower(da), v))
     return linear_solve(v, *factorized(v), matmul(convert(da, v.dtype), v))
 
 

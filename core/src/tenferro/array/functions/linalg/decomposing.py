@@ -16,12 +16,11 @@ from tenferro.array._registry import covers
 from tenferro.array.functions.arithmetic import absolute
 from tenferro.array.functions.comparison import where
 from tenferro.array.functions.complex import conj
-from tenferro.array.functions.elementwise import stop_gradient
 from tenferro.array.functions.rearranging import flip
 from tenferro.array.functions.sorting import argsort
 from tenferro.array.functions.structural import matrix_transpose
 from tenferro.array.functions.taking import take_along_axis
-from tenferro.array.functions.triangles import tril
+from tenferro.array.functions.triangles import tril, triu
 from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import InvalidParameterError, ShapeMismatchError, float64
 from tenferro.primitives.linalg import eigh as eigh_primitives
@@ -147,9 +146,7 @@ def matrices(x: Any, function: str) -> Array:
 
 
 def from_lower(x: Array) -> Array:
-    """The Hermitian matrix of a lower triangle; tangents are symmetrised, as those of ``eigh``."""
-    below = tril(x, -1)
-    value = tril(x) + matrix_transpose(conj(below))
-    mean = (x + matrix_transpose(conj(x))) * 0.5
-    found: Array = mean + stop_gradient(value - mean)
+    """Return the Hermitian matrix with the lower triangle of x and a real diagonal."""
+    below, on = tril(x, -1), tril(triu(x))
+    found: Array = below + (on + conj(on)) * 0.5 + matrix_transpose(conj(below))
     return found

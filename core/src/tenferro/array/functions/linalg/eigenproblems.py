@@ -66,7 +66,9 @@ def eigh(
     epsilon: values closer than epsilon·max|w| count as equal in derivatives, 1e-12 if None (1e-5 in
     single precision); losses may then depend on such vectors through their common space alone
 
-    The derivative is that of a Hermitian matrix: of (a + aᴴ)/2, whichever triangle is read.
+    Derivatives read the same triangle as values, so a gradient is triangular: an entry beside the
+    diagonal has twice its share of the gradient on the manifold of Hermitian matrices. With g the
+    gradient, that one is (g + gᴴ)/2, which is also what ``eigh((a + a.conj().T) / 2)`` has.
 
     >>> eigh(as_array(2.0).reshape(1, 1)).eigenvalues
     Array([2.])

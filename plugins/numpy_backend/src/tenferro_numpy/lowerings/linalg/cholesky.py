@@ -74,9 +74,9 @@ def _refusal(op: Cholesky, place: tuple[int, ...]) -> Exception:
 
 
 def _tangent(factor: Any, x: Any) -> Any:
-    """L Φ(L⁻¹ x L⁻ᴴ) of the Hermitian part of x."""
+    """L Φ(L⁻¹ S L⁻ᴴ) of the Hermitian S with the lower triangle of x."""
     is_complex = factor.dtype.kind == "c"
-    left = triangular(factor, _hermitian(x), overwrite=True)
+    left = triangular(factor, _of_lower(x), overwrite=True)
     inner = triangular(
         factor, left, left=False, transposed=True, conjugated=is_complex, overwrite=True
     )
@@ -90,7 +90,8 @@ def _tangent(factor: Any, x: Any) -> Any:
 
 
 def _cotangent(factor: Any, ct: Any) -> Any:
-    """The Hermitian part of L⁻ᴴ Φ(Lᴴ ct) L⁻¹.
+    """The cotangent of the lower triangle: twice the Hermitian part of L⁻ᴴ Φ(Lᴴ ct) L⁻¹ below the
+    diagonal, and once on it.
 
     LAPACK divides a Hermitian matrix on both sides by an upper triangle in this order, for a
     reduction of Ax = λBx. L with its rows and columns reversed is one.
@@ -105,7 +106,7 @@ def _cotangent(factor: Any, ct: Any) -> Any:
     )
     result = upper.T  # memory that is done with, in contiguous rows
     result[...] = found[::-1, ::-1]
-    _mirror(result)
+    _double_below(result)
     return result
 
 
@@ -132,12 +133,15 @@ def _lower_product(factor: Any, ct: Any, out: Any) -> None:
         out[start:stop, :stop] = panel.T @ ct[start:, :stop]
 
 
-def _mirror(x: Any) -> None:
-    """Write the lower triangle of a Hermitian matrix to the upper one."""
+def _double_below(x: Any) -> None:
+    """Double what is below the diagonal, clear what is above it."""
     for start, stop in _blocks(len(x)):
         corner = x[start:stop, start:stop]
-        corner[...] = np.tril(corner) + np.tril(corner, -1).conj().T
-        x[:start, start:stop] = x[start:stop, :start].conj().T
+        corner[...] = np.tril(corner) + np.tril(corner, -1)
+        x[start:stop, :start] *= 2
+        x[:start, start:stop] = 0
+    if x.dtype.kind == "c":
+        np.einsum("ii->i", x).imag = 0
 
 
 def _blocks(size: int) -> list[tuple[int, int]]:
@@ -148,8 +152,13 @@ def _halve_diagonal(x: Any) -> None:
     np.einsum("ii->i", x)[...] *= 0.5
 
 
-def _hermitian(x: Any) -> Any:
-    """(x + xᴴ)/2, in new memory with contiguous rows."""
-    found = np.add(x, x.conj().T, order="C")
-    found *= 0.5
+def _of_lower(x: Any) -> Any:
+    """The Hermitian matrix with the lower triangle of x, in new memory with contiguous rows."""
+    found = np.empty(x.shape, x.dtype)
+    for start, stop in _blocks(len(x)):
+        corner = np.tril(x[start:stop, start:stop])
+        _halve_diagonal(corner)
+        found[start:stop, start:stop] = corner + corner.conj().T
+        found[start:stop, :start] = x[start:stop, :start]
+        found[:start, start:stop] = x[start:stop, :start].conj().T
     return found
