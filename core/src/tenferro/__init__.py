@@ -122,12 +122,11 @@ if TYPE_CHECKING:
     from tenferro.array.functions.data_types import (
         can_cast, finfo, iinfo, isdtype, promote_types, result_type,
     )
-    from tenferro.array.functions.elementwise import stop_gradient
     from tenferro.transforms import (
         FunctionExplanation, GraphOf, PrimitiveExplanation, check_grads, custom_jvp,
         custom_linear, custom_vjp, debug, debug_nans, eval_shape, explain, grad, graph_of,
-        hessian, hvp, jacfwd, jacobian, jacrev, jit, jvp, linearize, trace, value_and_grad,
-        vjp, vmap,
+        hessian, hvp, jacfwd, jacobian, jacrev, jit, jvp, linearize, stop_gradient, trace,
+        value_and_grad, vjp, vmap,
     )
     from tenferro.array._convert import (
         asarray, asarray as asanyarray, asarray as ascontiguousarray, asarray as asfortranarray,
@@ -292,11 +291,11 @@ else:
             "array.functions.data_types": (
                 "can_cast finfo iinfo isdtype promote_types result_type"
             ),
-            "array.functions.elementwise": "stop_gradient",
             "transforms": (
                 "FunctionExplanation GraphOf PrimitiveExplanation check_grads custom_jvp "
                 "custom_linear custom_vjp debug debug_nans eval_shape explain grad graph_of "
-                "hessian hvp jacfwd jacobian jacrev jit jvp linearize trace value_and_grad vjp vmap"
+                "hessian hvp jacfwd jacobian jacrev jit jvp linearize stop_gradient trace "
+                "value_and_grad vjp vmap"
             ),
         },
         _other,

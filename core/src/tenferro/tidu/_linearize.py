@@ -261,7 +261,8 @@ def check_emitted(value: Value, need: Any, operation: Operation, rule: RuleBuild
     if value.key.aval != need:
         raise wrong_result(operation, rule, str(value.key.aval), str(need))
     if rule.run not in value.flow and not rule.space.is_zero(value.key):
-        raise wrong_result(operation, rule, f"the constant {value!r}", "a value that carries flow")
+        got = f"a constant {value.key.aval}"
+        raise wrong_result(operation, rule, got, "a value that carries flow")
 
 
 def wrong_result(operation: Operation, rule: RuleBuilder, got: str, need: str) -> RuleResultError:

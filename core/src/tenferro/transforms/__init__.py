@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from tenferro.transforms._jit import Jitted, jit
     from tenferro.transforms._jvp import LinearMap, hvp, jvp, linearize, vjp
     from tenferro.transforms._look import GraphOf, trace
+    from tenferro.transforms._stop_gradient import stop_gradient
     from tenferro.transforms._vmap import vmap
 else:
     __getattr__, __dir__ = later(
@@ -62,6 +63,7 @@ else:
             "_jit": "Jitted jit",
             "_jvp": "LinearMap hvp jvp linearize vjp",
             "_look": "GraphOf trace",
+            "_stop_gradient": "stop_gradient",
             "_vmap": "vmap",
         },
     )
@@ -102,6 +104,7 @@ __all__ = [
     "jit",
     "jvp",
     "linearize",
+    "stop_gradient",
     "trace",
     "value_and_grad",
     "vjp",

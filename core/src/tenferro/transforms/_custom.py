@@ -82,10 +82,15 @@ class Custom(Primitive):
     def _closure(
         self, rule: RuleBuilder, primals: Sequence[Value], tangents_in: Tangents
     ) -> Tangents:
-        """Record the function itself again, with what it closes over under fresh identities."""
+        """Record the function itself again, with what it closes over under fresh identities.
+
+        Two of these values may have become one, as those of two arguments of ``vmap`` do where
+        both are the same array: it is then followed once.
+        """
         trace = Trace()
         n, m = self.count, self.count + self.arguments
-        wrt = {x.key: pin(x.key, trace) for x in primals[m:]}
+        closed_over = {x.key: t for x, t in zip(primals[m:], tangents_in[m:], strict=True)}
+        wrt = {key: pin(key, trace) for key in closed_over}
         arguments = {x.key: pin(x.key, trace) for x in primals[n:m]}
         found: dict[ValueKey, ValueKey] = dict(wrt)
 
@@ -108,7 +113,7 @@ class Custom(Primitive):
                 )[slot]
         trace.open = False
         outputs = [found.get(key, key) for key in values]
-        pins, tangents = list(wrt.values()), tangents_in[m:]
+        pins, tangents = list(wrt.values()), list(closed_over.values())
         return pushforward(outputs, pins, tangents, space=rule.space, context=rule.context)
 
 

@@ -21,7 +21,7 @@ from tenferro.array._convert import is_operand
 from tenferro.array._errors import at_user_line
 from tenferro.array._evaluate import holding_history
 from tenferro.array._weak import WeakName
-from tenferro.computegraph import UNKNOWN, ValueKey, canonical, new_leaf, postorder
+from tenferro.computegraph import UNKNOWN, Definition, ValueKey, canonical, new_leaf, postorder
 from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Handle, Linear, Primitive, constant, convert
 from tenferro.primitives._aval import Aval
@@ -161,7 +161,12 @@ class CustomFunction:
         raise NotImplementedError
 
     def _positional(self, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        """The call with every argument that has a position given by position, defaults too."""
+        """The call with every argument that has a position given by position, defaults too.
+
+        Of a NumPy ufunc, whose many options only some calls name, as it was written.
+        """
+        if hasattr(self.function, "nin"):
+            return args, kwargs
         if self._signature is None:
             self._signature = import_module("inspect").signature(self.function)
         bound = self._signature.bind(*args, **kwargs)
@@ -244,9 +249,17 @@ class Inside:
         return found
 
     def _older(self, keys: Sequence[ValueKey]) -> list[ValueKey]:
-        """Values from before the call that vary with something and from which it was computed."""
-        start = self._start
-        *_, leaves = postorder(keys, lambda k: None if k.serial < start else k.definition)
+        """Values from before the call that vary with something and from which it was computed.
+
+        Arguments are not among them, unless the function closes over one of them as well.
+        """
+        start, argument = self._start, Stopped(self.id)
+
+        def definition_of(key: ValueKey) -> Definition | None:
+            definition = None if key.serial < start else key.definition
+            return None if definition is None or definition[0] is argument else definition
+
+        *_, leaves = postorder(keys, definition_of)
         return [key for key in leaves if key.serial < start and is_traced(key)]
 
 

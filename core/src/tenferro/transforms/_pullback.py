@@ -18,7 +18,7 @@ from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Handle
 from tenferro.primitives._aval import Aval
 from tenferro.tidu import Linearization, in_rule
-from tenferro.transforms._settle import deliverer
+from tenferro.transforms._settle import ClosedOverError, deliverer
 
 if TYPE_CHECKING:
     from tenferro.backend.base import Backend, Executable
@@ -89,6 +89,7 @@ def sweep_once(
 ) -> Swept | None:
     """The values of the outputs and the program of the linear map, where all is known.
 
+    ``None`` also where a rule closes over values that the recorded primal does not show.
     ``places`` are the avals of what the map is given; ``emit`` applies it to handles.
     """
     if in_rule() or any([is_traced(key) for key in outputs]):
@@ -104,7 +105,10 @@ def sweep_once(
         return _compile(leaves, outputs, places, sweep(), emit, backend)
 
     name = kind, structure, avals, backend, backend.lowerings.generation
-    pair = PROGRAMS.get_or_make(name, make, lambda _: _BYTES_PER_ITEM * len(structure))
+    try:
+        pair = PROGRAMS.get_or_make(name, make, lambda _: _BYTES_PER_ITEM * len(structure))
+    except ClosedOverError:
+        return None
     return Swept(pair, backend, leaves, [key.aval for key in outputs])
 
 
@@ -116,15 +120,21 @@ def _compile(
     emit: Emit,
     backend: Backend,
 ) -> _Pair:
-    """Both programs, from one sweep."""
+    """Both programs, from one sweep.
+
+    Raises ClosedOverError: if values or residuals are computed from others than the leaves.
+    """
     place = {key: i for i, key in enumerate(leaves)}
     shared = [key for key in linear.residuals if key in place]
     made = [key for key in linear.residuals if key not in place and not _is_literal(key)]
     given = [new_leaf("given", aval) for aval in places]
     results = emit(linear, [Handle(key) for key in given])
+    if any([is_traced(key) for key in (*made, *results)]):
+        raise ClosedOverError
     forward = _program(leaves, [*outputs, *made], backend)
+    if forward is None:
+        raise ClosedOverError
     apply = _program([*made, *shared, *given], results, backend)
-    assert forward is not None
     avals = tuple([key.aval for key in results])
     return _Pair(forward, apply, tuple([place[key] for key in shared]), avals)
 

@@ -3,6 +3,8 @@
 A transform that is not nested finds its finished program by the structure of the recorded primal,
 so a second call costs recording and running only. The cache holds programs, never operands.
 Inside another transform, or where a value is only traced, the derivative is emitted as a graph.
+So it is where a rule of the user closes over a value of an outer transform, which the recorded
+primal does not show: such a derivative depends on that value and is not kept.
 """
 
 from __future__ import annotations
@@ -70,15 +72,32 @@ def settle(
         return finish(leaves, avals, emit, chosen, reads)
 
     key: Hashable = (kind, structure, avals, chosen, chosen.lowerings.generation)
-    size = _BYTES_PER_ITEM * len(structure)
+    try:
+        program = _program(key, make, _BYTES_PER_ITEM * len(structure), reads, operands)
+    except ClosedOverError as closed:
+        emitted = closed.outputs
+    else:
+        take = chosen.asoperand
+        pairs = zip(operands, avals, strict=True)
+        results = program.executable(*[take(x, aval) for x, aval in pairs])
+        return deliver(results, program.output_avals, chosen, operands, plain)
+    return _run_anew(leaves, len(inputs), emitted, plain, backend)
+
+
+def _program(
+    key: Hashable,
+    make: Callable[[], Finished],
+    size: int,
+    reads: Reads | None,
+    operands: Sequence[Any],
+) -> Finished:
+    """The program of that key; where it relies on values, the one for these operands."""
     program = TRANSFORMS.get_or_make(key, make, lambda _: size)
     while reads and program.reads and (values := _values(program, operands)) != program.reads:
         reads.blind = not program.admits(values)
         key = (key, None if reads.blind else values)
         program = TRANSFORMS.get_or_make(key, make, lambda _: size)
-    take = chosen.asoperand
-    results = program.executable(*[take(x, aval) for x, aval in zip(operands, avals, strict=True)])
-    return deliver(results, program.output_avals, chosen, operands, plain)
+    return program
 
 
 def _run_anew(
@@ -86,8 +105,11 @@ def _run_anew(
 ) -> list[Any]:
     """Run what was emitted by rules of the user, which may differ from call to call.
 
-    The first ``count`` leaves are arguments; others may be what a rule has evaluated.
+    The first ``count`` leaves are arguments; others may be what a rule has evaluated. If a rule
+    closes over a value that an outer transform follows, the results stay in the graph.
     """
+    if any([is_traced(key) for key in outputs]):
+        return pending(outputs)
     given = set(leaves)
     graph = flatten(leaves, outputs, lambda key: None if key in given else key.definition)
     operands = [leaf.operand for leaf in graph.inputs]
@@ -106,6 +128,17 @@ def pending(keys: Sequence[ValueKey]) -> list[Any]:
 def history(key: ValueKey) -> Definition | None:
     """What a key was derived from, whether its value is known or not."""
     return key.definition
+
+
+class ClosedOverError(Exception):
+    """Signal, never shown: a rule closes over values, so that its program cannot be kept.
+
+    ``outputs`` are the keys of the results, as the rules emitted them.
+    """
+
+    def __init__(self, outputs: Sequence[ValueKey] = ()) -> None:
+        super().__init__()
+        self.outputs = outputs
 
 
 class Finished:
@@ -143,9 +176,15 @@ def finish(
     backend: Backend,
     reads: Reads | None = None,
 ) -> Finished:
-    """Emit, flatten and compile the program of a transform."""
+    """Emit, flatten and compile the program of a transform.
+
+    Raises ClosedOverError: if the derivative reads other values than the leaves.
+    """
     given = set(leaves)  # a pin among them has a history that ends in another leaf
-    graph = flatten(leaves, emit(), lambda key: None if key in given else key.definition)
+    outputs = emit()
+    graph = flatten(leaves, outputs, lambda key: None if key in given else key.definition)
+    if len(graph.inputs) > len(leaves) or any([is_traced(key) for key in outputs]):
+        raise ClosedOverError(outputs)
     results = tuple([graph.avals[i] for i in graph.outputs])
     relies = () if reads is None else reads.among(leaves)
     return Finished(compiled(graph, avals, backend), results, relies)

@@ -188,6 +188,16 @@ def test_fixed_arguments_come_first_and_keywords_by_keyword():
     assert tn.grad(lambda x: applied(function=np.sin, x=x))(1.0) == 7
 
 
+@pytest.mark.parametrize("derivative", [tn.grad, tn.jacfwd])
+def test_a_rule_may_be_given_for_a_ufunc(derivative):
+    """The rule gets the arguments that the call wrote, not the options of the ufunc."""
+    f = tn.custom_jvp(np.sin)
+    f.defjvps(lambda dx, y, x: 7 * x * dx)
+    g = tn.custom_vjp(np.multiply)
+    g.defvjp(lambda x, y: (x * y, x), lambda x, ct: (7 * x * ct, None))
+    assert derivative(f)(2.0) == derivative(lambda x: g(x, 3.0))(2.0) == 14
+
+
 def test_a_method_is_given_its_instance():
     class Model:
         slope = 5.0

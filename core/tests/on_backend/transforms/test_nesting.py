@@ -3,6 +3,7 @@
 from itertools import product
 
 import numpy as np
+import optree
 import pytest
 from modes import ALL, CLASSICAL, MODES
 
@@ -113,6 +114,27 @@ def test_stop_gradient_passes_numbers_and_operands():
     x = np.ones(2)
     assert tn.stop_gradient(x) is x
     assert tn.stop_gradient(2.0) == 2.0
+
+
+TREES = {
+    "dict": lambda x: {"a": x, "b": 2.0},
+    "list": lambda x: [x, [x * x, "text"]],
+    "tuple": lambda x: (x, None, (x,)),
+    "empty": lambda x: {},
+}
+
+
+@pytest.mark.parametrize("tree", TREES.values(), ids=TREES)
+@pytest.mark.parametrize("mode", ALL)
+def test_stop_gradient_of_a_tree_stops_at_each_array(mode, tree):
+    """d/dx [x + Σ stop(tree(x))] = 1, and the tree keeps its structure and values."""
+
+    def function(x):
+        stopped = tn.stop_gradient(tree(x))
+        assert optree.tree_structure(stopped) == optree.tree_structure(tree(x))
+        return x + sum(s for s in optree.tree_leaves(stopped) if isinstance(s, tn.Array))
+
+    assert ALL[mode](function)(3.0) == 1
 
 
 def test_mixed_derivatives_commute():

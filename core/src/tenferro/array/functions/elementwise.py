@@ -55,7 +55,9 @@ def erf(x: Any) -> Array:
 
 
 def stop_gradient(x: Any) -> Any:
-    """x as a constant: no derivative flows through it. Operands and scalars pass unchanged.
+    """Return x as a constant: no derivative flows through it. Operands and scalars pass unchanged.
+
+    The public function of this name takes pytrees, too (``transforms/_stop_gradient.py``).
 
     >>> stop_gradient(2.0)
     2.0

@@ -1,0 +1,115 @@
+"""What a function closes over is differentiated as if it were passed as an argument."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from nested import FAMILIES, TRANSFORMS, close_over
+
+import tenferro as tn
+from tenferro.primitives import Aval, Handle, host_callback
+
+X, Y = 0.4, 1.3
+
+
+@pytest.mark.parametrize("inner", TRANSFORMS)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_value_that_is_closed_over_is_as_good_as_an_argument(family, inner):
+    """T(y ↦ S(x ↦ f(x, y))(a))(b) is the same whether a rule of f closes over y or gets it as an
+    argument, for every pair of transforms T and S, eager and jitted.
+    """
+    pairs = [close_over(family, outer, TRANSFORMS[inner], X) for outer in TRANSFORMS.values()]
+    eager = [closed(Y) for closed, _ in pairs]
+    jitted = tn.jit(lambda y: [(closed(y), given(y)) for closed, given in pairs])(Y)
+    for outer, found, (closed, given) in zip(TRANSFORMS, eager, jitted, strict=True):
+        np.testing.assert_allclose([found, closed], given, rtol=1e-10, atol=1e-12, err_msg=outer)
+
+
+def test_the_derivative_of_a_rule_in_what_it_closes_over():
+    """d/dy (2 cos y · 1) at 4 is −2 sin 4."""
+    need = -2 * np.sin(4.0)
+    for inner, outer in product(TRANSFORMS_OF_ONE, TRANSFORMS_OF_ONE):
+        assert outer(lambda y, inner=inner: inner(double_sine(y))(1.0))(4.0) == pytest.approx(need)
+
+
+TRANSFORMS_OF_ONE = (
+    tn.grad,
+    tn.jacfwd,
+    tn.jacrev,
+    lambda f: lambda x: tn.value_and_grad(f)(x)[1],
+    lambda f: lambda x: tn.jvp(f, (x,), (1.0,))[1],
+)
+
+
+def double_sine(y):
+    """2 sin x, with a rule that says 2 cos y."""
+    f = tn.custom_vjp(lambda x: 2 * np.sin(x))
+    f.defvjp(lambda x: (f(x), ()), lambda _, ct: (2 * np.cos(y) * ct,))
+    return f
+
+
+CALLBACKS = {
+    "jvp": lambda y: {"jvp": lambda primals, tangents: tangents[0] * y * y},
+    "transpose": lambda y: {"transpose": lambda cts: cts[0] * y * y},
+}
+ONCE = {
+    "grad": tn.grad,
+    "vjp": lambda f: lambda x: tn.vjp(f, x)[1](1.0)[0],
+    "transposed": lambda f: lambda x: tn.linearize(f, x)[1].transpose(1.0)[0],
+    "jacrev": tn.jacrev,
+    "jvp": lambda f: lambda x: tn.jvp(f, (x,), (1.0,))[1],
+    "linearize": lambda f: lambda x: tn.linearize(f, x)[1](1.0),
+    "jit of grad": lambda f: tn.jit(tn.grad(f)),
+}
+
+
+@pytest.mark.parametrize(
+    "rule, inner", [(r, i) for r, i in product(CALLBACKS, ONCE) if r == "jvp" or i not in
+                    ("jvp", "linearize")]
+)  # fmt: skip
+@pytest.mark.parametrize("outer", ONCE)
+def test_the_rule_of_a_callback_may_close_over_a_value(outer, rule, inner):
+    """d/dy y² = 2y; and a constant y, which no transform follows, gives y²."""
+
+    def derivative(y):
+        rules = CALLBACKS[rule](Handle(tn.asarray(y).key))
+        f = lambda x: host_callback(np.abs, [Aval((), "f64")], x, **rules)[0]  # noqa: E731
+        return ONCE[inner](f)(tn.asarray(3.0))
+
+    assert ONCE[outer](derivative)(5.0) == 10
+    assert derivative(tn.asarray(5.0)) == 25
+
+
+def product_by(rule):
+    """(x, y) ↦ xy with a rule of its own."""
+    if rule == "linear":
+        return tn.custom_linear(lambda y, x: x * y, lambda y, ct: ct * y)
+    if rule == "jvp":
+        f = tn.custom_jvp(lambda x, y: x * y)
+        f.defjvps(lambda dx, _, x, y: dx * y, lambda dy, _, x, y: x * dy)
+        return f
+    f = tn.custom_vjp(lambda x, y: x * y)
+    f.defvjp(lambda x, y: (f(x, y), (x, y)), lambda r, ct: (ct * r[1], ct * r[0]))
+    return f
+
+
+@pytest.mark.parametrize("rule", ["jvp", "vjp", "linear"])
+@pytest.mark.parametrize("derivative", [tn.grad, tn.jacfwd, lambda f: tn.jit(tn.grad(f))])
+def test_one_array_may_be_mapped_twice(rule, derivative):
+    """∇ Σ x x = 2x, where both arguments of a mapped function are one array."""
+    x, f = np.array([0.0, 1.0, 2.0]), product_by(rule)
+    assert derivative(lambda x: tn.vmap(f)(x, x).sum())(x).tolist() == (2 * x).tolist()
+    twice = lambda x: tn.vmap(lambda a: tn.vmap(lambda b: f(a, b))(x))(x).sum()  # noqa: E731
+    assert derivative(twice)(x).tolist() == [6, 6, 6]
+
+
+def test_a_function_may_close_over_its_argument():
+    """d/dx (x · x), one x given to a rule that says 10, the other closed over: 10 + x."""
+
+    def f(x):
+        g = tn.custom_jvp(lambda z: x * z)
+        g.defjvps(lambda dz, y, z: 10 * dz)
+        return g(x)
+
+    assert tn.grad(f)(3.0) == 13
+    assert tn.grad(lambda x: tn.vmap(f)(x).sum())(np.array([3.0, 4.0])).tolist() == [13, 14]
