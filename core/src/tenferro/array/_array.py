@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tenferro.array._at import At
@@ -18,13 +19,11 @@ from tenferro.array._copies import tell_of_copy
 from tenferro.array._errors import (
     LeakedArrayError,
     LostAssignmentError,
-    TracedConversionError,
     at_user_line,
 )
 from tenferro.array._flat import Flat
 from tenferro.array._lacking import lacking
 from tenferro.array._registry import FUNCTIONS
-from tenferro.array._scipy import refuse_scipy
 from tenferro.array._temporary import UNHELD, is_statement, written_as_one
 from tenferro.array._weak import WeakName, derived
 from tenferro.computegraph import UNKNOWN, ValueKey
@@ -85,19 +84,8 @@ class Array(Handle):
     def _to_numpy(self, asked: str) -> Any:
         """A NumPy copy of the value; refused where that would cut a derivative."""
         if is_traced(self.key):
-            if not self.dtype.is_inexact:
-                raise _unknown(self, asked)
-            raise TracedConversionError(
-                f"{asked} of an array that is being differentiated or traced\n"
-                f"  got        {self.aval}, on which a transform is open\n"
-                "  need       an operation that stays in the graph: the result of a conversion\n"
-                "             is a plain number, and its derivative would be lost silently\n"
-                f"  from       {source_text(caller())}\n"
-                "  hint       use functions of NumPy or tenferro on it; if it is meant to be a\n"
-                "             constant, write `tenferro.stop_gradient(x)` first",
-                aval=self.aval,
-                asked=asked,
-            )
+            known = self.key.operand is not UNKNOWN or evaluable(self.key)
+            raise refusals().refused_conversion(self.aval, asked, known)
         return self._concrete(asked)
 
     def __bool__(self) -> bool:
@@ -146,8 +134,8 @@ class Array(Handle):
         if copy is False:
             raise ValueError("an Array cannot be viewed without a copy; leave out `copy=False`")
         if "scipy" in sys.modules:  # its functions convert what they are given
-            refuse_scipy()
-        found = self._to_numpy("conversion to a NumPy array (`np.asarray`, `np.array`, `np.stack`)")
+            refusals().refuse_scipy()
+        found = self._to_numpy("conversion to a NumPy array")
         if not self.ndim:
             found = found[...]  # NumPy wants an array of rank 0, not a scalar
         return found if dtype is None else found.astype(dtype)
@@ -434,16 +422,9 @@ def a_handle_of_its_own(result: Any, given: Any) -> Any:
     return result
 
 
-def _unknown(x: Array, asked: str) -> TracedConversionError:
-    return TracedConversionError(
-        f"{asked} of an array that is only traced\n"
-        f"  got        {x.aval}, whose value is unknown while a function is traced\n"
-        "  need       a program that does the same whatever the value is\n"
-        f"  from       {source_text(caller())}\n"
-        "  hint       to index an array X of NumPy with it, write `tenferro.asarray(X)[i]`",
-        aval=x.aval,
-        asked=asked,
-    )
+def refusals() -> Any:
+    """Return the module of errors about values that are asked for; it loads with the first."""
+    return import_module("tenferro.array._refusals")
 
 
 def _lost(x: Array) -> LostAssignmentError:

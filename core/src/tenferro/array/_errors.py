@@ -30,7 +30,7 @@ class LeakedArrayError(ConcretizationError):
 
 
 class TracedConversionError(TenferroError, TypeError):
-    """Report a conversion that would cut a derivative. Fields: ``aval``, ``asked``."""
+    """Report a conversion of a traced value. Fields: ``aval``, ``asked``, ``function``."""
 
 
 class UnsupportedFunctionError(TenferroError, TypeError):

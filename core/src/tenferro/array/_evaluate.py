@@ -12,7 +12,7 @@ import threading
 from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tenferro.array._array import EVALUATE, Array, is_traced
+from tenferro.array._array import EVALUATE, Array, is_traced, refusals
 from tenferro.array._convert import YOUNG
 from tenferro.array._errors import ConcretizationError, LeakedArrayError
 from tenferro.array._form import form_of, graph_of
@@ -172,9 +172,7 @@ def _abstract(key: ValueKey, asked: str) -> ConcretizationError:
         "  need       a program that does the same whatever the value is\n"
         f"  from       {source_text(caller())}\n"
         + (f"  recorded   {recorded}\n" if recorded else "")
-        + "  hint       write `np.where(condition, a, b)` or `np.select` in the place of `if`, or\n"
-        "             call the function without jit, or make the argument static\n"
-        "             (`static_argnums`)",
+        + f"  hint       {refusals().cure_under_jit(asked)}",
         aval=key.aval,
         asked=asked,
     )

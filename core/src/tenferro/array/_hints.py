@@ -62,18 +62,20 @@ HINTS: dict[str, tuple[str | None, str]] = {
     "isfortran": (None, "an Array has no memory layout"),
 }
 _GENERAL = (
-    "`tenferro.numpy_functions()` lists what is covered; for a value that is\n"
-    "             meant as a constant, call it on `np.asarray(tenferro.stop_gradient(x))`"
+    "`tenferro.numpy_functions()` lists what is covered; a function gets a\n"
+    "             derivative by `tenferro.custom_vjp`; for a value that is meant as a\n"
+    "             constant, call it on `np.asarray(tenferro.stop_gradient(x))`"
 )
 
 
-def unsupported(name: str) -> UnsupportedFunctionError:
-    """The error about a function that is not covered."""
+def unsupported(name: str, library: str = "np") -> UnsupportedFunctionError:
+    """The error about a function of NumPy, or of another library, that is not covered."""
     nearest, advice = _advice(name)
+    there = library if nearest is None or library == "np" else "tenferro"
     return UnsupportedFunctionError(
-        f"np.{name} is not covered for tenferro arrays\n"
+        f"{library}.{name} is not covered for tenferro arrays\n"
         f"  from       {source_text(caller())}\n"
-        + (f"  nearest    np.{nearest}\n" if nearest else "")
+        + (f"  nearest    {there}.{nearest}\n" if nearest else "")
         + f"  hint       {advice}",
         function=name,
         nearest=nearest,

@@ -7,6 +7,7 @@ Read next: ``_ufuncs.py`` (keywords and methods of ufuncs), ``_writing.py`` (``o
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
@@ -46,7 +47,9 @@ def array_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], kwargs: Mapping[
         return _ufuncs.call(ufunc, function, inputs, kwargs)
     destination(kwargs.get("out"), name)
     if function is None:
-        raise unsupported(name if method == "__call__" else f"{name}.{method}")
+        special = sys.modules.get("scipy.special")
+        library = "scipy.special" if getattr(special, name, None) is ufunc else "np"
+        raise unsupported(name if method == "__call__" else f"{name}.{method}", library)
     return _ufuncs.METHODS[method](ufunc, function, *inputs, **kwargs)
 
 

@@ -87,7 +87,7 @@ def test_exceptions_pass_and_leave_nothing_open():
     ],
 )
 def test_under_jit_a_decision_on_a_value_is_refused_and_the_alternative_named(function, asked):
-    with pytest.raises(tn.ConcretizationError, match=r"np\.where") as raised:
+    with pytest.raises(tn.ConcretizationError, match=r"np\.(where|maximum)") as raised:
         tn.jit(function)(2.0)
     assert asked in raised.value.asked
     assert f"test_control_flow.py:{function.__code__.co_firstlineno}" in str(raised.value)

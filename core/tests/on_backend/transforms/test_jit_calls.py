@@ -193,17 +193,17 @@ def test_what_cannot_be_traced_is_named(call, match):
 
 
 @pytest.mark.parametrize(
-    "function",
+    "function, cure",
     [
-        lambda x: x if x[0] > 0 else -x,
-        lambda x: x[: int(x[0])],
-        lambda x: x[x > 1],
-        lambda x: [x for _ in range(x.astype(int)[0])],
+        (lambda x: x if x[0] > 0 else -x, r"np\.where.*np\.select"),
+        (lambda x: x[: int(x[0])], r"x\.astype\(int\).*x\.shape"),
+        (lambda x: x[x > 1], r"np\.where"),
+        (lambda x: [x for _ in range(x.astype(int)[0])], r"`range` needs.*static_argnums"),
     ],
     ids=["if", "int", "mask", "range"],
 )
-def test_a_program_that_asks_for_a_value_is_told_what_to_write(function):
-    with pytest.raises(tn.ConcretizationError, match=r"(?s)test_jit_calls.*np\.where.*np\.select"):
+def test_a_program_that_asks_for_a_value_is_told_what_to_write(function, cure):
+    with pytest.raises(tn.ConcretizationError, match=rf"(?s)test_jit_calls.*{cure}"):
         tn.jit(function)(X)
 
 

@@ -1,0 +1,116 @@
+"""Errors about lost derivatives and unknown values name what asked, and the cure for it."""
+
+import math
+from math import lgamma
+
+import numpy as np
+import pytest
+
+import tenferro as tn
+
+integrate = pytest.importorskip("scipy.integrate")
+special = pytest.importorskip("scipy.special")
+
+
+def refusal(transform, function):
+    with pytest.raises((tn.TracedConversionError, tn.ConcretizationError)) as raised:
+        transform(function)(2.0)
+    return raised.value
+
+
+def cure_of(error):
+    return " ".join(str(error).partition("hint")[2].split())
+
+
+@pytest.mark.parametrize("transform", [tn.grad, tn.jit], ids=["grad", "jit"])
+@pytest.mark.parametrize(
+    "function, name, cure",
+    [
+        (lambda x: np.array([x, x]), "np.array", "`np.stack([x, y])` or `tenferro.array("),
+        (lambda x: np.asarray([x, x]), "np.asarray", "`np.stack([x, y])`"),
+        (lambda x: np.array(
+            [x, x * 2],
+        ), "np.array", "`np.stack([x, y])`"),
+        (lambda x: np.sum([x, x]), "np.sum", "Python's `sum([x, y])`"),
+        (lambda x: np.mean([x, x]), "np.mean", "`tenferro.mean`"),
+        (lambda x: np.sin([x, x]), "np.sin", "`np.stack([x, y])`"),
+        (lambda x: np.dot([x, x], [1, 2]), "np.dot", "`tenferro.dot`"),
+        (lambda x: np.linalg.norm([x, 1]), "np.linalg.norm", "`tenferro.linalg.norm`"),
+        (lambda x: np.r_[x, 1.0], "np.r_", "`np.hstack((x, y))`"),
+        (lambda x: np.c_[x, 1.0], "np.c_", "`np.column_stack((x, y))`"),
+        (lambda x: np.full(3, x), "np.full", "`tenferro.full`"),
+        (lambda x: np.arange(x), "np.arange", "`tenferro.arange`"),
+        (lambda x: np.float64(x), "np.float64", "`x.astype(np.float64)`"),
+        (lambda x: np.vectorize(lambda t: t)(x), "np.vectorize", "`tenferro.vmap(f)(x)`"),
+        (lambda x: np.random.normal(x), "np.random.normal", "`tenferro.random`"),
+        (lambda x: np.ones(2).dot([x, x]), "ndarray.dot", "`np.dot(a, x)`"),
+        (lambda x: np.ones(2) @ [x, x], "conversion to a NumPy array", "`np.stack([x, y])`"),
+        (lambda x: integrate.trapezoid([x, x]), "scipy.integrate.trapezoid", "tenferro.trapezoid"),
+        (lambda x: integrate.quad(lambda t: t * x, 0, 1)[0], "scipy.integrate.quad", "custom_vjp"),
+        (lambda x: special.gammaln([x]), "scipy.special.gammaln", "(np.stack([x, y]))`"),
+        (lambda x: math.sin(x), "math.sin", "`np.sin(x)`"),
+        (lambda x: math.acos(x), "math.acos", "`np.arccos(x)`"),
+        (lambda x: lgamma(x), "math.lgamma", "`scipy.special.gammaln(x)`"),
+        (lambda x: float(x), "float", "leave out `float()`"),
+        (lambda x: x.item(), "ndarray.item", "leave out `.item()`"),
+        (lambda x: x.tolist(), "ndarray.tolist", "`list(x)`"),
+        (lambda x: complex(x), "complex", "`x.astype(complex)`"),
+        (lambda x: round(x), "round", "`np.round(x)`"),
+    ],
+)  # fmt: skip
+def test_a_conversion_names_the_function_that_converted_and_the_cure(
+    function, name, cure, transform
+):
+    error = refusal(transform, function)
+    assert error.function == name
+    assert cure in cure_of(error)
+
+
+def test_what_has_no_source_text_is_refused_too():
+    space = {"np": np}
+    exec("def f(x): return np.array([x, x])", space)
+    assert "np.stack" in cure_of(refusal(tn.grad, space["f"]))
+
+
+def while_(x):
+    while x > 0:
+        x = x - 1
+    return x
+
+
+def assert_(x):
+    assert x > 0
+    return x
+
+
+@pytest.mark.parametrize(
+    "function, cure",
+    [
+        (lambda x: x if x > 0 else -x, "`np.where(condition, a, b)`"),
+        (lambda x: x if x > 0 and x < 3 else -x, "`np.logical_and`"),
+        (lambda x: not x > 0, "`np.logical_not(x)`"),
+        (lambda x: max(x, 0.0), "`np.maximum(a, b)`"),
+        (while_, "the number of rounds of `while`"),
+        (assert_, "`tenferro.debug.callback`"),
+        (lambda x: f"{x:.3f}", '`tenferro.debug.print("{x}", x=x)`'),
+        (lambda x: list(range(x.astype(int))), "`range` needs a number that is known"),
+        (lambda x: np.ones((4,))[: x.astype(int)], "take them from `x.shape`"),
+        (lambda x: np.reshape(np.ones(4), (x.astype(int), 2)), "take them from `x.shape`"),
+        (lambda x: tn.arange(x), "take them from `x.shape`"),
+        (lambda x: np.ones(3)[x.astype(int)], "`tenferro.asarray(X)[i]`"),
+        (lambda x: [1, 2, 3][x.astype(int)], "`np.stack`"),
+        (lambda x: int(x), "`x.astype(int)`"),
+        (lambda x: np.array([x.astype(int)]), "`np.stack([x, y])`"),
+    ],
+)
+def test_a_value_that_is_asked_for_under_jit_names_its_cure(function, cure):
+    error = refusal(tn.jit, function)
+    assert cure in cure_of(error)
+    assert "stop_gradient" not in str(error)
+
+
+def test_a_function_of_scipy_that_is_not_covered_has_its_own_name():
+    with pytest.raises(tn.UnsupportedFunctionError, match=r"scipy\.special\.jv is not"):
+        tn.grad(lambda x: special.jv(0, x))(1.0)
+    with pytest.raises(tn.UnsupportedFunctionError, match=r"np\.isnat"):
+        tn.grad(lambda x: np.isnat(x))(1.0)
