@@ -186,3 +186,58 @@ def test_provisional_cases_count_only_if_asked(run_suite, tmp_path, monkeypatch,
     done, report = run_suite("test_value.py", "std::add", extra=extra)
     assert [e.id for e in report.failed("loopback", strict_new=True)] == ["std::add/wrong/float64"]
     assert done.returncode == code, done.stdout
+
+
+def _entries(run_suite, *options):
+    """The laws and cases that a run of a few primitives judged."""
+    from tenferro_conformance.runner import SUITE
+
+    files = [str(SUITE / "test_closure.py"), str(SUITE / "test_golden_rules.py")]
+    select = "std::add or std::neg or std::tanh or golden"
+    done, report = run_suite("test_value.py", select, extra=[*files, *options, "-q"])
+    assert done.returncode == 0, done.stdout
+    return sorted((e.law, e.id) for e in report.entries)
+
+
+def test_the_parts_are_the_whole(run_suite):
+    """Every law and case runs in exactly one of the parts."""
+    parts = [_entries(run_suite, f"--tenferro-shard={k}/2") for k in (1, 2)]
+    assert all(parts)
+    assert sorted([*parts[0], *parts[1]]) == _entries(run_suite)
+
+
+def test_laws_of_graphs_and_of_backends_are_all_laws(run_suite):
+    """A law either runs a backend or is about graphs alone."""
+    graph, backend = (
+        _entries(run_suite, f"--tenferro-laws={kind}") for kind in ("graph", "backend")
+    )
+    assert {law for law, _ in graph} >= {"closure"}
+    assert {law for law, _ in backend} >= {"value"}
+    assert sorted([*graph, *backend]) == _entries(run_suite)
+
+
+@pytest.mark.parametrize("part", ["0/2", "3/2", "1", "one/two"])
+def test_a_part_that_is_none_is_a_usage_error(run_suite, part):
+    done, _ = run_suite("test_value.py", extra=[f"--tenferro-shard={part}"])
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "is not K/N" in done.stderr
+
+
+def test_jobs_add_up_to_one_report(tmp_path):
+    """`--jobs 2` judges what one process judges, and closes with one count."""
+    from tenferro_conformance.report import read_report
+
+    def run(name, *options):
+        command = [sys.executable, "-m", "tenferro_conformance.cli", "run", "--backend", "numpy"]
+        select = ["-q", "-k", "std::add and test_value or std::neg and test_aval"]
+        done = subprocess.run(
+            [*command, "--report", name, *options, *select],
+            cwd=tmp_path, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout, {(e.law, e.id) for e in read_report(tmp_path / name).entries}
+
+    _, whole = run("whole.json")
+    text, parts = run("parts.json", "--jobs", "2")
+    assert parts == whole
+    assert text.splitlines()[-1] == f"{len(whole)} passed, 0 failed"

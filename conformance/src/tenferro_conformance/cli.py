@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import os
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -39,6 +40,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     run.add_argument("--level", type=int, help="test up to this level, not up to the claim")
     run.add_argument("--report", default="", metavar="PATH", help="write the JSON report")
+    run.add_argument(
+        "--laws", choices=("all", "graph", "backend"), default="all",
+        help="`graph`: only laws that run no backend; `backend`: only the others",
+    )  # fmt: skip
+    run.add_argument(
+        "--jobs", type=int, default=1, metavar="N",
+        help="run the cases in N processes at a time; 0: one per processor",
+    )  # fmt: skip
     run.add_argument("--strict-new", action="store_true", help="count provisional cases too")
     run.set_defaults(command=_run)
     matrix = commands.add_parser("matrix", help="primitives × backends, as Markdown")
@@ -65,6 +74,7 @@ def _run(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
         fixed = [*suite_arguments(Path(root)), *rest]
         fixed += [] if arguments.level is None else [f"--tenferro-level={arguments.level}"]
         fixed += ["--tenferro-strict-new"] if arguments.strict_new else []
+        fixed += [f"--tenferro-laws={arguments.laws}"]
         return run_children(
             resolve_names(arguments.backend),
             lambda name, report: [
@@ -76,6 +86,8 @@ def _run(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
             report=arguments.report,
             chosen=arguments.backend,
             isolated=True,
+            jobs=arguments.jobs or os.cpu_count() or 1,
+            laws=arguments.laws,
         )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
@@ -102,6 +103,7 @@ class Kit:
         self.error_cases = load_error_cases()
         self._level = level
         self._sessions: dict[str, Session] = {}
+        self._shards: dict[tuple[int, int], frozenset[str]] = {}
         self.selections: dict[str, Selection] = {}
         self.unavailable: dict[str, BackendReport] = {}
         for name in resolve_names(names):
@@ -123,6 +125,23 @@ class Kit:
         about.level, about.ad, about.features = profile.level, profile.ad, sorted(features)
         about.claim = claim_of(profile)
         self.selections[name] = Selection(profile, features, -1 if level is None else level, about)
+
+    def shard(self, index: int, count: int) -> frozenset[str]:
+        """Return the primitives of part `index` (from 1) of `count` parts of about equal size.
+
+        The largest primitive goes to the smallest part, so that parts take about the same time.
+        """
+        if (index, count) not in self._shards:
+            sizes = Counter(case.primitive for case in self.cases)
+            sizes.update(case.primitive for case in self.error_cases)
+            parts: list[list[str]] = [[] for _ in range(count)]
+            loads = [0] * count
+            for name, size in sorted(sizes.items(), key=lambda item: (-item[1], item[0])):
+                smallest = loads.index(min(loads))
+                parts[smallest].append(name)
+                loads[smallest] += size
+            self._shards |= {(k + 1, count): frozenset(part) for k, part in enumerate(parts)}
+        return self._shards[index, count]
 
     def session(self, name: str) -> Session:
         """The session of a backend, created at first use."""

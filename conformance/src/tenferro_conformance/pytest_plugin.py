@@ -12,9 +12,10 @@ from __future__ import annotations
 import datetime
 import subprocess
 import sys
+from argparse import ArgumentTypeError
 from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from tenferro_conformance.report import Entry
 
 _STATE = pytest.StashKey["State"]()
+C = TypeVar("C", bound="Case | ErrorCase")
 _MARKERS = (
     "tenferro_law(name, build=None, grad=False, where=None, cases='supported'): a law of the suite",
     "tenferro_golden: a golden test on every selected backend",
@@ -56,6 +58,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--tenferro-strict-new", action="store_true", help="count provisional cases too"
     )
+    group.addoption(
+        "--tenferro-laws", choices=("all", "graph", "backend"), default="all",
+        help="`graph`: only laws that run no backend; `backend`: only the others",
+    )  # fmt: skip
+    group.addoption(
+        "--tenferro-shard", type=_shard, default=None, metavar="K/N",
+        help="run the K-th of N parts; all cases of a primitive are in one part",
+    )  # fmt: skip
+
+
+def _shard(text: str) -> tuple[int, int]:
+    """Parse `K/N` with 1 ≤ K ≤ N."""
+    index, _, count = text.partition("/")
+    if not (index.isdecimal() and count.isdecimal() and 1 <= int(index) <= int(count)):
+        raise ArgumentTypeError(f"{text!r} is not K/N with 1 ≤ K ≤ N")
+    return int(index), int(count)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -78,7 +96,10 @@ class Unit:
         return f"{self.backend}-{self.case.id}" if self.case else self.backend
 
 
-_NO_UNIT = Unit("")
+#: fixtures of a law that runs a backend
+_BACKENDS = frozenset({"tenferro_unit", "tenferro_session", "tenferro_backend"})
+#: fixtures whose parameter says what a test is about
+_CASES = frozenset({"tenferro_unit", "tenferro_any_case", "tenferro_error_case"})
 
 
 # --- fixtures -----------------------------------------------------------------------------------
@@ -179,37 +200,48 @@ def tenferro_run_python() -> Callable[[str], str]:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """One test per backend and case, sorted; expected failures are strict whatever the ini says."""
     names = metafunc.fixturenames
-    if not {"tenferro_unit", "tenferro_any_case", "tenferro_error_case"} & set(names):
+    if not _CASES & set(names):
         return
     state = metafunc.config.stash[_STATE]
+    if not state.wants_law(names):
+        metafunc.parametrize(next(n for n in names if n in _CASES), [], indirect=True)
+        return
     marker = metafunc.definition.get_closest_marker("tenferro_law")
     if "tenferro_any_case" in names:
-        cases = _filtered(state.kit.cases, marker)
+        cases = state.in_shard(_filtered(state.kit.cases, marker))
         metafunc.parametrize("tenferro_any_case", cases, ids=[c.id for c in cases], indirect=True)
     elif "tenferro_error_case" in names and "tenferro_unit" not in names:
-        errors = [c for c in state.kit.error_cases if c.inputs is None]
+        errors = state.in_shard([c for c in state.kit.error_cases if c.inputs is None])
         metafunc.parametrize(
             "tenferro_error_case", errors, ids=[c.id for c in errors], indirect=True
         )
     else:
-        params = list(_units(state.kit, marker, "tenferro_case" in names))
+        params = list(_units(state, marker, "tenferro_case" in names))
         metafunc.parametrize("tenferro_unit", params, indirect=True)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Drop laws without a case here, which pytest would show as skipped tests.
+    """Drop laws without a case here, which pytest would show as skipped tests, and the laws and
+    the part that were not asked for.
 
     A warning about some other plugin that is broken says nothing about the backend under test.
     """
+    state = config.stash[_STATE]
     for item in items:
         if "tenferro_unit" in _params(item):
             item.add_marker(pytest.mark.filterwarnings("ignore::tenferro.backend.PluginWarning"))
-    empty = [
-        item for item in items if not isinstance(_params(item).get("tenferro_unit", _NO_UNIT), Unit)
-    ]
-    if empty:
-        config.hook.pytest_deselected(items=empty)
-        items[:] = [item for item in items if item not in empty]
+    dropped = [item for item in items if not state.is_wanted(item)]
+    if dropped:
+        config.hook.pytest_deselected(items=dropped)
+        gone = set(dropped)
+        items[:] = [item for item in items if item not in gone]
+
+
+def _has_a_case(item: pytest.Item) -> bool:
+    """Is the test about one case?"""
+    params = _params(item)
+    unit = params.get("tenferro_unit")
+    return unit.case is not None if unit else bool(_CASES & set(params))
 
 
 def _params(item: pytest.Item) -> dict[str, Any]:
@@ -222,13 +254,14 @@ def _filtered(cases: Sequence[Case], marker: pytest.Mark | None) -> list[Case]:
     return [case for case in cases if where is None or where(case)]
 
 
-def _units(kit: Kit, marker: pytest.Mark | None, with_cases: bool) -> Iterator[Any]:
+def _units(state: State, marker: pytest.Mark | None, with_cases: bool) -> Iterator[Any]:
+    kit = state.kit
     for backend in sorted(kit.selections):
         if not with_cases:
             yield pytest.param(Unit(backend), id=backend)
             continue
         assert marker is not None, "a test that asks for tenferro_case states its law"
-        for case in _selected(kit, backend, marker):
+        for case in state.in_shard(_selected(kit, backend, marker)):
             marks = _expected_failure(kit, backend, case, marker.args[0])
             yield pytest.param(Unit(backend, case), id=f"{backend}-{case.id}", marks=marks)
 
@@ -284,6 +317,7 @@ def pytest_cmdline_main(config: pytest.Config) -> int | None:
         require=config.getoption("--tenferro-require"),
         report=config.getoption("--tenferro-report"),
         chosen=config.getoption("--tenferro-backend"),
+        laws=config.getoption("--tenferro-laws"),
     )  # fmt: skip
 
 
@@ -330,6 +364,39 @@ class State:
             except ProfileError as error:
                 raise pytest.UsageError(str(error)) from error
         return self._kit
+
+    def in_shard(self, cases: Sequence[C]) -> list[C]:
+        """Those of the cases that belong to this run's part."""
+        shard = self.config.getoption("--tenferro-shard")
+        if shard is None:
+            return list(cases)
+        mine = self.kit.shard(*shard)
+        return [case for case in cases if case.primitive in mine]
+
+    def wants_law(self, fixtures: Sequence[str]) -> bool:
+        """Is a law that uses these fixtures in this run's part?
+
+        A law that asks for no backend is about graphs alone: it holds for all once it holds once.
+        """
+        laws: str = self.config.getoption("--tenferro-laws")
+        return laws == "all" or (laws == "backend") == bool(_BACKENDS & set(fixtures))
+
+    def is_wanted(self, item: pytest.Item) -> bool:
+        """Does the test have a case, and is its law in this run's part?
+
+        A test of the suite that is about no case runs in the first part.
+        """
+        params = _params(item)
+        about = [params[name] for name in _CASES if name in params]
+        if not all(isinstance(found, Unit) or hasattr(found, "primitive") for found in about):
+            return False
+        marker = item.get_closest_marker("tenferro_law")
+        if marker is None and item.get_closest_marker("tenferro_golden") is None:
+            return True
+        if not self.wants_law(getattr(item, "fixturenames", ())):
+            return False
+        shard = self.config.getoption("--tenferro-shard")
+        return shard is None or shard[0] == 1 or _has_a_case(item)
 
     def _required(self) -> list[str]:
         found: list[str] = self.config.getoption("--tenferro-require")
@@ -425,6 +492,10 @@ class State:
         if hasattr(self.config, "workerinput") or not self._is_used():
             return
         problems = self._problems() if not self.config.option.collectonly else []
+        if self.config.getoption("--tenferro-shard") is not None:
+            problems = []  # whoever adds up the parts judges whether anything ran
+            if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
+                session.exitstatus = exitstatus = pytest.ExitCode.OK
         self._lines = [
             self._report.summary(name) for name in sorted(self._report.backends)
         ] + problems
@@ -467,6 +538,7 @@ class State:
             self._report,
             self.config.getoption("--tenferro-require"),
             self.config.getoption("--tenferro-backend"),
+            laws=self.config.getoption("--tenferro-laws"),
         )
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:

@@ -11,10 +11,14 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
+from threading import Lock
 
-from tenferro_conformance.report import Report, read_report
+from tenferro_conformance.report import Report, merge_reports, read_report
 
 __all__ = ["problems_of", "run_children", "suite_arguments"]
 
@@ -26,14 +30,18 @@ def suite_arguments(root: Path) -> list[str]:
     """The pytest arguments with which the suite runs independently of its caller."""
     return [
         "-c", str(SUITE / "suite.ini"), "--rootdir", str(root), "--confcutdir", str(SUITE),
-        "-p", "no:cacheprovider", "--pyargs", "tenferro_conformance.suite",
+        "-p", "no:cacheprovider", "-p", "no:hypothesispytest",
+        "--pyargs", "tenferro_conformance.suite",
     ]  # fmt: skip
 
 
-def problems_of(report: Report, require: Sequence[str], chosen: Sequence[str] = ()) -> list[str]:
-    """Why a run fails although no test did: nothing executed, or a required backend is not there.
+def problems_of(
+    report: Report, require: Sequence[str], chosen: Sequence[str] = (), *, laws: str = "all"
+) -> list[str]:
+    """Return why a run fails although no test did: nothing ran, or a required backend is missing.
 
-    `chosen` are the backends that were named; one that is merely installed may be broken.
+    `chosen` are the backends that were named; one that is merely installed may be broken. With
+    `laws="graph"` no backend runs anything.
     """
     problems = [
         f"{name} is required and unavailable: {about.reason}"
@@ -49,7 +57,7 @@ def problems_of(report: Report, require: Sequence[str], chosen: Sequence[str] = 
     problems += [
         f"{name} was selected and executed no case"
         for name in available
-        if not report.executed(name)
+        if laws != "graph" and not report.executed(name)
     ]
     if not available:
         problems.append("no selected backend is available, so nothing was tested")
@@ -64,38 +72,89 @@ def run_children(
     report: str = "",
     chosen: Sequence[str] = (),
     isolated: bool = False,
+    jobs: int = 1,
+    laws: str = "all",
 ) -> int:
-    """One pytest per available backend; returns 0 if all passed and something ran."""
+    """Run one pytest per available backend; return 0 if all passed and something ran.
+
+    With `jobs` above 1 a backend's cases are split into parts of whole primitives, and that many
+    parts run at a time.
+    """
     from tenferro_conformance.kit import describe
 
     merged, status = Report(), 0
     for name in sorted({*names, *require}):
         about = describe(name)
+        merged.backends[name] = about
         if about.status != "available":
-            merged.backends[name] = about
             continue
+        print(f"tenferro: {name}", flush=True)
         with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "report.json"
-            code = _run_one(name, arguments(name, path), isolated)
-            if path.exists():
-                merged.merge(read_report(path))
-            else:
-                merged.backends[name] = about
-        status = status or abs(code)
-    problems = problems_of(merged, require, chosen)
+            parts = _parts(name, arguments, Path(folder), jobs)
+            codes = _run_parts(parts, isolated, jobs)
+            merged.merge(merge_reports(read_report(p.report) for p in parts if p.report.exists()))
+        status = status or max(abs(code) for code in codes)
+    problems = problems_of(merged, require, chosen, laws=laws)
     for line in [*(merged.summary(name) for name in sorted(merged.backends)), *problems]:
         print(f"tenferro: {line}", flush=True)
+    if jobs > 1:  # pytest's own closing line, of all parts together
+        print(_closing_line(merged), flush=True)
     if report:
         merged.write(Path(report))
     return status or int(bool(problems))
 
 
-def _run_one(name: str, arguments: Sequence[str], isolated: bool) -> int:
-    print(f"tenferro: {name}", flush=True)
+#: parts per job: primitives differ in cost, and who is ready early takes another part
+_PARTS_PER_JOB = 2
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One pytest process to run: its arguments and where it writes its report."""
+
+    arguments: Sequence[str]
+    report: Path
+
+
+def _parts(
+    name: str, arguments: Callable[[str, Path], list[str]], folder: Path, jobs: int
+) -> list[_Part]:
+    if jobs == 1:
+        path = folder / "report.json"
+        return [_Part(arguments(name, path), path)]
+    count = _PARTS_PER_JOB * jobs
+    paths = [folder / f"report{k}.json" for k in range(1, count + 1)]
+    return [
+        _Part([*arguments(name, path), f"--tenferro-shard={k}/{count}"], path)
+        for k, path in enumerate(paths, start=1)
+    ]
+
+
+def _run_parts(parts: Sequence[_Part], isolated: bool, jobs: int) -> list[int]:
+    """Run all parts, `jobs` at a time; with several, print what each has said when it ends."""
     environment = {
         k: v for k, v in os.environ.items() if not (isolated and k.startswith("PYTEST_"))
     }
     environment.setdefault("TENFERRO_STRICT_PLUGINS", "1" if isolated else "0")
-    return subprocess.run(
-        [sys.executable, "-m", "pytest", *arguments], env=environment, check=False
-    ).returncode
+
+    def run(part: _Part) -> int:
+        command = [sys.executable, "-m", "pytest", *part.arguments]
+        if jobs == 1:
+            return subprocess.run(command, env=environment, check=False).returncode
+        done = subprocess.run(
+            command, env=environment, check=False, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True,
+        )  # fmt: skip
+        with printing:
+            print(done.stdout, end="", flush=True)
+        return done.returncode
+
+    printing = Lock()
+    with ThreadPoolExecutor(jobs) as pool:
+        return list(pool.map(run, parts))
+
+
+def _closing_line(report: Report) -> str:
+    counts = Counter(entry.verdict for entry in report.entries)
+    failed = counts["fail"] + counts["error"]
+    return f"{counts['pass'] + counts['xfail'] + counts['unsupported']} passed, {failed} failed"
