@@ -1,8 +1,9 @@
 """The command line: ``plugins``, ``primitives``, ``doctor``; ``--json`` prints the same as data.
 
-Every command first collects plain data and then prints it, so both forms say the same. ``plugins``
-imports light modules only; ``doctor`` asks probes in processes of their own, because they import
-the heavy libraries and may hang. Read next: ``backend/_host.py``.
+Every command first collects plain data and then prints it, so both forms say the same. What plugins
+print meanwhile goes to standard error. ``plugins`` imports light modules only; ``doctor`` tries
+each backend in a process of its own, because that imports the heavy libraries and may hang. Read
+next: ``_trial.py``, then ``backend/_host.py``.
 """
 
 from __future__ import annotations
@@ -11,18 +12,20 @@ import argparse
 import json
 import os
 import platform
-import subprocess
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
 from typing import Any
 
-from tenferro.backend import API_VERSION, BackendError, PluginError, PluginWarning, host
+from tenferro._trial import try_apart, write_trial
+from tenferro.backend import API_VERSION, BackendError, LoweringTable, PluginWarning, host
 from tenferro.backend._hints import VARIABLES
 from tenferro.backend.discovery import core_version, dependents
 from tenferro.backend.lowering import canonical
 from tenferro.backend.records import BACKENDS, PluginRecord
 from tenferro.backend.select import choose
+from tenferro.tidu import Primitive
 
 Data = dict[str, Any]
 BAD = ("broken", "incompatible", "conflict")
@@ -36,7 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PluginWarning)  # states are printed anyway
         try:
-            data, code = options.collect(options)
+            with _printing_to_stderr():
+                data, code = options.collect(options)
         except BackendError as error:
             print(error, file=sys.stderr)
             return 2
@@ -46,6 +50,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader, `head` perhaps, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return code
+
+
+@contextmanager
+def _printing_to_stderr() -> Iterator[None]:
+    """Keep standard output for the answer: what plugins print goes to standard error.
+
+    The file descriptor is moved, too, for whatever does not print through Python.
+    """
+    sys.stdout.flush()
+    try:
+        kept = os.dup(1)
+    except OSError:  # there is no standard output
+        kept = -1
+    with redirect_stdout(sys.stderr):
+        try:
+            if kept >= 0:
+                os.dup2(2, 1)
+            yield
+        finally:
+            sys.stderr.flush()
+            if kept >= 0:
+                os.dup2(kept, 1)
+                os.close(kept)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -63,11 +90,12 @@ def _parser() -> argparse.ArgumentParser:
     doctor.set_defaults(write=write_doctor)
     doctor.add_argument("-v", "--verbose", action="store_true", help="hooks and tracebacks too")
     doctor.add_argument(
-        "--timeout", type=float, default=60.0, metavar="S", help="seconds that a probe may take"
+        "--timeout", type=float, default=60.0, metavar="S", help="seconds that a backend may take"
     )
-    probe = commands.add_parser("_probe")  # what doctor runs in a process of its own
-    probe.add_argument("name")
-    probe.set_defaults(collect=collect_probe, json=True)
+    trial = commands.add_parser("_try")  # what doctor runs in a process of its own
+    trial.add_argument("name")
+    trial.add_argument("folder")
+    trial.set_defaults(collect=collect_trial, json=True)
     return parser
 
 
@@ -84,12 +112,23 @@ def _command(
 
 
 def collect_plugins(options: Any) -> tuple[Data, int]:
-    """Every plugin with its state; loads light modules only."""
-    return {"plugins": _plugins(options.verbose)}, 0
+    """Every plugin with its state, and what it lowers for others; loads light modules only."""
+    host().tolerate()
+    lowerings = _foreign_lowerings()  # a plugin that raises there is broken, so they come first
+    return {"plugins": _plugins(options.verbose), "lowerings": lowerings}, 0
 
 
 def _plugins(verbose: bool) -> list[Data]:
     return [_plugin(record, verbose) for record in host().load()]
+
+
+def _foreign_lowerings() -> list[Data]:
+    """Lowerings by other distributions than the backend's, and whether they run."""
+    return [
+        {"primitive": f.primitive, "backend": f.backend, "by": f.provider, "runs": f.runs,
+         "why": f.why}
+        for f in host().foreign_lowerings()
+    ]  # fmt: skip
 
 
 def _plugin(record: PluginRecord, verbose: bool) -> Data:
@@ -125,7 +164,18 @@ def write_plugins(data: Data, options: Any) -> str:
     ]
     header = ("name", "kind", "distribution", "version", "API", "status", "reason")
     details = _details(data["plugins"]) if options.verbose else []
-    return "\n".join([_table(header, rows), *details])
+    return "\n".join([_table(header, rows), *_lowering_lines(data["lowerings"]), *details])
+
+
+def _lowering_lines(lowerings: Sequence[Data]) -> list[str]:
+    if not lowerings:
+        return []
+    rows = [
+        (x["primitive"], x["backend"], x["by"], "yes" if x["runs"] else "no", x["why"])
+        for x in lowerings
+    ]
+    title = "lowerings for a backend of another distribution"
+    return ["", title, _table(("primitive", "backend", "by", "runs", "why"), rows)]
 
 
 def _details(plugins: Iterable[Data]) -> list[str]:
@@ -159,46 +209,106 @@ def collect_primitives(options: Any) -> tuple[Data, int]:
             "version": primitive.version,
             "provider": plugins.provider(key),
             "backends": {name: table.status(primitive) for name, table in tables.items()},
+            "lowered_by": {name: _lowered_by(table, primitive) for name, table in tables.items()},
+            "offered_by": {name: table.offers(primitive) for name, table in tables.items()},
         }
         for key, primitive in plugins.primitives().items()
     ]
     return {"backends": list(tables), "unusable": unusable, "primitives": rows}, 0
 
 
+def _lowered_by(table: LoweringTable, primitive: type[Primitive]) -> str:
+    """Whose lowering runs, where it is not the backend's own; else empty."""
+    provider = table.runs(primitive)
+    return "" if provider == table.home else provider
+
+
 def write_primitives(data: Data, options: Any) -> str:
     """The table of primitives."""
     header = ("primitive", "version", "provider", *data["backends"])
     rows = [
-        (row["key"], str(row["version"]), row["provider"], *row["backends"].values())
+        (row["key"], str(row["version"]), row["provider"], *_cells(row, data["backends"]))
         for row in data["primitives"]
     ]
     notes = [f"{name}: {reason}" for name, reason in data["unusable"].items()]
     return "\n".join([_table(header, rows), *notes])
 
 
+def _cells(row: Data, backends: Sequence[str]) -> Iterator[str]:
+    for name in backends:
+        by, offered = row["lowered_by"][name], row["offered_by"][name]
+        notes = [f"by {by}"] if by else []
+        notes += [f"not used: {dist}" for dist in offered]
+        status = row["backends"][name]
+        yield f"{status} ({'; '.join(notes)})" if notes else status
+
+
 # ---- doctor --------------------------------------------------------------------------------------
 
 
 def collect_doctor(options: Any) -> tuple[Data, int]:
-    """All that decides what runs; the code is 1 if anything is broken or does not fit."""
+    """All that decides what runs; the code is 1 if anything is wrong."""
+    host().tolerate()
+    lowerings = _foreign_lowerings()
     plugins = _plugins(options.verbose)
-    probes = {name: ask_probe(name, options.timeout) for name in host().backends()}
+    trials = {name: try_apart(name, options.timeout) for name in host().backends()}
     for plugin in plugins:
-        probe = probes.get(plugin["name"])
-        if probe and plugin["group"] == BACKENDS and plugin["status"] == "loaded":
-            plugin["status"], plugin["reason"] = probe["status"], probe["reason"]
+        _adopt_findings(plugin, trials)
     data: Data = {
         "versions": _versions(),
-        "backend": _effective(probes),
+        "backend": _effective(trials),
         "variables": _variables(os.environ, plugins),
         "distributions": [dependent._asdict() for dependent in dependents()],
         "plugins": plugins,
-        "probes": probes,
+        "probes": {name: _without(trial, "broken") for name, trial in trials.items()},
+        "lowerings": lowerings,
     }
-    misfits = [d["distribution"] for d in data["distributions"] if d["problem"]]
-    bad = [f"{p['name']} is {p['status']}" for p in plugins if p["status"] in BAD]
-    data["problems"] = [*bad, *(f"{dist} does not fit this core" for dist in misfits)]
+    data["problems"] = list(dict.fromkeys(_problems(data, os.environ)))
     return data, 1 if data["problems"] else 0
+
+
+def _adopt_findings(plugin: Data, trials: Mapping[str, Data]) -> None:
+    """Give a plugin that is loaded here the state that it has in the trials."""
+    if plugin["status"] != "loaded":
+        return
+    for trial in trials.values():
+        for group, name, reason in trial["broken"]:
+            if (group, name) == (plugin["group"], plugin["name"]):
+                plugin["status"], plugin["reason"] = "broken", reason
+                return
+    if plugin["group"] == BACKENDS and plugin["name"] in trials:
+        own = trials[plugin["name"]]
+        plugin["status"], plugin["reason"] = own["status"], own["reason"]
+
+
+def _without(data: Data, name: str) -> Data:
+    return {key: value for key, value in data.items() if key != name}
+
+
+def _problems(data: Data, environment: Mapping[str, str]) -> Iterator[str]:
+    """Sentences about all that is wrong. An absent device is, only if its backend was named."""
+    for p in data["plugins"]:
+        if p["status"] in BAD:
+            state = "in conflict" if p["status"] == "conflict" else p["status"]
+            yield f"{p['name']} is {state}: {p['reason']}"
+    said = {p["reason"] for p in data["plugins"] if p["status"] in BAD}
+    for name, probe in data["probes"].items():
+        yield from (f"{name}: {text}" for text in probe["problems"] if text not in said)
+    for dist in data["distributions"]:
+        if dist["problem"]:
+            yield f"{dist['distribution']} does not fit this core: {dist['problem']}"
+    chosen, named = data["backend"]["name"], environment.get("TENFERRO_BACKEND", "").strip()
+    if chosen is None:
+        yield data["backend"]["why"]
+    elif named and _state(data, named) != "loaded":
+        yield f"TENFERRO_BACKEND names {named}, which is {_state(data, named)}"
+
+
+def _state(data: Data, backend: str) -> str:
+    """The status and reason of a backend; ``"loaded"`` if it works."""
+    rows = [p for p in data["plugins"] if (p["group"], p["name"]) == (BACKENDS, backend)]
+    states = [f"{p['status']}: {p['reason']}" if p["reason"] else p["status"] for p in rows]
+    return "loaded" if "loaded" in states else "; ".join(states)
 
 
 def _versions() -> Data:
@@ -210,39 +320,10 @@ def _versions() -> Data:
     }
 
 
-def ask_probe(name: str, timeout: float) -> Data:
-    """The probe of a backend, run in a process of its own; never raises, never hangs."""
-    command = [sys.executable, "-m", "tenferro", "_probe", name]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
-    except subprocess.TimeoutExpired:
-        return _no_probe(f"its probe did not answer within {timeout:g} s")
-    try:
-        found: Data = json.loads(done.stdout)
-    except ValueError:
-        last = (done.stderr.strip() or "no output").splitlines()[-1]
-        return _no_probe(f"its probe ended with code {done.returncode}: {last}")
-    return found
-
-
-def _no_probe(reason: str) -> Data:
-    return {"status": "unavailable", "reason": reason, "lib_versions": {}, "devices": []}
-
-
-def collect_probe(options: Any) -> tuple[Data, int]:
-    """One probe, in this process."""
-    try:
-        probe = host().probe(options.name)
-    except PluginError as error:
-        hint = str(error).partition("hint")[2].strip()
-        reason = f"{error.fields['reason']}{'; ' if hint else ''}{hint}"
-        return {"status": "broken", "reason": reason, "lib_versions": {}, "devices": []}, 0
-    return {
-        "status": "loaded" if probe.available else "unavailable",
-        "reason": probe.reason,
-        "lib_versions": dict(probe.lib_versions),
-        "devices": list(probe.devices),
-    }, 0
+def collect_trial(options: Any) -> tuple[Data, int]:
+    """One trial, in this process."""
+    write_trial(options.name, options.folder)
+    return {}, 0
 
 
 def _effective(probes: Mapping[str, Data]) -> Data:
@@ -255,10 +336,17 @@ def _effective(probes: Mapping[str, Data]) -> Data:
 
 
 def _variables(environment: Mapping[str, str], plugins: Sequence[Data]) -> list[Data]:
-    """Every TENFERRO_* variable, and what is wrong with it."""
+    """Every TENFERRO_* variable, and what is wrong with it.
+
+    The value of a variable that nothing reads is left out: it may be a secret of another program.
+    """
     names = sorted(name for name in environment if name.startswith("TENFERRO_"))
     return [
-        {"name": name, "value": environment[name], "note": _note(name, environment[name], plugins)}
+        {
+            "name": name,
+            "value": environment[name] if name in VARIABLES else None,
+            "note": _note(name, environment[name], plugins),
+        }
         for name in names
     ]
 
@@ -283,9 +371,7 @@ def write_doctor(data: Data, options: Any) -> str:
     lines = [
         *_section("versions", data["versions"].items()),
         *_section("backend", [(chosen["name"] or "none", chosen["why"])]),
-        *_section(
-            "variables", [(f"{v['name']}={v['value']}", v["note"]) for v in data["variables"]]
-        ),
+        *_section("variables", [(_variable_text(v), v["note"]) for v in data["variables"]]),
         *_section(
             "distributions",
             [(f"{d['distribution']} {d['version']}", _fit(d)) for d in data["distributions"]],
@@ -294,9 +380,16 @@ def write_doctor(data: Data, options: Any) -> str:
         "plugins",
         *("  " + line for line in write_plugins(data, options).splitlines()),
         "",
-        f"Wrong: {'; '.join(problems)}." if problems else "Nothing is wrong.",
+        *(["Wrong:", *(f"  {text}" for text in problems)] if problems else ["Nothing is wrong."]),
     ]
     return "\n".join(lines)
+
+
+def _variable_text(variable: Data) -> str:
+    value = variable["value"]
+    return (
+        f"{variable['name']} (value not shown)" if value is None else f"{variable['name']}={value}"
+    )
 
 
 def _fit(distribution: Data) -> str:

@@ -149,31 +149,62 @@ def _rival(site, dist, priority):
     )
 
 
-def test_higher_priority_wins(site):
+@pytest.mark.parametrize("priority", [0, 1])
+def test_a_lowering_of_anothers_primitive_runs_only_after_prefer_and_explain_names_it(
+    site, priority
+):
     site.backend()
-    _rival(site, "better", 1)
-    said = site.run(ADD + "say(value=evaluate(host().backend('toy'), x + y))")
-    assert said["value"] == ["better"], said["stderr"]
-
-
-def test_a_tie_is_an_error_when_it_is_used_and_prefer_decides(site):
-    site.backend()
-    _rival(site, "rival", 0)
+    _rival(site, "rival", priority)
     said = site.run(
         ADD
         + """
 backend = host().backend("toy")
-unaffected = evaluate(backend, x * y)
-error = failure(evaluate, backend, x + y)
+def explain():
+    return backend.compile(program(x + y), (f64, f64)).explain().splitlines()[1].split("#")[1]
+before = evaluate(backend, x + y), explain()
 tb.prefer("std::add", "toy", "tenferro-rival")
-say(unaffected=unaffected, error=error, value=evaluate(backend, x + y))
+backend.lowerings.describe = None  # its results are names, which no check accepts
+say(before=before, after=(evaluate(backend, x + y), explain()))
 """
     )
-    assert said["unaffected"] == [6.0]
-    assert said["error"]["type"] == "LoweringConflictError"
-    assert said["error"]["providers"] == ["tenferro-rival 1.0", "tenferro-toy 1.0"]
-    assert "tenferro.prefer(" in said["error"]["text"]
-    assert said["value"] == ["rival"]
+    assert said["before"] == [[5.0], " tenferro-toy 1.0"]
+    assert said["after"] == [["rival"], " tenferro-rival 1.0"]
+
+
+@pytest.mark.parametrize(
+    "arguments, nearest, error",
+    [
+        (("std::ad", "toy", "tenferro-toy"), "std::add", "PreferenceError"),
+        (("nonsense", "toy", "tenferro-toy"), None, "PreferenceError"),
+        (("std::add", "toi", "tenferro-toy"), "toy", "UnknownBackendError"),
+        (("std::add", "toy", "tenferro-toi"), "tenferro-toy", "PreferenceError"),
+        (("std::sin", "toy", "tenferro-toy"), None, "PreferenceError"),
+    ],
+)
+def test_prefer_refuses_what_nobody_provides(site, arguments, nearest, error):
+    site.backend()
+    said = site.run(f"say(error=failure(tb.prefer, *{arguments!r}))")["error"]
+    assert said["type"] == error
+    assert nearest is None or nearest in said["nearest"]
+
+
+def test_the_first_run_of_anothers_lowering_is_checked(site):
+    site.backend()
+    lowering = 'Lowering("acme::twice", lambda op, x: "no number")'
+    body = "def decompose(self, x): return x + x"
+    site.primitives("acme", body=body, lowerings=f"[__import__('tenferro').backend.{lowering}]")
+    said = site.run(
+        ADD
+        + """
+from tenferro.primitives import bind
+twice = bind(host().primitive("acme::twice")(), x)
+backend = host().backend("toy")
+backend.lowerings.describe = lambda operand: f64 if isinstance(operand, float) else None
+say(error=failure(evaluate, backend, twice))
+"""
+    )
+    assert said["error"]["type"] == "LoweringError"
+    assert said["error"]["provider"] == "tenferro-acme 1.0"
 
 
 def test_a_key_outside_the_namespace_is_rejected(site):
@@ -189,13 +220,24 @@ def test_a_key_outside_the_namespace_is_rejected(site):
     assert said["known"] is False
 
 
-def test_a_lowering_of_a_foreign_primitive_is_allowed(site):
+def test_a_lowering_of_a_foreign_primitive_is_allowed_after_prefer(site):
     site.backend()
     lowerings = (
         '[__import__("tenferro").backend.Lowering("std::sin", "tenferro_toy_plugin_rules:sin")]'
     )
     site.primitives("acme", lowerings=lowerings)
-    said = site.run(ADD + "say(value=evaluate(host().backend('toy'), sin(x)))")
+    said = site.run(
+        ADD
+        + """
+backend = host().backend("toy")
+refused = failure(evaluate, backend, sin(x))
+tb.prefer("std::sin", "toy", "tenferro-acme")
+backend.lowerings.describe = None  # its result is no number
+say(refused=refused, value=evaluate(backend, sin(x)))
+"""
+    )
+    assert said["refused"]["type"] == "MissingLoweringError"
+    assert "tenferro-acme, which does not own it" in said["refused"]["text"]
     assert said["value"] == ["sine"]
 
 

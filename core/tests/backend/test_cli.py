@@ -87,36 +87,122 @@ def test_doctor_finds_nothing_wrong(site):
 @pytest.mark.parametrize(
     "parts, problem",
     [
-        ({"source": "1/0"}, "toy is broken"),
-        ({"api": "(2, 0)"}, "toy is incompatible"),
-        ({"requires": ["tenferro>=5"]}, "toy is incompatible; tenferro-toy does not fit this core"),
+        ({"source": "1/0"}, "toy is broken: ZeroDivisionError: division by zero"),
+        ({"source": "import sys; sys.exit(3)"}, "toy is broken: SystemExit: 3"),
+        ({"requires": ["tenferro>=5"]}, "tenferro-toy does not fit this core: requires "),
         (
             {"manifest": 'requires_libs=("no_such",)', "probe": "import no_such"},
-            "toy is broken",
+            "toy is broken: ModuleNotFoundError: No module named 'no_such'; install what provides",
         ),
+        ({"probe": "import os; os._exit(4)"}, "toy: its probe ended with code 4: no output"),
+        ({"create": "import os; os._exit(5)"}, "making it ended with code 5: no output"),
+        ({"lowerings": "1/0"}, "its lowerings hook raised ZeroDivisionError: division by zero"),
+        ({"lowerings": "[]"}, "toy is broken: a sum of two numbers raised MissingLoweringError"),
     ],
 )
-def test_doctor_fails_when_something_is_wrong(site, parts, problem):
+def test_doctor_names_everything_that_is_wrong(site, parts, problem):
     site.backend(**parts)
+    site.backend("good")
     done = site.cli("doctor")
     assert done.returncode == 1
-    assert done.stdout.endswith(f"Wrong: {problem}.\n")
+    assert problem in done.stdout.partition("\nWrong:\n")[2]
 
 
-def test_doctor_fails_on_a_conflict(site):
+def test_doctor_names_a_conflict_once(site):
     site.backend("toy", "first-toy")
     site.backend("toy", "second-toy")
-    assert site.cli("doctor").returncode == 1
+    site.backend("good")
+    done = site.cli("doctor")
+    assert done.returncode == 1
+    assert done.stdout.partition("\nWrong:\n")[2].splitlines() == [
+        "  toy is in conflict: the name 'toy' is claimed by first-toy 1.0 and second-toy 1.0"
+    ]
+
+
+@pytest.mark.parametrize(
+    "name, problem",
+    [
+        ("tooy", "no backend 'tooy' is installed (from TENFERRO_BACKEND)"),
+        ("gone", "TENFERRO_BACKEND names gone, which is unavailable: no driver"),
+        ("bad", "TENFERRO_BACKEND names bad, which is broken: RuntimeError: oh"),
+    ],
+)
+def test_a_named_backend_that_cannot_run_is_wrong(site, name, problem):
+    site.backend()
+    site.backend("gone", probe="return Probe(available=False, reason='no driver')")
+    site.backend("bad", source="raise RuntimeError('oh')")
+    done = site.cli("doctor", "--json", TENFERRO_BACKEND=name)
+    assert done.returncode == 1
+    assert problem in json.loads(done.stdout)["problems"]
+
+
+def test_nothing_to_evaluate_with_is_wrong(site):
+    done = site.cli("doctor", "--json")
+    assert done.returncode == 1
+    (problem,) = json.loads(done.stdout)["problems"]
+    assert problem == "no backend is installed, so nothing can be evaluated; install one"
+
+
+def test_doctor_reports_where_the_environment_is_strict(site):
+    site.backend()
+    site.backend("bad", source="1/0")
+    done = site.cli("doctor", "--json", TENFERRO_STRICT_PLUGINS="1")
+    assert json.loads(done.stdout)["problems"] == [
+        "bad is broken: ZeroDivisionError: division by zero"
+    ]
+
+
+NOISY = "import os; print('one'); os.write(1, b'two\\n')"
+
+
+@pytest.mark.parametrize("command", ["plugins", "primitives", "doctor"])
+def test_what_a_plugin_prints_is_not_in_the_answer(site, command):
+    site.backend(probe=f"{NOISY}; return Probe(available=True)", extra=f"\n{NOISY}\n")
+    done = site.cli(command, "--json")
+    assert done.returncode == 0
+    assert json.loads(done.stdout)
+    assert {"one", "two"} <= set(done.stderr.split())
+
+
+def test_the_interrupt_of_the_user_passes(site):
+    site.backend(source="raise KeyboardInterrupt")
+    assert "KeyboardInterrupt" in site.cli("plugins").stderr
+
+
+def test_plugins_and_primitives_show_which_lowering_runs(site):
+    site.backend()
+    lowering = "__import__('tenferro').backend.Lowering"
+    site.primitives(
+        body="def decompose(self, x): return x + x",
+        lowerings=f"[{lowering}('acme::twice', lambda op, x: x + x), "
+        f"{lowering}('std::add', min)] if backend == 'toy' else []",
+    )
+    said = json.loads(site.cli("plugins", "--json").stdout)["lowerings"]
+    assert [(x["primitive"], x["by"], x["runs"], x["why"]) for x in said] == [
+        ("acme::twice", "tenferro-acme 1.0", True, "it owns the primitive"),
+        (
+            "std::add",
+            "tenferro-acme 1.0",
+            False,
+            'tenferro.prefer("std::add", "toy", "tenferro-acme") allows it',
+        ),
+    ]
+    assert said == json.loads(site.cli("doctor", "--json").stdout)["lowerings"]
+    lines = site.cli("primitives").stdout.splitlines()
+    shown = {line.split()[0]: line.split(maxsplit=3)[3] for line in lines[1:]}
+    assert shown["acme::twice"].endswith("native (by tenferro-acme 1.0)")
+    assert shown["std::add"].endswith("native (not used: tenferro-acme)")
 
 
 def test_an_absent_device_is_nothing_wrong(site):
     site.backend(probe="return Probe(available=False, reason='no driver')")
+    site.backend("other")
     done = site.cli("doctor", "--json")
     data = json.loads(done.stdout)
     assert done.returncode == 0
     assert data["probes"]["toy"]["status"] == "unavailable"
     assert data["probes"]["toy"]["reason"] == "no driver"
-    assert data["backend"]["name"] is None
+    assert data["backend"]["name"] == "other"
 
 
 @pytest.mark.parametrize(
@@ -144,6 +230,7 @@ def test_doctor_lists_variables_and_what_is_wrong_with_them(site):
     data = json.loads(site.cli("doctor", "--json", **environment).stdout)
     notes = {v["name"]: v["note"] for v in data["variables"]}
     assert notes["TENFERRO_BAKEND"] == "unknown: nothing reads it"
+    assert {v["name"]: v["value"] for v in data["variables"]}["TENFERRO_BAKEND"] is None
     assert notes["TENFERRO_DISABLE_PLUGINS"] == "matches nothing: tenferro-tou"
     assert data["backend"] == {"name": "toy", "why": "set by TENFERRO_BACKEND"}
 

@@ -154,7 +154,7 @@ BROKEN = {
     ),
     "surplus argument": (
         {"extra": "\n@hookimpl\ndef tenferro_on_lowered(report, more): pass\n"},
-        "PluginValidationError: Plugin 'tenferro.backends:toy' for hook 'tenferro_on_lowered'",
+        "tenferro_on_lowered takes the argument 'more', but core passes 'report'",
     ),
     "manifest of another name": (
         {"manifest_name": "yot"},

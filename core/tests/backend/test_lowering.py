@@ -200,6 +200,73 @@ def test_the_order_of_registration_decides_nothing():
     assert table(low, high).lookup(Sin())(Sin()) == table(high, low).lookup(Sin())(Sin()) == "high"
 
 
+def test_priority_ranks_nothing_across_distributions():
+    low = Lowering("std::sin", fake("a"), provider="dist-a 1")
+    high = Lowering("std::sin", fake("b"), provider="dist-b 2", priority=5)
+    with pytest.raises(LoweringConflictError) as caught:
+        table(low, high).lookup(Sin())
+    assert caught.value.providers == ("dist-a 1", "dist-b 2")
+
+
+class Owners:
+    """A registry that knows who owns which namespace, and nothing else."""
+
+    def __init__(self, **owners):
+        self.owner = lambda key: owners.get(key.partition("::")[0], "")
+        self.provider, self.note = self.owner, lambda key: ""
+        self.backends_with = lambda operation, avals: ()
+
+
+def owned(*lowerings, **named):
+    registry = Owners(std="core 1", test="acme 1")
+    return table(*lowerings, registry=registry, home="toy 3", **named)
+
+
+@pytest.mark.parametrize(
+    "key, operation, providers, runs",
+    [
+        ("std::sin", Sin, ["toy 3", "stranger 1"], "toy 3"),
+        ("std::sin", Sin, ["toy 3", "stranger 1", "other 1"], "toy 3"),
+        ("test::double", Double, ["toy 3", "acme 1"], "acme 1"),
+        ("test::double", Double, ["stranger 1", "acme 1"], "acme 1"),
+        ("test::double", Double, ["toy 3"], "toy 3"),
+        ("test::double", Double, ["stranger 1"], ""),
+    ],
+)
+def test_the_owner_of_a_primitive_lowers_it_then_the_backend_and_a_stranger_never(
+    key, operation, providers, runs
+):
+    one = owned(*[Lowering(key, fake(p), provider=p, priority=i) for i, p in enumerate(providers)])
+    assert (one.provider_of(operation()), one.runs(operation)) == (runs, runs)
+    assert set(one.offers(operation)) == {p.split()[0] for p in providers if p != runs}
+
+
+def test_a_preferred_stranger_runs():
+    one = owned(
+        Lowering("std::sin", fake("toy"), provider="toy 3"),
+        Lowering("std::sin", fake("stranger"), provider="stranger 1"),
+        preferred={"std::sin": "Stranger"},
+    )
+    assert one.lookup(Sin())(Sin()) == "stranger"
+
+
+def test_the_lowering_of_a_stranger_closes_no_gap_and_is_named(variable, program):
+    one = owned(Lowering("std::sin", fake("stranger"), provider="stranger 1"))
+    assert one.status(Sin) == "missing"
+    x = variable("x")
+    with pytest.raises(MissingLoweringError, match=r'prefer\("std::sin", "toy", "stranger"\)') as e:
+        one.close(program([x], [sin(x)]))
+    assert e.value.gaps[0].offered_by == ("stranger",)
+
+
+def test_two_strangers_for_one_gap_are_a_conflict(variable, program):
+    strangers = [Lowering("std::sin", fake(p), provider=f"{p} 1") for p in ("one", "two")]
+    x = variable("x")
+    with pytest.raises(LoweringConflictError) as caught:
+        owned(*strangers).close(program([x], [sin(x)]))
+    assert caught.value.providers == ("one", "two")
+
+
 def test_a_tie_is_an_error_only_where_it_is_used():
     tied = table(
         Lowering("std::sin", fake("a"), provider="a 1"),
@@ -213,12 +280,11 @@ def test_a_tie_is_an_error_only_where_it_is_used():
     assert caught.value.primitive == "std::sin"
 
 
-def test_prefer_beats_ties_and_priorities_and_renews_the_generation():
+def test_prefer_decides_between_distributions_and_renews_the_generation():
     tied = table(
         Lowering("std::sin", fake("a"), provider="dist-a 1"),
         Lowering("std::sin", fake("b"), provider="dist-b 2", priority=5),
     )
-    assert tied.lookup(Sin())(Sin()) == "b"
     before = tied.generation
     tied.prefer("std::sin", "Dist_A")
     assert tied.lookup(Sin())(Sin()) == "a"

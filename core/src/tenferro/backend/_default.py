@@ -44,9 +44,14 @@ def set_host(new: PluginHost | None) -> PluginHost | None:
 
 
 def prefer(primitive: str | type[Primitive], backend: str, dist: str) -> None:
-    """Let one distribution's lowerings of a primitive win on a backend.
+    """Let one distribution's lowerings of a primitive run on a backend.
 
-    Decides between lowerings of equal priority, which otherwise raise LoweringConflictError when
-    the primitive is used.
+    Without it, the lowering of the distribution that owns the primitive runs, else the backend's
+    own. A lowering by any other distribution runs only after this call; ``tenferro plugins`` lists
+    those there are.
+
+    Raises PreferenceError: if nobody registered the primitive, or the distribution has no
+    lowering of it for this backend.
+    Raises UnknownBackendError: if no installed plugin claims the backend's name.
     """
     host().prefer(primitive, backend, dist)

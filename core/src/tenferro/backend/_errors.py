@@ -49,7 +49,18 @@ class MissingLoweringError(BackendError):
 
 
 class LoweringConflictError(BackendError):
-    """Report lowerings of equal priority. Fields: ``primitive``, ``backend``, ``providers``."""
+    """Report lowerings among which nothing decides.
+
+    Two of one distribution have equal priority, or those of several distributions could run and
+    none is preferred. Fields: ``primitive``, ``backend``, ``providers``.
+    """
+
+
+class PreferenceError(BackendError, ValueError):
+    """Report ``prefer`` of a primitive or distribution that has no lowering there.
+
+    Fields: ``primitive``, ``backend``, ``dist``, ``nearest``.
+    """
 
 
 class LoweringError(BackendError):

@@ -1,4 +1,4 @@
-"""The texts of what cannot be lowered: every gap of a program, and ties between lowerings.
+"""The texts of what cannot be lowered: every gap of a program, and conflicts of lowerings.
 
 Each says what is missing, who provides the primitive, and what would help. Read next:
 ``lowering.py``, which finds the gaps.
@@ -14,34 +14,40 @@ from tenferro.backend.records import Gap
 AUTHOR_PAGE = "docs/add_a_primitive.md"
 
 
-def lowering_conflict(
-    key: str, backend: str, providers: Iterable[str], priority: int
-) -> LoweringConflictError:
-    """The error for lowerings of one primitive that have the same priority."""
+def lowering_conflict(key: str, backend: str, providers: Iterable[str]) -> LoweringConflictError:
+    """The error for lowerings of one primitive among which nothing decides."""
     tied = tuple(sorted(provider or "unknown" for provider in providers))
-    dist = tied[0].partition(" ")[0]
+    dists = sorted({provider.partition(" ")[0] for provider in tied})
+    remedy = f'tenferro.prefer("{key}", "{backend}", "{dists[0]}") decides'
+    if len(dists) == 1:
+        remedy = f"a bug of {dists[0]}: give one of them a higher priority"
     return LoweringConflictError(
-        f"{len(tied)} lowerings of {key} for {backend} have priority {priority}\n"
+        f"{len(tied)} lowerings of {key} for {backend} could run, and none goes before the others\n"
         f"  got        {', '.join(tied)}\n"
-        f'  hint       tenferro.prefer("{key}", "{backend}", "{dist}") decides',
+        f"  hint       {remedy}",
         primitive=key,
         backend=backend,
         providers=tied,
     )
 
 
-def missing_lowerings(backend: str, gaps: Sequence[Gap]) -> MissingLoweringError:
-    """The error that lists every gap, each once."""
+def missing_lowerings(
+    backend: str, gaps: Sequence[Gap]
+) -> MissingLoweringError | LoweringConflictError:
+    """The error that lists every gap, each once; a conflict where several offer to close one."""
     unique = tuple(dict.fromkeys(gaps))
+    for gap in unique:
+        if len(gap.offered_by) > 1:  # the user has to choose, then it runs
+            return lowering_conflict(gap.primitive, backend, gap.offered_by)
     count = "1 operation" if len(unique) == 1 else f"{len(unique)} operations"
     lines = [f"{backend} cannot run {count} of this program"]
     for gap in unique:
-        lines += _gap_lines(gap)
+        lines += _gap_lines(gap, backend)
     lines.append(f"  hint       how to write a lowering or a decomposition: {AUTHOR_PAGE}")
     return MissingLoweringError("\n".join(lines), backend=backend, gaps=unique)
 
 
-def _gap_lines(gap: Gap) -> list[str]:
+def _gap_lines(gap: Gap, backend: str) -> list[str]:
     operands = ", ".join(gap.dtypes) or "no operands"
     lines = [
         f"  missing    {gap.primitive} version {gap.version} on ({operands})",
@@ -56,6 +62,9 @@ def _gap_lines(gap: Gap) -> list[str]:
         lines.append(f"    but            lowerings exist for version {versions}")
     if gap.dtypes_of_lowerings:
         lines.append(f"    but            lowerings exist for {', '.join(gap.dtypes_of_lowerings)}")
+    for dist in gap.offered_by:
+        call = f'tenferro.prefer("{gap.primitive}", "{backend}", "{dist}")'
+        lines.append(f"    offered by     {dist}, which does not own it; {call} allows it")
     if gap.note:
         lines.append(f"    note           {gap.note}")
     elif not gap.registered:

@@ -5,7 +5,7 @@ A static table, never a look-up: an error message must not need the network.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from importlib import import_module
 
 KNOWN: dict[str, str] = {
@@ -21,10 +21,10 @@ VARIABLES: dict[str, str] = {
 }
 
 
-def install_lines() -> str:
-    """The lines of a message that say how to install each known backend."""
+def install_lines(installed: Collection[str] = ()) -> list[str]:
+    """The lines of a message that say how to install each known backend that is not installed."""
     width = max(map(len, KNOWN))
-    return "\n".join(f"  {name:<{width}}  {command}" for name, command in KNOWN.items())
+    return [f"  {name:<{width}}  {KNOWN[name]}" for name in KNOWN if name not in installed]
 
 
 def nearest(name: str, names: Iterable[str]) -> tuple[str, ...]:

@@ -12,9 +12,17 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-from tenferro.backend._errors import BackendError, DeviceUnavailableError
+from tenferro.backend._errors import BackendError, DeviceUnavailableError, PreferenceError
 from tenferro.backend._frozen import replace
-from tenferro.backend._loading import Plugin, first_line, library_is_missing, missing_library
+from tenferro.backend._hints import nearest
+from tenferro.backend._loading import (
+    FAILURES,
+    Plugin,
+    failure_of,
+    first_line,
+    library_is_missing,
+    missing_library,
+)
 from tenferro.backend._refusals import broken, unknown_backend
 from tenferro.backend._store import PluginStore
 from tenferro.backend.base import Backend
@@ -22,7 +30,9 @@ from tenferro.backend.lowering import (
     Implementation,
     Lowering,
     LoweringTable,
+    dist_of,
     key_of,
+    owned_by,
     with_provider,
 )
 from tenferro.backend.records import (
@@ -30,6 +40,7 @@ from tenferro.backend.records import (
     PRIMITIVES,
     BackendConfig,
     BackendInfo,
+    ForeignLowering,
     LoweringReport,
     PluginRecord,
     Probe,
@@ -68,6 +79,7 @@ class PluginHost:
             autoload=autoload, block=block, allow=allow, strict=strict, environment=environment
         )
         self._probes: dict[str, Probe] = {}
+        self._probe_errors: dict[str, BaseException] = {}
         self._backends: dict[tuple[object, ...], Backend] = {}
         self._lowerings: dict[str, list[Lowering]] = {}
         self._tables: list[LoweringTable] = []
@@ -118,6 +130,10 @@ class PluginHost:
         if plugin is None or record.status not in ("loaded", "unavailable"):
             return ()
         return self._store.loader.hooks(plugin.module)
+
+    def tolerate(self) -> None:
+        """Report broken plugins as states from now on, also where the environment is strict."""
+        self._store.tolerate()
 
     def trace_hooks(self, write: Callable[[str], None]) -> Callable[[], None]:
         """Write every hook call from now on; call what is returned to stop."""
@@ -175,13 +191,15 @@ class PluginHost:
 
     def _ask(self, name: str, plugin: Plugin) -> Probe:
         try:
-            (probe,) = self._store.loader.call(plugin.module, "tenferro_backend_probe")
-            if not isinstance(probe, Probe):
-                raise TypeError(f"tenferro_backend_probe gave {probe!r}, need a Probe")
-        except Exception as error:
+            probe: Probe = self._store.loader.call_for(
+                Probe, plugin.module, "tenferro_backend_probe"
+            )
+            self._probe_errors.pop(name, None)
+        except FAILURES as error:
+            self._probe_errors[name] = error
             if library_is_missing(error, plugin.manifest.requires_libs):
                 raise self._break(name, error) from error
-            probe = Probe(available=False, reason=f"its probe raised {first_line(error)}")
+            probe = Probe(available=False, reason=failure_of("its probe", error))
         missing = None if probe.available else missing_library(plugin.manifest.requires_libs)
         if missing is not None:
             raise self._break(name, missing) from missing
@@ -191,10 +209,14 @@ class PluginHost:
             self._store.update(record, status=status, reason=probe.reason)
         return probe
 
-    def _break(self, name: str, error: Exception) -> BackendError:
+    def _break(self, name: str, error: BaseException) -> BackendError:
         record = self._store.break_plugin((BACKENDS, name), error)
         self._forget([name])
         return broken(record)
+
+    def probe_error(self, name: str) -> BaseException | None:
+        """What the last probe of a backend raised; None if it answered."""
+        return self._probe_errors.get(name)
 
     def is_available(self, name: str) -> bool:
         """Whether a backend could be used now; never raises."""
@@ -235,24 +257,23 @@ class PluginHost:
         backend.info = self.info(name)
         backend.provider = self._provider_of_plugin(name, BACKENDS)
         backend.lowerings = self.table(name)
+        backend.lowerings.describe = backend.aval_of
         if config.allow_host_callback and name != _FALLBACK:
             backend.lowerings.fallback = partial(self._host_callback, backend)
         return backend
 
     def _call_create(self, name: str, plugin: Plugin, config: BackendConfig) -> Backend:
         try:
-            (backend,) = self._store.loader.call(
-                plugin.module, "tenferro_backend_create", config=config
+            backend: Backend = self._store.loader.call_for(
+                Backend, plugin.module, "tenferro_backend_create", config=config
             )
-            if not isinstance(backend, Backend):
-                raise TypeError(f"tenferro_backend_create gave {backend!r}, need a Backend")
         except BackendError:
             raise
-        except Exception as error:
+        except FAILURES as error:
             if library_is_missing(error, plugin.manifest.requires_libs):
                 raise self._break(name, error) from error
             record = self._store.record(name, BACKENDS)
-            reason = f"its create hook raised {first_line(error)}"
+            reason = failure_of("its create hook", error)
             raise broken(_with_reason(record, reason)) from error
         return backend
 
@@ -296,11 +317,56 @@ class PluginHost:
         with self._store.lock:
             lowerings = self._gathered(name)
             preferred = self._preferred.get(name)
-            table = LoweringTable(name, lowerings, registry=self, preferred=preferred)
+            table = LoweringTable(
+                name, lowerings, registry=self, preferred=preferred, home=self._home(name)
+            )
             if self._observers():
                 table.observe = self._notify
             self._tables.append(table)
             return table
+
+    def lowerings(self, backend: str) -> tuple[Lowering, ...]:
+        """Every lowering that any plugin has for a backend, used or not.
+
+        Raises what ``require`` raises.
+        """
+        return tuple(self._gathered(backend))
+
+    def foreign_lowerings(self) -> tuple[ForeignLowering, ...]:
+        """Every lowering for another distribution's backend, and whether it may run.
+
+        Asks the plugins for their lowerings, but no backend for its own.
+        """
+        self._store.load_all()
+        found = []
+        for backend in self.backends():
+            for place in sorted(self._store.plugins):
+                if self._provider_of_plugin(place[1], place[0]) != self._home(backend):
+                    given = self._lowerings_by(place, backend)
+                    found += [self._foreign(lowering, backend) for lowering in given]
+        return tuple(found)
+
+    def _foreign(self, lowering: Lowering, backend: str) -> ForeignLowering:
+        key, dist = lowering.primitive, dist_of(lowering.provider)
+        cls, owner = self.primitive(key), self.owner(key)
+        preferred = self._preferred.get(backend, {}).get(key, "")
+        if cls is None and owner:
+            runs, why = False, "there is no such primitive"
+        elif cls is not None and cls.version != lowering.for_version:
+            runs, why = False, f"it is for version {lowering.for_version}, not {cls.version}"
+        elif preferred:
+            runs, why = owned_by(dist, preferred), f"{preferred} is preferred"
+        elif not owner or owned_by(dist, dist_of(owner)):
+            runs, why = True, "it owns the primitive" if owner else "no plugin owns the primitive"
+        else:
+            runs, why = False, f'tenferro.prefer("{key}", "{backend}", "{dist}") allows it'
+        return ForeignLowering(
+            primitive=key, backend=backend, provider=lowering.provider, runs=runs, why=why
+        )
+
+    def _home(self, backend: str) -> str:
+        """The distribution that a backend comes from."""
+        return self._provider_of_plugin(backend, BACKENDS)
 
     def _gathered(self, name: str) -> list[Lowering]:
         with self._store.lock:
@@ -326,8 +392,8 @@ class PluginHost:
         try:
             results = self._store.loader.call(plugin.module, "tenferro_lowerings", backend=backend)
             return [x for result in results for x in with_provider(result, provider)]
-        except Exception as error:
-            self._store.break_plugin(place, error)
+        except FAILURES as error:
+            self._store.break_plugin(place, error, failure_of("its lowerings hook", error))
             self._forget_choices()
             return []
 
@@ -341,8 +407,15 @@ class PluginHost:
         return "" if record is None else record.owner
 
     def prefer(self, primitive: str | type[Primitive], backend: str, dist: str) -> None:
-        """Let one distribution's lowerings of a primitive win on a backend, ties included."""
+        """Let one distribution's lowerings of a primitive run on a backend, whoever owns it.
+
+        Raises PreferenceError: if nobody registered the primitive, or the distribution has no
+        lowering of it for this backend.
+        Raises UnknownBackendError: if no installed plugin claims the backend's name.
+        """
         key = primitive if isinstance(primitive, str) else primitive.key
+        self.check_name(backend)
+        check_preference(self, key, backend, dist, is_class=not isinstance(primitive, str))
         with self._store.lock:
             self._preferred.setdefault(backend, {})[key] = dist
             for table in self._tables:
@@ -359,7 +432,7 @@ class PluginHost:
         for plugin in self._observers():
             try:
                 self._store.loader.call(plugin.module, "tenferro_on_lowered", report=report)
-            except Exception as error:
+            except FAILURES as error:
                 log_once(plugin.manifest.name, "tenferro_on_lowered", f"raised {first_line(error)}")
 
     # ---- the registry of primitives --------------------------------------------------------------
@@ -382,6 +455,18 @@ class PluginHost:
         group = PRIMITIVES if (PRIMITIVES, namespace) in self._store.plugins else BACKENDS
         return self._provider_of_plugin(namespace, group)
 
+    def owner(self, key: str) -> str:
+        """The distribution that owns the namespace of a key; empty if nobody does.
+
+        Does not load the standard set, which programs ask about before its classes are needed.
+        """
+        namespace = key.partition("::")[0]
+        for group in (PRIMITIVES, BACKENDS):
+            record = self._store.record(namespace, group)
+            if record is not None and record.status not in ("blocked", "incompatible", "conflict"):
+                return record.owner
+        return ""
+
     def note(self, key: str) -> str:
         """What is wrong with the namespace of a key; empty if nothing is."""
         self._store.load_all()
@@ -397,15 +482,37 @@ class PluginHost:
 
     def _has(self, name: str, operation: Operation, avals: Sequence[Any]) -> bool:
         try:
-            return LoweringTable(name, self._gathered(name)).is_native(operation, avals)
+            table = LoweringTable(name, self._gathered(name), registry=self, home=self._home(name))
+            return table.is_native(operation, avals)
         except BackendError:
             return False
+
+
+def check_preference(
+    plugins: PluginHost, key: str, backend: str, dist: str, *, is_class: bool
+) -> None:
+    """Raise PreferenceError unless the distribution has a lowering of the primitive there."""
+    fields = {"primitive": key, "backend": backend, "dist": dist}
+    known = plugins.primitives()
+    if not is_class and key not in known:
+        near = nearest(key, known)
+        hint = f"\n  hint       did you mean {' or '.join(near)}?" if near else ""
+        text = f"prefer: no primitive {key!r} is known{hint}"
+        raise PreferenceError(text, **fields, nearest=near)
+    providers = {dist_of(c.provider) for c in plugins.lowerings(backend) if c.primitive == key}
+    if not any(owned_by(provider, dist) for provider in providers):
+        raise PreferenceError(
+            f"prefer: {dist!r} has no lowering of {key} for {backend}\n"
+            f"  lowered by {', '.join(sorted(providers)) or 'nobody'}",
+            **fields,
+            nearest=nearest(dist, providers),
+        )
 
 
 def _with_reason(record: PluginRecord | None, reason: str) -> PluginRecord:
     if record is None:
         raise AssertionError("a plugin whose hook is called has a record")
-    return replace(record, reason=reason)
+    return replace(record, reason=reason, install_hint="")
 
 
 def log_once(who: str, what: str, text: str) -> None:

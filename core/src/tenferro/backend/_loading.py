@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from importlib.util import find_spec
+from sys import modules
 from typing import Any
 
 import pluggy
@@ -29,6 +30,8 @@ from tenferro.computegraph._records import NamedTuple
 from tenferro.tidu import Primitive
 
 KINDS = {"backend": BACKENDS, "primitives": PRIMITIVES}
+FAILURES = (Exception, SystemExit)  # of a plugin's code; KeyboardInterrupt is the user's
+_HOOKS = tuple(name for name in vars(Specs) if name.startswith("tenferro_"))
 _MANDATORY = ("tenferro_backend_info", "tenferro_backend_probe", "tenferro_backend_create")
 
 
@@ -39,6 +42,10 @@ class Refusal(Exception):
         super().__init__(reason)
         self.status: Status = status
         self.reason = reason
+
+
+class WrongResultError(TypeError):
+    """A hook gave something else than its specification says."""
 
 
 class Plugin(NamedTuple):
@@ -61,27 +68,45 @@ class Loader:
         """Import and adopt a plugin. Raises Refusal."""
         try:
             module = load()
-        except Exception as error:
+        except FAILURES as error:
             raise Refusal("broken", first_line(error)) from error
         return self.adopt(record, module)
 
     def adopt(self, record: PluginRecord, module: Any) -> Plugin:
         """Check, register and ask an imported plugin. Raises Refusal, and leaves nothing behind."""
-        manifest = check_manifest(record, module)
         try:
+            manifest = check_manifest(record, module)
             self.manager.register(module, name=f"{record.group}:{record.name}")
-        except Exception as error:
-            raise Refusal("broken", first_line(error)) from error
+        except Refusal:
+            raise
+        except FAILURES as error:
+            reason = self._wrong_arguments(module) or first_line(error)
+            raise Refusal("broken", reason) from error
         try:
             self._check_hooks(record, module)
             return Plugin(
                 module, manifest, self._info(record, module), self._primitives(record, module)
             )
-        except Exception as error:
+        except BaseException as error:
             self.drop(module)
-            if isinstance(error, Refusal):
+            if isinstance(error, Refusal) or not isinstance(error, FAILURES):
                 raise
             raise Refusal("broken", first_line(error)) from error
+
+    def _wrong_arguments(self, module: Any) -> str:
+        """Name the hook and the argument that its specification lacks; empty if there is none."""
+        signature = import_module("inspect").signature
+        for name in _HOOKS:
+            hook = getattr(module, name, None)
+            if callable(hook):
+                passed = list(signature(getattr(Specs, name)).parameters)
+                extra = [a for a in signature(hook).parameters if a not in passed]
+                if extra:
+                    return (
+                        f"{name} takes the argument {', '.join(map(repr, extra))}, "
+                        f"but core passes {', '.join(map(repr, passed)) or 'none'}"
+                    )
+        return ""
 
     def drop(self, module: Any) -> None:
         """Forget a plugin."""
@@ -92,6 +117,14 @@ class Loader:
         others = [plugin for plugin in self.manager.get_plugins() if plugin is not module]
         results: list[Any] = self.manager.subset_hook_caller(hook, others)(**arguments)
         return results
+
+    def call_for(self, kind: type[Any], module: Any, hook: str, **arguments: object) -> Any:
+        """The one result of a hook. Raises WrongResultError unless it is of this class."""
+        results = self.call(module, hook, **arguments)  # pluggy leaves None out
+        if len(results) == 1 and isinstance(results[0], kind):
+            return results[0]
+        got = repr(results[0]) if results else "None"
+        raise WrongResultError(f"{hook} gave {brief(got)}, need a {kind.__name__}")
 
     def hooks(self, module: Any) -> tuple[str, ...]:
         """Names of the hooks that a plugin implements."""
@@ -106,16 +139,21 @@ class Loader:
             for implementation in caller.get_hookimpls():
                 if implementation.plugin is module:
                     _check_hook(caller, implementation)
+        unmarked = [name for name in _HOOKS if self._is_unmarked(module, name)]
+        if unmarked:
+            raise Refusal("broken", f"{', '.join(unmarked)}: not marked with @hookimpl")
         missing = [name for name in _MANDATORY if not self.implements(module, name)]
         if record.group == BACKENDS and missing:
             raise Refusal("broken", f"a backend must implement {', '.join(missing)}")
 
+    def _is_unmarked(self, module: Any, hook: str) -> bool:
+        """Whether a module defines a function of a hook's name that pluggy does not see."""
+        return callable(getattr(module, hook, None)) and not self.implements(module, hook)
+
     def _info(self, record: PluginRecord, module: Any) -> BackendInfo | None:
         if record.group != BACKENDS:
             return None
-        (info,) = self.call(module, "tenferro_backend_info")
-        if not isinstance(info, BackendInfo):
-            raise Refusal("broken", f"tenferro_backend_info gave {info!r}, need a BackendInfo")
+        info: BackendInfo = self.call_for(BackendInfo, module, "tenferro_backend_info")
         if info.name != record.name:
             raise Refusal(
                 "broken", f"BackendInfo.name is {info.name!r}, the entry point is {record.name!r}"
@@ -152,6 +190,7 @@ def check_manifest(record: PluginRecord, module: Any) -> PluginManifest:
         raise Refusal(
             "incompatible", "no TENFERRO_PLUGIN = PluginManifest(...); the API is not guessed"
         )
+    check_fields(manifest)
     problem = api_problem(manifest.api, record.dist)
     if problem:
         raise Refusal("incompatible", problem)
@@ -162,6 +201,20 @@ def check_manifest(record: PluginRecord, module: Any) -> PluginManifest:
     if KINDS.get(manifest.kind) != record.group:
         raise Refusal("broken", f"a plugin of kind {manifest.kind!r} in the group {record.group}")
     return manifest
+
+
+def check_fields(manifest: PluginManifest) -> None:
+    """Raise Refusal for a field of another type than the manifest's annotation says."""
+    api: Any = manifest.api
+    libraries: Any = manifest.requires_libs
+    hint: Any = manifest.install_hint
+    if not (isinstance(api, (tuple, list)) and [*map(type, api)] == [int, int]):
+        raise Refusal("incompatible", f"PluginManifest.api is {api!r}, need (major, minor)")
+    if not (isinstance(libraries, (tuple, list)) and {*map(type, libraries)} <= {str}):
+        reason = f"PluginManifest.requires_libs is {libraries!r}, need a tuple of module names"
+        raise Refusal("broken", reason)
+    if type(hint) is not str:
+        raise Refusal("broken", f"PluginManifest.install_hint is {hint!r}, need text")
 
 
 def api_problem(api: tuple[int, int], dist: str) -> str:
@@ -204,14 +257,30 @@ def check_primitive(record: PluginRecord, cls: object) -> None:
 
 def first_line(error: BaseException) -> str:
     """``ImportError: no module named x``, on one line."""
-    text = str(error).strip().split("\n", 1)[0]
+    try:
+        text = str(error).strip().split("\n", 1)[0]
+    except Exception:  # an exception class of the plugin whose text cannot be made
+        text = ""
+    if isinstance(error, WrongResultError):
+        return text
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def failure_of(what: str, error: BaseException) -> str:
+    """``its probe raised OSError: …``, or what was wrong with what it gave."""
+    text = first_line(error)
+    return text if isinstance(error, WrongResultError) else f"{what} raised {text}"
+
+
+def brief(text: str) -> str:
+    """The text, cut to a length that fits a message."""
+    return text if len(text) <= 80 else f"{text[:77]}…"
 
 
 def missing_library(libraries: Iterable[str]) -> ImportError | None:
     """The error of importing the first of the libraries that is not installed, if there is one."""
     for name in libraries:
-        if find_spec(name.partition(".")[0]) is None:
+        if not is_installed(name):
             try:
                 import_module(name)
             except ImportError as error:
@@ -219,8 +288,22 @@ def missing_library(libraries: Iterable[str]) -> ImportError | None:
     return None
 
 
+def is_installed(module: str) -> bool:
+    """Whether the top-level package of a module can be found; imports nothing."""
+    top = module.partition(".")[0]
+    try:
+        return top in modules or find_spec(top) is not None
+    except ValueError:  # a module without a spec is there, whoever made it
+        return True
+
+
+def absent_module(error: BaseException | None) -> str:
+    """The top-level package whose absence an error reports; empty if it reports anything else."""
+    if not isinstance(error, ModuleNotFoundError) or not error.name or is_installed(error.name):
+        return ""
+    return error.name.partition(".")[0]
+
+
 def library_is_missing(error: BaseException | None, libraries: Iterable[str]) -> bool:
     """Whether an error says that one of the libraries is not installed."""
-    if not isinstance(error, ModuleNotFoundError) or not error.name:
-        return False
-    return error.name.partition(".")[0] in {name.partition(".")[0] for name in libraries}
+    return absent_module(error) in {name.partition(".")[0] for name in libraries}

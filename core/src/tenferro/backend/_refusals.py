@@ -105,14 +105,15 @@ def no_backend_text(records: Sequence[PluginRecord]) -> str:
     """The text of NoBackendError: what is installed and why it does not do, or what to install."""
     if not records:
         fact = "no backend is installed, so nothing can be evaluated; install one"
-        return f"{fact}\n{install_lines()}"
+        return "\n".join([fact, *install_lines()])
     lines = [f"  {r.name:<8} {r.status}: {r.reason or 'not chosen automatically'}" for r in records]
+    others = install_lines({record.name for record in records})
     return "\n".join(
         [
             "no backend can be chosen, so nothing can be evaluated",
             *lines,
             '  hint       name one: backend="…", tenferro.use, tenferro.set_default or '
-            "TENFERRO_BACKEND; or install one",
-            install_lines(),
+            f"TENFERRO_BACKEND{'; or install one' if others else ''}",
+            *others,
         ]
     )

@@ -17,10 +17,17 @@ from tenferro.backend._decompose import check_cycles
 from tenferro.backend._errors import BackendConflictError, BackendError, PluginWarning
 from tenferro.backend._frozen import replace
 from tenferro.backend._hints import KNOWN
-from tenferro.backend._loading import KINDS, Loader, Plugin, Refusal, first_line
+from tenferro.backend._loading import (
+    KINDS,
+    Loader,
+    Plugin,
+    Refusal,
+    absent_module,
+    first_line,
+)
 from tenferro.backend._refusals import broken, unknown_backend, unknown_namespace, unusable
+from tenferro.backend._versions import required_name
 from tenferro.backend.discovery import (
-    CORE,
     STANDARD,
     Filters,
     Found,
@@ -180,13 +187,20 @@ class PluginStore:
             status=refusal.status,
             reason=refusal.reason,
             traceback=traceback_text(cause),
-            install_hint=record.install_hint or _hint(record, cause),
+            install_hint=install_hint(record, refusal, self._requirements(record)),
         )
         if changed.status != "broken":
             return None
         if self.is_strict:
             raise broken(changed) from cause
         return changed
+
+    def _requirements(self, record: PluginRecord) -> tuple[str, ...]:
+        return next((f.requires for f in self._scanned() if f.record is record), ())
+
+    def tolerate(self) -> None:
+        """Report broken plugins as states from now on, also where the environment is strict."""
+        self._strict = False
 
     @property
     def is_strict(self) -> bool:
@@ -195,12 +209,12 @@ class PluginStore:
             return self._strict
         return self._environment.get("TENFERRO_STRICT_PLUGINS", "") not in ("", "0")
 
-    def break_plugin(self, place: Place, error: BaseException) -> PluginRecord:
+    def break_plugin(self, place: Place, error: BaseException, reason: str = "") -> PluginRecord:
         """A loaded plugin failed in a data hook: drop it and keep the reason."""
         with self.lock:
             record = next(r for r in self.rivals(place[1], place[0]) if r.status in USABLE)
             self._drop(place)
-            refusal = Refusal("broken", first_line(error))
+            refusal = Refusal("broken", reason or first_line(error))
             refusal.__cause__ = error
             self._refuse(record, refusal)
         changed = next(r for r in self.rivals(place[1], place[0]) if r.status == "broken")
@@ -271,11 +285,22 @@ class PluginStore:
             )
 
 
-def _hint(record: PluginRecord, cause: BaseException | None) -> str:
-    """What to install where an import failed before the manifest could say so."""
-    if not isinstance(cause, ImportError) or not record.dist or canonical(record.dist) == CORE:
+def install_hint(record: PluginRecord, refusal: Refusal, requires: Iterable[str]) -> str:
+    """What to install for a plugin that could not import a module; empty for any other failure.
+
+    The plugin's own distribution is installed, so it is suggested only with an extra, which brings
+    libraries with it. Otherwise the hint is the requirement that the distribution declares.
+    """
+    module = absent_module(refusal.__cause__)
+    if not module:
         return ""
-    return KNOWN.get(record.name, f"pip install {record.dist}")
+    offered = record.install_hint or KNOWN.get(record.name, "")
+    plain = [canonical(word.strip("\"'")) for word in offered.split()]
+    if offered and canonical(record.dist) not in plain:
+        return offered
+    needed = next((r for r in requires if required_name(r) == canonical(module)), "")
+    text = needed.partition(";")[0].strip()
+    return f'pip install "{text}"' if text else f"install what provides the module {module!r}"
 
 
 def traceback_text(error: BaseException | None) -> str:

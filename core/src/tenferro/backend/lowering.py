@@ -1,7 +1,9 @@
 """Lowerings, the table of one backend, and the lowering of whole programs.
 
 Order of resolution: a lowering that fits exactly (version and dtypes), else the decomposition,
-else a gap; ``close`` reports all gaps of a program at once. A dtype or a device is never
+else a gap; ``close`` reports all gaps of a program at once. Of several that fit, the preferred
+distribution's runs, else the one by the distribution that owns the primitive, else the backend's
+own; one by any other distribution runs only after ``prefer``. A dtype or a device is never
 substituted. Results are kept in dictionaries: finding the function of an operation is one look-up,
 never a plugin call. Read next: ``base.py``, which runs what comes out of here.
 """
@@ -12,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import Any, Literal, Protocol
 
+from tenferro.backend._checked import Checked, Describe
 from tenferro.backend._decompose import decomposition, has_decomposition, sample
 from tenferro.backend._errors import LoweringError, PluginBrokenError
 from tenferro.backend._frozen import Frozen, replace
@@ -31,8 +34,9 @@ class Lowering(Frozen, kw_only=False):
 
     ``target`` is a function ``(operation, *operands)`` or ``"package.module:function"``, which is
     imported at first use. ``dtypes`` (names) must contain the dtype of every input, or, without
-    inputs, of every output; ``None`` fits all. ``for_version`` is the version of the primitive
-    that it was written for. The host fills in ``provider``.
+    inputs, of every output; ``None`` fits all. ``priority`` ranks the lowerings of one
+    distribution. ``for_version`` is the version of the primitive that it was written for. The host
+    fills in ``provider``.
 
     >>> Lowering("acme::voigt", "tenferro_acme.numpy_rules:voigt").for_version
     1
@@ -125,6 +129,9 @@ class Registry(Protocol):
     def provider(self, key: str) -> str:
         """The distribution that registered a key; empty if nobody did."""
 
+    def owner(self, key: str) -> str:
+        """The distribution that owns the namespace of a key; empty if nobody does."""
+
     def note(self, key: str) -> str:
         """What is wrong with the namespace of a key; empty if nothing is."""
 
@@ -135,6 +142,8 @@ class Registry(Protocol):
 class LoweringTable:
     """All lowerings of one backend, by primitive key; the host makes it on activation.
 
+    ``home`` is the distribution of the backend; lowerings by others are checked on their first run
+    at each signature once ``describe``, the backend's ``aval_of``, is set.
     ``generation`` grows when lowerings are added or preferred later, so that what was compiled
     before can be told from what is compiled now.
     """
@@ -146,8 +155,11 @@ class LoweringTable:
         *,
         registry: Registry | None = None,
         preferred: Mapping[str, str] | None = None,
+        home: str = "",
     ) -> None:
         self.backend = backend
+        self.home = home
+        self.describe: Describe | None = None
         self.generation = 0
         self.observe: Callable[[LoweringReport], None] | None = None
         self.fallback: Callable[[Operation, Sequence[Any]], Implementation | None] | None = None
@@ -208,7 +220,10 @@ class LoweringTable:
     ) -> Implementation:
         chosen = self._choose(entry)
         if chosen is not None:
-            function = self._functions[entry] = load_target(chosen, self.backend)
+            function = load_target(chosen, self.backend)
+            if self.describe is not None and not self.is_at_home(chosen):
+                function = Checked(function, self.describe, self.backend, chosen.provider)
+            self._functions[entry] = function
             return function
         callback = self._callback(operation, avals)
         if callback is None:
@@ -231,26 +246,75 @@ class LoweringTable:
     def _choose(self, entry: tuple[type, Dtypes]) -> Lowering | None:
         if entry in self._chosen:
             return self._chosen[entry]
-        chosen = self._chosen[entry] = self._best(key_of(entry[0]), version_of(entry[0]), entry[1])
+        chosen = self._chosen[entry] = self.best(*entry)
         return chosen
 
-    def _best(self, key: str, version: int, dtypes: Dtypes) -> Lowering | None:
-        """The fitting lowering of the preferred provider, else the one of highest priority."""
+    def best(self, cls: type, dtypes: Dtypes) -> Lowering | None:
+        """The fitting lowering of highest priority by the distribution that may lower a primitive.
+
+        Raises LoweringConflictError: if nothing decides between several.
+        """
+        key, version = key_of(cls), version_of(cls)
         fitting = [c for c in self._candidates.get(key, ()) if fits(c, version, dtypes)]
-        preferred = self._preferred.get(key)
-        ours = [c for c in fitting if preferred and owned_by(c.provider, preferred)]
-        ranked = sorted(ours or fitting, key=lambda c: -c.priority)
-        if len(ranked) > 1 and ranked[0].priority == ranked[1].priority:
-            providers = [c.provider for c in ranked if c.priority == ranked[0].priority]
-            raise lowering_conflict(key, self.backend, providers, ranked[0].priority)
+        if len(fitting) == 1 and self.is_at_home(fitting[0]):
+            return fitting[0]
+        usable = self._usable(key, fitting)
+        ranked = sorted(usable, key=lambda c: -c.priority)
+        several = len({dist_of(c.provider) for c in ranked}) > 1
+        rivals = ranked if several else [c for c in ranked if c.priority == ranked[0].priority]
+        if len(rivals) > 1:
+            raise lowering_conflict(key, self.backend, [c.provider for c in rivals])
         return ranked[0] if ranked else None
+
+    def is_at_home(self, lowering: Lowering) -> bool:
+        """Whether a lowering comes from the backend's own distribution."""
+        return lowering.provider == self.home
+
+    def _usable(self, key: str, fitting: Sequence[Lowering]) -> list[Lowering]:
+        """Those that may run: the preferred, else the owner's, else the backend's own.
+
+        Where no plugin owns the key, all of them: then none is of another distribution's primitive.
+        """
+        owner = "" if self._registry is None else self._registry.owner(key)
+        for dist in (self._preferred.get(key, ""), owner, self.home):
+            found = [c for c in fitting if dist and owned_by(c.provider, dist_of(dist))]
+            if found:
+                return found
+        return [] if owner else list(fitting)
+
+    def runs(self, primitive: type) -> str:
+        """Who provides the lowering that runs a primitive, whatever the dtypes; empty if nobody."""
+        usable = self.usable(primitive)
+        return max(usable, key=lambda c: c.priority).provider if usable else ""
+
+    def offers(self, primitive: type) -> tuple[str, ...]:
+        """The distributions whose lowerings of a primitive fit and run only after ``prefer``."""
+        usable = {dist_of(c.provider) for c in self.usable(primitive)}
+        fitting = self._of_version(primitive)
+        return tuple(sorted({dist_of(c.provider) for c in fitting} - usable))
+
+    def _of_version(self, cls: type) -> list[Lowering]:
+        version = version_of(cls)
+        return [c for c in self._candidates.get(key_of(cls), ()) if c.for_version == version]
+
+    def usable(self, cls: type) -> list[Lowering]:
+        """The lowerings of a primitive that may run, for whatever dtypes."""
+        return self._usable(key_of(cls), self._of_version(cls))
+
+    def foreign_in(self, program: CompiledProgram) -> tuple[str, ...]:
+        """``key by distribution`` for each primitive of a program that another one lowers."""
+        found = {}
+        for operation, inputs, *_ in program.instructions:
+            provider = self.provider_of(operation, [program.avals[i] for i in inputs])
+            if provider not in ("", self.home):
+                found[key_of(operation)] = provider
+        return tuple(f"{key} by {provider}" for key, provider in sorted(found.items()))
 
     def status(self, primitive: type[Primitive] | str) -> Status:
         """How the backend runs a primitive, judged by its key, version and decomposition."""
         cls = self._class_of(primitive)
         key = primitive if isinstance(primitive, str) else primitive.key
-        version = version_of(cls) if cls is not None else None
-        if any(version in (None, c.for_version) for c in self._candidates.get(key, ())):
+        if self.usable(cls) if cls else self._usable(key, self.lowerings_of(key)):
             return "native"
         return "decomposed" if cls is not None and self._closes(cls, frozenset()) else "missing"
 
@@ -267,9 +331,7 @@ class LoweringTable:
         if operations is None:
             return True
         return all(
-            any(c.for_version == version_of(type(o)) for c in self._candidates.get(key_of(o), ()))
-            or self._closes(type(o), above | {cls})
-            for o in operations
+            self.usable(type(o)) or self._closes(type(o), above | {cls}) for o in operations
         )
 
     # ---- whole programs --------------------------------------------------------------------------
@@ -283,10 +345,7 @@ class LoweringTable:
         splicer = Splicer(self._runs, self._decompose)
         closed = splicer.splice(program)
         if splicer.gaps:
-            raise missing_lowerings(
-                self.backend,
-                [self._gap(operation, avals, within) for operation, avals, within in splicer.gaps],
-            )
+            raise missing_lowerings(self.backend, [self._gap(*gap) for gap in splicer.gaps])
         if self.observe is not None:
             self.observe(self._report(closed, splicer.decomposed))
         return closed
@@ -342,6 +401,7 @@ class LoweringTable:
                 sorted({c.for_version for c in others if c.for_version != version_of(cls)})
             ),
             dtypes_of_lowerings=tuple(sorted(limits)),
+            offered_by=self.offers(cls),
             backends=registry.backends_with(operation, avals) if registry is not None else (),
         )
 
@@ -378,6 +438,11 @@ def fits(lowering: Lowering, version: int, dtypes: Dtypes) -> bool:
     return lowering.dtypes is None or dtypes is None or lowering.dtypes.issuperset(dtypes)
 
 
+def dist_of(provider: str) -> str:
+    """The distribution of a provider, without its version."""
+    return provider.partition(" ")[0]
+
+
 def owned_by(provider: str, dist: str) -> bool:
     """Whether a provider (``"tenferro-acme 1.2"``) is the distribution ``dist``."""
     return canonical(provider.partition(" ")[0]) == canonical(dist)
@@ -403,7 +468,7 @@ def load_target(lowering: Lowering, backend: str) -> Implementation:
             target = target.function()
         if not callable(target):
             raise TypeError(f"{target!r} is not callable")
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise PluginBrokenError(
             f"the lowering of {lowering.primitive} for {backend} cannot be used\n"
             f"  provider   {lowering.provider or 'unknown'}\n"

@@ -19,6 +19,7 @@ __all__ = [
     "PRIMITIVES",
     "BackendConfig",
     "BackendInfo",
+    "ForeignLowering",
     "Gap",
     "LoweringReport",
     "PluginManifest",
@@ -153,6 +154,19 @@ class PluginRecord(Frozen):
         return f"{self.dist} {self.version}".strip() or self.value
 
 
+class ForeignLowering(Frozen):
+    """State that a distribution lowers a primitive for a backend that is not its own.
+
+    ``runs``: it may run; ``why`` is the reason, or the call that would let it run.
+    """
+
+    primitive: str
+    backend: str
+    provider: str
+    runs: bool
+    why: str
+
+
 class LoweringReport(Frozen):
     """State how one program was lowered: keys run by lowerings, and keys that were decomposed."""
 
@@ -167,7 +181,8 @@ class Gap(Frozen):
 
     ``within`` names the primitive whose decomposition needs it; ``written_for`` the versions that
     existing lowerings were written for; ``dtypes_of_lowerings`` what existing ones are limited to;
-    ``backends`` the installed backends that have a lowering.
+    ``backends`` the installed backends that have a lowering; ``offered_by`` distributions that own
+    neither the primitive nor the backend, whose lowering runs after ``tenferro.prefer``.
     """
 
     primitive: str
@@ -181,3 +196,4 @@ class Gap(Frozen):
     written_for: tuple[int, ...] = ()
     dtypes_of_lowerings: tuple[str, ...] = ()
     backends: tuple[str, ...] = ()
+    offered_by: tuple[str, ...] = ()

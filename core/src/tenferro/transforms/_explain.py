@@ -182,6 +182,9 @@ def _into(cls: type[Primitive]) -> str:
 
 def _lacks(table: LoweringTable, cls: type[Primitive]) -> str:
     others = sorted({str(x.for_version) for x in table.lowerings_of(cls.key)})
+    offers = ", ".join(table.offers(cls))
+    if offers:
+        return f"not used without tenferro.prefer: the lowering by {offers}"
     if others:
         return f"no lowering of version {cls.version}, only of {', '.join(others)}"
     if has_decomposition(cls):
@@ -194,11 +197,13 @@ def _on_numpy(cls: type[Primitive]) -> bool:
 
 
 def _who(table: LoweringTable, cls: type[Primitive]) -> str:
-    found = [x for x in table.lowerings_of(cls.key) if x.for_version == cls.version]
+    found = table.usable(cls)
     who = ", ".join(dict.fromkeys(x.provider or "unknown" for x in found))
     dtypes = sorted({name for x in found for name in x.dtypes or ()})
     limited = all(x.dtypes is not None for x in found)
-    return f"by {who}" + (f", for {', '.join(dtypes)} only" if limited else "")
+    text = f"by {who}" + (f", for {', '.join(dtypes)} only" if limited else "")
+    others = ", ".join(table.offers(cls))
+    return f"{text}; not used without tenferro.prefer: {others}" if others else text
 
 
 def _rules(cls: type[Primitive]) -> str:

@@ -185,7 +185,8 @@ class NumpyExecutable(Executable):
     def explain(self) -> str:
         """The generated source and the regions, with what they compute, move and hold."""
         state = "compiled" if self._is_compiled else "interpreted so far"
-        return report(self.program, self.plan, state, self._written().text)
+        foreign = self.backend.lowerings.foreign_in(self.program)
+        return report(self.program, self.plan, state, self._written().text, foreign)
 
     def cost(self) -> tuple[int, int]:
         """Estimates: operations on elements, and bytes that lines read and write (not views)."""

@@ -5,6 +5,7 @@ Read next: `_executor.py`.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 
 from tenferro.computegraph import CompiledProgram
@@ -16,13 +17,18 @@ from tenferro_numpy._tiles import Region
 __all__ = ["cost_of", "report"]
 
 
-def report(program: CompiledProgram, plan: Plan, state: str, source: str) -> str:
-    """A program for a reader; `state` says how it has run so far."""
+def report(
+    program: CompiledProgram, plan: Plan, state: str, source: str, foreign: Sequence[str] = ()
+) -> str:
+    """A program for a reader; `state` says how it has run so far.
+
+    `foreign` names the lowerings that come from other distributions than the backend.
+    """
     flops, moved = cost_of(program, plan)
     head = (
         f"numpy: {len(program)} instructions in {len(plan.lines)} lines, {state}\n"
         f"about {flops:,} floating-point operations, {moved:,} bytes read and written\n"
-        f"{_peak(program, plan)}\n\n"
+        f"{_peak(program, plan)}\n" + "".join(f"lowering of {text}\n" for text in foreign) + "\n"
     )
     parts = [text for line in plan.lines if (text := _part(program, line))]
     return "\n".join([head + source, *parts]).rstrip() + "\n"

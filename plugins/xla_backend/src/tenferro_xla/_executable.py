@@ -209,6 +209,8 @@ class XlaExecutable(Executable):
             f"xla: {len(self.program)} equations in {len(self._steps)} segment(s), "
             f"{len(unique)} compiled, on {device_name(self.device)}, jax {VERSION}"
         ]
+        foreign = self.backend.lowerings.foreign_in(self.program)
+        head += [f"  lowering of {text}" for text in foreign]
         for figure in ("flops", "transcendentals", "bytes accessed"):
             head.append(f"  {figure:<18} {int(sum(cost.get(figure, 0) for cost in costs))}")
         memory = [run.memory_analysis() for run in unique]
