@@ -330,9 +330,7 @@ class LoweringTable:
         operations = sample(cls)
         if operations is None:
             return True
-        return all(
-            self.usable(type(o)) or self._closes(type(o), above | {cls}) for o in operations
-        )
+        return all(self.usable(type(o)) or self._closes(type(o), above | {cls}) for o in operations)
 
     # ---- whole programs --------------------------------------------------------------------------
 
