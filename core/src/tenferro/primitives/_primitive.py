@@ -44,6 +44,10 @@ class TensorSpace:
         """The aval itself, or NO_TANGENT for integers and bools."""
         return aval if aval.dtype.is_inexact else NO_TANGENT
 
+    def source_text(self, source: Any) -> str | None:
+        """Where the user recorded an operation; where that is not known, where the user is now."""
+        return source_text(source) or source_text(caller())
+
 
 class Primitive(ADPrimitive):
     """A tensor primitive; subclass one of the four classes below.

@@ -26,6 +26,7 @@ from tenferro.computegraph import (
 )
 from tenferro.tidu._check import check_linear
 from tenferro.tidu._context import EMPTY_CONTEXT, ADContext
+from tenferro.tidu._errors import DifferentiationError
 from tenferro.tidu._linear_space import LinearSpace
 from tenferro.tidu._primitive import Primitive
 from tenferro.tidu._value import NO_FLOW, Flow, Pass, Value, join_flow
@@ -162,8 +163,19 @@ def sweeping(run: Pass, context: ADContext | None) -> Iterator[RuleBuilder]:
     _open.passes = (*outer, run)
     try:
         yield RuleBuilder(run, context or EMPTY_CONTEXT, outer)
+    except DifferentiationError as error:
+        _locate(error, run)
+        raise
     finally:
         _open.passes = outer
+
+
+def _locate(error: DifferentiationError, run: Pass) -> None:
+    """Add the line that recorded the operation whose rule failed, if the vocabulary knows it."""
+    describe = getattr(run.space, "source_text", None)
+    line = None if describe is None or getattr(error, "__notes__", None) else describe(run.source)
+    if line is not None:
+        error.add_note(f"  from       {line}")
 
 
 @contextmanager

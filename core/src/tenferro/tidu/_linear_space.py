@@ -13,7 +13,11 @@ from tenferro.tidu._value import Value
 
 
 class LinearSpace(Protocol):
-    """The linear structure of a vocabulary's values."""
+    """The linear structure of a vocabulary's values.
+
+    A space may also have ``source_text(source)``: where in the user's program an operation was
+    recorded, for the notes of errors.
+    """
 
     value: type[Value]  # the class of the values that rules receive
 

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tenferro.array._errors import at_user_line
 from tenferro.computegraph import (
     CollectorPaused,
     Definition,
@@ -22,7 +23,8 @@ from tenferro.computegraph import (
 )
 from tenferro.primitives import Handle, Primitive, concatenate, constant, reshape, slice
 from tenferro.primitives._primitive import bind_all, in_front
-from tenferro.tidu import Pass, flow_of
+from tenferro.primitives._source import source_text
+from tenferro.tidu import Pass, RuleResultError, flow_of
 from tenferro.transforms._errors import BatchingWarning
 
 Examples = dict[ValueKey, Handle]
@@ -49,8 +51,36 @@ def batch(
         for key, definition in zip(order, definitions, strict=True):
             if any([value in found for value in definition[3:]]):
                 y = found[key] = equations.output(definition)
+                _check(y, key, size, definition[0])
                 y.key.source = y.key.source or key.source
     return [found.get(key) for key in outputs]
+
+
+def _check(y: Any, example: ValueKey, size: int, operation: Any) -> None:
+    """Raise RuleResultError unless a batching rule returned what stands for all examples."""
+    if isinstance(y, Handle):
+        aval, one = y.key.aval, example.aval
+        if aval.dtype is one.dtype and aval.shape[1:] == one.shape and aval.shape[:1] == (size,):
+            return
+    got = str(y.aval) if isinstance(y, Handle) else type(y).__name__
+    need = f"{example.aval.with_shape((size, *example.aval.shape))}: "
+    need += f"{size} examples {example.aval}, along the first axis"
+    raise _wrong_batch(operation, got, need, example)
+
+
+def _wrong_batch(
+    operation: Any, got: str, need: str, example: ValueKey | None = None
+) -> RuleResultError:
+    """Make the error about a batching rule."""
+    key = getattr(operation, "key", "") or operation.name
+    which = "batching rule" if operation.batch is not None else "decomposition, batched,"
+    text = f"{key}: its {which} returned a wrong result\n  got        {got}\n  need       {need}"
+    error = RuleResultError(text, primitive=key, rule="batch", got=got, need=need)
+    line = source_text(None if example is None else example.source)
+    if line is None:
+        return at_user_line(error)
+    error.add_note(f"  from       {line}")
+    return error
 
 
 class _Equations:
@@ -93,7 +123,10 @@ def apply_rule(
     """All outputs of an operation, by its rule, its decomposition or example by example."""
     if operation.batch is not None:
         result = operation.batch(size, batched, *handles)
-        return result if isinstance(result, (tuple, list)) else (result,)
+        results = result if isinstance(result, (tuple, list)) else (result,)
+        if len(results) != operation.output_count:
+            raise _wrong_batch(operation, f"{len(results)} results", str(operation.output_count))
+        return results
     if operation.decompose is not None:
         return _by_decomposition(operation, size, batched, handles)
     return _one_by_one(operation, size, batched, handles)
@@ -106,6 +139,11 @@ def _by_decomposition(
     examples = [_example(x) if on else x for on, x in zip(batched, handles, strict=True)]
     result = operation.decompose(*examples)
     outputs = result if isinstance(result, (tuple, list)) else (result,)
+    if len(outputs) != operation.output_count:
+        raise _wrong_batch(operation, f"{len(outputs)} results", str(operation.output_count))
+    for output in outputs:
+        if not isinstance(output, Handle):
+            raise _wrong_batch(operation, type(output).__name__, "a value")
     pairs = zip(examples, handles, batched, strict=True)
     leaves = {e.key: x for e, x, on in pairs if on}
     values = batch([output.key for output in outputs], leaves, size)

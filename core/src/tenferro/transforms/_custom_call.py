@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from functools import partial, update_wrapper
 from importlib import import_module
 from types import MethodType
-from typing import Any
+from typing import Any, Protocol
 
-from tenferro.array import Array, as_array, is_traced, real
+from tenferro.array import Array, as_array, is_traced
 from tenferro.array._array import SCALARS, evaluable, is_weak
 from tenferro.array._broadcast import weak
 from tenferro.array._convert import is_operand
@@ -180,12 +180,23 @@ class CustomFunction:
             )
         return as_array(leaf)
 
-    def wrong(self, what: str, got: str, need: str, rule: Any = None) -> RuleResultError:
+    def wrong(
+        self, what: str, got: str, need: str, rule: Any = None, hint: str = ""
+    ) -> RuleResultError:
         """The error about what the function or a rule of it returned."""
-        text = f"{self.name}: wrong result of {what}\n  got        {got}\n  need       {need}"
-        text += defined(rule)
-        error = RuleResultError(text, primitive=self.name, rule=what, got=got, need=need)
-        return at_user_line(error)
+        return wrong_result(self.name, what, got, need, rule, hint)
+
+
+def wrong_result(
+    name: str, what: str, got: str, need: str, rule: Any = None, hint: str = ""
+) -> RuleResultError:
+    """Make the error about what a function with a rule of its own, or that rule, returned."""
+    text = f"{name}: wrong result of {what}\n  got        {got}\n  need       {need}"
+    text += defined(rule)
+    if hint:
+        text += f"\n  hint       {hint}"
+    error = RuleResultError(text, primitive=name, rule=what, got=got, need=need)
+    return at_user_line(error)
 
 
 def defined(rule: Any, what: str = "rule") -> str:
@@ -301,27 +312,68 @@ def run_rule(rule: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         return rule(*args, **kwargs)
 
 
+class Checked(Protocol):
+    """A function with a rule of its own, as checks of what the rule returned see it."""
+
+    def wrong(
+        self, what: str, got: str, need: str, rule: Any = None, hint: str = ""
+    ) -> RuleResultError:
+        """The error about what the function or a rule of it returned."""
+
+
 def fit(
-    custom: CustomFunction, what: str, rule: Any, value: Any, aval: Aval, lenient: bool
+    custom: Checked, what: str, rule: Any, value: Any, aval: Aval, lenient: bool
 ) -> Array | None:
     """A tangent or cotangent that a rule returned, in the shape and dtype of its value.
 
-    Only a change between real and complex is silent (the real part counts), and any change where
-    a Python scalar is on either side.
+    A real one is silently that of a complex value. Any change of the width is silent where a
+    Python scalar is on either side (``lenient`` says that the value is one).
+
+    Raises RuleResultError: if it has another shape or dtype, or is complex where the value is real.
     """
     if value is None or (type(value) in _SCALARS and value == 0):
         return None
+    given = value
     if type(value) in _SCALARS:
         value = weak(value, aval)
     elif not is_array(value):
         raise custom.wrong(what, type(value).__name__, str(aval), rule)
     x = as_array(value)
     if x.dtype.is_complex and not aval.dtype.is_complex:
-        x = real(x)
+        hint = "if its real part is the derivative, return that: `tenferro.real(…)`"
+        raise custom.wrong(what, _described(given), str(aval), rule, hint)
     exact = x.dtype.real_dtype is aval.dtype.real_dtype if x.dtype.is_inexact else False
     if x.shape != aval.shape or not (exact or lenient or is_weak(x)):
-        raise custom.wrong(what, str(as_array(value).aval), str(aval), rule)
+        raise custom.wrong(what, _described(given), str(aval), rule)
     return convert(x, aval.dtype)
+
+
+def check_value(
+    custom: Checked, what: str, rule: Any, value: Any, spec: Any, outputs: Sequence[Array]
+) -> None:
+    """Check the value that a rule returned beside a tangent or residuals.
+
+    Raises RuleResultError: if it has another structure, shape or dtype than the function's value.
+    """
+    try:
+        leaves = _tree.flatten_up_to(spec, value)
+    except ValueError:
+        got = _tree.describe(_tree.flatten(value)[1])
+        raise custom.wrong(what, got, _tree.describe(spec), rule) from None
+    for leaf, y in zip(leaves, outputs, strict=True):
+        if not is_array(leaf) and type(leaf) not in _SCALARS:
+            raise custom.wrong(what, type(leaf).__name__, str(y.aval), rule)
+        x = as_array(leaf)
+        may_differ = type(leaf) in _SCALARS or is_weak(x) or is_weak(y)
+        if may_differ and x.dtype.is_complex:
+            may_differ = y.dtype.is_complex
+        if x.shape != y.shape or not (x.dtype is y.dtype or may_differ):
+            raise custom.wrong(what, _described(leaf), str(y.aval), rule)
+
+
+def _described(leaf: Any) -> str:
+    """What a rule returned, for a message: a number as it was written, else the aval."""
+    return repr(leaf) if type(leaf) in _SCALARS else str(as_array(leaf).aval)
 
 
 def is_known_zero(x: Array) -> bool:

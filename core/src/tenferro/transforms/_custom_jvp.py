@@ -23,6 +23,7 @@ from tenferro.transforms._custom_call import (
     Arguments,
     CustomFunction,
     Form,
+    check_value,
     defined,
     fit,
     is_known_zero,
@@ -131,7 +132,9 @@ class JvpCall(NamedTuple):
         if not isinstance(result, (tuple, list)) or len(result) != 2:
             need = "a pair: the value and its tangent"
             raise custom.wrong("the jvp rule", type(result).__name__, need, rule)
-        self._up_to(result[0], "the value that the jvp rule returns")
+        if not custom.takes_value:
+            what = "the value that the jvp rule returns"
+            check_value(custom, what, rule, result[0], self.out_spec, outputs)
         found = self._up_to(result[1], "the tangent that the jvp rule returns")
         pairs = zip(found, outputs, strict=True)
         return [self._fitting(value, y) for value, y in pairs]

@@ -11,8 +11,7 @@ from functools import cached_property, update_wrapper
 from typing import Any
 
 from tenferro.array import Array, as_array
-from tenferro.array._array import SCALARS
-from tenferro.array._errors import at_user_line
+from tenferro.array._array import SCALARS, is_weak
 from tenferro.computegraph import ValueKey
 from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Handle
@@ -25,10 +24,11 @@ from tenferro.transforms._custom_batch import BatchedLinear, values_in_front
 from tenferro.transforms._custom_call import (
     Inside,
     Places,
-    defined,
+    fit,
     is_array,
     is_settled,
     take_arrays,
+    wrong_result,
 )
 from tenferro.transforms._linear_call import LinearCall
 
@@ -80,7 +80,9 @@ class custom_linear:
         outputs = [self._varying(y) for y in found]
         if not outputs:
             return result
-        rule = LinearRule(self, fixed_places, spec, out_spec)
+        ins = tuple([(a.aval, is_weak(a)) for a in flowing])
+        outs = tuple([(y.aval, is_weak(y)) for y in outputs])
+        rule = LinearRule(self, fixed_places, (spec, ins), (out_spec, outs))
         arrays = [*fixed, *flowing]
         operation = CustomLinear(rule, len(outputs), len(arrays), inside.id, len(fixed))
         return _tree.unflatten(out_spec, inside.results(operation, outputs, arrays))
@@ -91,15 +93,19 @@ class custom_linear:
             if found.dtype.is_inexact:
                 return found
         got = str(found.aval) if is_array(leaf) else type(leaf).__name__
-        raise self.wrong(self.apply, got, "floats or complex numbers")
+        what = "a linear function, or wrong argument"
+        raise self.wrong(what, got, "floats or complex numbers", self.apply)
 
-    def wrong(self, function: Any, got: str, need: str) -> RuleResultError:
+    def wrong(
+        self, what: str, got: str, need: str, rule: Any = None, hint: str = ""
+    ) -> RuleResultError:
         """The error about what a function returned."""
         name = getattr(self.apply, "__name__", "custom_linear")
-        text = f"{name}: wrong argument or result of a linear function"
-        text += f"\n  got        {got}\n  need       {need}{defined(function)}"
-        error = RuleResultError(text, primitive=name, rule="apply", got=got, need=need)
-        return at_user_line(error)
+        return wrong_result(name, what, got, need, rule, hint)
+
+
+# The structure of an argument or result; of each leaf the aval, and whether it is a Python number.
+Space = tuple[Any, tuple[tuple[Aval, bool], ...]]
 
 
 class LinearRule(NamedTuple):
@@ -107,22 +113,24 @@ class LinearRule(NamedTuple):
 
     custom: custom_linear
     places: Places  # of the residuals
-    spec: Any
-    out_spec: Any
+    ins: Space
+    outs: Space
     wants_zeros: bool = True
 
     def push(
         self, residuals: Sequence[Array], tangents: Sequence[Array | None]
     ) -> list[Array | None]:
         """The map on given arrays."""
-        x = _tree.unflatten(self.spec, tangents)
-        result = self.custom(self.places.fill(residuals), x)
-        leaves, spec = _tree.flatten(result)
-        if not _tree.same_structure(spec, self.out_spec):
-            raise self.custom.wrong(
-                self.custom.apply, _tree.describe(spec), _tree.describe(self.out_spec)
-            )
-        return [as_array(y) for y in leaves]
+        custom, (spec, avals) = self.custom, self.outs
+        result = custom(self.places.fill(residuals), _tree.unflatten(self.ins[0], tangents))
+        what = "a linear function or its transpose"
+        try:
+            leaves = _tree.flatten_up_to(spec, result)
+        except ValueError:
+            got = _tree.describe(_tree.flatten(result)[1])
+            raise custom.wrong(what, got, _tree.describe(spec), custom.apply) from None
+        pairs = zip(leaves, avals, strict=True)
+        return [fit(custom, what, custom.apply, y, aval, on) for y, (aval, on) in pairs]
 
     def pull(self, residuals: Sequence[Array], cts: Sequence[Array | None]) -> list[Array | None]:
         """The transposed map on given arrays."""
@@ -130,7 +138,7 @@ class LinearRule(NamedTuple):
 
     def turned(self) -> LinearRule:
         """The rule of the transpose."""
-        return LinearRule(self.custom.turned, self.places, self.out_spec, self.spec)
+        return LinearRule(self.custom.turned, self.places, self.outs, self.ins)
 
 
 class CustomLinear(Custom):

@@ -26,6 +26,7 @@ from tenferro.transforms._custom_call import (
     CustomFunction,
     Form,
     Places,
+    check_value,
     defined,
     fit,
     is_known_zero,
@@ -51,7 +52,8 @@ class custom_vjp(CustomFunction):
 
     Raises MissingRuleError: at differentiation, if no rule was registered.
     Raises NotLinearError: where ``bwd`` must be linear and is not.
-    Raises RuleResultError: if a rule returns another structure, shape or dtype than it must.
+    Raises RuleResultError: if a rule returns another structure, shape or dtype than it must, such
+    as a complex cotangent of a real argument.
 
     >>> import tenferro as tn
     >>> @tn.custom_vjp
@@ -96,12 +98,8 @@ class VjpCall(NamedTuple):
         if not isinstance(result, (tuple, list)) or len(result) != 2:
             need = "a pair: the value and the residuals"
             raise custom.wrong("fwd", type(result).__name__, need, fwd)
-        try:
-            _tree.flatten_up_to(self.out_spec, result[0])
-        except ValueError:
-            got = _tree.describe(_tree.flatten(result[0])[1])
-            need = _tree.describe(self.out_spec)
-            raise custom.wrong("fwd", f"a value {got}", need, fwd) from None
+        what = "the value that fwd returns"
+        check_value(custom, what, fwd, result[0], self.out_spec, outputs)
         residuals, places = take_arrays(result[1])
         varying = tuple([(x.aval, is_weak(x)) for x in primals if x.dtype.is_inexact])
         exact = tuple([not x.dtype.is_inexact for x in primals])

@@ -57,6 +57,8 @@ def vmap(
 
     Raises BatchAxisError: if axes do not exist or sizes differ.
     Raises ConcretizationError: if the function asks for the value of an example.
+    Raises RuleResultError: if the batching rule of a primitive returns another shape or dtype than
+    that of all examples, with their axis in front.
 
     >>> import tenferro as tn
     >>> per_row = tn.vmap(lambda row, w: (row * w).sum(), in_axes=(0, None))

@@ -26,6 +26,15 @@ def reverse(bwd, fwd=lambda x: (x * x, x)):
     return lambda: tn.grad(lambda x: np.sum(f(x)))(X)
 
 
+def linear(transpose):
+    f = tn.custom_linear(lambda _, x: 2 * x, transpose)
+    return lambda: tn.grad(lambda x: np.sum(f((), x)))(X)
+
+
+def pull(residuals, ct):
+    return (ct,)
+
+
 @pytest.mark.parametrize(
     "function, error, field, value",
     [
@@ -40,7 +49,28 @@ def reverse(bwd, fwd=lambda x: (x * x, x)):
         (forward(lambda p, t: (p[0], t[0] * t[0])), tn.NotLinearError, "rule", "jvp"),
         (forward(lambda p, t: (p[0], t[0] + p[0])), tn.NotLinearError, "rule", "jvp"),
         (forward(lambda p, t: (p[0], p[0])), tn.NotLinearError, "rule", "jvp"),
+        (forward(lambda p, t: (np.ones(2), t[0])), tn.RuleResultError, "got", "f64[2]"),
+        (forward(lambda p, t: (None, t[0])), tn.RuleResultError, "got", "NoneType"),
+        (forward(lambda p, t: ((p[0], p[0]), t[0])), tn.RuleResultError, "got", "tuple"),
+        (forward(lambda p, t: (p[0].astype("f4"), t[0])), tn.RuleResultError, "got", "f32[3]"),
+        (forward(lambda p, t: (1j * p[0], t[0])), tn.RuleResultError, "got", "c128[3]"),
+        (forward(lambda p, t: (3.0, t[0])), tn.RuleResultError, "got", "3.0"),
+        (forward(lambda p, t: (p[0], 1j * t[0])), tn.RuleResultError, "got", "c128[3]"),
         (reverse(lambda r, ct: r * ct), tn.RuleResultError, "got", "Array"),
+        (reverse(lambda r, ct: (1j * ct,)), tn.RuleResultError, "got", "c128[3]"),
+        (reverse(lambda r, ct: (2j,)), tn.RuleResultError, "got", "2j"),
+        (reverse(pull, lambda x: ((x, x), x)), tn.RuleResultError, "got", "tuple"),
+        (reverse(pull, lambda x: (None, x)), tn.RuleResultError, "got", "NoneType"),
+        (reverse(pull, lambda x: (np.ones(2), x)), tn.RuleResultError, "got", "f64[2]"),
+        (reverse(pull, lambda x: (x.astype("f4"), x)), tn.RuleResultError, "need", "f64[3]"),
+        (reverse(pull, lambda x: (1j * x, x)), tn.RuleResultError, "got", "c128[3]"),
+        (reverse(pull, lambda x: None), tn.RuleResultError, "got", "NoneType"),
+        (reverse(pull, lambda x: (x, x, x)), tn.RuleResultError, "got", "tuple"),
+        (linear(lambda _, x: (x, x)), tn.RuleResultError, "need", "f64[3]"),
+        (linear(lambda _, ct: np.sum(ct)), tn.RuleResultError, "got", "f64[]"),
+        (linear(lambda _, ct: 1j * ct), tn.RuleResultError, "got", "c128[3]"),
+        (linear(lambda _, ct: ct.astype("f4")), tn.RuleResultError, "got", "f32[3]"),
+        (linear(lambda _, ct: {"a": ct}), tn.RuleResultError, "got", "dict"),
         (reverse(lambda r, ct: (r * ct, ct)), tn.RuleResultError, "got", "tuple of 2"),
         (reverse(lambda r, ct: ({"a": ct},)), tn.RuleResultError, "got", "dict"),
         (reverse(lambda r, ct: (np.sum(ct),)), tn.RuleResultError, "need", "f64[3]"),
@@ -64,6 +94,28 @@ def test_a_refusal_says_what_was_wrong_in_fields(function, error, field, value):
     with pytest.raises(error) as raised:
         function()
     assert raised.value.fields[field] == value
+    if error is tn.RuleResultError:
+        assert any("test_custom_refusals.py" in note for note in raised.value.__notes__)
+
+
+@pytest.mark.parametrize("transform", [tn.jit, tn.vmap])
+def test_a_refusal_is_the_same_in_other_transforms(transform):
+    f = tn.custom_vjp(square)
+    f.defvjp(lambda x: (x * x, x), lambda x, ct: (1j * ct,))
+    with pytest.raises(tn.RuleResultError, match=r"square: wrong result of the cotangent"):
+        transform(tn.grad(f))(X if transform is tn.vmap else X[0])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+def test_a_real_result_may_stand_for_a_complex_one_and_a_number_for_any(dtype):
+    """A real tangent or cotangent of a complex value is silent, and so is a Python number."""
+    z = np.ones((), dtype)
+    f, g = tn.custom_jvp(square), tn.custom_vjp(square)
+    f.defjvp(lambda p, t: (p[0] * p[0], np.real(t[0])))
+    g.defvjp(lambda x: (1.0, ()), lambda _, ct: (5.0,))
+    assert tn.jvp(f, (z,), (z,))[1] == 1
+    found = tn.grad(lambda x: np.real(g(x)))(z)
+    assert (found, found.dtype) == (5, dtype)
 
 
 @pytest.mark.parametrize(
