@@ -103,6 +103,7 @@ from tenferro.transforms import (
     ArgumentNumberError,
     BatchAxisError,
     BatchingWarning,
+    BorrowedWriteError,
     DifferentiationInputError,
     GaugeWarning,
     GradientCheckError,
@@ -312,7 +313,8 @@ newaxis = None
 __all__ = [
     "API_VERSION", "ADContext", "AbstractValueError", "ArgumentNumberError", "Array", "Aval",
     "AxisError", "BackendConflictError", "BackendError", "BatchAxisError", "BatchingWarning",
-    "ConcretizationError", "CopyAssignmentWarning", "DType", "DTypeMismatchError",
+    "BorrowedWriteError", "ConcretizationError", "CopyAssignmentWarning", "DType",
+    "DTypeMismatchError",
     "DecompositionCycleError", "DeviceUnavailableError", "DifferentiationError",
     "DifferentiationInputError", "DuplicateInputError", "DuplicateWrtError", "FunctionExplanation",
     "GaugeWarning", "GradientCheckError", "GraphError", "GraphOf", "GraphTooLargeError",

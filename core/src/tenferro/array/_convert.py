@@ -1,8 +1,8 @@
 """From operands and Python scalars to arrays, and back to what the user gave.
 
-A NumPy array that the user may still write into is copied when a lazy computation captures it; an
-argument of a running transform is borrowed until the transform returns. Small and read-only arrays
-are shared by content. No array library is imported: an operand is whatever has a shape and a dtype.
+An array that the user may still write into is copied when a lazy computation captures it; a large
+argument of a running transform is borrowed until the transform returns. Small arrays are shared by
+content. No array library is imported: an operand is whatever has a shape and a dtype.
 """
 
 from __future__ import annotations
@@ -14,6 +14,10 @@ from typing import Any
 from tenferro.array._array import Array, is_weak
 from tenferro.array._errors import UnknownOperandError, at_user_line
 from tenferro.array._registry import FUNCTIONS, covers
+from tenferro.backend._default import host
+from tenferro.backend._errors import BackendError
+from tenferro.backend._snapshots import copied, is_numpy
+from tenferro.backend._snapshots import snapshot as numpy_snapshot
 from tenferro.computegraph import UNKNOWN, ValueKey, input_key, new_leaf
 from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives._aval import Aval
@@ -29,7 +33,8 @@ YOUNG = 2**62
 _scalars: dict[tuple[type, Any, DType], ValueKey] = {}
 _dtypes: dict[Any, DType] = {}
 _plain: set[type] = set()  # classes of operands that were looked at
-_borrowed: ContextVar[dict[int, ValueKey] | None] = ContextVar("tenferro_borrowed", default=None)
+Borrowed = dict[int, tuple[ValueKey, Any]]  # by id of the operand, which is held to keep its id
+_borrowed: ContextVar[Borrowed | None] = ContextVar("tenferro_borrowed", default=None)
 
 
 class ScalarName(NamedTuple):
@@ -96,21 +101,33 @@ def operand_key(x: Any) -> ValueKey:
     """The key under which an operand of some backend enters graphs."""
     borrowed = _borrowed.get()
     if borrowed is not None and id(x) in borrowed:
-        return borrowed[id(x)]
+        key, _ = borrowed[id(x)]
+        held = key.operand
+        if held is x or held.tobytes() == x.tobytes():  # else the function wrote into x meanwhile
+            return key
     aval = aval_of_operand(x)
-    flags = getattr(x, "flags", None)
-    if flags is None or not hasattr(flags, "writeable"):
-        return _known(new_leaf(CapturedName(id(x)), aval), x)  # immutable, as jax's
-    if x.nbytes <= _SHARED_BYTES:
+    if is_numpy(x) and x.nbytes <= _SHARED_BYTES:
         key = _shared_leaf(ContentName(aval.dtype, aval.shape, x.tobytes()), aval)
         return key if key.operand is not UNKNOWN else _known(key, x.copy())
     return _known(new_leaf(CapturedName(id(x)), aval), snapshot(x))
 
 
 def snapshot(x: Any) -> Any:
-    """A copy of an operand that the user may still write into; any other itself."""
-    flags = getattr(x, "flags", None)
-    return x.copy() if getattr(flags, "writeable", False) else x
+    """Return a value that keeps its contents: x itself if nothing can write to it, else a copy."""
+    if is_numpy(x):
+        return numpy_snapshot(x)
+    return x if type(x) in _DEFAULT else _snapshot_by_owner(x)
+
+
+def _snapshot_by_owner(x: Any) -> Any:
+    """Ask the backend whose operand x is; copy x where no backend that can run owns it."""
+    plugins = host()
+    owner = plugins.owner_of(type(x))
+    try:
+        backend = None if owner is None else plugins.backend(owner)
+    except BackendError:  # as where its device is missing
+        backend = None
+    return copied(x) if backend is None else backend.snapshot(x)
 
 
 def fits(value: int, dtype: DType) -> bool:
@@ -235,7 +252,7 @@ class borrowing:
 
     __slots__ = ("_keys", "_token")
 
-    def __init__(self, keys: dict[int, ValueKey]) -> None:
+    def __init__(self, keys: Borrowed) -> None:
         self._keys = keys
 
     def __enter__(self) -> None:

@@ -200,8 +200,8 @@ def to_numpy(operand: Any, aval: Aval) -> Any:
     """An operand as a NumPy array of its own, or a NumPy scalar for rank 0."""
     backend = select_backend(None, (operand,))
     found = backend.to_numpy(backend.asoperand(operand, aval))
-    if found is operand:
-        found = operand.copy()
+    if found is operand or getattr(found, "base", None) is not None:  # nobody else may write to it
+        found = found.copy()
     return found if aval.shape else found[()]
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from importlib import import_module
 from time import perf_counter
 from typing import Any, ClassVar
 
 from tenferro.backend._errors import UnsupportedError
+from tenferro.backend._snapshots import copied
 from tenferro.backend.lowering import Implementation, LoweringTable, check_result_count, key_of
 from tenferro.backend.records import BackendConfig, BackendInfo
 from tenferro.computegraph import CompiledProgram, Operation, check_operand_count
@@ -118,6 +118,13 @@ class Backend(ABC):
     def owns(self, value: Any) -> bool:
         """Whether a value is an operand of this backend."""
 
+    def snapshot(self, operand: Any) -> Any:
+        """Return an operand of this backend that keeps its value whatever is written afterwards.
+
+        Copies it; override it to return the operand itself where nothing can write to it.
+        """
+        return copied(operand)
+
     def synchronize(self) -> None:
         """Wait until everything that was started has finished."""
         return
@@ -170,7 +177,7 @@ class Backend(ABC):
 
         Copies each, because a lowering may have returned a view; override it to copy fewer.
         """
-        return tuple([_copy(result) for result in results])
+        return tuple([copied(result) for result in results])
 
     def host_callback(
         self, operation: Operation, host: Backend, function: Implementation, avals: Sequence[Any]
@@ -195,11 +202,6 @@ class Backend(ABC):
     def __repr__(self) -> str:
         device = f" on {self.config.device}" if self.config.device else ""
         return f"<{type(self).__name__} {self.name!r}{device}>"
-
-
-def _copy(value: Any) -> Any:
-    method = getattr(value, "copy", None)
-    return method() if callable(method) else import_module("copy").copy(value)
 
 
 class _Step(NamedTuple):

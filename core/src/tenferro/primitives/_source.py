@@ -7,7 +7,7 @@ a message needs it. Frames of tenferro and of NumPy are not the user's.
 from __future__ import annotations
 
 import sys
-from types import CodeType, FrameType
+from types import CodeType, FrameType, TracebackType
 
 Source = tuple[CodeType, int]
 _LIBRARIES = frozenset(("tenferro", "numpy", "optree", "scipy"))
@@ -29,6 +29,17 @@ def caller(start: int = 2) -> Source | None:
             depth += 1
     except ValueError:  # the stack is not so deep
         return None
+
+
+def raised_at(traceback: TracebackType | None) -> Source | None:
+    """The innermost frame of a traceback that belongs to the user."""
+    found = None
+    while traceback is not None:
+        frame = traceback.tb_frame
+        if not _is_library(frame):
+            found = frame.f_code, traceback.tb_lasti
+        traceback = traceback.tb_next
+    return found
 
 
 def _is_library(frame: FrameType) -> bool:

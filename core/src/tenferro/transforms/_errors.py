@@ -36,6 +36,13 @@ class ArgumentNumberError(TenferroError, ValueError):
     """Report an ``argnums`` that the call does not have. Fields: ``argnums``, ``count``."""
 
 
+class BorrowedWriteError(TenferroError, ValueError):
+    """Report a write into a large argument while a transform runs the function. Field: ``avals``.
+
+    ``avals`` are the shapes and dtypes of the arguments that are read-only meanwhile.
+    """
+
+
 class GraphTooLargeError(TenferroError, ValueError):
     """Report a graph that is too large to be drawn whole. Fields: ``count``, ``limit``."""
 

@@ -15,12 +15,13 @@ from weakref import WeakKeyDictionary
 
 from tenferro.array import Array, as_array, is_traced
 from tenferro.array._array import SCALARS, evaluable
-from tenferro.array._convert import aval_of_operand, operand_key, weak_kind
+from tenferro.array._convert import aval_of_operand, operand_key, snapshot, weak_kind
 from tenferro.array._errors import UnknownOperandError, at_user_line
 from tenferro.array._evaluate import executable, leaked
 from tenferro.array._weak import Sought, WeakName, value_of
 from tenferro.backend import UnsupportedError, select_backend
 from tenferro.backend._options import DONATED, PASSES, Options, identity_of, rewritten
+from tenferro.backend._snapshots import is_numpy
 from tenferro.computegraph import (
     UNKNOWN,
     CacheStats,
@@ -39,7 +40,7 @@ from tenferro.transforms import _tree
 from tenferro.transforms._effects import WithoutEffects, collecting, perform
 from tenferro.transforms._errors import check_function
 from tenferro.transforms._ready import Kept, Ready, looks, operands_of
-from tenferro.transforms._record import Name
+from tenferro.transforms._record import Loans, Name
 from tenferro.transforms._settle import history, key_of
 from tenferro.transforms._signature import (
     Call,
@@ -110,14 +111,22 @@ class Jitted:
             raise at_user_line(
                 TypeError("a jitted function runs on values; `lower` and `explain` take Avals")
             )
-        traced = self._traced(call)
-        arrays = [leaf for leaf in call.leaves if isinstance(leaf, Array)]
+        traced, leaves = self._traced_for_run(call)
+        arrays = [leaf for leaf in leaves if isinstance(leaf, Array)]
         if traced.is_open or any([not _is_known(array) for array in arrays]):
-            return _tree.unflatten(traced.out_spec, inline(traced, call.leaves))
+            return _tree.unflatten(traced.out_spec, inline(traced, leaves))
         ready = self._ready(traced, call.leaves, self._given_up(call))
         if seen is not None and level == self._kept.level:
             self._kept.keep(seen, ready)
-        return ready(call.leaves)
+        return ready(leaves)
+
+    def _traced_for_run(self, call: Call) -> tuple[Traced, Sequence[Any]]:
+        """The trace for a call, and its leaves as they were before the function was traced."""
+        with Loans() as loans:
+            held = [loans.hold(x) if is_numpy(x) else x for x in call.leaves]
+            traced = self._traced(call)
+        pairs = zip(call.leaves, held, strict=True)
+        return traced, [x if x is h or x.tobytes() == h.tobytes() else h for x, h in pairs]
 
     def _given_up(self, call: Call) -> tuple[int, ...]:
         """The leaves of donated arguments. Not Arrays: several of them may be one value."""
@@ -237,7 +246,7 @@ class Jitted:
             graph,
             tuple(keys),
             outputs,
-            tuple(key.operand for key in captured),
+            tuple([_captured(key) for key in captured]),
             out_spec,
             tuple(key.aval for key in outputs),
             bool(unknown) or any([is_traced(key) for key in roots]),
@@ -384,6 +393,11 @@ def _result_key(leaf: Any) -> ValueKey:
 def _constant(key: ValueKey) -> bool:
     """Whether a value is known and no transform is open on it: it enters as a captured input."""
     return key.is_cut and not key.traces
+
+
+def _captured(key: ValueKey) -> Any:
+    """The operand of a captured input; a copy where it is an argument that a transform borrows."""
+    return snapshot(key.operand) if isinstance(key.identity, Name) else key.operand
 
 
 def _is_known(array: Array) -> bool:

@@ -1,11 +1,11 @@
 """Run a user's function on arrays that a transform follows.
 
 Arguments that are differentiated get fresh identities: a fresh input for an operand, a pin for an
-Array, which may belong to an outer transform. Other operands are borrowed until the function
-returns, uncopied: a function that writes into such an ndarray (``buf[0] = 1``) writes into the
-caller's memory, as it does without a transform, and values recorded before may read what was
-written after; it should write into a copy. Arrays come as handles of their own, so that
-assignment to one never changes the caller's. Read next: ``_settle.py``.
+Array, which may belong to an outer transform. Other operands are read where the function uses
+them. Arrays come as handles of their own, so that assignment to one never changes the caller's.
+
+A function may write into its arguments (``buf[0] = 1``), as it may without a transform; each value
+that it recorded keeps what it read. `Loans` says how. Read next: ``_settle.py``.
 """
 
 from __future__ import annotations
@@ -17,15 +17,18 @@ from weakref import ref
 
 from tenferro.array import Array, as_array, borrowing, evaluate_keys, is_traced
 from tenferro.array._array import SCALARS, evaluable
-from tenferro.array._convert import aval_of_operand, is_operand, snapshot
+from tenferro.array._convert import Borrowed, aval_of_operand, is_operand, snapshot
 from tenferro.array._errors import at_user_line
 from tenferro.array._weak import WeakName, value_of
+from tenferro.backend._protection import protect, release
+from tenferro.backend._snapshots import is_numpy, snapshots
 from tenferro.computegraph import UNKNOWN, ValueKey, new_leaf
 from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives._aval import Aval
+from tenferro.primitives._source import raised_at, source_text
 from tenferro.tidu import Trace, pin, pinned_leaf
 from tenferro.transforms import _tree
-from tenferro.transforms._errors import ArgumentNumberError
+from tenferro.transforms._errors import ArgumentNumberError, BorrowedWriteError
 
 _SCALARS = frozenset(SCALARS)
 
@@ -40,31 +43,80 @@ class Name(NamedTuple):
         return self.text
 
 
-class Loans:
-    """Operands of the user that keys hold uncopied until a transform returns.
+MAX_COPIED_BYTES = 65536  # a larger operand is protected against writes instead
 
-    What is still alive then, in a list of losses or in a pullback, gets a copy of its own: the
-    user may write into the operand from now on.
+
+class Loans:
+    """Operands of the user that keys hold until a transform returns.
+
+    A NumPy array of up to 64 KiB is copied. A larger one is borrowed: until the transform returns
+    it is read-only, and an attempt to write through it becomes a `BorrowedWriteError`. Its flag
+    does not cover other arrays on the same memory: a function that writes through a base or
+    another view, made before, changes what was recorded. Arrays whose flag could not be set again
+    are copied whatever their size, as are operands of other libraries that something can write to.
+
+    What is still alive at the end, in a list of losses or in a pullback, gets a copy of its own.
     """
 
-    __slots__ = ("_keys",)
+    __slots__ = ("_keys", "_protected")
 
     def __init__(self) -> None:
         self._keys: list[ref[ValueKey]] = []
+        self._protected: list[Any] = []
 
     def lend(self, key: ValueKey, operand: Any) -> None:
-        """Let the key hold the operand."""
-        key.operand = operand
-        self._keys.append(ref(key))
+        """Let the key hold the operand, or a copy of it."""
+        key.operand = held = self.hold(operand)
+        if held is operand and is_numpy(operand):
+            self._keys.append(ref(key))
+
+    def hold(self, operand: Any) -> Any:
+        """Return a small operand as a copy; protect a large one until the end and return it."""
+        if type(operand) in _SCALARS:
+            return operand
+        if not is_numpy(operand) or operand.nbytes <= MAX_COPIED_BYTES:
+            return snapshot(operand)
+        if protect(operand):
+            self._protected.append(operand)
+        elif operand.flags.writeable:
+            return snapshot(operand)
+        return operand
 
     def __enter__(self) -> Loans:
         return self
 
-    def __exit__(self, *exception: object) -> None:
-        for reference in self._keys:
-            key = reference()
-            if key is not None:
-                key.operand = snapshot(key.operand)
+    def __exit__(self, kind: object, error: BaseException | None, traceback: Any) -> None:
+        for operand in self._protected:
+            release(operand)
+        alive = [key for key in [reference() for reference in self._keys] if key is not None]
+        if alive:
+            for key, operand in zip(alive, snapshots([k.operand for k in alive]), strict=True):
+                key.operand = operand
+        if self._protected and _is_refused_write(error):
+            raise _written(self._protected, traceback) from error
+
+
+def _is_refused_write(error: BaseException | None) -> bool:
+    """Return whether NumPy, or a library that takes its buffers, refused to write."""
+    refused = isinstance(error, ValueError) and not isinstance(error, BorrowedWriteError)
+    return refused and "read-only" in str(error)
+
+
+def _written(arrays: Sequence[Any], traceback: Any) -> BorrowedWriteError:
+    """The error for a write that was refused, at the user's line."""
+    avals = tuple(dict.fromkeys(aval_of_operand(x) for x in arrays))
+    error = BorrowedWriteError(
+        "a function wrote into a read-only array while a transform ran it\n"
+        f"  got        a write; arguments {', '.join(map(str, avals))} are read-only until the "
+        "transform returns\n"
+        f"  need       arguments of more than {MAX_COPIED_BYTES // 1024} KiB that are only read\n"
+        "  hint       write into a copy: `x = x.copy()`, or make a new value: `x = np.where(...)`",
+        avals=avals,
+    )
+    line = source_text(raised_at(traceback))
+    if line is not None:
+        error.add_note(f"  from       {line}")
+    return error
 
 
 class Aux:
@@ -123,7 +175,7 @@ def record(
     followed = list(args)
     wrt: list[ValueKey] = []
     specs = []
-    borrowed: dict[int, ValueKey] = {}
+    borrowed: Borrowed = {}
     plain = True
     for i in check_argnums(argnums, len(args)):
         leaves, spec = _tree.flatten(args[i])
@@ -197,8 +249,11 @@ def make_known(array: Array) -> None:
         evaluate_keys([key])
 
 
-def borrow(tree: Any, name: str, borrowed: dict[int, ValueKey], loans: Loans) -> bool:
-    """Let operands of an argument that is not followed in uncopied; say if none is an Array."""
+def borrow(tree: Any, name: str, borrowed: Borrowed, loans: Loans) -> bool:
+    """Name the operands of an argument that is not followed; say if none is an Array.
+
+    What is neither a NumPy array nor immutable gets no name: it is copied where it is used.
+    """
     if type(tree) in _SCALARS or isinstance(tree, str):
         return True
     plain = True
@@ -207,8 +262,10 @@ def borrow(tree: Any, name: str, borrowed: dict[int, ValueKey], loans: Loans) ->
             make_known(leaf)
             plain = False
         elif is_operand(leaf) and has_dtype(leaf):
-            key = borrowed[id(leaf)] = new_leaf(Name(name, id(leaf)), aval_of_operand(leaf))
+            key = new_leaf(Name(name, id(leaf)), aval_of_operand(leaf))
             loans.lend(key, leaf)
+            if key.operand is leaf or is_numpy(leaf):
+                borrowed[id(leaf)] = key, leaf
     return plain
 
 

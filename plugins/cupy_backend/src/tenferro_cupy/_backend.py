@@ -75,6 +75,11 @@ class CupyBackend(Backend):
         """Whether the value is an array of CuPy's."""
         return isinstance(value, self.cupy.ndarray)
 
+    def snapshot(self, operand: Any) -> Any:
+        """Return a copy on the operand's own device; CuPy has no read-only arrays."""
+        with self.cupy.cuda.Device(operand.device.id):
+            return operand.copy()
+
     def synchronize(self) -> None:
         """Wait for everything on the current stream of the device."""
         with self.on_device():

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from tenferro.backend._snapshots import snapshot
 from tenferro.backend.base import Backend, Executable
 from tenferro.backend.lowering import key_of
 from tenferro.backend.records import BackendConfig
@@ -143,6 +144,10 @@ class NumpyBackend(Backend):
     def owns(self, value: Any) -> bool:
         """Whether the value is a numeric NumPy array or scalar."""
         return isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in _NUMERIC
+
+    def snapshot(self, operand: Any) -> Any:
+        """Return an array whose memory is read-only for everybody as it is, else a copy."""
+        return snapshot(operand)
 
     def memory_stats(self) -> Mapping[str, int]:
         """Bytes, as far as the system tells: `in_use` and `peak` are those of the process.

@@ -69,6 +69,10 @@ class XlaBackend(Backend):
         """Whether a value is a jax array; what jax is tracing is nobody's."""
         return is_array(value)
 
+    def snapshot(self, operand: Array) -> Array:
+        """Return the operand itself: jax arrays are immutable."""
+        return operand
+
     def synchronize(self) -> None:
         """Wait for every array that is still alive."""
         for array in live_arrays():

@@ -15,6 +15,7 @@ from tenferro.array._convert import operand_key, snapshot
 from tenferro.array._errors import UnknownOperandError, at_user_line
 from tenferro.array._registry import covers
 from tenferro.backend import DeviceUnavailableError, host, select_backend
+from tenferro.backend._snapshots import is_numpy
 from tenferro.computegraph import UNKNOWN, new_leaf
 
 _CPU = (1, 0)
@@ -28,7 +29,8 @@ def _operand(x: Array, asked: str) -> Any:
     if x.key.operand is UNKNOWN:
         x._concrete(asked)
     backend = select_backend(None, (x.key.operand,))
-    return snapshot(backend.asoperand(x.key.operand, x.aval))
+    operand = backend.asoperand(x.key.operand, x.aval)
+    return operand.copy() if is_numpy(operand) else snapshot(operand)
 
 
 @covers("__dlpack__")
