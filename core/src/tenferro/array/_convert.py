@@ -102,14 +102,35 @@ def operand_key(x: Any) -> ValueKey:
     borrowed = _borrowed.get()
     if borrowed is not None and id(x) in borrowed:
         key, _ = borrowed[id(x)]
-        held = key.operand
-        if held is x or held.tobytes() == x.tobytes():  # else the function wrote into x meanwhile
+        if key.operand is x or _is_unchanged(x, key.operand):  # else the function wrote into x
             return key
     aval = aval_of_operand(x)
     if is_numpy(x) and x.nbytes <= _SHARED_BYTES:
         key = _shared_leaf(ContentName(aval.dtype, aval.shape, x.tobytes()), aval)
         return key if key.operand is not UNKNOWN else _known(key, x.copy())
     return _known(new_leaf(CapturedName(id(x)), aval), snapshot(x))
+
+
+def quick_to_compare(x: Any, most: int) -> Any:
+    """Return a copy of a NumPy array that compares with it in one pass; ``None`` for others.
+
+    A ``bytearray`` compares itself with any contiguous memory, which other comparisons copy. It is
+    worth its construction from 4 KiB on; ``most`` is the largest size in bytes.
+    """
+    kind = type(x)
+    if kind.__module__ != "numpy" or not _SHARED_BYTES < x.nbytes <= most:
+        return None
+    if kind.__name__ != "ndarray" or not (x.flags.c_contiguous and x.flags.writeable):
+        return None
+    return kind(x.shape, x.dtype, bytearray(x))
+
+
+def _is_unchanged(x: Any, copy: Any) -> bool:
+    """Return whether an operand still has the bytes of a copy."""
+    content = getattr(copy, "base", None)
+    if type(content) is bytearray:
+        return bool(content == x)
+    return bool(copy.tobytes() == x.tobytes())
 
 
 def snapshot(x: Any) -> Any:

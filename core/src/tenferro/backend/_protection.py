@@ -65,7 +65,7 @@ def _bases(x: Any) -> list[Any]:
 
 
 def _can_be_set_again(x: Any) -> bool:
-    owner = (*_bases(x)[:1], x)[0]
+    owner = x if x.base is None else (*_bases(x), x)[0]
     if owner.flags.owndata:
         return True
     try:
@@ -76,6 +76,9 @@ def _can_be_set_again(x: Any) -> bool:
 
 def _set_writeable(x: Any) -> None:
     """Set the flag, also while a base is read-only: NumPy refuses that, so bases go first."""
+    if x.base is None:
+        x.flags.writeable = True
+        return
     closed = [base for base in _bases(x) if not base.flags.writeable]
     try:
         for base in closed:

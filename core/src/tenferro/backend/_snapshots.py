@@ -53,7 +53,9 @@ def copied(value: Any) -> Any:
 
 
 def snapshot(x: Any) -> Any:
-    """Return a NumPy array itself if it is immutable, else a read-only copy."""
+    """Return a NumPy array itself if it is immutable, else a copy with its memory order."""
+    if x.flags.writeable and x.base is None:  # most arrays: nothing overlaps in what one owns
+        return x.copy("K")
     return x if is_immutable(x) else snapshots([x])[0]
 
 

@@ -17,7 +17,13 @@ from weakref import ref
 
 from tenferro.array import Array, as_array, borrowing, evaluate_keys, is_traced
 from tenferro.array._array import SCALARS, evaluable
-from tenferro.array._convert import Borrowed, aval_of_operand, is_operand, snapshot
+from tenferro.array._convert import (
+    Borrowed,
+    aval_of_operand,
+    is_operand,
+    quick_to_compare,
+    snapshot,
+)
 from tenferro.array._errors import at_user_line
 from tenferro.array._weak import WeakName, value_of
 from tenferro.backend._protection import protect, release
@@ -67,18 +73,21 @@ class Loans:
     def lend(self, key: ValueKey, operand: Any) -> None:
         """Let the key hold the operand, or a copy of it."""
         key.operand = held = self.hold(operand)
-        if held is operand and is_numpy(operand):
+        if held is operand and type(operand) not in _SCALARS and is_numpy(operand):
             self._keys.append(ref(key))
 
     def hold(self, operand: Any) -> Any:
         """Return a small operand as a copy; protect a large one until the end and return it."""
         if type(operand) in _SCALARS:
             return operand
-        if not is_numpy(operand) or operand.nbytes <= MAX_COPIED_BYTES:
+        writeable = getattr(getattr(operand, "flags", None), "writeable", None)
+        if writeable is None:
             return snapshot(operand)
+        if operand.nbytes <= MAX_COPIED_BYTES:
+            return operand.copy("K") if writeable else snapshot(operand)
         if protect(operand):
             self._protected.append(operand)
-        elif operand.flags.writeable:
+        elif writeable:
             return snapshot(operand)
         return operand
 
@@ -263,7 +272,9 @@ def borrow(tree: Any, name: str, borrowed: Borrowed, loans: Loans) -> bool:
             plain = False
         elif is_operand(leaf) and has_dtype(leaf):
             key = new_leaf(Name(name, id(leaf)), aval_of_operand(leaf))
-            loans.lend(key, leaf)
+            key.operand = quick_to_compare(leaf, MAX_COPIED_BYTES)
+            if key.operand is None:
+                loans.lend(key, leaf)
             if key.operand is leaf or is_numpy(leaf):
                 borrowed[id(leaf)] = key, leaf
     return plain
