@@ -1,8 +1,9 @@
 """Check derivatives against differences: ``check_grads``.
 
-Directional derivatives are compared with the five-point difference
-f′ ≈ (f(x−2h) − 8 f(x−h) + 8 f(x+h) − f(x+2h)) / 12h (Fornberg, Math. Comp. 51 (1988) 699, Table 1),
-pullbacks with the adjoint identity ⟨w, J v⟩ = ⟨Jᵀ w, v⟩. Higher orders repeat both on derivatives.
+Directional derivatives ⟨w, J v⟩ are compared with the derivative of t ↦ ⟨w, f(x + t v)⟩ at 0, which
+is extrapolated from differences; pullbacks by the adjoint identity ⟨w, J v⟩ = ⟨Jᵀ w, v⟩. Where
+differences are too coarse and f takes complex numbers, Im ⟨w, f(x + iεv)⟩/ε replaces them (Squire
+and Trapp, SIAM Rev. 40 (1998) 110). Higher orders repeat both on derivatives.
 """
 
 from __future__ import annotations
@@ -11,18 +12,39 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tenferro.array import Array, as_array, asarray, real, sin, vdot
+from tenferro.array import Array, as_array, asarray, imag, real, sin, vdot
+from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import complex as make_complex
-from tenferro.primitives import convert, iota
+from tenferro.primitives import convert, float64, iota
 from tenferro.primitives._aval import Aval
 from tenferro.transforms import _tree
+from tenferro.transforms._differences import Break, Estimate, broken, central
 from tenferro.transforms._errors import GradientCheckError, check_function
 from tenferro.transforms._gauge import warn_of_gauge
 from tenferro.transforms._jvp import as_tuple, jvp, vjp
 
 MODES = ("fwd", "rev")
-_STEP = {"float64": 1e-3, "float32": 3e-2}
-_TOLERANCE = {"float64": 1e-7, "float32": 5e-3}
+_STEPS = (1.0, 0.02, 4e-4, 8e-6)  # of the first step, if a kink or an edge is near
+_MARGIN = 4.0  # how many estimated errors of the difference are allowed
+_TINY = 1e-30
+
+
+class _Limits(NamedTuple):
+    """What differences can show in a dtype."""
+
+    step: float  # the first one
+    tolerance: float
+    unsure: float  # relative error of a difference that shows nothing
+    rounding: float  # relative error of a value
+    absolute: float = 0.0
+
+
+_LIMITS = {
+    "float64": _Limits(5e-2, 1e-7, 1e-5, 2.0**-53),
+    "float32": _Limits(0.2, 5e-3, 1e-3, 2.0**-24),
+    "float16": _Limits(0.5, 0.1, 0.02, 2.0**-11),
+    "bfloat16": _Limits(0.5, 0.3, 0.1, 2.0**-8),
+}
 
 
 def check_grads(
@@ -37,8 +59,10 @@ def check_grads(
 ) -> None:
     """Check the derivatives of a function at a point, real or complex, up to an order.
 
-    ``args`` are floats, arrays or pytrees of them. ``eps`` is the step of the difference; the
-    tolerances default to what the difference can show in the dtype.
+    ``args`` are floats, arrays or pytrees of them. Differences are extrapolated from smaller and
+    smaller steps, and their own error is estimated; ``eps`` is the first and largest step. The
+    tolerances default to what differences can show in the dtype: in float64 a relative error of
+    1e-4 is always found. Where the function has a kink or jumps, the error says so.
 
     A function that depends on the gauge of svd, eigh, eig or qr, on phases of vectors or on the
     choice of vectors where values are equal, has no derivative there, even where differences
@@ -76,42 +100,175 @@ def _check(
     rtol: float | None,
     eps: float | None,
 ) -> None:
-    v = _directions(args, 2)
-    name = _real_name(args)
-    step = eps or _STEP.get(name, 1e-3)
-    difference = _difference(function, args, v, step)
-    w = _directions((difference,), 3)[0]
-    need = _inner(w, difference)
+    v = _scaled_directions(args)
+    line = _Line(function, args, v)
     if mode == "fwd":
-        got = _inner(w, jvp(function, args, v)[1])
+        got = _inner(line.weights, jvp(function, args, v)[1])
     else:
         _, pull = vjp(function, *args)
-        got = _inner(pull(w), v)
-    scale = max(abs(need), _norm(w) * _norm(difference) * 1e-2)
-    bound = (atol or _TOLERANCE.get(name, 1e-7)) + (rtol or _TOLERANCE.get(name, 1e-7)) * scale
-    if not abs(got - need) <= bound:
-        raise GradientCheckError(
-            f"the derivative of order {order} disagrees with differences in mode {mode!r}\n"
-            f"  got        {got!r}\n"
-            f"  need       {need!r} ± {bound:.2g} (five-point difference, step {step:g})",
-            mode=mode,
-            order=order,
-            got=got,
-            need=need,
+        got = _inner(pull(line.weights), v)
+    _confirm(line, got, _allowed(args, atol, rtol, eps), mode, order)
+
+
+def _confirm(line: _Line, got: float, allowed: _Limits, mode: str, order: int) -> None:
+    """Raise GradientCheckError unless differences show the derivative."""
+    tried: list[_Comparison] = []
+    for shrinking in _STEPS:
+        found = _compare(line, got, allowed, shrinking)
+        if found.is_confirmed and not found.is_unsure:
+            return
+        tried.append(found)
+    best = min(tried, key=lambda found: (found.is_unsure, found.error))
+    if best.is_unsure:
+        exact = line.complex_step()
+        if exact is not None and abs(exact - best.need.value) <= _MARGIN * best.error:
+            near = allowed.absolute + allowed.tolerance * max(best.scale, abs(exact))
+            if abs(got - exact) <= near:
+                return
+            raise _disagreement(got, best.replaced(exact, near), None, mode, order)
+        if any([found.is_confirmed for found in tried]):
+            return
+    again = central(line, 0.7 * allowed.step, 0.1 * allowed.tolerance).value
+    if not abs(again - best.need.value) <= 2 * best.bound:  # its error was small by chance
+        best = best._replace(is_unsure=True, error=abs(again - best.need.value))
+    kink = broken(line, best.need, allowed.step, allowed.tolerance)
+    raise _disagreement(got, best, kink, mode, order)
+
+
+class _Comparison(NamedTuple):
+    """A derivative against what differences show."""
+
+    need: Estimate
+    error: float  # of the difference, rounding errors included
+    scale: float
+    bound: float
+    is_confirmed: bool
+    is_unsure: bool
+
+    def replaced(self, exact: float, bound: float) -> _Comparison:
+        """The comparison with a value by a complex step in the place of the difference."""
+        need = Estimate(exact, 0.0, _TINY)
+        return self._replace(need=need, bound=bound, is_unsure=False)
+
+
+def _compare(line: _Line, got: float, allowed: _Limits, shrinking: float) -> _Comparison:
+    need = central(line, allowed.step * shrinking, 0.1 * allowed.tolerance)
+    if not need.is_known:
+        return _Comparison(need, math.inf, 0.0, 0.0, is_confirmed=False, is_unsure=True)
+    scale = max(abs(need.value), 1e-2 * line.size(need.step))
+    noise = 4 * allowed.rounding * line.height(need.step) / need.step  # of the values
+    shift = allowed.rounding * line.extent * scale / need.step  # of the arguments
+    error = max(need.error, noise, shift)
+    bound = (
+        allowed.absolute + allowed.tolerance * scale + _MARGIN * min(error, allowed.unsure * scale)
+    )
+    is_zero = shrinking == 1 and max(abs(got), abs(need.value)) <= _MARGIN * noise
+    is_confirmed = is_zero or abs(got - need.value) <= bound
+    is_unsure = not (is_zero or error <= allowed.unsure * scale)
+    return _Comparison(need, error, scale, bound, is_confirmed, is_unsure)
+
+
+def _disagreement(
+    got: float, best: _Comparison, kink: Break | None, mode: str, order: int
+) -> GradientCheckError:
+    """The error about a derivative that differences do not confirm: wrong, a kink, or unsure."""
+    need = best.need
+    wanted = f"{need.value!r} ± {best.bound:.2g} (extrapolated differences, step {need.step:.2g})"
+    what = f"the derivative of order {order} disagrees with differences in mode {mode!r}"
+    if kink is not None:
+        subject = "the function" if order == 1 else f"the derivative of order {order - 1}"
+        verb, values = ("jumps", "steps") if kink.is_jump else ("has a kink", "derivatives")
+        what = f"{subject} {verb} at this point: there is no derivative of order {order}"
+        wanted = (
+            f"{values} to the left {kink.left:.6g}, to the right {kink.right:.6g}\n"
+            "  hint       check it at a point beside this one"
         )
+    elif best.is_unsure:
+        what = f"differences do not show the derivative of order {order} in mode {mode!r}"
+        wanted = (
+            f"{need.value!r} ± {best.error:.2g}, the best of extrapolated differences\n"
+            "  hint       values are noisy or not smooth near this point: scale the function,\n"
+            "             choose another point or a first step (`eps=`), or allow the error\n"
+            "             (`rtol=`)"
+        )
+    return GradientCheckError(
+        f"{what}\n  got        {got!r}\n  need       {wanted}",
+        mode=mode,
+        order=order,
+        got=got,
+        need=need.value,
+        kink=None if kink is None or kink.is_jump else (kink.left, kink.right),
+    )
 
 
-def _difference(
-    function: Callable[..., Any], args: tuple[Any, ...], v: tuple[Any, ...], h: float
-) -> Any:
-    """The five-point difference of the function in direction v."""
-    values = [_leaves(function(*_shift(args, v, k * h))) for k in (-2, -1, 1, 2)]
-    parts = [(a - d - 8 * (b - c)) / (12 * h) for a, b, c, d in zip(*values, strict=True)]
-    spec = _tree.flatten(function(*args))[1]
-    return _tree.unflatten(spec, parts)
+class _Line:
+    """The function t ↦ ⟨w, f(x + t v) − f(x)⟩ of a real number, with fixed irregular weights w."""
+
+    def __init__(
+        self, function: Callable[..., Any], args: tuple[Any, ...], v: tuple[Any, ...]
+    ) -> None:
+        self._function = function
+        self._args = args
+        self._directions = v
+        tree = function(*args)
+        self._start = [array_of_floats(x) for x in _leaves(tree)]
+        self.weights = _directions((_like(tree, self._start),), 3)[0]
+        self.extent = max([_norm(x) for x in _leaves(args) if x.dtype.is_inexact], default=0.0)
+        self._known: dict[float, float] = {}
+
+    def __call__(self, t: float) -> float:
+        if t not in self._known:
+            self._known[t] = self._value(t) if t else 0.0
+        return self._known[t]
+
+    def _value(self, t: float) -> float:
+        """The value at t ≠ 0; NaN where the shape of the result is another one."""
+        moved = self._moved(t)
+        same = len(moved) == len(self._start) and all(
+            [x.shape == y.shape for x, y in zip(moved, self._start, strict=True)]
+        )
+        return _inner(self.weights, moved) if same else math.nan
+
+    def size(self, step: float) -> float:
+        """‖w‖ ‖f(x + hv) − f(x − hv)‖ / 2h, the scale of ⟨w, J v⟩ without cancellation."""
+        pairs = zip(self._moved(step), self._moved(-step), strict=True)
+        return _norm(self.weights) * _norm([a - b for a, b in pairs]) / (2 * step)
+
+    def height(self, step: float) -> float:
+        """‖w‖ ‖f‖ near the point, of which rounding errors are a part."""
+        moved = self._moved(step)
+        return _norm(self.weights) * max(_norm(self._start), _norm(moved))
+
+    def complex_step(self) -> float | None:
+        """Im ⟨w, f(x + iεv)⟩ / ε; None where f does not take complex numbers."""
+        real_leaves = (*_leaves(self._args), *self._start)
+        if any(x.dtype.is_complex or not x.dtype.is_inexact for x in real_leaves):
+            return None
+        try:
+            found = _leaves(self._function(*_shift(self._args, self._directions, _TINY * 1j)))
+        except Exception:  # a function of the user's, which may refuse in any way
+            return None
+        pairs = zip(_leaves(self.weights), found, strict=True)
+        value = sum(float(vdot(w, imag(x))) for w, x in pairs) / _TINY
+        return value if math.isfinite(value) else None
+
+    def _moved(self, t: float) -> list[Array]:
+        """f(x + t v) − f(x), by leaves; f(x + t v) where its shape differs."""
+        there = _leaves(self._function(*_shift(self._args, self._directions, t)))
+        pairs = zip(map(array_of_floats, there), self._start, strict=False)
+        return [x - y if x.shape == y.shape else x for x, y in pairs]
 
 
-def _shift(args: tuple[Any, ...], v: tuple[Any, ...], h: float) -> tuple[Any, ...]:
+def array_of_floats(x: Array) -> Array:
+    """The array itself, or its values as floats where they are exact."""
+    return x if x.dtype.is_inexact else convert(x, float64)
+
+
+def _like(tree: Any, leaves: list[Array]) -> Any:
+    return _tree.unflatten(_tree.flatten(tree)[1], leaves)
+
+
+def _shift(args: tuple[Any, ...], v: tuple[Any, ...], h: complex) -> tuple[Any, ...]:
     leaves, spec = _tree.flatten(args)
     moved = [as_array(x) + (d * h) for x, d in zip(leaves, _leaves(v), strict=True)]
     return tuple(_tree.unflatten(spec, moved))
@@ -126,6 +283,22 @@ def _directions(tree: Sequence[Any], seed: int) -> tuple[Any, ...]:
     leaves, spec = _tree.flatten(tuple(tree))
     found = [_direction(asarray(x).aval, seed + 7 * i) for i, x in enumerate(leaves)]
     return tuple(_tree.unflatten(spec, found))
+
+
+def _scaled_directions(args: Sequence[Any]) -> tuple[Any, ...]:
+    """Directions whose leaves are as large as those of the arguments where these exceed 1."""
+    leaves, spec = _tree.flatten(_directions(args, 2))
+    pairs = zip(leaves, _leaves(args), strict=True)
+    found = [v * scale if (scale := _magnitude(x)) > 1 else v for v, x in pairs]
+    return tuple(_tree.unflatten(spec, found))
+
+
+def _magnitude(x: Array) -> float:
+    """The power of 2 below the root mean square of an array of floats; 1 of others."""
+    if not x.dtype.is_inexact or not x.size:
+        return 1.0
+    mean = _norm(x) / math.sqrt(x.size)
+    return 2.0 ** math.floor(math.log2(mean)) if 1 < mean < math.inf else 1.0
 
 
 def _direction(aval: Aval, seed: int) -> Array:
@@ -148,6 +321,18 @@ def _norm(a: Any) -> float:
     return math.sqrt(_inner(a, a))
 
 
-def _real_name(args: Sequence[Any]) -> str:
-    names = [leaf.dtype.real_dtype.name for leaf in _leaves(args) if leaf.dtype.is_inexact]
-    return min(names, key=lambda name: int(name.removeprefix("float"))) if names else "float64"
+def _allowed(
+    args: Sequence[Any], atol: float | None, rtol: float | None, eps: float | None
+) -> _Limits:
+    """The limits of the coarsest dtype among the arguments, or what the user allows."""
+    kinds = [leaf.dtype.real_dtype for leaf in _leaves(args) if leaf.dtype.is_inexact]
+    coarsest = min(kinds, key=lambda kind: _PRECISION.index(kind.name), default=float64)
+    limits = _LIMITS[coarsest.name]
+    return limits._replace(
+        step=eps or limits.step,
+        tolerance=limits.tolerance if rtol is None else rtol,
+        absolute=atol or 0.0,
+    )
+
+
+_PRECISION = ("bfloat16", "float16", "float32", "float64")

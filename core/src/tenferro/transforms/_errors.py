@@ -52,7 +52,11 @@ class UnknownPrimitiveError(TenferroError, ValueError):
 
 
 class GradientCheckError(TenferroError, AssertionError):
-    """Report a derivative that disagrees with differences. Fields: ``mode``, ``got``, ``need``."""
+    """Report a derivative that disagrees with differences.
+
+    Fields: ``mode``, ``order``, ``got``, ``need``, and ``kink``: the derivatives from the left and
+    from the right where they differ, else None.
+    """
 
 
 class BatchAxisError(TenferroError, ValueError):

@@ -52,6 +52,20 @@ def test_derivatives_are_those_of_differences(name):
     np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-8)
 
 
+@pytest.mark.parametrize("name", sorted(set(DISPATCHED) - set(CONSTANT)))
+def test_derivatives_pass_the_check_and_wrong_ones_do_not(name):
+    """f′ and f″ pass, 1.0001 f′ does not"""
+    function, (*first, x) = getattr(scipy_special, name), operands(name)
+    tn.check_grads(lambda x: function(*first, x), (x,), order=2)
+
+    def wrong(x):
+        y = function(*first, x)
+        return y + 1e-4 * (y - tn.stop_gradient(y))
+
+    with pytest.raises(tn.GradientCheckError, match="disagrees"):
+        tn.check_grads(wrong, (x,))
+
+
 @pytest.mark.parametrize("name", ["logsumexp", "softmax", "log_softmax"])
 def test_a_plain_function_of_scipy_names_what_to_call(name):
     """scipy.special.f(asarray(x)) is refused with the name that works"""

@@ -53,6 +53,69 @@ def test_wrong_derivatives_are_caught_and_named(name, mode):
     assert found.got != found.need
 
 
+DEMANDING = {
+    "steep": (lambda x: np.exp(1000 * x), 1e-3),
+    "quick": (lambda x: np.sin(1e4 * x), 0.3),
+    "near a pole": (lambda x: np.log(x), np.array([1e-8, 1e-3, 1.0])),
+    "near an edge": (np.arctanh, 0.99999999),
+    "near a kink": (lambda x: np.abs(x - 1e-3) + 3 * np.abs(x + 2e-5), 0.0),
+    "under a large constant": (lambda x: 1e10 + np.sin(x), 1.0),
+    "of large numbers": (np.sqrt, np.array([1e12, 3e12])),
+    "large": (lambda x: x**20, np.array([10.0, 3.0])),
+    "many turns": (lambda x: np.sum(np.sin(x) * np.sin(x * x / np.pi) ** 20), X),
+    "of a mask": (lambda x: x[x > 0.04] ** 2, np.array([0.05, -1.0, 2.0])),
+    "float16": (np.sin, np.array([0.3, 0.5], "float16")),
+}
+
+
+@pytest.mark.parametrize("mode", ["fwd", "rev"])
+@pytest.mark.parametrize("name", DEMANDING)
+def test_the_step_follows_the_function(name, mode):
+    """f′ passes, 1.0001 f′ does not (1.5 f′ in float16)"""
+    function, x = DEMANDING[name]
+    tn.check_grads(function, (x,), modes=(mode,))
+    excess = 0.5 if name == "float16" else 1e-4
+
+    def wrong(x):
+        y = function(x)
+        return y + excess * (y - tn.stop_gradient(y))
+
+    with pytest.raises(tn.GradientCheckError):
+        tn.check_grads(wrong, (x,), modes=(mode,))
+
+
+KINKS = {
+    "relu": (lambda x: np.where(x > 0, x, 0.0), 0.0, r"the function has a kink"),
+    "clip": (lambda x: np.clip(x, 0, 1), 1.0, r"the function has a kink"),
+    "one of many": (lambda x: np.where(x > 0, x, 0.0), np.array([1, 0.0, -1]), r"has a kink"),
+    "floor": (lambda x: x * np.floor(x), 2.0, r"the function jumps"),
+    "order 2": (lambda x: np.maximum(x, 0.0), 0.0, r"the derivative of order 1 jumps"),
+}
+
+
+@pytest.mark.parametrize("name", KINKS)
+def test_a_kink_is_called_a_kink(name):
+    function, x, text = KINKS[name]
+    with pytest.raises(tn.GradientCheckError, match=text) as raised:
+        tn.check_grads(function, (x,), order=2)
+    assert raised.value.order == (2 if name == "order 2" else 1)
+    assert (raised.value.kink is None) == ("jumps" in text)
+
+
+def test_the_derivatives_at_a_kink_are_told():
+    """f = 3x to the left, 5x to the right"""
+    with pytest.raises(tn.GradientCheckError) as raised:
+        tn.check_grads(lambda x: np.where(x > 0, 5 * x, 3 * x), (0.0,))
+    left, right = raised.value.kink
+    assert left / right == pytest.approx(0.6)
+
+
+def test_values_that_show_no_derivative_are_not_called_wrong():
+    noisy = lambda x: tn.stop_gradient(np.floor(x * 1e8) % 7) * 1e-3 + x  # noqa: E731
+    with pytest.raises(tn.GradientCheckError, match="differences do not show"):
+        tn.check_grads(noisy, (0.123456785,))
+
+
 def test_tolerances_and_steps_are_the_callers():
     f = lambda x: x + 1e-3 * tn.stop_gradient(x)  # noqa: E731
     tn.check_grads(f, (X,), atol=1e-2, rtol=1e-2)
