@@ -93,7 +93,7 @@ def in_order(graph: MaterializedGraph) -> tuple[MaterializedGraph, list[int], li
         made.append(MaterializedNode(node.operation, *new, node.role, node.source))
     keys = [graph.inputs[i] for i in inputs]
     whole = MaterializedGraph(keys, made, [number[graph.outputs[i]] for i in ends], avals)
-    return whole, inputs, [ends.index(i) for i in range(len(ends))]
+    return whole, inputs, sorted(range(len(ends)), key=ends.__getitem__)
 
 
 def _in_order(node: MaterializedNode, colors: Sequence[int]) -> Sequence[int]:

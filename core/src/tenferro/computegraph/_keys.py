@@ -275,9 +275,21 @@ def derive(
     """
     if operation.output_count == 1:
         return (derive_one(operation, inputs, role),)
-    return tuple(
-        derive_one(operation, inputs, role, slot) for slot in range(operation.output_count)
-    )
+    if not inputs or operation.input_count not in (None, len(inputs)):
+        return tuple(
+            [derive_one(operation, inputs, role, slot) for slot in range(operation.output_count)]
+        )
+    given, depth, traces = _joined(inputs)  # once, because an operation may have 1,000 outputs
+    anchor = _youngest((operation, role, 0, *inputs))
+    outputs = []
+    for slot, aval in enumerate(infer(operation, given)):
+        definition = (operation, role, slot, *inputs)
+        users = anchor._users
+        there = None if users is None else _known(users, definition)
+        if there is None:
+            there = _new_key(definition, aval, depth + 1, traces, anchor, users)
+        outputs.append(there)
+    return tuple(outputs)
 
 
 def derive_at(definition: Definition, aval: Any) -> ValueKey:

@@ -186,6 +186,7 @@ def signature(
     number = {key: -1 - i for i, key in enumerate(inputs)}
     items: list[Any] = [len(inputs), len(outputs)]
     volatile = False
+    equations: dict[tuple[Any, ...], int] = {}
     stack: list[ValueKey] = [*outputs]
     stack.reverse()
     while stack:
@@ -200,6 +201,12 @@ def signature(
                     stack.append(definition[3 + slot])
                 else:  # written out here, its inputs behind it; a number from now on
                     number[key] = len(items)
+                    if operation.output_count != 1:
+                        equation = (operation, definition[3:])
+                        there = equations.setdefault(equation, len(items))
+                        if there != len(items):  # another output of it is written out already
+                            items += _ANOTHER_OUTPUT, there, slot
+                            continue
                     items += operation, slot, len(definition)
                     stack += definition[:2:-1]
                 continue
@@ -207,6 +214,9 @@ def signature(
             number[key] = seen = -len(inputs)
         items.append(seen)
     return None if volatile else tuple(items), inputs
+
+
+_ANOTHER_OUTPUT = object()
 
 
 def _number_nodes(

@@ -167,7 +167,8 @@ class Outputs:
             self.put(node, op, operands)
             return
         self.count += 1
-        slots = [kept.index(k) if k in kept else 0 for k in range(op.count)]
+        slot_of = {k: slot for slot, k in enumerate(kept)}
+        slots = [slot_of.get(k, 0) for k in range(op.count)]
         fewer = Sort(op.dimension, op.num_keys, len(kept))
         self.put(node, fewer, tuple([operands[k] for k in kept]), slots)
 

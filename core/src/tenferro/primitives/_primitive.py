@@ -97,9 +97,13 @@ class Primitive(ADPrimitive):
         handles = [
             FlowHandle(i.aval, self.key) if isinstance(i, FlowInput) else i.value for i in inputs
         ]
+        active = [isinstance(given, FlowInput) for given in inputs]
+        together = getattr(self, "transpose_together", None)
+        if together is not None:
+            return together(ct, active, *handles)  # type: ignore[no-any-return]
         return [
-            self._transpose_input(i, ct, handles) if isinstance(given, FlowInput) else None
-            for i, given in enumerate(inputs)
+            self._transpose_input(i, ct, handles) if is_active else None
+            for i, is_active in enumerate(active)
         ]
 
     def _transpose_input(self, index: int, ct: Any, handles: Sequence[Value]) -> Value | None:

@@ -328,13 +328,19 @@ class Concatenate(Linear):
     def simplify(self, *xs: Handle) -> Handle | None:
         return xs[0] if len(xs) == 1 and self.dimension < xs[0].ndim else None
 
-    def transpose_each(self, ct: Handle, index: int, *xs: Handle) -> Handle:
-        """The part that came from x_index."""
+    def transpose_together(
+        self, ct: Handle, active: Sequence[bool], *xs: Handle
+    ) -> list[Handle | None]:
+        """Cut the cotangent into the parts that came from each x, in one walk over all x."""
         d = self.dimension
         start, limit = [0] * ct.ndim, list(ct.shape)
-        start[d] = sum(x.shape[d] for x in xs[:index])
-        limit[d] = start[d] + xs[index].shape[d]
-        return slice(ct, start, limit)
+        limit[d] = 0
+        parts: list[Handle | None] = []
+        for x, is_active in zip(xs, active, strict=True):
+            start[d] = limit[d]
+            limit[d] += x.shape[d]
+            parts.append(slice(ct, start, limit) if is_active else None)
+        return parts
 
     def batch(self, size: int, batched: Sequence[bool], *xs: Handle) -> Handle:
         spread = [in_front(x, is_batched, size) for x, is_batched in zip(xs, batched, strict=True)]
@@ -467,9 +473,15 @@ class OptimizationBarrier(Linear):
         passed = iter(optimization_barrier(flowing))
         return [None if tangent is None else next(passed) for tangent in tangents_in]
 
-    def transpose_each(self, ct: Any, index: int, *xs: Handle) -> Handle | None:
-        own: Handle | None = ct if self.count == 1 else ct[index]
-        return None if own is None else optimization_barrier([own])[0]
+    def transpose_together(
+        self, ct: Any, active: Sequence[bool], *xs: Handle
+    ) -> list[Handle | None]:
+        """Put each cotangent behind a barrier of its own."""
+        cts = (ct,) if self.count == 1 else ct
+        return [
+            optimization_barrier([own])[0] if is_active and own is not None else None
+            for own, is_active in zip(cts, active, strict=True)
+        ]
 
     def batch(self, size: int, batched: Sequence[bool], *xs: Handle) -> Sequence[Handle]:
         spread = [in_front(x, is_batched, size) for x, is_batched in zip(xs, batched, strict=True)]

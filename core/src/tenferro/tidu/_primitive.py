@@ -63,13 +63,13 @@ class Primitive(Operation):
         Derived from the groups: each active group contributes the operation itself with tangents
         in the places of the group, each other active input what ``jvp_input`` says.
         """
-        flowing = [i for i, tangent in enumerate(tangents_in) if tangent is not None]
+        flowing = {i: None for i, tangent in enumerate(tangents_in) if tangent is not None}
         terms = []
         for group in self.groups(len(primals_in)):
-            inside = [i for i in flowing if i in group]
-            if inside:
+            if not flowing.keys().isdisjoint(group):
                 terms.append(rule.apply_linear(self, group, primals_in, tangents_in))
-                flowing = [i for i in flowing if i not in group]
+                for i in group:
+                    flowing.pop(i, None)
         for i in flowing:
             tangent = tangents_in[i]
             assert tangent is not None

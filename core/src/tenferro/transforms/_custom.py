@@ -54,10 +54,13 @@ class Custom(Primitive):
         parameters = {**self.parameters, "rule": rule}
         return type(self)(**parameters)
 
-    def transpose_each(self, cts: Any, index: int, *inputs: Handle) -> Handle | None:
+    def transpose_together(
+        self, cts: Any, active: Sequence[bool], *inputs: Handle
+    ) -> list[Handle | None]:
         """Flow leaves as it came, through the function itself."""
         found = cts if isinstance(cts, (tuple, list)) else (cts,)
-        return found[index] if index < self.count else None
+        nothing = [None] * (len(inputs) - self.count)
+        return [ct if own else None for ct, own in zip([*found, *nothing], active, strict=True)]
 
     def jvp(
         self, rule: RuleBuilder, primals_in: Sequence[Value], primals_out: Sequence[Value],

@@ -233,8 +233,10 @@ class _Planner:
             memory.follow(steps)
         if self.has_regions:
             share_equal(steps)
-        for step in set(self.blocks.values()):
-            memory.works(steps.index(step), step.expression.bound[0].working_bytes)
+        blocks = set(self.blocks.values())
+        for position, step in enumerate(steps):
+            if step in blocks:
+                memory.works(position, step.expression.bound[0].working_bytes)
         literals = Literals(self.literals, self.table)
         registers = Registers(len(self.program.inputs), avals, literals, self.numbers)
         lines = registers.lines(steps, dying)

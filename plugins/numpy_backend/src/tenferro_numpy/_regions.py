@@ -120,7 +120,8 @@ def _step_of(
     buffers = _Buffers(avals, (*given, *kept), {step.operands[0] for step in folds})
     sources = tuple(dict.fromkeys(slot for step in moved for slot in step.operands))
     operands = (*given, *sources)
-    moves = [buffers.move(step, len(given), sources, kept) for step in moved]
+    place_of = {slot: len(given) + i for i, slot in enumerate(sources)}
+    moves = [buffers.move(step, place_of, exports) for step in moved]
     writes = buffers.writes(members, writers)
     region = Region(
         group.shape,
@@ -145,18 +146,18 @@ class _Buffers:
     def __init__(self, avals: Sequence[Aval], slots: Sequence[int], held: Set[int]) -> None:
         self.avals = avals
         self.place = {slot: i for i, slot in enumerate(slots)}
-        self.held = held  # until the end of a tile, for its reductions
+        self.held = {*held}  # until the end of a tile, for its reductions
         self.first = len(slots)
         self.scratch: list[np.dtype[Any]] = []
         self.free: dict[np.dtype[Any], list[int]] = {}
 
-    def move(self, step: Step, first: int, sources: Sequence[int], kept: Collection[int]) -> Move:
+    def move(self, step: Step, place_of: Mapping[int, int], kept: Collection[int]) -> Move:
         """How a step that only moves is done; its buffer may be a view, so nobody else gets it."""
         target, pieces = step.targets[0], step.expression.pieces
         assert pieces is not None
         full = target in self.held
-        self.held = self.held | {target}
-        operands = tuple([first + sources.index(slot) for slot in step.operands])
+        self.held.add(target)
+        operands = tuple([place_of[slot] for slot in step.operands])
         return Move(pieces, operands, self.take(target), target in kept, full)
 
     def writes(self, members: Sequence[Step], writers: _Writers) -> list[Write]:

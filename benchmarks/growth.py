@@ -1,0 +1,114 @@
+"""Growth of the first call with the size of a program: many operands, parts and levels.
+
+Each program is new to every cache, so recording, differentiation, compilation and planning are all
+inside. CPU time of the first call for n and 10 n, and the slope log(t(10 n) / t(n)) / log(10): a
+slope of 1 is proportional work, a slope of 2 is quadratic.
+"""
+
+from __future__ import annotations
+
+import gc
+import math
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from benchmarks.harness.workload import Figure, Goal, Options, Workload
+
+W = Workload(
+    "growth",
+    "growth of the first call with the size of the program",
+    cases=[],
+    quick=[],
+    goals=[Goal(1.1, figure="slope")],
+)
+Make = Callable[[int], Callable[[], Any]]
+
+
+def programs() -> dict[str, Make]:
+    """Each program as a function that makes its first call for a size."""
+    import numpy as np
+
+    import tenferro as tn
+
+    def numbers(n: int) -> list[float]:
+        return [0.5 + i / n for i in range(n)]
+
+    def concatenate(n: int) -> Callable[[], Any]:
+        arrays = [np.full(2, x) for x in numbers(n)]
+        return lambda: tn.grad(lambda xs: np.sum(np.concatenate(xs) ** 2))(arrays)
+
+    def stack(n: int) -> Callable[[], Any]:
+        return lambda: tn.grad(lambda xs: np.sum(np.stack(xs) ** 2))(numbers(n))
+
+    def stack_forward(n: int) -> Callable[[], Any]:
+        xs = tuple(numbers(n))
+        return lambda: tn.jvp(lambda *xs: np.sum(np.stack(xs) ** 2), xs, xs)
+
+    def custom_rule(n: int) -> Callable[[], Any]:
+        @tn.custom_vjp
+        def f(*xs: Any) -> Any:
+            return sum(xs)
+
+        f.defvjp(lambda *xs: (sum(xs), ()), lambda _, g: (g,) * n)
+        return lambda: tn.grad(lambda xs: f(*xs))(numbers(n))
+
+    def mapped(n: int) -> Callable[[], Any]:
+        columns = [np.full(3, x) for x in numbers(n)]
+        return lambda: tn.vmap(lambda *xs: np.stack([np.sin(x) for x in xs]))(*columns)
+
+    def parts(n: int) -> Callable[[], Any]:
+        return lambda: tn.grad(lambda x: sum(np.sin(x[i]) for i in range(n)))(np.ones(n))
+
+    def many_outputs(n: int) -> Callable[[], Any]:
+        def f(x: Any) -> list[Any]:
+            return [np.sin(x * (i + 2.5)) for i in range(n)]
+
+        return lambda: tn.vjp(f, 1.0)[1](numbers(n))
+
+    def deep(n: int) -> Callable[[], Any]:
+        def f(x: Any) -> Any:
+            for _ in range(n):
+                x = np.sin(x)
+            return np.sum(x)
+
+        return lambda: tn.grad(f)(np.ones(2))
+
+    def wide(n: int) -> Callable[[], Any]:
+        return lambda: tn.grad(lambda xs: sum(np.sin(x) for x in xs))(numbers(n))
+
+    def shared(n: int) -> Callable[[], Any]:
+        def f(x: Any) -> Any:
+            a = b = x
+            for _ in range(n):
+                a, b = a * b, np.sin(a) + b
+            return np.sum(a)
+
+        return lambda: tn.grad(f)(np.full(2, 0.01))
+
+    found = (
+        concatenate, stack, stack_forward, custom_rule, mapped, parts, many_outputs, deep, wide,
+        shared,
+    )  # fmt: skip
+    return {make.__name__: make for make in found}
+
+
+def figures(options: Options) -> Iterator[Figure]:
+    """CPU seconds of first calls, and the slopes between them."""
+    sizes = [100, 1000] if options.quick else [1000, 10_000, 100_000]
+    for name, make in programs().items():
+        make(7)()
+        before = 0.0
+        for n in sizes:
+            run = make(n)
+            gc.collect()
+            start = time.process_time()
+            run()
+            taken = time.process_time() - start
+            yield Figure(f"{name}, {n}", "tenferro", "first call", taken, "s")
+            if before:
+                yield Figure(f"{name}, {n}", "tenferro", "slope", math.log10(taken / before), "")
+            before = taken
+
+
+W.figures = figures
