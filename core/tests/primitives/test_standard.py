@@ -97,7 +97,8 @@ def _check_rules(op, avals):
     for i, aval in enumerate(avals):
         name = op._inputs[i] if i < len(op._inputs) else "each"
         if aval.dtype.is_inexact and (type(op), name) not in FIXED:
-            rules = _rules(op, name) if any(_rules(op, name)) else _rules(op, "each")
+            found = [_rules(op, each) for each in (name, "each", "together")]
+            rules = next(filter(any, found), found[0])
             assert rules == (i in linear, i not in linear) or _has_one_jvp_for_all(op, i, linear)
 
 

@@ -1,7 +1,9 @@
 """Base classes of tensor primitives, and ``bind``, which applies one.
 
 An author writes one rule per input, named after the input: ``transpose_x(self, ct, x, y)`` where
-the primitive is linear in x, ``jvp_x(self, dx, x, y, *outputs)`` where it is not. The classes here
+the primitive is linear in x, ``jvp_x(self, dx, x, y, *outputs)`` where it is not. A primitive with
+``*xs`` writes ``transpose_each(self, ct, index, *xs)``, or ``transpose_together(self, ct, active,
+*xs)``, which returns one cotangent or None for each x, where it may get thousands. The classes here
 only say in which inputs a primitive is linear and translate tidu's calls to handles; all else is
 derived. Read next: ``_operators.py``, then any family file.
 """
