@@ -45,7 +45,8 @@ def test_what_types_see_is_what_a_name_finds(name):
         for found in node.names if isinstance(node, ast.ImportFrom) else ():
             stated.add(found.asname or found.name)
             there = getattr(import_module(node.module), found.name)
-            assert getattr(package, found.asname or found.name) is there
+            public = getattr(package, found.asname or found.name)
+            assert getattr(public, "__wrapped__", public) is getattr(there, "__wrapped__", there)
     files = ast.walk(ast.Module(block.orelse, []))
     dicts = [node for node in files if isinstance(node, ast.Dict)]
     listed = {name for names in ast.literal_eval(dicts[0]).values() for name in names.split()}

@@ -33,9 +33,13 @@ INTRODUCTION = """\
 
 *Written by `python docs/_gen/errors.py` from the classes.*
 
-Every error is a `tenferro.TenferroError`, and also the built-in error that one expects: shapes,
-values and parameters are a `ValueError`, dtypes and unsupported kinds a `TypeError`, indices an
-`IndexError`, a missing backend, lowering or device a `RuntimeError`. What happened is in its
+Every error that a function of tenferro raises is a `tenferro.TenferroError`, and also the built-in
+error that one expects: shapes, values and parameters are a `ValueError`, dtypes and unsupported
+kinds a `TypeError`, indices an `IndexError`, a missing backend, lowering or device a
+`RuntimeError`. It names the function that you called, even where another one below it refused, and
+the line of your program. Two kinds of errors are not tenferro's: what Python says of a call whose
+arguments do not fit the signature (`tn.sin()`), and what your own functions raise while a
+transform calls them; these pass unchanged. What happened is in its
 *fields*, as attributes and together in `error.fields`, so a program need not read the text:
 
 ```python

@@ -64,7 +64,8 @@ def group_of(name: str, x: object) -> str:
     """The group of a name, by the layer that it comes from."""
     if isinstance(x, DType):
         return "dtypes"
-    module = getattr(x, "__module__", type(x).__module__) or ""
+    found = inspect.unwrap(x) if inspect.isfunction(x) else x  # a public function wraps its own
+    module = getattr(found, "__module__", type(found).__module__) or ""
     layer = module.split(".")[1] if "." in module else ""
     if layer in ("transforms", "tidu"):
         return "transforms"

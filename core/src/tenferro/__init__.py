@@ -32,6 +32,7 @@ from tenferro.backend import (
     BackendError,
     DecompositionCycleError,
     DeviceUnavailableError,
+    InvalidOptionError,
     LoweringConflictError,
     LoweringError,
     MissingLoweringError,
@@ -66,6 +67,12 @@ from tenferro.computegraph import (
 from tenferro.passes import UnknownPassError
 from tenferro.primitives import (
     AbstractValueError,
+    ArgumentBufferError,
+    ArgumentError,
+    ArgumentIndexError,
+    ArgumentOverflowError,
+    ArgumentTypeError,
+    ArgumentValueError,
     Aval,
     AxisError,
     DType,
@@ -90,6 +97,7 @@ from tenferro.primitives import (
     uint32,
     uint64,
 )
+from tenferro.primitives._boundary import public as _public
 from tenferro.tidu import (
     ADContext,
     DifferentiationError,
@@ -301,24 +309,32 @@ else:
             ),
         },
         _other,
+        _public,
     )
 
 from tenferro.array.functions.creation import array  # in the place of the subpackage of that name
 
+array = _public("array", array)  # names that load late get their boundary from `_later`
+evaluate = _public("evaluate", evaluate)
+prefer = _public("prefer", prefer)
+set_default = _public("set_default", set_default)
 bool = bool_
 newaxis = None
 
 
 # fmt: off
 __all__ = [
-    "API_VERSION", "ADContext", "AbstractValueError", "ArgumentNumberError", "Array", "Aval",
+    "API_VERSION", "ADContext", "AbstractValueError",
+    "ArgumentBufferError", "ArgumentError", "ArgumentIndexError", "ArgumentNumberError",
+    "ArgumentOverflowError", "ArgumentTypeError", "ArgumentValueError", "Array", "Aval",
     "AxisError", "BackendConflictError", "BackendError", "BatchAxisError", "BatchingWarning",
     "BorrowedWriteError", "ConcretizationError", "CopyAssignmentWarning", "DType",
     "DTypeMismatchError",
     "DecompositionCycleError", "DeviceUnavailableError", "DifferentiationError",
     "DifferentiationInputError", "DuplicateInputError", "DuplicateWrtError", "FunctionExplanation",
     "GaugeWarning", "GradientCheckError", "GraphError", "GraphOf", "GraphTooLargeError",
-    "ImmutableArrayError", "IndexKindError", "InvalidParameterError", "LeakedArrayError",
+    "ImmutableArrayError", "IndexKindError", "InvalidOptionError", "InvalidParameterError",
+    "LeakedArrayError",
     "LostAssignmentError", "LoweringConflictError", "LoweringError", "MissingLoweringError",
     "MissingRuleError", "MixedBackendsError", "MixedFlowError", "NamespaceError", "NoBackendError",
     "NonFiniteError", "NonScalarOutputError", "NotLinearError", "OperandError", "OutOfBoundsError",

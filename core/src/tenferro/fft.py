@@ -31,6 +31,7 @@ from tenferro.array.functions.fft import (
     rfftfreq,
     rfftn,
 )
+from tenferro.primitives._boundary import publish as _publish
 
 __ua_domain__ = "numpy.scipy.fft"
 _IGNORED = ("overwrite_x", "workers", "plan")  # how SciPy is to compute, not what
@@ -51,3 +52,5 @@ __all__ = [
     "fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifft2", "ifftn", "ifftshift",
     "ihfft", "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn",
 ]  # fmt: skip
+
+_publish(globals(), __all__)

@@ -60,6 +60,7 @@ from tenferro.array.functions.linalg.triangular import (
     solve_triangular,
 )
 from tenferro.array.functions.structural import matrix_transpose
+from tenferro.primitives._boundary import publish as _publish
 
 __all__ = [
     "block_diag", "cho_factor", "cho_solve", "cholesky", "cholesky_solve", "circulant", "companion",
@@ -71,3 +72,5 @@ __all__ = [
     "solve_triangular", "sqrtm", "svd", "svdvals", "tanhm", "tanm", "tensordot", "tensorinv",
     "tensorsolve", "toeplitz", "trace", "vecdot", "vector_norm",
 ]  # fmt: skip
+
+_publish(globals(), __all__)

@@ -34,6 +34,7 @@ from tenferro.array.functions.random.gamma import (
 from tenferro.array.functions.random.keys import NotAKeyError, fold_in, key, split
 from tenferro.array.functions.random.ordering import choice, permutation
 from tenferro.array.functions.random.several import multivariate_normal
+from tenferro.primitives._boundary import publish as _publish
 
 __all__ = [
     "NotAKeyError",
@@ -63,3 +64,5 @@ __all__ = [
     "truncated_normal",
     "uniform",
 ]
+
+_publish(globals(), __all__)

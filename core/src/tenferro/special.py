@@ -57,6 +57,7 @@ from tenferro.array.functions.special import (
     zeta,
 )
 from tenferro.array.functions.trigonometric import sinc
+from tenferro.primitives._boundary import publish as _publish
 
 psi = digamma
 
@@ -111,3 +112,5 @@ __all__ = [
     "xlogy",
     "zeta",
 ]
+
+_publish(globals(), __all__)

@@ -27,6 +27,7 @@ from tenferro.array._registry import FUNCTIONS
 from tenferro.array._temporary import UNHELD, is_statement, written_as_one
 from tenferro.array._weak import WeakName, derived
 from tenferro.computegraph import UNKNOWN, ValueKey
+from tenferro.primitives._boundary import bounded, refusal
 from tenferro.primitives._handle import Handle
 from tenferro.primitives._source import caller, source_text
 from tenferro.tidu import NO_FLOW, Flow
@@ -89,37 +90,55 @@ class Array(Handle):
         return self._concrete(asked)
 
     def __bool__(self) -> bool:
-        return bool(self._concrete("bool()"))
+        try:
+            return bool(self._concrete("bool()"))
+        except ValueError as error:
+            raise refusal(error, "bool") or error from None
 
     def __int__(self) -> int:
-        return int(self._concrete("int()"))
+        try:
+            return int(self._concrete("int()"))
+        except TypeError as error:
+            raise refusal(error, "int") or error from None
 
     def __index__(self) -> int:
         if not self.dtype.is_integer or self.ndim:
-            raise TypeError(f"only an integer of rank 0 can be an index, not {self.aval}")
+            text = f"only an integer of rank 0 can be an index, not {self.aval}"
+            raise at_user_line(TypeError(text))
         return int(self._concrete("index()"))
 
     def __float__(self) -> float:
-        return float(self._to_numpy("float()"))
+        try:
+            return float(self._to_numpy("float()"))
+        except TypeError as error:
+            raise refusal(error, "float") or error from None
 
     def __complex__(self) -> complex:
-        return complex(self._to_numpy("complex()"))
+        try:
+            return complex(self._to_numpy("complex()"))
+        except TypeError as error:
+            raise refusal(error, "complex") or error from None
 
+    @bounded("trunc")
     def __trunc__(self) -> int:
         found: int = math.trunc(self._to_numpy("math.trunc()"))
         return found
 
+    @bounded("round")
     def __round__(self, digits: int | None = None) -> Any:
         return round(self._to_numpy("round()"), digits)
 
+    @bounded("item")
     def item(self, *where: Any) -> Any:
         """The only element, or the one at a position, as a Python scalar."""
         return self._to_numpy("item()").item(*where)
 
+    @bounded("tolist")
     def tolist(self) -> Any:
         """The elements as nested lists of Python scalars."""
         return self._to_numpy("tolist()").tolist()
 
+    @bounded("tobytes")
     def tobytes(self, order: str = "C") -> Any:
         """The elements as bytes, in row-major order."""
         return self._to_numpy("tobytes()").tobytes(order)
@@ -132,7 +151,8 @@ class Array(Handle):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         if copy is False:
-            raise ValueError("an Array cannot be viewed without a copy; leave out `copy=False`")
+            text = "an Array cannot be viewed without a copy; leave out `copy=False`"
+            raise at_user_line(ValueError(text))
         if "scipy" in sys.modules:  # its functions convert what they are given
             refusals().refuse_scipy()
         found = self._to_numpy("conversion to a NumPy array")
@@ -157,6 +177,7 @@ class Array(Handle):
             return repr(self)
         return str(self._concrete("str()"))
 
+    @bounded("format")
     def __format__(self, spec: str) -> str:
         if not spec:
             return str(self)
@@ -164,12 +185,12 @@ class Array(Handle):
 
     def __len__(self) -> int:
         if not self.ndim:
-            raise TypeError("len() of an array of rank 0")
+            raise at_user_line(TypeError("len() of an array of rank 0"))
         return self.shape[0]
 
     def __iter__(self) -> Iterator[Any]:
         if not self.ndim:
-            raise TypeError("iteration over an array of rank 0")
+            raise at_user_line(TypeError("iteration over an array of rank 0"))
         return (self[i] for i in range(self.shape[0]))
 
     def __contains__(self, value: Any) -> bool:
@@ -189,14 +210,24 @@ class Array(Handle):
     # ---- indexing --------------------------------------------------------------------------------
 
     def __getitem__(self, index: Any) -> Array:
-        return FUNCTIONS["getitem"](self, index)  # type: ignore[no-any-return]
+        try:
+            return FUNCTIONS["getitem"](self, index)  # type: ignore[no-any-return]
+        except Exception as error:
+            if (refused := refusal(error, "getitem", operator=True)) is not None:
+                raise refused from None
+            raise
 
     def __setitem__(self, index: Any, value: Any) -> None:
         if UNHELD and sys.getrefcount(self) <= UNHELD and is_statement(sys._getframe(1)):
             raise _lost(self)
         if self.is_taken:
             tell_of_copy(self)
-        FUNCTIONS["__setitem__"](self, index, value)
+        try:
+            FUNCTIONS["__setitem__"](self, index, value)
+        except Exception as error:
+            if (refused := refusal(error, "setitem", operator=True)) is not None:
+                raise refused from None
+            raise
 
     @property
     def at(self) -> At:
@@ -209,23 +240,36 @@ class Array(Handle):
         return Flat(self)
 
     @flat.setter
+    @bounded("flat")
     def flat(self, values: Any) -> None:
         Flat(self)[...] = values
 
     # ---- NumPy's protocols -----------------------------------------------------------------------
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        plain = PLAIN_UFUNCS.get(ufunc)
-        if plain is not None and method == "__call__" and not kwargs:
-            result = plain(*inputs)
-            return result if result is not self else Array(result.key, result.flow)
-        result = FUNCTIONS["__array_ufunc__"](ufunc, method, inputs, kwargs)
-        return result if "out" in kwargs else a_handle_of_its_own(result, inputs)
+        try:
+            plain = PLAIN_UFUNCS.get(ufunc)
+            if plain is not None and method == "__call__" and not kwargs:
+                result = plain(*inputs)
+                return result if result is not self else Array(result.key, result.flow)
+            result = FUNCTIONS["__array_ufunc__"](ufunc, method, inputs, kwargs)
+            return result if "out" in kwargs else a_handle_of_its_own(result, inputs)
+        except Exception as error:
+            name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
+            if (refused := refusal(error, name)) is not None:
+                raise refused from None
+            raise
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        result = FUNCTIONS["__array_function__"](function, args, kwargs)
-        return result if "out" in kwargs else a_handle_of_its_own(result, args)
+        try:
+            result = FUNCTIONS["__array_function__"](function, args, kwargs)
+            return result if "out" in kwargs else a_handle_of_its_own(result, args)
+        except Exception as error:
+            if (refused := refusal(error, function.__name__)) is not None:
+                raise refused from None
+            raise
 
+    @bounded("__array_namespace__")
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
         """The module whose functions take this array, by the Array API standard."""
         if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
@@ -239,10 +283,12 @@ class Array(Handle):
         """Where the value is, or will be computed: ``"cpu"``, ``"cuda:0"``."""
         return FUNCTIONS["__device__"](self)  # type: ignore[no-any-return]
 
+    @bounded("to_device")
     def to_device(self, device: str, /, *, stream: Any = None) -> Array:
         """The array on a device; nothing else ever moves one."""
         return FUNCTIONS["__to_device__"](self, device, stream)  # type: ignore[no-any-return]
 
+    @bounded("__dlpack__")
     def __dlpack__(self, **keywords: Any) -> Any:
         """A capsule with a copy of the value, for ``from_dlpack`` of another library."""
         return FUNCTIONS["__dlpack__"](self, **keywords)
@@ -269,6 +315,7 @@ class Array(Handle):
         return a_handle_of_its_own(FUNCTIONS["real"](self), (self,))  # type: ignore[no-any-return]
 
     @real.setter
+    @bounded("real")
     def real(self, value: Any) -> None:
         FUNCTIONS["_set_real"](self, value)
 
@@ -278,6 +325,7 @@ class Array(Handle):
         return a_handle_of_its_own(FUNCTIONS["imag"](self), (self,))  # type: ignore[no-any-return]
 
     @imag.setter
+    @bounded("imag")
     def imag(self, value: Any) -> None:
         FUNCTIONS["_set_imag"](self, value)
 

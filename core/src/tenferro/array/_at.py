@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tenferro.array._errors import UnsupportedAttributeError, at_user_line
 from tenferro.array._registry import FUNCTIONS
+from tenferro.primitives._boundary import bounded
 
 
 class At:
@@ -45,45 +47,62 @@ class AtIndex:
         self._array = array
         self._index = index
 
+    @bounded("at.get")
     def get(self, *, mode: str | None = None, fill_value: Any = None) -> Any:
         """The elements; outside, with the mode ``"fill"``, ``fill_value`` (NaN, or 0)."""
         return FUNCTIONS["__at_get__"](self._array, self._index, mode, fill_value)
 
+    @bounded("at.set")
     def set(self, value: Any, *, mode: str | None = None) -> Any:
         """The array with the value there."""
         return FUNCTIONS["__at_set__"](self._array, self._index, value, mode)
 
+    @bounded("at.add")
     def add(self, value: Any, *, mode: str | None = None) -> Any:
         """The array with the value added there."""
         return self._combine("add", value, mode)
 
+    @bounded("at.subtract")
     def subtract(self, value: Any, *, mode: str | None = None) -> Any:
         """The array with the value subtracted there."""
         return self._combine("add", FUNCTIONS["negative"](value), mode)
 
+    @bounded("at.multiply")
     def multiply(self, value: Any, *, mode: str | None = None) -> Any:
         """The array multiplied by the value there."""
         return self._combine("multiply", value, mode)
 
+    @bounded("at.min")
     def min(self, value: Any, *, mode: str | None = None) -> Any:
         """The array limited to at most the value there."""
         return self._combine("minimum", value, mode)
 
+    @bounded("at.max")
     def max(self, value: Any, *, mode: str | None = None) -> Any:
         """The array raised to at least the value there."""
         return self._combine("maximum", value, mode)
 
+    @bounded("at.divide")
     def divide(self, value: Any, *, mode: str | None = None) -> Any:
         """The array divided by the value there."""
         return FUNCTIONS["__at_factor__"](self._array, self._index, value, "divide", mode)
 
+    @bounded("at.power")
     def power(self, value: Any, *, mode: str | None = None) -> Any:
         """The array to the power of the value there."""
         return FUNCTIONS["__at_factor__"](self._array, self._index, value, "power", mode)
 
+    @bounded("at.apply")
     def apply(self, function: Callable[[Any], Any], *, mode: str | None = None) -> Any:
         """The array with the function applied there, once where a position is named twice."""
         return self.set(function(self.get(mode=mode)), mode=mode)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        names = ", ".join([known for known in vars(AtIndex) if not known.startswith("_")])
+        text = f"x.at[...] has no method {name!r}\n  hint       it has {names}"
+        raise at_user_line(UnsupportedAttributeError(text, attribute=name, instead=names))
 
     def _combine(self, name: str, value: Any, mode: str | None) -> Any:
         return FUNCTIONS["__at_combine__"](self._array, self._index, value, name, mode)

@@ -257,6 +257,34 @@ def normalize_axes(axis: Any, ndim: int, function: str) -> tuple[int, ...]:
     return tuple(sorted(axes))
 
 
+def reduced_axes(axis: Any, ndim: int, function: str) -> tuple[int, ...]:
+    """Axes as NumPy's ufuncs take them: an integer or a tuple; a number has an axis 0, and −1.
+
+    Raises AxisError: if an axis is out of range or named twice.
+    """
+    if axis is None or (type(axis) is int and ndim):
+        return normalize_axes(axis, ndim, function)
+    if isinstance(axis, (list, bool)):
+        text = f"{function}: an axis is an integer or a tuple of integers, not {axis!r}"
+        raise at_user_line(TypeError(text))
+    if not ndim and not isinstance(axis, tuple) and normalize_axis(axis, 1, function) == 0:
+        return ()
+    return normalize_axes(axis, ndim, function)
+
+
+def flag(value: Any, name: str, function: str) -> bool:
+    """An option that is true or false, also given as an integer.
+
+    >>> flag(1, "keepdims", "sum")
+    True
+    """
+    if type(value) is bool:
+        return value
+    if hasattr(value, "__index__") or str(getattr(value, "dtype", "")) == "bool":
+        return bool(value)
+    raise at_user_line(TypeError(f"{function}: {name} is True or False, not {value!r:.60}"))
+
+
 def normalize_axis(axis: Any, ndim: int, function: str) -> int:
     """One axis as a non-negative integer."""
     try:

@@ -5,20 +5,8 @@ Read next: ``_array.py``.
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 from tenferro.computegraph import TenferroError
-from tenferro.primitives._source import caller, source_text
-
-_Error = TypeVar("_Error", bound=Exception)
-
-
-def at_user_line(error: _Error) -> _Error:
-    """The error with a note that says where the user was."""
-    line = source_text(caller())
-    if line is not None:
-        error.add_note(f"  from       {line}")
-    return error
+from tenferro.primitives._boundary import at_user_line as at_user_line
 
 
 class ConcretizationError(TenferroError, TypeError):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from tenferro.array._registry import FUNCTIONS
+from tenferro.primitives._boundary import bounded
 
 
 class Flat:
@@ -26,9 +27,11 @@ class Flat:
     def __iter__(self) -> Iterator[Any]:
         return iter(self.copy())
 
+    @bounded("flat")
     def __getitem__(self, index: Any) -> Any:
         return self.copy()[index]
 
+    @bounded("flat")
     def __setitem__(self, index: Any, value: Any) -> None:
         FUNCTIONS["__set_flat__"](self.base, index, value)
 

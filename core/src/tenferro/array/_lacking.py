@@ -33,8 +33,9 @@ INSTEAD = {
 def lacking(name: str, x: Any) -> AttributeError:
     """The error about an attribute that is not there."""
     instead = INSTEAD.get(name)
-    if instead is None:
+    if instead is None and name.startswith("_"):  # protocols of other libraries ask often
         return AttributeError(f"{type(x).__name__!r} object has no attribute {name!r}")
+    instead = instead or "`dir(x)` lists the attributes; functions are in `tenferro`"
     return UnsupportedAttributeError(
         f"an Array has no attribute {name!r}\n"
         f"  from       {source_text(caller())}\n"

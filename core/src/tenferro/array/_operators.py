@@ -18,6 +18,7 @@ from tenferro.array._array import (
 from tenferro.array._errors import UnknownOperandError
 from tenferro.array._registry import FUNCTIONS
 from tenferro.array._weak import WeakName
+from tenferro.primitives._boundary import bounded, refusal
 
 METHODS = (
     "all any argmax argmin argpartition argsort choose clip conj conjugate copy cumprod cumsum "
@@ -52,8 +53,13 @@ UNARY = {"neg": "negative", "pos": "positive", "abs": "absolute", "invert": "inv
 
 def _method(name: str, function: str) -> Callable[..., Any]:
     def method(self: Array, *args: Any, **kwargs: Any) -> Any:
-        result = FUNCTIONS[function](self, *args, **kwargs)
-        return a_handle_of_its_own(result, (self,)) if result is self else result
+        try:
+            result = FUNCTIONS[function](self, *args, **kwargs)
+            return a_handle_of_its_own(result, (self,)) if result is self else result
+        except Exception as error:
+            if (refused := refusal(error, name)) is not None:
+                raise refused from None
+            raise
 
     method.__name__ = name
     method.__doc__ = f"As ``tenferro.{name}`` with this array as its first argument."
@@ -61,11 +67,18 @@ def _method(name: str, function: str) -> Callable[..., Any]:
 
 
 def _operator(name: str) -> Callable[[Any, Any], Any]:
+    shown = name.strip("_")
+
     def operator(self: Any, other: Any) -> Any:
-        result = FUNCTIONS[name](self, other)
-        if type(self.key.identity) is WeakName and _is_number(other):
-            return stay_weak(result, self, name, self, other)
-        return a_handle_of_its_own(result, (self,)) if result is self else result
+        try:
+            result = FUNCTIONS[name](self, other)
+            if type(self.key.identity) is WeakName and _is_number(other):
+                return stay_weak(result, self, name, self, other)
+            return a_handle_of_its_own(result, (self,)) if result is self else result
+        except Exception as error:
+            if (refused := refusal(error, shown, operator=True)) is not None:
+                raise refused from None
+            raise
 
     return operator
 
@@ -76,46 +89,69 @@ def _equality(name: str) -> Callable[[Any, Any], Any]:
             return FUNCTIONS[name](self, other)
         except UnknownOperandError:
             return NotImplemented  # Python decides: `x == None` is False
+        except Exception as error:
+            if (refused := refusal(error, name, operator=True)) is not None:
+                raise refused from None
+            raise
 
     return operator
 
 
 def _reflected(name: str) -> Callable[[Any, Any], Any]:
+    shown = name.strip("_")
+
     def operator(self: Any, other: Any) -> Any:
-        result = FUNCTIONS[name](other, self)
-        if type(self.key.identity) is WeakName and _is_number(other):
-            return stay_weak(result, self, name, other, self)
-        return a_handle_of_its_own(result, (self,)) if result is self else result
+        try:
+            result = FUNCTIONS[name](other, self)
+            if type(self.key.identity) is WeakName and _is_number(other):
+                return stay_weak(result, self, name, other, self)
+            return a_handle_of_its_own(result, (self,)) if result is self else result
+        except Exception as error:
+            if (refused := refusal(error, shown, operator=True)) is not None:
+                raise refused from None
+            raise
 
     return operator
 
 
 def _augmented(name: str) -> Callable[[Any, Any], Any]:
     """``x += y``: the handle stands for the result; one of rank 0 stays, as a number does."""
-    plain = _operator(name)
+    plain, shown = _operator(name), name.strip("_")
 
     def operator(self: Any, other: Any) -> Any:
         if not self.key.aval.shape:
             return plain(self, other)
-        return FUNCTIONS["__inplace__"](self, name, other)
+        try:
+            return FUNCTIONS["__inplace__"](self, name, other)
+        except Exception as error:
+            if (refused := refusal(error, shown, operator=True)) is not None:
+                raise refused from None
+            raise
 
     return operator
 
 
 def _unary(name: str) -> Callable[[Any], Any]:
     def operator(self: Any) -> Any:
-        result = FUNCTIONS[name](self)
-        if is_weak(self):
-            return stay_weak(result, self, name, self)
-        return a_handle_of_its_own(result, (self,)) if result is self else result
+        try:
+            result = FUNCTIONS[name](self)
+            if is_weak(self):
+                return stay_weak(result, self, name, self)
+            return a_handle_of_its_own(result, (self,)) if result is self else result
+        except Exception as error:
+            if (refused := refusal(error, name, operator=True)) is not None:
+                raise refused from None
+            raise
 
     return operator
 
 
+@bounded("divmod")
 def _divmod(self: Any, other: Any) -> Any:
     return _both(FUNCTIONS["divmod"](self, other), self, (self, other))
 
 
+@bounded("divmod")
 def _reflected_divmod(self: Any, other: Any) -> Any:
     return _both(FUNCTIONS["divmod"](other, self), self, (other, self))
 

@@ -15,8 +15,8 @@ from tenferro.array._array import Array
 from tenferro.array._broadcast import (
     broadcast_shapes,
     cast,
-    normalize_axes,
     normalize_axis,
+    reduced_axes,
     stretch,
     weak_or_array,
 )
@@ -63,7 +63,7 @@ def reduce(
     _only_binary(ufunc, "reduce")
     target = destination(out, ufunc.__name__)
     found = _start(ufunc, as_array(x), dtype, target)
-    axes = normalize_axes(axis, found.ndim, ufunc.__name__)
+    axes = reduced_axes(axis, found.ndim, ufunc.__name__)
     how = _reduce_in_any_order if ufunc.__name__ in _ASSOCIATIVE else _reduce_in_order
     result = how(ufunc, function, found, axes, initial, where)
     if keepdims:
@@ -224,6 +224,10 @@ def reduceat(
     found = as_array(x)
     front = FUNCTIONS["moveaxis"](found, normalize_axis(axis, found.ndim, ufunc.__name__), 0)
     starts = asarray(indices)._concrete("reduceat").tolist()
+    outside = [i for i in starts if not 0 <= i < front.shape[0]]
+    if outside:
+        text = f"{ufunc.__name__}.reduceat: index {outside[0]} is not in 0 … {front.shape[0] - 1}"
+        raise at_user_line(IndexError(text))
     target = destination(out, ufunc.__name__)
     start = _start(ufunc, front, dtype, target)
     parts = []

@@ -6,6 +6,8 @@ texts and fields live here; who raises what is in ``_host.py``, ``select.py`` an
 
 from __future__ import annotations
 
+from typing import Self
+
 from tenferro.computegraph._errors import TenferroError
 
 
@@ -39,6 +41,20 @@ class UnsupportedError(BackendError):
 
 class UnknownOptionError(BackendError, ValueError):
     """Report an option a backend does not take. Fields: ``backend``, ``option``, ``options``."""
+
+
+class InvalidOptionError(BackendError, ValueError):
+    """Report an option whose value a backend cannot use.
+
+    Fields: ``backend``, ``option``, ``value``.
+    """
+
+    @classmethod
+    def of(cls, backend: str, option: str, value: object, need: str) -> Self:
+        """Make the error that says what came and what is needed."""
+        text = f"{backend}: the option {option!r} cannot be {value!r:.60}\n"
+        text += f"  got        {option}={value!r:.60}\n  need       {need}"
+        return cls(text, backend=backend, option=option, value=value)
 
 
 class MissingLoweringError(BackendError):

@@ -46,6 +46,7 @@ from tenferro.backend.records import (
     Probe,
 )
 from tenferro.computegraph import CollectorPaused, Operation, infer
+from tenferro.primitives._boundary import bounded
 from tenferro.tidu import Primitive
 
 _FALLBACK = "numpy"  # where an opted-in host callback computes
@@ -225,6 +226,7 @@ class PluginHost:
         except BackendError:
             return False
 
+    @bounded("host().backend")
     def backend(self, name: str, config: BackendConfig | None = None) -> Backend:
         """The backend of a name, made at first use; one object per (name, config).
 

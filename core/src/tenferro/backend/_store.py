@@ -38,6 +38,7 @@ from tenferro.backend.discovery import (
 from tenferro.backend.lowering import canonical, key_of
 from tenferro.backend.records import BACKENDS, PRIMITIVES, PluginManifest, PluginRecord
 from tenferro.computegraph import CollectorPaused
+from tenferro.primitives._boundary import at_user_line
 from tenferro.tidu import Primitive
 
 Place = tuple[str, str]  # group, name
@@ -237,6 +238,8 @@ class PluginStore:
         plugin = self.plugins.get((group, name))
         if plugin is not None:
             return plugin
+        if not isinstance(name, str):
+            raise at_user_line(TypeError(f"a {group} is named by a string, not {name!r:.60}"))
         record = self.record(name, group)
         if record is None and group == BACKENDS:
             raise unknown_backend(name, self.names(group), variable)

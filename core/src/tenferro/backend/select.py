@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from tenferro.backend._default import host
 from tenferro.backend._errors import MixedBackendsError, NoBackendError
 from tenferro.computegraph._records import NamedTuple
+from tenferro.primitives._boundary import at_user_line, bounded
 from tenferro.primitives._source import caller, source_text
 
 if TYPE_CHECKING:
@@ -46,6 +47,13 @@ class Choice(NamedTuple):
         return self.backend if isinstance(self.backend, str) else self.backend.name
 
 
+def check_backend(backend: object, function: str) -> None:
+    """Refuse what is neither the name of a backend nor a backend."""
+    if not isinstance(backend, str) and not hasattr(backend, "compile"):
+        text = f"{function}: a backend is named by a string, or a Backend; got {backend!r:.60}"
+        raise at_user_line(TypeError(text))
+
+
 class use:
     """Run what is evaluated inside on a backend: ``with tenferro.use("xla"):``.
 
@@ -54,9 +62,11 @@ class use:
     """
 
     def __init__(self, backend: str | Backend) -> None:
+        check_backend(backend, "use")
         self._backend = backend
         self._tokens: list[Token[str | Backend | None]] = []
 
+    @bounded("use")
     def __enter__(self) -> None:
         if isinstance(self._backend, str):
             host().check_name(self._backend)
@@ -72,6 +82,8 @@ def set_default(backend: str | Backend | None) -> None:
     Raises UnknownBackendError: if no installed plugin claims the name.
     """
     global _default
+    if backend is not None:
+        check_backend(backend, "set_default")
     if isinstance(backend, str):
         host().check_name(backend)
     _default = backend
@@ -170,6 +182,7 @@ def choose(
 
 def _named(explicit: str | Backend | None) -> Choice | None:
     if explicit is not None:
+        check_backend(explicit, "backend")
         return Choice(explicit, "named as the argument `backend`")
     current = _current.get()
     return None if current is None else Choice(current, "named by `with tenferro.use(...)`")

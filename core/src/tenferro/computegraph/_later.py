@@ -19,12 +19,15 @@ from typing import Any
 
 
 def later(
-    package: str, files: Mapping[str, str], otherwise: Callable[[str], Any] = lambda name: None
+    package: str,
+    files: Mapping[str, str],
+    otherwise: Callable[[str], Any] = lambda name: None,
+    publish: Callable[[str, Any], Any] = lambda name, found: found,
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """The ``__getattr__`` and ``__dir__`` of a package with names, by file, that load later.
 
     Names that no file is listed for are those that ``otherwise`` finds. What is found is kept by
-    the package, so that it is looked for once.
+    the package, so that it is looked for once; ``publish`` gives the form in which it is kept.
     """
     file_of = {name: file for file, names in files.items() for name in names.split()}
 
@@ -36,6 +39,7 @@ def later(
             found = getattr(import_module(f"{package}.{file}"), name)
         if found is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        found = publish(name, found)
         setattr(sys.modules[package], name, found)
         return found
 

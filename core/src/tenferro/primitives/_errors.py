@@ -15,7 +15,8 @@ from tenferro.computegraph import TenferroError
 class RefusalError(TenferroError):
     """Report operands or parameters that a primitive has no meaning for.
 
-    Fields: ``operation`` (its name), ``got``, ``need``, and what the subclass adds.
+    Fields: ``operation`` (its name), ``got``, ``need``, and what the subclass adds. Outside of a
+    public function also ``function``: the name of that function, with which the text begins.
 
     >>> print(ShapeMismatchError.of("add", "shapes differ", got="(2,), (3,)", need="one shape"))
     add: shapes differ
@@ -71,3 +72,29 @@ class UnknownDTypeError(RefusalError, TypeError):
     """Report something that names no dtype of tenferro. Field: ``value``."""
 
     value: object
+
+
+class ArgumentError(TenferroError):
+    """Report arguments that a public function cannot use. Field: ``function``, its name."""
+
+    function: str
+
+
+class ArgumentTypeError(ArgumentError, TypeError):
+    """Report an argument of a type that a public function cannot use."""
+
+
+class ArgumentValueError(ArgumentError, ValueError):
+    """Report an argument whose value a public function cannot use."""
+
+
+class ArgumentIndexError(ArgumentError, IndexError):
+    """Report a position or an axis that an argument does not have."""
+
+
+class ArgumentOverflowError(ArgumentValueError, OverflowError):
+    """Report a number that is too large for what it stands for."""
+
+
+class ArgumentBufferError(ArgumentError, BufferError):
+    """Report memory that cannot be shared as the arguments ask for."""

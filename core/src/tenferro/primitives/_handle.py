@@ -13,6 +13,7 @@ from typing import Any, NoReturn, Self, TypeVar
 
 from tenferro.computegraph import Operation, TenferroError, ValueKey, input_key
 from tenferro.primitives._aval import Aval, Shape
+from tenferro.primitives._boundary import at_user_line
 from tenferro.primitives._dtype import DType
 from tenferro.tidu import NO_FLOW, Flow, NotLinearError, Value
 
@@ -111,8 +112,26 @@ class Handle(Value):
             aval=self.aval,
         )
 
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        """Refuse functions of NumPy, which compute and do not record."""
+        raise _not_recorded(ufunc.__name__)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """Refuse functions of NumPy, which compute and do not record."""
+        raise _not_recorded(function.__name__)
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.aval})"
+
+
+def _not_recorded(name: str) -> TypeError:
+    return at_user_line(
+        TypeError(
+            f"{name}: np.{name} cannot be applied to a handle in the rule of a primitive\n"
+            "  need       operators, or functions that record an equation\n"
+            "  hint       functions for rules are in `tenferro.primitives`"
+        )
+    )
 
 
 H = TypeVar("H", bound=Handle)  # a function of handles returns the class that it was given

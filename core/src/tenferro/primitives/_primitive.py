@@ -15,9 +15,19 @@ from typing import Any, ClassVar
 
 from tenferro.computegraph import TenferroError, ValueKey, operation_text
 from tenferro.primitives._aval import Aval
+from tenferro.primitives._boundary import at_user_line
 from tenferro.primitives._handle import OPERATORS, FlowHandle, H, Handle
 from tenferro.primitives._source import caller, source_text
-from tenferro.tidu import NO_TANGENT, Residual, RuleBuilder, Value, emit, emit_plain, missing_rule
+from tenferro.tidu import (
+    NO_TANGENT,
+    MissingRuleError,
+    Residual,
+    RuleBuilder,
+    Value,
+    emit,
+    emit_plain,
+    missing_rule,
+)
 from tenferro.tidu import Linear as FlowInput
 from tenferro.tidu import Primitive as ADPrimitive
 
@@ -71,6 +81,15 @@ class Primitive(ADPrimitive):
         cls._inputs = code.co_varnames[1 : code.co_argcount]
         if "input_count" not in cls.__dict__:
             cls.input_count = None if code.co_flags & _VARIADIC else len(cls._inputs)
+
+    def abstract_eval(self, *avals: Any) -> Any:
+        """Give the aval of the output, or a tuple of avals; every primitive states its own."""
+        raise MissingRuleError(
+            f"{self.name}: the primitive has no `abstract_eval`\n"
+            "  need       a method `abstract_eval(self, *avals)` that returns the output's Aval",
+            primitive=self.name,
+            rule="abstract_eval",
+        )
 
     def carries(self, aval: Aval) -> bool:
         """Whether the dtype is one that can vary: the short form of asking the linear space."""
@@ -198,6 +217,9 @@ def bind(operation: Primitive, *handles: H) -> H:
     except TenferroError as error:
         annotate(error, operation, handles)
         raise
+    except (AttributeError, TypeError):
+        _check_operands(operation, handles)
+        raise
 
 
 def bind_all(operation: Primitive, *handles: H) -> tuple[H, ...]:
@@ -207,6 +229,24 @@ def bind_all(operation: Primitive, *handles: H) -> tuple[H, ...]:
     except TenferroError as error:
         annotate(error, operation, handles)
         raise
+    except (AttributeError, TypeError):
+        _check_operands(operation, handles)
+        raise
+
+
+def _check_operands(operation: object, handles: Sequence[object]) -> None:
+    """Refuse what is no primitive with its parameters, and operands that are no handles."""
+    if not isinstance(operation, Primitive):
+        need = "a primitive with its parameters, as in `bind(Sin(), x)`"
+        raise at_user_line(TypeError(f"bind: need {need}, not {operation!r:.60}"))
+    for handle in handles:
+        if not isinstance(handle, Handle):
+            raise at_user_line(
+                TypeError(
+                    f"{operation.name}: a primitive takes handles, not {type(handle).__name__}\n"
+                    "  hint       make an Array of it: `tenferro.asarray(x)`"
+                )
+            )
 
 
 def _class_of(handles: Sequence[Handle]) -> type[Handle]:

@@ -42,6 +42,14 @@ def raised_at(traceback: TracebackType | None) -> Source | None:
     return found
 
 
+def stack_level() -> int:
+    """The ``stacklevel`` with which the function that asks warns at the user's line."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and _is_library(frame):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
 def _is_library(frame: FrameType) -> bool:
     """Whether a frame is of a library; remembered for its file, unless the name is made up."""
     module = frame.f_globals.get("__name__") or ""

@@ -7,7 +7,8 @@ time the program runs where it is traced (``jit``), once per example where it is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from string import Formatter
 from typing import Any
 
 from tenferro.array import Array
@@ -15,6 +16,7 @@ from tenferro.array._array import evaluable
 from tenferro.array._errors import at_user_line
 from tenferro.computegraph import UNKNOWN
 from tenferro.primitives import debug_callback
+from tenferro.primitives._boundary import bounded
 from tenferro.transforms import _tree
 from tenferro.transforms._effects import perform
 
@@ -32,6 +34,7 @@ class debug:
     """
 
     @staticmethod
+    @bounded("debug.callback")
     def callback(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> None:
         """Call a function for its effect, with NumPy arrays in the places of arrays.
 
@@ -61,6 +64,7 @@ class debug:
         _call(call, [leaves[i] for i in places])
 
     @staticmethod
+    @bounded("debug.print")
     def print(text: str, /, *args: Any, **kwargs: Any) -> None:
         """Print a text with values filled in, as ``str.format`` does.
 
@@ -68,11 +72,34 @@ class debug:
         >>> tn.debug.print("{} and {name}", tn.asarray([1.0, 2.0]), name=3)
         [1. 2.] and 3
         """
+        _check_fields(text, args, kwargs)
 
         def show(*given: Any, **named: Any) -> None:
             print(text.format(*given, **named))
 
         debug.callback(show, *args, **kwargs)
+
+
+def _check_fields(text: object, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    """Refuse a text that names a value which is not given, before a program runs with it."""
+    if not isinstance(text, str):
+        kind = type(text).__name__
+        raise at_user_line(TypeError(f"debug.print: the text is a string, not {kind}"))
+    count = 0
+    for _, field, _, _ in Formatter().parse(text):
+        if field is None:
+            continue
+        name = field.replace("[", ".").partition(".")[0] or str(count)
+        count += 1
+        if name not in kwargs and not (name.isdigit() and int(name) < len(args)):
+            given = ", ".join([*map(str, range(len(args))), *kwargs]) or "none"
+            raise at_user_line(
+                ValueError(
+                    f"debug.print: the text names a value that is not given\n"
+                    f"  got        {{{field}}} in {text!r:.60}\n"
+                    f"  need       one of the values: {given}"
+                )
+            )
 
 
 def _call(function: Callable[..., None], arrays: Sequence[Array]) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tenferro.array import Array, as_array, asarray, imag, real, sin, vdot
+from tenferro.array._errors import at_user_line
 from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import complex as make_complex
 from tenferro.primitives import convert, float64, iota
@@ -71,16 +72,20 @@ def check_grads(
     Raises GradientCheckError: naming the mode, the order and both numbers.
 
     >>> import tenferro as tn
-    >>> tn.check_grads(lambda x: x, (), order=0)
+    >>> tn.check_grads(lambda x: x * x, (2.0,), order=2)
     """
     check_function(function, "check_grads")
     args = as_tuple(args, "args")
+    given: object = order
+    if not isinstance(given, int) or given < 1:
+        text = f"check_grads: order is a whole number from 1 up, not {order!r}"
+        raise at_user_line(ValueError(text))
     is_told = False
     for level in range(1, order + 1):
         is_told = is_told or warn_of_gauge(function, args, _directions(args, 2), level)
         for mode in modes:
             if mode not in MODES:
-                raise ValueError(f"modes are {MODES}, not {mode!r}")
+                raise at_user_line(ValueError(f"check_grads: modes are {MODES}, not {mode!r}"))
             _check(function, args, mode, level, atol, rtol, eps)
         inner = function
         function = lambda *xs, _f=inner: _along(_f, xs)  # noqa: E731

@@ -28,6 +28,7 @@ from tenferro.primitives._aval import Aval
 from tenferro.primitives._primitive import bind, bind_all, pointwise
 from tenferro.tidu import PassId, RuleResultError, Trace, fresh_id, pin
 from tenferro.transforms import _tree
+from tenferro.transforms._errors import check_function
 from tenferro.transforms._record import has_dtype
 
 _SCALARS = frozenset(SCALARS)
@@ -120,6 +121,7 @@ class CustomFunction:
         return super().__new__(cls)
 
     def __init__(self, function: Any = None, nondiff_argnums: int | Sequence[int] = ()) -> None:
+        check_function(function, type(self).__name__)
         update_wrapper(self, function)
         self.function = function
         numbers = (nondiff_argnums,) if isinstance(nondiff_argnums, int) else nondiff_argnums

@@ -30,6 +30,7 @@ from tenferro.transforms._custom_call import (
     take_arrays,
     wrong_result,
 )
+from tenferro.transforms._errors import check_function
 from tenferro.transforms._linear_call import LinearCall
 
 _SCALARS = frozenset(SCALARS)
@@ -55,6 +56,7 @@ class custom_linear:
     """
 
     def __init__(self, apply: Callable[..., Any], transpose: Callable[..., Any]) -> None:
+        check_function(apply, "custom_linear")
         update_wrapper(self, apply)
         self.apply = apply
         self.transpose = transpose

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tenferro.backend.select import inspecting
 from tenferro.computegraph import Linearized
+from tenferro.primitives._boundary import at_user_line
 from tenferro.primitives._source import caller, source_text
 from tenferro.transforms._errors import NonFiniteError
 
@@ -34,6 +35,11 @@ class debug_nans:
     """
 
     def __init__(self, enabled: bool = True, *, infs: bool = False) -> None:
+        given: object = enabled
+        if not isinstance(given, bool):
+            text = f"debug_nans: `enabled` is True or False, not {enabled!r}"
+            raise at_user_line(TypeError(text))
+
         def look(seen: Seen) -> None:
             _look(seen, infs)
 

@@ -12,10 +12,13 @@ def check_function(function: Any, transform: str) -> None:
     """Raise TypeError, at the user's line, for what is no function."""
     if callable(function):
         return
+    hint = f"`{transform}(f, ...)` and not `{transform}(f(x), ...)`"
+    if transform == "trace" and hasattr(function, "ndim"):
+        hint += "\n  hint       `np.trace(x)` and `tenferro.linalg.trace(x)` sum a diagonal"
     error = TypeError(
         f"{transform} takes a function, not {type(function).__name__}\n"
         f"  got        {function!r:.60}\n"
-        f"  need       a function, uncalled: `{transform}(f, ...)` and not `{transform}(f(x), ...)`"
+        f"  need       a function, uncalled: {hint}"
     )
     raise at_user_line(error)
 

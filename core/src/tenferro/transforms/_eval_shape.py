@@ -12,6 +12,7 @@ from tenferro.array._weak import WeakName, value_of
 from tenferro.primitives._aval import Aval
 from tenferro.tidu import Trace, pinned_leaf
 from tenferro.transforms import _tree
+from tenferro.transforms._errors import check_function
 from tenferro.transforms._record import Name, has_dtype, parameter_names
 
 _SCALARS = frozenset(SCALARS)
@@ -30,6 +31,7 @@ def eval_shape(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     >>> tn.eval_shape(lambda x: {"norm": tn.sum(x @ x, axis=0)}, x)
     {'norm': f32[1000]}
     """
+    check_function(function, "eval_shape")
     trace = Trace(sealed="eval_shape")
     names = parameter_names(function, len(args))
     given = [_abstract(arg, name, trace) for arg, name in zip(args, names, strict=True)]

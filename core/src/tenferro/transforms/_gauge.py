@@ -17,7 +17,7 @@ from tenferro.array import Array, as_array, evaluate_keys
 from tenferro.array._array import evaluable
 from tenferro.computegraph import MaterializedGraph, ValueKey, flatten
 from tenferro.primitives import Handle, bind_all
-from tenferro.primitives._source import source_text
+from tenferro.primitives._source import source_text, stack_level
 from tenferro.primitives.linalg._turns import SEEDS, is_free, turned
 from tenferro.transforms._errors import GaugeWarning
 from tenferro.transforms._jvp import jvp
@@ -40,7 +40,7 @@ def warn_of_gauge(
         if not _is_seen(graph, want, free):
             return False
         for place in [i for i in free if _is_seen(graph, want, (i,))] or free:
-            warnings.warn(_text(graph, place, level), GaugeWarning, stacklevel=3)
+            warnings.warn(_text(graph, place, level), GaugeWarning, stacklevel=stack_level())
     return True
 
 

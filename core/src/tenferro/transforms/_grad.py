@@ -13,9 +13,11 @@ from typing import Any
 
 from tenferro.array import Array, conj
 from tenferro.array._convert import aval_of_operand
+from tenferro.array._errors import at_user_line
 from tenferro.computegraph import ValueKey
 from tenferro.primitives import Handle, Primitive, constant
 from tenferro.primitives._aval import Aval
+from tenferro.primitives._boundary import bounded
 from tenferro.primitives._source import caller, source_text
 from tenferro.tidu import ADContext, Value, pullback
 from tenferro.transforms import _tree
@@ -63,6 +65,7 @@ def grad(
         function, chosen, has_aux, holomorphic, convention, backend, context, value=False
     )
 
+    @bounded("grad")
     @wraps(function)
     def gradient(*args: Any, **kwargs: Any) -> Any:
         with Loans() as loans:
@@ -93,6 +96,7 @@ def value_and_grad(
         function, chosen, has_aux, holomorphic, convention, backend, context, value=True
     )
 
+    @bounded("value_and_grad")
     @wraps(function)
     def both(*args: Any, **kwargs: Any) -> Any:
         with Loans() as loans:
@@ -118,7 +122,8 @@ def _computed(
 ) -> _Compute:
     """What ``grad`` and ``value_and_grad`` do: (value if it is wanted, aux, gradients)."""
     if convention not in ("hermitian", "jax"):
-        raise ValueError(f"convention is 'hermitian' or 'jax', not {convention!r}")
+        text = f"convention is 'hermitian' or 'jax', not {convention!r}"
+        raise at_user_line(ValueError(text))
     conjugate = holomorphic or convention == "jax"
     kind = ("value_and_grad" if value else "grad", conjugate, context)
 

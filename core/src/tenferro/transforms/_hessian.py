@@ -13,6 +13,7 @@ from typing import Any
 
 from tenferro.computegraph import ValueKey
 from tenferro.primitives import Primitive
+from tenferro.primitives._boundary import bounded
 from tenferro.tidu import ADContext, linearize_keys
 from tenferro.transforms import _tree
 from tenferro.transforms._argnums import Argnames, Argnums, choose
@@ -81,6 +82,7 @@ def hessian(
         nested = _nest(found[len(aux) :], pinned, chosen.single)
         return (nested, pinned.aux.with_values(found[: len(aux)])) if has_aux else nested
 
+    @bounded("hessian")
     @wraps(function)
     def whole(*args: Any, **kwargs: Any) -> Any:
         with Loans() as loans:

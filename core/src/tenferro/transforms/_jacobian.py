@@ -17,6 +17,7 @@ from tenferro.array._errors import at_user_line
 from tenferro.computegraph import Linearized, ValueKey, flatten, new_leaf
 from tenferro.primitives import Handle, Primitive
 from tenferro.primitives._aval import Aval
+from tenferro.primitives._boundary import bounded
 from tenferro.primitives.complex import complex as make_complex
 from tenferro.primitives.complex import conj, real
 from tenferro.tidu import ADContext, Linearization, NotLinearError, linearize_keys
@@ -95,6 +96,7 @@ def jacobian(
         nested = _nest(found[len(aux) :], recording, chosen.single)
         return (nested, recording.aux.with_values(found[: len(aux)])) if has_aux else nested
 
+    @bounded("jacobian")
     @wraps(function)
     def whole(*args: Any, **kwargs: Any) -> Any:
         with Loans() as loans:

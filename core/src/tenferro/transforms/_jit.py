@@ -35,6 +35,7 @@ from tenferro.computegraph import (
 from tenferro.computegraph._records import NamedTuple
 from tenferro.passes._selection import selected
 from tenferro.primitives._aval import Aval
+from tenferro.primitives._boundary import bounded, refusal
 from tenferro.tidu import Trace, pinned_leaf
 from tenferro.transforms import _tree
 from tenferro.transforms._effects import WithoutEffects, collecting, perform
@@ -86,24 +87,29 @@ class Jitted:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the program for these arguments, traced and compiled at the first such call."""
-        level = self._kept.level
-        call: Call | None = None
-        leaves: Sequence[Any] = args
-        seen: Hashable = None if kwargs or self._statics else looks(args, level)
-        if seen is None:
-            leaves, structure = _tree.flatten_plain(args, kwargs)
-            found = None if self._statics else looks(leaves, level)
-            if found is None:
+        try:
+            level = self._kept.level
+            call: Call | None = None
+            leaves: Sequence[Any] = args
+            seen: Hashable = None if kwargs or self._statics else looks(args, level)
+            if seen is None:
+                leaves, structure = _tree.flatten_plain(args, kwargs)
+                found = None if self._statics else looks(leaves, level)
+                if found is None:
+                    call = self._statics.call(args, kwargs, level)
+                    leaves, structure = call.leaves, (call.spec, call.static)
+                    found = looks(leaves, level)
+                seen = None if found is None else (structure, found)
+            ready = None if seen is None else self._kept.find(seen)
+            if ready is not None:
+                return ready(leaves)
+            if call is None:
                 call = self._statics.call(args, kwargs, level)
-                leaves, structure = call.leaves, (call.spec, call.static)
-                found = looks(leaves, level)
-            seen = None if found is None else (structure, found)
-        ready = None if seen is None else self._kept.find(seen)
-        if ready is not None:
-            return ready(leaves)
-        if call is None:
-            call = self._statics.call(args, kwargs, level)
-        return self._run(call, seen, level)
+            return self._run(call, seen, level)
+        except Exception as error:
+            if (refused := refusal(error, "jit")) is not None:
+                raise refused from None
+            raise
 
     def _run(self, call: Call, seen: Hashable, level: int) -> Any:
         """Run a call that looks like none before, and keep its program if it can be kept."""
@@ -158,10 +164,12 @@ class Jitted:
         spec = traced.out_spec
         return Ready(run, backend, self._backend, leaves, traced.captured, avals, spec)
 
+    @bounded("jit")
     def lower(self, *args: Any, **kwargs: Any) -> MaterializedGraph:
         """The graph that would run for these arguments."""
         return self._traced(self._call(args, kwargs)).graph
 
+    @bounded("jit")
     def explain(self, *args: Any, **kwargs: Any) -> str:
         """How the program for these arguments runs; without arguments, all programs so far.
 

@@ -18,6 +18,7 @@ from tenferro.array._errors import at_user_line
 from tenferro.computegraph import UNKNOWN, ValueKey, new_leaf
 from tenferro.primitives import Handle, Primitive, constant, convert
 from tenferro.primitives._aval import Aval
+from tenferro.primitives._boundary import bounded
 from tenferro.tidu import ADContext, Linearization, Value, linearize_keys, pushforward
 from tenferro.transforms import _tree
 from tenferro.transforms._errors import TangentMismatchError, check_function
@@ -304,11 +305,13 @@ class LinearMap:
     def __init__(self, linearized: _Linearized) -> None:
         self._linearized = linearized
 
+    @bounded("linearize")
     def __call__(self, *tangents: Any) -> Any:
         """Apply the map to tangents, one per argument of the function."""
         with Loans() as loans:
             return self._apply(tangents, loans)
 
+    @bounded("vjp")
     def transpose(self, cotangent: Any) -> tuple[Any, ...]:
         """Apply the adjoint to a cotangent of the result; a tuple with one entry per argument."""
         with Loans() as loans:
@@ -380,8 +383,11 @@ def hvp(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     check_function(function, "hvp")
     gradient = grad(function, **options)
 
+    @bounded("hvp")
     @wraps(function)
     def product(x: Any, v: Any, *args: Any, **kwargs: Any) -> Any:
+        if v is None and x is not None:
+            raise at_user_line(_mismatch("v=None", "a vector with the structure of x"))
         return jvp(lambda x: gradient(x, *args, **kwargs), (x,), (v,))[1]
 
     return product

@@ -19,7 +19,7 @@ from tenferro.computegraph import (
     flatten,
 )
 from tenferro.primitives._source import source_text
-from tenferro.transforms._errors import GraphTooLargeError
+from tenferro.transforms._errors import GraphTooLargeError, check_function
 from tenferro.transforms._record import Loans, record
 from tenferro.transforms._settle import history, key_of
 
@@ -78,9 +78,8 @@ class GraphOf:
         """
         number = int(str(value).lstrip("%"))
         if not 0 <= number < len(self.graph.avals):
-            raise ValueError(
-                f"the graph has no value %{number}; %{len(self.graph.avals) - 1} is the last"
-            )
+            text = f"the graph has no value %{number}; %{len(self.graph.avals) - 1} is the last"
+            raise at_user_line(ValueError(text))
         near = {number}
         found: set[int] = set()
         for _ in range(distance):
@@ -217,6 +216,7 @@ def trace(function: Callable[..., Any], *args: Any, **kwargs: Any) -> GraphOf:
       return %1
     }
     """
+    check_function(function, "trace")
     with Loans() as loans:
         recording = record(function, args, kwargs, range(len(args)), loans)
         outputs = [key_of(x) for x in recording.outputs]

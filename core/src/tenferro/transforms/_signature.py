@@ -147,8 +147,8 @@ def static_parameters(
 
     Raises ValueError: if the function has no such parameter.
     """
-    numbers = (numbers,) if isinstance(numbers, int) else tuple(numbers)
-    names = (names,) if isinstance(names, str) else tuple(names)
+    numbers = _all_of(numbers, int, f"{what}_argnums", "positions of arguments")
+    names = _all_of(names, str, f"{what}_argnames", "names of parameters")
     known = _parameters(function)
     if known is None or not (numbers or names):
         return Statics(frozenset(numbers), frozenset(names))
@@ -164,6 +164,17 @@ def static_parameters(
     by_name = [positional.index(name) for name in names if name in positional]
     by_number = [positional[i] for i in found if -count <= i < count]
     return Statics(frozenset([*found, *by_name]), frozenset([*names, *by_number]))
+
+
+def _all_of(given: Any, kind: type, option: str, need: str) -> tuple[Any, ...]:
+    """One value or several, all of a kind."""
+    found = (given,) if isinstance(given, kind) else given
+    if isinstance(found, str) or not hasattr(found, "__iter__"):
+        found = (None,)
+    found = tuple(found)
+    if not all([isinstance(x, kind) and not isinstance(x, bool) for x in found]):
+        raise at_user_line(TypeError(f"jit: {option} are {need}, got {given!r:.60}"))
+    return found
 
 
 class _Parameters(NamedTuple):

@@ -18,6 +18,7 @@ from tenferro.array._errors import at_user_line
 from tenferro.computegraph import ValueKey, new_leaf
 from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Handle, transpose
+from tenferro.primitives._boundary import bounded
 from tenferro.primitives._primitive import in_front
 from tenferro.tidu import Trace, pinned_leaf
 from tenferro.transforms import _tree
@@ -72,6 +73,7 @@ def vmap(
     """
     check_function(function, "vmap")
 
+    @bounded("vmap")
     @wraps(function)
     def mapped(*args: Any, **kwargs: Any) -> Any:
         with Loans() as loans:

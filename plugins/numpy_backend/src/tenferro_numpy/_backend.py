@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from tenferro.backend import InvalidOptionError
 from tenferro.backend._snapshots import snapshot
 from tenferro.backend.base import Backend, Executable
 from tenferro.backend.lowering import key_of
@@ -73,12 +74,13 @@ def _narrow(dtype: np.dtype[Any], value: Any) -> Any:
 def _tiling(elements: object, threads: object) -> Tiling | None:
     """The tiling that the options ask for; what they leave open follows from the machine.
 
-    Raises ValueError: for anything but a whole number, of threads at least one.
+    Raises InvalidOptionError: for anything but a whole number, of threads at least one.
     """
     for name, value, least in (("tile", elements, 0), ("threads", threads, 1)):
         whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
         if value is not None and not (whole and value >= least):  # type: ignore[operator]
-            raise ValueError(f"{name} is a whole number from {least} up, got {value!r}")
+            need = f"a whole number from {least} up"
+            raise InvalidOptionError.of("numpy", name, value, need)
     if elements == 0:
         return None
     return Tiling(
@@ -90,11 +92,11 @@ def _tiling(elements: object, threads: object) -> Tiling | None:
 def _donated(numbers: Any, count: int) -> tuple[int, ...]:
     """The inputs that may be written to.
 
-    Raises ValueError: for what is no number of an input.
+    Raises InvalidOptionError: for what is no number of an input.
     """
     found = tuple(numbers)
     if not all(type(i) is int and 0 <= i < count for i in found):
-        raise ValueError(f"donated are numbers of the {count} inputs, got {numbers!r}")
+        raise InvalidOptionError.of("numpy", "donated", numbers, f"numbers of the {count} inputs")
     return found
 
 
@@ -181,7 +183,7 @@ class NumpyBackend(Backend):
         chosen = {**self.config.options, **(options or {})}
         executor, debug = str(chosen.get("executor", "auto")), bool(chosen.get("debug", False))
         if executor not in _EXECUTORS:
-            raise ValueError(f"executor is one of {', '.join(_EXECUTORS)}, got {executor!r}")
+            raise InvalidOptionError.of("numpy", "executor", executor, ", ".join(_EXECUTORS))
         tiling = _tiling(chosen.get("tile"), chosen.get("threads"))
         if tiling is not None and chosen.get("poison"):
             tiling = tiling._replace(poisoned=True)

@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from tenferro.backend import UnsupportedError
+from tenferro.backend import InvalidOptionError, UnsupportedError
 from tenferro.backend.records import BackendConfig
 from tenferro_xla._errors import CompilerOptionWarning
 
@@ -51,10 +51,10 @@ def checked_options(
         warn_dropped(unknown)
     size = merged.get("segment_size")
     if size is not None and (not isinstance(size, int) or size < 0):
-        raise ValueError(f"segment_size is a number of instructions, got {size!r}")
+        raise InvalidOptionError.of("xla", "segment_size", size, "a number of instructions")
     own = merged.get("compiler_options") or {}
     if not isinstance(own, Mapping):
-        raise TypeError(f"compiler_options is a mapping of names to values, got {own!r}")
+        raise InvalidOptionError.of("xla", "compiler_options", own, "a mapping of names to values")
     return CompileOptions(size, {**_implied(config, platform), **own})
 
 

@@ -105,6 +105,8 @@ def gradient(x: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     Source  Fornberg, Math. Comp. 51 (1988) 699
     """
     found = asarray(x)
+    if found.dtype.is_bool and found.ndim:
+        raise at_user_line(TypeError("gradient: bools have no differences; convert them first"))
     found = found if found.dtype.is_inexact else cast(found, float64)
     axes = normalize_axes(axis, found.ndim, "gradient") if axis is None else _in_order(axis, found)
     steps = _steps(varargs, axes, found)

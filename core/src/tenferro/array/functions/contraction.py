@@ -163,6 +163,13 @@ def _summed(axes: Any, a: Array, b: Array) -> tuple[tuple[int, ...], tuple[int, 
     if hasattr(axes, "tolist"):  # an array of NumPy, or a number of its
         axes = axes.tolist()
     if not isinstance(axes, int):
+        if isinstance(axes, str) or not hasattr(axes, "__len__") or len(axes) != 2:
+            need = "a number of axes, or the axes of x and those of y"
+            error = InvalidParameterError.of(
+                "tensordot", "axes that cannot be paired", got=f"axes={axes!r:.60}", need=need,
+                parameter="axes", value=axes,
+            )  # fmt: skip
+            raise at_user_line(error)
         left, right = axes
         return _axes(left, a), _axes(right, b)
     if not 0 <= axes <= min(a.ndim, b.ndim):

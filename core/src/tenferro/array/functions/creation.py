@@ -7,12 +7,14 @@ nothing. Read next: ``ranges.py``, ``triangles.py``.
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from operator import index
 from typing import Any
 
 from tenferro.array._array import SCALARS, Array
 from tenferro.array._broadcast import cast, stretch, weak_or_array
 from tenferro.array._convert import as_array, asarray
+from tenferro.array._errors import at_user_line
 from tenferro.array._registry import FUNCTIONS, covers
 from tenferro.primitives import DType, Shape, constant, float64
 
@@ -20,7 +22,10 @@ from tenferro.primitives import DType, Shape, constant, float64
 def shape_of(shape: Any) -> Shape:
     """A shape as a tuple; an integer stands for one axis."""
     sizes = tuple(shape) if hasattr(shape, "__len__") or hasattr(shape, "__iter__") else (shape,)
-    return tuple(map(index, sizes))
+    found = tuple(map(index, sizes))
+    if prod(found) >= 2**63:
+        raise at_user_line(ValueError(f"array: a shape with too many elements: {found}"))
+    return found
 
 
 def _filled(value: int, shape: Any, dtype: Any, device: Any) -> Array:

@@ -12,6 +12,7 @@ from typing import Any
 from tenferro.array._array import Array, another_handle
 from tenferro.array._broadcast import cast, normalize_axes, normalize_axis
 from tenferro.array._convert import as_array
+from tenferro.array._errors import at_user_line
 from tenferro.array._registry import covers
 from tenferro.array.functions._known import elements, known, numpy_module
 from tenferro.array.functions.creation import zeros
@@ -83,6 +84,8 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Array:
     value = known(found, "trim_zeros", "slice by fixed positions, or mask with np.where")
     axes = normalize_axes(axis, found.ndim, "trim_zeros")
     sides = trim.lower()
+    if not sides or set(sides) - set("fb"):
+        raise at_user_line(ValueError(f"trim_zeros: trim is made of 'f' and 'b', not {trim!r}"))
     bounds = zip(value.nonzero(), found.shape, strict=True)
     spans = [
         _span(where, n, sides) if d in axes else slice(None) for d, (where, n) in enumerate(bounds)

@@ -60,6 +60,14 @@ def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = Non
     """
     if isinstance(x, Array):
         return to_device(Array(x.key, x.flow), device) if device else Array(x.key, x.flow)
+    if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
+        error = UnknownOperandError(
+            f"from_dlpack: {type(x).__name__} exports no memory by DLPack\n"
+            "  need       an array of a library, with `__dlpack__` and `__dlpack_device__`\n"
+            "  hint       `tenferro.asarray(x)` takes numbers and sequences",
+            value=x,
+        )
+        raise at_user_line(error)
     if copy is False:
         raise at_user_line(BufferError("from_dlpack: an Array shares no memory with others"))
     kind = int(x.__dlpack_device__()[0])

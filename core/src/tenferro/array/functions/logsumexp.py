@@ -10,7 +10,7 @@ from typing import Any
 from tenferro.array._array import Array
 from tenferro.array._broadcast import cast, floating, normalize_axes, together
 from tenferro.array._convert import as_array
-from tenferro.array._registry import covers
+from tenferro.array._registry import FUNCTIONS, covers
 from tenferro.array.functions._factories import filled, zeros
 from tenferro.array.functions.reduction import keep
 from tenferro.primitives import elementwise, float64, reduction
@@ -32,7 +32,7 @@ def _double(x: Any) -> Array:
 def logsumexp(
     a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False
 ) -> Any:
-    """ln Σ b exp a over axes, and the sign of the sum if asked for.
+    """ln Σ b exp a over axes, and the sign of the sum if asked for; a may be complex.
 
     >>> logsumexp([1000.0, 1000.0]).shape
     ()
@@ -40,6 +40,8 @@ def logsumexp(
     if b is not None:
         return _weighted(a, b, axis, keepdims, return_sign)
     found = _double(a)
+    if found.dtype.is_complex:
+        return _weighted(found, filled(found, 1), axis, keepdims, return_sign)
     axes = normalize_axes(axis, found.ndim, "logsumexp")
     result = p.reduce_logsumexp(found, axes)
     result = keep(result, found, axes) if keepdims else result
@@ -54,16 +56,19 @@ def _weighted(a: Any, b: Any, axis: Any, keepdims: bool, return_sign: bool) -> A
     x, weights = together("logsumexp", _double(a), _double(b))
     axes = normalize_axes(axis, x.ndim, "logsumexp")
     idle = eq(weights, zeros(x))
-    lowest = filled(x, -float("inf"))
-    counted = select(idle, lowest, x)
+    size = x if not x.dtype.is_complex else FUNCTIONS["real"](x)  # of exp x, as a logarithm
+    lowest = filled(size, -float("inf"))
+    counted = select(idle, lowest, size)
     if 0 in (x.shape[d] for d in axes):
-        top = zeros(keep(reduction.reduce_sum(x, axes), x, axes))
+        top = zeros(keep(reduction.reduce_sum(size, axes), x, axes))
     else:
         top = stop_gradient(keep(reduction.reduce_max(counted, axes), x, axes))
     top = select(is_finite(top), top, zeros(top))
-    excess = x - top
-    huge = logical_and(idle, gt(excess, filled(x, 80)))
-    terms = weights * elementwise.exp(select(huge, lowest, excess))
+    excess = size - top
+    huge = logical_and(idle, gt(excess, filled(excess, 80)))
+    top = cast(top, x.dtype)
+    scaled = select(huge, filled(x, -float("inf")), x - top)
+    terms = weights * elementwise.exp(scaled)
     total = reduction.reduce_sum(terms, axes)
     top = top if keepdims else reduction.reduce_sum(top, axes)
     total = keep(total, x, axes) if keepdims else total

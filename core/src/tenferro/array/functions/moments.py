@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from tenferro.array._array import Array
-from tenferro.array._broadcast import cast, normalize_axes
+from tenferro.array._array import Array, evaluable
+from tenferro.array._broadcast import cast, flag, normalize_axes, reduced_axes
 from tenferro.array._convert import as_array
 from tenferro.array._errors import at_user_line
 from tenferro.array._registry import covers
+from tenferro.array.functions._known import known
 from tenferro.array.functions._out import into
 from tenferro.array.functions.arithmetic import clip, divide, maximum, mean_dtype, multiply, sqrt
 from tenferro.array.functions.broadcasting import at_least, broadcast_to
@@ -55,10 +56,17 @@ def mean(
     kind = mean_dtype(found.dtype) if dtype is None else DType.of(dtype)
     is_half = dtype is None and kind.bits == 16  # their sums overflow early
     wide = cast(found, float32 if is_half else kind)
-    axes = normalize_axes(axis, found.ndim, "mean")
+    axes = _counted_axes(axis, found.ndim, "mean")
+    keepdims = flag(keepdims, "keepdims", "mean")
     total = _total(among(wide, where, 0), axes, keepdims)
     result = cast(divide(total, _count(found, axes, keepdims, where, wide.dtype)), kind)
     return into(out, result, "mean") if out is not None else result
+
+
+def _counted_axes(axis: Any, ndim: int, function: str) -> tuple[int, ...]:
+    """Axes whose elements are counted; NumPy finds none to count in a number."""
+    find = reduced_axes if ndim else normalize_axes
+    return find(axis, ndim, function)
 
 
 def _total(x: Array, axes: Sequence[int], keepdims: bool) -> Array:
@@ -95,7 +103,8 @@ def var(
     ddof = one_name(ddof, correction)
     found = as_array(a)
     kind = mean_dtype(found.dtype) if dtype is None else DType.of(dtype)
-    axis = normalize_axes(axis, found.ndim, "var")
+    axis = _counted_axes(axis, found.ndim, "var")
+    keepdims = flag(keepdims, "keepdims", "var")
     center = _mean(found, axis, kind, keepdims=True, where=where) if mean is None else mean
     squares = squared_modulus(among(found - as_array(center), where, 0))
     kind = kind.real_dtype
@@ -158,7 +167,7 @@ def average(
 
     Weights that sum to 0 give NaN or inf.
     """
-    found = as_array(a)
+    found, axis = as_array(a), tuple(axis) if isinstance(axis, list) else axis
     if weights is None:
         result = mean(found, axis, keepdims=keepdims)
         axes = normalize_axes(axis, found.ndim, "average")
@@ -255,6 +264,8 @@ def _product(fweights: Any, aweights: Any, x: Array) -> Array | None:
     given = [as_array(w) for w in (fweights, aweights) if w is not None]
     if fweights is not None and not given[0].dtype.is_integer:
         raise at_user_line(TypeError("cov: fweights are integers"))
+    if fweights is not None and evaluable(given[0].key) and (known(given[0], "cov", "") < 0).any():
+        raise at_user_line(ValueError("cov: fweights are not negative"))
     if not given:
         return None
     w = given[0] if len(given) == 1 else multiply(*given)

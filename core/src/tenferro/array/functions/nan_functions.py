@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from tenferro.array._array import Array, evaluable
-from tenferro.array._broadcast import cast
+from tenferro.array._broadcast import cast, reduced_axes
 from tenferro.array._convert import as_array, scalar
 from tenferro.array._errors import at_user_line
 from tenferro.array._registry import covers
@@ -118,6 +118,15 @@ def _extremum(
     return nan_where(reduction.all(isnan(x), axis, keepdims=keepdims), result)
 
 
+def _checked(x: Array, axis: Any, dtype: Any, name: str) -> Any:
+    """The axes; a floating number has an axis 0, and its mean is no integer."""
+    if not x.dtype.is_inexact:
+        return axis
+    if dtype is not None and not DType.of(dtype).is_inexact:
+        raise at_user_line(TypeError(f"{name}: the dtype of {x.aval} cannot become {dtype}"))
+    return axis if x.ndim else reduced_axes(axis, 0, name)
+
+
 @covers("nanmean")
 def nanmean(
     a: Any,
@@ -130,6 +139,7 @@ def nanmean(
 ) -> Array:
     """The mean over axes of what is no NaN."""
     found = as_array(a)
+    axis = _checked(found, axis, dtype, "nanmean")
     valid = _valid(found, where)
     return moments.mean(replaced(found, 0), axis, dtype, out, keepdims, where=valid)
 
@@ -150,6 +160,7 @@ def nanvar(
     """The variance over axes of what is no NaN; NaN where no degree of freedom is left."""
     ddof = moments.one_name(ddof, correction)
     found = as_array(a)
+    axis = _checked(found, axis, dtype, "nanvar")
     valid = _valid(found, where)
     if valid is where:
         return moments.var(found, axis, dtype, out, ddof, keepdims, where=where, mean=mean)

@@ -11,7 +11,7 @@ from operator import index
 from typing import Any
 
 from tenferro.array._array import Array, another_handle
-from tenferro.array._broadcast import cast, stretch
+from tenferro.array._broadcast import cast, normalize_axis, stretch
 from tenferro.array._convert import as_array, asarray
 from tenferro.array._errors import UnsupportedFunctionError, at_user_line
 from tenferro.array._registry import FUNCTIONS, covers
@@ -95,35 +95,40 @@ def _parameter(mode: str, kwargs: dict[str, Any]) -> Any:
 
 def _widths(given: Any, ndim: int) -> list[tuple[int, int]]:
     if isinstance(given, dict):
-        by_axis = {axis % ndim: _pair(width) for axis, width in given.items()}
+        by_axis = {
+            normalize_axis(axis, ndim, "pad"): _width(*_pairs(width, 1, "pad_width")[0])
+            for axis, width in given.items()
+        }
         return [by_axis.get(axis, (0, 0)) for axis in range(ndim)]
-    widths = [_pair(_for_axis(given, axis, ndim)) for axis in range(ndim)]
-    return widths
+    return [_width(*pair) for pair in _pairs(given, ndim, "pad_width")]
 
 
-def _for_axis(given: Any, axis: int, ndim: int) -> Any:
-    """The entry of an axis in what NumPy broadcasts to one pair per axis."""
-    if not _is_sequence(given) or not _is_sequence(given[0]):
-        return given
-    return given[0 if len(given) == 1 else axis]
+def _pairs(given: Any, ndim: int, name: str) -> list[tuple[Any, Any]]:
+    """A value for each side of each axis, from what NumPy broadcasts to (ndim, 2)."""
+    rows = list(given) if _is_sequence(given) else [given]
+    nested = [_is_sequence(row) for row in rows]
+    if not any(nested) and len(rows) in (1, 2):
+        return [(rows[0], rows[-1])] * ndim
+    if rows and all(nested) and len(rows) in (1, ndim):
+        pairs = [list(row) for row in rows]
+        if len({len(pair) for pair in pairs}) == 1 and len(pairs[0]) in (1, 2):
+            found = [(pair[0], pair[-1]) for pair in pairs]
+            return found * ndim if len(found) == 1 else found
+    need = f"one value, (before, after), or such a pair for each of the {ndim} axes"
+    raise _refuse(name, given, need)
 
 
 def _is_sequence(x: Any) -> bool:
     return bool(getattr(x, "ndim", hasattr(x, "__len__")))
 
 
-def _pair(given: Any) -> tuple[int, int]:
-    before, after = map(index, _both(given))
+def _width(before: Any, after: Any) -> tuple[int, int]:
+    if isinstance(before, bool) or isinstance(after, bool):
+        raise at_user_line(TypeError("pad: widths are integers, not bools"))
+    before, after = index(before), index(after)
     if before < 0 or after < 0:
-        raise at_user_line(ValueError(f"pad: widths are not negative: {given}"))
+        raise at_user_line(ValueError(f"pad: widths are not negative: {before}, {after}"))
     return before, after
-
-
-def _both(given: Any) -> tuple[Any, Any]:
-    """A value for each side, from one value or from two."""
-    if not _is_sequence(given):
-        return given, given
-    return (given[0], given[0]) if len(given) == 1 else (given[0], given[1])
 
 
 def _pad_axis(x: Array, axis: int, before: int, after: int, mode: str, parameter: Any) -> Array:
@@ -148,7 +153,7 @@ def _sides(
     """What stands before and after x along an axis."""
     if mode == "empty":
         mode, parameter = "constant", 0
-    values = _both(_for_axis(parameter, axis, x.ndim))
+    values = _pairs(parameter, x.ndim, _KEYWORDS[mode][0] if _KEYWORDS[mode] else mode)[axis]
     if mode == "constant":
         edges = tuple(_scalar(value, x) for value in values)
     else:

@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from math import ceil
 from typing import Any
 
-from tenferro.array._array import SCALARS, Array
+from tenferro.array._array import SCALARS, Array, evaluable, is_traced
 from tenferro.array._broadcast import broadcast_shapes, cast, common_dtype, stretch
 from tenferro.array._convert import as_array, asarray
 from tenferro.array._errors import at_user_line
 from tenferro.array._registry import FUNCTIONS, covers
 from tenferro.array.functions._factories import filled
+from tenferro.array.functions._known import known
 from tenferro.array.functions.creation import on_device, shape_of
 from tenferro.primitives import (
     DType,
@@ -156,6 +157,13 @@ def _of_rank(x: Any, rank: int) -> Array:
     return FUNCTIONS["reshape"](found, (1,) * (rank - found.ndim) + found.shape)  # type: ignore[no-any-return]
 
 
+def _refuse_zeros(*ends: Array) -> None:
+    """Refuse a ratio to or from 0, where the ends are known."""
+    for end in ends:
+        if evaluable(end.key) and not is_traced(end.key) and not known(end, "geomspace", "").all():
+            raise at_user_line(ValueError("geomspace: neither end is 0; no ratio leads there"))
+
+
 @covers("geomspace")
 def geomspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0
@@ -163,6 +171,7 @@ def geomspace(
     """``num`` numbers in equal ratios from ``start`` to ``stop``, neither of which is 0."""
     count = _count(num, "geomspace")
     a, b = _ends(start, stop)
+    _refuse_zeros(a, b)
     kind = complex128 if a.dtype.is_complex else float64  # as NumPy has it, whatever the ends
     a, b = cast(a, kind), cast(b, kind)
     parts = count - 1 if endpoint else count

@@ -110,7 +110,9 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Array:
 
     Raises ConcretizationError: for traced numbers of repetitions; under ``jit`` they are static.
     """
-    found = ravel(a) if axis is None else as_array(a)
+    found = as_array(a)
+    if axis is None or (not found.ndim and normalize_axis(axis, 1, "repeat") == 0):
+        found, axis = ravel(found), None  # a number has one element along axis 0
     along = 0 if axis is None else normalize_axis(axis, found.ndim, "repeat")
     counts = known(repeats, "repeat", "make the repetitions static, or one integer")
     if not getattr(counts, "ndim", 0):

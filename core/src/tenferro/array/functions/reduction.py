@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tenferro.array._array import Array
-from tenferro.array._broadcast import cast, normalize_axes, normalize_axis
+from tenferro.array._broadcast import cast, flag, normalize_axis, reduced_axes
 from tenferro.array._convert import as_array, scalar
 from tenferro.array._errors import at_user_line
 from tenferro.array._registry import covers
@@ -25,9 +25,17 @@ _Reduce = Callable[[Array, Sequence[int]], Array]
 
 def reduce(function: _Reduce, x: Array, axis: Any, keepdims: bool, name: str) -> Array:
     """A reduction over axes, which stay with size 1 if they are kept."""
-    axes = normalize_axes(axis, x.ndim, name)
+    axes = reduced_axes(axis, x.ndim, name)
     result = function(x, axes)
-    return keep(result, x, axes) if keepdims else result
+    return keep(result, x, axes) if flag(keepdims, "keepdims", name) else result
+
+
+def starting(initial: Any, dtype: DType, name: str) -> Array:
+    """The value that a reduction starts with, in its dtype."""
+    found = as_array(initial)
+    if found.ndim:
+        raise at_user_line(ValueError(f"{name}: `initial` is one number, not {found.aval}"))
+    return cast(found, dtype)
 
 
 def keep(result: Array, x: Array, axes: Sequence[int]) -> Array:
@@ -70,7 +78,7 @@ def sum(
     wide = among(cast(found, kind), where, 0)
     result = reduce(p.reduce_sum, wide, axis, keepdims, "sum")
     if initial is not None:
-        result = add(result, cast(as_array(initial), kind))
+        result = add(result, starting(initial, kind, "sum"))
     return into(out, result, "sum") if out is not None else result
 
 
@@ -90,7 +98,7 @@ def prod(
     wide = among(cast(found, kind), where, 1)
     result = reduce(p.reduce_prod, wide, axis, keepdims, "prod")
     if initial is not None:
-        result = multiply(result, cast(as_array(initial), kind))
+        result = multiply(result, starting(initial, kind, "prod"))
     return into(out, result, "prod") if out is not None else result
 
 
@@ -138,14 +146,14 @@ def _extremum(
         return into(out, result, name) if out is not None else result
     if initial is None:
         raise _refuse_open(name)
-    start = cast(as_array(initial), x.dtype)
-    axes = normalize_axes(axis, x.ndim, name)
+    start = starting(initial, x.dtype, name)
+    axes = reduced_axes(axis, x.ndim, name)
     if any_empty(x, axes):
         shape = [n for i, n in enumerate(x.shape) if i not in axes]
         result = broadcast_to(start, shape)
     else:
         result = of_two(function(among(x, where, start), axes), start)
-    return into(out, keep(result, x, axes) if keepdims else result, name)
+    return into(out, keep(result, x, axes) if flag(keepdims, "keepdims", name) else result, name)
 
 
 def any_empty(x: Array, axes: Sequence[int]) -> bool:

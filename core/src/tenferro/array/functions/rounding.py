@@ -8,6 +8,7 @@ says. Read next: ``floating.py``.
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import index
 from typing import Any
 
 from tenferro.array._array import Array, another_handle
@@ -73,7 +74,7 @@ def round(x: Any, decimals: int = 0) -> Array:
     >>> round(12.375, 2)
     Array(12.38)
     """
-    found = as_array(x)
+    found, decimals = as_array(x), index(decimals)
     if not found.dtype.is_inexact:
         return _round_exact(found, decimals)
     if not decimals:

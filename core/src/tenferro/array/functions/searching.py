@@ -66,6 +66,9 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Arra
     if rows.ndim != 1:
         raise at_user_line(ValueError(f"searchsorted: need rank 1, not {rows.aval}"))
     if sorter is not None:
+        if as_array(sorter).size != rows.size:
+            text = f"searchsorted: `sorter` has {as_array(sorter).size} positions for {rows.aval}"
+            raise at_user_line(ValueError(text))
         rows = elements(rows, sorter)
     if side not in ("left", "right"):
         raise at_user_line(ValueError(f"searchsorted: side is left or right, not {side!r}"))

@@ -7,6 +7,7 @@ leaves open are those of a sort here. Derivatives follow the elements.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import index
 from typing import Any
 
 from tenferro.array._array import Array
@@ -23,7 +24,12 @@ _SORTS = ("quicksort", "q", "mergesort", "m", "heapsort", "h", "stable", "s")
 
 
 def _line(
-    a: Any, axis: int | None, function: str, order: Any, kind: str | None
+    a: Any,
+    axis: int | None,
+    function: str,
+    order: Any,
+    kind: str | None,
+    stable: bool | None = None,
 ) -> tuple[Array, int]:
     """The array, and the axis along which it is sorted."""
     if order is not None:
@@ -34,6 +40,8 @@ def _line(
         raise at_user_line(error)
     if kind is not None and kind.lower() not in (*_SORTS, "introselect"):
         raise at_user_line(ValueError(f"{function}: kind is one of {_SORTS}, not {kind!r}"))
+    if kind is not None and stable is not None:
+        raise at_user_line(ValueError(f"{function}: give `kind` or `stable`, not both"))
     found = as_array(a)
     if axis is None:
         return ravel(found), 0
@@ -57,7 +65,7 @@ def sort(
     >>> sort(as_array(1.0).reshape(1)).shape
     (1,)
     """
-    found, along = _line(a, axis, "sort", order, kind)
+    found, along = _line(a, axis, "sort", order, kind, stable)
     if descending:
         return p.sort([_opposite(found), found], along)[1]
     return p.sort([found], along)[0]
@@ -74,8 +82,10 @@ def argsort(
     descending: bool = False,
 ) -> Array:
     """The positions that sort a along an axis; equal elements keep their order, NaN comes last."""
-    axis = axis if as_array(a).ndim else None  # NumPy sorts the positions of a single number
-    found, along = _line(a, axis, "argsort", order, kind)
+    if axis is not None and not as_array(a).ndim:
+        normalize_axis(axis, 1, "argsort")
+        axis = None  # NumPy sorts the positions of a single number
+    found, along = _line(a, axis, "argsort", order, kind, stable)
     return positions(_opposite(found) if descending else found, along)
 
 
@@ -112,7 +122,7 @@ def argpartition(
 def _check_kth(kth: Any, x: Array, axis: int, function: str) -> None:
     given = kth if hasattr(kth, "__len__") else [kth]
     for k in given:
-        if not -x.shape[axis] <= int(k) < x.shape[axis]:
+        if not -x.shape[axis] <= index(k) < x.shape[axis]:
             raise at_user_line(ValueError(f"{function}: kth={k} of {x.shape[axis]} elements"))
 
 

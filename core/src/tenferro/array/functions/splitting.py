@@ -54,7 +54,10 @@ def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
     """
     found = as_array(ary)
     n = found.shape[normalize_axis(axis, found.ndim, "split")]
-    if not hasattr(indices_or_sections, "__len__") and n % indices_or_sections:
+    if hasattr(indices_or_sections, "__len__"):
+        return array_split(found, indices_or_sections, axis)
+    count = index(indices_or_sections)
+    if count > 0 and n % count:
         raise at_user_line(
             ValueError(f"split: {n} elements in {indices_or_sections} equal parts; see array_split")
         )

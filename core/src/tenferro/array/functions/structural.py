@@ -16,6 +16,7 @@ from tenferro.array._broadcast import (
     cast,
     normalize_axes,
     normalize_axis,
+    reduced_axes,
 )
 from tenferro.array._convert import as_array
 from tenferro.array._errors import at_user_line
@@ -183,7 +184,7 @@ def squeeze(x: Any, axis: Any = None) -> Array:
     found = as_array(x)
     if axis is None:
         return p.reshape(found, [n for n in found.shape if n != 1])
-    axes = normalize_axes(axis, found.ndim, "squeeze")
+    axes = reduced_axes(axis, found.ndim, "squeeze")
     if any(found.shape[a] != 1 for a in axes):
         error = ShapeMismatchError.of(
             "squeeze",

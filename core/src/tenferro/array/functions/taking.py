@@ -99,7 +99,10 @@ def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -
     Raises ConcretizationError: for a traced condition; np.where keeps the shape.
     """
     found = ravel(a) if axis is None else as_array(a)
-    mask = known(asarray(condition), "compress", "keep the shape with np.where")
+    given = asarray(condition)
+    if given.ndim != 1:
+        raise at_user_line(ValueError(f"compress: a condition of rank 1, not {given.aval}"))
+    mask = known(given, "compress", "keep the shape with np.where")
     kept = elements(found, mask.nonzero()[0], 0 if axis is None else axis)
     return into(out, kept, "compress")
 

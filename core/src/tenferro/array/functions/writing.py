@@ -10,6 +10,7 @@ from typing import Any
 from tenferro.array._array import Array
 from tenferro.array._broadcast import cast, normalize_axis, weak_or_array
 from tenferro.array._convert import as_array, asarray
+from tenferro.array._errors import at_user_line
 from tenferro.array._registry import FUNCTIONS, covers
 from tenferro.array._writing import destination, rebind, write, writing_error
 from tenferro.array.functions.assignment import assign, fit, updated, value_for
@@ -51,6 +52,8 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     flat = reshape(where, (where.size,))
     count = len(flat._concrete("np.place").nonzero()[0])
     if count:
+        if not as_array(vals).size:
+            raise at_user_line(ValueError("place: nothing to insert, the values are empty"))
         v = FUNCTIONS["resize"](value_for(x.dtype, vals), (count,))
         rebind(x, reshape(updated(reshape(x, (x.size,)), flat, v), x.shape))
 
@@ -88,6 +91,8 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None = -1) -
 def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
     """Set the elements of the main diagonal, the values repeated as needed."""
     x = _target(a, "fill_diagonal")
+    if x.ndim < 2:
+        raise at_user_line(ValueError(f"fill_diagonal: rank 2 or more, not {x.aval}"))
     columns = x.shape[1] if x.ndim == 2 else x.shape[0]
     step = 1 + sum(_products(x.shape))
     end = None if wrap or x.ndim > 2 else columns * columns

@@ -61,8 +61,8 @@ def einsum(
 
     Definition   "ij,jk->ik": y_ik = Σ_j x_ij z_jk; without "->" the output has the labels that
                  occur once, in alphabetical order; "..." stands for axes that broadcast
-    Convention   a label may repeat in an operand (the diagonal), stand in any number of operands,
-                 and repeat in the output: "i->ii" is a diagonal matrix, which NumPy lacks.
+    Convention   a label may repeat in an operand (the diagonal) and stand in any number of
+                 operands; in the output it stands once: `np.diag` makes a diagonal matrix.
                  The interleaved form is einsum(x, [0, 1], z, [1, 2], [0, 2])
     Orders       operands are contracted in pairs; ``optimize`` is a path, or a method of
                  opt_einsum, of which True and False mean "auto". ``order`` changes nothing
@@ -72,9 +72,8 @@ def einsum(
     >>> x = as_array(((1.0, 2.0), (3.0, 4.0)))
     >>> einsum("ij,j->i", x, as_array((1.0, 10.0)))
     Array([21., 43.])
-    >>> einsum("ii", x), einsum("i->ii", x[0])
-    (Array(5.), Array([[1., 0.],
-           [0., 2.]]))
+    >>> einsum("ii", x), einsum("ii->i", x)
+    (Array(5.), Array([1., 4.]))
     """
     if order not in _ORDERS:
         raise at_user_line(ValueError(f"einsum: order must be one of {_ORDERS}"))

@@ -20,13 +20,11 @@ from tenferro.primitives import DType, bool_, int64
 from tenferro.primitives._primitive import Primitive
 from tenferro.primitives.arithmetic import Mul
 from tenferro.primitives.comparison import LogicalAnd
-from tenferro.primitives.constants import Constant
 from tenferro.primitives.contraction import DotGeneral
 from tenferro.primitives.reduction import ReduceOr, ReduceSum
 from tenferro.primitives.structural import (
     BroadcastInDim,
     Convert,
-    Pad,
     Reshape,
     Slice,
     Transpose,
@@ -68,7 +66,7 @@ def steps_of(expression: Expression, dtype: DType, chosen: Any) -> Steps:
     """The lines for operands of one dtype, contracted in the order that ``chosen`` says."""
     writer = _Writer(expression, dtype)
     terms = writer.prepared()
-    wanted = tuple(dict.fromkeys(expression.output))
+    wanted = expression.output
     sets = [frozenset(term.labels) for term in terms]
     tree = order(sets, frozenset(wanted), expression.sizes, chosen)
     pairs: list[Pair] = []
@@ -233,23 +231,8 @@ class _Writer:
     # ---- the result ----------------------------------------------------------------------------
 
     def arranged(self, term: _Term, output: Labels) -> int:
-        """The axes in the order of the output; a label that it repeats becomes a diagonal."""
-        for label, count in Counter(output).items():
-            if count > 1:
-                term = self.embedded(term, label, count)
-        axes = {x: [i for i, y in enumerate(term.labels) if y == x] for x in output}
-        return self.transposed(term.value, [axes[x].pop(0) for x in output])
-
-    def embedded(self, term: _Term, label: Label, count: int) -> _Term:
-        """The elements on the diagonal of several axes, zeros beside it: padding in between."""
-        others = tuple(x for x in term.labels if x != label)
-        places = [i for i, x in enumerate(term.labels) if x != label] + [term.labels.index(label)]
-        value = self.transposed(term.value, places)
-        none, gap = (0,) * len(places), self.stride(label, count) - 1
-        zero = self.write(Constant(0, self.dtype))
-        value = self.write(Pad(none, none, (*none[1:], gap)), value, zero)
-        shape = (*self.shape(others), *[self.size[label]] * count)
-        return _Term(self.write(Reshape(shape), value), (*others, *[label] * count))
+        """The axes in the order of the output."""
+        return self.transposed(term.value, [term.labels.index(x) for x in output])
 
 
 def _stands_in_blocks(labels: Labels, use: _Use) -> bool:

@@ -1,8 +1,8 @@
 """What the user wrote, and the shapes of the operands: which label stands on which axis.
 
 Letters and, in the interleaved form, integers are labels as they are; the axes under an ellipsis
-are labelled from the right, ``...[-1]``, so that they broadcast as in NumPy. The rules are NumPy's;
-only a label that is repeated in the output is allowed beside. Nothing here computes.
+are labelled from the right, ``...[-1]``, so that they broadcast as in NumPy. The rules are NumPy's.
+Nothing here computes.
 Read next: ``_order.py``.
 """
 
@@ -200,6 +200,15 @@ def _explicit(term: tuple[Any, ...], hidden: Sequence[Label], known: Iterable[La
             got=_shown(term),
             need=f"labels out of {text_of(x for x in known if not _is_hidden(x))!r}",
             label=missing[0],
+        )
+    twice = [label for label, count in Counter(term).items() if count > 1]
+    if twice:
+        raise refused(
+            f"the output has label {str(twice[0])!r} twice",
+            _shown(term),
+            got=_shown(term),
+            need="each label once; `np.diag` puts a vector on a diagonal",
+            label=twice[0],
         )
     if hidden and ... not in term:
         raise refused(

@@ -53,6 +53,8 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _NOT
            [0. , 0. ]])
     """
     x = matrices(a, "pinv")
+    if 0 in x.shape[-2:]:  # in the dtype that came, as in NumPy
+        return zeros((*x.shape[:-2], x.shape[-1], x.shape[-2]), as_array(a).dtype)
     if rcond is None:
         rcond = 1e-15 if rtol is _NOT_SAID else rtol
         rcond = rounding(x) if rcond is None else rcond

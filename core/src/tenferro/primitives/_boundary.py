@@ -1,0 +1,273 @@
+"""The boundary between the user's program and tenferro: what an error looks like from outside.
+
+An error that our own code raises leaves a public function as a ``TenferroError`` that names this
+function and the user's line. Functions below the boundary raise what is natural for them; nested
+public calls report the outermost one. An error that the user's own code raises, in a callback, is
+left as it is. Nothing here costs anything until an error is raised: callers write
+
+    try:
+        return function(x)
+    except Exception as error:
+        if (refused := refusal(error, "name")) is not None:
+            raise refused from None
+        raise
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable, MutableMapping
+from functools import update_wrapper
+from types import FrameType, FunctionType, TracebackType
+from typing import Any, TypeVar
+
+from tenferro.computegraph import TenferroError
+from tenferro.primitives._errors import (
+    ArgumentBufferError,
+    ArgumentError,
+    ArgumentIndexError,
+    ArgumentOverflowError,
+    ArgumentTypeError,
+    ArgumentValueError,
+    AxisError,
+    RefusalError,
+)
+from tenferro.primitives._source import caller, source_text
+
+_E = TypeVar("_E", bound=Exception)
+_F = TypeVar("_F", bound=Callable[..., Any])
+_LIBRARIES = frozenset(("tenferro", "numpy", "scipy", "optree", "opt_einsum", "jax", "jaxlib"))
+_BACKENDS = ("tenferro_numpy", "tenferro_cupy", "tenferro_xla")
+_EVALUATION = "tenferro.array._evaluate"
+_FROM = "  from       "
+_PREFIX = re.compile(r"((?:np\.)?[A-Za-z_][\w.]*): ")
+_SIGNATURE = re.compile(r"[\w.<>]+\(\) (?=missing |takes |got )")
+
+
+def at_user_line(error: _E) -> _E:
+    """Return the error as one of tenferro, with a note that says where the user was."""
+    found: Any = error if isinstance(error, TenferroError) else _typed(error, None) or error
+    if found is not error:
+        _copy_notes(error, found)
+    line = source_text(caller())
+    if line is not None:
+        found.add_note(_FROM + line)
+    return found  # type: ignore[no-any-return]
+
+
+def refusal(error: Exception, name: str, *, operator: bool = False) -> Exception | None:
+    """Return the error to raise in place of one that leaves the public function ``name``.
+
+    None: raise it as it is. Errors of the user's own code are not touched; those of tenferro are
+    completed in place, with the function's name and the user's line. An ``operator`` shows in that
+    line, so its name is not added where the text lacks it.
+    """
+    below = error.__traceback__.tb_next if error.__traceback__ is not None else None
+    found: Exception | None = None
+    if _passes_users_code(below):
+        return None
+    if not isinstance(error, TenferroError):
+        found = _typed(error, name, call=below is None)
+        if found is None:
+            return None
+        _copy_notes(error, found)
+        found = found.with_traceback(below)
+    kept: Any = error if found is None else found
+    if _FROM not in "\n".join((str(kept), *getattr(kept, "__notes__", ()))):
+        line = source_text(caller())
+        if line is not None:
+            kept.add_note(_FROM + line)
+    if not _passes(below, _EVALUATION):
+        _name(kept, name, operator)
+    return found
+
+
+def bounded(name: str) -> Callable[[_F], _F]:
+    """Put the boundary around a method, or around a function that a transform returns."""
+
+    def wrap(function: _F) -> _F:
+        inner = getattr(function, "__wrapped__", function)
+        made: Any = update_wrapper(_any_shape(name, function), function)
+        made.__wrapped__ = inner  # of a derivative: the function that it is the derivative of
+        return made  # type: ignore[no-any-return]
+
+    return wrap
+
+
+def public(name: str, function: _F, namespace: str = "tenferro") -> _F:
+    """Return the public form of a function: the same, with the boundary around it."""
+    if not isinstance(function, FunctionType) or hasattr(function, "__boundary__"):
+        return function
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    shape = _SHAPES.get(names, _any_shape) if _is_plain(function) else _any_shape
+    made: Any = update_wrapper(shape(name, function), function)
+    made.__module__, made.__name__, made.__qualname__ = namespace, name, name
+    made.__boundary__ = name
+    return made  # type: ignore[no-any-return]
+
+
+def publish(namespace: MutableMapping[str, Any], names: Iterable[str]) -> None:
+    """Put the boundary around the functions of a public module."""
+    module = namespace["__name__"]
+    for name in names:
+        namespace[name] = public(name, namespace[name], module)
+
+
+def _is_plain(function: FunctionType) -> bool:
+    """Whether all parameters are positional or keyword and none has a default."""
+    code = function.__code__
+    return not (code.co_flags & 0x0C or code.co_kwonlyargcount or function.__defaults__) and not (
+        code.co_posonlyargcount
+    )
+
+
+def _any_shape(name: str, function: Any) -> Callable[..., Any]:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except Exception as error:
+            refused = refusal(error, name)
+            if refused is None:
+                raise
+            raise refused from None
+
+    return call
+
+
+def _of_x(name: str, function: Any) -> Callable[..., Any]:
+    def call(x: Any) -> Any:
+        try:
+            return function(x)
+        except Exception as error:
+            refused = refusal(error, name)
+            if refused is None:
+                raise
+            raise refused from None
+
+    return call
+
+
+def _of_x_y(name: str, function: Any) -> Callable[..., Any]:
+    def call(x: Any, y: Any) -> Any:
+        try:
+            return function(x, y)
+        except Exception as error:
+            refused = refusal(error, name)
+            if refused is None:
+                raise
+            raise refused from None
+
+    return call
+
+
+# Calls with keywords cost twice a plain call, and elementwise functions are called most often.
+_SHAPES: dict[tuple[str, ...], Any] = {("x",): _of_x, ("x", "y"): _of_x_y}
+
+
+# ---- where an error comes from -------------------------------------------------------------------
+
+
+def _passes_users_code(traceback: TracebackType | None) -> bool:
+    while traceback is not None:
+        if not _is_ours(traceback.tb_frame):
+            return True
+        traceback = traceback.tb_next
+    return False
+
+
+def _is_ours(frame: FrameType) -> bool:
+    """Whether a frame is of tenferro, of a library that it calls, or of Python itself."""
+    package = (frame.f_globals.get("__name__") or "").partition(".")[0]
+    return package in _LIBRARIES or package in _BACKENDS or package in sys.stdlib_module_names
+
+
+def _passes(traceback: TracebackType | None, module: str) -> bool:
+    while traceback is not None:
+        if traceback.tb_frame.f_globals.get("__name__") == module:
+            return True
+        traceback = traceback.tb_next
+    return False
+
+
+# ---- names and classes ---------------------------------------------------------------------------
+
+
+def _typed(error: Exception, name: str | None, call: bool = False) -> Any:
+    """Return the error of tenferro that stands for a plain one; None for other kinds.
+
+    ``call``: the arguments did not fit the parameters, and the error is Python's.
+    """
+    kind = _kind_of(error)
+    if kind is None:
+        return None
+    text = str(error)
+    if isinstance(error, KeyError):
+        text = f"there is no {text}"
+    elif isinstance(error, AttributeError):
+        text = _readable(text)
+    elif call and (signature := _SIGNATURE.match(text)) is not None:
+        text = f"{name}: {text[signature.end() :]}"
+    prefix = _PREFIX.match(text)
+    return kind(text, function=prefix[1] if prefix is not None else name or "")
+
+
+def _copy_notes(error: Exception, typed: Exception) -> None:
+    for note in getattr(error, "__notes__", ()):
+        typed.add_note(note)
+
+
+def _readable(text: str) -> str:
+    missing = re.match(r"'(\w+)' object has no attribute '__index__'", text)
+    if missing is not None:
+        return f"{missing[1]!r} object cannot be interpreted as an integer"
+    return f"an argument has a wrong type: {text}"
+
+
+def _kind_of(error: Exception) -> Any:
+    if isinstance(error, ValueError) and isinstance(error, IndexError):
+        return AxisError
+    for plain, kind in _KINDS.items():
+        if isinstance(error, plain):
+            return kind
+    return None
+
+
+_KINDS: dict[type[Exception], type[TenferroError]] = {
+    TypeError: ArgumentTypeError,
+    ValueError: ArgumentValueError,
+    IndexError: ArgumentIndexError,
+    OverflowError: ArgumentOverflowError,
+    AttributeError: ArgumentTypeError,
+    KeyError: ArgumentValueError,
+    ZeroDivisionError: ArgumentValueError,
+    BufferError: ArgumentBufferError,
+}
+
+
+def _name(error: Any, name: str, operator: bool) -> None:
+    """Let the text of an error begin with the public function, in place of one below it."""
+    if not error.args or type(error.args[0]) is not str:
+        return
+    text, last = error.args[0], name.rpartition(".")[2]
+    if not isinstance(error, (RefusalError, ArgumentError)):
+        _add_name(error, text, last if not operator else "")
+        return
+    known = getattr(error, "function", "") or getattr(error, "operation", "")
+    if known and text.startswith(f"{known}: "):
+        text = text[len(known) + 2 :]
+    if (known or not operator) and not text.startswith((f"{last}: ", f"np.{last}: ", f"{name} ")):
+        text = f"{name}: {text}"
+    error.args = (text, *error.args[1:])
+    error.fields["function"] = name
+    setattr(error, "function", name)  # noqa: B010  # one more field of a refusal
+
+
+def _add_name(error: Any, text: str, name: str) -> None:
+    """Say the function in a line of its own, where neither the text nor the line shows it."""
+    below = str(getattr(error, "function", ""))
+    if name and below and text.startswith(f"np.{below} "):
+        error.args = (f"np.{name}{text[len(below) + 3 :]}", *error.args[1:])
+        return
+    if name and not any([name in said for said in (text, *getattr(error, "__notes__", ()))]):
+        error.add_note(f"  in         {name}")
