@@ -52,6 +52,16 @@ ALLOWED = {
 }
 
 
+@pytest.mark.parametrize("seed", [0.0, 1.0])
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_not_linear_is_refused_for_literal_tangents_too(name, seed):
+    """The operation is checked before it is simplified: dx · dx is not dx where dx is 1."""
+    formula, _, _ = REFUSED[name]
+    x = var("x")
+    with pytest.raises(NotLinearError):
+        pushforward([emitting(formula)(x).key], [x.key], [Const(seed)()], space=Space)
+
+
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_not_linear_is_refused(form, name):

@@ -7,13 +7,14 @@ nodes that apply the map to other tangents or turn it around. Read next: ``_pin.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tenferro.computegraph import CollectorPaused, Definition, Operation, ValueKey, postorder
 from tenferro.tidu._context import EMPTY_CONTEXT, ADContext
 from tenferro.tidu._derive import Linearization
 from tenferro.tidu._emit import RuleBuilder, emit, sweeping
+from tenferro.tidu._errors import NotLinearError
 from tenferro.tidu._linear_space import LinearSpace
 from tenferro.tidu._value import Pass, Value
 
@@ -27,10 +28,12 @@ def linear_map(
     space: LinearSpace,
     operation: Operation | None = None,
     context: ADContext | None = None,
+    is_zero: Callable[[ValueKey], bool] | None = None,
 ) -> Linearization:
     """The map from ``places`` to the outputs as it was recorded, applied and transposed at will.
 
     Outputs that do not depend on the places count as zero. ``operation`` is named in errors.
+    ``is_zero`` says of a fixed value whether it is a constant of value 0, which may be added.
 
     Raises NotLinearError: if the map is not linear.
     """
@@ -43,7 +46,7 @@ def linear_map(
         with sweeping(run, rules) as rule:
             results: dict[tuple[Any, ...], Sequence[Value]] = {}
             for key, definition in depending(outputs, places):
-                found[key] = _emit_again(definition, found, results, rule)
+                found[key] = _emit_again(definition, found, results, rule, is_zero)
         ends = [found.get(key) for key in outputs]
         return Linearization(run, seeds, ends, rules, lambda: {v.key: k for k, v in found.items()})
 
@@ -78,6 +81,7 @@ def _emit_again(
     found: Found,
     results: dict[tuple[Any, ...], Sequence[Value]],
     rule: RuleBuilder,
+    is_zero: Callable[[ValueKey], bool] | None,
 ) -> Value:
     """One output of an equation, emitted once for all its outputs."""
     operation, _, slot, *inputs = definition
@@ -86,5 +90,21 @@ def _emit_again(
     equation = (operation, *inputs)
     if equation not in results:
         values = [found[key] if key in found else rule.value(key) for key in inputs]
-        results[equation] = emit(operation, values, rule.space.value)
+        try:
+            results[equation] = emit(operation, values, rule.space.value)
+        except NotLinearError:
+            others = values if is_zero is None else _with_zeros(values, rule, is_zero)
+            if all([a is b for a, b in zip(others, values, strict=True)]):
+                raise
+            results[equation] = emit(operation, others, rule.space.value)
     return results[equation][slot]
+
+
+def _with_zeros(
+    values: list[Value], rule: RuleBuilder, is_zero: Callable[[ValueKey], bool]
+) -> list[Value]:
+    """The values, with the zero of the space instead of each constant that is found to be 0."""
+    return [
+        value if value.flow or not is_zero(value.key) else rule.zeros(value.key.aval)
+        for value in values
+    ]

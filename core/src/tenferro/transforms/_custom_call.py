@@ -378,6 +378,14 @@ def _described(leaf: Any) -> str:
     return repr(leaf) if type(leaf) in _SCALARS else str(as_array(leaf).aval)
 
 
+def is_constant_zero(key: ValueKey) -> bool:
+    """Whether a value is 0 and no transform has ever followed what it is computed from.
+
+    Such a zero may be added to a tangent: ``np.where(x > 0, dx, 0)``, ``sum([dx, dy])``.
+    """
+    return not key.traces and is_known_zero(Array(key))
+
+
 def is_known_zero(x: Array) -> bool:
     """Whether a value that no tangent reaches is zero, as far as one can tell."""
     if Primitive.space.is_zero(x.key):

@@ -26,6 +26,7 @@ from tenferro.transforms._custom_call import (
     check_value,
     defined,
     fit,
+    is_constant_zero,
     is_known_zero,
     pinned,
     run_rule,
@@ -217,7 +218,12 @@ class CustomJvp(Custom):
         keys = [y.key for y in found if y is not None]
         try:
             linear = linear_map(
-                keys, places, space=rule.space, operation=self, context=rule.context
+                keys,
+                places,
+                space=rule.space,
+                operation=self,
+                context=rule.context,
+                is_zero=is_constant_zero,
             )
         except NotLinearError as error:
             why = str(error).partition("\n")[0]

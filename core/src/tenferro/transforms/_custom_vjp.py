@@ -29,6 +29,7 @@ from tenferro.transforms._custom_call import (
     check_value,
     defined,
     fit,
+    is_constant_zero,
     is_known_zero,
     run_rule,
     take_arrays,
@@ -172,7 +173,7 @@ class PullbackRule(NamedTuple):
         chosen = [i for i, x in enumerate(found) if x is not None]
         outputs = [x.key for x in found if x is not None]
         try:
-            linear = linear_map(outputs, places, space=Primitive.space)
+            linear = linear_map(outputs, places, space=Primitive.space, is_zero=is_constant_zero)
         except NotLinearError as error:
             raise self._not_linear(str(error).partition("\n")[0]) from error
         for i, is_reached in zip(chosen, linear.reached, strict=True):

@@ -26,7 +26,7 @@ from tenferro.tidu import (
     pin,
     pushforward,
 )
-from tenferro.transforms._custom_call import pinned
+from tenferro.transforms._custom_call import is_constant_zero, pinned
 
 Values = Sequence[Value | None]
 
@@ -102,7 +102,14 @@ class LinearCall(Primitive):
             return _in_flow_of(cotangents, found)
         keys = [x.key for x in found if x is not None]
         places = [x.key for x in pins if x is not None]
-        linear = linear_map(keys, places, space=rule.space, operation=self, context=rule.context)
+        linear = linear_map(
+            keys,
+            places,
+            space=rule.space,
+            operation=self,
+            context=rule.context,
+            is_zero=is_constant_zero,
+        )
         values = iter(linear.apply(cotangents))
         return [None if x is None else next(values) for x in found]
 

@@ -144,6 +144,44 @@ def test_the_function_may_leave_tenferro_and_the_rules_may_look_at_primals():
     assert [tn.jvp(halved, (x,), (1.0,))[1] for x in points] == [1 / 16, 1 / 4, 1]
 
 
+WITH_ZEROS = {
+    "where": lambda x, dx: np.where(x > 0, dx, 0),
+    "where of an array": lambda x, dx: np.where(x > 0, dx, np.zeros(3)),
+    "sum": lambda x, dx: np.where(x > 0, sum([dx, dx]) / 2, 0.0),
+    "difference": lambda x, dx: (x > 0) * (dx - 0.0),
+    "concatenate": lambda x, dx: np.concatenate([[0.0], dx[1:]]),
+}
+TRANSFORMS_OF_RELU = {
+    "jvp": lambda f: tn.jvp(f, (SIGNED,), (ALONG,))[1],
+    "grad": lambda f: tn.grad(lambda x: np.sum(f(x) * ALONG))(SIGNED),
+    "jit of grad": lambda f: tn.jit(tn.grad(lambda x: np.sum(f(x) * ALONG)))(SIGNED),
+    "vmap of jvp": lambda f: tn.vmap(lambda x: tn.jvp(f, (x,), (ALONG,))[1])(SIGNED[None])[0],
+    "jvp of vmap": lambda f: tn.jvp(tn.vmap(f), (SIGNED[None],), (ALONG[None],))[1][0],
+    "jacfwd": lambda f: tn.jacfwd(f)(SIGNED) @ ALONG,
+}
+SIGNED, ALONG = np.array([-1.0, 2.0, 3.0]), np.array([5.0, 7.0, 11.0])
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS_OF_RELU.values(), ids=TRANSFORMS_OF_RELU)
+@pytest.mark.parametrize("rule", WITH_ZEROS.values(), ids=WITH_ZEROS)
+def test_a_rule_may_add_a_constant_zero(rule, transform):
+    """dx + 0 is linear in dx: a rule may select between dx and 0."""
+    by_jvp = tn.custom_jvp(lambda x: np.maximum(x, 0))
+    by_jvp.defjvps(lambda dx, y, x: rule(x, dx))
+    by_vjp = tn.custom_vjp(lambda x: np.maximum(x, 0))
+    by_vjp.defvjp(lambda x: (np.maximum(x, 0), x), lambda x, ct: (rule(x, ct),))
+    for f in (by_jvp, by_vjp):
+        assert transform(f).tolist() == [0, 7, 11]
+
+
+@pytest.mark.parametrize("fixed", [lambda x: 0 * x, lambda x: 1.0, lambda x: np.array([0, 0, 1.0])])
+def test_a_rule_may_not_add_what_is_not_a_constant_zero(fixed):
+    f = tn.custom_jvp(np.sin)
+    f.defjvps(lambda dx, y, x: dx + fixed(x))
+    with pytest.raises(tn.NotLinearError):
+        tn.jvp(f, (SIGNED,), (ALONG,))
+
+
 def test_a_rule_is_run_anew_at_each_call():
     """What it reads of the program around it may have changed."""
     factor = 2.0
