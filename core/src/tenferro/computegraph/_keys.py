@@ -176,7 +176,9 @@ def _enter(key: ValueKey, definition: Definition, anchor: ValueKey, users: Users
     reference = ref(key)
     joined: Users = reference
     if type(users) is tuple:
-        joined = _one_more(users, reference)
+        if len(users) >= _FEW:
+            return _enter_crowd(key, definition, anchor)
+        joined = (*users, reference)
     elif users is not None and users() is not None:
         joined = (users, reference)
     if _HAS_GIL:
@@ -190,21 +192,36 @@ def _enter(key: ValueKey, definition: Definition, anchor: ValueKey, users: Users
     return _known(users, definition) or _enter(key, definition, anchor, users)
 
 
-def _one_more(users: tuple[ref[ValueKey], ...], reference: ref[ValueKey]) -> Users:
-    """A few users and one more."""
-    if len(users) < _FEW:
-        return (*users, reference)
-    alive = []
-    for user in (*users, reference):
+def _enter_crowd(key: ValueKey, definition: Definition, anchor: ValueKey) -> ValueKey:
+    """``_enter`` where the anchor has ``_FEW`` users: those that are alive move to the table.
+
+    One thread does so at a time, so that no two enter different keys of one definition; a thread
+    that has not got the lock cannot change so many users.
+    """
+    with _entering:
+        users = anchor._users
+        if type(users) is tuple and len(users) >= _FEW and _known(users, definition) is None:
+            alive = [user for user in users if user() is not None]
+            if len(alive) < _FEW // 2:
+                joined = (*alive, ref(key))
+                anchor._users = joined if anchor._users is users else anchor._users
+                if anchor._users is joined:
+                    return key
+            else:
+                _intern_all(alive)
+                found = _intern(definition, key)
+                anchor._users = _CROWDED
+                return found
+    users = anchor._users
+    return _known(users, definition) or _enter(key, definition, anchor, users)
+
+
+def _intern_all(users: Sequence[ref[ValueKey]]) -> None:
+    """Put users into the table."""
+    for user in users:
         key = user()
-        definition = None if key is None else key.definition
-        if key is not None and definition is not None:
-            alive.append((user, definition, key))
-    if len(alive) <= _FEW // 2:
-        return tuple([user for user, _, _ in alive])
-    for _, definition, key in alive:
-        _intern(definition, key)
-    return _CROWDED
+        if key is not None and key.definition is not None:
+            _intern(key.definition, key)
 
 
 class _Ref(ref[ValueKey]):
