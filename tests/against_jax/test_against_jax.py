@@ -35,7 +35,7 @@ SIZES = st.fixed_dictionaries(  # the first example takes the first of each
 )
 EXAMPLES = int(os.environ.get("TENFERRO_EXAMPLES", "2"))
 few = hypothesis.settings(
-    max_examples=EXAMPLES, deadline=None, derandomize=True, database=None,
+    max_examples=EXAMPLES, deadline=None,
     phases=[hypothesis.Phase.generate],
     suppress_health_check=list(hypothesis.HealthCheck),
 )  # fmt: skip

@@ -38,7 +38,6 @@ LIMITS = [
 CHECKS = settings(
     max_examples=150,
     deadline=None,
-    derandomize=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 

@@ -169,7 +169,7 @@ def _direction(x: Handle, size: Handle) -> Handle:
 
 
 class Sign(Mixed):
-    """y = x / |x|, 0 at 0;   its derivative is zero, by convention for complex x too"""
+    """y = x / |x|, 0 at 0;   dy = (dx - y Re(conj(y) dx)) / |x|, 0 at 0 and for real x"""
 
     key = "std::sign"
     batch = pointwise
@@ -179,7 +179,16 @@ class Sign(Mixed):
         return of_kind(self, "numeric", x)
 
     def carries(self, aval: Aval) -> bool:
-        return False
+        return aval.dtype.is_complex
+
+    def jvp_x(self, dx: Handle, x: Handle, y: Handle) -> Handle:
+        size = abs(x)
+        at_zero = eq(size, zeros_like(size))
+        safe = select(at_zero, full_like(size, 1), size)
+        along = real(conj(y) * dx)
+        across = dx - y * complex(along, zeros_like(along))
+        scaled = across / complex(safe, zeros_like(safe))
+        return select(at_zero, zeros_like(dx), scaled)
 
 
 class Maximum(Mixed):
@@ -466,7 +475,8 @@ def sign(x: H) -> H:
 
     x: [*s]   →   y: [*s]
 
-    Convention   the derivative is zero
+    JVP          dy = (dx - y·Re(conj(y)·dx)) / |x| for complex x
+    Convention   the derivative of a real sign is 0, that of a complex one is 0 at 0
 
     >>> from tenferro.primitives import sign, variable
     >>> sign(variable("x", (2,), "f64")).aval

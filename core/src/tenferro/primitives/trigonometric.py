@@ -148,8 +148,9 @@ class Hypot(Mixed):
 
 
 def _share(x: Handle, r: Handle) -> Handle:
-    """x/r, 0 at the origin: the convention of ``abs``."""
-    return x / select(eq(r, zeros_like(r)), full_like(r, 1), r)
+    """x/r; 0 at the origin with all its derivatives, which is the convention of ``abs``."""
+    at_origin = eq(r, zeros_like(r))
+    return select(at_origin, zeros_like(x), x) / select(at_origin, full_like(r, 1), r)
 
 
 def sin(x: H) -> H:

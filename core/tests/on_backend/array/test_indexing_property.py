@@ -9,7 +9,7 @@ hypothesis = pytest.importorskip("hypothesis")
 st = pytest.importorskip("hypothesis.strategies")
 extra = pytest.importorskip("hypothesis.extra.numpy")
 
-SETTINGS = hypothesis.settings(max_examples=100, deadline=None, derandomize=True)
+SETTINGS = hypothesis.settings(max_examples=100, deadline=None)
 SHAPES = extra.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4)
 
 

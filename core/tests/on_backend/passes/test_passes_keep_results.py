@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 
 from tenferro.backend import select_backend
 from tenferro.computegraph import MaterializedGraph, compile_program
 from tenferro.passes import NAMES, optimized
+from tenferro_conformance.strategies import dag as program
 from tenferro_conformance.strategies import dags
 
 ROUNDING = {"sums", "broadcast", "factors", "reduce", "contract", "outputs"}  # as each of them says
@@ -52,6 +53,7 @@ def test_exact_passes_change_no_bit(dag, passes):
 
 @pytest.mark.parametrize("passes", [("broadcast",), (*BITS, "broadcast")], ids=str)
 @CHECKS
+@example(dag=program(700237, 18, "plain"))  # the larger of -0.0 and 0.0
 @given(dag=dags("plain"))
 def test_a_number_is_rounded_like_an_array_of_them(dag, passes):
     bits_agree(dag, passes)

@@ -15,6 +15,7 @@ REAL_VALUED = {  # function and its gradient at Z
     "real part": (lambda z: z.real, 1),
     "imaginary part": (lambda z: z.imag, 1j),
     "abs": (lambda z: abs(z), Z / abs(Z)),
+    "direction": (lambda z: np.sign(z).real, (1 - (Z / abs(Z)) * (Z / abs(Z)).real) / abs(Z)),
     "real part of a square": (lambda z: (z * z).real, 2 - 4j),
     "through a real variable": (lambda z: np.exp(z.real) * z.imag, np.e * (2 + 1j)),
 }
@@ -95,3 +96,16 @@ def test_convention_changes_complex_arguments_only():
 )
 def test_complex_derivatives_agree_with_differences(function):
     tn.check_grads(function, (sample("complex128"),), order=2, rtol=1e-6)
+
+
+def test_the_derivative_of_sign_turns_and_is_zero_at_zero():
+    """∇ Re(z/|z|) = (1 - s Re(s))/|z|, at (3 + 4j)/10: 1.28 - .96j"""
+    gradient = tn.grad(lambda z: np.real(np.sign(z)))
+    assert gradient(0.3 + 0.4j) == pytest.approx(1.28 - 0.96j)
+    assert gradient(0j) == 0
+    tn.check_grads(np.sign, (np.array([0.3 + 0.4j, -1 + 2j]),), order=2)
+
+
+def test_the_hessian_of_hypot_at_the_origin_is_zero_as_that_of_norm():
+    for length in (lambda v: np.hypot(v[0], v[1]), np.linalg.norm):
+        np.testing.assert_array_equal(tn.hessian(length)(np.zeros(2)), np.zeros((2, 2)))

@@ -106,12 +106,26 @@ def _convert(op: Any, avals: tuple[Aval, ...], result: Aval) -> Scalar | None:
 
 
 _SIGN = "(1.0 if {0} > 0.0 else -1.0 if {0} < 0.0 else 0.0 if {0} == 0.0 else {0})"
-_MAXIMUM = "({0} if {0} >= {1} or {0} != {0} else {1})"
-_MINIMUM = "({0} if {0} <= {1} or {0} != {0} else {1})"
+_MAXIMUM = "({0} if {0} > {1} else {1} if {0} < {1} else {p0}({0}, {1}))"
+_MINIMUM = "({0} if {0} < {1} else {1} if {0} > {1} else {p0}({0}, {1}))"
+
+
+def _extreme(template: str, numpy: Function) -> Expression:
+    """The larger or smaller of two numbers.
+
+    NumPy is asked for equal numbers and nan: which of -0.0 and 0.0, and which nan, its loops take
+    depends on the processor, and arrays take the same.
+    """
+
+    def equal(x: float, y: float) -> float:
+        return x if x == y != 0.0 else float(numpy(x, y))
+
+    return Expression(template, (equal,))
 
 
 def _clamp() -> Function:
-    maximum, minimum = Expression(_MAXIMUM).function(), Expression(_MINIMUM).function()
+    maximum = _extreme(_MAXIMUM, np.maximum).function()
+    minimum = _extreme(_MINIMUM, np.minimum).function()
     return lambda low, x, high: minimum(maximum(x, low), high)
 
 
@@ -131,8 +145,8 @@ def _forms() -> dict[type, Any]:
         p.Neg: _operator("-{0}"),
         p.Abs: _all_of(_FLOAT, _total(abs, 1)),
         p.Sign: _operator(_SIGN, gain=_CALL),
-        p.Maximum: _all_of(_FLOAT, _operator(_MAXIMUM, gain=_CALL)),
-        p.Minimum: _all_of(_FLOAT, _operator(_MINIMUM, gain=_CALL)),
+        p.Maximum: _all_of(_FLOAT, Scalar(_extreme(_MAXIMUM, np.maximum), _CALL)),
+        p.Minimum: _all_of(_FLOAT, Scalar(_extreme(_MINIMUM, np.minimum), _CALL)),
         p.Clamp: _all_of(_FLOAT, _total(_clamp(), 3)),
         p.Pow: _function(math.pow, np.power, 2),
         p.IntegerPow: _integer_pow,

@@ -196,7 +196,7 @@ def fabs(x: Any) -> Array:
 
 @covers("sign", ufunc=True)
 def sign(x: Any) -> Array:
-    """The sign of x, z/|z| for complex z, 0 at 0; its derivative is zero."""
+    """Return the sign of x, z/|z| for complex z, 0 at 0; that of a real x has derivative zero."""
     return p.sign(as_array(x))
 
 
