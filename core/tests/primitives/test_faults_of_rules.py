@@ -1,0 +1,46 @@
+"""Faults of those who write primitives: operands, abstract_eval, functions of NumPy in rules."""
+
+import numpy as np
+import pytest
+
+import tenferro as tn
+from tenferro.primitives import Elementwise, Sin, bind, bind_all, variable
+
+
+class WithoutShape(Elementwise):
+    key = "faults::without_shape"
+
+
+class WithNumpy(Elementwise):
+    key = "faults::with_numpy"
+
+    def abstract_eval(self, x):
+        return x
+
+    def derivative(self, y, x):
+        return np.exp(x)
+
+
+@pytest.mark.parametrize("binder", [bind, bind_all])
+def test_a_primitive_takes_handles(binder):
+    with pytest.raises(tn.ArgumentTypeError, match=r"sin: a primitive takes handles, not ndarray"):
+        binder(Sin(), np.ones(3))
+
+
+@pytest.mark.parametrize("operation", [5, Sin, None])
+def test_what_is_bound_is_a_primitive(operation):
+    with pytest.raises(tn.ArgumentTypeError, match="need a primitive"):
+        bind(operation, variable("x", (3,), "float64"))
+
+
+def test_a_primitive_states_the_shape_of_its_result():
+    with pytest.raises(tn.MissingRuleError, match="no `abstract_eval`") as found:
+        bind(WithoutShape(), variable("x", (3,), "float64"))
+    assert found.value.rule == "abstract_eval"
+
+
+@pytest.mark.parametrize("call", [np.exp, np.sum, lambda x: np.ones(3) + x])
+def test_functions_of_numpy_do_not_record(call):
+    """A rule that calls np.exp is told which functions record"""
+    with pytest.raises(tn.ArgumentTypeError, match=r"tenferro\.primitives"):
+        call(variable("x", (3,), "float64"))
