@@ -77,6 +77,12 @@ def test_the_outermost_public_name_is_reported():
     assert found.value.function == "outer"
 
 
+def test_a_longer_name_of_the_same_function_stays():
+    with pytest.raises(tn.TenferroError, match=r"^random.normal: ") as found:
+        tn.random.normal(7, (2,))
+    assert found.value.function == "normal"
+
+
 def test_a_missing_argument_is_said_of_the_public_name():
     f = public("pad", ours("def f(array, *, width=1): return array"))
     with pytest.raises(tn.ArgumentTypeError, match=r"^pad: missing 1 required"):

@@ -253,10 +253,12 @@ def _name(error: Any, name: str, operator: bool) -> None:
     if not isinstance(error, (RefusalError, ArgumentError)):
         _add_name(error, text, last if not operator else "")
         return
-    known = getattr(error, "function", "") or getattr(error, "operation", "")
-    if known and text.startswith(f"{known}: "):
-        text = text[len(known) + 2 :]
-    if (known or not operator) and not text.startswith((f"{last}: ", f"np.{last}: ", f"{name} ")):
+    below = [getattr(error, field, "") for field in ("operation", "function")]
+    for known in below:
+        if known and known.rpartition(".")[2] != last:
+            text = text.removeprefix(f"{known}: ")
+    shown = [f"{said}: " for said in (last, f"np.{last}", *below) if said] + [f"{name} "]
+    if (any(below) or not operator) and not text.startswith(tuple(shown)):
         text = f"{name}: {text}"
     error.args = (text, *error.args[1:])
     error.fields["function"] = name

@@ -73,7 +73,9 @@ def jacobian(
     """
     check_function(function, "jacobian")
     if mode not in MODES:
-        raise ValueError(f"mode is one of {', '.join(MODES)}, not {mode!r}")
+        raise at_user_line(ValueError(f"jacobian: mode is one of {MODES}, not {mode!r}"))
+    if not any([sparse is known for known in (None, True, False)]):
+        raise at_user_line(TypeError(f"jacobian: sparse is None, True or False, not {sparse!r}"))
     chosen = choose(argnums, argnames)
 
     def compute(args: tuple[Any, ...], kwargs: dict[str, Any], loans: Loans) -> Any:
