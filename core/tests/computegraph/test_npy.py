@@ -34,6 +34,23 @@ def with_header(text, data=b""):
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + data
 
 
+HUGE = [(1,) * 65, (0,) * 3000, (10**30,), (0, 10**30), (2**62, 0), (-1,), (True,), (1.0,), ("1",)]
+
+
+@pytest.mark.parametrize("shape", HUGE, ids=lambda shape: str(shape)[:20])
+def test_a_shape_that_no_array_has_is_refused(shape):
+    with pytest.raises(SerializationError):
+        read(with_header(f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape!r}, }}"))
+    with pytest.raises(SerializationError):
+        written(StoredArray("<f8", shape, b""))
+
+
+@pytest.mark.parametrize("descr", ["<f3", "<f0", "<c1", "|b2", "<i3", "<u16", "|O8", "<x4", "f8"])
+def test_an_element_type_that_numpy_lacks_is_refused(descr):
+    with pytest.raises(SerializationError, match="element type"):
+        read(with_header(f"{{'descr': {descr!r}, 'fortran_order': False, 'shape': (0,), }}"))
+
+
 def test_a_file_is_what_numpy_writes():
     assert written(ARRAY) == GOLDEN
 

@@ -12,7 +12,6 @@ from toy_graphs import (
     Add,
     Alias,
     Const,
-    Dup,
     Exp,
     Mul,
     Neg,
@@ -167,15 +166,25 @@ def test_a_program_comes_back(name):
     assert (again.avals, again.structure) == (made.avals, made.structure)
 
 
+class Halves(Operation):
+    """Two outputs whose avals tell them apart."""
+
+    output_count = 2
+
+    def abstract_eval(self, x):
+        return f"{x}1", f"{x}2"
+
+
 def test_a_program_with_slots_in_another_order_comes_back():
-    rows = [(Exp(), (0,), (2,)), (Dup(), (2,), (3, 1))]
+    rows = [(Exp(), (0,), (2,)), (Halves(), (2,), (3, 1))]
+    avals = ("a", "a2", "a", "a1")
     role = samples()["chain"][1][0].role
     nodes = [MaterializedNode(*row, role, None) for row in rows]
     steps = [Instruction(*rows[0], (), role, None), Instruction(*rows[1], (1, 2), role, None)]
-    made = CompiledProgram(["x"], steps, [3, 0], "abcd", Structure(1, nodes, [3, 0]))
-    again = reread(made)
+    made = CompiledProgram(["x"], steps, [3, 0], avals, Structure(1, nodes, [3, 0]))
+    again = from_json(to_json(made), operations={**OPERATIONS, "halves": Halves})
     assert [step[:3] for step in again.instructions] == rows
-    assert (again.outputs, again.avals, again.structure) == ((3, 0), (*"abcd",), made.structure)
+    assert (again.outputs, again.avals, again.structure) == ((3, 0), avals, made.structure)
 
 
 def test_writing_twice_gives_the_same_text():
@@ -305,6 +314,32 @@ def test_avals_that_changed_their_meaning_are_refused():
     text = to_json(Graph.of(*samples()["chain"]))
     with pytest.raises(SerializationError, match="avals"):
         from_json(text, operations={**OPERATIONS, "exp": other})
+
+
+FORMS = {
+    "graph": lambda inputs, outputs: Graph.of(inputs, outputs),
+    "materialized": lambda inputs, outputs: flat(outputs, inputs),
+    "program": lambda inputs, outputs: program(outputs, inputs),
+}
+
+
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+@pytest.mark.parametrize(
+    "gives",
+    [lambda self, x: "f32", lambda self, x: 1 / 0, lambda self, x: x.shape, lambda self: None],
+    ids=["another", "division", "attribute", "arguments"],
+)
+def test_avals_are_inferred_anew_in_every_form(form, gives):
+    other = type("Exp", (Operation,), {"abstract_eval": gives})
+    text = to_json(form(*samples()["chain"]))
+    with pytest.raises(SerializationError):
+        from_json(text, operations={**OPERATIONS, "exp": other})
+
+
+@pytest.mark.parametrize("text", [None, 5, [], {}, object(), b"\xff", "", "null", "[]", "5"])
+def test_what_is_no_text_of_a_graph_is_refused(text):
+    with pytest.raises(SerializationError):
+        from_json(text, operations=OPERATIONS)
 
 
 def test_a_decoder_that_fails_is_named():

@@ -23,6 +23,9 @@ _GROWTH_DIGITS = 21  # room that NumPy leaves so that the first axis can grow in
 _HEADER_LIMIT = 10_000
 _CHUNK = 1 << 20
 _DESCR = re.compile(r"[<>|=]([biufcSVU])([0-9]{1,9})")
+_NUMBERS = {"b": (1,), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (2, 4, 8, 16), "c": (8, 16, 32)}
+_MOST_AXES = 64  # of an array of NumPy
+_MOST_BYTES = 2**63 - 1
 
 
 class StoredArray(NamedTuple):
@@ -39,10 +42,15 @@ class StoredArray(NamedTuple):
     @property
     def size_bytes(self) -> int:
         """How many bytes the element type and the shape call for."""
-        found = _DESCR.fullmatch(self.descr)
-        if found is None:
-            raise _refused(f"the element type {self.descr!r} is not a plain number or string")
-        return prod(self.shape) * int(found[2]) * (4 if found[1] == "U" else 1)
+        return prod(self.shape) * _item_bytes(self.descr)
+
+
+def _item_bytes(descr: str) -> int:
+    """Bytes of one element. Raises SerializationError for a type that NumPy lacks."""
+    found = _DESCR.fullmatch(descr)
+    if found is None or int(found[2]) not in _NUMBERS.get(found[1], (int(found[2]),)):
+        raise _refused(f"the element type {descr!r} is not a plain number or string")
+    return int(found[2]) * (4 if found[1] == "U" else 1)
 
 
 def write_npy(file: BinaryIO, array: StoredArray) -> None:
@@ -58,6 +66,7 @@ def write_npy(file: BinaryIO, array: StoredArray) -> None:
     """
     if len(array.data) != array.size_bytes:
         raise _refused(f"got {len(array.data)} bytes, need {array.size_bytes}")
+    _check_shape(array.descr, array.shape)
     file.write(_header(array))
     file.write(array.data)
 
@@ -65,7 +74,8 @@ def write_npy(file: BinaryIO, array: StoredArray) -> None:
 def read_npy(file: BinaryIO) -> StoredArray:
     """Read one array from a binary file, up to its last byte and no further.
 
-    Raises SerializationError: for another version, a truncated file, Fortran order or objects.
+    Raises SerializationError: for another version, a truncated file, Fortran order, objects, and
+    for shapes and element types that NumPy lacks.
     """
     prefix = _read(file, 10)
     if prefix[:6] != _MAGIC:
@@ -99,11 +109,20 @@ def _parse_header(raw: bytes) -> StoredArray:
         raise _refused("the header is nested too deeply") from None
     if header or type(order) is not bool or type(shape) is not tuple or type(descr) is not str:
         raise _refused("the header is not understood")
-    if any(type(size) is not int or size < 0 for size in shape):
-        raise _refused(f"{shape!r} is not a shape")
+    _check_shape(descr, shape)
     if order:
         raise _refused("the array is in Fortran order; store it in C order")
     return StoredArray(descr, shape, b"")
+
+
+def _check_shape(descr: str, shape: tuple[int, ...]) -> None:
+    """Raise SerializationError for a shape that no array of NumPy can have."""
+    if len(shape) > _MOST_AXES:
+        raise _refused(f"{len(shape)} axes are more than {_MOST_AXES}")
+    if any(type(size) is not int or size < 0 for size in shape):
+        raise _refused(f"{shape!r} is not a shape")
+    if prod(size or 1 for size in shape) * max(_item_bytes(descr), 1) > _MOST_BYTES:
+        raise _refused("the shape is larger than memory can be")
 
 
 def _read(file: BinaryIO, size: int) -> bytes:

@@ -13,12 +13,12 @@ from itertools import accumulate, chain, pairwise
 from typing import Any
 
 from tenferro.computegraph._compile import CompiledProgram, from_instructions
-from tenferro.computegraph._errors import SerializationError, TenferroError
+from tenferro.computegraph._errors import SerializationError
 from tenferro.computegraph._gc import CollectorPaused
 from tenferro.computegraph._graph import FlatNode, Graph, flat_form, from_flat, leaf_name
 from tenferro.computegraph._materialize import MaterializedGraph, from_rows
 from tenferro.computegraph._npy import StoredArray
-from tenferro.computegraph._operation import Operation, canonical
+from tenferro.computegraph._operation import Operation, canonical, infer
 from tenferro.computegraph._records import NamedTuple
 from tenferro.computegraph._roles import PRIMARY, Linearized, OperationRole
 from tenferro.computegraph._values import (
@@ -232,6 +232,7 @@ class _Reader:
         outputs = [_index(i, len(values), "outputs") for i in _list(document, "outputs")]
         if document["kind"] == "graph":
             return _graph(names, nodes, outputs, values)
+        _check_avals(nodes, len(names), values, document["kind"])
         slots = _slots(document, len(names), len(values))
         rows = list(_rows(nodes, len(names), slots))
         placed = dict(zip(slots, values, strict=True))
@@ -300,11 +301,30 @@ def _nodes(document: Any, operations: list[Operation], count: int, total: int) -
 def _graph(names: list[Any], nodes: list[FlatNode], outputs: list[int], avals: list[Any]) -> Graph:
     try:
         graph = from_flat(list(zip(names, avals, strict=False)), nodes, outputs)
-    except (TenferroError, TypeError, IndexError) as error:
+    except Exception as error:  # an operation may raise anything on operands it was not made for
         raise SerializationError(f"the graph cannot be built: {error}", kind="graph") from error
     if [canonical(key.aval) for key in graph.keys] != [canonical(aval) for aval in avals]:
         raise SerializationError("the avals are not those that were written", kind="graph")
     return graph
+
+
+def _check_avals(nodes: Sequence[FlatNode], inputs: int, avals: Sequence[Any], kind: str) -> None:
+    """Raise SerializationError unless operations give the avals that stand in the text."""
+    first = inputs
+    for operation, operands, _ in nodes:
+        try:
+            found = infer(operation, tuple([avals[i] for i in operands]))
+        except Exception as error:
+            fact = f"{operation_name(type(operation))} refuses its operands: {error}"
+            raise SerializationError(fact, kind=kind) from error
+        written = avals[first : first + len(found)]
+        if [*map(canonical, found)] != [*map(canonical, written)]:
+            raise SerializationError(
+                f"{operation_name(type(operation))} gives {brief(found)}, "
+                f"but {brief(tuple(written))} is written",
+                kind=kind,
+            )
+        first += len(found)
 
 
 def _slots(document: Any, inputs: int, total: int) -> Sequence[int]:

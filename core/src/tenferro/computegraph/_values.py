@@ -185,6 +185,8 @@ def _complex(real: str, imag: str) -> complex:
 
 def parse(text: str | bytes) -> Any:
     """JSON without floats, which stand in it as text; raises SerializationError."""
+    if not isinstance(text, (str, bytes, bytearray)):
+        raise SerializationError(f"need text, got {brief(text)}", schema=None)
     try:
         return json.loads(text, parse_constant=_refuse, parse_float=_refuse)
     except RecursionError:

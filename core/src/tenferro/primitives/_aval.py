@@ -9,16 +9,21 @@ from __future__ import annotations
 from _weakref import _remove_dead_weakref  # type: ignore[attr-defined]  # atomic, as in weakref
 from collections.abc import Iterable
 from math import prod
+from operator import index
 from typing import Any
 from weakref import ref
 
 from tenferro.primitives._dtype import DType
+from tenferro.primitives._errors import InvalidParameterError
 
 Shape = tuple[int, ...]
+MOST_AXES = 64  # NumPy's limit
 
 
 class Aval:
     """Shape and dtype.
+
+    Raises InvalidParameterError: if a size is no non-negative integer, or there are over 64 axes.
 
     >>> Aval((3, 4), "float64")
     f64[3,4]
@@ -38,7 +43,13 @@ class Aval:
             aval = _table[shape, dtype]()  # type: ignore[index]
         except (KeyError, TypeError):
             aval = None
-        return _intern(tuple(map(int, shape)), DType.of(dtype)) if aval is None else aval
+        if aval is not None:
+            for size in shape:
+                if type(size) is not int:  # 2.0 finds the entry of 2
+                    break
+            else:
+                return aval
+        return _intern(_sizes(shape), DType.of(dtype))
 
     def with_shape(self, shape: Iterable[int]) -> Aval:
         """The same dtype in another shape."""
@@ -61,6 +72,34 @@ class Aval:
 
     def __reduce__(self) -> tuple[object, ...]:
         return Aval, (self.shape, self.dtype)
+
+
+def _sizes(shape: Any) -> Shape:
+    """The shape as a tuple of Python integers.
+
+    Raises InvalidParameterError: for anything but non-negative integers, and for more axes than
+    any backend's arrays have.
+    """
+    try:
+        sizes = tuple([index(size) for size in shape])
+    except TypeError:
+        raise _no_shape("sizes are integers", shape) from None
+    if sizes and min(sizes) < 0:
+        raise _no_shape("a size is negative", shape)
+    if len(sizes) > MOST_AXES:
+        raise _no_shape(f"{len(sizes)} axes are too many", f"a shape of {len(sizes)} axes")
+    return sizes
+
+
+def _no_shape(fact: str, shape: object) -> InvalidParameterError:
+    return InvalidParameterError.of(
+        "Aval",
+        fact,
+        got=shape if isinstance(shape, str) else repr(shape),
+        need=f"a sequence of at most {MOST_AXES} integers from 0",
+        parameter="shape",
+        value=shape,
+    )
 
 
 class _Ref(ref[Aval]):

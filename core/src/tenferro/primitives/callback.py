@@ -40,12 +40,15 @@ class HostCallback(Mixed):
     transpose_rule: Callable[..., Any] | None = None
 
     def __post_init__(self) -> None:
-        for name in self._fields:
-            if name != "results" and not callable(getattr(self, name) or callable):
-                raise invalid(
-                    self, name, "not callable", got=getattr(self, name), need="a function"
-                )
-        self._set(results=tuple(self.results))
+        _check_function(self, "function")
+        for name in ("jvp_rule", "transpose_rule"):
+            if getattr(self, name) is not None:
+                _check_function(self, name)
+        results = self.results
+        if not isinstance(results, (tuple, list)) or not {*map(type, results)} <= {Aval}:
+            need = "a tuple of avals"
+            raise invalid(self, "results", "no avals of results", got=repr(results), need=need)
+        self._set(results=tuple(results))
 
     @property
     def output_count(self) -> int:
@@ -106,6 +109,9 @@ class DebugCallback(Mixed):
     function: Callable[..., Any]
     tag: int
 
+    def __post_init__(self) -> None:
+        _check_function(self, "function")
+
     def abstract_eval(self, *xs: Aval) -> Aval:
         return Aval((), bool_)
 
@@ -114,6 +120,13 @@ class DebugCallback(Mixed):
         function: Any = Each(self.function, size, tuple(batched), 0)
         token = debug_callback(function, *xs)
         return broadcast_in_dim(token, (size,), ())
+
+
+def _check_function(op: Mixed, name: str) -> None:
+    """Raise InvalidParameterError unless a parameter is callable."""
+    value = getattr(op, name)
+    if not callable(value):
+        raise invalid(op, name, "not callable", got=repr(value), need="a function")
 
 
 class Each(NamedTuple):
