@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tenferro.primitives import Aval, _aval, float32, float64
+from tenferro.primitives import Aval, InvalidParameterError, _aval, float32, float64
 
 
 def test_equal_avals_are_one_object():
@@ -57,3 +57,27 @@ def test_threads_get_the_same_object():
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda n: Aval((n // 8, 54321), float64), range(800)))
     assert all(found[n] is found[n // 8 * 8] for n in range(800))
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        *[(2.9,), (2.0,), (-1,), ("3",), "34", (None,), (1j,), (float("nan"),), 5, None],
+        *[(1,) * 65, (2**63,), (0, 2**63), (2**32, 2**32)],
+    ],
+    ids=lambda shape: repr(shape)[:20],
+)
+def test_a_shape_that_no_array_has_is_refused(shape):
+    kept = Aval((2,), "float64"), Aval((1,), "float64")  # a look-up of 2.0 would find 2
+    with pytest.raises(InvalidParameterError) as caught:
+        Aval(shape, "float64")
+    assert caught.value.parameter == "shape"
+    assert len(kept) == 2
+
+
+def test_whatever_is_an_integer_is_a_size():
+    class Two:
+        def __index__(self):
+            return 2
+
+    assert Aval([Two(), True], "float64") is Aval((2, 1), "float64")

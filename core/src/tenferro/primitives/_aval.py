@@ -18,12 +18,14 @@ from tenferro.primitives._errors import InvalidParameterError
 
 Shape = tuple[int, ...]
 MOST_AXES = 64  # NumPy's limit
+MOST_ELEMENTS = 2**63 - 1
 
 
 class Aval:
     """Shape and dtype.
 
-    Raises InvalidParameterError: if a size is no non-negative integer, or there are over 64 axes.
+    Raises InvalidParameterError: if a size is no non-negative integer, or there are over 64 axes or
+    2⁶³ - 1 elements.
 
     >>> Aval((3, 4), "float64")
     f64[3,4]
@@ -77,8 +79,8 @@ class Aval:
 def _sizes(shape: Any) -> Shape:
     """The shape as a tuple of Python integers.
 
-    Raises InvalidParameterError: for anything but non-negative integers, and for more axes than
-    any backend's arrays have.
+    Raises InvalidParameterError: for anything but non-negative integers, and for more axes or
+    elements than any backend's arrays have.
     """
     try:
         sizes = tuple([index(size) for size in shape])
@@ -88,6 +90,8 @@ def _sizes(shape: Any) -> Shape:
         raise _no_shape("a size is negative", shape)
     if len(sizes) > MOST_AXES:
         raise _no_shape(f"{len(sizes)} axes are too many", f"a shape of {len(sizes)} axes")
+    if prod([size or 1 for size in sizes]) > MOST_ELEMENTS:
+        raise _no_shape("the shape is larger than memory can be", shape)
     return sizes
 
 

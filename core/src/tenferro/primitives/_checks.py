@@ -127,6 +127,39 @@ def integers(
     return found
 
 
+def integer(
+    op: Operation, parameter: str, fact: str, minimum: int | None = None, maximum: int | None = None
+) -> int:
+    """One parameter as a Python integer within bounds; ``fact`` says what it is not otherwise."""
+    value = getattr(op, parameter)
+    low = "" if minimum is None else f" from {minimum}"
+    high = "" if maximum is None else f" to {maximum}"
+    try:
+        found = index(value)
+    except TypeError:
+        found = None
+    if (
+        found is None
+        or found < (found if minimum is None else minimum)
+        or (maximum is not None and found > maximum)
+    ):
+        got = f"{parameter}={value!r}"
+        raise invalid(op, parameter, fact, got=got, need=f"an integer{low}{high}")
+    return found
+
+
+def at_least_zero(op: Operation, parameter: str, fact: str) -> float:
+    """One parameter as a float from 0; ``fact`` says what it is not otherwise."""
+    value = getattr(op, parameter)
+    try:
+        found = -1.0 if isinstance(value, (str, bytes)) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        found = -1.0
+    if not found >= 0:
+        raise invalid(op, parameter, fact, got=f"{parameter}={value!r}", need="a number from 0")
+    return found
+
+
 def axes(op: Operation, parameter: str, values: Sequence[int], aval: Aval) -> Sequence[int]:
     """The axes, found to be distinct axes of the aval."""
     if len(set(values)) != len(values):

@@ -8,10 +8,8 @@ Read next: ``rounding.py``.
 
 from __future__ import annotations
 
-from operator import index
-
 from tenferro.primitives._aval import Aval
-from tenferro.primitives._checks import invalid, of_kind, same_aval
+from tenferro.primitives._checks import integer, invalid, of_kind, same_aval
 from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Elementwise, Linear, Mixed, Multilinear, bind, pointwise
 from tenferro.primitives._simplify import beside_literal, is_factor_one, is_term_zero
@@ -304,7 +302,7 @@ class IntegerPow(Elementwise):
     exponent: int
 
     def __post_init__(self) -> None:
-        self._set(exponent=index(self.exponent))
+        self._set(exponent=integer(self, "exponent", "not an integer power"))
 
     def abstract_eval(self, x: Aval) -> Aval:
         of_kind(self, "numeric", x)

@@ -44,7 +44,7 @@ class HostCallback(Mixed):
         for name in ("jvp_rule", "transpose_rule"):
             if getattr(self, name) is not None:
                 _check_function(self, name)
-        results = self.results
+        results: Any = self.results
         if not isinstance(results, (tuple, list)) or not {*map(type, results)} <= {Aval}:
             need = "a tuple of avals"
             raise invalid(self, "results", "no avals of results", got=repr(results), need=need)
@@ -152,6 +152,20 @@ class Each(NamedTuple):
 def results_of(found: Any) -> tuple[Any, ...]:
     """What a function returned, as a tuple of results."""
     return tuple(found) if isinstance(found, tuple) else (found,)
+
+
+def stated_results(op: HostCallback, found: Any) -> tuple[Any, ...]:
+    """What a function returned, found to be as many results as stated; for lowerings."""
+    results = results_of(found)
+    if len(results) != len(op.results):
+        raise ShapeMismatchError.of(
+            op.name,
+            "the function returned another number of results than stated",
+            got=f"{len(results)} from {op.function!r}",
+            need=f"{', '.join(map(str, op.results))}, as stated",
+            shapes=(),
+        )
+    return results
 
 
 def check_results(op: HostCallback, results: Sequence[Any], shape_of: Callable[..., Any]) -> None:

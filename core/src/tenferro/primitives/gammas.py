@@ -8,10 +8,10 @@ Functions (DLMF), chapters 5 and 25. Read next: ``incomplete.py``.
 from __future__ import annotations
 
 from tenferro.primitives._aval import Aval
-from tenferro.primitives._checks import integers, of_kind, same_aval
+from tenferro.primitives._checks import integer, of_kind, same_aval
 from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Elementwise, Mixed, bind, pointwise
-from tenferro.primitives.special import digamma, polygamma
+from tenferro.primitives.special import HIGHEST_ORDER, digamma, polygamma
 
 
 class Gamma(Elementwise):
@@ -53,7 +53,8 @@ class PolygammaDifference(Mixed):
     order: int = 0
 
     def __post_init__(self) -> None:
-        self._set(order=integers(self, "order", (self.order,))[0])
+        fact = "no such derivative"
+        self._set(order=integer(self, "order", fact, minimum=0, maximum=HIGHEST_ORDER))
 
     def abstract_eval(self, x: Aval, d: Aval) -> Aval:
         return of_kind(self, "float", same_aval(self, x, d))

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from tenferro.computegraph import Operation
 from tenferro.primitives._aval import Aval
-from tenferro.primitives._checks import integers, of_kind, same_aval
+from tenferro.primitives._checks import integers, invalid, of_kind, same_aval
 from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._moments import moment
 from tenferro.primitives._primitive import Mixed, bind, pointwise
@@ -194,8 +194,10 @@ def _order(op: Operation, parameter: str, value: int, least: int = 0) -> int:
 
 
 def _pair(op: Operation, parameter: str, values: Sequence[int]) -> tuple[int, ...]:
-    m, n = integers(op, parameter, values)
-    return m, n
+    found = integers(op, parameter, values)
+    if len(found) != 2:
+        raise invalid(op, parameter, "not a pair", got=repr(found), need="two integers")
+    return found
 
 
 def _unless(where: Handle, x: Handle, other: float = 1) -> Handle:

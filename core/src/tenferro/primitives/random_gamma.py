@@ -10,11 +10,10 @@ derivatives of every order exist. Read next: ``linalg``.
 from __future__ import annotations
 
 from math import nan
-from operator import index
 from typing import Final
 
 from tenferro.primitives._aval import Aval
-from tenferro.primitives._checks import invalid, of_kind, same_aval
+from tenferro.primitives._checks import integer, of_kind, same_aval
 from tenferro.primitives._dtype import uint32, uint64
 from tenferro.primitives._errors import ShapeMismatchError
 from tenferro.primitives._handle import H, Handle
@@ -125,10 +124,7 @@ class GammaMoment(Mixed):
     order: int
 
     def __post_init__(self) -> None:
-        self._set(order=index(self.order))
-        if self.order < 0:
-            got = f"order={self.order}"
-            raise invalid(self, "order", "no such moment", got=got, need="order >= 0")
+        self._set(order=integer(self, "order", "no such moment", minimum=0))
 
     def abstract_eval(self, a: Aval, y: Aval) -> Aval:
         return of_kind(self, "float", same_aval(self, a, y))

@@ -178,3 +178,15 @@ def test_negative_binomial_likelihood():
         return -np.sum(terms + scipy_special.xlogy(counts, p) + r * np.log1p(-p))
 
     tn.check_grads(loss, (np.array([0.3, -0.2]),), order=2)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("order", [161, 200, 10**9, 2**70])
+def test_a_polygamma_function_of_an_order_that_no_float_reaches_is_refused(order, dtype):
+    with pytest.raises(tn.InvalidParameterError, match="an integer from 1 to 160"):
+        tn.special.polygamma(order, np.ones(2, dtype))
+
+
+def test_the_highest_polygamma_function_is_computed():
+    x = np.array([0.9, 2.0, 5.0, 200.0])
+    assert np.isfinite(np.asarray(tn.special.polygamma(160, x))).all()

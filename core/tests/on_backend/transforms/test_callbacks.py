@@ -150,3 +150,25 @@ def test_rules_of_a_host_function():
 def test_a_host_function_without_rules_has_no_derivative():
     with pytest.raises(MissingRuleError, match="jvp_rule"):
         tn.grad(lambda x: reversed_(x).sum())(X)
+
+
+@pytest.mark.parametrize(
+    "primitive",
+    [
+        lambda: p.HostCallback(None, (p.Aval((), "float64"),)),
+        lambda: p.HostCallback(3, (p.Aval((), "float64"),)),
+        lambda: p.HostCallback(abs, None),
+        lambda: p.HostCallback(abs, ("f64",)),
+        lambda: p.HostCallback(abs, (p.Aval((), "float64"),), jvp_rule=0),
+        lambda: p.DebugCallback(None, 0),
+    ],
+)
+def test_a_callback_needs_functions_and_avals(primitive):
+    with pytest.raises(p.InvalidParameterError):
+        primitive()
+
+
+@pytest.mark.parametrize("found", [lambda x: (x, x), lambda x: ()], ids=["two", "none"])
+def test_another_number_of_results_than_stated_is_refused(found):
+    with pytest.raises(Exception, match="another number of results than stated"):
+        np.asarray(tn.jit(lambda x: p.host_callback(found, [x.aval], x)[0])(X))

@@ -10,7 +10,7 @@ from typing import Any
 
 from tenferro.backend.lowering import Lowerings
 from tenferro.backend.numpy_like._common import native_dtype
-from tenferro.primitives.callback import DebugCallback, HostCallback, check_results, results_of
+from tenferro.primitives.callback import DebugCallback, HostCallback, check_results, stated_results
 
 __all__ = ["register"]
 
@@ -24,7 +24,7 @@ def register(lowerings: Lowerings, xp: Any) -> None:
         found = op.function(*[copied(x) for x in xs])
         arrays = [
             xp.array(xp.asarray(x, native_dtype(xp, aval.dtype)))
-            for x, aval in zip(results_of(found), op.results, strict=True)
+            for x, aval in zip(stated_results(op, found), op.results, strict=True)
         ]
         check_results(op, arrays, lambda x: x.shape)
         return arrays[0] if len(arrays) == 1 else tuple(arrays)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from tenferro.computegraph import Operation
 from tenferro.primitives._aval import Aval
-from tenferro.primitives._checks import invalid
+from tenferro.primitives._checks import at_least_zero, invalid
 from tenferro.primitives._handle import H, Handle
 from tenferro.primitives.arithmetic import abs as absolute
 from tenferro.primitives.comparison import eq
@@ -51,9 +51,8 @@ def check_gauge(op: Operation) -> None:
 
 def check_epsilon(op: Operation) -> None:
     """Refuse a relative gap that is none."""
-    epsilon = op.epsilon  # type: ignore[attr-defined]
-    if epsilon is not None and not epsilon >= 0:
-        raise invalid(op, "epsilon", "no relative gap", got=epsilon, need="None, or 0 or more")
+    if op.epsilon is not None:  # type: ignore[attr-defined]
+        at_least_zero(op, "epsilon", "no relative gap")
 
 
 def angle_rates(dx: H, x: H, axis: int) -> H:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tenferro.primitives._aval import Aval
-from tenferro.primitives._checks import invalid
+from tenferro.primitives._checks import at_least_zero
 from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Mixed, bind
 from tenferro.primitives.comparison import gt, select
@@ -36,9 +36,7 @@ class Pinv(Mixed):
     rcond: float
 
     def __post_init__(self) -> None:
-        if not self.rcond >= 0:
-            raise invalid(self, "rcond", "no fraction", got=self.rcond, need="a number >= 0")
-        self._set(rcond=float(self.rcond))
+        self._set(rcond=at_least_zero(self, "rcond", "no fraction"))
 
     def abstract_eval(self, a: Aval) -> Aval:
         m, n = matrix_sizes(self, factorizable(self, a))

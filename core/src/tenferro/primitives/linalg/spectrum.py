@@ -17,6 +17,7 @@ from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Mixed, bind, in_front
 from tenferro.primitives.arithmetic import abs as absolute
 from tenferro.primitives.comparison import eq
+from tenferro.primitives.linalg._gauge import check_epsilon
 from tenferro.primitives.linalg._matrices import (
     adjoint,
     diagonal,
@@ -69,6 +70,9 @@ class Turn(Mixed):
     key = "std::turn"
     linear = ((1,),)
     epsilon: float | None = None
+
+    def __post_init__(self) -> None:
+        check_epsilon(self)
 
     def abstract_eval(self, w: Aval, p: Aval) -> Aval:
         square_size(self, w)

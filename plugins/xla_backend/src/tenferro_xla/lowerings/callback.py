@@ -13,7 +13,7 @@ from jax import Array
 from jax.experimental import io_callback
 
 from tenferro.backend.lowering import Lowerings
-from tenferro.primitives.callback import DebugCallback, HostCallback, check_results, results_of
+from tenferro.primitives.callback import DebugCallback, HostCallback, check_results, stated_results
 
 lowerings = Lowerings()
 _Result: Any = jax.ShapeDtypeStruct
@@ -24,7 +24,7 @@ def host_callback(op: HostCallback, *xs: Array) -> Any:
     """Call a pure function on NumPy arrays."""
 
     def call(*arrays: Any) -> Any:
-        found = results_of(op.function(*map(np.array, arrays)))
+        found = stated_results(op, op.function(*map(np.array, arrays)))
         pairs = zip(found, op.results, strict=True)
         results = [np.asarray(x, aval.dtype.name) for x, aval in pairs]
         check_results(op, results, np.shape)
