@@ -15,7 +15,7 @@ from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Elementwise, bind
 from tenferro.primitives.elementwise import exp
 
-# Of a polygamma function: 171! is no float64, nor are factors of the reflection formula from 164 on.
+# Of a polygamma function: factors of the reflection formula are no float64 from 164 on.
 HIGHEST_ORDER = 160
 
 
