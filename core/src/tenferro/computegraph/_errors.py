@@ -7,6 +7,8 @@ or a test can match facts instead of text. Upper layers derive their own classes
 
 from __future__ import annotations
 
+from importlib import import_module
+
 
 class TenferroError(Exception):
     """Report a fact about the user's program; the keyword arguments become fields."""
@@ -18,11 +20,27 @@ class TenferroError(Exception):
             setattr(self, name, value)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (type(self), str(self), self.fields)
+        """Fields and notes survive pickling; a field that cannot be pickled becomes its text."""
+        message = self.args[0] if self.args else ""
+        fields = {name: _picklable(value) for name, value in self.fields.items()}
+        return _rebuild, (type(self), message, fields, tuple(getattr(self, "__notes__", ())))
 
 
-def _rebuild(cls: type[TenferroError], message: str, fields: dict[str, object]) -> TenferroError:
-    return cls(message, **fields)
+def _picklable(value: object) -> object:
+    try:
+        import_module("pickle").dumps(value)
+    except Exception:  # whatever a value's own __reduce__ raises: the error itself must arrive
+        return repr(value)
+    return value
+
+
+def _rebuild(
+    cls: type[TenferroError], message: str, fields: dict[str, object], notes: tuple[str, ...] = ()
+) -> TenferroError:
+    error = cls(message, **fields)
+    for note in notes:
+        error.add_note(note)
+    return error
 
 
 class GraphError(TenferroError, ValueError):

@@ -29,6 +29,7 @@ from tenferro.primitives._primitive import bind, bind_all, pointwise
 from tenferro.tidu import PassId, RuleResultError, Trace, fresh_id, pin
 from tenferro.transforms import _tree
 from tenferro.transforms._errors import check_function
+from tenferro.transforms._pickled import PickledByName, check_picklable
 from tenferro.transforms._record import has_dtype
 
 _SCALARS = frozenset(SCALARS)
@@ -109,7 +110,7 @@ class Arguments(NamedTuple):
         return {name: same.value for name, same in self.keywords}
 
 
-class CustomFunction:
+class CustomFunction(PickledByName):
     """Base of the functions that bring their own derivative."""
 
     function: Callable[..., Any]
@@ -127,6 +128,10 @@ class CustomFunction:
         numbers = (nondiff_argnums,) if isinstance(nondiff_argnums, int) else nondiff_argnums
         self.nondiff_argnums = tuple(numbers)
         self._signature: Any = None
+
+    def _taken_apart(self, protocol: Any) -> Any:
+        check_picklable(self.function, "a function with a derivative of its own")
+        return object.__new__, (type(self),), dict(self.__dict__)
 
     @property
     def name(self) -> str:

@@ -32,11 +32,12 @@ from tenferro.transforms._custom_call import (
 )
 from tenferro.transforms._errors import check_function
 from tenferro.transforms._linear_call import LinearCall
+from tenferro.transforms._pickled import PickledByName, check_picklable
 
 _SCALARS = frozenset(SCALARS)
 
 
-class custom_linear:
+class custom_linear(PickledByName):
     """Make ``g(residuals, x)``, linear in x, from how it is applied and how it is transposed.
 
     ``apply(residuals, x) -> y`` and ``transpose(residuals, ct) -> ct of x`` are functions of
@@ -60,6 +61,11 @@ class custom_linear:
         update_wrapper(self, apply)
         self.apply = apply
         self.transpose = transpose
+
+    def _taken_apart(self, protocol: Any) -> Any:
+        for function in (self.apply, self.transpose):
+            check_picklable(function, "a custom linear function")
+        return custom_linear, (self.apply, self.transpose)
 
     @cached_property
     def turned(self) -> custom_linear:

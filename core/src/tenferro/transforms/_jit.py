@@ -40,6 +40,7 @@ from tenferro.tidu import Trace, pinned_leaf
 from tenferro.transforms import _tree
 from tenferro.transforms._effects import WithoutEffects, collecting, perform
 from tenferro.transforms._errors import check_function
+from tenferro.transforms._pickled import PickledByName, check_picklable
 from tenferro.transforms._ready import Kept, Ready, looks, operands_of
 from tenferro.transforms._record import Loans, Name
 from tenferro.transforms._settle import history, key_of
@@ -65,7 +66,7 @@ class Traced(NamedTuple):
     effects: tuple[ValueKey, ...] = ()  # roots of the graph behind the outputs
 
 
-class Jitted:
+class Jitted(PickledByName):
     """A function that is traced once per signature and then runs as one program."""
 
     def __init__(
@@ -214,6 +215,16 @@ class Jitted:
             pass
         return bound
 
+    def _taken_apart(self, protocol: Any) -> Any:
+        """The function and the settings; programs are compiled anew where the pickle is read."""
+        owner = getattr(self._function, "__self__", None)
+        name = getattr(self._function, "__name__", "")
+        if owner is not None and isinstance(getattr(type(owner), name, None), Jitted):
+            return getattr, (owner, name)  # a jitted method
+        check_picklable(self._function, "a jitted function")
+        settings = self._statics, self._backend, self._options, self._donated
+        return Jitted, (self._function, *settings)
+
     def _call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Call:
         return self._statics.call(args, kwargs, self._kept.level)
 
@@ -288,6 +299,10 @@ def jit(
     ``options`` are those of this program: ``passes`` says which graph passes rewrite it (``"all"``,
     ``"none"``, names, or a mapping of names to whether), any other goes to the backend. Inside
     another jitted function those of the outer one hold.
+
+    A jitted function is pickled by its name if its module has it under that name (``@tn.jit``),
+    else as the function that it was made of, with these settings. Lambdas and inner functions need
+    cloudpickle.
 
     Raises ConcretizationError: if the function asks for the value of a traced array.
     Raises UnsupportedError: for a ``memory_budget``.

@@ -6,6 +6,7 @@ rows, promotion and broadcasting, is here.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -43,6 +44,7 @@ def binary(names: str, primitive: Callable[[Array, Array], Array], doc: str) -> 
 def _registered(names: str, function: Any, doc: str) -> Any:
     known = names.split()
     function.__name__ = function.__qualname__ = known[0]
+    function.__module__ = sys._getframe(2).f_globals["__name__"]  # the family: pickle looks there
     function.__doc__ = doc
     return covers(*known, ufunc=True)(function)
 
