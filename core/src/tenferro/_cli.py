@@ -378,7 +378,7 @@ def write_doctor(data: Data, options: Any) -> str:
         ),
         *_section("probes", [(name, _probe_text(p)) for name, p in data["probes"].items()]),
         "plugins",
-        *("  " + line for line in write_plugins(data, options).splitlines()),
+        *(f"  {line}".rstrip() for line in write_plugins(data, options).splitlines()),
         "",
         *(["Wrong:", *(f"  {text}" for text in problems)] if problems else ["Nothing is wrong."]),
     ]

@@ -16,7 +16,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from tenferro.backend import Backend, BackendError, LoweringConflictError, LoweringTable, host
+from tenferro.backend import (
+    Backend,
+    BackendError,
+    LoweringConflictError,
+    LoweringTable,
+    PluginBrokenError,
+    host,
+)
 from tenferro.backend._hints import nearest
 from tenferro.backend._loading import FAILURES, first_line
 from tenferro.backend.lowering import Lowering, load_target
@@ -227,6 +234,8 @@ def _run_problem(backend: Backend, cls: type[Primitive]) -> str:
         inputs = [Handle(input_key(f"x{i}", aval)) for i, aval in enumerate(avals)]
         try:
             _run(backend, inputs, bind_all(operation, *inputs), operands)
+        except PluginBrokenError:
+            return ""  # it cannot be imported, which is said already
         except FAILURES as error:
             by = backend.lowerings.runs(cls)
             on = ", ".join(map(str, avals))
