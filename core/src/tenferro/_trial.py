@@ -247,7 +247,7 @@ def _run_problem(backend: Backend, cls: type[Primitive]) -> str:
 def _samples(cls: Any) -> Iterator[tuple[Any, tuple[Aval, ...]]]:
     try:
         operation = cls()
-    except Exception:
+    except FAILURES:
         return
     count = 2 if operation.input_count is None else operation.input_count
     for dtype in _DTYPES:
@@ -255,7 +255,7 @@ def _samples(cls: Any) -> Iterator[tuple[Any, tuple[Aval, ...]]]:
             avals = (Aval(shape, dtype),) * count
             try:
                 infer(operation, avals)
-            except Exception:
+            except FAILURES:
                 continue
             yield operation, avals
 

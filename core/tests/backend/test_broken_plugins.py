@@ -310,6 +310,17 @@ def test_a_working_plugin_has_no_problem(installed):
     assert (trial["status"], trial["problems"], trial["broken"]) == ("loaded", [], [])
 
 
+@pytest.mark.parametrize("fault", ["raise SystemExit(3)", "1/0"])
+@pytest.mark.parametrize("method", ["def decompose(self, x): return exp(x)", "def __post_init__"])
+def test_a_primitive_that_fails_while_it_is_judged_harms_nobody(installed, method, fault):
+    body = method.partition(":")[0] + "(self)" * ("(" not in method)
+    acme = ACME.replace(method, "") if "decompose" in method else ACME
+    acme = acme.replace('    key = "acme::p"\n', f'    key = "acme::p"\n    {body}: {fault}\n')
+    plugins = installed(found("acme", PRIMITIVES, acme), found("toy", BACKENDS, TOY))
+    assert {r.status for r in plugins.load()} == {"loaded"}
+    assert try_here("toy")["status"] == "loaded"
+
+
 def test_a_lowering_of_a_misspelled_primitive_is_a_problem(installed):
     acme = changed(ACME, '"acme::p", l', '"acme::q", l')
     installed(found("acme", PRIMITIVES, acme), found("toy", BACKENDS, TOY))

@@ -16,6 +16,7 @@ from tenferro.primitives._aval import Aval
 from tenferro.primitives._handle import Handle
 
 _LIMIT = 4096
+_FAILURES = (Exception, SystemExit)  # of a plugin's code, which runs while plugins are loaded
 _SAMPLE_SHAPES = ((), (2,), (2, 2))
 _SAMPLE_DTYPES = ("float64", "complex128", "bool", "int64")
 _traced: dict[tuple[Operation, tuple[Any, ...]], MaterializedGraph] = {}
@@ -84,14 +85,14 @@ def sample(cls: type) -> tuple[Operation, ...] | None:
 def _sample(cls: Any) -> tuple[Operation, ...] | None:
     try:
         operation = cls()
-    except Exception:
+    except _FAILURES:
         return None  # it needs parameters; they are not ours to invent
     count = 2 if operation.input_count is None else operation.input_count
     for dtype in _SAMPLE_DTYPES:
         for shape in _SAMPLE_SHAPES:
             try:
                 graph = decomposition(operation, (Aval(shape, dtype),) * count)
-            except Exception:
+            except _FAILURES:
                 continue  # these operands do not suit it; the next may
             return tuple(node.operation for node in graph.nodes)
     return None
