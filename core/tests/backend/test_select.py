@@ -8,6 +8,7 @@ import pytest
 import tenferro.backend as tb
 from tenferro.backend import MixedBackendsError, NoBackendError, UnknownBackendError
 from tenferro.backend.select import choose
+from tenferro.primitives import ArgumentTypeError
 
 
 class NumpyArray:
@@ -72,13 +73,15 @@ GPU = {"operands": (DeviceArray,), "devices": ("cuda",)}
 
 
 def test_the_order(installed, monkeypatch):
-    installed("a", "b", "c", "d", numpy=NUMPY)
-    assert choose().name == "numpy"
+    """argument, context, operands of a device, default, environment, automatic"""
+    installed("a", "b", "c", "d", numpy=NUMPY, gpu=GPU)
+    assert choose(types=[NumpyArray]).name == "numpy"
     monkeypatch.setenv("TENFERRO_BACKEND", "a")
     assert choose().name == "a"
     tb.set_default("b")
     assert choose().name == "b"
-    assert choose(types=[NumpyArray]).name == "numpy"
+    assert choose(types=[NumpyArray, float]).name == "b"
+    assert choose(types=[DeviceArray]).name == "gpu"
     with tb.use("c"):
         assert choose(types=[NumpyArray]).name == "c"
         assert choose("d", types=[NumpyArray]).name == "d"
@@ -88,12 +91,13 @@ def test_the_order(installed, monkeypatch):
     "chosen, why",
     [
         (lambda: choose("a"), "named as the argument `backend`"),
-        (lambda: choose(types=[Sub]), "it owns the operands (Sub)"),
+        (lambda: choose(types=[DeviceArray]), "it owns the operands (DeviceArray)"),
+        (lambda: choose(types=[Sub]), "nothing was named; numpy is available"),
         (lambda: choose(), "nothing was named; numpy is available"),
     ],
 )
 def test_the_reasons(installed, chosen, why):
-    installed("a", numpy=NUMPY)
+    installed("a", numpy=NUMPY, gpu=GPU)
     assert chosen().why == why
 
 
@@ -132,6 +136,47 @@ def test_naming_a_backend_moves_numpy_operands_and_no_others(installed):
     assert caught.value.backends == ("numpy", "gpu")
     with tb.use("numpy"), pytest.raises(MixedBackendsError):
         choose(None, [DeviceArray])
+
+
+def test_numpy_arrays_move_to_the_default_but_not_to_a_device_that_alone_decided(
+    installed, monkeypatch
+):
+    installed(numpy=NUMPY, gpu=GPU)
+    mixed = [NumpyArray, DeviceArray]
+    with pytest.raises(MixedBackendsError):
+        choose(types=mixed)
+    tb.set_default("gpu")
+    assert choose(types=mixed).name == choose(types=[NumpyArray]).name == "gpu"
+    tb.set_default("numpy")
+    assert choose(types=[DeviceArray]).name == "gpu"
+    with pytest.raises(MixedBackendsError):
+        choose(types=mixed)
+    tb.set_default(None)
+    monkeypatch.setenv("TENFERRO_BACKEND", "gpu")
+    assert choose(types=mixed).name == "gpu"
+    with tb.use("numpy"), pytest.raises(MixedBackendsError):
+        choose(types=[DeviceArray])
+
+
+def test_numbers_and_arrays_of_rank_0_move_everywhere(installed):
+    """What is chosen is remembered for classes, but rank 0 is no property of a class"""
+    installed(numpy=NUMPY, gpu=GPU)
+    scalar, vector = NumpyArray(), NumpyArray()
+    scalar.shape, vector.shape = (), (2,)
+    for _ in range(2):
+        assert tb.select_backend(operands=[DeviceArray(), scalar, 1.0]).name == "gpu"
+        with pytest.raises(MixedBackendsError):
+            tb.select_backend(operands=[DeviceArray(), vector, scalar])
+    assert tb.select_backend(operands=[scalar, 1.0]).name == "numpy"
+
+
+def test_a_remembered_choice_follows_the_default(installed, monkeypatch):
+    installed("a", "b", numpy=NUMPY)
+    for name in ("a", "b", None):
+        tb.set_default(name)
+        assert tb.select_backend(operands=[NumpyArray()]).name == (name or "numpy")
+    monkeypatch.setenv("TENFERRO_BACKEND", "a")
+    assert tb.select_backend(operands=[NumpyArray()]).name == "a"
 
 
 def test_a_gpu_is_never_chosen_automatically(installed):
@@ -180,6 +225,53 @@ def test_use_nests_and_ends_with_an_exception(installed):
     with pytest.raises(KeyError), tb.use("a"):
         raise KeyError
     assert choose().name == "numpy"
+
+
+def test_one_use_may_be_entered_by_several_threads(installed):
+    """Each thread leaves the context that it entered, in whatever order they end"""
+    installed("a", numpy=NUMPY)
+    shared, after = tb.use("a"), []
+    entered, left = threading.Barrier(2), [threading.Event(), threading.Event()]
+
+    def work(number):
+        with shared:
+            entered.wait(60)
+            if number:
+                left[0].wait(60)
+            seen = choose().name
+        after.append((seen, choose().name))
+        left[number].set()
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(2)]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+    assert after == [("a", "numpy")] * 2
+
+
+def test_contexts_of_a_suspended_generator_end_alone(installed):
+    installed("a", "b", numpy=NUMPY)
+
+    def generator():
+        with tb.use("a"):
+            yield
+
+    suspended = generator()
+    next(suspended)
+    with tb.use("b"):
+        suspended.close()
+        assert choose().name == "b"
+    assert choose().name == "numpy"
+
+
+@pytest.mark.parametrize("wrong", [5, b"numpy", tb.BackendInfo, ("numpy",)])
+def test_what_is_no_backend_is_refused_at_once(installed, wrong):
+    installed(numpy=NUMPY)
+    for attempt in (tb.use, tb.set_default):
+        with pytest.raises(ArgumentTypeError, match="named by a string, or a Backend") as caught:
+            attempt(wrong)
+        assert "test_select.py" in "".join(caught.value.__notes__)
+    with pytest.raises(ArgumentTypeError):
+        tb.use(None)
 
 
 def test_use_is_per_thread(installed):

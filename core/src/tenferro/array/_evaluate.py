@@ -18,6 +18,7 @@ from tenferro.array._errors import ConcretizationError, LeakedArrayError
 from tenferro.array._form import form_of, graph_of
 from tenferro.backend import select_backend
 from tenferro.backend._options import Options, compiled, identity_of
+from tenferro.backend.select import backend_of
 from tenferro.computegraph import (
     UNKNOWN,
     Definition,
@@ -198,7 +199,7 @@ def leaked(leaf: ValueKey, key: ValueKey, asked: str) -> LeakedArrayError | None
 
 def to_numpy(operand: Any, aval: Aval) -> Any:
     """An operand as a NumPy array of its own, or a NumPy scalar for rank 0."""
-    backend = select_backend(None, (operand,))
+    backend = backend_of(operand)
     found = backend.to_numpy(backend.asoperand(operand, aval))
     if found is operand or getattr(found, "base", None) is not None:  # nobody else may write to it
         found = found.copy()

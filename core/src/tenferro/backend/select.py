@@ -1,16 +1,18 @@
 """Which backend runs: the first answer in a fixed order, and the reason for it.
 
-Explicit argument, ``with use(...)``, the backend that owns the operands, ``set_default``,
-``TENFERRO_BACKEND``, the only available backend, ``numpy``; otherwise NoBackendError. A device
-other than the CPU is never chosen automatically: moving data there is a decision of the user.
-Naming a backend is permission to move NumPy operands there; others never move.
+Explicit argument, ``with use(...)``, the backend that owns operands of a device, ``set_default``,
+``TENFERRO_BACKEND``, the only available backend, ``numpy``; otherwise NoBackendError. NumPy arrays
+and numbers choose nothing: they move to the backend that was named, by an argument, a context, the
+default or the environment. Beside operands of a device that alone decided, only numbers and arrays
+of rank 0 move. A device other than the CPU is never chosen automatically: moving data there is a
+decision of the user.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -24,14 +26,17 @@ if TYPE_CHECKING:
     from tenferro.backend._host import PluginHost
     from tenferro.backend.base import Backend
 
-_MOVES = "numpy"  # whose operands may move to a backend that is named
+_HOST = "numpy"  # whose operands choose no backend, and may move to one that is named
 _VARIABLE = "TENFERRO_BACKEND"
 _KEPT_CHOICES = 256
 _current: ContextVar[str | Backend | None] = ContextVar("tenferro_backend", default=None)
 _inspector: ContextVar[Callable[[Backend], Backend] | None] = ContextVar(
     "tenferro_inspector", default=None
 )
+_entered: ContextVar[tuple[use, ...]] = ContextVar("tenferro_entered", default=())
 _default: str | Backend | None = None
+_variables: Any = getattr(os.environ, "_data", {})  # without decoding, which takes a microsecond
+_encoded: Any = getattr(os.environ, "encodekey", str)(_VARIABLE)
 
 
 class Choice(NamedTuple):
@@ -47,43 +52,61 @@ class Choice(NamedTuple):
         return self.backend if isinstance(self.backend, str) else self.backend.name
 
 
-def check_backend(backend: object, function: str) -> None:
-    """Refuse what is neither the name of a backend nor a backend."""
-    if not isinstance(backend, str) and not hasattr(backend, "compile"):
-        text = f"{function}: a backend is named by a string, or a Backend; got {backend!r:.60}"
-        raise at_user_line(TypeError(text))
-
-
 class use:
     """Run what is evaluated inside on a backend: ``with tenferro.use("xla"):``.
 
-    Per thread and per task. A name that no installed plugin claims is an error here; the backend
-    itself is made at the first evaluation.
+    Per thread and per task; one object may be entered by several, and again while it is entered.
+    A name that no installed plugin claims is an error on entry; the backend itself is made at the
+    first evaluation. What counts is the context in which a value is evaluated, not recorded.
+
+    Raises ArgumentTypeError: if ``backend`` is neither a name nor a Backend.
     """
 
     def __init__(self, backend: str | Backend) -> None:
-        check_backend(backend, "use")
+        check_backend(backend, "use", optional=False)
         self._backend = backend
-        self._tokens: list[Token[str | Backend | None]] = []
 
     @bounded("use")
     def __enter__(self) -> None:
         if isinstance(self._backend, str):
             host().check_name(self._backend)
-        self._tokens.append(_current.set(self._backend))
+        _set_entered((*_entered.get(), self))
 
     def __exit__(self, *exception: object) -> None:
-        _current.reset(self._tokens.pop())
+        entered = list(_entered.get())
+        for i in range(len(entered) - 1, -1, -1):
+            if entered[i] is self:
+                del entered[i]
+                _set_entered(tuple(entered))
+                return
+
+
+def _set_entered(entered: tuple[use, ...]) -> None:
+    """Make the last of the contexts that were entered the current one."""
+    _entered.set(entered)
+    _current.set(entered[-1]._backend if entered else None)
+
+
+def check_backend(backend: object, function: str, *, optional: bool = True) -> None:
+    """Refuse what is neither the name of a backend nor a backend, nor None where it is optional."""
+    if isinstance(backend, str) or (optional and backend is None):
+        return
+    if not isinstance(backend, import_module("tenferro.backend.base").Backend):
+        text = f"{function}: a backend is named by a string, or a Backend; got {backend!r:.60}"
+        raise at_user_line(TypeError(text))
 
 
 def set_default(backend: str | Backend | None) -> None:
-    """Choose the backend for values that no backend owns yet; ``None`` takes the choice back.
+    """Choose the backend where no argument, context or operand of a device does.
+
+    NumPy arrays and numbers are no operands of a device: they move there. ``None`` takes the choice
+    back.
 
     Raises UnknownBackendError: if no installed plugin claims the name.
+    Raises ArgumentTypeError: if ``backend`` is neither a name nor a Backend.
     """
     global _default
-    if backend is not None:
-        check_backend(backend, "set_default")
+    check_backend(backend, "set_default")
     if isinstance(backend, str):
         host().check_name(backend)
     _default = backend
@@ -95,16 +118,42 @@ def select_backend(explicit: str | Backend | None = None, operands: Iterable[Any
     Raises MixedBackendsError: if operands would have to move between backends.
     Raises NoBackendError: if there is none to choose.
     """
-    types = tuple(map(type, operands))
-    plugins = host()
-    kinds = frozenset(types)
-    found = recall(explicit, kinds)
+    given = tuple(operands)
+    found = recall(explicit, frozenset(map(type, given)))
     if found is None:
-        choice = choose(explicit, types, plugins)
+        plugins = host()
+        kinds = kinds_of(given)
+        choice = choose(explicit, [k for k in dict.fromkeys(map(type, given)) if k in kinds])
         made = _made(plugins, choice)
         _remember(plugins, explicit, kinds, made)
         found = _inspected(made)
     return found
+
+
+def kinds_of(operands: Sequence[Any]) -> frozenset[type]:
+    """Return the classes of the operands on which the choice depends.
+
+    Beside operands of a device, NumPy arrays of rank 0 do not count.
+    """
+    kinds = frozenset(map(type, operands))
+    plugins = host()
+    if all([plugins.owner_of(kind) in (_HOST, None) for kind in kinds]):
+        return kinds
+    return frozenset([type(x) for x in operands if not _moves_everywhere(plugins, x)])
+
+
+def _moves_everywhere(plugins: PluginHost, x: Any) -> bool:
+    return getattr(x, "shape", None) == () and plugins.owner_of(type(x)) == _HOST
+
+
+def backend_of(operand: Any) -> Backend:
+    """Return the backend that owns an operand, whatever is chosen for what runs.
+
+    For a value that no backend owns, as a number: the backend that would run.
+    """
+    plugins = host()
+    owner = plugins.owner_of(type(operand))
+    return select_backend() if owner is None else plugins.backend(owner)
 
 
 class inspecting:
@@ -141,9 +190,9 @@ def recall(explicit: str | Backend | None, types: frozenset[type]) -> Backend | 
 def _remember(
     plugins: PluginHost, explicit: str | Backend | None, types: frozenset[type], found: Backend
 ) -> None:
-    """Keep a choice; with what else it depends on, where nothing was named and nobody owns."""
+    """Keep a choice; with the defaults that it depends on, where nothing was named."""
     current = _current.get()
-    depends = explicit is None and current is None and not _owners(plugins, types)
+    depends = explicit is None and current is None
     if len(plugins.chosen) >= _KEPT_CHOICES:
         plugins.chosen.clear()
     try:
@@ -152,9 +201,9 @@ def _remember(
         return
 
 
-def _ambient() -> tuple[str | Backend | None, str | None]:
-    """The defaults of the process: they decide where nothing is named and nobody owns."""
-    return _default, os.environ.get(_VARIABLE)
+def _ambient() -> tuple[str | Backend | None, Any]:
+    """The defaults of the process: they decide where nothing is named and no device votes."""
+    return _default, _variables.get(_encoded)
 
 
 def choose(
@@ -170,14 +219,19 @@ def choose(
     plugins = plugins or host()
     named = _named(explicit)
     owners = _owners(plugins, types)
+    devices = [owner for owner in owners if owner != _HOST]
     if named is not None:
-        _refuse_foreign(named.name, owners, explicitly=True)
+        _refuse_foreign(named.name, owners, devices)
         return named
-    if owners:
-        first = next(iter(owners))
-        _refuse_foreign(first, owners, explicitly=False)
-        return Choice(first, f"it owns the operands ({owners[first].__name__})")
-    return _standing(plugins) or _automatic(plugins, available or plugins.is_available)
+    if not devices:
+        return _standing(plugins) or _automatic(plugins, available or plugins.is_available)
+    first = devices[0]
+    if _HOST in owners:
+        standing = _standing(plugins)
+        alone = standing is None or standing.name != first
+        _refuse_foreign(first, owners, owners if alone else devices)
+    _refuse_foreign(first, owners, devices)
+    return Choice(first, f"it owns the operands ({owners[first].__name__})")
 
 
 def _named(explicit: str | Backend | None) -> Choice | None:
@@ -189,29 +243,34 @@ def _named(explicit: str | Backend | None) -> Choice | None:
 
 
 def _owners(plugins: PluginHost, types: Iterable[type]) -> dict[str, type]:
-    """The backends that own operands of these classes, each with one such class."""
+    """The backends that own arrays of these classes, each with one such class."""
     owners: dict[str, type] = {}
     for cls in types:
         owner = plugins.owner_of(cls)
-        if owner is not None and owner not in owners:
+        if owner is not None and owner not in owners and not _is_number(owner, cls):
             owners[owner] = cls
     return owners
 
 
-def _refuse_foreign(name: str, owners: dict[str, type], *, explicitly: bool) -> None:
+def _is_number(owner: str, cls: type) -> bool:
+    """Return whether values of a class are scalars of NumPy, which move as Python's numbers do."""
+    names = [(base.__module__, base.__name__) for base in cls.__mro__]
+    return owner == _HOST and ("numpy", "generic") in names
+
+
+def _refuse_foreign(name: str, owners: dict[str, type], voters: Iterable[str]) -> None:
     """Raise MixedBackendsError if operands of other backends would have to move."""
-    foreign = [o for o in owners if o != name and not (explicitly and o == _MOVES)]
-    if not foreign:
+    if all(owner == name for owner in voters):
         return
     kinds = {owner: f"{owners[owner].__module__}.{owners[owner].__qualname__}" for owner in owners}
     got = ", ".join(f"{kind} of {owner}" for owner, kind in kinds.items())
-    names = tuple(dict.fromkeys((name, *owners)))
+    names = tuple(owners) if name in owners else (name, *owners)
     error = MixedBackendsError(
         f"operands belong to several backends: {' and '.join(names)}\n"
         f"  got        {got}\n"
         "  need       operands of one backend: they are not moved silently\n"
-        "  hint       convert them first, or name the backend (`backend=`, `tenferro.use`), which\n"
-        "             permits to move NumPy arrays there",
+        "  hint       convert them first, or name the backend (`backend=`, `tenferro.use`,\n"
+        "             `tenferro.set_default`), which permits to move NumPy arrays there",
         backends=names,
         types=tuple(kinds.values()),
     )
@@ -235,10 +294,10 @@ def _standing(plugins: PluginHost) -> Choice | None:
 def _automatic(plugins: PluginHost, available: Callable[[str], bool]) -> Choice:
     """The only available backend, else NumPy; whatever runs on a CPU."""
     names = plugins.backends()
-    if _MOVES in names and available(_MOVES):
-        return Choice(_MOVES, "nothing was named; numpy is available")
+    if _HOST in names and available(_HOST):
+        return Choice(_HOST, "nothing was named; numpy is available")
     others = [name for name in names if "cpu" in plugins.info(name).device_kinds]
-    usable = [name for name in others if name != _MOVES and available(name)]
+    usable = [name for name in others if name != _HOST and available(name)]
     if len(usable) != 1:
         raise _no_backend(plugins)
     several = len(plugins.info(usable[0]).device_kinds) > 1

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from tenferro.array._errors import at_user_line
+from tenferro.backend.select import check_backend
 from tenferro.computegraph import TenferroError
 
 
-def check_function(function: Any, transform: str) -> None:
-    """Raise TypeError, at the user's line, for what is no function."""
+def check_function(function: Any, transform: str, backend: Any = None) -> None:
+    """Raise TypeError, at the user's line, for what is no function or no backend."""
+    check_backend(backend, transform)
     if callable(function):
         return
     hint = f"`{transform}(f, ...)` and not `{transform}(f(x), ...)`"

@@ -16,7 +16,7 @@ from tenferro.array._evaluate import executable
 from tenferro.backend import BackendError, MissingLoweringError, host, select_backend
 from tenferro.backend._decompose import has_decomposition, sample
 from tenferro.backend._options import rewritten
-from tenferro.backend.select import choose
+from tenferro.backend.select import choose, kinds_of
 from tenferro.computegraph import UNKNOWN, CompiledProgram, Operation
 from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives._primitive import Primitive
@@ -238,7 +238,7 @@ def _explain_function(
 ) -> FunctionExplanation:
     graph = trace(function, *args, **kwargs)
     known = [key.operand for key in graph.graph.inputs if key.operand is not UNKNOWN]
-    why = choose(backend, [type(x) for x in known]).why
+    why = choose(backend, tuple(kinds_of(known))).why
     chosen = select_backend(backend, known)
     gaps: tuple[Gap, ...] = ()
     try:

@@ -59,7 +59,7 @@ def grad(
       return %1
     }
     """
-    check_function(function, "grad")
+    check_function(function, "grad", backend)
     chosen = choose(argnums, argnames)
     compute = _computed(
         function, chosen, has_aux, holomorphic, convention, backend, context, value=False
@@ -90,7 +90,7 @@ def value_and_grad(
 
     With ``has_aux``, the result is ((value, aux), gradient).
     """
-    check_function(function, "value_and_grad")
+    check_function(function, "value_and_grad", backend)
     chosen = choose(argnums, argnames)
     compute = _computed(
         function, chosen, has_aux, holomorphic, convention, backend, context, value=True

@@ -50,7 +50,7 @@ def hessian(
     >>> tn.trace(tn.hessian(lambda x: (x * x).sum()), tn.Aval((2,), "f64")).program.output_avals
     (f64[2,2],)
     """
-    check_function(function, "hessian")
+    check_function(function, "hessian", backend)
     chosen = choose(argnums, argnames)
 
     def compute(args: tuple[Any, ...], kwargs: dict[str, Any], loans: Loans) -> Any:

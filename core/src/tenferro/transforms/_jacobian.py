@@ -71,7 +71,7 @@ def jacobian(
     >>> tn.trace(square, tn.Aval((3,), "float64")).program.output_avals
     (f64[3,3],)
     """
-    check_function(function, "jacobian")
+    check_function(function, "jacobian", backend)
     if mode not in MODES:
         raise at_user_line(ValueError(f"jacobian: mode is one of {MODES}, not {mode!r}"))
     if not any([sparse is known for known in (None, True, False)]):

@@ -319,7 +319,7 @@ def jit(
       return %2
     }
     """
-    check_function(function, "jit")
+    check_function(function, "jit", backend)
     if memory_budget is not None:
         raise at_user_line(
             UnsupportedError(

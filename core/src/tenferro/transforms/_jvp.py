@@ -50,7 +50,7 @@ def jvp(
     >>> tn.jvp(lambda x: x * x, (tn.Aval((), "float64"),), (None,))[1] is None
     False
     """
-    check_function(function, "jvp")
+    check_function(function, "jvp", backend)
     primals, tangents = as_tuple(primals, "primals"), as_tuple(tangents, "tangents")
     with Loans() as loans:
         return _jvp(function, primals, tangents, loans, has_aux, backend, context)

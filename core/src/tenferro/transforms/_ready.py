@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from tenferro.array import Array
 from tenferro.array._array import SCALARS, is_weak
 from tenferro.array._weak import INT64, class_of
-from tenferro.backend.select import recall
+from tenferro.backend.select import kinds_of, recall
 from tenferro.computegraph import UNKNOWN, CacheStats, ProgramCache
 from tenferro.primitives._aval import Aval
 from tenferro.transforms import _tree
@@ -82,7 +82,7 @@ class Ready:
         own = given[: len(known)]
         self._run, self._backend, self._named = run, backend, named
         self._generation = backend.lowerings.generation
-        self._types = frozenset(map(type, [*known, *captured]))
+        self._types = kinds_of([*known, *captured])
         self._has_arrays = not plain
         self._moved = [(i, a) for i, a in enumerate(own) if _moves(known[i], a, backend, run)]
         rest = zip(captured, given[len(known) :], strict=True)

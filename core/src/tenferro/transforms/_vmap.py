@@ -71,7 +71,7 @@ def vmap(
       return %4
     }
     """
-    check_function(function, "vmap")
+    check_function(function, "vmap", backend)
 
     @bounded("vmap")
     @wraps(function)

@@ -62,15 +62,22 @@ def test_values_alone_are_paired_with_vectors_that_come_in_another_order():
     assert np.median(np.abs((nearest - w) / step - rate)) < 1e-4
 
 
-def test_known_real_values_are_real_as_numpys():
-    found = np.linalg.eig(tn.asarray(np.array([[2.0, 1.0], [1.0, 3.0]])))
-    assert {x.dtype.name for x in found} == {"float64"}
-    assert np.linalg.eigvals(tn.asarray(np.array([[0.0, -1.0], [1.0, 0.0]]))).dtype.is_complex
-
-
-def test_unknown_values_are_complex():
-    assert tn.jit(np.linalg.eigvals)(np.eye(2)).dtype == "complex128"
-    assert tn.vmap(np.linalg.eigvals)(np.ones((3, 1, 1))).dtype == "complex128"
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize(
+    "a", [np.array([[2.0, 1.0], [1.0, 3.0]]), np.array([[0.0, -1.0], [1.0, 0.0]])]
+)
+def test_results_are_complex_whatever_the_values_and_whether_jitted(a, dtype):
+    """dtype(eig(a)) = dtype(jit(eig)(a)) is the complex dtype of a's precision"""
+    a = a.astype(dtype)
+    want = "complex64" if dtype in ("float32", "complex64") else "complex128"
+    for function in (
+        np.linalg.eigvals,
+        lambda a: np.linalg.eig(a)[0],
+        lambda a: np.linalg.eig(a)[1],
+    ):
+        assert function(tn.asarray(a)).dtype.name == want
+        assert tn.jit(function)(a).dtype == want
+        assert tn.vmap(function)(a[None]).dtype == want
 
 
 def test_equal_values_of_a_full_set_of_vectors():

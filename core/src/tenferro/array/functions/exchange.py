@@ -16,6 +16,7 @@ from tenferro.array._errors import UnknownOperandError, at_user_line
 from tenferro.array._registry import covers
 from tenferro.backend import DeviceUnavailableError, host, select_backend
 from tenferro.backend._snapshots import is_numpy
+from tenferro.backend.select import backend_of
 from tenferro.computegraph import UNKNOWN, new_leaf
 
 _CPU = (1, 0)
@@ -28,7 +29,7 @@ def _operand(x: Array, asked: str) -> Any:
         x._to_numpy(asked)  # raises
     if x.key.operand is UNKNOWN:
         x._concrete(asked)
-    backend = select_backend(None, (x.key.operand,))
+    backend = backend_of(x.key.operand)
     operand = backend.asoperand(x.key.operand, x.aval)
     return operand.copy() if is_numpy(operand) else snapshot(operand)
 
@@ -88,7 +89,7 @@ def device_of(x: Array) -> str:
     operand = x.key.operand
     if operand is UNKNOWN and not is_traced(x.key) and evaluable(x.key):
         operand = x.operand
-    backend = select_backend(None, () if operand is UNKNOWN else (operand,))
+    backend = select_backend() if operand is UNKNOWN else backend_of(operand)
     return _device_name(backend, operand)
 
 

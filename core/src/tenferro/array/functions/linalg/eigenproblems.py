@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenferro.array._array import Array, evaluable
+from tenferro.array._array import Array
 from tenferro.array._broadcast import cast
 from tenferro.array._convert import as_array
 from tenferro.array._errors import at_user_line
 from tenferro.array._registry import covers
 from tenferro.array.functions.structural import matrix_transpose
 from tenferro.computegraph._records import NamedTuple
-from tenferro.primitives import InvalidParameterError, conj, float64, real
+from tenferro.primitives import InvalidParameterError, conj, float64
 from tenferro.primitives.linalg import eig as general
 from tenferro.primitives.linalg import eigh as of_hermitian
 
@@ -95,38 +95,25 @@ def eig(a: Any, *, gauge: str = "raw", epsilon: float | None = None) -> EigResul
 
     a: [*B,n,n]   →   w: [*B,n]   V: [*B,n,n]
 
-    The results are complex. As in NumPy they are real where a is real and so are all of its
-    eigenvalues, which must be known for that: a real matrix is factorized at once. Under ``jit``
-    and ``vmap``, where values are unknown, the results are complex whatever they are.
+    The results are always complex, in eager code and under ``jit`` alike. NumPy's are real where
+    a and all of its eigenvalues are real, so that their dtype depends on values; take ``np.real``
+    where you know that they are, or ``eigh`` of a symmetric matrix.
 
     gauge, epsilon: see ``eigh``
 
     >>> eig(as_array(2.0).reshape(1, 1)).eigenvalues
-    Array([2.])
+    Array([2.+0.j])
     """
-    found = matrices(a)
-    w, v = general.eig(found, gauge=gauge, epsilon=epsilon)
-    if _is_real(found, w):
-        return EigResult(real(w), real(v))
-    return EigResult(w, v)
+    return EigResult(*general.eig(matrices(a), gauge=gauge, epsilon=epsilon))
 
 
 @covers("linalg.eigvals")
 def eigvals(a: Any) -> Array:
-    """Eigenvalues of square matrices; complex or real as those of ``eig``.
+    """Eigenvalues of square matrices, always complex, as those of ``eig``.
 
     a: [*B,n,n]   →   w: [*B,n]
 
     >>> eigvals(as_array(2.0).reshape(1, 1))
-    Array([2.])
+    Array([2.+0.j])
     """
-    found = matrices(a)
-    w = general.eigvals(found)
-    return real(w) if _is_real(found, w) else w
-
-
-def _is_real(a: Array, w: Array) -> bool:
-    """Whether the matrix and all eigenvalues are known to be real."""
-    if a.dtype.is_complex or not evaluable(w.key):
-        return False
-    return not w._concrete("np.linalg.eig").imag.any()
+    return general.eigvals(matrices(a))
