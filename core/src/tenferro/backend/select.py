@@ -35,8 +35,9 @@ _inspector: ContextVar[Callable[[Backend], Backend] | None] = ContextVar(
 )
 _entered: ContextVar[tuple[use, ...]] = ContextVar("tenferro_entered", default=())
 _default: str | Backend | None = None
-_variables: Any = getattr(os.environ, "_data", {})  # without decoding, which takes a microsecond
-_encoded: Any = getattr(os.environ, "encodekey", str)(_VARIABLE)
+# The environment before decoding, where the interpreter has it so: decoding takes a microsecond.
+_variables: Any = getattr(os.environ, "_data", os.environ)
+_encoded: Any = _VARIABLE if _variables is os.environ else os.environ.encodekey(_VARIABLE)
 
 
 class Choice(NamedTuple):
