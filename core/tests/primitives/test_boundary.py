@@ -1,6 +1,9 @@
 """The boundary of public functions: typed errors, outermost names, users' errors untouched."""
 
+import contextlib
+import gc
 import pickle
+import weakref
 
 import numpy as np
 import pytest
@@ -139,3 +142,23 @@ def test_the_traceback_leads_to_the_place_that_raised():
     with pytest.raises(tn.ArgumentValueError) as found:
         f(1)
     assert found.traceback[-1].name == "inside"
+
+
+@pytest.mark.parametrize("plain", [ValueError, RuntimeError])
+def test_a_handled_error_keeps_no_argument_alive(plain):
+    """No cycle of error, traceback and frame: memory is free without the collector"""
+
+    class Large:
+        pass
+
+    f = public("zeros", ours("def f(x): raise E('wrong')", E=plain))
+    argument = Large()
+    alive = weakref.ref(argument)
+    gc.disable()
+    try:
+        with contextlib.suppress(plain):
+            f(argument)
+        del argument
+        assert alive() is None
+    finally:
+        gc.enable()

@@ -93,13 +93,17 @@ class Array(Handle):
         try:
             return bool(self._concrete("bool()"))
         except ValueError as error:
-            raise refusal(error, "bool") or error from None
+            if (error := refusal(error, "bool")) is not None:
+                raise error from None
+            raise
 
     def __int__(self) -> int:
         try:
             return int(self._concrete("int()"))
         except TypeError as error:
-            raise refusal(error, "int") or error from None
+            if (error := refusal(error, "int")) is not None:
+                raise error from None
+            raise
 
     def __index__(self) -> int:
         if not self.dtype.is_integer or self.ndim:
@@ -111,13 +115,17 @@ class Array(Handle):
         try:
             return float(self._to_numpy("float()"))
         except TypeError as error:
-            raise refusal(error, "float") or error from None
+            if (error := refusal(error, "float")) is not None:
+                raise error from None
+            raise
 
     def __complex__(self) -> complex:
         try:
             return complex(self._to_numpy("complex()"))
         except TypeError as error:
-            raise refusal(error, "complex") or error from None
+            if (error := refusal(error, "complex")) is not None:
+                raise error from None
+            raise
 
     @bounded("trunc")
     def __trunc__(self) -> int:
@@ -213,8 +221,8 @@ class Array(Handle):
         try:
             return FUNCTIONS["getitem"](self, index)  # type: ignore[no-any-return]
         except Exception as error:
-            if (refused := refusal(error, "getitem", operator=True)) is not None:
-                raise refused from None
+            if (error := refusal(error, "getitem", operator=True)) is not None:
+                raise error from None
             raise
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -225,8 +233,8 @@ class Array(Handle):
         try:
             FUNCTIONS["__setitem__"](self, index, value)
         except Exception as error:
-            if (refused := refusal(error, "setitem", operator=True)) is not None:
-                raise refused from None
+            if (error := refusal(error, "setitem", operator=True)) is not None:
+                raise error from None
             raise
 
     @property
@@ -256,8 +264,8 @@ class Array(Handle):
             return result if "out" in kwargs else a_handle_of_its_own(result, inputs)
         except Exception as error:
             name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
-            if (refused := refusal(error, name)) is not None:
-                raise refused from None
+            if (error := refusal(error, name)) is not None:
+                raise error from None
             raise
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -265,8 +273,8 @@ class Array(Handle):
             result = FUNCTIONS["__array_function__"](function, args, kwargs)
             return result if "out" in kwargs else a_handle_of_its_own(result, args)
         except Exception as error:
-            if (refused := refusal(error, function.__name__)) is not None:
-                raise refused from None
+            if (error := refusal(error, function.__name__)) is not None:
+                raise error from None
             raise
 
     @bounded("__array_namespace__")

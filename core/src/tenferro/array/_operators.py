@@ -57,8 +57,8 @@ def _method(name: str, function: str) -> Callable[..., Any]:
             result = FUNCTIONS[function](self, *args, **kwargs)
             return a_handle_of_its_own(result, (self,)) if result is self else result
         except Exception as error:
-            if (refused := refusal(error, name)) is not None:
-                raise refused from None
+            if (error := refusal(error, name)) is not None:
+                raise error from None
             raise
 
     method.__name__ = name
@@ -76,8 +76,8 @@ def _operator(name: str) -> Callable[[Any, Any], Any]:
                 return stay_weak(result, self, name, self, other)
             return a_handle_of_its_own(result, (self,)) if result is self else result
         except Exception as error:
-            if (refused := refusal(error, shown, operator=True)) is not None:
-                raise refused from None
+            if (error := refusal(error, shown, operator=True)) is not None:
+                raise error from None
             raise
 
     return operator
@@ -90,8 +90,8 @@ def _equality(name: str) -> Callable[[Any, Any], Any]:
         except UnknownOperandError:
             return NotImplemented  # Python decides: `x == None` is False
         except Exception as error:
-            if (refused := refusal(error, name, operator=True)) is not None:
-                raise refused from None
+            if (error := refusal(error, name, operator=True)) is not None:
+                raise error from None
             raise
 
     return operator
@@ -107,8 +107,8 @@ def _reflected(name: str) -> Callable[[Any, Any], Any]:
                 return stay_weak(result, self, name, other, self)
             return a_handle_of_its_own(result, (self,)) if result is self else result
         except Exception as error:
-            if (refused := refusal(error, shown, operator=True)) is not None:
-                raise refused from None
+            if (error := refusal(error, shown, operator=True)) is not None:
+                raise error from None
             raise
 
     return operator
@@ -124,8 +124,8 @@ def _augmented(name: str) -> Callable[[Any, Any], Any]:
         try:
             return FUNCTIONS["__inplace__"](self, name, other)
         except Exception as error:
-            if (refused := refusal(error, shown, operator=True)) is not None:
-                raise refused from None
+            if (error := refusal(error, shown, operator=True)) is not None:
+                raise error from None
             raise
 
     return operator
@@ -139,8 +139,8 @@ def _unary(name: str) -> Callable[[Any], Any]:
                 return stay_weak(result, self, name, self)
             return a_handle_of_its_own(result, (self,)) if result is self else result
         except Exception as error:
-            if (refused := refusal(error, name, operator=True)) is not None:
-                raise refused from None
+            if (error := refusal(error, name, operator=True)) is not None:
+                raise error from None
             raise
 
     return operator

@@ -8,9 +8,12 @@ left as it is. Nothing here costs anything until an error is raised: callers wri
     try:
         return function(x)
     except Exception as error:
-        if (refused := refusal(error, "name")) is not None:
-            raise refused from None
+        if (error := refusal(error, "name")) is not None:
+            raise error from None
         raise
+
+``error`` is the one name that Python deletes afterwards; another would keep the error, its
+traceback and with it all arguments alive in a cycle.
 """
 
 from __future__ import annotations
@@ -56,7 +59,7 @@ def at_user_line(error: _E) -> _E:
     return found  # type: ignore[no-any-return]
 
 
-def refusal(error: Exception, name: str, *, operator: bool = False) -> Exception | None:
+def refusal(error: Exception, name: str, *, operator: bool = False) -> Any:
     """Return the error to raise in place of one that leaves the public function ``name``.
 
     None: raise it as it is. Errors of the user's own code are not touched; those of tenferro are
@@ -127,10 +130,9 @@ def _any_shape(name: str, function: Any) -> Callable[..., Any]:
         try:
             return function(*args, **kwargs)
         except Exception as error:
-            refused = refusal(error, name)
-            if refused is None:
-                raise
-            raise refused from None
+            if (error := refusal(error, name)) is not None:
+                raise error from None
+            raise
 
     return call
 
@@ -140,10 +142,9 @@ def _of_x(name: str, function: Any) -> Callable[..., Any]:
         try:
             return function(x)
         except Exception as error:
-            refused = refusal(error, name)
-            if refused is None:
-                raise
-            raise refused from None
+            if (error := refusal(error, name)) is not None:
+                raise error from None
+            raise
 
     return call
 
@@ -153,10 +154,9 @@ def _of_x_y(name: str, function: Any) -> Callable[..., Any]:
         try:
             return function(x, y)
         except Exception as error:
-            refused = refusal(error, name)
-            if refused is None:
-                raise
-            raise refused from None
+            if (error := refusal(error, name)) is not None:
+                raise error from None
+            raise
 
     return call
 

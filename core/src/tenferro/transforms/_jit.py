@@ -108,8 +108,8 @@ class Jitted(PickledByName):
                 call = self._statics.call(args, kwargs, level)
             return self._run(call, seen, level)
         except Exception as error:
-            if (refused := refusal(error, "jit")) is not None:
-                raise refused from None
+            if (error := refusal(error, "jit")) is not None:
+                raise error from None
             raise
 
     def _run(self, call: Call, seen: Hashable, level: int) -> Any:
