@@ -441,3 +441,17 @@ say(refused=refused["type"], value=evaluate(allowed, sin(x)), more=evaluate(allo
     assert said["refused"] == "MissingLoweringError"
     assert said["value"] == said["more"] == ["sine"]
     assert said["stderr"].count("std::sin runs as a host callback on numpy") == 1
+
+
+def test_metadata_that_is_no_text_harms_nobody(site):
+    site.backend()
+    folder = site.distributions / "garbage-1.0.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_bytes(
+        b"Name: \xff\xfe\nVersion: \xff\nRequires-Dist: \xff >\xff\n\n"
+    )
+    (folder / "entry_points.txt").write_bytes(b"[tenferro.backends]\nbad = \xff\n\xff\n= x\n")
+    said = site.run(ADD + "say(value=evaluate(host().backend('toy'), x + y), states=states())")
+    assert said["value"] == [5.0]
+    assert said["states"].pop("toy@tenferro-toy") == "loaded"
+    assert set(said["states"].values()) == {"broken"}

@@ -104,7 +104,7 @@ def _from_folders(groups: Collection[str]) -> Iterator[Entry]:
 
 def _text(path: str) -> str:
     try:
-        with open(path, encoding="utf-8") as file:
+        with open(path, encoding="utf-8", errors="replace") as file:
             return file.read()
     except OSError:
         return ""
