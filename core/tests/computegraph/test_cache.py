@@ -161,3 +161,31 @@ def test_operands_are_not_held():
     cache = ProgramCache()
     cache.get_or_make("key", lambda: program([exp(x)]))
     assert not any("operand" in name for name in vars(cache))
+
+
+def test_a_maker_may_ask_for_what_it_makes():
+    """As a signal handler or a finalizer does that runs on the thread of the maker."""
+    cache = ProgramCache()
+    assert cache.get_or_make("a", lambda: cache.get_or_make("a", lambda: [1], len), len) == [1]
+    assert (len(cache), cache.stats.size_bytes) == (1, 1)
+
+
+def test_makers_that_ask_for_each_others_entries_finish():
+    first, second = ProgramCache(), ProgramCache()
+    both = threading.Barrier(2)
+    found = []
+
+    def make(mine, other):
+        both.wait()
+        return [other.get_or_make("key", lambda: 0)]
+
+    def run(mine, other):
+        found.append(mine.get_or_make("key", lambda: make(mine, other)))
+
+    pairs = [(first, second), (second, first)]
+    threads = [threading.Thread(target=run, args=pair, daemon=True) for pair in pairs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert len(found) == 2

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
+from types import ModuleType
 from typing import Any, TypeVar
 
 from tenferro.array._families import FAMILIES
@@ -29,8 +30,11 @@ class Functions(dict[str, Callable[..., Any]]):
         """The function of a name, if there is one."""
         found = self.get(name)
         if found is None and name in _FAMILY_OF:
-            _load(_FAMILY_OF[name])
+            module = _load(_FAMILY_OF[name])
             found = self.get(name)
+            if found is None:  # a signal handler interrupted the import of the family
+                _execute_again(module)
+                found = self.get(name)
         return found
 
     def __missing__(self, name: str) -> Callable[..., Any]:
@@ -47,8 +51,15 @@ class Functions(dict[str, Callable[..., Any]]):
         return super().__iter__()
 
 
-def _load(family: str) -> None:
-    import_module(f"tenferro.array.functions.{family}")
+def _load(family: str) -> ModuleType:
+    return import_module(f"tenferro.array.functions.{family}")
+
+
+def _execute_again(module: ModuleType) -> None:
+    """Register the functions of a half-imported family by executing its file in another module."""
+    spec = module.__spec__
+    if spec is not None and spec.loader is not None:
+        spec.loader.exec_module(ModuleType(module.__name__))
 
 
 FUNCTIONS = Functions()

@@ -6,15 +6,25 @@
 from __future__ import annotations
 
 from importlib import import_module
-from threading import Lock
+from threading import RLock
 from typing import TYPE_CHECKING
+
+from tenferro.computegraph import after_fork_in_child
 
 if TYPE_CHECKING:
     from tenferro.backend._host import PluginHost
     from tenferro.tidu import Primitive
 
-_lock = Lock()
+_lock = RLock()
 _host: PluginHost | None = None
+
+
+def _renew_lock() -> None:
+    global _lock
+    _lock = RLock()
+
+
+after_fork_in_child(_renew_lock)
 
 
 def host() -> PluginHost:

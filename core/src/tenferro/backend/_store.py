@@ -37,7 +37,7 @@ from tenferro.backend.discovery import (
 )
 from tenferro.backend.lowering import canonical, key_of
 from tenferro.backend.records import BACKENDS, PRIMITIVES, PluginManifest, PluginRecord
-from tenferro.computegraph import CollectorPaused
+from tenferro.computegraph import CollectorPaused, importing, renew_in_children
 from tenferro.primitives._boundary import at_user_line
 from tenferro.tidu import Primitive
 
@@ -59,6 +59,7 @@ class PluginStore:
         environment: Mapping[str, str] | None,
     ) -> None:
         self.lock = RLock()
+        renew_in_children(self)
         self.loader = Loader()
         self.plugins: dict[Place, Plugin] = {}
         self.primitives: dict[str, type[Primitive]] = {}
@@ -122,6 +123,11 @@ class PluginStore:
 
     # ---- loading ---------------------------------------------------------------------------------
 
+    def renew_after_fork(self) -> None:
+        """Make a new lock; the fork waited for a thread that was loading."""
+        self.lock = RLock()
+        self._loading = False
+
     def load_all(self) -> None:
         """Load every plugin that may be loaded; the standard set first, then by name."""
         self._load_part(is_standard=True)
@@ -144,7 +150,7 @@ class PluginStore:
         self.records()
         self._loading = True  # an import that asks the host sees what is loaded so far
         try:
-            with CollectorPaused():  # files are read, and leave no garbage
+            with importing(), CollectorPaused():  # files are read, and leave no garbage
                 failed = [self._load(item) for item in self._in_order(is_standard)]
             self._loaded.add(is_standard)
             return failed

@@ -18,6 +18,7 @@ from tenferro.computegraph._errors import (
     UnresolvedValueError,
 )
 from tenferro.computegraph._evaluate import check_operand_count, evaluate
+from tenferro.computegraph._fork import after_fork_in_child, importing, renew_in_children
 from tenferro.computegraph._gc import CollectorPaused
 from tenferro.computegraph._graph import External, Graph, Local, Node, OperationKey, postorder
 from tenferro.computegraph._keys import (
@@ -116,6 +117,7 @@ __all__ = [
     "UnresolvedValueError",
     "ValueDef",
     "ValueKey",
+    "after_fork_in_child",
     "canonical",
     "check_operand_count",
     "clip",
@@ -128,6 +130,7 @@ __all__ = [
     "flatten",
     "from_json",
     "from_rows",
+    "importing",
     "infer",
     "input_key",
     "join_traces",
@@ -139,6 +142,7 @@ __all__ = [
     "operation_text",
     "postorder",
     "read_npy",
+    "renew_in_children",
     "resolve",
     "retire",
     "schedule",

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from threading import Condition, RLock
+from threading import Condition, RLock, get_ident
 from typing import Any, TypeVar
 
+from tenferro.computegraph._fork import renew_in_children
 from tenferro.computegraph._records import NamedTuple
 
 T = TypeVar("T")
@@ -38,6 +39,9 @@ class _Entry(NamedTuple):
     size: int
 
 
+_waiting_for: dict[int, int] = {}  # threads that wait, over all caches, and the makers
+
+
 class ProgramCache:
     """Find a finished program by key, or make it once.
 
@@ -51,9 +55,10 @@ class ProgramCache:
     def __init__(self, max_entries: int = 1024, max_bytes: int = 256 * 2**20) -> None:
         self._limits = CacheLimits(max_entries, max_bytes)
         self._entries: OrderedDict[Hashable, _Entry] = OrderedDict()
-        self._making: set[Hashable] = set()
+        self._making: dict[Hashable, int] = {}  # the thread that makes each
         self._lock = RLock()
         self._changed = Condition(self._lock)
+        renew_in_children(self)
         self._hits = self._misses = self._evictions = self._bytes = 0
 
     @property
@@ -88,7 +93,12 @@ class ProgramCache:
     def get_or_make(
         self, key: Hashable, make: Callable[[], T], size: Callable[[T], int] | None = None
     ) -> T:
-        """The entry, made by ``make()`` if it is missing; other threads wait for the one maker."""
+        """The entry, made by ``make()`` if it is missing; other threads wait for the one maker.
+
+        A thread that cannot wait calls ``make()`` itself: a signal handler or a finalizer may ask
+        for the entry that the code below it is making.
+        """
+        me = get_ident()
         with self._lock:
             while True:
                 entry = self._entries.get(key)
@@ -97,10 +107,10 @@ class ProgramCache:
                     self._hits += 1
                     found: T = entry.value
                     return found
-                if key not in self._making:
+                maker = self._making.get(key)
+                if maker is None or not self._waited_for(maker, me):
                     break
-                self._changed.wait()
-            self._making.add(key)
+            self._making[key] = me
             self._misses += 1
         try:
             value = make()
@@ -108,8 +118,31 @@ class ProgramCache:
             return value
         finally:
             with self._changed:
-                self._making.discard(key)
+                self._making.pop(key, None)
                 self._changed.notify_all()
+
+    def _waited_for(self, maker: int, me: int) -> bool:
+        """Wait for a change; return False, at once, if the maker waits for this thread."""
+        _waiting_for[me] = maker
+        try:
+            waiting: int | None = maker
+            while waiting is not None:
+                if waiting == me:
+                    return False
+                waiting = _waiting_for.get(waiting)
+            self._changed.wait()
+            return True
+        finally:
+            del _waiting_for[me]
+
+    def renew_after_fork(self) -> None:
+        """Make new locks; forget what other threads were making."""
+        self._lock = RLock()
+        self._changed = Condition(self._lock)
+        me = get_ident()
+        _waiting_for.clear()
+        for key in [key for key, maker in self._making.items() if maker != me]:
+            del self._making[key]
 
     def values(self) -> list[Any]:
         """The entries, the least recently used first."""
@@ -127,8 +160,9 @@ class ProgramCache:
 
     def _store(self, key: Hashable, value: Any, size: int) -> None:
         with self._changed:
+            before = self._entries.pop(key, None)  # made inside its own making, by a finalizer
             self._entries[key] = _Entry(value, size)
-            self._bytes += size
+            self._bytes += size if before is None else size - before.size
             self._evict()
 
     def _evict(self) -> None:

@@ -14,10 +14,12 @@ from __future__ import annotations
 
 import gc
 import sys
-from threading import RLock
+from threading import RLock, get_ident
 from types import TracebackType
 from typing import Any
 from weakref import ref
+
+from tenferro.computegraph._fork import after_fork_in_child
 
 STRIDE = 4096  # keys that are made from one look at their number to the next
 _LARGE = 30_000  # young objects that a pass leaves
@@ -31,7 +33,7 @@ _look_at = _WALK
 _held = 0  # blocks of memory after the last walk
 _samples: list[ref[Any]] = []  # one of each ``STRIDE`` keys, while it is alive
 _lock = RLock()  # a finalizer may run, and enter again, the moment the collector is back
-_depth = 0
+_depths: dict[int, int] = {}  # of the threads that are inside
 _was_enabled = False
 
 
@@ -41,12 +43,13 @@ class CollectorPaused:
     __slots__ = ()
 
     def __enter__(self) -> None:
-        global _depth, _was_enabled
+        global _was_enabled
+        me = get_ident()
         with _lock:
-            if _depth == 0:
+            if not _depths:
                 _was_enabled = gc.isenabled()
                 gc.disable()
-            _depth += 1
+            _depths[me] = _depths.get(me, 0) + 1
 
     def __exit__(
         self,
@@ -54,14 +57,34 @@ class CollectorPaused:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        global _depth
+        global _was_enabled
+        me = get_ident()
         with _lock:
-            _depth -= 1
-            if _depth == 0 and _was_enabled:
+            _depths[me] -= 1
+            if not _depths[me]:
+                del _depths[me]
+            if not _depths and _was_enabled:
                 young = gc.get_count()[0]
                 if young > _LARGE:
                     _promote(young)
                 gc.enable()
+                if not _depths:  # the first thing a finalizer did may have been to enter again
+                    _was_enabled = False
+
+
+def _renew() -> None:
+    """In a forked child, forget the other threads; without them the collector may run again."""
+    global _lock, _was_enabled
+    _lock = RLock()
+    me = get_ident()
+    for thread in _depths.keys() - {me}:
+        del _depths[thread]
+    if not _depths and _was_enabled:
+        gc.enable()
+        _was_enabled = False
+
+
+after_fork_in_child(_renew)
 
 
 def watch_growth(sample: ref[Any]) -> None:

@@ -22,6 +22,7 @@ from typing import Any
 from weakref import ref
 
 from tenferro.computegraph._errors import GraphError
+from tenferro.computegraph._fork import after_fork_in_child
 from tenferro.computegraph._gc import STRIDE, watch_growth
 from tenferro.computegraph._operation import Operation, canonical, infer
 from tenferro.computegraph._roles import PRIMARY, OperationRole
@@ -53,6 +54,14 @@ _serials = count()
 _next_look = STRIDE  # serial
 _retiring = RLock()
 _entering = RLock()
+
+
+def _renew_locks() -> None:
+    global _retiring, _entering
+    _retiring, _entering = RLock(), RLock()
+
+
+after_fork_in_child(_renew_locks)
 # With the lock of the interpreter, an expression without calls and the store of its value are one
 # step; a lock of our own costs half as much as the key that is made.
 _HAS_GIL: bool = getattr(sys, "_is_gil_enabled", lambda: True)()

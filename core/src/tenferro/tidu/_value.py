@@ -14,13 +14,23 @@ from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from tenferro.computegraph import Definition, Operation, ValueKey, derive
+from tenferro.computegraph import Definition, Operation, ValueKey, after_fork_in_child, derive
 from tenferro.computegraph._records import NamedTuple
 
 if TYPE_CHECKING:
     from tenferro.tidu._linear_space import LinearSpace
 
-_process = os.urandom(6).hex()
+_process = ""
+
+
+def _name_process() -> None:
+    """Give this process, which may be a forked child, a name of its own."""
+    global _process
+    _process = os.urandom(6).hex()
+
+
+_name_process()
+after_fork_in_child(_name_process)
 _serials = count()
 
 

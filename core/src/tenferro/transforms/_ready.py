@@ -8,14 +8,14 @@ backend is checked. Read next: ``_jit.py``.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from threading import Lock
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from tenferro.array import Array
 from tenferro.array._array import SCALARS, is_weak
 from tenferro.array._weak import INT64, class_of
 from tenferro.backend.select import kinds_of, recall
-from tenferro.computegraph import UNKNOWN, CacheStats, ProgramCache
+from tenferro.computegraph import UNKNOWN, CacheStats, ProgramCache, renew_in_children
 from tenferro.primitives._aval import Aval
 from tenferro.transforms import _tree
 from tenferro.transforms._settle import deliverer
@@ -133,9 +133,14 @@ class Kept:
     def __init__(self) -> None:
         self.traces = ProgramCache(max_entries=_KEPT)
         self._ready: dict[Hashable, Ready] = {}
-        self._lock = Lock()
+        self._lock = RLock()
+        renew_in_children(self)
         self._hits = 0
         self.level = 0  # how much its traces looked at numbers that were arguments
+
+    def renew_after_fork(self) -> None:
+        """Make a new lock."""
+        self._lock = RLock()
 
     def find(self, key: Hashable) -> Ready | None:
         """The program for calls that look so, if it may still be used."""

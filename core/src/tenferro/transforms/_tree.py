@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from importlib import import_module
-from threading import Lock
+from threading import RLock
 from typing import Any
 
 from tenferro.array import Array
 from tenferro.array._convert import is_operand
+from tenferro.computegraph import after_fork_in_child
 from tenferro.computegraph._operation import canonical
 from tenferro.computegraph._records import NamedTuple
 
@@ -62,7 +63,15 @@ class _Static:
 
 
 _NAMESPACE = "tenferro"
-_registering = Lock()
+_registering = RLock()
+
+
+def _renew_lock() -> None:
+    global _registering
+    _registering = RLock()
+
+
+after_fork_in_child(_renew_lock)
 _registered: set[type] = set()
 
 

@@ -4,13 +4,16 @@ glibc takes the pages of an array of 128 KiB or more from the system and gives t
 freed, and the free end of its heap, too; to touch new pages costs several times the arithmetic on
 them. Its thresholds grow with the largest array that a program has freed, up to 32 MiB (malloc(3),
 M_MMAP_THRESHOLD). So one is freed before the first program with such arrays runs: it is never
-touched and takes no memory. Up to 64 MiB that were freed then stay with the process. Where somebody
-has set a threshold (MALLOC_TRIM_THRESHOLD_ and others), theirs counts; other C libraries have rules
-of their own.
+touched and takes no memory. From then on arrays below 32 MiB are made in the heap, whose free end
+goes back to the system when it exceeds 64 MiB. What lies below an array that is alive stays with
+the process, however much it is. ``TENFERRO_NUMPY_KEEP_MEMORY=0`` leaves the thresholds as they are.
+Where somebody has set a threshold (MALLOC_TRIM_THRESHOLD_ and others), theirs counts; other C
+libraries have rules of their own.
 """
 
 from __future__ import annotations
 
+import os
 from functools import cache
 
 import numpy as np
@@ -23,5 +26,6 @@ _LARGEST = 31 << 20  # bytes, with a header less than the 32 MiB that the thresh
 
 @cache
 def keep_freed_arrays() -> None:
-    """Let arrays find the memory of freed ones, from now on in this process."""
-    np.empty(_LARGEST, np.uint8)
+    """Let arrays find the memory of freed ones, from now on in this process, unless refused."""
+    if os.environ.get("TENFERRO_NUMPY_KEEP_MEMORY", "1") != "0":
+        np.empty(_LARGEST, np.uint8)

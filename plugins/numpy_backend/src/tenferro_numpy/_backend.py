@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from threading import Lock
+from threading import RLock
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from tenferro.backend._snapshots import snapshot
 from tenferro.backend.base import Backend, Executable
 from tenferro.backend.lowering import key_of
 from tenferro.backend.records import BackendConfig
-from tenferro.computegraph import CompiledProgram, OperandError
+from tenferro.computegraph import CompiledProgram, OperandError, renew_in_children
 from tenferro.primitives import Aval, DType
 from tenferro.primitives._source import source_text
 from tenferro_numpy._caches import thread_count
@@ -106,7 +106,12 @@ class NumpyBackend(Backend):
     def __init__(self, config: BackendConfig) -> None:
         self.config = config
         self._plans: OrderedDict[tuple[Any, ...], Plan] = OrderedDict()
-        self._lock = Lock()
+        self._lock = RLock()
+        renew_in_children(self)
+
+    def renew_after_fork(self) -> None:
+        """Make a new lock in a forked child."""
+        self._lock = RLock()
 
     # ---- operands --------------------------------------------------------------------------------
 

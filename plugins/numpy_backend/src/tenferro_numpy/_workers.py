@@ -8,11 +8,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from math import prod
-from threading import Lock, local
+from threading import Lock, RLock, local
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from tenferro.computegraph import after_fork_in_child
 from tenferro_numpy._floating import restore, silence
 
 if TYPE_CHECKING:
@@ -68,7 +69,15 @@ def _padded(dtype: np.dtype[Any], elements: int) -> int:
 
 
 _pool: list[tuple[int, int, ThreadPoolExecutor]] = []  # of this process: its id, threads, pool
-_pool_lock = Lock()
+_pool_lock = RLock()
+
+
+def _renew_lock() -> None:
+    global _pool_lock
+    _pool_lock = RLock()
+
+
+after_fork_in_child(_renew_lock)
 
 
 def _threads(count: int) -> ThreadPoolExecutor:

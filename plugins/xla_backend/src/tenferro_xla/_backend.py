@@ -19,6 +19,7 @@ from tenferro.primitives import Aval
 from tenferro_xla._compile import own_settings
 from tenferro_xla._device import device_name, find_device
 from tenferro_xla._executable import XlaExecutable
+from tenferro_xla._fork import check_process, mark_used
 from tenferro_xla._jax import (
     Array,
     device_put,
@@ -41,6 +42,7 @@ class XlaBackend(Backend):
     """
 
     def __init__(self, config: BackendConfig) -> None:
+        mark_used()
         self.config = config
         self.device = find_device(config.device)
 
@@ -49,6 +51,7 @@ class XlaBackend(Backend):
 
         Raises OperandError: if an array has another shape or dtype; nothing is cast in silence.
         """
+        check_process()
         if is_array(value):
             if not fits(value, aval):
                 raise refusal(value, aval, "")
@@ -59,6 +62,7 @@ class XlaBackend(Backend):
 
     def to_numpy(self, operand: Any) -> NumpyArray:
         """A NumPy array of its own memory, writeable."""
+        check_process()
         return np.array(operand)
 
     def aval_of(self, operand: Any) -> Aval:
@@ -75,6 +79,7 @@ class XlaBackend(Backend):
 
     def synchronize(self) -> None:
         """Wait for every array that is still alive."""
+        check_process()
         for array in live_arrays():
             if not array.is_deleted():
                 array.block_until_ready()
@@ -93,6 +98,7 @@ class XlaBackend(Backend):
         Raises UnsupportedError: for sharding, export and checks, which come later.
         Raises XlaError: if XLA refuses the program.
         """
+        check_process()
         checked = checked_options(self.config, options, self.device.platform)
         closed = self.lowerings.close(program)
         return XlaExecutable(self, closed, checked, self.device)

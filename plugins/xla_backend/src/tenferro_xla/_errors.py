@@ -33,6 +33,10 @@ class DeviceMismatchError(BackendError, ValueError):
     """Report operands on other devices than the program's. Fields: ``backend``, ``devices``."""
 
 
+class ForkedProcessError(BackendError, RuntimeError):
+    """Report XLA in a forked child of a process that has used it. Fields: ``backend``."""
+
+
 class CompilerOptionWarning(UserWarning):
     """Warn that an option is unknown to this version of XLA and was dropped."""
 

@@ -22,6 +22,7 @@ from tenferro.computegraph import CompiledProgram, check_operand_count
 from tenferro_xla._compile import Step, compile_plan, own_settings
 from tenferro_xla._device import device_name
 from tenferro_xla._errors import DeviceMismatchError, translated
+from tenferro_xla._fork import check_process
 from tenferro_xla._jax import (
     VERSION,
     Device,
@@ -91,6 +92,7 @@ class XlaExecutable(Executable):
         Raises XlaError: if XLA fails, with the equation.
         Raises DeviceMismatchError: if operands live on different devices.
         """
+        check_process()
         if len(operands) != len(self._dtypes):
             check_operand_count(self.program, operands)
         ready, from_host = self._ready(operands)

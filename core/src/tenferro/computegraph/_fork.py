@@ -1,0 +1,104 @@
+"""Locks that a forked child can take.
+
+A fork copies every lock in its state, but only the thread that forks: a lock that another thread
+held stays locked in the child for ever. So modules renew their locks in the child, and
+half-finished work of other threads is forgotten there. A half-imported module cannot be renewed:
+its import would wait in the child for a thread that does not exist. So the fork waits, for a
+bounded time, until other threads have imported what tenferro imports on demand.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Condition, get_ident
+from typing import Protocol
+from weakref import WeakSet
+
+_SECONDS_FOR_IMPORTS = 10.0  # then the fork goes on; a child may find a half-imported module
+
+
+class HoldsLocks(Protocol):
+    """An object whose locks are renewed in forked children."""
+
+    def renew_after_fork(self) -> None:
+        """Make new locks, and forget the work of threads that are not there any more."""
+
+
+_LIBRARIES = ("tenferro", "numpy", "scipy", "optree", "opt_einsum", "pluggy")  # loaded on demand
+
+_holders: WeakSet[HoldsLocks] = WeakSet()
+_importing: dict[int, int] = {}  # threads, with the number of imports inside each other
+_imports_changed = Condition()
+
+
+def renew_in_children(holder: HoldsLocks) -> None:
+    """Call ``holder.renew_after_fork()`` in every forked child, while the holder is alive."""
+    _holders.add(holder)
+
+
+def after_fork_in_child(renew: Callable[[], None]) -> None:
+    """Call a function in every forked child; do nothing on platforms that cannot fork."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=renew)
+
+
+@contextmanager
+def importing() -> Iterator[None]:
+    """Mark the time in which this thread loads plugins; forks of other threads wait for its end."""
+    me = get_ident()
+    with _imports_changed:
+        _importing[me] = _importing.get(me, 0) + 1
+    try:
+        yield
+    finally:
+        with _imports_changed:
+            _importing[me] -= 1
+            if not _importing[me]:
+                del _importing[me]
+            _imports_changed.notify_all()
+
+
+def _wait_for_imports() -> None:
+    """Wait until no other thread imports; let none begin to load plugins until the fork is done."""
+    me = get_ident()
+    end = time.monotonic() + _SECONDS_FOR_IMPORTS
+    while _is_importing_elsewhere(me) and time.monotonic() < end:
+        time.sleep(0.001)
+    _imports_changed.acquire()
+    _imports_changed.wait_for(lambda: not (_importing.keys() - {me}), _SECONDS_FOR_IMPORTS)
+
+
+def _is_importing_elsewhere(me: int) -> bool:
+    """Return whether another thread holds the lock of a module that tenferro loads on demand.
+
+    Only CPython's importlib knows; an interpreter without this table is not waited for.
+    """
+    locks = getattr(importlib._bootstrap, "_module_locks", {})  # type: ignore[attr-defined]
+    for name, reference in [*locks.items()]:
+        if name.startswith(_LIBRARIES):
+            owner = getattr(reference(), "owner", None)
+            if owner is not None and owner != me:
+                return True
+    return False
+
+
+def _renew() -> None:
+    global _imports_changed
+    _imports_changed = Condition()
+    me = get_ident()
+    for thread in _importing.keys() - {me}:
+        del _importing[thread]
+    for holder in [*_holders]:
+        holder.renew_after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_wait_for_imports,
+        after_in_parent=lambda: _imports_changed.release(),
+        after_in_child=_renew,
+    )
