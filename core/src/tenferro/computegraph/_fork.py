@@ -77,7 +77,7 @@ def _is_importing_elsewhere(me: int) -> bool:
 
     Only CPython's importlib knows; an interpreter without this table is not waited for.
     """
-    locks = getattr(importlib._bootstrap, "_module_locks", {})  # type: ignore[attr-defined]
+    locks = getattr(importlib._bootstrap, "_module_locks", {})
     for name, reference in [*locks.items()]:
         if name.startswith(_LIBRARIES):
             owner = getattr(reference(), "owner", None)
