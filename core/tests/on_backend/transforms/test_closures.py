@@ -8,6 +8,8 @@ from nested import FAMILIES, TRANSFORMS, close_over
 
 import tenferro as tn
 from tenferro.primitives import Aval, Handle, host_callback
+from tenferro.primitives.trigonometric import Sin
+from tenferro.tidu import ADContext, Rules
 
 X, Y = 0.4, 1.3
 
@@ -78,6 +80,29 @@ def test_the_rule_of_a_callback_may_close_over_a_value(outer, rule, inner):
 
     assert ONCE[outer](derivative)(5.0) == 10
     assert derivative(tn.asarray(5.0)) == 25
+
+
+WITH_CONTEXT = {
+    "grad": lambda f, c: tn.grad(f, context=c)(1.0),
+    "jvp": lambda f, c: tn.jvp(f, (1.0,), (1.0,), context=c)[1],
+    "vjp": lambda f, c: tn.vjp(f, 1.0, context=c)[1](1.0)[0],
+    "linearize": lambda f, c: tn.linearize(f, 1.0, context=c)[1](1.0),
+    "jacfwd": lambda f, c: tn.jacfwd(f, context=c)(1.0),
+}
+
+
+@pytest.mark.parametrize("outer", ONCE)
+@pytest.mark.parametrize("inner", WITH_CONTEXT)
+def test_the_rule_of_a_context_may_close_over_a_value(outer, inner):
+    """d/dy y² = 2y."""
+
+    def derivative(y):
+        factor = Handle(tn.asarray(y).key)
+        rules = Rules(jvp=lambda op, rule, xs, ys, dxs: [dxs[0] * factor * factor])
+        return WITH_CONTEXT[inner](np.sin, ADContext({Sin: rules}))
+
+    assert ONCE[outer](derivative)(3.0) == 6
+    assert derivative(3.0) == 9
 
 
 def product_by(rule):
