@@ -12,9 +12,11 @@ from tenferro.computegraph import MaterializedGraph, Operation, infer
 from tenferro.computegraph._materialize import MaterializedNode
 from tenferro.computegraph._records import NamedTuple
 from tenferro.computegraph._roles import PRIMARY
+from tenferro.primitives._source import source_text
 from tenferro.primitives.linalg.eig import Eig, Eigvals
 from tenferro.primitives.linalg.eigh import Eigh, Eigvalsh
 from tenferro.primitives.linalg.svd import Svd, Svdvals
+from tenferro.primitives.linalg.vectors_used import GaugeCheck, VectorsSeen, VectorsVary
 from tenferro.primitives.sorting import Sort
 
 
@@ -26,6 +28,7 @@ class _Values(NamedTuple):
 
 
 _VALUES = {Svd: _Values(1, Svdvals), Eigh: _Values(0, Eigvalsh), Eig: _Values(0, Eigvals)}
+_OF_DERIVATIVES = ("epsilon", "projectors_only")
 _WHOLE = {values.alone: whole for whole, values in _VALUES.items()}
 _CLASSES = frozenset({*_VALUES, *_WHOLE, Sort})
 
@@ -87,6 +90,8 @@ class Outputs:
                 self.values(node)
             elif cls is Sort:
                 self.sort(node)
+            elif cls is VectorsVary or cls is VectorsSeen:
+                self.mark(node)
             else:
                 self.put(node, node[0], self.operands(node))
 
@@ -151,6 +156,37 @@ class Outputs:
             slot = _VALUES[kind].slot
             self.put(node, whole, self.operands(node), [slot] * len(node[2]))
 
+    def mark(self, node: MaterializedNode) -> None:
+        """A check in the place of the first result, where there is something to check.
+
+        Tangents of vectors alone cannot tell how they are used; those of vectors and values can.
+        """
+        self.count += 1
+        op: Any = node[0]
+        operands = self.operands(node)
+        for i, operand in zip(node[2], operands, strict=False):
+            self.number[i] = operand
+        is_tangent = type(op) is VectorsVary
+        parts = node[2][: op.turns], node[2][op.turns :]
+        together = all([any([self.read[i] for i in part]) for part in parts])
+        if not self.can(GaugeCheck) or (is_tangent and not together):
+            return
+        check = GaugeCheck(
+            op.turns, op.is_square, op.epsilon, is_tangent, is_tangent or op.with_values,
+            self.line_of(node[1][-1]),
+        )  # fmt: skip
+        self.number[node[2][0]] = self.place(check, operands, node)
+
+    def line_of(self, value: int) -> str:
+        """The user's line that a decomposition comes from; of one in a derivative, that of the
+        decomposition that is differentiated.
+        """
+        maker = next((node for node in self.graph.nodes if value in node[2]), None)
+        if maker is None:
+            return ""
+        kin = [node[4] for node in self.graph.nodes if node[1] == maker[1] and node[4]]
+        return source_text(maker[4] or (kin[0] if kin else None)) or ""
+
     def sort(self, node: MaterializedNode) -> None:
         """With that which takes literals along; without what is taken along for nobody."""
         op: Any = node[0]
@@ -175,7 +211,8 @@ class Outputs:
 
 def _plain(operation: Any) -> Operation:
     """The operation without what is for its derivative alone."""
-    if getattr(operation, "epsilon", None) is None:
+    known = operation.parameters
+    if known.get("epsilon") is None and not known.get("projectors_only"):
         return operation  # type: ignore[no-any-return]
-    changed = {**operation.parameters, "epsilon": None}
+    changed = {name: x for name, x in known.items() if name not in _OF_DERIVATIVES}
     return type(operation)(**changed)  # type: ignore[no-any-return]

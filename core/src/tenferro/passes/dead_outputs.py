@@ -5,7 +5,8 @@ the same matrix, as in a function and its derivative, are those of the decomposi
 alone, and again with the positions, is sorted once. Operands that are only sorted along, and that
 nobody reads, are dropped. Values agree to rounding, because the routines differ (and 0.0 and -0.0,
 which are equal, may be sorted the other way round). What a parameter says of derivatives alone is
-forgotten. Read next: ``_outputs.py``.
+forgotten. Where tangents or cotangents of vectors and of values are read, a mark becomes a check
+for equal values, if the backend can warn; other marks go. Read next: ``_outputs.py``.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from tenferro.computegraph import MaterializedGraph
 from tenferro.passes._rewriter import needed
 
 OUTPUTS = "outputs"
-_KEYS = frozenset(f"std::{name}" for name in "eig eigh eigvals eigvalsh sort svd svdvals".split())
+_NAMES = "eig eigh eigvals eigvalsh sort svd svdvals vectors_seen vectors_vary"
+_KEYS = frozenset(f"std::{name}" for name in _NAMES.split())
 
 
 def without_dead_outputs(

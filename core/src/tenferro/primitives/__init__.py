@@ -367,8 +367,10 @@ if TYPE_CHECKING:
     from tenferro.primitives.linalg.splitting import (
         SvdQuotient,
         SvdTurns,
+        SvdValues,
         svd_quotient,
         svd_turns,
+        svd_values,
     )
     from tenferro.primitives.linalg.svd import (
         Svd,
@@ -377,6 +379,11 @@ if TYPE_CHECKING:
         svdvals,
     )
     from tenferro.primitives.linalg.triangular_solve import TriangularSolve, triangular_solve
+    from tenferro.primitives.linalg.vectors_used import (
+        VectorsSeen,
+        VectorsVary,
+        vectors_vary,
+    )
     from tenferro.primitives.logarithms import (
         Exprel,
         Logit,
@@ -521,9 +528,10 @@ else:
             "linalg.qr": "Qr qr",
             "linalg.slogdet": "Slogdet slogdet",
             "linalg.spectrum": "Spectrum Turn spectrum turn",
-            "linalg.splitting": "SvdQuotient SvdTurns svd_quotient svd_turns",
+            "linalg.splitting": "SvdQuotient SvdTurns SvdValues svd_quotient svd_turns svd_values",
             "linalg.svd": "Svd Svdvals svd svdvals",
             "linalg.triangular_solve": "TriangularSolve triangular_solve",
+            "linalg.vectors_used": "VectorsSeen VectorsVary vectors_vary",
             "logarithms": "Exprel Logit Xlog1py Xlogy exprel logit xlog1py xlogy",
             "normal": "Erfcinv Erfcx LogNdtr Ndtr Ndtri erfcinv erfcx log_ndtr ndtr ndtri",
             "random": "RandomBits Threefry2x32 random_bits threefry2x32",
@@ -725,6 +733,7 @@ __all__ = [
     "Svd",
     "SvdQuotient",
     "SvdTurns",
+    "SvdValues",
     "Svdvals",
     "Table",
     "Tan",
@@ -736,6 +745,8 @@ __all__ = [
     "TriangularSolve",
     "Turn",
     "UnknownDTypeError",
+    "VectorsSeen",
+    "VectorsVary",
     "Xlog1py",
     "Xlogy",
     "Zeta",
@@ -918,6 +929,7 @@ __all__ = [
     "svd",
     "svd_quotient",
     "svd_turns",
+    "svd_values",
     "svdvals",
     "table",
     "take_along_axis",
@@ -933,6 +945,7 @@ __all__ = [
     "uint32",
     "uint64",
     "variable",
+    "vectors_vary",
     "xlog1py",
     "xlogy",
     "zeta",

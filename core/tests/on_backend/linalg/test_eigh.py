@@ -94,6 +94,7 @@ def test_a_projector_on_equal_values_has_first_and_second_derivatives():
     tn.check_grads(projected, (EQUAL,), order=2)
 
 
+@pytest.mark.filterwarnings("ignore::tenferro.GaugeWarning")
 def test_second_derivatives_are_finite_whatever_is_asked():
     got = tn.hessian(lambda a: sines(a) + cubes(a))(np.eye(4))
     assert np.isfinite(got).all()

@@ -124,6 +124,7 @@ def test_the_four_compositions_of_modes_agree_at_equal_values(kind):
 @by_kind
 @by_shape
 @by_values
+@pytest.mark.filterwarnings("ignore::tenferro.GaugeWarning")
 def test_nothing_is_nan(kind, shape, values):
     """Whatever the loss: of first and second order, and of the zero matrix too."""
     a = matrix(kind, shape, values)
@@ -191,13 +192,40 @@ def test_canonical_vectors_of_two_by_two():
     np.testing.assert_allclose(slope, [[-s, -c], [c, -s]], atol=1e-14)
 
 
-def test_full_vectors_have_values_and_no_derivative():
-    a = matrix("real", "tall", "distinct")
-    assert np.linalg.svd(tn.asarray(a)).U.shape == (5, 5)
-    with pytest.raises(tn.MissingRuleError, match="full_matrices=False") as caught:
-        tn.grad(lambda a: np.sum(np.linalg.svd(a).S))(a)
-    assert caught.value.primitive == "std::svd"
-    assert "full_matrices=False" in caught.value.alternative
+@by_kind
+@pytest.mark.parametrize("shape", ["tall", "wide"])
+def test_the_thin_part_of_full_vectors_has_derivatives(kind, shape):
+    a = matrix(kind, shape, "distinct")
+
+    def full(a):
+        u, s, vh = np.linalg.svd(a)
+        return (u[:, :4] * np.sin(s)) @ vh[:4], s
+
+    tn.check_grads(full, (a,), order=2)
+    for got, want in zip(tn.jvp(full, (a,), (a,))[1], tn.jvp(of_sines, (a,), (a,))[1], strict=True):
+        np.testing.assert_allclose(got, want, atol=1e-12)
+
+
+def of_sines(a):
+    u, s, vh = thin(a)
+    return (u * np.sin(s)) @ vh, s
+
+
+@by_kind
+def test_vectors_that_complete_a_basis_have_a_projector_with_derivatives(kind):
+    """P = U₂ U₂ᴴ = I - U₁ U₁ᴴ"""
+    a = matrix(kind, "tall", "distinct")
+
+    def rest(a):
+        u = np.linalg.svd(a).U[:, 4:]
+        return u @ adjoint(u)
+
+    tn.check_grads(rest, (a,), order=2)
+
+
+def test_values_beside_full_vectors_have_derivatives():
+    a = matrix("real", "wide", "distinct")
+    tn.check_grads(lambda a: np.linalg.svd(a).S, (a,), order=2)
 
 
 def test_full_vectors_of_square_matrices_are_thin():

@@ -21,12 +21,14 @@ from tenferro.primitives.linalg._gauge import angle_rates, check_gauge
 from tenferro.primitives.linalg._matrices import (
     adjoint,
     columns_by,
+    default_epsilon,
     factorizable,
     matmul,
     of_lower,
     square_size,
 )
 from tenferro.primitives.linalg.spectrum import turn
+from tenferro.primitives.linalg.vectors_used import vectors_vary
 from tenferro.primitives.reduction import reduce_sum
 
 
@@ -38,9 +40,11 @@ class Eigh(Mixed):
     linear = ()
     gauge: str = "raw"
     epsilon: float | None = None
+    projectors_only: bool = False
 
     def __post_init__(self) -> None:
         check_gauge(self)
+        self._set(projectors_only=bool(self.projectors_only))
 
     def abstract_eval(self, a: Aval) -> tuple[Aval, Aval]:
         square_size(self, factorizable(self, a))
@@ -51,11 +55,16 @@ class Eigh(Mixed):
             return zeros_like(w), zeros_like(v)
         moved = matmul(of_lower(da), v)
         p = matmul(adjoint(v), moved)
-        dv = matmul(v, turn(a, w, v, p, is_hermitian=True, epsilon=self.epsilon))
+        x = turn(a, w, v, p, is_hermitian=True, epsilon=self.epsilon)
+        dw = column_products(v, moved)
+        if not self.projectors_only:
+            epsilon = default_epsilon(w) if self.epsilon is None else self.epsilon
+            x, dw = vectors_vary([x], dw, p, w, epsilon=epsilon)
+        dv = matmul(v, x)
         if self.gauge == "canonical" and a.dtype.is_complex:
             theta = angle_rates(dv, v, v.ndim - 2)
             dv = dv + columns_by(v, complex(zeros_like(theta), theta))
-        return column_products(v, moved), dv
+        return dw, dv
 
     def batch(self, size: int, batched: Sequence[bool], a: Handle) -> Sequence[Handle]:
         return bind_all(self, a)
@@ -74,7 +83,7 @@ class Eigvalsh(Mixed):
     def jvp_a(self, da: Handle, a: Handle, w: Handle) -> Handle:
         if not w.size:
             return zeros_like(w)
-        _, v = eigh(a)
+        _, v = eigh(a, projectors_only=True)
         return column_products(v, matmul(of_lower(da), v))
 
     def batch(self, size: int, batched: Sequence[bool], a: Handle) -> Handle:
@@ -86,7 +95,13 @@ def column_products(x: H, y: H) -> H:
     return real(reduce_sum(conj(x) * y, (x.ndim - 2,)))
 
 
-def eigh(a: H, *, gauge: str = "raw", epsilon: float | None = None) -> tuple[H, H]:
+def eigh(
+    a: H,
+    *,
+    gauge: str = "raw",
+    epsilon: float | None = None,
+    projectors_only: bool = False,
+) -> tuple[H, H]:
     """Find the eigenvalues and eigenvectors of Hermitian matrices.
 
     a: [*b,n,n]   →   w: f[*b,n]   v: [*b,n,n]
@@ -97,7 +112,10 @@ def eigh(a: H, *, gauge: str = "raw", epsilon: float | None = None) -> tuple[H, 
                  with a real diagonal, so a gradient is lower triangular.
                  gauge: "raw", phases as they come; "canonical", the entry of largest modulus of
                  each column is real and positive, and stays so under derivatives.
-                 epsilon: pairs with |w_j - w_i| at most epsilon·max|w| get F_ij = 0
+                 epsilon: pairs with |w_j - w_i| at most epsilon·max|w| get F_ij = 0, which is
+                 right for projectors on whole spaces of equal values, and not for V g(w) Vᴴ.
+                 projectors_only: states that vectors of equal values are used for the projector on
+                 their space alone; without it a backend that can warns of other uses
     Raises       ShapeMismatchError, DTypeMismatchError, InvalidParameterError (gauge, epsilon).
     Source       Giles (2008), An extended collection of matrix derivative results, 3.1
 
@@ -106,7 +124,7 @@ def eigh(a: H, *, gauge: str = "raw", epsilon: float | None = None) -> tuple[H, 
     >>> [y.aval for y in eigh(variable("a", (2, 3, 3), "c128"))]
     [f64[2,3], c128[2,3,3]]
     """
-    w, v = bind_all(Eigh(gauge, epsilon), a)
+    w, v = bind_all(Eigh(gauge, epsilon, projectors_only), a)
     return w, v
 
 

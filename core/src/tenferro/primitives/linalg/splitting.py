@@ -1,4 +1,4 @@
-"""``svd_turns`` and ``svd_quotient``: what splits equal singular values, in second derivatives.
+"""``svd_turns``, ``svd_quotient``, ``svd_values``: what second derivatives of an SVD are made of.
 
 The matrix of values M = UᴴAV is diagonal, but in a direction that splits equal values its
 derivative R is not: it is full on their block. A turn Ω that solves Ω M - M Ω = … therefore changes
@@ -114,6 +114,55 @@ class SvdQuotient(Mixed):
     def batch(self, size: int, batched: Sequence[bool], *xs: Handle) -> Handle:
         spread = [in_front(x, is_batched, size) for x, is_batched in zip(xs, batched, strict=True)]
         return bind(self, *spread)
+
+
+class SvdValues(Mixed):
+    """s as it is, with a derivative by the matrix alone:   ds = Re diag(Uᴴ dA V)"""
+
+    key = "std::svd_values"
+    linear = ()
+
+    def abstract_eval(self, s: Aval, a: Aval, u: Aval, vh: Aval) -> Aval:
+        same_dtype(self, a, u, vh)
+        return s
+
+    def decompose(self, s: Handle, a: Handle, u: Handle, vh: Handle) -> Handle:
+        return s
+
+    def jvp_s(self, ds: Handle, s: Handle, a: Handle, u: Handle, vh: Handle, y: Handle) -> None:
+        """The values vary with the matrix, which says how."""
+
+    def jvp_a(self, da: Handle, s: Handle, a: Handle, u: Handle, vh: Handle, y: Handle) -> Handle:
+        return real(diagonal(matmul(adjoint(u), matmul(da, adjoint(vh)))))
+
+    def jvp_u(self, du: Handle, s: Handle, a: Handle, u: Handle, vh: Handle, y: Handle) -> None:
+        """The values do not change with the gauge."""
+
+    def jvp_vh(self, dv: Handle, s: Handle, a: Handle, u: Handle, vh: Handle, y: Handle) -> None:
+        """As with u."""
+
+    def batch(self, size: int, batched: Sequence[bool], *xs: Handle) -> Handle:
+        return bind(self, *[in_front(x, on, size) for x, on in zip(xs, batched, strict=True)])
+
+
+def svd_values(s: H, a: H, u: H, vh: H) -> H:
+    """Give singular values in a derivative a derivative of their own, apart from the user's.
+
+    s: f[*b, k]   a: [*b, m, n]   u: [*b, m, k]   vh: [*b, k, n]   →   s as it is
+
+    Definition   (u, s, vh) is the decomposition of a
+    JVP          ds = Re diag(uᴴ da v), through the matrix alone
+    Convention   the result does not count as a use of the values, see ``vectors_used.py``
+    Raises       DTypeMismatchError.
+    Source       Kato (1966), Perturbation theory for linear operators, II §2
+
+    >>> from tenferro.primitives import svd, svd_values, variable
+    >>> a = variable("a", (3, 2), "f64")
+    >>> u, s, vh = svd(a)
+    >>> svd_values(s, a, u, vh).aval
+    f64[2]
+    """
+    return bind(SvdValues(), s, a, u, vh)
 
 
 def svd_turns(

@@ -26,22 +26,26 @@ from tenferro.primitives.linalg._gauge import (
     angle_rates,
     check_epsilon,
     check_gauge,
-    thin_only,
 )
 from tenferro.primitives.linalg._matrices import (
     adjoint,
+    columns,
     columns_by,
     default_epsilon,
     diagonal,
     differences,
     factorizable,
     inverse_gaps,
+    joined_columns,
+    joined_rows,
     matmul,
     matrix_sizes,
+    rows,
     rows_by,
     sums,
 )
-from tenferro.primitives.linalg.splitting import svd_quotient, svd_turns
+from tenferro.primitives.linalg.splitting import svd_quotient, svd_turns, svd_values
+from tenferro.primitives.linalg.vectors_used import vectors_vary
 from tenferro.primitives.reduction import reduce_max, reduce_sum
 from tenferro.primitives.structural import convert
 
@@ -55,9 +59,11 @@ class Svd(Mixed):
     full: bool = False
     gauge: str = "raw"
     epsilon: float | None = None
+    projectors_only: bool = False
 
     def __post_init__(self) -> None:
         check_gauge(self)
+        self._set(projectors_only=bool(self.projectors_only))
         if self.full and self.gauge != "raw":
             need = "gauge='raw', since the vectors beyond min(m, n) come in no pairs"
             raise invalid(self, "gauge", "full vectors have no gauge", got=self.gauge, need=need)
@@ -72,16 +78,41 @@ class Svd(Mixed):
     def jvp_a(
         self, da: Handle, a: Handle, u: Handle, s: Handle, vh: Handle
     ) -> tuple[Handle, Handle, Handle]:
-        if self.full:
-            raise thin_only(self, a.aval)
         if not s.size:
             return zeros_like(u), zeros_like(s), zeros_like(vh)
+        if self.full:
+            return self._completed(da, a, u, s, vh)
         du, ds, dvh = self._turned(da, a, u, s, vh)
         if self.gauge == "raw" or not a.dtype.is_complex:
             return du, ds, dvh
         angles = angle_rates(dvh, vh, vh.ndim - 1)
         angles = complex(zeros_like(angles), angles)
         return du - columns_by(u, angles), ds, dvh + rows_by(angles, vh)
+
+    def _completed(
+        self, da: Handle, a: Handle, u: Handle, s: Handle, vh: Handle
+    ) -> tuple[Handle, Handle, Handle]:
+        """The thin derivative; vectors that complete a basis only stay orthogonal to the others.
+
+        dU₂ = -U₁ dU₁ᴴ U₂. As a frame of their space they do not turn within it.
+        """
+        k = s.shape[-1]
+        u1, vh1 = columns(u, 0, k), rows(vh, 0, k)
+        du1, ds, dvh1 = self._turned(da, a, u1, s, vh1)
+        if u.shape[-1] > k:
+            return joined_columns(du1, self._rest(du1, u1, columns(u, k))), ds, dvh1
+        dv2 = self._rest(adjoint(dvh1), adjoint(vh1), adjoint(rows(vh, k)))
+        return du1, ds, joined_rows(dvh1, adjoint(dv2))
+
+    def _rest(self, du1: Handle, u1: Handle, u2: Handle) -> Handle:
+        """The tangent of U₂, marked as that of the vectors of one value."""
+        du2 = -matmul(u1, matmul(adjoint(du1), u2))
+        if self.projectors_only:
+            return du2
+        turn = matmul(adjoint(u2), du2)  # 0 but for rounding
+        w = zeros_like(real(diagonal(turn)))
+        turn, _ = vectors_vary([turn], w, turn, w, epsilon=1.0)
+        return du2 + matmul(u2, turn)
 
     def _turned(
         self, da: Handle, a: Handle, u: Handle, s: Handle, vh: Handle
@@ -98,20 +129,27 @@ class Svd(Mixed):
         """Four products of n³; the projector I - UUᴴ costs no further one."""
         u, s, vh = factors
         epsilon = default_epsilon(s) if self.epsilon is None else self.epsilon
+        s = svd_values(s, a, u, vh)
+        factors = (u, s, vh)
         moved = matmul(da, adjoint(vh))
         p = matmul(adjoint(u), moved)
         top = reduce_max(s, (s.ndim - 1,))
         even = (p + adjoint(p)) * _half(inverse_gaps(differences(s), top, epsilon), p)
         odd = (p - adjoint(p)) * _half(inverse_gaps(sums(s), top, epsilon), p)
         even, odd = svd_turns(even, odd, a, factors, epsilon)
+        is_square, ds = da.shape[-2] == da.shape[-1], real(diagonal(p))
+        if not self.projectors_only:
+            even, odd, ds = vectors_vary(
+                [even, odd], ds, p, s, epsilon=epsilon, is_square=is_square
+            )
         into_u, into_v = even + odd, odd - even  # Ω_u, and the adjoint of Ω_v
-        if da.shape[-2] == da.shape[-1]:
-            return matmul(u, into_u), real(diagonal(p)), matmul(into_v, vh)
+        if is_square:
+            return matmul(u, into_u), ds, matmul(into_v, vh)
         inverse = convert(inverse_gaps(s, top, epsilon), p.dtype)
         inside = svd_quotient(columns_by(p, inverse), a, factors, epsilon)
         outside = svd_quotient(columns_by(moved, inverse), a, factors, epsilon)
         du = matmul(u, into_u - inside) + outside
-        return du, real(diagonal(p)), matmul(into_v, vh)
+        return du, ds, matmul(into_v, vh)
 
     def batch(self, size: int, batched: Sequence[bool], a: Handle) -> Sequence[Handle]:
         return bind_all(self, a)
@@ -136,7 +174,7 @@ class Svdvals(Mixed):
         return Aval((*a.shape[:-2], min(m, n)), a.dtype.real_dtype)
 
     def jvp_a(self, da: Handle, a: Handle, s: Handle) -> Handle:
-        u, _, vh = svd(a, epsilon=self.epsilon)
+        u, _, vh = svd(a, epsilon=self.epsilon, projectors_only=True)
         if a.shape[-2] < a.shape[-1]:
             da, u, vh = adjoint(da), adjoint(vh), adjoint(u)
         return real(reduce_sum(conj(u) * matmul(da, adjoint(vh)), (u.ndim - 2,)))
@@ -146,20 +184,27 @@ class Svdvals(Mixed):
 
 
 def svd(
-    a: H, *, full: bool = False, gauge: str = "raw", epsilon: float | None = None
+    a: H,
+    *,
+    full: bool = False,
+    gauge: str = "raw",
+    epsilon: float | None = None,
+    projectors_only: bool = False,
 ) -> tuple[H, H, H]:
     """Decompose matrices by their singular values.
 
     a: [*b, m, n]   →   U: [*b, m, k]   s: f[*b, k]   Vᴴ: [*b, k, n]   with k = min(m, n)
 
     Definition   a = U diag(s) Vᴴ, UᴴU = VᴴV = I, s₁ ≥ s₂ ≥ … ≥ 0; with full, U: [*b, m, m] and
-                 Vᴴ: [*b, n, n] have vectors beyond k, and no derivative unless m = n
+                 Vᴴ: [*b, n, n] have vectors beyond k, a frame of the rest of the space
     JVP          see the head of this file; complex: of the phase that u_k and v_k share nothing is
                  known, and what Im P_kk turns is divided between them alike
-    Convention   gaps below epsilon·s₁ count as none (1e-12, single precision 1e-5).
+    Convention   gaps below epsilon·s₁ count as none (1e-12, single precision 1e-5), which is right
+                 for projectors on whole spaces of equal values, and not for U g(s) Vᴴ.
+                 projectors_only: states that vectors of equal values, and those beyond k, are used
+                 for the projector on their space alone; without it a backend that can warns.
                  gauge="canonical": the entry of largest modulus of v_k is real and positive
-    Raises       ShapeMismatchError, DTypeMismatchError, InvalidParameterError; when differentiated
-                 MissingRuleError: if full and m ≠ n.
+    Raises       ShapeMismatchError, DTypeMismatchError, InvalidParameterError.
     Source       Townsend (2016), Differentiating the singular value decomposition; complex: Wan &
                  Zhang (2019), arXiv:1909.02659
 
@@ -168,7 +213,7 @@ def svd(
     [c128[3,2], f64[2], c128[2,2]]
     """
     is_square = a.ndim > 1 and a.shape[-2] == a.shape[-1]
-    u, s, vh = bind_all(Svd(full and not is_square, gauge, epsilon), a)
+    u, s, vh = bind_all(Svd(full and not is_square, gauge, epsilon, projectors_only), a)
     return u, s, vh
 
 

@@ -34,8 +34,8 @@ _OWN = {  # the primitives whose lowerings each module replaces, or completes
     "bitwise": "shift_left shift_right",
     "cumulative": "cummax cummin cumlogsumexp",
     "linalg": (
-        "cholesky cholesky_tangent eig eigvals eigh eigvalsh lu linear_solve matrix_function svd "
-        "svdvals triangular_solve"
+        "cholesky cholesky_tangent eig eigvals eigh eigvalsh gauge_check lu linear_solve "
+        "matrix_function svd svdvals triangular_solve"
     ),
     "fft": "fft rfft irfft",
     "indexing": "scatter_add scatter dynamic_slice dynamic_update_slice",

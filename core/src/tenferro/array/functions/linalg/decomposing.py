@@ -16,6 +16,7 @@ from tenferro.array._registry import covers
 from tenferro.array.functions.arithmetic import absolute
 from tenferro.array.functions.comparison import where
 from tenferro.array.functions.complex import conj
+from tenferro.array.functions.linalg.splitting_values import eigh_of, svd_of
 from tenferro.array.functions.rearranging import flip
 from tenferro.array.functions.sorting import argsort
 from tenferro.array.functions.structural import matrix_transpose
@@ -52,6 +53,8 @@ def svd(
     *,
     gauge: str = "raw",
     epsilon: float | None = None,
+    projectors_only: bool = False,
+    split: bool | float = False,
 ) -> Any:
     """Singular values and vectors, x = U diag(S) Vh; the values alone without ``compute_uv``.
 
@@ -74,8 +77,8 @@ def svd(
     if not compute_uv:
         return _hermitian_values(x) if hermitian else svdvals(x, epsilon=epsilon)
     if hermitian:
-        return _hermitian_svd(x, gauge, epsilon)
-    return SVDResult(*svd_primitives.svd(x, full=bool(full_matrices), gauge=gauge, epsilon=epsilon))
+        return _hermitian_svd(x, gauge, epsilon, projectors_only, split)
+    return SVDResult(*svd_of(x, bool(full_matrices), gauge, epsilon, projectors_only, split))
 
 
 @covers("linalg.svdvals")
@@ -88,9 +91,11 @@ def svdvals(x: Any, /, *, epsilon: float | None = None) -> Array:
     return svd_primitives.svdvals(matrices(x, "svdvals"), epsilon=epsilon)
 
 
-def _hermitian_svd(x: Array, gauge: str, epsilon: float | None) -> SVDResult:
+def _hermitian_svd(
+    x: Array, gauge: str, epsilon: float | None, projectors_only: bool, split: bool | float
+) -> SVDResult:
     """Moduli of eigenvalues; the sign goes to v."""
-    w, v = eigh_primitives.eigh(x, gauge=gauge, epsilon=epsilon)
+    w, v = eigh_of(x, gauge, epsilon, projectors_only, split)
     order = argsort(-absolute(w), stable=True)
     w, v = take_along_axis(w, order, -1), take_along_axis(v, order[..., None, :], -1)
     sign = cast(where(w < 0, -1.0, 1.0), x.dtype)

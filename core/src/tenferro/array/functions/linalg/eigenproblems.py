@@ -13,6 +13,7 @@ from tenferro.array._broadcast import cast
 from tenferro.array._convert import as_array
 from tenferro.array._errors import at_user_line
 from tenferro.array._registry import covers
+from tenferro.array.functions.linalg.splitting_values import eigh_of
 from tenferro.array.functions.structural import matrix_transpose
 from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import InvalidParameterError, conj, float64
@@ -54,7 +55,13 @@ def _lower(a: Any, triangle: Any) -> Array:
 
 @covers("linalg.eigh")
 def eigh(
-    a: Any, UPLO: str = "L", *, gauge: str = "raw", epsilon: float | None = None
+    a: Any,
+    UPLO: str = "L",
+    *,
+    gauge: str = "raw",
+    epsilon: float | None = None,
+    projectors_only: bool = False,
+    split: bool | float = False,
 ) -> EighResult:
     """Eigenvalues, increasing, and eigenvectors of Hermitian matrices, of which one triangle is
     read.
@@ -73,8 +80,7 @@ def eigh(
     >>> eigh(as_array(2.0).reshape(1, 1)).eigenvalues
     Array([2.])
     """
-    w, v = of_hermitian.eigh(_lower(a, UPLO), gauge=gauge, epsilon=epsilon)
-    return EighResult(w, v)
+    return EighResult(*eigh_of(_lower(a, UPLO), gauge, epsilon, projectors_only, split))
 
 
 @covers("linalg.eigvalsh")

@@ -80,7 +80,7 @@ def polar(a: Any, side: str = "right") -> PolarResult:
             value=side,
         )  # fmt: skip
         raise at_user_line(error)
-    left, _, right = svd(x, full_matrices=False)
+    left, _, right = svd(x, full_matrices=False, projectors_only=True)
     u = matmul(left, right)
     uh = matrix_transpose(conj(u))
     p = matmul(uh, x) if side == "right" else matmul(x, uh)
@@ -96,7 +96,8 @@ def orthogonal_procrustes(A: Any, B: Any) -> tuple[Array, Array]:
            [1., 0.]])
     """
     left = matrix_transpose(conj(_matrix(A, "orthogonal_procrustes")))
-    u, s, vh = svd(matmul(left, _matrix(B, "orthogonal_procrustes")), full_matrices=False)
+    product = matmul(left, _matrix(B, "orthogonal_procrustes"))
+    u, s, vh = svd(product, full_matrices=False, projectors_only=True)
     return matmul(u, vh), sum(s)
 
 

@@ -12,6 +12,7 @@ from tenferro_numpy.lowerings.linalg import (
     cholesky,
     eig,
     eigh,
+    gauge_check,
     lu,
     matrix_function,
     svd,
@@ -20,7 +21,9 @@ from tenferro_numpy.lowerings.linalg import (
 
 __all__ = ["register"]
 
-_FACTORIZATIONS: tuple[Any, ...] = (cholesky, eig, eigh, lu, matrix_function, svd, triangular_solve)
+_FACTORIZATIONS: tuple[Any, ...] = (
+    cholesky, eig, eigh, gauge_check, lu, matrix_function, svd, triangular_solve,
+)  # fmt: skip
 
 
 def register(lowerings: Lowerings) -> None:

@@ -1,0 +1,139 @@
+"""Warnings about derivatives at equal values of a factorization, at run time.
+
+A derivative of eigenvectors or singular vectors leaves out how the vectors of equal values turn
+among themselves. It is wrong for a function that needs that. The check
+looks at the distances of neighbouring values, and at the vectors only where some are equal.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from typing import Any
+
+import numpy as np
+
+from tenferro.backend.lowering import Lowerings
+from tenferro.primitives.linalg.vectors_used import GaugeCheck
+
+__all__ = ["register"]
+
+_NEGLIGIBLE = {"f": 3e-4, "d": 1e-8, "F": 3e-4, "D": 1e-8}  # relative to the largest entry
+_LIBRARIES = ("tenferro", "tenferro_numpy", "numpy", "optree", "scipy", "threading", "concurrent")
+_registry: dict[Any, Any] = {}  # of Python's filter: a warning is shown once per place
+
+
+def register(lowerings: Lowerings) -> None:
+    """Register the check."""
+
+    @lowerings.register(GaugeCheck)
+    def gauge_check(op: GaugeCheck, *xs: Any) -> Any:
+        if _is_wrong(op, xs):
+            _warn(op, xs[-1])
+        return np.array(xs[0])  # its memory must not be that of the operand
+
+
+def _is_wrong(op: GaugeCheck, xs: Any) -> bool:
+    """Whether values are equal and the derivative needs what the rule dropped there."""
+    w = xs[-1]
+    if not w.size:
+        return False
+    bound = op.epsilon * np.abs(w).max(axis=-1, keepdims=True)
+    zero = _zeros_apart(op, w, bound)
+    if not (zero.any() or np.any(np.abs(np.diff(w, axis=-1)) <= bound)):
+        return False
+    equal = np.abs(w[..., None, :] - w[..., :, None]) <= bound[..., None]
+    equal &= ~np.eye(w.shape[-1], dtype=bool)
+    if op.is_tangent:
+        return _splits(op, xs[-2], equal)
+    turns = xs[: op.turns]
+    scale = _NEGLIGIBLE[turns[0].dtype.char] * max([np.abs(x).max() for x in turns])
+    both_zero = equal & zero[..., None, :] & zero[..., :, None]
+    for x, where in zip(turns, (equal, both_zero), strict=False):
+        if np.any(np.abs(_odd(x))[where] > scale):
+            return True
+    return op.with_values and _sees_values(turns, scale, xs[op.turns], equal, zero)
+
+
+def _zeros_apart(op: GaugeCheck, w: Any, bound: Any) -> Any:
+    """Which singular values are zero, if their vectors on both sides turn apart from each other."""
+    if op.turns == 1:
+        return np.zeros(w.shape, bool)
+    zero = w <= bound
+    return zero & (zero.sum(axis=-1, keepdims=True) > op.is_square)
+
+
+def _sees_values(turns: Any, scale: float, ct: Any, equal: Any, zero: Any) -> bool:
+    """Whether equal values are told apart, or used beside their vectors."""
+    size = np.abs(ct).max() * _NEGLIGIBLE[ct.dtype.char]
+    counts, apart = np.abs(ct) > size, np.abs(ct[..., None, :] - ct[..., :, None]) > size
+    if np.any(apart & equal) or np.any(counts & zero):
+        return True
+    used = counts & np.any(equal, axis=-1)
+    return bool(used.any() and np.any(_seen(turns, scale) & used))
+
+
+def _seen(turns: Any, scale: float) -> Any:
+    """Which vectors have a cotangent that is not zero."""
+    if len(turns) == 1:
+        return np.abs(turns[0]).max(axis=-2) > scale
+    even, odd = turns
+    left, right = np.abs(odd + even).max(axis=-2), np.abs(odd - even).max(axis=-1)
+    return (left > scale) | (right > scale)
+
+
+def _splits(op: GaugeCheck, p: Any, equal: Any) -> bool:
+    """Whether the direction splits equal values otherwise than along the vectors."""
+    if op.turns == 2:
+        p = (p + np.conj(np.swapaxes(p, -1, -2))) / 2
+    return bool(np.any(np.abs(p)[equal] > _NEGLIGIBLE[p.dtype.char] * np.abs(p).max()))
+
+
+def _odd(x: Any) -> Any:
+    """The antihermitian part."""
+    return (x - np.conj(np.swapaxes(x, -1, -2))) / 2
+
+
+def _warn(op: GaugeCheck, w: Any) -> None:
+    from tenferro.transforms._errors import GaugeWarning  # noqa: PLC0415 - rarely needed
+
+    what, cure = _WORDS[op.turns]
+    text = (
+        f"a derivative through {what} is wrong where values are equal\n"
+        f"  got        values that differ by at most {op.epsilon:g} of the largest: {_listed(w)}\n"
+        + (f"  from       {op.line}\n" if op.line else "")
+        + "  need       a function that uses vectors of equal values for the projector on their\n"
+        "             space alone; if it does, say so: projectors_only=True\n"
+        f"  hint       {cure}"
+    )
+    file, line = _place()
+    warnings.warn_explicit(text, GaugeWarning, file, line, registry=_registry)
+
+
+def _place() -> tuple[str, int]:
+    """The file and line of the user that asked for the derivative."""
+    frame: Any = sys._getframe()
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").partition(".")[0] not in _LIBRARIES:
+            return frame.f_code.co_filename, frame.f_lineno
+        frame = frame.f_back
+    return "<unknown>", 1  # on a thread of ours
+
+
+def _listed(w: Any) -> str:
+    return np.array2string(w, precision=6, threshold=6, edgeitems=3).replace("\n", "")
+
+
+_WORDS = {
+    1: (
+        "eigh",
+        "tn.linalg.spectral_function(a, g) is V g(w) Vᴴ, with its derivatives there\n"
+        "             too; eigh(a, split=True) tells equal values apart, to first order",
+    ),
+    2: (
+        "svd",
+        "tn.linalg.low_rank(a, k) is the truncated U S Vᴴ, and low_rank_factors(a, k)\n"
+        "             are two factors of it, with their derivatives there too; svd(a, split=True)\n"
+        "             tells equal values apart, to first order",
+    ),
+}
