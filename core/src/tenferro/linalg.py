@@ -61,16 +61,19 @@ from tenferro.array.functions.linalg.triangular import (
 )
 from tenferro.array.functions.structural import matrix_transpose
 from tenferro.primitives._boundary import publish as _publish
+from tenferro.transforms._low_rank import low_rank, low_rank_factors
+from tenferro.transforms._spectral import spectral_function
 
 __all__ = [
     "block_diag", "cho_factor", "cho_solve", "cholesky", "cholesky_solve", "circulant", "companion",
     "cond", "convolution_matrix", "coshm", "cosm", "cross", "det", "diagonal", "eig", "eigh",
     "eigvals", "eigvalsh", "expm", "fiedler", "fractional_matrix_power", "hankel", "inv",
-    "khatri_rao", "leslie", "logm", "lstsq", "lu", "lu_factor", "lu_solve", "matmul", "matrix_norm",
-    "matrix_power", "matrix_rank", "matrix_transpose", "multi_dot", "norm", "null_space", "orth",
-    "orthogonal_procrustes", "outer", "pinv", "polar", "qr", "sinhm", "sinm", "slogdet", "solve",
-    "solve_triangular", "sqrtm", "svd", "svdvals", "tanhm", "tanm", "tensordot", "tensorinv",
-    "tensorsolve", "toeplitz", "trace", "vecdot", "vector_norm",
+    "khatri_rao", "leslie", "logm", "low_rank", "low_rank_factors", "lstsq", "lu", "lu_factor",
+    "lu_solve", "matmul", "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose",
+    "multi_dot", "norm", "null_space", "orth", "orthogonal_procrustes", "outer", "pinv", "polar",
+    "qr", "sinhm", "sinm", "slogdet", "solve", "solve_triangular", "spectral_function", "sqrtm",
+    "svd", "svdvals", "tanhm", "tanm", "tensordot", "tensorinv", "tensorsolve", "toeplitz", "trace",
+    "vecdot", "vector_norm",
 ]  # fmt: skip
 
 _publish(globals(), __all__)

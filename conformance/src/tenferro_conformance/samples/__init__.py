@@ -22,7 +22,7 @@ FAMILIES = (
     "exponential_sums", "fft", "gammas", "hyperbolic", "incomplete", "indexing", "linear_solve",
     "logarithms", "lu", "matrix_function", "normal", "pinv", "qr", "random", "random_gamma",
     "reduction", "rounding", "scattering", "slogdet", "sorting", "special", "spectrum",
-    "splitting", "structural", "svd", "triangular_solve", "trigonometric",
+    "splitting", "structural", "svd", "triangular_solve", "vectors_used", "trigonometric",
 )  # fmt: skip
 
 

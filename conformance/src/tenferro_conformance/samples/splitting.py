@@ -1,4 +1,4 @@
-"""Samples of what carries second derivatives of singular vectors: svd_turns and svd_quotient.
+"""Samples of what second derivatives of an SVD are made of: svd_turns svd_quotient svd_values.
 
 Their values are their inputs; they are linear in them, and vary with the matrix where its values
 are equal. What the second derivatives come to is in the cases of `svd`. Read `table.py` for what
@@ -77,4 +77,15 @@ SVD_QUOTIENT = table(
     tol="factorization",
 )  # fmt: skip
 
-TABLES: tuple[Table, ...] = (SVD_TURNS, SVD_QUOTIENT)
+SVD_VALUES = table(
+    "std::svd_values",
+    Row(edge="distinct", inputs=(_DISTINCT_VALUES, _DISTINCT, _IDENTITY, _IDENTITY),
+        expected=_DISTINCT_VALUES, wrt=(1,), order=1, tangents=([[1, 4, 7], [2, 3, 7], [7, 7, 5]],),
+        derivative=[1, 3, 5], dtypes=FLOATS, smooth=False, size=3, note=_NOTE),
+    Row(edge="repeated", inputs=(_EQUAL_VALUES, _EQUAL, _IDENTITY, _IDENTITY), size=3,
+        expected=_EQUAL_VALUES, wrt=(), dtypes=FLOATS),
+    level=3,
+    tol="factorization",
+)  # fmt: skip
+
+TABLES: tuple[Table, ...] = (SVD_TURNS, SVD_QUOTIENT, SVD_VALUES)
