@@ -66,11 +66,25 @@ def _turns():
     def divided(a):
         return p.svd_quotient(p.transpose(a, (1, 0)), a, p.svd(a), 1e-12)
 
+    def valued(a):
+        u, s, vh = p.svd(a)
+        return p.svd_values(s, a, u, vh)
+
+    def varying(x):
+        w = p.reduce_sum(p.real(x), (0,))
+        return p.vectors_vary([x, x], w, x, w, epsilon=1e-12)[0]
+
+    def seen(x):
+        return p.vectors_seen([x, x], p.reduce_sum(p.real(x), (0,)), epsilon=1e-12)[0]
+
     rows = _of(turned, _SQUARE, _SQUARE, dtypes=("f64",))
     return {
         **dict.fromkeys((p.Spectrum, p.Turn), rows),
         p.SvdTurns: _of(doubled, _SQUARE),
         p.SvdQuotient: _of(divided, _SQUARE),
+        p.SvdValues: _of(valued, _SQUARE),
+        p.VectorsVary: _of(varying, _SQUARE),
+        p.VectorsSeen: _of(seen, _SQUARE),
     }
 
 

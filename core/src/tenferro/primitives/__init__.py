@@ -382,6 +382,7 @@ if TYPE_CHECKING:
     from tenferro.primitives.linalg.vectors_used import (
         VectorsSeen,
         VectorsVary,
+        vectors_seen,
         vectors_vary,
     )
     from tenferro.primitives.logarithms import (
@@ -531,7 +532,7 @@ else:
             "linalg.splitting": "SvdQuotient SvdTurns SvdValues svd_quotient svd_turns svd_values",
             "linalg.svd": "Svd Svdvals svd svdvals",
             "linalg.triangular_solve": "TriangularSolve triangular_solve",
-            "linalg.vectors_used": "VectorsSeen VectorsVary vectors_vary",
+            "linalg.vectors_used": "VectorsSeen VectorsVary vectors_seen vectors_vary",
             "logarithms": "Exprel Logit Xlog1py Xlogy exprel logit xlog1py xlogy",
             "normal": "Erfcinv Erfcx LogNdtr Ndtr Ndtri erfcinv erfcx log_ndtr ndtr ndtri",
             "random": "RandomBits Threefry2x32 random_bits threefry2x32",
@@ -945,6 +946,7 @@ __all__ = [
     "uint32",
     "uint64",
     "variable",
+    "vectors_seen",
     "vectors_vary",
     "xlog1py",
     "xlogy",

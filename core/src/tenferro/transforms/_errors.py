@@ -73,7 +73,12 @@ class BatchingWarning(UserWarning):
 
 
 class GaugeWarning(UserWarning):
-    """Say that a function depends on the gauge of svd, eigh, eig or qr: it has no derivative."""
+    """Say that a derivative through svd, eigh, eig or qr is wrong.
+
+    ``check_grads`` says so of a function that depends on the gauge of a factorization, which has no
+    derivative. On NumPy every derivative says so at run time where eigenvalues or singular values
+    are equal and the function needs what their vectors do among themselves.
+    """
 
 
 class NonFiniteError(TenferroError, FloatingPointError):

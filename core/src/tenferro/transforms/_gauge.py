@@ -102,8 +102,8 @@ def _text(graph: MaterializedGraph, place: int, level: int) -> str:
         "  got        another result with other vectors, of other phases or, where values are\n"
         "             equal, rotated, which belong to the matrix as much\n"
         + (f"  from       {line}\n" if line else "")
-        + "  need       a function of what is unique: values, projectors, U f(S) Vᴴ\n"
-        + _HINTS.get(name, _CANONICAL)
+        + "  need       a function of what is unique: values, projectors, and, where\n"
+        "             values are distinct, U f(S) Vᴴ\n" + _HINTS.get(name, _CANONICAL)
     )
 
 
@@ -115,8 +115,9 @@ def _line(graph: MaterializedGraph, place: int) -> str | None:
 
 
 _CANONICAL = (
-    '  hint       gauge="canonical" makes the vectors of distinct values unique; what splits a\n'
-    "             space of equal values is the business of tenferro.linalg.sqrtm and its kin"
+    '  hint       gauge="canonical" makes the vectors of distinct values unique; where values are\n'
+    "             equal, tn.linalg.spectral_function is V f(w) Vᴴ, and tn.linalg.low_rank and\n"
+    "             low_rank_factors are the truncated U S Vᴴ"
 )
 _HINTS = {
     "qr": "  hint       canonical=True makes the factors unique: the diagonal of R is positive"

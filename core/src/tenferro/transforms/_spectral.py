@@ -81,7 +81,7 @@ def spectral_function(a: Any, g: Callable[..., Any], *args: Any) -> Array:
     Examples
     --------
     >>> import tenferro as tn
-    >>> a = [[2.0, 0.0], [0.0, 2.0]]
+    >>> a = tn.asarray([[2.0, 0.0], [0.0, 2.0]])
     >>> def entry(a, k):
     ...     return tn.linalg.spectral_function(a, lambda w, k: k * tn.exp(w), k)[1, 0]
     >>> print(tn.grad(entry)(a, 1.0) / tn.exp(2.0))
@@ -96,7 +96,8 @@ def spectral_function(a: Any, g: Callable[..., Any], *args: Any) -> Array:
         ))  # fmt: skip
     known = tuple([as_array(each) for each in args])
     _check(g, x, known)
-    return _function(g, False, 0)(from_lower(x), (), known)
+    found: Array = _function(g, False, 0)(from_lower(x), (), known)
+    return found
 
 
 def _check(g: Callable[..., Any], x: Array, args: Sequence[Array]) -> None:
@@ -152,7 +153,9 @@ def _linear(g: Callable[..., Any], is_conjugate: bool, order: int) -> custom_lin
 
     def apply(residuals: Any, e: Array) -> Array:
         a, others, args = residuals
-        return _function(g, is_conjugate, order)(a, (*others, cast(e, _kind(a, e))), args)
+        given = (*others, cast(e, _kind(a, e)))
+        found: Array = _function(g, is_conjugate, order)(a, given, args)
+        return found
 
     def transpose(residuals: Any, ct: Array) -> Array:
         a, others, args = residuals
@@ -177,7 +180,8 @@ def _in_args(g: Callable[..., Any], is_conjugate: bool, order: int) -> custom_li
         a, directions, args = residuals
         count = len(args)
         flat = _function(lambda w, *xs: slope(w, xs[:count], xs[count:]), is_conjugate, order)
-        return flat(a, directions, (*args, *dargs))
+        found: Array = flat(a, directions, (*args, *dargs))
+        return found
 
     def transpose(residuals: Any, ct: Array) -> Any:
         args = residuals[2]
@@ -274,7 +278,7 @@ def _divided(g: Callable[[Array], Array], w: Array, order: int) -> Array:
 
 
 def _derivative(g: Callable[[Array], Array]) -> Callable[[Array], Array]:
-    return lambda x: jvp(g, (x,), (ones(x.shape, dtype=x.dtype),))[1]  # type: ignore[no-any-return]
+    return lambda x: jvp(g, (x,), (ones(x.shape, dtype=x.dtype),))[1]
 
 
 def _difference(

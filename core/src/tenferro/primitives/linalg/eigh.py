@@ -4,8 +4,8 @@ With P = Vᴴ dA V the values change by the diagonal of P and the vectors turn b
 Vectors of (nearly) equal values turn together, see ``spectrum.py``: derivatives of every order are
 right for what depends on such a space through its projector and the sum of its values. Nonlinear
 symmetric functions of equal values have right first derivatives; their second ones, and V g(w) Vᴴ,
-are right in directions that do not split the space, and the business of ``matrix_function`` in
-others. Read next: ``eig.py``.
+are right only in directions that do not split the space. ``vectors_used.py`` marks where that
+matters. Read next: ``eig.py``.
 """
 
 from __future__ import annotations

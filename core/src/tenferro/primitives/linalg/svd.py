@@ -8,7 +8,7 @@ and leave their spaces by (I - UUᴴ) dA V/s and (I - VVᴴ) dAᴴ U/s. What is 
 is cut, see ``inverse_gaps``: first and second derivatives are right for what treats the space of
 equal singular values, or that of zeros, as a whole: projectors, the polar factor (see
 ``splitting.py``); where the matrix is not square and has zeros, first ones alone. U g(s) Vᴴ at
-equal values in a direction that splits them is not of that kind.
+equal values in a direction that splits them is not of that kind: see ``vectors_used.py``.
 Read next: ``pinv.py``.
 """
 

@@ -51,6 +51,17 @@ class _Mark(Mixed):
         """The tangents of the results as they are: derivatives of derivatives are not marked."""
         return list(tangents_in[: self.output_count])
 
+    def jvp_input(
+        self,
+        rule: RuleBuilder,
+        index: int,
+        tangent: Value,
+        primals_in: Sequence[Any],
+        primals_out: Sequence[Any],
+    ) -> Sequence[Value | None]:
+        """No result varies with the values of the factorization."""
+        return [None] * self.output_count
+
     def decompose(self, *xs: Handle) -> Sequence[Handle]:
         return xs[: self.output_count]
 
@@ -75,7 +86,7 @@ class VectorsVary(_Mark):
             return None
         values, turns = ct[self.turns], list(ct[: self.turns])
         if index == self.turns:
-            return values  # type: ignore[no-any-return]
+            return values
         if all([x is None for x in turns]):
             return None
         known = [zeros_like(x) if c is None else c for c, x in zip(turns, xs[:-1], strict=False)]
@@ -94,7 +105,7 @@ class VectorsSeen(_Mark):
         """The cotangents as they are."""
         if self.turns == 1:
             ct = (ct,)
-        return ct[index] if index < self.turns else None  # type: ignore[no-any-return]
+        return ct[index] if index < self.turns else None
 
 
 class GaugeCheck(Mixed):
@@ -116,6 +127,28 @@ class GaugeCheck(Mixed):
 
     def abstract_eval(self, *xs: Aval) -> Aval:
         return xs[0]
+
+
+def vectors_seen(
+    turns: Sequence[H], w: H, dw: H | None = None, *, epsilon: float, is_square: bool = True
+) -> tuple[H, ...]:
+    """Mark the cotangents of vectors, and of values if they have one.
+
+    turns: one [*b, n, n] for eigenvectors, two for singular vectors   dw, w: f[*b, n]
+    →   the turns, as they are
+
+    Definition   the cotangents of what ``vectors_vary`` marks
+    Transpose    the turns as they are
+    Convention   as ``vectors_vary``
+    Raises       nothing: a backend that checks warns by ``GaugeWarning`` at run time.
+
+    >>> from tenferro.primitives import variable, vectors_seen
+    >>> x, w = variable("x", (3, 3), "f64"), variable("w", (3,), "f64")
+    >>> [x.aval for x in vectors_seen([x], w, epsilon=1e-12)]
+    [f64[3,3]]
+    """
+    operation = VectorsSeen(len(turns), is_square, epsilon, dw is not None)
+    return bind_all(operation, *turns, *([] if dw is None else [dw]), w)
 
 
 def vectors_vary(

@@ -1,7 +1,7 @@
 """Decompositions by singular values and into orthonormal columns.
 
-As in NumPy the factors of ``svd`` are full by default. Those have no derivative, unless the matrix
-is square; ``full_matrices=False`` has one. Read next: ``least_squares.py``.
+As in NumPy the factors of ``svd`` are full by default. Vectors that complete a basis have the
+derivative of a frame, right for the projector on their space. Read next: ``least_squares.py``.
 """
 
 from __future__ import annotations
@@ -61,12 +61,17 @@ def svd(
     a: [*b, m, n]   →   U: [*b, m, k]   S: f[*b, k]   Vh: [*b, k, n]   with k = min(m, n);
     U: [*b, m, m], Vh: [*b, n, n] if full
 
-    Convention   full vectors of matrices that are not square have no derivative. Vectors are
-                 defined up to a phase: gauge="canonical" makes the entry of largest modulus of
-                 each v real and positive. What depends on vectors of (relatively to epsilon) equal
-                 values otherwise than through the space that they span has no derivative
-    Raises       ShapeMismatchError, DTypeMismatchError; when differentiated MissingRuleError: see
-                 above.
+    Convention   vectors are defined up to a phase: gauge="canonical" makes the entry of largest
+                 modulus of each v real and positive. Derivatives are right for what depends on
+                 vectors of (relatively to epsilon) equal values, and on full vectors beyond k,
+                 through the projector on their space alone. projectors_only states that it does;
+                 without it a derivative on NumPy warns at run time where more is needed.
+                 ``tn.linalg.low_rank`` and ``low_rank_factors`` are U S Vᴴ and factors of it
+                 without that restriction. split: True, or a share of the largest value, tells
+                 equal values apart by a constant, from the smallest up (√eps if True); first
+                 derivatives are right up to about that share
+    Raises       ShapeMismatchError, DTypeMismatchError, InvalidParameterError (gauge, epsilon,
+                 split).
     Source       see ``tenferro.primitives.svd``
 
     >>> U, S, Vh = svd([[0.0, 2.0], [1.0, 0.0]])

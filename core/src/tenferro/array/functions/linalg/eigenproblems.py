@@ -71,7 +71,12 @@ def eigh(
     gauge: "raw", or "canonical", where the entry of largest modulus of each vector is real and
     positive, with the derivative that this choice has
     epsilon: values closer than epsilon·max|w| count as equal in derivatives, 1e-12 if None (1e-5 in
-    single precision); losses may then depend on such vectors through their common space alone
+    single precision); losses may then depend on such vectors through the projector on their common
+    space alone. ``tn.linalg.spectral_function`` is V g(w) Vᴴ without that restriction
+    projectors_only: states that the loss keeps to that; without it a derivative on NumPy warns at
+    run time (GaugeWarning) where values are equal and the loss needs more
+    split: True, or a share of max|w|, tells equal values apart by a constant: w′ₖ is the larger of
+    wₖ and w′ₖ₋₁ + split·max|w| (√eps if True). First derivatives are right up to about that share
 
     Derivatives read the same triangle as values, so a gradient is triangular: an entry beside the
     diagonal has twice its share of the gradient on the manifold of Hermitian matrices. With g the

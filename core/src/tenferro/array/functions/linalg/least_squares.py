@@ -45,7 +45,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _NOT
     Singular values up to rcond (or rtol) times the largest count as zero: 1e-15 if nothing is
     said, max(m, n) times the spacing of numbers at 1 if rtol is None.
     Convention   the derivative is that of matrices of the same rank; hermitian reads the lower
-                 triangle
+                 triangle. An inverse without elements has the dtype of a, integers and bools too
     Raises       ShapeMismatchError, DTypeMismatchError; InvalidParameterError: if both are given.
 
     >>> pinv([[2.0, 0.0], [0.0, 0.0]])
