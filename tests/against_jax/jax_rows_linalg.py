@@ -73,6 +73,12 @@ def of_svd(la, xp, a):
     return (u * xp.sin(s)[..., None, :]) @ vh, s
 
 
+def best(la, xp, a):
+    """The nearest matrix of rank 1."""
+    u, s, vh = la.svd(a, full_matrices=False)
+    return u[..., :, :1] * s[..., None, :1] @ vh[..., :1, :]
+
+
 def of_qr(la, xp, a):
     """Q and R with phases that make the diagonal of R positive."""
     q, r = la.qr(a)
@@ -151,6 +157,11 @@ FACTORIZATIONS = [
         theirs=lambda la, xp, a: la.svd(of_lower(xp, a), compute_uv=False, hermitian=True),
         keywords={"hermitian": True}),
     row("svdvals", ANY),
+    row("low_rank", SQUARE, keywords={"k": 1}, theirs=lambda la, xp, a: best(la, xp, a)),
+    row("low_rank_factors", SQUARE, theirs=lambda la, xp, a: best(la, xp, a),
+        use=lambda la, xp, a: xp.matmul(*la.low_rank_factors(a, 1))),
+    row("spectral_function", HERMITIAN, use=lambda la, xp, a: la.spectral_function(a, xp.sin),
+        theirs=lambda la, xp, a: of_eigh(la, xp, of_lower(xp, a))[0]),
     row("eigh", HERMITIAN, use=of_eigh,
         theirs=lambda la, xp, a: of_eigh(la, xp, of_lower(xp, a))),
     row("eigvalsh", HERMITIAN, theirs=lambda la, xp, a: la.eigvalsh(of_lower(xp, a))),

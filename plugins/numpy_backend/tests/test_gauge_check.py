@@ -97,6 +97,9 @@ def test_functions_of_equal_eigenvalues_warn(dtype):
         (product, np.diag([2.0, 1, 1e-20])[:, :2] * np.array([1, 0])),
         (polar, np.diag([1.0, 0, 0])),
         (projected, np.eye(3)),
+        (lambda a: thin_product(a)[0, 1], np.eye(3)),
+        (lambda a: (lambda w, v: (v * np.exp(w)) @ v.T)(*np.linalg.eigh(a))[1, 0], np.eye(3)),
+        (lambda a: (lambda w, v: (v * np.log(w)) @ v.T)(*np.linalg.eigh(a))[1, 0], np.eye(3)),
     ],
 )
 def test_what_vanishes_by_chance_is_not_overlooked(function, a):
@@ -104,6 +107,11 @@ def test_what_vanishes_by_chance_is_not_overlooked(function, a):
     if a.shape != (3, 3):
         function = lambda a: np.sum(W[:, :2] * (lambda u, s, v: (u * s) @ v)(*thin(a)))  # noqa: E731
     assert warnings_of(tn.grad(function), a)
+
+
+def thin_product(a):
+    u, s, vh = thin(a)
+    return (u * s) @ vh
 
 
 def thin(a):

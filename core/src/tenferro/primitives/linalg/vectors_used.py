@@ -86,7 +86,7 @@ class VectorsVary(_Mark):
             return None
         values, turns = ct[self.turns], list(ct[: self.turns])
         if index == self.turns:
-            return values
+            return values  # type: ignore[no-any-return]
         if all([x is None for x in turns]):
             return None
         known = [zeros_like(x) if c is None else c for c, x in zip(turns, xs[:-1], strict=False)]

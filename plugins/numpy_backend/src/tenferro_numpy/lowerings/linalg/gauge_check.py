@@ -64,13 +64,23 @@ def _zeros_apart(op: GaugeCheck, w: Any, bound: Any) -> Any:
 
 
 def _sees_values(turns: Any, scale: float, ct: Any, equal: Any, zero: Any) -> bool:
-    """Whether equal values are told apart, or used beside their vectors."""
+    """Whether equal values are told apart, or used beside their vectors.
+
+    The cotangents of V g(w) Vᴴ are M g and g′ diag M on a space of equal values, for a matrix M. By
+    chance its diagonal may be zero, or g; then what is left of M tells.
+    """
     size = np.abs(ct).max() * _NEGLIGIBLE[ct.dtype.char]
+    if not size and not scale:
+        return True
     counts, apart = np.abs(ct) > size, np.abs(ct[..., None, :] - ct[..., :, None]) > size
     if np.any(apart & equal) or np.any(counts & zero):
         return True
     used = counts & np.any(equal, axis=-1)
-    return bool(used.any() and np.any(_seen(turns, scale) & used))
+    if used.any() and np.any(_seen(turns, scale) & used):
+        return True
+    there = np.logical_or.reduce([np.abs(x) > scale for x in turns])
+    silent = ~(np.diagonal(there, axis1=-2, axis2=-1) | counts)
+    return bool(np.any(there & equal & silent[..., None, :] & silent[..., :, None]))
 
 
 def _seen(turns: Any, scale: float) -> Any:
