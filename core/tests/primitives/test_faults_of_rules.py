@@ -1,5 +1,7 @@
 """Faults of those who write primitives: operands, abstract_eval, functions of NumPy in rules."""
 
+from operator import add, mul, sub, truediv
+
 import numpy as np
 import pytest
 
@@ -37,6 +39,15 @@ def test_a_primitive_states_the_shape_of_its_result():
     with pytest.raises(tn.MissingRuleError, match="no `abstract_eval`") as found:
         bind(WithoutShape(), variable("x", (3,), "float64"))
     assert found.value.rule == "abstract_eval"
+
+
+@pytest.mark.parametrize("number", [np.float64(2), np.float32(2), np.int64(2), np.array(2.0)])
+@pytest.mark.parametrize("apply", [add, sub, mul, truediv])
+def test_a_number_of_numpy_is_a_number_in_a_rule(apply, number):
+    """np.sqrt(2) * x in a rule is the number times x, on either side"""
+    x = variable("x", (3,), "float64")
+    assert apply(number, x).key is apply(2.0, x).key
+    assert apply(number, x).aval is x.aval
 
 
 @pytest.mark.parametrize("call", [np.exp, np.sum, lambda x: np.ones(3) + x])

@@ -21,6 +21,15 @@ Scalar = bool | int | float | complex
 OPERATORS: dict[str, Callable[..., Any]] = {}  # filled by _operators.py
 
 
+_OPERATORS_OF_NUMPY = {  # those of `np.float64(2) * x`
+    "add": "add",
+    "subtract": "sub",
+    "multiply": "mul",
+    "divide": "div",
+    "power": "pow",
+}
+
+
 class Handle(Value):
     """A graph value: what rules receive and what primitives return.
 
@@ -113,8 +122,13 @@ class Handle(Value):
         )
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        """Refuse functions of NumPy, which compute and do not record."""
-        raise _not_recorded(ufunc.__name__)
+        """Apply an operator to a number of NumPy; refuse its functions, which record nothing."""
+        operator = _OPERATORS_OF_NUMPY.get(ufunc.__name__)
+        numbers = all([isinstance(x, Handle) or not getattr(x, "shape", None) for x in inputs])
+        if operator is None or method != "__call__" or kwargs or not numbers:
+            raise _not_recorded(ufunc.__name__)
+        plain = [x.item() if hasattr(x, "item") else x for x in inputs]
+        return OPERATORS[operator](*plain)
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         """Refuse functions of NumPy, which compute and do not record."""
