@@ -26,6 +26,15 @@ def test_operands(backend):
         np.asarray(operand)
 
 
+def test_a_snapshot_is_a_copy_on_the_device(backend):
+    """CuPy has no read-only arrays: whoever holds the operand may write to it"""
+    operand = backend.asoperand(np.ones(2), F)
+    kept = backend.snapshot(operand)
+    operand[0] = 5.0
+    assert backend.owns(kept)
+    np.testing.assert_array_equal(backend.to_numpy(kept), np.ones(2))
+
+
 @pytest.mark.parametrize("value", [2, 2.0, np.int8(2), True])
 def test_the_aval_decides_the_dtype_of_scalars(backend, value):
     operand = backend.asoperand(value, Aval((), "float32"))

@@ -1,6 +1,8 @@
 """A function may write into its own argument: what was recorded before keeps the value it read."""
 
+import os
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -217,6 +219,38 @@ def test_threads_that_share_an_array_leave_it_writeable():
     assert seen == [False]
     assert x.flags.writeable
     assert view.base.flags.writeable
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+def test_a_forked_child_ends_the_loans_of_threads_that_it_lacks():
+    """The child has the forking thread alone: what another one borrowed is writeable there"""
+    x, own = np.ones(LARGE), np.ones(LARGE)
+    inside, finish = threading.Event(), threading.Event()
+
+    def waits(y):
+        inside.set()
+        assert finish.wait(60)
+        return np.sum(y * y)
+
+    def forks(y):
+        child = os.fork()
+        if not child:
+            os._exit(0 if x.flags.writeable and not own.flags.writeable else 1)
+        codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        return np.sum(y * y)
+
+    codes = []
+    thread = threading.Thread(target=lambda: tn.grad(waits)(x))
+    thread.start()
+    assert inside.wait(60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # newer interpreters warn of fork beside threads
+        tn.grad(forks)(own)
+    assert codes == [0]
+    assert not x.flags.writeable
+    finish.set()
+    thread.join()
+    assert x.flags.writeable
 
 
 def test_other_errors_about_values_stay_what_they_are():
