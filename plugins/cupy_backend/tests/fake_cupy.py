@@ -82,6 +82,14 @@ class _Namespace:
         return getattr(self._module, f"{self._name}.{name}")
 
 
+class _Flags:
+    """`cupy.ndarray.flags`: nothing is read-only there, so there is no `writeable`."""
+
+    def __init__(self, flags):
+        self.c_contiguous, self.f_contiguous = flags.c_contiguous, flags.f_contiguous
+        self.owndata = flags.owndata
+
+
 class _Array:
     """`cupy.ndarray`."""
 
@@ -107,6 +115,7 @@ class _Array:
     itemsize = property(lambda self: self._a.itemsize)
     nbytes = property(lambda self: self._a.nbytes)
     device = property(lambda self: _Device(0))
+    flags = property(lambda self: _Flags(self._a.flags))
     T = property(lambda self: self._view(self._a.T))
 
     def _view(self, array):
