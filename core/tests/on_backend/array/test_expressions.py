@@ -270,3 +270,7 @@ def test_nested_lists_of_arrays_become_arrays():
 @pytest.mark.parametrize("family", FAMILIES)
 def test_expressions_mean_what_they_mean_in_numpy(family):
     agree(expression_cases(FAMILIES[family], VARIABLES))
+
+
+def test_the_slope_of_equal_values_is_no_negative_zero():
+    assert not np.signbit(np.asarray(np.gradient(tn.asarray(np.zeros(4))))).any()

@@ -1,0 +1,84 @@
+"""Differences from NumPy and JAX that are no fault, each with its reason."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from programs import Program
+
+__all__ = ["ACCEPTED", "accepted"]
+
+
+class Class(NamedTuple):
+    """A class of differences: what is in the message, what is in the program, and the reason."""
+
+    message: str
+    text: str
+    reason: str
+
+
+ACCEPTED = [
+    Class(
+        r"DTypeMismatchError: \w+: not defined for complex",
+        "",
+        "Refused: complex numbers have no order here; NumPy compares their parts.",
+    ),
+    Class(
+        "DTypeMismatchError: setitem: the rule casting='same_kind'",
+        "",
+        "Refused: an assignment never drops a fraction or an imaginary part without a word.",
+    ),
+    Class(
+        "DivisionByZeroError|an integer to a negative power",
+        "",
+        "Refused: an integer divided by zero has no value; NumPy gives 0 and a warning.",
+    ),
+    Class(
+        "^jit: (ConcretizationError|TracedConversionError)",
+        "",
+        "Refused: a shape or branch that depends on values is unknown while a function is traced.",
+    ),
+    Class(
+        "UnsupportedFunctionError: np.sliding_window_view",
+        "sliding_window_view",
+        "Refused: not covered.",
+    ),
+    Class(
+        "does not fit into uint8",
+        "",
+        "Refused: a Python integer that the dtype cannot hold; NumPy wraps or compares it.",
+    ),
+    Class(
+        "einsum: label '.' has two sizes", "np.einsum", "Refused: NumPy repeats an axis of size 1."
+    ),
+    Class("interp: places are real", "np.interp", "Refused: NumPy drops the imaginary part."),
+    Class(
+        "AxisError: take",
+        "np.take",
+        "Refused: a number has no axis; NumPy takes it for a vector of one element.",
+    ),
+    Class(
+        "nan",
+        "np.convolve",
+        "A nan is multiplied by the zeros beyond the ends, so it reaches every place.",
+    ),
+    Class(
+        "values nan, NumPy's 0.0",
+        r"np.einsum\('\.\.\.i,\.\.\.i'",
+        "The sum over an axis of size 0 is 0, and is multiplied by the nan of an axis of size 1.",
+    ),
+    Class(
+        "values",
+        "np.unwrap",
+        "NumPy subtracts unsigned integers modulo 256 in unwrap before it looks for jumps.",
+    ),
+]
+
+
+def accepted(made: Program, message: str) -> Class | None:
+    """Return the class that a difference belongs to, or None."""
+    for known in ACCEPTED:
+        if re.search(known.message, message) and re.search(known.text, made.text):
+            return known
+    return None
