@@ -129,9 +129,14 @@ class Jitted(PickledByName):
 
     def _traced_for_run(self, call: Call) -> tuple[Traced, Sequence[Any]]:
         """The trace for a call, and its leaves as they were before the function was traced."""
+        found: Traced | None = self._kept.traces.get(call.key)
+        if found is not None:
+            return found, call.leaves
         with Loans() as loans:
-            held = [loans.hold(x) if is_numpy(x) else x for x in call.leaves]
-            traced = self._traced(call)
+            held = [
+                x if isinstance(x, Array) or not is_numpy(x) else loans.hold(x) for x in call.leaves
+            ]
+            traced = self._traced_anew(call)
         pairs = zip(call.leaves, held, strict=True)
         return traced, [x if x is h or x.tobytes() == h.tobytes() else h for x, h in pairs]
 
@@ -231,8 +236,9 @@ class Jitted(PickledByName):
     def _traced(self, call: Call) -> Traced:
         """The trace for a signature; one that reads values of an outer transform is not kept."""
         found: Traced | None = self._kept.traces.get(call.key)
-        if found is not None:
-            return found
+        return self._traced_anew(call) if found is None else found
+
+    def _traced_anew(self, call: Call) -> Traced:
         sought = Sought()
         traced = self._trace(call, sought)
         if sought.level:
