@@ -97,6 +97,14 @@ def test_a_projector_on_equal_values_is_unique():
     assert not warnings_of(of_projector, EQUAL, order=2)
 
 
+def test_a_vector_that_completes_a_basis_is_seen_and_the_projector_is_unique():
+    tall = RNG.normal(size=(5, 3))
+    assert warnings_of(lambda a: np.linalg.svd(a)[0][0, 4], tall)
+    assert warnings_of(lambda a: np.linalg.svd(a.T)[2][4, 0], tall)
+    rest = lambda a: (lambda u: np.sum(u @ u.T * np.arange(5.0)))(np.linalg.svd(a)[0][:, 3:])  # noqa: E731
+    assert not warnings_of(rest, tall, order=2)
+
+
 def test_a_second_derivative_may_split_what_the_first_does_not():
     cubes = lambda a: np.sum(np.linalg.eigvalsh(hermitian(a)) ** 3)  # noqa: E731
     assert not warnings_of(cubes, EQUAL)

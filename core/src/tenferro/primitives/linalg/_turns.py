@@ -19,14 +19,18 @@ from tenferro.primitives.arithmetic import abs as absolute
 from tenferro.primitives.arithmetic import sign
 from tenferro.primitives.comparison import eq
 from tenferro.primitives.complex import complex
-from tenferro.primitives.constants import iota
+from tenferro.primitives.constants import constant, iota
 from tenferro.primitives.linalg._matrices import (
     adjoint,
+    columns,
     columns_by,
     differences,
     inverse_gaps,
+    joined_columns,
+    joined_rows,
     kept,
     matmul,
+    rows,
     swapped,
 )
 from tenferro.primitives.linalg.eig import Eig
@@ -43,7 +47,7 @@ SEEDS = range(4)
 
 def is_free(operation: Operation) -> bool:
     """Whether the operation gives vectors whose gauge is not fixed."""
-    if type(operation) not in _TURNS or getattr(operation, "full", False):
+    if type(operation) not in _TURNS or (type(operation) is Qr and operation.full):
         return False
     return getattr(operation, "gauge", "raw") == "raw" and not getattr(
         operation, "canonical", False
@@ -73,8 +77,20 @@ def _svd(op: Any, outputs: Sequence[Handle], seed: int) -> tuple[Handle, ...]:
     u, s, vh = outputs
     if not s.size:
         return u, s, vh
-    turn = _turn(s, u.dtype, op.epsilon, seed)
-    return matmul(u, turn), s, matmul(adjoint(turn), vh)
+    turn, k = _turn(s, u.dtype, op.epsilon, seed), s.shape[-1]
+    u1, vh1 = matmul(columns(u, 0, k), turn), matmul(adjoint(turn), rows(vh, 0, k))
+    if u.shape[-1] > k:
+        return joined_columns(u1, _turned_rest(columns(u, k), s, op.epsilon, seed)), s, vh1
+    if vh.shape[-2] > k:
+        rest = _turned_rest(adjoint(rows(vh, k)), s, op.epsilon, seed)
+        return u1, s, joined_rows(vh1, adjoint(rest))
+    return u1, s, vh1
+
+
+def _turned_rest(x: Handle, s: Handle, epsilon: float | None, seed: int) -> Handle:
+    """Vectors that complete a basis, mixed as those of equal values."""
+    zeros = constant(0, s.dtype, (*s.shape[:-1], x.shape[-1]))
+    return matmul(x, _turn(zeros, x.dtype, epsilon, seed))
 
 
 def _qr(op: Any, outputs: Sequence[Handle], seed: int) -> tuple[Handle, ...]:
