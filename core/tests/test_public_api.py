@@ -2,6 +2,7 @@
 
 import ast
 from importlib import import_module
+from inspect import unwrap
 from pathlib import Path
 
 import pytest
@@ -46,7 +47,7 @@ def test_what_types_see_is_what_a_name_finds(name):
             stated.add(found.asname or found.name)
             there = getattr(import_module(node.module), found.name)
             public = getattr(package, found.asname or found.name)
-            assert getattr(public, "__wrapped__", public) is getattr(there, "__wrapped__", there)
+            assert unwrap(public) is unwrap(there)
     files = ast.walk(ast.Module(block.orelse, []))
     dicts = [node for node in files if isinstance(node, ast.Dict)]
     listed = {name for names in ast.literal_eval(dicts[0]).values() for name in names.split()}

@@ -26,6 +26,7 @@ from tenferro.array import (
     numpy_functions,
 )
 from tenferro.array._registry import FUNCTIONS as _FUNCTIONS
+from tenferro.array._results import public_kind as _public_kind
 from tenferro.backend import (
     API_VERSION,
     BackendConflictError,
@@ -291,7 +292,7 @@ else:
             return import_module("importlib.metadata").version("tenferro")
         if name in ("fft", "linalg", "random", "special"):
             return import_module(f"tenferro.{name}")
-        return _FUNCTIONS.find(name) if name in __all__ else None
+        return _public_kind(name, _FUNCTIONS.find(name)) if name in __all__ else None
 
     __getattr__, __dir__ = _later(
         __name__,

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tenferro.array import Array
+from tenferro.array._results import publish_kinds as _publish_kinds
 from tenferro.array.functions.fft import (
     fft,
     fft2,
@@ -53,4 +54,5 @@ __all__ = [
     "ihfft", "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn",
 ]  # fmt: skip
 
+_publish_kinds(globals(), __all__)
 _publish(globals(), __all__)

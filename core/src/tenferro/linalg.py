@@ -8,6 +8,7 @@ Arrays. Where both have a name, the function is NumPy's. The namespace holds the
 
 from __future__ import annotations
 
+from tenferro.array._results import publish_kinds as _publish_kinds
 from tenferro.array.functions.contraction import linalg_diagonal as diagonal
 from tenferro.array.functions.contraction import linalg_outer as outer
 from tenferro.array.functions.contraction import linalg_tensordot as tensordot
@@ -76,4 +77,5 @@ __all__ = [
     "vecdot", "vector_norm",
 ]  # fmt: skip
 
+_publish_kinds(globals(), __all__)
 _publish(globals(), __all__)

@@ -12,6 +12,7 @@ function in SciPy (``logsumexp``, ``softmax``, ``log_softmax``, ``polygamma``, `
 
 from __future__ import annotations
 
+from tenferro.array._results import publish_kinds as _publish_kinds
 from tenferro.array.functions.arithmetic import cbrt
 from tenferro.array.functions.elementwise import erf, exp2, expm1, log1p
 from tenferro.array.functions.elementwise import logistic as expit
@@ -113,4 +114,5 @@ __all__ = [
     "zeta",
 ]
 
+_publish_kinds(globals(), __all__)
 _publish(globals(), __all__)

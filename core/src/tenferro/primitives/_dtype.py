@@ -21,6 +21,10 @@ _by_name: dict[str, DType] = {}
 _PYTHON_TYPES: Final = {bool: "bool", int: "int64", float: "float64", complex: "complex128"}
 _CATEGORIES: Final = ("bool", "uint", "int", "float", "complex")  # by what holds what
 _LETTERS: Final = {"bool": "b", "uint": "u", "int": "i", "float": "f", "complex": "c"}
+_OF_NUMPY: Final = frozenset(
+    "alignment base byteorder char fields flags hasobject isalignedstruct isbuiltin isnative "
+    "metadata names ndim num shape str subdtype type".split()
+)
 _NATIVE: Final = 'x.astype(x.dtype.newbyteorder("="))'
 _ACCEPTED: Final = (
     "bool, int8 … int64, uint8 … uint64, float16 … float64, bfloat16, complex64, complex128;\n"
@@ -97,6 +101,12 @@ class DType:
         if numpy is None:
             raise AttributeError("NumPy is not imported, so this dtype has no NumPy dtype")
         return numpy.dtype(self.name)
+
+    def __getattr__(self, name: str) -> Any:
+        """What NumPy's dtype of this name says: ``type``, ``char``, ``str``; needs NumPy."""
+        if name in _OF_NUMPY:
+            return getattr(self.dtype, name)
+        raise AttributeError(f"a dtype of tenferro has no attribute {name!r}")
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{self.name} is immutable; cannot set {name!r}")
