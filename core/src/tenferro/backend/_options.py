@@ -9,6 +9,7 @@ first program. Read next: ``select.py``.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from tenferro.backend.base import Backend, Executable
     from tenferro.passes import Report
     from tenferro.primitives._aval import Aval
+    from tenferro.tidu import Primitive
 
 Options = Mapping[str, Any]
 PASSES = "passes"
@@ -52,9 +54,12 @@ def rewritten(
     found = passes.selected(backend.config.options.get(PASSES), backend.info.passes)
     chosen = passes.selected((options or {}).get(PASSES), found)
     table = backend.lowerings
-    result: tuple[MaterializedGraph, Report] = passes.optimized(
-        graph, chosen, lambda cls: table.status(cls) != "missing"
-    )
+
+    @cache  # passes ask thousands of times about a few classes
+    def can(cls: type[Primitive]) -> bool:
+        return table.status(cls) != "missing"
+
+    result: tuple[MaterializedGraph, Report] = passes.optimized(graph, chosen, can)
     return result
 
 

@@ -151,10 +151,10 @@ def _with_number(rw: Rewriter, op: DotGeneral, operands: _Operands) -> int | Non
     """Of a number and an array: their product."""
     x, y = operands
     dtype = rw.avals[x].dtype
-    if op.preferred not in (None, dtype) or not rw.can(Mul):
+    if op.preferred not in (None, dtype):
         return None
     for number, other in ((x, y), (y, x)):
-        if not rw.avals[number].ndim:
+        if not rw.avals[number].ndim and rw.can(Mul):
             return rw.emit(Mul(), repeated(rw, number, rw.avals[other].shape, ()), other)
     return None
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from threading import Lock
+from threading import RLock
 from time import perf_counter
 from typing import Any
 
@@ -58,7 +58,7 @@ class XlaExecutable(Executable):
         held = frozenset(s for p in self._literals for s in program.instructions[p].outputs)
         self.plan = plan_segments(program, held, self.policy.size, self.policy.limit)
         self._dtypes = tuple([numpy_dtype(aval.dtype) for aval in program.input_avals])
-        self._lock = Lock()
+        self._lock = RLock()
         self._compiled = {device: self._compile(device)}
         self._steps, self._held = self._compiled[device]
         self._direct = self._directly_callable()
