@@ -45,7 +45,7 @@ ACCEPTED = [
         "Refused: not covered.",
     ),
     Class(
-        "does not fit into uint8",
+        "does not fit into u?int",
         "",
         "Refused: a Python integer that the dtype cannot hold; NumPy wraps or compares it.",
     ),
@@ -67,6 +67,16 @@ ACCEPTED = [
         "values nan, NumPy's 0.0",
         r"np.einsum\('\.\.\.i,\.\.\.i'",
         "The sum over an axis of size 0 is 0, and is multiplied by the nan of an axis of size 1.",
+    ),
+    Class(
+        "dtype int8, NumPy's int64",
+        r"\*\*",
+        "A power of one bool: NumPy's scalars give int64 and its arrays int8, as we do.",
+    ),
+    Class(
+        "(?s)gradient .*NumPy's.*nan",
+        "np.linalg.norm",
+        "The derivative of a norm at 0 is 0; JAX gives nan.",
     ),
     Class(
         "values",
