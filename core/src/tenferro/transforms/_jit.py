@@ -9,7 +9,7 @@ one. Read next: ``_look.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -280,7 +280,7 @@ class Jitted(PickledByName):
 
 
 def jit(
-    function: Callable[..., Any],
+    function: Callable[..., Any] | None = None,
     *,
     backend: Any = None,
     static_argnums: int | Sequence[int] = (),
@@ -288,7 +288,7 @@ def jit(
     donate_argnums: int | Sequence[int] = (),
     memory_budget: int | None = None,
     options: Options | None = None,
-) -> Jitted:
+) -> Any:
     """Make a function that is traced once per signature and runs as one compiled program.
 
     Arguments are pytrees of arrays and scalars; static arguments are hashable values that the
@@ -305,6 +305,8 @@ def jit(
     ``options`` are those of this program: ``passes`` says which graph passes rewrite it (``"all"``,
     ``"none"``, names, or a mapping of names to whether), any other goes to the backend. Inside
     another jitted function those of the outer one hold.
+
+    Without a function it is a decorator with these settings: ``@tn.jit(static_argnums=1)``.
 
     A jitted function is pickled by its name if its module has it under that name (``@tn.jit``),
     else as the function that it was made of, with these settings. Lambdas and inner functions need
@@ -325,6 +327,16 @@ def jit(
       return %2
     }
     """
+    if function is None:
+        return partial(
+            jit,
+            backend=backend,
+            static_argnums=static_argnums,
+            static_argnames=static_argnames,
+            donate_argnums=donate_argnums,
+            memory_budget=memory_budget,
+            options=options,
+        )
     check_function(function, "jit", backend)
     if memory_budget is not None:
         raise at_user_line(

@@ -340,13 +340,21 @@ class LinearMap:
 
 
 def linearize(
-    function: Callable[..., Any], *primals: Any, context: ADContext | None = None
-) -> tuple[Any, LinearMap]:
-    """Compute (f(x), df): the value and the derivative at x as a linear map, computed once."""
+    function: Callable[..., Any],
+    *primals: Any,
+    has_aux: bool = False,
+    context: ADContext | None = None,
+) -> Any:
+    """Compute (f(x), df): the value and the derivative at x as a linear map, computed once.
+
+    With ``has_aux``, the function returns (value, aux), and the result is (value, df, aux).
+    """
     check_function(function, "linearize")
     with Loans() as loans:
-        recording = record(function, primals, {}, range(len(primals)), loans)
+        recording = record(function, primals, {}, range(len(primals)), loans, has_aux)
         linearized = _Linearized(recording, context, transposed=False)
+        if has_aux:
+            return linearized.value(), LinearMap(linearized), linearized.aux()
         return linearized.value(), LinearMap(linearized)
 
 

@@ -221,9 +221,16 @@ def _prefix(axes: Any, tree: Any, what: str) -> list[Any]:
     except ValueError:
         need = "integers and None in containers that the value has too"
         raise _refused(f"{what} does not fit the value", repr(axes), need) from None
-    if any(axis is not None and not isinstance(axis, int) for axis in found):
+    if any(
+        axis is not None and (type(axis) is bool or not isinstance(axis, int)) for axis in found
+    ):
         raise _refused(f"{what} holds something else than axes", repr(axes), "integers and None")
     return found
+
+
+def _is_whole(x: Any) -> bool:
+    """Whether x is a whole number; True and False are none here."""
+    return isinstance(x, int) and not isinstance(x, bool)
 
 
 def _wrong_axis(name: str, x: Handle, axis: int) -> BatchAxisError:

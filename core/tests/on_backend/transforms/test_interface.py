@@ -278,3 +278,37 @@ def test_a_backend_that_is_not_there_is_an_error_that_names_those_that_are(ask):
         ask(lambda x: x * x, "abacus")(3.0)
     with pytest.raises(tn.UnknownBackendError), tn.use("abacus"):
         pass
+
+
+def test_jit_without_a_function_is_a_decorator():
+    @tn.jit(static_argnums=1)
+    def power(x, n):
+        return x**n if n > 1 else x
+
+    assert (power(3.0, 2), power(3.0, 1)) == (9.0, 3.0)
+    assert power.__name__ == "power"
+    with pytest.raises(TypeError, match="jit takes a function"):
+        tn.jit(static_argnums=1)(5)
+
+
+def test_linearize_gives_what_came_with_the_value():
+    """(f(x), df, aux)"""
+    y, df, aux = tn.linearize(lambda x: (x * x, {"cube": x**3}), 2.0, has_aux=True)
+    assert (y, df(1.0), aux["cube"]) == (4.0, 4.0, 8.0)
+
+    def inner(x):
+        y, df, aux = tn.linearize(lambda x: (x * x, x**3), x, has_aux=True)
+        return y + df(1.0) + aux
+
+    assert tn.grad(inner)(2.0) == tn.jit(tn.grad(inner))(2.0) == 2 * 2 + 2 + 3 * 4
+
+
+@pytest.mark.parametrize("axes", [False, True, (0, False), {"a": True}])
+def test_a_bool_is_no_axis(axes):
+    function = (lambda x, y: x + y) if type(axes) is tuple else lambda x: x
+    args = (np.ones(2),) * (2 if type(axes) is tuple else 1)
+    given = (axes,) if type(axes) is dict else axes
+    with pytest.raises(tn.BatchAxisError):
+        tn.vmap(function, in_axes=given)(*(({"a": args[0]},) if type(axes) is dict else args))
+    with pytest.raises(tn.BatchAxisError):
+        tn.vmap(lambda x: x, out_axes=False)(np.ones(2))
