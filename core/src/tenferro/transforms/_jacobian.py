@@ -31,6 +31,7 @@ from tenferro.transforms._record import Loans, Recording, record
 from tenferro.transforms._settle import history, key_of, settle
 
 MODES = ("forward", "reverse", "auto")
+CONVENTIONS = ("hermitian", "jax")
 _LEAVES = 8  # up to which patterns decide between the modes
 Blocks = list[list[Handle]]  # [output leaf][input leaf]: shape [*output, *input]
 
@@ -44,6 +45,7 @@ def jacobian(
     sparse: bool | None = None,
     has_aux: bool = False,
     holomorphic: bool = False,
+    convention: str = "hermitian",
     backend: Any = None,
     context: ADContext | None = None,
 ) -> Callable[..., Any]:
@@ -59,9 +61,9 @@ def jacobian(
     directions for a tridiagonal Jacobian of any size. ``sparse`` is None (where that at least
     halves 32 directions or more), False (never) or True (wherever it saves a direction).
 
-    For complex arguments the rows are gradients as
-    ``grad`` defines them; with ``holomorphic`` they are the complex derivative. With ``has_aux``,
-    the function returns (value, aux), and the result is (jacobian, aux).
+    For complex arguments the rows are gradients as ``grad`` defines them, in the same
+    ``convention``; with ``holomorphic`` they are the complex derivative. With ``has_aux``, the
+    function returns (value, aux), and the result is (jacobian, aux).
 
     Raises DifferentiationInputError: if an argument consists of integers or bools, or if complex
     outputs are differentiated with respect to complex arguments without ``holomorphic``.
@@ -76,6 +78,10 @@ def jacobian(
         raise at_user_line(ValueError(f"jacobian: mode is one of {MODES}, not {mode!r}"))
     if not any([sparse is known for known in (None, True, False)]):
         raise at_user_line(TypeError(f"jacobian: sparse is None, True or False, not {sparse!r}"))
+    if convention not in CONVENTIONS:
+        text = f"jacobian: convention is one of {CONVENTIONS}, not {convention!r}"
+        raise at_user_line(ValueError(text))
+    conjugate = convention == "jax" and not holomorphic
     chosen = choose(argnums, argnames)
 
     def compute(args: tuple[Any, ...], kwargs: dict[str, Any], loans: Loans) -> Any:
@@ -89,9 +95,11 @@ def jacobian(
         def emit() -> list[ValueKey]:
             linear = linearize_keys(outputs, recording.wrt, space=Primitive.space, context=context)
             rows = blocks_of(linear, outputs, recording.wrt, mode, sparse, reads, holomorphic)
+            if conjugate:
+                rows = [_conjugated(row, recording.wrt) for row in rows]
             return [*aux, *[block.key for row in rows for block in row]]
 
-        kind = ("jacobian", mode, sparse, holomorphic, len(outputs), context)
+        kind = ("jacobian", mode, sparse, holomorphic, conjugate, len(outputs), context)
         found = settle(
             kind, [*outputs, *aux], recording.wrt, emit, recording.plain, backend, reads=reads
         )
@@ -182,6 +190,12 @@ def blocks_of(
         found = [_of_columns(*pair, holomorphic) for pair in zip(columns, wrt, strict=True)]
         return [list(row) for row in zip(*found, strict=True)]
     return [_of_rows(*pair, holomorphic) for pair in zip(rows, outputs, strict=True)]
+
+
+def _conjugated(row: Sequence[Handle], wrt: Sequence[ValueKey]) -> list[Handle]:
+    """The blocks of an output as JAX has them: conjugates for complex arguments."""
+    pairs = zip(row, wrt, strict=True)
+    return [conj(block) if key.aval.dtype.is_complex else block for block, key in pairs]
 
 
 def _columns(

@@ -109,3 +109,22 @@ def test_the_derivative_of_sign_turns_and_is_zero_at_zero():
 def test_the_hessian_of_hypot_at_the_origin_is_zero_as_that_of_norm():
     for length in (lambda v: np.hypot(v[0], v[1]), np.linalg.norm):
         np.testing.assert_array_equal(tn.hessian(length)(np.zeros(2)), np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize("jacobian", [tn.jacobian, tn.jacfwd, tn.jacrev])
+def test_rows_of_a_jacobian_follow_the_convention(jacobian):
+    """Row k is grad of output k, in both conventions; real arguments know no difference"""
+    z = np.array([0.3 + 0.4j, -1.0 + 2.0j])
+
+    def f(z):
+        return np.stack([np.sum(np.abs(z) ** 2), np.real(z[0] * z[1])])
+
+    for convention in ("hermitian", "jax"):
+        got = jacobian(f, convention=convention)(z)
+        rows = [tn.grad(lambda z, k=k: f(z)[k], convention=convention)(z) for k in range(2)]
+        np.testing.assert_allclose(got, rows)
+    np.testing.assert_allclose(jacobian(f, convention="jax")(z), np.conj(jacobian(f)(z)))
+    real = lambda x: np.exp(1j * x)  # noqa: E731
+    np.testing.assert_array_equal(jacobian(real, convention="jax")(1.0), jacobian(real)(1.0))
+    with pytest.raises(ValueError, match="convention is one of"):
+        jacobian(f, convention="torch")
