@@ -76,7 +76,8 @@ def take_arrays(tree: Any) -> tuple[list[Array], Places]:
     """The arrays of a pytree, and the rest of it. Python scalars are not arrays here."""
     leaves, spec = _tree.flatten(tree)
     chosen = [i for i, leaf in enumerate(leaves) if is_array(leaf)]
-    others = [Same(leaf) for i, leaf in enumerate(leaves) if i not in set(chosen)]
+    taken = set(chosen)
+    others = [Same(leaf) for i, leaf in enumerate(leaves) if i not in taken]
     return [as_array(leaves[i]) for i in chosen], Places(spec, tuple(chosen), tuple(others))
 
 
