@@ -78,6 +78,8 @@ def _integer(number: Any, argnums: Any) -> int:
         hint = ""
         if isinstance(number, str):
             hint = f"\n  hint       arguments are chosen by name with `argnames={number!r}`"
+        elif isinstance(number, float) or hasattr(number, "dtype"):
+            hint = "\n  hint       transforms make functions: write `grad(f)(x)`, not `grad(f, x)`"
         need = f"an integer, or a tuple of integers{hint}"
         raise _refused("argnums are integers", f"argnums={argnums!r}", need, argnums) from None
 

@@ -219,6 +219,7 @@ def _scalar_output(recording: Recording, holomorphic: bool) -> ValueKey:
     outputs = recording.outputs
     if len(outputs) != 1 or not _is_numeric(outputs[0]):
         got = f"{len(outputs)} values" if len(outputs) != 1 else type(outputs[0]).__name__
+        got = got if outputs else "None, or an empty container"
         raise _not_scalar(got, None, holomorphic)
     key = key_of(outputs[0])
     aval = key.aval
@@ -245,7 +246,19 @@ def _not_scalar(got: str, aval: Aval | None, holomorphic: bool) -> NonScalarOutp
         f"  got        {got}\n"
         f"  need       {need}, of shape ()\n"
         f"  from       {source_text(caller())}\n"
-        "  hint       sum the result, or use `tenferro.vjp` or `tenferro.jvp` for other shapes;\n"
-        "             for a complex value take `.real`, `abs`, or pass holomorphic=True",
+        f"  hint       {_to_a_scalar(got, aval)}",
         aval=aval,
+    )
+
+
+def _to_a_scalar(got: str, aval: Aval | None) -> str:
+    """What to write so that the function returns a scalar."""
+    if got.startswith("None"):
+        return "the function ends without a value: is a `return` missing?"
+    if aval is not None and not aval.dtype.is_inexact:
+        kind = "a comparison" if aval.dtype.is_bool else "an integer"
+        return f"{kind} has no derivative: return the floating number itself"
+    return (
+        "sum the result, or use `tenferro.vjp` or `tenferro.jvp` for other shapes;\n"
+        "             for a complex value take `.real`, `abs`, or pass holomorphic=True"
     )

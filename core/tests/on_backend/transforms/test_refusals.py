@@ -149,3 +149,21 @@ def test_what_is_no_function_is_refused_where_it_is_given(transform, no_function
 def test_a_refusal_says_what_to_write_instead(refused, text):
     with pytest.raises(TypeError, match=text):
         refused()
+
+
+def without_a_return(x):
+    x * x
+
+
+@pytest.mark.parametrize(
+    "call, text",
+    [
+        (lambda: tn.grad(without_a_return)(2.0), "is a `return` missing"),
+        (lambda: tn.grad(lambda x: x > 0)(2.0), "a comparison has no derivative"),
+        (lambda: tn.grad(np.sin, 2.0), r"write `grad\(f\)\(x\)`"),
+        (lambda: tn.grad(np.sum, np.ones(2)), r"write `grad\(f\)\(x\)`"),
+    ],
+)
+def test_a_slip_of_the_pen_is_named(call, text):
+    with pytest.raises(TypeError if "write" not in text else ValueError, match=text):
+        call()
