@@ -79,6 +79,16 @@ ACCEPTED = [
         "The derivative of a norm at 0 is 0; JAX gives nan.",
     ),
     Class(
+        "OutOfBoundsError: index -?[0-9]+ is out of bounds for axis [0-9] of size 0",
+        "np.take",
+        "Refused: NumPy does not look at the index where the result is empty.",
+    ),
+    Class(
+        "ImmutableArrayError: np.[a-z]+ cannot write an Array into memory",
+        "",
+        "Refused: NumPy's array, here of a function of shapes alone, cannot hold an Array.",
+    ),
+    Class(
         "values",
         "np.unwrap",
         "NumPy subtracts unsigned integers modulo 256 in unwrap before it looks for jumps.",
