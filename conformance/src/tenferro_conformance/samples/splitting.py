@@ -84,6 +84,8 @@ SVD_VALUES = table(
         derivative=[1, 3, 5], dtypes=FLOATS, smooth=False, size=3, note=_NOTE),
     Row(edge="repeated", inputs=(_EQUAL_VALUES, _EQUAL, _IDENTITY, _IDENTITY), size=3,
         expected=_EQUAL_VALUES, wrt=(), dtypes=FLOATS),
+    Row(edge="empty", inputs=(Grid((0,), ()), *[Grid((0, 0), ())] * 3), dtypes=F64,
+        expected=Grid((0,), ())),
     level=3,
     tol="factorization",
 )  # fmt: skip

@@ -180,7 +180,7 @@ def _end(f: Array, h: Any, axis: int, order: int, last: bool = False) -> Array:
     first = h if one else at(0, h)
     if order == 1 or n < 3:
         rise = at(0) - at(1) if last else at(1) - at(0)
-        return rise / first  # type: ignore[no-any-return]
+        return rise / first
     second = h if one else at(1, h)
     if one:
         return (-1.5 * at(0) + 2.0 * at(1) - 0.5 * at(2)) / h * sign  # type: ignore[no-any-return]

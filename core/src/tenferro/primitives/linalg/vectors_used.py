@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tenferro.primitives._aval import Aval
+from tenferro.primitives._checks import at_least_zero, integer, invalid
 from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Mixed, bind_all, in_front
 from tenferro.primitives.constants import zeros_like
@@ -34,7 +35,19 @@ class _Mark(Mixed):
         """The turns, and what a mark adds."""
         return self.turns
 
+    def __post_init__(self) -> None:
+        integer(self, "turns", "a decomposition has one set of vectors or two", 1, 2)
+        at_least_zero(self, "epsilon", "no relative gap")
+
+    @property
+    def operand_count(self) -> int:
+        """The results and the values of the factorization."""
+        return self.output_count + 1
+
     def abstract_eval(self, *xs: Aval) -> tuple[Aval, ...]:
+        if len(xs) != self.operand_count:
+            need = f"{self.operand_count} operands for turns={self.turns}"
+            raise invalid(self, "turns", "wrong number of operands", got=len(xs), need=need)
         return xs[: self.output_count]
 
     def groups(self, count: int) -> tuple[tuple[int, ...], ...]:
@@ -80,6 +93,11 @@ class VectorsVary(_Mark):
         """The turns and the tangent of the values."""
         return self.turns + 1
 
+    @property
+    def operand_count(self) -> int:
+        """The results, the matrix in the basis of the vectors, and the values."""
+        return self.output_count + 2
+
     def transpose_each(self, ct: Any, index: int, *xs: Handle) -> Handle | None:
         """The cotangents as they are, marked where one of the vectors is among them."""
         if index > self.turns:
@@ -100,6 +118,11 @@ class VectorsSeen(_Mark):
 
     key = "std::vectors_seen"
     with_values: bool
+
+    @property
+    def operand_count(self) -> int:
+        """The turns, the cotangent of the values if they have one, and the values."""
+        return self.output_count + 1 + bool(self.with_values)
 
     def transpose_each(self, ct: Any, index: int, *xs: Handle) -> Handle | None:
         """The cotangents as they are."""
