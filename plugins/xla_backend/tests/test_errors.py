@@ -167,7 +167,7 @@ def test_a_lowering_that_narrows_is_refused_by_name(toys):
     with pytest.raises(LoweringError) as caught:
         toys.compile(lambda x: bind(Narrows(), sin(x)), F64)
     assert caught.value.primitive == "toy::narrows"
-    assert (caught.value.got, caught.value.need) == ("float32[3]", "f64[3]")
+    assert (caught.value.got, caught.value.need) == ("f32[3]", "f64[3]")
     assert any("equation" in note and "%2 = narrows" in note for note in caught.value.__notes__)
 
 

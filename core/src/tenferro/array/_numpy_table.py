@@ -567,20 +567,7 @@ TABLE: dict[str, tuple[tuple[str, ...], bool]] = {
     "linalg.cross": (("concatenate", "dynamic_slice", "mul", "reshape", "sub", "transpose"), True),
     "linalg.det": (("det",), True),
     "linalg.diagonal": (("gather",), True),
-    "linalg.eig": (
-        (
-            "abs",
-            "broadcast_in_dim",
-            "convert",
-            "eig",
-            "mul",
-            "real",
-            "reduce_sum",
-            "sort",
-            "square",
-        ),
-        True,
-    ),
+    "linalg.eig": (("abs", "broadcast_in_dim", "eig", "mul", "reduce_sum", "sort", "square"), True),
     "linalg.eigh": (
         (
             "broadcast_in_dim",
@@ -594,7 +581,7 @@ TABLE: dict[str, tuple[tuple[str, ...], bool]] = {
         ),
         True,
     ),
-    "linalg.eigvals": (("broadcast_in_dim", "convert", "eigvals", "mul", "real", "sort"), True),
+    "linalg.eigvals": (("broadcast_in_dim", "eigvals", "mul", "sort"), True),
     "linalg.eigvalsh": (("conj", "eigvalsh", "transpose"), True),
     "linalg.inv": (
         ("broadcast_in_dim", "convert", "eq", "iota", "linear_solve", "lu", "stop_gradient"),
@@ -709,8 +696,6 @@ TABLE: dict[str, tuple[tuple[str, ...], bool]] = {
             "pinv",
             "reshape",
             "select",
-            "stop_gradient",
-            "sub",
             "transpose",
         ),
         True,

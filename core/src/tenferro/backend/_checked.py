@@ -55,11 +55,11 @@ class Checked:
             results = (results,)
         elif not isinstance(results, (tuple, list)) or len(results) != len(need):
             got = len(results) if isinstance(results, (tuple, list)) else type(results).__name__
-            raise self._error(operation, f"gave {got}, need a tuple of {len(need)}")
+            raise self._wrong(operation, str(got), f"a tuple of {len(need)}")
         for result, aval in zip(results, need, strict=True):
             got = self._described(result)
             if got != aval:
-                raise self._error(operation, f"gave {got}, need {aval}")
+                raise self._wrong(operation, str(got), str(aval))
 
     def _described(self, result: Any) -> Any:
         """The aval of a result, or the name of its class where it is no operand."""
@@ -68,7 +68,10 @@ class Checked:
         except Exception:
             return type(result).__name__
 
-    def _error(self, operation: Operation, fact: str) -> LoweringError:
+    def _wrong(self, operation: Operation, got: str, need: str) -> LoweringError:
+        return self._error(operation, f"gave {got}, need {need}", got=got, need=need)
+
+    def _error(self, operation: Operation, fact: str, **fields: str) -> LoweringError:
         key = getattr(operation, "key", "") or str(operation.name)
         return LoweringError(
             f"the lowering of {key} for {self._backend} {fact}\n"
@@ -76,4 +79,5 @@ class Checked:
             primitive=key,
             backend=self._backend,
             provider=self._provider,
+            **fields,
         )
