@@ -20,7 +20,7 @@ from tenferro.primitives.arithmetic import Add, Neg
         ({"fold": True}, set(NAMES)),
         (None, set(NAMES)),
     ],
-    ids=str,
+    ids=lambda names: str(sorted(names) if isinstance(names, set) else names),
 )
 def test_a_choice_is_a_set_of_names(choice, expected):
     assert selected(choice) == expected
