@@ -192,3 +192,37 @@ def test_numpys_function_and_tenferros_give_one_value(name, dtypes):
     x = tn.asarray(sample(dtypes[0]))
     operands = (x, x) if name in {row[0] for row in BINARY} else (x,)
     assert getattr(tn, name)(*operands).key is getattr(np, name)(*operands).key
+
+
+MASK = np.array([True, False, True])
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_booleans_are_the_positions_0_and_1_where_numpy_has_positions(jit):
+    """take(x, mask) = take(x, int(mask)); x[mask] selects"""
+    take = tn.jit(tn.take) if jit else tn.take
+    x = np.array([5.0, 6.0, 7.0])
+    np.testing.assert_array_equal(take(tn.asarray(x), tn.asarray(MASK)), np.take(x, MASK))
+    target, wanted = tn.asarray(x), x.copy()
+    tn.put(target, MASK, [1.0, 2.0, 3.0])
+    np.put(wanted, MASK, [1.0, 2.0, 3.0])
+    np.testing.assert_array_equal(target, wanted)
+
+
+@pytest.mark.parametrize("indices", [MASK, np.array([0.0, 1.0, 2.0])], ids=["bool", "float"])
+@pytest.mark.parametrize(
+    "function",
+    [lambda x, at: tn.take_along_axis(x, at, 0), lambda x, at: tn.put_along_axis(x, at, 9.0, 0)],
+    ids=["take_along_axis", "put_along_axis"],
+)
+def test_positions_along_an_axis_are_integers(function, indices):
+    with pytest.raises(tn.IndexKindError, match="indices are no integers") as caught:
+        function(tn.asarray([5.0, 6.0, 7.0]), indices)
+    assert (caught.value.index.dtype, caught.value.shape) == (indices.dtype.name, (3,))
+
+
+@pytest.mark.parametrize("ends", [(-7.0, 2.0), (7.0, 3.0), (0.1 + 0.2, 9.0)])
+def test_geomspace_starts_and_ends_as_asked(ends):
+    """geomspace(a, b) = a, …, b exactly, also where what lies between is not a number"""
+    found = np.asarray(tn.geomspace(*ends, 5))
+    assert (found[0], found[-1]) == ends

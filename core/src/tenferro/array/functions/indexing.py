@@ -169,17 +169,42 @@ def take(
 ) -> Array:
     """Elements of x at positions along an axis, or of the flattened array.
 
-    ``mode`` is what becomes of positions outside: ``raise``, ``wrap`` around, or ``clip``.
+    ``mode`` is what becomes of positions outside: ``raise``, ``wrap`` around, or ``clip``. Booleans
+    are the positions 0 and 1, as in NumPy, and not a mask.
 
     Raises OutOfBoundsError: for known positions; under ``jit`` they are clipped to the axis.
     """
-    found, at = as_array(x), asarray(indices)
+    found, at = as_array(x), as_positions(indices)
     if axis is None:
         found, axis = p.reshape(found, (found.size,)), 0
     along = normalize_axis(axis, found.ndim, "take")
     index = (slice(None),) * along + (moved_inside(at, found.shape[along], mode),)
     result = getitem(found, index)
     return into(out, result, "take")
+
+
+def as_positions(indices: Any) -> Array:
+    """Return positions as an Array; booleans are 0 and 1, where an index would be a mask."""
+    at = asarray(indices)
+    return cast(at, int64) if at.dtype == "bool" else at
+
+
+def integer_positions(indices: Any, function: str) -> Array:
+    """Return positions as an Array.
+
+    Raises IndexKindError: if they are no integers; an index of booleans would be a mask.
+    """
+    at = asarray(indices)
+    if at.dtype.kind not in "iu":
+        error = IndexKindError(
+            f"{function}: indices are no integers\n"
+            f"  got        {at.aval}\n"
+            "  need       an array of integers; to select by a mask, write `x[mask]`",
+            index=at.aval,
+            shape=at.shape,
+        )
+        raise at_user_line(error)
+    return at
 
 
 def moved_inside(at: Array, n: int, mode: str) -> Array:

@@ -178,6 +178,7 @@ def geomspace(
     t = _counted(count, a)
     growth = FUNCTIONS["log"](b / a) / max(parts, 1)
     result = FUNCTIONS["exp"](t * _leading(growth, count)) * _leading(a, count)
+    result = select(eq(t, filled(t, 0)), _leading(a, count), result)
     if endpoint and parts:
         result = select(eq(t, filled(t, parts)), _leading(b, count), result)
     return _in_dtype(result, dtype, axis)

@@ -18,7 +18,7 @@ from tenferro.array._errors import at_user_line
 from tenferro.array._registry import covers
 from tenferro.array.functions._known import elements, known
 from tenferro.array.functions._out import into
-from tenferro.array.functions.indexing import getitem, moved_inside
+from tenferro.array.functions.indexing import getitem, integer_positions, moved_inside
 from tenferro.array.functions.ranges import arange
 from tenferro.array.functions.rounding import floor_divide, remainder
 from tenferro.array.functions.searching import nonzero
@@ -42,7 +42,7 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Array:
 
 def _aligned(arr: Any, indices: Any, axis: int | None, function: str) -> tuple[Array, Array, int]:
     found = ravel(arr) if axis is None else as_array(arr)
-    places = asarray(indices)
+    places = integer_positions(indices, function)
     if places.ndim != found.ndim:
         error = ShapeMismatchError.of(
             function, "ranks differ", got=f"{found.aval}, indices {places.aval}",

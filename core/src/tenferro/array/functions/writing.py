@@ -9,12 +9,12 @@ from typing import Any
 
 from tenferro.array._array import Array
 from tenferro.array._broadcast import cast, normalize_axis, weak_or_array
-from tenferro.array._convert import as_array, asarray
+from tenferro.array._convert import as_array
 from tenferro.array._errors import at_user_line
 from tenferro.array._registry import FUNCTIONS, covers
 from tenferro.array._writing import destination, rebind, write, writing_error
 from tenferro.array.functions.assignment import assign, fit, updated, value_for
-from tenferro.array.functions.indexing import moved_inside
+from tenferro.array.functions.indexing import as_positions, integer_positions, moved_inside
 from tenferro.primitives import bool_, reshape, select
 
 
@@ -62,7 +62,7 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
 def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
     """Set elements of the flattened array at positions, the values repeated as needed."""
     x = _target(a, "put")
-    at = asarray(ind)
+    at = as_positions(ind)
     if not at.size:
         return
     at = moved_inside(reshape(at, (at.size,)), x.size, mode)
@@ -73,7 +73,7 @@ def put(a: Any, ind: Any, v: Any, mode: str = "raise") -> None:
 @covers("put_along_axis")
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None = -1) -> None:
     """Set elements at positions along an axis, one position for every other index."""
-    x, at = _target(arr, "put_along_axis"), asarray(indices)
+    x, at = _target(arr, "put_along_axis"), integer_positions(indices, "put_along_axis")
     if axis is None:
         flat = updated(reshape(x, (x.size,)), at, values)
         rebind(x, reshape(flat, x.shape))
