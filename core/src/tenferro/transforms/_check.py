@@ -110,8 +110,8 @@ def _check(
     if mode == "fwd":
         got = _inner(line.weights, jvp(function, args, v)[1])
     else:
-        _, pull = vjp(function, *args)
-        got = _inner(pull(line.weights), v)
+        value, pull = vjp(function, *args)
+        got = _inner(pull(_as_complex_as(value, line.weights)), v)
     _confirm(line, got, _allowed(args, atol, rtol, eps), mode, order)
 
 
@@ -267,6 +267,12 @@ class _Line:
 def array_of_floats(x: Array) -> Array:
     """The array itself, or its values as floats where they are exact."""
     return x if x.dtype.is_inexact else convert(x, float64)
+
+
+def _as_complex_as(value: Any, weights: Any) -> Any:
+    """The weights, complex where a transform has complex values and NumPy alone has real ones."""
+    pairs = zip(_leaves(weights), _leaves(value), strict=True)
+    return _like(value, [convert(w, y.dtype) if y.dtype.is_complex else w for w, y in pairs])
 
 
 def _like(tree: Any, leaves: list[Array]) -> Any:

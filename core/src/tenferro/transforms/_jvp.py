@@ -11,11 +11,12 @@ from functools import cached_property, wraps
 from typing import Any
 
 from tenferro.array import Array, as_array, evaluate_keys, is_traced
-from tenferro.array._array import SCALARS, evaluable
+from tenferro.array._array import SCALARS, evaluable, is_weak
 from tenferro.array._broadcast import weak
 from tenferro.array._convert import aval_of_operand
 from tenferro.array._errors import at_user_line
 from tenferro.computegraph import UNKNOWN, ValueKey, new_leaf
+from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Handle, Primitive, constant, convert
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._boundary import bounded
@@ -44,7 +45,8 @@ def jvp(
     ``tangents`` has the structure of ``primals``; a tangent may be ``None`` where nothing varies.
     With ``has_aux``, the result is (value, tangent, aux).
 
-    Raises TangentMismatchError: if a tangent has another shape or structure than its primal.
+    Raises TangentMismatchError: if a tangent has another shape, dtype or structure than its
+    primal. A Python number is a tangent for any dtype.
 
     >>> import tenferro as tn
     >>> tn.jvp(lambda x: x * x, (tn.Aval((), "float64"),), (None,))[1] is None
@@ -53,7 +55,7 @@ def jvp(
     check_function(function, "jvp", backend)
     primals, tangents = as_tuple(primals, "primals"), as_tuple(tangents, "tangents")
     with Loans() as loans:
-        return _jvp(function, primals, tangents, loans, has_aux, backend, context)
+        return _jvp(function, primals, tangents, loans, "tangents[{}]", has_aux, backend, context)
 
 
 def _jvp(
@@ -61,12 +63,13 @@ def _jvp(
     primals: tuple[Any, ...],
     tangents: tuple[Any, ...],
     loans: Loans,
-    has_aux: bool,
-    backend: Any,
-    context: ADContext | None,
+    called: str,
+    has_aux: bool = False,
+    backend: Any = None,
+    context: ADContext | None = None,
 ) -> Any:
     recording = record(function, primals, {}, range(len(primals)), loans, has_aux)
-    seeds = _tangent_keys(recording, primals, tangents, loans)
+    seeds = _tangent_keys(recording, primals, tangents, loans, called)
     given = [seed for seed in seeds if seed is not None and not _is_literal(seed)]
     outputs = [key_of(x) for x in recording.outputs]
     aux = recording.aux
@@ -110,14 +113,21 @@ def _flow_key(output: ValueKey, value: Value | None) -> ValueKey:
 
 
 def _tangent_keys(
-    recording: Recording, primals: Sequence[Any], tangents: Sequence[Any], loans: Loans
+    recording: Recording,
+    primals: Sequence[Any],
+    tangents: Sequence[Any],
+    loans: Loans,
+    called: str,
 ) -> list[ValueKey | None]:
-    """One key per leaf of the primals; ``None`` where the user gave ``None`` or nothing varies."""
+    """One key per leaf of the primals; ``None`` where the user gave ``None`` or nothing varies.
+
+    ``called`` is what messages call a tangent, with its number in the place of braces.
+    """
     if len(tangents) != len(primals):
         raise _mismatch(f"{len(tangents)} tangents", f"{len(primals)}, one per argument")
     seeds: list[ValueKey | None] = []
     start = 0
-    for spec, tangent in zip(recording.specs, tangents, strict=True):
+    for number, (spec, tangent) in enumerate(zip(recording.specs, tangents, strict=True)):
         keys = recording.wrt[start : start + spec.num_leaves]
         start += spec.num_leaves
         if tangent is None:
@@ -126,8 +136,9 @@ def _tangent_keys(
         leaves, structure = _tree.flatten(tangent)
         if not _tree.same_structure(structure, spec):
             raise _mismatch(f"a tangent of structure {structure}", str(spec))
-        pairs = zip(leaves, keys, strict=True)
-        seeds += [_unit_key(leaf, k) or direction_key(leaf, k, "d", loans) for leaf, k in pairs]
+        for i, (leaf, key) in enumerate(zip(leaves, keys, strict=True)):
+            place = Place(tangent, called.format(number), i)
+            seeds.append(_unit_key(leaf, key) or direction_key(leaf, key, "d", loans, place))
     return seeds
 
 
@@ -143,7 +154,18 @@ def _is_literal(key: ValueKey) -> bool:
     return key.definition is not None and key.definition[0].literal
 
 
-def direction_key(leaf: Any, like: ValueKey, prefix: str, loans: Loans) -> ValueKey:
+class Place(NamedTuple):
+    """Where a leaf stands in a tangent or cotangent of the user."""
+
+    tree: Any
+    name: str
+    number: int
+
+    def __str__(self) -> str:
+        return _tree.paths(self.tree, self.name)[self.number]
+
+
+def direction_key(leaf: Any, like: ValueKey, prefix: str, loans: Loans, place: Place) -> ValueKey:
     """The key of a tangent or cotangent that the user gave for a value."""
     aval: Aval = like.aval
     check_differentiable(like)
@@ -151,11 +173,11 @@ def direction_key(leaf: Any, like: ValueKey, prefix: str, loans: Loans) -> Value
     if type(leaf) in _SCALARS:
         leaf_key = weak(leaf, aval).key
         if leaf_key.aval is not aval:
-            raise _mismatch(f"{leaf!r} for a value {aval}", str(aval))
+            raise _mismatch(f"{leaf!r} for a value {aval}", str(aval), place)
         return _known(name, aval, leaf_key.operand)
     if isinstance(leaf, Array):
         make_known(leaf)
-        fitting = _fit(leaf, aval)
+        fitting = _fit(leaf, like, place)
         make_known(fitting)
         operand = fitting.key.operand
         if operand is UNKNOWN or is_traced(fitting.key):
@@ -166,7 +188,7 @@ def direction_key(leaf: Any, like: ValueKey, prefix: str, loans: Loans) -> Value
         key = new_leaf(name, aval)
         loans.lend(key, leaf)
         return key
-    fitting = _fit(as_array(leaf), aval)
+    fitting = _fit(as_array(leaf), like, place)
     return _known(name, aval, fitting.operand)
 
 
@@ -176,20 +198,38 @@ def _known(name: Name, aval: Aval, operand: Any) -> ValueKey:
     return key
 
 
-def _fit(x: Array, aval: Aval) -> Array:
-    """A direction in the dtype of its value; only widening is silent."""
-    if x.shape != aval.shape or (x.dtype.is_complex and not aval.dtype.is_complex):
-        raise _mismatch(str(x.aval), str(aval))
-    return convert(x, aval.dtype)
+def _fit(x: Array, like: ValueKey, place: Place) -> Array:
+    """A direction in the dtype of its value.
+
+    Only where a Python number is on either side may the width differ, as in arithmetic.
+    """
+    aval: Aval = like.aval
+    if x.shape == aval.shape:
+        if x.dtype is aval.dtype:
+            return x
+        fits = x.dtype.is_inexact and x.dtype.is_complex <= aval.dtype.is_complex
+        if is_weak(x) and x.dtype.is_complex <= aval.dtype.is_complex:
+            return convert(x, aval.dtype)
+        if fits and is_weak(Array(like)):
+            return convert(x, aval.dtype)
+    hint = ""
+    if x.shape == aval.shape and x.dtype.is_complex <= aval.dtype.is_complex:
+        hint = f"convert it: `.astype({str(aval.dtype)!r})`"
+    elif x.shape == aval.shape:
+        hint = "a real value varies along real numbers: pass `.real`"
+    raise _mismatch(str(x.aval), str(aval), place, hint)
 
 
-def _mismatch(got: str, need: str) -> TangentMismatchError:
-    error = TangentMismatchError(
-        f"a tangent or cotangent does not fit\n  got        {got}\n  need       {need}",
-        got=got,
-        need=need,
-    )
-    return at_user_line(error)
+def _mismatch(
+    got: str, need: str, place: Place | None = None, hint: str = ""
+) -> TangentMismatchError:
+    lines = ["a tangent or cotangent does not fit"]
+    if place is not None:
+        lines.append(f"  leaf       {place}")
+    lines += [f"  got        {got}", f"  need       {need}"]
+    if hint:
+        lines.append(f"  hint       {hint}")
+    return at_user_line(TangentMismatchError("\n".join(lines), got=got, need=need))
 
 
 class _Linearized:
@@ -283,14 +323,23 @@ class _Linearized:
         return [as_user(x, plain) for x in pending(keys)]
 
     def directions(
-        self, tree: Any, keys: Sequence[ValueKey], spec: Any, prefix: str, loans: Loans
+        self,
+        tree: Any,
+        keys: Sequence[ValueKey],
+        spec: Any,
+        prefix: str,
+        loans: Loans,
+        called: str,
     ) -> list[Any]:
         """Given tangents or cotangents as handles."""
         leaves, structure = _tree.flatten(tree)
         if not _tree.same_structure(structure, spec):
             raise _mismatch(f"structure {structure}", str(spec))
-        pairs = zip(leaves, keys, strict=True)
-        return [Handle(direction_key(leaf, key, prefix, loans)) for leaf, key in pairs]
+        pairs = enumerate(zip(leaves, keys, strict=True))
+        return [
+            Handle(direction_key(leaf, key, prefix, loans, Place(tree, called, i)))
+            for i, (leaf, key) in pairs
+        ]
 
 
 class LinearMap:
@@ -324,17 +373,18 @@ class LinearMap:
             raise _mismatch(f"{len(tangents)} tangents", f"{len(recording.specs)}")
         values: list[Any] = []
         start = 0
-        for tangent, spec in zip(tangents, recording.specs, strict=True):
+        for i, (tangent, spec) in enumerate(zip(tangents, recording.specs, strict=True)):
             keys = recording.wrt[start : start + spec.num_leaves]
             start += spec.num_leaves
-            values += found.directions(tangent, keys, spec, "d", loans)
+            values += found.directions(tangent, keys, spec, "d", loans, f"tangents[{i}]")
         plain = not any([isinstance(t, Array) for t in _tree.flatten(tangents)[0]])
         return _tree.unflatten(recording.out_spec, found.apply(values, plain))
 
     def _transpose(self, cotangent: Any, loans: Loans) -> tuple[Any, ...]:
         found = self._linearized
         recording = found.recording
-        values = found.directions(cotangent, found.outputs, recording.out_spec, "ct", loans)
+        spec = recording.out_spec
+        values = found.directions(cotangent, found.outputs, spec, "ct", loans, "cotangent")
         plain = not any([isinstance(t, Array) for t in _tree.flatten(cotangent)[0]])
         return regroup(found.transpose(values, plain), recording.specs)
 
@@ -396,6 +446,7 @@ def hvp(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     def product(x: Any, v: Any, *args: Any, **kwargs: Any) -> Any:
         if v is None and x is not None:
             raise at_user_line(_mismatch("v=None", "a vector with the structure of x"))
-        return jvp(lambda x: gradient(x, *args, **kwargs), (x,), (v,))[1]
+        with Loans() as loans:
+            return _jvp(lambda x: gradient(x, *args, **kwargs), (x,), (v,), loans, "v")[1]
 
     return product

@@ -202,10 +202,16 @@ def test_numbers_of_numpy_are_not_weak():
     assert tn.jit(lambda w, rate: w * rate)(X.astype("float32"), np.float64(2)).dtype == np.float64
 
 
-def test_an_integer_tangent_takes_the_dtype_of_its_primal():
+def test_a_number_of_python_is_a_tangent_in_any_dtype():
+    single = np.float32(3)
     assert tn.jvp(lambda x: x * x, (3.0,), (1,)) == (9, 6)
-    assert tn.vjp(lambda x: x * x, X)[1](np.array([1, 0, 1]))[0].tolist() == [2, 0, 6]
-    assert tn.jvp(lambda x: x * x, (np.float32(3),), (np.float64(1),))[1].dtype == np.float32
+    assert tn.jvp(lambda x: x * x, (single,), (1,))[1].dtype == np.float32
+    assert tn.jvp(lambda x: x * x, (single,), (2.0,))[1].dtype == np.float32
+    assert tn.linearize(lambda x: x * x, single)[1](True).dtype == np.float32
+    assert tn.vjp(lambda x: x * x, single)[1](1)[0].dtype == np.float32
+    assert tn.jvp(lambda z: z * z, (np.complex64(3),), (1,))[1].dtype == np.complex64
+    assert tn.jit(lambda v: tn.jvp(lambda x: x * x, (single,), (v,))[1])(2.0).dtype == np.float32
+    assert tn.jvp(lambda x: x * x, (3.0,), (np.float32(2),)) == (9, 12)  # the primal yields
 
 
 # ---- buffers of the user -------------------------------------------------------------------------

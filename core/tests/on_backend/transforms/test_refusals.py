@@ -56,6 +56,37 @@ def test_a_refusal_says_what_was_wrong_in_fields(function, error, field, value):
     assert raised.value.fields[field] == value
 
 
+@pytest.mark.parametrize("given", ["float32", "int64", "bool", "complex128"])
+@pytest.mark.parametrize("wrap", [np.asarray, tn.asarray], ids=["operand", "array"])
+def test_an_array_of_another_dtype_is_no_tangent(given, wrap):
+    """The leaf is named, with what came and what is needed, through every function."""
+    v, p = wrap(np.ones(3, given)), {"w": X, "b": X}
+    total = lambda p: p["w"] * p["b"]  # noqa: E731
+    calls = {
+        "tangents[0]['b']": lambda: tn.jvp(total, (p,), ({"w": X, "b": v},)),
+        "tangents[1]": lambda: tn.linearize(lambda x, y: x * y, X, X)[1](X, v),
+        "cotangent": lambda: tn.vjp(total, p)[1](v),
+        "cotangent[1]": lambda: tn.vjp(lambda x: (x, x), X)[1]((X, v)),
+        "v": lambda: tn.hvp(lambda x: np.sum(x**3))(X, v),
+    }
+    for leaf, call in calls.items():
+        with pytest.raises(tn.TangentMismatchError) as raised:
+            call()
+        assert raised.value.fields["need"] == "f64[3]"
+        assert raised.value.fields["got"] == str(tn.asarray(v).aval)
+        assert f"leaf       {leaf}\n" in str(raised.value)
+        assert "test_refusals.py" in "".join(raised.value.__notes__)
+
+
+def test_a_real_array_is_no_tangent_of_a_complex_value():
+    for call in (
+        lambda: tn.jvp(square, (1j * X,), (X,)),
+        lambda: tn.vjp(square, 1j * X)[1](X),
+    ):
+        with pytest.raises(tn.TangentMismatchError, match="complex128"):
+            call()
+
+
 @pytest.mark.parametrize(
     "function",
     [
