@@ -28,7 +28,7 @@ from tenferro.primitives._aval import Aval
 from tenferro.primitives._primitive import bind, bind_all, pointwise
 from tenferro.tidu import PassId, RuleResultError, Trace, fresh_id, pin
 from tenferro.transforms import _tree
-from tenferro.transforms._errors import check_function
+from tenferro.transforms._errors import ArgumentNumberError, check_function
 from tenferro.transforms._pickled import PickledByName, check_picklable
 from tenferro.transforms._record import has_dtype
 
@@ -116,19 +116,53 @@ class CustomFunction(PickledByName):
 
     function: Callable[..., Any]
 
-    def __new__(cls, function: Any = None, nondiff_argnums: int | Sequence[int] = ()) -> Any:
+    def __new__(
+        cls,
+        function: Any = None,
+        nondiff_argnums: int | Sequence[int] = (),
+        nondiff_argnames: str | Sequence[str] = (),
+    ) -> Any:
         """The decorated function, or with options alone the decorator."""
         if function is None:
-            return partial(cls, nondiff_argnums=nondiff_argnums)
+            return partial(cls, nondiff_argnums=nondiff_argnums, nondiff_argnames=nondiff_argnames)
         return super().__new__(cls)
 
-    def __init__(self, function: Any = None, nondiff_argnums: int | Sequence[int] = ()) -> None:
+    def __init__(
+        self,
+        function: Any = None,
+        nondiff_argnums: int | Sequence[int] = (),
+        nondiff_argnames: str | Sequence[str] = (),
+    ) -> None:
         check_function(function, type(self).__name__)
         update_wrapper(self, function)
         self.function = function
-        numbers = (nondiff_argnums,) if isinstance(nondiff_argnums, int) else nondiff_argnums
-        self.nondiff_argnums = tuple(numbers)
         self._signature: Any = None
+        numbers = (nondiff_argnums,) if isinstance(nondiff_argnums, int) else nondiff_argnums
+        names = (nondiff_argnames,) if isinstance(nondiff_argnames, str) else nondiff_argnames
+        named = self._positions(tuple(names)) if names else ()
+        self.nondiff_argnums = (*numbers, *named)
+
+    def _positions(self, names: tuple[Any, ...]) -> list[int]:
+        """Positions of parameters; those that are keyword-only never vary, and have none.
+
+        Raises ArgumentNumberError: for what is no name of a parameter.
+        """
+        kinds = {}
+        if not hasattr(self.function, "nin"):  # the arguments of a NumPy ufunc have no names
+            self._signature = import_module("inspect").signature(self.function)
+            several = ("VAR_POSITIONAL", "VAR_KEYWORD")
+            found = self._signature.parameters.values()
+            kinds = {x.name: x.kind.name for x in found if x.kind.name not in several}
+        for name in names:
+            if name not in kinds:
+                text = (
+                    f"{type(self).__name__}: nondiff_argnames names {name!r}, which is no "
+                    f"parameter of {self.name}\n  got        nondiff_argnames={names!r}\n"
+                    f"  need       names among {', '.join(kinds) or 'none'}"
+                )
+                raise at_user_line(ArgumentNumberError(text, argnums=names, count=len(kinds)))
+        places = [name for name in kinds if kinds[name] != "KEYWORD_ONLY"]
+        return [places.index(name) for name in names if name in places]
 
     def _taken_apart(self, protocol: Any) -> Any:
         check_picklable(self.function, "a function with a derivative of its own")

@@ -38,8 +38,9 @@ class custom_jvp(CustomFunction):
 
     ``@f.defjvp`` registers ``rule(primals, tangents) -> (y, dy)``: two tuples with one entry per
     argument, and the value with its tangent. ``f.defjvps(rule, …)`` takes one rule per argument,
-    ``rule(dx, y, *primals)``, or ``None`` where there is no contribution. Arguments named by
-    ``nondiff_argnums`` come first in the call of the rule, keyword-only arguments by keyword.
+    ``rule(dx, y, *primals)``, or ``None`` where there is no contribution. Arguments chosen by
+    ``nondiff_argnums`` (positions) or ``nondiff_argnames`` (names of parameters) come first in the
+    call of the rule, in the order of the parameters; keyword-only arguments come by keyword.
     Integers and other things that cannot vary have the tangent ``None``. The rule must be linear
     in the tangents; it serves every mode and order, ``jit`` and ``vmap``. The value is always that
     of the function itself, whose closure is differentiated as ever.
@@ -60,8 +61,13 @@ class custom_jvp(CustomFunction):
     'log1pexp'
     """
 
-    def __init__(self, function: Any = None, nondiff_argnums: int | Sequence[int] = ()) -> None:
-        super().__init__(function, nondiff_argnums)
+    def __init__(
+        self,
+        function: Any = None,
+        nondiff_argnums: int | Sequence[int] = (),
+        nondiff_argnames: str | Sequence[str] = (),
+    ) -> None:
+        super().__init__(function, nondiff_argnums, nondiff_argnames)
         self.rule: Callable[..., Any] | None = None
         self.takes_value = False
 
@@ -73,7 +79,9 @@ class custom_jvp(CustomFunction):
     def defjvps(self, *rules: Callable[..., Any] | None) -> None:
         """Register a rule ``(dx, y, *primals) -> dy`` per argument; contributions are added."""
         if self.nondiff_argnums:
-            raise TypeError("defjvps has no place for nondiff_argnums; use defjvp")
+            raise TypeError(
+                "defjvps has no place for nondiff_argnums or nondiff_argnames; use defjvp"
+            )
 
         def rule(y: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:
             if len(rules) != len(primals):

@@ -44,8 +44,10 @@ class custom_vjp(CustomFunction):
 
     ``f.defvjp(fwd, bwd)`` registers ``fwd(*args) -> (y, residuals)`` and ``bwd(residuals, ct)``,
     which returns a tuple with the cotangent of each argument (``None`` for zero, and for what
-    cannot vary). Arguments named by ``nondiff_argnums`` come first in the call of ``bwd``,
-    keyword-only arguments by keyword in both. Cotangents are those of ⟨a, b⟩ = Re Σ conj(a) b.
+    cannot vary). Arguments chosen by ``nondiff_argnums`` (positions) or
+    ``nondiff_argnames`` (names of parameters) come first in the call of ``bwd``, in the order of
+    the parameters; keyword-only arguments come by keyword in both.
+    Cotangents are those of ⟨a, b⟩ = Re Σ conj(a) b.
 
     In reverse mode ``bwd`` may be any function of the cotangent, such as one that clips it.
     Forward mode, and the reverse of the reverse, need it to be linear. The value is always that of
@@ -65,8 +67,13 @@ class custom_vjp(CustomFunction):
     'clip_gradient'
     """
 
-    def __init__(self, function: Any = None, nondiff_argnums: int | Sequence[int] = ()) -> None:
-        super().__init__(function, nondiff_argnums)
+    def __init__(
+        self,
+        function: Any = None,
+        nondiff_argnums: int | Sequence[int] = (),
+        nondiff_argnames: str | Sequence[str] = (),
+    ) -> None:
+        super().__init__(function, nondiff_argnums, nondiff_argnames)
         self.fwd: Callable[..., Any] | None = None
         self.bwd: Callable[..., Any] | None = None
 

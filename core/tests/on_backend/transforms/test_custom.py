@@ -188,6 +188,46 @@ def test_fixed_arguments_come_first_and_keywords_by_keyword():
     assert tn.grad(lambda x: applied(function=np.sin, x=x))(1.0) == 7
 
 
+@pytest.mark.parametrize(
+    "fixed",
+    [
+        {"nondiff_argnames": "function"},
+        {"nondiff_argnames": ("function", "k")},  # what is keyword-only never varies
+        {"nondiff_argnums": 1, "nondiff_argnames": ["function"]},
+    ],
+)
+def test_arguments_are_fixed_by_name_as_by_position(fixed):
+    """However the call passes them; the rule gets them first."""
+
+    @tn.custom_jvp(**fixed)
+    def pushed(x, function, *, k=1.0):
+        return function(x) * k
+
+    @pushed.defjvp
+    def rule(function, primals, tangents, *, k):
+        return pushed(*primals, function, k=k), 100.0 * k * tangents[0]
+
+    @tn.custom_vjp(**fixed)
+    def pulled(x, function, *, k=1.0):
+        return function(x) * k
+
+    pulled.defvjp(
+        lambda x, function, *, k: (function(x) * k, None),
+        lambda function, _, ct, *, k: (100.0 * k * ct,),
+    )
+    for f in (pushed, pulled):
+        for modify in (tn.grad, lambda g: tn.jit(tn.grad(g)), tn.jacfwd):
+            assert modify(lambda x, f=f: f(x, np.sin, k=2.0))(1.0) == 200
+            assert modify(lambda x, f=f: f(function=np.sin, x=x))(1.0) == 100
+
+
+def test_names_of_fixed_arguments_are_sorted_as_the_parameters_are():
+    """The first argument of the rule is the first parameter, whatever the order of the names."""
+    f = tn.custom_jvp(lambda n, x, m: x * n * m, nondiff_argnames=("m", "n"))
+    f.defjvp(lambda n, m, p, t: (f(n, *p, m), t[0] * (10 * n + m)))
+    assert tn.grad(lambda x: f(2, x, 3))(1.0) == 23
+
+
 @pytest.mark.parametrize("derivative", [tn.grad, tn.jacfwd])
 def test_a_rule_may_be_given_for_a_ufunc(derivative):
     """The rule gets the arguments that the call wrote, not the options of the ufunc."""

@@ -123,11 +123,22 @@ def test_a_real_result_may_stand_for_a_complex_one_and_a_number_for_any(dtype):
     [
         (lambda: tn.custom_jvp(square)(1.0, 2.0), TypeError),
         (lambda: tn.custom_jvp(square, nondiff_argnums=0).defjvps(None), TypeError),
+        (lambda: tn.custom_jvp(square, nondiff_argnames="x").defjvps(None), TypeError),
     ],
 )
 def test_misuse_is_an_error_of_the_usual_class(function, error):
     with pytest.raises(error):
         function()
+
+
+@pytest.mark.parametrize("kind", [tn.custom_jvp, tn.custom_vjp])
+@pytest.mark.parametrize(
+    "function, names",
+    [(square, "y"), (square, ("x", "X")), (lambda *xs: xs, "xs"), (np.sin, "x"), (square, (0,))],
+)
+def test_a_name_that_no_parameter_has_is_refused(kind, function, names):
+    with pytest.raises(tn.ArgumentNumberError, match=rf"{kind.__name__}: nondiff_argnames names"):
+        kind(nondiff_argnames=names)(function)
 
 
 def test_a_zero_may_be_written_as_a_number():
