@@ -39,6 +39,7 @@ def grad(
     has_aux: bool = False,
     holomorphic: bool = False,
     convention: str = "hermitian",
+    allow_int: bool = False,
     backend: Any = None,
     context: ADContext | None = None,
 ) -> Callable[..., Any]:
@@ -47,12 +48,16 @@ def grad(
     The result has the structure of the argument chosen by ``argnums``, or by name with
     ``argnames``, whether it is passed by position or by keyword; a tuple of them gives a tuple.
     With ``holomorphic``, it is the complex derivative f′(z). With ``has_aux``, the function returns
-    (value, aux), and the gradient function (gradient, aux).
+    (value, aux), and the gradient function (gradient, aux). With ``allow_int``, leaves that hold
+    integers or bools, which cannot vary, have the gradient ``None``; without it they are refused.
 
     Raises NonScalarOutputError: if the value is not a real scalar (complex if ``holomorphic``).
-    Raises DifferentiationInputError: if an argument consists of integers or bools.
+    Raises DifferentiationInputError: if an argument consists of integers or bools and
+    ``allow_int`` is not given.
 
     >>> import tenferro as tn
+    >>> tn.grad(lambda p: p["x"] ** p["n"], allow_int=True)({"n": 3, "x": 2.0})
+    {'n': None, 'x': 12.0}
     >>> print(tn.trace(tn.grad(lambda x: tn.sin(x)), tn.Aval((), "float64")))
     graph(x: f64[]) {
       %1 = cos %0                          : f64[]
@@ -62,7 +67,7 @@ def grad(
     check_function(function, "grad", backend)
     chosen = choose(argnums, argnames)
     compute = _computed(
-        function, chosen, has_aux, holomorphic, convention, backend, context, value=False
+        function, chosen, has_aux, holomorphic, convention, allow_int, backend, context, value=False
     )
 
     @bounded("grad")
@@ -83,6 +88,7 @@ def value_and_grad(
     has_aux: bool = False,
     holomorphic: bool = False,
     convention: str = "hermitian",
+    allow_int: bool = False,
     backend: Any = None,
     context: ADContext | None = None,
 ) -> Callable[..., Any]:
@@ -93,7 +99,7 @@ def value_and_grad(
     check_function(function, "value_and_grad", backend)
     chosen = choose(argnums, argnames)
     compute = _computed(
-        function, chosen, has_aux, holomorphic, convention, backend, context, value=True
+        function, chosen, has_aux, holomorphic, convention, allow_int, backend, context, value=True
     )
 
     @bounded("value_and_grad")
@@ -115,6 +121,7 @@ def _computed(
     has_aux: bool,
     holomorphic: bool,
     convention: str,
+    allow_int: bool,
     backend: Any,
     context: ADContext | None,
     *,
@@ -125,21 +132,26 @@ def _computed(
         text = f"convention is 'hermitian' or 'jax', not {convention!r}"
         raise at_user_line(ValueError(text))
     conjugate = holomorphic or convention == "jax"
-    kind = ("value_and_grad" if value else "grad", conjugate, context)
+    kind = ("value_and_grad" if value else "grad", conjugate, allow_int, context)
 
     def compute(args: tuple[Any, ...], kwargs: dict[str, Any], loans: Loans) -> Any:
         recording = record(*chosen.arrange(function, args, kwargs), loans, has_aux)
-        _check_inputs(recording, holomorphic)
+        wrt = _varying(recording.wrt, holomorphic, allow_int)
         value_key = _scalar_output(recording, holomorphic)
-        aux, wrt = recording.aux, recording.wrt
+        aux = recording.aux
         outputs = [value_key, *aux.keys] if value else aux.keys
 
         def emit() -> list[ValueKey]:
             return [*outputs, *gradient_keys(value_key, wrt, conjugate, context)]
 
-        found = settle(kind, [value_key, *aux.keys], wrt, emit, recording.plain, backend)
+        inputs = recording.wrt
+        found = settle(kind, [value_key, *aux.keys], inputs, emit, recording.plain, backend)
         count = len(outputs)
-        trees = regroup(found[count:], recording.specs)
+        leaves = found[count:]
+        if len(wrt) < len(inputs):
+            rest = iter(leaves)
+            leaves = [next(rest) if key.aval.dtype.is_inexact else None for key in inputs]
+        trees = regroup(leaves, recording.specs)
         return (
             found[0] if value else None,
             aux.with_values(found[count - len(aux.keys) : count]),
@@ -175,8 +187,15 @@ def regroup(leaves: Sequence[Any], specs: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(trees)
 
 
-def _check_inputs(recording: Recording, holomorphic: bool) -> None:
-    for key in recording.wrt:
+def _varying(keys: Sequence[ValueKey], holomorphic: bool, allow_int: bool) -> list[ValueKey]:
+    """The leaves that have a gradient: all of them, or with ``allow_int`` all but exact ones.
+
+    Raises DifferentiationInputError: for a leaf that has none and is not allowed to be there.
+    """
+    found = []
+    for key in keys:
+        if allow_int and not key.aval.dtype.is_inexact:
+            continue
         check_differentiable(key)
         if holomorphic and not key.aval.dtype.is_complex:
             raise DifferentiationInputError(
@@ -184,6 +203,8 @@ def _check_inputs(recording: Recording, holomorphic: bool) -> None:
                 argument=str(key.input_key),
                 aval=key.aval,
             )
+        found.append(key)
+    return found
 
 
 def check_differentiable(key: ValueKey) -> None:
@@ -211,7 +232,8 @@ def _to_exclude(name: str) -> str:
         )
     return (
         f"make {name} a float; or, if it is not meant to vary, take it out of the\n"
-        "             argument: close over it, or pass it as another argument"
+        "             argument: close over it, pass it as another argument, or write\n"
+        "             `grad(f, allow_int=True)`, whose gradient for it is None"
     )
 
 

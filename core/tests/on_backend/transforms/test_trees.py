@@ -205,3 +205,59 @@ def test_the_first_calls_with_containers_may_come_from_several_threads():
     """Each waits for what is imported at the first."""
     done = subprocess.run([sys.executable, "-c", FIRST_CALLS], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+# ---- integers in what is differentiated ----------------------------------------------------------
+
+
+def weighted(p):
+    """Σ w² · n where the mask is set, plus a number."""
+    return np.sum(np.where(p["mask"], p["w"] ** 2 * p["n"], 0.0)) + p["more"][1]
+
+
+MIXED = {
+    "w": np.array([1.0, 2.0]),
+    "n": np.array([3, 5]),
+    "mask": np.array([True, False]),
+    "more": (4, 1.5),
+}
+
+
+@pytest.mark.parametrize("modify", [lambda f: f, tn.jit, lambda f: tn.jit(tn.jit(f))])
+def test_with_allow_int_what_cannot_vary_has_the_gradient_none(modify):
+    """∂/∂w = 2 w n m; integers and bools keep their place in the structure."""
+    for found in (
+        modify(tn.grad(weighted, allow_int=True))(MIXED),
+        modify(tn.value_and_grad(weighted, allow_int=True))(MIXED)[1],
+    ):
+        assert found["w"].tolist() == [6, 0]
+        assert (found["n"], found["mask"], found["more"][0]) == (None, None, None)
+        assert found["more"][1] == 1
+
+
+def test_with_allow_int_gradients_nest_and_batch():
+    inner = lambda p: np.sum(tn.grad(weighted, allow_int=True)(p)["w"])  # noqa: E731
+    assert tn.grad(inner, allow_int=True)(MIXED)["w"].tolist() == [6, 0]
+    of_n = lambda n: tn.grad(weighted, allow_int=True)({**MIXED, "n": n})["w"]  # noqa: E731
+    assert tn.vmap(of_n)(np.array([[1, 2], [3, 4]])).tolist() == [[2, 0], [6, 0]]
+
+
+def test_with_allow_int_a_whole_argument_may_be_exact():
+    power = lambda x, n: x**n  # noqa: E731
+    assert tn.grad(power, (0, 1), allow_int=True)(2.0, 3) == (12, None)
+    assert tn.grad(power, 1, allow_int=True)(2.0, 3) is None
+    assert tn.value_and_grad(power, 1, allow_int=True)(2.0, 3) == (8, None)
+    assert tn.grad(lambda z, n: z**n, (0, 1), allow_int=True, holomorphic=True)(2j, 2) == (4j, None)
+
+
+def test_with_allow_int_the_same_function_serves_other_dtypes():
+    """A leaf that holds floats in the next call varies there."""
+    gradient = tn.grad(lambda p: p["a"] * p["b"], allow_int=True)
+    assert gradient({"a": 2.0, "b": 3}) == {"a": 3, "b": None}
+    assert gradient({"a": 2, "b": 3.0}) == {"a": None, "b": 2}
+    assert gradient({"a": 2.0, "b": 3.0}) == {"a": 3, "b": 2}
+
+
+def test_without_allow_int_the_error_names_the_leaf_and_the_option():
+    with pytest.raises(tn.DifferentiationInputError, match="allow_int=True"):
+        tn.grad(weighted)(MIXED)
