@@ -87,10 +87,13 @@ class Custom(Primitive):
     ) -> Tangents:
         """Record the function itself again, with what it closes over under fresh identities.
 
-        Two of these values may have become one, as those of two arguments of ``vmap`` do where
-        both are the same array: it is then followed once.
+        Where it calls functions with a rule of their own, derivatives still stop at their arguments
+        and results: what these rules say is not added to native derivatives. Two values of the
+        closure may have become one, as those of two arguments of ``vmap`` do where both are the
+        same array: it is then followed once.
         """
         trace = Trace()
+        begin, end = Stopped(self.call, False), Stopped(self.call, True)
         n, m = self.count, self.count + self.arguments
         closed_over = {x.key: t for x, t in zip(primals[m:], tangents_in[m:], strict=True)}
         wrt = {key: pin(key, trace) for key in closed_over}
@@ -99,7 +102,7 @@ class Custom(Primitive):
 
         def definition_of(key: ValueKey) -> Definition | None:
             definition = None if key in found else key.definition
-            if definition is None or definition[0] is not Stopped(self.call):
+            if definition is None or definition[0] is not begin:
                 return definition
             found[key] = arguments[definition[3]]
             return None
@@ -108,7 +111,7 @@ class Custom(Primitive):
         order, definitions, _ = postorder(values, definition_of)
         for key, definition in zip(order, definitions, strict=True):
             operation, role, slot, *inputs = definition
-            if type(operation) is Stopped and inputs[0] in found:
+            if operation is end and inputs[0] in found:
                 found[key] = found[inputs[0]]
             elif any([x in found for x in inputs]):
                 found[key] = derive(

@@ -253,7 +253,7 @@ def defined(rule: Any, what: str = "rule") -> str:
 class Stopped(Linear):
     """y = x, where a function with a rule of its own begins or ends: no derivative passes.
 
-    ``id`` names the call that an argument belongs to; it is ``None`` around results.
+    ``id`` names the call, ``ends`` says that this is a result of it and not an argument.
     """
 
     key = "std::stopped"
@@ -261,7 +261,8 @@ class Stopped(Linear):
     transparent = True
     volatile = True
     fixed_rules = False
-    id: PassId | None
+    id: PassId
+    ends: bool
 
     def abstract_eval(self, x: Aval) -> Aval:
         """The aval of the argument."""
@@ -288,14 +289,14 @@ class Inside:
 
     def argument(self, x: Array) -> Array:
         """The argument for the function itself."""
-        return _stopped(x, self.id)
+        return _stopped(x, Stopped(self.id, False))
 
     def results(
         self, operation: Primitive, outputs: Sequence[Array], inputs: Sequence[Array]
     ) -> list[Array]:
         """The outputs under the rule that the operation carries."""
         closed_over = [Array(key) for key in self._older([y.key for y in outputs])]
-        values = [_stopped(y, None) for y in outputs]
+        values = [_stopped(y, Stopped(self.id, True)) for y in outputs]
         found = list(bind_all(operation, *values, *inputs, *closed_over))
         for y, inside in zip(found, outputs, strict=True):
             _same_value(y.key, inside)
@@ -306,7 +307,7 @@ class Inside:
 
         Arguments are not among them, unless the function closes over one of them as well.
         """
-        start, argument = self._start, Stopped(self.id)
+        start, argument = self._start, Stopped(self.id, False)
 
         def definition_of(key: ValueKey) -> Definition | None:
             definition = None if key.serial < start else key.definition
@@ -321,8 +322,8 @@ def is_settled(x: Array) -> bool:
     return x.key.operand is not UNKNOWN and not is_traced(x.key) and not x.flow
 
 
-def _stopped(x: Array, call: PassId | None) -> Array:
-    found = bind(Stopped(call), x)
+def _stopped(x: Array, operation: Stopped) -> Array:
+    found = bind(operation, x)
     _same_value(found.key, x)
     return found
 

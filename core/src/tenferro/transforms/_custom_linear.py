@@ -27,6 +27,7 @@ from tenferro.transforms._custom_call import (
     fit,
     is_array,
     is_settled,
+    run_rule,
     take_arrays,
     wrong_result,
 )
@@ -130,7 +131,8 @@ class LinearRule(NamedTuple):
     ) -> list[Array | None]:
         """The map on given arrays."""
         custom, (spec, avals) = self.custom, self.outs
-        result = custom(self.places.fill(residuals), _tree.unflatten(self.ins[0], tangents))
+        flowing = _tree.unflatten(self.ins[0], tangents)
+        result = run_rule(custom, self.places.fill(residuals), flowing)
         what = "a linear function or its transpose"
         try:
             leaves = _tree.flatten_up_to(spec, result)

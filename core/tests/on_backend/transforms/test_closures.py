@@ -1,5 +1,6 @@
 """What a function closes over is differentiated as if it were passed as an argument."""
 
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -138,3 +139,69 @@ def test_a_function_may_close_over_its_argument():
 
     assert tn.grad(f)(3.0) == 13
     assert tn.grad(lambda x: tn.vmap(f)(x).sum())(np.array([3.0, 4.0])).tolist() == [13, 14]
+
+
+CARRIERS = {
+    "jvp": lambda h, y: carried_by_jvp(lambda x: h(y) * x, lambda dx, _, x: h(y) * dx),
+    "vjp": lambda h, y: carried_by_vjp(lambda x: h(y) * x, lambda x, ct: (h(y) * ct,)),
+    "linear by its residual": lambda h, y: partial(tn.custom_linear(times(h), times(h)), y),
+    "linear": lambda h, y: partial(tn.custom_linear(*[times(lambda _: h(y))] * 2), ()),
+}  # by what x ↦ h(y) x is made with
+
+
+def carried_by_jvp(function, rule):
+    """A function with a forward rule."""
+    f = tn.custom_jvp(function)
+    f.defjvps(rule)
+    return f
+
+
+def carried_by_vjp(function, rule):
+    """A function with a reverse rule."""
+    f = tn.custom_vjp(function)
+    f.defvjp(lambda x: (f(x), x), rule)
+    return f
+
+
+def times(h):
+    """(r, x) ↦ h(r) x."""
+    return lambda r, x: h(r) * x
+
+
+WITHIN = {
+    "value": lambda f: f,
+    "jit": tn.jit,
+    "jvp": lambda f: lambda x: tn.jvp(f, (x,), (1.0,))[1],
+    "grad": tn.grad,
+    "linearize": lambda f: lambda x: tn.linearize(f, x)[1](1.0),
+    "hvp": lambda f: lambda x: tn.hvp(f)(x, 1.0),
+}
+ORDERS = {
+    "jvp of jvp": lambda f: lambda y: WITHIN["jvp"](lambda y: WITHIN["jvp"](f(y))(X))(y),
+    "grad of grad": lambda f: tn.grad(lambda y: tn.grad(f(y))(X)),
+    "jit of jvp of grad": lambda f: tn.jit(WITHIN["jvp"](lambda y: tn.grad(f(y))(X))),
+    "jvp": lambda f: WITHIN["jvp"](lambda y: f(y)(X)),
+    "jvp by both": lambda f: WITHIN["jvp"](lambda y: f(y)(y)),
+    "grad by both": lambda f: tn.grad(lambda y: f(y)(y)),
+    "jit of hessian by both": lambda f: tn.jit(tn.hessian(lambda y: f(y)(y))),
+    "jvp of jvp of jvp by both": lambda f: WITHIN["jvp"](
+        WITHIN["jvp"](WITHIN["jvp"](lambda y: f(y)(y)))
+    ),
+    "order 3": lambda f: tn.grad(WITHIN["jvp"](lambda y: WITHIN["jvp"](f(y))(y))),
+}
+
+
+@pytest.mark.parametrize("within", WITHIN)
+@pytest.mark.parametrize("carrier", CARRIERS)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_rule_is_used_alone_inside_another_function_with_a_rule(family, carrier, within):
+    """Derivatives of x ↦ S(x ↦ f_y(x))(y) x by x and y do not depend on whether a rule carries the
+    product, where f closes over the y that is its argument, too.
+    """
+    given, closed = FAMILIES[family]()
+    h = lambda y: WITHIN[within](closed(y))(y)  # noqa: E731
+    plain = lambda y: WITHIN[within](lambda x: given(x, y))(y)  # noqa: E731
+    for name, derivative in ORDERS.items():
+        found = derivative(lambda y: CARRIERS[carrier](h, y))(Y)
+        need = derivative(lambda y: lambda x: plain(y) * x)(Y)
+        np.testing.assert_allclose(found, need, rtol=1e-10, atol=1e-12, err_msg=name)
