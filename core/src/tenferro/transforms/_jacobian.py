@@ -73,13 +73,43 @@ def jacobian(
     >>> tn.trace(square, tn.Aval((3,), "float64")).program.output_avals
     (f64[3,3],)
     """
-    check_function(function, "jacobian", backend)
+    return _made(
+        "jacobian",
+        function,
+        argnums,
+        argnames=argnames,
+        mode=mode,
+        sparse=sparse,
+        has_aux=has_aux,
+        holomorphic=holomorphic,
+        convention=convention,
+        backend=backend,
+        context=context,
+    )
+
+
+def _made(
+    name: str,
+    function: Callable[..., Any],
+    argnums: Argnums,
+    *,
+    argnames: Argnames = None,
+    mode: str,
+    sparse: bool | None = None,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    convention: str = "hermitian",
+    backend: Any = None,
+    context: ADContext | None = None,
+) -> Callable[..., Any]:
+    """``jacobian`` under the name that the user called, which its errors carry."""
+    check_function(function, name, backend)
     if mode not in MODES:
-        raise at_user_line(ValueError(f"jacobian: mode is one of {MODES}, not {mode!r}"))
+        raise at_user_line(ValueError(f"{name}: mode is one of {MODES}, not {mode!r}"))
     if not any([sparse is known for known in (None, True, False)]):
-        raise at_user_line(TypeError(f"jacobian: sparse is None, True or False, not {sparse!r}"))
+        raise at_user_line(TypeError(f"{name}: sparse is None, True or False, not {sparse!r}"))
     if convention not in CONVENTIONS:
-        text = f"jacobian: convention is one of {CONVENTIONS}, not {convention!r}"
+        text = f"{name}: convention is one of {CONVENTIONS}, not {convention!r}"
         raise at_user_line(ValueError(text))
     conjugate = convention == "jax" and not holomorphic
     chosen = choose(argnums, argnames)
@@ -106,7 +136,7 @@ def jacobian(
         nested = _nest(found[len(aux) :], recording, chosen.single)
         return (nested, recording.aux.with_values(found[: len(aux)])) if has_aux else nested
 
-    @bounded("jacobian")
+    @bounded(name)
     @wraps(function)
     def whole(*args: Any, **kwargs: Any) -> Any:
         with Loans() as loans:
@@ -124,7 +154,7 @@ def jacfwd(function: Callable[..., Any], argnums: Argnums = 0, **options: Any) -
     >>> tn.trace(tn.jacfwd(lambda x: x * x), tn.Aval((2,), "float64")).program.output_avals
     (f64[2,2],)
     """
-    return jacobian(function, argnums, mode="forward", **options)
+    return _made("jacfwd", function, argnums, mode="forward", **options)
 
 
 def jacrev(function: Callable[..., Any], argnums: Argnums = 0, **options: Any) -> Any:
@@ -136,7 +166,7 @@ def jacrev(function: Callable[..., Any], argnums: Argnums = 0, **options: Any) -
     >>> tn.trace(tn.jacrev(lambda x: (x * x).sum()), tn.Aval((2,), "f64")).program.output_avals
     (f64[2],)
     """
-    return jacobian(function, argnums, mode="reverse", **options)
+    return _made("jacrev", function, argnums, mode="reverse", **options)
 
 
 def check_arguments(

@@ -1,5 +1,7 @@
 """Jacobians and Hessians against closed forms, in every mode and structure."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -166,3 +168,26 @@ def test_refusals():
         tn.jacobian(np.sin, mode="sideways")
     with pytest.raises(tn.DifferentiationInputError):
         tn.jacfwd(np.sin)(np.arange(3))
+
+
+@pytest.mark.parametrize("name", ["jacobian", "jacfwd", "jacrev"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda make: make(3.0),
+        lambda make: make(np.sin, sparse="yes"),
+        lambda make: make(np.sin, convention="mine"),
+        lambda make: make(np.sin, backend=3.5),
+        lambda make: make(np.sin)(3),
+        lambda make: make(np.sin)(1j * np.ones(2)),
+        lambda make: make(np.sin, no_such_option=1),
+    ],
+)
+def test_an_error_names_the_function_that_was_called(name, call):
+    with pytest.raises(Exception) as raised:
+        call(getattr(tn, name))
+    text = "\n".join([str(raised.value), *getattr(raised.value, "__notes__", [])])
+    assert name in text
+    for other in {"jacobian", "jacfwd", "jacrev"} - {name}:
+        line = rf"^(?!  from ).*\b{other}\b"
+        assert not re.search(line, text, re.MULTILINE), text
