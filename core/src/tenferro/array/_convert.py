@@ -26,6 +26,11 @@ from tenferro.primitives._source import caller, source_text
 
 _DEFAULT: dict[type, DType] = {bool: bool_, int: int64, float: float64, complex: complex128}
 _PYTHON: dict[str, type] = {"bool": bool, "int": int, "float": float, "complex": complex}
+_CONVERSIONS = (  # of what other libraries hold numbers in: the library, its method, the thing
+    ("torch", "numpy", "a tensor of PyTorch"),
+    ("scipy.sparse", "toarray", "a sparse array of SciPy"),
+    ("pandas", "to_numpy", "data of pandas"),
+)
 _SHARED_BYTES = 4096
 _TOO_LARGE = 2**63  # for int64: uint64 then, as in NumPy
 _KEPT_SCALARS = 1024
@@ -199,8 +204,33 @@ def aval_of_operand(x: Any) -> Aval:
     return Aval(x.shape, found)
 
 
+def _check_library(x: Any) -> None:
+    """Refuse what other libraries hold numbers in, unless a backend takes it, with the conversion.
+
+    The libraries are known by the modules of their classes; none is imported.
+    """
+    modules = [cls.__module__ for cls in type(x).__mro__]
+    for library, method, what in _CONVERSIONS:
+        inside = any([name == library or name.startswith(library + ".") for name in modules])
+        if not inside or isinstance(x, type) or not hasattr(x, method):
+            continue
+        if host().owner_of(type(x)) is not None:
+            return
+        detached = ".detach()" if getattr(x, "requires_grad", False) else ""
+        copied_to_host = "" if getattr(x, "is_cpu", True) else ".cpu()"
+        raise UnknownOperandError(
+            f"{what} is not taken for an array\n"
+            f"  got        {library}: {type(x).__name__}\n"
+            "  need       an array of an installed backend, a number, or a sequence of these\n"
+            f"  from       {source_text(caller())}\n"
+            f"  hint       convert it: `x{detached}{copied_to_host}.{method}()`",
+            value=x,
+        )
+
+
 def _check_class(x: Any) -> None:
     """Refuse arrays whose elements or products mean something else, or remember the class."""
+    _check_library(x)
     for attribute, what in (("filled", "a mask"), ("getA1", "matrix products for `*`")):
         if hasattr(x, "dtype") and hasattr(x, attribute):
             raise UnknownOperandError(

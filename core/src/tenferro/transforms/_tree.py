@@ -125,6 +125,8 @@ def flatten(tree: Any) -> tuple[list[Any], Any]:
     leaves, spec = optree.tree_flatten(tree, namespace=_NAMESPACE)
     while _register(leaves):
         leaves, spec = optree.tree_flatten(tree, namespace=_NAMESPACE)
+    if len(leaves) == 1 and leaves[0] is tree:  # a leaf that does not look like one from outside
+        return leaves, LEAF
     return leaves, spec
 
 

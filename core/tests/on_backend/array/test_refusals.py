@@ -185,6 +185,56 @@ def test_arrays_that_mean_something_else_are_not_taken_for_plain_ones(operand):
             ask(operand)
 
 
+def class_of(module, name, method, **attributes):
+    """A value of a class that says it is of some library, which need not be installed."""
+    operand = {"dtype": np.dtype("float64"), "shape": (2,), method: lambda self: np.ones(2)}
+    return type(name, (), {"__module__": module, **operand, **attributes})()
+
+
+OF_OTHERS = {
+    "x.numpy()": class_of("torch", "Tensor", "numpy", requires_grad=False, is_cpu=True),
+    "x.detach().numpy()": class_of("torch.nn.parameter", "Parameter", "numpy", requires_grad=True),
+    "x.cpu().numpy()": class_of("torch", "Tensor", "numpy", is_cpu=False),
+    "x.toarray()": class_of("scipy.sparse._csr", "csr_array", "toarray"),
+    "x.to_numpy()": class_of("pandas.core.series", "Series", "to_numpy"),
+}
+FRAME = type("DataFrame", (), {"__module__": "pandas", "shape": (1, 1), "to_numpy": None})()
+
+
+@pytest.mark.parametrize(
+    "conversion, value",
+    [*OF_OTHERS.items(), ("x.to_numpy()", FRAME)],
+    ids=["tensor", "parameter", "device", "sparse", "series", "frame"],
+)
+@pytest.mark.parametrize(
+    "ask",
+    [
+        tn.asarray,
+        tn.grad(np.sum),
+        tn.jit(np.sum),
+        tn.vmap(np.sum),
+        lambda v: tn.grad(lambda p: np.sum(p["a"]))({"a": v}),
+        lambda v: tn.jvp(np.sin, (np.ones(2),), (v,)),
+        lambda v: tn.grad(lambda x: np.sum(x * v))(np.ones(2)),
+        lambda v: tn.jit(lambda x: np.multiply(x, v))(np.ones(2)),
+        lambda v: tn.grad(lambda x, y: np.sum(x + y))(np.ones(2), v),
+    ],
+)
+def test_data_of_other_libraries_are_refused_with_the_conversion(conversion, value, ask):
+    """As an argument, in a pytree, as a tangent and as what a function closes over."""
+    with pytest.raises(tn.UnknownOperandError) as raised:
+        ask(value)
+    assert f"convert it: `{conversion}`" in str(raised.value)
+    assert type(value).__name__ in str(raised.value)
+
+
+def test_sparse_arrays_of_scipy_are_known():
+    sparse = pytest.importorskip("scipy.sparse")
+    for value in (sparse.csr_array(np.eye(2)), sparse.coo_matrix(np.eye(2))):
+        with pytest.raises(tn.UnknownOperandError, match=r"x\.toarray\(\)"):
+            tn.grad(np.sum)(value)
+
+
 def test_equality_with_what_is_no_array_is_pythons():
     assert (X == None, X != None, X == "text", None in [X]) == (False, True, False, False)  # noqa: E711
 
