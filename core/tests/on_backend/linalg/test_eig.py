@@ -46,7 +46,7 @@ def test_vectors_keep_length_one_under_derivatives():
     def squares(a):
         return np.sum(np.abs(np.linalg.eig(a).eigenvectors) ** 2, axis=0)
 
-    values, rates = tn.jvp(squares, (COMPLEX,), (REAL,))
+    values, rates = tn.jvp(squares, (COMPLEX,), (REAL.astype(COMPLEX.dtype),))
     np.testing.assert_allclose(values, 1)
     np.testing.assert_allclose(rates, 0, atol=1e-13)
 

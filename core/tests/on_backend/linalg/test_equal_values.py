@@ -98,7 +98,7 @@ def test_second_and_third_derivatives_of_a_spectral_function(kind, gap):
     """Those of expm, in every composition of modes."""
     q = isometry(kind)
     a = (q * np.array([1, 1 + gap, 2])) @ adjoint(q)
-    a, v = (a + adjoint(a)) / 2, W + W.T
+    a, v = (a + adjoint(a)) / 2, (W + W.T).astype(kind)
 
     def loss(exponential):
         return lambda a: np.sum(W * np.real(exponential((a + adjoint(a)) / 2)))
