@@ -40,7 +40,7 @@ WITH_PARAMETERS = [cls for cls in STANDARD if cls._fields]
 
 
 def hostile_values(value):
-    """Values to put in the place of this one."""
+    """Return hostile values to try instead of this one."""
     if not isinstance(value, tuple):
         return HOSTILE
     mixed = [(*value[:i], h, *value[i + 1 :]) for i in range(len(value)) for h in IN_TUPLES]

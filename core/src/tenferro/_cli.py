@@ -61,7 +61,7 @@ def _printing_to_stderr() -> Iterator[None]:
     sys.stdout.flush()
     try:
         kept = os.dup(1)
-    except OSError:  # there is no standard output
+    except OSError:  # standard output is closed, as in a service
         kept = -1
     with redirect_stdout(sys.stderr):
         try:

@@ -112,7 +112,7 @@ def _identity(params: Params, a: Tensor) -> Tensor:
 
 
 def _of_lower(params: Params, a: Tensor) -> Tensor:
-    """The matrix itself, as its lower triangle says, also where there is no element."""
+    """Return the Hermitian matrix that the lower triangle stands for; empty matrices stay empty."""
 
     def at(index: tuple[int, ...]) -> Any:
         *batch, i, j = index

@@ -1,5 +1,5 @@
 """Samples of the marks in derivatives of vectors: their values are their inputs, in which they are
-linear. What is warned of is not a matter of values: see the tests of `tn.GaugeWarning`.
+linear. The warnings that backends make of these marks are tested with `tn.GaugeWarning`.
 
 Read `table.py` for what the fields of a row mean.
 """
