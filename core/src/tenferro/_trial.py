@@ -193,7 +193,7 @@ def _import_problem(lowering: Lowering, backend: str) -> str:
 
 
 def _key_problem(lowering: Lowering) -> str:
-    """Return what is wrong with the key of a lowering: its namespace is loaded and lacks the key."""
+    """Return what is wrong with the key of a lowering whose namespace is loaded; "" if nothing."""
     key, known = lowering.primitive, host().primitives()
     namespace = key.partition("::")[0]
     if key in known or not any(k.startswith(f"{namespace}::") for k in known):
