@@ -244,7 +244,7 @@ def wrong_result(
 def defined(rule: Any, what: str = "rule") -> str:
     """A line of a message that says where a rule of the user is."""
     code = getattr(rule, "__code__", None)
-    if code is None or rule.__module__.startswith("tenferro."):
+    if code is None or (rule.__module__ or "").startswith("tenferro."):
         return ""
     file = code.co_filename.rpartition("/")[2]
     return f"\n  {what:10} {rule.__name__}, {file}:{code.co_firstlineno}"

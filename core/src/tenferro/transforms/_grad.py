@@ -8,7 +8,6 @@ Read next: ``_jvp.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import wraps
 from typing import Any
 
 from tenferro.array import Array, conj
@@ -17,7 +16,6 @@ from tenferro.array._errors import at_user_line
 from tenferro.computegraph import ValueKey
 from tenferro.primitives import Handle, Primitive, constant
 from tenferro.primitives._aval import Aval
-from tenferro.primitives._boundary import bounded
 from tenferro.primitives._source import caller, source_text
 from tenferro.tidu import ADContext, Value, pullback
 from tenferro.transforms import _tree
@@ -27,6 +25,7 @@ from tenferro.transforms._errors import (
     NonScalarOutputError,
     check_function,
 )
+from tenferro.transforms._pickled import derived
 from tenferro.transforms._record import Loans, Recording, record
 from tenferro.transforms._settle import key_of, settle
 
@@ -71,8 +70,18 @@ def grad(
         function, chosen, has_aux, holomorphic, convention, allow_int, backend, context, value=False
     )
 
-    @bounded("grad")
-    @wraps(function)
+    @derived(
+        "grad",
+        function,
+        argnums=argnums,
+        argnames=argnames,
+        has_aux=has_aux,
+        holomorphic=holomorphic,
+        convention=convention,
+        allow_int=allow_int,
+        backend=backend,
+        context=context,
+    )
     def gradient(*args: Any, **kwargs: Any) -> Any:
         with Loans() as loans:
             _, aux, found = compute(args, kwargs, loans)
@@ -103,8 +112,18 @@ def value_and_grad(
         function, chosen, has_aux, holomorphic, convention, allow_int, backend, context, value=True
     )
 
-    @bounded("value_and_grad")
-    @wraps(function)
+    @derived(
+        "value_and_grad",
+        function,
+        argnums=argnums,
+        argnames=argnames,
+        has_aux=has_aux,
+        holomorphic=holomorphic,
+        convention=convention,
+        allow_int=allow_int,
+        backend=backend,
+        context=context,
+    )
     def both(*args: Any, **kwargs: Any) -> Any:
         with Loans() as loans:
             value, aux, found = compute(args, kwargs, loans)

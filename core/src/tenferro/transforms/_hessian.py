@@ -13,13 +13,13 @@ from typing import Any
 
 from tenferro.computegraph import ValueKey
 from tenferro.primitives import Primitive
-from tenferro.primitives._boundary import bounded
 from tenferro.tidu import ADContext, linearize_keys
 from tenferro.transforms import _tree
 from tenferro.transforms._argnums import Argnames, Argnums, choose
 from tenferro.transforms._errors import check_function
 from tenferro.transforms._grad import regroup
 from tenferro.transforms._jacobian import blocks_of, check_arguments, refused
+from tenferro.transforms._pickled import derived
 from tenferro.transforms._positions import Reads
 from tenferro.transforms._record import Loans, Recording, record
 from tenferro.transforms._settle import key_of, settle
@@ -82,8 +82,17 @@ def hessian(
         nested = _nest(found[len(aux) :], pinned, chosen.single)
         return (nested, pinned.aux.with_values(found[: len(aux)])) if has_aux else nested
 
-    @bounded("hessian")
-    @wraps(function)
+    @derived(
+        "hessian",
+        function,
+        argnums=argnums,
+        argnames=argnames,
+        sparse=sparse,
+        has_aux=has_aux,
+        holomorphic=holomorphic,
+        backend=backend,
+        context=context,
+    )
     def whole(*args: Any, **kwargs: Any) -> Any:
         with Loans() as loans:
             return compute(args, kwargs, loans)

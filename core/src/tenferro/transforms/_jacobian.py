@@ -9,7 +9,6 @@ would cost. Read next: ``_hessian.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import wraps
 from math import prod
 from typing import Any
 
@@ -17,7 +16,6 @@ from tenferro.array._errors import at_user_line
 from tenferro.computegraph import Linearized, ValueKey, flatten, new_leaf
 from tenferro.primitives import Handle, Primitive
 from tenferro.primitives._aval import Aval
-from tenferro.primitives._boundary import bounded
 from tenferro.primitives.complex import complex as make_complex
 from tenferro.primitives.complex import conj, real
 from tenferro.tidu import ADContext, Linearization, NotLinearError, linearize_keys
@@ -26,6 +24,7 @@ from tenferro.transforms._argnums import Argnames, Argnums, choose
 from tenferro.transforms._compressed import FEWEST, Directions
 from tenferro.transforms._errors import DifferentiationInputError, check_function
 from tenferro.transforms._grad import check_differentiable, regroup
+from tenferro.transforms._pickled import derived
 from tenferro.transforms._positions import Reads
 from tenferro.transforms._record import Loans, Recording, record
 from tenferro.transforms._settle import history, key_of, settle
@@ -112,6 +111,7 @@ def _made(
         text = f"{name}: convention is one of {CONVENTIONS}, not {convention!r}"
         raise at_user_line(ValueError(text))
     conjugate = convention == "jax" and not holomorphic
+    forced = {"mode": mode} if name == "jacobian" else {}  # the others have no such option
     chosen = choose(argnums, argnames)
 
     def compute(args: tuple[Any, ...], kwargs: dict[str, Any], loans: Loans) -> Any:
@@ -136,8 +136,19 @@ def _made(
         nested = _nest(found[len(aux) :], recording, chosen.single)
         return (nested, recording.aux.with_values(found[: len(aux)])) if has_aux else nested
 
-    @bounded(name)
-    @wraps(function)
+    @derived(
+        name,
+        function,
+        argnums=argnums,
+        argnames=argnames,
+        **forced,
+        sparse=sparse,
+        has_aux=has_aux,
+        holomorphic=holomorphic,
+        convention=convention,
+        backend=backend,
+        context=context,
+    )
     def whole(*args: Any, **kwargs: Any) -> Any:
         with Loans() as loans:
             return compute(args, kwargs, loans)

@@ -7,7 +7,7 @@ derivative. Read next: ``_jit.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property, wraps
+from functools import cached_property
 from typing import Any
 
 from tenferro.array import Array, as_array, evaluate_keys, is_traced
@@ -24,6 +24,7 @@ from tenferro.tidu import ADContext, Linearization, Value, linearize_keys, pushf
 from tenferro.transforms import _tree
 from tenferro.transforms._errors import TangentMismatchError, check_function
 from tenferro.transforms._grad import check_differentiable, grad, regroup
+from tenferro.transforms._pickled import derived
 from tenferro.transforms._pullback import Swept, sweep_once
 from tenferro.transforms._record import Loans, Name, Recording, make_known, record
 from tenferro.transforms._settle import as_user, key_of, pending, settle
@@ -441,8 +442,7 @@ def hvp(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
     check_function(function, "hvp")
     gradient = grad(function, **options)
 
-    @bounded("hvp")
-    @wraps(function)
+    @derived("hvp", function, **options)
     def product(x: Any, v: Any, *args: Any, **kwargs: Any) -> Any:
         if v is None and x is not None:
             raise at_user_line(_mismatch("v=None", "a vector with the structure of x"))

@@ -8,7 +8,6 @@ recorded; what the function closes over is known as ever. Read next: ``_jacobian
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import wraps
 from typing import Any
 
 from tenferro.array import Array
@@ -18,13 +17,13 @@ from tenferro.array._errors import at_user_line
 from tenferro.computegraph import ValueKey, new_leaf
 from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Handle, transpose
-from tenferro.primitives._boundary import bounded
 from tenferro.primitives._primitive import in_front
 from tenferro.tidu import Trace, pinned_leaf
 from tenferro.transforms import _tree
 from tenferro.transforms._batch import batch
 from tenferro.transforms._effects import collecting, perform
 from tenferro.transforms._errors import BatchAxisError, check_function
+from tenferro.transforms._pickled import derived
 from tenferro.transforms._record import Loans, Name, has_dtype, make_known, parameter_names
 from tenferro.transforms._settle import key_of, settle
 
@@ -73,8 +72,9 @@ def vmap(
     """
     check_function(function, "vmap", backend)
 
-    @bounded("vmap")
-    @wraps(function)
+    @derived(
+        "vmap", function, in_axes=in_axes, out_axes=out_axes, axis_size=axis_size, backend=backend
+    )
     def mapped(*args: Any, **kwargs: Any) -> Any:
         with Loans() as loans:
             return _Call(function, axis_size, loans).run(args, kwargs, in_axes, out_axes, backend)

@@ -46,6 +46,41 @@ def apply(d, x):
 linear = tn.custom_linear(apply, transpose=apply)
 
 
+def cube(x, n=1.0):
+    return np.sum(n * x**3)
+
+
+def twice(x):
+    return 2 * x**2
+
+
+MADE = {
+    "grad": tn.grad(cube),
+    "value_and_grad": tn.value_and_grad(cube, has_aux=False),
+    "second argument": tn.grad(cube, argnums=1),
+    "by name": tn.grad(cube, argnames="n"),
+    "jacobian": tn.jacobian(twice, mode="forward"),
+    "jacfwd": tn.jacfwd(twice),
+    "jacrev": tn.jacrev(twice),
+    "hessian": tn.hessian(cube),
+    "hvp": tn.hvp(cube),
+    "vmap": tn.vmap(cube, in_axes=(0, None)),
+    "vmap of grad": tn.vmap(tn.grad(cube), in_axes=(0, None), out_axes=-1),
+    "jit of grad": tn.jit(tn.grad(cube)),
+    "grad of jit": tn.grad(tn.jit(cube)),
+    "grad of a rule": tn.grad(with_rule),
+}
+
+
+@tn.grad
+def slope(x):
+    return np.sum(np.sin(x))
+
+
+def leaves(tree):
+    return [np.asarray(x) for x in tn.transforms._tree.flatten(tree)[0]]
+
+
 class Model:
     """A model with a jitted method."""
 
@@ -92,6 +127,34 @@ def test_a_jitted_function_under_another_name_keeps_its_settings(protocol):
     assert found.cache_info().misses == 2  # n is static
 
 
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("name", MADE)
+def test_what_a_transform_made_comes_back_with_its_options(name, protocol):
+    """loads(dumps(T(f, options)))(x) == T(f, options)(x) for f at the top of a module"""
+    found, made = again(MADE[name], protocol), MADE[name]
+    assert found is not made
+    args = (np.arange(1.0, 4.0), 2.0) if "rule" not in name and name[:3] != "jac" else (3.0,)
+    args = (args[0], args[0]) if name == "hvp" else args
+    for x, y in zip(leaves(found(*args)), leaves(made(*args)), strict=True):
+        np.testing.assert_array_equal(x, y)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_function_decorated_with_a_transform_is_pickled_by_name(protocol):
+    assert again(slope, protocol) is slope
+    assert again(tn.vmap(slope), protocol)(np.ones(2)).shape == (2,)
+
+
+def test_a_function_that_a_transform_made_is_a_method_of_its_class():
+    """class A: g = grad(f)  ⇒  A().g(x) is grad(f)(A(), x) with self as first argument"""
+
+    class A:
+        g = tn.grad(lambda self, x: x * x, argnums=1)
+
+    assert A().g(3.0) == 6.0
+    assert A.g(None, 3.0) == 6.0
+
+
 def test_a_jitted_method_is_pickled_with_its_object():
     model = Model()
     model.weight = 5.0
@@ -110,23 +173,27 @@ def test_a_derivative_survives():
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 @pytest.mark.parametrize(
     "wrap",
-    [tn.jit, tn.custom_jvp, tn.custom_vjp, lambda f: tn.custom_linear(apply, transpose=f)],
-    ids=["jit", "custom_jvp", "custom_vjp", "custom_linear"],
+    [
+        *(tn.jit, tn.custom_jvp, tn.custom_vjp, lambda f: tn.custom_linear(apply, transpose=f)),
+        *(tn.grad, tn.hessian, tn.hvp, tn.jacrev, tn.vmap, lambda f: tn.jit(tn.grad(f))),
+    ],
+    ids="jit custom_jvp custom_vjp custom_linear grad hessian hvp jacrev vmap jit-grad".split(),
 )
 def test_a_lambda_is_refused_and_cloudpickle_named(wrap, protocol):
     with pytest.raises(SerializationError, match="cloudpickle"):
         pickle.dumps(wrap(lambda x: x), protocol)
 
 
-@pytest.mark.parametrize("wrap", [tn.jit, tn.custom_jvp], ids=["jit", "custom_jvp"])
+@pytest.mark.parametrize("wrap", [tn.jit, tn.custom_jvp, tn.grad], ids=["jit", "custom", "grad"])
 def test_cloudpickle_takes_lambdas(wrap):
     cloudpickle = pytest.importorskip("cloudpickle")
     factor = 3.0
-    assert float(pickle.loads(cloudpickle.dumps(wrap(lambda x: factor * x)))(2.0)) == 6.0
+    made = wrap(lambda x: factor * x)
+    assert float(pickle.loads(cloudpickle.dumps(made))(2.0)) == float(made(2.0))
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy], ids=["copy", "deepcopy"])
-@pytest.mark.parametrize("wrap", [tn.jit, tn.custom_jvp], ids=["jit", "custom_jvp"])
+@pytest.mark.parametrize("wrap", [tn.jit, tn.custom_jvp, tn.grad], ids=["jit", "custom", "grad"])
 def test_copies_are_the_function_itself(copied, wrap):
     function = wrap(lambda x: x)
     assert copied(function) is function
