@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import tenferro as tn
+from tenferro.primitives import optimization_barrier
 
 SMALL, LARGE = 150, 600
 
@@ -73,6 +74,80 @@ def gradient_of_parts(n: int) -> Any:
     return lambda: tn.grad(lambda x: sum(np.sin(x[i]) for i in range(n)))(np.ones(n))
 
 
+def gradient_of_multi_dot(n: int) -> Any:
+    matrices = [np.ones((2 + i % 2, 2 + (i + 1) % 2)) for i in range(n)]
+    return lambda: tn.grad(lambda xs: np.sum(np.linalg.multi_dot(xs)))(matrices)
+
+
+def gradient_of_einsum(n: int) -> Any:
+    def chain(xs: Any) -> Any:
+        operands = [given for i, x in enumerate(xs) for given in (x, [i, i + 1])]
+        return np.sum(np.einsum(*operands, [0, n]))
+
+    return lambda: tn.grad(chain)([np.eye(2)] * n)
+
+
+def gradient_of_block(n: int) -> Any:
+    arrays = [np.full(2, x) for x in numbers(n)]
+    return lambda: tn.grad(lambda xs: np.sum(np.block(xs) ** 2))(arrays)
+
+
+def gradient_of_broadcast_arrays(n: int) -> Any:
+    arrays = [np.full(2, x) for x in numbers(n)]
+    return lambda: tn.grad(lambda xs: sum(np.sum(y) for y in np.broadcast_arrays(*xs)))(arrays)
+
+
+def gradient_of_select(n: int) -> Any:
+    arrays = [np.full(2, x) for x in numbers(n)]
+    return lambda: tn.grad(lambda xs: np.sum(np.select([x > 0.7 for x in xs], xs)))(arrays)
+
+
+def gradient_of_choose(n: int) -> Any:
+    arrays, which = [np.full(2, x) for x in numbers(n)], np.array([1, 3])
+    return lambda: tn.grad(lambda xs: np.sum(np.choose(which, xs)))(arrays)
+
+
+def gradient_of_split(n: int) -> Any:
+    return lambda: tn.grad(lambda x: sum(np.sum(y**2) for y in np.split(x, n)))(np.ones(2 * n))
+
+
+def gradient_of_assignments(n: int) -> Any:
+    def f(x: Any) -> Any:
+        y = np.zeros(n) + x
+        for i in range(n):
+            y[i] = y[i] * 2
+        return np.sum(y)
+
+    return lambda: tn.grad(f)(1.0)
+
+
+def gradient_behind_a_barrier(n: int) -> Any:
+    return lambda: tn.grad(lambda xs: sum(optimization_barrier([np.sin(x) for x in xs])))(
+        numbers(n)
+    )
+
+
+def mapped_barrier(n: int) -> Any:
+    columns = [np.full(3, x) for x in numbers(n)]
+    return lambda: tn.vmap(lambda *xs: list(optimization_barrier([np.sin(x) for x in xs])))(
+        *columns
+    )
+
+
+def tangent_of_a_custom_rule_with_many_results(n: int) -> Any:
+    @tn.custom_jvp
+    def f(*xs: Any) -> Any:
+        return [x * 2 for x in xs]
+
+    f.defjvp(lambda xs, ts: ([x * 2 for x in xs], [t * 2 for t in ts]))
+    return lambda: tn.jvp(lambda xs: sum(f(*xs)), (numbers(n),), (numbers(n),))
+
+
+def gradient_through_jit_with_many_results(n: int) -> Any:
+    f = tn.jit(lambda *xs: [np.sin(x) for x in xs])
+    return lambda: tn.grad(lambda xs: sum(f(*xs)))(numbers(n))
+
+
 PROGRAMS = [
     gradient_of_concatenate,
     gradient_of_stack,
@@ -81,6 +156,18 @@ PROGRAMS = [
     gradient_through_a_custom_rule,
     mapped_concatenate,
     gradient_of_parts,
+    gradient_of_multi_dot,
+    gradient_of_einsum,
+    gradient_of_block,
+    gradient_of_broadcast_arrays,
+    gradient_of_select,
+    gradient_of_choose,
+    gradient_of_split,
+    gradient_of_assignments,
+    gradient_behind_a_barrier,
+    mapped_barrier,
+    tangent_of_a_custom_rule_with_many_results,
+    gradient_through_jit_with_many_results,
 ]
 
 

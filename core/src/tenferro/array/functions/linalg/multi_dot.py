@@ -19,6 +19,11 @@ from tenferro.array.functions.contraction import dot
 from tenferro.primitives import InvalidParameterError, ShapeMismatchError
 from tenferro.primitives.structural import reshape
 
+_LONGEST_EXACT = 101  # sizes of a chain
+
+#: the product of matrices a … b-1 of the chain, times that of matrices b … c-1
+_Step = tuple[int, int, int]
+
 
 @covers("linalg.multi_dot")
 def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Array:
@@ -26,9 +31,14 @@ def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Array:
 
     x_0: [m,k_1], x_1: [k_1,k_2], …, x_n: [k_n,p]   →   y: [m,p]
 
+    Up to 100 operands are multiplied in the order of least cost; more of them in one that costs at
+    most 15.5 % more, and is found in time proportional to their number.
+
     Raises   ShapeMismatchError: if the contracted sizes differ, or an operand has another rank;
              InvalidParameterError: for fewer than two operands.
-    Source   Cormen, Leiserson, Rivest and Stein, Introduction to Algorithms, 3rd ed., §15.2
+    Source   Cormen, Leiserson, Rivest and Stein, Introduction to Algorithms, 3rd ed., §15.2;
+             Chin, Communications of the ACM 21 (1978) 544, and Hu and Shing, Journal of
+             Algorithms 2 (1981) 122, for long chains
 
     >>> x = as_array(((1.0, 2.0), (3.0, 4.0)))
     >>> multi_dot([x[0], x, x[1]])
@@ -47,8 +57,10 @@ def multi_dot(arrays: Sequence[Any], *, out: Any = None) -> Array:
     chain[0] = reshape(chain[0], (1, *first)) if len(first) == 1 else chain[0]
     chain[-1] = reshape(chain[-1], (*last, 1)) if len(last) == 1 else chain[-1]
     sizes = tuple([x.shape[0] for x in chain] + [chain[-1].shape[1]])
-    result = _product(chain, _splits(sizes), 0, len(chain) - 1)
-    result = reshape(result, (*first[:-1], *last[1:]))
+    parts = {(i, i + 1): x for i, x in enumerate(chain)}
+    for a, b, c in _order(sizes):
+        parts[a, c] = dot(parts.pop((a, b)), parts.pop((b, c)))
+    result = reshape(parts[0, len(chain)], (*first[:-1], *last[1:]))
     return result if out is None else into(out, result, "multi_dot")
 
 
@@ -72,23 +84,60 @@ def _no_chain(given: Sequence[Array], got: str, need: str) -> Exception:
 
 
 @lru_cache(maxsize=256)
-def _splits(sizes: tuple[int, ...]) -> dict[tuple[int, int], int]:
-    """For matrices i … j of the chain, after which one the last product splits."""
+def _order(sizes: tuple[int, ...]) -> list[_Step]:
+    """The products of a chain in an order in which each finds its factors."""
+    split = _least(sizes) if len(sizes) <= _LONGEST_EXACT else _near_least(sizes)
+    steps: list[_Step] = []
+    waiting = [(0, len(sizes) - 1)]
+    while waiting:
+        a, c = waiting.pop()
+        if c - a > 1:
+            b = split[a, c]
+            steps.append((a, b, c))
+            waiting += (a, b), (b, c)
+    steps.reverse()
+    return steps
+
+
+def _least(sizes: tuple[int, ...]) -> dict[tuple[int, int], int]:
+    """For matrices a … c-1, before which one the last product splits; work grows as count³."""
     count = len(sizes) - 1
-    cost = {(i, i): 0 for i in range(count)}
+    cost = {(a, a + 1): 0 for a in range(count)}
     split = {}
-    for length in range(1, count):
-        for i in range(count - length):
-            j = i + length
-            cost[i, j], split[i, j] = min(
-                (cost[i, k] + cost[k + 1, j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k)
-                for k in range(i, j)
+    for length in range(2, count + 1):
+        for a in range(count - length + 1):
+            c = a + length
+            cost[a, c], split[a, c] = min(
+                (cost[a, b] + cost[b, c] + sizes[a] * sizes[b] * sizes[c], b)
+                for b in range(a + 1, c)
             )
     return split
 
 
-def _product(chain: Sequence[Array], split: dict[tuple[int, int], int], i: int, j: int) -> Array:
-    if i == j:
-        return chain[i]
-    k = split[i, j]
-    return dot(_product(chain, split, i, k), _product(chain, split, k + 1, j))
+def _near_least(sizes: tuple[int, ...]) -> dict[tuple[int, int], int]:
+    """``_least`` for long chains, in work that grows as their length.
+
+    The sizes are the corners of a polygon, and each product is a triangle of a triangulation. A
+    corner is cut off where that costs less than to join it to the smallest corner.
+    """
+    smallest = min(range(len(sizes)), key=sizes.__getitem__)
+    low = sizes[smallest]
+    corners = [*range(smallest, len(sizes)), *range(smallest + 1)]
+    kept: list[int] = []
+    split = {}
+
+    def cut(*triangle: int) -> None:
+        a, b, c = sorted(triangle)
+        split[a, c] = b
+
+    for c in corners:
+        while len(kept) > 2:
+            a, b = kept[-2:]
+            x, y, z = sizes[a], sizes[b], sizes[c]
+            if x * z * (y + low) >= y * low * (x + z):
+                break
+            cut(a, kept.pop(), c)
+        kept.append(c)
+    for b, c in pairwise(kept[1:-1]):
+        cut(smallest, b, c)
+    return split
