@@ -170,5 +170,41 @@ def test_a_callback_needs_functions_and_avals(primitive):
 
 @pytest.mark.parametrize("found", [lambda x: (x, x), lambda x: ()], ids=["two", "none"])
 def test_another_number_of_results_than_stated_is_refused(found):
-    with pytest.raises(Exception, match="another number of results than stated"):
+    with pytest.raises(p.ShapeMismatchError, match="another number of results than stated"):
         np.asarray(tn.jit(lambda x: p.host_callback(found, [x.aval], x)[0])(X))
+
+
+class Refusal(Exception):
+    """What a user's function raises."""
+
+
+@pytest.mark.parametrize("operand", [X, tn.asarray(X)], ids=["numpy", "own"])
+@pytest.mark.parametrize("within", [tn.jit, tn.grad, tn.vmap], ids=["jit", "grad", "vmap"])
+def test_what_a_host_function_raises_reaches_the_caller_as_it_was_raised(within, operand):
+    """The same object, with its cause, at every call."""
+    refusal = Refusal("mine")
+
+    def refuse(x):
+        raise refusal from KeyError("why")
+
+    rule = lambda xs, ts: ts[0]  # noqa: E731
+    function = within(lambda x: p.host_callback(refuse, [x.aval], x, jvp=rule)[0].sum() ** 2)
+    for _ in range(2):
+        with pytest.raises(Refusal, match="mine") as found:
+            np.asarray(function(operand))
+        assert found.value is refusal
+        assert isinstance(found.value.__cause__, KeyError)
+
+
+def test_results_read_later_raise_what_the_host_function_raised():
+    """A value that is computed only when it is read, and read twice."""
+    refusal = Refusal("mine")
+
+    def refuse(x):
+        raise refusal
+
+    value = p.host_callback(refuse, [p.Aval((2,), "float64")], tn.asarray(X) + 1)[0]
+    for _ in range(2):
+        with pytest.raises(Refusal) as found:
+            np.asarray(value)
+        assert found.value is refusal

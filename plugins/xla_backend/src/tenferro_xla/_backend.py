@@ -22,6 +22,7 @@ from tenferro_xla._executable import XlaExecutable
 from tenferro_xla._fork import check_process, mark_used
 from tenferro_xla._jax import (
     Array,
+    JaxRuntimeError,
     device_put,
     is_array,
     live_arrays,
@@ -30,6 +31,7 @@ from tenferro_xla._jax import (
 )
 from tenferro_xla._operands import NumpyArray, fits, host_array, numpy_dtype, refusal
 from tenferro_xla._options import checked_options
+from tenferro_xla._raised import keeping, raise_original
 
 Function = Callable[..., Any]
 _STATISTICS = {"bytes_in_use": "in_use", "peak_bytes_in_use": "peak", "bytes_limit": "limit"}
@@ -61,9 +63,16 @@ class XlaBackend(Backend):
             return device_put(array.copy())
 
     def to_numpy(self, operand: Any) -> NumpyArray:
-        """A NumPy array of its own memory, writeable."""
+        """A NumPy array of its own memory, writeable.
+
+        Raises what a host callback raised while the operand was computed, as it was raised.
+        """
         check_process()
-        return np.array(operand)
+        try:
+            return np.array(operand)
+        except JaxRuntimeError as error:
+            raise_original(error)
+            raise
 
     def aval_of(self, operand: Any) -> Aval:
         """Shape and dtype."""
@@ -110,6 +119,7 @@ class XlaBackend(Backend):
         single = operation.output_count == 1
         specs = tuple(shape_dtype(a.shape, numpy_dtype(a.dtype)) for a in avals)
 
+        @keeping
         def on_host(*operands: Any) -> tuple[Any, ...]:
             moved = [host.asoperand(self.to_numpy(x), self.aval_of(x)) for x in operands]
             results = function(operation, *moved)

@@ -26,7 +26,7 @@ class RejectedProgramError(XlaError, ValueError):
 
 
 class InternalCompilerError(XlaError):
-    """Report a fault inside XLA or in a host callback. Fields as its parent."""
+    """Report a fault inside XLA. Fields as its parent."""
 
 
 class DeviceMismatchError(BackendError, ValueError):

@@ -37,6 +37,7 @@ from tenferro_xla._literals import large_literals, plan_of_literal
 from tenferro_xla._operands import fits, host_array, numpy_dtype, refusal
 from tenferro_xla._options import CompileOptions
 from tenferro_xla._policy import policy_for
+from tenferro_xla._raised import raise_original
 from tenferro_xla._segments import plan_segments
 
 _Compiled = tuple[tuple[Step, ...], dict[int, Any]]  # the steps, and the literals made once
@@ -90,6 +91,7 @@ class XlaExecutable(Executable):
 
         Raises OperandError: if an operand does not fit, naming the input.
         Raises XlaError: if XLA fails, with the equation.
+        Raises what a host callback raised, as it was raised.
         Raises DeviceMismatchError: if operands live on different devices.
         """
         check_process()
@@ -135,6 +137,7 @@ class XlaExecutable(Executable):
             try:
                 found = run(*[slots[i] for i in inputs])
             except JaxRuntimeError as error:
+                raise_original(error)
                 raise translated(
                     error, self.program, positions, device_name(self.device)
                 ) from error
@@ -149,6 +152,7 @@ class XlaExecutable(Executable):
     def _recover(self, error: Exception, operands: Sequence[Any]) -> tuple[Any, ...]:
         """Say what was wrong; or run where the operands are, or in spite of `jax.disable_jit`."""
         if isinstance(error, JaxRuntimeError):
+            raise_original(error)
             everything = range(len(self.program.instructions))
             raise translated(error, self.program, everything, device_name(self.device)) from error
         named = zip(operands, self.program.input_avals, self.program.input_names, strict=True)

@@ -1,5 +1,6 @@
 """Functions of the user on the host: ``pure_callback``, for effects ordered ``io_callback``.
 
+What they raise reaches the caller as it was raised, see ``_raised.py``.
 Read next: ``plugin.py``.
 """
 
@@ -14,6 +15,7 @@ from jax.experimental import io_callback
 
 from tenferro.backend.lowering import Lowerings
 from tenferro.primitives.callback import DebugCallback, HostCallback, check_results, stated_results
+from tenferro_xla._raised import keeping
 
 lowerings = Lowerings()
 _Result: Any = jax.ShapeDtypeStruct
@@ -23,6 +25,7 @@ _Result: Any = jax.ShapeDtypeStruct
 def host_callback(op: HostCallback, *xs: Array) -> Any:
     """Call a pure function on NumPy arrays."""
 
+    @keeping
     def call(*arrays: Any) -> Any:
         found = stated_results(op, op.function(*map(np.array, arrays)))
         pairs = zip(found, op.results, strict=True)
@@ -39,6 +42,7 @@ def host_callback(op: HostCallback, *xs: Array) -> Any:
 def debug_callback(op: DebugCallback, *xs: Array) -> Any:
     """Call a function for its effect, in the order of the program."""
 
+    @keeping
     def call(*arrays: Any) -> Any:
         op.function(*map(np.array, arrays))
         return np.ones((), bool)
