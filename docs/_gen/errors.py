@@ -64,6 +64,15 @@ The text says what came, what is needed and, where one is certain, what to write
 in an equation carries the equation and the line of your program that recorded it as notes, which
 a traceback shows below the text; so does an error while a program runs, with the lowering that
 failed and the plugin that it came from.
+
+An error that no argument explains is a bug of ours: `tenferro.InternalError` names the function
+that you called and the place in our files, and asks for a report.
+
+A traceback shows the frames of your program and the function of tenferro that you called; frames
+of tenferro's own files are left out. `tenferro.debug.full_traceback(error)` has all frames, and
+with `TENFERRO_TRACEBACKS=full` in the environment every traceback has them. The variable is read
+when an error is raised, so `os.environ["TENFERRO_TRACEBACKS"] = "full"` works in a running
+program. The traceback of an `InternalError` is never shortened.
 """
 
 

@@ -18,6 +18,7 @@ VARIABLES: dict[str, str] = {
     "TENFERRO_DISABLE_PLUGINS": "distributions or names to block",
     "TENFERRO_LOAD_PLUGINS": "load exactly these distributions",
     "TENFERRO_STRICT_PLUGINS": "1: raise at the first broken plugin",
+    "TENFERRO_TRACEBACKS": "full: tracebacks keep the frames of tenferro's files",
 }
 
 

@@ -3,7 +3,8 @@
 An error that our own code raises leaves a public function as a ``TenferroError`` that names this
 function and the user's line. Functions below the boundary raise what is natural for them; nested
 public calls report the outermost one. An error that the user's own code raises, in a callback, is
-left as it is. Nothing here costs anything until an error is raised: callers write
+left as it is. What no argument explains is reported as a bug in tenferro. Nothing here costs
+anything until an error is raised: callers write
 
     try:
         return function(x)
@@ -34,9 +35,12 @@ from tenferro.primitives._errors import (
     ArgumentTypeError,
     ArgumentValueError,
     AxisError,
+    InternalError,
     RefusalError,
 )
+from tenferro.primitives._faults import is_a_bug, place
 from tenferro.primitives._source import caller, source_text
+from tenferro.primitives._tracebacks import full_traceback, shorten
 
 _E = TypeVar("_E", bound=Exception)
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -60,29 +64,47 @@ def at_user_line(error: _E) -> _E:
 
 
 def refusal(error: Exception, name: str, *, operator: bool = False) -> Any:
-    """Return the error to raise in place of one that leaves the public function ``name``.
+    """Return the error to raise instead of one that leaves the public function ``name``.
 
     None: raise it as it is. Errors of the user's own code are not touched; those of tenferro are
-    completed in place, with the function's name and the user's line. An ``operator`` shows in that
-    line, so its name is not added where the text lacks it.
+    completed in place, with the function's name and the user's line. Their tracebacks lose the
+    frames of our files. An ``operator`` shows in that line, so its name is not added where the
+    text lacks it.
     """
-    below = error.__traceback__.tb_next if error.__traceback__ is not None else None
-    found: Exception | None = None
+    whole = full_traceback(error)
+    below = whole.tb_next if whole is not None else None
     if _passes_users_code(below):
+        shorten(error, whole, keep_first=True)
         return None
-    if not isinstance(error, TenferroError):
-        found = _typed(error, name, call=below is None)
-        if found is None:
-            return None
-        _copy_notes(error, found)
-        found = found.with_traceback(below)
-    kept: Any = error if found is None else found
+    kept: Any = _of_tenferro(error, name, whole)
+    if kept is None:
+        return None
     if _FROM not in "\n".join((str(kept), *getattr(kept, "__notes__", ()))):
         line = source_text(caller())
         if line is not None:
             kept.add_note(_FROM + line)
     if not _passes(below, _EVALUATION):
         _name(kept, name, operator)
+    is_new = kept is not error  # it is raised here, which adds the frame of the boundary
+    if isinstance(kept, InternalError):
+        kept.__traceback__ = below if is_new else whole  # a report needs all frames
+    else:
+        shorten(kept, below if is_new else whole, keep_first=not is_new)
+    return kept if is_new else None
+
+
+def _of_tenferro(error: Exception, name: str, whole: TracebackType | None) -> Any:
+    """The error itself if it is of tenferro, else what stands for it; None for other kinds."""
+    if isinstance(error, TenferroError):
+        return error
+    below = whole.tb_next if whole is not None else None
+    found: Exception | None
+    if whole is not None and is_a_bug(error, below, whole.tb_frame):
+        found = _bug(error, name, below)
+    else:
+        found = _typed(error, name, call=below is None)
+    if found is not None:
+        _copy_notes(error, found)
     return found
 
 
@@ -193,6 +215,21 @@ def _passes(traceback: TracebackType | None, module: str) -> bool:
 # ---- names and classes ---------------------------------------------------------------------------
 
 
+def _bug(error: Exception, name: str, traceback: TracebackType | None) -> InternalError:
+    """The error that reports a bug of ours."""
+    said, (package, where) = f"{type(error).__name__}: {error}", place(traceback)
+    return InternalError(
+        f"{name}: an error inside {package} that none of the arguments explains\n"
+        f"  got        {said}\n"
+        f"  at         {where}\n"
+        f"  hint       this is a bug in {package}: please report it with the call and the\n"
+        "             whole traceback",
+        function=name,
+        error=said,
+        place=where,
+    )
+
+
 def _typed(error: Exception, name: str | None, call: bool = False) -> Any:
     """Return the error of tenferro that stands for a plain one; None for other kinds.
 
@@ -250,7 +287,7 @@ def _name(error: Any, name: str, operator: bool) -> None:
     if not error.args or type(error.args[0]) is not str:
         return
     text, last = error.args[0], name.rpartition(".")[2]
-    if not isinstance(error, (RefusalError, ArgumentError)):
+    if not isinstance(error, (RefusalError, ArgumentError, InternalError)):
         _add_name(error, text, last if not operator else "")
         return
     below = [getattr(error, field, "") for field in ("operation", "function")]

@@ -98,3 +98,15 @@ class ArgumentOverflowError(ArgumentValueError, OverflowError):
 
 class ArgumentBufferError(ArgumentError, BufferError):
     """Report memory that cannot be shared as the arguments ask for."""
+
+
+class InternalError(TenferroError, RuntimeError):
+    """Report a bug in tenferro: an error of Python that no argument explains.
+
+    Fields: ``function``, the public function that was called; ``error``, the class and the text of
+    Python's error; ``place``, where it was raised. The traceback has all frames.
+    """
+
+    function: str
+    error: str
+    place: str

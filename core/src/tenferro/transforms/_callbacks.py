@@ -17,6 +17,7 @@ from tenferro.array._errors import at_user_line
 from tenferro.computegraph import UNKNOWN
 from tenferro.primitives import debug_callback
 from tenferro.primitives._boundary import bounded
+from tenferro.primitives._tracebacks import full_traceback
 from tenferro.transforms import _tree
 from tenferro.transforms._effects import perform
 
@@ -78,6 +79,8 @@ class debug:
             print(text.format(*given, **named))
 
         debug.callback(show, *args, **kwargs)
+
+    full_traceback = staticmethod(full_traceback)
 
 
 def _check_fields(text: object, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:

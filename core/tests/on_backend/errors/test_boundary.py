@@ -2,6 +2,7 @@
 
 import contextlib
 import gc
+import json
 import pickle
 import weakref
 
@@ -25,7 +26,7 @@ PLAIN = {
 
 def ours(source: str, **names):
     """A function as one of tenferro's own files would define it."""
-    names |= {"__name__": "tenferro.example"}
+    names = {"__name__": "tenferro.example", **names}
     exec(source, names)
     return names["f"]
 
@@ -137,11 +138,133 @@ def test_a_typed_error_survives_a_pickle():
     )
 
 
-def test_the_traceback_leads_to_the_place_that_raised():
-    f = bounded("g")(ours("def f(x):\n    def inside(): raise ValueError('wrong')\n    inside()"))
+def frames(traceback):
+    """The names of the functions of a traceback, and whether a file of tenferro has them."""
+    found = []
+    while traceback is not None:
+        frame = traceback.tb_frame
+        package = frame.f_globals["__name__"].partition(".")[0]
+        found.append((frame.f_code.co_name, package.startswith("tenferro")))
+        traceback = traceback.tb_next
+    return found
+
+
+RAISES = "def f(x):\n    def inside(): raise ValueError('wrong')\n    inside()"
+
+
+def test_the_whole_traceback_leads_to_the_place_that_raised():
+    f = bounded("g")(ours(RAISES))
     with pytest.raises(tn.ArgumentValueError) as found:
         f(1)
-    assert found.traceback[-1].name == "inside"
+    assert frames(tn.debug.full_traceback(found.value))[-1] == ("inside", True)
+    assert frames(found.value.__traceback__)[-1] == ("call", True)
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+@pytest.mark.parametrize("raised", ["ours", "users"])
+def test_a_traceback_has_the_frames_of_the_user_and_one_of_ours(depth, raised, monkeypatch):
+    """user → boundary → user → … : between two frames of the user there is at most one of ours"""
+    monkeypatch.delenv("TENFERRO_TRACEBACKS", raising=False)
+    outer = public("outer", ours("def f(x):\n    def below(): return x()\n    return below()"))
+    failing = public("failing", ours(RAISES))
+
+    def user():
+        return failing(1) if raised == "ours" else {}["mine"]
+
+    function = user
+    for _ in range(depth):
+        function = lambda inner=function: outer(inner)  # noqa: E731
+    with pytest.raises(tn.ArgumentValueError if raised == "ours" else KeyError) as found:
+        function()
+    short, whole = frames(found.value.__traceback__), frames(tn.debug.full_traceback(found.value))
+    of_users = [frame for frame in short if not frame[1]]
+    assert of_users == [frame for frame in whole if not frame[1]]
+    assert sum([is_ours for _, is_ours in short]) == 1
+    assert sum([is_ours for _, is_ours in whole]) == 3 * depth + 3 * (raised == "ours")
+
+
+def test_a_variable_leaves_all_frames(monkeypatch):
+    monkeypatch.setenv("TENFERRO_TRACEBACKS", "full")
+    f = bounded("g")(ours(RAISES))
+    with pytest.raises(tn.ArgumentValueError) as found:
+        f(1)
+    assert frames(found.value.__traceback__)[-1] == ("inside", True)
+
+
+def test_frames_of_libraries_that_the_user_calls_stay(monkeypatch):
+    monkeypatch.delenv("TENFERRO_TRACEBACKS", raising=False)
+    f = public("outer", ours("def f(x): return x()"))
+    with pytest.raises(ValueError, match="Expecting") as found:
+        f(lambda: json.loads("{"))
+    assert ("raw_decode", False) in frames(found.value.__traceback__)
+
+
+def test_an_error_of_the_users_code_can_be_pickled_with_a_short_traceback():
+    f = public("each", ours("def f(x): return x()"))
+    with pytest.raises(KeyError) as found:
+        f(lambda: {}["mine"])
+    again = pickle.loads(pickle.dumps(found.value))
+    assert again.args == ("mine",)
+    assert tn.debug.full_traceback(again) is None
+
+
+BUGS = {
+    "an attribute of None": "def f(x):\n    y = None\n    return y.shape",
+    "a private attribute": "def f(x): return x._missing",
+    "a name that does not exist": "def f(x): return missing",
+    "an assertion": "def f(x): assert x is None",
+    "a key of ours": "def f(x): return {}['ours']",
+    "a call with too few arguments": "def f(x):\n    def g(a, b): pass\n    g(x)",
+    "operands of ours": "def f(x): return None + 'a'",
+    "a list of ours": "def f(x): return [1, 2][5]",
+    "an unpacking": "def f(x):\n    a, b = (1,)",
+}
+ARGUMENTS = {
+    "a count": ("def f(x): return range(x)", "3"),
+    "an element": ("def f(x): return [range(n) for n in x]", (1, ["a"])),
+    "a key of a dict": ("def f(x): return [range(n) for n in x]", {"a": 1}),
+    "no sequence": ("def f(x): return len(x)", 3),
+    "an operand": ("def f(x): return 1 - x", "a"),
+    "a key": ("def f(x): return {}[x]", "linear"),
+    "an attribute": ("def f(x): return x.__index__()", 2.5),
+    "a check": ("def f(x): raise TypeError('it is no number')", 1),
+    "too many to unpack": ("def f(x):\n    a, b = x", (1, 2, 3)),
+}
+
+
+@pytest.mark.parametrize("name", BUGS)
+@pytest.mark.parametrize("argument", [1.5, np.ones(2), "text"], ids=["float", "array", "str"])
+def test_an_error_that_no_argument_explains_is_reported_as_a_bug(name, argument):
+    """The error names the function, what Python said and where, and keeps all frames"""
+    f = public("solve", ours(BUGS[name]))
+    with pytest.raises(tn.InternalError, match=r"^solve: an error inside tenferro") as found:
+        f(argument)
+    error = found.value
+    assert not isinstance(error, (TypeError, ValueError, LookupError, AttributeError))
+    assert error.function == "solve"
+    assert error.error.partition(": ")[0] in str(error)
+    assert "please report it" in str(error)
+    assert error.place.endswith(("in f", "in g"))
+    assert frames(error.__traceback__)[-1][0] in ("f", "g")
+    assert "test_boundary.py" in error.__notes__[-1]
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_an_error_that_an_argument_explains_is_the_users(name):
+    source, argument = ARGUMENTS[name]
+    f = public("solve", ours(source, __name__="tenferro.array.functions.example"))
+    with pytest.raises((tn.ArgumentError, tn.RefusalError)) as found:
+        f(argument)
+    assert found.value.function == "solve"
+
+
+def test_a_bug_below_a_public_function_is_told_of_the_outermost():
+    inner = public("inner", ours("def f(x): return x._missing"))
+    outer = public("outer", ours("def f(x): return inner(x)", inner=inner))
+    with pytest.raises(tn.InternalError, match=r"^outer: an error inside") as found:
+        outer(1)
+    assert found.value.function == "outer"
+    assert frames(found.value.__traceback__)[-1][0] == "f"
 
 
 @pytest.mark.parametrize("plain", [ValueError, RuntimeError])

@@ -1,0 +1,170 @@
+"""Whose fault a plain error of Python is: the arguments', or a bug in tenferro.
+
+An error that is raised by a statement of ours is a check of an argument. One that Python raises by
+itself (an attribute that does not exist, a call with too few arguments) is the arguments' fault if
+it happened where arguments are converted and speaks of a value like one of them; otherwise the
+arguments cannot explain it. Everything here runs only when an error has been raised. Read next:
+``_boundary.py``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from types import FrameType, TracebackType
+from typing import Any
+
+_CONVERTING = "tenferro.array"  # the layer whose functions convert and check arguments
+_EVALUATION = "tenferro.array._evaluate"
+_ENGINES = frozenset(("jax", "jaxlib"))  # they check what our lowerings give them
+_OF_TYPES = (AttributeError, TypeError)
+_BUGS = (AssertionError, NameError)
+_NUMBERS = frozenset(("int", "float", "complex", "bool"))
+_TYPES_IN_TEXT = re.compile(r"'([\w.]+)'|, not ([\w.]+)$|non-iterable ([\w.]+) object")
+_SIGNATURE = re.compile(r"[\w.<>]+\(\) (?:missing |takes |got )")
+_TAKES_MORE, _TAKES_ANY = 0x04, 0x08  # flags of code objects: *args, **kwargs
+_DEPTH = 4  # how deep containers among the arguments are looked through
+_MOST = 1000  # values among the arguments that are looked at
+
+
+def is_a_bug(error: Exception, traceback: TracebackType | None, boundary: FrameType | None) -> bool:
+    """Whether no argument of the public function explains an error that Python raised in ours.
+
+    ``traceback`` begins below the frame of the public function, ``boundary``.
+    """
+    if isinstance(error, _BUGS):
+        return True
+    innermost, ours = _ends(traceback)
+    if innermost is None or ours is None or boundary is None:
+        return False
+    if _instruction(innermost) == "RAISE_VARARGS":
+        return _package(innermost) in _ENGINES
+    if isinstance(error, KeyError):
+        return not _explains_key(error, boundary)
+    if isinstance(error, _OF_TYPES):
+        told = _about_types(error, ours, boundary)
+        if told is not None:
+            return not told
+    name = _module(ours)
+    return not name.startswith(_CONVERTING) or name == _EVALUATION
+
+
+def place(traceback: TracebackType | None) -> tuple[str, str]:
+    """The innermost of our frames: its package, and ``tenferro/array/_convert.py:12, in f``."""
+    _, ours = _ends(traceback)
+    if ours is None:
+        return "tenferro", "unknown"
+    code, package = ours.tb_frame.f_code, _package(ours)
+    path = code.co_filename.replace("\\", "/").split("/")
+    start = len(path) - 1 - path[::-1].index(package) if package in path else -1
+    text = f"{'/'.join(path[start:])}:{ours.tb_lineno}, in {code.co_name}"
+    return package.replace("_", "-"), text
+
+
+def _ends(
+    traceback: TracebackType | None,
+) -> tuple[TracebackType | None, TracebackType | None]:
+    """The innermost entry, and the innermost of tenferro's."""
+    innermost = ours = None
+    while traceback is not None:
+        innermost = traceback
+        if _is_of_tenferro(traceback):
+            ours = traceback
+        traceback = traceback.tb_next
+    return innermost, ours
+
+
+def _module(entry: TracebackType) -> str:
+    return str(entry.tb_frame.f_globals.get("__name__") or "")
+
+
+def _package(entry: TracebackType) -> str:
+    return _module(entry).partition(".")[0]
+
+
+def _is_of_tenferro(entry: TracebackType) -> bool:
+    return _package(entry).startswith("tenferro")
+
+
+def _instruction(entry: TracebackType) -> str:
+    names: Any = import_module("opcode").opname
+    return str(names[entry.tb_frame.f_code.co_code[entry.tb_lasti]])
+
+
+# ---- what an error says, against the arguments ---------------------------------------------------
+
+
+def _about_types(error: Exception, ours: TracebackType, boundary: FrameType) -> bool | None:
+    """Whether the error speaks of a type that an argument has; None if it names no type."""
+    text = str(error)
+    if _SIGNATURE.match(text):
+        return _instruction(ours) == "CALL_FUNCTION_EX"  # it passes on what was given
+    if isinstance(error, AttributeError) and error.name is not None:
+        if str(error.name).startswith("_") and not str(error.name).startswith("__"):
+            return False  # a private attribute: no argument is asked for one
+        named = {type(error.obj).__name__}
+    else:
+        named = {found for groups in _TYPES_IN_TEXT.findall(text) for found in groups if found}
+    if not named:
+        return None
+    known = {name for value in _values(boundary) for name in _names(type(value))}
+    return (named - _NUMBERS or named) <= known
+
+
+def _explains_key(error: KeyError, boundary: FrameType) -> bool:
+    """Whether the key that was missing is an argument, or one of the arguments is a mapping."""
+    sought = error.args[0] if error.args else None
+    for value in _values(boundary):
+        if isinstance(value, Mapping) or value is sought:
+            return True
+        if isinstance(value, str) and value == sought:
+            return True
+    return False
+
+
+def _names(kind: type) -> tuple[str, str]:
+    return kind.__name__, f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _values(boundary: FrameType) -> Iterator[Any]:
+    """The arguments of a public function, and what is in their lists, tuples and dicts."""
+    level, seen = _arguments(boundary), 0
+    for _ in range(_DEPTH):
+        below: list[Any] = []
+        for value in level:
+            yield value
+            seen += 1
+            if seen > _MOST:
+                return
+            below += _inside(value)
+        level = below
+
+
+def _inside(value: Any) -> list[Any]:
+    """What a container holds; of an array of NumPy the first element."""
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return list(value)[:_MOST]
+    if isinstance(value, dict):
+        return [*list(value)[:_MOST], *list(value.values())[:_MOST]]
+    if type(value).__module__ == "numpy" and getattr(value, "shape", None) and value.size:
+        return [value[0]]
+    return []
+
+
+def _arguments(boundary: FrameType) -> list[Any]:
+    """What a public function was called with."""
+    code, given = boundary.f_code, boundary.f_locals
+    count = code.co_argcount + code.co_kwonlyargcount
+    count += bool(code.co_flags & _TAKES_MORE) + bool(code.co_flags & _TAKES_ANY)
+    found: list[Any] = []
+    for name in code.co_varnames[:count]:
+        if name == "args":
+            found += given[name]
+        elif name == "kwargs":
+            found += given[name].values()
+        else:
+            found.append(given[name])
+    if type(given) is dict:  # a copy that Python keeps: the error in it would live as long
+        given.clear()
+    return found
