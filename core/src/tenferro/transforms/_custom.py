@@ -49,6 +49,10 @@ class Custom(Primitive):
         """Of one entry per input, those of the arguments."""
         return tuple(xs[self.count : self.count + self.arguments])
 
+    def of_closure(self, xs: Sequence[_T]) -> tuple[_T, ...]:
+        """Of one entry per input, those of what the function or its rule closes over."""
+        return tuple(xs[self.count + self.arguments :])
+
     def with_rule(self, rule: Any) -> Self:
         """The same under another rule."""
         parameters = {**self.parameters, "rule": rule}
@@ -70,8 +74,8 @@ class Custom(Primitive):
         terms = []
         tangents = self.of_arguments(tangents_in)
         if any([t is not None for t in tangents]):
-            terms.append(self.own(rule, self.of_arguments(primals_in), primals_out, tangents))
-        if any([t is not None for t in tangents_in[self.count + self.arguments :]]):
+            terms.append(self.own(rule, primals_in, primals_out, tangents))
+        if any([t is not None for t in self.of_closure(tangents_in)]):
             terms.append(self._closure(rule, primals_in, tangents_in))
         return rule.sum_terms(terms)
 
@@ -79,7 +83,10 @@ class Custom(Primitive):
         self, rule: RuleBuilder, primals: Sequence[Value], outputs: Sequence[Value],
         tangents: Tangents,
     ) -> Tangents:  # fmt: skip
-        """Tangents of the outputs for tangents of the arguments."""
+        """Tangents of the outputs for tangents of the arguments.
+
+        ``primals`` are all inputs.
+        """
         raise NotImplementedError
 
     def _closure(
@@ -95,7 +102,8 @@ class Custom(Primitive):
         trace = Trace()
         begin, end = Stopped(self.call, False), Stopped(self.call, True)
         n, m = self.count, self.count + self.arguments
-        closed_over = {x.key: t for x, t in zip(primals[m:], tangents_in[m:], strict=True)}
+        pairs = zip(self.of_closure(primals), self.of_closure(tangents_in), strict=True)
+        closed_over = {x.key: t for x, t in pairs}
         wrt = {key: pin(key, trace) for key in closed_over}
         arguments = {x.key: pin(x.key, trace) for x in primals[n:m]}
         found: dict[ValueKey, ValueKey] = dict(wrt)

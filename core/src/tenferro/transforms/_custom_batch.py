@@ -67,11 +67,12 @@ def values_in_front(
 
 
 class BatchedJvp(NamedTuple):
-    """A call with a forward rule, for a batch; ``mask`` says which arguments are batched."""
+    """A call with a forward rule, for a batch; masks say which values are batched."""
 
     call: Any
     size: int
-    mask: Mask
+    mask: Mask  # of the arguments
+    closed_mask: Mask  # of what is closed over
 
     def tangents(
         self,
@@ -79,12 +80,14 @@ class BatchedJvp(NamedTuple):
         tangents: Sequence[Array | None],
         outputs: Sequence[Array],
         zero: Callable[[Any], Any],
+        closed_over: Sequence[Array] = (),
     ) -> list[Array | None]:
         """Tangents of all examples."""
         examples = Examples(self.size)
         xs, dxs = examples.of(primals, self.mask), examples.of(tangents, self.mask)
         ys = examples.of(outputs, [True] * len(outputs))
-        return examples.in_front(self.call.tangents(xs, dxs, ys, zero))
+        closed = examples.of(closed_over, self.closed_mask)
+        return examples.in_front(self.call.tangents(xs, dxs, ys, zero, closed))
 
     def not_linear(self, why: str, active: tuple[int, ...]) -> NotLinearError:
         """The error about a rule that is not linear."""
@@ -93,20 +96,23 @@ class BatchedJvp(NamedTuple):
 
 
 class BatchedVjp(NamedTuple):
-    """A call with a reverse rule, for a batch; ``mask`` says which arguments are batched."""
+    """A call with a reverse rule, for a batch; masks say which values are batched."""
 
     call: Any
     size: int
-    mask: Mask
+    mask: Mask  # of the arguments
+    closed_mask: Mask  # of what is closed over
 
     def forward(
-        self, primals: Sequence[Array], outputs: Sequence[Array]
-    ) -> tuple[list[Array], BatchedLinear]:
+        self, primals: Sequence[Array], outputs: Sequence[Array],
+        closed_over: Sequence[Array] = (),
+    ) -> tuple[list[Array], BatchedLinear]:  # fmt: skip
         """Residuals of all examples, and the linear rule that reads them."""
         examples = Examples(self.size)
         xs = examples.of(primals, self.mask)
         ys = examples.of(outputs, [True] * len(outputs))
-        residuals, linear = self.call.forward(xs, ys)
+        closed = examples.of(closed_over, self.closed_mask)
+        residuals, linear = self.call.forward(xs, ys, closed)
         rows = examples.batched(residuals)
         kept = [r if row is None else row for r, row in zip(residuals, rows, strict=True)]
         varying = [on for x, on in zip(primals, self.mask, strict=True) if x.dtype.is_inexact]

@@ -31,6 +31,7 @@ from tenferro.transforms import _tree
 from tenferro.transforms._errors import ArgumentNumberError, check_function
 from tenferro.transforms._pickled import PickledByName, check_picklable
 from tenferro.transforms._record import has_dtype
+from tenferro.transforms._recorded import older, recorded, results_of_same_call
 
 _SCALARS = frozenset(SCALARS)
 
@@ -115,6 +116,7 @@ class CustomFunction(PickledByName):
     """Base of the functions that bring their own derivative."""
 
     function: Callable[..., Any]
+    _rules: tuple[Callable[..., Any], ...]  # of the user; empty while there are none
 
     def __new__(
         cls,
@@ -136,6 +138,7 @@ class CustomFunction(PickledByName):
         check_function(function, type(self).__name__)
         update_wrapper(self, function)
         self.function = function
+        self._rules = ()
         self._signature: Any = None
         numbers = (nondiff_argnums,) if isinstance(nondiff_argnums, int) else nondiff_argnums
         names = (nondiff_argnames,) if isinstance(nondiff_argnames, str) else nondiff_argnames
@@ -189,17 +192,28 @@ class CustomFunction(PickledByName):
         fixed = tuple([(i, Same(args[i])) for i in numbers if i < count])
         named = tuple([(name, Same(value)) for name, value in sorted(kwargs.items())])
         arguments = Arguments(places, fixed, named)
+        known = results_of_same_call(self, arguments, arrays)
+        if known is not None:
+            return known
         inside = Inside()
         result = arguments.call(self.function, [inside.argument(x) for x in arrays])
         leaves, spec = _tree.flatten(result)
         outputs = [self._output(leaf) for leaf in leaves]
         if not outputs:
             return result
-        operation = self._operation(arguments, spec, (len(outputs), len(arrays), inside.id))
-        return _tree.unflatten(spec, inside.results(operation, outputs, arrays))
+        results = partial(_tree.unflatten, spec)
+        call = self._call(arguments, spec)
+        rule = recorded(call, self._rules, inside.start, arrays, outputs, results)
+        operation = self._operation(rule, len(outputs), len(arrays), inside.id)
+        found = inside.results(operation, outputs, arrays, getattr(rule, "closed_over", ()))
+        return results(found)
 
-    def _operation(self, arguments: Arguments, out_spec: Any, form: Form) -> Primitive:
-        """The operation that carries the rule."""
+    def _call(self, arguments: Arguments, out_spec: Any) -> Any:
+        """The rule for one call, which is run where a derivative is taken."""
+        raise NotImplementedError
+
+    def _operation(self, rule: Any, outputs: int, arguments: int, call: PassId) -> Primitive:
+        """The operation that carries the rule; numbers of values and of arguments."""
         raise NotImplementedError
 
     def _positional(self, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
@@ -277,25 +291,27 @@ class Stopped(Linear):
         return ct
 
 
-Form = tuple[int, int, PassId]  # numbers of values and of arguments, and the identity of a call
-
-
 class Inside:
     """The inside of one call: what arguments and results are there, and what is closed over."""
 
     def __init__(self) -> None:
         self.id = fresh_id()
-        self._start = new_leaf("start", None).serial
+        self.start = new_leaf("start", None).serial
 
     def argument(self, x: Array) -> Array:
         """The argument for the function itself."""
         return _stopped(x, Stopped(self.id, False))
 
     def results(
-        self, operation: Primitive, outputs: Sequence[Array], inputs: Sequence[Array]
-    ) -> list[Array]:
-        """The outputs under the rule that the operation carries."""
-        closed_over = [Array(key) for key in self._older([y.key for y in outputs])]
+        self, operation: Primitive, outputs: Sequence[Array], inputs: Sequence[Array],
+        of_rule: Sequence[ValueKey] = (),
+    ) -> list[Array]:  # fmt: skip
+        """The outputs under the rule that the operation carries.
+
+        ``of_rule`` are the values that the rule closes over.
+        """
+        keys = dict.fromkeys([*of_rule, *self._older([y.key for y in outputs])])
+        closed_over = [Array(key) for key in keys]
         values = [_stopped(y, Stopped(self.id, True)) for y in outputs]
         found = list(bind_all(operation, *values, *inputs, *closed_over))
         for y, inside in zip(found, outputs, strict=True):
@@ -307,14 +323,8 @@ class Inside:
 
         Arguments are not among them, unless the function closes over one of them as well.
         """
-        start, argument = self._start, Stopped(self.id, False)
-
-        def definition_of(key: ValueKey) -> Definition | None:
-            definition = None if key.serial < start else key.definition
-            return None if definition is None or definition[0] is argument else definition
-
-        *_, leaves = postorder(keys, definition_of)
-        return [key for key in leaves if key.serial < start and is_traced(key)]
+        argument = Stopped(self.id, False)
+        return older(keys, self.start, lambda definition: definition[0] is argument)
 
 
 def is_settled(x: Array) -> bool:

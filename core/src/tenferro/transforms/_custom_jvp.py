@@ -12,17 +12,25 @@ from typing import Any
 from tenferro.array import Array, as_array
 from tenferro.array._array import is_weak
 from tenferro.array._errors import at_user_line
+from tenferro.computegraph import ValueKey
 from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Handle, Primitive
 from tenferro.primitives._primitive import bind_all
-from tenferro.tidu import MissingRuleError, NotLinearError, RuleBuilder, Trace, Value, linear_map
+from tenferro.tidu import (
+    MissingRuleError,
+    NotLinearError,
+    PassId,
+    RuleBuilder,
+    Trace,
+    Value,
+    linear_map,
+)
 from tenferro.transforms import _tree
 from tenferro.transforms._custom import Custom, Tangents, plain_arrays
 from tenferro.transforms._custom_batch import BatchedJvp, values_in_front
 from tenferro.transforms._custom_call import (
     Arguments,
     CustomFunction,
-    Form,
     check_value,
     defined,
     fit,
@@ -31,6 +39,7 @@ from tenferro.transforms._custom_call import (
     pinned,
     run_rule,
 )
+from tenferro.transforms._recorded import RecordedRule, Stage
 
 
 class custom_jvp(CustomFunction):
@@ -73,7 +82,7 @@ class custom_jvp(CustomFunction):
 
     def defjvp(self, rule: Callable[..., Any]) -> Callable[..., Any]:
         """Register the rule ``(primals, tangents) -> (y, dy)``; returns it."""
-        self.rule, self.takes_value = rule, False
+        self.rule, self._rules, self.takes_value = rule, (rule,), False
         return rule
 
     def defjvps(self, *rules: Callable[..., Any] | None) -> None:
@@ -90,9 +99,13 @@ class custom_jvp(CustomFunction):
             return y, _sum([r(t, y, *primals) for r, t in given], y)
 
         self.rule, self.takes_value = rule, True
+        self._rules = tuple([one for one in rules if one is not None])
 
-    def _operation(self, arguments: Arguments, out_spec: Any, form: Form) -> Primitive:
-        return CustomJvp(JvpCall(self, arguments, out_spec), *form)
+    def _call(self, arguments: Arguments, out_spec: Any) -> JvpCall:
+        return JvpCall(self, arguments, out_spec)
+
+    def _operation(self, rule: Any, outputs: int, arguments: int, call: PassId) -> Primitive:
+        return CustomJvp(rule, outputs, arguments, call)
 
 
 def _sum(terms: Sequence[Any], like: Any) -> Any:
@@ -123,10 +136,11 @@ class JvpCall(NamedTuple):
         tangents: Sequence[Array | None],
         outputs: Sequence[Array],
         zero: Callable[[Any], Any],
+        closed_over: Sequence[Array] = (),
     ) -> list[Array | None]:
         """Tangents of the outputs by the user's rule; ``None`` for a zero.
 
-        ``zero`` gives the tangent of what is no array.
+        ``zero`` gives the tangent of what is no array. The rule reads what it closes over itself.
         """
         custom, arguments = self.custom, self.arguments
         rule = custom.rule
@@ -148,6 +162,27 @@ class JvpCall(NamedTuple):
         pairs = zip(found, outputs, strict=True)
         return [self._fitting(value, y) for value, y in pairs]
 
+    def record(self, stage: Stage) -> RecordedJvp:
+        """The rule as it is now."""
+        tangents = [
+            stage.unknown("tangent", x.aval, is_weak(x)) if x.dtype.is_inexact else None
+            for x in stage.inputs
+        ]
+        numbers: list[Any] = []
+        zeros: list[Array] = []
+
+        def zero(value: Any) -> Any:
+            if type(value) not in (float, complex):
+                return None
+            numbers.append(value)
+            zeros.append(stage.unknown("tangent", as_array(value).aval, weak=True))
+            return zeros[-1]
+
+        found = self.tangents(stage.inputs, tangents, stage.outputs, zero)
+        moving = [t.key for t in (*tangents, *zeros) if t is not None]
+        equations = RecordedRule([*stage.keys, *moving], found, stage.start)
+        return RecordedJvp(self, equations, tuple(numbers))
+
     def _up_to(self, tree: Any, what: str) -> list[Any]:
         try:
             return _tree.flatten_up_to(self.out_spec, tree)
@@ -168,6 +203,36 @@ class JvpCall(NamedTuple):
         text += "\n  need       sums of products with what does not depend on tangents"
         text += defined(self.custom.rule)
         return at_user_line(NotLinearError(text, primitive=name, rule="jvp", active=active))
+
+
+class RecordedJvp(NamedTuple):
+    """A call whose forward rule was recorded; ``numbers`` are arguments that are no arrays."""
+
+    call: JvpCall
+    equations: RecordedRule
+    numbers: tuple[Any, ...]
+
+    @property
+    def closed_over(self) -> list[ValueKey]:
+        """What the rule reads of values from before the call."""
+        return self.equations.closed_over
+
+    def tangents(
+        self,
+        primals: Sequence[Array],
+        tangents: Sequence[Array | None],
+        outputs: Sequence[Array],
+        zero: Callable[[Any], Any],
+        closed_over: Sequence[Array] = (),
+    ) -> list[Array | None]:
+        """Tangents of the outputs; each argument that may vary has one."""
+        moving = [t for t in tangents if t is not None]
+        given = [*primals, *outputs, *moving, *[zero(value) for value in self.numbers]]
+        return self.equations(given, closed_over[: len(self.closed_over)])
+
+    def not_linear(self, why: str, active: tuple[int, ...]) -> NotLinearError:
+        """The error about a rule that is not linear."""
+        return self.call.not_linear(why, active)
 
 
 def missing(custom: CustomFunction, rule: str, write: str) -> MissingRuleError:
@@ -195,7 +260,8 @@ class CustomJvp(Custom):
     ) -> Tangents:  # fmt: skip
         """Record the user's rule on fresh tangents, and send the flow through what it did."""
         call = self.rule
-        arrays, ys = plain_arrays(primals), plain_arrays(outputs)
+        arrays, ys = plain_arrays(self.of_arguments(primals)), plain_arrays(outputs)
+        closed_over = plain_arrays(self.of_closure(primals))
         trace = Trace()
         pins = [
             pinned(t, x.aval, trace, is_weak(x)) if x.dtype.is_inexact else None
@@ -210,7 +276,7 @@ class CustomJvp(Custom):
             return numbers[-1]
 
         try:
-            found = call.tangents(arrays, pins, ys, zero)
+            found = call.tangents(arrays, pins, ys, zero, closed_over)
         finally:
             trace.open = False
         nothing = [None] * len(numbers)
@@ -247,5 +313,6 @@ class CustomJvp(Custom):
 
     def batch(self, size: int, batched: Sequence[bool], *inputs: Handle) -> Sequence[Handle]:
         """The same values, under the rule for all examples."""
-        rule = BatchedJvp(self.rule, size, self.of_arguments(batched))
+        masks = self.of_arguments(batched), self.of_closure(batched)
+        rule = BatchedJvp(self.rule, size, *masks)
         return bind_all(self.with_rule(rule), *values_in_front(self, size, batched, inputs))

@@ -175,8 +175,9 @@ class CustomLinear(Custom):
         r = self.residuals
         if not any([t is not None for t in tangents[r:]]):
             return [None] * self.count
-        call = self._call([y.aval for y in outputs], [x.aval for x in primals])
-        return call.send(primals[:r], tangents[r:])
+        arguments = self.of_arguments(primals)
+        call = self._call([y.aval for y in outputs], [x.aval for x in arguments])
+        return call.send(arguments[:r], tangents[r:])
 
     def batch(self, size: int, batched: Sequence[bool], *inputs: Handle) -> Sequence[Handle]:
         """The same values, under the rule for all examples."""

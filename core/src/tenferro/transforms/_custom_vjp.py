@@ -13,18 +13,26 @@ from typing import Any
 from tenferro.array import Array
 from tenferro.array._array import is_weak
 from tenferro.array._errors import at_user_line
+from tenferro.computegraph import ValueKey
 from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Handle, Primitive
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._primitive import bind_all
-from tenferro.tidu import NotLinearError, RuleBuilder, Trace, Value, linear_map, pinned_leaf
+from tenferro.tidu import (
+    NotLinearError,
+    PassId,
+    RuleBuilder,
+    Trace,
+    Value,
+    linear_map,
+    pinned_leaf,
+)
 from tenferro.transforms import _tree
 from tenferro.transforms._custom import Custom, Tangents, plain_arrays
 from tenferro.transforms._custom_batch import BatchedVjp, values_in_front
 from tenferro.transforms._custom_call import (
     Arguments,
     CustomFunction,
-    Form,
     Places,
     check_value,
     defined,
@@ -37,6 +45,7 @@ from tenferro.transforms._custom_call import (
 from tenferro.transforms._custom_jvp import missing
 from tenferro.transforms._linear_call import LinearCall
 from tenferro.transforms._record import Name
+from tenferro.transforms._recorded import RecordedRule, Stage
 
 
 class custom_vjp(CustomFunction):
@@ -80,9 +89,13 @@ class custom_vjp(CustomFunction):
     def defvjp(self, fwd: Callable[..., Any], bwd: Callable[..., Any]) -> None:
         """Register ``fwd(*args) -> (y, residuals)`` and ``bwd(residuals, ct) -> cotangents``."""
         self.fwd, self.bwd = fwd, bwd
+        self._rules = (fwd, bwd)
 
-    def _operation(self, arguments: Arguments, out_spec: Any, form: Form) -> Primitive:
-        return CustomVjp(VjpCall(self, arguments, out_spec), *form)
+    def _call(self, arguments: Arguments, out_spec: Any) -> VjpCall:
+        return VjpCall(self, arguments, out_spec)
+
+    def _operation(self, rule: Any, outputs: int, arguments: int, call: PassId) -> Primitive:
+        return CustomVjp(rule, outputs, arguments, call)
 
 
 class VjpCall(NamedTuple):
@@ -93,9 +106,13 @@ class VjpCall(NamedTuple):
     out_spec: Any
 
     def forward(
-        self, primals: Sequence[Array], outputs: Sequence[Array]
-    ) -> tuple[list[Array], PullbackRule]:
-        """Residuals by the user's ``fwd``, and the linear rule that reads them."""
+        self, primals: Sequence[Array], outputs: Sequence[Array],
+        closed_over: Sequence[Array] = (),
+    ) -> tuple[list[Array], PullbackRule]:  # fmt: skip
+        """Residuals by the user's ``fwd``, and the linear rule that reads them.
+
+        The functions of the user read what they close over themselves.
+        """
         custom = self.custom
         fwd = custom.fwd
         if fwd is None or custom.bwd is None:
@@ -115,6 +132,41 @@ class VjpCall(NamedTuple):
         return residuals, PullbackRule(self, places, varying, exact, outs)
 
 
+    def record(self, stage: Stage) -> RecordedVjp:
+        """The rule as it is now; ``bwd`` only if it does not ask for values of cotangents."""
+        residuals, linear = self.forward(stage.inputs, stage.outputs)
+        try:
+            linear = linear.recorded(residuals, stage)
+        except Exception:  # an error of the rule itself is raised again by the sweep
+            read = []
+        else:
+            read = [Array(key) for key in linear.closed_over]
+        equations = RecordedRule(stage.keys, [*residuals, *read], stage.start)
+        return RecordedVjp(self, equations, linear)
+
+
+class RecordedVjp(NamedTuple):
+    """A call whose ``fwd`` was recorded, and ``bwd`` with it if that could be."""
+
+    call: VjpCall
+    equations: RecordedRule
+    linear: PullbackRule
+
+    @property
+    def closed_over(self) -> list[ValueKey]:
+        """What the rules read of values from before the call."""
+        return self.equations.closed_over
+
+    def forward(
+        self, primals: Sequence[Array], outputs: Sequence[Array],
+        closed_over: Sequence[Array] = (),
+    ) -> tuple[list[Array], PullbackRule]:  # fmt: skip
+        """Residuals, with what ``bwd`` closes over behind them, and the linear rule."""
+        given = [*primals, *outputs]
+        found = self.equations(given, closed_over[: len(self.closed_over)])
+        return [x for x in found if x is not None], self.linear
+
+
 class PullbackRule(NamedTuple):
     """The linear rule of one call: what its ``bwd`` says, and its transpose."""
 
@@ -124,13 +176,31 @@ class PullbackRule(NamedTuple):
     exact: tuple[bool, ...]  # for each array argument, whether it cannot vary
     outs: tuple[Aval, ...]
     wants_zeros: bool = False
+    equations: RecordedRule | None = None  # of ``bwd``
+
+    @property
+    def closed_over(self) -> list[ValueKey]:
+        """What the recorded ``bwd`` reads beside its residuals."""
+        return [] if self.equations is None else self.equations.closed_over
+
+    def recorded(self, residuals: Sequence[Array], stage: Stage) -> PullbackRule:
+        """The same with ``bwd`` as it is now."""
+        avals = [aval for aval in self.outs if aval.dtype.is_inexact]
+        cts = [stage.unknown("ct", aval) for aval in avals]
+        found = self.pull(residuals, cts)
+        given = [x.key for x in (*residuals, *cts)]
+        return self._replace(equations=RecordedRule(given, found, stage.start, stage.keys))
 
     def pull(self, residuals: Sequence[Array], cts: Sequence[Array | None]) -> list[Array | None]:
         """Cotangents of the arguments that can vary, by the user's ``bwd``."""
+        if self.equations is not None:
+            count = len(residuals) - len(self.closed_over)
+            given = [*residuals[:count], *[ct for ct in cts if ct is not None]]
+            return self.equations(given, residuals[count:])
         call, custom = self.call, self.call.custom
         bwd = custom.bwd
-        given = iter(cts)
-        leaves = [next(given) if aval.dtype.is_inexact else None for aval in self.outs]
+        rest = iter(cts)
+        leaves = [next(rest) if aval.dtype.is_inexact else None for aval in self.outs]
         ct = _tree.unflatten(call.out_spec, leaves)
         arguments = call.arguments
         assert bwd is not None
@@ -220,8 +290,9 @@ class CustomVjp(Custom):
         tangents: Tangents,
     ) -> Tangents:  # fmt: skip
         """Record the user's ``fwd``; its residuals and the tangents go into a linear map."""
-        arrays, ys = plain_arrays(primals), plain_arrays(outputs)
-        residuals, linear = self.rule.forward(arrays, ys)
+        arrays, ys = plain_arrays(self.of_arguments(primals)), plain_arrays(outputs)
+        closed_over = plain_arrays(self.of_closure(primals))
+        residuals, linear = self.rule.forward(arrays, ys, closed_over)
         varying = [i for i, x in enumerate(arrays) if x.dtype.is_inexact]
         ins = tuple([arrays[i].aval for i in varying])
         reached = [k for k, y in enumerate(ys) if y.dtype.is_inexact]
@@ -235,5 +306,6 @@ class CustomVjp(Custom):
 
     def batch(self, size: int, batched: Sequence[bool], *inputs: Handle) -> Sequence[Handle]:
         """The same values, under the rule for all examples."""
-        rule = BatchedVjp(self.rule, size, self.of_arguments(batched))
+        masks = self.of_arguments(batched), self.of_closure(batched)
+        rule = BatchedVjp(self.rule, size, *masks)
         return bind_all(self.with_rule(rule), *values_in_front(self, size, batched, inputs))
