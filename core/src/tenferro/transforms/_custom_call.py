@@ -292,11 +292,16 @@ class Stopped(Linear):
 
 
 class Inside:
-    """The inside of one call: what arguments and results are there, and what is closed over."""
+    """The inside of one call: what arguments and results are there, and what is closed over.
 
-    def __init__(self) -> None:
+    ``start`` is the serial of a key made before anything inside. A value between it and the results
+    must not count as closed over: another function with a rule may be called in between, whose own
+    closure would then end elsewhere.
+    """
+
+    def __init__(self, start: int | None = None) -> None:
         self.id = fresh_id()
-        self.start = new_leaf("start", None).serial
+        self.start = new_leaf("start", None).serial if start is None else start
 
     def argument(self, x: Array) -> Array:
         """The argument for the function itself."""

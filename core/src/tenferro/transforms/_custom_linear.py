@@ -7,14 +7,14 @@ another run of a solver, not the steps of this one backwards. Read next: ``_cust
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property, update_wrapper
-from typing import Any
+from functools import cached_property, partial, update_wrapper
+from typing import Any, TypeVar
 
 from tenferro.array import Array, as_array
 from tenferro.array._array import SCALARS, is_weak
 from tenferro.computegraph import ValueKey
 from tenferro.computegraph._records import NamedTuple
-from tenferro.primitives import Handle
+from tenferro.primitives import Handle, constant
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._primitive import bind_all
 from tenferro.tidu import RuleBuilder, RuleResultError, Value
@@ -34,8 +34,10 @@ from tenferro.transforms._custom_call import (
 from tenferro.transforms._errors import check_function
 from tenferro.transforms._linear_call import LinearCall
 from tenferro.transforms._pickled import PickledByName, check_picklable
+from tenferro.transforms._recorded import RecordedRule, Stage, recorded
 
 _SCALARS = frozenset(SCALARS)
+_T = TypeVar("_T")
 
 
 class custom_linear(PickledByName):
@@ -93,8 +95,10 @@ class custom_linear(PickledByName):
         outs = tuple([(y.aval, is_weak(y)) for y in outputs])
         rule = LinearRule(self, fixed_places, (spec, ins), (out_spec, outs))
         arrays = [*fixed, *flowing]
-        operation = CustomLinear(rule, len(outputs), len(arrays), inside.id, len(fixed))
-        return _tree.unflatten(out_spec, inside.results(operation, outputs, arrays))
+        rules = self.apply, self.transpose
+        results = partial(_tree.unflatten, out_spec)
+        rule = recorded(rule, rules, inside.start, arrays, outputs, results)
+        return results(rule.values(inside, arrays, outputs, rule.closed_over))
 
     def _varying(self, leaf: Any) -> Array:
         if is_array(leaf) or type(leaf) in _SCALARS:
@@ -125,14 +129,70 @@ class LinearRule(NamedTuple):
     ins: Space
     outs: Space
     wants_zeros: bool = True
+    pushed: RecordedRule | None = None
+    pulled: RecordedRule | None = None
+
+    @property
+    def arguments(self) -> Places:
+        """What tells calls apart."""
+        return self.places
+
+    @property
+    def closed_over(self) -> list[ValueKey]:
+        """What recorded functions read of values from before the call."""
+        either = self.pushed or self.pulled
+        return [] if either is None else either.closed_over
+
+    def record(self, stage: Stage) -> LinearRule:
+        """The same with both functions as they are now, if they do not ask for values."""
+        fixed = stage.inputs[: len(self.places.arrays)]
+        pushed, pulled = self._recorded(fixed, stage), self.turned()._recorded(fixed, stage)
+        both = [rule for rule in (pushed, pulled) if rule is not None]
+        closed_over = [*dict.fromkeys([key for rule in both for key in rule.closed_over])]
+        for rule in both:
+            rule.closed_over = closed_over
+        return self._replace(pushed=pushed, pulled=pulled)
+
+    def _recorded(self, fixed: Sequence[Array], stage: Stage) -> RecordedRule | None:
+        xs = [stage.unknown("x", aval, on) for aval, on in self.ins[1]]
+        try:
+            found = self._applied(self.custom.apply, fixed, xs)
+        except Exception:  # an error of the function itself is raised again by the sweep
+            return None
+        return RecordedRule([x.key for x in (*fixed, *xs)], found, stage.start)
+
+    def values(
+        self, inside: Inside, arrays: Sequence[Array], outputs: Sequence[Array],
+        closed_over: Sequence[ValueKey],
+    ) -> list[Array]:  # fmt: skip
+        """The outputs of one call under this rule."""
+        counts = len(outputs), len(arrays)
+        sizes = len(self.places.arrays), len(closed_over)
+        operation = CustomLinear(self, *counts, inside.id, *sizes)
+        return inside.results(operation, outputs, arrays, closed_over)
 
     def push(
         self, residuals: Sequence[Array], tangents: Sequence[Array | None]
     ) -> list[Array | None]:
         """The map on given arrays."""
+        if self.pushed is None:
+            return self._applied(self.custom, residuals[: len(self.places.arrays)], tangents)
+        count = len(self.places.arrays)
+        fixed, closed_over = residuals[:count], residuals[count:]
+        inside = Inside(self.pushed.start)
+        xs = [x for x in tangents if x is not None]
+        found = self.pushed([*fixed, *[inside.argument(x) for x in xs]], closed_over)
+        pairs = zip(found, self.outs[1], strict=True)
+        outputs = [_zeros(aval) if y is None else y for y, (aval, _) in pairs]
+        return [*self.values(inside, [*fixed, *xs], outputs, [x.key for x in closed_over])]
+
+    def _applied(
+        self, function: Callable[..., Any], residuals: Sequence[Array],
+        xs: Sequence[Array | None],
+    ) -> list[Array | None]:  # fmt: skip
         custom, (spec, avals) = self.custom, self.outs
-        flowing = _tree.unflatten(self.ins[0], tangents)
-        result = run_rule(custom, self.places.fill(residuals), flowing)
+        flowing = _tree.unflatten(self.ins[0], xs)
+        result = run_rule(function, self.places.fill(residuals), flowing)
         what = "a linear function or its transpose"
         try:
             leaves = _tree.flatten_up_to(spec, result)
@@ -148,7 +208,12 @@ class LinearRule(NamedTuple):
 
     def turned(self) -> LinearRule:
         """The rule of the transpose."""
-        return LinearRule(self.custom.turned, self.places, self.outs, self.ins)
+        turned = LinearRule(self.custom.turned, self.places, self.outs, self.ins)
+        return turned._replace(pushed=self.pulled, pulled=self.pushed)
+
+
+def _zeros(aval: Aval) -> Array:
+    return Array(constant(0, aval.dtype, aval.shape).key)
 
 
 class CustomLinear(Custom):
@@ -156,16 +221,22 @@ class CustomLinear(Custom):
 
     key = "std::custom_linear"
     residuals: int
+    closed_over: int  # values that the rule reads, of those behind the arguments
 
     def as_linear(self, inputs: Sequence[ValueKey]) -> tuple[LinearCall, Sequence[ValueKey]]:
         """The same without values: what flow takes."""
-        arguments = self.of_arguments(inputs)
+        fixed, xs = self._fixed(inputs), self.of_arguments(inputs)[self.residuals :]
         outs = [x.aval for x in inputs[: self.count]]
-        return self._call(outs, [x.aval for x in arguments]), arguments
+        return self._call(outs, [x.aval for x in xs]), [*fixed, *xs]
 
-    def _call(self, outs: Sequence[Aval], arguments: Sequence[Aval]) -> LinearCall:
-        r = self.residuals
-        return LinearCall(self.rule, r, tuple(arguments[r:]), tuple(outs))
+    def _fixed(self, inputs: Sequence[_T]) -> list[_T]:
+        """Of one entry per input, those of the residuals and of what the rule closes over."""
+        residuals = self.of_arguments(inputs)[: self.residuals]
+        return [*residuals, *self.of_closure(inputs)[: self.closed_over]]
+
+    def _call(self, outs: Sequence[Aval], xs: Sequence[Aval]) -> LinearCall:
+        count = self.residuals + self.closed_over
+        return LinearCall(self.rule, count, tuple(xs), tuple(outs))
 
     def own(
         self, rule: RuleBuilder, primals: Sequence[Value], outputs: Sequence[Value],
@@ -175,12 +246,12 @@ class CustomLinear(Custom):
         r = self.residuals
         if not any([t is not None for t in tangents[r:]]):
             return [None] * self.count
-        arguments = self.of_arguments(primals)
-        call = self._call([y.aval for y in outputs], [x.aval for x in arguments])
-        return call.send(arguments[:r], tangents[r:])
+        xs = self.of_arguments(primals)[r:]
+        call = self._call([y.aval for y in outputs], [x.aval for x in xs])
+        return call.send(self._fixed(primals), tangents[r:])
 
     def batch(self, size: int, batched: Sequence[bool], *inputs: Handle) -> Sequence[Handle]:
         """The same values, under the rule for all examples."""
-        r, mask = self.residuals, self.of_arguments(batched)
-        rule = BatchedLinear(self.rule, size, mask[:r], mask[r:])
+        flowing = self.of_arguments(batched)[self.residuals :]
+        rule = BatchedLinear(self.rule, size, tuple(self._fixed(batched)), flowing)
         return bind_all(self.with_rule(rule), *values_in_front(self, size, batched, inputs))
