@@ -21,7 +21,7 @@ from tenferro.array._convert import is_operand
 from tenferro.array._errors import at_user_line
 from tenferro.array._evaluate import holding_history
 from tenferro.array._weak import WeakName
-from tenferro.computegraph import UNKNOWN, Definition, ValueKey, canonical, new_leaf, postorder
+from tenferro.computegraph import UNKNOWN, ValueKey, canonical, new_leaf
 from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Handle, Linear, Primitive, constant, convert
 from tenferro.primitives._aval import Aval
@@ -205,8 +205,8 @@ class CustomFunction(PickledByName):
         call = self._call(arguments, spec)
         rule = recorded(call, self._rules, inside.start, arrays, outputs, results)
         operation = self._operation(rule, len(outputs), len(arrays), inside.id)
-        found = inside.results(operation, outputs, arrays, getattr(rule, "closed_over", ()))
-        return results(found)
+        closed_over = inside.closed_over(rule, outputs)
+        return results(inside.results(operation, outputs, arrays, closed_over))
 
     def _call(self, arguments: Arguments, out_spec: Any) -> Any:
         """The rule for one call, which is run where a derivative is taken."""
@@ -294,14 +294,14 @@ class Stopped(Linear):
 class Inside:
     """The inside of one call: what arguments and results are there, and what is closed over.
 
-    ``start`` is the serial of a key made before anything inside. A value between it and the results
-    must not count as closed over: another function with a rule may be called in between, whose own
-    closure would then end elsewhere.
+    ``start`` is the serial of a key made before anything inside. No value between it and the
+    results counts as closed over: another function with a rule may be called in between, and its
+    closure would end elsewhere.
     """
 
-    def __init__(self, start: int | None = None) -> None:
+    def __init__(self) -> None:
         self.id = fresh_id()
-        self.start = new_leaf("start", None).serial if start is None else start
+        self.start = new_leaf("start", None).serial
 
     def argument(self, x: Array) -> Array:
         """The argument for the function itself."""
@@ -309,27 +309,25 @@ class Inside:
 
     def results(
         self, operation: Primitive, outputs: Sequence[Array], inputs: Sequence[Array],
-        of_rule: Sequence[ValueKey] = (),
+        closed_over: Sequence[ValueKey],
     ) -> list[Array]:  # fmt: skip
-        """The outputs under the rule that the operation carries.
-
-        ``of_rule`` are the values that the rule closes over.
-        """
-        keys = dict.fromkeys([*of_rule, *self._older([y.key for y in outputs])])
-        closed_over = [Array(key) for key in keys]
+        """The outputs under the rule that the operation carries."""
         values = [_stopped(y, Stopped(self.id, True)) for y in outputs]
-        found = list(bind_all(operation, *values, *inputs, *closed_over))
+        found = list(bind_all(operation, *values, *inputs, *map(Array, closed_over)))
         for y, inside in zip(found, outputs, strict=True):
             _same_value(y.key, inside)
         return found
 
-    def _older(self, keys: Sequence[ValueKey]) -> list[ValueKey]:
-        """Values from before the call that vary with something and from which it was computed.
+    def closed_over(self, rule: Any, outputs: Sequence[Array]) -> list[ValueKey]:
+        """Values from before the call that vary with something: what the rule reads, and others.
 
-        Arguments are not among them, unless the function closes over one of them as well.
+        The others are those from which the outputs were computed. Arguments are not among them,
+        unless the function closes over one of them as well.
         """
         argument = Stopped(self.id, False)
-        return older(keys, self.start, lambda definition: definition[0] is argument)
+        keys = [y.key for y in outputs]
+        found = older(keys, self.start, lambda definition: definition[0] is argument)
+        return [*dict.fromkeys([*rule.closed_over, *found])]
 
 
 def is_settled(x: Array) -> bool:

@@ -125,6 +125,8 @@ class JvpCall(NamedTuple):
     arguments: Arguments
     out_spec: Any
 
+    closed_over = ()
+
     @property
     def name(self) -> str:
         """The name of the function."""

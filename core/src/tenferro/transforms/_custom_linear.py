@@ -98,7 +98,8 @@ class custom_linear(PickledByName):
         rules = self.apply, self.transpose
         results = partial(_tree.unflatten, out_spec)
         rule = recorded(rule, rules, inside.start, arrays, outputs, results)
-        return results(rule.values(inside, arrays, outputs, rule.closed_over))
+        closed_over = inside.closed_over(rule, outputs)
+        return results(rule.values(inside, arrays, outputs, closed_over))
 
     def _varying(self, leaf: Any) -> Array:
         if is_array(leaf) or type(leaf) in _SCALARS:
@@ -167,7 +168,7 @@ class LinearRule(NamedTuple):
     ) -> list[Array]:  # fmt: skip
         """The outputs of one call under this rule."""
         counts = len(outputs), len(arrays)
-        sizes = len(self.places.arrays), len(closed_over)
+        sizes = len(self.places.arrays), len(self.closed_over)
         operation = CustomLinear(self, *counts, inside.id, *sizes)
         return inside.results(operation, outputs, arrays, closed_over)
 
@@ -179,12 +180,13 @@ class LinearRule(NamedTuple):
             return self._applied(self.custom, residuals[: len(self.places.arrays)], tangents)
         count = len(self.places.arrays)
         fixed, closed_over = residuals[:count], residuals[count:]
-        inside = Inside(self.pushed.start)
+        inside = Inside()
         xs = [x for x in tangents if x is not None]
         found = self.pushed([*fixed, *[inside.argument(x) for x in xs]], closed_over)
         pairs = zip(found, self.outs[1], strict=True)
         outputs = [_zeros(aval) if y is None else y for y, (aval, _) in pairs]
-        return [*self.values(inside, [*fixed, *xs], outputs, [x.key for x in closed_over])]
+        read = [x.key for x in (*closed_over, *fixed)]
+        return [*self.values(inside, [*fixed, *xs], outputs, read)]
 
     def _applied(
         self, function: Callable[..., Any], residuals: Sequence[Array],

@@ -105,6 +105,8 @@ class VjpCall(NamedTuple):
     arguments: Arguments
     out_spec: Any
 
+    closed_over = ()
+
     def forward(
         self, primals: Sequence[Array], outputs: Sequence[Array],
         closed_over: Sequence[Array] = (),
@@ -130,7 +132,6 @@ class VjpCall(NamedTuple):
         exact = tuple([not x.dtype.is_inexact for x in primals])
         outs = tuple([y.aval for y in outputs])
         return residuals, PullbackRule(self, places, varying, exact, outs)
-
 
     def record(self, stage: Stage) -> RecordedVjp:
         """The rule as it is now; ``bwd`` only if it does not ask for values of cotangents."""

@@ -36,7 +36,7 @@ class RecordedRule:
     something. ``start`` is the serial of a key made at the beginning of the call.
     """
 
-    __slots__ = ("_given", "_outputs", "closed_over", "start")
+    __slots__ = ("_given", "_outputs", "_start", "closed_over")
 
     def __init__(
         self,
@@ -48,18 +48,16 @@ class RecordedRule:
         """``stand_ins`` count as closed over where the equations read them."""
         self._given = tuple(given)
         self._outputs = tuple([None if y is None else y.key for y in outputs])
-        self.start = start
+        self._start = start
         keys = [key for key in self._outputs if key is not None]
         stops = {**dict.fromkeys(stand_ins, True), **dict.fromkeys(given, False)}
         self.closed_over = older(keys, start, stops=stops)
 
-    def __call__(
-        self, values: Sequence[Array], closed_over: Sequence[Array]
-    ) -> list[Array | None]:
+    def __call__(self, values: Sequence[Array], closed_over: Sequence[Array]) -> list[Array | None]:
         """What the rule returns for other values."""
         places = dict(zip(self.closed_over, [x.key for x in closed_over], strict=True))
         places.update(zip(self._given, [x.key for x in values], strict=True))
-        found = substituted([y for y in self._outputs if y is not None], places, self.start)
+        found = substituted([y for y in self._outputs if y is not None], places, self._start)
         rest = iter(found)
         return [None if y is None else Array(next(rest)) for y in self._outputs]
 
