@@ -1,7 +1,8 @@
 """Functions with a forward rule of their own: ``custom_jvp``.
 
 The rule is recorded on tangents like any other function, so higher orders follow; what it does
-with them must be linear, and is turned around for the reverse mode. Read next: ``_custom_vjp.py``.
+with them must be linear, and is turned around for the reverse mode. It is recorded when the
+function is called (``_recorded.py``). Read next: ``_custom_vjp.py``.
 """
 
 from __future__ import annotations
@@ -53,6 +54,10 @@ class custom_jvp(CustomFunction):
     Integers and other things that cannot vary have the tangent ``None``. The rule must be linear
     in the tangents; it serves every mode and order, ``jit`` and ``vmap``. The value is always that
     of the function itself, whose closure is differentiated as ever.
+
+    A transform runs the rule once per call of the function, during the call, so the rule reads
+    variables as the function does. A rule that asks for the value of a tangent runs later, when
+    the derivative is taken.
 
     Raises MissingRuleError: at differentiation, if no rule was registered.
     Raises NotLinearError: if the rule is not linear in the tangents.
@@ -125,7 +130,10 @@ class JvpCall(NamedTuple):
     arguments: Arguments
     out_spec: Any
 
-    closed_over = ()
+    @property
+    def closed_over(self) -> tuple[ValueKey, ...]:
+        """Nothing: the sweep runs the rule, which reads what it closes over itself."""
+        return ()
 
     @property
     def name(self) -> str:

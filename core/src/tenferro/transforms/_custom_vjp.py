@@ -1,8 +1,9 @@
 """Functions with a reverse rule of their own: ``custom_vjp``.
 
-The forward part of the rule is recorded on the arguments when a derivative is taken; the backward
-part on cotangents when the sweep turns around. Forward mode transposes the backward part, which
-must be linear for that. Read next: ``_custom_linear.py``.
+Both parts of the rule are recorded when the function is called (``_recorded.py``), the backward
+part on cotangents that are not known yet; if it asks for their values, it is run when the sweep
+turns around. Forward mode transposes the backward part, which must be linear for that.
+Read next: ``_custom_linear.py``.
 """
 
 from __future__ import annotations
@@ -62,6 +63,10 @@ class custom_vjp(CustomFunction):
     Forward mode, and the reverse of the reverse, need it to be linear. The value is always that of
     the function itself, whose closure is differentiated as ever.
 
+    A transform runs ``fwd`` and ``bwd`` once per call of the function, during the call, so they
+    read variables as the function does. A ``bwd`` that asks for the value of a cotangent runs
+    later, when the derivative is taken.
+
     Raises MissingRuleError: at differentiation, if no rule was registered.
     Raises NotLinearError: where ``bwd`` must be linear and is not.
     Raises RuleResultError: if a rule returns another structure, shape or dtype than it must, such
@@ -105,7 +110,10 @@ class VjpCall(NamedTuple):
     arguments: Arguments
     out_spec: Any
 
-    closed_over = ()
+    @property
+    def closed_over(self) -> tuple[ValueKey, ...]:
+        """Nothing: the sweep runs the rule, which reads what it closes over itself."""
+        return ()
 
     def forward(
         self, primals: Sequence[Array], outputs: Sequence[Array],
