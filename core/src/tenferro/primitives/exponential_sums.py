@@ -94,7 +94,9 @@ class LogSoftmax(Mixed):
     def decompose(self, x: Handle) -> Handle:
         if not x.size:
             return x
-        excess = x - _spread(reduce_max(x, self.axes), x, self.axes)
+        top = reduce_max(x, self.axes)
+        top = select(is_finite(top), top, zeros_like(top))
+        excess = x - _spread(top, x, self.axes)
         return excess - _spread(log(reduce_sum(exp(excess), self.axes)), x, self.axes)
 
     def jvp_x(self, dx: Handle, x: Handle, y: Handle) -> Handle:

@@ -57,26 +57,6 @@ CASES = {
     **{name: (f, (REAL,)) for name, f in OF_REAL_VECTORS.items()},
     **{name: (f, (MATRIX, COMPLEX_MATRIX)) for name, f in OF_MATRICES.items()},
 }
-SINGULAR = {  # function, where, its derivative there
-    "abs at 0": (np.abs, 0.0, 0.0),
-    "sign at 0": (np.sign, 0.0, 0.0),
-    "complex sign at 0": (lambda z: np.real(np.sign(z)), 0j, 0j),
-    "complex abs at 0": (np.abs, 0j, 0j),
-    "sqrt at 0": (np.sqrt, 0.0, np.inf),
-    "log at 0": (np.log, 0.0, np.inf),
-    "sinc at 0": (np.sinc, 0.0, 0.0),
-    "hypot at the origin": (lambda x: np.hypot(x, x), 0.0, 0.0),
-    "norm at 0": (lambda x: np.linalg.norm(np.stack([x, x])), 0.0, 0.0),
-    "maximum at a tie": (lambda x: np.maximum(x, 1.0), 1.0, 0.5),
-    "minimum at a tie": (lambda x: np.minimum(x, 1.0), 1.0, 0.5),
-    "clip at a bound": (lambda x: np.clip(x, 0.0, 1.0), 1.0, 0.0),
-    "square of 0 by power": (lambda x: x**2.0, 0.0, 0.0),
-    "first power of 0": (lambda x: x**1.0, 0.0, 1.0),
-    "floor at an integer": (np.floor, 1.0, 0.0),
-    "tanh at inf": (np.tanh, np.inf, 0.0),
-    "arctan at inf": (np.arctan, np.inf, 0.0),
-    "arcsin at 1": (np.arcsin, 1.0, np.inf),
-}
 
 
 @pytest.mark.filterwarnings("ignore::tenferro.GaugeWarning")
@@ -86,11 +66,3 @@ def test_derivatives_agree_with_differences(name):
     function, points = CASES[name]
     for x in points:
         tn.check_grads(function, (x,), order=2)
-
-
-@pytest.mark.parametrize("name", SINGULAR)
-def test_derivatives_at_singular_points_follow_the_convention(name):
-    function, x, want = SINGULAR[name]
-    with np.errstate(all="ignore"):
-        assert complex(tn.grad(function)(x)) == want
-        assert complex(tn.jit(tn.grad(function))(x)) == want

@@ -52,18 +52,35 @@ def _vectors(x: Any, y: Any, name: str) -> tuple[Array, Array]:
 
 
 def _full(a: Array, b: Array) -> Array:
-    """The whole convolution: windows of the padded longer vector times the other one reversed."""
+    """Return the whole convolution.
+
+    Where both overlap wholly it is windows of the longer vector times the other one reversed. At
+    the ends only what overlaps is multiplied, so that a NaN beyond it stays away.
+    """
     if b.size > a.size:
         a, b = b, a
     dtype = a.dtype
     if dtype.is_bool:
         a, b = cast(a, int64), cast(b, int64)
     n, m = a.size, b.size
-    padded = FUNCTIONS["pad"](a, (m - 1, m - 1)) if m > 1 else a
+    count, reverse = FUNCTIONS["arange"], FUNCTIONS["flip"](b)
+    places = FUNCTIONS["add"](count(n - m + 1)[:, None], count(m))
+    whole = dot_general(FUNCTIONS["take"](a, places), reverse, (1,), (0,))
+    if m > 1:
+        parts = [_end(a[: m - 1], b), whole, FUNCTIONS["flip"](_end(a[: n - m : -1], reverse))]
+        whole = FUNCTIONS["concatenate"](parts)
+    return cast(whole, dtype)
+
+
+def _end(a: Array, b: Array) -> Array:
+    """Return the first elements of a convolution, Σ_{j ≤ k} a_{k−j} b_j, one for each of a."""
     count = FUNCTIONS["arange"]
-    places = FUNCTIONS["add"](count(n + m - 1)[:, None], count(m))
-    windows = FUNCTIONS["take"](padded, places)
-    return cast(dot_general(windows, FUNCTIONS["flip"](b), (1,), (0,)), dtype)
+    places = FUNCTIONS["subtract"](count(a.size)[:, None], count(b.size))
+    inside, zero = places >= 0, cast(asarray(0), a.dtype)
+    where, moved = FUNCTIONS["where"], FUNCTIONS["take"](a, FUNCTIONS["maximum"](places, 0))
+    left: Array = where(inside, moved, zero)
+    right: Array = where(inside, FUNCTIONS["broadcast_to"](b, places.shape), zero)
+    return dot_general(left, right, (1,), (1,), (0,), (0,))
 
 
 def _part(full: Array, long: int, short: int, mode: str, start: int) -> Array:

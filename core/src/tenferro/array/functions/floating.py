@@ -54,9 +54,11 @@ def signbit(x: Any) -> Array:
 
 @covers("spacing", ufunc=True)
 def spacing(x: Any) -> Array:
-    """The distance to the neighbour that is farther from 0, with the sign of x."""
+    """The distance to the neighbour that is farther from 0, negative below 0."""
     found = stop_gradient(floating(_real(x, "spacing")))
-    outer = p.copysign(filled(found, float("inf")), found)
+    outer = select(
+        lt(found, zeros(found)), filled(found, -float("inf")), filled(found, float("inf"))
+    )
     return p.nextafter(found, outer) - found
 
 

@@ -29,10 +29,11 @@ from tenferro.primitives import (
     incomplete,
     logarithms,
     normal,
+    trigonometric,
 )
 from tenferro.primitives import arithmetic as ar
 from tenferro.primitives import special as p
-from tenferro.primitives.comparison import eq, ge, gt, le, logical_and, lt, select
+from tenferro.primitives.comparison import eq, ge, gt, le, logical_and, logical_or, lt, select
 from tenferro.primitives.rounding import floor
 
 
@@ -127,7 +128,9 @@ def exp10(x: Any) -> Array:
 def loggamma(x: Any) -> Array:
     """ln Γ(x) of a real x, NaN where Γ is negative or the logarithm would be complex."""
     (found,) = _real("loggamma", x)
-    return select(lt(found, zeros(found)), filled(found, float("nan")), p.lgamma(found))
+    outside = lt(found, zeros(found))
+    inner = select(outside, filled(found, 1), found)
+    return select(outside, filled(found, float("nan")), p.lgamma(inner))
 
 
 @covers("gammasgn", ufunc=True)
@@ -164,42 +167,69 @@ def entr(x: Any) -> Array:
 def rel_entr(x: Any, y: Any) -> Array:
     """x ln(x / y); 0 at x = 0 ≤ y; inf outside."""
     a, b = _real("rel_entr", x, y)
-    zero, one = zeros(a), filled(a, 1)
-    outside = _either(lt(a, zero), lt(b, zero), logical_and(gt(a, zero), eq(b, zero)))
-    above, below = select(outside, one, a), select(outside, one, b)
+    one = filled(a, 1)
+    outside = _outside(a, b)
+    endless = eq(a, filled(a, float("inf")))
+    aside = logical_or(outside, endless)
+    above, below = select(aside, one, a), select(aside, one, b)
     is_near = logical_and(lt(above, 2 * below), lt(below, 2 * above))
     base, other = select(is_near, below, one), select(is_near, above, one)
     near = logarithms.xlog1py(other, (other - base) / base)
-    far = logarithms.xlogy(above, above) - logarithms.xlogy(above, below)
-    return select(outside, filled(a, float("inf")), select(is_near, near, far))
+    is_large = gt(above, one)  # the difference of two products of it may overflow
+    low, high = select(is_large, one, above), select(is_large, above, one)
+    small = logarithms.xlogy(low, low) - logarithms.xlogy(low, below)
+    large = high * (elementwise.log(high) - elementwise.log(below))
+    far = select(is_large, large, small)
+    finite = select(is_near, near, far)
+    top, under = select(endless, a, one), select(endless, b, one)
+    found = select(endless, top * top / under, finite)
+    return select(outside, filled(a, float("inf")), found)
 
 
 @covers("kl_div", ufunc=True)
 def kl_div(x: Any, y: Any) -> Array:
     """x ln(x / y) − x + y; y at x = 0 ≤ y; inf outside."""
     a, b = _real("kl_div", x, y)
-    return rel_entr(a, b) - a + b
+    one, endless = filled(a, 1), filled(a, float("inf"))
+    outside = _outside(a, b)
+    left, right = select(outside, one, a), select(outside, one, b)
+    return select(outside, endless, rel_entr(left, right) - left + right)
+
+
+def _outside(a: Array, b: Array) -> Array:
+    """Where a relative entropy is infinite: a negative operand, or y = 0 < x; never at a NaN."""
+    zero = zeros(a)
+    found = _either(lt(a, zero), lt(b, zero), logical_and(gt(a, zero), eq(b, zero)))
+    return logical_and(found, logical_and(eq(a, a), eq(b, b)))
 
 
 @covers("huber", ufunc=True)
 def huber(delta: Any, r: Any) -> Array:
     """r²/2 up to |r| = δ, δ (|r| − δ/2) beyond; inf for negative δ."""
     bound, x = _real("huber", delta, r)
-    size = ar.abs(x)
-    value = select(le(size, bound), x * x * 0.5, bound * (size - bound * 0.5))
-    return select(lt(bound, zeros(x)), filled(x, float("inf")), value)
+    zero, size = zeros(x), ar.abs(x)
+    outside, is_near = lt(bound, zero), le(size, bound)
+    near, far = select(is_near, x, zero), select(is_near, zero, size)
+    limit = select(_either(outside, is_near), zero, bound)
+    value = select(is_near, near * near * 0.5, limit * (far - limit * 0.5))
+    return select(outside, filled(x, float("inf")), value)
 
 
 @covers("pseudo_huber", ufunc=True)
 def pseudo_huber(delta: Any, r: Any) -> Array:
     """δ² (√(1 + (r/δ)²) − 1), without cancellation near 0; inf for negative δ."""
     bound, x = _real("pseudo_huber", delta, r)
-    zero = zeros(x)
-    idle = eq(bound, zero)
-    ratio = x / select(idle, filled(x, 1), bound)
-    value = x * x / (1 + ar.sqrt(1 + ratio * ratio))
-    outside = select(lt(bound, zero), filled(x, float("inf")), zero)
-    return select(gt(bound, zero), value, outside)
+    zero, one = zeros(x), filled(x, 1)
+    outside, idle = lt(bound, zero), eq(bound, zero)
+    is_near = le(ar.abs(x), bound)
+    aside = _either(is_near, outside, idle)
+    small, limit = select(is_near, x, zero), select(is_near, bound, one)
+    ratio = small / select(eq(limit, zero), one, limit)
+    near = small * small / (1 + ar.sqrt(1 + ratio * ratio))
+    large, limit = select(aside, one, x), select(aside, one, bound)
+    far = limit * (trigonometric.hypot(limit, large) - limit)
+    value = select(is_near, near, far)
+    return select(outside, filled(x, float("inf")), select(idle, zero, value))
 
 
 def _either(*masks: Array) -> Array:

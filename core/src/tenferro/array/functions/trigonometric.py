@@ -88,9 +88,10 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: float = 2 * p
     """Angles without jumps along an axis: multiples of the period are added to larger steps."""
     found = as_array(p)
     whole = found.dtype.is_integer and type(period) is int
-    found = found if whole or found.dtype.is_inexact else cast(found, float64)
     along = normalize_axis(axis, found.ndim, "unwrap")
-    step = FUNCTIONS["diff"](found, axis=along)
+    step = FUNCTIONS["diff"](found, axis=along)  # unsigned integers wrap around here, as in NumPy
+    if not (whole or found.dtype.is_inexact):
+        found, step = cast(found, float64), cast(step, float64)
     jump = _jumps(step, period, period / 2 if discont is None else discont, whole)
     start = zeros_like(found[(slice(None),) * along + (slice(0, 1),)])
     moved = FUNCTIONS["cumsum"](FUNCTIONS["concatenate"]([start, jump], axis=along), axis=along)

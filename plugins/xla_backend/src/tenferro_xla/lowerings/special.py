@@ -17,9 +17,18 @@ from tenferro_xla.lowerings._direct import register_direct
 from tenferro_xla.lowerings._numeric import is_infinite, leading_bits, like, widened, with_sign_of
 
 lowerings = Lowerings()
-register_direct(
-    lowerings, {Erf: lax.erf, Lgamma: widened(lax.lgamma), Digamma: widened(lax.digamma)}
-)
+register_direct(lowerings, {Erf: lax.erf, Lgamma: widened(lax.lgamma)})
+
+
+@lowerings.register(Digamma)
+def digamma(op: Digamma, x: Array) -> Array:
+    """Take the digamma function; infinite at 0, where ``lax.digamma`` gives NaN."""
+    return widened(_digamma)(x)
+
+
+def _digamma(x: Array) -> Array:
+    at_zero = lax.eq(x, like(x, 0))
+    return lax.select(at_zero, lax.div(like(x, -1), x), lax.digamma(x))
 
 
 @lowerings.register(Erfc)

@@ -29,7 +29,7 @@ from tenferro.array.functions.einsum._subscripts import (
     refused,
 )
 from tenferro.computegraph._records import NamedTuple
-from tenferro.primitives import Aval, DType, ShapeMismatchError, promote_dtypes
+from tenferro.primitives import Aval, DType, Shape, ShapeMismatchError, constant, promote_dtypes
 from tenferro.primitives._primitive import bind
 
 _LIMIT = 1024
@@ -81,10 +81,14 @@ def einsum(
     arrays = [as_array(x) for x in given]
     kind = _common(arrays, dtype, casting)
     plan = _plan(subscripts, tuple([x.key.aval for x in arrays]), kind, optimize)
-    values: list[Any] = [cast(x, kind) for x in arrays]
-    for operation, inputs in plan.steps.lines:
-        values.append(bind(operation, *[values[i] for i in inputs]))
-    found = values[plan.steps.result]
+    empty = _empty(plan.expression)
+    if empty is not None:
+        found = Array(constant(0, kind, empty).key)
+    else:
+        values: list[Any] = [cast(x, kind) for x in arrays]
+        for operation, inputs in plan.steps.lines:
+            values.append(bind(operation, *[values[i] for i in inputs]))
+        found = values[plan.steps.result]
     if out is not None:
         return _into(out, found, casting)
     return another_handle(found)  # an operand's own handle may be rebound by an assignment
@@ -155,6 +159,17 @@ def _plan(subscripts: str | Written, avals: tuple[Aval, ...], kind: DType, optim
             _plans.clear()
         _plans[entry] = plan
     return plan
+
+
+def _empty(expression: Expression) -> Shape | None:
+    """Return the shape of the result if it is a sum of nothing; None if there is something to add.
+
+    It must not be contracted in pairs: a NaN in one of them times the 0 of another would be NaN.
+    """
+    sizes = expression.sizes
+    if all(sizes.values()) or all(sizes[label] for label in set(sizes) - set(expression.output)):
+        return None
+    return tuple(sizes[label] for label in expression.output)
 
 
 def _positions(pairs: Sequence[tuple[int, int]], count: int) -> list[tuple[int, ...]]:

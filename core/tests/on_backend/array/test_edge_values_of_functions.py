@@ -1,0 +1,154 @@
+"""Functions of edge values are NumPy's and SciPy's: zeros, infinities, NaN, huge and tiny numbers.
+
+Numbers below the smallest normal one are left out, because XLA takes them for zeros; signs of
+zeros are compared in `passes/test_edge_values.py`.
+"""
+
+import numpy as np
+import pytest
+from scipy import special
+
+import tenferro as tn
+from tenferro.backend import select_backend
+
+XLA = select_backend().name == "xla"
+INF, NAN = np.inf, np.nan
+UNARY = """
+    abs angle arccos arccosh arcsin arcsinh arctan arctanh cbrt ceil conj cos cosh deg2rad exp
+    exp2 expm1 fabs fix floor i0 imag isfinite isinf isnan isneginf isposinf log log1p log2
+    log10 logical_not nan_to_num negative positive rad2deg real reciprocal rint sign signbit sin
+    sinc sinh sqrt square tan tanh trunc
+""".split()
+REAL_ONLY = "cbrt ceil deg2rad fabs fix floor i0 isneginf isposinf rad2deg signbit trunc".split()
+SPECIAL = """entr erf erfc erfcinv erfcx erfinv exp10 expit exprel gamma gammaln gammasgn i0 i0e i1
+    i1e log_expit log_ndtr logit ndtr ndtri psi""".split()
+BINARY = """add arctan2 copysign divide equal float_power floor_divide fmax fmin fmod greater
+    heaviside hypot less logaddexp logaddexp2 maximum minimum multiply power remainder subtract
+    """.split()
+SPECIAL_BINARY = "gammainc gammaincc huber kl_div pseudo_huber rel_entr xlog1py xlogy zeta".split()
+REDUCTIONS = """sum prod max min mean var std ptp argmax argmin any all cumsum cumprod median nansum
+    nanprod nanmax nanmin nanmean nanvar nanstd sort diff gradient trapezoid""".split()
+SPECIAL_REDUCTIONS = "logsumexp softmax log_softmax".split()
+ROWS = [
+    [-0.0, 0.0], [0.0], [1, 1, -1], [INF, 1], [INF, -INF], [-INF, -INF], [NAN, 1], [0, INF, 2],
+    [1e38, 1e38], [-INF, 1, 2],
+]  # fmt: skip
+#: where NumPy's and SciPy's own values lose all digits, overflow on the way, or are no limits
+DIFFERENT = {
+    "pseudo_huber": lambda d, r: ~np.isfinite(d) | ~np.isfinite(r) | (d > 1e150) | (abs(r) > 1e150),
+    "kl_div": lambda x, y: (~np.isfinite(x) & (x == y)) | (np.isfinite(y) & (y > 1e30)),
+    "log1p": lambda z: abs(z) < 1e-15,
+    "arctan": lambda z: abs(z * z + 1) < 1e-15,
+    "erfcinv": lambda x: x == 1,
+    "gammainc": lambda a, x: XLA & (np.maximum(a, x) > 1e37),
+    "gammaincc": lambda a, x: XLA & (np.maximum(a, x) > 1e37),
+    "rel_entr": lambda x, y: ~np.isfinite(x) & (x == y),
+}
+
+
+def reals(dtype):
+    big = float(np.finfo(dtype).max / 4)
+    values = [0.0, 1, -1, 0.5, -0.5, 2, -2.5, 3, 1e-20, 1e8, 40, -80, 1e18, big, INF, -INF, NAN]
+    return np.array(values, dtype)
+
+
+def complexes(dtype):
+    parts = [0.0, -0.0, 1, -2, 0.5, 1e-20]
+    return np.array([complex(x, y) for x in parts for y in parts]).astype(dtype)
+
+
+def near(got, want, name, operands):
+    got, want = np.asarray(got), np.asarray(want)
+    assert got.dtype == want.dtype, (name, got.dtype, want.dtype)
+    single = want.dtype in ("float32", "complex64")
+    bound, least = (1e-5, 1e-37) if single else (1e-12, 1e-300)
+    with np.errstate(all="ignore"):
+        same = np.isclose(got, want, rtol=bound, atol=least, equal_nan=True)
+    if name in DIFFERENT:
+        same |= DIFFERENT[name](*operands)
+    assert same.all(), (name, [(*x, got[~same], want[~same]) for x in [operands]])
+
+
+def compare(names, ours, theirs, operands):
+    """All functions of these names in one program."""
+
+    def every(*xs):
+        return [getattr(ours, name)(*xs) for name in names]
+
+    with np.errstate(all="ignore"):
+        found = tn.jit(every)(*operands)
+        for name, got in zip(names, found, strict=True):
+            near(got, getattr(theirs, name)(*operands), name, operands)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(
+    "names, module", [(UNARY, ""), (SPECIAL, "special")], ids=["np", "special"]
+)
+def test_functions_of_one_real_number(names, module, dtype):
+    """f(x) in tenferro = f(x) in NumPy and SciPy"""
+    ours, theirs = (tn.special, special) if module else (np, np)
+    compare(names, ours, theirs, [reals(dtype)])
+
+
+@pytest.mark.parametrize("dtype", ["complex128", "complex64"])
+def test_functions_of_one_complex_number(dtype):
+    """f(z) in tenferro = f(z) in NumPy, on both sides of branch cuts"""
+    points = complexes(dtype)
+    names = [name for name in UNARY if name not in REAL_ONLY]
+    regular = points[points != 0]
+    compare([name for name in names if name != "reciprocal"], np, np, [points])
+    compare(["reciprocal"], np, np, [regular])
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(
+    "names, module", [(BINARY, ""), (SPECIAL_BINARY, "special")], ids=["np", "special"]
+)
+def test_functions_of_two_real_numbers(names, module, dtype):
+    """f(x, y) in tenferro = f(x, y) in NumPy and SciPy"""
+    ours, theirs = (tn.special, special) if module else (np, np)
+    pairs = np.meshgrid(reals(dtype), reals(dtype))
+    compare(names, ours, theirs, [x.ravel() for x in pairs])
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_reductions_of_edge_values(dtype):
+    """f(x) in tenferro = f(x) in NumPy and SciPy"""
+    for row in ROWS:
+        x = np.array(row, dtype)
+        names = [name for name in REDUCTIONS if x.size > 1 or name not in ("gradient",)]
+        compare(names, np, np, [x])
+        compare(SPECIAL_REDUCTIONS, tn.special, special, [x])
+
+
+@pytest.mark.parametrize("mode", ["full", "same", "valid"])
+@pytest.mark.parametrize("sizes", [(5, 3), (3, 5), (4, 4), (1, 1), (6, 1), (2, 7)])
+def test_a_convolution_multiplies_what_overlaps(sizes, mode):
+    """convolve(x, y) is NumPy's, with NaN and infinities in either vector"""
+    for bad in (NAN, INF):
+        for place in (0, -1):
+            pairs = [np.arange(1.0, size + 1) for size in sizes * 2]
+            pairs[0][place] = pairs[3][place] = bad
+            for x, y in (pairs[:2], pairs[2:]):
+                for name in ("convolve", "correlate"):
+                    function = getattr(np, name)
+                    got = np.asarray(function(tn.asarray(x), tn.asarray(y), mode))
+                    np.testing.assert_array_equal(got, function(x, y, mode))
+
+
+def test_an_einsum_over_nothing_is_zero_beside_nan():
+    """Σ over no element = 0"""
+    nothing, nan = tn.asarray(np.zeros((2, 0))), tn.asarray(np.array([[NAN]]))
+    np.testing.assert_array_equal(np.einsum("...i,...i", nothing, nan), [0, 0])
+    assert np.einsum("ij,k->", nothing, nan[0]) == 0
+    slopes = tn.grad(lambda x, y: np.einsum("ij,k->", x, y), argnums=(0, 1))(nothing, nan[0])
+    assert slopes[0].shape == (2, 0)
+    assert slopes[1] == 0
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "bool", "int8", "float32"])
+def test_unwrap_takes_differences_in_the_dtype(dtype):
+    """unwrap(p) is NumPy's, whose differences of unsigned integers wrap around"""
+    x = np.array([3, 0, 120, 1, 0, 5]).astype(dtype)
+    np.testing.assert_allclose(np.unwrap(tn.asarray(x)), np.unwrap(x), rtol=1e-6)
