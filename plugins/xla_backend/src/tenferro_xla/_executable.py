@@ -34,6 +34,7 @@ from tenferro_xla._jax import (
     setting,
 )
 from tenferro_xla._literals import large_literals, plan_of_literal
+from tenferro_xla._mappings import make_room, register
 from tenferro_xla._operands import fits, host_array, numpy_dtype, refusal
 from tenferro_xla._options import CompileOptions
 from tenferro_xla._policy import policy_for
@@ -41,6 +42,7 @@ from tenferro_xla._raised import raise_original
 from tenferro_xla._segments import plan_segments
 
 _Compiled = tuple[tuple[Step, ...], dict[int, Any]]  # the steps, and the literals made once
+_Direct = Callable[..., Any] | None  # the only step, where it alone is the program
 
 
 class XlaExecutable(Executable):
@@ -60,13 +62,30 @@ class XlaExecutable(Executable):
         self.plan = plan_segments(program, held, self.policy.size, self.policy.limit)
         self._dtypes = tuple([numpy_dtype(aval.dtype) for aval in program.input_avals])
         self._lock = RLock()
-        self._compiled = {device: self._compile(device)}
-        self._steps, self._held = self._compiled[device]
-        self._direct = self._directly_callable()
+        self._compiled: dict[Device, _Compiled] = {}
+        self._own: tuple[_Compiled, _Direct] | None = None  # None: released, see `_mappings.py`
+        self.used = True
+        self._load()
+        register(self)
 
     # ---- compiling -------------------------------------------------------------------------------
 
+    def _load(self) -> tuple[_Compiled, _Direct]:
+        """The program compiled for its own device, now if need be."""
+        compiled = self._compiled_for(self.device)
+        own = self._own = compiled, self._directly_callable(compiled[0])
+        return own
+
+    def release(self) -> None:
+        """Give up the machine code; the next run compiles again.
+
+        Takes no lock: another thread may be compiling this executable, and waiting for the caller.
+        """
+        self._own = None
+        self._compiled = {}
+
     def _compile(self, device: Device) -> _Compiled:
+        make_room(len(self.program))
         steps = compile_plan(self.backend, self.program, self.plan, self.policy, device)
         held: dict[int, Any] = {}
         for position in self._literals:
@@ -76,11 +95,11 @@ class XlaExecutable(Executable):
                 held.update(zip(plan.results, step.run(), strict=True))
         return steps, held
 
-    def _directly_callable(self) -> Callable[..., Any] | None:
+    def _directly_callable(self, steps: tuple[Step, ...]) -> _Direct:
         """The only step, if it takes the operands as they come and gives the results in order."""
-        if len(self._steps) != 1:
+        if len(steps) != 1:
             return None
-        (step,) = self._steps
+        (step,) = steps
         fits_ = step.inputs == self.program.inputs and step.outputs == self.plan.results
         return step.run if fits_ else None
 
@@ -98,12 +117,14 @@ class XlaExecutable(Executable):
         if len(operands) != len(self._dtypes):
             check_operand_count(self.program, operands)
         ready, from_host = self._ready(operands)
+        (steps, held), direct = self._own or self._load()
+        self.used = True
         try:
             with enable_x64(True):
-                if self._direct is not None:
-                    results: tuple[Any, ...] = self._direct(*ready)
+                if direct is not None:
+                    results: tuple[Any, ...] = direct(*ready)
                 else:
-                    results = self._run(self._steps, self._held, ready)
+                    results = self._run(steps, held, ready)
                 if from_host:
                     for result in results:
                         result.block_until_ready()
@@ -201,18 +222,20 @@ class XlaExecutable(Executable):
     def _compiled_for(self, device: Device) -> _Compiled:
         """The program compiled for a device, now if need be."""
         with self._lock:
-            if device not in self._compiled:
-                self._compiled[device] = self._compile(device)
-            return self._compiled[device]
+            compiled = self._compiled.get(device)
+            if compiled is None:
+                compiled = self._compiled[device] = self._compile(device)
+            return compiled
 
     # ---- telling ---------------------------------------------------------------------------------
 
     def explain(self) -> str:
         """How the program is cut, what it costs by XLA's own count, and the optimized HLO."""
-        unique = {id(step.run): step.run for step in self._steps}.values()
-        costs = [step.run.cost_analysis() or {} for step in self._steps]
+        (steps, _), _ = self._own or self._load()
+        unique = {id(step.run): step.run for step in steps}.values()
+        costs = [step.run.cost_analysis() or {} for step in steps]
         head = [
-            f"xla: {len(self.program)} equations in {len(self._steps)} segment(s), "
+            f"xla: {len(self.program)} equations in {len(steps)} segment(s), "
             f"{len(unique)} compiled, on {device_name(self.device)}, jax {VERSION}"
         ]
         foreign = self.backend.lowerings.foreign_in(self.program)
@@ -228,6 +251,7 @@ class XlaExecutable(Executable):
         """Run once and time every segment; within one, XLA has merged the equations."""
         check_operand_count(self.program, operands)
         ready, _ = self._ready(operands)
+        (steps, held), _ = self._own or self._load()
         rows: list[Timing] = []
 
         def timed(step: Step) -> Step:
@@ -235,18 +259,19 @@ class XlaExecutable(Executable):
                 start = perf_counter()
                 found = block_until_ready(step.run(*operands))
                 seconds = perf_counter() - start
-                segment = f"segment {len(rows) + 1} of {len(self._steps)}"
+                segment = f"segment {len(rows) + 1} of {len(steps)}"
                 rows.append(Timing(f"{segment}: {len(step.positions)} equations", seconds))
                 return found
 
             return step._replace(run=run)
 
         with enable_x64(True):
-            self._run(map(timed, self._steps), self._held, ready)
+            self._run(map(timed, steps), held, ready)
         return Timings(rows)
 
     def __repr__(self) -> str:
-        return f"<XlaExecutable of {len(self.program)} equations in {len(self._steps)} segment(s)>"
+        segments = len(self.plan.segments)
+        return f"<XlaExecutable of {len(self.program)} equations in {segments} segment(s)>"
 
 
 _own_types: set[type] = set()  # the classes of arrays met so far; asking jax takes a microsecond
