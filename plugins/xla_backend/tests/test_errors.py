@@ -211,7 +211,8 @@ def test_a_large_literal_is_made_once_and_handed_over(toys, size):
         np.testing.assert_array_equal(np.asarray(product), np.arange(size) / 2)
         np.testing.assert_array_equal(np.asarray(literal), np.arange(float(size)))
     assert len(calls) == 1
-    assert bool(executable._held) == (size > 10)
+    (_, held), _ = executable._own
+    assert bool(held) == (size > 10)
 
 
 # ---- what XLA refuses ----------------------------------------------------------------------------
@@ -270,7 +271,7 @@ def test_a_failure_at_run_time_is_translated(programs, monkeypatch):
     def fails(*operands):
         raise JaxRuntimeError("INTERNAL: it broke")
 
-    monkeypatch.setattr(executable, "_direct", fails)
+    monkeypatch.setattr(executable, "_own", (executable._own[0], fails))
     with pytest.raises(InternalCompilerError) as caught:
         executable(np.ones(3))
     assert caught.value.equation.startswith("%1 = sin")
@@ -416,6 +417,6 @@ def test_a_callback_that_raises_is_an_internal_error_with_its_equation(host, pro
             spec = jax.ShapeDtypeStruct((3,), "float64")
             return jax.jit(lambda x: (jax.pure_callback(inside, spec, x),))(*operands)
 
-    executable._direct = broken
+    executable._own = executable._own[0], broken
     with pytest.raises(XlaError, match="CpuCallback error"):
         executable(np.ones(3))
