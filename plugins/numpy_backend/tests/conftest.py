@@ -14,6 +14,7 @@ from tenferro_numpy import _blocked, _tiles
 MODES = [
     {"executor": "interpret"},
     {"executor": "source"},
+    {"executor": "auto"},
     {"debug": True},
     {"tile": 0},
     {"tile": 1, "threads": 1, "poison": True},
@@ -95,6 +96,7 @@ def check(backend, program):
 def every_result(backend, program, arrays):
     yield evaluate_by_contract(backend, program, arrays)
     for options in MODES:
+        backend._plans.clear()  # so that the first run of "auto" is that of a new program
         executable = backend.compile(program, program.input_avals, options)
         results = executable(*arrays)
         assert_detached(results, arrays)

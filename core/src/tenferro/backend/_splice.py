@@ -23,6 +23,7 @@ from tenferro.computegraph import (
     infer,
     schedule,
 )
+from tenferro.computegraph._materialize import new_row
 from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives.structural import StopGradient
 
@@ -83,12 +84,9 @@ class Splicer:
             )
 
     def _all_run(self, program: CompiledProgram) -> bool:
-        avals, known = program.avals, self._known
-        for instruction in program.instructions:
-            entry = instruction.operation, tuple([avals[i] for i in instruction.inputs])
-            if entry not in known and not self._can_run(*entry):
-                return False
-        return True
+        avals = program.avals
+        entries = {(row[0], *[avals[i] for i in row[1]]) for row in program.nodes}
+        return all([self._can_run(operation, tuple(given)) for operation, *given in entries])
 
     def _walk(self, program: CompiledProgram) -> None:
         self._avals = list(program.input_avals)
@@ -138,7 +136,7 @@ class Splicer:
         base = len(self._avals)
         self._avals += infer(row.operation, avals)
         places = tuple(range(base, len(self._avals)))
-        self._nodes.append(MaterializedNode(row.operation, inputs, places, row.role, row.source))
+        self._nodes.append(new_row((row.operation, inputs, places, row.role, row.source)))
         return places
 
     def _replace(self, frame: _Frame, row: _Row, inputs: tuple[int, ...], avals: Avals) -> bool:

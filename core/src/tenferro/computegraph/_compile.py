@@ -35,9 +35,16 @@ new_instruction: Callable[[tuple[Any, ...]], Instruction] = partial(tuple.__new_
 
 
 class CompiledProgram:
-    """An immutable program; slots 0…n-1 are the inputs, and every slot is written once."""
+    """An immutable program; slots 0…n-1 are the inputs, and every slot is written once.
 
-    __slots__ = ("avals", "input_names", "inputs", "instructions", "outputs", "structure")
+    ``nodes`` are its instructions for readers that do not ask which slots are dead.
+    """
+
+    __slots__ = (
+        "_instructions", "avals", "input_names", "inputs", "nodes", "outputs", "structure",
+    )  # fmt: skip
+
+    nodes: tuple[MaterializedNode | Instruction, ...]
 
     def __init__(
         self,
@@ -47,12 +54,44 @@ class CompiledProgram:
         avals: Sequence[Any],
         structure: Structure,
     ) -> None:
+        self._set(input_names, tuple(instructions), outputs, avals, structure)
+        self._instructions: tuple[Instruction, ...] | None = tuple(instructions)
+
+    def _set(
+        self,
+        input_names: Sequence[str],
+        nodes: tuple[MaterializedNode | Instruction, ...],
+        outputs: Sequence[int],
+        avals: Sequence[Any],
+        structure: Structure,
+    ) -> None:
         self.input_names = tuple(input_names)
         self.inputs = tuple(range(len(self.input_names)))
-        self.instructions = tuple(instructions)
+        self.nodes = nodes
         self.outputs = tuple(outputs)
         self.avals = tuple(avals)
         self.structure = structure
+
+    @classmethod
+    def of(cls, graph: MaterializedGraph) -> CompiledProgram:
+        """The program of a graph; its instructions are made when somebody asks for them."""
+        made = cls.__new__(cls)
+        made._set(graph.input_names, graph.nodes, graph.outputs, graph.avals, graph.structure)
+        made._instructions = None
+        return made
+
+    @property
+    def instructions(self) -> tuple[Instruction, ...]:
+        """The instructions in their order, each with the slots that are dead after it."""
+        found = self._instructions
+        if found is None:
+            with CollectorPaused():
+                found = self._instructions = tuple(schedule(self._rows, self.outputs))
+        return found
+
+    @property
+    def _rows(self) -> Sequence[MaterializedNode]:
+        return self.nodes  # type: ignore[return-value]  # instructions are there otherwise
 
     @property
     def slot_count(self) -> int:
@@ -71,7 +110,7 @@ class CompiledProgram:
 
     def equation(self, position: int) -> str:
         """The text of one instruction, for messages."""
-        instruction = self.instructions[position]
+        instruction = self.nodes[position]
         return equation_text(
             [f"%{i}" for i in instruction.outputs],
             instruction.operation,
@@ -81,18 +120,18 @@ class CompiledProgram:
         ).strip()
 
     def __len__(self) -> int:
-        return len(self.instructions)
+        return len(self.nodes)
 
     def __str__(self) -> str:
         inputs = list(zip(self.input_names, self.avals, strict=False))
-        lines = [f"  {self.equation(i)}" for i in range(len(self.instructions))]
+        lines = [f"  {self.equation(i)}" for i in range(len(self.nodes))]
         return graph_text("program", inputs, lines, [f"%{i}" for i in self.outputs])
 
     def __repr__(self) -> str:
-        return f"<CompiledProgram of {len(self.instructions)} instructions>"
+        return f"<CompiledProgram of {len(self.nodes)} instructions>"
 
     def __reduce__(self) -> tuple[object, ...]:
-        rows = [(i.operation, i.inputs, i.outputs, i.role) for i in self.instructions]
+        rows = [(i.operation, i.inputs, i.outputs, i.role) for i in self.nodes]
         return from_instructions, (self.input_names, rows, self.outputs, self.avals)
 
 
@@ -100,11 +139,7 @@ def compile_program(graph: MaterializedGraph, passes: Sequence[Pass] = ()) -> Co
     """Turn a materialized graph into a program, after rewriting it by the passes in order."""
     for rewrite in passes:
         graph = rewrite(graph)
-    with CollectorPaused():
-        instructions = schedule(graph.nodes, graph.outputs)
-        return CompiledProgram(
-            graph.input_names, instructions, graph.outputs, graph.avals, graph.structure
-        )
+    return CompiledProgram.of(graph)
 
 
 def schedule(nodes: Sequence[MaterializedNode], outputs: Sequence[int]) -> list[Instruction]:

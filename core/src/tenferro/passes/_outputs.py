@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tenferro.computegraph import MaterializedGraph, Operation, infer
-from tenferro.computegraph._materialize import MaterializedNode
+from tenferro.computegraph._materialize import MaterializedNode, new_row
 from tenferro.computegraph._records import NamedTuple
 from tenferro.computegraph._roles import PRIMARY
 from tenferro.primitives._source import source_text
@@ -123,7 +123,7 @@ class Outputs:
             self.placed[operation, operands] = base
         outputs = tuple(range(base, len(self.avals)))
         role = node[3] if operation is node[0] else PRIMARY
-        self.nodes.append(MaterializedNode(operation, operands, outputs, role, node[4]))
+        self.nodes.append(new_row((operation, operands, outputs, role, node[4])))
         return base
 
     # ---- what becomes of which class -------------------------------------------------------------

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tenferro.computegraph import MaterializedGraph, Operation, infer
-from tenferro.computegraph._materialize import MaterializedNode
+from tenferro.computegraph._materialize import MaterializedNode, new_row
 from tenferro.computegraph._roles import PRIMARY, OperationRole
 from tenferro.passes._rules import Entries, Table
 
@@ -267,7 +267,7 @@ class Rewriter:
                 avals += self.avals[value : value + made]
             given = tuple([number[i] for i in self.operands[value]])
             role, source = self._roles[value], self._sources[value]
-            nodes.append(MaterializedNode(operation, given, outputs, role, source))
+            nodes.append(new_row((operation, given, outputs, role, source)))
         outputs = tuple([number[i] for i in self._outputs])
         return MaterializedGraph(self._graph.inputs, nodes, outputs, avals)
 
@@ -314,5 +314,5 @@ def needed(
             new_avals.append(avals[i])
         given = tuple([number[i] for i in inputs])
         new = tuple([number[i] for i in produced])
-        made.append(MaterializedNode(operation, given, new, role, source))
+        made.append(new_row((operation, given, new, role, source)))
     return MaterializedGraph(graph.inputs, made, [number[i] for i in outputs], new_avals)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tenferro.computegraph import MaterializedGraph, Operation, infer
-from tenferro.computegraph._materialize import MaterializedNode
+from tenferro.computegraph._materialize import MaterializedNode, new_row
 from tenferro.computegraph._records import NamedTuple
 from tenferro.computegraph._roles import PRIMARY, OperationRole
 from tenferro.passes._rewriter import needed
@@ -85,7 +85,7 @@ class Rewritten:
             return there
         value, given = len(self.avals), tuple(operands)
         self.avals += infer(operation, tuple([self.avals[i] for i in given]))
-        self.nodes.append(MaterializedNode(operation, given, (value,), role, like[4]))
+        self.nodes.append(new_row((operation, given, (value,), role, like[4])))
         if not operands:
             self._literals[operation] = value
         return value
@@ -104,7 +104,7 @@ class Rewritten:
         if NOTHING in operands:
             number[outputs[0]] = self._without_nothing(node, operands)
         else:
-            self.nodes.append(MaterializedNode(operation, operands, outputs, role, source))
+            self.nodes.append(new_row((operation, operands, outputs, role, source)))
 
     def _without_nothing(self, node: MaterializedNode, operands: Sequence[int]) -> int:
         if operands[-1] == NOTHING:

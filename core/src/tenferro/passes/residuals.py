@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from tenferro.computegraph import MaterializedGraph
-from tenferro.computegraph._materialize import MaterializedNode
+from tenferro.computegraph._materialize import MaterializedNode, new_row
 from tenferro.computegraph._roles import PRIMARY
 from tenferro.passes._memory import Liveness
 from tenferro.passes._rewriter import needed
@@ -96,10 +96,10 @@ def _again(graph: MaterializedGraph, lives: Liveness) -> tuple[MaterializedGraph
             number[value] = len(avals)
             avals.append(avals[value])
             given = tuple([number[i] for i in inputs])
-            nodes.append(MaterializedNode(operation, given, (number[value],), PRIMARY, source))
+            nodes.append(new_row((operation, given, (number[value],), PRIMARY, source)))
         operation, inputs, outputs, role, source = node
         given = tuple([number[i] for i in inputs])
-        nodes.append(MaterializedNode(operation, given, outputs, role, source))
+        nodes.append(new_row((operation, given, outputs, role, source)))
     return needed(graph, nodes, graph.outputs, avals), sum(map(len, copies.values()))
 
 

@@ -19,6 +19,7 @@ from tenferro.backend import select_backend
 from tenferro.backend._options import compiled
 from tenferro.computegraph import (
     UNKNOWN,
+    CollectorPaused,
     Definition,
     ProgramCache,
     ValueKey,
@@ -181,13 +182,14 @@ def finish(
     Raises ClosedOverError: if the derivative reads other values than the leaves.
     """
     given = set(leaves)  # a pin among them has a history that ends in another leaf
-    outputs = emit()
-    graph = flatten(leaves, outputs, lambda key: None if key in given else key.definition)
-    if len(graph.inputs) > len(leaves) or any([is_traced(key) for key in outputs]):
-        raise ClosedOverError(outputs)
-    results = tuple([graph.avals[i] for i in graph.outputs])
-    relies = () if reads is None else reads.among(leaves)
-    return Finished(compiled(graph, avals, backend), results, relies)
+    with CollectorPaused():  # once for all: each end of a pause walks what was made in it
+        outputs = emit()
+        graph = flatten(leaves, outputs, lambda key: None if key in given else key.definition)
+        if len(graph.inputs) > len(leaves) or any([is_traced(key) for key in outputs]):
+            raise ClosedOverError(outputs)
+        results = tuple([graph.avals[i] for i in graph.outputs])
+        relies = () if reads is None else reads.among(leaves)
+        return Finished(compiled(graph, avals, backend), results, relies)
 
 
 def deliver(

@@ -23,9 +23,9 @@ from tenferro.computegraph import CompiledProgram, OperandError, renew_in_childr
 from tenferro.primitives import Aval, DType
 from tenferro.primitives._source import source_text
 from tenferro_numpy._caches import thread_count
+from tenferro_numpy._draft import Draft
 from tenferro_numpy._executor import NumpyExecutable
-from tenferro_numpy._lines import Plan
-from tenferro_numpy._plan import How, make_plan
+from tenferro_numpy._plan import How
 from tenferro_numpy._tiling import Tiling, tile_elements
 
 __all__ = ["NumpyBackend", "library_versions"]
@@ -105,7 +105,7 @@ class NumpyBackend(Backend):
 
     def __init__(self, config: BackendConfig) -> None:
         self.config = config
-        self._plans: OrderedDict[tuple[Any, ...], Plan] = OrderedDict()
+        self._plans: OrderedDict[tuple[Any, ...], Draft] = OrderedDict()
         self._lock = RLock()
         renew_in_children(self)
 
@@ -162,7 +162,8 @@ class NumpyBackend(Backend):
         `largest_program` is the most that the arrays of one of the kept programs take at once.
         """
         with self._lock:
-            largest = max((plan.peak.bytes for plan in self._plans.values()), default=0)
+            kept = [*self._plans.values()]
+        largest = max((draft.plan.peak.bytes for draft in kept), default=0)
         return {**_resident(), "largest_program": largest}
 
     # ---- programs --------------------------------------------------------------------------------
@@ -173,7 +174,9 @@ class NumpyBackend(Backend):
         avals: Sequence[Aval],
         options: Mapping[str, object] | None = None,
     ) -> Executable:
-        """Plan a program; its source is generated when it has run often enough.
+        """Plan a program, if it is small when it runs again.
+
+        Its source is generated when it has run often enough.
 
         Options, also in the configuration: `executor` ("auto", "source", "interpret"), `debug`,
         `threads` that share large elementwise regions, `tile`, their elements at a time (0: no
@@ -196,24 +199,24 @@ class NumpyBackend(Backend):
         closed = self.lowerings.close(program)
         donated = _donated(chosen.get("donated", ()), len(program.inputs))
         how = How(not debug, None if debug else tiling, blocks=not debug, donated=donated)
-        plan = self._plan(closed, how)
-        return NumpyExecutable(self, closed, plan, executor=executor, debug=debug)
+        draft = self._draft(closed, how)
+        return NumpyExecutable(self, closed, draft, executor=executor, debug=debug)
 
-    def _plan(self, program: CompiledProgram, how: How) -> Plan:
+    def _draft(self, program: CompiledProgram, how: How) -> Draft:
         if len(program) > _LONGEST_KEPT:
-            return make_plan(program, self.lowerings, how)
+            return Draft(program, self.lowerings, how)
         key = (program.structure, program.input_avals, self.lowerings.generation, how)
         with self._lock:
-            plan = self._plans.get(key)
-            if plan is not None:
+            draft = self._plans.get(key)
+            if draft is not None:
                 self._plans.move_to_end(key)
-                return plan
-        plan = make_plan(program, self.lowerings, how)
+                return draft
+        draft = Draft(program, self.lowerings, how)
         with self._lock:
-            self._plans[key] = plan
+            self._plans[key] = draft
             if len(self._plans) > _KEPT_PLANS:
                 self._plans.popitem(last=False)
-        return plan
+        return draft
 
     def notes(self, program: CompiledProgram, position: int) -> list[str]:
         """What an error in one instruction is told: its equation, lowering and the user's line."""

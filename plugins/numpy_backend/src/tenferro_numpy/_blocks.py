@@ -171,15 +171,21 @@ def _has_order(program: CompiledProgram, block_of: Mapping[int, int]) -> bool:
 
 def _extents(program: CompiledProgram, cache: int) -> list[int]:
     """The extents of leading axes of values that fill the cache together, the largest first."""
-    kinds = set(map(type, map(itemgetter(0), program.instructions)))
+    kinds = set(map(type, map(itemgetter(0), program.nodes)))
     if not any(issubclass(kind, _BETWEEN_REGIONS) for kind in kinds):
         return []
     sizes: Counter[int] = Counter()
-    for instruction in program.instructions:
-        for aval in [program.avals[slot] for slot in instruction.outputs]:
-            if aval.shape and aval.shape[0] >= 2 * _FEWEST:
-                sizes[aval.shape[0]] += size_of(aval)
-    return [extent for extent, size in sizes.most_common() if size > cache]
+    lines: dict[int, int] = {}  # the largest array of an extent
+    avals = program.avals[len(program.inputs) :]
+    for aval, count in Counter(avals).items():
+        if aval.shape and aval.shape[0] >= 2 * _FEWEST:
+            extent = aval.shape[0]
+            sizes[extent] += count * size_of(aval)
+            lines[extent] = max(lines.get(extent, 0), aval.size)
+    least = cache >> _CALL  # elements of a line of some of the rows
+    return [
+        extent for extent, size in sizes.most_common() if size > cache and lines[extent] > least
+    ]
 
 
 class _Search:

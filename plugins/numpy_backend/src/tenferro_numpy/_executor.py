@@ -19,6 +19,7 @@ from tenferro.backend.lowering import key_of
 from tenferro.computegraph import CompiledProgram, OperandError, check_operand_count
 from tenferro.primitives import Aval
 from tenferro_numpy._donated import given_up
+from tenferro_numpy._draft import Draft
 from tenferro_numpy._floating import restore, silence
 from tenferro_numpy._interpret import RUNS_BEFORE_SOURCE, Interpreter
 from tenferro_numpy._lines import Plan
@@ -38,21 +39,21 @@ _LONGEST_WRITTEN = 500_000  # lines up to which is asked how many of them repeat
 
 
 class NumpyExecutable(Executable):
-    """A plan with its two executors."""
+    """A program, which runs once as it is, and then by a plan with two executors."""
 
     def __init__(
         self,
         backend: NumpyBackend,
         program: CompiledProgram,
-        plan: Plan,
+        draft: Draft,
         *,
         executor: str = "auto",
         debug: bool = False,
     ) -> None:
         self.backend = backend
         self.program = program
-        self.plan = plan
-        self._count = plan.input_count
+        self._draft = draft
+        self._count = len(program.inputs)
         self._generated: Generated | None = None
         self._is_compiled = False
         self._source: Callable[..., tuple[Any, ...]]
@@ -66,6 +67,11 @@ class NumpyExecutable(Executable):
         }
         self._run = runs[self._executor]
 
+    @property
+    def plan(self) -> Plan:
+        """The plan; after the first run, or when it is asked for, it is there."""
+        return self._draft.plan
+
     @cached_property
     def _interpreter(self) -> Interpreter:
         return Interpreter(self.plan)
@@ -74,8 +80,8 @@ class NumpyExecutable(Executable):
         """Run the program; NumPy's floating-point warnings are silenced, results are new arrays."""
         if len(operands) != self._count:
             check_operand_count(self.program, operands)
-        if self.plan.donated:
-            operands = given_up(operands, self.plan.donated)
+        if self._draft.donated:
+            operands = given_up(operands, self._draft.donated)
         token = silence()
         try:
             return self._run(*operands)
@@ -89,7 +95,8 @@ class NumpyExecutable(Executable):
         """Interpret, until the program has run so often that its source pays."""
         self._runs_left -= 1
         if self._runs_left >= 0:
-            return self._interpreter(*operands)
+            first = self._draft.first_run(operands, self._note)
+            return self._interpreter(*operands) if first is None else first
         if self._is_cheap(_LONGEST_SOURCE):
             return self._compiled(*operands)
         return self._interpreted(*operands)
@@ -173,12 +180,16 @@ class NumpyExecutable(Executable):
 
     def _annotate(self, error: Exception) -> None:
         """Add the equation, the provider of its lowering and the user's line to an error."""
-        position = self._interpreter.position(error.__traceback__)
+        interpreter = self.__dict__.get("_interpreter")  # none where the first run has failed
+        position = interpreter and interpreter.position(error.__traceback__)
         if position is None and self._generated is not None:
             position = self._generated.position(error.__traceback__)
         if position is not None:
-            for note in self.backend.notes(self.program, position):
-                error.add_note(note)
+            self._note(error, position)
+
+    def _note(self, error: Exception, position: int) -> None:
+        for note in self.backend.notes(self.program, position):
+            error.add_note(note)
 
     # ---- reports ---------------------------------------------------------------------------------
 

@@ -43,7 +43,7 @@ from tenferro_numpy._windows import add_windows
 from tenferro_numpy.lowerings import expression
 from tenferro_numpy.lowerings.selection import beside_zero
 
-__all__ = ["How", "make_plan"]
+__all__ = ["How", "Planner", "make_plan", "planner_of"]
 
 _MOSTLY = 1.25  # lines in all for each line on numbers, where a program is mostly made of them
 _EFFECT = "std::debug_callback"
@@ -70,8 +70,16 @@ def make_plan(program: CompiledProgram, table: LoweringTable, how: How = How()) 
 
     Raises MissingLoweringError: if the table lacks an operation of the program.
     """
+    return planner_of(program, table, how).finish(reusing=how.elide)
+
+
+def planner_of(program: CompiledProgram, table: LoweringTable, how: How) -> Planner:
+    """The steps of a closed program, on which all is decided but where their results lie.
+
+    Raises MissingLoweringError: if the table lacks an operation of the program.
+    """
     with CollectorPaused():
-        planner = _Planner(program, table, how)
+        planner = Planner(program, table, how)
         if 8 * planner.largest >= PAGES:
             keep_freed_arrays()
         if any(getattr(op, "key", "") == _EFFECT for op in planner.distinct):
@@ -86,13 +94,15 @@ def make_plan(program: CompiledProgram, table: LoweringTable, how: How = How()) 
         if how.tiling is not None:
             planner.fuse(how.tiling)
         planner.use_numbers()
-        return planner.finish(reusing=how.elide)
+        return planner
 
 
-class _Planner:
+class Planner:
+    """A program while it becomes a plan."""
+
     def __init__(self, program: CompiledProgram, table: LoweringTable, how: How) -> None:
         self.program = program
-        self.distinct = set(map(itemgetter(0), program.instructions))  # operations
+        self.distinct = set(map(itemgetter(0), program.nodes))  # operations
         self.donated = how.donated
         self.avals: list[Aval] = list(program.avals)
         self.largest = max((aval.size for aval in self.avals), default=0)
@@ -126,11 +136,11 @@ class _Planner:
     def choose_expressions(self) -> None:
         avals, memo, blocks, steps = self.avals, self.memo, self.blocks, self.steps
         moved: dict[int, int] = {}  # slots that are another one's value
-        for position, instruction in enumerate(self.program.instructions):
+        for position, row in enumerate(self.program.nodes):
             if position in blocks:
                 self.add_block(blocks[position], position, moved)
                 continue
-            op, inputs, outputs = instruction.operation, instruction.inputs, instruction.outputs
+            op, inputs, outputs = row[:3]
             if not inputs and op.literal:
                 self.literals[outputs[0]] = op
                 continue
@@ -172,7 +182,7 @@ class _Planner:
             is_mask = step.expression.broadcasts and aval.dtype.is_bool and aval.shape
             found = [literals.get(i) for i in step.operands]
             if is_mask and not any([x is None or type(x) is Compared for x in found]):
-                op = self.program.instructions[step.positions[0]].operation
+                op = self.program.nodes[step.positions[0]].operation
                 avals = tuple([self.avals[i] for i in step.operands])
                 literals[step.targets[0]] = Compared(op, tuple(found), avals)
             else:
@@ -185,7 +195,7 @@ class _Planner:
         """Add padded terms of sums to windows, below this many elements."""
         if Pad not in map(type, self.distinct):
             return
-        operations = [instruction[0] for instruction in self.program.instructions]
+        operations = [row[0] for row in self.program.nodes]
         self.steps = add_windows(
             self.steps, self.avals, operations, self.literals, self.outputs, largest
         )
@@ -223,7 +233,11 @@ class _Planner:
     # ---- memory and registers --------------------------------------------------------------------
 
     def finish(self, *, reusing: bool) -> Plan:
-        """The plan; `reusing`: lines write into arrays that are dead."""
+        """The plan; `reusing`: lines write into arrays that are dead. Call it once."""
+        with CollectorPaused():
+            return self._finished(reusing=reusing)
+
+    def _finished(self, *, reusing: bool) -> Plan:
         steps, avals, outputs = self.steps, self.avals, self.outputs
         dying = dying_after(steps, (*outputs, *self.literals), len(avals))
         memory = Memory(avals, dying, self.donated)

@@ -1,0 +1,197 @@
+"""The first run of a program, which is not planned to the end, gives the bits of all later runs."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import tenferro as tn
+from tenferro import primitives as tp
+from tenferro_numpy import _draft
+from tenferro_numpy._draft import Draft
+
+R = np.random.default_rng(12)
+W = R.standard_normal((6, 6)) * 0.3
+H = R.standard_normal(6)
+P = np.abs(R.standard_normal((4, 4))) + 0.1
+
+
+def recurrence(w):
+    h = H
+    for _ in range(9):
+        h = np.tanh(w @ h) + 0.1 * h
+    return np.sum(h**2)
+
+
+def mean_of_squares(w):
+    return np.mean((w @ w.T - 1.0) ** 2) / np.max(w)
+
+
+def log_likelihood(p):
+    alpha = np.log(p[0])
+    for _ in range(5):
+        alpha = np.log(np.exp(alpha) @ p) - np.max(p)
+    return np.sum(alpha)
+
+
+def pieces(x):
+    y = x.at[1].set(np.sin(x[0]))
+    z = np.concatenate([y[::-1], np.where(x > 0, x, -x)[:3], np.pad(x, ((1, 0), (2, 1)))[:, 1:5]])
+    return np.sum(z * np.roll(z, 1, axis=0))
+
+
+def sorted_and_factored(x):
+    return np.sum(np.sort(x, axis=1)[:, :2]) + np.sum(np.linalg.qr(x)[0][0]) + np.linalg.det(x)
+
+
+def scalars(x):
+    a, b = x[0, 0], np.sum(x) / x.size
+    for _ in range(4):
+        a, b = np.sqrt(a * a + b), np.tanh(b) * a
+    return a * b
+
+
+def complex_values(x):
+    z = np.exp(1j * x) @ x
+    return np.sum(np.abs(z) ** 2)
+
+
+PROGRAMS = [recurrence, mean_of_squares, log_likelihood, pieces, sorted_and_factored, scalars,
+            complex_values]  # fmt: skip
+
+
+class Runs:
+    """Counts the programs that ran as they were, and those that were planned."""
+
+    def __init__(self, monkeypatch):
+        self.as_they_are, self.planned = 0, 0
+        run, finish = _draft.Run.__call__, Draft._finish
+
+        def counted(this, operands, note):
+            self.as_they_are += 1
+            return run(this, operands, note)
+
+        def finished(this):
+            self.planned += 1
+            return finish(this)
+
+        monkeypatch.setattr(_draft.Run, "__call__", counted)
+        monkeypatch.setattr(Draft, "_finish", finished)
+
+
+@pytest.fixture
+def runs(monkeypatch):
+    return Runs(monkeypatch)
+
+
+@pytest.fixture(autouse=True)
+def on_numpy():
+    with tn.use("numpy"):
+        yield
+
+
+def bits(tree):
+    leaves = tree if isinstance(tree, (tuple, list)) else [tree]
+    return [(np.asarray(x).dtype, np.shape(x), np.asarray(x).tobytes()) for x in leaves]
+
+
+@pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("transform", [tn.grad, tn.value_and_grad, tn.hessian])
+def test_the_first_call_gives_the_bits_of_later_ones(f, dtype, transform):
+    """bits(g(x)) at the first, the second and the third call are equal"""
+    x = P.astype(dtype)
+    if f is recurrence:
+        x = W.astype(dtype)
+    g = transform(f)
+    first = bits(g(x))
+    assert first == bits(g(x)) == bits(g(x))
+    for _ in range(70):
+        last = bits(g(x))
+    assert first == last  # by the generated source
+
+
+def test_a_program_is_planned_when_it_comes_again(runs):
+    def f(x):
+        return np.sum(np.tanh(x @ np.cos(x)) * 1.2345)
+
+    for call in range(3):
+        tn.grad(f)(W)
+        assert (runs.as_they_are, runs.planned) == (1, min(call, 1))
+
+
+def test_a_line_of_numbers_or_of_large_arrays_is_planned_at_once(runs):
+    """Python's numbers and tiles are decided on by the plan."""
+    for x in (2.0, np.linspace(0.0, 1.0, 200_000)):
+        tn.grad(lambda x: np.sum(np.sin(x) * np.exp(x) * 2.3456))(x)
+    assert runs.as_they_are == 0
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_arrays_in_any_order_give_the_same_bits(order, runs):
+    """A sum adds in the order of memory, which is that of a plan from the first call on
+
+    What is made of the transpose of an array is in another order than row-major, or the gradient.
+    """
+    shape = {"C": (37, 53), "F": (37, 54)}[order]  # programs of their own
+    x = np.asarray(R.standard_normal(shape), order=order)
+
+    def f(x):
+        y = np.exp(np.sin(x.T) * 3.4567)
+        return np.sum(y * y) + np.sum(y @ x)
+
+    g = tn.value_and_grad(f)
+    first = bits(g(x))
+    assert runs.planned == 1
+    assert first == bits(g(x)) == bits(g(x))
+
+
+def test_an_error_says_the_same_in_every_run():
+    """The equation, the provider and the user's line stand in the notes of the first one, too"""
+    singular = np.ones((3, 3))
+
+    def f(x):
+        return np.sum(np.linalg.inv(x * 4.5678) @ x)
+
+    notes = []
+    for _ in range(3):
+        with pytest.raises(Exception, match=r".") as raised:
+            tn.grad(f)(singular)
+        notes.append((type(raised.value), str(raised.value), raised.value.__notes__))
+    assert notes[0] == notes[1] == notes[2]
+    assert any("inv" in note or "solve" in note or "lu" in note for note in notes[0][2])
+
+
+def test_results_of_the_first_run_alias_nothing(backend, program, checks):
+    def f(x):
+        y = tp.sin(x) * x
+        return y, tp.transpose(y, (1, 0)), x, tp.constant(2.0, "float64", (3,)), y
+
+    made = program(f, W)
+    backend._plans.clear()
+    executable = backend.compile(made, made.input_avals)
+    first = executable(W)
+    checks.assert_detached(first, [W])
+    second = executable(W)
+    checks.assert_detached((*first, *second), [W])
+    assert bits(first) == bits(second)
+
+
+def test_threads_that_share_a_new_program_get_the_same_bits(backend, program):
+    made = program(lambda x: tp.tanh(x * x) * x, W)
+    for _ in range(20):
+        backend._plans.clear()
+        executable = backend.compile(made, made.input_avals)
+        start, found = threading.Barrier(4), []
+
+        def work(start=start, found=found, executable=executable):
+            start.wait()
+            found.append(bits(executable(W)))
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(found) == 4
+        assert all(each == found[0] for each in found)
