@@ -148,7 +148,64 @@ def gradient_through_jit_with_many_results(n: int) -> Any:
     return lambda: tn.grad(lambda xs: sum(f(*xs)))(numbers(n))
 
 
+def log1pexp() -> Any:
+    f = tn.custom_jvp(lambda x: np.log1p(np.exp(x)))
+    f.defjvps(lambda dx, y, x: dx / (1 + np.exp(-x)))
+    return f
+
+
+def weighted() -> Any:
+    f = tn.custom_vjp(lambda x: x * 1.0)
+    f.defvjp(lambda x: (f(x), x), lambda x, ct: (np.cos(x) * ct,))
+    return f
+
+
+def divided() -> Any:
+    solve = tn.custom_linear(lambda d, x: x / d, lambda d, ct: ct / d)
+    return lambda x: solve(x + 2.0, x)
+
+
+def repeated(make: Callable[[], Any], transform: Callable[[Any], Any]) -> Any:
+    """A transform of a chain of calls of one function with a rule."""
+
+    def program(n: int) -> Any:
+        f = make()
+
+        def chain(x: Any) -> Any:
+            for _ in range(n // 2):
+                x = f(x)
+            return np.sum(x)
+
+        return lambda: transform(chain)(np.ones(2))
+
+    program.__name__ = f"{transform.__name__}_of_{make.__name__}"
+    return program
+
+
+def grad(f: Any) -> Any:
+    return tn.grad(f)
+
+
+def jit_of_grad(f: Any) -> Any:
+    return tn.jit(tn.grad(f))
+
+
+def grad_of_jit(f: Any) -> Any:
+    return tn.grad(tn.jit(f))
+
+
+def second_order(f: Any) -> Any:
+    return lambda x: tn.hvp(f)(x, x)
+
+
+CHAINS = [
+    repeated(make, transform)
+    for make in (log1pexp, weighted, divided)
+    for transform in (grad, jit_of_grad, grad_of_jit, second_order)
+]
+
 PROGRAMS = [
+    *CHAINS,
     gradient_of_concatenate,
     gradient_of_stack,
     tangent_of_stack,

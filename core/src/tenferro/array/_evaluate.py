@@ -152,12 +152,15 @@ def _name(
     return (*name, identity_of(options)) if options else name
 
 
+ABSTRACT = -(10**9)  # the depth of a value on top of which nothing is evaluated for its history
+
+
 def flush(key: ValueKey) -> None:
     """Evaluate a value whose pending history has become long, if all its leaves are known."""
     if _evaluable(key):
         evaluate_keys([key])
     else:
-        key.depth = -(10**9)  # abstract: never ask again on top of it
+        key.depth = ABSTRACT
 
 
 def _evaluable(key: ValueKey) -> bool:

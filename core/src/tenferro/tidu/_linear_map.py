@@ -56,9 +56,12 @@ def depending(
 ) -> list[tuple[ValueKey, Definition]]:
     """The equations between the places and the outputs, dependencies first."""
     stop = set(places)
-    order, definitions, _ = postorder(
-        outputs, lambda key: None if key in stop else _in_flow(key.definition)
-    )
+    oldest = min([key.serial for key in places], default=0)  # what is older depends on no place
+
+    def definition_of(key: ValueKey) -> Definition | None:
+        return None if key in stop or key.serial < oldest else _in_flow(key.definition)
+
+    order, definitions, _ = postorder(outputs, definition_of)
     nodes = []
     for item in zip(order, definitions, strict=True):
         if not stop.isdisjoint(item[1][3:]):

@@ -129,10 +129,11 @@ class SweepPlan(NamedTuple):
 def plan_sweep(view: Resolver, outputs: Sequence[ValueKey], wrt: Sequence[ValueKey]) -> SweepPlan:
     """Find what has to be swept: what the outputs are made of, back to ``wrt``."""
     stop = set(wrt)
+    oldest = min([key.serial for key in wrt], default=0)  # what is older depends on none of them
     lookup = view.definition
 
     def definition_of(key: ValueKey) -> Definition | None:
-        found = None if key in stop else lookup(key)
+        found = None if key in stop or key.serial < oldest else lookup(key)
         return found if found is None or found[0].carries(key.aval) else None
 
     order, definitions, _ = postorder(outputs, definition_of)

@@ -19,7 +19,7 @@ from tenferro.array._array import SCALARS, evaluable, is_weak
 from tenferro.array._broadcast import weak
 from tenferro.array._convert import is_operand
 from tenferro.array._errors import at_user_line
-from tenferro.array._evaluate import holding_history
+from tenferro.array._evaluate import ABSTRACT, holding_history
 from tenferro.array._weak import WeakName
 from tenferro.computegraph import UNKNOWN, ValueKey, canonical, new_leaf
 from tenferro.computegraph._records import NamedTuple
@@ -336,9 +336,11 @@ def is_settled(x: Array) -> bool:
 
 
 def _stopped(x: Array, operation: Stopped) -> Array:
-    found = bind(operation, x)
+    found = bind(operation, Handle(x.key, x.flow))
+    if is_traced(x.key):
+        found.key.depth = ABSTRACT  # no derivative passes, but it must not be evaluated early
     _same_value(found.key, x)
-    return found
+    return Array(found.key, found.flow)
 
 
 def _same_value(key: ValueKey, x: Array) -> None:
