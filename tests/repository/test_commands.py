@@ -66,6 +66,14 @@ def test_every_label_names_environments_that_exist(root):
         assert re.search(rf"testenv:\{{?{environment}\b", sections), environment
 
 
+def test_what_tox_leaves_out_exists_and_deep_runs_it(root):
+    left_out = re.findall(r"--ignore[ =](\S+)", (root / "tox.ini").read_text("utf-8"))
+    assert left_out
+    for path in left_out:
+        assert (root / path.replace("{tox_root}/", "")).exists(), path
+    assert {"xla-deep", "xla-whole", "golden-check-whole"} <= labels_of(root)["deep"]
+
+
 def test_the_example_of_the_readme_runs(root, tmp_path):
     (example,) = python_snippets((root / "README.md").read_text("utf-8"))
     assert len([line for line in example.splitlines() if line]) <= 10
