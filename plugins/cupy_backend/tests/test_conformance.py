@@ -12,7 +12,10 @@ STATISTICS = (
     *("std::gamma", "std::beta", "std::zeta", "polygamma_difference", "erfcx", "ndtr", "erfcinv"),
     *("bessel", "std::xlog", "std::logit", "exprel", "logsumexp", "softmax", "random", "threefry"),
 )
-LAWS = ("test_value", "test_aval", "test_fidelity", "test_purity", "test_adjoint")
+LAWS = (
+    *("test_value", "test_aval", "test_fidelity", "test_purity", "test_adjoint"),
+    "test_equal_values",
+)
 
 
 @pytest.mark.slow
