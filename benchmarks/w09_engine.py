@@ -114,7 +114,7 @@ def run_once(make: Callable[[Number, int], Number], count: int, times: dict[str,
         flat = materialize_merge(KeyView(), [y.key], inputs=[x.key])
     with clock(times, "compile"):
         program = compile_program(flat)
-    size = len(program)
+        size = len(program.instructions)  # made when they are asked for
     del flat, program
     view = resolve([Graph.of([x.key], [y.key])])
     with clock(times, "linearize"):
@@ -127,6 +127,7 @@ def run_once(make: Callable[[Number, int], Number], count: int, times: dict[str,
         flat = materialize_merge(resolve([back.linear]), [y.key, *output], inputs=[x.key])
     with clock(times, "compile, gradient"):
         program = compile_program(flat)
+        program.instructions  # noqa: B018 - made when they are asked for
     del back, output, flat, program, view
     with clock(times, "pullback"):
         found = pullback([y.key], [x.key], [ONE], space=Toy.space)

@@ -38,7 +38,7 @@ new_row: Callable[[tuple[Any, ...]], MaterializedNode] = partial(tuple.__new__, 
 class MaterializedGraph:
     """One flat graph. Values are numbered: inputs first, then outputs of nodes in order."""
 
-    __slots__ = ("avals", "inputs", "nodes", "outputs", "structure")
+    __slots__ = ("_structure", "avals", "inputs", "nodes", "outputs")
 
     def __init__(
         self,
@@ -51,7 +51,15 @@ class MaterializedGraph:
         self.nodes = tuple(nodes)
         self.outputs = tuple(outputs)
         self.avals = tuple(avals)
-        self.structure = Structure(len(self.inputs), self.nodes, self.outputs)
+        self._structure: Structure | None = None
+
+    @property
+    def structure(self) -> Structure:
+        """What the graph computes, as a key; made when it is asked for, since passes never do."""
+        found = self._structure
+        if found is None:
+            found = self._structure = Structure(len(self.inputs), self.nodes, self.outputs)
+        return found
 
     @property
     def input_names(self) -> tuple[str, ...]:

@@ -299,20 +299,26 @@ def needed(
     avals: Sequence[Any],
 ) -> MaterializedGraph:
     """The graph of the nodes that the outputs need, with the inputs of a graph."""
-    alive = set(outputs)
+    alive = bytearray(len(avals))
+    for i in outputs:
+        alive[i] = 1
     kept = []
     for node in reversed(nodes):
-        if not alive.isdisjoint(node[2]):
-            alive.update(node[1])
+        produced = node[2]
+        if alive[produced[0]] or any([alive[i] for i in produced]):
+            for i in node[1]:
+                alive[i] = 1
             kept.append(node)
-    number = {i: i for i in range(len(graph.inputs))}
+    kept.reverse()
+    number = [*range(len(graph.inputs)), *[0] * (len(avals) - len(graph.inputs))]
     new_avals = list(avals[: len(graph.inputs)])
     made = []
-    for operation, inputs, produced, role, source in reversed(kept):
+    for operation, inputs, produced, role, source in kept:
+        new = []
         for i in produced:
             number[i] = len(new_avals)
+            new.append(number[i])
             new_avals.append(avals[i])
         given = tuple([number[i] for i in inputs])
-        new = tuple([number[i] for i in produced])
-        made.append(new_row((operation, given, new, role, source)))
+        made.append(new_row((operation, given, tuple(new), role, source)))
     return MaterializedGraph(graph.inputs, made, [number[i] for i in outputs], new_avals)
