@@ -50,7 +50,7 @@ class Array(Handle):
     """
 
     __slots__ = ("__weakref__", "is_taken")
-    is_taken: bool  # the mark of `_copies.py`; unset where it is not true
+    is_taken: Any  # the mark of `_copies.py`; unset where there is none
     __array_priority__ = 1000.0
     __hash__ = None  # type: ignore[assignment]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from itertools import islice
-from types import FrameType, ModuleType
+from types import CodeType, FrameType, ModuleType
 from typing import Any
 
 from tenferro.computegraph._records import NamedTuple
@@ -104,19 +104,25 @@ def _written(frame: FrameType) -> tuple[str, str]:
     linecache = import_module("linecache")
     filename = frame.f_code.co_filename
     statement = linecache.getline(filename, frame.f_lineno, frame.f_globals).strip()
-    place = next(islice(frame.f_code.co_positions(), frame.f_lasti // 2, None), None)
+    return written_at(frame.f_code, frame.f_lasti, frame.f_globals), statement
+
+
+def written_at(code: CodeType, offset: int, names: dict[str, Any] | None = None) -> str:
+    """Return the expression that an instruction belongs to; empty if the text is not known."""
+    linecache = import_module("linecache")
+    place = next(islice(code.co_positions(), offset // 2, None), None)
     if place is None or None in place:
-        return "", statement
+        return ""
     first, last, left, right = (int(number or 0) for number in place)
     lines = [
-        linecache.getline(filename, number, frame.f_globals).rstrip("\n").encode()
+        linecache.getline(code.co_filename, number, names).rstrip("\n").encode()
         for number in range(first, last + 1)
     ]
     if not lines:
-        return "", statement
+        return ""
     lines[-1] = lines[-1][:right]
     lines[0] = lines[0][left:]
-    return b"\n".join(lines).decode(errors="replace"), statement
+    return b"\n".join(lines).decode(errors="replace")
 
 
 def _called(written: str, frame: FrameType) -> str:

@@ -15,6 +15,7 @@ from tenferro.array._array import (
     is_weak,
     stay_weak,
 )
+from tenferro.array._copies import tell_of_augmented
 from tenferro.array._errors import UnknownOperandError
 from tenferro.array._registry import FUNCTIONS
 from tenferro.array._weak import WeakName
@@ -121,6 +122,8 @@ def _augmented(name: str) -> Callable[[Any, Any], Any]:
     def operator(self: Any, other: Any) -> Any:
         if not self.key.aval.shape:
             return plain(self, other)
+        if self.is_taken:
+            tell_of_augmented(self)
         try:
             return FUNCTIONS["__inplace__"](self, name, other)
         except Exception as error:

@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from tenferro.array import _ufuncs
-from tenferro.array._array import PLAIN_UFUNCS
+from tenferro.array._array import PLAIN_UFUNCS, Array
 from tenferro.array._hints import unsupported, unsupported_keyword
 from tenferro.array._registry import (
     FUNCTIONS,
@@ -30,6 +30,7 @@ from tenferro.computegraph._records import NamedTuple
 
 _HAS_ARGUMENTS = 0x04  # flag of code objects with *args
 _ANY = 1 << 30
+_MEMORY = frozenset(("atleast_1d", "atleast_2d"))  # by which SciPy's solvers take results
 _plans: dict[Any, _Plan] = {}
 _renamings: dict[Any, Mapping[str, Any]] = {}
 
@@ -60,6 +61,8 @@ def array_function(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
     if plan is None:
         plan = _plan(function, kwargs)
     covered = plan.covered
+    if plan.name in _MEMORY and _is_called_by_scipy():
+        return _as_memory(function, args, kwargs)
     if len(args) <= plan.positional and (not kwargs or plan.takes(kwargs)):
         return covered(*args, **kwargs)
     args, given = _translated(function, covered, args, kwargs)
@@ -69,6 +72,21 @@ def array_function(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
             raise unsupported_keyword(plan.name, keyword)
     result = covered(*args, **given)
     return result if out is None else write(out, result, plan.name)
+
+
+def _is_called_by_scipy() -> bool:
+    """Whether SciPy, and not the user's program, called the function of NumPy."""
+    module = sys._getframe(3).f_globals.get("__name__") or ""
+    return module.startswith("scipy.")
+
+
+def _as_memory(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """Call a function of NumPy on memory of NumPy: solvers of SciPy write into what it returns.
+
+    Raises TracedConversionError: for an array on which a transform is open.
+    """
+    asarray = sys.modules["numpy"].asarray
+    return function(*[asarray(x) if isinstance(x, Array) else x for x in args], **kwargs)
 
 
 class _Plan(NamedTuple):

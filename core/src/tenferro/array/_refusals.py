@@ -94,6 +94,8 @@ def _headline(found: Asker, asked: str) -> str:
     if found.operation == "STORE_SUBSCR":
         return "an assignment into an array of NumPy"
     function = found.function or (f"`{found.written}`" if asked == CONVERSION else "")
+    if function.startswith("scipy.sparse"):
+        return f"`{found.written or 'S @ x'}` of a sparse array: {asked}"
     own = asked.removesuffix("()")
     if function.strip("`") == "" or function == own or function.endswith(f".{own}"):
         return asked
@@ -162,8 +164,16 @@ _OF_NUMPY = {
 }
 
 
+_SPARSE = (
+    "sparse arrays of SciPy multiply numbers only: write `S.toarray() @ x`, or add up the entries "
+    "of `C = S.tocoo()`: `tenferro.zeros(C.shape[0]).at[C.row].add(C.data * x[C.col])`"
+)
+
+
 def _cure_of_scipy(rest: str) -> str:
     part, _, name = rest.rpartition(".")
+    if rest.startswith("sparse"):
+        return _SPARSE
     if part == "special" and name in import_module("tenferro.special").__all__:
         return f"a list hides its Arrays: call `scipy.{rest}(np.stack([x, y]))`"
     if name in FUNCTIONS:

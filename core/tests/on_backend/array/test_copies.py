@@ -82,3 +82,88 @@ def test_trunc_is_a_number_and_refused_inside_a_transform():
     assert math.trunc(tn.asarray(-2.5)) == -2
     with pytest.raises(tn.TracedConversionError, match=r"math\.trunc"):
         tn.grad(lambda x: x * math.trunc(x))(2.5)
+
+
+TAKEN = {
+    "T": lambda x: x.T,
+    "mT": lambda x: x.mT,
+    "ravel": lambda x: x.ravel(),
+    "np.ravel": lambda x: np.ravel(x),
+    "ravel of a vector": lambda x: x[0].copy().ravel(),
+    "reshape": lambda x: x.reshape(3, 2),
+    "np.reshape": lambda x: np.reshape(x, (6,)),
+    "transpose": lambda x: x.transpose(1, 0),
+    "swapaxes": lambda x: np.swapaxes(x, 0, 1),
+    "moveaxis": lambda x: np.moveaxis(x, 0, 1),
+    "squeeze": lambda x: x[:, None].copy().squeeze(),
+    "expand_dims": lambda x: np.expand_dims(x, 0),
+    "split": lambda x: np.split(x, 2)[1],
+    "array_split": lambda x: np.array_split(x, 2, axis=1)[0],
+    "flip": lambda x: np.flip(x, 0),
+}
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_a_function_whose_result_is_a_view_in_numpy_is_told_of(name):
+    if name == "mT" and not hasattr(np.ndarray, "mT"):
+        pytest.skip("NumPy 2")
+    x = u()
+    y = TAKEN[name](x)
+    with pytest.warns(CopyAssignmentWarning, match="that array does not change") as found:
+        y[0] = 70.0
+    assert found[0].filename == __file__
+    np.testing.assert_array_equal(x, u())
+    x[0] = 70.0  # the array itself was never a view
+    assert TAKEN[name](np.arange(6.0).reshape(2, 3)).base is not None
+
+
+def added(x):
+    y = x[0]
+    y += 1.0
+
+
+def multiplied(x):
+    y = x.T
+    y *= 2.0
+
+
+def cut(x):
+    for y in np.split(x, 2):
+        y -= 1.0
+
+
+@pytest.mark.parametrize("writes", [added, multiplied, cut])
+def test_an_augmented_assignment_into_a_view_of_numpy_is_told_of(writes):
+    """z = u[0]; z += 1 changes u in NumPy"""
+    x = u()
+    with pytest.warns(CopyAssignmentWarning, match="that array does not change") as found:
+        writes(x)
+    assert found[0].lineno == writes.__code__.co_firstlineno + 2
+    np.testing.assert_array_equal(x, u())
+    memory = np.arange(6.0).reshape(2, 3)
+    writes(memory)
+    assert not np.array_equal(memory, u())
+
+
+@pytest.mark.parametrize(
+    "copied",
+    [
+        *(
+            lambda x: x.flatten(),
+            lambda x: x.T.ravel(),
+            lambda x: x.T.reshape(6),
+            lambda x: x.T + 0,
+        ),
+        *(lambda x: x.ravel().copy(), lambda x: np.kron(x, x), lambda x: np.repeat(x, 2)),
+        *(lambda x: np.tile(x, 2), lambda x: np.append(x, x), lambda x: np.outer(x, x)),
+        *(lambda x: np.concatenate(np.split(x, 2)), lambda x: np.diff(x), lambda x: np.sort(x)),
+    ],
+)
+def test_what_numpy_copies_is_augmented_without_a_word(copied):
+    x = u()
+    y = copied(x)
+    y += 1.0  # warnings are errors
+    y[0] = 5.0
+    x[0] += 1.0
+    x[0, 1] += 2.0
+    x[0:1] *= 2.0

@@ -45,3 +45,17 @@ def test_the_text_of_a_frequent_error_says_where_the_user_was(function, golden):
     line = function.__code__.co_firstlineno + 1
     assert f"  from       test_frequent_errors.py:{line}   return" in text
     golden(f"error_array_{function.__name__}", re.sub(r"\.py:\d+", ".py:…", text))
+
+
+@pytest.mark.parametrize("kind", ["csr_array", "csr_matrix", "coo_array"])
+def test_a_sparse_array_of_scipy_names_what_to_write(kind):
+    """S @ x of a traced x is refused; both expressions of the hint give its derivative"""
+    S = getattr(pytest.importorskip("scipy.sparse"), kind)(np.diag([1.0, 2.0, 3.0]))
+    x = np.ones(3)
+    with pytest.raises(tn.TracedConversionError, match="S @ x` of a sparse array") as found:
+        tn.grad(lambda x: np.sum(S @ x))(x)
+    assert "S.toarray() @ x" in str(found.value)
+    np.testing.assert_array_equal(tn.grad(lambda x: np.sum(S.toarray() @ x))(x), [1, 2, 3])
+    C = S.tocoo()
+    entries = lambda x: tn.zeros(C.shape[0]).at[C.row].add(C.data * x[C.col]).sum()  # noqa: E731
+    np.testing.assert_array_equal(tn.grad(entries)(x), [1, 2, 3])

@@ -183,3 +183,63 @@ def test_solve_ivp_takes_right_hand_sides(method):
         found = integrate.solve_ivp(right, (0, 1), np.ones(2), method, **(given if stiff else {}))
         rate = -np.asarray(right(0, np.ones(2)))
         np.testing.assert_allclose(found.y[:, -1], np.exp(-rate), rtol=5e-2)
+
+
+METHODS = (
+    "hybr lm broyden1 broyden2 anderson linearmixing diagbroyden excitingmixing krylov df-sane"
+)
+
+
+def contracting(np_or_tn, x):
+    return np_or_tn.stack([x[0] - 0.3 * np_or_tn.cos(x[1]), x[1] - 0.2 * np_or_tn.sin(x[0]) - 0.1])
+
+
+def end_of_root(function, method):
+    """Success and solution; of SciPy's line search also that its numbers overflow."""
+    try:
+        found = optimize.root(function, X, method=method)
+    except OverflowError:
+        return False, X * np.inf
+    assert type(found.x) is np.ndarray
+    return found.success, found.x
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("method", METHODS.split())
+@pytest.mark.parametrize("kind", ["function of tenferro", "an Array"])
+def test_root_ends_where_it_ends_with_numpy(method, kind):
+    """root(f) with f computed here = root(f) with f computed by NumPy, success and failure alike"""
+    success, want = end_of_root(lambda x: contracting(np, x), method)
+    function = lambda x: contracting(tn, tn.asarray(x) if kind == "an Array" else x)  # noqa: E731
+    found = end_of_root(function, method)
+    assert found[0] == success
+    np.testing.assert_allclose(found[1], want, rtol=1e-9 if success else np.inf)
+
+
+def gradient(x):
+    return tn.grad(OBJECTIVES["an Array"])(tn.asarray(x))
+
+
+@pytest.mark.parametrize("method", GRADIENT)
+def test_a_gradient_that_is_an_array_is_taken(method):
+    """jac and hess may return Arrays: SciPy gets memory of NumPy that it may write into"""
+    f = OBJECTIVES["an Array"]
+    given = {"hess": lambda x: tn.hessian(f)(tn.asarray(x))} if method in HESSIAN else {}
+    found = optimize.minimize(f, X, method=method, jac=gradient, **given)
+    np.testing.assert_allclose(gradient(found.x), 0, atol=2e-2)
+
+
+@pytest.mark.parametrize("method", ["trf", "dogbox", "lm"])
+def test_a_jacobian_that_is_an_array_is_taken(method):
+    residual = SYSTEM["an Array"]
+    jacobian = lambda x: tn.jacobian(residual)(tn.asarray(x))  # noqa: E731
+    found = optimize.least_squares(residual, X, jac=jacobian, method=method)
+    np.testing.assert_allclose(residual(found.x), 0, atol=1e-6)
+
+
+def test_arrays_of_a_transform_do_not_become_memory():
+    """SciPy inside of grad would lose the derivative: an error says so"""
+    f = lambda a: optimize.least_squares(lambda x: a * x - 1, X).x.sum()  # noqa: E731
+    with pytest.raises(tn.TracedConversionError):
+        tn.grad(f)(2.0)
+    assert isinstance(np.atleast_1d(tn.asarray(X)), tn.Array)

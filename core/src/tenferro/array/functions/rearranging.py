@@ -12,6 +12,7 @@ from typing import Any
 from tenferro.array._array import Array, another_handle
 from tenferro.array._broadcast import axis_error, normalize_axes, normalize_axis, stretch
 from tenferro.array._convert import as_array
+from tenferro.array._copies import view_of
 from tenferro.array._errors import at_user_line
 from tenferro.array._registry import covers
 from tenferro.array.functions._known import elements, known, numpy_module
@@ -24,7 +25,7 @@ from tenferro.primitives import structural as p
 def flip(m: Any, axis: Any = None) -> Array:
     """m with the order of elements reversed along axes."""
     found = as_array(m)
-    return p.reverse(found, normalize_axes(axis, found.ndim, "flip"))
+    return view_of(found, p.reverse(found, normalize_axes(axis, found.ndim, "flip")))
 
 
 @covers("flipud")

@@ -10,6 +10,7 @@ from typing import Any
 from tenferro.array._array import Array
 from tenferro.array._broadcast import normalize_axis
 from tenferro.array._convert import as_array
+from tenferro.array._copies import view_of
 from tenferro.array._errors import at_user_line
 from tenferro.array._registry import covers
 from tenferro.primitives import structural as p
@@ -43,7 +44,7 @@ def _part(x: Array, axis: int, start: int | None, stop: int | None) -> Array:
     first, last, _ = slice(start, stop).indices(x.shape[axis])
     low, high = [0] * x.ndim, list(x.shape)
     low[axis], high[axis] = first, max(first, last)
-    return p.slice(x, low, high)
+    return view_of(x, p.slice(x, low, high))
 
 
 @covers("split")

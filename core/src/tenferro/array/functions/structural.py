@@ -19,6 +19,7 @@ from tenferro.array._broadcast import (
     reduced_axes,
 )
 from tenferro.array._convert import as_array
+from tenferro.array._copies import view_of
 from tenferro.array._errors import at_user_line
 from tenferro.array._registry import covers
 from tenferro.array._writing import check_cast
@@ -54,7 +55,7 @@ def reshape(
     target = tuple(given) if hasattr(given, "__len__") else (given,)
     whole = _fill_in(tuple(map(index, target)), found)
     if not _is_columns_first("reshape", order, "CFA"):
-        return p.reshape(found, whole)
+        return _viewed(found, p.reshape(found, whole))
     return _reversed(p.reshape(_reversed(found), whole[::-1]))
 
 
@@ -100,7 +101,14 @@ def ravel(x: Any, order: str = "C") -> Array:
     """x as one axis; "A" and "K" are "C"."""
     found = as_array(x)
     columns_first = _is_columns_first("ravel", order, "CFAK")
-    return p.reshape(_reversed(found) if columns_first else found, (found.size,))
+    if columns_first:
+        return p.reshape(_reversed(found), (found.size,))
+    return _viewed(found, p.reshape(found, (found.size,)))
+
+
+def _viewed(x: Array, y: Array) -> Array:
+    """y, marked as a view of x unless x is one itself: then NumPy may have copied."""
+    return y if x.is_taken else view_of(x, y)
 
 
 @covers("transpose", "permute_dims")
@@ -112,7 +120,7 @@ def transpose(x: Any, *numbers: Any, axes: Any = None) -> Array:
         order = tuple(reversed(range(found.ndim)))
     else:
         order = tuple(_axis_list(given, found.ndim, "transpose"))
-    return p.transpose(found, order)
+    return view_of(found, p.transpose(found, order))
 
 
 @covers("swapaxes")
@@ -122,7 +130,7 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> Array:
     order = list(range(found.ndim))
     i, j = (normalize_axis(a, found.ndim, "swapaxes") for a in (axis1, axis2))
     order[i], order[j] = order[j], order[i]
-    return p.transpose(found, order)
+    return view_of(found, p.transpose(found, order))
 
 
 @covers("matrix_transpose")
@@ -156,7 +164,7 @@ def moveaxis(x: Any, source: Any, destination: Any) -> Array:
     order = [axis for axis in range(found.ndim) if axis not in sources]
     for place, axis in sorted(zip(places, sources, strict=True)):
         order.insert(place, axis)
-    return p.transpose(found, order)
+    return view_of(found, p.transpose(found, order))
 
 
 def _axis_list(axis: Any, ndim: int, function: str) -> list[int]:
@@ -172,7 +180,8 @@ def expand_dims(x: Any, axis: Any) -> Array:
     ndim = found.ndim + len(given)
     places = normalize_axes(given, ndim, "expand_dims")
     sizes = iter(found.shape)
-    return p.reshape(found, [1 if i in places else next(sizes) for i in range(ndim)])
+    y = p.reshape(found, [1 if i in places else next(sizes) for i in range(ndim)])
+    return view_of(found, y)
 
 
 @covers("squeeze")
@@ -183,7 +192,8 @@ def squeeze(x: Any, axis: Any = None) -> Array:
     """
     found = as_array(x)
     if axis is None:
-        return p.reshape(found, [n for n in found.shape if n != 1])
+        y = p.reshape(found, [n for n in found.shape if n != 1])
+        return view_of(found, y)
     axes = reduced_axes(axis, found.ndim, "squeeze")
     if any(found.shape[a] != 1 for a in axes):
         error = ShapeMismatchError.of(
@@ -194,7 +204,8 @@ def squeeze(x: Any, axis: Any = None) -> Array:
             shapes=(found.shape,),
         )
         raise at_user_line(error)
-    return p.reshape(found, [n for i, n in enumerate(found.shape) if i not in axes])
+    y = p.reshape(found, [n for i, n in enumerate(found.shape) if i not in axes])
+    return view_of(found, y)
 
 
 def _of_one_dtype(xs: Sequence[Any], function: str) -> list[Array]:
