@@ -305,7 +305,8 @@ def _name(error: Any, name: str, operator: bool) -> None:
 def _add_name(error: Any, text: str, name: str) -> None:
     """Say the function in a line of its own, where neither the text nor the line shows it."""
     below = str(getattr(error, "function", ""))
-    if name and below and text.startswith(f"np.{below} "):
+    is_shorter = below.endswith(f".{name}")  # `at` of `add.at`
+    if name and below and not is_shorter and text.startswith(f"np.{below} "):
         error.args = (f"np.{name}{text[len(below) + 3 :]}", *error.args[1:])
         return
     if name and not any([name in said for said in (text, *getattr(error, "__notes__", ()))]):

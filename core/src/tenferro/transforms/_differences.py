@@ -3,7 +3,8 @@
 Central differences at steps h, h/2, h/4, … are extrapolated to h → 0 as polynomials in h² (Ridders,
 Adv. Eng. Software 4 (1982) 75, with factor 2); the table's entry that agrees best with its two
 neighbours is the derivative, and the larger disagreement its error. One-sided differences are
-extrapolated in h alike. Nothing here knows arrays. Read next: ``_check.py``.
+extrapolated in h alike; both sides together also show the derivative where the second one jumps. At
+a kink they differ, however small h is. Nothing here knows arrays. Read next: ``_check.py``.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ Function: TypeAlias = Callable[[float], float]
 _LEVELS = 14  # from the first step with finite values down to 1/8192 of it
 _SHRINKINGS = 12  # of the first step, by 8 each, until values are finite
 _SURE_LEVELS = 3  # fewer entries may agree by chance
+_NEAR = (2.0**-6, 2.0**-13, 2.0**-20, 2.0**-27)  # of the first step: where kinks are looked for
+_NOISE_OF_A_GAP = 0.05  # rounding errors above this part of a gap hide it
+_CONSTANT = (0.8, 1.25)  # quotients of gaps at a kink; without one it is near 1/128
 
 
 class Estimate(NamedTuple):
@@ -42,6 +46,44 @@ def one_sided(function: Function, side: int, step: float, wanted: float) -> Esti
     """Return the derivative from the right (``side=1``) or from the left (-1)."""
     start = function(0.0)
     return _extrapolated(lambda h: (function(side * h) - start) / (side * h), step, wanted, order=1)
+
+
+def two_sided(function: Function, step: float, wanted: float) -> Estimate:
+    """Return the derivative that both sides show; its error covers what they differ by.
+
+    Unlike the central difference it needs no second derivative at 0, only one on each side.
+    """
+    left, right = (one_sided(function, side, step, wanted) for side in (-1, 1))
+    error = max(left.error, right.error, abs(right.value - left.value))
+    return Estimate((left.value + right.value) / 2, error, min(left.step, right.step))
+
+
+def kinked(
+    function: Function, step: float, least: float, rounding: float, shift: float
+) -> Break | None:
+    """Return the one-sided derivatives at 0 if they differ by ``least`` of their size, else None.
+
+    Their difference is compared at steps that shrink by 128 each, as far as rounding errors allow:
+    ``rounding`` of values, ``shift`` of arguments. At a kink it stays, elsewhere it shrinks.
+    """
+    gaps: list[tuple[float, float, float]] = []  # left, right, and their error by rounding
+    for scale in _NEAR:
+        h = step * scale
+        left, right = -function(-h) / h, function(h) / h
+        noise = (rounding + shift * max(abs(left), abs(right))) / h
+        if math.isfinite(left) and math.isfinite(right):
+            gaps.append((left, right, noise))
+    largest = max([abs(right - left) for left, right, _ in gaps], default=0.0)
+    sure = [(x, y) for x, y, noise in gaps if noise <= _NOISE_OF_A_GAP * largest]
+    if len(sure) < 2 or not largest:
+        return None
+    (x, y), (left, right) = sure[-2:]
+    before, gap = abs(y - x), abs(right - left)
+    is_constant = _CONSTANT[0] * before <= gap <= _CONSTANT[1] * before
+    if is_constant and gap > least * max(abs(left), abs(right)):
+        return Break(left, right, is_jump=False)
+    jumps = [_jump(function, side, step) for side in (-1, 1)] if gap > before else [0.0, 0.0]
+    return Break(jumps[0], jumps[1], is_jump=True) if any(jumps) else None
 
 
 def _extrapolated(difference: Function, step: float, wanted: float, order: int) -> Estimate:

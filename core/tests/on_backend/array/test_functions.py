@@ -226,3 +226,22 @@ def test_geomspace_starts_and_ends_as_asked(ends):
     """geomspace(a, b) = a, …, b exactly, also where what lies between is not a number"""
     found = np.asarray(tn.geomspace(*ends, 5))
     assert (found[0], found[-1]) == ends
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64"])
+@pytest.mark.parametrize("other", [0, 1, 2, 6, -3, 64])
+def test_the_divisor_of_the_least_integer_is_positive(dtype, other):
+    """gcd(-2^n, b) = gcd(2^n, b), and the least integer where that does not fit"""
+    least, b = np.array(np.iinfo(dtype).min, dtype), np.array(other, dtype)
+    for x, y in ((least, b), (b, least), (least, least)):
+        assert np.asarray(np.gcd(tn.asarray(x), y)) == np.gcd(x, y)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_spacing_of_zero_is_positive(dtype):
+    """spacing(±0) ≥ 0, spacing(-x) = -spacing(x) otherwise"""
+    zeros = np.array([0.0, -0.0, 1.0, -1.0], dtype)
+    got = np.asarray(np.spacing(tn.asarray(zeros)))
+    np.testing.assert_array_equal(got[2:], np.spacing(zeros[2:]))
+    assert not np.signbit(got[:2]).any()
+    assert np.all(got[:2] <= np.spacing(zeros[:2]))  # 0 on devices without subnormal numbers

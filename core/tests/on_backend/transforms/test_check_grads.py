@@ -89,7 +89,14 @@ KINKS = {
     "clip": (lambda x: np.clip(x, 0, 1), 1.0, r"the function has a kink"),
     "one of many": (lambda x: np.where(x > 0, x, 0.0), np.array([1, 0.0, -1]), r"has a kink"),
     "floor": (lambda x: x * np.floor(x), 2.0, r"the function jumps"),
-    "order 2": (lambda x: np.maximum(x, 0.0), 0.0, r"the derivative of order 1 jumps"),
+    "order 2": (lambda x: np.maximum(x, 0.0) ** 2, 0.0, r"the derivative of order 1 has a kink"),
+    "sides that cancel": (np.abs, 0.0, r"the function has a kink"),
+    "float32": (np.abs, np.float32(0.0), r"the function has a kink"),
+    "a tie of max": (np.max, np.array([1.0, 1.0, 0.0]), r"the function has a kink"),
+    "a small kink": (lambda x: np.sin(x) + 1e-3 * np.abs(x), 0.0, r"the function has a kink"),
+    "norm": (np.linalg.norm, np.zeros(2), r"the function has a kink"),
+    "complex": (np.abs, 0j, r"the function has a kink"),
+    "one point": (lambda x: np.where(x == 0, 1.0, x), 0.0, r"the function jumps"),
 }
 
 
@@ -100,6 +107,34 @@ def test_a_kink_is_called_a_kink(name):
         tn.check_grads(function, (x,), order=2)
     assert raised.value.order == (2 if name == "order 2" else 1)
     assert (raised.value.kink is None) == ("jumps" in text)
+
+
+C1 = {  # continuous derivatives, of which the second one jumps or does not exist
+    "square of relu": (lambda x: np.maximum(x, 0.0) ** 2, 0.0, 1),
+    "cube of relu": (lambda x: np.maximum(x, 0.0) ** 3, 0.0, 2),
+    "x |x|": (lambda x: x * np.abs(x), np.array([0.0, 1.0, -2.0]), 1),
+    "Huber": (lambda x: np.where(np.abs(x) < 1, x * x / 2, np.abs(x) - 0.5), 1.0, 1),
+    "a kink nearby": (lambda x: np.abs(x - 1e-5), 0.0, 1),
+    "a rounded kink": (lambda x: np.sqrt(x * x + 1e-8), 1e-5, 1),
+    "float32": (lambda x: np.maximum(x, 0) ** 2, np.zeros(2, np.float32), 1),
+}
+
+
+@pytest.mark.parametrize("name", C1)
+def test_a_jump_of_the_second_derivative_is_no_fault_of_the_first(name):
+    function, x, order = C1[name]
+    tn.check_grads(function, (x,), order=order)
+
+
+@pytest.mark.parametrize("name", ["square of relu", "x |x|", "Huber"])
+def test_a_wrong_derivative_is_found_where_the_second_one_jumps(name):
+    function, x, _ = C1[name]
+
+    def wrong(x):
+        return function(x) + 1e-3 * (x - tn.stop_gradient(x))
+
+    with pytest.raises(tn.GradientCheckError, match="disagrees"):
+        tn.check_grads(wrong, (x,))
 
 
 def test_the_derivatives_at_a_kink_are_told():

@@ -130,7 +130,8 @@ def _common_divisor(a: Array, b: Array) -> Array:
 @covers("gcd", ufunc=True)
 def gcd(x: Any, y: Any) -> Array:
     """The greatest common divisor, 0 of two zeros."""
-    return _common_divisor(*_sizes(x, y, "gcd"))
+    found = _common_divisor(*_sizes(x, y, "gcd"))
+    return found if found.dtype.category == "uint" else arithmetic.abs(found)  # |min| is min
 
 
 @covers("lcm", ufunc=True)

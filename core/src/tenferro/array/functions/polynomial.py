@@ -72,7 +72,7 @@ def polysub(a1: Any, a2: Any) -> Array:
 
 @covers("polymul")
 def polymul(a1: Any, a2: Any) -> Array:
-    """The product of two polynomials."""
+    """The product of two polynomials; leading zeros stay, so that no shape depends on values."""
     a, b = together_unstretched(_coefficients(a1), _coefficients(a2))
     if a.size < b.size:
         a, b = b, a

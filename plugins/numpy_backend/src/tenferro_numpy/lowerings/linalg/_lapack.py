@@ -50,12 +50,19 @@ def _stacked(results: Sequence[Any], lead: tuple[int, ...]) -> Any:
     return np.stack(results).reshape(*lead, *results[0].shape)
 
 
+_PUBLIC = {  # the functions that people call, of primitives that they do not
+    "linear_solve": "solve or inv",
+    "triangular_solve": "solve_triangular",
+}
+
+
 def refusal(
     cls: type[TenferroError], primitive: str, fact: str, place: tuple[int, ...]
 ) -> TenferroError:
     """The error for one matrix, which names its place in the batch."""
     where = f" [{', '.join(map(str, place))}]" if place else ""
-    text = f"{primitive.removeprefix('std::')}: matrix{where} {fact}"
+    name = primitive.removeprefix("std::")
+    text = f"{_PUBLIC.get(name, name)}: matrix{where} {fact}"
     return cls(text, primitive=primitive, batch=place)
 
 

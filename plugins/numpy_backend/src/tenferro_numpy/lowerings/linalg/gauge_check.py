@@ -107,17 +107,30 @@ def _odd(x: Any) -> Any:
 def _warn(op: GaugeCheck, w: Any) -> None:
     from tenferro.transforms._errors import GaugeWarning  # noqa: PLC0415 - rarely needed
 
+    file, line = _place()
+    warnings.warn_explicit(_text(op, w), GaugeWarning, file, line, registry=_registry)
+
+
+def _text(op: GaugeCheck, w: Any) -> str:
+    at = f"  from       {op.line}\n" if op.line else ""
+    if op.turns == 1 and op.epsilon >= 1:  # the rule of svd marks vectors beyond the values so
+        return (
+            "a derivative through the full vectors of svd is wrong\n"
+            "  got        a function of the single vectors beyond the singular values, of which\n"
+            f"             the matrix determines the space alone\n{at}"
+            "  need       a function of the projector on their space; if it is one, say so:\n"
+            "             projectors_only=True\n"
+            "  hint       full_matrices=False leaves them out; the projector is I - U₁ U₁ᴴ"
+        )
     what, cure = _WORDS[op.turns]
-    text = (
+    return (
         f"a derivative through {what} is wrong where values are equal\n"
         f"  got        values that differ by at most {op.epsilon:g} of the largest: {_listed(w)}\n"
-        + (f"  from       {op.line}\n" if op.line else "")
-        + "  need       a function that uses vectors of equal values for the projector on their\n"
+        f"{at}"
+        "  need       a function that uses vectors of equal values for the projector on their\n"
         "             space alone; if it does, say so: projectors_only=True\n"
         f"  hint       {cure}"
     )
-    file, line = _place()
-    warnings.warn_explicit(text, GaugeWarning, file, line, registry=_registry)
 
 
 def _place() -> tuple[str, int]:
