@@ -38,8 +38,9 @@ def _refuse_bool(function: str, hint: str) -> DTypeMismatchError:
 def add(x: Any, y: Any) -> Array:
     """x + y; for bools the logical or, as in NumPy.
 
-    >>> add(1.0, 2).dtype
-    float64
+    >>> import tenferro as tn
+    >>> tn.add(1.0, 2).dtype
+    dtype('float64')
     """
     a, b = pair(x, y, "add")
     return (logical_or if a.aval.dtype.is_bool else p.add)(a, b)
@@ -238,8 +239,9 @@ def reciprocal(x: Any) -> Array:
 def astype(x: Any, dtype: Any, copy: bool = True, *, device: Any = None) -> Array:
     """x in another dtype; derivatives pass between floats and complex numbers.
 
-    >>> astype(1.9, int).dtype
-    int64
+    >>> import tenferro as tn
+    >>> tn.astype(1.9, int).dtype
+    dtype('int64')
     """
     given, kind = another_handle(as_array(x)), DType.of(dtype)
     found = convert(given, kind) if is_weak(given) else cast(given, kind)  # asked for: may wrap

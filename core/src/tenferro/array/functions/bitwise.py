@@ -87,8 +87,9 @@ def bitwise_count(x: Any) -> Array:
 
     Source  Warren, Hacker's Delight (2012), Fig. 5-2
 
-    >>> bitwise_count(7)
-    Array(3, dtype=uint8)
+    >>> import tenferro as tn
+    >>> tn.bitwise_count(7)
+    np.uint8(3)
     """
     found = as_array(x)
     if found.dtype.is_inexact:

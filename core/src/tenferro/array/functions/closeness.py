@@ -29,8 +29,9 @@ _EPSILON = {"complex64": 2.0**-23, "complex128": 2.0**-52}
 def isclose(x: Any, y: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Array:
     """Whether |x − y| ≤ atol + rtol·|y| elementwise; equal infinities are close.
 
-    >>> isclose(1.0, 1.0 + 1e-9)
-    Array(True)
+    >>> import tenferro as tn
+    >>> tn.isclose(1.0, 1.0 + 1e-9)
+    np.True_
     """
     a = asarray(x)
     b = asarray(y)

@@ -20,8 +20,9 @@ from tenferro.primitives import special, structural
 def exp(x: Any) -> Array:
     """e to the power x.
 
-    >>> exp(1).dtype
-    float64
+    >>> import tenferro as tn
+    >>> tn.exp(1).dtype
+    dtype('float64')
     """
     return p.exp(floating(x))
 

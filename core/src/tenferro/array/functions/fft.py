@@ -41,8 +41,9 @@ _BACKWARD = {None: "mean", "backward": "mean", "ortho": "ortho", "forward": "sum
 def fft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> Array:
     """Σ_j a_j exp(-2πi jk/n) along an axis, of n elements: cut off, or zeros behind.
 
-    >>> fft([1.0, 2.0])
-    Array([ 3.+0.j, -1.+0.j])
+    >>> import tenferro as tn
+    >>> tn.fft.fft([1.0, 2.0])
+    array([ 3.+0.j, -1.+0.j])
     """
     x, sizes, axes = _line("fft.fft", a, n, axis)
     return into(out, _complex("fft.fft", x, sizes, axes, norm), "fft.fft")
@@ -91,8 +92,9 @@ def ihfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = No
 def fftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None, out: Any = None) -> Array:
     """``fft`` along several axes, all unless they are named; ``s`` are their sizes.
 
-    >>> fftn([[1.0, 2.0], [3.0, 4.0]])
-    Array([[10.+0.j, -2.+0.j],
+    >>> import tenferro as tn
+    >>> tn.fft.fftn([[1.0, 2.0], [3.0, 4.0]])
+    array([[10.+0.j, -2.+0.j],
            [-4.+0.j,  0.+0.j]])
     """
     x, sizes, along = _grid("fft.fftn", a, s, axes)
@@ -294,8 +296,9 @@ def _fitted(x: Array, sizes: Sequence[int], axes: Sequence[int]) -> Array:
 def fftshift(x: Any, axes: Any = None) -> Array:
     """The frequency 0 moved from the beginning to the middle of axes, all unless they are named.
 
-    >>> fftshift([0, 1, 2, -2, -1])
-    Array([-2, -1,  0,  1,  2])
+    >>> import tenferro as tn
+    >>> tn.fft.fftshift([0, 1, 2, -2, -1])
+    array([-2, -1,  0,  1,  2])
     """
     return _shifted(as_array(x), axes, "fft.fftshift", 1)
 

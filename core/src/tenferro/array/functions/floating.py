@@ -122,8 +122,9 @@ def ldexp(x: Any, y: Any) -> Array:
 
     Raises DTypeMismatchError: if y is not an integer.
 
-    >>> ldexp(0.75, 4)
-    Array(12.)
+    >>> import tenferro as tn
+    >>> tn.ldexp(0.75, 4)
+    np.float64(12.0)
     """
     power = as_array(y)
     if not (power.dtype.is_integer or power.dtype.is_bool):
@@ -144,8 +145,9 @@ def ldexp(x: Any, y: Any) -> Array:
 def frexp(x: Any) -> tuple[Array, Array]:
     """The mantissa m, 1/2 ≤ |m| < 1, and the integer exponent e with x = m · 2^e.
 
-    >>> frexp(10.0)
-    (Array(0.625), Array(4, dtype=int32))
+    >>> import tenferro as tn
+    >>> tn.frexp(10.0)
+    (np.float64(0.625), np.int32(4))
     """
     found = floating(_real(x, "frexp"))
     regular = logical_and(isfinite(found), cast(found, bool_))

@@ -71,8 +71,9 @@ def _by_parts(function: _Unary, x: Array) -> Array:
 def round(x: Any, decimals: int = 0) -> Array:
     """x rounded to a number of decimal places, also negative; a half goes to the even digit.
 
-    >>> round(12.375, 2)
-    Array(12.38)
+    >>> import tenferro as tn
+    >>> tn.round(12.375, 2)
+    np.float64(12.38)
     """
     found, decimals = as_array(x), index(decimals)
     if not found.dtype.is_inexact:
@@ -154,8 +155,9 @@ def _moving_zero(x: Array, sign: Array) -> Array:
 def floor_divide(x: Any, y: Any) -> Array:
     """x // y, rounded down, as Python has it.
 
-    >>> floor_divide(-7, 2)
-    Array(-4)
+    >>> import tenferro as tn
+    >>> tn.floor_divide(-7, 2)
+    np.int64(-4)
     """
     a, b = _numbers(x, y, "floor_divide")
     return _floored(a, b, p.rem(a, b))
@@ -186,8 +188,9 @@ def fmod(x: Any, y: Any) -> Array:
 def modf(x: Any) -> tuple[Array, Array]:
     """The fractional and the integer part, both with the sign of x.
 
-    >>> modf(-1.25)
-    (Array(-0.25), Array(-1.))
+    >>> import tenferro as tn
+    >>> tn.modf(-1.25)
+    (np.float64(-0.25), np.float64(-1.0))
     """
     found = floating(x)
     whole = _toward_zero(found)

@@ -47,8 +47,9 @@ radians = _scaled("radians deg2rad", pi / 180, "Degrees as radians.")
 def angle(z: Any, deg: bool = False) -> Array:
     """The angle of complex numbers, between −π and π; of real ones 0 or π.
 
-    >>> angle(1j, deg=True)
-    Array(90.)
+    >>> import tenferro as tn
+    >>> tn.angle(1j, deg=True)
+    np.float64(90.0)
     """
     found = as_array(z)
     x, y = real(found), imag(found)

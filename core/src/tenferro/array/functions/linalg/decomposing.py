@@ -74,9 +74,10 @@ def svd(
                  split).
     Source       see ``tenferro.primitives.svd``
 
-    >>> U, S, Vh = svd([[0.0, 2.0], [1.0, 0.0]])
+    >>> import tenferro as tn
+    >>> U, S, Vh = tn.linalg.svd([[0.0, 2.0], [1.0, 0.0]])
     >>> S
-    Array([2., 1.])
+    array([2., 1.])
     """
     x = matrices(a, "svd")
     if not compute_uv:
@@ -90,8 +91,9 @@ def svd(
 def svdvals(x: Any, /, *, epsilon: float | None = None) -> Array:
     """Singular values, the largest first, found without vectors.
 
-    >>> svdvals([[0.0, 2.0], [1.0, 0.0]])
-    Array([2., 1.])
+    >>> import tenferro as tn
+    >>> tn.linalg.svdvals([[0.0, 2.0], [1.0, 0.0]])
+    array([2., 1.])
     """
     return svd_primitives.svdvals(matrices(x, "svdvals"), epsilon=epsilon)
 
@@ -123,8 +125,9 @@ def qr(a: Any, mode: str = "reduced", *, canonical: bool = False) -> Any:
     Convention   canonical: the diagonal of R is at least 0
     Raises       ShapeMismatchError, DTypeMismatchError, InvalidParameterError: "raw" is not here.
 
-    >>> qr([[0.0, 2.0], [1.0, 0.0]], canonical=True).R.diagonal()
-    Array([1., 2.])
+    >>> import tenferro as tn
+    >>> tn.linalg.qr([[0.0, 2.0], [1.0, 0.0]], canonical=True).R.diagonal()
+    array([1., 2.])
     """
     x = matrices(a, "qr")
     if mode not in ("reduced", "complete", "r"):

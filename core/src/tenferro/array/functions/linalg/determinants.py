@@ -25,8 +25,9 @@ def det(a: Any) -> Array:
 
     a: [*s, n, n]   →   y: [*s]
 
-    >>> det([[1.0, 2.0], [3.0, 4.0]]).round(12)
-    Array(-2.)
+    >>> import tenferro as tn
+    >>> tn.linalg.det([[1.0, 2.0], [3.0, 4.0]]).round(12)
+    np.float64(-2.0)
     """
     return determinant.det(square(a, "det"))
 
@@ -41,7 +42,8 @@ def slogdet(a: Any) -> SlogdetResult:
                  matrix gives 0 and -inf, and has no derivative: on backends that see it,
                  SingularMatrixError, inf or nan elsewhere
 
-    >>> slogdet([[1.0, 2.0], [2.0, 4.0]])
-    SlogdetResult(sign=Array(0.), logabsdet=Array(-inf))
+    >>> import tenferro as tn
+    >>> tn.linalg.slogdet([[1.0, 2.0], [2.0, 4.0]])
+    SlogdetResult(sign=np.float64(0.0), logabsdet=np.float64(-inf))
     """
     return SlogdetResult(*slogdet_primitive.slogdet(square(a, "slogdet")))

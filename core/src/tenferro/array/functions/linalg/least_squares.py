@@ -48,8 +48,9 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _NOT
                  triangle. An inverse without elements has the dtype of a, integers and bools too
     Raises       ShapeMismatchError, DTypeMismatchError; InvalidParameterError: if both are given.
 
-    >>> pinv([[2.0, 0.0], [0.0, 0.0]])
-    Array([[0.5, 0. ],
+    >>> import tenferro as tn
+    >>> tn.linalg.pinv([[2.0, 0.0], [0.0, 0.0]])
+    array([[0.5, 0. ],
            [0. , 0. ]])
     """
     x = matrices(a, "pinv")
@@ -94,9 +95,10 @@ def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[Array, Array, Arr
     Raises       ShapeMismatchError, DTypeMismatchError.
     Source       the derivative: see ``pinv``
 
-    >>> x, residuals, rank, s = lstsq([[1.0], [1.0]], [1.0, 3.0])
+    >>> import tenferro as tn
+    >>> x, residuals, rank, s = tn.linalg.lstsq([[1.0], [1.0]], [1.0, 3.0])
     >>> x, residuals
-    (Array([2.]), Array([2.]))
+    (array([2.]), array([2.]))
     """
     left, right = _system(a, b)
     fraction = rounding(left) if rcond is None else _number("lstsq", "rcond", rcond)
@@ -142,8 +144,9 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
     rtol is max(m, n) times the spacing of numbers at 1 if neither is given. Of a number or vector:
     whether it is not zero.
 
-    >>> matrix_rank([[1.0, 2.0], [2.0, 4.0]])
-    Array(1)
+    >>> import tenferro as tn
+    >>> tn.linalg.matrix_rank([[1.0, 2.0], [2.0, 4.0]])
+    np.int64(1)
     """
     if tol is not None and rtol is not None:
         raise _refuse("matrix_rank", "rtol", "tol and rtol are both given", "one of them")
@@ -168,8 +171,9 @@ def cond(x: Any, p: Any = None) -> Array:
     Convention   ties of singular values share the derivative
     Raises       ShapeMismatchError: if a matrix is empty, or not square where it must be.
 
-    >>> cond([[4.0, 0.0], [0.0, 2.0]])
-    Array(2.)
+    >>> import tenferro as tn
+    >>> tn.linalg.cond([[4.0, 0.0], [0.0, 2.0]])
+    np.float64(2.0)
     """
     a = matrices(x, "cond")
     if p not in (None, 2, -2) and a.shape[-1] != a.shape[-2]:

@@ -42,9 +42,10 @@ def lu(
     Convention   p_indices: a = L[p] U
     Source       see ``tenferro.primitives.lu``
 
-    >>> P, L, U = lu([[0.0, 2.0], [1.0, 0.0]])
+    >>> import tenferro as tn
+    >>> P, L, U = tn.linalg.lu([[0.0, 2.0], [1.0, 0.0]])
     >>> P
-    Array([[0., 1.],
+    array([[0., 1.],
            [1., 0.]])
     """
     x = matrices(a, "lu")
@@ -86,8 +87,9 @@ def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> t
 
     a: [*s, m, n]   →   factors: [*s, m, n]   pivots: i32[*s, min(m, n)]
 
-    >>> lu_factor([[0.0, 2.0], [1.0, 0.0]])[1]
-    Array([1, 1], dtype=int32)
+    >>> import tenferro as tn
+    >>> tn.linalg.lu_factor([[0.0, 2.0], [1.0, 0.0]])[1]
+    array([1, 1], dtype=int32)
     """
     factors, pivots, _ = p.lu(matrices(a, "lu_factor"))
     return factors, pivots
@@ -104,8 +106,9 @@ def lu_solve(
 
     factors: [*s, n, n]   pivots: int[*s, n]   b: [n] or [*s, n, k]   →   x: as b
 
-    >>> lu_solve(lu_factor([[0.0, 2.0], [1.0, 0.0]]), [2.0, 3.0])
-    Array([3., 1.])
+    >>> import tenferro as tn
+    >>> tn.linalg.lu_solve(tn.linalg.lu_factor([[0.0, 2.0], [1.0, 0.0]]), [2.0, 3.0])
+    array([3., 1.])
     """
     transpose, conjugate = operator("lu_solve", trans)
     factors, right, is_vector = system("lu_solve", lu_and_piv[0], b)

@@ -22,8 +22,9 @@ def expm(A: Any) -> Array:
 
     A: [*B,n,n]   →   [*B,n,n]
 
-    >>> expm([[0.0]])
-    Array([[1.]])
+    >>> import tenferro as tn
+    >>> tn.linalg.expm([[0.0]])
+    array([[1.]])
     """
     return matrix_function("expm", matrices(A))
 
@@ -36,8 +37,9 @@ def logm(A: Any) -> Array:
     Real matrices have real results, nan if an eigenvalue is below zero: give a complex matrix, as
     ``A + 0j``. A singular matrix has no logarithm.
 
-    >>> logm([[1.0]])
-    Array([[0.]])
+    >>> import tenferro as tn
+    >>> tn.linalg.logm([[1.0]])
+    array([[0.]])
     """
     return matrix_function("logm", matrices(A))
 
@@ -50,8 +52,9 @@ def sqrtm(A: Any) -> Array:
     Real matrices have real results, nan if an eigenvalue is below zero: give a complex matrix, as
     ``A + 0j``. Where A is singular the root has no derivative, and may be nan.
 
-    >>> sqrtm([[4.0]])
-    Array([[2.]])
+    >>> import tenferro as tn
+    >>> tn.linalg.sqrtm([[4.0]])
+    array([[2.]])
     """
     return matrix_function("sqrtm", matrices(A))
 
@@ -63,8 +66,9 @@ def fractional_matrix_power(A: Any, t: Any) -> Array:
 
     An int is an exponent for ``matrix_power``, which A may be singular for; otherwise see ``logm``.
 
-    >>> fractional_matrix_power([[9.0]], 2)
-    Array([[81.]])
+    >>> import tenferro as tn
+    >>> tn.linalg.fractional_matrix_power([[9.0]], 2)
+    array([[81.]])
     """
     return matrix_power(A, t) if isinstance(t, int) else expm(logm(A) * t)
 
@@ -72,8 +76,9 @@ def fractional_matrix_power(A: Any, t: Any) -> Array:
 def cosm(A: Any) -> Array:
     """The cosine of square matrices.
 
-    >>> cosm([[0.0]])
-    Array([[1.]])
+    >>> import tenferro as tn
+    >>> tn.linalg.cosm([[0.0]])
+    array([[1.]])
     """
     found = matrices(A)
     turned = expm(found * 1j)
@@ -83,8 +88,9 @@ def cosm(A: Any) -> Array:
 def sinm(A: Any) -> Array:
     """The sine of square matrices.
 
-    >>> sinm([[0.0]])
-    Array([[0.]])
+    >>> import tenferro as tn
+    >>> tn.linalg.sinm([[0.0]])
+    array([[0.]])
     """
     found = matrices(A)
     turned = expm(found * 1j)
@@ -96,8 +102,9 @@ def sinm(A: Any) -> Array:
 def tanm(A: Any) -> Array:
     """The tangent of square matrices.
 
-    >>> tanm([[0.0]])
-    Array([[0.]])
+    >>> import tenferro as tn
+    >>> tn.linalg.tanm([[0.0]])
+    array([[0.]])
     """
     return FUNCTIONS["linalg.solve"](cosm(A), sinm(A))  # type: ignore[no-any-return]
 
@@ -105,8 +112,9 @@ def tanm(A: Any) -> Array:
 def coshm(A: Any) -> Array:
     """The hyperbolic cosine of square matrices.
 
-    >>> coshm([[0.0]])
-    Array([[1.]])
+    >>> import tenferro as tn
+    >>> tn.linalg.coshm([[0.0]])
+    array([[1.]])
     """
     found = matrices(A)
     return (expm(found) + expm(-found)) * 0.5
@@ -115,8 +123,9 @@ def coshm(A: Any) -> Array:
 def sinhm(A: Any) -> Array:
     """The hyperbolic sine of square matrices.
 
-    >>> sinhm([[0.0]])
-    Array([[0.]])
+    >>> import tenferro as tn
+    >>> tn.linalg.sinhm([[0.0]])
+    array([[0.]])
     """
     found = matrices(A)
     return (expm(found) - expm(-found)) * 0.5
@@ -125,7 +134,8 @@ def sinhm(A: Any) -> Array:
 def tanhm(A: Any) -> Array:
     """The hyperbolic tangent of square matrices.
 
-    >>> tanhm([[0.0]])
-    Array([[0.]])
+    >>> import tenferro as tn
+    >>> tn.linalg.tanhm([[0.0]])
+    array([[0.]])
     """
     return FUNCTIONS["linalg.solve"](coshm(A), sinhm(A))  # type: ignore[no-any-return]

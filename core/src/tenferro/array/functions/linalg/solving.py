@@ -30,8 +30,9 @@ def solve(a: Any, b: Any) -> Array:
     Raises   ShapeMismatchError, DTypeMismatchError; for a singular matrix SingularMatrixError, on
              backends that see it.
 
-    >>> solve([[2.0, 0.0], [0.0, 4.0]], [1.0, 1.0])
-    Array([0.5 , 0.25])
+    >>> import tenferro as tn
+    >>> tn.linalg.solve([[2.0, 0.0], [0.0, 4.0]], [1.0, 1.0])
+    array([0.5 , 0.25])
     """
     matrix, right, is_vector = system("solve", a, b)
     factors, permutation = p.factorized(matrix)
@@ -87,8 +88,9 @@ def inv(a: Any) -> Array:
 
     Raises   as ``solve``, with which ``inv(a) @ b`` is said better.
 
-    >>> inv([[2.0, 0.0], [0.0, 4.0]])
-    Array([[0.5 , 0.  ],
+    >>> import tenferro as tn
+    >>> tn.linalg.inv([[2.0, 0.0], [0.0, 4.0]])
+    array([[0.5 , 0.  ],
            [0.  , 0.25]])
     """
     return p.inverse(square(a, "inv"))
@@ -98,8 +100,9 @@ def inv(a: Any) -> Array:
 def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> Array:
     """The x with ``tensordot(a, x, x.ndim) == b``; axes of a are moved to its end first.
 
-    >>> tensorsolve([[2.0, 0.0], [0.0, 4.0]], [1.0, 1.0])
-    Array([0.5 , 0.25])
+    >>> import tenferro as tn
+    >>> tn.linalg.tensorsolve([[2.0, 0.0], [0.0, 4.0]], [1.0, 1.0])
+    array([0.5 , 0.25])
     """
     whole, right = as_array(a), as_array(b)
     if axes is not None:
@@ -115,8 +118,9 @@ def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> Array:
 def tensorinv(a: Any, ind: int = 2) -> Array:
     """The inverse of ``tensordot`` with a, whose first ``ind`` axes are those of the result.
 
-    >>> tensorinv([[2.0, 0.0], [0.0, 4.0]], ind=1)
-    Array([[0.5 , 0.  ],
+    >>> import tenferro as tn
+    >>> tn.linalg.tensorinv([[2.0, 0.0], [0.0, 4.0]], ind=1)
+    array([[0.5 , 0.  ],
            [0.  , 0.25]])
     """
     whole = as_array(a)

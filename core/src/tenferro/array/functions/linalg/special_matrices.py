@@ -28,8 +28,9 @@ def toeplitz(c: Any, r: Any = None) -> Array:
 
     The first element of r is not read; without r it is conj(c).
 
-    >>> toeplitz([1, 2, 3])
-    Array([[1, 2, 3],
+    >>> import tenferro as tn
+    >>> tn.linalg.toeplitz([1, 2, 3])
+    array([[1, 2, 3],
            [2, 1, 2],
            [3, 2, 1]])
     """
@@ -46,8 +47,9 @@ def hankel(c: Any, r: Any = None) -> Array:
 
     The first element of r is not read; without r the rest is zero.
 
-    >>> hankel([1, 2, 3])
-    Array([[1, 2, 3],
+    >>> import tenferro as tn
+    >>> tn.linalg.hankel([1, 2, 3])
+    array([[1, 2, 3],
            [2, 3, 0],
            [3, 0, 0]])
     """
@@ -59,8 +61,9 @@ def hankel(c: Any, r: Any = None) -> Array:
 def circulant(c: Any) -> Array:
     """The square matrix whose columns are c, turned down by one more place each.
 
-    >>> circulant([1, 2, 3])
-    Array([[1, 3, 2],
+    >>> import tenferro as tn
+    >>> tn.linalg.circulant([1, 2, 3])
+    array([[1, 3, 2],
            [2, 1, 3],
            [3, 2, 1]])
     """
@@ -129,8 +132,9 @@ def block_diag(*arrays: Any) -> Array:
 
     A vector is a row, a number a matrix of one element.
 
-    >>> block_diag(1.0, [[2.0, 3.0]])
-    Array([[1., 0., 0.],
+    >>> import tenferro as tn
+    >>> tn.linalg.block_diag(1.0, [[2.0, 3.0]])
+    array([[1., 0., 0.],
            [0., 2., 3.]])
     """
     if not arrays:

@@ -69,8 +69,9 @@ def polar(a: Any, side: str = "right") -> PolarResult:
 
     JVP          through the singular values, by sums of them only: right where they are equal
 
-    >>> polar([[0.0, -2.0], [1.0, 0.0]]).p
-    Array([[1., 0.],
+    >>> import tenferro as tn
+    >>> tn.linalg.polar([[0.0, -2.0], [1.0, 0.0]]).p
+    array([[1., 0.],
            [0., 2.]])
     """
     x = _matrix(a, "polar")
@@ -90,9 +91,11 @@ def polar(a: Any, side: str = "right") -> PolarResult:
 def orthogonal_procrustes(A: Any, B: Any) -> tuple[Array, Array]:
     """The isometry R for which A R is nearest to B, and the sum of the singular values of Aᴴ B.
 
-    >>> R, scale = orthogonal_procrustes([[0.0, 1.0], [2.0, 0.0]], [[1.0, 0.0], [0.0, 2.0]])
+    >>> import tenferro as tn
+    >>> a, b = [[0.0, 1.0], [2.0, 0.0]], [[1.0, 0.0], [0.0, 2.0]]
+    >>> R, scale = tn.linalg.orthogonal_procrustes(a, b)
     >>> R
-    Array([[0., 1.],
+    array([[0., 1.],
            [1., 0.]])
     """
     left = matrix_transpose(conj(_matrix(A, "orthogonal_procrustes")))

@@ -36,8 +36,9 @@ def cholesky(a: Any, /, *, upper: bool = False) -> Array:
                  see it, nan elsewhere.
     Source       see ``tenferro.primitives.cholesky``
 
-    >>> cholesky([[4.0, 2.0], [2.0, 5.0]])
-    Array([[2., 0.],
+    >>> import tenferro as tn
+    >>> tn.linalg.cholesky([[4.0, 2.0], [2.0, 5.0]])
+    array([[2., 0.],
            [1., 2.]])
     """
     found = square(a, "cholesky")
@@ -59,8 +60,9 @@ def cho_factor(
 
     Convention   the triangle beside the factor is zero
 
-    >>> cho_factor([[4.0, 2.0], [2.0, 5.0]], lower=True)[0]
-    Array([[2., 0.],
+    >>> import tenferro as tn
+    >>> tn.linalg.cho_factor([[4.0, 2.0], [2.0, 5.0]], lower=True)[0]
+    array([[2., 0.],
            [1., 2.]])
     """
     return cholesky(a, upper=not lower), bool(lower)
@@ -71,8 +73,9 @@ def cho_solve(
 ) -> Array:
     """The solution of a x = b, given ``cho_factor(a)``.
 
-    >>> cho_solve(cho_factor([[4.0, 2.0], [2.0, 5.0]]), [8.0, 12.0])
-    Array([1., 2.])
+    >>> import tenferro as tn
+    >>> tn.linalg.cho_solve(tn.linalg.cho_factor([[4.0, 2.0], [2.0, 5.0]]), [8.0, 12.0])
+    array([1., 2.])
     """
     factor, lower = c_and_lower
     return cholesky_solve(factor, b, upper=not lower)
@@ -83,8 +86,9 @@ def cholesky_solve(factor: Any, b: Any, *, upper: bool = False) -> Array:
 
     factor: [*s, n, n]   b: [n] or [*s, n, k]   →   x: as b
 
-    >>> cholesky_solve(cholesky([[4.0, 2.0], [2.0, 5.0]]), [8.0, 12.0])
-    Array([1., 2.])
+    >>> import tenferro as tn
+    >>> tn.linalg.cholesky_solve(tn.linalg.cholesky([[4.0, 2.0], [2.0, 5.0]]), [8.0, 12.0])
+    array([1., 2.])
     """
     half = solve_triangular(factor, b, trans=2 if upper else 0, lower=not upper)
     return solve_triangular(factor, half, trans=0 if upper else 2, lower=not upper)
@@ -106,8 +110,9 @@ def solve_triangular(
     Definition   a x = b, aᵀ x = b or aᴴ x = b for trans 0, 1, 2 (or N, T, C)
     Convention   the other triangle is not read, nor the diagonal if it is said to be one
 
-    >>> solve_triangular([[2.0, 0.0], [1.0, 4.0]], [2.0, 9.0], lower=True)
-    Array([1., 2.])
+    >>> import tenferro as tn
+    >>> tn.linalg.solve_triangular([[2.0, 0.0], [1.0, 4.0]], [2.0, 9.0], lower=True)
+    array([1., 2.])
     """
     transpose, conjugate = operator("solve_triangular", trans)
     matrix, right, is_vector = system("solve_triangular", a, b)
