@@ -139,7 +139,8 @@ def _tangent_keys(
             raise _mismatch(f"a tangent of structure {structure}", str(spec))
         for i, (leaf, key) in enumerate(zip(leaves, keys, strict=True)):
             place = Place(tangent, called.format(number), i)
-            seeds.append(_unit_key(leaf, key) or direction_key(leaf, key, "d", loans, place))
+            literal = _unit_key(leaf, key) or _literal_key(leaf, key)
+            seeds.append(literal or direction_key(leaf, key, "d", loans, place))
     return seeds
 
 
@@ -149,6 +150,14 @@ def _unit_key(leaf: Any, like: ValueKey) -> ValueKey | None:
     if type(leaf) not in _SCALARS or leaf != 1 or aval.shape or not aval.dtype.is_inexact:
         return None
     return constant(1, aval.dtype).key
+
+
+def _literal_key(leaf: Any, like: ValueKey) -> ValueKey | None:
+    """The key of a filled Array, as of ``ones_like(x)``, which no backend needs to evaluate."""
+    if not isinstance(leaf, Array) or leaf.key.operand is not UNKNOWN:
+        return None
+    fits = leaf.key.aval is like.aval and leaf.key.aval.dtype.is_inexact
+    return leaf.key if fits and _is_literal(leaf.key) else None
 
 
 def _is_literal(key: ValueKey) -> bool:

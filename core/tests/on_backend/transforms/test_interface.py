@@ -319,3 +319,12 @@ def test_a_bool_is_no_axis(axes):
         tn.vmap(function, in_axes=given)(*(({"a": args[0]},) if type(axes) is dict else args))
     with pytest.raises(tn.BatchAxisError):
         tn.vmap(lambda x: x, out_axes=False)(np.ones(2))
+
+
+def test_a_direction_of_one_number_is_part_of_the_program():
+    """jit(x ↦ Df(x)·1) of NumPy arguments gives NumPy; nothing is captured, on any backend"""
+    along = tn.jit(lambda x: tn.jvp(np.sin, (x,), (tn.ones_like(x),))[1])
+    found = along(np.arange(3.0))
+    assert type(found) is np.ndarray
+    np.testing.assert_allclose(found, np.cos(np.arange(3.0)))
+    assert "captured   none" in along.explain(np.arange(3.0))
