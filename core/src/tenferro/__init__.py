@@ -314,7 +314,7 @@ else:
         _public,
     )
 
-from tenferro.array.functions.creation import array  # in the place of the subpackage of that name
+from tenferro.array.functions.creation import array  # instead of the subpackage of that name
 
 array = _public("array", array)  # names that load late get their boundary from `_later`
 evaluate = _public("evaluate", evaluate)

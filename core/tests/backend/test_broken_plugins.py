@@ -189,7 +189,7 @@ AT_LOADING = {
     "primitives are None": (
         changed(ACME, "return [P]", "return [None]"),
         "broken",
-        "gave None, which is no Primitive",
+        "gave None, which is not a Primitive",
     ),
     "primitives exit": (changed(ACME, "return [P]", "raise SystemExit"), "broken", "SystemExit"),
     "key of the standard set": (
@@ -260,7 +260,7 @@ WHEN_TRIED = {
     "lowerings are text": (
         changed(TOY, "names = ", "return 'exp'; names = "),
         "broken",
-        "tenferro_lowerings gave 'e', which is no Lowering",
+        "tenferro_lowerings gave 'e', which is not a Lowering",
     ),
     "a lowering of two": (
         changed(TOY, "add exp constant", "add exp constant exp"),

@@ -171,7 +171,7 @@ BROKEN = {
     ),
     "no primitive": (
         {"extra": "\n@hookimpl\ndef tenferro_primitives(): return [int]\n"},
-        "tenferro_primitives gave <class 'int'>, which is no Primitive",
+        "tenferro_primitives gave <class 'int'>, which is not a Primitive",
     ),
 }
 

@@ -48,7 +48,7 @@ def _slope_in_y(x, y):
 
 
 def _stated_slope(x, y):
-    """What rules state in the place of ∂f/∂x: it shows whether the rule was used."""
+    """What rules state instead of ∂f/∂x: it shows whether the rule was used."""
     return 3 * np.cos(x * y)
 
 

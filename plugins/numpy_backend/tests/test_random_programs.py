@@ -75,7 +75,7 @@ LAYOUTS = [np.array, in_columns, strided, reversed_in_memory]
 
 
 def shared(operands):
-    """The same array in the place of all that have its shape and dtype."""
+    """The same array instead of all that have its shape and dtype."""
     first = {}
     return [first.setdefault((x.shape, x.dtype), x) for x in operands]
 

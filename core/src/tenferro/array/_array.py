@@ -427,7 +427,7 @@ def _leaked(key: ValueKey, trace: Any) -> LeakedArrayError:
         f"  got        {key.aval}, made of arguments of a call that is over\n"
         f"{where}"
         "  need       values that the function returns\n"
-        "  hint       return the array from the function in the place of keeping it elsewhere",
+        "  hint       return the array from the function instead of keeping it elsewhere",
         aval=key.aval,
         asked="an operation",
         argument=argument,
@@ -488,7 +488,7 @@ def _lost(x: Array) -> LostAssignmentError:
     line = source_text(source) or ""
     better = written_as_one(line.partition("   ")[2]) or "x[i, j] = v` for `x[i][j] = v"
     return LostAssignmentError(
-        "an assignment into an array that nobody holds would be lost\n"
+        "an assignment into a temporary array would be lost\n"
         f"  got        an array {x.aval} that only this statement sees\n"
         f"  from       {line}\n"
         f"  hint       indexing and methods copy, they make no views; write `{better}`",

@@ -193,7 +193,7 @@ def leaked(leaf: ValueKey, key: ValueKey, asked: str) -> LeakedArrayError | None
         "  need       values that the function returns\n"
         f"  from       {source_text(caller())}\n"
         + (f"  recorded   {recorded}\n" if recorded else "")
-        + "  hint       return the array from the function in the place of keeping it elsewhere",
+        + "  hint       return the array from the function instead of keeping it elsewhere",
         aval=key.aval,
         asked=asked,
         argument=str(leaf.identity),

@@ -1,4 +1,4 @@
-"""What to write in the place of a function of NumPy that is not covered.
+"""What to write instead of a function of NumPy that is not covered.
 
 A written table comes first; what it lacks is compared with the names that are covered.
 Read next: ``_protocols.py``.

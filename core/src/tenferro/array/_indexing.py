@@ -39,7 +39,7 @@ class OutOfBoundsError(TenferroError, IndexError):
 
 
 class IndexKindError(TenferroError, IndexError):
-    """Report something that is no index, or too many of them. Fields: ``index``, ``shape``."""
+    """Report something that is not an index, or too many of them. Fields: ``index``, ``shape``."""
 
 
 class Place(NamedTuple):
@@ -354,9 +354,9 @@ def outside(axis: int, i: int, n: int) -> OutOfBoundsError:
 
 
 def no_index(entry: Any, what: object) -> IndexKindError:
-    """The error about something that is no index."""
+    """The error about something that is not an index."""
     error = IndexKindError(
-        f"{what} is no index\n"
+        f"{what} is not an index\n"
         f"  got        {entry!r:.60}\n"
         "  need       an integer, a slice, an ellipsis, None, or an array of integers or bools",
         index=entry,

@@ -32,7 +32,7 @@ _SIZES = (
     "`np.where(np.arange(n) < k, x, 0)`"
 )
 _STATIC = "call the function without jit, or make the argument static (`static_argnums`)"
-_WHERE = "write `np.where(condition, a, b)` or `np.select` in the place of `if`, or " + _STATIC
+_WHERE = "write `np.where(condition, a, b)` or `np.select` instead of `if`, or " + _STATIC
 _INDEX = (
     "to index an array X of NumPy with it, write `tenferro.asarray(X)[i]`; a list becomes an "
     "Array by `np.stack`; to choose, write `np.where(condition, a, b)`"
@@ -103,7 +103,7 @@ def _headline(found: Asker, asked: str) -> str:
 
 
 def _cure(found: Asker, asked: str) -> str:
-    """What to write in the place of an operation that converts."""
+    """What to write instead of an operation that converts."""
     library, _, name = found.function.partition(".")
     if found.operation == "STORE_SUBSCR" or name in ("__setitem__", "fill", "itemset", "put"):
         return _BUFFER
@@ -228,7 +228,7 @@ def cure_under_jit(asked: str) -> str:
 def _cure_of_decision(found: Asker) -> str:
     statement, name = found.statement, found.function
     if found.operation == "UNARY_NOT":
-        return f"write `np.logical_not(x)` in the place of `not x`; {_WHERE}"
+        return f"write `np.logical_not(x)` instead of `not x`; {_WHERE}"
     if statement.startswith("assert"):
         return (
             "an assertion cannot look at values here: `tenferro.debug.callback` calls a function "
@@ -240,11 +240,11 @@ def _cure_of_decision(found: Asker) -> str:
             f"with `np.where(condition, new, old)`, or {_STATIC}"
         )
     if name in ("max", "min"):
-        return f"write `np.{name}imum(a, b)` in the place of `{name}(a, b)`, or {_STATIC}"
+        return f"write `np.{name}imum(a, b)` instead of `{name}(a, b)`, or {_STATIC}"
     if name in ("any", "all", "sorted"):
-        return f"write `np.{name.removesuffix('ed')}` in the place of `{name}`, or {_STATIC}"
+        return f"write `np.{name.removesuffix('ed')}` instead of `{name}`, or {_STATIC}"
     if " and " in statement or " or " in statement:
-        return f"write `np.logical_and`, `np.logical_or` in the place of `and`, `or`; {_WHERE}"
+        return f"write `np.logical_and`, `np.logical_or` instead of `and`, `or`; {_WHERE}"
     return _WHERE
 
 

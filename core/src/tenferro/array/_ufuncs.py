@@ -60,7 +60,7 @@ def _destinations(out: Any, ufunc: Any) -> tuple[Array | None, ...] | None:
 
 def _nothing_there(name: str) -> UnsupportedFunctionError:
     return UnsupportedFunctionError(
-        f"np.{name}: `where=` without `out=` leaves elements that nobody computes\n"
+        f"np.{name}: `where=` without `out=` leaves elements that are never computed\n"
         f"  from       {source_text(caller())}\n"
         f"  hint       say what is there: `np.where(mask, np.{name}(x), 0)`, or give `out=`",
         function=name,

@@ -18,7 +18,7 @@ INT64 = 2**63
 _BITS = (8, 16, 32, 64)
 _ENDS = [2 ** (bits - 1) for bits in _BITS]
 _BOUNDS = sorted([0, *_ENDS, *[-end for end in _ENDS], *[2**bits for bits in _BITS]])
-_FAR = 2**64  # in the place of numbers that no dtype holds
+_FAR = 2**64  # instead of numbers that no dtype holds
 _OPERATIONS = {
     "add": operator.add,
     "subtract": operator.sub,

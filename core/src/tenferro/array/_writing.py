@@ -86,7 +86,7 @@ def _fitted(x: Array, out: Array, function: str) -> Array:
     if broadcast_shapes(x.shape, out.shape, function=function) != out.shape:
         error = ShapeMismatchError.of(
             function,
-            "`out` has not the shape of the result",
+            "`out` does not have the shape of the result",
             got=f"out: {out.aval}, result: {x.aval}",
             need="an `out` of the shape of the result",
             shapes=(out.shape, x.shape),

@@ -237,7 +237,7 @@ def api_problem(api: tuple[int, int], dist: str) -> str:
 def check_primitive(record: PluginRecord, cls: object) -> None:
     """Raise NamespaceError for a foreign key, Refusal for what is no primitive."""
     if not (isinstance(cls, type) and issubclass(cls, Primitive)):
-        raise Refusal("broken", f"tenferro_primitives gave {cls!r}, which is no Primitive")
+        raise Refusal("broken", f"tenferro_primitives gave {cls!r}, which is not a Primitive")
     namespace, separator, name = cls.key.partition("::")
     if not (separator and name):
         raise Refusal("broken", f"{cls.__qualname__}.key is {cls.key!r}, need '{record.name}::…'")

@@ -99,7 +99,7 @@ def _found(entry: Entry) -> Found:
 def _named_well(record: PluginRecord) -> PluginRecord:
     if record.name.isidentifier() and record.name == record.name.lower():
         return record
-    reason = f"the name {record.name!r} is no lower-case identifier"
+    reason = f"the name {record.name!r} is not a lower-case identifier"
     return replace(record, status="broken", reason=reason)
 
 

@@ -51,7 +51,7 @@ class Lowering(Frozen, kw_only=False):
 
     def __post_init__(self) -> None:
         if "::" not in self.primitive:
-            raise ValueError(f"{self.primitive!r} is no primitive key such as 'std::sin'")
+            raise ValueError(f"{self.primitive!r} is not a primitive key such as 'std::sin'")
         object.__setattr__(self, "dtypes", _names(self.dtypes))
 
 
@@ -494,7 +494,7 @@ def with_provider(lowerings: Iterable[object], provider: str) -> list[Lowering]:
     signed = []
     for lowering in lowerings:
         if not isinstance(lowering, Lowering):
-            raise TypeError(f"tenferro_lowerings gave {lowering!r}, which is no Lowering")
+            raise TypeError(f"tenferro_lowerings gave {lowering!r}, which is not a Lowering")
         signed.append(replace(lowering, provider=provider))
     return signed
 

@@ -288,7 +288,7 @@ def new_leaf(identity: Hashable, aval: Any) -> ValueKey:
     return key
 
 
-_NO_INPUT = new_leaf(None, None)  # in the place of an input for values that have none
+_NO_INPUT = new_leaf(None, None)  # instead of an input for values that have none
 _NO_INPUT._users = _CROWDED
 
 

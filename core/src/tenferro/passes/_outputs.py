@@ -106,7 +106,7 @@ class Outputs:
         operands: tuple[int, ...],
         slots: Sequence[int] | None = None,
     ) -> None:
-        """Write an operation in the place of a node, whose results are these of its outputs."""
+        """Write an operation instead of a node, whose results are these of its outputs."""
         base = self.place(operation, operands, node)
         for k, i in enumerate(node[2]):
             self.number[i] = base + (k if slots is None else slots[k])
@@ -157,7 +157,7 @@ class Outputs:
             self.put(node, whole, self.operands(node), [slot] * len(node[2]))
 
     def mark(self, node: MaterializedNode) -> None:
-        """A check in the place of the first result, where there is something to check.
+        """A check instead of the first result, where there is something to check.
 
         Tangents of vectors alone cannot tell how they are used; those of vectors and values can.
         """

@@ -66,7 +66,7 @@ def check(names: Iterable[str]) -> None:
 def _refused(name: str) -> UnknownPassError:
     known = ", ".join(NAMES)
     close = import_module("difflib").get_close_matches(name, (*NAMES, "all", "none"), n=1)
-    alone = name in NAMES  # a name in the place of names
+    alone = name in NAMES  # a name instead of names
     meant = f'["{name}"]' if alone else repr(close[0]) if close else ""
     hint = f"\n  hint       did you mean {meant}?" if meant else ""
     return UnknownPassError(

@@ -79,7 +79,7 @@ class Rewritten:
         like: MaterializedNode,
         role: OperationRole,
     ) -> int:
-        """The result of a new equation in the place of another; of a literal, of the one there."""
+        """The result of a new equation instead of another; of a literal, of the one there."""
         there = None if operands else self._literals.get(operation)
         if there is not None:
             return there

@@ -134,7 +134,7 @@ def _rows(boxes: list[Box], axis: int) -> list[Box]:
 
 
 def _written(new: Rewritten, box: Box, last: MaterializedNode) -> int:
-    """A row within the whole, in the place of the last of its paddings."""
+    """A row within the whole, instead of the last of its paddings."""
     found = _in_a_row(new, box, last)
     shape = new.avals[last[2][0]].shape
     high = tuple([n - end for n, end in zip(shape, box.end, strict=True)])

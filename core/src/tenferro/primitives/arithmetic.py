@@ -310,7 +310,7 @@ class IntegerPow(Elementwise):
             raise invalid(
                 self,
                 "exponent",
-                "a negative power of integers is no integer",
+                "a negative power of integers is not an integer",
                 got=f"exponent={self.exponent} for {x}",
                 need="exponent >= 0, or a float operand",
             )

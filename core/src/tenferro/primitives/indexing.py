@@ -83,7 +83,7 @@ class Gather(Mixed):
             raise invalid(
                 self,
                 "slice_sizes",
-                "a collapsed axis has not size 1",
+                "a collapsed axis does not have size 1",
                 got=f"slice_sizes={self.slice_sizes}, collapsed {self.collapsed_slice_dims}",
                 need="slice size 1 along every collapsed axis",
             )

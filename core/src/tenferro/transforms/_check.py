@@ -168,7 +168,7 @@ class _Comparison(NamedTuple):
     estimate: Callable[..., Estimate] = central
 
     def replaced(self, exact: float, bound: float) -> _Comparison:
-        """The comparison with a value by a complex step in the place of the difference."""
+        """The comparison with a value by a complex step instead of the difference."""
         need = Estimate(exact, 0.0, _TINY)
         return self._replace(need=need, bound=bound, is_unsure=False)
 

@@ -247,7 +247,7 @@ def _to_exclude(name: str) -> str:
     """What to write if an argument, or a leaf of one, is not meant to vary."""
     if name.isidentifier():
         return (
-            "pass `x.astype(float)` (or 3.0 in the place of 3), or leave the argument\n"
+            "pass `x.astype(float)` (or 3.0 instead of 3), or leave the argument\n"
             "             out of argnums"
         )
     return (

@@ -122,7 +122,7 @@ def _tangent_keys(
 ) -> list[ValueKey | None]:
     """One key per leaf of the primals; ``None`` where the user gave ``None`` or nothing varies.
 
-    ``called`` is what messages call a tangent, with its number in the place of braces.
+    ``called`` is what messages call a tangent, with its number instead of braces.
     """
     if len(tangents) != len(primals):
         raise _mismatch(f"{len(tangents)} tangents", f"{len(primals)}, one per argument")

@@ -174,7 +174,7 @@ class _Frames:
         return self.solve(False)(a, (right, left))
 
     def solve(self, is_adjoint: bool) -> custom_linear:
-        """X, Y with X M - R Y = P and Y Mᴴ - Rᴴ X = Q; the adjoint has Mᴴ in the place of M."""
+        """X, Y with X M - R Y = P and Y Mᴴ - Rᴴ X = Q; the adjoint has Mᴴ instead of M."""
 
         def apply(a: Array, both: Any) -> Any:
             return self._solution(is_adjoint)(a, *both)

@@ -96,7 +96,8 @@ class Statics(NamedTuple):
         except UnknownOperandError as error:
             error.add_note(
                 "  where      in an argument of a jitted function\n"
-                "  hint       what is no array may be static: `static_argnums`, `static_argnames`"
+                "  hint       an argument that is not an array may be static: `static_argnums`,\n"
+                "             `static_argnames`"
             )
             raise
         return Call(key, leaves, spec, static, given, keywords, statics, named)
@@ -111,7 +112,7 @@ def _unhashable(
         TypeError(
             "static arguments of a jitted function must be hashable\n"
             f"  got        {kinds} ({error})\n"
-            "  hint       pass tuples in the place of lists, or do not make an array static"
+            "  hint       pass tuples instead of lists, or do not make an array static"
         )
     )
 
@@ -158,7 +159,9 @@ def static_parameters(
     wrong += [name for name in names if not (known.takes_any or name in known.named)]
     if wrong:
         raise at_user_line(
-            ValueError(f"{what} {wrong} is no parameter of the function, which has {known.named}")
+            ValueError(
+                f"{what} {wrong} is not a parameter of the function, which has {known.named}"
+            )
         )
     found = [i if known.takes_more else i % count for i in numbers]
     by_name = [positional.index(name) for name in names if name in positional]

@@ -91,7 +91,7 @@ def spectral_function(a: Any, g: Callable[..., Any], *args: Any) -> Array:
     x = matrices(a)
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
         raise at_user_line(ShapeMismatchError.of(
-            "spectral_function", "the operand is no square matrix", got=x.aval,
+            "spectral_function", "the operand is not a square matrix", got=x.aval,
             need="[*batch, n, n]", shapes=(x.shape,),
         ))  # fmt: skip
     known = tuple([as_array(each) for each in args])

@@ -216,7 +216,7 @@ def test_booleans_are_the_positions_0_and_1_where_numpy_has_positions(jit):
     ids=["take_along_axis", "put_along_axis"],
 )
 def test_positions_along_an_axis_are_integers(function, indices):
-    with pytest.raises(tn.IndexKindError, match="indices are no integers") as caught:
+    with pytest.raises(tn.IndexKindError, match="indices are not integers") as caught:
         function(tn.asarray([5.0, 6.0, 7.0]), indices)
     assert (caught.value.index.dtype, caught.value.shape) == (indices.dtype.name, (3,))
 

@@ -141,7 +141,7 @@ def test_the_global_state_of_numpy_is_never_touched():
     ],
 )
 def test_what_is_no_key_is_refused(given, hint):
-    with pytest.raises(random.NotAKeyError, match="is no key") as caught:
+    with pytest.raises(random.NotAKeyError, match="is not a key") as caught:
         random.normal(given, (3,))
     assert caught.value.operation == "random.normal"
     assert caught.value.need == "a key u32[2]"
@@ -150,12 +150,12 @@ def test_what_is_no_key_is_refused(given, hint):
 
 @pytest.mark.parametrize("seed", [1.5, "seed", None, np.zeros(2, int), np.float64(3)])
 def test_what_is_no_seed_is_refused(seed):
-    with pytest.raises(random.NotAKeyError, match="the seed is no integer"):
+    with pytest.raises(random.NotAKeyError, match="the seed is not an integer"):
         random.key(seed)
 
 
 def test_what_cannot_be_folded_in_is_refused():
-    with pytest.raises(random.NotAKeyError, match="the data is no integer"):
+    with pytest.raises(random.NotAKeyError, match="the data is not an integer"):
         random.fold_in(random.key(0), 1.5)
     with pytest.raises(tn.InvalidParameterError, match="more than 64 bits"):
         random.fold_in(random.key(0), 2**64)

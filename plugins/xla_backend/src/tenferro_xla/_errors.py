@@ -44,7 +44,7 @@ class CompilerOptionWarning(UserWarning):
 _CLASSES: dict[str, tuple[type[XlaError], str]] = {
     "RESOURCE_EXHAUSTED": (OutOfMemoryError, "not enough memory"),
     "INVALID_ARGUMENT": (RejectedProgramError, "XLA does not accept this"),
-    "INTERNAL": (InternalCompilerError, "XLA failed internally; this is no fault of the program"),
+    "INTERNAL": (InternalCompilerError, "XLA failed internally; the program is not at fault"),
 }
 
 

@@ -91,7 +91,7 @@ def power(x: Any, y: Any) -> Array:
     if dtype.is_integer and exponent < 0:
         error = DTypeMismatchError.of(
             "power",
-            "an integer to a negative power is no integer",
+            "an integer to a negative power is not an integer",
             got=f"{base.aval} ** {exponent}",
             need="a float base, e.g. x.astype(float)",
             dtypes=(dtype,),

@@ -58,7 +58,7 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Array:
     if broadcast_shapes(found.shape, target, function="broadcast_to") != target:
         error = ShapeMismatchError.of(
             "broadcast_to",
-            "the array has sizes that the shape lacks",
+            "the array has sizes that the shape does not have",
             got=f"{found.aval} to {target}",
             need="sizes 1 or equal",
             shapes=(found.shape, target),

@@ -217,7 +217,7 @@ def _points(x: Any, xp: Any, fp: Any) -> tuple[Array, Array, Array]:
     at, places, values = asarray(x), asarray(xp), asarray(fp)
     if places.ndim != 1 or values.shape != places.shape or not places.size:
         error = ShapeMismatchError.of(
-            "interp", "the points are no pairs", got=f"xp: {places.aval}, fp: {values.aval}",
+            "interp", "the points are not pairs", got=f"xp: {places.aval}, fp: {values.aval}",
             need="vectors of one length, at least 1", shapes=(places.shape, values.shape),
         )  # fmt: skip
         raise at_user_line(error)

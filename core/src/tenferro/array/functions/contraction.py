@@ -291,7 +291,7 @@ def linalg_outer(x: Any, y: Any) -> Array:
     a, b = as_array(x), as_array(y)
     if a.ndim != 1 or b.ndim != 1:
         error = ShapeMismatchError.of(
-            "linalg.outer", "an operand is no vector", got=f"{a.aval}, {b.aval}", need="rank 1",
+            "linalg.outer", "an operand is not a vector", got=f"{a.aval}, {b.aval}", need="rank 1",
             shapes=(a.shape, b.shape),
         )  # fmt: skip
         raise at_user_line(error)

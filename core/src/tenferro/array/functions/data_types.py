@@ -98,7 +98,7 @@ def isdtype(dtype: Any, kind: Any) -> bool:
     if isinstance(kind, str) and kind in _KINDS:
         return found.category in _KINDS[kind]
     if isinstance(kind, str):
-        raise at_user_line(ValueError(f"{kind!r} is no kind; the kinds are {', '.join(_KINDS)}"))
+        raise at_user_line(ValueError(f"{kind!r} is not a kind; the kinds are {', '.join(_KINDS)}"))
     return found is DType.of(kind)
 
 

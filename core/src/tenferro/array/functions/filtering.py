@@ -114,7 +114,7 @@ def _three(x: Any, axis: int) -> Array:
     place = normalize_axis(axis, found.ndim, "cross") if found.ndim else 0
     if not found.ndim or found.shape[place] != 3:
         error = ShapeMismatchError.of(
-            "cross", "a vector has not three elements", got=f"{found.aval}, axis {axis}",
+            "cross", "a vector does not have three elements", got=f"{found.aval}, axis {axis}",
             need="size 3 there (put a zero to vectors of two)", shapes=(found.shape,),
         )  # fmt: skip
         raise at_user_line(error)

@@ -129,7 +129,7 @@ def ldexp(x: Any, y: Any) -> Array:
     power = as_array(y)
     if not (power.dtype.is_integer or power.dtype.is_bool):
         error = DTypeMismatchError.of(
-            "ldexp", "the exponent is no integer", got=power.aval, need="an array of integers"
+            "ldexp", "the exponent is not an integer", got=power.aval, need="an array of integers"
         )
         raise at_user_line(error)
     found = floating(_real(x, "ldexp"))

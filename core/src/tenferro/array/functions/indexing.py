@@ -197,7 +197,7 @@ def integer_positions(indices: Any, function: str) -> Array:
     at = asarray(indices)
     if at.dtype.kind not in "iu":
         error = IndexKindError(
-            f"{function}: indices are no integers\n"
+            f"{function}: indices are not integers\n"
             f"  got        {at.aval}\n"
             "  need       an array of integers; to select by a mask, write `x[mask]`",
             index=at.aval,

@@ -95,7 +95,7 @@ def var(
     mean: Any = None,
     correction: Any = None,
 ) -> Array:
-    """The mean of |x − mean|² over axes, with n − ddof in the place of n.
+    """The mean of |x − mean|² over axes, with n − ddof instead of n.
 
     ``correction`` is the Array API's name of ``ddof``; ``mean`` is one that is known already, with
     its axes kept.

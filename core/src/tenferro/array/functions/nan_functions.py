@@ -34,7 +34,7 @@ from tenferro.primitives.indexing import take_along_axis
 
 
 def replaced(x: Array, filler: float) -> Array:
-    """x with a number in the place of every NaN."""
+    """x with a number instead of every NaN."""
     if not x.dtype.is_inexact:
         return x
     return select(isnan(x), spread(scalar(filler, x.dtype), x), x)

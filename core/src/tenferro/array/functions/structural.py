@@ -198,7 +198,7 @@ def squeeze(x: Any, axis: Any = None) -> Array:
     if any(found.shape[a] != 1 for a in axes):
         error = ShapeMismatchError.of(
             "squeeze",
-            "an axis to drop has not size 1",
+            "an axis to drop does not have size 1",
             got=f"{found.aval}, axis={axis}",
             need="axes of size 1",
             shapes=(found.shape,),

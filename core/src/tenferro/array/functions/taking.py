@@ -78,7 +78,7 @@ def _inside(places: Array, n: int, mode: str, function: str) -> Array:
     if not (places.dtype.is_integer or places.dtype.is_bool):
         error = DTypeMismatchError.of(
             function,
-            "positions are no integers",
+            "positions are not integers",
             got=places.aval,
             need="integers",
             dtypes=(places.dtype,),

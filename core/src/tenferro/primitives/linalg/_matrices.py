@@ -43,7 +43,7 @@ def matrix_sizes(op: Operation, a: Aval) -> tuple[int, int]:
     if a.ndim < 2:
         raise ShapeMismatchError.of(
             op.name,
-            "an operand is no matrix",
+            "an operand is not a matrix",
             got=f"{a} of rank {a.ndim}",
             need="rank 2 or more: [*batch, rows, columns]",
             shapes=(a.shape,),

@@ -138,7 +138,7 @@ def _takes_along_one_axis(op: Gather, x: Aval) -> bool:
 
 
 def _order_after_take(op: Gather, axis: int, batch_count: int) -> tuple[int, ...]:
-    """The permutation from `take`'s axes (batch axes in the place of `axis`) to the result's."""
+    """The permutation from `take`'s axes (batch axes instead of `axis`) to the result's."""
     rank = batch_count + len(op.offset_dims)
     batch_axes = iter(range(axis, axis + batch_count))
     window_axes = iter([*range(axis), *range(axis + batch_count, rank)])

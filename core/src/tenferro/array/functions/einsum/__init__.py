@@ -187,7 +187,7 @@ def _into(out: Any, result: Array, casting: str) -> Array:
     if target.shape != result.shape:
         error = ShapeMismatchError.of(
             "einsum",
-            "`out` has not the shape of the result",
+            "`out` does not have the shape of the result",
             got=f"out: {target.aval}, result: {result.aval}",
             need="an `out` of the shape of the result",
             shapes=(target.shape, result.shape),

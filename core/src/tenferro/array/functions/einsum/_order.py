@@ -47,7 +47,7 @@ def choice(optimize: Any) -> Any:
     try:
         return tuple(tuple(place.__index__() for place in step) for step in steps)
     except (TypeError, AttributeError):
-        raise _no_path(optimize, "it is no sequence of tuples of positions") from None
+        raise _no_path(optimize, "it is not a sequence of tuples of positions") from None
 
 
 def order(inputs: Sets, output: frozenset[Label], sizes: dict[Label, int], chosen: Any) -> Tree:
@@ -133,7 +133,7 @@ class _Pairing:
 def _no_path(value: object, fact: str) -> Exception:
     error = InvalidParameterError.of(
         "einsum",
-        f"`optimize` is no way to contract these operands: {fact}",
+        f"`optimize` is not a way to contract these operands: {fact}",
         got=f"optimize={value!r}",
         need="True, False, a method of opt_einsum such as 'greedy', (method, limit), or a path",
         parameter="optimize",

@@ -99,7 +99,7 @@ def _integer(item: Any, sublist: Any) -> Any:
     label = item.__index__() if hasattr(item, "__index__") else -1
     if label < 0 or list(sublist).count(...) > 1:
         raise refused(
-            "an item of a list is no label",
+            "an item of a list is not a label",
             sublist,
             got=f"{item!r} in {sublist!r}",
             need="integers from 0, and at most one `...`",

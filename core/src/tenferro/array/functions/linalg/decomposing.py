@@ -151,7 +151,7 @@ def matrices(x: Any, function: str) -> Array:
     found = as_array(x)
     if found.ndim < 2:
         error = ShapeMismatchError.of(
-            function, "the operand is no matrix", got=found.aval, need="[*batch, rows, columns]",
+            function, "the operand is not a matrix", got=found.aval, need="[*batch, rows, columns]",
             shapes=(found.shape,),
         )  # fmt: skip
         raise at_user_line(error)

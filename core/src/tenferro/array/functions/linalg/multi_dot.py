@@ -77,7 +77,7 @@ def _check(given: Sequence[Array]) -> None:
 
 def _no_chain(given: Sequence[Array], got: str, need: str) -> Exception:
     error = ShapeMismatchError.of(
-        "multi_dot", "the operands are no chain of matrices", got=got, need=need,
+        "multi_dot", "the operands are not a chain of matrices", got=got, need=need,
         shapes=tuple(x.shape for x in given),
     )  # fmt: skip
     return at_user_line(error)

@@ -114,7 +114,7 @@ def _matrix(x: Any, function: str) -> Array:
     found = matrices(as_array(x), function)
     if found.ndim != 2:
         error = ShapeMismatchError.of(
-            function, "the operand is no single matrix", got=found.aval, need="[rows, columns]",
+            function, "the operand is not a single matrix", got=found.aval, need="[rows, columns]",
             shapes=(found.shape,),
         )  # fmt: skip
         raise at_user_line(error)

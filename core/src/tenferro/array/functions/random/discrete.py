@@ -99,7 +99,7 @@ def _word_of(x: Any) -> Array:
     found = as_array(x)
     if not found.dtype.is_integer:
         error = DTypeMismatchError.of(
-            "random.randint", "a bound is no integer", got=found.aval, need="integers",
+            "random.randint", "a bound is not an integer", got=found.aval, need="integers",
             dtypes=(found.dtype,),
         )  # fmt: skip
         raise at_user_line(error)

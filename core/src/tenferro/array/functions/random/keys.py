@@ -38,7 +38,7 @@ _KEY = Aval((2,), uint32)
 
 
 class NotAKeyError(RefusalError, TypeError):
-    """Report something else in the place of a key. Fields: ``operation``, ``got``, ``need``."""
+    """Report something else instead of a key. Fields: ``operation``, ``got``, ``need``."""
 
 
 def key(seed: Any) -> Array:
@@ -47,7 +47,7 @@ def key(seed: Any) -> Array:
     Seeds from 0 to 2⁶⁴ - 1 are the two words of the key, the low one first. The higher words of a
     larger seed are folded in, one after the other; ``key(-n)`` is ``fold_in(key(n), -1)``.
 
-    Raises NotAKeyError: if the seed is no integer.
+    Raises NotAKeyError: if the seed is not an integer.
 
     >>> key(7).aval
     u32[2]
@@ -103,7 +103,7 @@ def _halves(word: Array) -> tuple[Array, Array]:
 
 def _no_integer(function: str, parameter: str, got: Any) -> NotAKeyError:
     error = NotAKeyError.of(
-        f"random.{function}", f"the {parameter} is no integer",
+        f"random.{function}", f"the {parameter} is not an integer",
         got=got if isinstance(got, Aval) else f"{type(got).__name__} {str(got)[:40]!r}",
         need="a Python integer, or an array of rank 0 of an integer dtype",
     )  # fmt: skip
@@ -195,7 +195,7 @@ def _not_a_key(function: str, got: Any) -> NotAKeyError:
         hint = f"make a key of a seed with `tenferro.random.key({seed})`"
         got = f"{type(got).__name__} {str(got)[:40]!r}"
     error = NotAKeyError.of(
-        f"random.{function}", "the first argument is no key", got=got, need="a key u32[2]",
+        f"random.{function}", "the first argument is not a key", got=got, need="a key u32[2]",
         hint=hint,
     )  # fmt: skip
     return at_user_line(error)
