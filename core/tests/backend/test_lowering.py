@@ -151,7 +151,7 @@ def test_the_collector_yields_records_of_key_dtypes_priority_and_version():
 
 
 def test_a_lowering_needs_a_key_and_names_of_dtypes():
-    with pytest.raises(ValueError, match="no primitive key"):
+    with pytest.raises(ValueError, match="not a primitive key"):
         Lowering("sin", fake("s"))
     with pytest.raises(TypeError, match="collection of names"):
         Lowering("std::sin", fake("s"), dtypes="float32")
