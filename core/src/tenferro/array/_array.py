@@ -84,7 +84,7 @@ class Array(Handle):
 
     def _to_numpy(self, asked: str) -> Any:
         """A NumPy copy of the value; refused where that would cut a derivative."""
-        if is_traced(self.key):
+        if is_followed(self.key):
             known = self.key.operand is not UNKNOWN or evaluable(self.key)
             raise refusals().refused_conversion(self.aval, asked, known)
         return self._concrete(asked)
@@ -441,6 +441,11 @@ def is_traced(key: ValueKey) -> bool:
         if trace.open:
             return True
     return False
+
+
+def is_followed(key: ValueKey) -> bool:
+    """Whether a derivative would be lost if the value left as an operand."""
+    return any([trace.open and not trace.hidden for trace in key.traces])
 
 
 def evaluable(key: ValueKey) -> bool:

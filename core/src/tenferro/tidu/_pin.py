@@ -24,15 +24,18 @@ class Trace:
 
     ``abstract``: the arguments have no values, so that what is recorded serves many calls.
     ``sealed`` names a transform whose arguments have no values for anybody once it is closed.
+    ``hidden``: no derivative flows yet; values are recorded, and may be converted as if they were
+    not.
     """
 
-    __slots__ = ("abstract", "id", "open", "sealed")
+    __slots__ = ("abstract", "hidden", "id", "open", "sealed")
 
-    def __init__(self, abstract: bool = False, sealed: str = "") -> None:
+    def __init__(self, abstract: bool = False, sealed: str = "", hidden: bool = False) -> None:
         self.id = fresh_id()
         self.open = True
         self.abstract = abstract
         self.sealed = sealed
+        self.hidden = hidden
 
     def __repr__(self) -> str:
         return f"<{'open' if self.open else 'closed'} trace {self.id.serial}>"

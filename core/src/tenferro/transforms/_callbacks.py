@@ -19,7 +19,7 @@ from tenferro.primitives import debug_callback
 from tenferro.primitives._boundary import bounded
 from tenferro.primitives._tracebacks import full_traceback
 from tenferro.transforms import _tree
-from tenferro.transforms._effects import perform
+from tenferro.transforms._effects import is_silent, perform
 
 
 class debug:
@@ -107,6 +107,8 @@ def _check_fields(text: object, args: Sequence[Any], kwargs: Mapping[str, Any]) 
 
 def _call(function: Callable[..., None], arrays: Sequence[Array]) -> None:
     """Call it now if all values are known, else when the program runs."""
+    if is_silent():
+        return
     if all([x.key.operand is not UNKNOWN or evaluable(x.key) for x in arrays]):
         function(*[x._concrete("debug.callback") for x in arrays])
         return

@@ -28,6 +28,7 @@ from tenferro.primitives._aval import Aval
 from tenferro.primitives._primitive import bind, bind_all, pointwise
 from tenferro.tidu import PassId, RuleResultError, Trace, fresh_id, pin
 from tenferro.transforms import _tree
+from tenferro.transforms._effects import silenced
 from tenferro.transforms._errors import ArgumentNumberError, check_function
 from tenferro.transforms._pickled import PickledByName, check_picklable
 from tenferro.transforms._record import has_dtype
@@ -195,18 +196,31 @@ class CustomFunction(PickledByName):
         known = results_of_same_call(self, arguments, arrays)
         if known is not None:
             return known
-        inside = Inside()
-        result = arguments.call(self.function, [inside.argument(x) for x in arrays])
-        leaves, spec = _tree.flatten(result)
-        outputs = [self._output(leaf) for leaf in leaves]
+        keep = any([t.open and (t.hidden or t.abstract) for x in arrays for t in x.key.traces])
+        inside, outputs, spec = self._run(arguments, arrays, keep)
+        if not keep and inside.closed_over((), outputs):
+            with silenced():
+                inside, outputs, spec = self._run(arguments, arrays, True)
         if not outputs:
-            return result
+            return _tree.unflatten(spec, ())
         results = partial(_tree.unflatten, spec)
         call = self._call(arguments, spec)
         rule = recorded(call, self._rules, inside.start, arrays, outputs, results)
         operation = self._operation(rule, len(outputs), len(arrays), inside.id)
-        closed_over = inside.closed_over(rule, outputs)
+        closed_over = inside.closed_over(rule.closed_over, outputs)
         return results(inside.results(operation, outputs, arrays, closed_over))
+
+    def _run(
+        self, arguments: Arguments, arrays: Sequence[Array], keep: bool
+    ) -> tuple[Inside, list[Array], Any]:
+        """Run the function: its inside, the arrays of its result, and the structure of that."""
+        inside = Inside(keep)
+        try:
+            result = arguments.call(self.function, [inside.argument(x) for x in arrays])
+        finally:
+            inside.trace.open = False
+        leaves, spec = _tree.flatten(result)
+        return inside, [self._output(leaf) for leaf in leaves], spec
 
     def _call(self, arguments: Arguments, out_spec: Any) -> Any:
         """The rule for one call, which is run where a derivative is taken."""
@@ -297,15 +311,24 @@ class Inside:
     ``start`` is the serial of a key made before anything inside. No value between it and the
     results counts as closed over: another function with a rule may be called in between, and its
     closure would end elsewhere.
+
+    What is computed of arguments alone is forgotten once it is known, as an iteration needs, unless
+    ``keep``. It must be kept where something is closed over: the derivative in that is recorded
+    again, on the arguments. Where values are only traced, nothing is known.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, keep: bool) -> None:
         self.id = fresh_id()
+        self.keep = keep
+        self.trace = Trace(hidden=True)
         self.start = new_leaf("start", None).serial
 
     def argument(self, x: Array) -> Array:
         """The argument for the function itself."""
-        return _stopped(x, Stopped(self.id, False))
+        found = _stopped(x, Stopped(self.id, False))
+        if self.keep and x.dtype.is_inexact:
+            found.key.traces = frozenset((self.trace,))
+        return found
 
     def results(
         self, operation: Primitive, outputs: Sequence[Array], inputs: Sequence[Array],
@@ -318,8 +341,8 @@ class Inside:
             _same_value(y.key, inside)
         return found
 
-    def closed_over(self, rule: Any, outputs: Sequence[Array]) -> list[ValueKey]:
-        """Values from before the call that vary with something: what the rule reads, and others.
+    def closed_over(self, of_rule: Sequence[ValueKey], outputs: Sequence[Array]) -> list[ValueKey]:
+        """Values from before the call that vary with something: those of the rule, and others.
 
         The others are those from which the outputs were computed. Arguments are not among them,
         unless the function closes over one of them as well.
@@ -327,7 +350,7 @@ class Inside:
         argument = Stopped(self.id, False)
         keys = [y.key for y in outputs]
         found = older(keys, self.start, lambda definition: definition[0] is argument)
-        return [*dict.fromkeys([*rule.closed_over, *found])]
+        return [*dict.fromkeys([*of_rule, *found])]
 
 
 def is_settled(x: Array) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, partial, update_wrapper
 from typing import Any, TypeVar
 
-from tenferro.array import Array, as_array
+from tenferro.array import Array, as_array, is_traced
 from tenferro.array._array import SCALARS, is_weak
 from tenferro.computegraph import ValueKey
 from tenferro.computegraph._records import NamedTuple
@@ -84,9 +84,12 @@ class custom_linear(PickledByName):
         flowing = [self._varying(leaf) for leaf in leaves]
         if all([is_settled(a) for a in (*fixed, *flowing)]):
             return self.apply(residuals, x)
-        inside = Inside()
+        inside = Inside(keep=any([is_traced(a.key) for a in fixed]))
         values = [inside.argument(a) for a in flowing]
-        result = self.apply(fixed_places.fill(fixed), _tree.unflatten(spec, values))
+        try:
+            result = self.apply(fixed_places.fill(fixed), _tree.unflatten(spec, values))
+        finally:
+            inside.trace.open = False
         found, out_spec = _tree.flatten(result)
         outputs = [self._varying(y) for y in found]
         if not outputs:
@@ -98,7 +101,7 @@ class custom_linear(PickledByName):
         rules = self.apply, self.transpose
         results = partial(_tree.unflatten, out_spec)
         rule = recorded(rule, rules, inside.start, arrays, outputs, results)
-        closed_over = inside.closed_over(rule, outputs)
+        closed_over = inside.closed_over(rule.closed_over, outputs)
         return results(rule.values(inside, arrays, outputs, closed_over))
 
     def _varying(self, leaf: Any) -> Array:
@@ -180,11 +183,12 @@ class LinearRule(NamedTuple):
             return self._applied(self.custom, residuals[: len(self.places.arrays)], tangents)
         count = len(self.places.arrays)
         fixed, closed_over = residuals[:count], residuals[count:]
-        inside = Inside()
+        inside = Inside(keep=True)
         xs = [x for x in tangents if x is not None]
         found = self.pushed([*fixed, *[inside.argument(x) for x in xs]], closed_over)
         pairs = zip(found, self.outs[1], strict=True)
         outputs = [_zeros(aval) if y is None else y for y, (aval, _) in pairs]
+        inside.trace.open = False
         read = [x.key for x in (*closed_over, *fixed)]
         return [*self.values(inside, [*fixed, *xs], outputs, read)]
 

@@ -31,11 +31,31 @@ def collecting() -> Iterator[list[ValueKey]]:
         _collected.reset(token)
 
 
+_silent: ContextVar[bool] = ContextVar("tenferro_silent", default=False)
+
+
+@contextmanager
+def silenced() -> Iterator[None]:
+    """The time during which a function runs again whose effects have happened."""
+    token = _silent.set(True)
+    try:
+        yield
+    finally:
+        _silent.reset(token)
+
+
+def is_silent() -> bool:
+    """Whether effects are left out."""
+    return _silent.get()
+
+
 def perform(effects: Sequence[ValueKey]) -> None:
     """Let effects happen now, if what they read is known; else the program being recorded has them.
 
     A function that is only looked at (``trace``, ``eval_shape``) has no effects.
     """
+    if is_silent():
+        return
     for effect in effects:
         if effect.operand is not UNKNOWN:
             continue

@@ -10,7 +10,7 @@ import sys
 from importlib import import_module
 from typing import Any
 
-from tenferro.array._array import Array, evaluable, is_traced
+from tenferro.array._array import Array, evaluable, is_followed, is_traced
 from tenferro.array._convert import operand_key, snapshot
 from tenferro.array._errors import UnknownOperandError, at_user_line
 from tenferro.array._registry import covers
@@ -25,7 +25,7 @@ _KINDS = {1: "numpy", 2: "cupy"}  # DLPack's device kinds; by which library a ca
 
 def _operand(x: Array, asked: str) -> Any:
     """The operand as the backend's own array, that nobody else has."""
-    if is_traced(x.key):
+    if is_followed(x.key):
         x._to_numpy(asked)  # raises
     if x.key.operand is UNKNOWN:
         x._concrete(asked)
