@@ -35,17 +35,17 @@ def site(beta):
 # ## One step
 #
 # Every other tensor is split along one diagonal, its neighbours along the other; four halves around
-# a plaquette make the new tensor (M. Levin, C. Nave, Phys. Rev. Lett. 99 (2007) 120601). Whole
-# multiplets are kept or dropped; square roots of zeros have no derivative, so zeros are dropped.
+# a plaquette make the new tensor (M. Levin, C. Nave, Phys. Rev. Lett. 99 (2007) 120601). Zeros are
+# dropped, and of the rest at most 16 values are kept. `low_rank_factors` splits the matrix like
+# U √S and √S Vᴴ of a singular value decomposition, and is right where singular values are equal.
 
 
 # %%
 def split(matrix):
     """Two factors of a matrix through its largest singular values."""
-    u, s, vh = np.linalg.svd(matrix, full_matrices=False)
+    s = np.linalg.svd(matrix, compute_uv=False)
     kept = min(BONDS, int(np.sum(s > 1e-12 * s[0])))
-    root = np.sqrt(s[:kept])
-    return u[:, :kept] * root, root[:, None] * vh[:kept]
+    return tn.linalg.low_rank_factors(matrix, kept)
 
 
 def coarse(t):
