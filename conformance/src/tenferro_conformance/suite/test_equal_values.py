@@ -15,8 +15,14 @@ ROWS = [
 
 
 @pytest.mark.parametrize("name, dtype", ROWS)
-def test_equal_values(tenferro_backend, name, dtype):
-    """∇f(A) = the closed form, and Df(A) E = Re⟨∇f(A), E⟩, for gaps from 0 on, eager and jitted."""
+def test_equal_values(tenferro_backend, tenferro_kit, name, dtype):
+    """∇f(A) = the closed form, and Df(A) E = Re⟨∇f(A), E⟩, for gaps from 0 on, eager and jitted.
+
+    Factorizations are at level 3, whatever else is run.
+    """
+    claimed = tenferro_kit.selections[tenferro_backend].profile.level
+    if claimed is None or claimed < 3:
+        pytest.skip("level 3 is not claimed")
     form = FORMS[name]
     bound = form.bounds[DTYPES[dtype]]
 
