@@ -87,6 +87,7 @@ class Array(Handle):
         if is_followed(self.key):
             known = self.key.operand is not UNKNOWN or evaluable(self.key)
             raise refusals().refused_conversion(self.aval, asked, known)
+        note_conversion(self.key)
         return self._concrete(asked)
 
     def __bool__(self) -> bool:
@@ -446,6 +447,13 @@ def is_traced(key: ValueKey) -> bool:
 def is_followed(key: ValueKey) -> bool:
     """Whether a derivative would be lost if the value left as an operand."""
     return any([trace.open and not trace.hidden for trace in key.traces])
+
+
+def note_conversion(key: ValueKey) -> None:
+    """Note on each hidden trace of a value that leaves as an operand which line converts it."""
+    for trace in key.traces:
+        if trace.open and not trace.converted:
+            trace.converted = source_text(caller())
 
 
 def evaluable(key: ValueKey) -> bool:

@@ -25,10 +25,10 @@ class Trace:
     ``abstract``: the arguments have no values, so that what is recorded serves many calls.
     ``sealed`` names a transform whose arguments have no values for anybody once it is closed.
     ``hidden``: no derivative flows yet; values are recorded, and may be converted as if they were
-    not.
+    not. ``converted`` is the user's line that did so.
     """
 
-    __slots__ = ("abstract", "hidden", "id", "open", "sealed")
+    __slots__ = ("abstract", "converted", "hidden", "id", "open", "sealed")
 
     def __init__(self, abstract: bool = False, sealed: str = "", hidden: bool = False) -> None:
         self.id = fresh_id()
@@ -36,6 +36,7 @@ class Trace:
         self.abstract = abstract
         self.sealed = sealed
         self.hidden = hidden
+        self.converted = ""
 
     def __repr__(self) -> str:
         return f"<{'open' if self.open else 'closed'} trace {self.id.serial}>"

@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from typing import Any, Self, TypeVar
 
 from tenferro.array import Array
+from tenferro.array._errors import TracedConversionError, at_user_line
 from tenferro.computegraph import Definition, ValueKey, derive, postorder
-from tenferro.primitives import Handle, Primitive
+from tenferro.primitives import Handle, Mixed, Primitive
 from tenferro.primitives._aval import Aval
+from tenferro.primitives._primitive import bind, pointwise
 from tenferro.tidu import PassId, RuleBuilder, Trace, Value, pin, pushforward
 from tenferro.transforms._custom_call import Stopped
 
@@ -31,6 +33,7 @@ class Custom(Primitive):
     count: int
     arguments: int
     call: PassId
+    converted: str  # the user's line inside the function that made numbers of arguments, or ""
 
     @property
     def output_count(self) -> int:
@@ -48,6 +51,10 @@ class Custom(Primitive):
     def of_arguments(self, xs: Sequence[_T]) -> tuple[_T, ...]:
         """Of one entry per input, those of the arguments."""
         return tuple(xs[self.count : self.count + self.arguments])
+
+    def stopped(self, xs: Sequence[_T]) -> tuple[_T, ...]:
+        """Of one entry per input, those of the arguments through which no derivative flows."""
+        return self.of_arguments(xs)
 
     def of_closure(self, xs: Sequence[_T]) -> tuple[_T, ...]:
         """Of one entry per input, those of what the function or its rule closes over."""
@@ -128,7 +135,50 @@ class Custom(Primitive):
         trace.open = False
         outputs = [found.get(key, key) for key in values]
         pins, tangents = list(wrt.values()), list(closed_over.values())
-        return pushforward(outputs, pins, tangents, space=rule.space, context=rule.context)
+        flowing = pushforward(outputs, pins, tangents, space=rule.space, context=rule.context)
+        if not self.converted:
+            return flowing
+        lost = [x for x in self.stopped(primals) if x.aval.dtype.is_inexact]
+        guard = WithoutArguments(self.converted)
+        return [None if t is None else rule.emit(guard, t, *lost) for t in flowing]
+
+
+class WithoutArguments(Mixed):
+    """A derivative dy that was computed of numbers, where arguments x… should have been.
+
+    dy, x…   →   dy. Its derivative in x is unknown.
+    """
+
+    key = "std::without_arguments"
+    linear = ((0,),)
+    transparent = True
+    volatile = True
+    fixed_rules = False
+    batch = pointwise
+    converted: str
+
+    def abstract_eval(self, dy: Aval, *xs: Aval) -> Aval:
+        """The aval of the derivative."""
+        return dy
+
+    def jvp_input(self, *_: Any) -> Any:
+        """Refuse."""
+        text = (
+            "a second derivative is lost: a function with a derivative rule of its own converts\n"
+            "an argument to numbers and closes over a value that varies\n"
+            "  got        the derivative, by an argument, of the derivative by that value\n"
+            "  need       operations that stay in the graph; or pass the value as an argument,\n"
+            "             so that the rule states its derivative\n"
+            f"  converted  {self.converted}"
+        )
+        asked = "a second derivative"
+        raise at_user_line(TracedConversionError(text, aval=None, asked=asked, function=None))
+
+    def transpose_together(
+        self, ct: Handle, active: Sequence[bool], *inputs: Handle
+    ) -> list[Handle | None]:
+        """What flows back has the same dependence on the arguments."""
+        return [bind(self, ct, *inputs[1:]), *[None] * (len(inputs) - 1)]
 
 
 def plain_arrays(values: Sequence[Value]) -> list[Array]:

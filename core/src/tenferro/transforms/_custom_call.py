@@ -206,7 +206,7 @@ class CustomFunction(PickledByName):
         results = partial(_tree.unflatten, spec)
         call = self._call(arguments, spec)
         rule = recorded(call, self._rules, inside.start, arrays, outputs, results)
-        operation = self._operation(rule, len(outputs), len(arrays), inside.id)
+        operation = self._operation(rule, len(outputs), len(arrays), inside)
         closed_over = inside.closed_over(rule.closed_over, outputs)
         return results(inside.results(operation, outputs, arrays, closed_over))
 
@@ -226,7 +226,7 @@ class CustomFunction(PickledByName):
         """The rule for one call, which is run where a derivative is taken."""
         raise NotImplementedError
 
-    def _operation(self, rule: Any, outputs: int, arguments: int, call: PassId) -> Primitive:
+    def _operation(self, rule: Any, outputs: int, arguments: int, inside: Inside) -> Primitive:
         """The operation that carries the rule; numbers of values and of arguments."""
         raise NotImplementedError
 

@@ -20,7 +20,6 @@ from tenferro.primitives._primitive import bind_all
 from tenferro.tidu import (
     MissingRuleError,
     NotLinearError,
-    PassId,
     RuleBuilder,
     Trace,
     Value,
@@ -32,6 +31,7 @@ from tenferro.transforms._custom_batch import BatchedJvp, values_in_front
 from tenferro.transforms._custom_call import (
     Arguments,
     CustomFunction,
+    Inside,
     check_value,
     defined,
     fit,
@@ -109,8 +109,8 @@ class custom_jvp(CustomFunction):
     def _call(self, arguments: Arguments, out_spec: Any) -> JvpCall:
         return JvpCall(self, arguments, out_spec)
 
-    def _operation(self, rule: Any, outputs: int, arguments: int, call: PassId) -> Primitive:
-        return CustomJvp(rule, outputs, arguments, call)
+    def _operation(self, rule: Any, outputs: int, arguments: int, inside: Inside) -> Primitive:
+        return CustomJvp(rule, outputs, arguments, inside.id, inside.trace.converted)
 
 
 def _sum(terms: Sequence[Any], like: Any) -> Any:

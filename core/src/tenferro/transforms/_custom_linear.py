@@ -172,7 +172,7 @@ class LinearRule(NamedTuple):
         """The outputs of one call under this rule."""
         counts = len(outputs), len(arrays)
         sizes = len(self.places.arrays), len(self.closed_over)
-        operation = CustomLinear(self, *counts, inside.id, *sizes)
+        operation = CustomLinear(self, *counts, inside.id, inside.trace.converted, *sizes)
         return inside.results(operation, outputs, arrays, closed_over)
 
     def push(
@@ -234,6 +234,10 @@ class CustomLinear(Custom):
         fixed, xs = self._fixed(inputs), self.of_arguments(inputs)[self.residuals :]
         outs = [x.aval for x in inputs[: self.count]]
         return self._call(outs, [x.aval for x in xs]), [*fixed, *xs]
+
+    def stopped(self, xs: Sequence[_T]) -> tuple[_T, ...]:
+        """The residuals are closed over; derivatives flow through them."""
+        return self.of_arguments(xs)[self.residuals :]
 
     def _fixed(self, inputs: Sequence[_T]) -> list[_T]:
         """Of one entry per input, those of the residuals and of what the rule closes over."""

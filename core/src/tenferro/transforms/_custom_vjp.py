@@ -21,7 +21,6 @@ from tenferro.primitives._aval import Aval
 from tenferro.primitives._primitive import bind_all
 from tenferro.tidu import (
     NotLinearError,
-    PassId,
     RuleBuilder,
     Trace,
     Value,
@@ -34,6 +33,7 @@ from tenferro.transforms._custom_batch import BatchedVjp, values_in_front
 from tenferro.transforms._custom_call import (
     Arguments,
     CustomFunction,
+    Inside,
     Places,
     check_value,
     defined,
@@ -99,8 +99,8 @@ class custom_vjp(CustomFunction):
     def _call(self, arguments: Arguments, out_spec: Any) -> VjpCall:
         return VjpCall(self, arguments, out_spec)
 
-    def _operation(self, rule: Any, outputs: int, arguments: int, call: PassId) -> Primitive:
-        return CustomVjp(rule, outputs, arguments, call)
+    def _operation(self, rule: Any, outputs: int, arguments: int, inside: Inside) -> Primitive:
+        return CustomVjp(rule, outputs, arguments, inside.id, inside.trace.converted)
 
 
 class VjpCall(NamedTuple):

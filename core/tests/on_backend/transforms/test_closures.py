@@ -210,7 +210,7 @@ def test_a_rule_is_used_alone_inside_another_function_with_a_rule(family, carrie
 def looking(x):
     """2x, by a function that looks at what it has computed."""
     y = x * 2.0
-    assert float(y) > 0
+    assert y > 0
     return y
 
 
@@ -250,6 +250,49 @@ def test_the_derivative_in_a_closure_depends_on_the_arguments(first, second, car
     }[carrier]
     assert MIXED[second](lambda x: MIXED[first](lambda y: make(y)(x))(3.0))(0.5) == 2
     assert MIXED[second](lambda y: MIXED[first](lambda x: make(y)(x))(0.5))(3.0) == 2
+
+
+CONVERSIONS = {
+    "np.array": np.array,
+    "float": float,
+    "item": lambda x: x.item(),
+    "tolist": lambda x: np.array(x[None].tolist())[0],
+    "part": lambda x: np.array(tn.exp(x) - tn.exp(x) + x),
+    "another rule": lambda x: by_conversion(x),
+}
+
+
+def by_conversion(x):
+    """x, computed by NumPy in a function with a rule."""
+    f = tn.custom_jvp(lambda x: tn.asarray(np.array(x)))
+    f.defjvps(lambda dx, y, x: dx)
+    return float(f(x))
+
+
+@pytest.mark.parametrize("convert", CONVERSIONS)
+@pytest.mark.parametrize("carrier", ["jvp", "vjp", "linear"])
+def test_a_second_derivative_that_numbers_have_lost_is_refused(carrier, convert):
+    """f(x) = y x, x as a number: ∂²f/∂y∂x, first by the rule, is 1; ∂²f/∂x∂y would be 0."""
+    inside = CONVERSIONS[convert]
+    make = {
+        "jvp": lambda y: carried_by_jvp(lambda x: y * inside(x), lambda dx, _, x: y * dx),
+        "vjp": lambda y: carried_by_vjp(lambda x: y * inside(x), lambda x, ct: (y * ct,)),
+        "linear": lambda y: partial(
+            tn.custom_linear(lambda y, x: y * inside(x), lambda y, ct: y * ct), y
+        ),
+    }[carrier]
+    f = lambda x, y: make(y)(tn.asarray(x))  # noqa: E731
+    assert tn.grad(f)(0.5, 3.0) == 3
+    assert tn.grad(f, 1)(0.5, 3.0) == 0.5
+    assert tn.grad(tn.grad(f, 1), 1)(0.5, 3.0) == 0
+    assert tn.vmap(tn.grad(lambda y: f(0.5, y)))(np.ones(2)).tolist() == [0.5, 0.5]
+    for first, second in product(MIXED_EAGER, MIXED_EAGER):
+        with pytest.raises(tn.TracedConversionError, match=r"test_closures\.py:\d+"):
+            second(lambda x, first=first: first(lambda y: f(x, y))(3.0))(0.5)
+    assert tn.grad(lambda y: tn.grad(lambda x: f(x, y))(0.5))(3.0) == 1
+
+
+MIXED_EAGER = (tn.grad, MIXED["jvp"], lambda f: lambda x: tn.vjp(f, x)[1](1.0)[0])
 
 
 def test_a_function_that_closes_over_a_value_has_its_effects_once(capsys):

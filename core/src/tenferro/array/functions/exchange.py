@@ -10,7 +10,7 @@ import sys
 from importlib import import_module
 from typing import Any
 
-from tenferro.array._array import Array, evaluable, is_followed, is_traced
+from tenferro.array._array import Array, evaluable, is_followed, is_traced, note_conversion
 from tenferro.array._convert import operand_key, snapshot
 from tenferro.array._errors import UnknownOperandError, at_user_line
 from tenferro.array._registry import covers
@@ -27,6 +27,7 @@ def _operand(x: Array, asked: str) -> Any:
     """The operand as the backend's own array, that nobody else has."""
     if is_followed(x.key):
         x._to_numpy(asked)  # raises
+    note_conversion(x.key)
     if x.key.operand is UNKNOWN:
         x._concrete(asked)
     backend = backend_of(x.key.operand)
