@@ -1,5 +1,6 @@
 """What the tests of the repository share: where it is, and which distributions it holds."""
 
+import sys
 import tomllib
 from pathlib import Path
 
@@ -13,6 +14,8 @@ FOLDERS = (
     "plugins/xla_backend",
     "conformance",
 )
+
+sys.path.insert(0, str(Path(__file__).parent))  # tests import the tools in this folder
 
 
 @pytest.fixture

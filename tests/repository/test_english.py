@@ -1,0 +1,87 @@
+"""The checker of English finds each fault, and the sources have no more than the baseline."""
+
+import json
+
+import english
+import pytest
+
+
+def rules_of(source, path="core/src/tenferro/example.py"):
+    return [finding.rule for finding in english.check(source, path)]
+
+
+def function(docstring):
+    return f'def f(x):\n    """{docstring}"""\n'
+
+
+@pytest.mark.parametrize("docstring", ["The sum of x.", "A sum.", "One sum of many.", "Sums of x."])
+def test_a_function_begins_with_an_imperative_verb(docstring):
+    assert rules_of(function(docstring)) == ["imperative"]
+
+
+@pytest.mark.parametrize(
+    "docstring", ["What x is.", "Whether x holds.", "How x runs.", "Where x is."]
+)
+def test_an_opening_says_who_does_what(docstring):
+    assert rules_of(function(docstring)) == ["headless"]
+    assert rules_of(f'"""{docstring}"""\n') == ["headless"]
+
+
+@pytest.mark.parametrize(
+    "docstring", ["Return the sum.", "x: [*S]  →  y: [*S]", "Σ_k x_k", "A x = b", "Re x"]
+)
+def test_verbs_and_formulas_are_accepted(docstring):
+    assert rules_of(function(docstring)) == []
+
+
+def test_a_property_is_described_by_a_noun():
+    assert rules_of("class A:\n    @property\n    def size(self):\n        '''The size.'''\n") == []
+
+
+def test_a_law_of_the_kit_is_described_by_its_formula():
+    path = "conformance/src/tenferro_conformance/suite/test_linear.py"
+    assert rules_of("def test_sum():\n    '''The sum is linear.'''\n", path) == []
+
+
+@pytest.mark.parametrize(
+    "text", ["# it is no sum", 'E = "nobody asked"', "# what is sought", 'f"is {1} settled"']
+)
+def test_coined_words_are_found_in_comments_and_messages(text):
+    assert rules_of(text + "\n") == ["coined"]
+
+
+@pytest.mark.parametrize(
+    "name", ["def _apart(): ...", "class Young: ...", "def find_lacking(): ..."]
+)
+def test_coined_words_are_found_in_names(name):
+    assert rules_of(name + "\n") == ["coined"]
+    assert rules_of("", "core/src/tenferro/_settle.py") == ["coined"]
+
+
+@pytest.mark.parametrize("name", ["_LARGE = 8", "FEW: int = 4", "_CROWDED = object()"])
+def test_a_constant_names_its_quantity(name):
+    assert rules_of(name + "\n") == ["constant"]
+    assert rules_of("MIN_ELEMENTS_FOR_SELECT = 8\n") == []
+
+
+def test_more_findings_than_the_baseline_fail_and_fewer_ask_to_lower_it():
+    findings = english.check(function("The sum.") + function("The mean."), "a.py")
+    assert english.beyond(findings, {"a.py": {"imperative": 1}}) == findings
+    assert english.beyond(findings, {"a.py": {"imperative": 2}}) == []
+    assert english.below(findings, {"a.py": {"imperative": 3}}) == ["a.py"]
+
+
+def test_the_baseline_only_falls():
+    findings = english.check(function("The sum.") + function("The mean."), "a.py")
+    before = {"a.py": {"imperative": 1, "coined": 1}, "b.py": {"coined": 3}}
+    assert english.lowered(findings, before) == {"a.py": {"imperative": 1}}
+
+
+def test_the_sources_hold_no_more_findings_than_the_baseline(root):
+    findings = english.beyond(english.check_all(root), english.read_baseline())
+    assert findings == [], "\n".join(map(str, findings))
+
+
+def test_the_baseline_names_files_that_exist(root):
+    baseline = json.loads(english.BASELINE.read_text("utf-8"))
+    assert [path for path in baseline if not (root / path).exists()] == []
