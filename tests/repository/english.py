@@ -69,7 +69,7 @@ _COINED_NAMES = frozenset(
     "apart settle settled turned young youngest blind lacking sought nobody".split()
 )
 _CONSTANT = re.compile(r"_?[A-Z][A-Z_0-9]*\Z")
-_WORD = re.compile(r"A (?=[a-z]{2,} )|[A-Z][a-z]+(?:-[a-z]+)*(?=[\s.,:;]|\Z)")
+_WORD = re.compile(r"A (?=[a-z]{2,})|[A-Z][a-z]+(?:-[a-z]+)*(?=[\s.,:;]|\Z)")
 _FORMULA = frozenset({"Re", "Im"})
 
 
