@@ -31,6 +31,7 @@ GROUPS = {
     "backends": ("Backends", "Which backend runs, and what is installed."),
     "dtypes": ("Dtypes", "The dtypes, by name."),
 }
+LISTED = {"Parameters", "Returns", "Raises", "Warns"}  # sections that list names or types
 LABELS = ("Definition", "JVP", "Transpose", "Convention", "Raises", "Source", "Fields", "Field")
 PRIMITIVES = """\
 # Primitives
@@ -125,9 +126,26 @@ def documentation(x: object) -> str:
         return ""  # a constant has that of its class
     text = inspect.cleandoc(getattr(x, "__doc__", None) or "").replace("``", "`")
     prose, _, example = text.partition(">>>")
-    lines = [labelled(line) for line in prose.rstrip().splitlines()]
+    lines = [labelled(line) for line in sections(prose.rstrip().splitlines())]
     block = f"\n\n```pycon\n>>>{example.rstrip()}\n```" if example else ""
     return "\n".join(lines) + block
+
+
+def sections(lines: list[str]) -> list[str]:
+    """Write NumPy's sections as bold titles with lists, since `---` would make headings."""
+    found: list[str] = []
+    title = ""
+    for line, below in zip(lines, [*lines[1:], ""], strict=True):
+        if line and set(below.strip()) == {"-"}:
+            title = line
+            found += [] if title == "Examples" else [f"**{title}**"]
+        elif line and set(line) == {"-"}:
+            found.append("")
+        elif title in LISTED and line and not line.startswith(" "):
+            found.append(f"* `{line}`")
+        else:
+            found.append(line)
+    return found
 
 
 def labelled(line: str) -> str:

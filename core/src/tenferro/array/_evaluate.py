@@ -212,8 +212,18 @@ def to_numpy(operand: Any, aval: Aval) -> Any:
 def evaluate(*arrays: Any) -> None:
     """Compute arrays now, all in one program.
 
-    Raises ConcretizationError: inside a function that is only traced.
+    Parameters
+    ----------
+    *arrays
+        Arrays that are recorded and not evaluated yet. Their values are stored in them.
 
+    Raises
+    ------
+    ConcretizationError
+        Inside a function that is being traced.
+
+    Examples
+    --------
     >>> from tenferro import asarray
     >>> x = asarray(2.0) * 3.0
     >>> evaluate(x)

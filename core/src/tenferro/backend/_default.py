@@ -28,7 +28,8 @@ after_fork_in_child(_renew_lock)
 
 
 def host() -> PluginHost:
-    """The plugin host of this process; made, and plugins scanned, at the first question.
+    """Return the plugin host of this process.
+    The first call makes it and scans the installed plugins.
 
     >>> [record.name for record in host().records() if record.name == "std"]
     ['std']
@@ -54,14 +55,27 @@ def set_host(new: PluginHost | None) -> PluginHost | None:
 
 
 def prefer(primitive: str | type[Primitive], backend: str, dist: str) -> None:
-    """Let one distribution's lowerings of a primitive run on a backend.
+    """Choose the distribution whose lowering of a primitive runs on a backend.
 
-    Without it, the lowering of the distribution that owns the primitive runs, else the backend's
-    own. A lowering by any other distribution runs only after this call; ``tenferro plugins`` lists
-    those there are.
+    By default, the lowering by the owner of the primitive runs, else that of the backend. A
+    lowering by any other distribution runs only after this call. ``tenferro plugins`` lists all
+    of them.
 
-    Raises PreferenceError: if nobody registered the primitive, or the distribution has no
-    lowering of it for this backend.
-    Raises UnknownBackendError: if no installed plugin claims the backend's name.
+    Parameters
+    ----------
+    primitive : str or type
+        A primitive's key, such as ``"std::tan"``, or its class.
+    backend : str
+        Name of the backend.
+    dist : str
+        Name of the distribution.
+
+    Raises
+    ------
+    PreferenceError
+        If the primitive is not registered, or the distribution has no lowering of it for this
+        backend.
+    UnknownBackendError
+        If no installed plugin has the backend's name.
     """
     host().prefer(primitive, backend, dist)

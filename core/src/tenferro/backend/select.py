@@ -54,13 +54,29 @@ class Choice(NamedTuple):
 
 
 class use:
-    """Run what is evaluated inside on a backend: ``with tenferro.use("xla"):``.
+    """Evaluate everything inside a ``with`` block on one backend.
 
-    Per thread and per task; one object may be entered by several, and again while it is entered.
-    A name that no installed plugin claims is an error on entry; the backend itself is made at the
-    first evaluation. What counts is the context in which a value is evaluated, not recorded.
+    The block applies to the current thread or task. It decides by the place where a value is
+    evaluated, not by the place where it is recorded. One object may be entered several times.
 
-    Raises ArgumentTypeError: if ``backend`` is neither a name nor a Backend.
+    Parameters
+    ----------
+    backend : str or Backend
+        Backend, or its name. The backend itself is made at the first evaluation.
+
+    Raises
+    ------
+    ArgumentTypeError
+        If ``backend`` is neither a name nor a Backend.
+    UnknownBackendError
+        On entry, if no installed plugin has the name.
+
+    Examples
+    --------
+    >>> import tenferro as tn
+    >>> with tn.use("numpy"):
+    ...     print(tn.asarray([1.0, 2.0]) * 2)
+    [2. 4.]
     """
 
     def __init__(self, backend: str | Backend) -> None:
@@ -98,13 +114,21 @@ def check_backend(backend: object, function: str, *, optional: bool = True) -> N
 
 
 def set_default(backend: str | Backend | None) -> None:
-    """Choose the backend where no argument, context or operand of a device does.
+    """Choose the backend that runs if no argument, context or operand chooses one.
 
-    NumPy arrays and numbers are no operands of a device: they move there. ``None`` takes the choice
-    back.
+    NumPy arrays and Python numbers choose no backend; they move to the chosen one.
 
-    Raises UnknownBackendError: if no installed plugin claims the name.
-    Raises ArgumentTypeError: if ``backend`` is neither a name nor a Backend.
+    Parameters
+    ----------
+    backend : str, Backend or None
+        Backend, or its name. None restores the default.
+
+    Raises
+    ------
+    UnknownBackendError
+        If no installed plugin has the name.
+    ArgumentTypeError
+        If ``backend`` is neither a name nor a Backend.
     """
     global _default
     check_backend(backend, "set_default")

@@ -23,7 +23,7 @@ from tenferro.transforms._effects import is_silent, perform
 
 
 class debug:
-    """What helps to look into a program.
+    """Tools that look into a program while it runs.
 
     >>> import tenferro as tn
     >>> def f(x):

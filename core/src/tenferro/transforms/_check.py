@@ -68,21 +68,39 @@ def check_grads(
     rtol: float | None = None,
     eps: float | None = None,
 ) -> None:
-    """Check the derivatives of a function at a point, real or complex, up to an order.
+    """Check the derivatives of a function at a point against finite differences.
 
-    ``args`` are floats, arrays or pytrees of them. Differences are extrapolated from smaller and
-    smaller steps, and their own error is estimated; ``eps`` is the first and largest step. The
-    tolerances default to what differences can show in the dtype: in float64 a relative error of
-    1e-4 is always found. Where the function has a kink or jumps, the error says so, whatever the
-    derivative at this point is by convention; a jump of the second derivative is no fault of the
-    first.
+    Parameters
+    ----------
+    function : callable
+        Real or complex function of pytrees of arrays and numbers.
+    args : sequence
+        Arguments: floats, arrays or pytrees of them.
+    order : int, default 1
+        Highest order of derivative to check.
+    modes : sequence of {"fwd", "rev"}, default ("fwd", "rev")
+        Modes of differentiation to check.
+    atol, rtol : float, optional
+        Tolerances. By default they are what differences can resolve in the dtype: in float64, a
+        relative error of 1e-4 is always found.
+    eps : float, optional
+        First and largest step of the differences, which are extrapolated to step zero.
 
-    A function that depends on the gauge of svd, eigh, eig or qr, on phases of vectors or on the
-    choice of vectors where values are equal, has no derivative there, even where differences
-    agree: a ``GaugeWarning`` names the factorization and the line that called it.
+    Raises
+    ------
+    GradientCheckError
+        If a derivative is wrong. The error names the mode, the order and both numbers. If the
+        function has a kink or a jump at the point, the error says so.
 
-    Raises GradientCheckError: naming the mode, the order and both numbers.
+    Warns
+    -----
+    GaugeWarning
+        If the function depends on the gauge of svd, eigh, eig or qr, that is, on phases of
+        vectors or on the choice of vectors of equal values. It has no derivative there, even if
+        differences agree. The warning names the factorization and the line that called it.
 
+    Examples
+    --------
     >>> import tenferro as tn
     >>> tn.check_grads(lambda x: x * x, (2.0,), order=2)
     """

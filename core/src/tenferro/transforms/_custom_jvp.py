@@ -44,25 +44,48 @@ from tenferro.transforms._recorded import RecordedRule, Stage
 
 
 class custom_jvp(CustomFunction):
-    """Make a function whose derivative is what you say, by a rule for tangents.
+    """Replace the derivative of a function by your own rule for tangents.
 
-    ``@f.defjvp`` registers ``rule(primals, tangents) -> (y, dy)``: two tuples with one entry per
-    argument, and the value with its tangent. ``f.defjvps(rule, …)`` takes one rule per argument,
-    ``rule(dx, y, *primals)``, or ``None`` where there is no contribution. Arguments chosen by
-    ``nondiff_argnums`` (positions) or ``nondiff_argnames`` (names of parameters) come first in the
-    call of the rule, in the order of the parameters; keyword-only arguments come by keyword.
-    Integers and other things that cannot vary have the tangent ``None``. The rule must be linear
-    in the tangents; it serves every mode and order, ``jit`` and ``vmap``. The value is always that
-    of the function itself, whose closure is differentiated as ever.
+    The rule serves forward and reverse mode to any order, ``jit`` and ``vmap``. The value is
+    always that of the function itself. Derivatives with respect to variables that it closes over
+    are computed as usual.
 
-    A transform runs the rule once per call of the function, during the call, so the rule reads
-    variables as the function does. A rule that asks for the value of a tangent runs later, when
-    the derivative is taken.
+    Parameters
+    ----------
+    function : callable, optional
+        Function of pytrees of arrays and numbers. Without it, ``custom_jvp`` returns a decorator.
+    nondiff_argnums : int or sequence of int, optional
+        Positions of arguments that are not differentiated. The rule receives them first, in the
+        order of the parameters.
+    nondiff_argnames : str or sequence of str, optional
+        Names of such arguments. Keyword-only ones are passed to the rule by keyword.
 
-    Raises MissingRuleError: at differentiation, if no rule was registered.
-    Raises NotLinearError: if the rule is not linear in the tangents.
-    Raises RuleResultError: if it returns another structure, shape or dtype than the function.
+    Returns
+    -------
+    callable
+        The function, with two methods that register a rule:
 
+        * ``defjvp(rule)``: ``rule(primals, tangents) -> (y, dy)`` takes two tuples with one entry
+          per argument. The tangent of an integer, or of anything that cannot vary, is None.
+        * ``defjvps(rule, …)``: one ``rule(dx, y, *primals)`` per argument; None if the argument
+          contributes nothing.
+
+    Raises
+    ------
+    MissingRuleError
+        At differentiation, if no rule was registered.
+    NotLinearError
+        If the rule is not linear in the tangents.
+    RuleResultError
+        If the rule returns another structure, shape or dtype than the function.
+
+    Notes
+    -----
+    A transform runs the rule once per call of the function, during the call. A rule that asks for
+    the value of a tangent runs later, when the derivative is taken.
+
+    Examples
+    --------
     >>> import tenferro as tn
     >>> @tn.custom_jvp
     ... def log1pexp(x):
@@ -71,8 +94,8 @@ class custom_jvp(CustomFunction):
     ... def rule(primals, tangents):
     ...     (x,), (dx,) = primals, tangents
     ...     return log1pexp(x), (1 - 1 / (1 + tn.exp(x))) * dx
-    >>> log1pexp.name
-    'log1pexp'
+    >>> tn.grad(log1pexp)(0.0)
+    np.float64(0.5)
     """
 
     def __init__(

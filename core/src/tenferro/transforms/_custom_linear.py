@@ -41,15 +41,30 @@ _T = TypeVar("_T")
 
 
 class custom_linear(PickledByName):
-    """Make ``g(residuals, x)``, linear in x, from how it is applied and how it is transposed.
+    """Make a linear function from the code that applies it and the code that transposes it.
 
-    ``apply(residuals, x) -> y`` and ``transpose(residuals, ct) -> ct of x`` are functions of
-    pytrees; ⟨ct, apply(r, x)⟩ = ⟨transpose(r, ct), x⟩ under Re Σ conj(a) b is yours to ensure. No
-    derivative is taken of what ``apply`` does with x, so it may look at values and iterate. What
-    it does with the residuals is differentiated as ever.
+    Parameters
+    ----------
+    apply : callable
+        ``apply(residuals, x) -> y``, a function of pytrees that is linear in x. It is not
+        differentiated with respect to x, so it may look at values and iterate. It is
+        differentiated with respect to the residuals.
+    transpose : callable
+        ``transpose(residuals, ct) -> ct of x``. You ensure that ⟨ct, apply(r, x)⟩ equals
+        ⟨transpose(r, ct), x⟩ under Re Σ conj(a) b.
 
-    Raises RuleResultError: if a function returns another structure, shape or dtype than it must.
+    Returns
+    -------
+    callable
+        Function ``g(residuals, x)``.
 
+    Raises
+    ------
+    RuleResultError
+        If a function returns another structure, shape or dtype than required.
+
+    Examples
+    --------
     >>> import tenferro as tn
     >>> solve = tn.custom_linear(lambda d, b: b / d, transpose=lambda d, ct: ct / d)
     >>> print(tn.trace(solve, tn.Aval((2,), "f64"), tn.Aval((2,), "f64")))

@@ -50,35 +50,56 @@ from tenferro.transforms._recorded import RecordedRule, Stage
 
 
 class custom_vjp(CustomFunction):
-    """Make a function whose pullback is what you say, by a rule for cotangents.
+    """Replace the reverse-mode derivative of a function by your own rule.
 
-    ``f.defvjp(fwd, bwd)`` registers ``fwd(*args) -> (y, residuals)`` and ``bwd(residuals, ct)``,
-    which returns a tuple with the cotangent of each argument (``None`` for zero, and for what
-    cannot vary). Arguments chosen by ``nondiff_argnums`` (positions) or
-    ``nondiff_argnames`` (names of parameters) come first in the call of ``bwd``, in the order of
-    the parameters; keyword-only arguments come by keyword in both.
-    Cotangents are those of ⟨a, b⟩ = Re Σ conj(a) b.
+    The value is always that of the function itself. Derivatives with respect to variables that
+    it closes over are computed as usual.
 
-    In reverse mode ``bwd`` may be any function of the cotangent, such as one that clips it.
-    Forward mode, and the reverse of the reverse, need it to be linear. The value is always that of
-    the function itself, whose closure is differentiated as ever.
+    Parameters
+    ----------
+    function : callable, optional
+        Function of pytrees of arrays and numbers. Without it, ``custom_vjp`` returns a decorator.
+    nondiff_argnums : int or sequence of int, optional
+        Positions of arguments that are not differentiated. ``bwd`` receives them first, in the
+        order of the parameters.
+    nondiff_argnames : str or sequence of str, optional
+        Names of such arguments. Keyword-only ones are passed to both rules by keyword.
 
-    A transform runs ``fwd`` and ``bwd`` once per call of the function, during the call, so they
-    read variables as the function does. A ``bwd`` that asks for the value of a cotangent runs
-    later, when the derivative is taken.
+    Returns
+    -------
+    callable
+        The function, with a method ``defvjp(fwd, bwd)`` that registers the two rules:
 
-    Raises MissingRuleError: at differentiation, if no rule was registered.
-    Raises NotLinearError: where ``bwd`` must be linear and is not.
-    Raises RuleResultError: if a rule returns another structure, shape or dtype than it must, such
-    as a complex cotangent of a real argument.
+        * ``fwd(*args) -> (y, residuals)`` computes the value and what ``bwd`` needs.
+        * ``bwd(residuals, ct)`` returns a tuple with the cotangent of each argument. None stands
+          for zero, and for arguments that cannot vary. Cotangents are those of
+          ⟨a, b⟩ = Re Σ conj(a) b.
 
+    Raises
+    ------
+    MissingRuleError
+        At differentiation, if no rule was registered.
+    NotLinearError
+        If ``bwd`` is not linear in the cotangent, but forward mode or the reverse of the reverse
+        needs it to be. Reverse mode alone accepts any function, such as one that clips.
+    RuleResultError
+        If a rule returns another structure, shape or dtype than required, such as a complex
+        cotangent of a real argument.
+
+    Notes
+    -----
+    A transform runs ``fwd`` and ``bwd`` once per call of the function, during the call. A ``bwd``
+    that asks for the value of a cotangent runs later, when the derivative is taken.
+
+    Examples
+    --------
     >>> import tenferro as tn
     >>> @tn.custom_vjp
     ... def clip_gradient(x):
     ...     return x
     >>> clip_gradient.defvjp(lambda x: (x, None), lambda _, ct: (tn.clip(ct, -1, 1),))
-    >>> clip_gradient.name
-    'clip_gradient'
+    >>> tn.grad(lambda x: 5 * clip_gradient(x))(2.0)
+    np.float64(1.0)
     """
 
     def __init__(

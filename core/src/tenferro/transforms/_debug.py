@@ -21,14 +21,26 @@ if TYPE_CHECKING:
 
 
 class debug_nans:
-    """Raise an error where a NaN is made: switched on (off with ``False``) from now on.
+    """Raise an error as soon as a computation produces a NaN.
 
-    In a ``with`` statement it lasts until the end of the block. Per thread and per task; jitted
-    functions, derivatives and lazy arrays are included, on any backend. With ``infs``, infinities
-    are found, too. Programs run slowly while it is on.
+    As a call, it switches the check on or off from now on. In a ``with`` statement it lasts until
+    the end of the block. It applies to the current thread or task, and to jitted functions,
+    derivatives and lazy arrays on any backend. Programs run slowly while it is on.
 
-    Raises NonFiniteError: naming the equation and the line of the program that recorded it.
+    Parameters
+    ----------
+    enabled : bool, default True
+        False switches the check off.
+    infs : bool, default False
+        If True, an infinity is an error, too.
 
+    Raises
+    ------
+    NonFiniteError
+        Names the equation and the line of the program that recorded it.
+
+    Examples
+    --------
     >>> import tenferro as tn
     >>> with tn.debug_nans():
     ...     pass

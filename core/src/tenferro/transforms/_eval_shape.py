@@ -19,13 +19,28 @@ _SCALARS = frozenset(SCALARS)
 
 
 def eval_shape(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """The result of a call as avals, in the structure of the result; nothing is computed.
+    """Compute the shapes and dtypes of a result without computing values.
 
-    Arguments are pytrees of arrays and numbers, or of an ``Aval`` where there is no array. What is
-    neither is passed as it is.
+    Parameters
+    ----------
+    function : callable
+        Function to trace.
+    *args, **kwargs
+        Arguments: pytrees of arrays and numbers, or of an ``Aval`` instead of an array. All other
+        objects are passed unchanged.
 
-    Raises ConcretizationError: if the function asks for a value.
+    Returns
+    -------
+    pytree of Aval
+        One aval per array, in the structure of the function's result.
 
+    Raises
+    ------
+    ConcretizationError
+        If the function asks for a value.
+
+    Examples
+    --------
     >>> import tenferro as tn
     >>> x = tn.Aval((1000, 1000), "float32")
     >>> tn.eval_shape(lambda x: {"norm": tn.sum(x @ x, axis=0)}, x)

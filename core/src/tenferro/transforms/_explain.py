@@ -33,7 +33,7 @@ _CALLBACK = "BackendConfig(allow_host_callback=True)"
 
 
 class PrimitiveExplanation(NamedTuple):
-    """How each backend would run a primitive: (backend, status, reason) in ``rows``."""
+    """Table of how each backend would run a primitive: (backend, status, reason) in ``rows``."""
 
     primitive: type[Primitive]
     provider: str
@@ -57,10 +57,10 @@ class PrimitiveExplanation(NamedTuple):
 
 
 class FunctionExplanation(NamedTuple):
-    """How a function would run at some arguments.
+    """Report of how a function would run at some arguments.
 
-    ``runs`` counts equations by (status, primitive), ``gaps`` are what is missing, ``compiled`` is
-    what the backend says of the program, ``passes`` what the graph passes did before it saw it.
+    ``runs`` counts equations by (status, primitive). ``gaps`` lists missing lowerings. ``compiled``
+    is the backend's description of the program. ``passes`` says what each graph pass changed.
     """
 
     name: str
@@ -99,13 +99,27 @@ def explain(
     backend: str | Backend | None = None,
     **kwargs: Any,
 ) -> PrimitiveExplanation | FunctionExplanation:
-    """Say how a primitive, or a function at arguments, would run; print what is returned.
+    """Report how a primitive, or a function at some arguments, would run on the backends.
 
-    A primitive is a class, an instance or a key such as ``"std::tan"``: for each backend, or the
-    one that is named, it is native, decomposed, a callback, or missing, and then what to write.
-    For a function: its equations by family, how each would run on the backend, estimates of
-    arithmetic, traffic and memory, and what the backend makes of the program.
+    Parameters
+    ----------
+    subject : callable, primitive or str
+        A function; or a primitive as class, instance or key such as ``"std::tan"``.
+    *args, **kwargs
+        Arguments of the function; an ``Aval`` may stand for an array.
+    backend : str or Backend, optional
+        Only this backend. By default, a primitive is reported for every backend.
 
+    Returns
+    -------
+    PrimitiveExplanation or FunctionExplanation
+        For a primitive: native, decomposed, callback or missing on each backend, and what to
+        write if it is missing. For a function: its equations by family, how each would run,
+        estimates of arithmetic, memory traffic and memory, and the backend's description of the
+        program. Print it to read it.
+
+    Examples
+    --------
     >>> import tenferro as tn
     >>> tn.explain("std::tan").status("numpy")
     'native'

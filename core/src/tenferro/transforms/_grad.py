@@ -42,18 +42,44 @@ def grad(
     backend: Any = None,
     context: ADContext | None = None,
 ) -> Callable[..., Any]:
-    """Make the function that computes the gradient; for complex z, grad |z|² is 2z.
+    """Return a function that computes the gradient of ``function``.
 
-    The result has the structure of the argument chosen by ``argnums``, or by name with
-    ``argnames``, whether it is passed by position or by keyword; a tuple of them gives a tuple.
-    With ``holomorphic``, it is the complex derivative f′(z). With ``has_aux``, the function returns
-    (value, aux), and the gradient function (gradient, aux). With ``allow_int``, leaves that hold
-    integers or bools, which cannot vary, have the gradient ``None``; without it they are refused.
+    Parameters
+    ----------
+    function : callable
+        Function of pytrees of arrays and numbers that returns a real scalar.
+    argnums : int or tuple of int, default 0
+        Positions of the arguments to differentiate with respect to.
+    argnames : str or tuple of str, optional
+        Names of these arguments, instead of ``argnums``.
+    has_aux : bool, default False
+        If True, ``function`` returns (value, aux), and the result is (gradient, aux).
+    holomorphic : bool, default False
+        If True, compute the complex derivative f′(z) of a function with a complex value.
+    convention : {"hermitian", "jax"}, default "hermitian"
+        Convention for complex arguments. With "hermitian", the gradient of |z|² is 2z.
+    allow_int : bool, default False
+        If True, integers and bools among the arguments have the gradient None.
+    backend : str or Backend, optional
+        Backend that runs the computation.
+    context : ADContext, optional
+        Derivative rules that replace those of the primitives.
 
-    Raises NonScalarOutputError: if the value is not a real scalar (complex if ``holomorphic``).
-    Raises DifferentiationInputError: if an argument consists of integers or bools and
-    ``allow_int`` is not given.
+    Returns
+    -------
+    callable
+        Function with the arguments of ``function``. Its result has the structure of the chosen
+        argument, or is a tuple of such structures if ``argnums`` or ``argnames`` is a tuple.
 
+    Raises
+    ------
+    NonScalarOutputError
+        If the value is not a real scalar (a complex scalar with ``holomorphic``).
+    DifferentiationInputError
+        If an argument holds integers or bools and ``allow_int`` is False.
+
+    Examples
+    --------
     >>> import tenferro as tn
     >>> found = tn.grad(lambda p: p["x"] ** p["n"], allow_int=True)({"n": 3, "x": 2.0})
     >>> print(found["x"], found["n"])
@@ -102,9 +128,20 @@ def value_and_grad(
     backend: Any = None,
     context: ADContext | None = None,
 ) -> Callable[..., Any]:
-    """Make the function that computes (value, gradient) in one program; arguments as in ``grad``.
+    """Return a function that computes the value and the gradient in one program.
 
-    With ``has_aux``, the result is ((value, aux), gradient).
+    The parameters and errors are those of ``grad``.
+
+    Returns
+    -------
+    callable
+        Function that returns (value, gradient), or ((value, aux), gradient) with ``has_aux``.
+
+    Examples
+    --------
+    >>> import tenferro as tn
+    >>> tn.value_and_grad(lambda x: x * x)(3.0)
+    (np.float64(9.0), np.float64(6.0))
     """
     check_function(function, "value_and_grad", backend)
     chosen = choose(argnums, argnames)

@@ -14,10 +14,22 @@ from tenferro.transforms._look import GraphOf
 
 
 def graph_of(*results: Any) -> GraphOf:
-    """The graph of arrays that were recorded and not evaluated: what ``evaluate`` would run.
+    """Return the graph of arrays that are recorded but not evaluated.
 
-    Takes Arrays or pytrees of them. Values that are known are inputs; nothing is evaluated.
+    It is the graph that ``evaluate`` would run. Known values are its inputs.
 
+    Parameters
+    ----------
+    *results
+        Arrays, or pytrees of them.
+
+    Returns
+    -------
+    GraphOf
+        The graph. Print it or draw it.
+
+    Examples
+    --------
     >>> import tenferro as tn
     >>> print(tn.graph_of(tn.sin(tn.zeros(2))))
     graph() {

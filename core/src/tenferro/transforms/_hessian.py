@@ -36,16 +36,31 @@ def hessian(
     backend: Any = None,
     context: ADContext | None = None,
 ) -> Callable[..., Any]:
-    """Make the function that computes second derivatives: shape [*output, *argument, *argument].
+    """Return a function that computes second derivatives.
 
-    Forward over reverse: the reverse sweep is recorded once and pushed forward in all directions
-    of the argument together; where the graph shows that most second derivatives are zero, in fewer
-    (``sparse`` as in ``jacobian``): a chain of neighbours takes three. For many arguments (a tuple
-    of ``argnums``) or pytrees the result is nested as the Jacobian of the Jacobian is.
+    The reverse sweep is recorded once and pushed forward in all directions of the argument
+    together. If the graph shows that most second derivatives are zero, fewer directions suffice.
 
-    Raises DifferentiationInputError: if an argument consists of integers or bools, or of complex
-    numbers without ``holomorphic``.
+    Parameters
+    ----------
+    function : callable
+        Function of pytrees of arrays and numbers.
+    argnums, argnames, sparse, has_aux, holomorphic, backend, context
+        As in ``jacobian``.
 
+    Returns
+    -------
+    callable
+        Function whose result has the shape [*output, *argument, *argument]. For several
+        arguments or pytrees it is nested as the Jacobian of the Jacobian is.
+
+    Raises
+    ------
+    DifferentiationInputError
+        If an argument holds integers or bools, or complex numbers without ``holomorphic``.
+
+    Examples
+    --------
     >>> import tenferro as tn
     >>> tn.trace(tn.hessian(lambda x: (x * x).sum()), tn.Aval((2,), "f64")).program.output_avals
     (f64[2,2],)

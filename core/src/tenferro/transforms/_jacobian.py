@@ -48,25 +48,50 @@ def jacobian(
     backend: Any = None,
     context: ADContext | None = None,
 ) -> Callable[..., Any]:
-    """Make the function that computes the Jacobian: shape [*output, *argument] per pair of leaves.
+    """Return a function that computes the Jacobian.
 
-    The result has the structure of the output, with that of the argument inside each leaf (a tuple
-    of structures where ``argnums`` or ``argnames`` is a tuple). ``mode`` is forward (one direction
-    per element of the arguments), reverse (one per element of the output) or auto, which counts
-    the operations of either and takes the cheaper.
+    Parameters
+    ----------
+    function : callable
+        Function of pytrees of arrays and numbers.
+    argnums : int or tuple of int, default 0
+        Positions of the arguments to differentiate with respect to.
+    argnames : str or tuple of str, optional
+        Names of these arguments, instead of ``argnums``.
+    mode : {"auto", "forward", "reverse"}, default "auto"
+        Forward pushes one direction per element of the arguments, reverse pulls one per element
+        of the output. "auto" counts the operations of both and takes the cheaper one.
+    sparse : bool, optional
+        If the graph shows that most entries are zero for all values, directions with no result in
+        common are pushed together: a tridiagonal Jacobian of any size takes three. None does so
+        if there are at least 32 directions and their number at least halves, True whenever it
+        saves a direction, False never.
+    has_aux : bool, default False
+        If True, ``function`` returns (value, aux), and the result is (jacobian, aux).
+    holomorphic : bool, default False
+        If True, compute the complex derivative.
+    convention : {"hermitian", "jax"}, default "hermitian"
+        Convention for complex arguments: rows are gradients as ``grad`` defines them.
+    backend : str or Backend, optional
+        Backend that runs the computation.
+    context : ADContext, optional
+        Derivative rules that replace those of the primitives.
 
-    Where the graph shows that most entries are zero, whatever the values, directions that have no
-    result in common are pushed together, and the entries are put where they belong: three
-    directions for a tridiagonal Jacobian of any size. ``sparse`` is None (where that at least
-    halves 32 directions or more), False (never) or True (wherever it saves a direction).
+    Returns
+    -------
+    callable
+        Function with the arguments of ``function``. Its result has the structure of the output;
+        each leaf holds the structure of the argument (a tuple of structures if ``argnums`` or
+        ``argnames`` is a tuple). The shape of an entry is [*output, *argument].
 
-    For complex arguments the rows are gradients as ``grad`` defines them, in the same
-    ``convention``; with ``holomorphic`` they are the complex derivative. With ``has_aux``, the
-    function returns (value, aux), and the result is (jacobian, aux).
+    Raises
+    ------
+    DifferentiationInputError
+        If an argument holds integers or bools, or if complex outputs are differentiated with
+        respect to complex arguments without ``holomorphic``.
 
-    Raises DifferentiationInputError: if an argument consists of integers or bools, or if complex
-    outputs are differentiated with respect to complex arguments without ``holomorphic``.
-
+    Examples
+    --------
     >>> import tenferro as tn
     >>> square = tn.jacobian(lambda x: x * x)
     >>> tn.trace(square, tn.Aval((3,), "float64")).program.output_avals
@@ -157,7 +182,9 @@ def _made(
 
 
 def jacfwd(function: Callable[..., Any], argnums: Argnums = 0, **options: Any) -> Any:
-    """Make the function that computes the Jacobian forward: ``jacobian`` with mode="forward".
+    """Return a function that computes the Jacobian in forward mode.
+    It is ``jacobian`` with mode="forward". Choose it if the output has more elements than the
+    arguments.
 
     The right choice where the output has more elements than the arguments.
 
@@ -169,7 +196,9 @@ def jacfwd(function: Callable[..., Any], argnums: Argnums = 0, **options: Any) -
 
 
 def jacrev(function: Callable[..., Any], argnums: Argnums = 0, **options: Any) -> Any:
-    """Make the function that computes the Jacobian in reverse: ``jacobian`` with mode="reverse".
+    """Return a function that computes the Jacobian in reverse mode.
+    It is ``jacobian`` with mode="reverse". Choose it if the output has few elements. For a scalar
+    output it equals ``grad``.
 
     The right choice where the output has few elements; for a scalar it is ``grad``.
 

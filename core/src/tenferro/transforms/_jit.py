@@ -289,38 +289,62 @@ def jit(
     memory_budget: int | None = None,
     options: Options | None = None,
 ) -> Any:
-    """Make a function that is traced once per signature and runs as one compiled program.
+    """Compile a function: trace it once per signature, then run one program.
 
-    Arguments are pytrees of arrays and scalars; static arguments are hashable values that the
-    Python code of the function may look at. ``backend`` names where it runs. What the function
-    closes over, attributes of ``self`` in a method too, is read when it is traced, not again.
-    Positions given as traced arrays cannot be checked: where one lies outside its axis, reads are
-    clipped to the axis, and writes are dropped.
+    The signature consists of the shapes and dtypes of the arguments and of the static values.
+    Variables that the function closes over, and attributes of ``self``, are read when it is
+    traced and not again. A position given as a traced array cannot be checked: a read outside
+    the axis is clipped to the axis, and a write outside it is dropped.
 
-    ``donate_argnums`` is a promise that these arguments are not read again, so that a backend may
-    put results into their memory. NumPy does so with NumPy arrays, never with Arrays, of which
-    several may be one value; other backends leave them as they are.
-    ``memory_budget`` (bytes) is reserved for recomputing what does not fit.
+    Parameters
+    ----------
+    function : callable, optional
+        Function of pytrees of arrays and numbers. Without it, ``jit`` returns a decorator.
+    backend : str or Backend, optional
+        Backend that runs the program.
+    static_argnums, static_argnames : optional
+        Positions and names of arguments that are hashable values, not arrays. The Python code of
+        the function may look at them; each new value is traced again.
+    donate_argnums : int or sequence of int, optional
+        Positions of arguments that the caller promises not to read again. The backend may write
+        results into their memory. The NumPy backend does so for NumPy arrays only.
+    memory_budget : int, optional
+        Reserved; in bytes.
+    options : mapping, optional
+        Options of this program. ``passes`` chooses the graph passes: "all", "none", a sequence
+        of names, or a mapping from names to bools. All others go to the backend. Inside another
+        jitted function, the options of the outer one apply.
 
-    ``options`` are those of this program: ``passes`` says which graph passes rewrite it (``"all"``,
-    ``"none"``, names, or a mapping of names to whether), any other goes to the backend. Inside
-    another jitted function those of the outer one hold.
+    Returns
+    -------
+    callable
+        The jitted function. ``lower(*args)`` shows its graph. It can be pickled by its name, or
+        with the function that it wraps; lambdas and inner functions need cloudpickle.
 
-    Without a function it is a decorator with these settings: ``@tn.jit(static_argnums=1)``.
+    Raises
+    ------
+    ConcretizationError
+        If the function asks for the value of a traced array.
+    LeakedArrayError
+        If it reads an array of another traced function that has returned.
+    ValueError
+        If a static or donated parameter does not exist, or a parameter is both.
+    UnknownPassError
+        If a name among the passes is unknown.
+    UnknownOptionError
+        At the first call, if the backend does not take an option.
+    UnsupportedError
+        If ``memory_budget`` is given.
 
-    A jitted function is pickled by its name if its module has it under that name (``@tn.jit``),
-    else as the function that it was made of, with these settings. Lambdas and inner functions need
-    cloudpickle.
-
-    Raises ConcretizationError: if the function asks for the value of a traced array.
-    Raises UnsupportedError: for a ``memory_budget``.
-    Raises LeakedArrayError: if it reads an array of another traced function that has returned.
-    Raises ValueError: if the function lacks a static or donated parameter, or one is both.
-    Raises UnknownPassError: if a name among the passes is none. UnknownOptionError, at the first
-    call: if the backend does not take an option.
-
+    Examples
+    --------
     >>> import tenferro as tn
-    >>> print(tn.jit(lambda x: x + x * x).lower(tn.Aval((2,), "float64")))
+    >>> @tn.jit
+    ... def f(x):
+    ...     return x + x * x
+    >>> f(2.0)
+    np.float64(6.0)
+    >>> print(f.lower(tn.Aval((2,), "float64")))
     graph(x: f64[2]) {
       %1 = mul %0 %0                       : f64[2]
       %2 = add %0 %1                       : f64[2]

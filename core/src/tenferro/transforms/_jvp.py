@@ -41,17 +41,39 @@ def jvp(
     backend: Any = None,
     context: ADContext | None = None,
 ) -> Any:
-    """Compute (f(x), J v): the value and the derivative in a direction, by the forward sweep.
+    """Compute the value and the derivative in one direction, by forward mode.
 
-    ``tangents`` has the structure of ``primals``; a tangent may be ``None`` where nothing varies.
-    With ``has_aux``, the result is (value, tangent, aux).
+    Parameters
+    ----------
+    function : callable
+        Function of pytrees of arrays and numbers.
+    primals : tuple
+        Arguments at which ``function`` is differentiated.
+    tangents : tuple
+        Direction, with the structure of ``primals``. None stands for a zero tangent. A Python
+        number is a tangent for any dtype.
+    has_aux : bool, default False
+        If True, ``function`` returns (value, aux), and aux is a third result.
+    backend : str or Backend, optional
+        Backend that runs the computation.
+    context : ADContext, optional
+        Derivative rules that replace those of the primitives.
 
-    Raises TangentMismatchError: if a tangent has another shape, dtype or structure than its
-    primal. A Python number is a tangent for any dtype.
+    Returns
+    -------
+    tuple
+        (f(x), J v), or (f(x), J v, aux) with ``has_aux``.
 
+    Raises
+    ------
+    TangentMismatchError
+        If a tangent has another shape, dtype or structure than its primal.
+
+    Examples
+    --------
     >>> import tenferro as tn
-    >>> tn.jvp(lambda x: x * x, (tn.Aval((), "float64"),), (None,))[1] is None
-    False
+    >>> tn.jvp(lambda x: x * x, (3.0,), (1.0,))
+    (np.float64(9.0), np.float64(6.0))
     """
     check_function(function, "jvp", backend)
     primals, tangents = as_tuple(primals, "primals"), as_tuple(tangents, "tangents")
@@ -405,9 +427,34 @@ def linearize(
     has_aux: bool = False,
     context: ADContext | None = None,
 ) -> Any:
-    """Compute (f(x), df): the value and the derivative at x as a linear map, computed once.
+    """Compute the value at a point, and the derivative there as a linear map.
 
-    With ``has_aux``, the function returns (value, aux), and the result is (value, df, aux).
+    The derivative is recorded and its residuals are computed once. Each call of the map reuses
+    them.
+
+    Parameters
+    ----------
+    function : callable
+        Function of pytrees of arrays and numbers.
+    *primals
+        Arguments at which ``function`` is differentiated.
+    has_aux : bool, default False
+        If True, ``function`` returns (value, aux), and aux is a third result.
+    context : ADContext, optional
+        Derivative rules that replace those of the primitives.
+
+    Returns
+    -------
+    tuple
+        (f(x), df), or (f(x), df, aux) with ``has_aux``. Call ``df`` with one tangent per
+        argument, or ``df.transpose`` with a cotangent of the value.
+
+    Examples
+    --------
+    >>> import tenferro as tn
+    >>> y, df = tn.linearize(lambda x: x * x, 3.0)
+    >>> df(1.0)
+    np.float64(6.0)
     """
     check_function(function, "linearize")
     with Loans() as loans:
@@ -424,10 +471,34 @@ def vjp(
     has_aux: bool = False,
     context: ADContext | None = None,
 ) -> Any:
-    """Compute (f(x), pullback); a pullback takes a cotangent of f(x) to a tuple, one per argument.
+    """Compute the value at a point, and the function that pulls cotangents back.
 
-    What the pullback needs of the primal is computed with f(x); calling it recomputes nothing.
-    With ``has_aux``, the result is (value, pullback, aux).
+    Everything that the pullback needs is computed together with the value. Calling the pullback
+    recomputes nothing.
+
+    Parameters
+    ----------
+    function : callable
+        Function of pytrees of arrays and numbers.
+    *primals
+        Arguments at which ``function`` is differentiated.
+    has_aux : bool, default False
+        If True, ``function`` returns (value, aux), and aux is a third result.
+    context : ADContext, optional
+        Derivative rules that replace those of the primitives.
+
+    Returns
+    -------
+    tuple
+        (f(x), pullback), or (f(x), pullback, aux) with ``has_aux``. ``pullback`` takes a
+        cotangent of f(x) and returns a tuple with one cotangent per argument.
+
+    Examples
+    --------
+    >>> import tenferro as tn
+    >>> y, pullback = tn.vjp(lambda a, b: a * b, 2.0, 5.0)
+    >>> pullback(1.0)
+    (np.float64(5.0), np.float64(2.0))
     """
     check_function(function, "vjp")
     with Loans() as loans:
@@ -440,13 +511,29 @@ def vjp(
 
 
 def hvp(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
-    """Make the function (x, v, *args) → H v, with H the Hessian in the first argument.
+    """Return a function that computes products of the Hessian with a vector.
 
-    Forward over reverse: the cost is a small multiple of that of the function. The signature is
-    the one that ``scipy.optimize.minimize`` wants for ``hessp``.
+    It runs forward mode over reverse mode, so that it costs a small multiple of ``function``.
 
+    Parameters
+    ----------
+    function : callable
+        Function that returns a real scalar.
+    **options
+        Keyword arguments of ``grad``.
+
+    Returns
+    -------
+    callable
+        Function (x, v, *args) → H v, where H is the Hessian with respect to the first argument.
+        ``scipy.optimize.minimize`` takes it as ``hessp``.
+
+    Examples
+    --------
     >>> import tenferro as tn
     >>> product = tn.hvp(lambda x: (x * x * x).sum())
+    >>> product(2.0, 1.0)
+    np.float64(12.0)
     """
     check_function(function, "hvp")
     gradient = grad(function, **options)

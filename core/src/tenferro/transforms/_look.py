@@ -32,7 +32,9 @@ _ROWS = 1000  # lines of text in a notebook
 
 
 class GraphOf:
-    """The graph of a function at some arguments; print it, or draw it.
+    """Graph of a function at some arguments, which can be printed and drawn.
+    A notebook shows the text in colours. For a large graph, ``graph[10:20]`` and
+    ``graph.around("%17")`` are parts of it with the same numbers.
 
     A notebook shows the text in colours. ``graph[10:20]`` and ``graph.around("%17")`` are parts of
     it, with the same numbers, for a graph that is too large to be looked at whole.
@@ -202,13 +204,28 @@ def _too_large(graph: GraphOf, method: str, limit: int) -> GraphTooLargeError:
 
 
 def trace(function: Callable[..., Any], *args: Any, **kwargs: Any) -> GraphOf:
-    """Record a function and show its graph; nothing is evaluated unless control flow asks for it.
+    """Record a function and return its graph.
 
-    Arguments are arrays, or an ``Aval`` where only shape and dtype are known. Equations through
-    which tangents flow are marked ``linear``, those of cotangents ``transposed``, with a star at
-    the operand that carries the flow. What is returned prints, draws (``to_svg``, ``to_mermaid``,
-    ``to_dot``) and shows itself in a notebook.
+    Nothing is evaluated, except if control flow asks for a value. Equations through which
+    tangents flow are marked ``linear``, those of cotangents ``transposed``. A star marks the
+    operand that carries the flow.
 
+    Parameters
+    ----------
+    function : callable
+        Function to record.
+    *args, **kwargs
+        Arguments: pytrees of arrays and numbers, or of an ``Aval`` where only shape and dtype are
+        known.
+
+    Returns
+    -------
+    GraphOf
+        The graph. Print it, draw it (``to_svg``, ``to_mermaid``, ``to_dot``), or display it in a
+        notebook.
+
+    Examples
+    --------
     >>> import tenferro as tn
     >>> print(tn.trace(tn.grad(lambda x: tn.sin(x)), tn.Aval((), "float64")))
     graph(x: f64[]) {

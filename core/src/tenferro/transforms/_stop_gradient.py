@@ -10,11 +10,20 @@ from tenferro.transforms import _tree
 
 
 def stop_gradient(x: Any) -> Any:
-    """Return x as a constant: no derivative flows through it.
+    """Return x as a constant, through which no derivative flows.
 
-    Of a pytree (a dictionary, list, tuple, dataclass …) each Array becomes a constant, and the
-    result has the same structure. Operands, numbers and other leaves pass unchanged.
+    Parameters
+    ----------
+    x : pytree
+        Arrays become constants. NumPy arrays, numbers and other leaves are returned unchanged.
 
+    Returns
+    -------
+    pytree
+        The same values in the structure of ``x``.
+
+    Examples
+    --------
     >>> import tenferro as tn
     >>> tn.grad(lambda x: tn.stop_gradient(x) * x)(2.0)
     np.float64(2.0)

@@ -47,19 +47,41 @@ def vmap(
     axis_size: int | None = None,
     backend: Any = None,
 ) -> Callable[..., Any]:
-    """Make the function that applies ``function`` to every example of a batch.
+    """Return a function that applies ``function`` to every example of a batch.
 
-    ``in_axes`` says along which axis of each argument the examples lie: an integer for all, or one
-    entry per argument, each an integer, ``None`` (the argument is shared) or a prefix of its
-    pytree. ``out_axes`` says the same of the result; ``None`` asks for a result that does not
-    depend on the example. Keyword arguments are mapped along axis 0. ``axis_size`` is needed only
-    where no argument is mapped.
+    Parameters
+    ----------
+    function : callable
+        Function of one example: pytrees of arrays and numbers.
+    in_axes : int, None or sequence, default 0
+        Axis along which the examples lie: one for all arguments, or one entry per argument. An
+        entry is an integer, None (every example shares the argument), or a prefix of the
+        argument's pytree. Keyword arguments are always mapped along axis 0.
+    out_axes : int, None or pytree, default 0
+        Axis of the result along which the examples lie. None asks for a result that does not
+        depend on the example.
+    axis_size : int, optional
+        Number of examples. It is needed only if no argument is mapped.
+    backend : str or Backend, optional
+        Backend that runs the computation.
 
-    Raises BatchAxisError: if axes do not exist or sizes differ.
-    Raises ConcretizationError: if the function asks for the value of an example.
-    Raises RuleResultError: if the batching rule of a primitive returns another shape or dtype than
-    that of all examples, with their axis in front.
+    Returns
+    -------
+    callable
+        Function of batches with the arguments of ``function``.
 
+    Raises
+    ------
+    BatchAxisError
+        If an axis does not exist, or sizes differ.
+    ConcretizationError
+        If the function asks for the value of an example.
+    RuleResultError
+        If the batching rule of a primitive returns another shape or dtype than all examples
+        together, with their axis in front.
+
+    Examples
+    --------
     >>> import tenferro as tn
     >>> per_row = tn.vmap(lambda row, w: (row * w).sum(), in_axes=(0, None))
     >>> print(tn.trace(per_row, tn.Aval((5, 3), "float64"), tn.Aval((3,), "float64")))
