@@ -143,7 +143,10 @@ def page() -> str:
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             importlib.import_module(module.name)
     for name in PLUGINS:
-        importlib.import_module(f"{name}._errors")
+        package = importlib.import_module(name)
+        for module in pkgutil.iter_modules(package.__path__, f"{name}."):
+            if module.name.endswith("errors"):
+                importlib.import_module(module.name)
     found = [cls for cls in classes() if cls is not TenferroError]
     parts = [INTRODUCTION]
     for section, title in (LAYERS | PLUGINS).items():

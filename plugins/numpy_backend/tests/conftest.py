@@ -9,7 +9,8 @@ from tenferro import primitives as tp
 from tenferro.backend import PluginHost
 from tenferro.backend.records import BackendConfig
 from tenferro.computegraph import KeyView, compile_program, evaluate, materialize_merge
-from tenferro_numpy import _blocked, _tiles
+from tenferro_numpy.kernels import region
+from tenferro_numpy.row_blocks import run as block_run
 
 MODES = [
     {"executor": "interpret"},
@@ -26,7 +27,7 @@ MODES = [
 def threads_for_little_work():
     """Regions and blocks asked for threads use them, however small the arrays of a test are."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (_tiles, _blocked):
+        for module in (region, block_run):
             patch.setattr(module, "WORTH_THREADS", 0)
         yield
 

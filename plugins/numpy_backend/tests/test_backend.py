@@ -10,7 +10,8 @@ from tenferro import primitives as tp
 from tenferro.backend import PluginHost, UnsupportedError
 from tenferro.computegraph import OperandError, compile_program, flatten
 from tenferro.primitives import STANDARD, Aval
-from tenferro_numpy import _floating, plugin
+from tenferro_numpy import plugin
+from tenferro_numpy.machine import fp_errors
 
 F = Aval((2,), "float64")
 
@@ -107,11 +108,11 @@ def test_scipy_is_imported_for_erf_only():
 
 
 def test_warnings_can_be_silenced_without_the_context_variable(recwarn):
-    for silence, restore in ((_floating.silence, _floating.restore), _floating._by_errstate()):
+    for silence, restore in ((fp_errors.silence, fp_errors.restore), fp_errors._by_errstate()):
         before = np.geterr()
         token = silence()
         np.log(np.zeros(2))
         restore(token)
         assert np.geterr() == before
-    assert _floating._found is not None
+    assert fp_errors._found is not None
     assert not recwarn.list

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tenferro_numpy._caches import cache_of_core
+from tenferro_numpy.machine.caches import cache_of_core
 
 
 def level(folder, number, size, sharers):

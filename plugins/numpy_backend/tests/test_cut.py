@@ -5,7 +5,7 @@ from itertools import combinations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tenferro_numpy._cut import vertex_cut
+from tenferro_numpy.plan_passes.fusion.min_cut import vertex_cut
 
 
 @st.composite

@@ -10,9 +10,9 @@ import pytest
 from tenferro import primitives as tp
 from tenferro.backend import LoweringError, Lowerings, LoweringTable
 from tenferro.computegraph import OperandError, compile_program, derive_one, flatten
-from tenferro_numpy import _executor
-from tenferro_numpy._backend import NumpyBackend
-from tenferro_numpy._source import generate
+from tenferro_numpy import executable as executables
+from tenferro_numpy.backend import NumpyBackend
+from tenferro_numpy.execution.codegen import generate
 
 X = np.arange(1.0, 7.0).reshape(2, 3)
 
@@ -146,7 +146,7 @@ def test_nothing_of_the_user_reaches_the_source(backend):
 
 
 def test_source_is_generated_when_it_pays(backend, program, monkeypatch):
-    monkeypatch.setattr(_executor, "RUNS_BEFORE_SOURCE", 3)
+    monkeypatch.setattr(executables, "RUNS_BEFORE_SOURCE", 3)
     made = program(lambda x: x + x, X)
     executable = backend.compile(made, made.input_avals)
     for _ in range(3):
@@ -159,7 +159,7 @@ def test_source_is_generated_when_it_pays(backend, program, monkeypatch):
 def test_a_program_that_will_run_often_is_compiled_at_once(backend, program, monkeypatch):
     made = program(lambda x: x + x, X)
     for longest, state in ((1, "compiled"), (0, "interpreted so far")):
-        monkeypatch.setattr(_executor, "_LONGEST_PREPARED", longest)
+        monkeypatch.setattr(executables, "_LONGEST_PREPARED", longest)
         executable = backend.compile(made, made.input_avals)
         executable.prepare()
         np.testing.assert_array_equal(executable(X)[0], X + X)
@@ -285,7 +285,7 @@ def test_debug_checks_operands_and_results(backend, program):
 
 
 def test_many_threads(backend, program, monkeypatch):
-    monkeypatch.setattr(_executor, "RUNS_BEFORE_SOURCE", 50)
+    monkeypatch.setattr(executables, "RUNS_BEFORE_SOURCE", 50)
     made = program(lambda x, y: tp.sin(x) * y + tp.constant(1.0, "float64", (2, 3)) * x, X, X)
     executable = backend.compile(made, made.input_avals)
     wrong = []

@@ -7,8 +7,8 @@ import pytest
 
 import tenferro as tn
 from tenferro import primitives as tp
-from tenferro_numpy import _draft
-from tenferro_numpy._draft import Draft
+from tenferro_numpy import draft
+from tenferro_numpy.draft import Draft
 
 R = np.random.default_rng(12)
 W = R.standard_normal((6, 6)) * 0.3
@@ -65,7 +65,7 @@ class Runs:
 
     def __init__(self, monkeypatch):
         self.as_they_are, self.planned = 0, 0
-        run, finish = _draft.Run.__call__, Draft._finish
+        run, finish = draft.Run.__call__, Draft._finish
 
         def counted(this, operands, note):
             self.as_they_are += 1
@@ -75,7 +75,7 @@ class Runs:
             self.planned += 1
             return finish(this)
 
-        monkeypatch.setattr(_draft.Run, "__call__", counted)
+        monkeypatch.setattr(draft.Run, "__call__", counted)
         monkeypatch.setattr(Draft, "_finish", finished)
 
 

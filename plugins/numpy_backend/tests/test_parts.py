@@ -8,9 +8,10 @@ import pytest
 from tenferro import primitives as tp
 from tenferro.backend import Lowerings, LoweringTable
 from tenferro.computegraph import KeyView, compile_program, materialize_merge
-from tenferro_numpy import _executor, _parts
-from tenferro_numpy._backend import NumpyBackend
-from tenferro_numpy._source import generate
+from tenferro_numpy import executable as executables
+from tenferro_numpy.backend import NumpyBackend
+from tenferro_numpy.execution import codegen_chunks
+from tenferro_numpy.execution.codegen import generate
 
 
 def program_of(function, *shapes):
@@ -72,17 +73,17 @@ def test_parts_give_what_the_interpreter_gives(backend, shape, count):
 def test_parts_cover_every_line_once(backend):
     program = program_of(turns(700, residuals=True), (2,), (2,))
     lines = backend.compile(program, program.input_avals).plan.lines
-    parts = _parts.cut(lines)
+    parts = codegen_chunks.cut(lines)
     assert [begin for begin, _ in parts] == [0, *[end for _, end in parts[:-1]]]
     assert parts[-1][1] == len(lines)
-    assert max(end - begin for begin, end in parts) <= _parts._LONGEST
+    assert max(end - begin for begin, end in parts) <= codegen_chunks._LONGEST
 
 
 @pytest.mark.parametrize("executor", ["interpret", "source"])
 def test_values_are_freed_at_their_last_use_in_parts(backend, monkeypatch, executor):
     """How many values of the program are alive when each has just been made."""
-    monkeypatch.setattr(_parts, "_SHORTEST", 20)
-    monkeypatch.setattr(_parts, "_LONGEST", 30)
+    monkeypatch.setattr(codegen_chunks, "_SHORTEST", 20)
+    monkeypatch.setattr(codegen_chunks, "_LONGEST", 30)
     made_so_far, alive = [], []
 
     def probe(op, x, *others):
@@ -125,7 +126,7 @@ def test_a_program_that_repeats_itself_is_compiled_at_once(backend):
         executable.prepare()
         executable(np.full(2, 0.1), np.full(2, 0.2))
         assert state in executable.explain().split("\n")[0]
-    assert _executor._LONGEST_PREPARED < 3000
+    assert executables._LONGEST_PREPARED < 3000
 
 
 @pytest.mark.parametrize("where", [0, 1, 450, 899, 900])

@@ -15,7 +15,7 @@ from tenferro.backend import PluginHost
 from tenferro.backend.records import BackendConfig
 from tenferro.computegraph import compile_program
 from tenferro_conformance.strategies import dags
-from tenferro_numpy import _literals
+from tenferro_numpy.ir import literals
 from tenferro_numpy.lowerings import arithmetic, contraction, reduction, selection, structural
 
 OPTIONS = [
@@ -33,7 +33,7 @@ LIMITS = [
     (reduction, "_LARGE"),
     (selection, "_LARGE"),
     (structural, "_WRITTEN_OUT"),
-    (_literals, "_LARGE"),
+    (literals, "_LARGE"),
 ]
 CHECKS = settings(
     max_examples=150,

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from tenferro import primitives as tp
 from tenferro.backend import InvalidOptionError
-from tenferro_numpy._folds import can_fold
-from tenferro_numpy._tiles import Region
-from tenferro_numpy._tiling import even_rows, tiled_axis
+from tenferro_numpy.kernels.region import Region
+from tenferro_numpy.kernels.tile_reductions import can_fold
+from tenferro_numpy.machine.tile_size import even_rows, tiled_axis
 
 UNARY = (tp.neg, tp.sin, tp.exp, tp.square, tp.abs, tp.floor, tp.logistic, tp.rsqrt)
 BINARY = (tp.add, tp.sub, tp.mul, tp.div, tp.maximum, tp.minimum)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tenferro import primitives as tp
 from tenferro.backend import Lowerings, LoweringTable
-from tenferro_numpy._backend import NumpyBackend
+from tenferro_numpy.backend import NumpyBackend
 
 X = np.arange(1.0, 7.0)
 EXECUTORS = [{"executor": "interpret"}, {"executor": "source"}]

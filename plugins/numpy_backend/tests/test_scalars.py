@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from tenferro import primitives as tp
 from tenferro.computegraph import compile_program, derive_one, flatten
 from tenferro.primitives import arithmetic, rounding, special
-from tenferro_numpy import _scalars, _unboxing
+from tenferro_numpy import python_scalars
+from tenferro_numpy.plan_passes import unboxing
 
 INF, NAN = float("inf"), float("nan")
 VALUES = [
@@ -49,7 +50,7 @@ def numpy_function(name):
 
 
 def primitive(name):
-    return next(op for op in _scalars._forms() if op.key == f"std::{name}")
+    return next(op for op in python_scalars._forms() if op.key == f"std::{name}")
 
 
 def runs(backend, program, *arrays):
@@ -73,14 +74,14 @@ def assert_same(got, value, rtol):
 @pytest.fixture
 def whenever_possible(backend, monkeypatch):
     """Lines run on Python's numbers even where it does not pay."""
-    monkeypatch.setattr(_unboxing, "_UNBOX_COST", -1000)
+    monkeypatch.setattr(unboxing, "_UNBOX_COST", -1000)
     backend._plans.clear()
     yield
     backend._plans.clear()
 
 
 def test_every_form_is_in_the_table():
-    names = {op.key.removeprefix("std::") for op in _scalars._forms()}
+    names = {op.key.removeprefix("std::") for op in python_scalars._forms()}
     assert names == {*NUMPY, "integer_pow", "convert"}
 
 

@@ -143,7 +143,7 @@ def test_a_matrix_that_is_not_square_is_refused():
 
 
 def test_what_does_not_converge_is_an_error_of_numpys_kind():
-    numpy_backend = pytest.importorskip("tenferro_numpy._errors")
+    numpy_backend = pytest.importorskip("tenferro_numpy.errors")
     values = tn.jit(np.linalg.eigvals, backend="numpy")
     with pytest.raises(np.linalg.LinAlgError, match="nan or an infinity") as caught:
         values(np.full((3, 3), np.nan))

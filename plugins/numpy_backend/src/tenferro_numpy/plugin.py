@@ -1,7 +1,7 @@
 """The NumPy backend as core finds it: a manifest and hooks, and no import of NumPy.
 
 Listing plugins imports this module; NumPy comes in when the backend is probed or created.
-Read next: `_backend.py`.
+Read next: `backend.py`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def tenferro_backend_info() -> BackendInfo:
 def tenferro_backend_probe() -> Probe:
     """Say which versions are there; NumPy needs no device."""
     try:
-        from tenferro_numpy._backend import library_versions  # noqa: PLC0415 - imports NumPy
+        from tenferro_numpy.backend import library_versions  # noqa: PLC0415 - imports NumPy
 
         return Probe(available=True, lib_versions=library_versions(), devices=("cpu",))
     except Exception as error:  # a probe reports, whatever an installation is broken by
@@ -64,7 +64,7 @@ def tenferro_backend_probe() -> Probe:
 @hookimpl
 def tenferro_backend_create(config: BackendConfig) -> Backend:
     """Make the backend."""
-    from tenferro_numpy._backend import NumpyBackend  # noqa: PLC0415 - imports NumPy
+    from tenferro_numpy.backend import NumpyBackend  # noqa: PLC0415 - imports NumPy
 
     return NumpyBackend(config)
 

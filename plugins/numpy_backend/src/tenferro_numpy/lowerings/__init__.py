@@ -18,8 +18,8 @@ import numpy as np
 from tenferro.backend import numpy_like
 from tenferro.backend.lowering import Lowering, Lowerings, load_target
 from tenferro.primitives import Aval
-from tenferro_numpy._expression import Expression, Function, Specialize, called
-from tenferro_numpy._scalars import scalar_form
+from tenferro_numpy.ir.expression import Expression, Function, Specialize, called
+from tenferro_numpy.python_scalars import scalar_form
 
 __all__ = ["expression", "lowerings"]
 

@@ -31,8 +31,8 @@ from tenferro.primitives.arithmetic import (
     Square,
     Sub,
 )
-from tenferro_numpy._errors import DivisionByZeroError, NegativePowerError
-from tenferro_numpy._expression import Expression, Function, Specialize, called, simple
+from tenferro_numpy.errors import DivisionByZeroError, NegativePowerError
+from tenferro_numpy.ir.expression import Expression, Function, Specialize, called, simple
 
 __all__ = ["EXPRESSIONS", "operator_or", "register", "ufunc"]
 

@@ -17,7 +17,7 @@ from tenferro.primitives.bitwise import (
     ShiftLeft,
     ShiftRight,
 )
-from tenferro_numpy._expression import Specialize
+from tenferro_numpy.ir.expression import Specialize
 from tenferro_numpy.lowerings.arithmetic import operator_or, ufunc
 
 __all__ = ["EXPRESSIONS", "register"]

@@ -20,7 +20,7 @@ from tenferro.primitives.comparison import (
     Lt,
     Ne,
 )
-from tenferro_numpy._expression import Expression, Function, Specialize, simple
+from tenferro_numpy.ir.expression import Expression, Function, Specialize, simple
 from tenferro_numpy.lowerings import selection
 from tenferro_numpy.lowerings.arithmetic import operator_or
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from tenferro.primitives import Aval
 from tenferro.primitives.complex import Complex, Conj, Imag, Real
-from tenferro_numpy._expression import Expression, Function, Specialize, called
+from tenferro_numpy.ir.expression import Expression, Function, Specialize, called
 from tenferro_numpy.lowerings.arithmetic import ufunc
 
 __all__ = ["EXPRESSIONS"]

@@ -15,7 +15,7 @@ import numpy as np
 from tenferro.backend.numpy_like.contraction import Axes, aligned, blas_ready
 from tenferro.primitives import Aval
 from tenferro.primitives.contraction import DotGeneral
-from tenferro_numpy._expression import Expression, Function, Specialize, called, simple
+from tenferro_numpy.ir.expression import Expression, Function, Specialize, called, simple
 
 __all__ = ["EXPRESSIONS"]
 

@@ -21,7 +21,7 @@ from tenferro.primitives.elementwise import (
     Logaddexp,
     Logistic,
 )
-from tenferro_numpy._expression import Expression, Function, Specialize, called, simple
+from tenferro_numpy.ir.expression import Expression, Function, Specialize, called, simple
 from tenferro_numpy.lowerings.arithmetic import ufunc
 
 __all__ = ["EXPRESSIONS"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from tenferro.primitives.hyperbolic import Acosh, Asinh, Atanh, Cosh, Sinh, Tanh
-from tenferro_numpy._expression import Specialize
+from tenferro_numpy.ir.expression import Specialize
 from tenferro_numpy.lowerings.arithmetic import ufunc
 
 __all__ = ["EXPRESSIONS"]

@@ -1,7 +1,7 @@
 """Indexing on NumPy: `take` for rows, slices for dynamic slices, `np.add.at` on a flat array.
 
 On the host the starts can be read, so that windows are views and need no index arrays.
-Read next: `_plan.py` of the package.
+Read next: `planner.py` of the package.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tenferro.primitives.indexing import (
     Scatter,
     ScatterAdd,
 )
-from tenferro_numpy._expression import Expression, Function, Specialize, called
+from tenferro_numpy.ir.expression import Expression, Function, Specialize, called
 
 __all__ = ["EXPRESSIONS", "combined_at", "on_copy", "register", "updating"]
 

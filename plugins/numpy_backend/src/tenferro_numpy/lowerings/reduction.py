@@ -20,8 +20,8 @@ from tenferro.primitives.reduction import (
     ReduceProd,
     ReduceSum,
 )
-from tenferro_numpy._expression import Expression, Function, Specialize
-from tenferro_numpy._folds import row_length, rows_of
+from tenferro_numpy.ir.expression import Expression, Function, Specialize
+from tenferro_numpy.kernels.tile_reductions import row_length, rows_of
 
 __all__ = ["EXPRESSIONS"]
 

@@ -12,8 +12,8 @@ import numpy as np
 from tenferro.backend.lowering import Lowerings
 from tenferro.primitives import Aval
 from tenferro.primitives.rounding import Ceil, Copysign, Floor, IsFinite, Nextafter, Rem, Round
-from tenferro_numpy._errors import DivisionByZeroError
-from tenferro_numpy._expression import Expression, Function, Specialize, called, simple
+from tenferro_numpy.errors import DivisionByZeroError
+from tenferro_numpy.ir.expression import Expression, Function, Specialize, called, simple
 from tenferro_numpy.lowerings.arithmetic import ufunc
 
 __all__ = ["EXPRESSIONS", "register"]

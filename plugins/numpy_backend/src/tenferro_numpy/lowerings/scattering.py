@@ -1,6 +1,6 @@
 """Scatters on NumPy: `at` of the ufunc, on the flat array or a copy of it.
 
-Read next: `_plan.py` of the package.
+Read next: `planner.py` of the package.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import numpy as np
 
 from tenferro.backend.lowering import Lowerings
 from tenferro.primitives.scattering import ScatterMax, ScatterMin, ScatterMul
-from tenferro_numpy._expression import Specialize
+from tenferro_numpy.ir.expression import Specialize
 from tenferro_numpy.lowerings.indexing import combined_at, on_copy, updating
 
 __all__ = ["EXPRESSIONS", "register"]

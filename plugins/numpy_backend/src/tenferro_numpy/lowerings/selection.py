@@ -15,8 +15,8 @@ import numpy as np
 
 from tenferro.primitives import Aval
 from tenferro.primitives.comparison import Select
-from tenferro_numpy._expression import Expression, Function, Specialize
-from tenferro_numpy._literals import is_zero
+from tenferro_numpy.ir.expression import Expression, Function, Specialize
+from tenferro_numpy.ir.literals import is_zero
 
 __all__ = ["EXPRESSIONS", "beside_zero", "choose", "drop", "keep"]
 

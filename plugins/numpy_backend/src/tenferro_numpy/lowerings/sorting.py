@@ -1,6 +1,6 @@
 """Searching on NumPy: `np.searchsorted` of each row.
 
-Read next: `_plan.py` of the package.
+Read next: `planner.py` of the package.
 """
 
 from __future__ import annotations

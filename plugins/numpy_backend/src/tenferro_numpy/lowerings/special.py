@@ -13,7 +13,7 @@ import numpy as np
 from tenferro.backend.lowering import Lowerings
 from tenferro.backend.numpy_like import SPECIAL, family
 from tenferro.primitives import Aval
-from tenferro_numpy._expression import Expression, Function, Specialize, called, simple
+from tenferro_numpy.ir.expression import Expression, Function, Specialize, called, simple
 
 __all__ = ["EXPRESSIONS", "register"]
 

@@ -1,8 +1,8 @@
 """Shape and layout on NumPy: methods of the array, which cost less than the functions.
 
-A broadcast is left to the ufunc that reads it where that is possible (`_plan.py`); elsewhere small
-ones are written out, because `np.broadcast_to` costs more than the copy.
-Read next: `reduction.py`.
+A broadcast is left to the ufunc that reads it where that is possible (`planner.py`); elsewhere
+small ones are written out, because `np.broadcast_to` costs more than the copy. Read next:
+`reduction.py`.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from tenferro.primitives.structural import (
     StopGradient,
     Transpose,
 )
-from tenferro_numpy._expression import IDENTITY, Expression, Function, Specialize, called
-from tenferro_numpy._pieces import Pieces
+from tenferro_numpy.ir.assembly import Pieces
+from tenferro_numpy.ir.expression import IDENTITY, Expression, Function, Specialize, called
 
 __all__ = ["EXPRESSIONS"]
 

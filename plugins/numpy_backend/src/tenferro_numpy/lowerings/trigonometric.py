@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from tenferro.primitives.trigonometric import Acos, Asin, Atan, Atan2, Cos, Hypot, Sin, Tan
-from tenferro_numpy._expression import Specialize
+from tenferro_numpy.ir.expression import Specialize
 from tenferro_numpy.lowerings.arithmetic import ufunc
 
 __all__ = ["EXPRESSIONS"]

@@ -14,7 +14,7 @@ import numpy as np
 
 from tenferro.backend.lowering import Lowerings
 from tenferro.primitives.linalg.cholesky import Cholesky, CholeskyTangent
-from tenferro_numpy._errors import NotPositiveDefiniteError
+from tenferro_numpy.errors import NotPositiveDefiniteError
 from tenferro_numpy.lowerings.linalg._lapack import (
     in_order,
     lapack,

@@ -13,7 +13,7 @@ import numpy as np
 from tenferro.backend.lowering import Lowerings
 from tenferro.backend.numpy_like.linalg import eigh
 from tenferro.primitives.linalg.eigh import Eigh, Eigvalsh
-from tenferro_numpy._errors import NotConvergedError
+from tenferro_numpy.errors import NotConvergedError
 
 __all__ = ["register", "told"]
 

@@ -14,7 +14,7 @@ import numpy as np
 from tenferro.backend.lowering import Lowerings
 from tenferro.backend.numpy_like.linalg.svd import canonical_pairs
 from tenferro.primitives.linalg.svd import Svd, Svdvals
-from tenferro_numpy._errors import NotConvergedError
+from tenferro_numpy.errors import NotConvergedError
 
 __all__ = ["register"]
 

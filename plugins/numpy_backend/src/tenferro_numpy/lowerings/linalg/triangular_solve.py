@@ -11,7 +11,7 @@ import numpy as np
 
 from tenferro.backend.lowering import Lowerings
 from tenferro.primitives.linalg.triangular_solve import TriangularSolve
-from tenferro_numpy._errors import SingularMatrixError
+from tenferro_numpy.errors import SingularMatrixError
 from tenferro_numpy.lowerings.linalg._lapack import over_batch, refusal, triangular
 
 __all__ = ["refuse_zeros", "register"]

@@ -1,0 +1,232 @@
+"""The NumPy backend: operands are `numpy.ndarray`, programs become plans.
+
+Plans are kept by structure, so that equal programs are planned once; everything here may be used
+from several threads. Read next: `planner.py`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from threading import RLock
+from typing import Any
+
+import numpy as np
+
+from tenferro.backend import InvalidOptionError
+from tenferro.backend._snapshots import snapshot
+from tenferro.backend.base import Backend, Executable
+from tenferro.backend.lowering import key_of
+from tenferro.backend.records import BackendConfig
+from tenferro.computegraph import CompiledProgram, OperandError, renew_in_children
+from tenferro.primitives import Aval, DType
+from tenferro.primitives._source import source_text
+from tenferro_numpy.draft import Draft
+from tenferro_numpy.executable import NumpyExecutable
+from tenferro_numpy.machine.caches import thread_count
+from tenferro_numpy.machine.tile_size import Tiling, tile_elements
+from tenferro_numpy.planner import How
+
+__all__ = ["NumpyBackend", "library_versions"]
+
+_EXECUTORS = ("auto", "source", "interpret")
+_KEPT_PLANS = 512
+_LONGEST_KEPT = 4096  # instructions of a program whose plan is kept for others
+_WIDE = frozenset(map(DType.of, ("bool", "int64", "float64", "complex128")))  # hold any number
+_NUMERIC = frozenset("biufc")
+_PYTHON_SCALARS = frozenset((bool, int, float, complex))
+_NAMES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64"
+_DTYPES = {DType.of(name): np.dtype(name) for name in f"{_NAMES} complex64 complex128".split()}
+_Scalar = (bool, int, float, complex, np.generic)
+
+
+def library_versions() -> dict[str, str]:
+    """The versions of NumPy, and of SciPy where it is loaded already."""
+    versions = {"numpy": np.__version__}
+    scipy = sys.modules.get("scipy")
+    if scipy is not None:
+        versions["scipy"] = scipy.__version__
+    return versions
+
+
+def _resident() -> dict[str, int]:
+    """The resident size of the process, now and at most, where the system tells it."""
+    found = {}
+    try:
+        from resource import RUSAGE_SELF, getpagesize, getrusage  # noqa: PLC0415 - POSIX only
+
+        unit = 1 if sys.platform == "darwin" else 1024
+        found["peak"] = getrusage(RUSAGE_SELF).ru_maxrss * unit
+        with open("/proc/self/statm", encoding="ascii") as file:
+            found["in_use"] = int(file.read().split()[1]) * getpagesize()
+    except (ImportError, OSError):
+        pass
+    return found
+
+
+def _narrow(dtype: np.dtype[Any], value: Any) -> Any:
+    """A number in a dtype in which it may overflow to inf, without NumPy's warning."""
+    with np.errstate(all="ignore"):
+        return dtype.type(value)
+
+
+def _tiling(elements: object, threads: object) -> Tiling | None:
+    """The tiling that the options ask for; what they leave open follows from the machine.
+
+    Raises InvalidOptionError: for anything but a whole number, of threads at least one.
+    """
+    for name, value, least in (("tile", elements, 0), ("threads", threads, 1)):
+        whole = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+        if value is not None and not (whole and value >= least):  # type: ignore[operator]
+            need = f"a whole number from {least} up"
+            raise InvalidOptionError.of("numpy", name, value, need)
+    if elements == 0:
+        return None
+    return Tiling(
+        tile_elements() if elements is None else int(str(elements)),
+        thread_count() if threads is None else int(str(threads)),
+    )
+
+
+def _donated(numbers: Any, count: int) -> tuple[int, ...]:
+    """The inputs that may be written to.
+
+    Raises InvalidOptionError: for what is no number of an input.
+    """
+    found = tuple(numbers)
+    if not all(type(i) is int and 0 <= i < count for i in found):
+        raise InvalidOptionError.of("numpy", "donated", numbers, f"numbers of the {count} inputs")
+    return found
+
+
+class NumpyBackend(Backend):
+    """Runs programs on NumPy."""
+
+    def __init__(self, config: BackendConfig) -> None:
+        self.config = config
+        self._plans: OrderedDict[tuple[Any, ...], Draft] = OrderedDict()
+        self._lock = RLock()
+        renew_in_children(self)
+
+    def renew_after_fork(self) -> None:
+        """Make a new lock in a forked child."""
+        self._lock = RLock()
+
+    # ---- operands --------------------------------------------------------------------------------
+
+    def asoperand(self, value: Any, aval: Aval) -> Any:
+        """The value as an operand of this aval: an array as it is, a scalar in the aval's dtype.
+
+        Raises OperandError: if an array has another shape or dtype; nothing is cast in silence.
+        Raises UnsupportedError: if NumPy lacks the dtype.
+        """
+        dtype = _DTYPES.get(aval.dtype)
+        if type(value) is np.ndarray and value.dtype is dtype and value.shape == aval.shape:
+            return value
+        if type(value) in _PYTHON_SCALARS and dtype is not None and not aval.shape:
+            return dtype.type(value) if aval.dtype in _WIDE else _narrow(dtype, value)
+        self.check_dtypes((aval,))
+        if type(value) is np.ndarray and value.dtype.name == aval.dtype.name:
+            operand = value if value.dtype.isnative else value.astype(value.dtype.newbyteorder("="))
+        elif isinstance(value, _Scalar):
+            operand = np.asarray(value).astype(aval.dtype.name, copy=False)
+        else:
+            operand = np.asarray(value)
+        if operand.shape != aval.shape or operand.dtype.name != aval.dtype.name:
+            got = f"{operand.dtype}{list(operand.shape)}"
+            raise OperandError(
+                f"numpy: this operand is {got}, need {aval}", input="", got=got, need=str(aval)
+            )
+        return operand
+
+    def to_numpy(self, operand: Any) -> Any:
+        """The operand itself, as an array."""
+        return np.asarray(operand)
+
+    def aval_of(self, operand: Any) -> Aval:
+        """Shape and dtype of an array or a NumPy scalar."""
+        return Aval(operand.shape, DType.of(operand.dtype.name))
+
+    def owns(self, value: Any) -> bool:
+        """Whether the value is a numeric NumPy array or scalar."""
+        return isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in _NUMERIC
+
+    def snapshot(self, operand: Any) -> Any:
+        """Return an array whose memory is read-only for everybody as it is, else a copy."""
+        return snapshot(operand)
+
+    def memory_stats(self) -> Mapping[str, int]:
+        """Bytes, as far as the system tells: `in_use` and `peak` are those of the process.
+
+        `largest_program` is the most that the arrays of one of the kept programs take at once.
+        """
+        with self._lock:
+            kept = [*self._plans.values()]
+        largest = max((draft.plan.peak.bytes for draft in kept), default=0)
+        return {**_resident(), "largest_program": largest}
+
+    # ---- programs --------------------------------------------------------------------------------
+
+    def compile(
+        self,
+        program: CompiledProgram,
+        avals: Sequence[Aval],
+        options: Mapping[str, object] | None = None,
+    ) -> Executable:
+        """Plan a program, if it is small when it runs again.
+
+        Its source is generated when it has run often enough.
+
+        Options, also in the configuration: `executor` ("auto", "source", "interpret"), `debug`,
+        `threads` that share large elementwise regions, `tile`, their elements at a time (0: no
+        regions), `poison`, which fills buffers with nan before they are written, and `donated`,
+        numbers of inputs that may be written to.
+
+        Raises MissingLoweringError: naming every operation of the program that cannot run.
+        Raises UnsupportedError: if the program has a dtype, or the options ask for a feature, that
+        the backend lacks.
+        """
+        self.check_options(options)
+        chosen = {**self.config.options, **(options or {})}
+        executor, debug = str(chosen.get("executor", "auto")), bool(chosen.get("debug", False))
+        if executor not in _EXECUTORS:
+            raise InvalidOptionError.of("numpy", "executor", executor, ", ".join(_EXECUTORS))
+        tiling = _tiling(chosen.get("tile"), chosen.get("threads"))
+        if tiling is not None and chosen.get("poison"):
+            tiling = tiling._replace(poisoned=True)
+        self.check_dtypes(program.avals)
+        closed = self.lowerings.close(program)
+        donated = _donated(chosen.get("donated", ()), len(program.inputs))
+        how = How(not debug, None if debug else tiling, blocks=not debug, donated=donated)
+        draft = self._draft(closed, how)
+        return NumpyExecutable(self, closed, draft, executor=executor, debug=debug)
+
+    def _draft(self, program: CompiledProgram, how: How) -> Draft:
+        if len(program) > _LONGEST_KEPT:
+            return Draft(program, self.lowerings, how)
+        key = (program.structure, program.input_avals, self.lowerings.generation, how)
+        with self._lock:
+            draft = self._plans.get(key)
+            if draft is not None:
+                self._plans.move_to_end(key)
+                return draft
+        draft = Draft(program, self.lowerings, how)
+        with self._lock:
+            self._plans[key] = draft
+            if len(self._plans) > _KEPT_PLANS:
+                self._plans.popitem(last=False)
+        return draft
+
+    def notes(self, program: CompiledProgram, position: int) -> list[str]:
+        """What an error in one instruction is told: its equation, lowering and the user's line."""
+        operation, inputs, _, _, _, source = program.instructions[position]
+        avals = tuple(program.avals[i] for i in inputs)
+        operands = "  ".join(f"%{i}: {aval}" for i, aval in zip(inputs, avals, strict=True))
+        provider = self.lowerings.provider_of(operation, avals) or self.provider or "unknown"
+        notes = [
+            f"  equation   {program.equation(position)}    {operands}".rstrip(),
+            f"  lowering   {key_of(operation)} on {self.name}, by {provider}",
+        ]
+        line = source_text(source)
+        return notes if line is None else [*notes, f"  from       {line}"]

@@ -1,0 +1,238 @@
+"""The executable of the NumPy backend: interpreted first, compiled when that pays.
+
+It counts its runs, silences NumPy's warnings, and says which equation an error came from. Options:
+`executor` is "auto" (the default), "source" or "interpret"; `debug` checks after every instruction
+that it gave what its aval says. Read next: `backend.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tenferro.backend._errors import LoweringError
+from tenferro.backend.base import Executable, Timing, Timings
+from tenferro.backend.lowering import key_of
+from tenferro.computegraph import CompiledProgram, OperandError, check_operand_count
+from tenferro.primitives import Aval
+from tenferro_numpy.draft import Draft
+from tenferro_numpy.execution.donation import given_up
+from tenferro_numpy.execution.interpreter import RUNS_BEFORE_SOURCE, Interpreter
+from tenferro_numpy.ir.plan import Plan
+from tenferro_numpy.machine.fp_errors import restore, silence
+from tenferro_numpy.python_scalars import RAISED
+from tenferro_numpy.report import cost_of, report
+
+if TYPE_CHECKING:
+    from tenferro_numpy.backend import NumpyBackend
+    from tenferro_numpy.execution.codegen import Generated
+
+__all__ = ["NumpyExecutable"]
+
+_LONGEST_PREPARED = 2_000  # new lines that are compiled at once for a program that will run often
+_NUMBERS: dict[type, Any] = {float: np.float64, bool: np.bool_}
+_LONGEST_SOURCE = 20_000  # new lines; programs that have more stay interpreted
+_LONGEST_WRITTEN = 500_000  # lines up to which is asked how many of them repeat
+
+
+class NumpyExecutable(Executable):
+    """A program, which runs once as it is, and then by a plan with two executors."""
+
+    def __init__(
+        self,
+        backend: NumpyBackend,
+        program: CompiledProgram,
+        draft: Draft,
+        *,
+        executor: str = "auto",
+        debug: bool = False,
+    ) -> None:
+        self.backend = backend
+        self.program = program
+        self._draft = draft
+        self._count = len(program.inputs)
+        self._generated: Generated | None = None
+        self._is_compiled = False
+        self._source: Callable[..., tuple[Any, ...]]
+        self._runs_left = RUNS_BEFORE_SOURCE
+        self._executor = "debug" if debug else executor
+        runs: dict[str, Callable[..., tuple[Any, ...]]] = {
+            "auto": self._counted,
+            "interpret": self._interpreted,
+            "source": self._compiled,
+            "debug": self._checked,
+        }
+        self._run = runs[self._executor]
+
+    @property
+    def plan(self) -> Plan:
+        """The plan; after the first run, or when it is asked for, it is there."""
+        return self._draft.plan
+
+    @cached_property
+    def _interpreter(self) -> Interpreter:
+        return Interpreter(self.plan)
+
+    def __call__(self, *operands: Any) -> tuple[Any, ...]:
+        """Run the program; NumPy's floating-point warnings are silenced, results are new arrays."""
+        if len(operands) != self._count:
+            check_operand_count(self.program, operands)
+        if self._draft.donated:
+            operands = given_up(operands, self._draft.donated)
+        token = silence()
+        try:
+            return self._run(*operands)
+        except Exception as error:
+            self._annotate(error)
+            raise
+        finally:
+            restore(token)
+
+    def _counted(self, *operands: Any) -> tuple[Any, ...]:
+        """Interpret, until the program has run so often that its source pays."""
+        self._runs_left -= 1
+        if self._runs_left >= 0:
+            first = self._draft.first_run(operands, self._note)
+            return self._interpreter(*operands) if first is None else first
+        if self._is_cheap(_LONGEST_SOURCE):
+            return self._compiled(*operands)
+        return self._interpreted(*operands)
+
+    def _interpreted(self, *operands: Any) -> tuple[Any, ...]:
+        """Interpret, now and from now on."""
+        self._run = self._interpreter
+        return self._interpreter(*operands)
+
+    def prepare(self) -> None:
+        """Make the executor that is asked for; left the choice, the source if little is new."""
+        if self._executor == "interpret":
+            self._run = self._interpreter
+        elif self._executor == "auto" and self._is_cheap(_LONGEST_PREPARED):
+            self._executor = "source"
+        if self._executor == "source" and not self._is_compiled:
+            self._compile()
+
+    def _is_cheap(self, most: int) -> bool:
+        """Whether at most so many lines would be compiled; what repeats counts once."""
+        count = len(self.plan.lines)
+        return count <= most or (count <= _LONGEST_WRITTEN and self._written().new_lines <= most)
+
+    def _written(self) -> Generated:
+        return self._generated or self._write(fast=self.plan.raises)
+
+    def _write(self, *, fast: bool) -> Generated:
+        from tenferro_numpy.execution.codegen import generate  # noqa: PLC0415 - most programs run few times
+
+        self._generated = generate(self.plan, fast=fast)
+        return self._generated
+
+    def _compiled(self, *operands: Any) -> tuple[Any, ...]:
+        """Compile the source, and run that."""
+        self._compile()
+        return self._run(*operands)
+
+    def _compile(self) -> None:
+        """Compile the source, which runs from now on."""
+        self._is_compiled = True
+        self._source = self._written().compile()
+        self._run = self._fast if self.plan.raises else self._source
+
+    def _fast(self, *operands: Any) -> tuple[Any, ...]:
+        """Run lines that may raise; if one does, run again and for ever lines that do not."""
+        try:
+            return self._source(*operands)
+        except RAISED:
+            self._run = run = self._write(fast=False).compile()
+            return run(*operands)
+
+    def _checked(self, *operands: Any) -> tuple[Any, ...]:
+        program = self.program
+        for name, operand, aval in zip(
+            program.input_names, operands, program.input_avals, strict=True
+        ):
+            got = _mismatch(operand, aval)
+            if got:
+                message = f"numpy: input {name!r} is {got}, need {aval}"
+                raise OperandError(message, input=name, got=got, need=str(aval))
+        return self._interpreter.observed(operands, self._check_line)
+
+    def _check_line(self, number: int, seconds: float, results: tuple[Any, ...]) -> None:
+        """Raise LoweringError unless a line gave what the avals of its instruction say."""
+        position = self.plan.lines[number].position
+        if position is None:
+            return
+        operation, inputs, outputs = self.program.instructions[position][:3]
+        for slot, result in zip(outputs, results, strict=True):
+            got = _mismatch(result, self.program.avals[slot])
+            if got:
+                key, avals = key_of(operation), tuple(self.program.avals[i] for i in inputs)
+                raise LoweringError(
+                    f"the lowering of {key} for numpy gave {got}, need {self.program.avals[slot]}",
+                    primitive=key,
+                    backend=self.backend.name,
+                    provider=self.backend.lowerings.provider_of(operation, avals),
+                )
+
+    # ---- errors ----------------------------------------------------------------------------------
+
+    def _annotate(self, error: Exception) -> None:
+        """Add the equation, the provider of its lowering and the user's line to an error."""
+        interpreter = self.__dict__.get("_interpreter")  # none where the first run has failed
+        position = interpreter and interpreter.position(error.__traceback__)
+        if position is None and self._generated is not None:
+            position = self._generated.position(error.__traceback__)
+        if position is not None:
+            self._note(error, position)
+
+    def _note(self, error: Exception, position: int) -> None:
+        for note in self.backend.notes(self.program, position):
+            error.add_note(note)
+
+    # ---- reports ---------------------------------------------------------------------------------
+
+    def explain(self) -> str:
+        """The generated source and the regions, with what they compute, move and hold."""
+        state = "compiled" if self._is_compiled else "interpreted so far"
+        foreign = self.backend.lowerings.foreign_in(self.program)
+        return report(self.program, self.plan, state, self._written().text, foreign)
+
+    def cost(self) -> tuple[int, int]:
+        """Estimates: operations on elements, and bytes that lines read and write (not views)."""
+        return cost_of(self.program, self.plan)
+
+    def profile(self, *operands: Any) -> Timings:
+        """Run once, interpreted, and time every line; donated inputs stay as they are."""
+        check_operand_count(self.program, operands)
+        kept = {i: np.array(operands[i]) for i in self.plan.donated}
+        operands = tuple([kept.get(i, x) for i, x in enumerate(operands)])
+        rows: list[Timing] = []
+
+        def note(number: int, seconds: float, results: tuple[Any, ...]) -> None:
+            position = self.plan.lines[number].position
+            if position is None:
+                return
+            equation = self.program.equation(position)
+            rows.append(Timing(equation, seconds))
+
+        token = silence()
+        try:
+            self._interpreter.observed(operands, note)
+        except Exception as error:
+            self._annotate(error)
+            raise
+        finally:
+            restore(token)
+        return Timings(rows)
+
+
+def _mismatch(value: Any, aval: Aval) -> str:
+    """What a value is, if it is not NumPy's own or not of this aval; empty if all is well."""
+    if type(value) in _NUMBERS:
+        value = _NUMBERS[type(value)](value)
+    if not isinstance(value, (np.ndarray, np.generic)):
+        return type(value).__name__
+    same = value.shape == aval.shape and value.dtype.name == aval.dtype.name
+    return "" if same else f"{value.dtype}{list(value.shape)}"

@@ -1,0 +1,1 @@
+"""Two executors of plans: an interpreter, and generated Python source."""

@@ -1,0 +1,44 @@
+"""Donated inputs: which of them a program may really write to, and copies of the others.
+
+Read next: `executable.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+__all__ = ["given_up"]
+
+
+def given_up(operands: Sequence[Any], donated: Sequence[int]) -> tuple[Any, ...]:
+    """The operands, those that are donated as arrays that only the caller holds besides us.
+
+    A read-only array, or one that shares memory with another operand, is copied: somebody who
+    promised nothing may look at it. So is one of which two elements are at one place.
+    """
+    found = list(operands)
+    for number in donated:
+        x = operands[number]
+        others = (y for i, y in enumerate(operands) if i != number and isinstance(y, np.ndarray))
+        if not isinstance(x, np.ndarray) or not x.ndim:
+            continue
+        shared = not x.flags.writeable or any(np.may_share_memory(x, y) for y in others)
+        if shared or _may_overlap_itself(x):
+            found[number] = x.copy()
+    return tuple(found)
+
+
+def _may_overlap_itself(x: Any) -> bool:
+    """Whether an axis moves by less than all shorter ones reach: then elements may meet."""
+    if x.flags.forc:
+        return False
+    reach = x.itemsize
+    for stride, extent in sorted(zip(map(abs, x.strides), x.shape, strict=True)):
+        if extent > 1:
+            if stride < reach:
+                return True
+            reach += stride * (extent - 1)
+    return False

@@ -1,0 +1,1 @@
+"""The intermediate representation: expressions, steps over slots, plans over registers."""

@@ -1,0 +1,161 @@
+"""What one instruction becomes: a line of Python over its operands, and what that line binds.
+
+`{0}`, `{1}` stand for operands, `{p0}`, `{p1}` for bound values. Templates are written in this
+package and never hold anything of a user. The generated source and the interpreter read the same
+expression, so that both do the same. Read next: `lowerings/arithmetic.py`, then `planner.py`.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+
+from tenferro.computegraph._records import NamedTuple
+from tenferro.primitives import Aval
+from tenferro_numpy.ir.assembly import Pieces
+
+__all__ = ["IDENTITY", "Expression", "Function", "Scalar", "Specialize", "called", "simple"]
+
+Function = Callable[..., Any]
+#: (operation, avals of the operands, aval of the first result, the contract lowering) → expression
+Specialize = Callable[[Any, tuple[Aval, ...], Aval, Function], "Expression"]
+
+
+class Expression(NamedTuple):
+    """A line of Python for one instruction.
+
+    shares       the result may share memory with an operand (or is one)
+    broadcasts   operands may be of any shapes that broadcast to the shape of the result
+    unexpanded   of a broadcast: the line that leaves expanding to its consumers
+    safe         a function that gives the same where the line gives a value, and never raises
+    scalar       of rank 0: the line on Python's own numbers
+    foreign      somebody else's code, which may do anything
+    into         of an elementwise instruction: the call that writes its result to `{out}`
+    in_place     `{out}` may be the memory of any operand of its dtype
+    onto         of another line: the call that writes its result to `{out}`, which it does not read
+    update       of a line that changes a copy of its first operand: the line that changes itself
+    memory_of    the operand in whose memory the result is
+    fold         of a reduction: the ufunc, the axes and the dtype of the result
+    pieces       of what is put together from its operands: where they go
+    """
+
+    template: str
+    bound: tuple[Any, ...] = ()
+    shares: bool = False
+    broadcasts: bool = False
+    unexpanded: Expression | None = None
+    safe: Function | None = None
+    scalar: Scalar | None = None
+    foreign: bool = False
+    into: str = ""
+    in_place: bool = False
+    onto: str = ""
+    update: Expression | None = None
+    memory_of: int | None = None
+    fold: tuple[Any, tuple[int, ...], Any] | None = None
+    pieces: Pieces | None = None
+
+    @property
+    def operand_count(self) -> int:
+        """Number of operands that the line reads."""
+        return len(set(re.findall(r"\{\d+\}", self.template)))
+
+    def text(self, operands: tuple[str, ...], names: tuple[str, ...]) -> str:
+        """The line with names filled in for operands and bound values."""
+        return self.template.format(*operands, **{f"p{i}": name for i, name in enumerate(names)})
+
+    def function(self) -> Function:
+        """The expression as a function of its operands, without a Python frame where it can be."""
+        if self.safe is not None:
+            return self.safe
+        there = _OPERATORS.get(self.template)
+        if there is not None:
+            return there
+        if self.template in _PLAIN_CALLS:
+            return self.bound[0]  # type: ignore[no-any-return]
+        if _CALL_WITH_OPERATION.fullmatch(self.template):
+            return partial(self.bound[0], self.bound[1])
+        return _factory(self.template, self.operand_count, len(self.bound))(*self.bound)  # type: ignore[no-any-return]
+
+    def writer(self) -> Function:
+        """`into` as a function of the operands and of where to write."""
+        count = self.operand_count
+        if self.into == _into_call(count):
+            return self.bound[0]  # type: ignore[no-any-return]
+        text = self.into.replace("{out}", f"{{{count}}}")
+        return _factory(text, count + 1, len(self.bound))(*self.bound)  # type: ignore[no-any-return]
+
+
+class Scalar(NamedTuple):
+    """A line on Python's own numbers, and the nanoseconds that it saves."""
+
+    expression: Expression
+    gain: int
+
+
+IDENTITY = Expression("{0}", shares=True)
+
+_PLAIN_CALLS = frozenset(("{p0}({0})", "{p0}({0}, {1})", "{p0}({0}, {1}, {2})"))
+_CALL_WITH_OPERATION = re.compile(r"\{p0\}\(\{p1\}((, \{\d+\})*)\)")
+_OPERATORS: dict[str, Function] = {
+    "{0} + {1}": operator.add,
+    "{0} - {1}": operator.sub,
+    "{0} * {1}": operator.mul,
+    "{0} / {1}": operator.truediv,
+    "-{0}": operator.neg,
+    "{0} == {1}": operator.eq,
+    "{0} != {1}": operator.ne,
+    "{0} < {1}": operator.lt,
+    "{0} <= {1}": operator.le,
+    "{0} > {1}": operator.gt,
+    "{0} >= {1}": operator.ge,
+    "{0} & {1}": operator.and_,
+    "{0} | {1}": operator.or_,
+    "{0} ^ {1}": operator.xor,
+    "~{0}": operator.invert,
+}
+
+
+@lru_cache(maxsize=1024)
+def _factory(template: str, arity: int, bound: int) -> Function:
+    """Make functions of operands from bound values, for one template."""
+    operands = tuple(f"a{i}" for i in range(arity))
+    names = tuple(f"p{i}" for i in range(bound))
+    line = template.format(*operands, **{name: name for name in names})
+    made: Function = eval(f"lambda {', '.join(names)}: lambda {', '.join(operands)}: {line}", {})
+    return made
+
+
+def called(
+    op: Any, count: int, function: Function, *, shares: bool, foreign: bool = False
+) -> Expression:
+    """The call of a contract lowering, `function(op, *operands)`."""
+    operands = "".join(f", {{{i}}}" for i in range(count))
+    return Expression(f"{{p0}}({{p1}}{operands})", (function, op), shares=shares, foreign=foreign)
+
+
+def simple(function: Function, count: int, *, broadcasts: bool = True) -> Expression:
+    """The call of a function of the operands alone, which gives a new array."""
+    operands = ", ".join(f"{{{i}}}" for i in range(count))
+    writes = broadcasts and isinstance(function, np.ufunc)
+    return Expression(
+        f"{{p0}}({operands})",
+        (function,),
+        broadcasts=broadcasts,
+        into=_into_call(count, function) if writes else "",
+        in_place=writes,
+    )
+
+
+def _into_call(count: int, function: Function | None = None) -> str:
+    """The call of a ufunc with the place of its result as the last argument.
+
+    NumPy deprecates that for maximum and minimum, where a third argument looks like an operand.
+    """
+    out = "out={out}" if function in (np.maximum, np.minimum) else "{out}"
+    return "{p0}(" + "".join(f"{{{i}}}, " for i in range(count)) + f"{out})"

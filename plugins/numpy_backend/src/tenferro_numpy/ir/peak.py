@@ -1,0 +1,31 @@
+"""How many bytes a program holds at once, by the liveness of its arrays.
+
+Memory that lines make is counted from the line that makes it to the last line that reads it or a
+view of it; results live to the end. Blocks of rows count with what they make in all threads that
+run them. Inputs and literals belong to others; the scratch of regions, which each thread keeps for
+the next one, their partial sums, and the workspace of LAPACK are not counted. Read next:
+`memory/ownership.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+
+from tenferro.computegraph._records import NamedTuple
+
+__all__ = ["Peak", "peak_of"]
+
+
+class Peak(NamedTuple):
+    """The most bytes that are alive at once, and in which line; None if no line makes any."""
+
+    bytes: int
+    line: int | None
+
+
+def peak_of(changes: Sequence[int]) -> Peak:
+    """The peak, of the bytes that are alive in each line more than in the line before."""
+    alive = [*accumulate(changes)]
+    most = max(alive, default=0)
+    return Peak(most, alive.index(most) if most else None)

@@ -1,0 +1,1 @@
+"""Fused elementwise regions, run tile by tile."""

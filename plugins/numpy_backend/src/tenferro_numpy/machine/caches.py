@@ -1,0 +1,53 @@
+"""How much cache a core has for itself, as the system says.
+
+It is read, not measured, because the size of tiles decides the order of sums, and results are to be
+the same in every process. Read next: `machine/tile_size.py`.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from pathlib import Path
+
+__all__ = ["cache_of_core", "thread_count"]
+
+_USUAL = 1 << 21  # bytes, on another system, or in a container that hides it
+_UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+_FOLDER = "/sys/devices/system/cpu/cpu0/cache"
+
+
+@cache
+def cache_of_core(folder: str = _FOLDER) -> int:
+    """Bytes of the second-level cache, or of its part of the third level, if that is larger.
+
+    The third level is divided among the processors that share it.
+    """
+    try:
+        second, third = Path(folder, "index2"), Path(folder, "index3")
+        found = _size(second)
+        return max(found, _size(third) // _sharers(third)) if third.exists() else found
+    except (OSError, ValueError, KeyError, IndexError):
+        return _USUAL
+
+
+def _size(level: Path) -> int:
+    text = (level / "size").read_text("ascii").strip()
+    return int(text.rstrip("KMG")) * _UNITS[text[-1]]
+
+
+def _sharers(level: Path) -> int:
+    """The processors in a list such as 0-3,8-11."""
+    count = 0
+    for part in (level / "shared_cpu_list").read_text("ascii").strip().split(","):
+        first, _, last = part.partition("-")
+        count += int(last or first) - int(first) + 1
+    return count
+
+
+def thread_count() -> int:
+    """The processors that this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:
+        return os.cpu_count() or 1

@@ -1,0 +1,120 @@
+"""Threads that share the chunks of a region, and memory for what they write.
+
+Read next: `kernels/region.py`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from math import prod
+from threading import Lock, RLock, local
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from tenferro.computegraph import after_fork_in_child
+from tenferro_numpy.machine.fp_errors import restore, silence
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
+__all__ = ["WORTH_THREADS", "cut", "memory_for", "memory_of_thread", "new_array", "shared"]
+
+WORTH_THREADS = 1 << 21  # elements · operations below which waking a thread costs more
+
+_LINE = 64  # bytes of a line of the cache: vectors written across two lines take twice as long
+_MANY = 1 << 12  # bytes of an array from which that is worth a microsecond
+
+_held = local()
+
+
+def new_array(
+    shape: tuple[int, ...], dtype: np.dtype[Any], order: Literal["C", "F"] = "C"
+) -> np.ndarray[Any, Any]:
+    """An array that nobody has written to; a large one begins with a line of the cache."""
+    size = prod(shape) * dtype.itemsize
+    if size < _MANY:
+        return np.empty(shape, dtype, order)
+    memory = np.empty(size + _LINE, np.uint8)
+    start = -memory.__array_interface__["data"][0] % _LINE
+    return np.ndarray(shape, dtype, memory, start, order=order)
+
+
+def memory_of_thread() -> Any:
+    """The memory that this thread has kept; None before its first region."""
+    return getattr(_held, "memory", None)
+
+
+def memory_for(dtypes: Sequence[np.dtype[Any]], elements: int) -> Any:
+    """Memory for scratch arrays, which the thread keeps for its next region."""
+    size = sum(_padded(dtype, elements) for dtype in dtypes)
+    memory = memory_of_thread()
+    if memory is None or memory.nbytes < size:
+        memory = _held.memory = new_array((size,), np.dtype(np.uint8))
+    return memory
+
+
+def cut(memory: Any, dtypes: Sequence[np.dtype[Any]], elements: int) -> list[Any]:
+    """Flat scratch arrays out of this memory."""
+    found, start = [], 0
+    for dtype in dtypes:
+        found.append(memory[start : start + elements * dtype.itemsize].view(dtype))
+        start += _padded(dtype, elements)
+    return found
+
+
+def _padded(dtype: np.dtype[Any], elements: int) -> int:
+    return -(-elements * dtype.itemsize // _LINE) * _LINE
+
+
+_pool: list[tuple[int, int, ThreadPoolExecutor]] = []  # of this process: its id, threads, pool
+_pool_lock = RLock()
+
+
+def _renew_lock() -> None:
+    global _pool_lock
+    _pool_lock = RLock()
+
+
+after_fork_in_child(_renew_lock)
+
+
+def _threads(count: int) -> ThreadPoolExecutor:
+    """The pool of this process; a fork does not inherit threads, so a child makes its own."""
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - only large regions need it
+
+    with _pool_lock:
+        if not _pool or _pool[0][0] != os.getpid() or _pool[0][1] < count:
+            _pool[:] = [(os.getpid(), count, ThreadPoolExecutor(count, "tenferro-numpy"))]
+        return _pool[0][2]
+
+
+def shared(function: Callable[[Any], Any], chunks: Sequence[Any], threads: int) -> list[Any]:
+    """`function` of every chunk, in order; the calling thread takes its share, or does all."""
+    threads = min(threads, len(chunks))
+    if threads < 2:
+        return [function(chunk) for chunk in chunks]
+    results: list[Any] = [None] * len(chunks)
+    waiting = iter(range(len(chunks)))
+    taking = Lock()
+
+    def work() -> None:
+        token = silence()
+        try:
+            while True:
+                with taking:
+                    i = next(waiting, None)
+                if i is None:
+                    return
+                results[i] = function(chunks[i])
+        finally:
+            restore(token)
+
+    others = [_threads(threads).submit(work) for _ in range(threads - 1)]
+    try:
+        work()
+    finally:
+        for other in others:
+            other.result()
+    return results

@@ -1,0 +1,92 @@
+"""How large tiles are, and along which axis an array is divided into them.
+
+All of it follows from the shape, the number of buffers and the size of the caches.
+Read next: `machine/caches.py`, `kernels/tile_reductions.py`, `kernels/region.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import TypeVar
+
+from tenferro.computegraph._records import NamedTuple
+from tenferro_numpy.machine.caches import cache_of_core
+
+__all__ = [
+    "SHRINKS", "Index", "Tiling", "chunks_of", "even_rows", "tile_elements", "tile_elements_for",
+    "tiled_axis",
+]  # fmt: skip
+
+SHRINKS = 2  # times that a tile may be halved for a region of many buffers
+_CHUNKS = 16  # parts of the work that threads take in turn
+_SHARE = 8  # whole tiles that fit the cache together
+_LEAST, _MOST = 1 << 17, 1 << 19  # bytes of a tile
+
+Index = tuple[int | slice, ...]
+_T = TypeVar("_T")
+
+
+class Tiling(NamedTuple):
+    """How many elements a tile has, and how many threads share the work.
+
+    Poisoned, every buffer is filled with bytes that no computation leaves there before it is
+    written: what reads a place that nobody wrote is then seen in the results.
+    """
+
+    elements: int
+    threads: int
+    poisoned: bool = False
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of a tile of eight-byte elements."""
+        return 8 * self.elements
+
+    @property
+    def cache(self) -> int:
+        """Bytes of all tiles that are in use together."""
+        return _SHARE * self.bytes
+
+
+def chunks_of(parts: Sequence[_T]) -> list[Sequence[_T]]:
+    """Parts of the work in the chunks that threads take in turn, however many threads there are."""
+    size = -(-len(parts) // _CHUNKS)
+    return [parts[i : i + size] for i in range(0, len(parts), size)]
+
+
+def tile_elements_for(most: int, buffers: int) -> int:
+    """The elements of a tile so that all buffers of a region stay in the cache."""
+    halvings = 0
+    while halvings < SHRINKS and buffers > _SHARE << halvings:
+        halvings += 1
+    return max(most >> halvings, 1)
+
+
+def tiled_axis(shape: Sequence[int], elements: int) -> tuple[int, int]:
+    """The first axis whose rows are no larger than a tile, and how many of them make one."""
+    inner = prod(shape)
+    for axis, extent in enumerate(shape):
+        inner //= max(extent, 1)
+        if inner <= elements:
+            return axis, max(elements // max(inner, 1), 1)
+    raise AssertionError("an array of rank 0 has no tiles")
+
+
+def even_rows(extent: int, rows: int) -> int:
+    """The rows of parts of nearly one size, instead of whole ones and a rest.
+
+    Of few parts there are a power of two, so that threads have as much to do as one another.
+    """
+    count = max(round(extent / rows), 1)
+    if count < _CHUNKS:
+        count = 1 << (count - 1).bit_length()
+    return -(-extent // count)
+
+
+def tile_elements() -> int:
+    """Elements of eight bytes in an eighth of the cache of a core, within what was found to gain.
+
+    Calls cost more where tiles are smaller; where they are larger, nothing gains.
+    """
+    return min(max(cache_of_core() // _SHARE, _LEAST), _MOST) // 8

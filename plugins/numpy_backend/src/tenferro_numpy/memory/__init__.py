@@ -1,0 +1,1 @@
+"""In whose memory values lie, and when it is used again."""

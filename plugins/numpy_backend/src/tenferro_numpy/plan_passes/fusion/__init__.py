@@ -1,0 +1,1 @@
+"""Fusion: which elementwise steps become one region."""

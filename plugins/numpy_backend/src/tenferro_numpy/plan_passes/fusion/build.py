@@ -1,0 +1,239 @@
+"""Regions made of groups of steps: what they read and give, their buffers, and their order.
+
+A region stands at the place of its last step. Read next: `kernels/region.py`, which runs a region.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from typing import Any
+
+import numpy as np
+
+from tenferro.primitives import Aval
+from tenferro_numpy.ir.expression import Expression, Function
+from tenferro_numpy.ir.step import Step, in_order
+from tenferro_numpy.kernels.region import Region, Write
+from tenferro_numpy.kernels.tile_layout import Move
+from tenferro_numpy.kernels.tile_reductions import Fold
+from tenferro_numpy.machine.tile_size import Tiling
+from tenferro_numpy.plan_passes.fusion.grouping import Finder, Group, least_elements
+from tenferro_numpy.plan_passes.fusion.rematerialize import recompute
+
+__all__ = ["fuse", "share_equal"]
+
+
+def fuse(
+    steps: Sequence[Step],
+    avals: Sequence[Aval],
+    outputs: Set[int],
+    tiling: Tiling,
+    literals: Collection[int] = (),
+) -> list[Step]:
+    """The steps in a valid order, with regions that are worth it as single steps."""
+    finder = Finder(avals, tiling.elements, least_elements(tiling), literals)
+    for position, step in enumerate(steps):
+        finder.place(step, position)
+    groups = [g for g in finder.groups if g.is_worth_it(tiling, avals)]
+    if not groups:
+        return list(steps)
+    group_of = {id(step): g for g in groups for _, step in (*g.members, *g.folds)}
+    recompute(groups, steps, avals, outputs)
+    for _ in range(2):  # what only a step that is dropped now reads is dropped next
+        exports = _exports(steps, groups, group_of, outputs)
+        for g in groups:
+            g.drop_unread(exports[id(g)])
+    writers = _Writers()
+    made = {
+        id(g): _step_of(g, avals, exports[id(g)], tiling, literals, writers)
+        for g in groups
+        if g.members
+    }
+    lines = _as_lines(groups, group_of, made)
+    placed: dict[int, tuple[int, Step]] = {}
+    for position, step in enumerate(steps):
+        group = group_of.get(id(step))
+        new = step if group is None else made.get(id(group))
+        if new is not None:
+            placed[id(new)] = position, new  # the last one counts
+    return in_order([*placed.values(), *lines])
+
+
+def _as_lines(
+    groups: Sequence[Group], group_of: Mapping[int, Group], made: dict[int, Step]
+) -> list[tuple[int, Step]]:
+    """Take small regions out of those made: their steps with their places.
+
+    A step that came from another region is placed where it is read. Regions that share a step stay,
+    because only as regions they can both make it.
+    """
+    times = Counter(id(step) for g in groups for _, step in g.members)
+    lines = []
+    for g in groups:
+        once = all(times[id(step)] == 1 for _, step in g.members)
+        if once and g.members and made[id(g)].expression.bound[0].is_small():
+            del made[id(g)]
+            first = min((p for p, s in g.members if group_of[id(s)] is g), default=g.last)
+            lines += [(max(first, p), step) for p, step in (*g.members, *g.folds)]
+    return lines
+
+
+def _exports(
+    steps: Iterable[Step],
+    groups: Sequence[Group],
+    group_of: Mapping[int, Group],
+    outputs: Set[int],
+) -> dict[int, set[int]]:
+    """For each region, by identity, what others read of it."""
+    owner = {i: g for g in groups for _, s in g.members if group_of[id(s)] is g for i in s.targets}
+    exports: dict[int, set[int]] = {id(g): set() for g in groups}
+
+    def read(slots: Iterable[int], inside: Set[int] = frozenset()) -> None:
+        for slot in (owner.keys() & slots) - inside:
+            exports[id(owner[slot])].add(slot)
+
+    read(outputs)
+    read(slot for step in steps if id(step) not in group_of for slot in step.operands)
+    for group in groups:
+        inside = {step.targets[0] for _, step in group.members}
+        read((slot for _, step in group.members for slot in step.operands), inside)
+    return exports
+
+
+def _step_of(
+    group: Group,
+    avals: Sequence[Aval],
+    exports: Set[int],
+    tiling: Tiling,
+    literals: Collection[int],
+    writers: _Writers,
+) -> Step:
+    """One step for a region: its operands, what others read of it, and its buffers."""
+    everything = [step for _, step in sorted(group.members, key=lambda pair: pair[0])]
+    members = [step for step in everything if step.expression.pieces is None]
+    moved = [step for step in everything if step.expression.pieces is not None]
+    folds = [step for _, step in sorted(group.folds, key=lambda pair: pair[0])]
+    made = {step.targets[0] for step in everything}
+    given = tuple(dict.fromkeys(i for s in members for i in s.operands if i not in made))
+    kept = [step.targets[0] for step in everything if step.targets[0] in exports]
+    buffers = _Buffers(avals, (*given, *kept), {step.operands[0] for step in folds})
+    sources = tuple(dict.fromkeys(slot for step in moved for slot in step.operands))
+    operands = (*given, *sources)
+    place_of = {slot: len(given) + i for i, slot in enumerate(sources)}
+    moves = [buffers.move(step, place_of, exports) for step in moved]
+    writes = buffers.writes(members, writers)
+    region = Region(
+        group.shape,
+        len(given),
+        writes,
+        [_dtype(avals[slot]) for slot in kept],
+        buffers.scratch,
+        [_fold(step, buffers) for step in folds],
+        tiling,
+        moves,
+        sum(avals[slot].shape == group.shape for slot in given if slot not in literals),
+    )
+    text = ", ".join(f"{{{i}}}" for i in range(len(operands)))
+    targets = (*kept, *(step.targets[0] for step in folds))
+    positions = tuple(sorted(i for step in (*everything, *folds) for i in step.positions))
+    return Step(Expression(f"{{p0}}({text})", (region,)), operands, targets, positions)
+
+
+class _Buffers:
+    """Places for what a region makes on the way, taken again after the last use."""
+
+    def __init__(self, avals: Sequence[Aval], slots: Sequence[int], held: Set[int]) -> None:
+        self.avals = avals
+        self.place = {slot: i for i, slot in enumerate(slots)}
+        self.held = {*held}  # until the end of a tile, for its reductions
+        self.first = len(slots)
+        self.scratch: list[np.dtype[Any]] = []
+        self.free: dict[np.dtype[Any], list[int]] = {}
+
+    def move(self, step: Step, place_of: Mapping[int, int], kept: Collection[int]) -> Move:
+        """How a step that only moves is done; its buffer may be a view, so nobody else gets it."""
+        target, pieces = step.targets[0], step.expression.pieces
+        assert pieces is not None
+        full = target in self.held
+        self.held.add(target)
+        operands = tuple([place_of[slot] for slot in step.operands])
+        return Move(pieces, operands, self.take(target), target in kept, full)
+
+    def writes(self, members: Sequence[Step], writers: _Writers) -> list[Write]:
+        """What to do with each tile, in order."""
+        last = {slot: step for step in members for slot in step.operands}
+        done = []
+        for step in members:
+            dying = [
+                slot
+                for slot in dict.fromkeys(step.operands)
+                if last[slot] is step and slot not in self.held and self.place[slot] >= self.first
+            ]
+            operands = tuple([self.place[slot] for slot in step.operands])
+            target = step.targets[0]
+            if step.expression.in_place:
+                self.release(dying)
+                out = self.take(target)
+            else:
+                out = self.take(target)
+                self.release(dying)
+            function = writers.of(step.expression)
+            if function is np.multiply and operands[0] == operands[1] and self._is_float(target):
+                function, operands = np.square, operands[:1]  # the same numbers, and read once
+            done.append(Write(function, operands, out, step.expression.in_place))
+        return done
+
+    def _is_float(self, slot: int) -> bool:
+        return _dtype(self.avals[slot]).kind == "f"
+
+    def release(self, slots: Iterable[int]) -> None:
+        for slot in slots:
+            self.free.setdefault(_dtype(self.avals[slot]), []).append(self.place[slot])
+
+    def take(self, slot: int) -> int:
+        if slot not in self.place:
+            dtype = _dtype(self.avals[slot])
+            free = self.free.get(dtype)
+            if free:
+                self.place[slot] = free.pop()
+            else:
+                self.place[slot] = self.first + len(self.scratch)
+                self.scratch.append(dtype)
+        return self.place[slot]
+
+
+class _Writers:
+    """What writes the result of each expression: one function, so that regions may be equal."""
+
+    def __init__(self) -> None:
+        self.found: dict[int, tuple[Expression, Function]] = {}
+
+    def of(self, expression: Expression) -> Function:
+        if id(expression) not in self.found:
+            self.found[id(expression)] = expression, expression.writer()
+        return self.found[id(expression)][1]
+
+
+def share_equal(steps: Iterable[Step]) -> None:
+    """Let equal regions be one object, as those of all turns of an unrolled loop are.
+
+    A region keeps how it is divided into tiles; a thousand that are one keep that once.
+    """
+    known: dict[object, Expression] = {}
+    for step in steps:
+        bound = step.expression.bound
+        if bound and isinstance(bound[0], Region):
+            key = step.expression.template, bound[0].key
+            step.expression = known.setdefault(key, step.expression)
+
+
+def _fold(step: Step, buffers: _Buffers) -> Fold:
+    fold = step.expression.fold
+    assert fold is not None
+    function, axes, dtype = fold
+    return Fold(function, buffers.place[step.operands[0]], axes, dtype)
+
+
+def _dtype(aval: Aval) -> np.dtype[Any]:
+    return np.dtype(aval.dtype.name)

@@ -1,0 +1,217 @@
+"""Which steps may run together: large elementwise ones of one shape, in groups.
+
+A step joins the group that made one of its operands, or that reads one of them, unless something
+between the two must run outside. Reductions of what a group makes end in it; pads and
+concatenations that it reads begin in it. What reaches what is known as sets of groups, bits of an
+integer; after `_EPOCH` groups all are closed and counting starts again, so that the sets stay
+small. Read next: `plan_passes/fusion/build.py`, which makes regions of groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence, Set
+from math import prod
+
+from tenferro.primitives import Aval
+from tenferro_numpy.ir.step import Step
+from tenferro_numpy.kernels.tile_reductions import can_fold
+from tenferro_numpy.machine.tile_size import Tiling
+
+__all__ = ["Finder", "Group", "least_elements"]
+
+_EPOCH = 128
+_PART = 4  # of a tile: smaller arrays fit the cache anyway; but where more than so many elements
+_FEW = 1 << 12  # wait for a gradient, it counts how many arrays do, and regions keep fewer
+_NEAR = 128  # steps: joining what is further apart would keep values alive for long
+
+
+def least_elements(tiling: Tiling) -> int:
+    """The size from which arrays are worth a region."""
+    return max(min(tiling.elements // _PART, _FEW), 1)
+
+
+class Group:
+    """A region while it grows."""
+
+    __slots__ = ("bit", "folds", "last", "members", "reach", "shape")
+
+    def __init__(self, bit: int, shape: tuple[int, ...]) -> None:
+        self.bit = bit
+        self.shape = shape
+        self.members: list[tuple[int, Step]] = []
+        self.folds: list[tuple[int, Step]] = []
+        self.reach = 0  # bits of the regions that must run before
+        self.last = 0
+
+    def drop_unread(self, exports: Set[int]) -> None:
+        """Forget steps whose results are neither exported nor read here."""
+        read = {slot for _, step in self.folds for slot in step.operands} | exports
+        kept = []
+        for position, step in sorted(self.members, key=lambda pair: -pair[0]):
+            if step.targets[0] in read:
+                kept.append((position, step))
+                read.update(step.operands)
+        self.members = kept
+
+    def is_worth_it(self, tiling: Tiling, avals: Sequence[Aval]) -> bool:
+        """Whether something is saved: a pass over memory, or time on another processor."""
+        if all(step.expression.pieces is not None for _, step in self.members):
+            return False
+        if len(self.members) + len(self.folds) > 1:
+            return True
+        # One operation gains from threads alone; it is a region without them, too, because what it
+        # gives lies in another order then, in which sums are rounded otherwise.
+        return prod(self.shape) > tiling.elements and bool(self.members)
+
+
+class Finder:
+    """Collect the steps of a plan into groups, in one walk over them."""
+
+    def __init__(
+        self, avals: Sequence[Aval], elements: int, smallest: int, literals: Collection[int]
+    ) -> None:
+        self.avals = avals
+        self.literals = literals  # read everywhere: that two steps read one says nothing
+        self.elements = elements
+        self.smallest = smallest
+        self.groups: list[Group] = []
+        self.forget()
+
+    def forget(self) -> None:
+        """Close all regions."""
+        self.open: list[Group] = []
+        self.maker: dict[int, Group] = {}  # slot → the region that makes it
+        self.reader: dict[int, Group] = {}  # slot → the last region that reads it
+        self.before: dict[int, int] = {}  # slot → bits of the regions behind it
+
+    def place(self, step: Step, position: int) -> None:
+        """Put a step into a region, or note what it waits for."""
+        expression = step.expression
+        if expression.fold is not None and self.end_in_region(step, position):
+            return
+        aval = self.avals[step.targets[0]]
+        if aval.size < self.smallest or not aval.shape:  # a number has no tiles
+            self.wait(step)
+        elif expression.pieces is not None:  # reads beyond a tile what must be made elsewhere
+            self.enter(self.new_group(step, aval.shape), step, position)
+        elif expression.into:
+            group = self.group_for(step, aval.shape, position)
+            self.enter(group, step, position)
+            for slot in step.operands:
+                if self.avals[slot].shape == aval.shape and slot not in self.literals:
+                    self.reader[slot] = group
+        else:
+            self.wait(step)
+
+    def wait(self, step: Step) -> None:
+        """Note the regions behind a step that is in none."""
+        behind = 0
+        for slot in step.operands:
+            behind |= self.before.get(slot, 0)
+        if behind:
+            self.before.update(dict.fromkeys(step.targets, behind))
+
+    def enter(self, group: Group, step: Step, position: int) -> None:
+        """Put a step into a region."""
+        group.members.append((position, step))
+        group.last = position
+        self.maker[step.targets[0]] = group
+        self.before[step.targets[0]] = group.bit
+
+    def end_in_region(self, step: Step, position: int) -> bool:
+        """Let a reduction end in the region that makes its operand."""
+        (slot,) = step.operands
+        group = self.maker.get(slot)
+        fold = step.expression.fold
+        if group is None or fold is None or not can_fold(fold[1], group.shape, self.elements):
+            return False
+        if position - group.last > _NEAR:
+            return False
+        group.folds.append((position, step))
+        self.before[step.targets[0]] = group.bit
+        return True
+
+    def group_for(self, step: Step, shape: tuple[int, ...], position: int) -> Group:
+        """The region that a step joins; a new one if it can join none."""
+        makers = self.candidates(self.maker, step, shape, position)
+        readers = self.candidates(self.reader, step, shape, position)
+        for group in (*makers, *readers):
+            merged: list[Group] = []
+            for other in makers:
+                if other is not group and all(_apart(one, other) for one in (group, *merged)):
+                    merged.append(other)
+            behind = self.behind(step, {group.bit, *(other.bit for other in merged)})
+            if behind & group.bit or any(behind & other.bit for other in merged):
+                continue
+            for other in merged:
+                self.merge(group, other)
+            self.reaches(group, behind)
+            return group
+        return self.new_group(step, shape)
+
+    def new_group(self, step: Step, shape: tuple[int, ...]) -> Group:
+        """A region that a step begins."""
+        if len(self.open) >= _EPOCH:
+            self.forget()
+        group = Group(1 << len(self.open), shape)
+        self.open.append(group)
+        self.groups.append(group)
+        self.reaches(group, self.behind(step, set()))
+        return group
+
+    def candidates(
+        self, table: Mapping[int, Group], step: Step, shape: tuple[int, ...], position: int
+    ) -> list[Group]:
+        """The regions of this shape in a table of slots, the youngest first."""
+        found = {id(g): g for slot in step.operands if (g := table.get(slot)) is not None}
+        near = [g for g in found.values() if g.shape == shape and position - g.last <= _NEAR]
+        return sorted(near, key=lambda g: -g.last)
+
+    def behind(self, step: Step, joined: Set[int]) -> int:
+        """The regions that must run before a step which joins some: those behind its operands."""
+        bits = 0
+        for slot in step.operands:
+            before = self.before.get(slot, 0)
+            if before in joined and slot in self.maker:
+                continue  # made in the region itself
+            bits |= self.closed(before)
+        return bits
+
+    def closed(self, bits: int) -> int:
+        """These regions and all that they wait for."""
+        rest, found = bits, bits
+        while rest:
+            low = rest & -rest
+            rest ^= low
+            found |= self.open[low.bit_length() - 1].reach
+        return found
+
+    def reaches(self, group: Group, behind: int) -> None:
+        """Note that a region waits for others, and so does whatever waits for it."""
+        group.reach |= behind
+        for other in self.open:
+            if other.reach & group.bit:
+                other.reach |= group.reach
+
+    def merge(self, group: Group, other: Group) -> None:
+        """Put the steps of another region into this one."""
+        group.members += other.members
+        group.folds += other.folds
+        other.members, other.folds = [], []
+        group.last = max(group.last, other.last)
+        for table in (self.maker, self.reader):
+            for slot, owner in table.items():
+                if owner is other:
+                    table[slot] = group
+        for slot, bits in self.before.items():
+            if bits & other.bit:
+                self.before[slot] = bits & ~other.bit | group.bit
+        for one in self.open:
+            if one.reach & other.bit:
+                one.reach |= group.bit
+        self.reaches(group, other.reach)
+
+
+def _apart(group: Group, other: Group) -> bool:
+    """Whether two regions may become one: neither waits for the other."""
+    return not (group.reach & other.bit or other.reach & group.bit)

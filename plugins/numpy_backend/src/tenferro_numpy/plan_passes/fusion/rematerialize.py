@@ -1,0 +1,158 @@
+"""Cheap values are computed again in the region that reads them, where that keeps fewer arrays.
+
+What one region makes and another reads goes through memory and stays there until then: residuals of
+a gradient for the whole of both sweeps. Sums, products and comparisons of what is there anyway cost
+less when they are done twice. What a region exports is therefore the smallest set of arrays from
+which cheap steps make all that others read: a minimum cut (`plan_passes/fusion/min_cut.py`). Read
+next: `plan_passes/fusion/build.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from typing import Protocol
+
+import numpy as np
+
+from tenferro.primitives import Aval
+from tenferro_numpy.ir.step import Step
+from tenferro_numpy.lowerings.selection import choose, drop, keep
+from tenferro_numpy.memory.ownership import roots_of
+from tenferro_numpy.plan_passes.fusion.min_cut import vertex_cut
+
+__all__ = ["Group", "recompute"]
+
+_CHEAP = frozenset(
+    (
+        np.add, np.subtract, np.multiply, np.negative, np.square, np.absolute, np.maximum,
+        np.minimum, np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal,
+        np.logical_and, np.logical_or, np.logical_not, np.conjugate, np.where, choose,
+        drop, keep,
+    )
+)  # fmt: skip
+
+
+class Group(Protocol):
+    """What this file asks of a region: its steps with their positions, and where it stands."""
+
+    members: list[tuple[int, Step]]
+    last: int
+
+
+def recompute(
+    groups: Sequence[Group], steps: Sequence[Step], avals: Sequence[Aval], outputs: Set[int]
+) -> None:
+    """Let regions make again what they would read from others."""
+    group_of = {id(step): g for g in groups for _, step in g.members}
+    readers: dict[int, list[Step]] = {}
+    for step in steps:
+        for slot in step.operands:
+            readers.setdefault(slot, []).append(step)
+    alive = _ends(steps, outputs)
+    for group in groups:
+        made = {step.targets[0]: (position, step) for position, step in group.members}
+        _Exports(group, made, group_of, readers, alive, avals, outputs).save()
+
+
+def _ends(steps: Sequence[Step], outputs: Iterable[int]) -> Callable[[int], float]:
+    """Until which position the memory of a slot is alive in any case; inputs are for ever."""
+    roots = roots_of(steps)
+    last: dict[int, int] = {}
+    for position, step in enumerate(steps):
+        for slot in step.operands:
+            for root in roots.get(slot, ()):
+                last[root] = position
+    for slot in outputs:
+        last.update(dict.fromkeys(roots.get(slot, ()), len(steps)))
+    return lambda slot: min(
+        (last.get(root, -1) for root in roots.get(slot, ())), default=float("inf")
+    )
+
+
+class _Exports:
+    """What one region makes for others."""
+
+    def __init__(
+        self,
+        group: Group,
+        made: Mapping[int, tuple[int, Step]],
+        group_of: Mapping[int, Group],
+        readers: Mapping[int, Sequence[Step]],
+        alive: Callable[[int], float],
+        avals: Sequence[Aval],
+        outputs: Set[int],
+    ) -> None:
+        self.group = group
+        self.made = made
+        self.group_of = group_of
+        self.readers = readers
+        self.alive = alive
+        self.avals = avals
+        self.outputs = outputs
+
+    def save(self) -> None:
+        """Let the others make again what follows from a smaller cut."""
+        to = {slot: found for slot in self.made if (found := self.regions_that_read(slot))}
+        if not to:
+            return
+        end = max(group.last for groups in to.values() for group in groups)
+        cut = vertex_cut(to, lambda slot: self.sources(slot, end))
+        if len(cut) >= len(to):
+            return
+        there: dict[int, set[int]] = {}  # what each region makes
+        for slot, groups in to.items():
+            if slot in cut:
+                continue
+            again = self.between(cut, slot)
+            for group in groups:
+                if id(group) not in there:
+                    there[id(group)] = {step.targets[0] for _, step in group.members}
+                new = [i for i in again if i not in there[id(group)]]
+                group.members += [self.made[i] for i in new]
+                there[id(group)].update(new)
+
+    def sources(self, slot: int, end: int) -> Sequence[int] | None:
+        """What a value is made again of, without what is there anyway; None if it is an origin."""
+        if slot not in self.made or not _is_cheap(self.made[slot][1]):
+            return None
+        operands = self.made[slot][1].operands
+        large = [i for i in operands if self.avals[i].size == self.avals[slot].size]
+        return [i for i in large if not (self.alive(i) >= end or self.is_kept(i))]
+
+    def between(self, cut: Set[int], slot: int) -> list[int]:
+        """The slots that are made again for one, down to the cut and what is there anyway."""
+        found: dict[int, None] = {}
+        stack = [slot]
+        while stack:
+            slot = stack.pop()
+            if slot in found or slot in cut or slot not in self.made or self.is_kept(slot):
+                continue
+            found[slot] = None
+            stack += self.made[slot][1].operands
+        return list(found)
+
+    def regions_that_read(self, slot: int) -> list[Group]:
+        """The other regions that read a slot; none if anybody else does."""
+        if slot in self.outputs:
+            return []
+        found: dict[int, Group] = {}
+        for reader in self.readers.get(slot, ()):
+            group = self.group_of.get(id(reader))
+            if group is None or reader.expression.pieces is not None:
+                return []
+            if group is not self.group:
+                found[id(group)] = group
+        return list(found.values())
+
+    def is_kept(self, slot: int) -> bool:
+        """Whether a slot of this region stays an array whatever is done here."""
+        return not self.regions_that_read(slot) and (
+            slot in self.outputs
+            or any(self.group_of.get(id(r)) is not self.group for r in self.readers.get(slot, ()))
+        )
+
+
+def _is_cheap(step: Step) -> bool:
+    expression = step.expression
+    functions = [f for f in expression.bound if callable(f)]
+    return bool(expression.into) and any(f in _CHEAP for f in functions)

@@ -1,0 +1,87 @@
+"""Broadcasts that nobody needs expanded: a ufunc that has a full operand anyway expands the others.
+
+Read next: `planner.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from tenferro.primitives import Aval
+from tenferro.primitives.constants import Constant
+from tenferro_numpy.ir.expression import IDENTITY
+from tenferro_numpy.ir.step import Step
+
+__all__ = ["leave_to_readers"]
+
+
+def leave_to_readers(
+    steps: list[Step], avals: Sequence[Aval], literals: dict[int, Any], outputs: Collection[int]
+) -> list[Step]:
+    """The steps, without expanding what only elementwise lines with a full operand read.
+
+    Literals that stay unexpanded are replaced.
+    """
+    makers = _candidates(steps, avals, literals)
+    for slot in outputs:
+        makers.pop(slot, None)
+    if not makers:
+        return steps
+    readers = _readers(steps, makers)
+    shrunk: dict[int, None] = {}
+    for slot in sorted(readers):
+        if all(_expands(step, slot, shrunk, avals) for step in readers[slot]):
+            shrunk[slot] = None
+    gone: set[int] = set()
+    for slot in shrunk:
+        maker = makers[slot]
+        if maker is None:
+            constant = literals[slot]
+            literals[slot] = Constant(constant.value, constant.dtype, ())
+        elif maker.expression.unexpanded is IDENTITY:
+            gone.add(slot)
+            _read_instead(readers[slot], slot, maker.operands[0])
+        else:
+            assert maker.expression.unexpanded is not None
+            maker.expression = maker.expression.unexpanded
+    return [step for step in steps if step.targets[0] not in gone] if gone else steps
+
+
+def _candidates(
+    steps: Sequence[Step], avals: Sequence[Aval], literals: Mapping[int, Any]
+) -> dict[int, Step | None]:
+    """What can stay unexpanded: constants, and the results of some steps."""
+    found: dict[int, Step | None] = {
+        slot: None for slot, op in literals.items() if type(op) is Constant and avals[slot].shape
+    }
+    for step in steps:
+        if step.expression.unexpanded is not None:
+            found[step.targets[0]] = step
+    return found
+
+
+def _readers(steps: Sequence[Step], slots: Mapping[int, Any]) -> dict[int, list[Step]]:
+    """The steps that read each of these slots, if any does."""
+    readers: dict[int, list[Step]] = {}
+    for step in steps:
+        for slot in step.operands:
+            if slot in slots:
+                readers.setdefault(slot, []).append(step)
+    return readers
+
+
+def _expands(step: Step, slot: int, shrunk: Collection[int], avals: Sequence[Aval]) -> bool:
+    """Whether a step expands a slot by itself, because another operand is full."""
+    if not step.expression.broadcasts:
+        return False
+    shape = avals[slot].shape
+    for other in step.operands:
+        if other != slot and other not in shrunk and avals[other].shape == shape:
+            return True
+    return False
+
+
+def _read_instead(readers: Sequence[Step], slot: int, other: int) -> None:
+    for step in readers:
+        step.operands = tuple([other if i == slot else i for i in step.operands])

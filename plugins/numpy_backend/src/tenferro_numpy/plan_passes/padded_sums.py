@@ -1,0 +1,228 @@
+"""Sums with padded terms: only the window is added.
+
+The transpose of a slice is a pad with zeros, and transposes are summed: an array of zeros would be
+written and read for each. Here a padded term waits for the sum that reads it, and is added to a
+window of the other term: in its memory where that is nobody else's (`memory/reuse.py`), else in a
+copy. Where nothing is added, a zero keeps its sign. Read next: `memory/reuse.py`, `planner.py`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from tenferro.computegraph._records import NamedTuple
+from tenferro.primitives import Aval
+from tenferro.primitives.arithmetic import Add, Sub
+from tenferro.primitives.structural import Pad
+from tenferro_numpy.ir.expression import Expression, simple
+from tenferro_numpy.ir.step import Step
+
+__all__ = ["add_windows"]
+
+_WAITING = 8  # padded terms that may wait together; their operands stay alive meanwhile
+_SOON = 64  # steps that they may wait
+
+Window = tuple[slice, ...]
+
+
+class _Term(NamedTuple):
+    """A padded term: its step, where its operand goes, how, and the positions it stands for."""
+
+    step: Step
+    window: Window
+    positions: tuple[int, ...]
+    function: _Combining
+
+
+class _Sum(NamedTuple):
+    """What waits for the next sum: a slot, if there is one, and padded terms."""
+
+    base: int | None
+    terms: tuple[_Term, ...]
+
+
+def add_windows(
+    steps: Sequence[Step],
+    avals: list[Aval],
+    operations: Sequence[Any],
+    literals: Mapping[int, Any],
+    outputs: Collection[int],
+    largest: float = inf,
+) -> list[Step]:
+    """The steps, in which padded terms of sums are added to windows; avals of new slots appended.
+
+    `operations` are those of the program by position. Terms of `largest` elements and more are
+    left to regions, which never write them out.
+    """
+    pads = [step for step in steps if _operation(step, operations, Pad)]
+    if not pads:
+        return list(steps)
+    return _Rewriting(steps, avals, operations, literals, outputs, largest).run()
+
+
+def _operation(step: Step, operations: Sequence[Any], *kinds: type) -> Any:
+    """The operation of a step if it is of one of these classes and ours to rewrite."""
+    op = operations[step.positions[0]] if len(step.positions) == 1 else None
+    return op if type(op) in kinds and not step.expression.foreign else None
+
+
+class _Rewriting:
+    def __init__(
+        self,
+        steps: Sequence[Step],
+        avals: list[Aval],
+        operations: Sequence[Any],
+        literals: Mapping[int, Any],
+        outputs: Collection[int],
+        largest: float,
+    ) -> None:
+        self.steps = steps
+        self.avals = avals
+        self.operations = operations
+        self.literals = literals
+        self.largest = largest
+        self.waiting: dict[int, _Sum] = {}
+        self.now = 0
+        self.done: list[Step] = []
+        self.reads = Counter(slot for step in steps for slot in step.operands)
+        self.reads.update(outputs)
+        self.summed: Counter[int] = Counter()  # how many sums read a slot
+        self.reader: dict[int, int] = {}  # the last of them
+        for position, step in enumerate(steps):
+            if _operation(step, operations, Add, Sub):
+                self.summed.update(step.operands)
+                self.reader.update(dict.fromkeys(step.operands, position))
+
+    def run(self) -> list[Step]:
+        """The new steps."""
+        for position, step in enumerate(self.steps):
+            self.now = position
+            if _operation(step, self.operations, Pad):
+                self.pad(step)
+            elif self.waiting and _operation(step, self.operations, Add, Sub):
+                self.sum(step)
+            else:
+                self.done.append(step)
+        return self.done
+
+    def pad(self, step: Step) -> None:
+        """Let a padded term wait for its sum, if it has one and is padded with zeros."""
+        window, target = self.window(step), step.targets[0]
+        large = self.avals[target].size >= self.largest
+        if large or window is None or self.summed[target] < self.reads[target]:
+            self.done.append(step)
+        else:
+            self.waiting[target] = _Sum(None, (_Term(step, window, step.positions, _add),))
+
+    def window(self, step: Step) -> Window | None:
+        """Where the operand of a pad goes; None where it is cropped or not padded with zeros."""
+        op = self.operations[step.positions[0]]
+        x, value = step.operands
+        shape = self.avals[x].shape
+        zero = getattr(self.literals.get(value), "value", 1) == 0
+        if not zero or not shape or 0 in shape or min(*op.low, *op.high) < 0:
+            return None
+        return tuple(
+            [
+                slice(low, low + (size - 1) * (interior + 1) + 1, interior + 1)
+                for low, size, interior in zip(op.low, shape, op.interior, strict=True)
+            ]
+        )
+
+    def sum(self, step: Step) -> None:
+        """Add the terms that wait for this sum, or let them wait for the next."""
+        left, right = step.operands
+        first, second = self.waiting.get(left), self.waiting.get(right)
+        if first is None and second is None:
+            self.done.append(step)
+            return
+        first, second = first or _Sum(left, ()), second or _Sum(right, ())
+        terms, negated = first.terms, second.terms
+        if type(self.operations[step.positions[0]]) is Sub:
+            negated = tuple([term._replace(function=_opposite(term)) for term in negated])
+        before = len(self.done)
+        base = self.base(step, first.base, second.base)
+        *rest, last = (*terms, *negated)
+        if before == len(self.done):
+            last = last._replace(positions=(*last.positions, *step.positions))
+        total = _Sum(base, (*rest, last))
+        if self.may_wait(step.targets[0], len(total.terms)):
+            self.waiting[step.targets[0]] = total
+        else:
+            self.write(total, step.targets[0])
+
+    def base(self, step: Step, left: int | None, right: int | None) -> int | None:
+        """The sum of what is not padded."""
+        if left is None and right is not None and _operation(step, self.operations, Sub):
+            return self.negative(right, step.positions)
+        if left is None or right is None:
+            return right if left is None else left
+        slot = self.new_like(step.targets[0])
+        self.done.append(Step(step.expression, (left, right), (slot,), step.positions))
+        return slot
+
+    def may_wait(self, slot: int, count: int) -> bool:
+        """Whether terms are left to the one sum that reads theirs, because it comes soon."""
+        only = self.reads[slot] == self.summed[slot] == 1
+        return only and count <= _WAITING and self.reader[slot] - self.now <= _SOON
+
+    def write(self, total: _Sum, target: int) -> None:
+        """Write a sum: the first term as it is padded if there is nothing else."""
+        base, terms = total.base, list(total.terms)
+        if base is None:
+            terms.sort(key=lambda term: term.function is not _add)
+            first = terms.pop(0)
+            pad, base = first.step, self.new_like(target)
+            self.done.append(Step(pad.expression, pad.operands, (base,), first.positions))
+            if first.function is not _add:
+                base = self.negative(base, ())
+        for term in terms:
+            slot = target if term is terms[-1] else self.new_like(target)
+            line = _line(term.function, term.window)
+            self.done.append(Step(line, (base, term.step.operands[0]), (slot,), term.positions))
+            base = slot
+
+    def negative(self, slot: int, positions: tuple[int, ...]) -> int:
+        """The negative of a slot."""
+        negative = self.new_like(slot)
+        self.done.append(Step(simple(np.negative, 1), (slot,), (negative,), positions))
+        return negative
+
+    def new_like(self, slot: int) -> int:
+        """A new slot of the same shape and dtype."""
+        self.avals.append(self.avals[slot])
+        return len(self.avals) - 1
+
+
+def _line(function: _Combining, window: Window) -> Expression:
+    in_place = Expression("{p0}({0}, {1}, {p1})", (function.in_place, window), memory_of=0)
+    return Expression("{p0}({0}, {1}, {p1})", (function, window), update=in_place)
+
+
+class _Combining:
+    """Combine a window of an array with another: in a copy, or in place."""
+
+    def __init__(self, function: np.ufunc) -> None:
+        self.function = function
+
+    def __call__(self, x: Any, piece: Any, window: Window) -> Any:
+        """In a copy."""
+        return self.in_place(x.copy(), piece, window)
+
+    def in_place(self, x: Any, piece: Any, window: Window) -> Any:
+        """In the array itself."""
+        part = x[window]
+        self.function(part, piece, part)
+        return x
+
+
+_add, _subtract = _Combining(np.add), _Combining(np.subtract)
+
+
+def _opposite(term: _Term) -> _Combining:
+    return _subtract if term.function is _add else _add

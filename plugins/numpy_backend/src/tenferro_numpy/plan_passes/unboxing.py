@@ -1,0 +1,161 @@
+"""In which form lines read values of rank 0: as Python's own numbers, NumPy's, or arrays.
+
+Lines that have a form on Python's numbers (`python_scalars.py`) and feed each other are taken
+together or not at all: a function of `math` always, so that a value has the same bits in every
+program; mere operators where they save more than the conversions at the border cost. Read next:
+`planner.py`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+
+import numpy as np
+
+from tenferro.primitives import Aval
+from tenferro_numpy.ir.expression import Expression
+from tenferro_numpy.ir.step import Step
+
+__all__ = ["as_arrays", "unbox"]
+
+_UNBOX_COST, _BOX_COST = 20, 60  # nanoseconds
+_WORTH_AN_ARRAY = 2  # reads
+_as_array = Expression("{p0}({0})", (np.asarray,), shares=True)
+_TO_NUMBER = {
+    name: Expression("{p0}({0})", (kind,)) for name, kind in (("float64", float), ("bool", bool))
+}
+_TO_NUMPY = {
+    name: Expression("{p0}({0})", (kind,))
+    for name, kind in (("float64", np.float64), ("bool", np.bool_))
+}
+
+
+def unbox(
+    steps: Sequence[Step], avals: list[Aval], literals: Collection[int]
+) -> tuple[list[Step], set[int]]:
+    """The steps with conversions, and the slots that hold Python's numbers.
+
+    The avals of new slots are appended.
+    """
+    possible = {step.targets[0]: step for step in steps if step.expression.scalar is not None}
+    if not possible:
+        return list(steps), set()
+    border = _Border(avals, literals)
+    border.numbers.update(_Groups(possible, literals).worthwhile(steps))
+    return border.rewrite(steps), border.numbers
+
+
+def as_arrays(steps: Sequence[Step], avals: list[Aval], literals: Collection[int]) -> list[Step]:
+    """The steps, with scalars that several elementwise lines combine with arrays made arrays once.
+
+    A ufunc reads an array of rank 0 faster than a scalar, which it converts each time.
+    """
+    scalars = {slot for slot, aval in enumerate(avals) if not aval.shape}.difference(literals)
+    if not scalars:
+        return list(steps)
+    readers = [
+        (position, step)
+        for position, step in enumerate(steps)
+        if not scalars.isdisjoint(step.operands)
+        and avals[step.targets[0]].shape
+        and step.expression.into
+    ]
+    reads = Counter([slot for _, step in readers for slot in step.operands if slot in scalars])
+    often = {slot for slot, count in reads.items() if count >= _WORTH_AN_ARRAY}
+    made: dict[int, int] = {}
+    done: list[Step] = []
+    begin = 0
+    for position, step in readers:
+        for slot in step.operands:
+            if slot in often and slot not in made:
+                made[slot] = len(avals)
+                avals.append(avals[slot])
+                done += steps[begin:position]
+                done.append(Step(_as_array, (slot,), (made[slot],), ()))
+                begin = position
+        step.operands = tuple([made.get(slot, slot) for slot in step.operands])
+    return [*done, *steps[begin:]]
+
+
+class _Groups:
+    """Possible slots that feed each other, and what each group would save."""
+
+    def __init__(self, possible: dict[int, Step], literals: Collection[int]) -> None:
+        self.possible = possible
+        self.literals = literals
+        self._parent = {slot: slot for slot in possible}
+        for slot, step in possible.items():
+            for other in step.operands:
+                if other in possible:
+                    self._parent[self.of(other)] = self.of(slot)
+
+    def of(self, slot: int) -> int:
+        """The slot that stands for the group of a slot."""
+        parent = self._parent
+        while parent[slot] != slot:
+            parent[slot] = slot = parent[parent[slot]]
+        return slot
+
+    def worthwhile(self, steps: Sequence[Step]) -> list[int]:
+        """The slots whose group saves more than its conversions cost."""
+        gain = dict.fromkeys(self.possible, 0)
+        for slot, step in self.possible.items():
+            assert step.expression.scalar is not None
+            gain[self.of(slot)] += step.expression.scalar.gain
+        conversions = {pair for step in steps for pair in self._conversions(step)}
+        for group, _, cost in conversions:
+            gain[group] -= cost
+        return [slot for slot in self.possible if gain[self.of(slot)] > 0]
+
+    def _conversions(self, step: Step) -> Iterator[tuple[int, int, int]]:
+        """(group, slot, cost) of what a step would have to convert."""
+        possible = self.possible
+        target = step.targets[0]
+        for slot in step.operands:
+            if target in possible and slot not in possible and slot not in self.literals:
+                yield self.of(target), slot, _UNBOX_COST
+            elif slot in possible and target not in possible:
+                yield self.of(slot), slot, _BOX_COST
+
+
+class _Border:
+    """Writes the conversions between Python's numbers and NumPy's."""
+
+    def __init__(self, avals: list[Aval], literals: Collection[int]) -> None:
+        self.avals = avals
+        self.literals = literals
+        self.numbers: set[int] = set()
+        self.steps: list[Step] = []
+        self._converted: dict[int, int] = {}
+
+    def rewrite(self, steps: Sequence[Step]) -> list[Step]:
+        """The steps, each reading numbers of its own kind."""
+        numbers, literals = self.numbers, self.literals
+        for step in steps:
+            step.on_numbers = on_numbers = step.targets[0] in numbers
+            if on_numbers:
+                assert step.expression.scalar is not None
+                step.expression = step.expression.scalar.expression
+            for slot in step.operands:
+                if (slot in numbers) is not on_numbers and slot not in literals:
+                    step.operands = tuple([self.read(i, on_numbers) for i in step.operands])
+                    break
+            self.steps.append(step)
+        return self.steps
+
+    def read(self, slot: int, on_numbers: bool) -> int:
+        """The slot as a number of this kind, converted where it is of the other."""
+        if slot in self.literals or (slot in self.numbers) is on_numbers:
+            return slot
+        found = self._converted.get(slot)
+        if found is None:
+            found = self._converted[slot] = len(self.avals)
+            aval = self.avals[slot]
+            self.avals.append(aval)
+            table = _TO_NUMBER if on_numbers else _TO_NUMPY
+            line = table[aval.dtype.name]
+            self.steps.append(Step(line, (slot,), (found,), (), on_numbers=on_numbers))
+            if on_numbers:
+                self.numbers.add(found)
+        return found

@@ -1,0 +1,290 @@
+"""From a program to a plan: lines over registers, chosen once per structure.
+
+The plan decides what is written for each instruction (`lowerings`), leaves broadcasts to the ufuncs
+that read them, evaluates literals, reuses registers at last use, and finds out which results must
+be copied because they may share memory. Read next: `executable.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import inf
+from operator import itemgetter
+from typing import Any
+
+from tenferro.backend.lowering import LoweringTable
+from tenferro.computegraph import CompiledProgram
+from tenferro.computegraph._gc import CollectorPaused
+from tenferro.computegraph._records import NamedTuple
+from tenferro.primitives import Aval
+from tenferro.primitives.comparison import Select
+from tenferro.primitives.constants import Constant
+from tenferro.primitives.indexing import ScatterAdd
+from tenferro.primitives.structural import Pad
+from tenferro_numpy.ir.expression import IDENTITY, Expression
+from tenferro_numpy.ir.literals import Compared, Literals
+from tenferro_numpy.ir.liveness import dying_after
+from tenferro_numpy.ir.peak import peak_of
+from tenferro_numpy.ir.plan import Plan, Result
+from tenferro_numpy.ir.step import Step, in_order
+from tenferro_numpy.lowerings import expression
+from tenferro_numpy.lowerings.selection import beside_zero
+from tenferro_numpy.machine.allocator import PAGES, keep_freed_arrays
+from tenferro_numpy.machine.tile_size import Tiling
+from tenferro_numpy.memory.ownership import Memory
+from tenferro_numpy.memory.registers import Registers
+from tenferro_numpy.memory.reuse import reuse
+from tenferro_numpy.plan_passes.constant_scatter import placed
+from tenferro_numpy.plan_passes.fusion.build import fuse, share_equal
+from tenferro_numpy.plan_passes.fusion.grouping import least_elements
+from tenferro_numpy.plan_passes.lazy_broadcasts import leave_to_readers
+from tenferro_numpy.plan_passes.padded_sums import add_windows
+from tenferro_numpy.plan_passes.unboxing import as_arrays, unbox
+from tenferro_numpy.row_blocks.find import find_blocks
+from tenferro_numpy.row_blocks.run import Blocked
+
+__all__ = ["How", "Planner", "make_plan", "planner_of"]
+
+_MOSTLY = 1.25  # lines in all for each line on numbers, where a program is mostly made of them
+_EFFECT = "std::debug_callback"
+_BY_LITERALS: dict[type, Any] = {ScatterAdd: placed, Select: beside_zero}  # do less beside some
+
+
+class How(NamedTuple):
+    """What may be done with a program.
+
+    elide     leave broadcasts unexpanded, and write into memory that nobody reads any more
+    tiling    of large elementwise steps, which become regions; None for none
+    blocks    run parts of it some rows at a time, as the tiling says
+    donated   inputs that may be written to
+    """
+
+    elide: bool = True
+    tiling: Tiling | None = None
+    blocks: bool = False
+    donated: tuple[int, ...] = ()
+
+
+def make_plan(program: CompiledProgram, table: LoweringTable, how: How = How()) -> Plan:  # noqa: B008
+    """The plan of a closed program.
+
+    Raises MissingLoweringError: if the table lacks an operation of the program.
+    """
+    return planner_of(program, table, how).finish(reusing=how.elide)
+
+
+def planner_of(program: CompiledProgram, table: LoweringTable, how: How) -> Planner:
+    """The steps of a closed program, on which all is decided but where their results lie.
+
+    Raises MissingLoweringError: if the table lacks an operation of the program.
+    """
+    with CollectorPaused():
+        planner = Planner(program, table, how)
+        if 8 * planner.largest >= PAGES:
+            keep_freed_arrays()
+        if any(getattr(op, "key", "") == _EFFECT for op in planner.distinct):
+            how = how._replace(tiling=None)  # effects, and what may raise, keep their order
+        if how.blocks and how.tiling is not None:
+            planner.find_blocks(how.tiling)
+        planner.choose_expressions()
+        planner.know_masks()
+        if how.elide:
+            planner.add_windows(inf if how.tiling is None else least_elements(how.tiling))
+            planner.leave_broadcasts_to_readers()
+        if how.tiling is not None:
+            planner.fuse(how.tiling)
+        planner.use_numbers()
+        return planner
+
+
+class Planner:
+    """A program while it becomes a plan."""
+
+    def __init__(self, program: CompiledProgram, table: LoweringTable, how: How) -> None:
+        self.program = program
+        self.distinct = set(map(itemgetter(0), program.nodes))  # operations
+        self.donated = how.donated
+        self.avals: list[Aval] = list(program.avals)
+        self.largest = max((aval.size for aval in self.avals), default=0)
+        self.table = table
+        self.outputs: Sequence[int] = program.outputs
+        self.steps: list[Step] = []
+        self.literals: dict[int, Any] = {}  # slot → operation
+        self.memo: dict[tuple[Any, ...], Expression] = {}
+        self.has_regions = False
+        self.numbers: set[int] = set()  # slots that hold Python's own numbers
+        self.blocks: dict[int, Step] = {}  # position → the step of the block that it is in
+
+    # ---- blocks of rows --------------------------------------------------------------------------
+
+    def find_blocks(self, tiling: Tiling) -> None:
+        """Steps for the parts of the program that run some rows at a time."""
+        for block in find_blocks(self.program, tiling.cache):
+            parts = {rows: block.program(self.program, rows) for rows in block.sizes}
+            plans = {rows: make_plan(part, self.table) for rows, part in parts.items()}
+            stacked = [self.avals[i] for i in block.stacked]
+            joined = [self.avals[i] for i in block.joined]
+            made = Blocked(block, plans, stacked, joined, tiling.threads)
+            operands = (*block.by_rows, *block.whole)
+            text = ", ".join([f"{{{i}}}" for i in range(len(operands))])
+            line = Expression(f"{{p0}}({text})", (made,))
+            step = Step(line, operands, (*block.stacked, *block.joined), tuple(block.members))
+            self.blocks.update(dict.fromkeys(block.members, step))
+
+    # ---- what each instruction becomes -----------------------------------------------------------
+
+    def choose_expressions(self) -> None:
+        avals, memo, blocks, steps = self.avals, self.memo, self.blocks, self.steps
+        moved: dict[int, int] = {}  # slots that are another one's value
+        for position, row in enumerate(self.program.nodes):
+            if position in blocks:
+                self.add_block(blocks[position], position, moved)
+                continue
+            op, inputs, outputs = row[:3]
+            if not inputs and op.literal:
+                self.literals[outputs[0]] = op
+                continue
+            key = op, tuple([avals[i] for i in inputs])
+            chosen = memo.get(key)
+            if chosen is None:
+                chosen = memo[key] = self.expression_of(*key, avals[outputs[0]])
+            operands = tuple([moved.get(i, i) for i in inputs]) if moved else inputs
+            if type(op) in _BY_LITERALS:
+                less = _BY_LITERALS[type(op)]
+                chosen, operands = less(op, chosen, operands, self.literals, avals)
+            if chosen is IDENTITY:
+                moved[outputs[0]] = operands[0]
+            else:
+                steps.append(Step(chosen, operands, outputs, (position,)))
+        if blocks:
+            self.steps = in_order(enumerate(steps))
+        self.outputs = [moved.get(i, i) for i in self.program.outputs]
+
+    def add_block(self, block: Step, position: int, moved: Mapping[int, int]) -> None:
+        """Append the step of a block, where its last instruction stands."""
+        if position == block.positions[-1]:
+            block.operands = tuple([moved.get(i, i) for i in block.operands])
+            self.steps.append(block)
+
+    def expression_of(self, op: Any, avals: tuple[Aval, ...], result: Aval) -> Expression:
+        return expression(op, avals, result, self.table.lookup(op, avals))
+
+    # ---- masks -----------------------------------------------------------------------------------
+
+    def know_masks(self) -> None:
+        """Make literals of what is compared of literals, but not of what is made of these."""
+        literals = self.literals
+        if all([type(op) is Constant for op in literals.values()]):
+            return
+        kept = []
+        for step in self.steps:
+            aval = self.avals[step.targets[0]]
+            is_mask = step.expression.broadcasts and aval.dtype.is_bool and aval.shape
+            found = [literals.get(i) for i in step.operands]
+            if is_mask and not any([x is None or type(x) is Compared for x in found]):
+                op = self.program.nodes[step.positions[0]].operation
+                avals = tuple([self.avals[i] for i in step.operands])
+                literals[step.targets[0]] = Compared(op, tuple(found), avals)
+            else:
+                kept.append(step)
+        self.steps = kept
+
+    # ---- windows and broadcasts ------------------------------------------------------------------
+
+    def add_windows(self, largest: float) -> None:
+        """Add padded terms of sums to windows, below this many elements."""
+        if Pad not in map(type, self.distinct):
+            return
+        operations = [row[0] for row in self.program.nodes]
+        self.steps = add_windows(
+            self.steps, self.avals, operations, self.literals, self.outputs, largest
+        )
+
+    def leave_broadcasts_to_readers(self) -> None:
+        """Do not expand what is only read by elementwise lines that have a full operand anyway."""
+        self.steps = leave_to_readers(self.steps, self.avals, self.literals, self.outputs)
+
+    # ---- regions ---------------------------------------------------------------------------------
+
+    def fuse(self, tiling: Tiling) -> None:
+        """Run large elementwise steps tile by tile."""
+        if self.largest >= least_elements(tiling):
+            self.has_regions = True
+            self.steps = fuse(self.steps, self.avals, set(self.outputs), tiling, self.literals)
+
+    # ---- numbers ---------------------------------------------------------------------------------
+
+    def use_numbers(self) -> None:
+        """Run lines of rank 0 on Python's own numbers."""
+        self.steps, self.numbers = unbox(self.steps, self.avals, self.literals)
+        self.steps = as_arrays(self.steps, self.avals, self.literals)
+
+    def raises(self) -> bool:
+        """Whether the program may run fast lines, and again from its start where one raises."""
+        on_numbers = sum(step.on_numbers for step in self.steps)
+        return (
+            bool(self.numbers)
+            and not self.donated  # by then they may be written over
+            and any(step.expression.safe is not None for step in self.steps)
+            and not any(step.expression.foreign for step in self.steps)
+            and len(self.steps) <= _MOSTLY * on_numbers
+        )
+
+    # ---- memory and registers --------------------------------------------------------------------
+
+    def finish(self, *, reusing: bool) -> Plan:
+        """The plan; `reusing`: lines write into arrays that are dead. Call it once."""
+        with CollectorPaused():
+            return self._finished(reusing=reusing)
+
+    def _finished(self, *, reusing: bool) -> Plan:
+        steps, avals, outputs = self.steps, self.avals, self.outputs
+        dying = dying_after(steps, (*outputs, *self.literals), len(avals))
+        memory = Memory(avals, dying, self.donated)
+        if reusing:
+            reuse(steps, memory)
+        else:
+            memory.follow(steps)
+        if self.has_regions:
+            share_equal(steps)
+        blocks = set(self.blocks.values())
+        for position, step in enumerate(steps):
+            if step in blocks:
+                memory.works(position, step.expression.bound[0].working_bytes)
+        literals = Literals(self.literals, self.table)
+        registers = Registers(len(self.program.inputs), avals, literals, self.numbers)
+        lines = registers.lines(steps, dying)
+        results = [
+            Result(
+                literals.index(slot, "array")
+                if slot in self.literals
+                else registers.register_of[slot],
+                copied,
+                not avals[slot].shape,
+            )
+            for slot, copied in zip(outputs, memory.shared(outputs), strict=True)
+        ]
+        return Plan(
+            input_count=len(self.program.inputs),
+            register_count=registers.count,
+            unboxed=self.unboxed_inputs(),
+            literals=tuple(literals.values),
+            lines=tuple(lines),
+            results=tuple(results),
+            peak=peak_of(memory.changes),
+            raises=self.raises(),
+            donated=self.donated,
+        )
+
+    def unboxed_inputs(self) -> tuple[int, ...]:
+        """Inputs of rank 0 that lines of rank 0 read: NumPy computes faster on its scalars."""
+        scalars = {i for i in self.program.inputs if not self.avals[i].shape}
+        if not scalars:
+            return ()
+        read = {
+            slot
+            for step in self.steps
+            if not self.avals[step.targets[0]].shape and step.expression.broadcasts
+            for slot in step.operands
+        }
+        return tuple(sorted(scalars & read))

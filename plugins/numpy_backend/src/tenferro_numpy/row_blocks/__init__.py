@@ -1,0 +1,1 @@
+"""Parts of a program that run some rows at a time, so that they stay in the cache."""

@@ -1,0 +1,275 @@
+"""Parts of a program that run block by block, some rows at a time, so that they stay in the cache.
+
+A product, a softmax of its rows, what the loss does with them and the sums of the gradient: each
+alone goes once through memory. Where every instruction acts on rows, as most do whose leading axis
+counts samples, a block of rows goes through all of them before the next. Values that only the block
+reads are never whole in memory. Read next: `row_blocks/run.py`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from tenferro.computegraph import PRIMARY, CompiledProgram, compile_program, from_rows
+from tenferro.computegraph._records import NamedTuple
+from tenferro.primitives import Aval
+from tenferro.primitives.constants import Constant
+from tenferro.primitives.contraction import DotGeneral
+from tenferro_numpy.machine.tile_size import even_rows
+from tenferro_numpy.row_blocks.row_rules import REDUCTIONS, ByRows, acts_by_rows, with_extent
+from tenferro_numpy.row_blocks.savings import VIEWS, Gains, size_of
+
+__all__ = ["Block", "find_blocks"]
+
+_FEWEST = 4  # rows of a block
+_OWN = 2  # part of the cache for what a block makes; the rest is for operands and for BLAS
+_WHOLE = 8  # part of the cache that a whole operand of a product, or a partial result, may take
+_WORTH = 3  # bytes that need not be written out, for each that others read
+_CALL = 10  # 1/2¹⁰ of the cache in bytes: elements of a line that are worth calling NumPy for
+_MOST = 32  # walks through a program, each of which may find a block
+_BETWEEN_REGIONS = (DotGeneral, *REDUCTIONS)
+
+
+class Block(NamedTuple):
+    """Instructions that act on rows of one extent, and what they exchange with the others."""
+
+    members: dict[int, ByRows]  # by position
+    extent: int
+    rows: int  # of a block
+    by_rows: tuple[int, ...]  # slots read row by row
+    whole: tuple[int, ...]  # slots read whole
+    stacked: tuple[int, ...]  # slots whose rows others read
+    joined: dict[int, np.ufunc]  # slots that are joined of parts, and how
+    constants: dict[tuple[int, bool], Constant]  # read row by row, or whole
+    work: int  # elements that are written
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The rows of a full block, and of the last one."""
+        rest = self.extent % self.rows
+        return (self.rows, rest) if rest else (self.rows,)
+
+    def program(self, program: CompiledProgram, rows: int) -> CompiledProgram:
+        """Its instructions for so many rows."""
+        avals: list[Aval] = []
+        slots: dict[tuple[int, bool], int] = {}  # a slot may be read row by row, and whole
+
+        def place(slot: int, *, by_rows: bool) -> int:
+            aval = program.avals[slot]
+            slots[slot, by_rows] = len(avals)
+            avals.append(Aval((rows, *aval.shape[1:]), aval.dtype) if by_rows else aval)
+            return slots[slot, by_rows]
+
+        for slot in self.by_rows:
+            place(slot, by_rows=True)
+        for slot in self.whole:
+            place(slot, by_rows=False)
+        inputs = [(f"x{i}", aval) for i, aval in enumerate(avals)]
+        instructions: list[Any] = []
+        for pair, constant in self.constants.items():
+            made = place(pair[0], by_rows=pair[1])
+            full = Constant(constant.value, constant.dtype, avals[made].shape)
+            instructions.append((full, (), (made,), PRIMARY, None))
+        for position, how in self.members.items():
+            op, read, outputs, _, role, source = program.instructions[position]
+            operands = tuple([slots[pair] for pair in zip(read, how.operands, strict=True)])
+            made = place(outputs[0], by_rows=how.joined is None)
+            sized = with_extent(op, rows) if how.joined is None else op
+            instructions.append((sized, operands, (made,), role, source))
+        results = [slots[slot, True] for slot in self.stacked]
+        results += [slots[slot, False] for slot in self.joined]
+        return compile_program(from_rows(inputs, instructions, results, avals))
+
+
+def find_blocks(program: CompiledProgram, cache: int) -> list[Block]:
+    """The parts of a program that are worth it, for a cache of so many bytes."""
+    found: list[Block] = []
+    block_of: dict[int, int] = {}  # position → number of the block
+    walks = iter(range(_MOST))
+    for extent in _extents(program, cache):
+        rows = _acting_by_rows(program, extent, cache)
+        sizes = {position: _written(program, position) for position in rows}
+        left = rows.keys() - block_of.keys()
+        for _ in walks:
+            if sum([sizes[position] for position in left]) <= cache:
+                break
+            search = _Search(program, extent, cache, {i: rows[i] for i in left})
+            left -= search.members.keys()
+            joined = {**block_of, **dict.fromkeys(search.members, len(found))}
+            block = search.block()
+            if block is not None and _has_order(program, joined):
+                found.append(block)
+                block_of = joined
+            if not search.members:
+                break
+    return found
+
+
+def _acting_by_rows(program: CompiledProgram, extent: int, cache: int) -> dict[int, ByRows]:
+    """How the instructions act on rows that do, by position; not if they read or join much else."""
+    known: dict[tuple[Any, ...], ByRows | None] = {}
+    found = {}
+    for position, instruction in enumerate(program.instructions):
+        inputs, outputs = instruction.inputs, instruction.outputs
+        if len(outputs) != 1 or not inputs:
+            continue
+        op, result = instruction.operation, program.avals[outputs[0]]
+        avals = [program.avals[i] for i in inputs]
+        entry = op, result, *avals
+        if entry not in known:
+            known[entry] = _acts(op, avals, result, extent, cache)
+        how = known[entry]
+        if how is not None:
+            found[position] = how
+    return found
+
+
+def _acts(op: Any, avals: Sequence[Aval], result: Aval, extent: int, cache: int) -> ByRows | None:
+    how = acts_by_rows(op, avals, result, extent)
+    if how is None:
+        return None
+    whole = [aval for aval, by_rows in zip(avals, how.operands, strict=True) if not by_rows]
+    whole += [result] if how.joined is not None else []
+    return how if all(_WHOLE * size_of(aval) <= cache for aval in whole) else None
+
+
+def _written(program: CompiledProgram, position: int) -> int:
+    return size_of(program.avals[program.instructions[position].outputs[0]])
+
+
+def _has_order(program: CompiledProgram, block_of: Mapping[int, int]) -> bool:
+    """Whether blocks can run as a whole, one after the other: none waits for itself."""
+    maker: dict[int, int] = {}  # slot → its block, or its position below all blocks
+    readers: dict[int, set[int]] = {}
+    for position, instruction in enumerate(program.instructions):
+        node = block_of.get(position, ~position)
+        maker.update(dict.fromkeys(instruction.outputs, node))
+        readers.setdefault(node, set())
+    waits = dict.fromkeys(readers, 0)
+    for position, instruction in enumerate(program.instructions):
+        node = block_of.get(position, ~position)
+        for slot in instruction.inputs:
+            source = maker.get(slot, node)
+            if source != node and node not in readers[source]:
+                readers[source].add(node)
+                waits[node] += 1
+    ready = [node for node, count in waits.items() if not count]
+    done = 0
+    while ready:
+        done += 1
+        for node in readers[ready.pop()]:
+            waits[node] -= 1
+            if not waits[node]:
+                ready.append(node)
+    return done == len(waits)
+
+
+def _extents(program: CompiledProgram, cache: int) -> list[int]:
+    """The extents of leading axes of values that fill the cache together, the largest first."""
+    kinds = set(map(type, map(itemgetter(0), program.nodes)))
+    if not any(issubclass(kind, _BETWEEN_REGIONS) for kind in kinds):
+        return []
+    sizes: Counter[int] = Counter()
+    lines: dict[int, int] = {}  # the largest array of an extent
+    avals = program.avals[len(program.inputs) :]
+    for aval, count in Counter(avals).items():
+        if aval.shape and aval.shape[0] >= 2 * _FEWEST:
+            extent = aval.shape[0]
+            sizes[extent] += count * size_of(aval)
+            lines[extent] = max(lines.get(extent, 0), aval.size)
+    least = cache >> _CALL  # elements of a line of some of the rows
+    return [
+        extent for extent, size in sizes.most_common() if size > cache and lines[extent] > least
+    ]
+
+
+class _Search:
+    """What acts on rows of an extent, and needs nothing that follows from it and does not."""
+
+    def __init__(
+        self, program: CompiledProgram, extent: int, cache: int, rows: Mapping[int, ByRows]
+    ) -> None:
+        self.program = program
+        self.extent = extent
+        self.cache = cache
+        self.members: dict[int, ByRows] = {}
+        self.made: dict[int, ByRows] = {}  # by slot
+        self.after: set[int] = set()  # slots that follow from the block, and have no rows in it
+        first = min(rows, default=0)
+        for position, instruction in enumerate(program.instructions[first:], first):
+            inputs, outputs, how = instruction.inputs, instruction.outputs, rows.get(position)
+            if how is not None and self.can_hold(inputs, how):
+                self.members[position] = self.made[outputs[0]] = how
+                if how.joined is not None:
+                    self.after.update(outputs)
+            elif not (self.after.isdisjoint(inputs) and self.made.keys().isdisjoint(inputs)):
+                self.after.update(outputs)
+        self.drop_idle_views()
+
+    def can_hold(self, inputs: Sequence[int], how: ByRows) -> bool:
+        """Whether an instruction can be in the block: it waits for nothing that waits for that."""
+        if not self.after.isdisjoint(inputs):
+            return False
+        made, reads = self.made, zip(inputs, how.operands, strict=True)
+        return not any([slot in made for slot, by_rows in reads if not by_rows])
+
+    def drop_idle_views(self) -> None:
+        """Leave views that no member reads to those who do."""
+        read: set[int] = set()
+        for position in reversed(list(self.members)):
+            op, inputs, outputs = self.program.instructions[position][:3]
+            if isinstance(op, VIEWS) and outputs[0] not in read:
+                del self.members[position], self.made[outputs[0]]
+            else:
+                read.update(inputs)
+
+    def block(self) -> Block | None:
+        """What was found, if it is worth it."""
+        avals, exported = self.program.avals, self.exported()
+        gains = Gains(self.program, self.members, exported)
+        inside = sum(gains.written[slot] for slot in gains.between if slot not in exported)
+        outside = sum(size_of(avals[slot]) for slot in exported)
+        if inside <= max(self.cache, _WORTH * outside):
+            return None
+        rows = self.cache * self.extent // (_OWN * gains.alive)
+        rows = even_rows(self.extent, rows) if rows else 0
+        work = sum(avals[slot].size for slot in gains.written)
+        a_line = work * rows // (self.extent * len(gains.written))
+        if not _FEWEST <= rows < self.extent or a_line < self.cache >> _CALL:
+            return None
+        constants, given = self.read()
+        return Block(
+            self.members,
+            self.extent,
+            rows,
+            tuple([slot for slot, by_rows in given if by_rows]),
+            tuple([slot for slot, by_rows in given if not by_rows]),
+            tuple([slot for slot in exported if self.made[slot].joined is None]),
+            {slot: join for slot in exported if (join := self.made[slot].joined) is not None},
+            constants,
+            work,
+        )
+
+    def read(self) -> tuple[dict[tuple[int, bool], Constant], list[tuple[int, bool]]]:
+        """What it reads, row by row or whole, that others make: constants, and the rest."""
+        instructions = self.program.instructions
+        pairs: dict[tuple[int, bool], None] = {}
+        for position, how in self.members.items():
+            read = zip(instructions[position].inputs, how.operands, strict=True)
+            pairs.update({pair: None for pair in read if pair[0] not in self.made})
+        known = {i.outputs[0]: i.operation for i in instructions if type(i.operation) is Constant}
+        constants = {pair: known[pair[0]] for pair in pairs if pair[0] in known}
+        return constants, [pair for pair in pairs if pair not in constants]
+
+    def exported(self) -> dict[int, None]:
+        """The slots that others read."""
+        read = set(self.program.outputs)
+        for position, instruction in enumerate(self.program.instructions):
+            if position not in self.members:
+                read.update(instruction.inputs)
+        return {slot: None for slot in self.made if slot in read}
