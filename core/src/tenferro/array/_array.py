@@ -450,7 +450,7 @@ def is_followed(key: ValueKey) -> bool:
 
 
 def note_conversion(key: ValueKey) -> None:
-    """Note on each hidden trace of a value that leaves as an operand which line converts it."""
+    """Record the user's line on each open trace of a value that is converted to numbers there."""
     for trace in key.traces:
         if trace.open and not trace.converted:
             trace.converted = source_text(caller())

@@ -53,7 +53,7 @@ class Custom(Primitive):
         return tuple(xs[self.count : self.count + self.arguments])
 
     def stopped(self, xs: Sequence[_T]) -> tuple[_T, ...]:
-        """Of one entry per input, those of the arguments through which no derivative flows."""
+        """Return the entries of arguments through which no derivative flows, of one per input."""
         return self.of_arguments(xs)
 
     def of_closure(self, xs: Sequence[_T]) -> tuple[_T, ...]:
@@ -144,9 +144,9 @@ class Custom(Primitive):
 
 
 class WithoutArguments(Mixed):
-    """A derivative dy that was computed of numbers, where arguments x… should have been.
+    """A derivative that was computed from numbers instead of from the arguments.   dy, x…   →   dy
 
-    dy, x…   →   dy. Its derivative in x is unknown.
+    Its derivative in dy is the identity; its derivatives in x… are unknown.
     """
 
     key = "std::without_arguments"
@@ -158,11 +158,11 @@ class WithoutArguments(Mixed):
     converted: str
 
     def abstract_eval(self, dy: Aval, *xs: Aval) -> Aval:
-        """The aval of the derivative."""
+        """Return the aval of the derivative."""
         return dy
 
     def jvp_input(self, *_: Any) -> Any:
-        """Refuse."""
+        """Refuse the derivative in an argument."""
         text = (
             "a second derivative is lost: a function with a derivative rule of its own converts\n"
             "an argument to numbers and closes over a value that varies\n"
@@ -177,7 +177,7 @@ class WithoutArguments(Mixed):
     def transpose_together(
         self, ct: Handle, active: Sequence[bool], *inputs: Handle
     ) -> list[Handle | None]:
-        """What flows back has the same dependence on the arguments."""
+        """Pass the cotangent on, which depends on the arguments in the same unknown way."""
         return [bind(self, ct, *inputs[1:]), *[None] * (len(inputs) - 1)]
 
 

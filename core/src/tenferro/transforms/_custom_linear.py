@@ -251,7 +251,7 @@ class CustomLinear(Custom):
         return self._call(outs, [x.aval for x in xs]), [*fixed, *xs]
 
     def stopped(self, xs: Sequence[_T]) -> tuple[_T, ...]:
-        """The residuals are closed over; derivatives flow through them."""
+        """Return the entries behind the residuals, which are closed over."""
         return self.of_arguments(xs)[self.residuals :]
 
     def _fixed(self, inputs: Sequence[_T]) -> list[_T]:
