@@ -1,1 +1,1 @@
-"""What the machine gives: caches, tile sizes, threads, memory, floating-point flags."""
+"""Properties of the machine: caches, tile sizes, threads, memory, floating-point flags."""
