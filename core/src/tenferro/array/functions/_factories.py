@@ -21,7 +21,7 @@ Binary = Callable[[Any, Any], Array]
 
 
 def unary(names: str, primitive: Callable[[Array], Array], doc: str) -> Unary:
-    """A function of one array, computed in floats; the first name is NumPy's."""
+    """Make a public function of one array, computed in floats; the first name is NumPy's."""
 
     def function(x: Any) -> Array:
         return primitive(floating(x))
@@ -31,7 +31,7 @@ def unary(names: str, primitive: Callable[[Array], Array], doc: str) -> Unary:
 
 
 def binary(names: str, primitive: Callable[[Array, Array], Array], doc: str) -> Binary:
-    """A function of two arrays, computed in floats."""
+    """Make a public function of two arrays, computed in floats."""
     name = names.split()[0]
 
     def function(x: Any, y: Any) -> Array:
@@ -50,7 +50,7 @@ def _registered(names: str, function: Any, doc: str) -> Any:
 
 
 def floating_pair(x: Any, y: Any, name: str) -> tuple[Array, Array]:
-    """Two operands of one shape and floating dtype, the one in which NumPy computes."""
+    """Return two operands of one shape and floating dtype, the one in which NumPy computes."""
     a, b = pair(x, y, name)
     dtype = a.aval.dtype
     if dtype.is_inexact:
@@ -62,10 +62,10 @@ def floating_pair(x: Any, y: Any, name: str) -> tuple[Array, Array]:
 
 
 def filled(like: Array, value: float | bool) -> Array:
-    """A constant of the shape and dtype of an array."""
+    """Return a constant of the shape and dtype of an array."""
     return Array(constant(value, like.dtype, like.shape).key)
 
 
 def zeros(like: Array) -> Array:
-    """Zeros of the shape and dtype of an array."""
+    """Return zeros of the shape and dtype of an array."""
     return filled(like, 0)

@@ -16,7 +16,7 @@ from tenferro.array.functions.indexing import take
 
 
 def known(x: Any, function: str, instead: str) -> Any:
-    """The value of an operand, as NumPy has it; a Python scalar is itself.
+    """Return the value of an operand as a NumPy array; a Python scalar is returned unchanged.
 
     Raises ConcretizationError: with what to write instead, where the value is only traced.
     """
@@ -31,7 +31,7 @@ def known(x: Any, function: str, instead: str) -> Any:
 
 
 def elements(x: Array, places: Any, axis: int = 0) -> Array:
-    """The elements at known positions along an axis."""
+    """Take the elements at known positions along an axis."""
     found: Array = take(x, as_array(places), axis)
     return found
 

@@ -9,7 +9,7 @@ from tenferro.array._writing import destination, write
 
 
 def into(out: Any, result: Array, function: str, casting: str = "same_kind") -> Array:
-    """The result, or the Array ``out`` bound to it.
+    """Return the result; if ``out`` is given, bind ``out`` to it and return ``out``.
 
     Raises ImmutableArrayError: if ``out`` is memory of NumPy.
     """

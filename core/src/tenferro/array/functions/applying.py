@@ -21,7 +21,7 @@ from tenferro.array.functions.structural import expand_dims, moveaxis, reshape, 
 def apply_along_axis(
     func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any
 ) -> Array:
-    """The function of each line along an axis; the axes of its result replace that axis.
+    """Apply a function to each line along an axis; the axes of its result replace that axis.
 
     >>> apply_along_axis(lambda line: line[0], 0, as_array(1.0).reshape(1)).shape
     ()
@@ -42,7 +42,7 @@ def apply_along_axis(
 
 @covers("apply_over_axes")
 def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Array:
-    """The function func(x, axis) applied for one axis after the other; axes stay with size 1."""
+    """Apply func(x, axis) for one axis after the other; reduced axes stay with size 1."""
     found = another_handle(as_array(a))
     for axis in axes if hasattr(axes, "__len__") else [axes]:
         along = normalize_axis(axis, as_array(a).ndim, "apply_over_axes")

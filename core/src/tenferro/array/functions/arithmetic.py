@@ -114,13 +114,13 @@ def _integer_power(x: Array, exponent: int) -> Array:
 
 @covers("maximum", ufunc=True)
 def maximum(x: Any, y: Any) -> Array:
-    """The larger of x and y; NaN wins. At a tie the derivative is shared equally."""
+    """Return the elementwise maximum. NaNs propagate; a tie shares the derivative equally."""
     return _extremum(p.maximum, logical_or, x, y, "maximum")
 
 
 @covers("minimum", ufunc=True)
 def minimum(x: Any, y: Any) -> Array:
-    """The smaller of x and y; NaN wins. At a tie the derivative is shared equally."""
+    """Return the elementwise minimum. NaNs propagate; a tie shares the derivative equally."""
     return _extremum(p.minimum, logical_and, x, y, "minimum")
 
 
@@ -203,13 +203,13 @@ def sign(x: Any) -> Array:
 
 @covers("sqrt", ufunc=True)
 def sqrt(x: Any) -> Array:
-    """The square root; its derivative at 0 is inf."""
+    """Return the square root elementwise. Its derivative at 0 is inf."""
     return p.sqrt(floating(x))
 
 
 @covers("cbrt", ufunc=True)
 def cbrt(x: Any) -> Array:
-    """The real cube root, also of negative x; its derivative at 0 is inf."""
+    """Return the real cube root elementwise, also of negative x. Its derivative at 0 is inf."""
     return p.cbrt(floating(x))
 
 
@@ -249,12 +249,12 @@ def astype(x: Any, dtype: Any, copy: bool = True, *, device: Any = None) -> Arra
 
 
 def sum_dtype(dtype: DType) -> DType:
-    """The dtype in which NumPy sums: at least 64 bits for integers and bools."""
+    """Return the dtype in which NumPy sums: at least 64 bits for integers and bools."""
     if dtype.is_bool or (dtype.category == "int" and dtype.bits < 64):
         return int64
     return DType.of("uint64") if dtype.category == "uint" else dtype
 
 
 def mean_dtype(dtype: DType) -> DType:
-    """The dtype of a mean: float64 for integers."""
+    """Return the dtype of a mean: float64 for integers."""
     return dtype if dtype.is_inexact else float_for(int64)

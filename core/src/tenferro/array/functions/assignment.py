@@ -54,7 +54,7 @@ def assign(x: Array, index: Any, value: Any) -> None:
 
 
 def updated(x: Array, index: Any, value: Any) -> Array:
-    """The value of x after ``x[index] = value``.
+    """Return the value of x after ``x[index] = value``.
 
     Raises OutOfBoundsError, IndexKindError: as reading at this index does.
     Raises DTypeMismatchError: if the dtype of x does not hold the kind of the value.
@@ -75,7 +75,7 @@ def updated(x: Array, index: Any, value: Any) -> Array:
 
 
 def value_for(dtype: DType, value: Any) -> Array:
-    """The value in a dtype that holds its kind."""
+    """Cast the value to a dtype, which must hold its kind."""
     kind = type(value)
     if kind in SCALARS:
         check_cast(_LEAST[kind], dtype, "same_kind", "assignment", f"the value {value!r}")
@@ -106,7 +106,7 @@ def _is_numpy_integer(x: Any) -> bool:
 
 
 def fit(v: Array, shape: Shape) -> Array:
-    """The value broadcast to what is replaced; leading axes of size 1 may be too many."""
+    """Broadcast the value to the replaced shape; surplus leading axes of size 1 are dropped."""
     extra = v.ndim - len(shape)
     if extra > 0 and set(v.shape[:extra]) == {1}:
         v = reshape(v, v.shape[extra:])
@@ -143,7 +143,7 @@ def write_box(x: Array, plan: Plan, v: Array) -> Array:
 
 
 def _among(window: Array, plan: Plan, block: Array) -> Array:
-    """The window with every so many elements replaced by those of the block."""
+    """Replace elements of the window at the plan's strides by those of the block."""
     low = reading.offsets(plan)
     gaps = [stride - 1 for stride in plan.strides]
     spread = [n + (n - 1) * gap for n, gap in zip(plan.sizes, gaps, strict=True)]
@@ -158,7 +158,7 @@ def _among(window: Array, plan: Plan, block: Array) -> Array:
 
 
 def scattered(how: _Scatter, box: Array, at: Gathering, v: Array, mode: str) -> Array:
-    """The box with values put (``scatter``) or combined (``scatter_add``, …) at positions."""
+    """Write (``scatter``) or combine (``scatter_add``, …) values into the box at positions."""
     if not v.size or any([box.shape[axis] == 0 for axis in at.axes]):
         return box
     return how(
@@ -173,7 +173,7 @@ def scattered(how: _Scatter, box: Array, at: Gathering, v: Array, mode: str) -> 
 
 
 def _is_mask(index: Any, x: Array) -> bool:
-    """Whether the index is one bool array over the first axes, of known or unknown value."""
+    """Return True if the index is one bool array over the first axes."""
     dtype = getattr(index, "dtype", None)
     if dtype is None or not index.ndim or DType.of(dtype) is not bool_:
         return False
@@ -205,7 +205,7 @@ _MODES = {"clip": "clip", "drop": "drop", "fill": "drop", "promise_in_bounds": "
 
 @covers("__at_set__")
 def at_set(x: Array, index: Any, value: Any, mode: str | None = None) -> Array:
-    """A new array: x with value at an index."""
+    """Return a new array: x with ``value`` at an index."""
     if mode is None:
         return updated(x, index, value)
     plan = plan_index(x, index, _mode(mode), writing=True)
@@ -214,7 +214,9 @@ def at_set(x: Array, index: Any, value: Any, mode: str | None = None) -> Array:
 
 @covers("__at_combine__")
 def at_combine(x: Array, index: Any, value: Any, name: str, mode: str | None = None) -> Array:
-    """A new array: x with value combined into it; a position named twice gets both."""
+    """Return a new array: x with ``value`` combined into it. A repeated position gets each
+    value.
+    """
     plan = plan_index(x, index, _mode(mode), writing=True)
     if not plan.advanced:
         return _at_box(x, plan, value, name)
@@ -223,7 +225,7 @@ def at_combine(x: Array, index: Any, value: Any, name: str, mode: str | None = N
 
 @covers("__at_factor__")
 def at_factor(x: Array, index: Any, value: Any, name: str, mode: str | None = None) -> Array:
-    """A new array: x divided by the value at an index, or to its power; by all values there."""
+    """Return a new array: x divided by the values at an index, or raised to their power."""
     plan = plan_index(x, index, _mode(mode), writing=True)
     if not plan.advanced:
         return _at_box(x, plan, value, name)
@@ -233,7 +235,7 @@ def at_factor(x: Array, index: Any, value: Any, name: str, mode: str | None = No
 
 
 def _at_box(x: Array, plan: Plan, value: Any, name: str) -> Array:
-    """A box has each position once: what is there is combined with the value, and put back."""
+    """Combine a box, which names each position once, with the value and write it back."""
     part = reading.read_box(x, plan)
     new = FUNCTIONS[name](part, value)
     return write_box(x, plan, fit(value_for(x.dtype, new), part.shape))
@@ -267,7 +269,7 @@ def at_get(x: Array, index: Any, mode: str | None = None, fill_value: Any = None
 
 
 def _mode(mode: str | None) -> str | None:
-    """The mode as primitives that write have it."""
+    """Return the name of the mode that writing primitives use."""
     if mode is None or mode in _MODES:
         return None if mode is None else _MODES[mode]
     raise at_user_line(ValueError(f"mode={mode!r}: need one of None, {', '.join(_MODES)}"))

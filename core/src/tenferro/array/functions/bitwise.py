@@ -83,7 +83,7 @@ def right_shift(x: Any, y: Any) -> Array:
 
 @covers("bitwise_count", ufunc=True)
 def bitwise_count(x: Any) -> Array:
-    """The number of ones among the bits of |x|, by sums of ever wider fields.
+    """Count the bits of |x| that are 1, by sums of ever wider fields.
 
     Source  Warren, Hacker's Delight (2012), Fig. 5-2
 
@@ -130,14 +130,14 @@ def _common_divisor(a: Array, b: Array) -> Array:
 
 @covers("gcd", ufunc=True)
 def gcd(x: Any, y: Any) -> Array:
-    """The greatest common divisor, 0 of two zeros."""
+    """Return the greatest common divisor elementwise; gcd(0, 0) is 0."""
     found = _common_divisor(*_sizes(x, y, "gcd"))
     return found if found.dtype.category == "uint" else arithmetic.abs(found)  # |min| is min
 
 
 @covers("lcm", ufunc=True)
 def lcm(x: Any, y: Any) -> Array:
-    """The least common multiple, 0 if one is 0."""
+    """Return the least common multiple elementwise; it is 0 if an operand is 0."""
     a, b = _sizes(x, y, "lcm")
     divisor = _common_divisor(a, b)
     safe = select(eq(divisor, zeros(a)), filled(a, 1), divisor)

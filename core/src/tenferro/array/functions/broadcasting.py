@@ -17,19 +17,19 @@ from tenferro.primitives import structural as p
 
 @covers("atleast_1d")
 def atleast_1d(*arys: Any) -> Any:
-    """Each array with rank 1 or more."""
+    """Convert each argument to an array with at least one axis."""
     return _each(arys, lambda x: at_least(x, 1))
 
 
 @covers("atleast_2d")
 def atleast_2d(*arys: Any) -> Any:
-    """Each array with rank 2 or more; new axes come first."""
+    """Convert each argument to an array with at least two axes; new axes come first."""
     return _each(arys, lambda x: at_least(x, 2))
 
 
 @covers("atleast_3d")
 def atleast_3d(*arys: Any) -> Any:
-    """Each array with rank 3 or more; a matrix gets its new axis last."""
+    """Convert each argument to an array with at least three axes; a matrix gets a new last axis."""
     return _each(arys, _with_depth)
 
 
@@ -52,7 +52,7 @@ def _with_depth(x: Any) -> Array:
 
 @covers("broadcast_to")
 def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Array:
-    """The array repeated to a shape; ``subok`` means nothing here."""
+    """Broadcast an array to a shape; ``subok`` is ignored."""
     found = as_array(array)
     target = tuple(map(index, shape)) if hasattr(shape, "__len__") else (index(shape),)
     if broadcast_shapes(found.shape, target, function="broadcast_to") != target:
@@ -69,7 +69,7 @@ def broadcast_to(array: Any, shape: Any, subok: bool = False) -> Array:
 
 @covers("broadcast_arrays")
 def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[Array, ...]:
-    """Arrays repeated to their common shape; ``subok`` means nothing here."""
+    """Broadcast arrays to their common shape; ``subok`` is ignored."""
     arrays = [as_array(x) for x in args]
     shape = broadcast_shapes(*[x.shape for x in arrays], function="broadcast_arrays")
     return tuple(stretch(another_handle(x), shape) for x in arrays)

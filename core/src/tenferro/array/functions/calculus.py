@@ -19,13 +19,13 @@ from tenferro.primitives.structural import stop_gradient
 
 
 def _cut(x: Array, axis: int, start: int | None, stop: int | None) -> Array:
-    """A range of positions along an axis."""
+    """Take a range of positions along an axis."""
     return x[(slice(None),) * axis + (slice(start, stop),)]
 
 
 @covers("diff")
 def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Array:
-    """The differences of neighbours along an axis, taken n times; of bools whether they differ.
+    """Compute the n-th differences of neighbours along an axis; of bools, whether they differ.
 
     >>> diff(FUNCTIONS["arange"](4) ** 2)
     Array([1, 3, 5])
@@ -55,7 +55,7 @@ def _edge(values: Any, x: Array, axis: int) -> Array | None:
 
 @covers("ediff1d")
 def ediff1d(x: Any, to_end: Any = None, to_begin: Any = None) -> Array:
-    """The differences of neighbours of the flattened array, between given values."""
+    """Compute the differences of neighbours in the flattened array, between given end values."""
     flat = FUNCTIONS["ravel"](asarray(x))
     parts = [flat[1:] - flat[:-1]]
     if to_begin is not None:
@@ -74,7 +74,7 @@ def _of_kind(values: Any, x: Array, name: str) -> Array:
 
 @covers("trapezoid", "trapz")
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
-    """The integral of samples along an axis by the trapezoidal rule."""
+    """Integrate samples along an axis by the trapezoidal rule."""
     found = asarray(y)
     along = normalize_axis(axis, found.ndim, "trapezoid")
     if x is not None:
@@ -97,7 +97,7 @@ def _vector_shape(size: int, axis: int, ndim: int) -> tuple[int, ...]:
 
 @covers("gradient")
 def gradient(x: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
-    """The slopes along each axis: central differences inside, one-sided ones at the ends.
+    """Estimate the gradient: central differences inside, one-sided ones at the ends.
 
     Steps or coordinates of the samples may follow, one for all axes or one each. With unequal steps
     a, b the slope is that of the parabola through three neighbours.
@@ -128,7 +128,7 @@ def _in_order(axis: Any, x: Array) -> tuple[int, ...]:
 
 
 def _steps(varargs: Sequence[Any], axes: Sequence[int], x: Array) -> list[Any]:
-    """For each axis a step, or the distances of its coordinates."""
+    """Return, for each axis, a step or the distances of its coordinates."""
     if len(varargs) not in (0, 1, len(axes)):
         raise at_user_line(TypeError("gradient: one step for all axes, or one for each"))
     given = list(varargs) or [1.0]
@@ -169,7 +169,7 @@ def _is_one_step(h: Any) -> bool:
 
 
 def _end(f: Array, h: Any, axis: int, order: int, last: bool = False) -> Array:
-    """The slope at the first sample, or at the last one."""
+    """Estimate the slope at the first sample, or at the last one."""
     n, sign = f.shape[axis], -1.0 if last else 1.0
 
     def at(i: int, x: Array = f) -> Array:
@@ -196,7 +196,7 @@ def _end(f: Array, h: Any, axis: int, order: int, last: bool = False) -> Array:
 def interp(
     x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None
 ) -> Array:
-    """Values at x of the line through the points (xp, fp), whose xp increase.
+    """Interpolate linearly at x between the points (xp, fp), whose xp increase.
 
     Beyond the points it is ``left`` and ``right``, by default the values of the outermost points;
     with ``period`` it repeats.
@@ -232,7 +232,7 @@ def _real64(x: Array) -> Array:
 
 
 def _periodic(at: Array, places: Array, values: Array, period: Any) -> tuple[Array, Array, Array]:
-    """One period of the points, and a neighbour from before and after it."""
+    """Return one period of the points, with one neighbour before and one after it."""
     modulo, take = FUNCTIONS["remainder"], FUNCTIONS["take"]
     at, places = modulo(at, period), modulo(places, period)
     order = FUNCTIONS["argsort"](places)
@@ -243,7 +243,7 @@ def _periodic(at: Array, places: Array, values: Array, period: Any) -> tuple[Arr
 
 
 def _between(at: Array, places: Array, values: Array) -> Array:
-    """On the segment of each place; beyond the ends, the outermost segment goes on."""
+    """Interpolate on the segment of each place; the outermost segments extend beyond the ends."""
     take = FUNCTIONS["take"]
     after = searchsorted(stop_gradient(places), stop_gradient(at), side="right")
     low = FUNCTIONS["clip"](after - 1, 0, places.size - 2)

@@ -1,4 +1,4 @@
-"""Whether arrays are equal or close, and functions that choose among values by conditions."""
+"""Comparison of arrays for equality and closeness, and choice among values by conditions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _EPSILON = {"complex64": 2.0**-23, "complex128": 2.0**-52}
 
 @covers("isclose")
 def isclose(x: Any, y: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False) -> Array:
-    """Whether |x − y| ≤ atol + rtol·|y| elementwise; equal infinities are close.
+    """Test elementwise whether |x − y| ≤ atol + rtol·|y|; equal infinities are close.
 
     >>> import tenferro as tn
     >>> tn.isclose(1.0, 1.0 + 1e-9)
@@ -47,13 +47,13 @@ def isclose(x: Any, y: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: boo
 def allclose(
     x: Any, y: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bool = False
 ) -> Array:
-    """Whether all elements are close, as a bool of rank 0."""
+    """Test whether all elements are close; the result is a bool of rank 0."""
     return FUNCTIONS["all"](isclose(x, y, rtol, atol, equal_nan))  # type: ignore[no-any-return]
 
 
 @covers("array_equal")
 def array_equal(x: Any, y: Any, equal_nan: bool = False) -> Array:
-    """Whether shapes and all elements are equal, as a bool of rank 0."""
+    """Test whether two arrays have equal shapes and elements; the result is a bool of rank 0."""
     a, b = asarray(x), asarray(y)
     if a.shape != b.shape:
         return Array(constant(False, bool_).key)
@@ -65,7 +65,7 @@ def array_equal(x: Any, y: Any, equal_nan: bool = False) -> Array:
 
 @covers("array_equiv")
 def array_equiv(x: Any, y: Any) -> Array:
-    """Whether all elements are equal after broadcasting, which must be possible."""
+    """Test whether all elements are equal after broadcasting; False if that is impossible."""
     a, b = asarray(x), asarray(y)
     try:
         broadcast_shapes(a.shape, b.shape, function="array_equiv")
@@ -76,7 +76,9 @@ def array_equiv(x: Any, y: Any) -> Array:
 
 @covers("real_if_close")
 def real_if_close(x: Any, tol: float = 100) -> Array:
-    """The real part, if all imaginary parts are within ``tol`` rounding units of 0; values decide.
+    """Return the real part if all imaginary parts are within ``tol`` rounding units of 0.
+
+    The values decide, so they must be known.
 
     A tolerance of at most 1 is an absolute one.
     """
@@ -93,7 +95,7 @@ def real_if_close(x: Any, tol: float = 100) -> Array:
 
 @covers("select")
 def select_first(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Array:
-    """Elements of the first choice whose condition holds, ``default`` where none does.
+    """Return elements of the first choice whose condition holds, else ``default``.
 
     Raises TypeError: if a condition is no array of bools.
     """
@@ -116,7 +118,9 @@ select_first.__name__ = "select"
 
 @covers("piecewise")
 def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kwargs: Any) -> Array:
-    """Functions or values of x by conditions, in the dtype of x; the last that holds counts.
+    """Evaluate a piecewise-defined function; the last condition that holds decides.
+
+    The result has the dtype of x.
 
     One function more than conditions is for where none holds. Every function is computed for all
     of x and selected from: guard its argument where its derivative is infinite, as for ``where``.
@@ -135,7 +139,7 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kwar
 
 
 def _conditions(condlist: Any, x: Array) -> list[Array]:
-    """Conditions in the shape of x; a single one stands for a list of it."""
+    """Return conditions in the shape of x; a single one stands for a list of one."""
     alone = not isinstance(condlist, (list, tuple)) or (
         bool(condlist) and not hasattr(condlist[0], "__len__") and x.ndim != 0
     )

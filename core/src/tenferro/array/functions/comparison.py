@@ -46,14 +46,15 @@ greater_equal = _comparison("greater_equal", p.ge, operator.ge, ">=")
 
 
 def _is_number(x: Any) -> bool:
-    """Whether x is a Python integer, or an argument that was one."""
+    """Return True if x is a Python integer, or an argument that was one."""
     if type(x) is Array:
         return type(x.key.identity) is WeakName and x.key.aval.dtype.is_integer
     return type(x) is int
 
 
 def _outside(x: Any, y: Any) -> tuple[int, int, Shape] | None:
-    """Two numbers in the order of x and y, if the dtype of one does not hold the integer beside it.
+    """Return two numbers in the order of x and y, and their shape, if one integer exceeds the
+    other's dtype.
 
     All elements lie on one side of that integer. Also returns their shape.
     """
@@ -90,7 +91,7 @@ logical_xor = _logic("logical_xor", p.logical_xor, "xor")
 
 @covers("logical_not", ufunc=True)
 def logical_not(x: Any) -> Array:
-    """Not x elementwise; anything that is not zero is true."""
+    """Compute the truth value of NOT x elementwise; every nonzero element is true."""
     return p.logical_not(_truth(x))
 
 
@@ -118,14 +119,14 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
 
 @covers("isnan", ufunc=True)
 def isnan(x: Any) -> Array:
-    """Whether each element is NaN."""
+    """Test elementwise for NaN."""
     found = as_array(x)
     return not_equal(found, found)
 
 
 @covers("isinf", ufunc=True)
 def isinf(x: Any) -> Array:
-    """Whether each element is infinite."""
+    """Test elementwise for positive or negative infinity."""
     found = as_array(x)
     if found.dtype.is_complex:
         return logical_or(isinf(real(found)), isinf(imag(found)))
@@ -134,7 +135,7 @@ def isinf(x: Any) -> Array:
 
 @covers("isfinite", ufunc=True)
 def isfinite(x: Any) -> Array:
-    """Whether each element is neither infinite nor NaN."""
+    """Test elementwise for finite values, neither infinite nor NaN."""
     found = as_array(x)
     if found.dtype.is_complex:  # |z| may overflow where both parts are finite
         return logical_and(isfinite(real(found)), isfinite(imag(found)))

@@ -16,14 +16,14 @@ from tenferro.primitives import real as real_part
 
 @covers("real")
 def real(x: Any) -> Array:
-    """The real part."""
+    """Return the real part of x."""
     found = as_array(x)
     return real_part(found) if found.dtype.is_complex else another_handle(found)
 
 
 @covers("imag")
 def imag(x: Any) -> Array:
-    """The imaginary part; zeros for a real x."""
+    """Return the imaginary part of x; zeros for a real x."""
     found = as_array(x)
     if found.dtype.is_complex:
         return imaginary_part(found)
@@ -32,7 +32,7 @@ def imag(x: Any) -> Array:
 
 @covers("conj", "conjugate", ufunc=True)
 def conj(x: Any) -> Array:
-    """The complex conjugate; of bools an int8, as in NumPy."""
+    """Return the complex conjugate of x. Bools become int8, as in NumPy."""
     found = as_array(x)
     if found.dtype.is_bool:
         return cast(found, int8)

@@ -53,7 +53,7 @@ def _pair(x: Any, y: Any) -> tuple[Array, Array]:
 @covers("linalg.matmul")
 @covers("matmul", ufunc=True)
 def matmul(x: Any, y: Any) -> Array:
-    """The matrix product; leading axes broadcast, rank 1 is a vector.
+    """Compute the matrix product; leading axes broadcast, and an operand of rank 1 is a vector.
 
     x: [*B,m,k]   y: [*B,k,n]   →   z: [*B,m,n]
 
@@ -79,7 +79,7 @@ def matmul(x: Any, y: Any) -> Array:
 
 
 def _batched(a: Array, b: Array) -> Array:
-    """A matmul in which an operand has leading axes."""
+    """Compute a matmul in which an operand has leading axes."""
     if b.ndim == 1:  # vectors have no leading axes to broadcast
         return _dot(a, b, (a.ndim - 1,), (0,))
     if a.ndim == 1:
@@ -119,7 +119,7 @@ def dot(x: Any, y: Any) -> Array:
 
 @covers("inner")
 def inner(x: Any, y: Any) -> Array:
-    """The sum over the last axes of both."""
+    """Compute the sum of products over the last axes of both arrays."""
     a, b = _pair(x, y)
     if not a.ndim or not b.ndim:
         return multiply(a, b)
@@ -136,14 +136,17 @@ def vdot(x: Any, y: Any) -> Array:
 
 @covers("outer")
 def outer(x: Any, y: Any) -> Array:
-    """All products of an element of x with one of y, as a matrix."""
+    """Compute the outer product of two vectors: a matrix of all products of two elements."""
     a, b = ravel(x), ravel(y)
     return multiply(reshape(a, (a.size, 1)), b)
 
 
 @covers("tensordot")
 def tensordot(x: Any, y: Any, axes: Any = 2) -> Array:
-    """The sum over pairs of axes; an integer n pairs the last n of x with the first n of y."""
+    """Compute the sum of products over pairs of axes.
+
+    An integer n pairs the last n axes of x with the first n axes of y.
+    """
     a, b = _pair(x, y)
     left, right = _summed(axes, a, b)
     if len(left) != len(right):
@@ -159,7 +162,7 @@ def tensordot(x: Any, y: Any, axes: Any = 2) -> Array:
 
 
 def _summed(axes: Any, a: Array, b: Array) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The axes of both operands that ``axes=`` pairs."""
+    """Return the axes of both operands that ``axes=`` pairs."""
     if hasattr(axes, "tolist"):  # an array of NumPy, or a number of its
         axes = axes.tolist()
     if not isinstance(axes, int):
@@ -200,7 +203,7 @@ covers("linalg.vecdot")(vecdot)
 
 @covers("matvec", ufunc=True)
 def matvec(x: Any, y: Any) -> Array:
-    """Matrices times vectors; leading axes broadcast.
+    """Multiply matrices by vectors; leading axes broadcast.
 
     x: [*B,m,n]   y: [*B,n]   →   z: [*B,m]
     """
@@ -212,7 +215,7 @@ def matvec(x: Any, y: Any) -> Array:
 
 @covers("vecmat", ufunc=True)
 def vecmat(x: Any, y: Any) -> Array:
-    """Conjugated vectors times matrices; leading axes broadcast.
+    """Multiply conjugated vectors by matrices; leading axes broadcast.
 
     x: [*B,n]   y: [*B,n,m]   →   z: [*B,m]
     """
@@ -246,7 +249,7 @@ def _at_least(x: Array, ndim: int, name: str) -> None:
 
 @covers("kron")
 def kron(x: Any, y: Any) -> Array:
-    """The Kronecker product: each element of x times all of y.
+    """Compute the Kronecker product: each element of x times all of y.
 
     >>> kron(FUNCTIONS["arange"](2), FUNCTIONS["arange"](3))
     Array([0, 0, 0, 0, 1, 2])
@@ -262,32 +265,32 @@ def kron(x: Any, y: Any) -> Array:
 
 @covers("trace")
 def trace(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Array:
-    """The sum along a diagonal of two axes."""
+    """Return the sum along a diagonal of two axes."""
     diagonal = FUNCTIONS["diagonal"](x, offset, axis1, axis2)
     return FUNCTIONS["sum"](diagonal, axis=-1, dtype=dtype)  # type: ignore[no-any-return]
 
 
 @covers("linalg.tensordot")
 def linalg_tensordot(x: Any, y: Any, *, axes: Any = 2) -> Array:
-    """The sum over pairs of axes."""
+    """Compute the sum of products over pairs of axes."""
     return tensordot(x, y, axes)
 
 
 @covers("linalg.trace")
 def linalg_trace(x: Any, *, offset: int = 0, dtype: Any = None) -> Array:
-    """The sum along a diagonal of the last two axes."""
+    """Return the sum along a diagonal of the last two axes."""
     return trace(x, offset, -2, -1, dtype)
 
 
 @covers("linalg.diagonal")
 def linalg_diagonal(x: Any, *, offset: int = 0) -> Array:
-    """A diagonal of the last two axes."""
+    """Return a diagonal of the last two axes."""
     return FUNCTIONS["diagonal"](x, offset, -2, -1)  # type: ignore[no-any-return]
 
 
 @covers("linalg.outer")
 def linalg_outer(x: Any, y: Any) -> Array:
-    """All products of an element of one vector with one of another."""
+    """Compute the outer product of two vectors."""
     a, b = as_array(x), as_array(y)
     if a.ndim != 1 or b.ndim != 1:
         error = ShapeMismatchError.of(

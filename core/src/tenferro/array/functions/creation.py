@@ -20,7 +20,7 @@ from tenferro.primitives import DType, Shape, constant, float64
 
 
 def shape_of(shape: Any) -> Shape:
-    """A shape as a tuple; an integer stands for one axis."""
+    """Return a shape as a tuple; an integer stands for one axis."""
     sizes = tuple(shape) if hasattr(shape, "__len__") or hasattr(shape, "__iter__") else (shape,)
     found = tuple(map(index, sizes))
     if prod(found) >= 2**63:
@@ -34,13 +34,13 @@ def _filled(value: int, shape: Any, dtype: Any, device: Any) -> Array:
 
 
 def on_device(x: Array, device: Any) -> Array:
-    """The array where ``device=`` says; made on "cpu", as if nothing was said, it is where used."""
+    """Move an array to the device that ``device=`` names; None and "cpu" leave it where it is."""
     return x if device in (None, "cpu") else FUNCTIONS["__to_device__"](x, device)
 
 
 @covers("zeros", "empty")
 def zeros(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None) -> Array:
-    """An array of zeros.
+    """Return a new array filled with zeros.
 
     >>> zeros((2, 3)).shape
     (2, 3)
@@ -50,7 +50,7 @@ def zeros(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None
 
 @covers("ones")
 def ones(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None) -> Array:
-    """An array of ones."""
+    """Return a new array filled with ones."""
     return _filled(1, shape, dtype, device)
 
 
@@ -58,7 +58,7 @@ def ones(shape: Any, dtype: Any = None, order: str = "C", *, device: Any = None)
 def full(
     shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", *, device: Any = None
 ) -> Array:
-    """An array whose elements are all ``fill_value``, differentiable in it."""
+    """Return a new array filled with ``fill_value``, differentiable with respect to it."""
     found = as_array(fill_value)
     if dtype is not None:
         found = cast(found, DType.of(dtype))
@@ -75,7 +75,7 @@ def zeros_like(
     *,
     device: Any = None,
 ) -> Array:
-    """Zeros of the shape and dtype of x."""
+    """Return an array of zeros with the shape and dtype of x."""
     return full_like(x, 0, dtype, shape=shape, device=device)
 
 
@@ -89,7 +89,7 @@ def ones_like(
     *,
     device: Any = None,
 ) -> Array:
-    """Ones of the shape and dtype of x."""
+    """Return an array of ones with the shape and dtype of x."""
     return full_like(x, 1, dtype, shape=shape, device=device)
 
 
@@ -104,7 +104,7 @@ def full_like(
     *,
     device: Any = None,
 ) -> Array:
-    """An array of the shape and dtype of x whose elements are all ``fill_value``."""
+    """Return an array filled with ``fill_value``, with the shape and dtype of x."""
     like = as_array(x)
     kind = like.dtype if dtype is None else DType.of(dtype)
     size = like.shape if shape is None else shape_of(shape)
@@ -122,7 +122,7 @@ def _fitting(value: Any, kind: DType) -> Any:
 
 @covers("copy")
 def copy(x: Any, order: str = "K", subok: bool = False) -> Array:
-    """A new handle on the same value; arrays are values and never alias."""
+    """Return a new handle on the same value. Arrays are values and never alias."""
     found = as_array(x)
     return Array(found.key, found.flow)
 
@@ -137,7 +137,9 @@ def array(
     subok: bool = False,
     ndmin: int = 0,
 ) -> Array:
-    """An array of an operand, a scalar or a nested sequence, with at least ``ndmin`` axes."""
+    """Make an array from an operand, a scalar or a nested sequence, with at least ``ndmin``
+    axes.
+    """
     found = asarray(x, dtype, copy=copy)
     missing = ndmin - found.ndim
     return found if missing <= 0 else FUNCTIONS["reshape"](found, (1,) * missing + found.shape)
@@ -145,7 +147,7 @@ def array(
 
 @covers("asarray_chkfinite")
 def asarray_chkfinite(x: Any, dtype: Any = None, order: str | None = None) -> Array:
-    """An array all of whose elements are finite; its values are needed.
+    """Make an array and check that all its elements are finite. Its values are needed.
 
     Raises ValueError: if an element is infinite or NaN.
     """
@@ -159,25 +161,25 @@ def asarray_chkfinite(x: Any, dtype: Any = None, order: str | None = None) -> Ar
 def fromfunction(
     function: Callable[..., Any], shape: Any, *, dtype: Any = float, **kwargs: Any
 ) -> Any:
-    """What a function makes of the indices of an array of a shape."""
+    """Call a function with the indices of an array of the given shape, and return its result."""
     return function(*FUNCTIONS["indices"](shape, dtype=dtype), **kwargs)
 
 
 @covers("shape")
 def shape(x: Any) -> Shape:
-    """The sizes of the axes."""
+    """Return the sizes of the axes."""
     return as_array(x).shape
 
 
 @covers("ndim")
 def ndim(x: Any) -> int:
-    """The number of axes."""
+    """Return the number of axes."""
     return as_array(x).ndim
 
 
 @covers("size")
 def size(x: Any, axis: Any = None) -> int:
-    """The number of elements, in all or along axes."""
+    """Return the number of elements, in total or along the given axes."""
     found = as_array(x)
     if axis is None:
         return found.size

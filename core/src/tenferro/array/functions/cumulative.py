@@ -21,7 +21,7 @@ from tenferro.primitives import cumulative as p
 
 @covers("cumsum")
 def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
-    """The sum up to each element along an axis; of the flattened array unless one is named.
+    """Return the cumulative sum of elements along an axis; without an axis, of the flattened array.
 
     >>> cumsum(as_array(1.0)).shape
     (1,)
@@ -31,7 +31,7 @@ def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) 
 
 @covers("cumprod")
 def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
-    """The product up to each element; its derivatives are right where elements are zero."""
+    """Return the cumulative product along an axis. Its derivatives are right even at zeros."""
     return into(out, _scan(p.cumprod, a, axis, dtype, "cumprod"), "cumprod")
 
 
@@ -53,7 +53,7 @@ def cumulative_sum(
     out: Any = None,
     include_initial: bool = False,
 ) -> Array:
-    """The sum up to each element; with ``include_initial`` a 0 in front."""
+    """Return the cumulative sum along an axis; ``include_initial`` inserts a leading 0."""
     axis = _only_axis(x, axis, "cumulative_sum")
     sums = cumsum(at_least(x, 1), axis, dtype)
     return into(out, _begun(sums, axis, 0) if include_initial else sums, "cumulative_sum")
@@ -68,7 +68,7 @@ def cumulative_prod(
     out: Any = None,
     include_initial: bool = False,
 ) -> Array:
-    """The product up to each element; with ``include_initial`` a 1 in front."""
+    """Return the cumulative product along an axis; ``include_initial`` inserts a leading 1."""
     axis = _only_axis(x, axis, "cumulative_prod")
     products = cumprod(at_least(x, 1), axis, dtype)
     return into(out, _begun(products, axis, 1) if include_initial else products, "cumulative_prod")

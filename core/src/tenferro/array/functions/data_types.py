@@ -1,4 +1,4 @@
-"""What dtypes are and how they promote: the functions that take dtypes, not elements.
+"""Functions of dtypes: their limits, kinds and promotion.
 
 ``result_type`` and ``can_cast`` state the promotion that every function here applies
 (``primitives/_dtype.py``); ``finfo`` and ``iinfo`` the limits of a format, from IEEE 754-2019,
@@ -52,7 +52,7 @@ class IntegerInfo(NamedTuple):
 
 
 def finfo(type: Any) -> FloatInfo:
-    """The limits of a floating or complex dtype, or of that of an array.
+    """Return the limits of a floating or complex dtype, or of an array's dtype.
 
     Raises DTypeMismatchError: for integers and bools.
 
@@ -69,7 +69,7 @@ def finfo(type: Any) -> FloatInfo:
 
 
 def iinfo(type: Any) -> IntegerInfo:
-    """The limits of an integer dtype, or of that of an array.
+    """Return the limits of an integer dtype, or of an array's dtype.
 
     Raises DTypeMismatchError: for other kinds.
 
@@ -84,7 +84,7 @@ def iinfo(type: Any) -> IntegerInfo:
 
 
 def isdtype(dtype: Any, kind: Any) -> bool:
-    """Whether a dtype is of a kind: a dtype, a name of the standard, or a tuple of these.
+    """Return True if a dtype is of a kind: a dtype, a kind's name, or a tuple of these.
 
     The names are bool, signed integer, unsigned integer, integral, real floating, complex floating
     and numeric.
@@ -104,7 +104,7 @@ def isdtype(dtype: Any, kind: Any) -> bool:
 
 @covers("result_type")
 def result_type(*arrays_and_dtypes: Any) -> DType:
-    """The dtype that an operation on these has; Python scalars are weak.
+    """Return the dtype of an operation on these arrays and dtypes; Python scalars are weak.
 
     >>> result_type("float32", 2), result_type("int8", "uint8")
     (float32, int16)
@@ -133,7 +133,7 @@ def _promoted(dtypes: list[DType]) -> DType:
 
 @covers("can_cast")
 def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
-    """Whether values of a dtype, or of an array's, may become another under a casting rule.
+    """Return True if values of one dtype may be cast to another under a casting rule.
 
     ``casting`` is no, equiv, safe (promotion of both is ``to``), same_kind or unsafe.
 
@@ -147,7 +147,7 @@ def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
 
 
 def promote_types(type1: Any, type2: Any) -> DType:
-    """The smallest dtype that holds both.
+    """Return the smallest dtype to which both can be cast safely.
 
     >>> promote_types("int64", "float32")
     float64

@@ -23,7 +23,7 @@ _STATIC = "an index of Python or NumPy"
 
 
 def rearranged(x: Array, function: str, places: Callable[[Any, Any], Any]) -> Array:
-    """Elements of x where ``places(numpy, positions of x)`` says."""
+    """Return the elements of x at the positions that ``places(numpy, positions of x)`` returns."""
     numpy = numpy_module(function)
     positions = numpy.arange(x.size).reshape(x.shape)
     return elements(ravel(x), places(numpy, positions))
@@ -64,7 +64,7 @@ def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
 
 @covers("resize")
 def resize(a: Any, new_shape: Any) -> Array:
-    """The elements of a, again and again, until a new shape is full; zeros where a is empty."""
+    """Return an array of a new shape, filled with repeated copies of a; zeros if a is empty."""
     found = ravel(a)
     shape = [index(n) for n in new_shape] if hasattr(new_shape, "__len__") else [index(new_shape)]
     if not found.size:
@@ -94,7 +94,7 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Array:
 
 
 def _span(where: Any, n: int, sides: str) -> slice:
-    """From the first to the last position, on the sides that are trimmed."""
+    """Return the slice from the first to the last position, trimmed on the given sides."""
     if not where.size:
         return slice(0, 0)
     first = int(where.min()) if "f" in sides else 0

@@ -51,7 +51,7 @@ def logistic(x: Any) -> Array:
 
 @covers("erf", ufunc=True)
 def erf(x: Any) -> Array:
-    """The error function of a real x."""
+    """Compute the error function of a real x elementwise."""
     return special.erf(floating(x))
 
 

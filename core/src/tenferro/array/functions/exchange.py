@@ -24,7 +24,7 @@ _KINDS = {1: "numpy", 2: "cupy"}  # DLPack's device kinds; by which library a ca
 
 
 def _operand(x: Array, asked: str) -> Any:
-    """The operand as the backend's own array, that nobody else has."""
+    """Return the operand as an array of the backend to which no other reference exists."""
     if is_followed(x.key):
         x._to_numpy(asked)  # raises
     note_conversion(x.key)
@@ -37,7 +37,7 @@ def _operand(x: Array, asked: str) -> Any:
 
 @covers("__dlpack__")
 def to_dlpack(x: Array, **keywords: Any) -> Any:
-    """A capsule with a copy of the value."""
+    """Return a DLPack capsule that holds a copy of the value."""
     if keywords.get("copy") is False:
         raise at_user_line(BufferError("an Array cannot be viewed without a copy"))
     operand = _operand(x, "conversion by DLPack")
@@ -48,7 +48,7 @@ def to_dlpack(x: Array, **keywords: Any) -> Any:
 
 @covers("__dlpack_device__")
 def dlpack_device(x: Array) -> tuple[int, int]:
-    """Kind and number of the device, as DLPack counts them."""
+    """Return the kind and the number of the device in DLPack's numbering."""
     operand = _operand(x, "conversion by DLPack")
     found = getattr(operand, "__dlpack_device__", None)
     return _CPU if found is None else tuple(map(int, found()))  # type: ignore[return-value]
@@ -86,7 +86,7 @@ def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = Non
 
 @covers("__device__")
 def device_of(x: Array) -> str:
-    """Where the value is, or will be computed."""
+    """Return the name of the device where the value is, or will be computed."""
     operand = x.key.operand
     if operand is UNKNOWN and not is_traced(x.key) and evaluable(x.key):
         operand = x.operand
@@ -106,7 +106,7 @@ def _device_name(backend: Any, operand: Any) -> str:
 
 @covers("__to_device__")
 def to_device(x: Array, device: str, stream: Any = None) -> Array:
-    """The array on a device, which the installed backend that has the device makes.
+    """Copy the array to a device, through the installed backend that has the device.
 
     Raises DeviceUnavailableError: if no installed backend has it.
     """

@@ -51,21 +51,21 @@ def fft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None
 
 @covers("fft.ifft")
 def ifft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> Array:
-    """What undoes ``fft``: 1/n Σ_k a_k exp(2πi jk/n) along an axis."""
+    """Compute the inverse of ``fft`` along an axis: 1/n Σ_k a_k exp(2πi jk/n)."""
     x, sizes, axes = _line("fft.ifft", a, n, axis)
     return into(out, _complex("fft.ifft", x, sizes, axes, norm, inverse=True), "fft.ifft")
 
 
 @covers("fft.rfft")
 def rfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> Array:
-    """The elements 0 … n//2 of ``fft``, of real numbers: the others are their conjugates."""
+    """Compute the elements 0 … n//2 of ``fft`` for real input; the others are their conjugates."""
     x, sizes, axes = _line("fft.rfft", a, n, axis)
     return into(out, _from_real("fft.rfft", x, sizes, axes, norm), "fft.rfft")
 
 
 @covers("fft.irfft")
 def irfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> Array:
-    """What undoes ``rfft``: real numbers, n of them, an even number unless n is given.
+    """Compute the inverse of ``rfft``: n real numbers, where n is even by default.
 
     Imaginary parts that no spectrum of real numbers has are dropped.
     """
@@ -83,7 +83,7 @@ def hfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = Non
 
 @covers("fft.ihfft")
 def ihfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> Array:
-    """What undoes ``hfft``: the elements 0 … n//2 of ``ifft``, of real numbers."""
+    """Compute the inverse of ``hfft``: the elements 0 … n//2 of ``ifft`` for real input."""
     x, sizes, axes = _line("fft.ihfft", a, n, axis)
     return into(out, conj(_from_real("fft.ihfft", x, sizes, axes, norm, _BACKWARD)), "fft.ihfft")
 
@@ -217,7 +217,7 @@ def _refuse_complex(name: str, x: Array) -> NoReturn:
 def _line(
     name: str, a: Any, n: Any, axis: Any, halved: bool = False
 ) -> tuple[Array, list[int], list[int]]:
-    """The array, the size that is asked for, and the axis, of a transform along one axis."""
+    """Return the array, the size and the axis of a transform along one axis."""
     x = as_array(a)
     along = normalize_axis(axis, x.ndim, name)
     size = _whole(x, along, halved) if n is None else index(n)
@@ -227,7 +227,7 @@ def _line(
 def _grid(
     name: str, a: Any, s: Any, axes: Any, halved: bool = False
 ) -> tuple[Array, list[int], list[int]]:
-    """The array, sizes and axes of a transform along several; -1 asks for the size that it has."""
+    """Return the array, sizes and axes of a transform along several axes; -1 keeps a size."""
     x = as_array(a)
     if axes is None:
         axes = range(-(x.ndim if s is None else len(s)), 0)
@@ -251,7 +251,7 @@ def _grid(
 
 
 def _whole(x: Array, axis: int, halved: bool) -> int:
-    """The size of an axis, or the even one of which it is half the spectrum."""
+    """Return the size of an axis, or the even size whose half spectrum it is."""
     return 2 * (x.shape[axis] - 1) if halved else x.shape[axis]
 
 
@@ -279,7 +279,7 @@ def _refuse_parameter(name: str, parameter: str, value: object, fact: str, need:
 
 
 def _fitted(x: Array, sizes: Sequence[int], axes: Sequence[int]) -> Array:
-    """The array with these sizes along axes: cut off at the end, or with zeros there."""
+    """Truncate or zero-pad the array at the end of axes to the given sizes."""
     shape = list(x.shape)
     for size, axis in zip(sizes, axes, strict=True):
         shape[axis] = size
@@ -294,7 +294,7 @@ def _fitted(x: Array, sizes: Sequence[int], axes: Sequence[int]) -> Array:
 
 @covers("fft.fftshift")
 def fftshift(x: Any, axes: Any = None) -> Array:
-    """The frequency 0 moved from the beginning to the middle of axes, all unless they are named.
+    """Shift the zero frequency from the start to the middle of axes; of all axes by default.
 
     >>> import tenferro as tn
     >>> tn.fft.fftshift([0, 1, 2, -2, -1])
@@ -305,7 +305,7 @@ def fftshift(x: Any, axes: Any = None) -> Array:
 
 @covers("fft.ifftshift")
 def ifftshift(x: Any, axes: Any = None) -> Array:
-    """What undoes ``fftshift``; the same for an even size."""
+    """Undo ``fftshift``. For an even size both are the same."""
     return _shifted(as_array(x), axes, "fft.ifftshift", -1)
 
 
@@ -318,7 +318,7 @@ def _shifted(x: Array, axes: Any, name: str, sign: int) -> Array:
 
 @covers("fft.fftfreq")
 def fftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> Array:
-    """The frequencies of ``fft`` of n samples at distances d, in cycles per unit of d.
+    """Return the frequencies of ``fft`` for n samples at distance d, in cycles per unit of d.
 
     >>> fftfreq(4, 0.5)
     Array([ 0. ,  0.5, -1. , -0.5])
@@ -330,7 +330,7 @@ def fftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> A
 
 @covers("fft.rfftfreq")
 def rfftfreq(n: int, d: Any = 1.0, device: Any = None, *, dtype: Any = None) -> Array:
-    """The frequencies of ``rfft`` of n samples at distances d: 0 … n//2, over n d.
+    """Return the frequencies of ``rfft`` for n samples at distance d: (0 … n//2) / (n d).
 
     >>> rfftfreq(4, 0.5)
     Array([0. , 0.5, 1. ])

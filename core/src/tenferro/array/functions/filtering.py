@@ -97,7 +97,7 @@ def _part(full: Array, long: int, short: int, mode: str, start: int) -> Array:
 def cross(
     x: Any, y: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
 ) -> Array:
-    """The vector product of vectors of three elements, along an axis of each.
+    """Compute the cross product of vectors of three elements along an axis of each.
 
     Raises ShapeMismatchError: for vectors of another length.
     """
@@ -125,5 +125,5 @@ def _three(x: Any, axis: int) -> Array:
 
 @covers("linalg.cross")
 def linalg_cross(x: Any, y: Any, *, axis: int = -1) -> Array:
-    """The vector product of vectors of three elements, along one axis of both."""
+    """Compute the cross product of vectors of three elements along one axis of both."""
     return cross(x, y, axis=axis)

@@ -44,7 +44,7 @@ def _real(x: Any, name: str) -> Array:
 
 @covers("signbit", ufunc=True)
 def signbit(x: Any) -> Array:
-    """Whether the sign is negative, also that of −0.0."""
+    """Test elementwise whether the sign bit is set; True also for −0.0."""
     found = _real(x, "signbit")
     if not found.dtype.is_float:
         found = floating(found)
@@ -54,7 +54,7 @@ def signbit(x: Any) -> Array:
 
 @covers("spacing", ufunc=True)
 def spacing(x: Any) -> Array:
-    """The distance to the neighbour that is farther from 0, negative below 0."""
+    """Return the distance to the adjacent number farther from 0; it is negative below 0."""
     found = stop_gradient(floating(_real(x, "spacing")))
     outer = select(
         lt(found, zeros(found)), filled(found, -float("inf")), filled(found, float("inf"))
@@ -73,13 +73,13 @@ def heaviside(x: Any, y: Any) -> Array:
 
 @covers("fmax", ufunc=True)
 def fmax(x: Any, y: Any) -> Array:
-    """The larger of x and y; NaN loses. At a tie the derivative is shared equally."""
+    """Return the elementwise maximum, ignoring NaN. A tie shares the derivative equally."""
     return _without_nan(maximum, x, y, "fmax")
 
 
 @covers("fmin", ufunc=True)
 def fmin(x: Any, y: Any) -> Array:
-    """The smaller of x and y; NaN loses. At a tie the derivative is shared equally."""
+    """Return the elementwise minimum, ignoring NaN. A tie shares the derivative equally."""
     return _without_nan(minimum, x, y, "fmin")
 
 
@@ -95,7 +95,7 @@ def _without_nan(function: Callable[[Any, Any], Array], x: Any, y: Any, name: st
 
 
 def _bits(dtype: DType) -> DType:
-    """The signed integers of the width of a float dtype."""
+    """Return the signed integer dtype of the width of a float dtype."""
     return DType.of(f"int{dtype.bits}")
 
 
@@ -143,7 +143,7 @@ def ldexp(x: Any, y: Any) -> Array:
 
 @covers("frexp", ufunc=True)
 def frexp(x: Any) -> tuple[Array, Array]:
-    """The mantissa m, 1/2 ≤ |m| < 1, and the integer exponent e with x = m · 2^e.
+    """Decompose x into mantissa m and integer exponent e: x = m · 2^e with 1/2 ≤ |m| < 1.
 
     >>> import tenferro as tn
     >>> tn.frexp(10.0)
@@ -173,14 +173,14 @@ def _exponent(x: Array) -> Array:
 
 @covers("isposinf")
 def isposinf(x: Any) -> Array:
-    """Whether each element is +∞."""
+    """Test elementwise for positive infinity."""
     found = _real(x, "isposinf")
     return equal(found, float("inf"))
 
 
 @covers("isneginf")
 def isneginf(x: Any) -> Array:
-    """Whether each element is −∞."""
+    """Test elementwise for negative infinity."""
     found = _real(x, "isneginf")
     return equal(found, float("-inf"))
 
@@ -220,25 +220,25 @@ def _largest(dtype: DType) -> float:
 
 @covers("isreal")
 def isreal(x: Any) -> Array:
-    """Whether each element has no imaginary part."""
+    """Test elementwise for a zero imaginary part."""
     part = imag(x)
     return eq(part, zeros(part))
 
 
 @covers("iscomplex")
 def iscomplex(x: Any) -> Array:
-    """Whether each element has an imaginary part."""
+    """Test elementwise for a nonzero imaginary part."""
     part = imag(x)
     return ne(part, zeros(part))
 
 
 @covers("isrealobj")
 def isrealobj(x: Any) -> bool:
-    """Whether the dtype is not complex."""
+    """Return True if the dtype is not complex."""
     return not as_array(x).dtype.is_complex
 
 
 @covers("iscomplexobj")
 def iscomplexobj(x: Any) -> bool:
-    """Whether the dtype is complex."""
+    """Return True if the dtype is complex."""
     return as_array(x).dtype.is_complex

@@ -33,7 +33,7 @@ _FIXED = "np.histogram, or np.zeros_like(y) and y.at[x].add(w), have a fixed siz
 
 
 def counted(places: Array, weights: Array, size: int) -> Array:
-    """The sums of the weights at each place; what lies beyond the size is left out."""
+    """Sum the weights at each place below ``size``; places beyond it are dropped."""
     return scatter_add(
         zeros(size, weights.dtype),
         reshape(places, (places.size, 1)),
@@ -47,7 +47,7 @@ def counted(places: Array, weights: Array, size: int) -> Array:
 
 @covers("bincount")
 def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Array:
-    """How often 0, 1, 2, … occur, or the sums of the weights there.
+    """Count how often each of 0, 1, 2, … occurs, or sum their weights.
 
     Raises ConcretizationError: under ``jit``, where the largest element is not known.
 
@@ -83,7 +83,9 @@ def _weights_like(weights: Array, x: Array) -> Array:
 
 @covers("histogram_bin_edges")
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Array:
-    """Ends of bins: given ones, so many of equal width, or what a rule of NumPy finds.
+    """Compute the edges of histogram bins.
+
+    ``bins`` holds edges, a number of bins of equal width, or the name of one of NumPy's rules.
 
     A rule needs the values, and its edges carry no derivative.
 
@@ -116,7 +118,7 @@ def _check_increasing(edges: Array) -> None:
 
 
 def _equal(x: Array, count: int, limits: Any) -> Array:
-    """Edges of bins of equal width, of width 1 in all where there is one value only."""
+    """Return edges of bins of equal width. A single value gets bins of total width 1."""
     first, last = _limits(x, limits)
     kind = common_dtype([x, first, last])
     kind = kind if kind.is_inexact else promote_dtypes(kind, float64)
@@ -130,7 +132,7 @@ def _equal(x: Array, count: int, limits: Any) -> Array:
 
 
 def _limits(x: Array, limits: Any) -> tuple[Any, Any]:
-    """The first and the last edge: Arrays, or numbers that decide no dtype."""
+    """Return the first and the last edge: Arrays, or Python numbers that decide no dtype."""
     if limits is not None:
         low, high = limits
     else:
@@ -147,7 +149,7 @@ def _limits(x: Array, limits: Any) -> tuple[Any, Any]:
 def histogram(
     a: Any, bins: Any = 10, range: Any = None, density: bool | None = None, weights: Any = None
 ) -> tuple[Array, Array]:
-    """How many elements lie in each bin, or their weights, and the edges of the bins.
+    """Compute a histogram: counts or weights per bin, and the edges of the bins.
 
     Every bin contains its left end, the last one its right end too.
     """
@@ -166,7 +168,7 @@ def histogram(
 
 
 def _bin(x: Array, edges: Array) -> Array:
-    """The bin of each element; for those beyond the edges, one that does not exist."""
+    """Return the bin of each element; elements beyond the edges get an invalid bin."""
     places = searchsorted(edges, x, "right") - 1
     on_edge = x == edges[-1]
     places = where(on_edge, edges.size - 2, places)
@@ -183,7 +185,7 @@ def histogramdd(
     density: bool | None = None,
     weights: Any = None,
 ) -> tuple[Array, tuple[Array, ...]]:
-    """How many points lie in each box of a grid, or their weights, and the edges along each axis.
+    """Compute a histogram of points in d dimensions: counts or weights per box, and the edges.
 
     sample: [n, d], or a sequence of d arrays of n coordinates
     """
@@ -212,12 +214,12 @@ def _columns(sample: Any) -> Sequence[Array]:
 
 
 def at_least_matrix(x: Array) -> Array:
-    """Numbers as points of one coordinate."""
+    """Return numbers as a matrix of points with one coordinate."""
     return x if x.ndim > 1 else reshape(x, (x.size, 1))
 
 
 def _for_each(bins: Any, count: int) -> list[Any]:
-    """Bins for each axis, from one number or from one entry for each."""
+    """Return one entry of bins per axis, from one number or from one entry per axis."""
     if isinstance(bins, (tuple, list)) or getattr(bins, "ndim", 0) > 0:
         if len(bins) != count:
             raise at_user_line(ValueError(f"histogramdd: {len(bins)} bins for {count} axes"))
@@ -226,7 +228,7 @@ def _for_each(bins: Any, count: int) -> list[Any]:
 
 
 def _boxes(places: Sequence[Array], sizes: Sequence[int]) -> Array:
-    """The position in the flattened grid, beyond it for points that lie in no box."""
+    """Return positions in the flattened grid; a point outside gets a position beyond the grid."""
     flat, inside = places[0] * 0, places[0] >= 0
     for place, n in zip(places, sizes, strict=True):
         flat = flat * n + place
@@ -252,7 +254,7 @@ def histogram2d(
     density: bool | None = None,
     weights: Any = None,
 ) -> tuple[Array, Array, Array]:
-    """How many points of the plane lie in each box, and the edges along both axes."""
+    """Compute a histogram of points in the plane: counts per box, and the edges of both axes."""
     sample = [ravel(x), ravel(y)]
     both = _is_shared(bins)
     grid = [bins, bins] if both else bins
@@ -261,5 +263,5 @@ def histogram2d(
 
 
 def _is_shared(bins: Any) -> bool:
-    """Whether bins are the edges along both axes."""
+    """Return True if ``bins`` are edges for both axes."""
     return hasattr(bins, "__len__") and len(bins) not in (1, 2)

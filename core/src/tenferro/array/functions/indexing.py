@@ -48,7 +48,7 @@ _LIMIT = 4096
 
 
 def operation(kind: type[_P], *parameters: Hashable) -> _P:
-    """An operation, made once for its parameters."""
+    """Return the operation of a kind with these parameters, made once."""
     name = (kind, parameters)
     found = _operations.get(name)
     if found is None:
@@ -96,19 +96,19 @@ def _row(x: Array, i: int) -> Array:
 
 @lru_cache(maxsize=1024)
 def _fixed(start: int) -> Array:
-    """A position that is part of the program; nobody but operations gets this handle."""
+    """Return a position that is part of the program; only operations receive this handle."""
     return Array(constant(start, int64).key)
 
 
 def read_box(x: Array, plan: Plan) -> Array:
-    """The box of a plan, with its axes reversed, dropped and added as the plan says."""
+    """Read the box of a plan and reverse, drop and add axes as the plan says."""
     y = take_box(x, plan)
     y = p.reverse(y, plan.reversed_axes) if plan.reversed_axes else y
     return bind(operation(Reshape, tuple(plan.shape)), y)
 
 
 def take_box(x: Array, plan: Plan) -> Array:
-    """The box of a plan, axis by axis as in x."""
+    """Read the box of a plan with the axes in the order of x."""
     starts: Sequence[Any] = plan.starts
     if any([isinstance(start, Array) for start in starts]):
         x, starts = take_window(x, plan), offsets(plan)
@@ -122,24 +122,24 @@ def take_box(x: Array, plan: Plan) -> Array:
 
 
 def take_window(x: Array, plan: Plan) -> Array:
-    """The box along axes of stride 1; the others whole."""
+    """Read the box along axes of stride 1 and take the other axes whole."""
     return bind(operation(DynamicSlice, window_sizes(x, plan)), x, *start_handles(plan))
 
 
 def window_sizes(x: Array, plan: Plan) -> tuple[int, ...]:
-    """The sizes of a box, whole along axes that it does not take one by one."""
+    """Return the sizes of a box; axes with another stride are taken whole."""
     each = zip(plan.sizes, plan.strides, x.shape, strict=True)
     return tuple([size if stride == 1 else n for size, stride, n in each])
 
 
 def offsets(plan: Plan) -> list[int]:
-    """Where the box begins in its window."""
+    """Return the offset of the box inside its window, per axis."""
     each = zip(plan.starts, plan.strides, strict=True)
     return [start if stride > 1 else 0 for start, stride in each]  # type: ignore[misc]
 
 
 def start_handles(plan: Plan) -> list[Array]:
-    """Where the window begins, one position per axis."""
+    """Return the start of the window as one position per axis."""
     each = zip(plan.starts, plan.strides, strict=True)
     return [_start(start if stride == 1 else 0) for start, stride in each]
 
@@ -149,7 +149,7 @@ def _start(start: int | Array) -> Array:
 
 
 def gathered(box: Array, at: Gathering, mode: str) -> Array:
-    """What a box holds at positions; their joint shape replaces the indexed axes."""
+    """Gather elements of a box; the joint shape of the positions replaces the indexed axes."""
     if any([box.shape[axis] == 0 for axis in at.axes]):  # then there are no positions either
         return Array(constant(0, box.dtype, at.result_shape(box.shape)).key)
     return gather(
@@ -167,7 +167,7 @@ def gathered(box: Array, at: Gathering, mode: str) -> Array:
 def take(
     x: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise"
 ) -> Array:
-    """Elements of x at positions along an axis, or of the flattened array.
+    """Return elements at positions along an axis, or of the flattened array.
 
     ``mode`` is what becomes of positions outside: ``raise``, ``wrap`` around, or ``clip``. Booleans
     are the positions 0 and 1, as in NumPy, and not a mask.
@@ -208,7 +208,7 @@ def integer_positions(indices: Any, function: str) -> Array:
 
 
 def moved_inside(at: Array, n: int, mode: str) -> Array:
-    """Positions as a mode of NumPy has them: as they are, wrapped around, or clipped."""
+    """Apply NumPy's mode to positions: raise leaves them, wrap and clip move them inside."""
     move = _MODES.get(mode)
     if move is None:
         error = InvalidParameterError.of(

@@ -15,13 +15,13 @@ from tenferro.array.functions.structural import concatenate, ravel, transpose
 
 @covers("vstack")
 def vstack(tup: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind") -> Array:
-    """Arrays joined along the first axis; rank 1 becomes rows."""
+    """Stack arrays along the first axis; arrays of rank 1 become rows."""
     return concatenate([at_least(x, 2) for x in tup], 0, dtype=dtype, casting=casting)
 
 
 @covers("hstack")
 def hstack(tup: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind") -> Array:
-    """Arrays joined along the second axis, or along the only one."""
+    """Stack arrays along the second axis; arrays of rank 1 along their only axis."""
     arrays = [at_least(x, 1) for x in tup]
     axis = 1 if arrays and arrays[0].ndim > 1 else 0
     return concatenate(arrays, axis, dtype=dtype, casting=casting)
@@ -29,7 +29,7 @@ def hstack(tup: Sequence[Any], *, dtype: Any = None, casting: str = "same_kind")
 
 @covers("dstack")
 def dstack(tup: Sequence[Any]) -> Array:
-    """Arrays joined along the third axis.
+    """Stack arrays along the third axis.
 
     >>> dstack([as_array(1.0), as_array(2.0)]).shape
     (1, 1, 2)
@@ -39,14 +39,14 @@ def dstack(tup: Sequence[Any]) -> Array:
 
 @covers("column_stack")
 def column_stack(tup: Sequence[Any]) -> Array:
-    """Arrays joined along the second axis; rank 1 becomes columns."""
+    """Stack arrays along the second axis; arrays of rank 1 become columns."""
     arrays = [as_array(x) for x in tup]
     return concatenate([x if x.ndim > 1 else transpose(at_least(x, 2)) for x in arrays], 1)
 
 
 @covers("append")
 def append(arr: Any, values: Any, axis: int | None = None) -> Array:
-    """An array with others behind it; both are flattened unless an axis is named."""
+    """Append values to the end of an array; without an axis, both are flattened."""
     if axis is None:
         return concatenate([ravel(arr), ravel(values)])
     return concatenate([arr, values], axis)
@@ -54,7 +54,7 @@ def append(arr: Any, values: Any, axis: int | None = None) -> Array:
 
 @covers("block")
 def block(arrays: Any) -> Array:
-    """Arrays in nested lists, joined: the innermost lists along the last axis, and so outward.
+    """Assemble an array from nested lists of blocks: the innermost lists along the last axis.
 
     Raises ValueError: if the lists are not nested equally deep.
     """
@@ -64,7 +64,7 @@ def block(arrays: Any) -> Array:
 
 
 def _depth(x: Any) -> int:
-    """How deep the lists are nested; equally everywhere."""
+    """Return the depth of nested lists, which must be equal everywhere."""
     if not isinstance(x, list):
         return 0
     depths = {_depth(item) for item in x}

@@ -23,7 +23,7 @@ from tenferro.primitives.structural import stop_gradient
 
 
 def _double(x: Any) -> Array:
-    """The operand in floats; integers become float64."""
+    """Return the operand as floats; integers become float64."""
     found = as_array(x)
     return floating(found) if found.dtype.is_inexact else cast(found, float64)
 
@@ -52,7 +52,7 @@ def logsumexp(
 
 
 def _weighted(a: Any, b: Any, axis: Any, keepdims: bool, return_sign: bool) -> Any:
-    """Terms of weight 0 do not decide what is taken out, nor do they overflow."""
+    """Compute the weighted form; terms of weight 0 neither set the maximum nor overflow."""
     x, weights = together("logsumexp", _double(a), _double(b))
     axes = normalize_axes(axis, x.ndim, "logsumexp")
     idle = eq(weights, zeros(x))

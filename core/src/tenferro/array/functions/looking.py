@@ -15,7 +15,7 @@ _STYLE = "font-family:monospace;text-align:right;padding:0 .6em"
 
 @covers("__html__")
 def html(x: Array) -> str:
-    """The array for a notebook: its aval, and a table of at most two axes."""
+    """Return the array as HTML for a notebook: its aval, and a table of at most two axes."""
     aval = _escape(str(x.aval))
     if x.key.operand is UNKNOWN and not evaluable(x.key):
         return f"<code>Array({aval}, abstract)</code>"
@@ -41,12 +41,12 @@ def _cell(row: Any, i: int | None) -> str:
 
 
 def _shown(count: int) -> list[int | None]:
-    """Positions to show; ``None`` stands for those left out."""
+    """Return the positions to show; None stands for those left out."""
     if count <= _ROWS:
         return [*range(count)]
     return [*range(_EDGE), None, *range(count - _EDGE, count)]
 
 
 def _escape(text: str) -> str:
-    """Text between tags; the module ``html`` would take longer to import than all this."""
+    """Escape text between tags. Importing the module ``html`` would take longer."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

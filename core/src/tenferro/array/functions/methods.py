@@ -63,7 +63,7 @@ def put(x: Array, indices: Any, values: Any, mode: str = "raise") -> None:
 
 @covers("_compress")
 def compress(x: Array, condition: Any, axis: int | None = None, out: Any = None) -> Any:
-    """Parts along an axis where a condition holds."""
+    """Return slices along an axis for which a condition holds."""
     return FUNCTIONS["compress"](condition, x, axis, out)
 
 

@@ -47,7 +47,9 @@ def mean(
     *,
     where: Any = True,
 ) -> Array:
-    """The mean over axes; integers are averaged as float64, half floats in float32.
+    """Compute the arithmetic mean over axes.
+
+    Integers are averaged in float64, half-precision floats in float32.
 
     >>> mean(as_array(2.0)).shape
     ()
@@ -64,7 +66,7 @@ def mean(
 
 
 def _counted_axes(axis: Any, ndim: int, function: str) -> tuple[int, ...]:
-    """Axes whose elements are counted; NumPy finds none to count in a number."""
+    """Return the axes whose elements are counted. A number has none, as in NumPy."""
     find = reduced_axes if ndim else normalize_axes
     return find(axis, ndim, function)
 
@@ -75,7 +77,7 @@ def _total(x: Array, axes: Sequence[int], keepdims: bool) -> Array:
 
 
 def _count(x: Array, axes: Sequence[int], keepdims: bool, where: Any, kind: DType) -> Any:
-    """How many elements are reduced: a number, or an array where a mask decides."""
+    """Return the number of reduced elements, as an array if a mask decides."""
     if where is True:
         return prod([x.shape[i] for i in axes])
     mask = broadcast_to(cast(as_array(where), bool_), x.shape)
@@ -95,7 +97,7 @@ def var(
     mean: Any = None,
     correction: Any = None,
 ) -> Array:
-    """The mean of |x − mean|² over axes, with n − ddof instead of n.
+    """Compute the variance over axes: Σ |x − mean|² / (n − ddof).
 
     ``correction`` is the Array API's name of ``ddof``; ``mean`` is one that is known already, with
     its axes kept.
@@ -122,7 +124,7 @@ def _positive(count: float) -> float:
 
 
 def one_name(ddof: float, correction: Any) -> float:
-    """The value that has two names, of which one is given."""
+    """Return the value of a parameter that has two names. At most one of them may be given."""
     if correction is None:
         return ddof
     if ddof != 0:
@@ -150,7 +152,7 @@ def std(
     mean: Any = None,
     correction: Any = None,
 ) -> Array:
-    """The square root of ``var``; where that is 0 it has no derivative, and NaN stands for it."""
+    """Compute the standard deviation over axes. Where it is 0, its derivative is NaN."""
     spread = var(
         a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction
     )
@@ -161,7 +163,7 @@ def std(
 def average(
     a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: bool = False
 ) -> Any:
-    """The mean with weights, and with ``returned`` also their sum.
+    """Compute the weighted average over axes; with ``returned``, also the sum of the weights.
 
     weights: of the shape of a, or of the axes that are averaged
 
@@ -182,7 +184,7 @@ def average(
 
 
 def weights_of(w: Array, x: Array, axis: Any) -> Array:
-    """Weights with an axis for each of x."""
+    """Reshape weights to have one axis for each axis of x."""
     if w.shape == x.shape:
         return w
     given = () if axis is None else axis if isinstance(axis, (tuple, list)) else (axis,)
@@ -209,7 +211,7 @@ def cov(
     *,
     dtype: Any = None,
 ) -> Array:
-    """The covariance matrix of variables in rows, or in columns without ``rowvar``.
+    """Estimate the covariance matrix of variables in rows, or in columns if ``rowvar`` is False.
 
     Observations may be repeated (``fweights``) or weighted (``aweights``).
     """
@@ -233,7 +235,7 @@ def cov(
 
 
 def _variables(m: Any, y: Any, rowvar: bool, dtype: Any) -> Array:
-    """All variables as rows of floats."""
+    """Return all variables as rows of floats."""
     given = [m] if y is None else [m, y]
     parts = [as_array(x) for x in given]
     kind = float64
@@ -260,7 +262,7 @@ def _refuse_high_rank(x: Array) -> None:
 
 
 def _product(fweights: Any, aweights: Any, x: Array) -> Array | None:
-    """The product of the weights that are given."""
+    """Return the product of the given weights."""
     given = [as_array(w) for w in (fweights, aweights) if w is not None]
     if fweights is not None and not given[0].dtype.is_integer:
         raise at_user_line(TypeError("cov: fweights are integers"))
@@ -280,7 +282,7 @@ def _product(fweights: Any, aweights: Any, x: Array) -> Array | None:
 
 @covers("corrcoef")
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Array:
-    """The matrix of correlation coefficients, with both parts limited to [−1, 1]."""
+    """Return the matrix of Pearson correlation coefficients, clipped to [−1, 1]."""
     c = cov(x, y, rowvar, dtype=dtype)
     if not c.ndim:
         return c / c
@@ -295,7 +297,7 @@ def _diagonal(c: Array) -> Array:
 
 
 def _limited(c: Array) -> Array:
-    """Rounding is cut off; at a bound the derivative is 0, since no correlation lies beyond."""
+    """Clip rounding errors beyond ±1. At a bound the derivative is 0."""
     if c.dtype.is_complex:
         return complex_of(_limited(real(c)), _limited(imag(c)))
     return clip(c, -1, 1)

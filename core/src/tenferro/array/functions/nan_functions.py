@@ -41,7 +41,7 @@ def replaced(x: Array, filler: float) -> Array:
 
 
 def _valid(x: Array, where: Any = True) -> Any:
-    """Where elements count: those that are no NaN, of those that a mask lets in."""
+    """Return the mask of elements that count: not NaN, and selected by ``where``."""
     if not x.dtype.is_inexact:
         return where
     mask = logical_not(isnan(x))
@@ -58,7 +58,7 @@ def nansum(
     initial: Any = None,
     where: Any = True,
 ) -> Array:
-    """The sum over axes of what is no NaN.
+    """Return the sum of array elements over the given axes, ignoring NaNs.
 
     >>> nansum(as_array(float("nan"))).shape
     ()
@@ -76,7 +76,7 @@ def nanprod(
     initial: Any = None,
     where: Any = True,
 ) -> Array:
-    """The product over axes of what is no NaN."""
+    """Return the product of array elements over the given axes, ignoring NaNs."""
     return reduction.prod(replaced(as_array(a), 1), axis, dtype, out, keepdims, initial, where)
 
 
@@ -89,7 +89,7 @@ def nanmax(
     initial: Any = None,
     where: Any = True,
 ) -> Array:
-    """The largest element over axes that is no NaN."""
+    """Return the maximum over the given axes, ignoring NaNs."""
     result = _extremum(reduction.max, as_array(a), -1, axis, keepdims, initial, where)
     return into(out, result, "nanmax")
 
@@ -103,7 +103,7 @@ def nanmin(
     initial: Any = None,
     where: Any = True,
 ) -> Array:
-    """The smallest element over axes that is no NaN."""
+    """Return the minimum over the given axes, ignoring NaNs."""
     result = _extremum(reduction.min, as_array(a), 1, axis, keepdims, initial, where)
     return into(out, result, "nanmin")
 
@@ -119,7 +119,7 @@ def _extremum(
 
 
 def _checked(x: Array, axis: Any, dtype: Any, name: str) -> Any:
-    """The axes; a floating number has an axis 0, and its mean is no integer."""
+    """Return the axes, after checking that the mean of floats is not asked for as integers."""
     if not x.dtype.is_inexact:
         return axis
     if dtype is not None and not DType.of(dtype).is_inexact:
@@ -137,7 +137,7 @@ def nanmean(
     *,
     where: Any = True,
 ) -> Array:
-    """The mean over axes of what is no NaN."""
+    """Compute the arithmetic mean over the given axes, ignoring NaNs."""
     found = as_array(a)
     axis = _checked(found, axis, dtype, "nanmean")
     valid = _valid(found, where)
@@ -157,7 +157,7 @@ def nanvar(
     mean: Any = None,
     correction: Any = None,
 ) -> Array:
-    """The variance over axes of what is no NaN; NaN where no degree of freedom is left."""
+    """Compute the variance over the given axes, ignoring NaNs; NaN if too few elements remain."""
     ddof = moments.one_name(ddof, correction)
     found = as_array(a)
     axis = _checked(found, axis, dtype, "nanvar")
@@ -189,7 +189,7 @@ def nanstd(
     mean: Any = None,
     correction: Any = None,
 ) -> Array:
-    """The square root of ``nanvar``."""
+    """Compute the standard deviation over the given axes, ignoring NaNs."""
     spread = nanvar(
         a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction
     )
@@ -198,19 +198,19 @@ def nanstd(
 
 @covers("nancumsum")
 def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
-    """The sum up to each element of what is no NaN."""
+    """Return the cumulative sum along an axis, treating NaNs as 0."""
     return cumulative.cumsum(replaced(as_array(a), 0), axis, dtype, out)
 
 
 @covers("nancumprod")
 def nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
-    """The product up to each element of what is no NaN."""
+    """Return the cumulative product along an axis, treating NaNs as 1."""
     return cumulative.cumprod(replaced(as_array(a), 1), axis, dtype, out)
 
 
 @covers("nanargmax")
 def nanargmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
-    """Position of the first largest element that is no NaN.
+    """Return the indices of the first maximum along an axis, ignoring NaNs.
 
     Raises ValueError: if known elements are all NaN; where they are only traced it gives 0.
     """
@@ -220,7 +220,7 @@ def nanargmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: boo
 
 @covers("nanargmin")
 def nanargmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
-    """Position of the first smallest element that is no NaN.
+    """Return the indices of the first minimum along an axis, ignoring NaNs.
 
     Raises ValueError: if known elements are all NaN; where they are only traced it gives 0.
     """
@@ -240,7 +240,7 @@ def _some(x: Array, axis: int | None, function: str) -> Array:
 def nanmedian(
     a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False
 ) -> Array:
-    """The middle over axes of what is no NaN."""
+    """Compute the median over the given axes, ignoring NaNs."""
     found = as_array(a)
     flat = line(found, axis, "nanmedian")
     if not flat.x.shape[0] or not found.dtype.is_inexact:
@@ -265,7 +265,7 @@ def nanpercentile(
     *,
     weights: Any = None,
 ) -> Array:
-    """The value below which q percent of the elements lie that are no NaN."""
+    """Compute the q-th percentile over the given axes, ignoring NaNs."""
     found = as_array(a)
     part = fraction(q, found, 100, "nanpercentile")
     result = quantile_of(found, part, axis, method, keepdims, weights, True, "nanpercentile")
@@ -284,7 +284,7 @@ def nanquantile(
     *,
     weights: Any = None,
 ) -> Array:
-    """The value below which the part q of the elements lies that are no NaN."""
+    """Compute the q-th quantile over the given axes, ignoring NaNs."""
     found = as_array(a)
     part = fraction(q, found, 1, "nanquantile")
     result = quantile_of(found, part, axis, method, keepdims, weights, True, "nanquantile")

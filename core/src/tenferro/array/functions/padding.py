@@ -40,7 +40,7 @@ _KEYWORDS = {
 
 @covers("pad")
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Array:
-    """The array with elements around it; in mode "empty" these are zeros.
+    """Pad an array on the sides of its axes. Mode "empty" pads with zeros.
 
     pad_width: n, (before, after), one such pair per axis, or a dict from axis to any of these
 
@@ -88,7 +88,7 @@ def _refuse(parameter: str, value: Any, need: str) -> InvalidParameterError:
 
 
 def _parameter(mode: str, kwargs: dict[str, Any]) -> Any:
-    """The value of the only keyword that a mode takes."""
+    """Return the value of the only keyword that a mode takes."""
     default = {"stat_length": None, "reflect_type": "even"}
     return next((kwargs.get(name, default.get(name, 0)) for name in _KEYWORDS[mode]), None)
 
@@ -104,7 +104,7 @@ def _widths(given: Any, ndim: int) -> list[tuple[int, int]]:
 
 
 def _pairs(given: Any, ndim: int, name: str) -> list[tuple[Any, Any]]:
-    """A value for each side of each axis, from what NumPy broadcasts to (ndim, 2)."""
+    """Return a value for each side of each axis, from anything that broadcasts to (ndim, 2)."""
     rows = list(given) if _is_sequence(given) else [given]
     nested = [_is_sequence(row) for row in rows]
     if not any(nested) and len(rows) in (1, 2):
@@ -150,7 +150,7 @@ def _check_not_empty(x: Array, axis: int, mode: str) -> None:
 def _sides(
     x: Array, axis: int, widths: tuple[int, int], mode: str, parameter: Any
 ) -> tuple[Array, Array]:
-    """What stands before and after x along an axis."""
+    """Return the parts that go before and after x along an axis."""
     if mode == "empty":
         mode, parameter = "constant", 0
     values = _pairs(parameter, x.ndim, _KEYWORDS[mode][0] if _KEYWORDS[mode] else mode)[axis]
@@ -182,7 +182,7 @@ def _part(x: Array, axis: int, start: int, stop: int | None) -> Array:
 
 
 def _ramp(edge: Array, axis: int, width: int, end: Any) -> Array:
-    """From ``end`` towards the edge, which is not reached."""
+    """Return values from ``end`` towards the edge, which is not reached."""
     kind = edge.dtype if edge.dtype.is_inexact else float64
     shape = [1] * edge.ndim
     shape[axis] = width
@@ -196,7 +196,7 @@ _STATISTICS = {"maximum": "max", "minimum": "min", "mean": "mean", "median": "me
 
 
 def _statistic(x: Array, axis: int, mode: str, length: Any, side: int) -> Array:
-    """A statistic of the elements next to an edge, rounded where x holds integers."""
+    """Return a statistic of the elements next to an edge, rounded if x holds integers."""
     n = x.shape[axis]
     count = n if length is None else min(index(length), n)
     if count <= 0:

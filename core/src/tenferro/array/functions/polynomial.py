@@ -34,7 +34,7 @@ def _coefficients(x: Any) -> Array:
 
 @covers("polyval")
 def polyval(p: Any, x: Any) -> Array:
-    """The value of a polynomial at each element of x.
+    """Evaluate a polynomial at each element of x.
 
     >>> polyval(as_array(2.0).reshape(1), 3.0).shape
     ()
@@ -47,7 +47,7 @@ def polyval(p: Any, x: Any) -> Array:
 
 
 def _aligned(a1: Any, a2: Any) -> tuple[Array, Array]:
-    """Both with as many coefficients, zeros in front."""
+    """Prepend zeros so that both polynomials have as many coefficients."""
     a, b = together_unstretched(_coefficients(a1), _coefficients(a2))
     n = max(a.size, b.size)
     return _shifted(a, n - a.size, 0), _shifted(b, n - b.size, 0)
@@ -60,19 +60,21 @@ def _shifted(x: Array, low: int, high: int) -> Array:
 
 @covers("polyadd")
 def polyadd(a1: Any, a2: Any) -> Array:
-    """The sum of two polynomials."""
+    """Return the sum of two polynomials."""
     return add(*_aligned(a1, a2))
 
 
 @covers("polysub")
 def polysub(a1: Any, a2: Any) -> Array:
-    """The difference of two polynomials."""
+    """Return the difference of two polynomials."""
     return subtract(*_aligned(a1, a2))
 
 
 @covers("polymul")
 def polymul(a1: Any, a2: Any) -> Array:
-    """The product of two polynomials; leading zeros stay, so that no shape depends on values."""
+    """Return the product of two polynomials; leading zeros stay, so that no shape depends on
+    values.
+    """
     a, b = together_unstretched(_coefficients(a1), _coefficients(a2))
     if a.size < b.size:
         a, b = b, a
@@ -87,7 +89,7 @@ def polymul(a1: Any, a2: Any) -> Array:
 
 @covers("polyder")
 def polyder(p: Any, m: int = 1) -> Array:
-    """The m-th derivative of a polynomial."""
+    """Return the m-th derivative of a polynomial."""
     found = another_handle(_coefficients(p))
     if index(m) < 0:
         raise at_user_line(ValueError("polyder: a derivative of negative order"))
@@ -99,7 +101,7 @@ def polyder(p: Any, m: int = 1) -> Array:
 
 @covers("polyint")
 def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
-    """The m-th integral of a polynomial, with constants k, the first of which comes first."""
+    """Return the m-th integral of a polynomial with integration constants k, applied in order."""
     found = another_handle(_coefficients(p))
     count = index(m)
     if count < 0:
@@ -121,7 +123,7 @@ def _constants(k: Any, count: int) -> list[Array]:
 
 @covers("polydiv")
 def polydiv(u: Any, v: Any) -> tuple[Array, Array]:
-    """The quotient and the remainder of two polynomials; leading zeros of the latter are trimmed.
+    """Divide two polynomials; return the quotient, and the remainder without leading zeros.
 
     Raises ConcretizationError: under ``jit``, where the length of the remainder is not known.
     """
@@ -140,7 +142,7 @@ def polydiv(u: Any, v: Any) -> tuple[Array, Array]:
 
 
 def _trimmed(rest: Array) -> Array:
-    """The remainder without coefficients in front that are 0 up to rounding."""
+    """Remove leading coefficients of the remainder that are 0 up to rounding."""
     value = known(rest, "polydiv", "np.polymul and np.polysub have fixed sizes")
     first = 0
     while first < rest.size - 1 and abs(value[first]) <= 1e-8:

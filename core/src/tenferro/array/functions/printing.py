@@ -11,7 +11,7 @@ from tenferro.array.functions._known import known, numpy_module
 
 
 def _text(function: str, x: Any, **options: Any) -> str:
-    """What NumPy's function of that name writes; shape and dtype where values are unknown."""
+    """Return the text that NumPy's function writes, or shape and dtype if values are unknown."""
     found = as_array(x)
     if not evaluable(found.key):
         return repr(found)
@@ -29,7 +29,7 @@ def array_repr(
     precision: int | None = None,
     suppress_small: bool | None = None,
 ) -> str:
-    """The text of an array with its dtype, as NumPy writes it.
+    """Return the string representation of an array with its dtype, as in NumPy.
 
     >>> array_repr(as_array(1.0)).startswith("array(1.")
     True
@@ -50,7 +50,7 @@ def array_str(
     precision: int | None = None,
     suppress_small: bool | None = None,
 ) -> str:
-    """The text of the elements, as NumPy writes it."""
+    """Return a string of the array's elements, as in NumPy."""
     return _text(
         "array_str",
         a,
@@ -77,7 +77,7 @@ def array2string(
     suffix: str = "",
     legacy: Any = None,
 ) -> str:
-    """The text of the elements, with all of NumPy's options."""
+    """Return a string of the array's elements, with all of NumPy's options."""
     return _text(
         "array2string",
         a,
@@ -98,5 +98,5 @@ def array2string(
 
 @covers("may_share_memory", "shares_memory")
 def shares_memory(a: Any, b: Any, max_work: Any = None) -> bool:
-    """False: arrays are values and share no memory that anybody could write into."""
+    """Return False: arrays are values and share no writable memory."""
     return False

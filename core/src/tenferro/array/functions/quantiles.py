@@ -55,12 +55,12 @@ class Line(NamedTuple):
     shape: tuple[int, ...]
 
     def shaped(self, result: Array, leading: Sequence[int], keepdims: bool) -> Array:
-        """The result with axes of the quantiles in front."""
+        """Reshape the result to have the axes of the quantiles in front."""
         return reshape(result, (*leading, *(self.shape if keepdims else self.kept)))
 
 
 def line(x: Array, axis: Any, function: str) -> Line:
-    """The array with its reduced axes joined into one, in front."""
+    """Join the reduced axes of an array into one axis in front."""
     axes = normalize_axes(axis, x.ndim, function)
     rest = [i for i in range(x.ndim) if i not in axes]
     kept = tuple(x.shape[i] for i in rest)
@@ -79,7 +79,7 @@ def nan_where(mask: Array, x: Array) -> Array:
 def median(
     a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False
 ) -> Array:
-    """The middle element over axes, or the mean of the two middle ones; NaN wins.
+    """Compute the median over axes. If any element is NaN, the result is NaN.
 
     >>> median(as_array(1.0)).shape
     ()
@@ -106,7 +106,7 @@ def percentile(
     *,
     weights: Any = None,
 ) -> Array:
-    """The value below which q percent of the elements lie, by one of NumPy's methods."""
+    """Compute the q-th percentile over axes by one of NumPy's methods."""
     found = as_array(a)
     part = fraction(q, found, 100, "percentile")
     result = quantile_of(found, part, axis, method, keepdims, weights, False, "percentile")
@@ -125,7 +125,7 @@ def quantile(
     *,
     weights: Any = None,
 ) -> Array:
-    """The value below which the part q of the elements lies, by one of NumPy's methods."""
+    """Compute the q-th quantile over axes by one of NumPy's methods."""
     found = as_array(a)
     part = fraction(q, found, 1, "quantile")
     result = quantile_of(found, part, axis, method, keepdims, weights, False, "quantile")
@@ -166,7 +166,7 @@ def quantile_of(
     skips_nan: bool,
     function: str,
 ) -> Array:
-    """Quantiles over axes; NaN is left out, or without ``skips_nan`` becomes the result."""
+    """Compute quantiles over axes. A NaN is skipped if ``skips_nan``, else it is the result."""
     if method not in METHODS:
         raise at_user_line(ValueError(f"{function}: method is one of {', '.join(METHODS)}"))
     flat = line(x, axis, function)
@@ -196,7 +196,9 @@ def _of_nothing(flat: Line, q: Array, keepdims: bool, skips_nan: bool, function:
 
 
 def _between(ordered: Array, count: Any, q: Array, method: str) -> Array:
-    """Elements of a sorted axis at the positions of q, interpolated where the method says so."""
+    """Return elements of a sorted axis at the positions of q, interpolated if the method does
+    so.
+    """
     q = reshape(q, (q.size, *[1] * (ordered.ndim - 1))) if isinstance(count, Array) else q
     last = count - 1
     place, weight = _position(count, q, method)
@@ -210,7 +212,7 @@ def _between(ordered: Array, count: Any, q: Array, method: str) -> Array:
 
 
 def _interpolated(before: Array, after: Array, weight: Array) -> Array:
-    """Between two elements, starting from the nearer one, as NumPy rounds it."""
+    """Interpolate between two elements, starting from the nearer one, as NumPy rounds it."""
     step = subtract(after, before)
     from_below, from_above = add(before, step * weight), subtract(after, step * (1 - weight))
     result: Array = where(weight < 0.5, from_below, from_above)
@@ -218,7 +220,7 @@ def _interpolated(before: Array, after: Array, weight: Array) -> Array:
 
 
 def _taken(ordered: Array, places: Array) -> Array:
-    """Elements at the same positions everywhere, or at positions of each line's own."""
+    """Take elements at the same positions everywhere, or at one position per line."""
     whole = cast(places, int64)
     if whole.ndim > 1:
         every = broadcast_to(whole, (len(whole), *ordered.shape[1:]))
@@ -235,7 +237,7 @@ def _taken(ordered: Array, places: Array) -> Array:
 
 
 def _position(n: Any, q: Array, method: str) -> tuple[Array, Array | None]:
-    """The position before a quantile, counted from 0, and the weight of the next element.
+    """Return the position before a quantile, counted from 0, and the weight of the next element.
 
     Without a weight the element is the quantile, in its own dtype.
     """
@@ -263,7 +265,7 @@ _ROUNDINGS = {"lower": floor, "higher": ceil, "nearest": rint}
 
 
 def _virtual(n: Any, q: Array, method: str) -> Array:
-    """Where a quantile lies among the elements, counted from 0."""
+    """Return the fractional position of a quantile among the elements, counted from 0."""
     if method == "linear":
         return multiply(q, n - 1)
     if method == "midpoint":
@@ -275,7 +277,7 @@ def _virtual(n: Any, q: Array, method: str) -> Array:
 
 
 def _weighted(x: Array, w: Array, q: Array, method: str, function: str) -> Array:
-    """The first element at which the weights so far reach q; those of NaN count nothing."""
+    """Return the first element at which the cumulative weight reaches q; NaNs have weight 0."""
     if method != "inverted_cdf":
         raise at_user_line(ValueError(f"{function}: weights need method='inverted_cdf'"))
     w = cast(w, float64) if not w.dtype.is_inexact else w

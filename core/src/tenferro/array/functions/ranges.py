@@ -39,7 +39,8 @@ def arange(
     *,
     device: Any = None,
 ) -> Array:
-    """Numbers from ``start`` up to ``stop``, exclusive; the ends must be known.
+    """Return evenly spaced numbers from ``start`` up to ``stop``, exclusive. The ends must be
+    known.
 
     >>> arange(3).shape, arange(0.0, 1.0, 0.25).shape
     ((3,), (4,))
@@ -104,7 +105,7 @@ def _count(num: Any, name: str) -> int:
 
 
 def _ends(start: Any, stop: Any) -> tuple[Array, Array]:
-    """Both ends in one shape and floating dtype."""
+    """Return both ends in one shape and floating dtype."""
     given = [x if type(x) in SCALARS else asarray(x) for x in (start, stop)]
     dtype = promote(common_dtype(given), 0.0)
     a, b = (cast(as_array(x), dtype) for x in given)
@@ -123,7 +124,7 @@ def _leading(x: Array, count: int) -> Array:
 
 
 def _in_dtype(x: Array, dtype: Any, axis: int) -> Array:
-    """In a dtype, integers rounded down, with the values along an axis."""
+    """Cast to a dtype, rounding integers down, and move the values to an axis."""
     if dtype is not None:
         kind = DType.of(dtype)
         x = cast(FUNCTIONS["floor"](x) if kind.is_integer else x, kind)
@@ -140,7 +141,7 @@ def logspace(
     dtype: Any = None,
     axis: int = 0,
 ) -> Array:
-    """Powers of ``base`` whose exponents go in equal steps from ``start`` to ``stop``."""
+    """Return numbers that are evenly spaced on a logarithmic scale, as powers of ``base``."""
     ends = [x if type(x) in SCALARS else asarray(x) for x in (start, stop, base)]
     rank = max(as_array(x).ndim for x in ends)
     ends = [x if type(x) in SCALARS else _of_rank(x, rank) for x in ends]
@@ -191,7 +192,7 @@ def geomspace(
 def meshgrid(
     *xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy"
 ) -> tuple[Array, ...]:
-    """One array per axis of a grid, from the coordinates along each axis.
+    """Return coordinate arrays, one per axis of a grid, from the coordinates along each axis.
 
     With ``indexing="xy"`` the first two axes change places, as in a picture.
     """
@@ -211,7 +212,7 @@ def meshgrid(
 
 
 def _along(x: Array, axis: int, rank: int) -> Array:
-    """A vector as an array whose other axes have size 1."""
+    """Reshape a vector to an array whose other axes have size 1."""
     sizes = [1] * rank
     sizes[axis] = x.size
     return FUNCTIONS["reshape"](x, tuple(sizes))  # type: ignore[no-any-return]
@@ -219,7 +220,7 @@ def _along(x: Array, axis: int, rank: int) -> Array:
 
 @covers("indices")
 def indices(dimensions: Any, dtype: Any = int, sparse: bool = False) -> Any:
-    """The indices of each axis of a grid, stacked; a tuple of open ones if ``sparse``."""
+    """Return the indices of each axis of a grid, stacked; a tuple of open grids if ``sparse``."""
     sizes, kind = shape_of(dimensions), DType.of(dtype)
     if sparse:
         each = [_counted_axis((n,), 0, kind) for n in sizes]

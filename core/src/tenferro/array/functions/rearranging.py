@@ -73,7 +73,7 @@ def roll(a: Any, shift: Any, axis: Any = None) -> Array:
 
 
 def _roll_all(x: Array, shift: Any, axes: Sequence[int]) -> Array:
-    """One shift for every axis, one axis for every shift, or as many of both."""
+    """Roll all axes: one shift for every axis, one axis for every shift, or one of each."""
     shifts = [index(n) for n in shift] if hasattr(shift, "__len__") else [index(shift)]
     count = max(len(shifts), len(axes)) if shifts and axes else 0
     if {len(shifts), len(axes)} - {1, count}:
@@ -96,7 +96,7 @@ def _roll(x: Array, shift: int, axis: int) -> Array:
 
 @covers("tile")
 def tile(A: Any, reps: Any) -> Array:
-    """A side by side with itself, ``reps`` times along each axis; missing axes come in front."""
+    """Repeat an array ``reps`` times along each axis; missing axes come in front."""
     times = [index(n) for n in reps] if hasattr(reps, "__len__") else [index(reps)]
     found = at_least(A, len(times))
     times = [1] * (found.ndim - len(times)) + times
@@ -107,7 +107,7 @@ def tile(A: Any, reps: Any) -> Array:
 
 @covers("repeat")
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> Array:
-    """Each element of a several times over; flattened unless an axis is named.
+    """Repeat each element of an array; without an axis, of the flattened array.
 
     Raises ConcretizationError: for traced numbers of repetitions; under ``jit`` they are static.
     """

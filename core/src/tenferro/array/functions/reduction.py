@@ -24,14 +24,14 @@ _Reduce = Callable[[Array, Sequence[int]], Array]
 
 
 def reduce(function: _Reduce, x: Array, axis: Any, keepdims: bool, name: str) -> Array:
-    """A reduction over axes, which stay with size 1 if they are kept."""
+    """Reduce over axes; with ``keepdims`` they stay with size 1."""
     axes = reduced_axes(axis, x.ndim, name)
     result = function(x, axes)
     return keep(result, x, axes) if flag(keepdims, "keepdims", name) else result
 
 
 def starting(initial: Any, dtype: DType, name: str) -> Array:
-    """The value that a reduction starts with, in its dtype."""
+    """Return the start value of a reduction in its dtype."""
     found = as_array(initial)
     if found.ndim:
         raise at_user_line(ValueError(f"{name}: `initial` is one number, not {found.aval}"))
@@ -39,7 +39,7 @@ def starting(initial: Any, dtype: DType, name: str) -> Array:
 
 
 def keep(result: Array, x: Array, axes: Sequence[int]) -> Array:
-    """The result with axes of size 1 where axes of x were reduced."""
+    """Reshape the result to have axes of size 1 where axes of x were reduced."""
     shape = [1 if i in axes else n for i, n in enumerate(x.shape)]
     return structural.reshape(result, shape)
 
@@ -54,7 +54,7 @@ def among(x: Array, where: Any, filler: Any) -> Array:
 
 
 def spread(value: Array, x: Array) -> Array:
-    """The value in the shape of x."""
+    """Broadcast the value to the shape of x."""
     return broadcast_to(value, x.shape)
 
 
@@ -68,7 +68,9 @@ def sum(
     initial: Any = None,
     where: Any = True,
 ) -> Array:
-    """The sum over axes; small integers and bools are summed as 64-bit integers.
+    """Return the sum of array elements over the given axes.
+
+    Bools and narrow integers are summed as 64-bit integers.
 
     >>> sum(as_array(2.0)).shape
     ()
@@ -92,7 +94,10 @@ def prod(
     initial: Any = None,
     where: Any = True,
 ) -> Array:
-    """The product over axes; its derivatives are right where elements are zero."""
+    """Return the product of array elements over the given axes.
+
+    Its derivatives are right even where elements are zero.
+    """
     found = as_array(a)
     kind = sum_dtype(found.dtype) if dtype is None else DType.of(dtype)
     wide = among(cast(found, kind), where, 1)
@@ -111,7 +116,7 @@ def max(
     initial: Any = None,
     where: Any = True,
 ) -> Array:
-    """The largest element over axes; NaN wins. Ties share the derivative equally.
+    """Return the maximum over the given axes. NaNs propagate; ties share the derivative equally.
 
     Raises InvalidParameterError: for nothing to choose from; ``initial`` is then the answer.
     """
@@ -127,7 +132,7 @@ def min(
     initial: Any = None,
     where: Any = True,
 ) -> Array:
-    """The smallest element over axes; NaN wins. Ties share the derivative equally.
+    """Return the minimum over the given axes. NaNs propagate; ties share the derivative equally.
 
     Raises InvalidParameterError: for nothing to choose from; ``initial`` is then the answer.
     """
@@ -157,7 +162,7 @@ def _extremum(
 
 
 def any_empty(x: Array, axes: Sequence[int]) -> bool:
-    """Whether one of these axes has no elements."""
+    """Return True if one of these axes has no elements."""
     return 0 in [x.shape[axis] for axis in axes]
 
 
@@ -175,7 +180,7 @@ def _refuse_open(name: str) -> InvalidParameterError:
 
 @covers("ptp")
 def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Array:
-    """The largest element minus the smallest, over axes."""
+    """Return the range of values (maximum − minimum) over the given axes."""
     largest, smallest = max(a, axis, keepdims=keepdims), min(a, axis, keepdims=keepdims)
     return into(out, subtract(largest, smallest), "ptp")
 
@@ -184,7 +189,7 @@ def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Ar
 def any(
     a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
 ) -> Array:
-    """Whether some element over axes is not zero."""
+    """Test whether any element over the given axes is true."""
     count = _count(a, axis, keepdims, where, "any")
     return into(out, count > 0, "any")
 
@@ -193,14 +198,14 @@ def any(
 def all(
     a: Any, axis: Any = None, out: Any = None, keepdims: bool = False, *, where: Any = True
 ) -> Array:
-    """Whether no element over axes is zero."""
+    """Test whether all elements over the given axes are true."""
     count = _count(as_array(a) == 0, axis, keepdims, where, "all")
     return into(out, count == 0, "all")
 
 
 @covers("count_nonzero")
 def count_nonzero(a: Any, axis: Any = None, *, keepdims: bool = False) -> Array:
-    """The number of elements over axes that are not zero."""
+    """Count the nonzero elements over the given axes."""
     return _count(a, axis, keepdims, True, "count_nonzero")
 
 
@@ -211,13 +216,13 @@ def _count(x: Any, axis: Any, keepdims: bool, where: Any, name: str) -> Array:
 
 @covers("argmax")
 def argmax(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
-    """Position of the first largest element along an axis, or in the flattened array."""
+    """Return the indices of the first maximum along an axis, or in the flattened array."""
     return into(out, _position(p.argmax, a, axis, keepdims, "argmax"), "argmax")
 
 
 @covers("argmin")
 def argmin(a: Any, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
-    """Position of the first smallest element along an axis, or in the flattened array."""
+    """Return the indices of the first minimum along an axis, or in the flattened array."""
     return into(out, _position(p.argmin, a, axis, keepdims, "argmin"), "argmin")
 
 

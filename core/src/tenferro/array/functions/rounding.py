@@ -28,7 +28,7 @@ _Unary = Callable[[Array], Array]
 
 
 def _to_integers(names: str, primitive: _Unary, doc: str) -> Callable[[Any], Array]:
-    """A rounding that leaves integers and bools as they are."""
+    """Make a rounding function that leaves integers and bools as they are."""
 
     def function(x: Any) -> Array:
         found = as_array(x)
@@ -51,13 +51,13 @@ trunc = _to_integers("trunc", _toward_zero, "The integer part of x, rounded towa
 
 @covers("fix")
 def fix(x: Any) -> Array:
-    """The integer part of x, rounded toward zero."""
+    """Round to the nearest integer toward zero."""
     return trunc(x)
 
 
 @covers("rint", ufunc=True)
 def rint(x: Any) -> Array:
-    """The nearest integer, of two the even one; a complex number part by part."""
+    """Round to the nearest integer, ties to even; a complex number by its parts."""
     return _by_parts(p.round, floating(x))
 
 
@@ -87,7 +87,7 @@ def round(x: Any, decimals: int = 0) -> Array:
 
 
 def _round_exact(x: Array, decimals: int) -> Array:
-    """Integers to a power of ten; a half of it goes to the even multiple."""
+    """Round integers to a power of ten, ties to the even multiple."""
     if decimals >= 0 or x.dtype.is_bool:
         return rint(x) if x.dtype.is_bool else another_handle(x)
     scale = 10.0**-decimals
@@ -98,7 +98,7 @@ def _round_exact(x: Array, decimals: int) -> Array:
 
 
 def _numbers(x: Any, y: Any, name: str) -> tuple[Array, Array]:
-    """Real operands of one shape and dtype; bools are divided as int8."""
+    """Return real operands of one shape and dtype; bools are divided as int8."""
     a, b = pair(x, y, name)
     if a.dtype.is_complex:
         error = DTypeMismatchError.of(
@@ -109,13 +109,15 @@ def _numbers(x: Any, y: Any, name: str) -> tuple[Array, Array]:
 
 
 def _borrows(rest: Array, b: Array) -> Array:
-    """Where the remainder has not the sign of the divisor: the quotient is then one less."""
+    """Return True where the signs of remainder and divisor differ, so that the quotient is one
+    less.
+    """
     zero = zeros(rest)
     return logical_and(ne(rest, zero), ne(lt(rest, zero), lt(b, zero)))
 
 
 def _floored(a: Array, b: Array, rest: Array) -> Array:
-    """The quotient rounded down."""
+    """Return the quotient rounded down."""
     if a.dtype.category == "uint":
         return arithmetic.div(a, b)
     if a.dtype.is_integer:
@@ -126,7 +128,7 @@ def _floored(a: Array, b: Array, rest: Array) -> Array:
 
 
 def _quotient(a: Array, b: Array, rest: Array, borrows: Array) -> Array:
-    """The integer that (a − rest)/b is but for rounding, one less where the signs differ."""
+    """Return the integer nearest to (a − rest)/b, one less where the signs differ."""
     exact = (a - rest) / b
     exact = select(borrows, exact - 1, exact)
     down = p.floor(exact)
@@ -136,7 +138,7 @@ def _quotient(a: Array, b: Array, rest: Array, borrows: Array) -> Array:
 
 
 def _modulo(b: Array, rest: Array) -> Array:
-    """The remainder, with the sign of the divisor."""
+    """Return the remainder with the sign of the divisor."""
     if b.dtype.category == "uint":
         return rest
     modulo = select(_borrows(rest, b), rest + b, rest)
@@ -146,7 +148,9 @@ def _modulo(b: Array, rest: Array) -> Array:
 
 
 def _moving_zero(x: Array, sign: Array) -> Array:
-    """A zero of a sign that varies as x does, so that a remainder of 0 keeps its derivative."""
+    """Return a zero of the given sign that varies as x does, so that a remainder of 0 keeps its
+    derivative.
+    """
     held = stop_gradient(x)
     return select(lt(sign, zeros(sign)), -(held - x), x - held)
 
@@ -180,13 +184,13 @@ def divmod(x: Any, y: Any) -> tuple[Array, Array]:
 
 @covers("fmod", ufunc=True)
 def fmod(x: Any, y: Any) -> Array:
-    """The remainder with the sign of x, as C has it."""
+    """Return the elementwise remainder of division with the sign of x, as in C."""
     return p.rem(*_numbers(x, y, "fmod"))
 
 
 @covers("modf", ufunc=True)
 def modf(x: Any) -> tuple[Array, Array]:
-    """The fractional and the integer part, both with the sign of x.
+    """Return the fractional and the integer part of x, both with the sign of x.
 
     >>> import tenferro as tn
     >>> tn.modf(-1.25)

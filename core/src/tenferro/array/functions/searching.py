@@ -1,4 +1,4 @@
-"""Where something is: positions of what is not zero, and places in a sorted array.
+"""Searching: positions of nonzero elements, and places in a sorted array.
 
 How many elements are not zero depends on values, so these need them. Places in a sorted array have
 a fixed shape and work anywhere.
@@ -26,7 +26,7 @@ _STATIC = "keep the shape: np.where(condition, a, b), or a mask times the array"
 
 @covers("nonzero")
 def nonzero(a: Any) -> tuple[Array, ...]:
-    """Positions of the elements that are not zero, one array per axis.
+    """Return the indices of the nonzero elements, one array per axis.
 
     Raises ConcretizationError: under ``jit``, where their number is not known.
 
@@ -42,13 +42,13 @@ def nonzero(a: Any) -> tuple[Array, ...]:
 
 @covers("flatnonzero")
 def flatnonzero(a: Any) -> Array:
-    """Positions in the flattened array of the elements that are not zero."""
+    """Return the indices of the nonzero elements in the flattened array."""
     return nonzero(ravel(a))[0]
 
 
 @covers("argwhere")
 def argwhere(a: Any) -> Array:
-    """Positions of the elements that are not zero, one row for each."""
+    """Return the indices of the nonzero elements, one row per element."""
     found = as_array(a)
     if not found.ndim:
         count = int(known(cast(found, bool_), "argwhere", _STATIC))
@@ -58,7 +58,7 @@ def argwhere(a: Any) -> Array:
 
 @covers("searchsorted")
 def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Array:
-    """Where values belong in a sorted array of rank 1, before equal elements or behind them.
+    """Find the indices at which values would be inserted to keep a sorted array sorted.
 
     sorter: positions that sort the array, if it is not sorted itself
     """
@@ -76,7 +76,7 @@ def searchsorted(a: Any, v: Any, side: str = "left", sorter: Any = None) -> Arra
 
 
 def together_unstretched(*xs: Any) -> list[Array]:
-    """Arrays of one dtype, each in its own shape."""
+    """Cast arrays to one dtype and leave each in its own shape."""
     arrays = [asarray(x) for x in xs]
     dtype = common_dtype(arrays)
     return [cast(x, dtype) for x in arrays]
@@ -84,7 +84,7 @@ def together_unstretched(*xs: Any) -> list[Array]:
 
 @covers("digitize")
 def digitize(x: Any, bins: Any, right: bool = False) -> Array:
-    """In which bin each element lies; bins may increase or decrease.
+    """Return the index of the bin of each element; bins may increase or decrease.
 
     ``right`` bins contain their right ends. Bins that are only traced are taken for sorted.
     """
@@ -96,7 +96,7 @@ def digitize(x: Any, bins: Any, right: bool = False) -> Array:
 
 
 def _decreases(edges: Array) -> bool:
-    """Whether bins decrease, which takes their values.
+    """Return True if bins decrease, which takes their values.
 
     Raises ValueError: if known bins neither increase nor decrease.
     """

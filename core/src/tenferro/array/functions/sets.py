@@ -23,7 +23,7 @@ _STATIC = "work on a fixed number of elements: np.sort, np.isin, np.where"
 
 
 class UniqueAll(NamedTuple):
-    """What ``unique_all`` finds."""
+    """Result of ``unique_all``."""
 
     values: Array
     indices: Array
@@ -32,14 +32,14 @@ class UniqueAll(NamedTuple):
 
 
 class UniqueCounts(NamedTuple):
-    """What ``unique_counts`` finds."""
+    """Result of ``unique_counts``."""
 
     values: Array
     counts: Array
 
 
 class UniqueInverse(NamedTuple):
-    """What ``unique_inverse`` finds."""
+    """Result of ``unique_inverse``."""
 
     values: Array
     inverse_indices: Array
@@ -53,7 +53,7 @@ class _Found(NamedTuple):
 
 
 def _distinct(x: Array, function: str, axis: int | None = None, equal_nan: bool = True) -> _Found:
-    """Distinct values and where NumPy finds them."""
+    """Return the distinct values and their positions, as NumPy finds them."""
     value = known(x, function, _STATIC)
     numpy = numpy_module(function)
     _, index, inverse, counts = numpy.unique(value, True, True, True, axis, equal_nan=equal_nan)
@@ -72,7 +72,7 @@ def unique(
     equal_nan: bool = True,
     sorted: bool = True,
 ) -> Any:
-    """Distinct values, sorted, and where they are: first positions, inverse, counts.
+    """Find the sorted distinct elements; optionally their first positions, inverse and counts.
 
     The derivative of a value is that of its first occurrence.
 
@@ -89,33 +89,35 @@ def unique(
 
 @covers("unique_all")
 def unique_all(x: Any) -> UniqueAll:
-    """Distinct values, their first positions, the inverse and the counts; every NaN is distinct."""
+    """Return distinct values, first positions, inverse and counts; each NaN is distinct."""
     found = _distinct(as_array(x), "unique_all", equal_nan=False)
     return UniqueAll(found.values, *(as_array(part) for part in found[1:]))
 
 
 @covers("unique_counts")
 def unique_counts(x: Any) -> UniqueCounts:
-    """Distinct values and how often each occurs; every NaN is distinct."""
+    """Return distinct values and how often each occurs; each NaN is distinct."""
     found = _distinct(as_array(x), "unique_counts", equal_nan=False)
     return UniqueCounts(found.values, as_array(found.counts))
 
 
 @covers("unique_inverse")
 def unique_inverse(x: Any) -> UniqueInverse:
-    """Distinct values and which of them each element is; every NaN is distinct."""
+    """Return distinct values and, for each element, the index of its value; each NaN is
+    distinct.
+    """
     found = _distinct(as_array(x), "unique_inverse", equal_nan=False)
     return UniqueInverse(found.values, as_array(found.inverse))
 
 
 @covers("unique_values")
 def unique_values(x: Any) -> Array:
-    """Distinct values; every NaN is distinct."""
+    """Return the distinct values; each NaN is distinct."""
     return _distinct(as_array(x), "unique_values", equal_nan=False).values
 
 
 def _set(x: Any, function: str, is_unique: bool) -> tuple[Array, Any]:
-    """The distinct values of an array, and their positions in the flattened array."""
+    """Return the distinct values of an array, and their positions in the flattened array."""
     flat = ravel(asarray(x))
     if is_unique:
         return flat, numpy_module(function).arange(flat.size)
@@ -127,7 +129,7 @@ def _set(x: Any, function: str, is_unique: bool) -> tuple[Array, Any]:
 def intersect1d(
     ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False
 ) -> Any:
-    """Values that are in both, sorted; with ``return_indices`` their positions in both."""
+    """Return the sorted values that are in both arrays; optionally their positions in both."""
     a, b = together_flat("intersect1d", ar1, ar2)
     numpy = numpy_module("intersect1d")
     values = [known(x, "intersect1d", _STATIC) for x in (a, b)]
@@ -137,7 +139,7 @@ def intersect1d(
 
 
 def together_flat(function: str, *xs: Any) -> list[Array]:
-    """Flattened arrays of one dtype."""
+    """Flatten arrays and cast them to one dtype."""
     arrays = [ravel(asarray(x)) for x in xs]
     dtype = concatenate([x[:0] for x in arrays]).dtype
     return [cast(x, dtype) for x in arrays]
@@ -145,13 +147,15 @@ def together_flat(function: str, *xs: Any) -> list[Array]:
 
 @covers("union1d")
 def union1d(ar1: Any, ar2: Any) -> Array:
-    """Distinct values of both, sorted."""
+    """Return the sorted distinct values of both arrays."""
     return _distinct(concatenate([ravel(asarray(ar1)), ravel(asarray(ar2))]), "union1d").values
 
 
 @covers("setdiff1d")
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
-    """Values of the first that are not in the second; sorted, unless they are said to be unique."""
+    """Return the values of the first array that are not in the second, sorted unless
+    ``assume_unique``.
+    """
     values, _ = _set(ar1, "setdiff1d", assume_unique)
     others = known(asarray(ar2), "setdiff1d", _STATIC)
     keep = numpy_module("setdiff1d").isin(known(values, "setdiff1d", _STATIC), others, invert=True)
@@ -160,7 +164,7 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
 
 @covers("setxor1d")
 def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
-    """Values that are in one of both alone, sorted."""
+    """Return the sorted values that are in exactly one of the arrays."""
     parts = [_set(x, "setxor1d", assume_unique)[0] for x in (ar1, ar2)]
     found = _distinct(concatenate(parts), "setxor1d")
     return elements(found.values, (found.counts == 1).nonzero()[0])
@@ -175,7 +179,7 @@ def isin(
     *,
     kind: str | None = None,
 ) -> Array:
-    """Whether each element is among others, or is not.
+    """Test for each element whether it is among the test elements.
 
     Few are compared each with each, and so are those that are only traced; many are sorted by
     NumPy. ``kind`` and ``assume_unique`` are hints to NumPy.

@@ -31,7 +31,7 @@ def _line(
     kind: str | None,
     stable: bool | None = None,
 ) -> tuple[Array, int]:
-    """The array, and the axis along which it is sorted."""
+    """Return the array, and the axis along which it is sorted."""
     if order is not None:
         error = UnsupportedFunctionError(
             f"np.{function}: arrays have no fields, so there is no `order` of them",
@@ -81,7 +81,7 @@ def argsort(
     stable: bool | None = None,
     descending: bool = False,
 ) -> Array:
-    """The positions that sort a along an axis; equal elements keep their order, NaN comes last."""
+    """Return the indices that sort an array along an axis, stably, with NaNs last."""
     if axis is not None and not as_array(a).ndim:
         normalize_axis(axis, 1, "argsort")
         axis = None  # NumPy sorts the positions of a single number
@@ -90,12 +90,12 @@ def argsort(
 
 
 def _opposite(x: Array) -> Array:
-    """Elements in the opposite order, of which none overflows; NaN is still last, as in NumPy."""
+    """Map elements to the opposite order without overflow; NaNs stay last, as in NumPy."""
     return -x if x.dtype.is_inexact else ~x
 
 
 def positions(x: Array, axis: int) -> Array:
-    """The permutation that sorts along an axis."""
+    """Return the permutation that sorts along an axis."""
     return p.sort([x, Array(iota(x.shape, axis, int64).key)], axis)[1]
 
 
@@ -113,7 +113,7 @@ def partition(
 def argpartition(
     a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None
 ) -> Array:
-    """The positions that sort a, which have every k-th where a partition has it."""
+    """Return the indices that partition an array; they sort it completely."""
     found, along = _line(a, axis, "argpartition", order, kind)
     _check_kth(kth, found, along, "argpartition")
     return positions(found, along)
@@ -128,7 +128,7 @@ def _check_kth(kth: Any, x: Array, axis: int, function: str) -> None:
 
 @covers("lexsort")
 def lexsort(keys: Any, axis: int = -1) -> Array:
-    """The positions that sort by the last key, ties by the one before it, and so on."""
+    """Return the indices that sort by the last key, ties by the key before it, and so on."""
     rows = _keys(keys)
     along = normalize_axis(axis, rows[0].ndim, "lexsort")
     counted = Array(iota(rows[0].shape, along, int64).key)

@@ -38,7 +38,7 @@ from tenferro.primitives.rounding import floor
 
 
 def _real(function: str, *xs: Any) -> list[Array]:
-    """The operands in one shape and one floating dtype, the one that SciPy's loops have."""
+    """Return the operands in one shape and one floating dtype, the one that SciPy uses."""
     found = together(function, *xs)
     dtype = found[0].dtype
     if not dtype.is_inexact:
@@ -53,7 +53,7 @@ def _loop(kinds: list[DType]) -> DType:
 
 
 def _ufunc(name: str, primitive: Callable[..., Array], doc: str, count: int = 1) -> Any:
-    """A covering function of one to three arrays."""
+    """Make a public elementwise function of one to three arrays."""
 
     def one(x: Any) -> Array:
         return primitive(*_real(name, x))
@@ -135,7 +135,7 @@ def loggamma(x: Any) -> Array:
 
 @covers("gammasgn", ufunc=True)
 def gammasgn(x: Any) -> Array:
-    """The sign of Γ(x); its derivative is 0."""
+    """Return the sign of Γ(x). Its derivative is 0."""
     (found,) = _real("gammasgn", x)
     whole = floor(found)
     sign = 1 - 2 * (whole - 2 * floor(whole * 0.5))
@@ -197,7 +197,9 @@ def kl_div(x: Any, y: Any) -> Array:
 
 
 def _outside(a: Array, b: Array) -> Array:
-    """Where a relative entropy is infinite: a negative operand, or y = 0 < x; never at a NaN."""
+    """Return True where a relative entropy is infinite: x < 0, y < 0, or y = 0 < x; not at a
+    NaN.
+    """
     zero = zeros(a)
     found = _either(lt(a, zero), lt(b, zero), logical_and(gt(a, zero), eq(b, zero)))
     return logical_and(found, logical_and(eq(a, a), eq(b, b)))
@@ -243,7 +245,7 @@ def _either(*masks: Array) -> Array:
 
 
 def _order(function: str, n: Any, least: int = 0) -> int:
-    """An order that is known while the program is written.
+    """Return an order as an integer that is known while tracing.
 
     Raises InvalidParameterError: if it is no integer, or one that is too small.
     """
@@ -267,7 +269,7 @@ def _order(function: str, n: Any, least: int = 0) -> int:
 
 @covers("polygamma")
 def polygamma(n: Any, x: Any) -> Array:
-    """The n-th derivative of ψ, for one integer n.
+    """Compute the n-th derivative of the digamma function ψ, for one integer n.
 
     >>> polygamma(0, 1.0).shape
     ()
@@ -277,7 +279,7 @@ def polygamma(n: Any, x: Any) -> Array:
 
 @covers("iv", ufunc=True)
 def iv(v: Any, z: Any) -> Array:
-    """The modified Bessel function of the first kind, for one integer order."""
+    """Compute the modified Bessel function of the first kind, for one integer order."""
     return bessel.bessel_i(_order("iv", v), *_real("iv", z))
 
 
@@ -289,7 +291,7 @@ def ive(v: Any, z: Any) -> Array:
 
 @covers("multigammaln")
 def multigammaln(a: Any, d: Any) -> Array:
-    """The logarithm of the multivariate gamma function of dimension d."""
+    """Compute the logarithm of the multivariate gamma function of dimension d."""
     order = _order("multigammaln", d, 1)
     (found,) = _real("multigammaln", a)
     total = filled(found, order * (order - 1) / 4 * ln(pi))
@@ -301,7 +303,7 @@ def multigammaln(a: Any, d: Any) -> Array:
 
 @covers("_zeta", "_riemann_zeta", ufunc=True)
 def zeta(x: Any, q: Any = None) -> Array:
-    """The Hurwitz zeta function, x > 1; that of Riemann where q is not given."""
+    """Compute the Hurwitz zeta function for x > 1; without q, the Riemann zeta function."""
     return gammas.zeta(*_real("zeta", x, 1.0 if q is None else q))
 
 

@@ -18,7 +18,7 @@ from tenferro.primitives import structural as p
 
 @covers("array_split")
 def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
-    """Parts along an axis, that many of nearly equal size, or cut at the given positions.
+    """Split an array along an axis into nearly equal parts, or at the given positions.
 
     >>> [part.shape for part in array_split(as_array(1.0).reshape(1), 2)]
     [(1,), (0,)]
@@ -30,7 +30,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array
 
 
 def _cuts(n: int, given: Any) -> list[int | None]:
-    """Where parts begin and end; ``None`` is the end of the axis."""
+    """Return the positions where parts begin and end; None is the end of the axis."""
     if hasattr(given, "__len__"):
         return [0, *map(index, given), None]
     count = index(given)
@@ -49,7 +49,7 @@ def _part(x: Array, axis: int, start: int | None, stop: int | None) -> Array:
 
 @covers("split")
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
-    """Parts along an axis, that many of equal size, or cut at the given positions.
+    """Split an array along an axis into equal parts, or at the given positions.
 
     Raises ValueError: if the axis is no multiple of the number of parts.
     """
@@ -74,26 +74,26 @@ def _needs_rank(function: str, x: Any, rank: int) -> Array:
 
 @covers("vsplit")
 def vsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
-    """Parts along the first axis of a rank of two or more."""
+    """Split an array of at least two axes along the first axis."""
     return split(_needs_rank("vsplit", ary, 2), indices_or_sections, 0)
 
 
 @covers("hsplit")
 def hsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
-    """Parts along the second axis, or along the only one."""
+    """Split an array along the second axis, or along its only axis."""
     found = _needs_rank("hsplit", ary, 1)
     return split(found, indices_or_sections, 1 if found.ndim > 1 else 0)
 
 
 @covers("dsplit")
 def dsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
-    """Parts along the third axis."""
+    """Split an array along the third axis."""
     return split(_needs_rank("dsplit", ary, 3), indices_or_sections, 2)
 
 
 @covers("unstack")
 def unstack(x: Any, *, axis: int = 0) -> tuple[Array, ...]:
-    """The parts of size 1 along an axis, without that axis."""
+    """Split an array along an axis into arrays without that axis."""
     found = _needs_rank("unstack", x, 1)
     along = normalize_axis(axis, found.ndim, "unstack")
     rest = _without(found.shape, along)

@@ -65,7 +65,7 @@ def _check_no_view(function: str, copy: bool | None) -> None:
 
 
 def _is_columns_first(function: str, order: str, known: str) -> bool:
-    """Whether an ``order`` asks for the first axis to vary fastest."""
+    """Return True if ``order`` asks for the first axis to vary fastest."""
     if order not in tuple(known):
         error = InvalidParameterError.of(
             function, "unknown order", got=f"order={order!r}", need=f"one of {', '.join(known)}",
@@ -80,7 +80,7 @@ def _reversed(x: Array) -> Array:
 
 
 def _fill_in(shape: Shape, x: Array) -> Shape:
-    """The shape with −1 replaced by what is left."""
+    """Replace −1 in a shape by the size that remains."""
     if -1 not in shape:
         return shape
     known = prod(n for n in shape if n != -1)
@@ -209,7 +209,9 @@ def squeeze(x: Any, axis: Any = None) -> Array:
 
 
 def _of_one_dtype(xs: Sequence[Any], function: str) -> list[Array]:
-    """Arrays of the joint dtype; here a number is an array of rank 0, and not weak."""
+    """Return arrays of the joint dtype; a Python number is an array of rank 0 here, and not
+    weak.
+    """
     arrays = [as_array(x) for x in xs]
     if not arrays:
         raise at_user_line(ValueError(f"{function}: need at least one array"))
@@ -228,7 +230,7 @@ def concatenate(
     dtype: Any = None,
     casting: str = "same_kind",
 ) -> Array:
-    """Arrays joined along an axis; with ``axis=None``, flattened first.
+    """Join arrays along an existing axis; with ``axis=None``, flatten them first.
 
     >>> concatenate([as_array(1.0), as_array(2)], axis=None).shape
     (2,)
@@ -265,6 +267,6 @@ def stack(
     dtype: Any = None,
     casting: str = "same_kind",
 ) -> Array:
-    """Arrays of one shape joined along a new axis."""
+    """Join arrays of one shape along a new axis."""
     parts = [expand_dims(x, axis) for x in _of_one_dtype(tuple(arrays), "stack")]
     return concatenate(parts, axis, out, dtype=dtype, casting=casting)

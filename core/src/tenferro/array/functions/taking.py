@@ -29,7 +29,7 @@ from tenferro.primitives import structural as p
 
 @covers("take_along_axis")
 def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Array:
-    """Elements at positions along an axis, one position for every other index.
+    """Take elements along an axis, one position for every other index.
 
     arr: [*s, n, *t]   indices: int[*s, k, *t]   →   y: [*s, k, *t]
 
@@ -53,7 +53,7 @@ def _aligned(arr: Any, indices: Any, axis: int | None, function: str) -> tuple[A
 
 
 def along(places: Array, shape: Shape, axis: int) -> tuple[Array, ...]:
-    """An index for every axis: the places along one, each position itself along the others."""
+    """Return an index per axis: the places along one axis, every position along the others."""
     counted = [_axis_positions(n, d, len(shape)) for d, n in enumerate(shape)]
     return (*counted[:axis], places, *counted[axis + 1 :])
 
@@ -64,7 +64,7 @@ def _axis_positions(n: int, d: int, rank: int) -> Array:
 
 @covers("choose")
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Array:
-    """From each place the element of that choice which a names there."""
+    """Construct an array by choosing, at each place, an element from one of the choices."""
     options = together("choose", *choices)
     places = _inside(asarray(a), len(options), mode, "choose")
     shape = broadcast_shapes(places.shape, options[0].shape, function="choose")
@@ -74,7 +74,7 @@ def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Array:
 
 
 def _inside(places: Array, n: int, mode: str, function: str) -> Array:
-    """Positions among n: refused where known ones lie outside, wrapped around, or clipped."""
+    """Check positions among n: raise an error if known ones lie outside, or wrap, or clip."""
     if not (places.dtype.is_integer or places.dtype.is_bool):
         error = DTypeMismatchError.of(
             function,
@@ -94,7 +94,7 @@ def _inside(places: Array, n: int, mode: str, function: str) -> Array:
 
 @covers("compress")
 def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Array:
-    """The elements along an axis at which a condition holds; flattened unless an axis is named.
+    """Return the slices along an axis at which a condition holds; without an axis, elements.
 
     Raises ConcretizationError: for a traced condition; np.where keeps the shape.
     """
@@ -109,7 +109,7 @@ def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -
 
 @covers("extract")
 def extract(condition: Any, arr: Any) -> Array:
-    """The elements of the flattened array at which a condition holds.
+    """Return the elements of the flattened array at which a condition holds.
 
     Raises ConcretizationError: for a traced condition; np.where keeps the shape.
     """
@@ -118,7 +118,7 @@ def extract(condition: Any, arr: Any) -> Array:
 
 @covers("diagonal")
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
-    """The diagonals of the matrices in two axes, as a new last axis."""
+    """Return the diagonals of the matrices in two axes, as a new last axis."""
     found = as_array(a)
     i, j = (normalize_axis(axis, found.ndim, "diagonal") for axis in (axis1, axis2))
     if i == j:
@@ -132,7 +132,7 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
 
 @covers("ix_")
 def ix_(*args: Any) -> tuple[Array, ...]:
-    """Positions in every axis, shaped so that together they index a grid."""
+    """Return open index arrays that together index a grid."""
     return tuple(_open(x, d, len(args)) for d, x in enumerate(args))
 
 
@@ -148,7 +148,7 @@ def _open(x: Any, d: int, rank: int) -> Array:
 
 @covers("unravel_index")
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Array, ...]:
-    """Positions in every axis of a shape, from positions in the flattened array."""
+    """Convert flat indices to a tuple of indices per axis."""
     sizes = [index(n) for n in shape] if hasattr(shape, "__len__") else [index(shape)]
     places = _inside(asarray(indices), prod(sizes), "raise", "unravel_index")
     result = []
@@ -160,7 +160,7 @@ def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Array, ..
 
 @covers("ravel_multi_index")
 def ravel_multi_index(multi_index: Any, dims: Any, mode: Any = "raise", order: str = "C") -> Array:
-    """Positions in the flattened array, from positions in every axis of a shape."""
+    """Convert a tuple of indices per axis to flat indices."""
     sizes = [index(n) for n in dims] if hasattr(dims, "__len__") else [index(dims)]
     modes = [mode] * len(sizes) if isinstance(mode, str) else list(mode)
     axes = zip(tuple(multi_index), sizes, modes, strict=True)

@@ -27,7 +27,7 @@ _Compare = Callable[[Array, Array], Array]
 
 
 def _positions(rows: int, columns: int, k: int, compare: _Compare) -> Array:
-    """Where row + k compares with column: bool[rows, columns]."""
+    """Compare row + k with column: bool[rows, columns]."""
     row = Array(iota((rows, columns), 0, int64).key)
     return compare(row + k, Array(iota((rows, columns), 1, int64).key))
 
@@ -42,7 +42,7 @@ def eye(
     *,
     device: Any = None,
 ) -> Array:
-    """Ones on the k-th diagonal of an N × M matrix, zeros elsewhere.
+    """Return an N × M matrix with ones on the k-th diagonal and zeros elsewhere.
 
     >>> eye(2)
     Array([[1., 0.],
@@ -54,13 +54,13 @@ def eye(
 
 @covers("identity")
 def identity(n: int, dtype: Any = None) -> Array:
-    """The n × n matrix with ones on the diagonal."""
+    """Return the n × n identity matrix."""
     return eye(n, dtype=dtype)
 
 
 @covers("tri")
 def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = float) -> Array:
-    """Ones on and below the k-th diagonal of an N × M matrix."""
+    """Return an N × M matrix with ones on and below the k-th diagonal."""
     places = _positions(index(N), index(N if M is None else M), index(k), ge)
     return cast(places, DType.of(dtype))
 
@@ -82,7 +82,7 @@ def triu(x: Any, k: int = 0) -> Array:
 
 
 def _matrix(x: Any, name: str) -> Array:
-    """An array with a matrix in its last axes; a vector stands for equal rows."""
+    """Return an array with matrices in its last axes; a vector stands for equal rows."""
     found = asarray(x)
     if not found.ndim:
         error = ShapeMismatchError.of(
@@ -95,7 +95,7 @@ def _matrix(x: Any, name: str) -> Array:
 
 @covers("diag")
 def diag(x: Any, k: int = 0) -> Array:
-    """The k-th diagonal of a matrix; of a vector, the matrix that has it there."""
+    """Extract the k-th diagonal of a matrix, or build a matrix from a vector on that diagonal."""
     found = asarray(x)
     if found.ndim == 1:
         return diagflat(found, k)
@@ -106,7 +106,7 @@ def diag(x: Any, k: int = 0) -> Array:
 
 @covers("diagflat")
 def diagflat(x: Any, k: int = 0) -> Array:
-    """The matrix with the elements of x on its k-th diagonal."""
+    """Build a matrix with the elements of x on its k-th diagonal."""
     found, offset = FUNCTIONS["ravel"](x), index(k)
     size = found.size + abs(offset)
     before = (max(offset, 0), max(-offset, 0))
@@ -123,38 +123,38 @@ def _found(places: Array) -> tuple[Array, ...]:
 
 
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, ...]:
-    """Rows and columns of the elements on and below the k-th diagonal."""
+    """Return the indices of the elements on and below the k-th diagonal."""
     return _found(cast(tri(n, m, k), bool_))
 
 
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, ...]:
-    """Rows and columns of the elements on and above the k-th diagonal."""
+    """Return the indices of the elements on and above the k-th diagonal."""
     below = cast(tri(n, m, k - 1), bool_)
     return _found(FUNCTIONS["logical_not"](below))
 
 
 @covers("tril_indices_from")
 def tril_indices_from(arr: Any, k: int = 0) -> tuple[Array, ...]:
-    """Rows and columns of the elements of a matrix on and below its k-th diagonal."""
+    """Return the indices of a matrix's elements on and below its k-th diagonal."""
     rows, columns = as_array(arr).shape
     return tril_indices(rows, k, columns)
 
 
 @covers("triu_indices_from")
 def triu_indices_from(arr: Any, k: int = 0) -> tuple[Array, ...]:
-    """Rows and columns of the elements of a matrix on and above its k-th diagonal."""
+    """Return the indices of a matrix's elements on and above its k-th diagonal."""
     rows, columns = as_array(arr).shape
     return triu_indices(rows, k, columns)
 
 
 def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
-    """The positions of the main diagonal of an array with ``ndim`` axes of size n."""
+    """Return the indices of the main diagonal of an array with ``ndim`` axes of size n."""
     return (Array(iota((index(n),), 0, int64).key),) * ndim
 
 
 @covers("diag_indices_from")
 def diag_indices_from(arr: Any) -> tuple[Array, ...]:
-    """The positions of the main diagonal of an array whose axes have one size."""
+    """Return the indices of the main diagonal of an array whose axes have equal sizes."""
     found = as_array(arr)
     if found.ndim < 2 or len(set(found.shape)) > 1:
         raise at_user_line(ValueError(f"diag_indices_from: axes of one size, not {found.aval}"))
@@ -162,7 +162,7 @@ def diag_indices_from(arr: Any) -> tuple[Array, ...]:
 
 
 def mask_indices(n: int, mask_func: Callable[..., Any], k: Any = 0) -> tuple[Array, ...]:
-    """Where a function such as ``triu`` leaves something of an n × n matrix of ones."""
+    """Return the indices of an n × n matrix that a function such as ``triu`` keeps."""
     return _found(cast(mask_func(FUNCTIONS["ones"]((n, n), int), k), bool_))
 
 
@@ -174,7 +174,9 @@ covers("mask_indices")(mask_indices)
 
 @covers("vander")
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> Array:
-    """The powers of a vector in columns, the highest first unless ``increasing``."""
+    """Return a Vandermonde matrix: the powers of a vector in columns, the highest first by
+    default.
+    """
     found = asarray(x)
     if found.ndim != 1:
         raise at_user_line(ValueError(f"vander: a vector, not {found.aval}"))

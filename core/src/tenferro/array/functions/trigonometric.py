@@ -45,7 +45,7 @@ radians = _scaled("radians deg2rad", pi / 180, "Degrees as radians.")
 
 @covers("angle")
 def angle(z: Any, deg: bool = False) -> Array:
-    """The angle of complex numbers, between −π and π; of real ones 0 or π.
+    """Return the angle of complex numbers, between −π and π.
 
     >>> import tenferro as tn
     >>> tn.angle(1j, deg=True)
@@ -86,7 +86,7 @@ def _sinc_series(u: Array) -> Array:
 
 @covers("unwrap")
 def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: float = 2 * pi) -> Array:
-    """Angles without jumps along an axis: multiples of the period are added to larger steps."""
+    """Remove jumps between angles along an axis by adding multiples of the period."""
     found = as_array(p)
     whole = found.dtype.is_integer and type(period) is int
     along = normalize_axis(axis, found.ndim, "unwrap")
@@ -100,7 +100,7 @@ def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: float = 2 * p
 
 
 def _jumps(step: Array, period: Any, discont: Any, whole: bool) -> Array:
-    """What is to be added to each step; it does not vary with the step."""
+    """Return the correction of each step, which does not vary with the step."""
     half = period // 2 if whole else period / 2
     wrapped = FUNCTIONS["remainder"](step + half, period) - half
     if not whole or period % 2 == 0:

@@ -102,7 +102,7 @@ def fill_diagonal(a: Any, val: Any, wrap: bool = False) -> None:
 
 
 def _products(shape: tuple[int, ...]) -> list[int]:
-    """The distance of neighbours on the diagonal, less one: of each axis but the first."""
+    """Return the distance of neighbours on the diagonal, minus one, for each axis but the first."""
     found, product = [], 1
     for n in shape[:0:-1]:
         product *= n
