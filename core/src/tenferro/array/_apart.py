@@ -20,7 +20,7 @@ _PREPARING = (Convert, BroadcastInDim)  # what is done to a number beside an arr
 
 
 def apart(graph: MaterializedGraph) -> tuple[MaterializedGraph, tuple[int, ...]]:
-    """The graph with each use of a number as an input of its own, and which input each one is."""
+    """Give each use of a number its own input; also return the original input of each new one."""
     separating = _Separating(graph)
     for node in graph.nodes:
         separating.take(node)
@@ -52,7 +52,7 @@ class _Separating:
         self._append(node, inputs)
 
     def _depth(self, value: int) -> int:
-        """How many nodes prepare a number; as many as may be, for what is none."""
+        """Return how many nodes prepare a number; the maximum if the value is not a number."""
         depth = 0
         while depth < len(_PREPARING):
             if value not in self.made_of:
@@ -85,7 +85,7 @@ class _Separating:
         return -len(self.places)
 
     def finish(self) -> tuple[MaterializedGraph, tuple[int, ...]]:
-        """The graph in the usual numbering."""
+        """Renumber the graph in the usual order."""
         outputs = [self._use(i) for i in self.graph.outputs]
         count = len(self.places)
 

@@ -139,21 +139,23 @@ class Array(Handle):
 
     @bounded("item")
     def item(self, *where: Any) -> Any:
-        """The only element, or the one at a position, as a Python scalar."""
+        """Return the only element, or the one at a position, as a Python scalar."""
         return self._to_numpy("item()").item(*where)
 
     @bounded("tolist")
     def tolist(self) -> Any:
-        """The elements as nested lists of Python scalars."""
+        """Return the elements as nested lists of Python scalars."""
         return self._to_numpy("tolist()").tolist()
 
     @bounded("tobytes")
     def tobytes(self, order: str = "C") -> Any:
-        """The elements as bytes, in row-major order."""
+        """Return the elements as bytes, in row-major order."""
         return self._to_numpy("tobytes()").tobytes(order)
 
     def _concrete(self, asked: str) -> Any:
-        """The value for control flow and shapes: evaluated now, whatever trace is open."""
+        """Return the value for control flow and shapes; it is evaluated now, whatever trace is
+        open.
+        """
         if self.key.operand is UNKNOWN:
             EVALUATE[0]([self.key], asked)
         return EVALUATE[2](self.key.operand, self.aval)
@@ -178,7 +180,7 @@ class Array(Handle):
         return f"Array({text.removeprefix('array(').removesuffix(')')})"
 
     def _repr_html_(self) -> str:
-        """A table of the values for notebooks; shape and dtype under ``jit``."""
+        """Return a table of the values for notebooks; shape and dtype under ``jit``."""
         return FUNCTIONS["__html__"](self)  # type: ignore[no-any-return]
 
     def __str__(self) -> str:
@@ -280,7 +282,7 @@ class Array(Handle):
 
     @bounded("__array_namespace__")
     def __array_namespace__(self, *, api_version: str | None = None) -> Any:
-        """The module whose functions take this array, by the Array API standard."""
+        """Return the module whose functions take this array, by the Array API standard."""
         if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
             raise ValueError(f"version {api_version!r} of the Array API standard is not there")
         return sys.modules["tenferro"]
@@ -289,21 +291,23 @@ class Array(Handle):
 
     @property
     def device(self) -> str:
-        """Where the value is, or will be computed: ``"cpu"``, ``"cuda:0"``."""
+        """Device of the value, now or once it is computed: ``"cpu"``, ``"cuda:0"``."""
         return FUNCTIONS["__device__"](self)  # type: ignore[no-any-return]
 
     @bounded("to_device")
     def to_device(self, device: str, /, *, stream: Any = None) -> Array:
-        """The array on a device; nothing else ever moves one."""
+        """Return the array on a device. No other function moves an array."""
         return FUNCTIONS["__to_device__"](self, device, stream)  # type: ignore[no-any-return]
 
     @bounded("__dlpack__")
     def __dlpack__(self, **keywords: Any) -> Any:
-        """A capsule with a copy of the value, for ``from_dlpack`` of another library."""
+        """Return a DLPack capsule with a copy of the value, for another library's
+        ``from_dlpack``.
+        """
         return FUNCTIONS["__dlpack__"](self, **keywords)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        """Kind and number of the device, as DLPack counts them."""
+        """Return the kind and the number of the device in DLPack's numbering."""
         return FUNCTIONS["__dlpack_device__"](self)  # type: ignore[no-any-return]
 
     # ---- parts and sizes -------------------------------------------------------------------------
@@ -437,7 +441,7 @@ def _leaked(key: ValueKey, trace: Any) -> LeakedArrayError:
 
 
 def is_traced(key: ValueKey) -> bool:
-    """Whether a transform is open on which the value depends differentiably."""
+    """Return True if an open transform depends differentiably on the value."""
     for trace in key.traces:
         if trace.open:
             return True
@@ -445,7 +449,7 @@ def is_traced(key: ValueKey) -> bool:
 
 
 def is_followed(key: ValueKey) -> bool:
-    """Whether a derivative would be lost if the value left as an operand."""
+    """Return True if a derivative would be lost if the value left as an operand."""
     return any([trace.open and not trace.hidden for trace in key.traces])
 
 
@@ -457,12 +461,14 @@ def note_conversion(key: ValueKey) -> None:
 
 
 def evaluable(key: ValueKey) -> bool:
-    """Whether every leaf under the value is known."""
+    """Return True if every leaf under the value is known."""
     return bool(EVALUATE[3](key))
 
 
 def is_weak(x: Array) -> bool:
-    """Whether the value stands for a Python scalar, whose dtype yields to that of any array."""
+    """Return True if the value stands for a Python scalar, whose dtype yields to that of any
+    array.
+    """
     return type(x.key.identity) is WeakName
 
 
@@ -476,7 +482,7 @@ def stay_weak(result: Array, x: Array, function: str, *operands: Any) -> Array:
 
 
 def another_handle(x: Array) -> Array:
-    """A handle of the same value, for a function whose result may be its argument unchanged.
+    """Return a new handle of the same value, for a function that may return its argument unchanged.
 
     The user may assign into either, which must not be seen through the other.
     """
@@ -484,7 +490,7 @@ def another_handle(x: Array) -> Array:
 
 
 def a_handle_of_its_own(result: Any, given: Any) -> Any:
-    """The result; another handle of its value if it is an argument, which may be assigned into."""
+    """Return the result; if it is one of the arguments, return a new handle of its value."""
     for x in given:
         if x is result and isinstance(x, Array):
             return Array(result.key, result.flow)

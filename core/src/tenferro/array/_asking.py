@@ -54,7 +54,7 @@ def asker_in(library: str, start: int = 1) -> str:
 
 
 def _library_and_user(frame: FrameType | None) -> tuple[FrameType | None, FrameType | None]:
-    """The outermost frame of the library that asked, and the frame below it that called it."""
+    """Return the outermost frame of the calling library, and the frame below that called it."""
     while frame is not None and _module(frame).partition(".")[0] == _OURS:
         frame = frame.f_back
     outermost: FrameType | None = None
@@ -71,7 +71,7 @@ def _module(frame: FrameType) -> str:
 
 
 def _of_frame(frame: FrameType) -> str:
-    """The public name of the function of NumPy or SciPy that a frame runs."""
+    """Return the public name of the NumPy or SciPy function that a frame runs."""
     behind: Any = frame.f_locals.get(_BEHIND.get(frame.f_code.co_name, ""))
     if behind is not None:
         return public_name(behind.__module__, behind.__name__)
@@ -100,7 +100,7 @@ def _scipy_parts(module: str) -> tuple[str, ...]:
 
 
 def _written(frame: FrameType) -> tuple[str, str]:
-    """The expression that the instruction of a frame belongs to, and the line that it is on."""
+    """Return the expression that a frame's current instruction belongs to, and its line."""
     linecache = import_module("linecache")
     filename = frame.f_code.co_filename
     statement = linecache.getline(filename, frame.f_lineno, frame.f_globals).strip()
@@ -126,7 +126,10 @@ def written_at(code: CodeType, offset: int, names: dict[str, Any] | None = None)
 
 
 def _called(written: str, frame: FrameType) -> str:
-    """The public name of what a call, written as text, calls; as it is written if unknown."""
+    """Return the public name of the function that a call, given as text, calls.
+
+    Return the text itself if the function is unknown.
+    """
     name = callee(written)
     if not name:
         return ""
@@ -157,7 +160,7 @@ def callee(written: str) -> str:
 
 
 def _looked_up(name: str, frame: FrameType) -> Any:
-    """What a dotted name stands for in a frame; only modules are asked for attributes."""
+    """Look up a dotted name in a frame; attributes are read from modules only."""
     first, *rest = name.split(".")
     spaces = (frame.f_locals, frame.f_globals, frame.f_globals.get("__builtins__"))
     found = None

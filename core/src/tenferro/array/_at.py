@@ -14,7 +14,7 @@ from tenferro.primitives._boundary import bounded
 
 
 class At:
-    """What ``x.at`` is: it waits for an index."""
+    """Updater of an array, ``x.at``; index it to choose the elements."""
 
     __slots__ = ("_array",)
 
@@ -49,52 +49,54 @@ class AtIndex:
 
     @bounded("at.get")
     def get(self, *, mode: str | None = None, fill_value: Any = None) -> Any:
-        """The elements; outside, with the mode ``"fill"``, ``fill_value`` (NaN, or 0)."""
+        """Return the elements; with the mode ``"fill"``, positions outside give ``fill_value``
+        (NaN, or 0).
+        """
         return FUNCTIONS["__at_get__"](self._array, self._index, mode, fill_value)
 
     @bounded("at.set")
     def set(self, value: Any, *, mode: str | None = None) -> Any:
-        """The array with the value there."""
+        """Return a copy of the array with the elements replaced by the value."""
         return FUNCTIONS["__at_set__"](self._array, self._index, value, mode)
 
     @bounded("at.add")
     def add(self, value: Any, *, mode: str | None = None) -> Any:
-        """The array with the value added there."""
+        """Return a copy of the array with the value added to the elements."""
         return self._combine("add", value, mode)
 
     @bounded("at.subtract")
     def subtract(self, value: Any, *, mode: str | None = None) -> Any:
-        """The array with the value subtracted there."""
+        """Return a copy of the array with the value subtracted from the elements."""
         return self._combine("add", FUNCTIONS["negative"](value), mode)
 
     @bounded("at.multiply")
     def multiply(self, value: Any, *, mode: str | None = None) -> Any:
-        """The array multiplied by the value there."""
+        """Return a copy of the array with the elements multiplied by the value."""
         return self._combine("multiply", value, mode)
 
     @bounded("at.min")
     def min(self, value: Any, *, mode: str | None = None) -> Any:
-        """The array limited to at most the value there."""
+        """Return a copy of the array with the elements limited to at most the value."""
         return self._combine("minimum", value, mode)
 
     @bounded("at.max")
     def max(self, value: Any, *, mode: str | None = None) -> Any:
-        """The array raised to at least the value there."""
+        """Return a copy of the array with the elements raised to at least the value."""
         return self._combine("maximum", value, mode)
 
     @bounded("at.divide")
     def divide(self, value: Any, *, mode: str | None = None) -> Any:
-        """The array divided by the value there."""
+        """Return a copy of the array with the elements divided by the value."""
         return FUNCTIONS["__at_factor__"](self._array, self._index, value, "divide", mode)
 
     @bounded("at.power")
     def power(self, value: Any, *, mode: str | None = None) -> Any:
-        """The array to the power of the value there."""
+        """Return a copy of the array with the elements raised to the power of the value."""
         return FUNCTIONS["__at_factor__"](self._array, self._index, value, "power", mode)
 
     @bounded("at.apply")
     def apply(self, function: Callable[[Any], Any], *, mode: str | None = None) -> Any:
-        """The array with the function applied there, once where a position is named twice."""
+        """Return a copy with the function applied to the elements, once for a repeated position."""
         return self.set(function(self.get(mode=mode)), mode=mode)
 
     def __getattr__(self, name: str) -> Any:

@@ -38,7 +38,7 @@ _SMALL = 1024  # elements of a broadcast number whose key is kept
 
 
 def broadcast_shapes(*shapes: Shape, function: str = "broadcast") -> Shape:
-    """The common shape, by NumPy's rule.
+    """Return the common shape of several shapes, by NumPy's rule.
 
     Raises ShapeMismatchError: if an axis neither fits nor has size 1.
 
@@ -70,7 +70,7 @@ def _join_shapes(shapes: Sequence[Shape], function: str) -> Shape:
 
 
 def stretch(x: Array, shape: Shape) -> Array:
-    """The array, broadcast to a shape that is known to fit."""
+    """Broadcast the array to a shape that is known to fit."""
     aval = x.key.aval
     if aval.shape == shape:
         return x
@@ -82,7 +82,7 @@ def stretch(x: Array, shape: Shape) -> Array:
 
 
 def _as_young(y: Array, x: Array) -> Array:
-    """What is made of a shared number alone is as shared as that, and as young."""
+    """Mark a value made from a shared number alone as shared and as recent as that number."""
     if x.key.serial >= YOUNG > y.key.serial:
         y.key.serial += YOUNG
     return y
@@ -101,7 +101,7 @@ def _remember(plans: dict[_K, _V], key: _K, plan: _V) -> _V:
 
 
 def cast(x: Array, dtype: DType) -> Array:
-    """The array in a dtype.
+    """Cast the array to a dtype.
 
     Raises OverflowError: if an argument that was a Python integer does not fit.
     """
@@ -116,7 +116,9 @@ def cast(x: Array, dtype: DType) -> Array:
 
 
 def pair(x: Any, y: Any, function: str, floating: bool = False) -> tuple[Array, Array]:
-    """Two operands of one shape and dtype; with ``floating``, integers become float64 first."""
+    """Return two operands of one shape and dtype; with ``floating``, integers become float64
+    first.
+    """
     if type(x) is Array:
         aval = x.key.aval
         if type(y) is Array:
@@ -170,7 +172,7 @@ def beside(value: bool | int | float | complex, like: Aval, floating: bool = Fal
 
 
 def _joint_dtype(x: Array, y: Array) -> DType:
-    """The promoted dtype; an argument that was a Python scalar is weak, unless both were."""
+    """Return the promoted dtype; an argument that was a Python scalar is weak, unless both were."""
     a, b = x.aval.dtype, y.aval.dtype
     if a is b:
         return a
@@ -197,7 +199,7 @@ def weak(value: bool | int | float | complex, like: Aval, floating: bool = False
 
 
 def together(function: str, *xs: Any) -> list[Array]:
-    """Any number of operands of one shape and dtype."""
+    """Return any number of operands in one shape and dtype."""
     xs = tuple([x if type(x) in _WEAK else as_array(x) for x in xs])
     dtype = common_dtype(xs)
     arrays = [weak_or_array(x, dtype) for x in xs]
@@ -206,7 +208,7 @@ def together(function: str, *xs: Any) -> list[Array]:
 
 
 def common_dtype(xs: Sequence[Any]) -> DType:
-    """The promoted dtype of Arrays and Python scalars; these are weak unless all are."""
+    """Return the promoted dtype of Arrays and Python scalars; these are weak unless all are."""
     strong = [x.dtype for x in xs if not _is_weak(x)]
     values = [_KINDS[x.dtype.category] if isinstance(x, Array) else x for x in xs if _is_weak(x)]
     dtype = strong[0] if strong else as_array(values[0]).dtype
@@ -222,12 +224,12 @@ def _is_weak(x: Any) -> bool:
 
 
 def weak_or_array(x: Any, dtype: DType) -> Array:
-    """The array, or a Python scalar in the given dtype."""
+    """Return the array; a Python scalar becomes one of the given dtype."""
     return weak(x, Aval((), dtype)) if type(x) in _WEAK else as_array(x)
 
 
 def float_for(dtype: DType) -> DType:
-    """The dtype in which NumPy computes a floating function of a dtype."""
+    """Return the dtype in which NumPy computes a floating-point function of a dtype."""
     if dtype.is_inexact:
         return dtype
     bits = 8 if dtype.is_bool else dtype.bits
@@ -235,14 +237,14 @@ def float_for(dtype: DType) -> DType:
 
 
 def floating(x: Any) -> Array:
-    """The operand as an array of floats or complex numbers."""
+    """Return the operand as an array of floats or complex numbers."""
     found = x if type(x) is Array else as_array(x)
     dtype = found.key.aval.dtype
     return found if dtype.is_inexact else cast(found, float_for(dtype))
 
 
 def normalize_axes(axis: Any, ndim: int, function: str) -> tuple[int, ...]:
-    """Axes as sorted non-negative integers; ``None`` means all.
+    """Return axes as sorted non-negative integers; ``None`` means all.
 
     Raises AxisError: if an axis is out of range or named twice.
     """
@@ -258,7 +260,7 @@ def normalize_axes(axis: Any, ndim: int, function: str) -> tuple[int, ...]:
 
 
 def reduced_axes(axis: Any, ndim: int, function: str) -> tuple[int, ...]:
-    """Axes as NumPy's ufuncs take them: an integer or a tuple; a number has an axis 0, and −1.
+    """Return axes as NumPy's ufuncs take them: an integer or a tuple; a number has axes 0 and −1.
 
     Raises AxisError: if an axis is out of range or named twice.
     """
@@ -273,7 +275,7 @@ def reduced_axes(axis: Any, ndim: int, function: str) -> tuple[int, ...]:
 
 
 def flag(value: Any, name: str, function: str) -> bool:
-    """An option that is true or false, also given as an integer.
+    """Return an option that is True or False; it may be given as an integer.
 
     >>> flag(1, "keepdims", "sum")
     True
@@ -286,7 +288,7 @@ def flag(value: Any, name: str, function: str) -> bool:
 
 
 def normalize_axis(axis: Any, ndim: int, function: str) -> int:
-    """One axis as a non-negative integer."""
+    """Return one axis as a non-negative integer."""
     try:
         found = axis.__index__()
     except AttributeError:
@@ -298,7 +300,7 @@ def normalize_axis(axis: Any, ndim: int, function: str) -> int:
 
 
 def axis_error(function: str, axis: Any, ndim: int, fact: str) -> Exception:
-    """The error about an axis."""
+    """Make the error about an axis."""
     error = AxisError.of(
         function,
         fact,

@@ -74,7 +74,7 @@ class CapturedName(NamedTuple):
 
 
 def as_array(x: Any) -> Array:
-    """The array itself, or an array on an operand, a scalar or a nested sequence.
+    """Return the array itself, or an array made from an operand, a scalar or a nested sequence.
 
     Raises UnknownOperandError: if it is none of these.
     """
@@ -89,7 +89,7 @@ def as_array(x: Any) -> Array:
 
 
 def scalar(value: bool | int | float | complex, dtype: DType) -> Array:
-    """An input of rank 0 with the value; equal values of one dtype are one input."""
+    """Return an input of rank 0 with the value; equal values of one dtype share one input."""
     kind = type(value), value, dtype
     key = _scalars.get(kind)
     if key is None or value == 0 or type(value) is complex:  # 0.0 == -0.0 in a dict, not here
@@ -103,7 +103,7 @@ def scalar(value: bool | int | float | complex, dtype: DType) -> Array:
 
 
 def operand_key(x: Any) -> ValueKey:
-    """The key under which an operand of some backend enters graphs."""
+    """Return the key under which a backend's operand enters graphs."""
     borrowed = _borrowed.get()
     if borrowed is not None and id(x) in borrowed:
         key, _ = borrowed[id(x)]
@@ -157,7 +157,7 @@ def _snapshot_by_owner(x: Any) -> Any:
 
 
 def fits(value: int, dtype: DType) -> bool:
-    """Whether an integer dtype holds a value."""
+    """Return True if an integer dtype can hold the value."""
     low = 0 if dtype.category == "uint" else -(2 ** (dtype.bits - 1))
     return bool(low <= value < low + 2**dtype.bits)
 
@@ -170,8 +170,10 @@ def check_range(value: bool | int | float | complex, dtype: DType) -> None:
 
 
 def _shared_leaf(name: ScalarName | ContentName, aval: Aval) -> ValueKey:
-    """The leaf of some content. Commutative operations put older operands first; the age of this
-    one depends on who else holds it, so it counts as young: the same code gives the same program.
+    """Return the leaf for some content.
+
+    Commutative operations put older operands first. The age of this leaf depends on who else holds
+    it, so it counts as new: the same code gives the same program.
     """
     key = input_key(name, aval)
     if key.operand is UNKNOWN:
@@ -276,7 +278,7 @@ def asarray(
 
 
 def from_sequence(x: Any) -> Any:
-    """A nested sequence as an operand, or stacked arrays where it holds Arrays."""
+    """Return a nested sequence as an operand, or as stacked arrays if it holds Arrays."""
     if _holds_array(x):
         return FUNCTIONS["stack"](x)
     try:
@@ -315,7 +317,9 @@ class borrowing:
 
 
 def weak_kind(x: Any) -> type | None:
-    """The Python type of a scalar, or of an Array that stands for one; ``None`` for others."""
+    """Return the Python type of a scalar, or of an Array that stands for one; ``None`` for
+    others.
+    """
     kind = type(x)
     if kind in _DEFAULT:
         return kind
@@ -323,5 +327,5 @@ def weak_kind(x: Any) -> type | None:
 
 
 def is_operand(x: Any) -> bool:
-    """Whether x is an array of some library or a scalar of NumPy; their classes are not."""
+    """Return True if x is an array of some library or a NumPy scalar, but not a class."""
     return hasattr(x, "dtype") and hasattr(x, "shape") and not isinstance(x, (Array, type))

@@ -75,7 +75,7 @@ def tell_of_augmented(x: Any) -> None:
 
 
 def _better(source: Source | None) -> str:
-    """What to write instead; empty if the user's program took no view when it recorded."""
+    """Suggest what to write instead; empty if the user's program took no view when it recorded."""
     if source is None:  # the value of a whole array, `u[:]`, which may be an input
         return _ITSELF
     code, offset = source
@@ -88,7 +88,7 @@ def _better(source: Source | None) -> str:
 
 
 def _taken_by(written: str) -> str:
-    """The last name of what an expression calls or reads: ``T`` of ``x.T``."""
+    """Return the last name that an expression calls or reads: ``T`` of ``x.T``."""
     ast = import_module("ast")
     try:
         tree = ast.parse(written.strip(), mode="eval").body

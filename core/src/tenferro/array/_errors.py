@@ -1,4 +1,4 @@
-"""What arrays refuse; each error says where in the user's program and what to write instead.
+"""Errors about arrays; each names the place in the user's program and what to write instead.
 
 Read next: ``_array.py``.
 """

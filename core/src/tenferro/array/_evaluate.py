@@ -84,12 +84,12 @@ class holding_history:
 
 
 def pending(key: ValueKey) -> Definition | None:
-    """What a value that is not known was recorded as."""
+    """Return the definition of a value that is not known yet."""
     return None if key.is_cut else narrowed(key.definition)
 
 
 def _shared(wanted: Sequence[ValueKey]) -> list[ValueKey]:
-    """Pending values under ``wanted`` that something outside this evaluation still holds.
+    """Return the pending values under ``wanted`` that something outside this evaluation holds.
 
     A handle or another pending computation shows as a reference that the consumers found here do
     not explain. Too many references only cost an extra output, never a wrong result. What is made
@@ -127,7 +127,7 @@ def _run(graph: MaterializedGraph, operands: Sequence[Any]) -> Sequence[Any]:
 
 
 def convert(graph: MaterializedGraph, operands: Sequence[Any], backend: Backend) -> list[Any]:
-    """The operands as the backend's own."""
+    """Convert the operands to the backend's own."""
     take = backend.asoperand
     return [take(x, aval) for x, aval in zip(operands, graph.avals, strict=False)]
 
@@ -135,7 +135,7 @@ def convert(graph: MaterializedGraph, operands: Sequence[Any], backend: Backend)
 def executable(
     graph: MaterializedGraph, backend: Backend, options: Options | None = None
 ) -> Executable:
-    """The compiled program of a graph on a backend, from the cache or made now."""
+    """Return the compiled program of a graph on a backend, from the cache or newly compiled."""
     avals = graph.avals[: len(graph.inputs)]
     return PROGRAMS.get_or_make(
         _name(graph.structure, avals, backend, options),
@@ -147,7 +147,7 @@ def executable(
 def _name(
     structure: Hashable, avals: Sequence[Any], backend: Backend, options: Options | None = None
 ) -> Hashable:
-    """The name of a program in the cache."""
+    """Return the name of a program in the cache."""
     name = structure, avals, backend, backend.lowerings.generation
     return (*name, identity_of(options)) if options else name
 
@@ -183,7 +183,7 @@ def _abstract(key: ValueKey, asked: str) -> ConcretizationError:
 
 
 def leaked(leaf: ValueKey, key: ValueKey, asked: str) -> LeakedArrayError | None:
-    """The error for a value of a function that was traced and has returned; ``None`` for others."""
+    """Make the error for a value of a traced function that has returned; ``None`` for others."""
     if not leaf.traces or is_traced(leaf):
         return None
     recorded = source_text(key.source)
@@ -201,7 +201,7 @@ def leaked(leaf: ValueKey, key: ValueKey, asked: str) -> LeakedArrayError | None
 
 
 def to_numpy(operand: Any, aval: Aval) -> Any:
-    """An operand as a NumPy array of its own, or a NumPy scalar for rank 0."""
+    """Return a copy of an operand as a NumPy array, or as a NumPy scalar for rank 0."""
     backend = backend_of(operand)
     found = backend.to_numpy(backend.asoperand(operand, aval))
     if found is operand or getattr(found, "base", None) is not None:  # nobody else may write to it

@@ -1,4 +1,4 @@
-"""Which file of ``functions`` has which function, so that a family loads when it is asked for.
+"""Table of the file that defines each function, so that a family loads at its first use.
 
 The names are those of the table of covered functions, see ``_registry.py``. Read next: that.
 """

@@ -18,7 +18,7 @@ class Flat:
         self.base = base
 
     def copy(self) -> Any:
-        """The elements as an array of rank 1."""
+        """Return the elements as an array of rank 1."""
         return FUNCTIONS["ravel"](self.base)
 
     def __len__(self) -> int:

@@ -34,7 +34,7 @@ class Form(NamedTuple):
 
 
 def form_of(graph: MaterializedGraph) -> Form:
-    """The form of a graph, without the graph itself.
+    """Return the form of a graph, without the graph itself.
 
     A large graph keeps equal numbers together at first, since it has fewer inputs then, until
     another comes that differs from it in coincidences alone.
@@ -54,7 +54,7 @@ def form_of(graph: MaterializedGraph) -> Form:
 
 
 def graph_of(graph: MaterializedGraph, form: Form) -> MaterializedGraph:
-    """The graph that has this form, one of the two that a graph can have."""
+    """Return the graph that has this form, one of the two that a graph can have."""
     for separated in (True, False):
         found, made = formed(graph, separated)
         if made.structure == form.structure:
@@ -63,7 +63,7 @@ def graph_of(graph: MaterializedGraph, form: Form) -> MaterializedGraph:
 
 
 def formed(graph: MaterializedGraph, separated: bool) -> tuple[MaterializedGraph, Form]:
-    """A graph in its form, its numbers set apart or not."""
+    """Return a graph in its form, with each use of a number separated or not."""
     with CollectorPaused():
         places = tuple(range(len(graph.inputs)))
         if separated:
@@ -76,7 +76,9 @@ def formed(graph: MaterializedGraph, separated: bool) -> tuple[MaterializedGraph
 
 
 def in_order(graph: MaterializedGraph) -> tuple[MaterializedGraph, list[int], list[int]]:
-    """The graph in the order of its structure; which input each input was, where each result is."""
+    """Return the graph in canonical order, the original index of each input, and each result's
+    place.
+    """
     colors = _colors(graph)
     makers = {output: node for node in graph.nodes for output in node.outputs}
     ends = sorted(range(len(graph.outputs)), key=lambda i: colors[graph.outputs[i]])
@@ -97,14 +99,14 @@ def in_order(graph: MaterializedGraph) -> tuple[MaterializedGraph, list[int], li
 
 
 def _in_order(node: MaterializedNode, colors: Sequence[int]) -> Sequence[int]:
-    """The inputs of a node, by colour where their order means nothing."""
+    """Return the inputs of a node; sort them by colour if the operation is commutative."""
     if not node.operation.commutative:
         return node.inputs
     return sorted(node.inputs, key=colors.__getitem__)
 
 
 def _colors(graph: MaterializedGraph) -> list[int]:
-    """For each value, what it is made of and what is made of it, as a number."""
+    """Hash, for each value, the computation that makes it and the computations that use it."""
     below = [hash((key.aval, key.serial >= YOUNG)) for key in graph.inputs]
     below += [0] * (len(graph.avals) - len(below))
     for node in graph.nodes:
@@ -128,7 +130,9 @@ def _colors(graph: MaterializedGraph) -> list[int]:
 def _walk(
     ends: Sequence[int], makers: dict[int, MaterializedNode], colors: Sequence[int]
 ) -> tuple[list[int], list[MaterializedNode]]:
-    """Inputs as they are met and nodes after what they need, from the outputs down."""
+    """Return inputs in the order of first use, and nodes after their operands, from the outputs
+    down.
+    """
     inputs: list[int] = []
     nodes: list[MaterializedNode] = []
     seen: set[int] = set()

@@ -1,4 +1,4 @@
-"""What to write instead of a function of NumPy that is not covered.
+"""Suggestions for NumPy functions that are not covered.
 
 A written table comes first; what it lacks is compared with the names that are covered.
 Read next: ``_protocols.py``.
@@ -69,7 +69,7 @@ _GENERAL = (
 
 
 def unsupported(name: str, library: str = "np") -> UnsupportedFunctionError:
-    """The error about a function of NumPy, or of another library, that is not covered."""
+    """Make the error about a function of NumPy, or of another library, that is not covered."""
     nearest, advice = _advice(name)
     there = library if nearest is None or library == "np" else "tenferro"
     return UnsupportedFunctionError(
@@ -94,7 +94,7 @@ def _advice(name: str) -> tuple[str | None, str]:
 
 
 def unsupported_keyword(name: str, keyword: str) -> UnsupportedFunctionError:
-    """The error about a keyword that is not covered."""
+    """Make the error about a keyword that is not covered."""
     return UnsupportedFunctionError(
         f"np.{name}: the keyword {keyword!r} is not covered for tenferro arrays\n"
         f"  from       {source_text(caller())}",

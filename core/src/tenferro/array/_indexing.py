@@ -1,4 +1,4 @@
-"""What an index means for an array: a box of it, and positions along axes of that box.
+"""Meaning of an index: a box of the array, and positions along axes of that box.
 
 Integers, slices, ellipsis and new axes choose the box; integer and bool arrays give positions.
 Positions whose values are known are checked and counted from the front here; others, which only
@@ -55,7 +55,7 @@ class Place(NamedTuple):
 
 
 class Mask(NamedTuple):
-    """Where a bool array is true, along one of its axes; ``size`` is ``None`` for rank 0."""
+    """Positions of a bool array's true elements along one axis; ``size`` is ``None`` for rank 0."""
 
     positions: Any
     size: int | None
@@ -105,12 +105,12 @@ class Gathering(NamedTuple):
     first: int  # where that shape begins among the axes of the result
 
     def result_shape(self, box: Sequence[int]) -> Shape:
-        """The shape of what is read from a box, or written into it."""
+        """Return the shape that is read from a box, or written into it."""
         rest = [n for axis, n in enumerate(box) if axis not in self.axes]
         return (*rest[: self.first], *self.shape, *rest[self.first :])
 
     def window_axes(self, box: Sequence[int]) -> tuple[int, ...]:
-        """The axes of the result that are axes of the box and no positions."""
+        """Return the axes of the result that are axes of the box and not positions."""
         rank = len(box) - len(self.axes) + len(self.shape)
         inside = range(self.first, self.first + len(self.shape))
         return tuple(axis for axis in range(rank) if axis not in inside)
@@ -143,13 +143,13 @@ def plan_index(x: Array, index: Any, mode: str | None = None, writing: bool = Fa
 
 
 def is_abstract(x: Array) -> bool:
-    """Whether the array belongs to a recording that has no values and serves many calls."""
+    """Return True if the array belongs to a recording without values that serves many calls."""
     traces = x.key.traces
     return bool(traces) and any([trace.open and trace.abstract for trace in traces])
 
 
 def entry_of(entry: Any) -> Any:
-    """An entry in one of few forms: int, slice, None, Ellipsis, a list of Masks, positions.
+    """Reduce an entry to one of few forms: int, slice, None, Ellipsis, a list of Masks, positions.
 
     Positions are an ``Array`` where they are only traced, and a NumPy array otherwise.
     """
@@ -196,7 +196,7 @@ def _of_array(entry: Array) -> Any:
 
 
 def _on_host(operand: Any) -> Any:
-    """An operand of any backend as a NumPy array."""
+    """Return an operand of any backend as a NumPy array."""
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(operand, (numpy.ndarray, numpy.generic)):
         return operand
@@ -204,21 +204,23 @@ def _on_host(operand: Any) -> Any:
 
 
 def _known(operand: Any, aval: Aval, name: str = "index") -> ValueKey:
-    """A leaf of its own, with this value."""
+    """Make a new leaf with this value."""
     key = new_leaf(Place(name), aval)
     key.operand = operand
     return key
 
 
 def masks(known: Any) -> list[Mask]:
-    """The positions of a bool array's true elements, along each of its axes."""
+    """Return the positions of a bool array's true elements, along each of its axes."""
     if not known.ndim:  # a new axis, of which all or nothing is taken
         return [Mask(Array(constant(0, int64, (int(known),)).key), None)]
     return [Mask(at, n) for at, n in zip(known.nonzero(), known.shape, strict=True)]
 
 
 def _expand(entries: Sequence[Any], x: Array) -> list[Any]:
-    """One entry per axis and new axis: ellipsis written out, bool arrays as positions."""
+    """Return one entry per axis and new axis: expand the ellipsis, convert bool arrays to
+    positions.
+    """
     plain: list[Any] = []
     for entry in entries:
         plain += entry if type(entry) is list else (entry,)
@@ -246,7 +248,9 @@ def _takes_an_axis(entry: Any) -> bool:
 
 
 def _apart(entries: Sequence[Any]) -> bool:
-    """Whether something stands between the array indices, integers counted as such."""
+    """Return True if a slice, ellipsis or new axis separates the array indices. Integers count
+    as such.
+    """
     kinds = [not (e is None or e is Ellipsis or type(e) is slice) for e in entries]
     inside = kinds[kinds.index(True) : len(kinds) - kinds[::-1].index(True)]
     return not all(inside)
@@ -288,7 +292,7 @@ def _take_integer(plan: Plan, i: int, n: int, axis: int) -> None:
 
 
 def as_data(i: int) -> Array:
-    """A position as an input of its own: data of the program, and no part of it."""
+    """Return a position as an input of its own: data of the program, not part of it."""
     return Array(_known(i, _POSITION, str(i)))
 
 
@@ -307,7 +311,7 @@ def _take_slice(plan: Plan, entry: slice, n: int, axis: int) -> None:
 
 
 def _is_window(first: Any, last: Any) -> bool:
-    """Whether both ends are written as numbers from the front: ``x[k : k + size]`` in a loop."""
+    """Return True if both ends are numbers from the front: ``x[k : k + size]`` in a loop."""
     return first is not None and last is not None and first >= 0 and last >= 0
 
 
@@ -323,7 +327,7 @@ def _check_mask(entry: Mask, n: int, axis: int) -> None:
 
 
 def positions(at: Any, n: int, axis: int, mode: str | None) -> Any:
-    """Positions counted from the front; known ones are found to lie in the axis."""
+    """Return positions counted from the front; known ones are checked to lie in the axis."""
     if isinstance(at, Array):
         if at.size and not n and mode is None:
             raise outside(axis, 0, n)
@@ -346,7 +350,7 @@ def _from_front(at: Array, n: int) -> Array:
 
 
 def outside(axis: int, i: int, n: int) -> OutOfBoundsError:
-    """The error about an index outside its axis."""
+    """Make the error about an index outside its axis."""
     error = OutOfBoundsError(
         f"index {i} is out of bounds for axis {axis} of size {n}", axis=axis, index=i, size=n
     )
@@ -354,7 +358,7 @@ def outside(axis: int, i: int, n: int) -> OutOfBoundsError:
 
 
 def no_index(entry: Any, what: object) -> IndexKindError:
-    """The error about something that is not an index."""
+    """Make the error about something that is not an index."""
     error = IndexKindError(
         f"{what} is not an index\n"
         f"  got        {entry!r:.60}\n"
@@ -366,7 +370,7 @@ def no_index(entry: Any, what: object) -> IndexKindError:
 
 
 def gathering(plan: Plan) -> Gathering:
-    """The positions of a plan, joined."""
+    """Join the positions of a plan."""
     axes = tuple([axis for axis, _ in plan.advanced])
     given = [at for _, at in plan.advanced]
     shape = _joint_shape([tuple(at.shape) for at in given])
@@ -398,7 +402,7 @@ def _joint_shape(shapes: Sequence[Shape]) -> Shape:
 
 
 def _as_leaf(at: Any) -> Array:
-    """Positions as an input; as a memoryview, they belong to no backend and may go to any."""
+    """Return positions as an input; a memoryview belongs to no backend and may go to any."""
     if isinstance(at, Array):
         return at
     return Array(_known(memoryview(at), Aval(at.shape, int64)))

@@ -31,7 +31,7 @@ INSTEAD = {
 
 
 def lacking(name: str, x: Any) -> AttributeError:
-    """The error about an attribute that is not there."""
+    """Make the error about a missing attribute."""
     instead = INSTEAD.get(name)
     if instead is None and name.startswith("_"):  # protocols of other libraries ask often
         return AttributeError(f"{type(x).__name__!r} object has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""What the Array API standard asks of a namespace beside its functions.
+"""Functions that the Array API standard requires of a namespace for inspection.
 
 ``tenferro`` itself is the namespace that arrays name. The standard is that of December 2024
 (data-apis.org/array-api/2024.12); nothing here computes.
@@ -36,10 +36,10 @@ _ALL = {**_BOOL, **_SIGNED, **_UNSIGNED, **_REAL, **_COMPLEX}
 
 
 class NamespaceInfo:
-    """What this namespace can do and has; made by ``__array_namespace_info__()``."""
+    """Capabilities and dtypes of this namespace; made by ``__array_namespace_info__()``."""
 
     def capabilities(self) -> dict[str, Any]:
-        """Which optional parts of the standard are there.
+        """Return the optional parts of the standard that are supported.
 
         Shapes may depend on data, and arrays may index with bools, wherever values are known:
         everywhere but under ``jit`` and ``vmap``.
@@ -47,15 +47,15 @@ class NamespaceInfo:
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
 
     def default_device(self) -> str:
-        """The device of new arrays: values made by tenferro come to be where they are used."""
+        """Return the device of new arrays. Values made by tenferro appear where they are used."""
         return "cpu"
 
     def devices(self) -> list[str]:
-        """The devices on which arrays can be created."""
+        """Return the devices on which arrays can be created."""
         return ["cpu"]
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, DType]:
-        """The dtype that each kind has where none is asked for."""
+        """Return the dtype that each kind has by default."""
         return {
             "real floating": float64,
             "complex floating": complex128,
@@ -64,14 +64,14 @@ class NamespaceInfo:
         }
 
     def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, DType]:
-        """The dtypes of the standard by name, all or those of a kind."""
+        """Return the standard's dtypes by name, all or those of a kind."""
         if kind is None:
             return dict(_ALL)
         return {name: dtype for name, dtype in _ALL.items() if isdtype(dtype, kind)}
 
 
 def __array_namespace_info__() -> NamespaceInfo:
-    """The inspection object of the Array API standard.
+    """Return the inspection object of the Array API standard.
 
     >>> __array_namespace_info__().default_dtypes()["real floating"]
     float64

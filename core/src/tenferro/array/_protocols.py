@@ -37,7 +37,7 @@ _renamings: dict[Any, Mapping[str, Any]] = {}
 
 @covers("__array_ufunc__")
 def array_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """A ufunc of NumPy, or one of its methods, applied to arrays."""
+    """Apply a NumPy ufunc, or one of its methods, to arrays."""
     name = ufunc.__name__
     function = FUNCTIONS.find(name)
     if not kwargs and method == "__call__" and function is not None:
@@ -56,7 +56,7 @@ def array_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], kwargs: Mapping[
 
 @covers("__array_function__")
 def array_function(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """A function of NumPy applied to arrays."""
+    """Apply a NumPy function to arrays."""
     plan = _plans.get(function)
     if plan is None:
         plan = _plan(function, kwargs)
@@ -75,7 +75,7 @@ def array_function(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
 
 
 def _is_called_by_scipy() -> bool:
-    """Whether SciPy, and not the user's program, called the function of NumPy."""
+    """Return True if SciPy, not the user's program, called the NumPy function."""
     module = sys._getframe(3).f_globals.get("__name__") or ""
     return module.startswith("scipy.")
 
@@ -90,7 +90,7 @@ def _as_memory(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) ->
 
 
 class _Plan(NamedTuple):
-    """What covers a function of NumPy, and which arguments that takes as they come."""
+    """Plan of a NumPy call: the covering function, and the arguments that it takes unchanged."""
 
     name: str
     covered: Any
@@ -99,7 +99,7 @@ class _Plan(NamedTuple):
     takes_any: bool
 
     def takes(self, keywords: Mapping[str, Any]) -> bool:
-        """Whether the covering function has parameters of these names."""
+        """Return True if the covering function has parameters of these names."""
         return self.takes_any or self.keywords.issuperset(keywords)
 
 
@@ -116,13 +116,13 @@ def _plan(function: Any, kwargs: Mapping[str, Any]) -> _Plan:
 
 
 def _name_of(function: Any) -> str:
-    """The name of a function of NumPy: below its submodule's, where it is in one."""
+    """Return the name of a NumPy function, with its submodule if it is in one."""
     module = getattr(function, "__module__", None) or ""
     return f"{module}.{function.__name__}".removeprefix("numpy.").removeprefix("lib.")
 
 
 def _fits(args: Sequence[Any], covered: Any) -> bool:
-    """Whether the function takes so many arguments by position; ``*args`` is any number."""
+    """Return True if the function takes that many positional arguments."""
     code = covered.__code__
     return len(args) <= code.co_argcount or bool(code.co_flags & _HAS_ARGUMENTS)
 
@@ -130,7 +130,7 @@ def _fits(args: Sequence[Any], covered: Any) -> bool:
 def _translated(
     function: Any, covered: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The call in the parameters of the covering function, whose arrays have names of their own.
+    """Translate a call to the parameters of the covering function, whose arrays have other names.
 
     What has NumPy's default is left out, so that a wrapper may say ``where=True``.
     """
@@ -166,7 +166,7 @@ class NumpyFunctions(dict[str, Covered]):
 
 
 def numpy_functions() -> NumpyFunctions:
-    """Covered functions of NumPy by name: primitives, differentiable or not, keywords.
+    """Return the covered NumPy functions by name: primitives, differentiability, keywords.
 
     >>> numpy_functions()["matmul"].is_differentiable
     True

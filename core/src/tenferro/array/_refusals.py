@@ -46,7 +46,7 @@ _LISTS = "a list of Arrays becomes one by `np.stack([x, y])` or `tenferro.array(
 
 
 def _wrapped(text: str) -> str:
-    """A hint broken into lines below each other; what is in backquotes stays on one line."""
+    """Break a hint into lines; code in backquotes stays on one line."""
     glued = re.sub("`[^`]*`", lambda code: code[0].replace(" ", "\0"), text)
     lines = import_module("textwrap").wrap(
         glued, _WIDTH, break_long_words=False, break_on_hyphens=False
@@ -103,7 +103,7 @@ def _headline(found: Asker, asked: str) -> str:
 
 
 def _cure(found: Asker, asked: str) -> str:
-    """What to write instead of an operation that converts."""
+    """Suggest what to write instead of an operation that converts."""
     library, _, name = found.function.partition(".")
     if found.operation == "STORE_SUBSCR" or name in ("__setitem__", "fill", "itemset", "put"):
         return _BUFFER

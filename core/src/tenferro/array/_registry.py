@@ -27,7 +27,7 @@ class Functions(dict[str, Callable[..., Any]]):
             _load(family)
 
     def find(self, name: str) -> Callable[..., Any] | None:
-        """The function of a name, if there is one."""
+        """Return the function of a name, if there is one."""
         found = self.get(name)
         if found is None and name in _FAMILY_OF:
             module = _load(_FAMILY_OF[name])
@@ -72,7 +72,7 @@ _HAS_KEYWORDS = 0x08  # flag of code objects with **kwargs
 
 
 class Covered(NamedTuple):
-    """What is covered of a NumPy function."""
+    """Coverage of a NumPy function."""
 
     primitives: tuple[str, ...]  # that its examples record
     is_differentiable: bool
@@ -94,29 +94,29 @@ def covers(*names: str, ufunc: bool = False) -> Callable[[_F], _F]:
 
 @cache  # the code object makes the tuple anew each time
 def parameters(function: Callable[..., Any]) -> tuple[str, ...]:
-    """Names of the parameters that can be given by keyword, in order."""
+    """Return the names of the parameters that can be given by keyword, in order."""
     code = function.__code__
     return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
 
 
 @cache
 def positional(function: Callable[..., Any]) -> tuple[str, ...]:
-    """Names of the parameters that can be given by position."""
+    """Return the names of the parameters that can be given by position."""
     code = function.__code__
     return code.co_varnames[: code.co_argcount]
 
 
 def takes_any_keyword(function: Callable[..., Any]) -> bool:
-    """Whether the function has ``**keywords``."""
+    """Return True if the function has ``**keywords``."""
     return bool(function.__code__.co_flags & _HAS_KEYWORDS)
 
 
 def takes_any_positional(function: Callable[..., Any]) -> bool:
-    """Whether the function has ``*arguments``."""
+    """Return True if the function has ``*arguments``."""
     return bool(function.__code__.co_flags & _HAS_POSITIONALS)
 
 
 def keywords_of(name: str) -> tuple[str, ...]:
-    """The keywords that are claimed of a covered function."""
+    """Return the keywords that a covered function claims to support."""
     own = parameters(FUNCTIONS[name])
     return own + UFUNC_KEYWORDS if name in UFUNCS else own

@@ -81,7 +81,7 @@ def _has_value(key: Any) -> bool:
 
 
 def _is_of_others(x: Any) -> bool:
-    """Whether x is, or holds, an Array or an array of a library that is not NumPy."""
+    """Return True if x is, or holds, an Array or an array of a library other than NumPy."""
     if isinstance(x, Handle):
         return True
     if isinstance(x, (list, tuple)):

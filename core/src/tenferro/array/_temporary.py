@@ -1,9 +1,9 @@
-"""Whether an array that is assigned into is held by anybody: ``x[0][1] = 5`` is lost otherwise.
+"""Detection of assignments into a temporary array: ``x[0][1] = 5`` would be lost.
 
-Indexing copies, so the array that ``x[0]`` makes is seen by nobody after the statement. CPython
-counts references; how many a held array and an unheld one have inside ``__setitem__`` is found out
-once, for the interpreter that runs. Where both counts are the same (an interpreter that borrows or
-counts otherwise), nothing is detected: silence is better than refusing what is right.
+Indexing copies, so the array that ``x[0]`` makes cannot be reached after the statement. CPython
+counts references. How many references a held and an unheld array have inside ``__setitem__`` is
+measured once, for the running interpreter. If both counts are equal (in an interpreter that
+counts otherwise), nothing is detected: no message is better than an error about correct code.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class _Probe:
 
 
 def _calibrate() -> int:
-    """The count of an array that nobody holds, or 0 where it tells nothing."""
+    """Return the reference count of a temporary array, or 0 if the count tells nothing."""
     if _count is None or sys.implementation.name != "cpython":
         return 0
     unheld: list[int] = []
@@ -49,14 +49,14 @@ UNHELD = _calibrate()
 
 
 def is_statement(frame: FrameType) -> bool:
-    """Whether a frame is at an assignment to an item, and not at a call of ``__setitem__``."""
+    """Return True if a frame is at an item assignment, not at a call of ``__setitem__``."""
     opmap = import_module("opcode").opmap  # only where something looks wrong
     storing = opmap["STORE_SUBSCR"], opmap.get("STORE_SLICE")  # the latter since Python 3.12
     return frame.f_code.co_code[frame.f_lasti] in storing
 
 
 def written_as_one(line: str) -> str:
-    """How to write ``x[0][1] = 5``: ``x[0, 1] = 5``; empty where that is not certain."""
+    """Suggest ``x[0, 1] = 5`` for ``x[0][1] = 5``; empty if that is not certain."""
     pattern = r"\s*([\w.]+)\[(-?\d+)\]\[([^][]+)\](\s*\W{0,3}=.*)"
     match = import_module("re").match(pattern, line)
     return f"{match[1]}[{match[2]}, {match[3]}]{match[4]}" if match else ""

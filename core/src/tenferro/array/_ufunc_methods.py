@@ -59,7 +59,7 @@ def reduce(
     initial: Any = _ABSENT,
     where: Any = True,
 ) -> Any:
-    """The function between all elements along axes."""
+    """Reduce all elements along axes by the function."""
     _only_binary(ufunc, "reduce")
     target = destination(out, ufunc.__name__)
     found = _start(ufunc, as_array(x), dtype, target)
@@ -94,7 +94,7 @@ def _start(ufunc: Any, x: Array, dtype: Any, out: Array | None) -> Array:
 def _reduce_in_any_order(
     ufunc: Any, function: _Binary, x: Array, axes: Sequence[int], initial: Any, where: Any
 ) -> Any:
-    """Pairs first; what does not count is neutral, and ``initial`` joins at the end."""
+    """Reduce in pairs; masked elements are neutral, and ``initial`` joins at the end."""
     name = ufunc.__name__
     starts = initial is not _ABSENT and initial is not None
     neutral = initial if initial is None or ufunc.identity is None else ufunc.identity
@@ -118,7 +118,7 @@ def _required(neutral: Any, name: str) -> Any:
 
 
 def as_weak(value: Any, like: Array) -> Array:
-    """A value in the dtype of an array."""
+    """Return a value in the dtype of an array."""
     return cast(weak_or_array(value, like.dtype), like.dtype)
 
 
@@ -130,7 +130,7 @@ def _of_nothing(x: Array, axes: Sequence[int], value: Any) -> Array:
 def _reduce_in_order(
     ufunc: Any, function: _Binary, x: Array, axes: Sequence[int], initial: Any, where: Any
 ) -> Any:
-    """One element after the other along one axis."""
+    """Reduce one element after the other along one axis."""
     name = ufunc.__name__
     if len(axes) > 1:
         raise at_user_line(ValueError(f"{name}.reduce: the order counts, so give one axis"))
@@ -165,7 +165,7 @@ def _fold_in_pairs(function: _Binary, x: Array) -> Array:
 def _partial(
     name: str, function: _Binary, x: Array, first: Any = None, masks: Array | None = None
 ) -> list[Array]:
-    """The first element, the function of it and the second, and so on; masked ones are left out."""
+    """Return all partial results, the first element first; masked elements are skipped."""
     if x.shape[0] > _LONGEST:
         raise UnsupportedFunctionError(
             f"np.{name}.reduce and .accumulate go one by one, and {x.shape[0]} elements are many\n"
@@ -184,7 +184,7 @@ def _partial(
 def accumulate(
     ufunc: Any, function: _Binary, x: Any, axis: Any = 0, dtype: Any = None, out: Any = None
 ) -> Any:
-    """The function between the elements up to each one along an axis."""
+    """Accumulate the function over the elements along an axis."""
     _only_binary(ufunc, "accumulate")
     name = ufunc.__name__
     target = destination(out, name)
@@ -219,7 +219,7 @@ def reduceat(
     dtype: Any = None,
     out: Any = None,
 ) -> Any:
-    """The function between the elements from each index up to the next one."""
+    """Reduce the elements from each index up to the next one."""
     _only_binary(ufunc, "reduceat")
     found = as_array(x)
     front = FUNCTIONS["moveaxis"](found, normalize_axis(axis, found.ndim, ufunc.__name__), 0)
@@ -239,14 +239,14 @@ def reduceat(
 
 
 def outer(ufunc: Any, function: _Binary, x: Any, y: Any, **kwargs: Any) -> Any:
-    """The function between each element of x and each of y."""
+    """Apply the function to each pair of an element of x and one of y."""
     a, b = as_array(x), as_array(y)
     left = FUNCTIONS["reshape"](a, a.shape + (1,) * b.ndim)
     return call(ufunc, function, (left, b), kwargs) if kwargs else function(left, b)
 
 
 def at(ufunc: Any, function: Callable[..., Any], x: Any, index: Any, *values: Any) -> None:
-    """The function at an index, as often as a position is named; x is bound to the result."""
+    """Apply the function at an index, once per occurrence of a position; rebind x to the result."""
     if not isinstance(x, Array):
         raise writing_error(f"{ufunc.__name__}.at")
     name = ufunc.__name__
@@ -265,7 +265,7 @@ def at(ufunc: Any, function: Callable[..., Any], x: Any, index: Any, *values: An
 
 
 def _beside(value: Any, places: Array, x: Array, name: str) -> Array:
-    """A value for each position."""
+    """Return one value per position."""
     found = as_array(value)
     if found is value or hasattr(value, "dtype"):
         check_cast(found.dtype, x.dtype, "same_kind", f"{name}.at", "the values to the array's")
@@ -277,7 +277,7 @@ def _beside(value: Any, places: Array, x: Array, name: str) -> Array:
 def _apply_at(
     function: Callable[..., Any], x: Array, places: Array, others: Sequence[Array]
 ) -> Array:
-    """One round for each time that a position may be named again."""
+    """Apply the function in rounds, one for each repetition of a position."""
     waiting = list(enumerate(places._concrete("the positions of `at`").tolist()))
     take, where = FUNCTIONS["take"], FUNCTIONS["where"]
     while waiting:

@@ -29,7 +29,7 @@ _PYTHON = {"bool": bool, "int": int, "float": float, "complex": complex}
 def call(
     ufunc: Any, function: Callable[..., Any], inputs: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Any:
-    """A ufunc with keywords."""
+    """Call a ufunc with keywords."""
     name, given = ufunc.__name__, dict(kwargs)
     outs = _destinations(given.pop("out", None), ufunc)
     where = given.pop("where", True)
@@ -83,7 +83,7 @@ def _in_loop(
     casting: str,
     given: dict[str, Any],
 ) -> Any:
-    """The results in the loop that ``dtype=`` or ``signature=`` asks for."""
+    """Compute the results in the loop that ``dtype=`` or ``signature=`` selects."""
     dtype, signature = given.pop("dtype", None), given.pop("signature", given.pop("sig", None))
     if dtype is None and signature is None and casting == "same_kind":
         return function(*inputs)
@@ -103,7 +103,7 @@ def _in_loop(
 def loop_of(
     ufunc: Any, inputs: Sequence[Any], signature: Any = None, casting: str = "same_kind"
 ) -> list[DType]:
-    """The dtypes of inputs and outputs in which the ufunc computes.
+    """Return the dtypes of inputs and outputs in which the ufunc computes.
 
     Raises DTypeMismatchError: if the rule of casting does not allow what this needs.
     """
@@ -136,7 +136,7 @@ def _kind_of(x: Any) -> Any:
 
 
 def _in_axes(ufunc: Any, function: Callable[..., Any], given: dict[str, Any]) -> Callable[..., Any]:
-    """The function on the axes that ``axis=`` or ``axes=`` says; those of a plain ufunc are all."""
+    """Apply the function on the axes that ``axis=`` or ``axes=`` names; a plain ufunc has none."""
     signature = getattr(ufunc, "signature", None)
     if signature is None:
         return function

@@ -43,7 +43,7 @@ _OPERATIONS = {
 
 
 class Sought:
-    """What a trace has looked at in its numbers."""
+    """Record of how much of its numbers a trace has looked at."""
 
     __slots__ = ("level",)
 
@@ -68,14 +68,14 @@ class WeakName(NamedTuple):
         return self.text
 
     def look(self, level: int = RANGE) -> int | None:
-        """The value, of which a trace now depends on the range, or on all of it."""
+        """Return the value; the trace depends on its range from now on, or on all of it."""
         for sought in self.sought:
             sought.level = max(sought.level, VALUE if self.derived else level)
         return self.value
 
 
 def class_of(value: Any, level: int) -> Any:
-    """What of a Python scalar a trace depends on that looked at this much."""
+    """Return the part of a Python scalar on which a trace depends that looked at this level."""
     kind = type(value)
     if kind is not int:
         return (kind, value) if kind is bool and level == VALUE else kind
@@ -87,7 +87,9 @@ def class_of(value: Any, level: int) -> Any:
 
 
 def value_of(x: Any) -> int | None:
-    """The value of an integer or bool, or of an argument that was one; ``None`` for others."""
+    """Return the value of an integer or bool, or of an argument that was one; ``None`` for
+    others.
+    """
     name = getattr(getattr(x, "key", None), "identity", None)
     if isinstance(name, WeakName):
         return name.value
@@ -95,7 +97,7 @@ def value_of(x: Any) -> int | None:
 
 
 def derived(name: WeakName, function: str, operands: tuple[Any, ...]) -> WeakName:
-    """The name of what was computed of such numbers."""
+    """Return the name of a number that was computed from such numbers."""
     names = [getattr(getattr(x, "key", None), "identity", None) for x in operands]
     found = [n if isinstance(n, WeakName) else None for n in names]
     values = [value_of(x) for x in operands]
@@ -104,7 +106,7 @@ def derived(name: WeakName, function: str, operands: tuple[Any, ...]) -> WeakNam
 
 
 def _result(function: str, values: list[int | None]) -> int | None:
-    """The value that Python computes, or one too large where it would take long."""
+    """Return the value that Python computes, or one too large if that would take long."""
     operation: Any = _OPERATIONS.get(function)
     if operation is None or any([value is None for value in values]):
         return None

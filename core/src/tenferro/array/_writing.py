@@ -21,7 +21,7 @@ CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
 
 
 def may_cast(source: DType, target: DType, casting: str = "safe") -> bool:
-    """Whether a rule of NumPy allows the cast.
+    """Return True if a casting rule of NumPy allows the cast.
 
     >>> from tenferro.primitives import float32, float64, int64
     >>> may_cast(float64, float32), may_cast(float64, float32, "same_kind")
@@ -53,7 +53,7 @@ def check_cast(source: DType, target: DType, casting: str, function: str, what: 
 
 
 def destination(out: Any, function: str) -> Array | None:
-    """The Array that ``out=`` names; ``None`` if there is none.
+    """Return the Array that ``out=`` names; ``None`` if there is none.
 
     Raises ImmutableArrayError: if it is memory of NumPy.
     """
@@ -96,14 +96,14 @@ def _fitted(x: Array, out: Array, function: str) -> Array:
 
 
 def rebind(x: Array, value: Array) -> Array:
-    """The handle x, from now on a handle of the value."""
+    """Rebind the handle x to the value."""
     x.key = value.key
     x.flow = value.flow
     return x
 
 
 def writing_error(function: str) -> ImmutableArrayError:
-    """The error about an Array that is to be written into memory."""
+    """Make the error about an Array that would be written into memory."""
     return ImmutableArrayError(
         f"np.{function} cannot write an Array into memory (`out=`, or an augmented assignment to "
         "an\n  ndarray such as `buf += x`)\n"

@@ -37,7 +37,7 @@ _ORDERS = ("C", "F", "A", "K")
 
 
 class _Plan(NamedTuple):
-    """How an expression is computed for operands of some shapes."""
+    """Plan of an expression for operands of given shapes."""
 
     expression: Expression
     steps: Steps
@@ -96,7 +96,7 @@ def einsum(
 
 @covers("einsum_path")
 def einsum_path(*operands: Any, optimize: Any = True) -> tuple[list[Any], PathInfo]:
-    """The order in which ``einsum`` contracts, and its cost.
+    """Find the order in which ``einsum`` contracts, and its cost.
 
     x, … as for einsum   →   (path, info): a path for ``optimize=``, and a table that prints
 
@@ -116,7 +116,7 @@ def einsum_path(*operands: Any, optimize: Any = True) -> tuple[list[Any], PathIn
 
 
 def _taken_apart(operands: Sequence[Any]) -> tuple[str | Written, Sequence[Any]]:
-    """What says the labels, and what has them."""
+    """Separate the arguments into subscripts and operands."""
     subscripts: str | Written
     if operands and isinstance(operands[0], str):
         subscripts, given = operands[0], operands[1:]
@@ -134,7 +134,7 @@ def _taken_apart(operands: Sequence[Any]) -> tuple[str | Written, Sequence[Any]]
 
 
 def _common(arrays: Sequence[Array], dtype: Any, casting: str) -> DType:
-    """The dtype in which everything is computed."""
+    """Return the dtype in which everything is computed."""
     kinds = [x.key.aval.dtype for x in arrays]
     found: DType = kinds[0]
     for kind in kinds:
@@ -147,7 +147,7 @@ def _common(arrays: Sequence[Array], dtype: Any, casting: str) -> DType:
 
 
 def _plan(subscripts: str | Written, avals: tuple[Aval, ...], kind: DType, optimize: Any) -> _Plan:
-    """The plan of an expression; kept for the next time."""
+    """Return the plan of an expression, memoized."""
     chosen = _order.choice(optimize)
     entry = subscripts, tuple([aval.shape for aval in avals]), kind, chosen
     plan = _plans.get(entry)
@@ -173,7 +173,7 @@ def _empty(expression: Expression) -> Shape | None:
 
 
 def _positions(pairs: Sequence[tuple[int, int]], count: int) -> list[tuple[int, ...]]:
-    """The pairs as positions among what is left, as NumPy and opt_einsum write a path."""
+    """Return the pairs as positions among the remaining operands, as NumPy and opt_einsum do."""
     left, path = list(range(count)), []
     for number, pair in enumerate(pairs):
         path.append(tuple(sorted(left.index(i) for i in pair)))

@@ -1,4 +1,4 @@
-"""What an einsum costs, and the table that ``einsum_path`` prints.
+"""Cost of an einsum, and the table that ``einsum_path`` prints.
 
 Operations are counted as NumPy and opt_einsum do: per point of the space of all labels of a pair
 one multiplication, and one addition where something is summed.

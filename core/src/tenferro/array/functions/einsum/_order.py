@@ -23,7 +23,7 @@ _BEST = "auto"
 
 
 class Tree(NamedTuple):
-    """Which values are contracted with each other, and the labels of all values."""
+    """Order of contraction: the pairs of values to contract, and the labels of all values."""
 
     pairs: tuple[tuple[int, int], ...]
     labels: tuple[frozenset[Label], ...]
@@ -51,7 +51,7 @@ def choice(optimize: Any) -> Any:
 
 
 def order(inputs: Sets, output: frozenset[Label], sizes: dict[Label, int], chosen: Any) -> Tree:
-    """The tree, for operands with these sets of labels.
+    """Return the contraction tree for operands with these sets of labels.
 
     Raises InvalidParameterError: if ``chosen`` is unknown, or a path that does not fit.
     """
@@ -66,7 +66,7 @@ def order(inputs: Sets, output: frozenset[Label], sizes: dict[Label, int], chose
 def _found(
     inputs: Sets, output: frozenset[Label], sizes: dict[Label, int], chosen: Any
 ) -> Sequence[Sequence[int]]:
-    """The path that opt_einsum finds."""
+    """Return the path that opt_einsum finds."""
     paths = import_module("opt_einsum.paths")
     method, limit = chosen if isinstance(chosen, tuple) else (chosen, None)
     try:
@@ -109,7 +109,7 @@ class _Pairing:
             self.left.append(self.within(group))
 
     def within(self, group: list[int]) -> int:
-        """A step of many operands: in pairs, in the order that costs least."""
+        """Contract a group of operands in pairs, in the order of least cost."""
         inputs = [self.labels[i] for i in group]
         inside = Counter(x for labels in inputs for x in labels)
         output = frozenset(x for x in inside if self.wanted[x] > inside[x])
@@ -119,7 +119,7 @@ class _Pairing:
         return members[-1]
 
     def join(self, i: int, j: int) -> int:
-        """The pair's result, which keeps the labels that are wanted elsewhere."""
+        """Contract a pair; the result keeps the labels that are used elsewhere."""
         a, b = self.labels[i], self.labels[j]
         self.wanted.subtract(a)
         self.wanted.subtract(b)

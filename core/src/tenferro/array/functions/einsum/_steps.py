@@ -47,7 +47,7 @@ class Pair(NamedTuple):
 
 
 class Steps(NamedTuple):
-    """What computes an einsum."""
+    """Program of an einsum: the operations that compute it."""
 
     lines: tuple[Line, ...]
     result: int
@@ -63,7 +63,7 @@ class _Term(NamedTuple):
 
 
 def steps_of(expression: Expression, dtype: DType, chosen: Any) -> Steps:
-    """The lines for operands of one dtype, contracted in the order that ``chosen`` says."""
+    """Write the steps for operands of one dtype, contracted in the order that ``chosen`` gives."""
     writer = _Writer(expression, dtype)
     terms = writer.prepared()
     wanted = expression.output
@@ -79,7 +79,7 @@ def steps_of(expression: Expression, dtype: DType, chosen: Any) -> Steps:
 
 
 class _Use(NamedTuple):
-    """What becomes of the labels of a pair's result, where that is contracted."""
+    """Use of the labels of a pair's result where that result is contracted."""
 
     kept: frozenset[Label]  # all labels that the result has
     batch: frozenset[Label]
@@ -87,7 +87,7 @@ class _Use(NamedTuple):
 
 
 def _uses(tree: Tree, operands: int) -> list[_Use]:
-    """For each pair, how its result is used."""
+    """Return, for each pair, how its result is used."""
     labels = tree.labels
     partner = {}
     for number, (i, j) in enumerate(tree.pairs):
@@ -121,7 +121,7 @@ class _Writer:
     # ---- one operand ---------------------------------------------------------------------------
 
     def prepared(self) -> list[_Term]:
-        """The operands without what they alone have."""
+        """Prepare the operands: take diagonals and sum the labels that only one operand has."""
         inputs, output = self.expression.inputs, self.expression.output
         terms = [self.diagonals(self.squeezed(_Term(i, x))) for i, x in enumerate(inputs)]
         owners = Counter(label for term in terms for label in term.labels)
@@ -129,7 +129,9 @@ class _Writer:
         return [self.summed(term, owners) for term in terms]
 
     def squeezed(self, term: _Term) -> _Term:
-        """Without axes of size 1 whose label has another size elsewhere: these only broadcast."""
+        """Drop axes of size 1 whose label has another size elsewhere, since these only
+        broadcast.
+        """
         shape = self.expression.shapes[term.value]
         kept = [i for i, x in enumerate(term.labels) if shape[i] == self.size[x]]
         if len(kept) == len(shape):
@@ -144,7 +146,7 @@ class _Writer:
         return term
 
     def diagonal(self, term: _Term, label: Label, count: int) -> _Term:
-        """Where all axes of a label stand at one position: every stride-th of the merged axes."""
+        """Take the diagonal of all axes of a label: every stride-th element of the merged axes."""
         others = tuple(x for x in term.labels if x != label)
         places = [i for i, x in enumerate(term.labels) if x != label]
         places += [i for i, x in enumerate(term.labels) if x == label]
@@ -165,7 +167,7 @@ class _Writer:
         return self.write(Transpose(tuple(places)), value)
 
     def summed(self, term: _Term, owners: Counter[Label]) -> _Term:
-        """Without labels that nobody else has."""
+        """Sum over the labels that no other term has."""
         own = {x for x in term.labels if owners[x] == 1}
         if not own:
             return term
@@ -177,7 +179,7 @@ class _Writer:
     # ---- two terms -----------------------------------------------------------------------------
 
     def contracted(self, a: _Term, b: _Term, use: _Use, wanted: Labels | None) -> _Term:
-        """The pair's result; ``wanted`` is the order of the axes at the end."""
+        """Contract a pair; ``wanted`` is the final order of the axes, if this is the last pair."""
         left, right = set(a.labels), set(b.labels)
         if left & right <= use.kept and (left <= right or right <= left):
             return self.multiplied(a, b, wanted)
@@ -188,7 +190,7 @@ class _Writer:
         return _Term(self.dot(a, b, candidates[0], use), candidates[0])
 
     def product_labels(self, a: _Term, b: _Term, use: _Use, wanted: Labels | None) -> Labels:
-        """The labels of a product: batch, free ones of a, free ones of b."""
+        """Return the labels of a product: batch labels, free ones of a, free ones of b."""
         shared = [
             x for x in wanted or a.labels if x in a.labels and x in b.labels and x in use.kept
         ]
@@ -210,7 +212,7 @@ class _Writer:
         return self.write(Convert(bool_), self.write(operation, *counts))
 
     def multiplied(self, a: _Term, b: _Term, wanted: Labels | None) -> _Term:
-        """The product of elements; one of the two terms has all labels."""
+        """Multiply elementwise; one of the two terms has all labels."""
         larger = a.labels if len(a.labels) >= len(b.labels) else b.labels
         labels = larger if wanted is None else wanted
         values = [self.expanded(term, labels) for term in (a, b)]
@@ -218,7 +220,7 @@ class _Writer:
         return _Term(self.write(operation, *values), labels)
 
     def expanded(self, term: _Term, labels: Labels) -> int:
-        """The term along more axes, in this order."""
+        """Broadcast the term to more axes, in this order."""
         if term.labels == labels:
             return term.value
         mine = [x for x in labels if x in term.labels]
@@ -231,12 +233,12 @@ class _Writer:
     # ---- the result ----------------------------------------------------------------------------
 
     def arranged(self, term: _Term, output: Labels) -> int:
-        """The axes in the order of the output."""
+        """Transpose the axes to the order of the output."""
         return self.transposed(term.value, [term.labels.index(x) for x in output])
 
 
 def _stands_in_blocks(labels: Labels, use: _Use) -> bool:
-    """Whether batch axes come first and the others need not be moved to be merged."""
+    """Return True if batch axes come first and the other groups of axes are contiguous."""
     kinds = ["b" if x in use.batch else "k" if x in use.contracted else "f" for x in labels]
     blocks = [kind for i, kind in enumerate(kinds) if i == 0 or kinds[i - 1] != kind]
     return len(set(blocks)) == len(blocks) and "b" not in blocks[1:]

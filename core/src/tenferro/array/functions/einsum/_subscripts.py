@@ -1,4 +1,4 @@
-"""What the user wrote, and the shapes of the operands: which label stands on which axis.
+"""Parser of einsum subscripts: the label of each axis of each operand.
 
 Letters and, in the interleaved form, integers are labels as they are; the axes under an ellipsis
 are labelled from the right, ``...[-1]``, so that they broadcast as in NumPy. The rules are NumPy's.
@@ -37,13 +37,13 @@ class Expression(NamedTuple):
 
 
 def text_of(labels: Iterable[Label]) -> str:
-    """Labels as NumPy writes them; integers are separated by blanks."""
+    """Join labels as NumPy writes them; integers are separated by blanks."""
     found = list(labels)
     return (" " if any(type(label) is int for label in found) else "").join(map(str, found))
 
 
 def of_text(subscripts: str, count: int) -> Written:
-    """The terms of a text such as ``"ij,jk->ik"``.
+    """Parse a text such as ``"ij,jk->ik"`` into terms.
 
     Raises InvalidParameterError: if it is no text of terms, or of another number of operands.
 
@@ -83,7 +83,7 @@ def _term(term: str, subscripts: str) -> tuple[Any, ...]:
 
 
 def of_lists(sublists: Sequence[Any]) -> Written:
-    """The terms of the interleaved form: lists of integers and ``...``.
+    """Parse the interleaved form, lists of integers and ``...``, into terms.
 
     Raises InvalidParameterError: if there is something else in a list.
 
@@ -108,7 +108,7 @@ def _integer(item: Any, sublist: Any) -> Any:
 
 
 def expression_of(written: Written, avals: Sequence[Aval]) -> Expression:
-    """The expression, for operands of these shapes.
+    """Return the expression for operands of these shapes.
 
     Raises ShapeMismatchError: if a term has not as many labels as its operand has axes, or a label
     has two sizes; InvalidParameterError: if the output has a label that no operand has.
@@ -126,7 +126,9 @@ def expression_of(written: Written, avals: Sequence[Aval]) -> Expression:
 
 
 def _spread(number: int, term: tuple[Any, ...], aval: Aval) -> Labels:
-    """The labels of all axes of an operand; those under the ellipsis are counted from the right."""
+    """Return the labels of all axes of an operand; those under the ellipsis are counted from the
+    right.
+    """
     extra = aval.ndim - len(term) + (... in term)
     if extra < 0 or (extra and ... not in term):
         error = ShapeMismatchError.of(
@@ -158,7 +160,7 @@ def _shown(term: Iterable[Any]) -> str:
 
 
 def _sizes(inputs: Sequence[Labels], avals: Sequence[Aval]) -> dict[Label, int]:
-    """The size of each label: that of all its axes, beside axes of size 1 in other operands."""
+    """Return the size of each label. An axis of size 1 in another operand broadcasts to it."""
     sizes: dict[Label, int] = {}
     seen: dict[Label, tuple[int, int]] = {}  # where a label had its size
     for number, labels in enumerate(inputs):
@@ -224,7 +226,7 @@ def _explicit(term: tuple[Any, ...], hidden: Sequence[Label], known: Iterable[La
 
 
 def refused(fact: str, value: object, *, got: str, need: str, label: Any = None) -> Exception:
-    """The error about subscripts."""
+    """Make the error about subscripts."""
     error = InvalidParameterError.of(
         "einsum", fact, got=got, need=need, parameter="subscripts", value=value, label=label
     )

@@ -30,7 +30,7 @@ from tenferro.primitives.linalg import svd as svd_primitives
 
 
 class SVDResult(NamedTuple):
-    """What ``svd`` finds: x = U diag(S) Vh."""
+    """Result of ``svd``: x = U diag(S) Vh."""
 
     U: Array
     S: Array
@@ -38,7 +38,7 @@ class SVDResult(NamedTuple):
 
 
 class QRResult(NamedTuple):
-    """What ``qr`` finds: x = Q R."""
+    """Result of ``qr``: x = Q R."""
 
     Q: Array
     R: Array
@@ -56,7 +56,9 @@ def svd(
     projectors_only: bool = False,
     split: bool | float = False,
 ) -> Any:
-    """Singular values and vectors, x = U diag(S) Vh; the values alone without ``compute_uv``.
+    """Compute the singular value decomposition x = U diag(S) Vh.
+
+    Without ``compute_uv``, only the singular values are returned.
 
     a: [*b, m, n]   →   U: [*b, m, k]   S: f[*b, k]   Vh: [*b, k, n]   with k = min(m, n);
     U: [*b, m, m], Vh: [*b, n, n] if full
@@ -89,7 +91,7 @@ def svd(
 
 @covers("linalg.svdvals")
 def svdvals(x: Any, /, *, epsilon: float | None = None) -> Array:
-    """Singular values, the largest first, found without vectors.
+    """Compute singular values in descending order, without vectors.
 
     >>> import tenferro as tn
     >>> tn.linalg.svdvals([[0.0, 2.0], [1.0, 0.0]])
@@ -101,7 +103,7 @@ def svdvals(x: Any, /, *, epsilon: float | None = None) -> Array:
 def _hermitian_svd(
     x: Array, gauge: str, epsilon: float | None, projectors_only: bool, split: bool | float
 ) -> SVDResult:
-    """Moduli of eigenvalues; the sign goes to v."""
+    """Compute the svd of a Hermitian matrix from its eigenvalues; their signs go to v."""
     w, v = eigh_of(x, gauge, epsilon, projectors_only, split)
     order = argsort(-absolute(w), stable=True)
     w, v = take_along_axis(w, order, -1), take_along_axis(v, order[..., None, :], -1)
@@ -116,7 +118,7 @@ def _hermitian_values(x: Array) -> Array:
 
 @covers("linalg.qr")
 def qr(a: Any, mode: str = "reduced", *, canonical: bool = False) -> Any:
-    """Orthonormal columns and an upper triangle, x = Q R.
+    """Compute the QR decomposition x = Q R, with orthonormal columns and an upper triangle.
 
     a: [*b, m, n]   →   Q: [*b, m, k]   R: [*b, k, n]   with k = min(m, n), or m if complete
 
@@ -144,7 +146,7 @@ def qr(a: Any, mode: str = "reduced", *, canonical: bool = False) -> Any:
 
 
 def matrices(x: Any, function: str) -> Array:
-    """The operand as a stack of matrices; integers and bools become float64.
+    """Return the operand as a stack of matrices; integers and bools become float64.
 
     Raises ShapeMismatchError: if its rank is below 2.
     """

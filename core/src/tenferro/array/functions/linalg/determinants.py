@@ -13,7 +13,7 @@ from tenferro.primitives.linalg import slogdet as slogdet_primitive
 
 
 class SlogdetResult(NamedTuple):
-    """What ``slogdet`` finds: det x = sign exp(logabsdet)."""
+    """Result of ``slogdet``: det x = sign exp(logabsdet)."""
 
     sign: Array
     logabsdet: Array
@@ -21,7 +21,7 @@ class SlogdetResult(NamedTuple):
 
 @covers("linalg.det")
 def det(a: Any) -> Array:
-    """The determinant of square matrices; its derivatives are right at singular ones too.
+    """Compute the determinant of square matrices. Its derivatives are right at singular ones too.
 
     a: [*s, n, n]   →   y: [*s]
 
@@ -34,7 +34,7 @@ def det(a: Any) -> Array:
 
 @covers("linalg.slogdet")
 def slogdet(a: Any) -> SlogdetResult:
-    """The sign of the determinant and the logarithm of its modulus.
+    """Compute the sign of the determinant and the logarithm of its absolute value.
 
     a: [*s, n, n]   →   sign: [*s]   logabsdet: f[*s]
 

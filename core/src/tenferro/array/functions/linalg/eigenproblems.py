@@ -22,27 +22,29 @@ from tenferro.primitives.linalg import eigh as of_hermitian
 
 
 class EighResult(NamedTuple):
-    """What ``eigh`` finds."""
+    """Result of ``eigh``."""
 
     eigenvalues: Array
     eigenvectors: Array
 
 
 class EigResult(NamedTuple):
-    """What ``eig`` finds."""
+    """Result of ``eig``."""
 
     eigenvalues: Array
     eigenvectors: Array
 
 
 def matrices(a: Any) -> Array:
-    """The operand; integers of every width become float64, as in NumPy."""
+    """Return the operand as floats; integers of every width become float64, as in NumPy."""
     found = as_array(a)
     return found if found.dtype.is_inexact else cast(found, float64)
 
 
 def _lower(a: Any, triangle: Any) -> Array:
-    """A matrix whose lower triangle is the wanted triangle of the operand, or its adjoint."""
+    """Return a matrix whose lower triangle is the wanted triangle of the operand, or its
+    adjoint.
+    """
     found = matrices(a)
     if triangle not in ("L", "l", "U", "u"):
         error = InvalidParameterError.of(
@@ -63,8 +65,9 @@ def eigh(
     projectors_only: bool = False,
     split: bool | float = False,
 ) -> EighResult:
-    """Eigenvalues, increasing, and eigenvectors of Hermitian matrices, of which one triangle is
-    read.
+    """Compute eigenvalues, increasing, and eigenvectors of Hermitian matrices.
+
+    One triangle is read.
 
     a: [*B,n,n]   →   w: [*B,n]   V: [*B,n,n]
 
@@ -90,7 +93,9 @@ def eigh(
 
 @covers("linalg.eigvalsh")
 def eigvalsh(a: Any, UPLO: str = "L") -> Array:
-    """Eigenvalues of Hermitian matrices, increasing; vectors are computed for derivatives alone.
+    """Compute the eigenvalues of Hermitian matrices, increasing.
+
+    Vectors are computed only for derivatives.
 
     a: [*B,n,n]   →   w: [*B,n]
 
@@ -102,7 +107,7 @@ def eigvalsh(a: Any, UPLO: str = "L") -> Array:
 
 @covers("linalg.eig")
 def eig(a: Any, *, gauge: str = "raw", epsilon: float | None = None) -> EigResult:
-    """Eigenvalues and eigenvectors of square matrices, vectors of length 1.
+    """Compute eigenvalues and unit eigenvectors of square matrices.
 
     a: [*B,n,n]   →   w: [*B,n]   V: [*B,n,n]
 
@@ -120,7 +125,7 @@ def eig(a: Any, *, gauge: str = "raw", epsilon: float | None = None) -> EigResul
 
 @covers("linalg.eigvals")
 def eigvals(a: Any) -> Array:
-    """Eigenvalues of square matrices, always complex, as those of ``eig``.
+    """Compute the eigenvalues of square matrices; they are always complex, as those of ``eig``.
 
     a: [*B,n,n]   →   w: [*B,n]
 

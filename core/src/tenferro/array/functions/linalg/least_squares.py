@@ -1,4 +1,4 @@
-"""What singular values decide: pseudoinverse, least squares, rank, condition.
+"""Functions of singular values: pseudoinverse, least squares, rank, condition.
 
 Derivatives of the pseudoinverse, and of least squares through it, are those of matrices of the same
 rank; they are right at repeated singular values and at rank deficiency. Read next: ``norms.py``.
@@ -38,7 +38,7 @@ _EPSILON = {32: 2.0**-23, 64: 2.0**-52}  # by the bits of a real number
 
 @covers("linalg.pinv")
 def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _NOT_SAID) -> Array:
-    """The Moore-Penrose inverse.
+    """Compute the Moore-Penrose pseudoinverse of matrices.
 
     a: [*b, m, n]   →   [*b, n, m]
 
@@ -68,7 +68,7 @@ def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = _NOT
 
 
 def _pinv_each(x: Array, fractions: Array) -> Array:
-    """The inverse of every matrix by a fraction of its own: they broadcast along the stack."""
+    """Compute the pseudoinverse of every matrix with its own cutoff; cutoffs broadcast."""
     lead = broadcast_shapes(x.shape[:-2], fractions.shape, function="pinv")
     rows, columns = x.shape[-2:]
     known = ravel(stretch(fractions, lead))
@@ -82,7 +82,9 @@ def _pinv_each(x: Array, fractions: Array) -> Array:
 
 @covers("linalg.lstsq")
 def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[Array, Array, Array, Array]:
-    """The shortest x that makes |a x - b|² least; residuals, rank and singular values.
+    """Return the least-squares solution x of a x = b, residuals, rank and singular values.
+
+    If there are several solutions, x is the shortest.
 
     a: [*b, m, n]   b: [m], or [*b, m, k]   →   x: [n], or [*b, n, k]   residuals: f[k]
     rank: i32[*b]   s: f[*b, min(m, n)]
@@ -115,7 +117,7 @@ def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[Array, Array, Arr
 
 
 def _system(a: Any, b: Any) -> tuple[Array, Array]:
-    """Matrices and right-hand sides of one dtype and one batch."""
+    """Return matrices and right-hand sides of one dtype and one batch shape."""
     left, right = matrices(a, "lstsq"), as_array(b)
     if right.ndim == 1:
         right = right[:, None]
@@ -131,7 +133,7 @@ def _system(a: Any, b: Any) -> tuple[Array, Array]:
 
 
 def _may_be_full(rank: Array, n: int) -> bool:
-    """Whether a rank is n, as far as its value is known; a stack has the rank n."""
+    """Return False if a known rank is not n; a stack is taken to have the rank n."""
     if rank.ndim or not evaluable(rank.key):
         return True
     return int(rank) == n
@@ -139,7 +141,7 @@ def _may_be_full(rank: Array, n: int) -> bool:
 
 @covers("linalg.matrix_rank")
 def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> Array:
-    """How many singular values exceed tol, or rtol times the largest.
+    """Return the rank: the number of singular values above tol, or above rtol times the largest.
 
     rtol is max(m, n) times the spacing of numbers at 1 if neither is given. Of a number or vector:
     whether it is not zero.
@@ -164,7 +166,7 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
 
 @covers("linalg.cond")
 def cond(x: Any, p: Any = None) -> Array:
-    """The condition number, |x|·|x⁻¹| in the norm p; inf where x is singular.
+    """Compute the condition number |x|·|x⁻¹| in the norm p; inf if x is singular.
 
     p: None and 2 the largest over the smallest singular value, -2 the inverse of that, "fro",
     "nuc", 1, -1, inf and -inf as in ``norm``, of square matrices
@@ -199,7 +201,7 @@ def cond(x: Any, p: Any = None) -> Array:
 
 
 def _count(s: Array, bound: Any) -> Array:
-    """How many values of each row exceed a bound."""
+    """Count the values of each row that exceed a bound."""
     found: Array = sum(cast(s > bound, int64), -1)
     return found
 
@@ -209,7 +211,7 @@ def _largest(s: Array) -> Array:
 
 
 def rounding(x: Array) -> float:
-    """What rounding leaves of a zero singular value, relative to the largest."""
+    """Return the rounding error of a zero singular value, relative to the largest one."""
     rows, columns = x.shape[-2:]
     spacing = _EPSILON.get(x.dtype.real_dtype.bits, 2.0**-10)
     size: int = rows if rows > columns else columns
@@ -217,7 +219,7 @@ def rounding(x: Array) -> float:
 
 
 def _number(function: str, parameter: str, value: Any) -> float:
-    """One number: the values that count must be known when the program is written."""
+    """Return one number, whose value must be known while tracing."""
     found = as_array(value)
     if found.size != 1:
         raise _refuse(function, parameter, f"{parameter} has shape {found.shape}", "one number")

@@ -35,7 +35,9 @@ def lu(
     check_finite: bool = True,
     p_indices: bool = False,
 ) -> tuple[Array, ...]:
-    """The factors of a = P L U; (P L, U) with ``permute_l``, and with ``p_indices`` P as rows.
+    """Compute the pivoted LU decomposition a = P L U.
+
+    With ``permute_l`` the result is (P L, U); with ``p_indices``, P is a vector of rows.
 
     a: [*s, m, n]   →   P: [*s, m, m]   L: [*s, m, k]   U: [*s, k, n]   with k = min(m, n)
 
@@ -68,13 +70,13 @@ def _split(factors: Array) -> tuple[Array, Array]:
 
 
 def _inverse(permutation: Array) -> Array:
-    """The permutation that undoes this one."""
+    """Return the inverse permutation."""
     found: Any = argsort(permutation, permutation.ndim - 1)
     return found  # type: ignore[no-any-return]
 
 
 def _permutation_matrix(permutation: Array) -> Array:
-    """The P with (P y)[permutation] = y."""
+    """Return the matrix P with (P y)[permutation] = y."""
     shape = (*permutation.shape, permutation.shape[-1])
     lead = tuple(range(permutation.ndim - 1))
     spread = broadcast_in_dim(permutation, shape, (*lead, permutation.ndim))
@@ -83,7 +85,7 @@ def _permutation_matrix(permutation: Array) -> Array:
 
 
 def lu_factor(a: Any, overwrite_a: bool = False, check_finite: bool = True) -> tuple[Array, Array]:
-    """Both factors in one matrix, and the exchanges of rows, for ``lu_solve``.
+    """Compute both LU factors in one matrix, and the row exchanges, for ``lu_solve``.
 
     a: [*s, m, n]   →   factors: [*s, m, n]   pivots: i32[*s, min(m, n)]
 
@@ -102,7 +104,7 @@ def lu_solve(
     overwrite_b: bool = False,
     check_finite: bool = True,
 ) -> Array:
-    """The solution of a x = b, aᵀ x = b or aᴴ x = b, given ``lu_factor(a)``; see ``trans``.
+    """Solve a x = b, aᵀ x = b or aᴴ x = b, given ``lu_factor(a)``; see ``trans``.
 
     factors: [*s, n, n]   pivots: int[*s, n]   b: [n] or [*s, n, k]   →   x: as b
 

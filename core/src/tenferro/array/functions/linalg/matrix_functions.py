@@ -18,7 +18,7 @@ from tenferro.primitives.linalg.matrix_function import matrix_function
 
 
 def expm(A: Any) -> Array:
-    """The exponential of square matrices, Σ Aᵏ/k!.
+    """Compute the exponential of square matrices, Σ Aᵏ/k!.
 
     A: [*B,n,n]   →   [*B,n,n]
 
@@ -30,7 +30,9 @@ def expm(A: Any) -> Array:
 
 
 def logm(A: Any) -> Array:
-    """The principal logarithm of square matrices: eigenvalues with imaginary parts in (-π, π).
+    """Compute the principal logarithm of square matrices.
+
+    Its eigenvalues have imaginary parts in (-π, π).
 
     A: [*B,n,n]   →   [*B,n,n]
 
@@ -45,7 +47,9 @@ def logm(A: Any) -> Array:
 
 
 def sqrtm(A: Any) -> Array:
-    """The principal square root of square matrices: eigenvalues in the right half plane.
+    """Compute the principal square root of square matrices.
+
+    Its eigenvalues lie in the right half plane.
 
     A: [*B,n,n]   →   [*B,n,n]
 
@@ -60,7 +64,7 @@ def sqrtm(A: Any) -> Array:
 
 
 def fractional_matrix_power(A: Any, t: Any) -> Array:
-    """The power Aᵗ of square matrices, exp(t log A); differentiable in t, too.
+    """Compute the power Aᵗ = exp(t log A) of square matrices, differentiable in t, too.
 
     A: [*B,n,n]   t: a number   →   [*B,n,n]
 
@@ -74,7 +78,7 @@ def fractional_matrix_power(A: Any, t: Any) -> Array:
 
 
 def cosm(A: Any) -> Array:
-    """The cosine of square matrices.
+    """Compute the cosine of square matrices.
 
     >>> import tenferro as tn
     >>> tn.linalg.cosm([[0.0]])
@@ -86,7 +90,7 @@ def cosm(A: Any) -> Array:
 
 
 def sinm(A: Any) -> Array:
-    """The sine of square matrices.
+    """Compute the sine of square matrices.
 
     >>> import tenferro as tn
     >>> tn.linalg.sinm([[0.0]])
@@ -100,7 +104,7 @@ def sinm(A: Any) -> Array:
 
 
 def tanm(A: Any) -> Array:
-    """The tangent of square matrices.
+    """Compute the tangent of square matrices.
 
     >>> import tenferro as tn
     >>> tn.linalg.tanm([[0.0]])
@@ -110,7 +114,7 @@ def tanm(A: Any) -> Array:
 
 
 def coshm(A: Any) -> Array:
-    """The hyperbolic cosine of square matrices.
+    """Compute the hyperbolic cosine of square matrices.
 
     >>> import tenferro as tn
     >>> tn.linalg.coshm([[0.0]])
@@ -121,7 +125,7 @@ def coshm(A: Any) -> Array:
 
 
 def sinhm(A: Any) -> Array:
-    """The hyperbolic sine of square matrices.
+    """Compute the hyperbolic sine of square matrices.
 
     >>> import tenferro as tn
     >>> tn.linalg.sinhm([[0.0]])
@@ -132,7 +136,7 @@ def sinhm(A: Any) -> Array:
 
 
 def tanhm(A: Any) -> Array:
-    """The hyperbolic tangent of square matrices.
+    """Compute the hyperbolic tangent of square matrices.
 
     >>> import tenferro as tn
     >>> tn.linalg.tanhm([[0.0]])

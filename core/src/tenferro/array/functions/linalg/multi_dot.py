@@ -85,7 +85,7 @@ def _no_chain(given: Sequence[Array], got: str, need: str) -> Exception:
 
 @lru_cache(maxsize=256)
 def _order(sizes: tuple[int, ...]) -> list[_Step]:
-    """The products of a chain in an order in which each finds its factors."""
+    """Return the products of a chain in an order in which each finds its factors."""
     split = _least(sizes) if len(sizes) <= _LONGEST_EXACT else _near_least(sizes)
     steps: list[_Step] = []
     waiting = [(0, len(sizes) - 1)]
@@ -100,7 +100,7 @@ def _order(sizes: tuple[int, ...]) -> list[_Step]:
 
 
 def _least(sizes: tuple[int, ...]) -> dict[tuple[int, int], int]:
-    """For matrices a … c-1, before which one the last product splits; work grows as count³."""
+    """Find, for matrices a … c-1, where the last product splits, in O(count³) steps."""
     count = len(sizes) - 1
     cost = {(a, a + 1): 0 for a in range(count)}
     split = {}

@@ -31,7 +31,7 @@ _FROBENIUS = (None, "fro", "f")
 
 @covers("linalg.norm")
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Array:
-    """The norm of vectors, along one axis, or of matrices, in a pair of axes.
+    """Compute the norm of vectors along one axis, or of matrices in a pair of axes.
 
     Without an axis x is one vector or one matrix; without an order too it is a vector, whatever its
     shape.
@@ -52,7 +52,7 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 
 @covers("linalg.vector_norm")
 def vector_norm(x: Any, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Array:
-    """The norm Σ(|x|^ord)^(1/ord) over any axes, all of them by default.
+    """Compute the vector norm Σ(|x|^ord)^(1/ord) over the given axes, by default over all.
 
     ord: a number, also fractional or negative; 0 counts what is not zero, ±inf is the largest or
     smallest modulus
@@ -63,7 +63,7 @@ def vector_norm(x: Any, *, axis: Any = None, keepdims: bool = False, ord: Any = 
 
 @covers("linalg.matrix_norm")
 def matrix_norm(x: Any, *, keepdims: bool = False, ord: Any = "fro") -> Array:
-    """The norm of the matrices in the last two axes.
+    """Compute the norm of the matrices in the last two axes.
 
     ord: "fro" √Σ|x|², "nuc" Σσ, 2 and −2 the largest and smallest σ, 1 and −1 the largest and
     smallest sum of moduli of a column, ±inf of a row
@@ -75,13 +75,13 @@ def matrix_norm(x: Any, *, keepdims: bool = False, ord: Any = "fro") -> Array:
 
 
 def _floating(x: Any) -> Array:
-    """The operand; integers of every width become float64, as in NumPy."""
+    """Return the operand as floats; integers of every width become float64, as in NumPy."""
     found = as_array(x)
     return found if found.dtype.is_inexact else cast(found, float64)
 
 
 def _given_axes(axis: Any, ndim: int) -> tuple[int, ...]:
-    """Axes in the order in which they are given: rows, then columns."""
+    """Return axes in the order in which they are given: rows, then columns."""
     if axis is None:
         return tuple(range(ndim))
     given = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
@@ -93,7 +93,7 @@ def _given_axes(axis: Any, ndim: int) -> tuple[int, ...]:
 
 
 def _vector(x: Array, ord: Any, axes: Sequence[int], keepdims: bool) -> Array:
-    """The norm of x as one vector along all of the axes."""
+    """Compute the norm of x as one vector along all of the axes."""
     if isinstance(ord, str):
         raise _refuse(f"ord={ord!r} for vectors", "a number", "ord", ord)
     axes = tuple(axes)
@@ -127,7 +127,7 @@ def _power(x: Array, exponent: float) -> Array:
 
 
 def _largest(x: Array, axes: Sequence[int], keepdims: bool) -> Array:
-    """The largest modulus; of nothing it is 0."""
+    """Return the largest modulus; 0 if there are no elements."""
     if any_empty(x, axes):
         return sum(x, axes, keepdims=keepdims)
     return max(x, tuple(axes), keepdims=keepdims)
@@ -137,7 +137,7 @@ def _largest(x: Array, axes: Sequence[int], keepdims: bool) -> Array:
 
 
 def _matrix(x: Array, ord: Any, axes: Sequence[int], keepdims: bool) -> Array:
-    """The norm of the matrices with these axes as rows and columns."""
+    """Compute the norm of the matrices with these axes as rows and columns."""
     rows, columns = axes
     if ord in _FROBENIUS:
         return _length(sum(squared_modulus(x), (rows, columns), keepdims=keepdims))
@@ -154,14 +154,16 @@ def _matrix(x: Array, ord: Any, axes: Sequence[int], keepdims: bool) -> Array:
 
 
 def _of_sums(x: Array, summed: int, chosen: int, is_largest: bool) -> Array:
-    """The largest or smallest of the sums of moduli along one axis."""
+    """Return the largest or smallest sum of moduli along one axis."""
     sums = sum(absolute(x), summed)
     axes = (chosen - (chosen > summed),)
     return _largest(sums, axes, False) if is_largest else min(sums, axes)
 
 
 def _singular_values(x: Array) -> Array:
-    """The singular values; one that is 0 to rounding is a length 0, whose derivative is 0."""
+    """Compute singular values; one that is 0 up to rounding becomes a norm of 0 with derivative
+    0.
+    """
     values: Array = FUNCTIONS["linalg.svdvals"](x)
     if not values.size:
         return values

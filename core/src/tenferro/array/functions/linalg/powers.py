@@ -20,7 +20,7 @@ covers("linalg.matrix_transpose")(matrix_transpose)
 
 @covers("linalg.matrix_power")
 def matrix_power(x: Any, n: int) -> Array:
-    """The product of n times the same square matrix; of its inverse for negative n.
+    """Raise square matrices to an integer power; a negative power inverts them.
 
     x: [*B,k,k]   →   [*B,k,k]
 
@@ -46,7 +46,7 @@ def matrix_power(x: Any, n: int) -> Array:
 
 
 def _power(x: Array, exponent: int) -> Array:
-    """The power for a positive exponent: squares, and the product of those in its binary form."""
+    """Compute a positive power from the squares that its binary form names."""
     product, square = None, another_handle(x)
     while True:
         exponent, is_factor = divmod(exponent, 2)

@@ -23,7 +23,7 @@ from tenferro.primitives.linalg import linear_solve as p
 
 @covers("linalg.solve")
 def solve(a: Any, b: Any) -> Array:
-    """The solution of a x = b; leading axes broadcast, and b is a vector only if its rank is 1.
+    """Solve a x = b for square a; leading axes broadcast, and b is a vector only if its rank is 1.
 
     a: [*s, n, n]   b: [n] or [*s, n, k]   →   x: as b
 
@@ -48,7 +48,8 @@ def solve(a: Any, b: Any) -> Array:
 
 
 def system(function: str, a: Any, b: Any) -> tuple[Array, Array, bool]:
-    """A square matrix and right-hand sides of one dtype; whether the latter were a vector.
+    """Return a square matrix and right-hand sides of one dtype, and True if the latter were a
+    vector.
 
     Raises ShapeMismatchError: if they do not fit.
     """
@@ -66,7 +67,7 @@ def system(function: str, a: Any, b: Any) -> tuple[Array, Array, bool]:
 
 
 def square(a: Any, function: str) -> Array:
-    """The operand as a stack of square matrices; integers and bools become float64.
+    """Return the operand as a stack of square matrices; integers and bools become float64.
 
     Raises ShapeMismatchError: if they are not square.
     """
@@ -82,7 +83,7 @@ def square(a: Any, function: str) -> Array:
 
 @covers("linalg.inv")
 def inv(a: Any) -> Array:
-    """The inverse of square matrices.
+    """Compute the inverse of square matrices.
 
     a: [*s, n, n]   →   y: [*s, n, n]
 
@@ -98,7 +99,7 @@ def inv(a: Any) -> Array:
 
 @covers("linalg.tensorsolve")
 def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> Array:
-    """The x with ``tensordot(a, x, x.ndim) == b``; axes of a are moved to its end first.
+    """Solve ``tensordot(a, x, x.ndim) == b`` for x; the given axes of a are moved to its end first.
 
     >>> import tenferro as tn
     >>> tn.linalg.tensorsolve([[2.0, 0.0], [0.0, 4.0]], [1.0, 1.0])
@@ -116,7 +117,7 @@ def tensorsolve(a: Any, b: Any, axes: Sequence[int] | None = None) -> Array:
 
 @covers("linalg.tensorinv")
 def tensorinv(a: Any, ind: int = 2) -> Array:
-    """The inverse of ``tensordot`` with a, whose first ``ind`` axes are those of the result.
+    """Compute the inverse of ``tensordot`` with a; its first ``ind`` axes are those of the result.
 
     >>> import tenferro as tn
     >>> tn.linalg.tensorinv([[2.0, 0.0], [0.0, 4.0]], ind=1)
@@ -136,7 +137,7 @@ def tensorinv(a: Any, ind: int = 2) -> Array:
 
 
 def _flattened(x: Array, rows: int, columns: int, function: str) -> Array:
-    """The tensor as a square matrix.
+    """Return the tensor as a square matrix.
 
     Raises ShapeMismatchError: if it has not as many rows as columns.
     """

@@ -22,7 +22,7 @@ from tenferro.primitives import InvalidParameterError, ShapeMismatchError, float
 
 
 def toeplitz(c: Any, r: Any = None) -> Array:
-    """The matrix whose diagonals are constant: first column c, first row r.
+    """Build the matrix with constant diagonals from its first column c and first row r.
 
     c: [*B,m]   r: [*B,n]   →   [*B,m,n]
 
@@ -41,7 +41,7 @@ def toeplitz(c: Any, r: Any = None) -> Array:
 
 
 def hankel(c: Any, r: Any = None) -> Array:
-    """The matrix whose antidiagonals are constant: first column c, last row r.
+    """Build the matrix with constant antidiagonals from its first column c and last row r.
 
     c: [*B,m]   r: [*B,n]   →   [*B,m,n]
 
@@ -59,7 +59,7 @@ def hankel(c: Any, r: Any = None) -> Array:
 
 
 def circulant(c: Any) -> Array:
-    """The square matrix whose columns are c, turned down by one more place each.
+    """Build the square matrix whose columns are c, each rolled down by one more place.
 
     >>> import tenferro as tn
     >>> tn.linalg.circulant([1, 2, 3])
@@ -73,7 +73,9 @@ def circulant(c: Any) -> Array:
 
 
 def convolution_matrix(a: Any, n: int, mode: str = "full") -> Array:
-    """The matrix A for which A @ v is ``np.convolve(a, v, mode)`` for every v of n elements."""
+    """Build the matrix A for which A @ v is ``np.convolve(a, v, mode)`` for every v of n
+    elements.
+    """
     found = _vectors(a, "convolution_matrix")
     overlap = min(n, found.shape[-1]) - 1
     trims = {"full": 0, "same": overlap, "valid": 2 * overlap}
@@ -90,7 +92,7 @@ def convolution_matrix(a: Any, n: int, mode: str = "full") -> Array:
 
 
 def companion(a: Any) -> Array:
-    """The companion matrix of the polynomial with coefficients a, the highest power first.
+    """Build the companion matrix of the polynomial with coefficients a, the highest power first.
 
     Its eigenvalues are the roots of the polynomial.
     """
@@ -102,7 +104,9 @@ def companion(a: Any) -> Array:
 
 
 def leslie(f: Any, s: Any) -> Array:
-    """A population: fertilities f in the first row, survivals s below the diagonal."""
+    """Build a Leslie matrix: fertilities f in the first row, survival rates s below the
+    diagonal.
+    """
     births, survival = _vectors(f, "leslie"), _vectors(s, "leslie")
     if births.ndim != 1 or survival.shape != (births.shape[0] - 1,):
         raise _misshapen("leslie", "f of n elements, s of n - 1", births, survival)
@@ -110,13 +114,13 @@ def leslie(f: Any, s: Any) -> Array:
 
 
 def fiedler(a: Any) -> Array:
-    """The symmetric matrix |a_i − a_j|."""
+    """Build the symmetric matrix |a_i − a_j|."""
     found = _vectors(a, "fiedler")
     return absolute(expand_dims(found, -1) - expand_dims(found, -2))
 
 
 def khatri_rao(a: Any, b: Any) -> Array:
-    """The Kronecker products of the columns of a with those of b.
+    """Compute the Kronecker products of the columns of a with those of b.
 
     a: [*B,m,k]   b: [*B,n,k]   →   [*B,mn,k]
     """
@@ -128,7 +132,7 @@ def khatri_rao(a: Any, b: Any) -> Array:
 
 
 def block_diag(*arrays: Any) -> Array:
-    """The matrix with these matrices along its diagonal, zeros elsewhere; leading axes broadcast.
+    """Build a block diagonal matrix from the given matrices; leading axes broadcast.
 
     A vector is a row, a number a matrix of one element.
 
@@ -155,7 +159,7 @@ def block_diag(*arrays: Any) -> Array:
 
 
 def _vectors(x: Any, name: str, least: int = 1) -> Array:
-    """An array of vectors in its last axis."""
+    """Return an array of vectors in its last axis."""
     found = as_array(x)
     if not found.ndim or found.shape[-1] < least:
         raise _misshapen(name, f"vectors of {least} elements or more", found)
@@ -163,7 +167,7 @@ def _vectors(x: Any, name: str, least: int = 1) -> Array:
 
 
 def _joined(x: Array, y: Array, axis: int = -1) -> Array:
-    """Both behind each other along an axis, their leading axes broadcast."""
+    """Concatenate two arrays along an axis, with their leading axes broadcast."""
     core = -1 if axis == -1 else -2
     lead = broadcast_shapes(x.shape[:core], y.shape[:core], function="toeplitz")
     pair = [stretch(v, lead + v.shape[core:]) for v in (x, y)]
@@ -171,12 +175,12 @@ def _joined(x: Array, y: Array, axis: int = -1) -> Array:
 
 
 def _padded(x: Array, before: int, after: int) -> Array:
-    """Zeros before and after the elements of the last axis."""
+    """Pad the last axis with zeros."""
     return pad(x, [(0, 0)] * (x.ndim - 1) + [(before, after)])
 
 
 def _windows(values: Array, rows: int, columns: int) -> Array:
-    """Row i is what stands from place i on: [*B,m+n-1] → [*B,m,n].
+    """Return the matrix whose row i starts at place i: [*B,m+n-1] → [*B,m,n].
 
     The values, repeated without end, are cut into rows that are one element longer.
     """

@@ -53,7 +53,7 @@ def svd_of(
 
 
 def _share(function: str, split: Any, a: Array) -> float:
-    """The distance as a share of the largest value."""
+    """Return the distance as a fraction of the largest value."""
     if split is True:
         return sqrt(_ROUNDING.get(a.dtype.real_dtype.bits, _ROUNDING[64]))
     if isinstance(split, (bool, int, float)) and isfinite(split) and split >= 0:

@@ -25,14 +25,14 @@ from tenferro.primitives import InvalidParameterError, ShapeMismatchError
 
 
 class PolarResult(NamedTuple):
-    """What ``polar`` finds: a = u p, or p u."""
+    """Result of ``polar``: a = u p, or p u."""
 
     u: Array
     p: Array
 
 
 def orth(A: Any, rcond: float | None = None) -> Array:
-    """An orthonormal basis of the range, in columns.
+    """Compute an orthonormal basis of the range of a matrix, in columns.
 
     Singular values up to rcond times the largest count as zero: max(m, n) times the spacing of
     numbers at 1 if it is None.
@@ -47,7 +47,7 @@ def orth(A: Any, rcond: float | None = None) -> Array:
 
 
 def null_space(A: Any, rcond: float | None = None) -> Array:
-    """An orthonormal basis of the vectors that the matrix takes to zero, in columns.
+    """Compute an orthonormal basis of the null space of a matrix, in columns.
 
     JVP          dN = -A⁺ dA N, orthonormal to every order, along directions that keep the rank
 
@@ -65,7 +65,7 @@ def null_space(A: Any, rcond: float | None = None) -> Array:
 
 
 def polar(a: Any, side: str = "right") -> PolarResult:
-    """An isometry u and a positive p with a = u p, or a = p u on the left.
+    """Compute the polar decomposition: an isometry u and a positive p with a = u p (right) or p u.
 
     JVP          through the singular values, by sums of them only: right where they are equal
 
@@ -89,7 +89,8 @@ def polar(a: Any, side: str = "right") -> PolarResult:
 
 
 def orthogonal_procrustes(A: Any, B: Any) -> tuple[Array, Array]:
-    """The isometry R for which A R is nearest to B, and the sum of the singular values of Aᴴ B.
+    """Find the isometry R for which A R is nearest to B, and the sum of the singular values of Aᴴ
+    B.
 
     >>> import tenferro as tn
     >>> a, b = [[0.0, 1.0], [2.0, 0.0]], [[1.0, 0.0], [0.0, 2.0]]

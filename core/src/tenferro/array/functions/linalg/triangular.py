@@ -26,7 +26,7 @@ _LETTERS = {"N": 0, "T": 1, "C": 2}
 
 @covers("linalg.cholesky")
 def cholesky(a: Any, /, *, upper: bool = False) -> Array:
-    """The lower factor L with a = L Lᴴ, or the upper one, Lᴴ.
+    """Compute the Cholesky factor: lower L with a = L Lᴴ, or with ``upper`` Lᴴ.
 
     a: [*s, n, n], Hermitian   →   L: [*s, n, n]
 
@@ -71,7 +71,7 @@ def cho_factor(
 def cho_solve(
     c_and_lower: tuple[Any, bool], b: Any, overwrite_b: bool = False, check_finite: bool = True
 ) -> Array:
-    """The solution of a x = b, given ``cho_factor(a)``.
+    """Solve a x = b, given ``cho_factor(a)``.
 
     >>> import tenferro as tn
     >>> tn.linalg.cho_solve(tn.linalg.cho_factor([[4.0, 2.0], [2.0, 5.0]]), [8.0, 12.0])
@@ -82,7 +82,7 @@ def cho_solve(
 
 
 def cholesky_solve(factor: Any, b: Any, *, upper: bool = False) -> Array:
-    """The solution of a x = b, given ``cholesky(a, upper=upper)``.
+    """Solve a x = b, given ``cholesky(a, upper=upper)``.
 
     factor: [*s, n, n]   b: [n] or [*s, n, k]   →   x: as b
 
@@ -103,7 +103,7 @@ def solve_triangular(
     overwrite_b: bool = False,
     check_finite: bool = True,
 ) -> Array:
-    """The solution of a triangular system; leading axes broadcast, a b of rank 1 is a vector.
+    """Solve a triangular system; leading axes broadcast, and a b of rank 1 is a vector.
 
     a: [*s, n, n]   b: [n] or [*s, n, k]   →   x: as b
 
@@ -129,7 +129,7 @@ def solve_triangular(
 
 
 def operator(function: str, trans: int | str) -> tuple[bool, bool]:
-    """Whether a matrix is transposed, and whether it is conjugated.
+    """Return whether ``trans`` transposes the matrix, and whether it conjugates it.
 
     Raises InvalidParameterError: if ``trans`` is none of SciPy's.
     """

@@ -1,4 +1,4 @@
-"""What all distributions share: their parameters, shapes and dtypes, and uniform numbers.
+"""Shared code of all distributions: parameters, shapes, dtypes, and uniform numbers.
 
 Parameters broadcast against the shape that is asked for; without one, the result has their own.
 Python scalars are weak, so that the dtype is that of the arrays among them, float64 if there are
@@ -36,7 +36,7 @@ _DIGITS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}
 def prepared(
     function: str, shape: Any, dtype: Any, *parameters: Any
 ) -> tuple[Shape, DType, list[Array]]:
-    """The shape and dtype of a result, and the parameters in that dtype."""
+    """Return the shape and dtype of a result, and the parameters in that dtype."""
     given = [x if type(x) in SCALARS else as_array(x) for x in parameters]
     kind = _dtype(function, dtype, given)
     arrays = [cast(weak_or_array(x, kind), kind) for x in given]
@@ -59,7 +59,7 @@ def _dtype(function: str, dtype: Any, given: Sequence[Any]) -> DType:
 
 
 def size_of(function: str, shape: Any, shapes: Sequence[Shape]) -> Shape:
-    """The shape of a result, to which the shapes of the parameters must broadcast."""
+    """Return the shape of a result, to which the shapes of the parameters must broadcast."""
     joint = broadcast_shapes(*shapes, function=f"random.{function}") if shapes else ()
     if shape is None:
         return joint
@@ -75,17 +75,17 @@ def size_of(function: str, shape: Any, shapes: Sequence[Shape]) -> Shape:
 
 
 def is_number(x: Any, value: float) -> bool:
-    """Whether x is this Python number, so that nothing has to be computed with it."""
+    """Return True if x is this Python number, so that no computation with it is needed."""
     return type(x) in (int, float) and x == value
 
 
 def wide(dtype: DType) -> DType:
-    """The dtype in which half floats are drawn."""
+    """Return the dtype in which half-precision floats are drawn."""
     return dtype if dtype is float64 else float32
 
 
 def unit(key: Array, shape: Shape, dtype: DType) -> Array:
-    """Uniform numbers in [0, 1): every multiple of the spacing below 1 is as likely."""
+    """Draw uniform numbers in [0, 1): multiples of the spacing below 1, all equally likely."""
     bits = random_bits(key, shape, bits_for(dtype))
     digits = _DIGITS[dtype.name]
     leading = shift_right(bits, filled(bits, bits.dtype.bits - digits))
@@ -93,7 +93,7 @@ def unit(key: Array, shape: Shape, dtype: DType) -> Array:
 
 
 def signed(key: Any, shape: Shape, dtype: DType, function: str) -> Array:
-    """Uniform numbers in (-1, 1) without 0, symmetric, in float32 or float64."""
+    """Draw uniform numbers in (-1, 1) without 0, symmetric, in float32 or float64."""
     known = as_known_key(key, function)
     kind = wide(dtype)
     return symmetric(random_bits(known, shape, bits_for(kind)), kind)

@@ -39,7 +39,7 @@ from tenferro.primitives import convert as converted
 
 
 def bits(key: Any, shape: Any = (), dtype: Any = uint32) -> Array:
-    """Random bits: integers of an unsigned dtype, all equally likely.
+    """Draw random bits: integers of an unsigned dtype, all equally likely.
 
     The bits of uint32 and uint64 are those of the generator in order; narrower integers are the
     low bits of those of uint32.
@@ -62,7 +62,7 @@ def bits(key: Any, shape: Any = (), dtype: Any = uint32) -> Array:
 def uniform(
     key: Any, shape: Any = None, dtype: Any = None, low: Any = 0.0, high: Any = 1.0
 ) -> Array:
-    """Uniform numbers in [low, high).
+    """Draw uniform numbers in [low, high).
 
     Between 0 and 1 the numbers are the same on every backend, bit for bit; ``high`` itself is
     never a result, unless it equals ``low``.
@@ -95,7 +95,7 @@ def _below(x: Array, low: Array, high: Array) -> Array:
 def normal(
     key: Any, shape: Any = None, dtype: Any = None, loc: Any = 0.0, scale: Any = 1.0
 ) -> Array:
-    """Normal numbers of mean ``loc`` and standard deviation ``scale``.
+    """Draw normal numbers with mean ``loc`` and standard deviation ``scale``.
 
     z = √2 erfinv(u) with u in (-1, 1), so that |z| ends at 8.2, or at 5.4 of float32.
 
@@ -108,7 +108,7 @@ def normal(
 
 
 def exponential(key: Any, shape: Any = None, dtype: Any = None, scale: Any = 1.0) -> Array:
-    """Exponential numbers of mean ``scale``: -ln(1 - u)."""
+    """Draw exponential numbers with mean ``scale``: -ln(1 - u)."""
     size, kind, (factor,) = prepared("exponential", shape, dtype, scale)
     found = -log1p(-abs(signed(key, size, kind, "exponential")))
     return moved(found, kind, 0.0, scale, (factor, factor))
@@ -117,7 +117,7 @@ def exponential(key: Any, shape: Any = None, dtype: Any = None, scale: Any = 1.0
 def laplace(
     key: Any, shape: Any = None, dtype: Any = None, loc: Any = 0.0, scale: Any = 1.0
 ) -> Array:
-    """Laplace numbers: exponential ones of either sign."""
+    """Draw Laplace numbers: exponential ones of either sign."""
     size, kind, arrays = prepared("laplace", shape, dtype, loc, scale)
     t = signed(key, size, kind, "laplace")
     return moved(copysign(log1p(-abs(t)), t), kind, loc, scale, arrays)
@@ -126,7 +126,7 @@ def laplace(
 def logistic(
     key: Any, shape: Any = None, dtype: Any = None, loc: Any = 0.0, scale: Any = 1.0
 ) -> Array:
-    """Logistic numbers: ln((1 + t)/(1 - t)) with t in (-1, 1)."""
+    """Draw logistic numbers: ln((1 + t)/(1 - t)) with t in (-1, 1)."""
     size, kind, arrays = prepared("logistic", shape, dtype, loc, scale)
     t = signed(key, size, kind, "logistic")
     return moved(log1p(t) - log1p(-t), kind, loc, scale, arrays)
@@ -135,20 +135,20 @@ def logistic(
 def gumbel(
     key: Any, shape: Any = None, dtype: Any = None, loc: Any = 0.0, scale: Any = 1.0
 ) -> Array:
-    """Gumbel numbers, the largest of many: -ln(-ln(1 - u)), the mode at ``loc``."""
+    """Draw Gumbel numbers with mode ``loc``: -ln(-ln(1 - u))."""
     size, kind, arrays = prepared("gumbel", shape, dtype, loc, scale)
     return moved(standard_gumbel(signed(key, size, kind, "gumbel")), kind, loc, scale, arrays)
 
 
 def standard_gumbel(t: Array) -> Array:
-    """Gumbel numbers of uniform ones in (-1, 1)."""
+    """Transform uniform numbers in (-1, 1) to Gumbel numbers."""
     return -log(-log1p(-abs(t)))
 
 
 def cauchy(
     key: Any, shape: Any = None, dtype: Any = None, loc: Any = 0.0, scale: Any = 1.0
 ) -> Array:
-    """Cauchy numbers: tan(πt/2); beyond t = ½ from the distance to 1, which is exact."""
+    """Draw Cauchy numbers: tan(πt/2); beyond t = ½ from the distance to 1, which is exact."""
     size, kind, arrays = prepared("cauchy", shape, dtype, loc, scale)
     t = signed(key, size, kind, "cauchy")
     distance = abs(t)
@@ -160,14 +160,14 @@ def cauchy(
 def lognormal(
     key: Any, shape: Any = None, dtype: Any = None, loc: Any = 0.0, scale: Any = 1.0
 ) -> Array:
-    """Numbers whose logarithm is normal, of mean ``loc`` and standard deviation ``scale``."""
+    """Draw numbers whose logarithm is normal with mean ``loc`` and standard deviation ``scale``."""
     return exp(normal(key, shape, dtype, loc, scale))
 
 
 def truncated_normal(
     key: Any, lower: Any, upper: Any, shape: Any = None, dtype: Any = None
 ) -> Array:
-    """Standard normal numbers between ``lower`` and ``upper``, differentiable in both.
+    """Draw standard normal numbers between ``lower`` and ``upper``, differentiable in both.
 
     The inverse of the distribution function, taken on the side where its values are small, so that
     intervals far out keep their digits; beyond 37 (13 of float32) the nearer end is the result.

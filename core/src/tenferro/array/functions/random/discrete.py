@@ -42,7 +42,7 @@ _WORD = 2**64
 
 
 def randint(key: Any, shape: Any, low: Any, high: Any, dtype: Any = int64) -> Array:
-    """Integers in low <= n < high, all of them equally likely, of any integer dtype.
+    """Draw integers low <= n < high, all equally likely, of any integer dtype.
 
     ``low`` and ``high`` broadcast against the shape; Python integers reach from the smallest
     integer of the dtype to one more than the largest. The numbers are ⌊u·(high - low)⌋ of u with
@@ -93,7 +93,7 @@ def _check_range(low: Any, high: Any, dtype: DType) -> None:
 
 
 def _word_of(x: Any) -> Array:
-    """Integers modulo 2⁶⁴."""
+    """Return integers modulo 2⁶⁴."""
     if not is_operand(x) and not isinstance(x, Array):
         return scalar(index(x) % _WORD, uint64)
     found = as_array(x)
@@ -131,7 +131,7 @@ def _below_wide(key: Array, shape: Shape, span: Array) -> Array:
 
 
 def _high_product(x: Array, y: Array) -> Array:
-    """The upper 64 bits of a product of two words of 64, from products of halves."""
+    """Return the upper 64 bits of a product of two 64-bit words, from products of halves."""
     (x0, x1), (y0, y1) = _halves(x), _halves(y)
     low, left, right = x0 * y0, x1 * y0, x0 * y1
     middle = shift_right(low, filled(low, 32)) + _halves(left)[0] + _halves(right)[0]
@@ -140,7 +140,7 @@ def _high_product(x: Array, y: Array) -> Array:
 
 
 def bernoulli(key: Any, p: Any = 0.5, shape: Any = None) -> Array:
-    """True with probability ``p``, to 53 bits; no derivative flows through p.
+    """Draw bools that are True with probability ``p``, to 53 bits. p gets no derivative.
 
     >>> from tenferro import random
     >>> random.bernoulli(random.key(0), 0.25, (3,)).aval
@@ -151,7 +151,7 @@ def bernoulli(key: Any, p: Any = 0.5, shape: Any = None) -> Array:
 
 
 def categorical(key: Any, logits: Any, axis: int = -1, shape: Any = None) -> Array:
-    """Positions along an axis with probabilities proportional to exp(logits).
+    """Draw positions along an axis with probabilities proportional to exp(logits).
 
     Drawn by adding Gumbel noise, of ``shape`` times the axis; no derivative flows through logits.
     ``shape`` is that of the result; the shape of logits without the axis must broadcast to it.

@@ -22,7 +22,7 @@ from tenferro.primitives import logistic as logistic_function
 
 
 def loggamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Array:
-    """Logarithms of gamma variates of shape ``a`` and scale 1; finite for every a > 0.
+    """Draw logarithms of gamma variates with shape ``a`` and scale 1; finite for every a > 0.
 
     >>> from tenferro import random
     >>> random.loggamma(random.key(0), 1e-4, (3,)).aval
@@ -37,7 +37,7 @@ def _log_gamma(key: Array, a: Array, shape: Shape, dtype: DType) -> Array:
 
 
 def gamma(key: Any, a: Any, shape: Any = None, dtype: Any = None, scale: Any = 1.0) -> Array:
-    """Gamma variates of shape ``a`` and mean ``a·scale``, differentiable in both.
+    """Draw gamma variates with shape ``a`` and mean ``a·scale``, differentiable in both.
 
     The derivative with respect to a is the implicit one, -(∂F/∂a)/f. Where the variate is too
     small for a float the result is 0; ``loggamma`` has its logarithm. nan for a < 0.
@@ -52,13 +52,13 @@ def gamma(key: Any, a: Any, shape: Any = None, dtype: Any = None, scale: Any = 1
 
 
 def chisquare(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Array:
-    """Sums of squares of ``df`` normal numbers; df need not be whole."""
+    """Draw sums of squares of ``df`` normal numbers; df need not be an integer."""
     size, kind, (count,) = prepared("chisquare", shape, dtype, df)
     return 2 * exp(_log_gamma(as_known_key(key, "chisquare"), count / 2, size, kind))
 
 
 def beta(key: Any, a: Any, b: Any, shape: Any = None, dtype: Any = None) -> Array:
-    """Beta variates, differentiable in ``a`` and ``b``: X/(X + Y) of two gamma variates."""
+    """Draw beta variates X/(X + Y) from two gamma variates, differentiable in ``a`` and ``b``."""
     size, kind, shapes = prepared("beta", shape, dtype, a, b)
     keys = split(as_known_key(key, "beta"))
     x, y = (_log_gamma(keys[i], shapes[i], size, kind) for i in (0, 1))
@@ -78,7 +78,7 @@ def student_t(
 
 
 def dirichlet(key: Any, alpha: Any, shape: Any = None, dtype: Any = None) -> Array:
-    """Dirichlet variates along the last axis of ``alpha``, differentiable in it.
+    """Draw Dirichlet variates along the last axis of ``alpha``, differentiable in it.
 
     ``shape`` is that of the draws, without the last axis.
 

@@ -42,7 +42,7 @@ class NotAKeyError(RefusalError, TypeError):
 
 
 def key(seed: Any) -> Array:
-    """A key of a seed: any Python integer, or an array that holds one integer.
+    """Make a key from a seed: any Python integer, or an array that holds one integer.
 
     Seeds from 0 to 2⁶⁴ - 1 are the two words of the key, the low one first. The higher words of a
     larger seed are folded in, one after the other; ``key(-n)`` is ``fold_in(key(n), -1)``.
@@ -66,18 +66,18 @@ def key(seed: Any) -> Array:
 
 
 def _signed(word: int) -> int:
-    """A word of 64 bits as an integer in the range of ``fold_in``."""
+    """Return a 64-bit word as an integer in the range of ``fold_in``."""
     return word if word < _WORD // 2 else word - _WORD
 
 
 def _pair(number: int) -> Array:
-    """The two words of an integer below 2⁶⁴, as inputs: other seeds are the same program."""
+    """Return the two words of an integer below 2⁶⁴ as inputs, so that seeds share one program."""
     low, high = (scalar(word, uint32) for word in (number % 2**32, number >> 32))
     return as_key(low, high)
 
 
 def _key_of_array(seed: Array) -> Array:
-    """As of Python integers, without a branch on the sign."""
+    """Make a key from an array, as from Python integers, without a branch on the sign."""
     word = _word_of(seed, "key", "seed")
     if seed.dtype.category == "uint":
         return as_key(*_halves(word))
@@ -89,7 +89,7 @@ def _key_of_array(seed: Array) -> Array:
 
 
 def _word_of(x: Array, function: str, parameter: str) -> Array:
-    """An integer of rank 0 modulo 2⁶⁴."""
+    """Return an integer of rank 0 modulo 2⁶⁴."""
     if x.ndim or not x.dtype.is_integer:
         raise _no_integer(function, parameter, x.aval)
     if x.dtype.category == "uint":
@@ -111,7 +111,7 @@ def _no_integer(function: str, parameter: str, got: Any) -> NotAKeyError:
 
 
 def split(key: Any, num: Any = 2) -> Array:
-    """New keys of a key, which is used up by that: u32[num, 2]; ``num`` may be a shape.
+    """Split a key into new keys, u32[num, 2]; do not use the key again. ``num`` may be a shape.
 
     The first ones do not depend on how many are asked for.
 
@@ -134,7 +134,7 @@ def _counted(count: int) -> Array:
 
 
 def fold_in(key: Any, data: Any) -> Array:
-    """A new key of a key and an integer, for instance the number of a step.
+    """Make a new key from a key and an integer, for instance the number of a step.
 
     Integers are taken modulo 2⁶⁴; ``data`` may be traced.
 
@@ -169,7 +169,7 @@ def _words_of(data: Any) -> tuple[Array, Array]:
 
 
 def as_known_key(key: Any, function: str) -> Array:
-    """The key as an Array.
+    """Return the key as an Array.
 
     Raises NotAKeyError: if it is none.
     """

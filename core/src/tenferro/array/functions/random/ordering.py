@@ -37,7 +37,7 @@ from tenferro.primitives import (
 
 
 def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False) -> Array:
-    """The elements of x in a random order along an axis, or the integers below x.
+    """Permute the elements of x randomly along an axis, or the integers below x.
 
     Slices stay together, unless ``independent``. x itself is not changed.
 
@@ -64,7 +64,7 @@ def _order(key: Array, shape: Shape, axis: int) -> Array:
 def choice(
     key: Any, a: Any, shape: Any = (), replace: bool = True, p: Any = None, axis: int = 0
 ) -> Array:
-    """Elements of ``a`` along an axis, or integers below a, drawn with or without replacement.
+    """Draw elements of ``a`` along an axis, or integers below a, with or without replacement.
 
     ``p`` are their probabilities, divided by their sum; without replacement one is drawn after the
     other, with the probabilities of what is left. No derivative flows through p.
@@ -111,7 +111,9 @@ def _weights(p: Any, count: int) -> Array | None:
 
 
 def _places(key: Array, count: int, size: Shape, replace: bool, p: Array | None) -> Array:
-    """Positions; without replacement the largest logarithms with Gumbel noise (Yellott 1977)."""
+    """Draw positions; without replacement, those of the largest logits plus Gumbel noise
+    (Yellott 1977).
+    """
     if replace and p is None:
         return randint(key, size, 0, count) if prod(size) else randint(key, size, 0, 1)
     if replace and p is not None:

@@ -18,7 +18,7 @@ from tenferro.primitives import DType, ShapeMismatchError, cholesky, float64
 def multivariate_normal(
     key: Any, mean: Any, cov: Any, shape: Any = None, dtype: Any = None
 ) -> Array:
-    """Normal vectors of a mean [*B, n] and a covariance [*B, n, n], differentiable in both.
+    """Draw normal vectors with mean [*B, n] and covariance [*B, n, n], differentiable in both.
 
     They are mean + L z with the lower factor of Cholesky; only the lower triangle of cov is read.
     ``shape`` is that of the draws, without the last axis.
