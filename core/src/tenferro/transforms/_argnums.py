@@ -1,4 +1,4 @@
-"""Which arguments are differentiated: ``argnums`` by position, ``argnames`` by name.
+"""Choice of the differentiated arguments: ``argnums`` by position, ``argnames`` by name.
 
 A named argument is found however it is passed. Read next: ``_record.py``.
 """
@@ -28,7 +28,9 @@ class Chosen(NamedTuple):
     def arrange(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], Sequence[int]]:
-        """The call with what was chosen among the positional arguments, and where it is there."""
+        """Return the call with the chosen arguments among the positional ones, and their
+        positions.
+        """
         if self.names:
             return _by_name(function, self.names, args, kwargs)
         count = len(args)
@@ -50,7 +52,7 @@ class Chosen(NamedTuple):
 
 
 def choose(argnums: Any, argnames: Any = None) -> Chosen:
-    """What ``argnums`` and ``argnames`` choose.
+    """Return the choice that ``argnums`` and ``argnames`` describe.
 
     Raises ArgumentNumberError: if they are no integers and no names, or if both are given.
     """
@@ -92,7 +94,7 @@ def _refused(fact: str, got: str, need: str, argnums: Any) -> ArgumentNumberErro
 def _by_name(
     function: Callable[..., Any], names: Sequence[str], args: tuple[Any, ...], kwargs: Any
 ) -> tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any], list[int]]:
-    """The call with named arguments moved behind the positional ones."""
+    """Move named arguments behind the positional ones, and return the call and their positions."""
     count = len(args)
     moved = [name for name in names if name in kwargs]
     labels = parameter_names(function, count)

@@ -33,7 +33,7 @@ Examples = dict[ValueKey, Handle]
 def batch(
     outputs: Sequence[ValueKey], leaves: Mapping[ValueKey, Handle], size: int
 ) -> list[Handle | None]:
-    """The outputs for all examples; ``None`` where one does not depend on the leaves.
+    """Compute the outputs for all examples; ``None`` where one does not depend on the leaves.
 
     ``leaves`` takes each value of one example to the values of all: shape [size, *shape].
     """
@@ -93,7 +93,7 @@ class _Equations:
         self._passes = {t: Pass(Primitive.space, transposed=t) for t in (False, True)}
 
     def output(self, definition: Definition) -> Handle:
-        """The output that a definition is about, for all examples."""
+        """Return the output that a definition describes, for all examples."""
         operation, role, slot, *inputs = definition
         if operation.output_count == 1:
             return self._apply(operation, role, inputs)[0]
@@ -120,7 +120,7 @@ class _Equations:
 def apply_rule(
     operation: Any, size: int, batched: Sequence[bool], handles: Sequence[Handle]
 ) -> Sequence[Handle]:
-    """All outputs of an operation, by its rule, its decomposition or example by example."""
+    """Return all outputs of an operation, by its rule, its decomposition or example by example."""
     if operation.batch is not None:
         result = operation.batch(size, batched, *handles)
         results = result if isinstance(result, (tuple, list)) else (result,)
@@ -135,7 +135,7 @@ def apply_rule(
 def _by_decomposition(
     operation: Any, size: int, batched: Sequence[bool], handles: Sequence[Handle]
 ) -> Sequence[Handle]:
-    """The batched decomposition."""
+    """Apply the decomposition to the batch."""
     examples = [_example(x) if on else x for on, x in zip(batched, handles, strict=True)]
     result = operation.decompose(*examples)
     outputs = result if isinstance(result, (tuple, list)) else (result,)
@@ -152,14 +152,14 @@ def _by_decomposition(
 
 
 def _example(x: Handle) -> Handle:
-    """A placeholder for one example of a batch."""
+    """Make a placeholder for one example of a batch."""
     return Handle(new_leaf("example", x.aval.with_shape(x.shape[1:])))
 
 
 def _one_by_one(
     operation: Any, size: int, batched: Sequence[bool], handles: Sequence[Handle]
 ) -> Sequence[Handle]:
-    """The operation on each example in turn, and the results put together."""
+    """Apply the operation to each example in turn, and stack the results."""
     warnings.warn(
         f"{operation.name} has no batching rule; it is applied to {size} examples one by one",
         BatchingWarning,
@@ -178,7 +178,7 @@ def _one_by_one(
 
 
 def take_example(x: Handle, i: int) -> Handle:
-    """Example i of a batch."""
+    """Take example i of a batch."""
     zeros = [0] * (x.ndim - 1)
     row = slice(x, (i, *zeros), (i + 1, *x.shape[1:]))
     return reshape(row, x.shape[1:])

@@ -41,7 +41,7 @@ _LEAST_KINK = 1e-5  # of the derivative: how much both sides differ at what is c
 
 
 class _Limits(NamedTuple):
-    """What differences can show in a dtype."""
+    """Resolution of finite differences in a dtype."""
 
     step: float  # the first one
     tolerance: float
@@ -122,7 +122,7 @@ def check_grads(
 
 
 def _along(function: Callable[..., Any], args: Sequence[Any]) -> Any:
-    """The derivative in a fixed direction: what the next order checks."""
+    """Compute the derivative in a fixed direction, which the next order checks."""
     return jvp(function, tuple(args), _directions(args, 1))[1]
 
 
@@ -186,7 +186,7 @@ class _Comparison(NamedTuple):
     estimate: Callable[..., Estimate] = central
 
     def replaced(self, exact: float, bound: float) -> _Comparison:
-        """The comparison with a value by a complex step instead of the difference."""
+        """Return the comparison with a value by a complex step instead of a difference."""
         need = Estimate(exact, 0.0, _TINY)
         return self._replace(need=need, bound=bound, is_unsure=False)
 
@@ -217,7 +217,9 @@ def _compare(
 def _disagreement(
     got: float, best: _Comparison, kink: Break | None, mode: str, order: int
 ) -> GradientCheckError:
-    """The error about a derivative that differences do not confirm: wrong, a kink, or unsure."""
+    """Make the error about a derivative that differences do not confirm: wrong, a kink, or
+    unsure.
+    """
     need = best.need
     wanted = f"{need.value!r} ± {best.bound:.2g} (extrapolated differences, step {need.step:.2g})"
     what = f"the derivative of order {order} disagrees with differences in mode {mode!r}"
@@ -268,7 +270,7 @@ class _Line:
         return self._known[t]
 
     def _value(self, t: float) -> float:
-        """The value at t ≠ 0; NaN where the shape of the result is another one."""
+        """Return the value at t ≠ 0; NaN if the shape of the result differs."""
         moved = self._moved(t)
         same = len(moved) == len(self._start) and all(
             [x.shape == y.shape for x, y in zip(moved, self._start, strict=True)]
@@ -286,7 +288,7 @@ class _Line:
         return _norm(self.weights) * max(_norm(self._start), _norm(moved))
 
     def kink(self, allowed: _Limits) -> Break | None:
-        """The derivatives to both sides if they differ."""
+        """Return the derivatives on both sides if they differ."""
         height = _norm(self.weights) * _norm(self._start)
         least = max(_LEAST_KINK, allowed.tolerance)
         rounding, shift = 4 * allowed.rounding * height, allowed.rounding * self.extent
@@ -313,12 +315,12 @@ class _Line:
 
 
 def array_of_floats(x: Array) -> Array:
-    """The array itself, or its values as floats where they are exact."""
+    """Return the array itself; an array of integers or bools is converted to floats."""
     return x if x.dtype.is_inexact else convert(x, float64)
 
 
 def _as_complex_as(value: Any, weights: Any) -> Any:
-    """The weights, complex where a transform has complex values and NumPy alone has real ones."""
+    """Make the weights complex where the value is complex."""
     pairs = zip(_leaves(weights), _leaves(value), strict=True)
     return _like(value, [convert(w, y.dtype) if y.dtype.is_complex else w for w, y in pairs])
 
@@ -338,14 +340,14 @@ def _leaves(tree: Any) -> list[Array]:
 
 
 def _directions(tree: Sequence[Any], seed: int) -> tuple[Any, ...]:
-    """Fixed, irregular directions of the structure of the arguments."""
+    """Return fixed, irregular directions in the structure of the arguments."""
     leaves, spec = _tree.flatten(tuple(tree))
     found = [_direction(asarray(x).aval, seed + 7 * i) for i, x in enumerate(leaves)]
     return tuple(_tree.unflatten(spec, found))
 
 
 def _scaled_directions(args: Sequence[Any]) -> tuple[Any, ...]:
-    """Directions whose leaves are as large as those of the arguments where these exceed 1."""
+    """Return directions whose leaves are as large as those of the arguments, if these exceed 1."""
     leaves, spec = _tree.flatten(_directions(args, 2))
     pairs = zip(leaves, _leaves(args), strict=True)
     found = [v * scale if (scale := _magnitude(x)) > 1 else v for v, x in pairs]
@@ -353,7 +355,7 @@ def _scaled_directions(args: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def _magnitude(x: Array) -> float:
-    """The power of 2 below the root mean square of an array of floats; 1 of others."""
+    """Return the power of 2 below the root mean square of an array of floats; 1 for others."""
     if not x.dtype.is_inexact or not x.size:
         return 1.0
     mean = _norm(x) / math.sqrt(x.size)
@@ -383,7 +385,7 @@ def _norm(a: Any) -> float:
 def _allowed(
     args: Sequence[Any], atol: float | None, rtol: float | None, eps: float | None
 ) -> _Limits:
-    """The limits of the coarsest dtype among the arguments, or what the user allows."""
+    """Return the limits of the coarsest dtype among the arguments, or those that the user gave."""
     kinds = [leaf.dtype.real_dtype for leaf in _leaves(args) if leaf.dtype.is_inexact]
     coarsest = min(kinds, key=lambda kind: _PRECISION.index(kind.name), default=float64)
     limits = _LIMITS[coarsest.name]

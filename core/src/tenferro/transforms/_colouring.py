@@ -16,7 +16,7 @@ _BUDGET = 1 << 22  # comparisons of a column with a colour
 
 
 def coloured(rows: Sequence[int], count: int, most: int) -> list[int] | None:
-    """A colour for each of ``count`` columns; ``None`` if that takes more than ``most`` colours.
+    """Return a colour for each of ``count`` columns; ``None`` if that takes more than ``most``.
 
     Each row is the set of its columns, as bits.
     """
@@ -43,7 +43,7 @@ def coloured(rows: Sequence[int], count: int, most: int) -> list[int] | None:
 
 
 def columns_of(row: int) -> Iterator[int]:
-    """The columns of a row, from the first to the last."""
+    """Yield the columns of a row, from the first to the last."""
     while row:
         lowest = row & -row
         yield lowest.bit_length() - 1

@@ -45,7 +45,10 @@ Values = Sequence[Any]  # handles; None where nothing flows
 
 
 class Places(NamedTuple):
-    """Which elements of a compressed result stand where in the whole one, which is 0 elsewhere."""
+    """Map from the elements of a compressed result to their places in the whole one.
+
+    All other elements of the whole result are 0.
+    """
 
     sources: tuple[int, ...]  # in [colour, *result]
     targets: tuple[int, ...]  # in [*result, *direction] or the other way round
@@ -94,7 +97,7 @@ class Directions:
 
     @cached_property
     def colours(self) -> Colours | None:
-        """How the directions go together; ``None`` where each goes alone."""
+        """Return how directions are grouped; ``None`` if each one is pushed alone."""
         size = self._of.size
         least = 2 if self._sparse else FEWEST
         if self._sparse is False or not least <= size <= LONGEST:
@@ -122,11 +125,11 @@ class Directions:
 
     @property
     def count(self) -> int:
-        """How many directions are pushed."""
+        """Number of directions that are pushed."""
         return self._of.size if self.colours is None else self.colours.number
 
     def values(self, factor: complex = 1) -> list[Handle]:
-        """The results in all unit directions times a factor: zeros where nothing flows."""
+        """Return the results in all unit directions times a factor; zeros where nothing flows."""
         if self._of.size == 1:
             alone = self._send(constant(factor, self._of.dtype, self._of.shape))
             return self._arranged([None if x is None else self._in_front(x) for x in alone])
@@ -142,7 +145,7 @@ class Directions:
         return reshape(x, (1, *x.shape))
 
     def _basis(self, factor: complex) -> Handle:
-        """All directions: shape [count, *shape]."""
+        """Return all directions: shape [count, *shape]."""
         n, dtype = self._of.size, self._of.dtype
         if self.colours is None:
             ones = convert(eq(iota((n, n), 0, "int64"), iota((n, n), 1, "int64")), dtype)
@@ -154,7 +157,7 @@ class Directions:
         return reshape(ones, (self.count, *self._of.shape))
 
     def _arranged(self, spread: Values) -> list[Handle]:
-        """Whole results, with the directions where they belong."""
+        """Arrange whole results with the axis of directions where it belongs."""
         found = []
         for y, aval in zip(spread, self._results, strict=True):
             if y is None:
@@ -170,7 +173,7 @@ class Directions:
         return (*aval.shape, *of) if self._last else (*of, *aval.shape)
 
     def _expanded(self, y: Handle | None, aval: Aval, places: Places | None) -> Handle:
-        """A compressed result, [colour, *result], put to its places among zeros."""
+        """Write a compressed result, [colour, *result], to its places among zeros."""
         shape = self._shape(aval)
         if y is None or places is None:
             return constant(0, aval.dtype, shape)
@@ -206,7 +209,7 @@ def _colours(
     last: bool,
     reads: Reads,
 ) -> Colours | None:
-    """Colours of the directions, if so few and tables so small suffice."""
+    """Return colours of the directions, if few colours and small tables suffice."""
     found = pattern(keys, seed, reads)
     if found is None:
         return None
@@ -225,7 +228,9 @@ def _colours(
 
 
 def _places(bits: Bits, colours: Sequence[int], last: bool) -> Places:
-    """Where each entry of the pattern is, and where it goes, in the order of the targets."""
+    """Return the source and the target of each entry of the pattern, in the order of the
+    targets.
+    """
     size, count = len(bits), len(colours)
     entries = []
     for element, row in enumerate(bits):

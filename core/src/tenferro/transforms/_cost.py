@@ -1,4 +1,4 @@
-"""What a program would cost, counted on its equations: arithmetic, traffic, memory.
+"""Cost estimates of a program, counted on its equations: arithmetic, memory traffic, memory.
 
 These are estimates for comparing programs. They know no backend: fusion saves traffic and memory,
 and views cost neither. Read next: ``_explain.py``, which prints them.
@@ -28,7 +28,7 @@ class Cost(NamedTuple):
 
 
 def family(operation: Operation) -> str:
-    """The family of a primitive: its file, or the namespace of a third party."""
+    """Return the family of a primitive: its file, or the namespace of a third party."""
     namespace, _, name = str(getattr(operation, "key", "")).partition("::")
     if namespace != "std" or not name:
         return namespace
@@ -48,12 +48,12 @@ def cost_of(program: CompiledProgram) -> Cost:
 
 
 def nbytes(aval: Aval) -> int:
-    """Bytes of an array."""
+    """Return the size of an array in bytes."""
     return aval.size * aval.dtype.itemsize
 
 
 def flops_of(operation: Operation, given: Sequence[Aval], results: Sequence[Aval]) -> int:
-    """Operations on elements, to leading order: of one equation."""
+    """Count the elementwise operations of one equation, to leading order."""
     kind = family(operation)
     if kind in _MOVES:
         return 0
@@ -69,7 +69,9 @@ def flops_of(operation: Operation, given: Sequence[Aval], results: Sequence[Aval
 
 
 def _peak(program: CompiledProgram) -> tuple[int, int | None]:
-    """Most bytes alive at once, if arguments stay and other values go after their last use."""
+    """Return the most bytes alive at once, if arguments stay and other values die at their last
+    use.
+    """
     arguments = set(program.inputs)
     alive = peak = sum(map(nbytes, program.input_avals))
     at = None

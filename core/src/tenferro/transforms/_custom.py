@@ -41,15 +41,17 @@ class Custom(Primitive):
         return self.count
 
     def abstract_eval(self, *avals: Aval) -> tuple[Aval, ...]:
-        """The avals of the values."""
+        """Return the avals of the values."""
         return avals[: self.count]
 
     def groups(self, count: int) -> tuple[tuple[int, ...], ...]:
-        """Where flow is sent through the function itself, it is linear in all."""
+        """Return one group of all inputs: flow that is sent through the function is linear in
+        all.
+        """
         return (tuple(range(count)),)
 
     def of_arguments(self, xs: Sequence[_T]) -> tuple[_T, ...]:
-        """Of one entry per input, those of the arguments."""
+        """Select the entries of the arguments from one entry per input."""
         return tuple(xs[self.count : self.count + self.arguments])
 
     def stopped(self, xs: Sequence[_T]) -> tuple[_T, ...]:
@@ -57,11 +59,11 @@ class Custom(Primitive):
         return self.of_arguments(xs)
 
     def of_closure(self, xs: Sequence[_T]) -> tuple[_T, ...]:
-        """Of one entry per input, those of what the function or its rule closes over."""
+        """Select the entries of the values that the function or its rule closes over."""
         return tuple(xs[self.count + self.arguments :])
 
     def with_rule(self, rule: Any) -> Self:
-        """The same under another rule."""
+        """Return the same operation with another rule."""
         parameters = {**self.parameters, "rule": rule}
         return type(self)(**parameters)
 
@@ -77,7 +79,9 @@ class Custom(Primitive):
         self, rule: RuleBuilder, primals_in: Sequence[Value], primals_out: Sequence[Value],
         tangents_in: Tangents,
     ) -> Tangents:  # fmt: skip
-        """What the rule says of the arguments, and what comes from the closure."""
+        """Add the tangents that the rule gives for the arguments and those that come from the
+        closure.
+        """
         terms = []
         tangents = self.of_arguments(tangents_in)
         if any([t is not None for t in tangents]):
@@ -90,7 +94,7 @@ class Custom(Primitive):
         self, rule: RuleBuilder, primals: Sequence[Value], outputs: Sequence[Value],
         tangents: Tangents,
     ) -> Tangents:  # fmt: skip
-        """Tangents of the outputs for tangents of the arguments.
+        """Compute the tangents of the outputs for tangents of the arguments.
 
         ``primals`` are all inputs.
         """
@@ -182,5 +186,5 @@ class WithoutArguments(Mixed):
 
 
 def plain_arrays(values: Sequence[Value]) -> list[Array]:
-    """Values as rules of the user see them."""
+    """Return values as the user's rules see them."""
     return [Array(value.key) for value in values]

@@ -30,7 +30,7 @@ class Examples:
         self._trace = Trace()
 
     def of(self, values: Sequence[Array | None], mask: Sequence[bool]) -> list[Array | None]:
-        """One example of each value that is batched; others as they are."""
+        """Return one example of each batched value; others unchanged."""
         pairs = zip(values, mask, strict=True)
         return [self._one(x) if x is not None and on else x for x, on in pairs]
 
@@ -41,7 +41,7 @@ class Examples:
         return Array(key)
 
     def batched(self, values: Sequence[Array | None]) -> list[Array | None]:
-        """What was recorded for one example, for all; ``None`` where it is the same for all."""
+        """Batch the values recorded for one example; ``None`` where it is the same for all."""
         self._trace.open = False
         keys = [x.key for x in values if x is not None]
         found = iter(batch(keys, self._leaves, self._size))
@@ -49,7 +49,7 @@ class Examples:
         return [None if row is None else Array(row.key) for row in rows]
 
     def in_front(self, values: Sequence[Array | None]) -> list[Array | None]:
-        """What was recorded for one example, with an axis for all in front."""
+        """Batch the values recorded for one example, always with the axis of the batch in front."""
         pairs = zip(values, self.batched(values), strict=True)
         return [
             in_front(x, False, self._size) if x is not None and row is None else row
@@ -60,7 +60,7 @@ class Examples:
 def values_in_front(
     operation: Any, size: int, batched: Sequence[bool], inputs: Sequence[Handle]
 ) -> list[Handle]:
-    """The inputs of an operation around values: each value gets the batch axis."""
+    """Return the inputs of an operation around values, with the batch axis first in each value."""
     n = operation.count
     pairs = zip(inputs[:n], batched[:n], strict=True)
     return [*[in_front(y, on, size) for y, on in pairs], *inputs[n:]]
@@ -82,7 +82,7 @@ class BatchedJvp(NamedTuple):
         zero: Callable[[Any], Any],
         closed_over: Sequence[Array] = (),
     ) -> list[Array | None]:
-        """Tangents of all examples."""
+        """Return the tangents of all examples."""
         examples = Examples(self.size)
         xs, dxs = examples.of(primals, self.mask), examples.of(tangents, self.mask)
         ys = examples.of(outputs, [True] * len(outputs))
@@ -90,7 +90,7 @@ class BatchedJvp(NamedTuple):
         return examples.in_front(self.call.tangents(xs, dxs, ys, zero, closed))
 
     def not_linear(self, why: str, active: tuple[int, ...]) -> NotLinearError:
-        """The error about a rule that is not linear."""
+        """Make the error about a rule that is not linear."""
         found: NotLinearError = self.call.not_linear(why, active)
         return found
 
@@ -107,7 +107,7 @@ class BatchedVjp(NamedTuple):
         self, primals: Sequence[Array], outputs: Sequence[Array],
         closed_over: Sequence[Array] = (),
     ) -> tuple[list[Array], BatchedLinear]:  # fmt: skip
-        """Residuals of all examples, and the linear rule that reads them."""
+        """Return the residuals of all examples, and the linear rule that reads them."""
         examples = Examples(self.size)
         xs = examples.of(primals, self.mask)
         ys = examples.of(outputs, [True] * len(outputs))
@@ -136,13 +136,13 @@ class BatchedLinear(NamedTuple):
     def push(
         self, residuals: Sequence[Array], tangents: Sequence[Array | None]
     ) -> list[Array | None]:
-        """Results of all examples."""
+        """Return the results of all examples."""
         examples = Examples(self.size)
         given = examples.of(residuals, self.residual_mask), examples.of(tangents, self.mask)
         return examples.in_front(self.rule.push(*given))
 
     def pull(self, residuals: Sequence[Array], cts: Sequence[Array | None]) -> list[Array | None]:
-        """Cotangents of all examples, added up where the input is shared."""
+        """Return the cotangents of all examples, summed if all examples share the input."""
         examples = Examples(self.size)
         every = [True] * len(cts)
         given = examples.of(residuals, self.residual_mask), examples.of(cts, every)
@@ -151,5 +151,5 @@ class BatchedLinear(NamedTuple):
         return [x if on or x is None else array_sum(x, axis=0) for x, on in pairs]
 
     def turned(self) -> None:
-        """It has no other form."""
+        """Return None: this rule has no transposed form."""
         return

@@ -65,7 +65,9 @@ class Places(NamedTuple):
     others: tuple[Same, ...]
 
     def fill(self, values: Sequence[Any], other: Callable[[Any], Any] | None = None) -> Any:
-        """The tree with these in the places of the arrays; other leaves as they were."""
+        """Fill the tree with these values in the places of the arrays; other leaves are
+        unchanged.
+        """
         rest = iter([same.value if other is None else other(same.value) for same in self.others])
         given = iter(values)
         chosen = set(self.arrays)
@@ -75,7 +77,7 @@ class Places(NamedTuple):
 
 
 def take_arrays(tree: Any) -> tuple[list[Array], Places]:
-    """The arrays of a pytree, and the rest of it. Python scalars are not arrays here."""
+    """Split a pytree into its arrays and the rest. Python scalars are not arrays here."""
     leaves, spec = _tree.flatten(tree)
     chosen = [i for i, leaf in enumerate(leaves) if is_array(leaf)]
     taken = set(chosen)
@@ -84,7 +86,7 @@ def take_arrays(tree: Any) -> tuple[list[Array], Places]:
 
 
 def is_array(leaf: Any) -> bool:
-    """Whether a leaf is an Array or an operand whose dtype tenferro knows."""
+    """Return True if a leaf is an Array or an operand whose dtype tenferro knows."""
     return isinstance(leaf, Array) or (is_operand(leaf) and has_dtype(leaf))
 
 
@@ -104,7 +106,7 @@ class Arguments(NamedTuple):
 
     @property
     def leading(self) -> list[Any]:
-        """What a rule is given first: the fixed arguments."""
+        """Fixed arguments, which a rule receives first."""
         return [same.value for _, same in self.fixed]
 
     @property
@@ -125,7 +127,9 @@ class CustomFunction(PickledByName):
         nondiff_argnums: int | Sequence[int] = (),
         nondiff_argnames: str | Sequence[str] = (),
     ) -> Any:
-        """The decorated function, or with options alone the decorator."""
+        """Return the decorated function; without a function, return the decorator with these
+        options.
+        """
         if function is None:
             return partial(cls, nondiff_argnums=nondiff_argnums, nondiff_argnames=nondiff_argnames)
         return super().__new__(cls)
@@ -147,7 +151,7 @@ class CustomFunction(PickledByName):
         self.nondiff_argnums = (*numbers, *named)
 
     def _positions(self, names: tuple[Any, ...]) -> list[int]:
-        """Positions of parameters; those that are keyword-only never vary, and have none.
+        """Return the positions of parameters; keyword-only ones never vary and have none.
 
         Raises ArgumentNumberError: for what is no name of a parameter.
         """
@@ -223,17 +227,19 @@ class CustomFunction(PickledByName):
         return inside, [self._output(leaf) for leaf in leaves], spec
 
     def _call(self, arguments: Arguments, out_spec: Any) -> Any:
-        """The rule for one call, which is run where a derivative is taken."""
+        """Make the rule for one call; it runs where a derivative is taken."""
         raise NotImplementedError
 
     def _operation(self, rule: Any, outputs: int, arguments: int, inside: Inside) -> Primitive:
-        """The operation that carries the rule; numbers of values and of arguments."""
+        """Make the operation that carries the rule, given the numbers of values and of
+        arguments.
+        """
         raise NotImplementedError
 
     def _positional(self, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
-        """The call with every argument that has a position given by position, defaults too.
+        """Pass every argument that has a position by position, defaults included.
 
-        Of a NumPy ufunc, whose many options only some calls name, as it was written.
+        A call of a NumPy ufunc stays as it was written.
         """
         if hasattr(self.function, "nin"):
             return args, kwargs
@@ -253,7 +259,7 @@ class CustomFunction(PickledByName):
     def wrong(
         self, what: str, got: str, need: str, rule: Any = None, hint: str = ""
     ) -> RuleResultError:
-        """The error about what the function or a rule of it returned."""
+        """Make the error about a wrong result of the function or of one of its rules."""
         return wrong_result(self.name, what, got, need, rule, hint)
 
 
@@ -270,7 +276,7 @@ def wrong_result(
 
 
 def defined(rule: Any, what: str = "rule") -> str:
-    """A line of a message that says where a rule of the user is."""
+    """Return a line of a message that says where the user defined a rule."""
     code = getattr(rule, "__code__", None)
     if code is None or (rule.__module__ or "").startswith("tenferro."):
         return ""
@@ -293,11 +299,11 @@ class Stopped(Linear):
     ends: bool
 
     def abstract_eval(self, x: Aval) -> Aval:
-        """The aval of the argument."""
+        """Return the aval of the argument."""
         return x
 
     def carries(self, aval: Aval) -> bool:
-        """Never."""
+        """Return False: no flow passes."""
         return False
 
     def transpose_x(self, ct: Handle, x: Handle) -> Handle:
@@ -324,7 +330,7 @@ class Inside:
         self.start = new_leaf("start", None).serial
 
     def argument(self, x: Array) -> Array:
-        """The argument for the function itself."""
+        """Return the argument as the function itself receives it."""
         found = _stopped(x, Stopped(self.id, False))
         if self.keep and x.dtype.is_inexact:
             found.key.traces = frozenset((self.trace,))
@@ -334,7 +340,7 @@ class Inside:
         self, operation: Primitive, outputs: Sequence[Array], inputs: Sequence[Array],
         closed_over: Sequence[ValueKey],
     ) -> list[Array]:  # fmt: skip
-        """The outputs under the rule that the operation carries."""
+        """Bind the outputs to the operation that carries the rule."""
         values = [_stopped(y, Stopped(self.id, True)) for y in outputs]
         found = list(bind_all(operation, *values, *inputs, *map(Array, closed_over)))
         for y, inside in zip(found, outputs, strict=True):
@@ -342,10 +348,10 @@ class Inside:
         return found
 
     def closed_over(self, of_rule: Sequence[ValueKey], outputs: Sequence[Array]) -> list[ValueKey]:
-        """Values from before the call that vary with something: those of the rule, and others.
+        """Return the values from before the call on which the rule or the outputs depend.
 
-        The others are those from which the outputs were computed. Arguments are not among them,
-        unless the function closes over one of them as well.
+        These are those that the rule reads, and those from which the outputs were computed.
+        Arguments are not among them, unless the function closes over one of them as well.
         """
         argument = Stopped(self.id, False)
         keys = [y.key for y in outputs]
@@ -354,7 +360,7 @@ class Inside:
 
 
 def is_settled(x: Array) -> bool:
-    """Whether the value is known and nothing is differentiated in it."""
+    """Return True if the value is known and no derivative of it is being taken."""
     return x.key.operand is not UNKNOWN and not is_traced(x.key) and not x.flow
 
 
@@ -376,7 +382,7 @@ def _same_value(key: ValueKey, x: Array) -> None:
 
 
 def pinned(value: Any, aval: Aval, trace: Trace, is_weak: bool = False) -> Array:
-    """A tangent or cotangent under an identity of its own; zeros for ``None``.
+    """Pin a tangent or cotangent, so that it has its own identity; zeros for ``None``.
 
     The tangent of a number of the user yields to any dtype, as the number does.
     """
@@ -399,16 +405,16 @@ class Checked(Protocol):
     def wrong(
         self, what: str, got: str, need: str, rule: Any = None, hint: str = ""
     ) -> RuleResultError:
-        """The error about what the function or a rule of it returned."""
+        """Make the error about a wrong result of the function or of one of its rules."""
 
 
 def fit(
     custom: Checked, what: str, rule: Any, value: Any, aval: Aval, lenient: bool
 ) -> Array | None:
-    """A tangent or cotangent that a rule returned, in the shape and dtype of its value.
+    """Convert a tangent or cotangent that a rule returned to the shape and dtype of its value.
 
-    A real one is silently that of a complex value. Any change of the width is silent where a
-    Python scalar is on either side (``lenient`` says that the value is one).
+    A real one is accepted for a complex value. Any change of the width is accepted if either side
+    is a Python scalar (``lenient`` says that the value is one).
 
     Raises RuleResultError: if it has another shape or dtype, or is complex where the value is real.
     """
@@ -453,12 +459,12 @@ def check_value(
 
 
 def _described(leaf: Any) -> str:
-    """What a rule returned, for a message: a number as it was written, else the aval."""
+    """Describe what a rule returned, for a message: a number as it was written, else its aval."""
     return repr(leaf) if type(leaf) in _SCALARS else str(as_array(leaf).aval)
 
 
 def is_constant_zero(key: ValueKey) -> bool:
-    """Whether a value is 0 and no transform has ever followed what it is computed from.
+    """Return True if a value is 0 and no transform has followed what it is computed from.
 
     Such a zero may be added to a tangent: ``np.where(x > 0, dx, 0)``, ``sum([dx, dy])``.
     """
@@ -466,7 +472,7 @@ def is_constant_zero(key: ValueKey) -> bool:
 
 
 def is_known_zero(x: Array) -> bool:
-    """Whether a value that no tangent reaches is zero, as far as one can tell."""
+    """Return True if a value that no tangent reaches is known to be zero."""
     if Primitive.space.is_zero(x.key):
         return True
     return evaluable(x.key) and not x._concrete("the zero of a tangent")[...].any()

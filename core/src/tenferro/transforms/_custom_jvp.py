@@ -137,7 +137,7 @@ class custom_jvp(CustomFunction):
 
 
 def _sum(terms: Sequence[Any], like: Any) -> Any:
-    """The sum of pytrees; zeros if there are none."""
+    """Add pytrees; zeros if there are none."""
     leaves, spec = _tree.flatten(like)
     total: list[Any] = [0.0] * len(leaves)
     for term in terms:
@@ -171,7 +171,7 @@ class JvpCall(NamedTuple):
         zero: Callable[[Any], Any],
         closed_over: Sequence[Array] = (),
     ) -> list[Array | None]:
-        """Tangents of the outputs by the user's rule; ``None`` for a zero.
+        """Return tangents of the outputs by the user's rule; ``None`` for a zero.
 
         ``zero`` gives the tangent of what is no array. The rule reads what it closes over itself.
         """
@@ -196,7 +196,7 @@ class JvpCall(NamedTuple):
         return [self._fitting(value, y) for value, y in pairs]
 
     def record(self, stage: Stage) -> RecordedJvp:
-        """The rule as it is now."""
+        """Record the rule as it is now."""
         tangents = [
             stage.unknown("tangent", x.aval, is_weak(x)) if x.dtype.is_inexact else None
             for x in stage.inputs
@@ -230,7 +230,7 @@ class JvpCall(NamedTuple):
         return fit(self.custom, what, self.custom.rule, value, y.aval, is_weak(y))
 
     def not_linear(self, why: str, active: tuple[int, ...]) -> NotLinearError:
-        """The error about a rule that is not linear."""
+        """Make the error about a rule that is not linear."""
         name = self.custom.name
         text = f"{name}: its jvp rule is not linear in the tangents\n  got        {why}"
         text += "\n  need       sums of products with what does not depend on tangents"
@@ -247,7 +247,7 @@ class RecordedJvp(NamedTuple):
 
     @property
     def closed_over(self) -> list[ValueKey]:
-        """What the rule reads of values from before the call."""
+        """Values from before the call that the rule reads."""
         return self.equations.closed_over
 
     def tangents(
@@ -258,18 +258,18 @@ class RecordedJvp(NamedTuple):
         zero: Callable[[Any], Any],
         closed_over: Sequence[Array] = (),
     ) -> list[Array | None]:
-        """Tangents of the outputs; each argument that may vary has one."""
+        """Return the tangents of the outputs; each argument that may vary has one."""
         moving = [t for t in tangents if t is not None]
         given = [*primals, *outputs, *moving, *[zero(value) for value in self.numbers]]
         return self.equations(given, closed_over[: len(self.closed_over)])
 
     def not_linear(self, why: str, active: tuple[int, ...]) -> NotLinearError:
-        """The error about a rule that is not linear."""
+        """Make the error about a rule that is not linear."""
         return self.call.not_linear(why, active)
 
 
 def missing(custom: CustomFunction, rule: str, write: str) -> MissingRuleError:
-    """The error about a rule that was not registered."""
+    """Make the error about a rule that was not registered."""
     function = custom.function
     error = MissingRuleError(
         f"{custom.name}: it is differentiated and has no {rule} rule"
@@ -345,7 +345,7 @@ class CustomJvp(Custom):
         return results
 
     def batch(self, size: int, batched: Sequence[bool], *inputs: Handle) -> Sequence[Handle]:
-        """The same values, under the rule for all examples."""
+        """Return the same values, under the rule for all examples."""
         masks = self.of_arguments(batched), self.of_closure(batched)
         rule = BatchedJvp(self.rule, size, *masks)
         return bind_all(self.with_rule(rule), *values_in_front(self, size, batched, inputs))

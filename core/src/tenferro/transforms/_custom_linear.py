@@ -131,7 +131,7 @@ class custom_linear(PickledByName):
     def wrong(
         self, what: str, got: str, need: str, rule: Any = None, hint: str = ""
     ) -> RuleResultError:
-        """The error about what a function returned."""
+        """Make the error about a wrong result of a function."""
         name = getattr(self.apply, "__name__", "custom_linear")
         return wrong_result(name, what, got, need, rule, hint)
 
@@ -153,17 +153,17 @@ class LinearRule(NamedTuple):
 
     @property
     def arguments(self) -> Places:
-        """What tells calls apart."""
+        """Places of the arrays, which distinguish calls."""
         return self.places
 
     @property
     def closed_over(self) -> list[ValueKey]:
-        """What recorded functions read of values from before the call."""
+        """Values from before the call that the recorded functions read."""
         either = self.pushed or self.pulled
         return [] if either is None else either.closed_over
 
     def record(self, stage: Stage) -> LinearRule:
-        """The same with both functions as they are now, if they do not ask for values."""
+        """Record both functions as they are now, unless they ask for values."""
         fixed = stage.inputs[: len(self.places.arrays)]
         pushed, pulled = self._recorded(fixed, stage), self.turned()._recorded(fixed, stage)
         both = [rule for rule in (pushed, pulled) if rule is not None]
@@ -184,7 +184,7 @@ class LinearRule(NamedTuple):
         self, inside: Inside, arrays: Sequence[Array], outputs: Sequence[Array],
         closed_over: Sequence[ValueKey],
     ) -> list[Array]:  # fmt: skip
-        """The outputs of one call under this rule."""
+        """Return the outputs of one call under this rule."""
         counts = len(outputs), len(arrays)
         sizes = len(self.places.arrays), len(self.closed_over)
         operation = CustomLinear(self, *counts, inside.id, inside.trace.converted, *sizes)
@@ -193,7 +193,7 @@ class LinearRule(NamedTuple):
     def push(
         self, residuals: Sequence[Array], tangents: Sequence[Array | None]
     ) -> list[Array | None]:
-        """The map on given arrays."""
+        """Apply the map to given arrays."""
         if self.pushed is None:
             return self._applied(self.custom, residuals[: len(self.places.arrays)], tangents)
         count = len(self.places.arrays)
@@ -224,11 +224,11 @@ class LinearRule(NamedTuple):
         return [fit(custom, what, custom.apply, y, aval, on) for y, (aval, on) in pairs]
 
     def pull(self, residuals: Sequence[Array], cts: Sequence[Array | None]) -> list[Array | None]:
-        """The transposed map on given arrays."""
+        """Apply the transposed map to given arrays."""
         return self.turned().push(residuals, cts)
 
     def turned(self) -> LinearRule:
-        """The rule of the transpose."""
+        """Return the rule of the transpose."""
         turned = LinearRule(self.custom.turned, self.places, self.outs, self.ins)
         return turned._replace(pushed=self.pulled, pulled=self.pushed)
 
@@ -245,7 +245,7 @@ class CustomLinear(Custom):
     closed_over: int  # values that the rule reads, of those behind the arguments
 
     def as_linear(self, inputs: Sequence[ValueKey]) -> tuple[LinearCall, Sequence[ValueKey]]:
-        """The same without values: what flow takes."""
+        """Return the same call without values, which flow passes through."""
         fixed, xs = self._fixed(inputs), self.of_arguments(inputs)[self.residuals :]
         outs = [x.aval for x in inputs[: self.count]]
         return self._call(outs, [x.aval for x in xs]), [*fixed, *xs]
@@ -255,7 +255,7 @@ class CustomLinear(Custom):
         return self.of_arguments(xs)[self.residuals :]
 
     def _fixed(self, inputs: Sequence[_T]) -> list[_T]:
-        """Of one entry per input, those of the residuals and of what the rule closes over."""
+        """Select, from one entry per input, those of the residuals and of the rule's closure."""
         residuals = self.of_arguments(inputs)[: self.residuals]
         return [*residuals, *self.of_closure(inputs)[: self.closed_over]]
 
@@ -267,7 +267,7 @@ class CustomLinear(Custom):
         self, rule: RuleBuilder, primals: Sequence[Value], outputs: Sequence[Value],
         tangents: Tangents,
     ) -> Tangents:  # fmt: skip
-        """The map itself on tangents; residuals are closed over."""
+        """Apply the map itself to tangents; residuals are closed over."""
         r = self.residuals
         if not any([t is not None for t in tangents[r:]]):
             return [None] * self.count
@@ -276,7 +276,7 @@ class CustomLinear(Custom):
         return call.send(self._fixed(primals), tangents[r:])
 
     def batch(self, size: int, batched: Sequence[bool], *inputs: Handle) -> Sequence[Handle]:
-        """The same values, under the rule for all examples."""
+        """Return the same values, under the rule for all examples."""
         flowing = self.of_arguments(batched)[self.residuals :]
         rule = BatchedLinear(self.rule, size, tuple(self._fixed(batched)), flowing)
         return bind_all(self.with_rule(rule), *values_in_front(self, size, batched, inputs))

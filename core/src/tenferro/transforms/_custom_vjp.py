@@ -140,7 +140,7 @@ class VjpCall(NamedTuple):
         self, primals: Sequence[Array], outputs: Sequence[Array],
         closed_over: Sequence[Array] = (),
     ) -> tuple[list[Array], PullbackRule]:  # fmt: skip
-        """Residuals by the user's ``fwd``, and the linear rule that reads them.
+        """Return the residuals by the user's ``fwd``, and the linear rule that reads them.
 
         The functions of the user read what they close over themselves.
         """
@@ -163,7 +163,9 @@ class VjpCall(NamedTuple):
         return residuals, PullbackRule(self, places, varying, exact, outs)
 
     def record(self, stage: Stage) -> RecordedVjp:
-        """The rule as it is now; ``bwd`` only if it does not ask for values of cotangents."""
+        """Record the rule as it is now; ``bwd`` only if it does not ask for values of
+        cotangents.
+        """
         residuals, linear = self.forward(stage.inputs, stage.outputs)
         try:
             linear = linear.recorded(residuals, stage)
@@ -184,14 +186,16 @@ class RecordedVjp(NamedTuple):
 
     @property
     def closed_over(self) -> list[ValueKey]:
-        """What the rules read of values from before the call."""
+        """Values from before the call that the rules read."""
         return self.equations.closed_over
 
     def forward(
         self, primals: Sequence[Array], outputs: Sequence[Array],
         closed_over: Sequence[Array] = (),
     ) -> tuple[list[Array], PullbackRule]:  # fmt: skip
-        """Residuals, with what ``bwd`` closes over behind them, and the linear rule."""
+        """Return the residuals, followed by the values that ``bwd`` closes over, and the linear
+        rule.
+        """
         given = [*primals, *outputs]
         found = self.equations(given, closed_over[: len(self.closed_over)])
         return [x for x in found if x is not None], self.linear
@@ -210,11 +214,11 @@ class PullbackRule(NamedTuple):
 
     @property
     def closed_over(self) -> list[ValueKey]:
-        """What the recorded ``bwd`` reads beside its residuals."""
+        """Values that the recorded ``bwd`` reads in addition to its residuals."""
         return [] if self.equations is None else self.equations.closed_over
 
     def recorded(self, residuals: Sequence[Array], stage: Stage) -> PullbackRule:
-        """The same with ``bwd`` as it is now."""
+        """Record ``bwd`` as it is now."""
         avals = [aval for aval in self.outs if aval.dtype.is_inexact]
         cts = [stage.unknown("ct", aval) for aval in avals]
         found = self.pull(residuals, cts)
@@ -222,7 +226,7 @@ class PullbackRule(NamedTuple):
         return self._replace(equations=RecordedRule(given, found, stage.start, stage.keys))
 
     def pull(self, residuals: Sequence[Array], cts: Sequence[Array | None]) -> list[Array | None]:
-        """Cotangents of the arguments that can vary, by the user's ``bwd``."""
+        """Return the cotangents of the arguments that can vary, by the user's ``bwd``."""
         if self.equations is not None:
             count = len(residuals) - len(self.closed_over)
             given = [*residuals[:count], *[ct for ct in cts if ct is not None]]
@@ -244,7 +248,7 @@ class PullbackRule(NamedTuple):
         return [fit(custom, what, bwd, x, aval, lenient) for x, (aval, lenient) in pairs]
 
     def _entries(self, result: Any) -> list[Any]:
-        """One entry per leaf of the arguments."""
+        """Return one entry per leaf of the arguments."""
         custom, bwd = self.call.custom, self.call.custom.bwd
         specs = _children(self.call.arguments.places.spec)
         if not isinstance(result, (tuple, list)) or len(result) != len(specs):
@@ -269,7 +273,7 @@ class PullbackRule(NamedTuple):
     def push(
         self, residuals: Sequence[Array], tangents: Sequence[Array | None]
     ) -> list[Array | None]:
-        """Tangents of the outputs that can vary: the transpose of ``bwd``."""
+        """Return the tangents of the outputs that can vary, by transposing ``bwd``."""
         trace = Trace()
         avals = [aval for aval in self.outs if aval.dtype.is_inexact]
         places = [pinned_leaf(Name("ct", trace.id.serial), aval, trace) for aval in avals]
@@ -301,12 +305,12 @@ class PullbackRule(NamedTuple):
         return at_user_line(NotLinearError(text, primitive=name, rule="vjp", active=()))
 
     def turned(self) -> None:
-        """The transpose of the transpose is what the transpose records."""
+        """Return None: the transpose of the transpose is what the transpose records."""
         return
 
 
 def _children(spec: Any) -> list[Any]:
-    """The structures of the entries of a tuple."""
+    """Return the structures of the entries of a tuple."""
     return list(spec.children())
 
 
@@ -335,7 +339,7 @@ class CustomVjp(Custom):
         return results
 
     def batch(self, size: int, batched: Sequence[bool], *inputs: Handle) -> Sequence[Handle]:
-        """The same values, under the rule for all examples."""
+        """Return the same values, under the rule for all examples."""
         masks = self.of_arguments(batched), self.of_closure(batched)
         rule = BatchedVjp(self.rule, size, *masks)
         return bind_all(self.with_rule(rule), *values_in_front(self, size, batched, inputs))

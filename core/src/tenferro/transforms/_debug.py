@@ -92,7 +92,7 @@ def _inexact(seen: Seen) -> list[Any]:
 
 
 def _error(seen: Seen, what: str, place: int, shape: tuple[int, ...]) -> NonFiniteError:
-    """The error about one element of a result."""
+    """Make the error about one element of a result."""
     instruction = seen.instruction
     index = _index(place, shape)
     recorded = source_text(instruction.source)
@@ -119,7 +119,7 @@ def _error(seen: Seen, what: str, place: int, shape: tuple[int, ...]) -> NonFini
 
 
 def _index(place: int, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The place in row-major order as an index."""
+    """Convert a position in row-major order to an index."""
     index = []
     for size in reversed(shape):
         index.append(place % size)
@@ -128,7 +128,7 @@ def _index(place: int, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _element(x: Any, index: tuple[int, ...], shape: tuple[int, ...]) -> str:
-    """The operand at the same place, or what it is."""
+    """Describe an operand at the same index, or its dtype and shape if that differs."""
     if x.shape == shape:
         return str(x[index])
     return str(x[()]) if not x.shape else f"{x.dtype}{list(x.shape)}"

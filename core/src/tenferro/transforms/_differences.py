@@ -33,7 +33,7 @@ class Estimate(NamedTuple):
 
     @property
     def is_known(self) -> bool:
-        """Whether values were finite at some step."""
+        """True if values were finite at some step."""
         return math.isfinite(self.value) and math.isfinite(self.error)
 
 
@@ -87,7 +87,7 @@ def kinked(
 
 
 def _extrapolated(difference: Function, step: float, wanted: float, order: int) -> Estimate:
-    """The limit of a difference for h → 0, whose error is a series in h**order."""
+    """Extrapolate a difference to h → 0; its error is a series in h**order."""
     step = _first_finite(difference, step)
     best = Estimate(math.nan, math.inf, step)
     above: list[float] = []
@@ -106,7 +106,7 @@ def _extrapolated(difference: Function, step: float, wanted: float, order: int) 
 
 
 def _first_finite(difference: Function, step: float) -> float:
-    """The largest of the steps h, h/8, h/64, … at which values are finite."""
+    """Return the largest of the steps h, h/8, h/64, … at which values are finite."""
     for _ in range(_SHRINKINGS):
         if math.isfinite(difference(step)):
             return step
@@ -142,7 +142,7 @@ def broken(function: Function, middle: Estimate, step: float, wanted: float) -> 
 
 
 def _jump(function: Function, side: int, step: float) -> float:
-    """How far values beside the point stay from the value at it as they come close to it."""
+    """Return the jump at the point: the limit of values near it minus the value at it."""
     start = function(0.0)
     near, nearer = (function(side * step * scale) - start for scale in (1e-6, 1e-8))
     is_jump = abs(nearer) > 0 and abs(near - nearer) <= 1e-3 * abs(nearer)

@@ -22,7 +22,7 @@ _collected: ContextVar[list[ValueKey] | None] = ContextVar("tenferro_effects", d
 
 @contextmanager
 def collecting() -> Iterator[list[ValueKey]]:
-    """The time during which a program is recorded: its effects, in the order in which they come."""
+    """Collect the effects of a program in program order while it is recorded."""
     effects: list[ValueKey] = []
     token = _collected.set(effects)
     try:
@@ -36,7 +36,7 @@ _silent: ContextVar[bool] = ContextVar("tenferro_silent", default=False)
 
 @contextmanager
 def silenced() -> Iterator[None]:
-    """The time during which a function runs again whose effects have happened."""
+    """Suppress effects while a function runs again whose effects have already happened."""
     token = _silent.set(True)
     try:
         yield
@@ -45,7 +45,7 @@ def silenced() -> Iterator[None]:
 
 
 def is_silent() -> bool:
-    """Whether effects are left out."""
+    """Return True if effects are suppressed."""
     return _silent.get()
 
 

@@ -1,4 +1,4 @@
-"""What transforms refuse."""
+"""Errors of transforms."""
 
 from __future__ import annotations
 

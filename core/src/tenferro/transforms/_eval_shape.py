@@ -59,7 +59,7 @@ def eval_shape(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
 
 def _abstract(tree: Any, name: str, trace: Trace) -> Any:
-    """The argument with arrays whose values are unknown."""
+    """Return the argument with arrays whose values are unknown."""
     leaves, spec = _tree.flatten(tree)
     pairs = zip(leaves, _labels(tree, name, leaves), strict=True)
     return _tree.unflatten(spec, [_leaf(leaf, label, trace) for leaf, label in pairs])

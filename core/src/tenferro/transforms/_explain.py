@@ -139,7 +139,7 @@ def explain(
 
 
 def _primitive_of(subject: Any) -> type[Primitive] | None:
-    """The class of a primitive, however it is given; ``None`` for anything else."""
+    """Return the class of a primitive, however it is given; ``None`` for anything else."""
     if isinstance(subject, str):
         return _registered(subject)
     if isinstance(subject, type) and issubclass(subject, Primitive):
@@ -187,7 +187,7 @@ def _how(cls: type[Primitive], backend: str | Backend) -> tuple[str, str, str]:
 
 
 def _into(cls: type[Primitive]) -> str:
-    """What a decomposition consists of, as far as a small sample tells."""
+    """Name the primitives of a decomposition, as far as a small sample shows."""
     operations = sample(cls)
     if not operations:
         return "into primitives that it has"
@@ -221,14 +221,14 @@ def _who(table: LoweringTable, cls: type[Primitive]) -> str:
 
 
 def _rules(cls: type[Primitive]) -> str:
-    """Which rules its author wrote."""
+    """List the rules that the primitive's author wrote."""
     names = [n for n in dir(cls) if n.startswith(("jvp_", "transpose_")) and n != "jvp_input"]
     names += [n for n in ("derivative", "batch", "decompose") if getattr(cls, n, None) is not None]
     return ", ".join(names) or "none: it cannot be differentiated or batched"
 
 
 def _to_write(cls: type[Primitive], missing: Sequence[str]) -> list[str]:
-    """What an author could add so that it runs on these backends."""
+    """Suggest what an author could add to make it run on these backends."""
     if not missing:
         return []
     inputs = ", ".join(cls._inputs) or "*inputs"
@@ -270,7 +270,7 @@ def _explain_function(
 def _runs(
     program: CompiledProgram, table: LoweringTable, lost: set[str]
 ) -> dict[tuple[str, str], int]:
-    """How many equations of each primitive run in which way."""
+    """Count the equations of each primitive by how they run."""
     found: Counter[tuple[str, str]] = Counter()
     for operation, inputs, *_ in program.instructions:
         avals = [program.avals[i] for i in inputs]
@@ -293,7 +293,7 @@ def _key(operation: Operation) -> str:
 
 
 def _status_rows(runs: dict[tuple[str, str], int]) -> Iterable[str]:
-    """One row per status; all but the native ones with their primitives."""
+    """Return one row per status; all but the native one name their primitives."""
     for status in ("native", "decomposed", "callback", "missing"):
         keys = {key: count for (s, key), count in runs.items() if s == status}
         if keys:

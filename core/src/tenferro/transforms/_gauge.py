@@ -1,10 +1,9 @@
-"""Whether a function depends on the gauge of a factorization: what ``check_grads`` warns of.
+"""Detection of functions that depend on the gauge of a factorization, for ``check_grads``.
 
 Vectors of svd, eigh, eig and qr are defined up to phases, and up to rotations where values are
-equal. A function that sees the difference has no derivative there, and a number for it would be an
-accident of the backend. So value and derivative are recorded, played again with vectors in another
-gauge, and compared. Factorizations inside of ``scan`` and its kin are not looked at.
-Read next: ``_check.py``.
+equal. A function that sees the difference has no derivative there; any number for it would depend
+on the backend. So value and derivative are recorded, replayed with vectors in another gauge, and
+compared. Factorizations inside ``scan`` and other loops are not examined. Read next: ``_check.py``.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ def warn_of_gauge(
 def _value_and_derivative(
     function: Callable[..., Any], args: Sequence[Any], tangents: Sequence[Any], loans: Loans
 ) -> MaterializedGraph:
-    """The graph of value and derivative along the tangents."""
+    """Record the value and the derivative along the tangents."""
 
     def both(*xs: Any) -> Any:
         return jvp(function, xs, tuple(tangents))
@@ -59,7 +58,7 @@ def _value_and_derivative(
 
 
 def _played(graph: MaterializedGraph, places: Collection[int], seed: int) -> list[Any]:
-    """Values of the outputs, where the factorizations at these places have another gauge."""
+    """Compute the outputs with the factorizations at these places in another gauge."""
     values = [Handle(key) for key in graph.inputs]
     for place, node in enumerate(graph.nodes):
         operation: Any = node.operation
@@ -73,12 +72,12 @@ def _played(graph: MaterializedGraph, places: Collection[int], seed: int) -> lis
 
 
 def _is_seen(graph: MaterializedGraph, want: Sequence[Any], places: Collection[int]) -> bool:
-    """Whether an output changes with the gauge at these places."""
+    """Return True if an output changes with the gauge at these places."""
     return any(_differ(want, _played(graph, places, seed)) for seed in SEEDS)
 
 
 def _differ(want: Sequence[Any], got: Sequence[Any]) -> bool:
-    """Whether a pair of arrays differs by more than rounding errors would explain."""
+    """Return True if a pair of arrays differs by more than rounding errors explain."""
     largest = max([_largest(x) for x in want], default=0.0)
     for x, y in zip(want, got, strict=True):
         tolerance = _TOLERANCE.get(as_array(x).dtype.real_dtype.name, 1e-6)
@@ -108,7 +107,7 @@ def _text(graph: MaterializedGraph, place: int, level: int) -> str:
 
 
 def _line(graph: MaterializedGraph, place: int) -> str | None:
-    """The user's line; of a factorization in a derivative, that of the values it belongs to."""
+    """Return the user's line of a factorization; in a derivative, that of the primal equation."""
     node = graph.nodes[place]
     kin = [other.source for other in graph.nodes if other.inputs == node.inputs and other.source]
     return source_text(node.source or (kin[0] if kin else None))

@@ -184,7 +184,7 @@ def _computed(
     *,
     value: bool,
 ) -> _Compute:
-    """What ``grad`` and ``value_and_grad`` do: (value if it is wanted, aux, gradients)."""
+    """Compute (value if wanted, aux, gradients) for ``grad`` and ``value_and_grad``."""
     if convention not in ("hermitian", "jax"):
         text = f"convention is 'hermitian' or 'jax', not {convention!r}"
         raise at_user_line(ValueError(text))
@@ -221,14 +221,14 @@ def _computed(
 def gradient_keys(
     output: ValueKey, wrt: Sequence[ValueKey], conjugate: bool, context: ADContext | None
 ) -> list[ValueKey]:
-    """Keys of the gradients; zeros where the output does not depend on an argument."""
+    """Return the keys of the gradients; zeros if the output does not depend on an argument."""
     one = constant(1, output.aval.dtype)
     found = pullback([output], wrt, [one], space=Primitive.space, context=context)
     return [gradient_key(key.aval, value, conjugate) for key, value in zip(wrt, found, strict=True)]
 
 
 def gradient_key(aval: Aval, value: Value | None, conjugate: bool) -> ValueKey:
-    """One gradient as a key, conjugated if asked; a structural zero becomes zeros."""
+    """Return one gradient as a key, conjugated if asked; a structural zero becomes zeros."""
     handle = constant(0, aval.dtype, aval.shape) if value is None else value
     if conjugate and aval.dtype.is_complex:
         return conj(Array(handle.key)).key
@@ -236,7 +236,7 @@ def gradient_key(aval: Aval, value: Value | None, conjugate: bool) -> ValueKey:
 
 
 def regroup(leaves: Sequence[Any], specs: Sequence[Any]) -> tuple[Any, ...]:
-    """Leaves put back into the structures of the arguments."""
+    """Restore the structures of the arguments from their leaves."""
     trees, start = [], 0
     for spec in specs:
         trees.append(_tree.unflatten(spec, leaves[start : start + spec.num_leaves]))
@@ -245,7 +245,7 @@ def regroup(leaves: Sequence[Any], specs: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def _varying(keys: Sequence[ValueKey], holomorphic: bool, allow_int: bool) -> list[ValueKey]:
-    """The leaves that have a gradient: all of them, or with ``allow_int`` all but exact ones.
+    """Return the leaves that have a gradient; with ``allow_int``, integers and bools have none.
 
     Raises DifferentiationInputError: for a leaf that has none and is not allowed to be there.
     """
@@ -281,7 +281,7 @@ def check_differentiable(key: ValueKey) -> None:
 
 
 def _to_exclude(name: str) -> str:
-    """What to write if an argument, or a leaf of one, is not meant to vary."""
+    """Suggest what to write if an argument, or a leaf of one, is not meant to vary."""
     if name.isidentifier():
         return (
             "pass `x.astype(float)` (or 3.0 instead of 3), or leave the argument\n"
@@ -331,7 +331,7 @@ def _not_scalar(got: str, aval: Aval | None, holomorphic: bool) -> NonScalarOutp
 
 
 def _to_a_scalar(got: str, aval: Aval | None) -> str:
-    """What to write so that the function returns a scalar."""
+    """Suggest what to write so that the function returns a scalar."""
     if got.startswith("None"):
         return "the function ends without a value: is a `return` missing?"
     if aval is not None and not aval.dtype.is_inexact:

@@ -116,7 +116,7 @@ def hessian(
 
 
 def _record_twice(call: Any, loans: Loans, has_aux: bool) -> tuple[Recording, Recording]:
-    """A call recorded on fresh inputs, and inside on pins of these: one identity per derivative."""
+    """Record a call on fresh inputs, and inside on pins of these: one identity per derivative."""
     function, args, kwargs, argnums = call
     inside: list[Recording] = []
 
@@ -129,9 +129,7 @@ def _record_twice(call: Any, loans: Loans, has_aux: bool) -> tuple[Recording, Re
 
 
 def _nest(leaves: Sequence[Any], recording: Recording, single: bool) -> Any:
-    """Second derivatives in the structure of the arguments, in that of the arguments, in the
-    output's.
-    """
+    """Nest second derivatives: per output leaf, the arguments, and the arguments inside each."""
 
     def inside(parts: Sequence[Any]) -> Any:
         trees = regroup(parts, recording.specs)

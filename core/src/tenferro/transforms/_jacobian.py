@@ -233,7 +233,7 @@ def check_arguments(
 
 
 def refused(wrt: Sequence[ValueKey], fact: str, hint: str) -> DifferentiationInputError:
-    """The error about complex arguments."""
+    """Make the error about complex arguments."""
     error = DifferentiationInputError(
         f"{fact}\n  got        {', '.join(str(key.aval) for key in wrt)}\n  hint       {hint}",
         argument="",
@@ -251,7 +251,7 @@ def blocks_of(
     reads: Reads,
     holomorphic: bool,
 ) -> Blocks:
-    """One block per pair of leaves, in the mode that was asked for or is cheaper."""
+    """Return one block per pair of leaves, in the given mode or in the cheaper one."""
     columns = _columns(linear, outputs, wrt, sparse, reads) if mode != "reverse" else []
     rows = _rows(linear, outputs, wrt, sparse, reads) if mode != "forward" else []
     if mode == "auto":
@@ -263,7 +263,7 @@ def blocks_of(
 
 
 def _conjugated(row: Sequence[Handle], wrt: Sequence[ValueKey]) -> list[Handle]:
-    """The blocks of an output as JAX has them: conjugates for complex arguments."""
+    """Conjugate the blocks of complex arguments, which is JAX's convention."""
     pairs = zip(row, wrt, strict=True)
     return [conj(block) if key.aval.dtype.is_complex else block for block, key in pairs]
 
@@ -275,7 +275,7 @@ def _columns(
     sparse: bool | None,
     reads: Reads,
 ) -> list[Directions]:
-    """For each argument, the derivative of all outputs along it."""
+    """Return, for each argument, the derivative of all outputs along it."""
 
     def along(i: int) -> Directions:
         def push(seed: Handle) -> Sequence[Any]:
@@ -293,7 +293,7 @@ def _rows(
     sparse: bool | None,
     reads: Reads,
 ) -> list[Directions]:
-    """For each output, its derivative in all arguments."""
+    """Return, for each output, its derivative in all arguments."""
 
     def along(k: int) -> Directions:
         def pull(seed: Handle) -> Sequence[Any]:
@@ -305,7 +305,7 @@ def _rows(
 
 
 def _of_columns(columns: Directions, wrt: ValueKey, holomorphic: bool) -> list[Handle]:
-    """The derivative of every output in all directions of an argument."""
+    """Return the derivative of every output in all directions of an argument."""
     found = columns.values()
     if holomorphic or not wrt.aval.dtype.is_complex:
         return found
@@ -314,7 +314,7 @@ def _of_columns(columns: Directions, wrt: ValueKey, holomorphic: bool) -> list[H
 
 
 def _of_rows(rows: Directions, output: ValueKey, holomorphic: bool) -> list[Handle]:
-    """The derivative of an output in every argument."""
+    """Return the derivative of an output in every argument."""
     found = rows.values()
     if holomorphic:
         return [conj(x) for x in found]
@@ -325,7 +325,7 @@ def _of_rows(rows: Directions, output: ValueKey, holomorphic: bool) -> list[Hand
 
 
 def _nest(leaves: Sequence[Any], recording: Recording, single: bool) -> Any:
-    """The blocks in the structure of the output, that of the arguments inside each leaf."""
+    """Nest the blocks: the structure of the output, with that of the argument inside each leaf."""
     count = len(recording.wrt)
     rows = [leaves[start : start + count] for start in range(0, len(leaves), count)]
     inner = [regroup(row, recording.specs) for row in rows]
@@ -354,7 +354,7 @@ def cheaper_mode(
 
 
 def _cost(ends: Sequence[Any]) -> int:
-    """Multiplications and additions in the linear part of a graph, roughly one per element."""
+    """Count multiplications and additions in the linear part of a graph, about one per element."""
     graph = flatten((), [end.key for end in ends if end is not None], history)
     total = 1
     for node in graph.nodes:
@@ -365,7 +365,7 @@ def _cost(ends: Sequence[Any]) -> int:
 
 
 def operations(operation: Any, inputs: Sequence[Aval], output: Aval) -> int:
-    """Arithmetic operations of one equation: the elements it touches, times the contracted ones."""
+    """Count the arithmetic of one equation: the elements it touches, times the contracted ones."""
     contracted = getattr(operation, "lhs_contract", None)
     if contracted is None:
         return max([output.size, *[aval.size for aval in inputs]])

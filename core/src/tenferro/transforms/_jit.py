@@ -128,7 +128,9 @@ class Jitted(PickledByName):
         return ready(leaves)
 
     def _traced_for_run(self, call: Call) -> tuple[Traced, Sequence[Any]]:
-        """The trace for a call, and its leaves as they were before the function was traced."""
+        """Return the trace for a call, and its leaves as they were before the function was
+        traced.
+        """
         found: Traced | None = self._kept.traces.get(call.key)
         if found is not None:
             return found, call.leaves
@@ -141,7 +143,9 @@ class Jitted(PickledByName):
         return traced, [x if x is h or x.tobytes() == h.tobytes() else h for x, h in pairs]
 
     def _given_up(self, call: Call) -> tuple[int, ...]:
-        """The leaves of donated arguments. Not Arrays: several of them may be one value."""
+        """Return the positions of donated leaves. Arrays are excluded: several may share one
+        value.
+        """
         if not self._donated:
             return ()
         count = len(call.given) + len(call.statics)
@@ -156,7 +160,7 @@ class Jitted(PickledByName):
         return tuple([i for i in found if not isinstance(call.leaves[i], Array)])
 
     def _ready(self, traced: Traced, leaves: Sequence[Any], donated: tuple[int, ...]) -> Ready:
-        """The program of a trace, on the backend for these leaves."""
+        """Prepare the program of a trace on the backend for these leaves."""
         known = operands_of(leaves)
         backend = select_backend(self._backend, [*known, *traced.captured])
         options = self._options
@@ -172,15 +176,15 @@ class Jitted(PickledByName):
 
     @bounded("jit")
     def lower(self, *args: Any, **kwargs: Any) -> MaterializedGraph:
-        """The graph that would run for these arguments."""
+        """Return the graph that would run for these arguments."""
         return self._traced(self._call(args, kwargs)).graph
 
     @bounded("jit")
     def explain(self, *args: Any, **kwargs: Any) -> str:
-        """How the program for these arguments runs; without arguments, all programs so far.
+        """Describe how the program for these arguments runs; without arguments, all programs so far.
 
-        Its backend, its equations, what the graph passes did to them, inputs and results, the
-        values that it has captured, and what the backend makes of it.
+        The description names its backend, its equations, what the graph passes did to them, inputs
+        and results, captured values, and the backend's own report.
         """
         kept = self._kept.traces.values()
         if kept and not args and not kwargs:
@@ -197,7 +201,7 @@ class Jitted(PickledByName):
         return describe(traced, name, backend.name, program, str(report))
 
     def cache_info(self) -> CacheStats:
-        """Hits and misses of the traces; a miss is a new signature."""
+        """Return hits and misses of the trace cache; a miss is a new signature."""
         return self._kept.stats
 
     def clear_cache(self) -> None:
@@ -221,7 +225,7 @@ class Jitted(PickledByName):
         return bound
 
     def _taken_apart(self, protocol: Any) -> Any:
-        """The function and the settings; programs are compiled anew where the pickle is read."""
+        """Return the function and the settings; programs are compiled anew after unpickling."""
         owner = getattr(self._function, "__self__", None)
         name = getattr(self._function, "__name__", "")
         if owner is not None and isinstance(getattr(type(owner), name, None), Jitted):
@@ -234,7 +238,9 @@ class Jitted(PickledByName):
         return self._statics.call(args, kwargs, self._kept.level)
 
     def _traced(self, call: Call) -> Traced:
-        """The trace for a signature; one that reads values of an outer transform is not kept."""
+        """Return the trace for a signature; one that reads values of an outer transform is not
+        cached.
+        """
         found: Traced | None = self._kept.traces.get(call.key)
         return self._traced_anew(call) if found is None else found
 
@@ -378,7 +384,7 @@ def jit(
 
 
 def checked_options(options: Any) -> Options | None:
-    """The options as a dictionary of its own; ``None`` for none.
+    """Copy the options to a new dictionary; ``None`` for no options.
 
     Raises TypeError: if they are no mapping, or hold what cannot name a program.
     Raises UnknownPassError: if a pass that they name is none.
@@ -396,7 +402,7 @@ def checked_options(options: Any) -> Options | None:
 
 
 def donated_parameters(function: Any, numbers: int | Sequence[int], statics: Statics) -> Statics:
-    """The donated parameters.
+    """Return the donated parameters.
 
     Raises TypeError: for what is no position.
     Raises ValueError: for a position that is not there, or is static.
@@ -412,7 +418,7 @@ def donated_parameters(function: Any, numbers: int | Sequence[int], statics: Sta
 
 
 def describe(traced: Traced, name: str, backend: str, program: str, passes: str) -> str:
-    """A program for a reader: what goes in and out, what it has captured, how it runs."""
+    """Describe a program: its inputs and results, the values it has captured, and how it runs."""
     graph = traced.graph
     count = len(traced.inputs)
     given = zip(graph.input_names[:count], graph.avals, strict=False)
@@ -434,7 +440,7 @@ def _bytes(aval: Aval) -> int:
 
 
 def _abstract(leaf: Any, name: str, trace: Trace, sought: Sought) -> ValueKey:
-    """A fresh input without a value."""
+    """Make a fresh input without a value."""
     weak = weak_kind(leaf) is not None
     aval = leaf if isinstance(leaf, Aval) else as_array(leaf).aval if weak else None
     if aval is None:
@@ -447,7 +453,7 @@ def _abstract(leaf: Any, name: str, trace: Trace, sought: Sought) -> ValueKey:
 
 
 def _result_key(leaf: Any) -> ValueKey:
-    """The key of a leaf of what the function returned."""
+    """Return the key of a leaf of the function's result."""
     try:
         return key_of(leaf)
     except UnknownOperandError as error:
@@ -456,12 +462,14 @@ def _result_key(leaf: Any) -> ValueKey:
 
 
 def _constant(key: ValueKey) -> bool:
-    """Whether a value is known and no transform is open on it: it enters as a captured input."""
+    """Return True if a value enters as a captured input: it is known, and no transform is open
+    on it.
+    """
     return key.is_cut and not key.traces
 
 
 def _captured(key: ValueKey) -> Any:
-    """The operand of a captured input; a copy where it is an argument that a transform borrows."""
+    """Return the operand of a captured input; a copy if a transform borrows that argument."""
     return snapshot(key.operand) if isinstance(key.identity, Name) else key.operand
 
 
@@ -472,7 +480,7 @@ def _is_known(array: Array) -> bool:
 
 
 def inline(traced: Traced, leaves: Sequence[Any]) -> list[Array]:
-    """The traced graph written out on other inputs."""
+    """Inline the traced graph on other inputs."""
     keys = [leaf.key if isinstance(leaf, Array) else operand_or_scalar(leaf) for leaf in leaves]
     found: dict[ValueKey, ValueKey] = dict(zip(traced.inputs, keys, strict=True))
     with CollectorPaused():
@@ -488,5 +496,5 @@ def inline(traced: Traced, leaves: Sequence[Any]) -> list[Array]:
 
 
 def operand_or_scalar(leaf: Any) -> ValueKey:
-    """The key of an operand or scalar that enters an outer graph."""
+    """Return the key of an operand or scalar that enters an outer graph."""
     return as_array(leaf).key if type(leaf) in _SCALARS else operand_key(leaf)

@@ -120,7 +120,7 @@ def _jvp(
 
 
 def as_tuple(x: Any, what: str) -> tuple[Any, ...]:
-    """Values of the arguments as a tuple.
+    """Return the arguments' values as a tuple.
 
     Raises TypeError: for one value alone.
     """
@@ -131,7 +131,7 @@ def as_tuple(x: Any, what: str) -> tuple[Any, ...]:
 
 
 def _flow_key(output: ValueKey, value: Value | None) -> ValueKey:
-    """The tangent of an output as a key; zeros where nothing flows."""
+    """Return the tangent of an output as a key; zeros where nothing flows."""
     return constant(0, output.aval.dtype, output.aval.shape).key if value is None else value.key
 
 
@@ -142,7 +142,8 @@ def _tangent_keys(
     loans: Loans,
     called: str,
 ) -> list[ValueKey | None]:
-    """One key per leaf of the primals; ``None`` where the user gave ``None`` or nothing varies.
+    """Return one key per leaf of the primals; ``None`` where the user gave ``None`` or nothing
+    varies.
 
     ``called`` is what messages call a tangent, with its number instead of braces.
     """
@@ -167,7 +168,7 @@ def _tangent_keys(
 
 
 def _unit_key(leaf: Any, like: ValueKey) -> ValueKey | None:
-    """The literal 1 where the tangent is that number: nothing is then multiplied by it."""
+    """Return the literal 1 if the tangent is that number, so that no multiplication is recorded."""
     aval: Aval = like.aval
     if type(leaf) not in _SCALARS or leaf != 1 or aval.shape or not aval.dtype.is_inexact:
         return None
@@ -175,7 +176,7 @@ def _unit_key(leaf: Any, like: ValueKey) -> ValueKey | None:
 
 
 def _literal_key(leaf: Any, like: ValueKey) -> ValueKey | None:
-    """The key of a filled Array, as of ``ones_like(x)``, which no backend needs to evaluate."""
+    """Return the key of a filled Array, as of ``ones_like(x)``, which needs no evaluation."""
     if not isinstance(leaf, Array) or leaf.key.operand is not UNKNOWN:
         return None
     fits = leaf.key.aval is like.aval and leaf.key.aval.dtype.is_inexact
@@ -187,7 +188,7 @@ def _is_literal(key: ValueKey) -> bool:
 
 
 class Place(NamedTuple):
-    """Where a leaf stands in a tangent or cotangent of the user."""
+    """Place of a leaf in a tangent or cotangent that the user gave."""
 
     tree: Any
     name: str
@@ -198,7 +199,7 @@ class Place(NamedTuple):
 
 
 def direction_key(leaf: Any, like: ValueKey, prefix: str, loans: Loans, place: Place) -> ValueKey:
-    """The key of a tangent or cotangent that the user gave for a value."""
+    """Return the key of a tangent or cotangent that the user gave for a value."""
     aval: Aval = like.aval
     check_differentiable(like)
     name = Name(f"{prefix}{like.input_key if like.is_input else ''}", like.serial)
@@ -231,9 +232,9 @@ def _known(name: Name, aval: Aval, operand: Any) -> ValueKey:
 
 
 def _fit(x: Array, like: ValueKey, place: Place) -> Array:
-    """A direction in the dtype of its value.
+    """Convert a direction to the dtype of its value.
 
-    Only where a Python number is on either side may the width differ, as in arithmetic.
+    The width may differ only if either side is a Python number, as in arithmetic.
     """
     aval: Aval = like.aval
     if x.shape == aval.shape:
@@ -305,20 +306,20 @@ class _Linearized:
 
     @cached_property
     def known(self) -> bool:
-        """Whether nothing is open or abstract under the values."""
+        """Return True if all values are known and no transform is open on them."""
         values = [*self.outputs, *self.recording.aux.keys]
         needed = [*values, *self.linear.residuals]
         return not any([is_traced(k) for k in needed]) and all([evaluable(k) for k in values])
 
     def value(self) -> Any:
-        """The value of the function, as the user gets it."""
+        """Return the value of the function in the form that the user receives."""
         spec, count = self.recording.out_spec, len(self.outputs)
         if self._swept is not None:
             return _tree.unflatten(spec, self._swept.delivered(self.recording.plain)[:count])
         return _tree.unflatten(spec, self._delivered(self.outputs, True))
 
     def aux(self) -> Any:
-        """What the function returned beside it, as the user gets it."""
+        """Return the function's auxiliary result in the form that the user receives."""
         aux = self.recording.aux
         if self._swept is not None:
             values = self._swept.delivered(self.recording.plain)[len(self.outputs) :]
@@ -326,7 +327,7 @@ class _Linearized:
         return aux.with_values(self._delivered(aux.keys, True))
 
     def apply(self, values: list[Any], plain: bool) -> list[Any]:
-        """Leaves of the derivative along tangents."""
+        """Return the leaves of the derivative along tangents."""
         found = None
         if self._swept is not None and not self._transposed:
             found = self._swept.apply([x.key for x in values], plain and self.recording.plain)
@@ -336,7 +337,7 @@ class _Linearized:
         return self._flow(self.linear.apply(values), self.outputs, plain)
 
     def transpose(self, values: list[Any], plain: bool) -> list[Any]:
-        """Leaves of the adjoint along cotangents."""
+        """Return the leaves of the adjoint along cotangents."""
         found = None
         if self._swept is not None and self._transposed:
             found = self._swept.apply([x.key for x in values], plain and self.recording.plain)
@@ -363,7 +364,7 @@ class _Linearized:
         loans: Loans,
         called: str,
     ) -> list[Any]:
-        """Given tangents or cotangents as handles."""
+        """Return given tangents or cotangents as handles."""
         leaves, structure = _tree.flatten(tree)
         if not _tree.same_structure(structure, spec):
             raise _mismatch(f"structure {structure}", str(spec))

@@ -53,15 +53,17 @@ class LinearCall(Primitive):
         return len(self.outs)
 
     def abstract_eval(self, *inputs: Aval) -> tuple[Aval, ...]:
-        """The avals of the results."""
+        """Return the avals of the results."""
         return self.outs
 
     def groups(self, count: int) -> tuple[tuple[int, ...], ...]:
-        """Linear in all that follows the residuals."""
+        """Return one group: linear in all inputs after the residuals."""
         return (tuple(range(self.residuals, count)),)
 
     def send(self, residuals: Sequence[Value], flowing: Values) -> Values:
-        """The results in flow: recorded now, or as this operation if the pass is kept."""
+        """Return the results in flow: recorded now, or as this operation if it will be
+        differentiated.
+        """
         if not is_kept([t for t in flowing if t is not None]):
             return self.expand(None, [*residuals, *flowing])
         pairs = zip(flowing, self.ins, strict=True)
@@ -69,7 +71,7 @@ class LinearCall(Primitive):
         return emit(self, [*residuals, *given], Handle)
 
     def expand(self, rule: RuleBuilder | None, inputs: Values) -> Values:
-        """The results, by the user's rule."""
+        """Return the results of the user's rule."""
         r = self.residuals
         found, _ = self._run(
             self.rule.push, inputs[:r], inputs[r:], self.ins, self.rule.wants_zeros
@@ -82,7 +84,9 @@ class LinearCall(Primitive):
         cotangents_out: Values,
         inputs: Sequence[Residual | Linear],
     ) -> Values:
-        """Cotangents by the user's rule, which need not be linear unless the pass is kept."""
+        """Return cotangents by the user's rule, which must be linear only if it is
+        differentiated.
+        """
         r = self.residuals
         fixed = [i.value for i in inputs[:r] if isinstance(i, Residual)]
         kept = is_kept([ct for ct in cotangents_out if ct is not None])
@@ -137,7 +141,7 @@ class LinearCall(Primitive):
         primals_out: Sequence[Value],
         tangents_in: Values,
     ) -> Values:
-        """The derivative of the results as they are recorded."""
+        """Return the derivative of the recorded results."""
         trace = Trace()
         keys = [pin(x.key, trace) for x in primals_in]
         results = self.expand(rule, [Handle(key) for key in keys])
@@ -154,12 +158,12 @@ class LinearCall(Primitive):
         return [None if y is None else next(found) for y in results]
 
     def decompose(self, *inputs: Handle) -> Sequence[Handle]:
-        """The results as they are recorded."""
+        """Return the recorded results."""
         pairs = zip(self.expand(None, inputs), self.outs, strict=True)
         return [constant(0, a.dtype, a.shape) if y is None else Handle(y.key) for y, a in pairs]
 
 
 def _in_flow_of(values: Values, results: Sequence[Array | None]) -> Values:
-    """Recorded results as values in which the flow of these runs on."""
+    """Return recorded results as values that carry the flow of the inputs."""
     flow = joint_flow(values)
     return [None if y is None else Handle(y.key, flow) for y in results]

@@ -70,11 +70,11 @@ class GraphOf:
     # ---- parts -----------------------------------------------------------------------------------
 
     def __getitem__(self, chosen: slice) -> GraphOf:
-        """The equations at these positions; what they read from elsewhere is drawn as an input."""
+        """Return the equations at these positions; values from elsewhere are drawn as inputs."""
         return GraphOf(self.graph, self.positions[chosen])
 
     def around(self, value: str | int, distance: int = 2) -> GraphOf:
-        """The equations at most so many steps from a value, upward and downward.
+        """Return the equations at most ``distance`` steps from a value, upward and downward.
 
         Raises ValueError: if the graph has no such value.
         """
@@ -105,7 +105,7 @@ class GraphOf:
         return str(self)
 
     def _rows(self) -> tuple[str, list[tuple[str, str, str]], list[str]]:
-        """The text, taken apart: head, (part, line, user's line) of each equation, tail."""
+        """Split the text: head, (part, line, user's line) of each equation, tail."""
         lines = str(self.graph).split("\n")
         nodes, next_ = self.graph.nodes, 0
         part_of = _forms().part_of
@@ -120,7 +120,7 @@ class GraphOf:
     # ---- pictures --------------------------------------------------------------------------------
 
     def to_mermaid(self, limit: int = _DRAWN) -> str:
-        """The graph as a flowchart for Mermaid; ``limit`` as for ``to_svg``.
+        """Return the graph as a flowchart for Mermaid; ``limit`` as for ``to_svg``.
 
         >>> import tenferro as tn
         >>> print(tn.trace(lambda x: -x, tn.Aval((), "float64")).to_mermaid().split("classDef")[0])
@@ -135,12 +135,12 @@ class GraphOf:
         return text
 
     def to_dot(self) -> str:
-        """The graph for Graphviz, of any size."""
+        """Return the graph in Graphviz's language; any size is accepted."""
         text: str = _forms().dot(_forms().picture(self.graph, self.positions))
         return text
 
     def to_svg(self, limit: int = _DRAWN) -> str:
-        """The graph as a picture in SVG, laid out from the top down.
+        """Return the graph as an SVG picture, laid out from the top down.
 
         Colours and marks tell primal equations from linear (J) and transposed ones (Jᵀ), dashed
         lines are residuals, and the user's line is the tooltip of each box.
@@ -170,7 +170,7 @@ class GraphOf:
 
 
 def _forms() -> Any:
-    """The module ``_views``, which loads with the first picture."""
+    """Import the module ``_views``, which loads with the first picture."""
     return import_module("tenferro.transforms._views")
 
 
@@ -180,7 +180,7 @@ def _values_of(graph: MaterializedGraph, position: int) -> tuple[int, ...]:
 
 
 def _gap(start: int, stop: int) -> list[tuple[str, str, str]]:
-    """A line for equations that are not shown."""
+    """Return a line for equations that are not shown."""
     if start >= stop:
         return []
     which = f"equation {start}" if stop == start + 1 else f"equations {start} to {stop - 1}"

@@ -33,7 +33,7 @@ from tenferro.transforms._custom_linear import custom_linear
 
 
 class LowRankFactors(NamedTuple):
-    """What ``low_rank_factors`` finds: left @ right is the nearest matrix of the rank."""
+    """Result of ``low_rank_factors``: left @ right is the nearest matrix of the rank."""
 
     left: Array
     right: Array
@@ -203,7 +203,7 @@ class _Frames:
         return made
 
     def _by_gaps(self, a: Array, p: Array, q: Array) -> tuple[Array, Array]:
-        """In the basis of singular vectors, where M and R are diagonal."""
+        """Solve in the basis of singular vectors, where M and R are diagonal."""
         u, s, vh = svd_primitives.svd(stop_gradient(a))
         p, q, k = stop_gradient(p), stop_gradient(q), self.k
         rest_u, rest_v = u[..., :, k:], _adjoint(vh[..., k:, :])

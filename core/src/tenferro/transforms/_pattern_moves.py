@@ -1,4 +1,4 @@
-"""How moves and sums move and join sets of bits: the rules that ``_sparsity`` looks up.
+"""Sparsity rules of moves and sums, which ``_sparsity`` looks up.
 
 A rule takes the bits of the operands, their avals and that of the result. Moves are sums of steps:
 per axis the steps in row-major order, for all axes the sums of one step each.
@@ -33,12 +33,12 @@ Operands = Sequence[Bits | None]  # None: the operand does not depend on the dir
 
 
 def union(sets: Sequence[int]) -> int:
-    """All bits of some sets, each looked at once."""
+    """Return the union of sets; each distinct object is read once."""
     return reduce(or_, {id(bits): bits for bits in sets}.values(), 0)
 
 
 def joined(one: Bits, other: Bits) -> Bits:
-    """The bits of both, element by element; equal sets stay one object."""
+    """Join two lists of sets, element by element; equal sets stay one object."""
     return [a if a is b else a | b for a, b in zip(one, other, strict=True)]
 
 
@@ -55,7 +55,7 @@ def strides_of(shape: Shape) -> list[int]:
 
 
 def places(steps: Sequence[Sequence[int]]) -> list[int]:
-    """The sums of one step per axis, in row-major order of the steps."""
+    """Return the sums of one step per axis, in row-major order of the steps."""
     places = [0]
     for along in steps:
         places = [place + step for place in places for step in along]
@@ -63,7 +63,7 @@ def places(steps: Sequence[Sequence[int]]) -> list[int]:
 
 
 def along(sizes: Iterable[int], strides: Iterable[int]) -> list[list[int]]:
-    """The steps along axes of these sizes; a stride of 0 repeats one place."""
+    """Return the steps along axes of these sizes; a stride of 0 repeats one place."""
     return [times(range(n), stride) for n, stride in zip(sizes, strides, strict=True)]
 
 
@@ -72,7 +72,7 @@ def times(positions: Iterable[int], stride: int) -> list[int]:
 
 
 def only(operands: Operands) -> Bits:
-    """The bits of the first operand."""
+    """Return the bits of the first operand."""
     bits = operands[0]
     assert bits is not None
     return bits
@@ -125,7 +125,7 @@ def move_pad(op: Pad, operands: Operands, avals: Sequence[Aval], result: Aval) -
 
 
 def scaled(positions: Sequence[Sequence[int]], shape: Shape) -> list[int]:
-    """The places in an array of this shape of positions along its axes."""
+    """Return the places of positions along the axes of an array of this shape."""
     pairs = zip(positions, strides_of(shape), strict=True)
     return places([times(along, stride) for along, stride in pairs])
 
@@ -152,7 +152,7 @@ def move_concatenate(op: Concatenate, operands: Operands, avals: Sequence[Aval],
 
 
 def summed(bits: Bits, shape: Shape, kept: Sequence[int]) -> Bits:
-    """The union over all other axes, for the elements along the kept axes in this order."""
+    """Return the union over all other axes, per element along the kept axes in this order."""
     strides = strides_of(shape)
     others = [axis for axis in range(len(shape)) if axis not in kept]
     inside = places(along([shape[a] for a in others], [strides[a] for a in others]))
@@ -180,7 +180,7 @@ def sum_up(op: Cumsum, operands: Operands, avals: Sequence[Aval], result: Aval) 
 
 
 def contract(op: DotGeneral, operands: Operands, avals: Sequence[Aval], z: Aval) -> Bits:
-    """Each element reads a row of the left and a column of the right operand, as far as active."""
+    """Return the bits of a contraction: a row of the left and a column of the right operand."""
     sides = zip(operands, avals, (op.lhs_batch, op.rhs_batch), (op.lhs_contract, op.rhs_contract),
                 strict=True)  # fmt: skip
     count = prod([avals[0].shape[axis] for axis in op.lhs_batch])
@@ -194,7 +194,7 @@ def contract(op: DotGeneral, operands: Operands, avals: Sequence[Aval], z: Aval)
 
 
 def repeated(lines: Bits, shape: Shape, kept: Sequence[int]) -> Bits:
-    """What stands along the kept axes, for all elements of the shape."""
+    """Repeat the lines along the kept axes for all elements of the shape."""
     strides = [0] * len(shape)
     for axis, stride in zip(kept, strides_of(tuple([shape[a] for a in kept])), strict=True):
         strides[axis] = stride
@@ -202,6 +202,6 @@ def repeated(lines: Bits, shape: Shape, kept: Sequence[int]) -> Bits:
 
 
 def spread(bits: Bits, shape: Shape, blurred: Sequence[int]) -> Bits:
-    """Each element reads all along these axes."""
+    """Let each element read all elements along these axes."""
     kept = [axis for axis in range(len(shape)) if axis not in blurred]
     return repeated(summed(bits, shape, kept), shape, kept)

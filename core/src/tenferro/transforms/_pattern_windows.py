@@ -30,7 +30,7 @@ Numbers = Sequence[Sequence[int] | None]  # per operand its integers, where they
 def gather(
     op: Gather, operands: Operands, avals: Sequence[Aval], result: Aval, numbers: Numbers
 ) -> Bits:
-    """The windows side by side."""
+    """Return the bits of the gathered windows."""
     shape, bits = avals[0].shape, only(operands)
     starts = _starts(numbers[1], op.start_index_map, op.slice_sizes, shape, op.mode)
     if starts is None:
@@ -50,7 +50,7 @@ def gather(
 
 
 def _gather_anywhere(op: Gather, bits: Bits, shape: Shape, result: Aval) -> Bits:
-    """Along an axis that is indexed, or not taken whole, any element may be read."""
+    """Let any element be read along an axis that is indexed or not taken whole."""
     cut = [axis for axis, n in enumerate(shape) if op.slice_sizes[axis] != n]
     blurred = {*op.start_index_map, *cut}
     everywhere = spread(bits, shape, [*blurred])
@@ -68,9 +68,9 @@ def _starts(
     shape: Shape,
     mode: str,
 ) -> list[int | None] | None:
-    """Where each window begins in the flat array, ``None`` for one that is left out.
+    """Return the start of each window in the flat array, ``None`` for one that is left out.
 
-    ``None`` altogether where that is not known, or left open by the mode.
+    Return ``None`` altogether if the starts are unknown or left open by the mode.
     """
     if vectors is None or not mapped:
         return None
@@ -93,7 +93,7 @@ def _starts(
 def scatter(
     op: Any, operands: Operands, avals: Sequence[Aval], result: Aval, numbers: Numbers
 ) -> Bits:
-    """The operand with windows added or put into it."""
+    """Return the bits of the operand with windows added or written into it."""
     x, _, updates = operands
     found = [0] * result.size if x is None else [*x]
     shape, of = result.shape, avals[2].shape
@@ -123,7 +123,7 @@ def scatter(
 
 
 def _scatter_anywhere(op: Any, found: Bits, updates: Bits, shape: Shape, of: Shape) -> Bits:
-    """Along an axis that is indexed, or not covered, an update may be anywhere."""
+    """Let an update be anywhere along an axis that is indexed or not covered."""
     window = [axis for axis in range(len(shape)) if axis not in op.inserted_window_dims]
     whole = [  # (axis of the result, axis of the updates) that keep their elements apart
         (axis, place)
@@ -137,7 +137,7 @@ def _scatter_anywhere(op: Any, found: Bits, updates: Bits, shape: Shape, of: Sha
 def dynamic_slice(
     op: DynamicSlice, operands: Operands, avals: Sequence[Aval], result: Aval, numbers: Numbers
 ) -> Bits:
-    """One window, moved so that it fits."""
+    """Return the bits of one window, moved so that it fits."""
     shape, bits = avals[0].shape, only(operands)
     window = places(along(result.shape, strides_of(shape)))
     start = _start(numbers[1:], result.shape, shape)
@@ -148,7 +148,7 @@ def dynamic_slice(
 
 
 def _start(numbers: Numbers, sizes: Shape, shape: Shape) -> int | None:
-    """Where the window of a dynamic slice begins in the flat array; an axis taken whole fits."""
+    """Return the start of a dynamic slice in the flat array; an axis taken whole starts at 0."""
     start = 0
     for given, size, n, stride in zip(numbers, sizes, shape, strides_of(shape), strict=True):
         if size == n:
@@ -166,7 +166,7 @@ def dynamic_update_slice(
     result: Aval,
     numbers: Numbers,
 ) -> Bits:
-    """The operand with one window replaced."""
+    """Return the bits of the operand with one window replaced."""
     x, update = operands[:2]
     found = [0] * result.size if x is None else [*x]
     shape, of = result.shape, avals[1].shape

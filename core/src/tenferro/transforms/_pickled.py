@@ -1,9 +1,8 @@
-"""How functions that tenferro has wrapped are pickled: by name where that finds them.
+"""Pickling of functions that tenferro has wrapped.
 
-A decorated function of a module is the module's attribute, so its name is enough, as for any
-function of Python. What no name finds is taken apart by its class: the function that a transform
-made becomes the transform, the function that was given to it, and the options. Read next:
-``_jit.py``.
+A decorated function of a module is pickled by its name, as any Python function. A function that has
+no name there is pickled by its class: as the transform, the function that was given to it, and the
+options. Read next: ``_jit.py``.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _BY_VALUE = ("cloudpickle", "dill")  # picklers that write functions themselves,
 
 
 def found_by_name(function: Any) -> str:
-    """The qualified name under which its module has this object; empty if it has another or none.
+    """Return the qualified name under which its module has this object; empty if it has none.
 
     >>> from json import loads
     >>> found_by_name(loads), found_by_name(lambda: 0)
@@ -88,7 +87,7 @@ class Derived(PickledByName):
         return f"<{self._transform} of {name}>"
 
     def _taken_apart(self, protocol: Any) -> Any:
-        """The public transform, the function and the options."""
+        """Return the public transform, the function and the options."""
         check_picklable(self._function, f"the result of {self._transform}")
         public = getattr(sys.modules["tenferro"], self._transform)
         return partial(public, **self._options), (self._function,)
@@ -123,7 +122,7 @@ def check_picklable(function: Any, what: str) -> None:
 
 
 def _pickles_by_value() -> bool:
-    """Whether one of the picklers that write the code of functions is at work."""
+    """Return True if a pickler that writes the code of functions is on the call stack."""
     frame: Any = sys._getframe(1)
     while frame is not None:
         if any(name in frame.f_globals.get("__name__", "") for name in _BY_VALUE):

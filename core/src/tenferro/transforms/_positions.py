@@ -16,7 +16,7 @@ _MOST = 1 << 16  # elements
 
 
 def numbers_of(leaf: ValueKey) -> tuple[int, ...] | None:
-    """The integers of a leaf in row-major order; ``None`` where they are not known, or many."""
+    """Return the integers of a leaf in row-major order; ``None`` if unknown or too many."""
     aval, operand = leaf.aval, leaf.operand
     if leaf.definition is not None or operand is UNKNOWN:
         return None
@@ -26,7 +26,7 @@ def numbers_of(leaf: ValueKey) -> tuple[int, ...] | None:
 
 
 def read(operand: Any) -> tuple[int, ...] | None:
-    """The integers of an operand in row-major order."""
+    """Return the integers of an operand in row-major order."""
     if type(operand) is int:
         return (operand,)
     listed = getattr(operand, "tolist", None)
@@ -46,14 +46,14 @@ class Reads:
         self.values: dict[ValueKey, tuple[int, ...]] = {}
 
     def numbers_of(self, leaf: ValueKey) -> tuple[int, ...] | None:
-        """The integers of a leaf, which is noted."""
+        """Return the integers of a leaf, and note that they were read."""
         found = None if self.blind else numbers_of(leaf)
         if found is not None:
             self.values[leaf] = found
         return found
 
     def among(self, leaves: Sequence[ValueKey]) -> tuple[tuple[int, tuple[int, ...]], ...]:
-        """The noted leaves by their place, with their values."""
+        """Return the noted leaves by their position, with their values."""
         places = {leaf: place for place, leaf in enumerate(leaves)}
         if self.blind:
             return ()

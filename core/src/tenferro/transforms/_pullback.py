@@ -63,11 +63,11 @@ class Swept:
         self._as_arrays = [deliverer(a, backend, operands, plain=False) for a in forms]
 
     def delivered(self, plain: bool) -> list[Any]:
-        """The values, in the form in which the arguments came."""
+        """Return the values in the form in which the arguments came."""
         return (self._as_operands if plain else self._as_arrays)[0](self._values)
 
     def apply(self, keys: Sequence[ValueKey], plain: bool) -> list[Any] | None:
-        """The linear map on values; ``None`` where these are not known or must be followed."""
+        """Apply the linear map to values; ``None`` if they are unknown or must be followed."""
         if self._linear is None or in_rule():
             return None
         if any([key.operand is UNKNOWN or is_traced(key) for key in keys]):
@@ -87,10 +87,10 @@ def sweep_once(
     sweep: Callable[[], Linearization],
     emit: Emit,
 ) -> Swept | None:
-    """The values of the outputs and the program of the linear map, where all is known.
+    """Compute the outputs and compile the linear map, if all values are known.
 
-    ``None`` also where a rule closes over values that the recorded primal does not show.
-    ``places`` are the avals of what the map is given; ``emit`` applies it to handles.
+    Return ``None`` otherwise, and if a rule closes over values that the recorded primal does not
+    show. ``places`` are the avals of the map's inputs; ``emit`` applies it to handles.
     """
     if in_rule() or any([is_traced(key) for key in outputs]):
         return None
@@ -120,7 +120,7 @@ def _compile(
     emit: Emit,
     backend: Backend,
 ) -> _Pair:
-    """Both programs, from one sweep.
+    """Compile both programs from one sweep.
 
     Raises ClosedOverError: if values or residuals are computed from others than the leaves.
     """
@@ -147,7 +147,7 @@ def _is_literal(key: ValueKey) -> bool:
 def _program(
     declared: Sequence[ValueKey], outputs: Sequence[ValueKey], backend: Backend
 ) -> Executable | None:
-    """The program from declared values to outputs; ``None`` if it reads anything else."""
+    """Compile from declared values to outputs; ``None`` if the program reads anything else."""
     stop = set(declared)
     graph = flatten(declared, outputs, lambda key: None if key in stop else key.definition)
     return None if len(graph.inputs) > len(declared) else executable(graph, backend)

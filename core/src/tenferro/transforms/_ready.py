@@ -29,10 +29,10 @@ _operands: set[type] = set()  # classes of operands that some program has run on
 
 
 def looks(leaves: Iterable[Any], level: int = 0) -> tuple[Any, ...] | None:
-    """What a program depends on, if all leaves are scalars, known Arrays and operands seen before.
+    """Return what a program depends on, for leaves that are scalars, known Arrays or operands.
 
-    Nothing else passes, containers neither, so arguments that pass are leaves. ``level`` says how
-    much programs depend on integers.
+    Return ``None`` for any other argument, containers included. ``level`` says how much programs
+    depend on integers.
     """
     found: list[Any] = []
     for x in leaves:
@@ -92,7 +92,7 @@ class Ready:
         _operands.update({type(x) for x in leaves} - _SCALARS - {Array})
 
     def holds(self) -> bool:
-        """Whether the same backend would be chosen now, with the lowerings that it had."""
+        """Return True if the same backend would be chosen now, with the same lowerings."""
         backend = self._backend
         chosen = recall(self._named, self._types)
         return chosen is backend and backend.lowerings.generation == self._generation
@@ -105,7 +105,7 @@ class Ready:
         return results[0] if self._spec is _tree.LEAF else self._spec.unflatten(results)
 
     def _taken(self, leaves: Sequence[Any]) -> list[Any]:
-        """Leaves as operands of the backend; most are already."""
+        """Convert leaves to operands of the backend; most already are."""
         operands = operands_of(leaves) if self._has_arrays else list(leaves)
         take = self._backend.asoperand
         for i, aval in self._moved:
@@ -114,19 +114,19 @@ class Ready:
 
 
 def operands_of(leaves: Sequence[Any]) -> list[Any]:
-    """The operands of Arrays, anything else as it is."""
+    """Return the operands of Arrays; anything else is returned unchanged."""
     return [leaf.operand if isinstance(leaf, Array) else leaf for leaf in leaves]
 
 
 def _moves(x: Any, aval: Aval, backend: Backend, run: Executable) -> bool:
-    """Whether an operand must be converted; a backend takes its own as they are."""
+    """Return True if an operand must be converted; a backend takes its own ones unchanged."""
     if backend.owns(x):
         return backend.asoperand(x, aval) is not x
     return not (run.reads_numpy and (type(x).__module__, type(x).__name__) == ("numpy", "ndarray"))
 
 
 class Kept:
-    """What a jitted function keeps: traces by signature, programs by the looks of a call."""
+    """Cache of a jitted function: traces by signature, programs by the looks of a call."""
 
     __slots__ = ("__weakref__", "_hits", "_lock", "_ready", "level", "traces")
 
@@ -143,7 +143,7 @@ class Kept:
         self._lock = RLock()
 
     def find(self, key: Hashable) -> Ready | None:
-        """The program for calls that look so, if it may still be used."""
+        """Return the program for calls with these looks, if it may still be used."""
         ready = self._ready.get(key)
         if ready is None or not ready.holds():
             return None

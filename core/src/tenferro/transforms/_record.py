@@ -112,7 +112,7 @@ def _is_refused_write(error: BaseException | None) -> bool:
 
 
 def _written(arrays: Sequence[Any], traceback: Any) -> BorrowedWriteError:
-    """The error for a write that was refused, at the user's line."""
+    """Make the error for a refused write, at the user's line."""
     avals = tuple(dict.fromkeys(aval_of_operand(x) for x in arrays))
     error = BorrowedWriteError(
         "a function wrote into a read-only array while a transform ran it\n"
@@ -129,7 +129,7 @@ def _written(arrays: Sequence[Any], traceback: Any) -> BorrowedWriteError:
 
 
 class Aux:
-    """What a function returned beside its value; Arrays in it are computed with the value."""
+    """Auxiliary result of a function; Arrays in it are computed with the value."""
 
     def __init__(self, tree: Any) -> None:
         self._tree = tree
@@ -142,11 +142,11 @@ class Aux:
 
     @staticmethod
     def of(tree: Any) -> Aux:
-        """Made of a tree, or the one for nothing."""
+        """Make the auxiliary result of a tree; ``None`` has a shared one."""
         return NO_AUX if tree is None else Aux(tree)
 
     def with_values(self, values: Sequence[Any]) -> Any:
-        """The tree with these in the places of its Arrays."""
+        """Return the tree with these values in the places of its Arrays."""
         if not values:
             return self._tree
         leaves = list(self._leaves)
@@ -159,7 +159,7 @@ NO_AUX = Aux(None)
 
 
 class Recording(NamedTuple):
-    """What a function did with followed arguments."""
+    """Record of a function's run on followed arguments."""
 
     wrt: list[ValueKey]  # one per leaf of the followed arguments
     specs: list[Any]  # their structures, one per followed argument
@@ -218,7 +218,7 @@ def record(
 
 
 def split_aux(result: Any, has_aux: bool) -> tuple[Any, Any]:
-    """The result proper and what came with it."""
+    """Split a result into the value and the auxiliary result."""
     if not has_aux:
         return result, None
     if not isinstance(result, tuple) or len(result) != 2:
@@ -227,7 +227,7 @@ def split_aux(result: Any, has_aux: bool) -> tuple[Any, Any]:
 
 
 def follow(leaf: Any, label: str, trace: Trace, loans: Loans) -> ValueKey:
-    """A fresh identity for one argument."""
+    """Make a fresh identity for one argument."""
     if isinstance(leaf, Array):
         make_known(leaf)
         key = pin(leaf.key, trace)
@@ -281,7 +281,9 @@ def borrow(tree: Any, name: str, borrowed: Borrowed, loans: Loans) -> bool:
 
 
 def has_dtype(leaf: Any) -> bool:
-    """Whether tenferro knows the dtype; others, such as strings, are the user's own business."""
+    """Return True if tenferro knows the dtype of a leaf; others, such as strings, are passed
+    through.
+    """
     try:
         aval_of_operand(leaf)
     except TypeError:
@@ -290,7 +292,9 @@ def has_dtype(leaf: Any) -> bool:
 
 
 def with_own_handles(tree: Any) -> Any:
-    """The argument with other handles of its Arrays: those of the caller are not assigned into."""
+    """Return the argument with new handles of its Arrays, so that the caller's are not assigned
+    into.
+    """
     if type(tree) in _SCALARS or is_operand(tree):
         return tree
     leaves, spec = _tree.flatten(tree)
@@ -301,7 +305,7 @@ def with_own_handles(tree: Any) -> Any:
 
 
 def parameter_names(function: Any, count: int) -> list[str]:
-    """Names of the positional parameters, for the inputs of printed graphs."""
+    """Return the names of the positional parameters, for the inputs of printed graphs."""
     given = getattr(function, "argument_names", None)
     if given is not None:
         return list(given)
@@ -317,7 +321,7 @@ def parameter_names(function: Any, count: int) -> list[str]:
 
 
 def check_argnums(argnums: Sequence[int], count: int) -> Sequence[int]:
-    """The numbers themselves, found to be distinct."""
+    """Check that the numbers are distinct, and return them."""
     if len(argnums) == len(set(argnums)):
         return argnums
     text = f"an argument is chosen twice\n  got        argnums={tuple(argnums)}\n"

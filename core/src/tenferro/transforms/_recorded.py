@@ -54,7 +54,7 @@ class RecordedRule:
         self.closed_over = older(keys, start, stops=stops)
 
     def __call__(self, values: Sequence[Array], closed_over: Sequence[Array]) -> list[Array | None]:
-        """What the rule returns for other values."""
+        """Return the rule's results for other values."""
         places = dict(zip(self.closed_over, [x.key for x in closed_over], strict=True))
         places.update(zip(self._given, [x.key for x in values], strict=True))
         found = substituted([y for y in self._outputs if y is not None], places, self._start)
@@ -66,10 +66,10 @@ def older(
     keys: Sequence[ValueKey], start: int, is_end: Callable[[Definition], bool] | None = None,
     stops: Mapping[ValueKey, bool] | None = None,
 ) -> list[ValueKey]:  # fmt: skip
-    """Values from before ``start`` that vary with something and from which keys are computed.
+    """Return values older than ``start`` that vary and from which the keys are computed.
 
-    What a definition that ``is_end`` defines is not followed. Nor are ``stops``, which are among
-    the values where they map to true.
+    A definition for which ``is_end`` is true is not followed. Neither are ``stops``; those that map
+    to True are among the result.
     """
     ends = stops or {}
 
@@ -85,9 +85,9 @@ def older(
 def substituted(
     outputs: Sequence[ValueKey], places: Mapping[ValueKey, ValueKey], start: int
 ) -> list[ValueKey]:
-    """The outputs with other values in these places.
+    """Return the outputs with other values in these places.
 
-    Nothing older than ``start`` is computed from what is in one of the places.
+    Values older than ``start`` do not depend on any of the places.
     """
     found = dict(places)
 
@@ -118,7 +118,7 @@ _calls: ContextVar[tuple[_Call, ...]] = ContextVar("tenferro_recorded_calls", de
 
 
 def results_of_same_call(custom: Any, arguments: Any, inputs: Sequence[Array]) -> Any:
-    """The results of a call inside its own rule, as in ``y = f(x); return y, y * dx``.
+    """Return the results of a call inside its own rule, as in ``y = f(x); return y, y * dx``.
 
     ``None`` for any other call.
     """
@@ -151,7 +151,7 @@ class Stage:
         return Array(key)
 
     def unknown(self, label: str, aval: Aval, weak: bool = False) -> Array:
-        """A stand-in for a value that the sweep will bring: a tangent or cotangent."""
+        """Make a placeholder for a tangent or cotangent that the sweep will bring."""
         serial = self.trace.id.serial
         name = WeakName(label, serial) if weak else Name(label, serial)
         return Array(pinned_leaf(name, aval, self.trace))
@@ -161,7 +161,8 @@ def recorded(
     call: Any, rules: Sequence[Any], start: int, inputs: Sequence[Array],
     outputs: Sequence[Array], results: Callable[[Sequence[Array]], Any],
 ) -> Any:  # fmt: skip
-    """The call with its rule recorded now; the call itself where the sweep is to run the rule.
+    """Return the call with its rule recorded now, or the call itself if the sweep shall run the
+    rule.
 
     ``rules`` are the functions of the user, ``start`` is the serial of a key made before the call,
     ``results`` makes what the function returned of its arrays.
@@ -189,5 +190,5 @@ def recorded(
 
 
 def _code(rule: Any) -> Any:
-    """What the copies of a rule that a function makes at each call have in common."""
+    """Return the code that all copies of a rule share, if a function makes a copy at each call."""
     return getattr(rule, "__code__", rule)

@@ -49,12 +49,13 @@ def settle(
     stand_ins: Sequence[ValueKey] | None = None,
     reads: Reads | None = None,
 ) -> list[Any]:
-    """The values that ``emit`` describes: operands if ``plain`` and nothing is open, else Arrays.
+    """Compute the values that ``emit`` describes now, or record them if a transform is open.
 
-    ``inputs`` are the fresh keys of the transform, in order; whatever else the primal reads is
-    found. ``kind`` says which transform this is, with all that changes its program. Where the
-    inputs are examples of a batch, ``stand_ins`` are the batches, which the program reads instead.
-    ``reads`` gets to know, while ``emit`` runs, on the values of which leaves the program relies.
+    The result is operands if ``plain`` and no transform is open, else Arrays. ``inputs`` are the
+    fresh keys of the transform, in order; the other leaves of the primal are found. ``kind`` names
+    the transform and everything that changes its program. If the inputs are examples of a batch,
+    ``stand_ins`` are the batches, which the program reads instead. ``reads`` notes the leaves whose
+    values the program relies on while ``emit`` runs.
     """
     if in_rule() or any([is_traced(key) for key in (*primal, *(stand_ins or ()))]):
         return pending(emit())
@@ -92,7 +93,7 @@ def _program(
     reads: Reads | None,
     operands: Sequence[Any],
 ) -> Finished:
-    """The program of that key; where it relies on values, the one for these operands."""
+    """Return the program of that key; if it relies on values, the one for these operands."""
     program = TRANSFORMS.get_or_make(key, make, lambda _: size)
     while reads and program.reads and (values := _values(program, operands)) != program.reads:
         reads.blind = not program.admits(values)
@@ -122,12 +123,14 @@ def _run_anew(
 
 
 def pending(keys: Sequence[ValueKey]) -> list[Any]:
-    """Arrays on values that stay in the graph; inside a rule, with the flow that runs in them."""
+    """Return Arrays on values that stay in the graph; inside a rule, with the flow that they
+    carry.
+    """
     return [Array(key, flow_of(key)) for key in keys]
 
 
 def history(key: ValueKey) -> Definition | None:
-    """What a key was derived from, whether its value is known or not."""
+    """Return the definition of a key, known or not."""
     return key.definition
 
 
@@ -159,14 +162,14 @@ class Finished:
         self._others: set[Hashable] = set()
 
     def admits(self, values: Hashable) -> bool:
-        """Whether other values may have a program of their own: not where they always change."""
+        """Return True if other values may have their own program; False if they always change."""
         if len(self._others) < _VARIANTS:
             self._others.add(values)
         return values in self._others
 
 
 def _values(program: Finished, operands: Sequence[Any]) -> tuple[Any, ...]:
-    """The values of the operands that a program relies on, to be compared with its own."""
+    """Return the values of the operands that a program relies on, to compare with its own."""
     return tuple([(place, read(operands[place])) for place, _ in program.reads])
 
 
@@ -199,7 +202,7 @@ def deliver(
     operands: Sequence[Any],
     plain: bool,
 ) -> list[Any]:
-    """Results in the form in which the arguments came."""
+    """Return results in the form in which the arguments came."""
     return deliverer(avals, backend, operands, plain)(results)
 
 
@@ -220,14 +223,14 @@ def deliverer(
 
 
 def known_array(operand: Any, aval: Aval) -> Array:
-    """An array whose value is known already."""
+    """Make an array whose value is known."""
     key = new_leaf("value", aval)
     key.operand = operand
     return Array(key)
 
 
 def as_user(x: Any, plain: bool) -> Any:
-    """An evaluated array as the operand that leaves a transform."""
+    """Return an evaluated array as the operand that leaves a transform."""
     if not plain or not isinstance(x, Array) or is_traced(x.key):
         return x
     if x.key.operand is UNKNOWN:
@@ -236,5 +239,5 @@ def as_user(x: Any, plain: bool) -> Any:
 
 
 def key_of(x: Any) -> ValueKey:
-    """The key of a result, which may be an operand that the function returned unchanged."""
+    """Return the key of a result, which may be an operand that the function returned unchanged."""
     return as_array(x).key

@@ -33,11 +33,11 @@ class Call(NamedTuple):
     named: dict[str, Any]
 
     def at(self, level: int) -> Call:
-        """The call with the signature for traces that looked so much at numbers."""
+        """Return the call with the signature for traces that read this much of their numbers."""
         return self._replace(key=(self.spec, _signatures(self.leaves, level), self.static))
 
     def arguments(self, leaves: Sequence[Any]) -> tuple[list[Any], dict[str, Any]]:
-        """The arguments, with these leaves in the places of its own."""
+        """Return the arguments with these leaves instead of its own."""
         args, keywords = self.spec.unflatten(leaves)
         args = list(args)
         for i, value in self.statics.items():
@@ -45,12 +45,12 @@ class Call(NamedTuple):
         return args, {**keywords, **self.named}
 
     def positions(self) -> list[int]:
-        """Where the positional arguments stood among all, the static ones too."""
+        """Return the positions of the dynamic positional arguments among all positional ones."""
         count = len(self.given) + len(self.statics)
         return [i for i in range(count) if i not in self.statics]
 
     def names(self, function: Any) -> list[str]:
-        """A readable name for each leaf."""
+        """Return a readable name for each leaf."""
         count = len(self.given) + len(self.statics)
         names = parameter_names(function, count)
         found: list[str] = []
@@ -72,11 +72,11 @@ class Statics(NamedTuple):
         return bool(self.numbers or self.names)
 
     def bound(self) -> Statics:
-        """Those of the method of an object, whose first parameter is taken."""
+        """Return the parameters of a bound method, without ``self``."""
         return Statics(frozenset([i - (i > 0) for i in self.numbers if i]), self.names)
 
     def call(self, args: Sequence[Any], kwargs: Mapping[str, Any], level: int = 0) -> Call:
-        """A call taken apart; ``level`` says how much traces looked at numbers.
+        """Split a call into leaves and structure; ``level`` says how much traces read of numbers.
 
         Raises TypeError: if a static argument cannot be hashed.
         """
@@ -122,7 +122,9 @@ def _signatures(leaves: Sequence[Any], level: int) -> tuple[Any, ...]:
 
 
 def _signature_of(leaf: Any, level: int) -> Any:
-    """What of a leaf the trace depends on: its aval, or what it looked at of a weak scalar."""
+    """Return the part of a leaf that a trace depends on: its aval, or the class of a weak
+    scalar.
+    """
     kind = weak_kind(leaf)
     if kind is not None:
         return class_of(leaf, level) if type(leaf) is kind else _class_of_array(leaf, kind, level)
@@ -132,7 +134,7 @@ def _signature_of(leaf: Any, level: int) -> Any:
 
 
 def _class_of_array(leaf: Array, kind: type, level: int) -> Any:
-    """The same of an argument of an outer trace, which then depends on it too."""
+    """Return the same for an argument of an outer trace, which then depends on it, too."""
     name: Any = leaf.key.identity
     value = name.look(level) if level and kind in (int, bool) else None
     return (kind, leaf.dtype) if value is None else class_of(kind(value), level)
@@ -144,7 +146,7 @@ def static_parameters(
     names: str | Sequence[str],
     what: str = "static",
 ) -> Statics:
-    """The static parameters, each by position and by name, however it will be passed.
+    """Return the static parameters by position and by name, however they will be passed.
 
     Raises ValueError: if the function has no such parameter.
     """
@@ -170,7 +172,7 @@ def static_parameters(
 
 
 def _all_of(given: Any, kind: type, option: str, need: str) -> tuple[Any, ...]:
-    """One value or several, all of a kind."""
+    """Return one value or several as a tuple, after checking their kind."""
     found = (given,) if isinstance(given, kind) else given
     if isinstance(found, str) or not hasattr(found, "__iter__"):
         found = (None,)
@@ -188,7 +190,7 @@ class _Parameters(NamedTuple):
 
 
 def _parameters(function: Any) -> _Parameters | None:
-    """The parameters of a function written in Python; ``None`` for any other callable."""
+    """Return the parameters of a Python function; ``None`` for any other callable."""
     inner = getattr(function, "__wrapped__", function)
     code = getattr(inner, "__code__", None)
     if code is None:

@@ -1,4 +1,4 @@
-"""Which elements of a linear map's results depend on which elements of its direction.
+"""Sparsity pattern of a linear map: which elements of its results depend on which inputs.
 
 The linear graph is walked once. Each value that depends on the direction keeps, per element in
 row-major order, the elements of the direction that it may read: a Python integer as a set of bits.
@@ -77,10 +77,10 @@ _AT_POSITIONS: dict[type, Callable[..., Bits]] = {
 def pattern(
     results: Sequence[ValueKey], direction: ValueKey, reads: Reads
 ) -> list[Bits | None] | None:
-    """Per result the bits of its elements, ``None`` where it depends on nothing.
+    """Return, per result, the bits of its elements; ``None`` for one that depends on nothing.
 
-    ``None`` altogether where the walk would take too long. ``reads`` gets to know which leaves were
-    looked at for positions.
+    Return ``None`` altogether if the walk would take too long. ``reads`` notes the leaves that were
+    read for positions.
     """
     oldest = direction.serial  # what is older cannot depend on the direction
 
@@ -109,7 +109,9 @@ def pattern(
 
 
 def _last_uses(graph: MaterializedGraph) -> list[list[int]]:
-    """For each node the values that no later one reads, so that their bits can go."""
+    """Return, for each node, the values that no later node reads, so that their bits can be
+    freed.
+    """
     seen = set(graph.outputs)
     dying = []
     for node in reversed(graph.nodes):
@@ -123,7 +125,7 @@ def _last_uses(graph: MaterializedGraph) -> list[list[int]]:
 def _bits_of(
     node: Any, operands: Operands, graph: MaterializedGraph, positions: _Positions
 ) -> Sequence[Bits | None]:
-    """The bits of each output of an equation."""
+    """Return the bits of each output of an equation."""
     operation = node.operation
     if type(operation) is OptimizationBarrier:
         return operands
@@ -143,7 +145,7 @@ def _bits_of(
 
 
 def _is_elementwise(operation: Any, operands: Operands, results: Sequence[Aval]) -> bool:
-    """Whether the operation treats each element by itself, as its batching rule says."""
+    """Return True if the operation treats each element by itself, as its batching rule says."""
     if getattr(type(operation), "batch", None) is not pointwise:
         return False
     return all(bits is None or len(bits) == results[0].size for bits in operands)
@@ -163,7 +165,7 @@ class _Positions:
         self._avals = graph.avals
 
     def of(self, value: int) -> Sequence[int] | None:
-        """The integers of a value of the graph."""
+        """Return the integers of a value of the graph."""
         if not self._avals[value].dtype.is_integer:
             return None
         if value < len(self._inputs):

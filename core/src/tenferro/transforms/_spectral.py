@@ -117,7 +117,7 @@ def _check(g: Callable[..., Any], x: Array, args: Sequence[Array]) -> None:
 
 
 def _function(g: Callable[..., Any], is_conjugate: bool, order: int) -> custom_jvp:
-    """The derivative of an order as a function of matrix, directions and parameters."""
+    """Return the derivative of an order as a function of matrix, directions and parameters."""
 
     def value(a: Array, directions: Sequence[Array], args: Sequence[Array]) -> Array:
         return _along(g, is_conjugate, a, directions, args)
@@ -149,7 +149,7 @@ def _flows(tangent: Any) -> bool:
 
 
 def _linear(g: Callable[..., Any], is_conjugate: bool, order: int) -> custom_linear:
-    """The derivative as a linear map of one direction; ⟨ct, L(E, …)⟩ = ⟨L̄(ct, …ᴴ), E⟩."""
+    """Return the derivative as a linear map of one direction; ⟨ct, L(E, …)⟩ = ⟨L̄(ct, …ᴴ), E⟩."""
 
     def apply(residuals: Any, e: Array) -> Array:
         a, others, args = residuals
@@ -171,7 +171,7 @@ def _kind(a: Array, e: Array) -> Any:
 
 
 def _in_args(g: Callable[..., Any], is_conjugate: bool, order: int) -> custom_linear:
-    """The derivative by the parameters, a linear map of their tangents."""
+    """Return the derivative by the parameters, a linear map of their tangents."""
 
     def slope(w: Array, args: Any, dargs: Any) -> Any:
         return jvp(lambda *xs: g(w, *xs), tuple(args), tuple(dargs))[1]
@@ -196,7 +196,7 @@ def _only(args: Sequence[Array], place: int, d: Array) -> tuple[Array, ...]:
 
 
 def _pulled(push: Callable[[Array], Array], x: Array, ct: Array) -> Array:
-    """The cotangent of a parameter, element by element."""
+    """Compute the cotangent of a parameter, element by element."""
     size = x.size
     found = []
     for i in range(size):
@@ -285,7 +285,7 @@ def _difference(
     slope: Callable[[Array], Array], nodes: Sequence[Array], values: Sequence[Array],
     errors: Sequence[Array], rounding: float,
 ) -> tuple[Array, Array]:  # fmt: skip
-    """One divided difference and an estimate of its error."""
+    """Compute one divided difference and an estimate of its error."""
     gap = nodes[-1] - nodes[0]
     distance = where(gap > 0, gap, 1.0)
     quotient = (values[1] - values[0]) / distance

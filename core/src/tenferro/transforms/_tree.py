@@ -118,7 +118,7 @@ def _optree() -> Any:
 
 
 def flatten(tree: Any) -> tuple[list[Any], Any]:
-    """Leaves and the structure around them."""
+    """Split a pytree into leaves and the structure around them."""
     if is_bare(tree):
         return [tree], LEAF
     optree = _optree()
@@ -131,17 +131,17 @@ def flatten(tree: Any) -> tuple[list[Any], Any]:
 
 
 def flatten_arguments(args: list[Any], kwargs: dict[str, Any]) -> tuple[list[Any], Any]:
-    """Leaves of the arguments of a call, and their structure, whose ``unflatten`` gives both."""
+    """Split a call's arguments into leaves and a structure whose ``unflatten`` gives both."""
     if not kwargs and all([is_bare(arg) for arg in args]):
         return args, _Row(len(args))
     return flatten((args, kwargs))
 
 
 def flatten_plain(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[list[Any], Hashable]:
-    """What ``flatten_arguments`` gives, with a name for the structure, where optree is not needed.
+    """Split like ``flatten_arguments``, with a hashable structure, without optree.
 
-    Only lists, tuples and dictionaries of strings are taken apart, so what is given as a leaf may
-    be another container. The name lists each container before what it contains; leaves are zeros.
+    Only lists, tuples and dictionaries with string keys are split, so a leaf may be another
+    container. The structure lists each container before its contents; leaves are zeros.
     """
     leaves: list[Any] = []
     name: list[Any] = [len(args)]
@@ -166,22 +166,22 @@ def flatten_plain(args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[list[
 
 
 def is_bare(tree: Any) -> bool:
-    """Whether it is known without looking further that this is a leaf."""
+    """Return True if the tree is known to be a leaf without a closer look."""
     return type(tree) in _PLAIN or hasattr(tree, "__array_interface__")
 
 
 def unflatten(spec: Any, leaves: Sequence[Any]) -> Any:
-    """The tree with these leaves."""
+    """Return the tree with these leaves."""
     return leaves[0] if spec is LEAF else spec.unflatten(leaves)
 
 
 def same_structure(a: Any, b: Any) -> bool:
-    """Whether two specs describe the same nesting."""
+    """Return True if two specs describe the same nesting."""
     return bool(a is b or a == b)
 
 
 def paths(tree: Any, base: str) -> list[str]:
-    """A readable name for each leaf: ``w``, or ``w['bias']``."""
+    """Return a readable name for each leaf: ``w``, or ``w['bias']``."""
     if is_bare(tree):
         return [base]
     flatten(tree)  # makes its dataclasses known
@@ -190,13 +190,13 @@ def paths(tree: Any, base: str) -> list[str]:
 
 
 def map_leaves(function: Callable[[Any], Any], tree: Any) -> Any:
-    """The tree with the function applied to each leaf."""
+    """Apply the function to each leaf of the tree."""
     leaves, spec = flatten(tree)
     return unflatten(spec, [function(leaf) for leaf in leaves])
 
 
 def spread_prefix(prefix: Any, tree: Any) -> list[Any]:
-    """One entry of the prefix per leaf of the tree; ``None`` is an entry like any other.
+    """Return one entry of the prefix per leaf of the tree; ``None`` is an entry like any other.
 
     Raises ValueError: if the prefix is no prefix of the tree.
     """
@@ -209,7 +209,7 @@ def spread_prefix(prefix: Any, tree: Any) -> list[Any]:
 
 
 def flatten_up_to(spec: Any, tree: Any) -> list[Any]:
-    """What stands in the places of the leaves of a structure, ``None`` and containers included.
+    """Return the subtrees in the places of a structure's leaves, ``None`` and containers included.
 
     Raises ValueError: if the tree has another structure.
     """
@@ -217,5 +217,5 @@ def flatten_up_to(spec: Any, tree: Any) -> list[Any]:
 
 
 def describe(spec: Any) -> str:
-    """A structure as text, with a star for each leaf."""
+    """Describe a structure as text, with a star for each leaf."""
     return repr(unflatten(spec, [LEAF] * spec.num_leaves))

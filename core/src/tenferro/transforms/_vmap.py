@@ -152,7 +152,7 @@ class _Call:
         return settle(kind, outputs, inputs, emit, self._plain, backend, batches)
 
     def _examples(self, arg: Any, name: str, axes: Any) -> Any:
-        """The argument with placeholders in the places of its mapped leaves."""
+        """Return the argument with placeholders in the places of its mapped leaves."""
         leaves, spec = _tree.flatten(arg)
         entries = _prefix(axes, arg, "in_axes")
         rows = zip(leaves, entries, _tree.paths(arg, name), strict=True)
@@ -171,7 +171,9 @@ class _Call:
         return Array(example)
 
     def _shared(self, leaf: Any, name: str) -> Any:
-        """A leaf that all examples see; an array as an Array, so that an example may index it."""
+        """Return a leaf that all examples share; an array becomes an Array, so that it can be
+        indexed.
+        """
         if isinstance(leaf, Array):
             self._plain = False
             make_known(leaf)
@@ -183,7 +185,7 @@ class _Call:
         return Array(key)
 
     def _batch(self, leaf: Any, name: str) -> Handle:
-        """The value of a mapped leaf for all examples."""
+        """Return the value of a mapped leaf for all examples."""
         if isinstance(leaf, Array):
             self._plain = False
             make_known(leaf)
@@ -195,7 +197,7 @@ class _Call:
         return Handle(key)
 
     def _joint_size(self) -> int:
-        """The number of examples."""
+        """Return the number of examples."""
         sizes = {m.batch.shape[m.axis] for m in self._leaves}
         if self._size is not None:
             sizes.add(self._size)
@@ -207,14 +209,14 @@ class _Call:
 
 
 def moved(x: Handle, source: int, place: int) -> Handle:
-    """The value with one axis in another place."""
+    """Move one axis to another place."""
     order = [axis for axis in range(x.ndim) if axis != source]
     order.insert(place, source)
     return transpose(x, order)
 
 
 def _placed(key: ValueKey, value: Handle | None, axis: int | None, size: int) -> Handle:
-    """An output with its batch axis where the user wants it."""
+    """Move the batch axis of an output to where the user wants it."""
     if axis is None:
         if value is not None:
             fact = "out_axes=None for a result that depends on the example"
@@ -228,7 +230,7 @@ def _placed(key: ValueKey, value: Handle | None, axis: int | None, size: int) ->
 
 
 def _per_argument(axes: Any, count: int) -> Sequence[Any]:
-    """One entry of ``in_axes`` per argument."""
+    """Return one entry of ``in_axes`` per argument."""
     if axes is None or isinstance(axes, int):
         return [axes] * count
     if isinstance(axes, (tuple, list)) and len(axes) == count:
@@ -251,7 +253,7 @@ def _prefix(axes: Any, tree: Any, what: str) -> list[Any]:
 
 
 def _is_whole(x: Any) -> bool:
-    """Whether x is a whole number; True and False are none here."""
+    """Return True if x is an integer; True and False are not."""
     return isinstance(x, int) and not isinstance(x, bool)
 
 

@@ -13,7 +13,7 @@ digraph graph_of_a_function {
 
 
 def dot(picture: Picture) -> str:
-    """The picture in Graphviz's language."""
+    """Write the picture in Graphviz's language."""
     lines = [_HEAD]
     lines += [_node(number, box) for number, box in enumerate(picture.boxes)]
     lines += [_edge(picture, edge) for edge in picture.edges]
@@ -38,7 +38,7 @@ def _edge(picture: Picture, edge: Edge) -> str:
 
 
 def escape(text: str) -> str:
-    r"""The text inside a quoted string.
+    r"""Escape text inside a quoted string.
 
     >>> print(escape('a "b"'))
     a \"b\"

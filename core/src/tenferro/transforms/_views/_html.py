@@ -24,7 +24,9 @@ def html(
     counts: dict[str, int],
     drawn: str = "",
 ) -> str:
-    """A block of text; ``rows`` are (part, line, tooltip), ``drawn`` a picture to fold out."""
+    """Return a block of text; ``rows`` are (part, line, tooltip), ``drawn`` a picture to fold
+    out.
+    """
     lines = [escape(head), *[_row(*row) for row in rows], *[escape(line) for line in tail]]
     picture = f"<details><summary>picture</summary>{drawn}</details>" if drawn else ""
     body = "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Where the boxes of a picture go: a layered drawing, from the top down, in four steps.
+"""Layered layout of a picture's boxes, from the top down, in four steps.
 
 Longest path gives each box its row; an edge over several rows passes a lane in each of them; rows
 are ordered by barycentres until fewer edges no longer cross; and positions within a row minimize
@@ -58,7 +58,7 @@ class _Net:
             self.up[below].append(above)
 
     def lane(self, start: int, kind: Hashable, row: int) -> int:
-        """The lane through a row of all edges of a kind that leave one box."""
+        """Return the lane through a row for all edges of a kind that leave one box."""
         found = self._lanes.get((start, kind, row))
         if found is None:
             found = self._lanes[start, kind, row] = len(self.row)
@@ -91,7 +91,7 @@ def draw(
 def _rows(
     count: int, edges: Sequence[tuple[int, int, Hashable]], loose: Sequence[bool]
 ) -> list[int]:
-    """The row of each box: one below the lowest that it reads."""
+    """Return the row of each box: one below the lowest box that it reads."""
     row = [0] * count
     for start, end, _ in sorted(edges, key=lambda edge: edge[1]):
         row[end] = max(row[end], row[start] + 1)
@@ -105,7 +105,7 @@ def _rows(
 
 
 def _path(net: _Net, start: int, end: int, kind: Hashable) -> list[int]:
-    """The box, lanes and box that an edge passes; links them."""
+    """Link the box, lanes and box that an edge passes, and return them."""
     lanes = [net.lane(start, kind, row) for row in range(net.row[start] + 1, net.row[end])]
     path = [start, *lanes, end]
     for above, below in pairwise(path):
@@ -117,7 +117,7 @@ def _path(net: _Net, start: int, end: int, kind: Hashable) -> list[int]:
 
 
 def _order(net: _Net) -> list[list[int]]:
-    """The members of each row from left to right; the best of some sweeps."""
+    """Return the members of each row from left to right; the best order of some sweeps."""
     order: list[list[int]] = [[] for _ in range(max(net.row, default=-1) + 1)]
     for item, row in enumerate(net.row):
         order[row].append(item)
@@ -133,7 +133,7 @@ def _order(net: _Net) -> list[list[int]]:
 
 
 def _sorted(net: _Net, order: list[list[int]], downward: bool) -> list[list[int]]:
-    """Each row sorted by the mean place of the neighbours in the row before it."""
+    """Sort each row by the mean place of the neighbours in the row before it."""
     rows = list(range(len(order)) if downward else reversed(range(len(order))))
     neighbours = net.up if downward else net.down
     place: dict[int, float] = {}
@@ -151,7 +151,7 @@ def _mean(values: Sequence[float], otherwise: float) -> float:
 
 
 def _crossings(net: _Net, order: list[list[int]]) -> int:
-    """How many pairs of links cross."""
+    """Count the pairs of links that cross."""
     total = 0
     for above, below in pairwise(order):
         place = {item: i for i, item in enumerate(below)}
@@ -168,7 +168,7 @@ def _crossings(net: _Net, order: list[list[int]]) -> int:
 
 
 def _positions(net: _Net, order: list[list[int]]) -> list[float]:
-    """The x of every box and lane: near to its neighbours, apart in its row."""
+    """Return the x of every box and lane: near its neighbours, without overlap in its row."""
     x = [0.0] * len(net.row)
     for row in order:
         _apart(net, row, [0.0] * len(row), x)
@@ -198,7 +198,7 @@ def _apart(net: _Net, row: Sequence[int], wanted: Sequence[float], x: list[float
 
 
 def rising(values: Sequence[float], weights: Sequence[float]) -> list[float]:
-    """The nondecreasing sequence that is nearest to the values, in weighted squares.
+    """Return the nondecreasing sequence that is nearest to the values, in weighted squares.
 
     >>> rising([3.0, 1.0, 5.0], [1.0, 1.0, 1.0])
     [2.0, 2.0, 5.0]
@@ -247,7 +247,7 @@ def _drawing(
 def _ports(
     paths: Sequence[Sequence[int]], x: Sequence[float], places: Sequence[Place]
 ) -> list[float]:
-    """Where each edge enters its box: spread over the top side, in the order of arrival."""
+    """Return where each edge enters its box: spread over the top side, in the order of arrival."""
     arriving: dict[int, list[int]] = {}
     for number, path in enumerate(paths):
         arriving.setdefault(path[-1], []).append(number)

@@ -10,7 +10,7 @@ _ARROWS = {"value": "-->", "flow": "==>", "residual": "-.->"}
 
 
 def mermaid(picture: Picture) -> str:
-    """The picture as a Mermaid flowchart."""
+    """Write the picture as a Mermaid flowchart."""
     lines = ["flowchart TD"]
     lines += [_node(number, box) for number, box in enumerate(picture.boxes)]
     lines += [f"  n{e.start} {_ARROWS[e.kind]} n{e.end}" for e in picture.edges]
@@ -29,7 +29,7 @@ def _node(number: int, box: Box) -> str:
 
 
 def escape(text: str) -> str:
-    """The text for a quoted label: all but letters, digits and some plain signs as entities.
+    """Escape text for a quoted label: all but letters, digits and some plain signs as entities.
 
     >>> escape('%1 = sin "x"')
     '#37;1 = sin #34;x#34;'

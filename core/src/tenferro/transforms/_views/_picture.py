@@ -1,4 +1,4 @@
-"""What a picture of a graph shows: boxes with their text, edges with their kind.
+"""Contents of a graph's picture: boxes with their text, edges with their kind.
 
 A box is an input, an equation, or the return. An edge carries a value, linear flow (into an active
 operand of a linear or transposed equation) or a residual (a value that such an equation only
@@ -45,7 +45,7 @@ class Picture(NamedTuple):
 
 
 def part_of(node: MaterializedNode) -> str:
-    """The part of the graph that an equation belongs to."""
+    """Return the part of the graph that an equation belongs to."""
     role = node.role
     if not isinstance(role, Linearized):
         return "primal"
@@ -53,7 +53,7 @@ def part_of(node: MaterializedNode) -> str:
 
 
 def picture(graph: MaterializedGraph, positions: Sequence[int]) -> Picture:
-    """The picture of the equations at these positions; what they read from elsewhere is an input.
+    """Return the picture of the equations at these positions; other values are inputs.
 
     All inputs of the graph are shown where all equations are.
     """
@@ -81,7 +81,7 @@ def picture(graph: MaterializedGraph, positions: Sequence[int]) -> Picture:
 def _inputs(
     graph: MaterializedGraph, nodes: Sequence[MaterializedNode], shown: Iterable[int]
 ) -> tuple[list[Box], dict[int, int]]:
-    """Boxes of what is not computed by the nodes, and where each value is."""
+    """Return boxes for the values that the nodes do not compute, and the place of each value."""
     made = {value for node in nodes for value in node.outputs}
     read = {value for node in nodes for value in node.inputs} - made
     boxes: list[Box] = []
@@ -123,7 +123,7 @@ def _known(avals: Sequence[object]) -> list[str]:
 
 
 def _mask(node: MaterializedNode) -> Sequence[bool]:
-    """Which operands carry linear flow."""
+    """Return which operands carry linear flow."""
     role = node.role
     return role.active_mask if isinstance(role, Linearized) else (False,) * len(node.inputs)
 

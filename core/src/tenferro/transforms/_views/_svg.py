@@ -24,7 +24,7 @@ _STRAIGHT = 0.3  # a bend that nobody sees
 
 
 def svg(picture: Picture) -> str:
-    """The picture, laid out from the top down."""
+    """Draw the picture, laid out from the top down."""
     sizes = [_size(box) for box in picture.boxes]
     drawing = draw(sizes, list(picture.edges), [box.literal for box in picture.boxes])
     legend, needed = _legend(picture)
@@ -47,7 +47,7 @@ def svg(picture: Picture) -> str:
 
 
 def escape(text: str) -> str:
-    """The text for an element or a quoted attribute; what XML cannot hold is left out."""
+    """Escape text for an element or a quoted attribute; characters outside XML are dropped."""
     kept = "".join(c for c in text if c in "\t\n" or (c >= " " and not "\ud800" <= c <= "\udfff"))
     for sign, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;")):
         kept = kept.replace(sign, entity)
@@ -92,7 +92,7 @@ def _box(box: Box, place: Place) -> str:
 
 
 def _texts(box: Box, x: float, top: float) -> list[str]:
-    """The lines of a box: the equation in ink, what explains it fainter."""
+    """Write the lines of a box: the equation in ink, its explanation fainter."""
     found = []
     for i, line in enumerate(box.lines):
         color = "" if i == 0 else f' fill="{FAINT}"'
@@ -122,7 +122,7 @@ def _color(picture: Picture, edge: Edge) -> str:
 
 
 def _curve(route: Sequence[tuple[float, float, float]]) -> str:
-    """A smooth path that leaves, passes its lanes, and arrives vertically."""
+    """Write a smooth path that leaves, passes its lanes, and arrives vertically."""
     x, _, y = route[0]
     path = [f"M{x:.1f} {y:.1f}"]
     for to_x, top, bottom in route[1:]:
@@ -140,7 +140,7 @@ def _curve(route: Sequence[tuple[float, float, float]]) -> str:
 
 
 def _legend(picture: Picture) -> tuple[list[str], float]:
-    """What the colours and lines mean, with counts, and the width that this takes."""
+    """Return the legend of colours and lines with counts, and its width."""
     found, x = [], 16.0
     for part in (p for p in PARTS if picture.counts[p]):
         look = LOOKS[part]
