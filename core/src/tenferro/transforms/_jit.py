@@ -181,7 +181,7 @@ class Jitted(PickledByName):
 
     @bounded("jit")
     def explain(self, *args: Any, **kwargs: Any) -> str:
-        """Describe how the program for these arguments runs; without arguments, all programs so far.
+        """Describe how the program for these arguments runs; without arguments, all programs.
 
         The description names its backend, its equations, what the graph passes did to them, inputs
         and results, captured values, and the backend's own report.
