@@ -70,9 +70,10 @@ def optimized(
     before = len(graph)
     if names:
         with CollectorPaused():
+            joined = 0
             if SUMS in names:
-                graph, counts[SUMS] = _with_joined_paddings(graph, can)
-            graph = _swept(graph, names, can, counts)
+                graph, joined = _with_joined_paddings(graph, can)
+            graph = _swept(graph, names, can, counts, joined)
             if OUTPUTS in names:
                 graph = _without_dead_outputs(graph, names, can, counts)
             if RESIDUALS in names:
@@ -83,7 +84,10 @@ def optimized(
 def _with_joined_paddings(
     graph: MaterializedGraph, can: Callable[[type], bool]
 ) -> tuple[MaterializedGraph, int]:
-    """The graph with fewer paddings; what joins them loads where there are several."""
+    """The graph with fewer paddings; what joins them loads where there are several.
+
+    If any were joined, the values are numbered with gaps.
+    """
     if sum([type(node[0]) is Pad for node in graph.nodes]) < 2:
         return graph, 0
     paddings = import_module("tenferro.passes.paddings")
@@ -96,12 +100,17 @@ def _swept(
     names: frozenset[str],
     can: Callable[[type], bool],
     counts: dict[str, int],
+    joined: int = 0,
 ) -> MaterializedGraph:
+    """The graph after one sweep or two; ``joined`` paddings were joined before."""
     rewriter = Rewriter(graph, _table(names), merges="cse" in names, can=can)
-    if not rewriter.sweep():
-        return graph
-    if len(rewriter) <= _SWEPT_TWICE:
+    changed = rewriter.sweep()
+    if changed and len(rewriter) <= _SWEPT_TWICE:
         rewriter.sweep()
+    if not changed and not joined:
+        return graph
+    if joined:
+        counts[SUMS] += joined
     for name, count in rewriter.counts.items():
         counts[name] += count
     if rewriter.merged:

@@ -9,12 +9,13 @@ not. Nothing here knows what an operation means. Read next: ``_driver.py``, then
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Any
 
 from tenferro.computegraph import MaterializedGraph, Operation, infer
 from tenferro.computegraph._materialize import MaterializedNode, new_row
 from tenferro.computegraph._roles import PRIMARY, OperationRole
-from tenferro.passes._rules import Entries, Table
+from tenferro.passes._rules import Found, Kinds, Table, kinds_of
 
 _DEEPEST = 6  # how far rules apply to what rules emit; the next sweep does the rest
 
@@ -37,12 +38,7 @@ class Rewriter:
         self.counts: dict[str, int] = {}
         self.merged = 0
         self.avals: list[Any] = list(graph.avals)
-        count = len(graph.inputs)
-        self.operations: list[Operation | None] = [None] * count
-        self.operands: list[tuple[int, ...]] = [()] * count
-        self._roles: list[OperationRole] = [PRIMARY] * count
-        self._sources: list[Any] = [None] * count
-        self._order: list[int] = []  # the first output of each equation
+        self._fill(graph)
         self._outputs: list[int] = list(graph.outputs)
         self._graph = graph
         self._table = table
@@ -56,23 +52,39 @@ class Rewriter:
         self._first: dict[tuple[Any, ...], int] = {}
         self._coming: dict[type, set[tuple[Any, ...]]] = {}
         self._uses: list[int] | None = None
-        self._fill(graph)
 
     def _fill(self, graph: MaterializedGraph) -> None:
-        for operation, inputs, outputs, role, source in graph.nodes:
-            self._order.append(outputs[0])
-            for _ in outputs:
-                self.operations.append(operation)
-                self.operands.append(inputs)
-                self._roles.append(role)
-                self._sources.append(source)
+        """Take the equations of a graph, whose values may have any numbers."""
+        size, nodes = len(graph.avals), graph.nodes
+        self.operations: list[Operation | None] = [None] * size
+        self.operands: list[tuple[int, ...]] = [()] * size
+        self._roles: list[OperationRole] = [PRIMARY] * size
+        self._sources: list[Any] = [None] * size
+        self._is_single = True  # each equation has one result
+        first = len(graph.inputs)
+        if nodes and size == first + len(nodes) and nodes[-1][2] == (size - 1,):
+            columns: Any = zip(*nodes, strict=True)
+            self.operations[first:], self.operands[first:], _, *rest = columns
+            self._roles[first:], self._sources[first:] = rest
+            self._order = [*range(first, size)]  # the first output of each equation
+            return
+        self._order = [node[2][0] for node in nodes]
+        for operation, inputs, outputs, role, source in nodes:
+            for value in outputs:
+                self.operations[value] = operation
+                self.operands[value] = inputs
+                self._roles[value] = role
+                self._sources[value] = source
+            if len(outputs) != 1:
+                self._is_single = False
 
     # ---- what rules ask and do -------------------------------------------------------------------
 
     def emit(self, operation: Operation, *operands: int) -> int:
         """The value of an operation of one output, itself rewritten."""
         if self._depth < _DEEPEST:
-            found = self._rewritten(self._table[type(operation)], operation, operands)
+            rules = self._table[kinds_of(operation, self.operations, operands)]
+            found = self._rewritten(rules, operation, operands) if rules else None
             if found is not None:
                 return found
         if self._uses is not None:
@@ -113,9 +125,8 @@ class Rewriter:
         entry, cls = _alike(operation, operands), type(operation)
         if cls not in self._coming:
             those: Any = self.operations
-            self._coming[cls] = {
-                _alike(those[i], self.operands[i]) for i in self._waiting if type(those[i]) is cls
-            }
+            same = [i for i in self._waiting if type(those[i]) is cls]
+            self._coming[cls] = {_alike(those[i], self.operands[i]) for i in same}
         return entry in self._first or entry in self._coming[cls]
 
     def is_emitting(self) -> bool:
@@ -132,24 +143,35 @@ class Rewriter:
         self._number = list(range(len(self.avals)))
         self._written, self._first, self._coming, self._uses = [], {}, {}, None
         self._changed = False
-        table, operations, operands, number = (
-            self._table, self.operations, self.operands, self._number,
-        )  # fmt: skip
+        operations: list[Any] = self.operations
+        operands, number, table, merges = self.operands, self._number, self._table, self._merges
+        known = table.get
         waiting = self._waiting = self._order
         write, first = self._written.append, self._first
         for position, value in enumerate(waiting):
-            operation: Any = operations[value]
-            given = operands[value]
+            operation, given = operations[value], operands[value]
             if self._changed:
-                given = self._renumbered(value, given)
-            entries = table[type(operation)]
-            if _concern(entries[0], operations, given):
+                for i in given:
+                    if number[i] != i:
+                        given = self._renumbered(value, given)
+                        break
+            if len(given) == 2:  # as ``kinds_of``
+                x, y = given
+                kinds: Kinds = (type(operation), type(operations[x]), type(operations[y]))
+            elif len(given) == 1:
+                kinds = (type(operation), type(operations[given[0]]))
+            else:
+                kinds = (type(operation), frozenset([type(operations[i]) for i in given]))
+            rules = known(kinds)
+            if rules is None:
+                rules = table[kinds]
+            if rules:
                 self._source, self._position = self._sources[value], position
-                found = self._rewritten(entries, operation, given)
+                found = self._rewritten(rules, operation, given)
                 if found is not None:
                     self._replace(value, found)
                     continue
-            if self._changed and self._merges:
+            if merges and self._changed:
                 there = first.setdefault(_alike(operation, given), value)
                 if there != value:
                     self._merge(value, there)
@@ -161,15 +183,10 @@ class Rewriter:
         self._order = self._alive()
         return True
 
-    def _rewritten(
-        self, entries: Entries, operation: Operation, given: tuple[int, ...]
-    ) -> int | None:
+    def _rewritten(self, rules: Found, operation: Operation, given: tuple[int, ...]) -> int | None:
         """What the first rule that has something to say gives."""
         self._depth += 1
-        operations = self.operations
-        for reads, name, rule in entries[1]:
-            if not _concern(reads, operations, given):
-                continue
+        for name, rule in rules:
             found = rule(self, operation, given)
             if found is not None:
                 self._depth -= 1
@@ -181,11 +198,6 @@ class Rewriter:
     def _renumbered(self, value: int, given: tuple[int, ...]) -> tuple[int, ...]:
         """The operands of an equation after what became of them, written there."""
         number = self._number
-        for i in given:
-            if number[i] != i:
-                break
-        else:
-            return given
         new = tuple([number[i] for i in given])
         operation: Any = self.operations[value]
         for slot in range(operation.output_count):
@@ -218,13 +230,12 @@ class Rewriter:
     def _counted(self) -> list[int]:
         """How often each value is read now; an output counts as a reader."""
         uses = [0] * len(self.avals)
-        number = self._number
-        for value in self._written:
-            for i in self.operands[value]:
-                uses[i] += 1
-        for value in self._waiting[self._position :]:
-            for i in self.operands[value]:
-                uses[number[i]] += 1
+        number, operands = self._number, self.operands
+        for i in chain.from_iterable([operands[value] for value in self._written]):
+            uses[i] += 1
+        waiting = self._waiting[self._position :]
+        for i in chain.from_iterable([operands[value] for value in waiting]):
+            uses[number[i]] += 1
         for i in self._outputs:
             uses[number[i]] += 1
         return uses
@@ -237,12 +248,15 @@ class Rewriter:
         for i in self._outputs:
             alive[i] = 1
         operations: Any = self.operations
+        operands, is_single = self.operands, self._is_single
         kept = []
         for value in reversed(self._written):
-            count = operations[value].output_count
-            if alive[value] or (count > 1 and any(alive[value : value + count])):
+            is_needed = alive[value]
+            if not (is_needed or is_single):
+                is_needed = any(alive[value : value + operations[value].output_count])
+            if is_needed:
                 kept.append(value)
-                for i in self.operands[value]:
+                for i in operands[value]:
                     alive[i] = 1
         kept.reverse()
         return kept
@@ -256,7 +270,7 @@ class Rewriter:
         nodes = []
         for value in self._order:
             operation, base = operations[value], len(avals)
-            made = operation.output_count
+            made = 1 if self._is_single else operation.output_count
             if made == 1:
                 number[value] = base
                 avals.append(self.avals[value])
@@ -265,24 +279,15 @@ class Rewriter:
                 outputs = tuple(range(base, base + made))
                 number[value : value + made] = outputs
                 avals += self.avals[value : value + made]
-            given = tuple([number[i] for i in self.operands[value]])
+            given = self.operands[value]
+            if len(given) == 2:
+                given = (number[given[0]], number[given[1]])
+            else:
+                given = tuple([number[i] for i in given])
             role, source = self._roles[value], self._sources[value]
             nodes.append(new_row((operation, given, outputs, role, source)))
         outputs = tuple([number[i] for i in self._outputs])
         return MaterializedGraph(self._graph.inputs, nodes, outputs, avals)
-
-
-def _concern(
-    reads: frozenset[type] | None, operations: Sequence[Any], given: tuple[int, ...]
-) -> bool:
-    """Whether rules that look for these operations look at this equation."""
-    if reads is None:
-        return True
-    if reads:
-        for i in given:
-            if type(operations[i]) in reads:
-                return True
-    return False
 
 
 def _alike(operation: Operation, operands: tuple[int, ...]) -> tuple[Any, ...]:

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 #: (rewriter, operation, operands) → the value of the result, or None
 Rule = Callable[["Rewriter", Any, tuple[int, ...]], int | None]
-#: by what operands are made, if the rule asks for that; the pass; the rule
+#: the classes of operations among whose results a rule looks, if it says so; the pass; the rule
 Entry = tuple[frozenset[type] | None, str, Rule]
-#: what any of the rules asks for, None if one does not ask; the rules
-Entries = tuple[frozenset[type] | None, list[Entry]]
+#: the class of an operation and of what makes its operands, see ``kinds_of``
+Kinds = tuple[Any, ...]
+Found = Sequence[tuple[str, Rule]]
 
 
 class Rules:
@@ -59,18 +60,36 @@ class Rules:
         return [*self._by_class.get(cls, ()), *[rule for kind, rule in self._by_kind if kind(cls)]]
 
 
-class Table(dict[type, Entries]):
-    """The rules of several passes by class, in the order of the passes."""
+def kinds_of(operation: Any, operations: Sequence[Any], operands: tuple[int, ...]) -> Kinds:
+    """Return what decides which rules look at an equation; ``Rewriter.sweep`` does so in place."""
+    if len(operands) == 2:
+        x, y = operands
+        return type(operation), type(operations[x]), type(operations[y])
+    if len(operands) == 1:
+        return type(operation), type(operations[operands[0]])
+    return type(operation), frozenset([type(operations[i]) for i in operands])
+
+
+class Table(dict[Kinds, Found]):
+    """The rules of several passes that look at equations of a kind, in the order of the passes."""
 
     def __init__(self, passes: Sequence[Rules]) -> None:
         super().__init__()
         self._passes = passes
+        self._by_class: dict[type, list[Entry]] = {}
 
-    def __missing__(self, cls: type) -> Entries:
-        entries = [entry for rules in self._passes for entry in rules.about(cls)]
-        asked: set[type] = set()
-        for reads, _, _ in entries:
-            asked.update(reads or ())
-        always = any([reads is None for reads, _, _ in entries])
-        found = self[cls] = (None if always else frozenset(asked), entries)
+    def __missing__(self, kinds: Kinds) -> Found:
+        cls = kinds[0]
+        entries = self._by_class.get(cls)
+        if entries is None:
+            entries = [entry for rules in self._passes for entry in rules.about(cls)]
+            self._by_class[cls] = entries
+        makers = kinds[1] if type(kinds[1]) is frozenset else frozenset(kinds[1:])
+        found = self[kinds] = tuple(
+            [
+                (name, rule)
+                for reads, name, rule in entries
+                if reads is None or not reads.isdisjoint(makers)
+            ]
+        )
         return found

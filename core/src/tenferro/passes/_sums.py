@@ -7,14 +7,14 @@ in is nothing there, and what adds nothing is what it adds it to. Read next: ``p
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from itertools import chain
 from typing import Any
 
 from tenferro.computegraph import MaterializedGraph, Operation, infer
 from tenferro.computegraph._materialize import MaterializedNode, new_row
 from tenferro.computegraph._records import NamedTuple
 from tenferro.computegraph._roles import PRIMARY, OperationRole
-from tenferro.passes._rewriter import needed
 from tenferro.primitives.arithmetic import Add, Neg, Sub
 
 NOTHING = -1
@@ -30,20 +30,27 @@ class Term(NamedTuple):
 
 
 def terms_of_sums(
-    graph: MaterializedGraph, wanted: Callable[[MaterializedNode], bool]
+    graph: MaterializedGraph, wanted: Callable[[MaterializedNode], bool], first: int = 0
 ) -> list[list[Term]]:
-    """The terms of each sum that come from such equations, in the order of the graph."""
+    """The terms of each sum that come from such equations, in the order of the graph.
+
+    No equation before position ``first`` is wanted.
+    """
     uses = _counted(graph)
     place: dict[int, tuple[int, bool]] = {}  # of what one sum alone reads: which, and the sign
     sums: dict[int, list[Term]] = {}
-    for position in range(len(graph.nodes) - 1, -1, -1):
+    for position in range(len(graph.nodes) - 1, first - 1, -1):
         node = graph.nodes[position]
         value, cls = node[2][0], type(node[0])
         if cls is Add or cls is Sub or cls is Neg:
-            root, negative = place.pop(value, (value, False))
+            there = place.pop(value, None)
             for i in node[1]:
                 if uses[i] == 1:
-                    place[i] = root, negative is not (cls is not Add and i == node[1][-1])
+                    there = there or (value, False)
+                    if cls is Add or i != node[1][-1]:
+                        place[i] = there
+                    else:
+                        place[i] = there[0], not there[1]
         elif value in place:
             root, negative = place.pop(value)
             if wanted(node):
@@ -54,9 +61,8 @@ def terms_of_sums(
 def _counted(graph: MaterializedGraph) -> list[int]:
     """How often each value is read; an output counts as a reader."""
     uses = [0] * len(graph.avals)
-    for node in graph.nodes:
-        for i in node[1]:
-            uses[i] += 1
+    for i in chain.from_iterable([node[1] for node in graph.nodes]):
+        uses[i] += 1
     for i in graph.outputs:
         uses[i] += 1
     return uses
@@ -65,12 +71,13 @@ def _counted(graph: MaterializedGraph) -> list[int]:
 class Rewritten:
     """A graph that is written anew; ``number`` is what each value is replaced by."""
 
-    def __init__(self, graph: MaterializedGraph) -> None:
+    def __init__(self, graph: MaterializedGraph, first: int) -> None:
+        """Begin with the equations before position ``first`` as they are."""
         self.graph = graph
-        self.nodes: list[MaterializedNode] = []
+        self.nodes: list[MaterializedNode] = list(graph.nodes[:first])
         self.avals: list[Any] = list(graph.avals)
         self.number: list[int] = [*range(len(graph.avals))]
-        self._literals: dict[Operation, int] = {}
+        self._literals: dict[Operation, int] = {}  # those that were emitted here
 
     def emit(
         self,
@@ -113,7 +120,15 @@ class Rewritten:
             return self.emit(Neg(), operands[1:], node, PRIMARY)
         return operands[1]
 
-    def finished(self) -> MaterializedGraph:
-        """The graph that was written."""
+    def finished(self, unread: Collection[int]) -> MaterializedGraph:
+        """The graph that was written, its values numbered with gaps.
+
+        ``unread`` are literals of the graph that may have lost their readers.
+        """
         outputs = [self.number[i] for i in self.graph.outputs]
-        return needed(self.graph, self.nodes, outputs, self.avals)
+        read = {*outputs, *chain.from_iterable([node[1] for node in self.nodes])}
+        dead = {i for i in unread if i not in read}
+        nodes = self.nodes
+        if dead:
+            nodes = [node for node in nodes if node[2][0] not in dead]
+        return MaterializedGraph(self.graph.inputs, nodes, outputs, self.avals)

@@ -207,15 +207,19 @@ def _concatenate(rw: Rewriter, op: Concatenate, operands: _Operands) -> int | No
     parts = [x for x in operands if rw.avals[x].shape[axis]]
     if len(parts) < len(operands):
         return rw.emit(op, *(parts or operands[:1]))
-    joined = parts[:1]
-    for x in parts[1:]:
-        whole = _neighbours(rw, axis, joined[-1], x)
-        if whole is None:
-            joined.append(x)
-        else:
-            joined[-1] = whole
-    if len(joined) < len(parts):
-        return rw.emit(op, *joined)
+    makers = [type(rw.operations[x]) for x in parts]
+    if Slice in makers:
+        joined = parts[:1]
+        for x in parts[1:]:
+            whole = _neighbours(rw, axis, joined[-1], x)
+            if whole is None:
+                joined.append(x)
+            else:
+                joined[-1] = whole
+        if len(joined) < len(parts):
+            return rw.emit(op, *joined)
+    if Concatenate not in makers:
+        return None
     flat: list[int] = []
     for x in parts:
         inside = made_by(rw, x, Concatenate) is op and rw.is_read_once(x)
@@ -226,9 +230,9 @@ def _concatenate(rw: Rewriter, op: Concatenate, operands: _Operands) -> int | No
 def _neighbours(rw: Rewriter, axis: int, x: int, y: int) -> int | None:
     """Two slices of one value where the second begins at the end of the first."""
     a, b = made_by(rw, x, Slice), made_by(rw, y, Slice)
-    if a is None or b is None or rw.operands[x] != rw.operands[y] or a.strides != b.strides:
+    if a is None or b is None or a.limit[axis] != b.start[axis]:
         return None
-    if a.strides[axis] != 1 or a.limit[axis] != b.start[axis]:
+    if rw.operands[x] != rw.operands[y] or a.strides != b.strides or a.strides[axis] != 1:
         return None
     limit = list(a.limit)
     limit[axis] = b.limit[axis]

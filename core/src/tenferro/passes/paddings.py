@@ -30,27 +30,34 @@ SUMS = "sums"
 def with_joined_paddings(
     graph: MaterializedGraph, can: Callable[[type], bool]
 ) -> tuple[MaterializedGraph, int]:
-    """The graph with fewer paddings, and how many were joined."""
+    """The graph with fewer paddings, and how many were joined.
+
+    If there are any, the values of the result are numbered with gaps.
+    """
     rows = _rows_of(graph) if can(Concatenate) and can(Neg) else {}
     if not rows:
         return graph, 0
     joined = {i for row in rows.values() for i in row.positions()}
-    new = Rewritten(graph)
-    for position, node in enumerate(graph.nodes):
+    first = min(joined)
+    new = Rewritten(graph, first)
+    for position, node in enumerate(graph.nodes[first:], first):
         if position in rows:
             new.number[node[2][0]] = _written(new, rows[position], node)
         elif position in joined:
             new.number[node[2][0]] = NOTHING
         else:
             new.copy(node)
-    return new.finished(), len(joined)
+    return new.finished({graph.nodes[i][1][1] for i in joined}), len(joined)
 
 
 def _rows_of(graph: MaterializedGraph) -> dict[int, Box]:
     """The parts that are to be joined, by the place of the last of their paddings."""
+    pads = [i for i, node in enumerate(graph.nodes) if type(node[0]) is Pad]
     zeros = {node[2][0] for node in graph.nodes if type(node[0]) is Constant and not node[0].value}
     found = {}
-    for terms in terms_of_sums(graph, lambda node: _is_part(graph, node, zeros)):
+    for terms in terms_of_sums(graph, lambda node: _is_part(graph, node, zeros), pads[0]):
+        if len(terms) < 2:
+            continue
         boxes = _joined([Box.of(graph, term) for term in terms])
         found.update({box.position: box for box in boxes if box.parts})
     return found
