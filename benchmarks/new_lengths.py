@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from statistics import median
 from typing import Any
 
@@ -176,7 +177,7 @@ def letters(xp: Any) -> tuple[Loss, Any, Sequence[int]]:
         mixing, vectors = table[:12], table[12:]
         state = vectors[0]
         total = 0.0
-        for here, following in zip(text[:count], text[1 : count + 1], strict=True):
+        for here, following in pairwise(text[: count + 1]):
             state = xp.tanh(xp.dot(mixing, state) + vectors[here])
             scores = xp.dot(vectors, state)
             total = total + xp.log(xp.sum(xp.exp(scores))) - scores[following]

@@ -15,7 +15,7 @@ from typing import Any
 from tenferro.computegraph import MaterializedGraph, Operation, infer
 from tenferro.computegraph._materialize import MaterializedNode, new_row
 from tenferro.computegraph._roles import PRIMARY, OperationRole
-from tenferro.passes._rules import Found, Kinds, Table, kinds_of
+from tenferro.passes._rules import Found, Table, kinds_of
 
 _DEEPEST = 6  # how far rules apply to what rules emit; the next sweep does the rest
 
@@ -143,28 +143,31 @@ class Rewriter:
         self._number = list(range(len(self.avals)))
         self._written, self._first, self._coming, self._uses = [], {}, {}, None
         self._changed = False
+        self._waiting = self._order
+        self._look_at_each()
+        if not self._changed:
+            return False
+        number = self._number
+        self._outputs = [number[i] for i in self._outputs]
+        self._order = self._alive()
+        return True
+
+    def _look_at_each(self) -> None:
+        """Rewrite, merge or write each equation that waits; as few calls as possible."""
         operations: list[Any] = self.operations
         operands, number, table, merges = self.operands, self._number, self._table, self._merges
-        known = table.get
-        waiting = self._waiting = self._order
         write, first = self._written.append, self._first
-        for position, value in enumerate(waiting):
+        for position, value in enumerate(self._waiting):
             operation, given = operations[value], operands[value]
-            if self._changed:
-                for i in given:
-                    if number[i] != i:
-                        given = self._renumbered(value, given)
-                        break
-            if len(given) == 2:  # as ``kinds_of``
-                x, y = given
-                kinds: Kinds = (type(operation), type(operations[x]), type(operations[y]))
-            elif len(given) == 1:
-                kinds = (type(operation), type(operations[given[0]]))
-            else:
-                kinds = (type(operation), frozenset([type(operations[i]) for i in given]))
-            rules = known(kinds)
-            if rules is None:
-                rules = table[kinds]
+            if self._changed and [number[i] for i in given] != [*given]:
+                given = self._renumbered(value, given)
+            rules = table[  # as ``kinds_of``
+                (type(operation), type(operations[given[0]]), type(operations[given[1]]))
+                if len(given) == 2
+                else (type(operation), type(operations[given[0]]))
+                if len(given) == 1
+                else kinds_of(operation, operations, given)
+            ]
             if rules:
                 self._source, self._position = self._sources[value], position
                 found = self._rewritten(rules, operation, given)
@@ -177,11 +180,6 @@ class Rewriter:
                     self._merge(value, there)
                     continue
             write(value)
-        if not self._changed:
-            return False
-        self._outputs = [number[i] for i in self._outputs]
-        self._order = self._alive()
-        return True
 
     def _rewritten(self, rules: Found, operation: Operation, given: tuple[int, ...]) -> int | None:
         """What the first rule that has something to say gives."""

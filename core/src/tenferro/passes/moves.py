@@ -7,6 +7,8 @@ rounds once in either case. Everything here is exact. Read next: ``broadcasts.py
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tenferro.passes._facts import made_by
 from tenferro.passes._rewriter import Rewriter
 from tenferro.passes._rules import Rules
@@ -208,16 +210,9 @@ def _concatenate(rw: Rewriter, op: Concatenate, operands: _Operands) -> int | No
     if len(parts) < len(operands):
         return rw.emit(op, *(parts or operands[:1]))
     makers = [type(rw.operations[x]) for x in parts]
-    if Slice in makers:
-        joined = parts[:1]
-        for x in parts[1:]:
-            whole = _neighbours(rw, axis, joined[-1], x)
-            if whole is None:
-                joined.append(x)
-            else:
-                joined[-1] = whole
-        if len(joined) < len(parts):
-            return rw.emit(op, *joined)
+    joined = _joined_slices(rw, axis, parts) if Slice in makers else parts
+    if len(joined) < len(parts):
+        return rw.emit(op, *joined)
     if Concatenate not in makers:
         return None
     flat: list[int] = []
@@ -225,6 +220,18 @@ def _concatenate(rw: Rewriter, op: Concatenate, operands: _Operands) -> int | No
         inside = made_by(rw, x, Concatenate) is op and rw.is_read_once(x)
         flat += rw.operands[x] if inside else (x,)
     return rw.emit(op, *flat) if len(parts) < len(flat) <= _LONGEST else None
+
+
+def _joined_slices(rw: Rewriter, axis: int, parts: Sequence[int]) -> Sequence[int]:
+    """Parts of a concatenation; slices of one value that follow each other become one."""
+    joined = [parts[0]]
+    for x in parts[1:]:
+        whole = _neighbours(rw, axis, joined[-1], x)
+        if whole is None:
+            joined.append(x)
+        else:
+            joined[-1] = whole
+    return joined
 
 
 def _neighbours(rw: Rewriter, axis: int, x: int, y: int) -> int | None:
