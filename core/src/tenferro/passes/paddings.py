@@ -14,8 +14,9 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tenferro.computegraph import MaterializedGraph
+from tenferro.computegraph import MaterializedGraph, Operation
 from tenferro.computegraph._materialize import MaterializedNode
+from tenferro.computegraph._records import NamedTuple
 from tenferro.computegraph._roles import PRIMARY, Linearized
 from tenferro.passes._sums import NOTHING, Rewritten, Term, terms_of_sums
 from tenferro.passes.reductions import is_narrow
@@ -37,7 +38,7 @@ def with_joined_paddings(
     rows = _rows_of(graph) if can(Concatenate) and can(Neg) else {}
     if not rows:
         return graph, 0
-    joined = {i for row in rows.values() for i in row.positions()}
+    joined = {row.terms[i].position for row in rows.values() for i in row.box.places()}
     first = min(joined)
     new = Rewritten(graph, first)
     for position, node in enumerate(graph.nodes[first:], first):
@@ -50,16 +51,35 @@ def with_joined_paddings(
     return new.finished({graph.nodes[i][1][1] for i in joined}), len(joined)
 
 
-def _rows_of(graph: MaterializedGraph) -> dict[int, Box]:
+class Row(NamedTuple):
+    """A box of several parts, and the terms among which its parts have their places."""
+
+    box: Box
+    terms: Sequence[Term]
+
+
+def _rows_of(graph: MaterializedGraph) -> dict[int, Row]:
     """The parts that are to be joined, by the place of the last of their paddings."""
     pads = [i for i, node in enumerate(graph.nodes) if type(node[0]) is Pad]
     zeros = {node[2][0] for node in graph.nodes if type(node[0]) is Constant and not node[0].value}
     found = {}
+    patterns: dict[Any, Sequence[Box]] = {}  # sums repeat where programs have loops
     for terms in terms_of_sums(graph, lambda node: _is_part(graph, node, zeros), pads[0]):
         if len(terms) < 2:
             continue
-        boxes = _joined([Box.of(graph, term) for term in terms])
-        found.update({box.position: box for box in boxes if box.parts})
+        made_by = [graph.nodes[term.position] for term in terms]
+        pattern: tuple[Any, ...] = tuple(
+            [
+                (node[0], graph.avals[node[1][0]], term.negative)
+                for node, term in zip(made_by, terms, strict=True)
+            ]
+        )
+        boxes = patterns.get(pattern)
+        if boxes is None:
+            parts = [Box.of(place, *part) for place, part in enumerate(pattern)]
+            boxes = patterns[pattern] = [box for box in _joined(parts) if box.parts]
+        for box in boxes:
+            found[terms[box.place].position] = Row(box, terms)
     return found
 
 
@@ -74,41 +94,38 @@ def _is_part(graph: MaterializedGraph, node: MaterializedNode, zeros: set[int]) 
 class Box:
     """A part of the whole, from ``low`` to ``end``: one array, or parts in a row along an axis.
 
-    The row stands where the last of its paddings stood, and has the sign of that one.
+    The row stands where the last of its paddings stood, and has the sign of that one. ``place`` is
+    that of its padding among the terms of the sum, which are in the order of the graph.
     """
 
-    __slots__ = ("axis", "end", "low", "negative", "parts", "position", "value")
+    __slots__ = ("axis", "end", "low", "negative", "operations", "parts", "place")
 
-    def __init__(self, low: Shape, end: Shape, position: int, negative: bool) -> None:
+    def __init__(self, low: Shape, end: Shape, place: int, negative: bool) -> None:
         self.low, self.end = low, end
-        self.position, self.negative = position, negative
-        self.value, self.axis = 0, 0
+        self.place, self.negative = place, negative
+        self.axis = 0
         self.parts: list[Box] = []
+        self.operations: dict[Any, Operation] = {}  # made for an earlier sum of this pattern
 
     @staticmethod
-    def of(graph: MaterializedGraph, term: Term) -> Box:
-        """What a padding surrounds."""
-        op: Any = graph.nodes[term.position][0]
-        value = graph.nodes[term.position][1][0]
-        shape = graph.avals[value].shape
-        end = tuple([low + n for low, n in zip(op.low, shape, strict=True)])
-        box = Box(op.low, end, term.position, term.negative)
-        box.value = value
-        return box
+    def of(place: int, op: Pad, aval: Any, negative: bool) -> Box:
+        """What a padding of an array surrounds."""
+        end = tuple([low + n for low, n in zip(op.low, aval.shape, strict=True)])
+        return Box(op.low, end, place, negative)
 
     @staticmethod
     def row(parts: list[Box], axis: int) -> Box:
         """Parts one after another along an axis, with gaps or without."""
-        last = max(parts, key=lambda part: part.position)
+        last = max(parts, key=lambda part: part.place)
         end = list(last.end)
         end[axis] = parts[-1].end[axis]
-        box = Box(parts[0].low, tuple(end), last.position, last.negative)
+        box = Box(parts[0].low, tuple(end), last.place, last.negative)
         box.parts, box.axis = parts, axis
         return box
 
-    def positions(self) -> list[int]:
-        """Where its paddings stand."""
-        return [i for part in self.parts for i in part.positions()] or [self.position]
+    def places(self) -> list[int]:
+        """The places of its paddings."""
+        return [i for part in self.parts for i in part.places()] or [self.place]
 
 
 def _joined(boxes: Sequence[Box]) -> Sequence[Box]:
@@ -140,27 +157,29 @@ def _rows(boxes: list[Box], axis: int) -> list[Box]:
     return [Box.row(row, axis) if len(row) > 1 else row[0] for row in rows]
 
 
-def _written(new: Rewritten, box: Box, last: MaterializedNode) -> int:
+def _written(new: Rewritten, row: Row, last: MaterializedNode) -> int:
     """A row within the whole, instead of the last of its paddings."""
-    found = _in_a_row(new, box, last)
+    box = row.box
+    found = _in_a_row(new, box, row.terms, last)
     shape = new.avals[last[2][0]].shape
     high = tuple([n - end for n, end in zip(shape, box.end, strict=True)])
     if not any(box.low) and not any(high):
         return found
-    around = Pad(box.low, high, (0,) * len(high))
+    around = box.operations.get(high) or Pad(box.low, high, (0,) * len(high))
+    box.operations[high] = around
     return new.emit(around, (found, new.number[last[1][1]]), last, last[3])
 
 
-def _in_a_row(new: Rewritten, box: Box, last: MaterializedNode) -> int:
+def _in_a_row(new: Rewritten, box: Box, terms: Sequence[Term], last: MaterializedNode) -> int:
     """A box: its array, or its parts and the zeros between them joined."""
     if not box.parts:
-        return new.number[box.value]
+        return new.number[new.graph.nodes[terms[box.place].position][1][0]]
     operands, active = [], []
     place = box.low[box.axis]
     for part in box.parts:
-        found = _in_a_row(new, part, last)
-        aval = new.avals[found]
+        found = _in_a_row(new, part, terms, last)
         if part.low[box.axis] > place:
+            aval = new.avals[found]
             gap = list(aval.shape)
             gap[box.axis] = part.low[box.axis] - place
             operands.append(new.emit(Constant(0, aval.dtype, tuple(gap)), (), last, PRIMARY))
@@ -173,4 +192,6 @@ def _in_a_row(new: Rewritten, box: Box, last: MaterializedNode) -> int:
     role = last[3]
     if isinstance(role, Linearized):
         role = Linearized(tuple(active), role.transposed)
-    return new.emit(Concatenate(box.axis), operands, last, role)
+    joined = box.operations.get(None) or Concatenate(box.axis)
+    box.operations[None] = joined
+    return new.emit(joined, operands, last, role)
