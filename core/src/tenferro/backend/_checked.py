@@ -62,7 +62,7 @@ class Checked:
                 raise self._wrong(operation, str(got), str(aval))
 
     def _described(self, result: Any) -> Any:
-        """The aval of a result, or the name of its class where it is no operand."""
+        """Return the aval of a result, or the name of its class if it is not an operand."""
         try:
             return self._describe(result)
         except Exception:

@@ -24,12 +24,12 @@ _samples: dict[type, tuple[Operation, ...] | None] = {}
 
 
 def has_decomposition(cls: type) -> bool:
-    """Whether a class of operations says how it is written in others."""
+    """Return True if a class of operations has a decomposition."""
     return callable(getattr(cls, "decompose", None))
 
 
 def decomposition(operation: Any, avals: tuple[Any, ...]) -> MaterializedGraph:
-    """What an operation is in terms of others, for operands of these avals; traced once.
+    """Return an operation's decomposition for operands of these avals; traced once.
 
     Raises LoweringError: if the outputs are not those of the operation, or it reads other values.
     """
@@ -76,7 +76,7 @@ def _faulty(operation: Any, fact: str) -> LoweringError:
 
 
 def sample(cls: type) -> tuple[Operation, ...] | None:
-    """The operations in the decomposition of a class, or ``None`` where no sample fits."""
+    """Return the operations in the decomposition of a class, or ``None`` if no sample fits."""
     if cls not in _samples:
         _samples[cls] = _sample(cls)
     return _samples[cls]
@@ -120,7 +120,7 @@ def _is_judged(cls: type) -> bool:
 
 
 def find_cycle(edges: Mapping[type, tuple[type, ...]]) -> tuple[type, ...] | None:
-    """A path in the graph that ends where it begins; depth first, without recursion."""
+    """Find a path in the graph that ends where it begins; depth first, without recursion."""
     done: set[type] = set()
     for start in edges:
         path: list[type] = []
@@ -139,7 +139,7 @@ def find_cycle(edges: Mapping[type, tuple[type, ...]]) -> tuple[type, ...] | Non
 
 
 def cycle_error(cycle: tuple[str, ...]) -> DecompositionCycleError:
-    """The error for decompositions that lead back to themselves."""
+    """Make the error for decompositions that lead back to themselves."""
     return DecompositionCycleError(
         f"decompositions lead back to themselves: {' → '.join(cycle)}\n"
         "  hint       give one of them a lowering and remove its `decompose`",

@@ -18,7 +18,7 @@ class _Made:
 
 
 def made(*, default_factory: Callable[[], Any]) -> Any:
-    """A field whose default is made anew for each record."""
+    """Declare a field whose default is made anew for each record."""
     return _Made(default_factory)
 
 
@@ -94,5 +94,5 @@ _F = TypeVar("_F", bound=Frozen)
 
 
 def replace(record: _F, **changes: Any) -> _F:
-    """The record with other values in some fields."""
+    """Return the record with other values in some fields."""
     return record.__replace__(**changes)  # type: ignore[no-any-return]

@@ -15,7 +15,7 @@ AUTHOR_PAGE = "docs/add_a_primitive.md"
 
 
 def lowering_conflict(key: str, backend: str, providers: Iterable[str]) -> LoweringConflictError:
-    """The error for lowerings of one primitive among which nothing decides."""
+    """Make the error for several lowerings of one primitive without a preference."""
     tied = tuple(sorted(provider or "unknown" for provider in providers))
     dists = sorted({provider.partition(" ")[0] for provider in tied})
     remedy = f'tenferro.prefer("{key}", "{backend}", "{dists[0]}") decides'
@@ -34,7 +34,9 @@ def lowering_conflict(key: str, backend: str, providers: Iterable[str]) -> Lower
 def missing_lowerings(
     backend: str, gaps: Sequence[Gap]
 ) -> MissingLoweringError | LoweringConflictError:
-    """The error that lists every gap, each once; a conflict where several offer to close one."""
+    """Make the error that lists every gap once; a conflict if several distributions could close
+    one.
+    """
     unique = tuple(dict.fromkeys(gaps))
     for gap in unique:
         if len(gap.offered_by) > 1:  # the user has to choose, then it runs

@@ -1,4 +1,4 @@
-"""What to install: the backends that core knows by name, and the search for the nearest name.
+"""Installation hints: the backends that core knows by name, and the search for similar names.
 
 A static table, never a look-up: an error message must not need the network.
 """
@@ -23,13 +23,13 @@ VARIABLES: dict[str, str] = {
 
 
 def install_lines(installed: Collection[str] = ()) -> list[str]:
-    """The lines of a message that say how to install each known backend that is not installed."""
+    """Return message lines that say how to install each known backend that is not installed."""
     width = max(map(len, KNOWN))
     return [f"  {name:<{width}}  {KNOWN[name]}" for name in KNOWN if name not in installed]
 
 
 def nearest(name: str, names: Iterable[str]) -> tuple[str, ...]:
-    """Names that look like ``name``, best first.
+    """Return names that look like ``name``, best first.
 
     >>> nearest("nunpy", ["numpy", "xla"])
     ('numpy',)

@@ -91,7 +91,7 @@ class PluginHost:
     # ---- plugins ---------------------------------------------------------------------------------
 
     def records(self) -> tuple[PluginRecord, ...]:
-        """One record per entry point, as far as known; imports no plugin."""
+        """Return one record per entry point, as far as known; import no plugin."""
         return self._store.records()
 
     def load(self) -> tuple[PluginRecord, ...]:
@@ -100,7 +100,7 @@ class PluginHost:
         return self._store.records()
 
     def require(self, name: str, group: str = BACKENDS) -> Plugin:
-        """The loaded plugin of a name.
+        """Return the loaded plugin of a name.
 
         Raises UnknownBackendError, BackendConflictError, PluginBlockedError,
         PluginIncompatibleError or PluginBrokenError: whatever is in the way.
@@ -126,7 +126,7 @@ class PluginHost:
         self._forget(before)
 
     def hooks(self, record: PluginRecord) -> tuple[str, ...]:
-        """Names of the hooks that a loaded plugin implements."""
+        """Return the names of the hooks that a loaded plugin implements."""
         plugin = self._store.plugins.get((record.group, record.name))
         if plugin is None or record.status not in ("loaded", "unavailable"):
             return ()
@@ -161,7 +161,7 @@ class PluginHost:
     # ---- backends --------------------------------------------------------------------------------
 
     def backends(self) -> tuple[str, ...]:
-        """Names of the backends whose plugins are loaded, available here or not."""
+        """Return the names of the backends whose plugins are loaded, available here or not."""
         self._store.load_others()
         return tuple(sorted(name for group, name in self._store.plugins if group == BACKENDS))
 
@@ -172,14 +172,14 @@ class PluginHost:
             raise unknown_backend(name, installed, variable)
 
     def info(self, name: str) -> BackendInfo:
-        """What a backend says of itself; its library is not imported."""
+        """Return the plugin's description of a backend; its library is not imported."""
         info = self._store.require(name, BACKENDS).info
         if info is None:
             raise AssertionError("a loaded backend has a BackendInfo")
         return info
 
     def probe(self, name: str, *, refresh: bool = False) -> Probe:
-        """Whether a backend can run here; asked once, or again with ``refresh``.
+        """Return whether a backend can run here; asked once, or again with ``refresh``.
 
         Raises PluginBrokenError: if the library that the plugin drives is not installed.
         """
@@ -216,11 +216,11 @@ class PluginHost:
         return broken(record)
 
     def probe_error(self, name: str) -> BaseException | None:
-        """What the last probe of a backend raised; None if it answered."""
+        """Return the error that the last probe of a backend raised; None if it answered."""
         return self._probe_errors.get(name)
 
     def is_available(self, name: str) -> bool:
-        """Whether a backend could be used now; never raises."""
+        """Return True if a backend could be used now; never raise."""
         try:
             return self.probe(name).available
         except BackendError:
@@ -228,7 +228,7 @@ class PluginHost:
 
     @bounded("host().backend")
     def backend(self, name: str, config: BackendConfig | None = None) -> Backend:
-        """The backend of a name, made at first use; one object per (name, config).
+        """Return the backend of a name, made at first use; one object per (name, config).
 
         Raises what ``require`` raises. Raises DeviceUnavailableError: if its probe says so.
         """
@@ -282,7 +282,7 @@ class PluginHost:
     def _host_callback(
         self, backend: Backend, operation: Operation, avals: Sequence[Any]
     ) -> Implementation | None:
-        """A detour over the NumPy backend, for a backend whose user allowed it; logged once."""
+        """Make a detour over the NumPy backend, if the user allowed it; logged once."""
         try:
             there = self.backend(_FALLBACK)
         except BackendError:
@@ -296,9 +296,9 @@ class PluginHost:
     # ---- owners of operands ----------------------------------------------------------------------
 
     def owner_of(self, cls: type) -> str | None:
-        """The backend whose operands are of a class, by the names it declares; imports no library.
+        """Return the backend whose operands are of a class, by the names that it declares.
 
-        A class that several backends declare has no owner.
+        A class that several backends declare has no owner. No library is imported.
         """
         try:
             return self._owners[cls]
@@ -314,7 +314,7 @@ class PluginHost:
     # ---- lowerings -------------------------------------------------------------------------------
 
     def table(self, name: str) -> LoweringTable:
-        """A new lowering table of a backend; asks every plugin for its lowerings, once."""
+        """Make a new lowering table of a backend; each plugin is asked for its lowerings once."""
         self._store.require(name, BACKENDS)
         with self._store.lock:
             lowerings = self._gathered(name)
@@ -328,14 +328,14 @@ class PluginHost:
             return table
 
     def lowerings(self, backend: str) -> tuple[Lowering, ...]:
-        """Every lowering that any plugin has for a backend, used or not.
+        """Return every lowering that any plugin has for a backend, used or not.
 
         Raises what ``require`` raises.
         """
         return tuple(self._gathered(backend))
 
     def foreign_lowerings(self) -> tuple[ForeignLowering, ...]:
-        """Every lowering for another distribution's backend, and whether it may run.
+        """Return every lowering for another distribution's backend, and whether it may run.
 
         Asks the plugins for their lowerings, but no backend for its own.
         """
@@ -367,7 +367,7 @@ class PluginHost:
         )
 
     def _home(self, backend: str) -> str:
-        """The distribution that a backend comes from."""
+        """Return the distribution that a backend comes from."""
         return self._provider_of_plugin(backend, BACKENDS)
 
     def _gathered(self, name: str) -> list[Lowering]:
@@ -388,7 +388,9 @@ class PluginHost:
         return gathered
 
     def _lowerings_by(self, place: tuple[str, str], backend: str) -> list[Lowering]:
-        """What one plugin lowers for a backend; nothing, and it is broken, if it raises."""
+        """Return one plugin's lowerings for a backend; if it raises, mark it broken and return
+        none.
+        """
         plugin = self._store.plugins[place]
         provider = self._provider_of_plugin(place[1], place[0])
         try:
@@ -440,17 +442,17 @@ class PluginHost:
     # ---- the registry of primitives --------------------------------------------------------------
 
     def primitives(self) -> Mapping[str, type[Primitive]]:
-        """Every registered primitive by key, sorted."""
+        """Return every registered primitive by key, sorted."""
         self._store.load_all()
         return dict(sorted(self._store.primitives.items()))
 
     def primitive(self, key: str) -> type[Primitive] | None:
-        """The registered class of a key."""
+        """Return the registered class of a key."""
         self._store.load_all()
         return self._store.primitives.get(key)
 
     def provider(self, key: str) -> str:
-        """The distribution that registered a key; empty if nobody did."""
+        """Return the distribution that registered a key; empty if none did."""
         if self.primitive(key) is None:
             return ""
         namespace = key.partition("::")[0]
@@ -458,7 +460,7 @@ class PluginHost:
         return self._provider_of_plugin(namespace, group)
 
     def owner(self, key: str) -> str:
-        """The distribution that owns the namespace of a key; empty if nobody does.
+        """Return the distribution that owns the namespace of a key; empty if none does.
 
         Does not load the standard set, which programs ask about before its classes are needed.
         """
@@ -470,7 +472,7 @@ class PluginHost:
         return ""
 
     def note(self, key: str) -> str:
-        """What is wrong with the namespace of a key; empty if nothing is."""
+        """Return the problem of a key's namespace; empty if there is none."""
         self._store.load_all()
         namespace = key.partition("::")[0]
         record = self._store.record(namespace, PRIMITIVES)
@@ -479,7 +481,7 @@ class PluginHost:
         return f"the namespace {namespace!r} is in the state {record.status}: {record.reason}"
 
     def backends_with(self, operation: Operation, avals: Sequence[Any]) -> tuple[str, ...]:
-        """The installed backends that have a lowering for an operation on these operands."""
+        """Return the installed backends that have a lowering for an operation on these operands."""
         return tuple(name for name in self.backends() if self._has(name, operation, avals))
 
     def _has(self, name: str, operation: Operation, avals: Sequence[Any]) -> bool:
@@ -518,7 +520,7 @@ def _with_reason(record: PluginRecord | None, reason: str) -> PluginRecord:
 
 
 def log_once(who: str, what: str, text: str) -> None:
-    """One line in the log ``tenferro``, the first time; ``logging`` loads then."""
+    """Log one line to the logger ``tenferro``, the first time only; ``logging`` loads then."""
     if (who, what) not in _logged:
         _logged.add((who, what))
         import_module("logging").getLogger("tenferro").warning("%s: %s %s", who, what, text)

@@ -38,12 +38,14 @@ class Entry(NamedTuple):
 
 
 def entries(groups: Collection[str]) -> list[Entry]:
-    """Every entry point of the groups; the first distribution of a name on the path counts."""
+    """Return every entry point of the groups; the first distribution of a name on the path
+    counts.
+    """
     return list(_from_folders(groups) if is_ordinary() else _from_library(groups))
 
 
 def version_of(dist: str) -> str:
-    """The version of an installed distribution, by its canonical name; empty if there is none."""
+    """Return the version of an installed distribution; empty if there is none of that name."""
     if not is_ordinary():
         metadata = import_module("importlib.metadata")
         try:
@@ -55,7 +57,7 @@ def version_of(dist: str) -> str:
 
 
 def is_ordinary() -> bool:
-    """Whether all that can be found lies in ``.dist-info`` folders."""
+    """Return True if everything that can be found lies in ``.dist-info`` folders."""
     finders = [f for f in sys.meta_path if hasattr(f, "find_distributions")]
     if any(getattr(f, "__name__", "") != "PathFinder" for f in finders):
         return False
@@ -63,7 +65,7 @@ def is_ordinary() -> bool:
 
 
 def _is_odd(place: str) -> bool:
-    """Whether a place is a file or an egg, or has eggs that bring entry points."""
+    """Return True if a place is a file or an egg, or has eggs with entry points."""
     if place.endswith(".egg") or os.path.isfile(place):
         return True
     eggs = [name for name in _listed(place) if name.endswith((".egg", ".egg-info"))]
@@ -81,7 +83,9 @@ def _listed(place: str) -> list[str]:
 
 
 def _folders() -> Iterator[tuple[str, str]]:
-    """Metadata folders with the canonical names of their distributions; the first of each name."""
+    """Yield metadata folders with the canonical names of their distributions, the first of each
+    name.
+    """
     seen = set()
     for place in sys.path:
         for name in _listed(place):

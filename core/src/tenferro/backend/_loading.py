@@ -113,13 +113,15 @@ class Loader:
         self.manager.unregister(module)
 
     def call(self, module: Any, hook: str, **arguments: object) -> list[Any]:
-        """The result of one plugin's implementation of a hook, in a list; empty without one."""
+        """Call one plugin's implementation of a hook and return its result in a list; empty
+        without one.
+        """
         others = [plugin for plugin in self.manager.get_plugins() if plugin is not module]
         results: list[Any] = self.manager.subset_hook_caller(hook, others)(**arguments)
         return results
 
     def call_for(self, kind: type[Any], module: Any, hook: str, **arguments: object) -> Any:
-        """The one result of a hook. Raises WrongResultError unless it is of this class."""
+        """Return the one result of a hook. Raises WrongResultError unless it is of this class."""
         results = self.call(module, hook, **arguments)  # pluggy leaves None out
         if len(results) == 1 and isinstance(results[0], kind):
             return results[0]
@@ -127,11 +129,11 @@ class Loader:
         raise WrongResultError(f"{hook} gave {brief(got)}, need a {kind.__name__}")
 
     def hooks(self, module: Any) -> tuple[str, ...]:
-        """Names of the hooks that a plugin implements."""
+        """Return the names of the hooks that a plugin implements."""
         return tuple(sorted(c.name for c in self.manager.get_hookcallers(module) or ()))
 
     def implements(self, module: Any, hook: str) -> bool:
-        """Whether a plugin implements a hook."""
+        """Return True if a plugin implements a hook."""
         return hook in self.hooks(module)
 
     def _check_hooks(self, record: PluginRecord, module: Any) -> None:
@@ -147,7 +149,9 @@ class Loader:
             raise Refusal("broken", f"a backend must implement {', '.join(missing)}")
 
     def _is_unmarked(self, module: Any, hook: str) -> bool:
-        """Whether a module defines a function of a hook's name that pluggy does not see."""
+        """Return True if a module defines a function with a hook's name that pluggy does not
+        see.
+        """
         return callable(getattr(module, hook, None)) and not self.implements(module, hook)
 
     def _info(self, record: PluginRecord, module: Any) -> BackendInfo | None:
@@ -218,7 +222,7 @@ def check_fields(manifest: PluginManifest) -> None:
 
 
 def api_problem(api: tuple[int, int], dist: str) -> str:
-    """Why core cannot serve a plugin written for an API; empty if it can.
+    """Return why core cannot serve a plugin written for an API; empty if it can.
 
     >>> api_problem((2, 0), "tenferro-acme")
     'written for API 2.0, core offers 1.0; pip install -U tenferro'
@@ -273,12 +277,12 @@ def failure_of(what: str, error: BaseException) -> str:
 
 
 def brief(text: str) -> str:
-    """The text, cut to a length that fits a message."""
+    """Cut a text to a length that fits a message."""
     return text if len(text) <= 80 else f"{text[:77]}…"
 
 
 def missing_library(libraries: Iterable[str]) -> ImportError | None:
-    """The error of importing the first of the libraries that is not installed, if there is one."""
+    """Return the error of importing the first library that is not installed, if there is one."""
     for name in libraries:
         if not is_installed(name):
             try:
@@ -289,7 +293,7 @@ def missing_library(libraries: Iterable[str]) -> ImportError | None:
 
 
 def is_installed(module: str) -> bool:
-    """Whether the top-level package of a module can be found; imports nothing."""
+    """Return True if the top-level package of a module can be found; import nothing."""
     top = module.partition(".")[0]
     try:
         return top in modules or find_spec(top) is not None
@@ -298,12 +302,12 @@ def is_installed(module: str) -> bool:
 
 
 def absent_module(error: BaseException | None) -> str:
-    """The top-level package whose absence an error reports; empty if it reports anything else."""
+    """Return the missing top-level package that an error reports; empty for any other error."""
     if not isinstance(error, ModuleNotFoundError) or not error.name or is_installed(error.name):
         return ""
     return error.name.partition(".")[0]
 
 
 def library_is_missing(error: BaseException | None, libraries: Iterable[str]) -> bool:
-    """Whether an error says that one of the libraries is not installed."""
+    """Return True if an error says that one of the libraries is not installed."""
     return absent_module(error) in {name.partition(".")[0] for name in libraries}

@@ -34,7 +34,7 @@ def compiled(
     backend: Backend,
     options: Options | None = None,
 ) -> Executable:
-    """The executable of a graph, which the passes rewrite first.
+    """Compile a graph, after the graph passes have rewritten it.
 
     Raises UnknownOptionError: if the backend does not take an option.
     Raises UnknownPassError: if a name is no pass.
@@ -49,7 +49,7 @@ def compiled(
 def rewritten(
     graph: MaterializedGraph, backend: Backend, options: Options | None = None
 ) -> tuple[MaterializedGraph, Report]:
-    """The graph after the passes that are chosen for it, and what they did."""
+    """Return the graph after the chosen passes, and a report of what they did."""
     passes = import_module("tenferro.passes")
     found = passes.selected(backend.config.options.get(PASSES), backend.info.passes)
     chosen = passes.selected((options or {}).get(PASSES), found)
@@ -79,7 +79,7 @@ def check_options(options: Options, backend: Backend) -> None:
 
 
 def identity_of(options: Options) -> Hashable:
-    """Options as a value that is equal for equal options.
+    """Return options as a value that is equal for equal options.
 
     Raises TypeError: if an option's value is neither hashable nor made of what is.
     """

@@ -18,7 +18,7 @@ class Family:
         self._collect = collect
 
     def function(self, key: str) -> Any:
-        """The function of a key; one object, whichever thread asked first."""
+        """Return the function of a key; one object, whichever thread asked first."""
         found = self.__dict__.get("_found")
         if found is None:
             found = self.__dict__.setdefault("_found", self._collect())
@@ -35,7 +35,7 @@ class Promised:
         self._key = key
 
     def function(self) -> Any:
-        """The function itself."""
+        """Return the function itself."""
         return self._family.function(self._key)
 
     def __call__(self, *args: Any) -> Any:

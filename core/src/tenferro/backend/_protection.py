@@ -55,7 +55,7 @@ def release(x: Any) -> None:
 
 
 def _bases(x: Any) -> list[Any]:
-    """The NumPy arrays below a view, from the owner of the memory up; then the view's own base."""
+    """Return the NumPy arrays below a view, from the owner of the memory up; then its own base."""
     found: list[Any] = []
     base = x.base
     while hasattr(getattr(base, "flags", None), "owndata"):
@@ -90,7 +90,7 @@ def _set_writeable(x: Any) -> None:
 
 
 def _forget_other_threads() -> None:
-    """In a forked child: end the uses of threads that exist in the parent alone."""
+    """End, in a forked child, the uses by threads that exist in the parent alone."""
     mine = get_ident()
     for name, entry in list(_protected.items()):
         entry.threads[:] = [thread for thread in entry.threads if thread == mine]

@@ -22,7 +22,7 @@ _WHAT = {BACKENDS: "backend"}
 
 
 def unusable(record: PluginRecord, rivals: Sequence[PluginRecord]) -> BackendError:
-    """The error for a record that is not loaded; the caller chains the cause."""
+    """Make the error for a record that is not loaded; the caller chains the cause."""
     if record.status == "conflict":
         return _conflict(record, rivals)
     if record.status == "blocked":
@@ -39,7 +39,7 @@ def unusable(record: PluginRecord, rivals: Sequence[PluginRecord]) -> BackendErr
 
 
 def broken(record: PluginRecord) -> PluginBrokenError:
-    """The error for a plugin that failed."""
+    """Make the error for a plugin that failed."""
     hint = f"\n  hint       {record.install_hint}" if record.install_hint else ""
     return PluginBrokenError(
         f"{_who(record)} is broken: {record.reason}{hint}", **_fields(record), reason=record.reason
@@ -69,7 +69,7 @@ def _conflict(record: PluginRecord, rivals: Sequence[PluginRecord]) -> BackendCo
 
 
 def unknown_backend(name: str, installed: Sequence[str], variable: str = "") -> UnknownBackendError:
-    """The error for a backend that nobody provides."""
+    """Make the error for a backend that no plugin provides."""
     blame = f" (from {variable})" if variable else ""
     hint = KNOWN.get(name, "")
     near = () if hint else nearest(name, {*installed, *KNOWN})
@@ -90,7 +90,7 @@ def unknown_backend(name: str, installed: Sequence[str], variable: str = "") -> 
 
 
 def unknown_namespace(name: str, known: Sequence[str]) -> UnknownBackendError:
-    """The error for a namespace of primitives that nobody provides."""
+    """Make the error for a namespace of primitives that no plugin provides."""
     return UnknownBackendError(
         f"no plugin provides the namespace {name!r}\n  installed  {', '.join(known) or 'none'}",
         backend=name,
@@ -102,7 +102,9 @@ def unknown_namespace(name: str, known: Sequence[str]) -> UnknownBackendError:
 
 
 def no_backend_text(records: Sequence[PluginRecord]) -> str:
-    """The text of NoBackendError: what is installed and why it does not do, or what to install."""
+    """Return the text of NoBackendError: why the installed backends do not serve, or what to
+    install.
+    """
     if not records:
         fact = "no backend is installed, so nothing can be evaluated; install one"
         return "\n".join([fact, *install_lines()])

@@ -71,7 +71,9 @@ class Splicer:
         self._outputs: tuple[int, ...] = ()
 
     def splice(self, program: CompiledProgram) -> CompiledProgram:
-        """The program in operations that run; itself if there was nothing to replace."""
+        """Rewrite the program in operations that run; return itself if there is nothing to
+        replace.
+        """
         with CollectorPaused():
             if self._all_run(program):
                 return program
@@ -177,7 +179,7 @@ def _key(operation: Operation) -> str:
 
 
 def _needed(nodes: Sequence[MaterializedNode], outputs: Iterable[int]) -> list[MaterializedNode]:
-    """The nodes that the outputs depend on, in their order."""
+    """Return the nodes that the outputs depend on, in their order."""
     alive = set(outputs)
     kept = []
     for node in reversed(nodes):

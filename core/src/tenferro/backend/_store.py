@@ -77,22 +77,22 @@ class PluginStore:
     # ---- states ----------------------------------------------------------------------------------
 
     def records(self) -> tuple[PluginRecord, ...]:
-        """What is known now; scans, and compares version ranges, but imports no plugin."""
+        """Return all records; scan and compare version ranges, but import no plugin."""
         with self.lock:
             found = self._scanned()
             found[:] = check_ranges(found)
             return tuple(item.record for item in found)
 
     def rivals(self, name: str, group: str) -> list[PluginRecord]:
-        """All records of one name."""
+        """Return all records of one name."""
         return [f.record for f in self._scanned() if f.place == (group, name)]
 
     def names(self, group: str) -> tuple[str, ...]:
-        """The names that are claimed in a group."""
+        """Return the names that are claimed in a group."""
         return tuple(sorted({f.record.name for f in self._scanned() if f.place[0] == group}))
 
     def record(self, name: str, group: str) -> PluginRecord | None:
-        """The record that speaks for a name: the loaded one if there is one."""
+        """Return the record that represents a name: the loaded one if there is one."""
         rivals = self.rivals(name, group)
         usable = [r for r in rivals if r.status not in ("blocked", "incompatible")]
         return next(iter(usable or rivals), None)
@@ -211,13 +211,13 @@ class PluginStore:
 
     @property
     def is_strict(self) -> bool:
-        """Whether the first broken plugin raises."""
+        """True if the first broken plugin raises."""
         if self._strict is not None:
             return self._strict
         return self._environment.get("TENFERRO_STRICT_PLUGINS", "") not in ("", "0")
 
     def break_plugin(self, place: Place, error: BaseException, reason: str = "") -> PluginRecord:
-        """A loaded plugin failed in a data hook: drop it and keep the reason."""
+        """Drop a loaded plugin that failed in a data hook, and keep the reason."""
         with self.lock:
             record = next(r for r in self.rivals(place[1], place[0]) if r.status in USABLE)
             self._drop(place)
@@ -239,7 +239,7 @@ class PluginStore:
     # ---- asking for one --------------------------------------------------------------------------
 
     def require(self, name: str, group: str, variable: str = "") -> Plugin:
-        """The loaded plugin of a name. Raises the typed error of whatever is in the way."""
+        """Return the loaded plugin of a name. Raises the typed error of whatever prevents that."""
         self.load_others() if group == BACKENDS else self.load_all()
         plugin = self.plugins.get((group, name))
         if plugin is not None:
@@ -256,7 +256,7 @@ class PluginStore:
     # ---- late registration -----------------------------------------------------------------------
 
     def adopt(self, module: Any) -> PluginRecord:
-        """Steps 6 to 9 for a module that no entry point names. Raises what is in the way."""
+        """Load a module that no entry point names (steps 6 to 9). Raises what prevents that."""
         manifest = getattr(module, "TENFERRO_PLUGIN", None)
         named = manifest if isinstance(manifest, PluginManifest) else None
         value = getattr(module, "__name__", type(module).__name__)
@@ -295,7 +295,7 @@ class PluginStore:
 
 
 def install_hint(record: PluginRecord, refusal: Refusal, requires: Iterable[str]) -> str:
-    """What to install for a plugin that could not import a module; empty for any other failure.
+    """Suggest what to install for a plugin that could not import a module; empty otherwise.
 
     The plugin's own distribution is installed, so it is suggested only with an extra, which brings
     libraries with it. Otherwise the hint is the requirement that the distribution declares.
@@ -313,7 +313,7 @@ def install_hint(record: PluginRecord, refusal: Refusal, requires: Iterable[str]
 
 
 def traceback_text(error: BaseException | None) -> str:
-    """The full chained traceback of an error."""
+    """Return the full chained traceback of an error."""
     if error is None:
         return ""
     return "".join(import_module("traceback").format_exception(error))

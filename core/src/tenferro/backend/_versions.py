@@ -16,7 +16,7 @@ _PLAIN_VERSION = re.compile(r"\d+(?:\.\d+)*")
 
 
 def range_problem(requirements: Iterable[str], name: str, version: str) -> str:
-    """Why a version of the distribution ``name`` does not fit the requirements; empty if it does.
+    """Return why a version of the distribution ``name`` does not meet the requirements; else empty.
 
     >>> range_problem(["numpy>=2", "tenferro>=0.3,<0.4"], "tenferro", "0.4.1")
     'requires tenferro>=0.3,<0.4, installed is tenferro 0.4.1'
@@ -30,7 +30,7 @@ def range_problem(requirements: Iterable[str], name: str, version: str) -> str:
 
 
 def required_name(requirement: str) -> str:
-    """The canonical name of the distribution that a requirement is about.
+    """Return the canonical name of the distribution that a requirement is about.
 
     >>> required_name("Tenferro_NumPy[extra] >= 0.1")
     'tenferro-numpy'
@@ -51,7 +51,9 @@ def _line_problem(line: str, name: str, version: str) -> str:
 
 
 def plain_fit(line: str, version: str) -> bool | None:
-    """Whether a version fits a requirement of plain clauses; ``None`` if it is not plain."""
+    """Return True if a version meets a requirement of plain clauses; ``None`` if it is not
+    plain.
+    """
     plain = _PLAIN_REQUIREMENT.fullmatch(line)
     if plain is None or not _PLAIN_VERSION.fullmatch(version):
         return None
@@ -63,7 +65,7 @@ def plain_fit(line: str, version: str) -> bool | None:
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    """The numbers without trailing zeros, since 1.0 and 1 are one version."""
+    """Return the numbers without trailing zeros, since 1.0 and 1 are one version."""
     numbers = [int(part) for part in version.split(".")]
     while numbers and not numbers[-1]:
         numbers.pop()
@@ -82,7 +84,7 @@ def _holds(relation: str, ours: tuple[int, ...], theirs: tuple[int, ...]) -> boo
 
 
 def _packaging_fit(line: str, version: str) -> bool | None:
-    """Whether a version fits a requirement; ``None`` if the line cannot be read."""
+    """Return True if a version meets a requirement; ``None`` if the line cannot be read."""
     from packaging.requirements import InvalidRequirement, Requirement
 
     try:

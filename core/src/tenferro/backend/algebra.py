@@ -50,10 +50,10 @@ class OperandAlgebra(Protocol):
         """−x."""
 
     def conj(self, x: Any) -> Any:
-        """The conjugate of x."""
+        """Return the conjugate of x."""
 
     def dot_general(self, lhs: Any, rhs: Any, **parameters: Any) -> Any:
-        """Contraction; the output is (batch, lhs free, rhs free)."""
+        """Contract two operands; the output's axes are (batch, lhs free, rhs free)."""
 
     def reduce_sum(self, x: Any, *, axes: tuple[int, ...]) -> Any:
         """Sum over axes."""
@@ -70,7 +70,7 @@ class OperandAlgebra(Protocol):
         """x repeated into a shape; axis i of x becomes axis ``dimensions[i]``."""
 
     def gather(self, x: Any, indices: Any, **parameters: Any) -> Any:
-        """Slices of x at indices."""
+        """Return slices of x at indices."""
 
     def scatter_add(self, x: Any, indices: Any, updates: Any, **parameters: Any) -> Any:
         """x with updates added at indices."""
@@ -105,12 +105,14 @@ class AlgebraBackend(Backend):
         return getattr(self.algebra, name, None)
 
     def asoperand(self, value: Any, aval: Aval) -> Any:
-        """What the algebra makes of the value; the value itself if it says nothing."""
+        """Convert a value with the algebra's method; without one, return the value itself."""
         own = self._own("asoperand")
         return value if own is None else own(value, aval)
 
     def to_numpy(self, operand: Any) -> Any:
-        """What the algebra says; refused if it says nothing, for there may be no such array."""
+        """Convert an operand to NumPy with the algebra's method; without one, raise
+        UnsupportedError.
+        """
         own = self._own("to_numpy")
         if own is None:
             raise UnsupportedError(
@@ -123,18 +125,18 @@ class AlgebraBackend(Backend):
         return own(operand)
 
     def aval_of(self, operand: Any) -> Aval:
-        """What the algebra says; by default the operand's own shape and dtype."""
+        """Return the algebra's aval of an operand; by default its own shape and dtype."""
         own = self._own("aval_of")
         return Aval(operand.shape, operand.dtype) if own is None else own(operand)
 
     def owns(self, value: Any) -> bool:
-        """What the algebra says; by default nothing, so the backend is chosen by name only."""
+        """Ask the algebra; by default it owns nothing, so the backend is chosen by name only."""
         own = self._own("owns")
         return False if own is None else bool(own(value))
 
 
 def _lowering(method: Implementation) -> Implementation:
-    """An algebra's method as a lowering: the operation's parameters become keywords."""
+    """Wrap an algebra's method as a lowering: the operation's parameters become keywords."""
 
     def lowering(operation: Operation, *operands: Any) -> Any:
         return method(*operands, **operation.parameters)

@@ -1,4 +1,4 @@
-"""What a backend is: the two abstract classes, and the interpreter that comes for free.
+"""Abstract classes of a backend, and the interpreter that every backend inherits.
 
 A backend says how its operands are made, read and recognized, and has a table of lowerings. That
 is enough: ``compile`` then interprets programs, one call of a lowering per instruction. A backend
@@ -33,7 +33,7 @@ class Timing(NamedTuple):
 
 
 class Timings(tuple[Timing, ...]):
-    """What ``Executable.profile`` gives: one row per equation, in order; prints as a table."""
+    """Timings of ``Executable.profile``: one row per equation, in order; prints as a table."""
 
     __slots__ = ()
 
@@ -43,7 +43,7 @@ class Timings(tuple[Timing, ...]):
         return sum(row.seconds for row in self)
 
     def to_chrome(self) -> list[dict[str, object]]:
-        """The rows as events of a Chrome or Perfetto trace, times in microseconds."""
+        """Return the rows as events of a Chrome or Perfetto trace, times in microseconds."""
         events: list[dict[str, object]] = []
         start = 0.0
         for name, seconds in self:
@@ -72,7 +72,7 @@ class Executable(ABC):
         """Run; the results are writeable and alias neither operands nor each other."""
 
     def prepare(self) -> None:
-        """Be told that the program will run often: whatever makes a run cheaper may be done now."""
+        """Prepare for many runs: anything that makes a run cheaper may be done now."""
         return
 
     def explain(self) -> str:
@@ -101,14 +101,14 @@ class Backend(ABC):
 
     @abstractmethod
     def asoperand(self, value: Any, aval: Aval) -> Any:
-        """The operand for a value: its own array, a NumPy array, or a NumPy or Python scalar.
+        """Convert a value to an operand: an own array, a NumPy array, or a NumPy or Python scalar.
 
         An array of the backend's own whose dtype is the aval's is returned as it is.
         """
 
     @abstractmethod
     def to_numpy(self, operand: Any) -> Any:
-        """The operand as a NumPy array."""
+        """Convert an operand to a NumPy array."""
 
     @abstractmethod
     def aval_of(self, operand: Any) -> Aval:
@@ -116,7 +116,7 @@ class Backend(ABC):
 
     @abstractmethod
     def owns(self, value: Any) -> bool:
-        """Whether a value is an operand of this backend."""
+        """Return True if a value is an operand of this backend."""
 
     def snapshot(self, operand: Any) -> Any:
         """Return an operand of this backend that keeps its value whatever is written afterwards.
@@ -130,7 +130,7 @@ class Backend(ABC):
         return
 
     def memory_stats(self) -> Mapping[str, int]:
-        """Bytes by name (``in_use``, ``peak``, …); empty where nothing is known."""
+        """Return bytes by name (``in_use``, ``peak``, …); empty if nothing is known."""
         return {}
 
     def compile(
@@ -173,7 +173,7 @@ class Backend(ABC):
             )
 
     def detach(self, results: Sequence[Any], operands: Sequence[Any]) -> tuple[Any, ...]:
-        """The results as the interpreter hands them out: writeable, and aliases of nothing.
+        """Return the results as the interpreter hands them out: writeable, and aliases of nothing.
 
         Copies each, because a lowering may have returned a view; override it to copy fewer.
         """
@@ -182,7 +182,7 @@ class Backend(ABC):
     def host_callback(
         self, operation: Operation, host: Backend, function: Implementation, avals: Sequence[Any]
     ) -> Implementation:
-        """A lowering that computes on another backend and comes back; used only if opted in.
+        """Make a lowering that computes on another backend and comes back; used only if opted in.
 
         ``function`` is the host's lowering, ``avals`` those of the results.
         """
@@ -281,7 +281,7 @@ class Interpreter(Executable):
             error.add_note(f"  from       {line}")
 
     def explain(self) -> str:
-        """The program, each line with the provider of its lowering."""
+        """Return the program as text, each line with the provider of its lowering."""
         lines = [f"{self.backend.name}: interpreted, one call per line"]
         for position, instruction in enumerate(self.program.instructions):
             provider = self._provider(instruction.operation, instruction.inputs) or "host callback"

@@ -37,7 +37,7 @@ class Found(NamedTuple):
 
 
 class Filters(NamedTuple):
-    """Which plugins are excluded, and by what: the environment or the caller."""
+    """Exclusion of plugins: which ones, and by what, the environment or the caller."""
 
     blocked: frozenset[str] = frozenset()
     allowed: frozenset[str] | None = None
@@ -51,7 +51,9 @@ class Filters(NamedTuple):
         block: Iterable[str] = (),
         allow: Iterable[str] | None = None,
     ) -> Filters:
-        """The lists of the environment, with those of a call added (block) or instead (allow)."""
+        """Return the environment's lists, extended (block) or replaced (allow) by those of a
+        call.
+        """
         blocked = {*_listed(environment.get("TENFERRO_DISABLE_PLUGINS", "")), *block}
         wanted: Iterable[str] | None = allow
         if allow is None and "TENFERRO_LOAD_PLUGINS" in environment:
@@ -64,7 +66,9 @@ class Filters(NamedTuple):
         )
 
     def reason(self, record: PluginRecord) -> str:
-        """Why a record is excluded; empty if it is not. ``std`` never is: nothing runs without."""
+        """Return why a record is excluded; empty if it is not. ``std`` never is: programs need
+        it.
+        """
         if record.group == PRIMITIVES and record.name == STANDARD:
             return ""
         dist = canonical(record.dist)
@@ -80,7 +84,7 @@ def _listed(text: str) -> list[str]:
 
 
 def scan(filters: Filters) -> list[Found]:
-    """Every entry point of both groups, sorted, with conflicts and exclusions marked."""
+    """Return every entry point of both groups, sorted, with conflicts and exclusions marked."""
     found = with_standard(_unique(map(_found, entries(GROUPS))))
     return mark_conflicts(mark_blocked(found, filters))
 
@@ -113,7 +117,7 @@ def _unique(found: Iterable[Found]) -> list[Found]:
 
 
 def with_standard(found: list[Found]) -> list[Found]:
-    """The entries, with ``std`` among them also where core's own metadata is absent or stale."""
+    """Add ``std`` to the entries if core's own metadata is absent or stale."""
     if any(item.place == (PRIMITIVES, STANDARD) for item in found):
         return found
     value = "tenferro.backend.standard"
@@ -168,7 +172,7 @@ def _check_range(item: Found, core: str) -> Found:
 
 
 def core_version() -> str:
-    """The installed version of core; empty if it is not installed as a distribution."""
+    """Return the installed version of core; empty if it is not installed as a distribution."""
     return version_of(CORE)
 
 
@@ -182,7 +186,7 @@ class Dependent(NamedTuple):
 
 
 def dependents() -> list[Dependent]:
-    """Every installed distribution that requires core, whether it is a plugin or not."""
+    """Return every installed distribution that requires core, plugin or not."""
     running = core_version()
     found: dict[str, Dependent] = {}
     for dist in import_module("importlib.metadata").distributions():

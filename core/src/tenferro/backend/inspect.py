@@ -61,19 +61,19 @@ class InspectedBackend(Backend):
         self.lowerings = backend.lowerings
 
     def asoperand(self, value: Any, aval: Aval) -> Any:
-        """As the backend."""
+        """Convert a value as the backend does."""
         return self._backend.asoperand(value, aval)
 
     def to_numpy(self, operand: Any) -> Any:
-        """As the backend."""
+        """Convert an operand as the backend does."""
         return self._backend.to_numpy(operand)
 
     def aval_of(self, operand: Any) -> Aval:
-        """As the backend."""
+        """Return the backend's aval of an operand."""
         return self._backend.aval_of(operand)
 
     def owns(self, value: Any) -> bool:
-        """As the backend."""
+        """Return True if the backend owns the value."""
         return self._backend.owns(value)
 
     def compile(
@@ -110,7 +110,7 @@ class _Inspector(Executable):
         return self._backend.detach([slots[i] for i in program.outputs], operands)
 
     def _equation(self, instruction: Instruction) -> Executable:
-        """One equation as a program."""
+        """Compile one equation as a program."""
         avals = self._program.avals
         inputs = tuple([avals[i] for i in instruction.inputs])
         outputs = tuple([avals[i] for i in instruction.outputs])

@@ -121,22 +121,22 @@ def _names(dtypes: Iterable[object] | None) -> frozenset[str] | None:
 
 
 class Registry(Protocol):
-    """What a table asks about primitives and other backends; the host answers."""
+    """Interface of the plugin host to a table: primitives and other backends."""
 
     def primitive(self, key: str) -> type[Primitive] | None:
-        """The registered class of a key."""
+        """Return the registered class of a key."""
 
     def provider(self, key: str) -> str:
-        """The distribution that registered a key; empty if nobody did."""
+        """Return the distribution that registered a key; empty if none did."""
 
     def owner(self, key: str) -> str:
-        """The distribution that owns the namespace of a key; empty if nobody does."""
+        """Return the distribution that owns the namespace of a key; empty if none does."""
 
     def note(self, key: str) -> str:
-        """What is wrong with the namespace of a key; empty if nothing is."""
+        """Return the problem of a key's namespace; empty if there is none."""
 
     def backends_with(self, operation: Operation, avals: Sequence[Any]) -> tuple[str, ...]:
-        """The installed backends that have a lowering for an operation on these operands."""
+        """Return the installed backends that have a lowering for an operation on these operands."""
 
 
 class LoweringTable:
@@ -204,7 +204,7 @@ class LoweringTable:
     # ---- one operation ---------------------------------------------------------------------------
 
     def lookup(self, operation: Operation, avals: Sequence[Any] | None = None) -> Implementation:
-        """The function ``(operation, *operands)`` for an operation, by the dtypes of its operands.
+        """Return the function ``(operation, *operands)`` for an operation, by its operands' dtypes.
 
         Raises MissingLoweringError: if no lowering fits; decompositions are ``close``'s business.
         Raises LoweringConflictError: if two fit with equal priority.
@@ -231,16 +231,18 @@ class LoweringTable:
         return callback
 
     def provider_of(self, operation: Operation, avals: Sequence[Any] | None = None) -> str:
-        """Who wrote the lowering that ``lookup`` would give; empty if there is none."""
+        """Return the provider of the lowering that ``lookup`` would return; empty if there is
+        none.
+        """
         chosen = self._choose((type(operation), _dtypes(operation, avals)))
         return "" if chosen is None else chosen.provider
 
     def lowerings_of(self, key: str) -> tuple[Lowering, ...]:
-        """All lowerings of a primitive, of whatever version and dtypes."""
+        """Return all lowerings of a primitive, of whatever version and dtypes."""
         return self._candidates.get(key, ())
 
     def is_native(self, operation: Operation, avals: Sequence[Any] | None = None) -> bool:
-        """Whether a lowering fits this operation on operands of these avals."""
+        """Return True if a lowering fits this operation on operands of these avals."""
         return self._choose((type(operation), _dtypes(operation, avals))) is not None
 
     def _choose(self, entry: tuple[type, Dtypes]) -> Lowering | None:
@@ -250,7 +252,7 @@ class LoweringTable:
         return chosen
 
     def best(self, cls: type, dtypes: Dtypes) -> Lowering | None:
-        """The fitting lowering of highest priority by the distribution that may lower a primitive.
+        """Return the fitting lowering of highest priority by the distribution that may lower it.
 
         Raises LoweringConflictError: if nothing decides between several.
         """
@@ -267,13 +269,13 @@ class LoweringTable:
         return ranked[0] if ranked else None
 
     def is_at_home(self, lowering: Lowering) -> bool:
-        """Whether a lowering comes from the backend's own distribution."""
+        """Return True if a lowering comes from the backend's own distribution."""
         return lowering.provider == self.home
 
     def _usable(self, key: str, fitting: Sequence[Lowering]) -> list[Lowering]:
-        """Those that may run: the preferred, else the owner's, else the backend's own.
+        """Return the lowerings that may run: the preferred, else the owner's, else the backend's own.
 
-        Where no plugin owns the key, all of them: then none is of another distribution's primitive.
+        If no plugin owns the key, all may run, since none is for another distribution's primitive.
         """
         owner = "" if self._registry is None else self._registry.owner(key)
         for dist in (self._preferred.get(key, ""), owner, self.home):
@@ -283,12 +285,14 @@ class LoweringTable:
         return [] if owner else list(fitting)
 
     def runs(self, primitive: type) -> str:
-        """Who provides the lowering that runs a primitive, whatever the dtypes; empty if nobody."""
+        """Return the provider of the lowering that runs a primitive, for any dtypes; empty if
+        none.
+        """
         usable = self.usable(primitive)
         return max(usable, key=lambda c: c.priority).provider if usable else ""
 
     def offers(self, primitive: type) -> tuple[str, ...]:
-        """The distributions whose lowerings of a primitive fit and run only after ``prefer``."""
+        """Return the distributions whose lowerings of a primitive run only after ``prefer``."""
         usable = {dist_of(c.provider) for c in self.usable(primitive)}
         fitting = self._of_version(primitive)
         return tuple(sorted({dist_of(c.provider) for c in fitting} - usable))
@@ -298,7 +302,7 @@ class LoweringTable:
         return [c for c in self._candidates.get(key_of(cls), ()) if c.for_version == version]
 
     def usable(self, cls: type) -> list[Lowering]:
-        """The lowerings of a primitive that may run, for whatever dtypes."""
+        """Return the lowerings of a primitive that may run, for any dtypes."""
         return self._usable(key_of(cls), self._of_version(cls))
 
     def foreign_in(self, program: CompiledProgram) -> tuple[str, ...]:
@@ -311,7 +315,7 @@ class LoweringTable:
         return tuple(f"{key} by {provider}" for key, provider in sorted(found.items()))
 
     def status(self, primitive: type[Primitive] | str) -> Status:
-        """How the backend runs a primitive, judged by its key, version and decomposition."""
+        """Return how the backend runs a primitive, judged by its key, version and decomposition."""
         cls = self._class_of(primitive)
         key = primitive if isinstance(primitive, str) else primitive.key
         if self.usable(cls) if cls else self._usable(key, self.lowerings_of(key)):
@@ -324,7 +328,9 @@ class LoweringTable:
         return None if self._registry is None else self._registry.primitive(primitive)
 
     def _closes(self, cls: type, above: frozenset[type]) -> bool:
-        """Whether the decomposition of a class leads to lowerings, as far as a sample can tell."""
+        """Return True if the decomposition of a class leads to lowerings, as far as a sample
+        shows.
+        """
         if cls in above or not has_decomposition(cls):
             return False
         operations = sample(cls)
@@ -335,7 +341,7 @@ class LoweringTable:
     # ---- whole programs --------------------------------------------------------------------------
 
     def close(self, program: CompiledProgram) -> CompiledProgram:
-        """The program with every operation that has no lowering replaced by its decomposition.
+        """Replace every operation that has no lowering by its decomposition.
 
         Raises MissingLoweringError: naming every gap of the whole program.
         Raises DecompositionCycleError: if a decomposition leads back to itself.
@@ -359,7 +365,7 @@ class LoweringTable:
         return decomposition(operation, avals) if has_decomposition(type(operation)) else None
 
     def _callback(self, operation: Operation, avals: tuple[Any, ...]) -> Implementation | None:
-        """The opted-in detour over the host for an operation; ``None`` where there is none."""
+        """Return the opted-in detour over the host for an operation; ``None`` without one."""
         if self.fallback is None:
             return None
         entry = operation, avals
@@ -380,7 +386,7 @@ class LoweringTable:
         )
 
     def _gap(self, operation: Operation, avals: Sequence[Any], within: str) -> Gap:
-        """What is known about an operation that cannot run."""
+        """Describe an operation that cannot run."""
         cls, key, registry = type(operation), key_of(operation), self._registry
         others = self._candidates.get(key, ())
         fitting = [c for c in others if c.for_version == version_of(cls)]
@@ -408,17 +414,17 @@ Dtypes = tuple[str, ...] | None
 
 
 def key_of(operation: Operation | type) -> str:
-    """The key of a primitive; the name of an operation that has none."""
+    """Return the key of a primitive; the name of an operation that has none."""
     return getattr(operation, "key", "") or str(operation.name)  # type: ignore[union-attr]
 
 
 def version_of(cls: type) -> int:
-    """The version of a primitive class."""
+    """Return the version of a primitive class."""
     return int(getattr(cls, "version", 1))
 
 
 def _dtypes(operation: Operation, avals: Sequence[Any] | None) -> Dtypes:
-    """The names that ``Lowering.dtypes`` is compared with."""
+    """Return the names that ``Lowering.dtypes`` is compared with."""
     if avals is None:
         return None
     return tuple([_name_of_dtype(aval) for aval in avals or infer(operation, ())])
@@ -430,30 +436,30 @@ def _name_of_dtype(aval: Any) -> str:
 
 
 def fits(lowering: Lowering, version: int, dtypes: Dtypes) -> bool:
-    """Whether a lowering is for this version of its primitive and for operands of these dtypes."""
+    """Return True if a lowering is for this version of its primitive and these dtypes."""
     if lowering.for_version != version:
         return False
     return lowering.dtypes is None or dtypes is None or lowering.dtypes.issuperset(dtypes)
 
 
 def dist_of(provider: str) -> str:
-    """The distribution of a provider, without its version."""
+    """Return the distribution of a provider, without its version."""
     return provider.partition(" ")[0]
 
 
 def owned_by(provider: str, dist: str) -> bool:
-    """Whether a provider (``"tenferro-acme 1.2"``) is the distribution ``dist``."""
+    """Return True if a provider (``"tenferro-acme 1.2"``) is the distribution ``dist``."""
     return canonical(provider.partition(" ")[0]) == canonical(dist)
 
 
 def canonical(dist: str) -> str:
-    """The name of a distribution as indexes compare it."""
+    """Return the name of a distribution as package indexes compare it."""
     parts = dist.lower().replace("_", "-").replace(".", "-").split("-")
     return "-".join(part for part in parts if part)
 
 
 def load_target(lowering: Lowering, backend: str) -> Implementation:
-    """The function of a lowering, imported now if its target is a string.
+    """Return the function of a lowering, imported now if its target is a string.
 
     Raises PluginBrokenError: if the target cannot be imported or is not callable.
     """
@@ -487,7 +493,7 @@ def _walk(value: Any, path: str) -> Any:
 
 
 def with_provider(lowerings: Iterable[object], provider: str) -> list[Lowering]:
-    """The lowerings of one plugin, checked and signed.
+    """Return the lowerings of one plugin, checked and marked with its provider.
 
     Raises TypeError: if something is not a Lowering.
     """

@@ -1,4 +1,4 @@
-"""Which backend runs: the first answer in a fixed order, and the reason for it.
+"""Choice of the backend that runs: the first answer in a fixed order, and its reason.
 
 Explicit argument, ``with use(...)``, the backend that owns operands of a device, ``set_default``,
 ``TENFERRO_BACKEND``, the only available backend, ``numpy``; otherwise NoBackendError. NumPy arrays
@@ -138,7 +138,7 @@ def set_default(backend: str | Backend | None) -> None:
 
 
 def select_backend(explicit: str | Backend | None = None, operands: Iterable[Any] = ()) -> Backend:
-    """The backend to run on, made if need be.
+    """Return the backend to run on, making it if needed.
 
     Raises MixedBackendsError: if operands would have to move between backends.
     Raises NoBackendError: if there is none to choose.
@@ -201,7 +201,7 @@ def _inspected(backend: Backend) -> Backend:
 
 
 def recall(explicit: str | Backend | None, types: frozenset[type]) -> Backend | None:
-    """The choice for operands of these classes, if it was made before and would be made again."""
+    """Return the earlier choice for operands of these classes, if it would be made again."""
     try:
         found = host().chosen.get((explicit, _current.get(), types))
     except TypeError:  # a backend without a hash
@@ -227,7 +227,7 @@ def _remember(
 
 
 def _ambient() -> tuple[str | Backend | None, Any]:
-    """The defaults of the process: they decide where nothing is named and no device votes."""
+    """Return the defaults of the process, which decide if no name and no device does."""
     return _default, _variables.get(_encoded)
 
 
@@ -237,7 +237,7 @@ def choose(
     plugins: PluginHost | None = None,
     available: Callable[[str], bool] | None = None,
 ) -> Choice:
-    """The choice that ``select_backend`` makes, with its reason; makes no backend.
+    """Choose as ``select_backend`` does and give the reason, but make no backend.
 
     ``available`` says whether a backend can run; by default its probe is asked.
     """
@@ -268,7 +268,7 @@ def _named(explicit: str | Backend | None) -> Choice | None:
 
 
 def _owners(plugins: PluginHost, types: Iterable[type]) -> dict[str, type]:
-    """The backends that own arrays of these classes, each with one such class."""
+    """Return the backends that own arrays of these classes, each with one such class."""
     owners: dict[str, type] = {}
     for cls in types:
         owner = plugins.owner_of(cls)
@@ -306,7 +306,7 @@ def _refuse_foreign(name: str, owners: dict[str, type], voters: Iterable[str]) -
 
 
 def _standing(plugins: PluginHost) -> Choice | None:
-    """The default of this process, or of its environment."""
+    """Return the default of this process, or of its environment."""
     if _default is not None:
         return Choice(_default, "set by `tenferro.set_default`")
     name = os.environ.get(_VARIABLE, "").strip()
@@ -317,7 +317,7 @@ def _standing(plugins: PluginHost) -> Choice | None:
 
 
 def _automatic(plugins: PluginHost, available: Callable[[str], bool]) -> Choice:
-    """The only available backend, else NumPy; whatever runs on a CPU."""
+    """Return NumPy if it is available, else the only available backend that runs on a CPU."""
     names = plugins.backends()
     if _HOST in names and available(_HOST):
         return Choice(_HOST, "nothing was named; numpy is available")
@@ -339,7 +339,7 @@ def _no_backend(plugins: PluginHost) -> NoBackendError:
 
 
 def _only_cpus(plugins: PluginHost, name: str) -> bool:
-    """Whether there is no other device: one object then serves every way of choosing."""
+    """Return True if all devices are CPUs: one object then serves every way of choosing."""
     devices = plugins.probe(name).devices
     return bool(devices) and all(device.partition(":")[0] == "cpu" for device in devices)
 

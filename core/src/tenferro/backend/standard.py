@@ -23,6 +23,6 @@ TENFERRO_PLUGIN = PluginManifest(
 
 @hookimpl
 def tenferro_primitives() -> tuple[type[Primitive], ...]:
-    """The whole standard set; imported now, because most programs use a part of it only."""
+    """Return the whole standard set; imported now, because most programs use only a part of it."""
     found: tuple[type[Primitive], ...] = import_module("tenferro.primitives").STANDARD
     return found

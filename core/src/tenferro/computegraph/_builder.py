@@ -53,7 +53,7 @@ class GraphBuilder:
         return local
 
     def key(self, reference: Local | External) -> ValueKey:
-        """The key behind a reference."""
+        """Return the key behind a reference."""
         return reference.key if isinstance(reference, External) else self._keys[reference]
 
     def apply(
@@ -76,7 +76,7 @@ class GraphBuilder:
                 self._outputs.append(value)
 
     def build(self) -> Graph:
-        """The finished graph."""
+        """Return the finished graph."""
         return Graph(self._keys, self._inputs, self._nodes, self._outputs, self._parents)
 
     def _reference(self, key: ValueKey) -> Local | External:

@@ -81,7 +81,7 @@ class ProgramCache:
             )
 
     def get(self, key: Hashable) -> Any:
-        """The entry, or ``None``; counts as a use of it."""
+        """Return the entry, or ``None``; this counts as a use of it."""
         with self._lock:
             entry = self._entries.get(key)
             if entry is None:
@@ -93,7 +93,7 @@ class ProgramCache:
     def get_or_make(
         self, key: Hashable, make: Callable[[], T], size: Callable[[T], int] | None = None
     ) -> T:
-        """The entry, made by ``make()`` if it is missing; other threads wait for the one maker.
+        """Return the entry, made by ``make()`` if it is missing; other threads wait for its maker.
 
         A thread that cannot wait calls ``make()`` itself: a signal handler or a finalizer may ask
         for the entry that the code below it is making.
@@ -145,7 +145,7 @@ class ProgramCache:
             del self._making[key]
 
     def values(self) -> list[Any]:
-        """The entries, the least recently used first."""
+        """Return the entries, the least recently used first."""
         with self._lock:
             return [entry.value for entry in self._entries.values()]
 

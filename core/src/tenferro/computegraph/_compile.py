@@ -74,7 +74,7 @@ class CompiledProgram:
 
     @classmethod
     def of(cls, graph: MaterializedGraph) -> CompiledProgram:
-        """The program of a graph; its instructions are made when somebody asks for them."""
+        """Make the program of a graph; its instructions are made when first used."""
         made = cls.__new__(cls)
         made._set(graph.input_names, graph.nodes, graph.outputs, graph.avals, graph.structure)
         made._instructions = None
@@ -109,7 +109,7 @@ class CompiledProgram:
         return tuple(self.avals[i] for i in self.outputs)
 
     def equation(self, position: int) -> str:
-        """The text of one instruction, for messages."""
+        """Return the text of one instruction, for messages."""
         instruction = self.nodes[position]
         return equation_text(
             [f"%{i}" for i in instruction.outputs],
@@ -143,7 +143,7 @@ def compile_program(graph: MaterializedGraph, passes: Sequence[Pass] = ()) -> Co
 
 
 def schedule(nodes: Sequence[MaterializedNode], outputs: Sequence[int]) -> list[Instruction]:
-    """The nodes in their order, each with the slots that are dead after it."""
+    """Return the nodes in their order, each with the slots that are dead after it."""
     alive = set(outputs)
     instructions = []
     for operation, inputs, produced, role, source in reversed(nodes):
@@ -164,7 +164,7 @@ def from_instructions(
     outputs: Sequence[int],
     avals: Sequence[Any],
 ) -> CompiledProgram:
-    """A program from its parts: what is freed where, and the structure, follow from them."""
+    """Assemble a program from its parts; frees and structure follow from them."""
     nodes = [MaterializedNode(*row, None) for row in rows]
     structure = Structure(len(names), nodes, outputs)
     return CompiledProgram(names, schedule(nodes, outputs), outputs, avals, structure)

@@ -20,7 +20,7 @@ class TenferroError(Exception):
             setattr(self, name, value)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Fields and notes survive pickling; a field that cannot be pickled becomes its text."""
+        """Pickle fields and notes; a field that cannot be pickled becomes its text."""
         message = self.args[0] if self.args else ""
         fields = {name: _picklable(value) for name, value in self.fields.items()}
         return _rebuild, (type(self), message, fields, tuple(getattr(self, "__notes__", ())))

@@ -19,7 +19,7 @@ from tenferro.computegraph._values import Codecs, ValueWriter, dump
 
 
 def fingerprint(graph: Writable, *, codecs: Codecs | None = None) -> str:
-    """A sha256 digest of what a graph computes, the same in every process and Python version.
+    """Return a sha256 digest of what a graph computes, equal in every process and Python version.
 
     It covers operations (class, version, parameters), wiring, the avals of the inputs and the
     outputs. Left out: names of inputs, roles, source lines. A closed graph has the fingerprint of
@@ -45,7 +45,7 @@ def fingerprint(graph: Writable, *, codecs: Codecs | None = None) -> str:
 
 
 def _essence(graph: Writable, codecs: Codecs | None) -> Iterator[str]:
-    """The lines that are digested."""
+    """Yield the lines that are digested."""
     form = flat(_merged(graph) if isinstance(graph, Graph) else graph)
     write = ValueWriter(codecs, {}, lambda value: _nested(value, codecs))
     yield "tenferro.computegraph fingerprint 1"
@@ -66,7 +66,7 @@ def _nested(value: Any, codecs: Codecs | None) -> object:
 
 
 def _identity(operation: Operation, write: ValueWriter) -> list[object]:
-    """What tells operations apart: a registered key, or where the class is defined."""
+    """Return what distinguishes operations: a registered key, or where the class is defined."""
     cls = type(operation)
     name = getattr(cls, "key", None)
     if not isinstance(name, str):
@@ -76,7 +76,7 @@ def _identity(operation: Operation, write: ValueWriter) -> list[object]:
 
 
 def _merged(graph: Graph) -> MaterializedGraph:
-    """The materialized form, whatever is known of operands."""
+    """Return the materialized form, ignoring known operands."""
     flat_form(graph)  # refuses a graph that is not closed
     given = graph.input_set
     return flatten(

@@ -73,7 +73,7 @@ class CollectorPaused:
 
 
 def _renew() -> None:
-    """In a forked child, forget the other threads; without them the collector may run again."""
+    """Forget the other threads in a forked child, so that the collector may run again."""
     global _lock, _was_enabled
     _lock = RLock()
     me = get_ident()
@@ -100,7 +100,7 @@ def watch_growth(sample: ref[Any]) -> None:
 
 
 def _is_pending(sample: ref[Any]) -> bool:
-    """Whether a key is there and has a history: an evaluated one has none."""
+    """Return True if a key is alive and has a history; an evaluated one has none."""
     key = sample()
     return key is not None and key.definition is not None
 
@@ -123,14 +123,16 @@ def _promote(count: int) -> None:
 
 
 def _blocks() -> int:
-    """How much is held; an allocator that is not Python's own does not tell."""
+    """Return the number of allocated blocks; without CPython's allocator, of objects."""
     return sys.getallocatedblocks() or len(gc.get_objects())
 
 
 def _walk_is_due() -> bool:
-    """Whether much that no key explains is held, or a walk is little beside what was promoted.
+    """Return True if a full collection is due.
 
-    Keys form no cycles, and a walk over those of a million operations takes a second and more.
+    It is due if memory grew more than live keys account for, or if its cost is small relative to
+    what was promoted. Keys form no cycles, and a walk over those of a million operations takes over
+    1 s.
     """
     global _look_at
     _look_at = _promoted + _WALK

@@ -124,7 +124,9 @@ class Graph:
         outputs: Sequence[ValueKey],
         parents: Sequence[Graph] = (),
     ) -> Graph:
-        """The graph of equations in topological order; ``made`` are all outputs of each in turn."""
+        """Make a graph of equations in topological order; ``made`` are all outputs of each in
+        turn.
+        """
         graph = cls.__new__(cls)
         graph.keys = (*inputs, *made)
         graph.inputs = tuple(map(Local, range(len(inputs))))
@@ -147,7 +149,7 @@ class Graph:
 
     @cached_property
     def outputs(self) -> tuple[Local | External, ...]:
-        """Where the outputs are."""
+        """Return the references of the outputs."""
         return tuple([self._reference(key) for key in self.output_keys])
 
     @cached_property
@@ -165,12 +167,12 @@ class Graph:
         return tuple([self.keys[i] for i in self.inputs])
 
     def key_of(self, reference: Local | External) -> ValueKey:
-        """The key behind a reference of this graph."""
+        """Return the key behind a reference of this graph."""
         return reference.key if isinstance(reference, External) else self.keys[reference]
 
     @cached_property
     def index(self) -> dict[ValueKey, Local]:
-        """Where each key of this graph is; made once."""
+        """Return the position of each key of this graph; made once."""
         return {key: Local(i) for i, key in enumerate(self.keys)}
 
     @cached_property
@@ -233,14 +235,14 @@ class _Names:
 
 
 def duplicate_input(key: ValueKey) -> DuplicateInputError:
-    """The error for an input that is declared a second time."""
+    """Make the error for an input that is declared a second time."""
     return DuplicateInputError(f"input {key!r} is declared twice in one graph", input=key)
 
 
 def _outputs_of(
     keys: list[ValueKey], equations: list[Definition]
 ) -> tuple[list[ValueKey], list[Definition]]:
-    """All outputs of the equations that make some values, and the equations, once each."""
+    """Return all outputs of the equations that make some values, and each equation once."""
     if all([definition[0].output_count == 1 for definition in equations]):
         return keys, equations
     made: dict[ValueKey, None] = {}
@@ -255,7 +257,7 @@ def _outputs_of(
 def postorder(
     outputs: Iterable[ValueKey], definition_of: Callable[[ValueKey], Definition | None]
 ) -> tuple[list[ValueKey], list[Definition], list[ValueKey]]:
-    """Depth-first postorder from the outputs, without recursion: keys, their definitions, leaves.
+    """Return keys, their definitions and leaves in depth-first postorder, without recursion.
 
     The order depends on the structure alone, never on creation times or memory.
     """
@@ -289,7 +291,7 @@ def postorder(
 
 
 def flat_form(graph: Graph) -> tuple[list[ValueKey], list[FlatNode], list[int]]:
-    """A closed graph as flat lists: input keys, nodes over value numbers, numbers of the outputs.
+    """Flatten a closed graph: input keys, nodes over value numbers, numbers of the outputs.
 
     Values are numbered inputs first, then outputs of nodes, whatever their local ids are.
     """
@@ -317,12 +319,14 @@ def _flat(graph: Graph, number: dict[int, int], reference: Local | External) -> 
 
 
 def leaf_name(key: ValueKey, position: int) -> Hashable:
-    """The name of an input when its graph is written down; a value that was cut has none."""
+    """Return the name of an input for serialization; a value that was cut has none."""
     return key.input_key if key.is_input else ("cut", position)
 
 
 def _pickle_form(graph: Graph) -> tuple[Callable[..., Graph], tuple[object, ...]]:
-    """Flat lists from which ``from_flat`` builds the graph again; no nesting, no recursion."""
+    """Return flat lists from which ``from_flat`` rebuilds the graph, without nesting or
+    recursion.
+    """
     inputs, nodes, outputs = flat_form(graph)
     named = [(leaf_name(key, i), key.aval) for i, key in enumerate(inputs)]
     return from_flat, (named, nodes, outputs)

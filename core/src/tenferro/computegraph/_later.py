@@ -24,10 +24,10 @@ def later(
     otherwise: Callable[[str], Any] = lambda name: None,
     publish: Callable[[str, Any], Any] = lambda name, found: found,
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """The ``__getattr__`` and ``__dir__`` of a package with names, by file, that load later.
+    """Return ``__getattr__`` and ``__dir__`` for a package whose names load at first use (PEP 562).
 
-    Names that no file is listed for are those that ``otherwise`` finds. What is found is kept by
-    the package, so that it is looked for once; ``publish`` gives the form in which it is kept.
+    ``files`` lists the names by file. ``otherwise`` finds names that are not listed. The package
+    keeps what is found, in the form that ``publish`` gives it.
     """
     file_of = {name: file for file, names in files.items() for name in names.split()}
 

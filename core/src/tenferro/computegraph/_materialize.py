@@ -55,7 +55,7 @@ class MaterializedGraph:
 
     @property
     def structure(self) -> Structure:
-        """What the graph computes, as a key; made when it is asked for, since passes never do."""
+        """Meaning of the graph as a key; made at first use, since passes never need it."""
         found = self._structure
         if found is None:
             found = self._structure = Structure(len(self.inputs), self.nodes, self.outputs)
@@ -95,7 +95,7 @@ class MaterializedGraph:
 
 
 class Structure:
-    """What a program computes, whatever its inputs are called; hashable, the hash kept."""
+    """Meaning of a program, whatever its inputs are called; hashable, with a cached hash."""
 
     __slots__ = ("_hash", "_items")
 
@@ -171,9 +171,7 @@ def flatten(
 
 
 def narrowed(definition: Definition | None) -> Definition | None:
-    """A definition with nothing that its value does not need: of a transparent operation, the
-    input that comes out again.
-    """
+    """Reduce a definition to what its value needs: one input of a transparent operation."""
     if definition is None or not definition[0].transparent:
         return definition
     return (definition[0], definition[1], 0, definition[3 + definition[2]])
@@ -182,13 +180,11 @@ def narrowed(definition: Definition | None) -> Definition | None:
 def signature(
     declared: Sequence[ValueKey], outputs: Sequence[ValueKey]
 ) -> tuple[tuple[Any, ...] | None, list[ValueKey]]:
-    """What ``flatten`` of whole histories would find, as a cache key: equal keys, equal graphs.
+    """Return a cache key of what ``flatten`` of whole histories would find, and its inputs.
 
-    Also its inputs. The key is ``None`` where a volatile operation makes that untrue for
-    derivatives.
-
-    Cheaper than flattening, because nothing is built; the key is finer than ``Structure``, which
-    also unifies what evaluates alike.
+    Equal keys mean equal graphs. The key is ``None`` if a volatile operation makes that untrue for
+    derivatives. No graph is built, so this is cheaper than flattening. The key is finer than
+    ``Structure``, which also unifies values that evaluate alike.
     """
     inputs = list(declared)
     number = {key: -1 - i for i, key in enumerate(inputs)}
@@ -259,7 +255,7 @@ def _number_nodes(
 def _row(
     avals: list[Any], key: ValueKey, definition: Definition, inputs: tuple[int, ...]
 ) -> MaterializedNode:
-    """The row of a node, whose outputs are numbered next."""
+    """Return the row of a node, whose outputs are numbered next."""
     operation, base = definition[0], len(avals)
     count = operation.output_count
     if count == 1:
@@ -277,7 +273,7 @@ def from_rows(
     outputs: Sequence[int],
     avals: Sequence[Any],
 ) -> MaterializedGraph:
-    """A materialized graph from its parts; inputs that are named alike stay apart."""
+    """Assemble a materialized graph; inputs with equal names stay separate."""
     leaves = dict.fromkeys(input_key(name, aval) for name, aval in inputs)
     if len(leaves) < len(inputs):
         leaves = dict.fromkeys(new_leaf(name, aval) for name, aval in inputs)

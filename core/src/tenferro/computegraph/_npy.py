@@ -41,12 +41,12 @@ class StoredArray(NamedTuple):
 
     @property
     def size_bytes(self) -> int:
-        """How many bytes the element type and the shape call for."""
+        """Number of bytes that the element type and the shape require."""
         return prod(self.shape) * _item_bytes(self.descr)
 
 
 def _item_bytes(descr: str) -> int:
-    """Bytes of one element. Raises SerializationError for a type that NumPy lacks."""
+    """Return the bytes of one element. Raises SerializationError for a type that NumPy lacks."""
     found = _DESCR.fullmatch(descr)
     if found is None or int(found[2]) not in _NUMBERS.get(found[1], (int(found[2]),)):
         raise _refused(f"the element type {descr!r} is not a plain number or string")
@@ -126,7 +126,7 @@ def _check_shape(descr: str, shape: tuple[int, ...]) -> None:
 
 
 def _read(file: BinaryIO, size: int) -> bytes:
-    """Exactly ``size`` bytes, asked for piecewise: a false size must not reserve memory."""
+    """Read exactly ``size`` bytes, piecewise: a false size must not reserve memory."""
     parts = []
     left = size
     while left > 0:

@@ -35,7 +35,7 @@ def _forget(dead: Any) -> None:
 
 
 def canonical(value: object) -> object:
-    """A hashable stand-in for a parameter: equal stand-ins, equal parameters."""
+    """Return a hashable stand-in for a parameter; equal stand-ins mean equal parameters."""
     cls = type(value)
     if cls is int:
         return (
@@ -123,7 +123,7 @@ class Operation:
         return operation
 
     def __post_init__(self) -> None:
-        """Normalise parameters with ``self._set(field=value)``; called once per new value."""
+        """Normalize parameters with ``self._set(field=value)``; called once per new value."""
 
     def _set(self, **fields: object) -> None:
         for name, value in fields.items():
@@ -141,11 +141,11 @@ class Operation:
         return {name: getattr(self, name) for name in self._fields}
 
     def abstract_eval(self, *avals: Any) -> Any:
-        """The abstract value of the output, or a tuple of them; ``None`` where nothing is known."""
+        """Return the aval of the output, or a tuple of them; ``None`` if nothing is known."""
         return (None,) * self.output_count
 
     def carries(self, aval: Any) -> bool:
-        """Whether an output of this aval depends differentiably on the inputs."""
+        """Return True if an output of this aval depends differentiably on the inputs."""
         return True
 
     def __repr__(self) -> str:
@@ -163,7 +163,7 @@ class Operation:
 
 
 def infer(operation: Operation, avals: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Abstract outputs of an operation, computed once per (operation, avals)."""
+    """Infer the output avals of an operation, memoized per (operation, avals)."""
     if not avals:  # a constant, say: a value that is made once, of which there may be very many
         return _inferred(operation, avals)
     memo = operation.__dict__.get("_inferred")
@@ -204,7 +204,7 @@ def _snake_case(name: str) -> str:
 
 
 def _fill(cls: type[Operation], args: tuple[object, ...], kwargs: dict[str, object]) -> Operation:
-    """A new, not yet interned instance with its fields set and normalised."""
+    """Make a new, not yet interned instance with its fields set and normalized."""
     fields = cls._fields
     values = args if len(args) == len(fields) and not kwargs else _completed(cls, args, kwargs)
     operation = object.__new__(cls)
@@ -217,7 +217,7 @@ def _fill(cls: type[Operation], args: tuple[object, ...], kwargs: dict[str, obje
 def _completed(
     cls: type[Operation], args: tuple[object, ...], kwargs: dict[str, object]
 ) -> list[object]:
-    """The values of all fields in order, those by name and the defaults among them."""
+    """Return the values of all fields in order, including named ones and defaults."""
     if len(args) > len(cls._fields):
         raise TypeError(f"{cls.__name__} takes {len(cls._fields)} parameters, got {len(args)}")
     values = dict(zip(cls._fields, args, strict=False))
@@ -232,7 +232,7 @@ def _completed(
 
 
 def _intern(operation: Operation, given: Given = ()) -> Operation:
-    """The operation of these parameters: this one, unless there is one already."""
+    """Intern the operation: return the existing one with these parameters, else this one."""
     cls = type(operation)
     entry = (cls, canonical(tuple([getattr(operation, name) for name in cls._fields])))
     try:

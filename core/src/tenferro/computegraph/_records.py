@@ -38,15 +38,15 @@ else:
 
         @classmethod
         def _make(cls, values: Any) -> Any:
-            """The tuple of these values."""
+            """Make the tuple of these values."""
             return cls(*values)
 
         def _replace(self, **changes: Any) -> Any:
-            """The same with other values in some fields."""
+            """Return a copy with other values in some fields."""
             return type(self)(**{**self._asdict(), **changes})
 
         def _asdict(self) -> dict[str, Any]:
-            """Values by the names of their fields."""
+            """Return the values by the names of their fields."""
             return dict(zip(self._fields, self, strict=True))
 
         def __repr__(self) -> str:
@@ -58,7 +58,7 @@ else:
 
 
 def _completed(cls: Any, values: tuple[Any, ...], named: dict[str, Any]) -> list[Any]:
-    """The values of all fields, in order."""
+    """Return the values of all fields, in order."""
     fields: tuple[str, ...] = cls._fields
     rest = fields[len(values) :]
     unknown = [name for name in named if name not in rest]

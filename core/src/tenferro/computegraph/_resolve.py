@@ -36,13 +36,15 @@ ValueDef = InputDef | Produced
 
 
 class Resolver(Protocol):
-    """What transforms and ``materialize_merge`` ask of a view."""
+    """View of graphs, as transforms and ``materialize_merge`` read it."""
 
     def resolve_value(self, key: ValueKey) -> ValueDef | None:
-        """The definition of a value, or ``None`` where nothing is known of it."""
+        """Return the definition of a value, or ``None`` if the view does not know it."""
 
     def definition(self, key: ValueKey) -> Definition | None:
-        """The raw definition tuple, or ``None`` for an input; raises UnresolvedValueError."""
+        """Return the raw definition tuple, or ``None`` for an input; raises
+        UnresolvedValueError.
+        """
 
 
 class ResolvedView:
@@ -54,7 +56,7 @@ class ResolvedView:
         self._last: frozenset[ValueKey] = self._defined[0] if graphs else frozenset()
 
     def resolve_value(self, key: ValueKey) -> ValueDef | None:
-        """The definition of a value, or ``None`` where no graph defines it."""
+        """Return the definition of a value, or ``None`` if no graph defines it."""
         try:
             definition = self.definition(key)
         except UnresolvedValueError:
@@ -65,7 +67,7 @@ class ResolvedView:
         return Produced(operation, tuple(inputs), role, slot)
 
     def definition(self, key: ValueKey) -> Definition | None:
-        """The definition tuple of a value, ``None`` for an input of the view.
+        """Return the definition tuple of a value, ``None`` for an input of the view.
 
         Raises UnresolvedValueError: if no graph in the view defines the value.
         """
@@ -90,7 +92,7 @@ class KeyView:
     """The view in which every key is what it was derived from: graphs kept by their outputs."""
 
     def resolve_value(self, key: ValueKey) -> ValueDef | None:
-        """The definition that the key itself carries."""
+        """Return the definition that the key itself holds."""
         definition = key.definition
         if definition is None:
             return InputDef(key)
@@ -98,7 +100,7 @@ class KeyView:
         return Produced(operation, tuple(inputs), role, slot)
 
     def definition(self, key: ValueKey) -> Definition | None:
-        """The definition tuple that the key itself carries."""
+        """Return the definition tuple that the key itself holds."""
         return key.definition
 
 

@@ -83,7 +83,7 @@ def from_json(
 
 
 def operation_name(cls: type[Operation]) -> str:
-    """The name under which a class of operations is written: its ``key``, else its ``name``."""
+    """Return the name under which a class of operations is written: its ``key``, else ``name``."""
     for name in (getattr(cls, "key", None), cls.name):
         if isinstance(name, str):
             return name
@@ -91,7 +91,7 @@ def operation_name(cls: type[Operation]) -> str:
 
 
 def operation_version(cls: type[Operation]) -> int:
-    """The version of what a class of operations means; 1 where it states none."""
+    """Return the version of a class of operations; 1 if it states none."""
     version = getattr(cls, "version", 1)
     return version if type(version) is int else 1
 
@@ -152,7 +152,7 @@ class _Writer:
         self._classes: dict[str, type[Operation]] = {}
 
     def document(self, graph: Writable) -> Iterator[str]:
-        """The lines of the text."""
+        """Yield the lines of the text."""
         form = flat(graph)
         operations: dict[Operation, int] = {}
         roles: dict[OperationRole, int] = {PRIMARY: 0}
@@ -176,7 +176,7 @@ class _Writer:
         yield f'"outputs": {dump(form.outputs)}}}'
 
     def _input(self, kind: str, name: Hashable) -> object:
-        """A name; as text where no codec knows it and it is for readers alone."""
+        """Return a name; as text if no codec knows it and it is only for readers."""
         try:
             return self._value(name)
         except SerializationError:
@@ -222,7 +222,7 @@ class _Reader:
         self._value = ValueReader(codecs, arrays, self.document)
 
     def document(self, document: Any, depth: int = 0) -> Writable:
-        """The graph in a parsed text."""
+        """Return the graph in a parsed text."""
         _check_header(document)
         avals = [self._value(item, depth) for item in _list(document, "avals")]
         names = [self._value(item, depth) for item in _list(document, "inputs")]

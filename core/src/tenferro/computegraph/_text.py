@@ -1,4 +1,4 @@
-"""How values, equations and graphs look as text; a person reads it and tests compare it.
+"""Text of values, equations and graphs, for people to read and tests to compare.
 
 Knows no Graph, so that printing needs no import cycle. Length per line is bounded, and the whole
 is linear in the number of equations. Read next: ``_graph.py``.
@@ -17,12 +17,12 @@ _NAME_LIMIT = 40
 
 
 def clip(text: str, limit: int = _NAME_LIMIT) -> str:
-    """The text, shortened in the middle where it is longer than the limit."""
+    """Shorten a text in the middle if it is longer than the limit."""
     return text if len(text) <= limit else f"{text[: limit - 4]}…{text[-3:]}"
 
 
 def operation_text(operation: Operation) -> str:
-    """The operation's name, with its parameters where it has any."""
+    """Return the operation's name, with its parameters if it has any."""
     parameters = operation.parameters
     if not parameters:
         return str(operation.name)
@@ -50,7 +50,9 @@ def equation_text(
     avals: Sequence[Any],
     role: OperationRole,
 ) -> str:
-    """One line: outputs, operation, inputs with active ones starred, avals, direction of flow."""
+    """Return one line: outputs, operation, inputs (active ones starred), avals, direction of
+    flow.
+    """
     if isinstance(role, Linearized):
         inputs = [f"*{n}" if a else n for n, a in zip(inputs, role.active_mask, strict=True)]
     left = " ".join([", ".join(outputs), "=", operation_text(operation), *inputs])
@@ -64,7 +66,7 @@ def equation_text(
 def graph_text(
     kind: str, inputs: Iterable[tuple[str, Any]], lines: Iterable[str], outputs: Iterable[str]
 ) -> str:
-    """A whole graph: header with inputs, one line per equation, the outputs returned."""
+    """Return a whole graph: header with inputs, one line per equation, the outputs returned."""
     header = ", ".join(f"{name}{aval_text(aval)}" for name, aval in inputs)
     returned = ", ".join(outputs)
     return "\n".join([f"{kind}({header}) {{", *lines, f"  return {returned}".rstrip(), "}"])

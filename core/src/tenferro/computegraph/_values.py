@@ -24,7 +24,7 @@ _PLAIN_INT = 2**53  # larger ones are not exact in every reader of JSON
 
 
 class Codec(NamedTuple):
-    """How a type of an upper layer is written: as a value that the engine knows, and back.
+    """Codec of a type of an upper layer, to and from values that the engine can write.
 
     Both functions must be deterministic; ``encode`` may give None, bool, int, float, complex,
     str, bytes, tuples and frozensets of them, arrays, graphs, and values of other codecs.
@@ -70,7 +70,7 @@ class ValueWriter:
         self._nested = nested
 
     def __call__(self, value: Any, depth: int = 0) -> object:
-        """The value as JSON."""
+        """Return the value as JSON."""
         cls = type(value)
         if cls in _PLAIN:
             return _PLAIN[cls](value)
@@ -125,7 +125,7 @@ class ValueReader:
         self._nested = nested
 
     def __call__(self, item: Any, depth: int = 0) -> Any:
-        """The value behind some JSON."""
+        """Return the value behind some JSON."""
         if item is None or type(item) in (bool, str, int):
             return item
         check_nesting(depth)
@@ -168,7 +168,7 @@ def _tagged(tag: str, body: Any) -> object:
 
 
 def _float_text(value: float) -> str:
-    """Hexadecimal, as ``float.hex``; a nan with its bits."""
+    """Return hexadecimal text, as ``float.hex``; a nan with its bits."""
     return value.hex() if value == value else f"nan:{struct.pack('>d', value).hex()}"
 
 
@@ -216,6 +216,6 @@ def malformed(where: str, item: object) -> NoReturn:
 
 
 def brief(item: object) -> str:
-    """The value on one line of bounded length."""
+    """Return the value on one line of bounded length."""
     text = repr(item)
     return text if len(text) <= 80 else f"{text[:77]}…"

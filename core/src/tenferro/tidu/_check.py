@@ -32,7 +32,7 @@ _ILLEGAL = (-1,)
 
 
 def _fixed_members(operation: Operation, mask: Mask) -> tuple[int, ...]:
-    """The inactive members of the group that holds all active inputs."""
+    """Return the inactive members of the group that holds all active inputs."""
     active = {i for i, is_active in enumerate(mask) if is_active}
     groups = getattr(operation, "groups", None)
     for group in () if groups is None else groups(len(mask)):

@@ -48,14 +48,14 @@ class ADContext:
         self.extras = extras
 
     def jvp(self, operation: Operation) -> Callable[..., Sequence[Value | None]]:
-        """The JVP rule of an operation, bound to it.
+        """Return the JVP rule of an operation, bound to it.
 
         Raises MissingRuleError: if neither the context nor the operation has one.
         """
         return self._find(operation, "jvp")
 
     def transpose(self, operation: Operation) -> Callable[..., Sequence[Value | None]]:
-        """The transpose rule of an operation, bound to it."""
+        """Return the transpose rule of an operation, bound to it."""
         return self._find(operation, "transpose")
 
     def _find(self, operation: Operation, rule: str) -> Callable[..., Sequence[Value | None]]:

@@ -30,7 +30,7 @@ def pushforward(
     view: Resolver = _KEYS,
     context: ADContext | None = None,
 ) -> list[Value | None]:
-    """Tangents of the outputs for given tangents of ``wrt``; ``None`` where nothing flows."""
+    """Push tangents of ``wrt`` forward to the outputs; ``None`` where nothing flows."""
     check_wrt(wrt)
     with CollectorPaused():
         plan = plan_sweep(view, outputs, wrt)
@@ -50,7 +50,7 @@ def pullback(
     view: Resolver = _KEYS,
     context: ADContext | None = None,
 ) -> list[Value | None]:
-    """Cotangents of ``wrt`` for given cotangents of the outputs; ``None`` where nothing flows."""
+    """Pull cotangents of the outputs back to ``wrt``; ``None`` where nothing flows."""
     linear = linearize_keys(outputs, wrt, space=space, view=view, context=context)
     return linear.transpose(cotangents)
 
@@ -86,7 +86,7 @@ class Linearization:
         return tuple([end is not None for end in self._ends])
 
     def apply(self, tangents: Sequence[Value | None]) -> list[Value | None]:
-        """Tangents of the outputs, by emitting the linear nodes again on given tangents."""
+        """Emit the linear nodes again on given tangents; return tangents of the outputs."""
         with CollectorPaused():
             run = Pass(self._space, transposed=False)
             found: dict[ValueKey, Value] = {}
@@ -100,7 +100,7 @@ class Linearization:
             return [_leave(value, run) for value in ends]
 
     def transpose(self, cotangents: Sequence[Value | None]) -> list[Value | None]:
-        """Cotangents of ``wrt``, by the backward sweep over the linear nodes."""
+        """Sweep backward over the linear nodes; return cotangents of ``wrt``."""
         with CollectorPaused():
             run = Pass(self._space, transposed=True)
             with sweeping(run, self._context) as rule:
@@ -158,12 +158,12 @@ def _replay(node: LinearNode, found: dict[ValueKey, Value], rule: RuleBuilder) -
 
 
 def _enter(value: Value, run: Pass) -> Value:
-    """The value, active in the pass."""
+    """Mark the value as active in the pass."""
     return run.space.value(value.key, (*value.flow, run))
 
 
 def _leave(value: Value | None, run: Pass) -> Value | None:
-    """The value, no longer active in the pass that is over."""
+    """Unmark the value as active in the pass, which has ended."""
     if value is None:
         return None
     return run.space.value(value.key, tuple([p for p in value.flow if p is not run]))

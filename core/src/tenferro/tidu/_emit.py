@@ -80,7 +80,7 @@ def emit_plain(operation: Primitive, values: Sequence[Value]) -> ValueKey | Valu
 def _simplified(
     operation: Primitive, values: Sequence[Value], simpler: Value, cls: type[Value]
 ) -> Value:
-    """What stands for the operation, with the flow that enters it.
+    """Return the simpler value instead of the operation, with the flow that enters the operation.
 
     A seed may be known, as in ``x · 1`` with the tangent 1: then x is the result, and it is flow.
     The operation itself must be linear: ``dx · dx`` is refused where the tangent is 1, too.
@@ -94,7 +94,7 @@ def _simplified(
 
 
 def canonical_order(values: Sequence[Value]) -> Sequence[Value]:
-    """Two operands of a commutative operation in a fixed order: older first, literals last."""
+    """Order two operands of a commutative operation: older first, literals last."""
     x, y = values
     first, second = x.key, y.key
     if first.aval is not second.aval and first.aval != second.aval:
@@ -131,7 +131,7 @@ def _emit_linear(
 def _emit_in(
     run: Pass, operation: Operation, values: Sequence[Value], keys: list[ValueKey]
 ) -> tuple[ValueKey, ...]:
-    """The same where one pass is open, which is nearly always."""
+    """Emit if exactly one pass is open, which is nearly always."""
     mask = tuple([True if value.flow else False for value in values])
     check_linear(operation, mask, values, run)
     outputs = derive(operation, keys, Linearized(mask, run.transposed))
@@ -153,7 +153,7 @@ _open = _Open()
 
 @contextmanager
 def sweeping(run: Pass, context: ADContext | None) -> Iterator[RuleBuilder]:
-    """The time during which a pass is open, and what its rules are handed.
+    """Open a pass and yield the builder for its rules.
 
     A rule may itself run a transform. What that transform finds by key may be flow of the passes
     that are open around it.
@@ -189,17 +189,17 @@ def alone(run: Pass) -> Iterator[RuleBuilder]:
 
 
 def in_rule() -> bool:
-    """Whether a rule is being run: what it calls must stay in the graph."""
+    """Return True inside a rule: what it calls must stay in the graph."""
     return bool(_open.passes)
 
 
 def flow_of(key: ValueKey) -> Flow:
-    """The passes that are open now and in which a key is active."""
+    """Return the open passes in which a key is active."""
     return tuple([run for run in _open.passes if key in run.nodes or key in run.seeds])
 
 
 class RuleBuilder:
-    """What a rule is handed: emit operations, reach the context, make zeros, add terms."""
+    """Builder for a rule: emits operations, reads the context, makes zeros, adds terms."""
 
     __slots__ = ("context", "enclosing", "run", "space")
 
@@ -215,7 +215,7 @@ class RuleBuilder:
         return results[0] if operation.output_count == 1 else results
 
     def zeros(self, aval: Any) -> Value:
-        """The zero of a space, for a place that needs a value."""
+        """Return the zero of a space, for a place that needs a value."""
         return self.space.zeros(aval)
 
     def reader(self) -> Callable[[ValueKey], Value]:
@@ -223,7 +223,7 @@ class RuleBuilder:
         return self.value if self.enclosing else self.space.value
 
     def value(self, key: ValueKey) -> Value:
-        """A value that is fixed in this pass."""
+        """Return a value that is fixed in this pass."""
         if not self.enclosing:
             return self.space.value(key)
         flow = tuple([run for run in self.enclosing if key in run.nodes or key in run.seeds])
@@ -236,7 +236,7 @@ class RuleBuilder:
         primals: Sequence[Value],
         tangents: Sequence[Value | None],
     ) -> Sequence[Value | None]:
-        """The operation itself, with tangents in the places of one of its linearity groups."""
+        """Apply the operation itself, with tangents instead of one of its linearity groups."""
         inputs = list(primals)
         for i in group:
             tangent = tangents[i]
@@ -250,7 +250,7 @@ class RuleBuilder:
         return [self.add_all(column) for column in zip(*terms, strict=True)]
 
     def add_all(self, contributions: Sequence[Value | None]) -> Value | None:
-        """The sum as a balanced tree; ``None`` if nothing flows."""
+        """Add the contributions as a balanced tree; ``None`` if nothing flows."""
         if len(contributions) == 1:
             return contributions[0]
         values = [value for value in contributions if value is not None]
@@ -261,7 +261,7 @@ class RuleBuilder:
 
 
 def sum_of(terms: list[Any], add: Callable[[Any, Any], Any], depth: Callable[[Any], int]) -> Any:
-    """The sum of two or more terms as a balanced tree."""
+    """Add two or more terms as a balanced tree."""
     if len(terms) == 2:
         return add(terms[0], terms[1])
     terms.sort(key=depth, reverse=True)  # equal sets are then equal sums, as far as depths tell

@@ -1,4 +1,4 @@
-"""What can go wrong with derivative rules; every error names the primitive and the rule.
+"""Errors of derivative rules; every error names the primitive and the rule.
 
 Read next: ``_value.py``.
 """

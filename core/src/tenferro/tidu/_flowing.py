@@ -1,4 +1,4 @@
-"""What flows during a sweep: tangents and contributions to cotangents, by the values they are of.
+"""Tables of what flows during a sweep: tangents and contributions to cotangents, by value.
 
 In a sweep whose rules are replayed from templates nothing flows but the sweep itself: the flow of
 every tangent is known, and bare keys are kept. In other sweeps they are values, each with its
@@ -22,7 +22,7 @@ _depth_of_key = attrgetter("depth")
 
 
 class Flowing:
-    """How a sweep keeps what flows."""
+    """Table of what flows in a sweep, as bare keys or as values."""
 
     __slots__ = ("_cls", "_flow", "is_bare", "rule")
 
@@ -33,11 +33,11 @@ class Flowing:
         self._flow = (rule.run,)
 
     def handle(self, value: Value) -> Handle:
-        """What is kept for a value."""
+        """Return what the table stores for a value."""
         return value.key if self.is_bare else value
 
     def value(self, handle: Handle | None) -> Value | None:
-        """The value that was kept, as rules see it."""
+        """Return the stored value, as rules see it."""
         return self._cls(handle, self._flow) if self.is_bare and handle is not None else handle
 
 
@@ -56,11 +56,11 @@ class Tangents(Flowing):
         }
 
     def of(self, key: ValueKey) -> Value | None:
-        """The tangent of a value; ``None`` where nothing flows."""
+        """Return the tangent of a value; ``None`` where nothing flows."""
         return self.value(self.handles.get(key))
 
     def primals(self) -> Callable[[], dict[ValueKey, ValueKey]]:
-        """What gives, when it is asked for, the value that each tangent belongs to."""
+        """Return a function that returns the value to which each tangent belongs."""
         handles, is_bare = self.handles, self.is_bare
         return lambda: {t if is_bare else t.key: key for key, t in handles.items()}
 
@@ -76,12 +76,12 @@ class Cotangents(Flowing):
         self._add = adder(rule.run)
 
     def give(self, key: ValueKey, contribution: Value) -> None:
-        """One more contribution."""
+        """Add one more contribution."""
         term, found = self.handle(contribution), self.terms.get(key)
         self.terms[key] = term if found is None else with_another(found, term)
 
     def take(self, key: ValueKey) -> Handle | None:
-        """The sum of the contributions, which are then gone; ``None`` if nothing flows."""
+        """Remove the contributions and return their sum; ``None`` if nothing flows."""
         terms = self.terms.pop(key, None)
         if type(terms) is not list:
             return terms
@@ -93,7 +93,7 @@ class Cotangents(Flowing):
 
 
 def with_another(terms: Handle | list[Handle], term: Handle) -> list[Handle]:
-    """One contribution more than the first, or than a list of them."""
+    """Append one contribution to the first, or to a list of them."""
     if type(terms) is not list:
         return [terms, term]
     terms.append(term)

@@ -30,7 +30,7 @@ def linear_map(
     context: ADContext | None = None,
     is_zero: Callable[[ValueKey], bool] | None = None,
 ) -> Linearization:
-    """The map from ``places`` to the outputs as it was recorded, applied and transposed at will.
+    """Return the recorded map from ``places`` to the outputs, which can be applied and transposed.
 
     Outputs that do not depend on the places count as zero. ``operation`` is named in errors.
     ``is_zero`` says of a fixed value whether it is a constant of value 0, which may be added.
@@ -54,7 +54,7 @@ def linear_map(
 def depending(
     outputs: Sequence[ValueKey], places: Sequence[ValueKey]
 ) -> list[tuple[ValueKey, Definition]]:
-    """The equations between the places and the outputs, dependencies first."""
+    """Return the equations between the places and the outputs, dependencies first."""
     stop = set(places)
     oldest = min([key.serial for key in places], default=0)  # what is older depends on no place
 
@@ -71,7 +71,7 @@ def depending(
 
 
 def _in_flow(definition: Definition | None) -> Definition | None:
-    """The definition, by the operation that flow takes."""
+    """Return the definition with the operation that flow passes through."""
     take = None if definition is None else getattr(definition[0], "as_linear", None)
     if take is None or definition is None:
         return definition
@@ -86,7 +86,7 @@ def _emit_again(
     rule: RuleBuilder,
     is_zero: Callable[[ValueKey], bool] | None,
 ) -> Value:
-    """One output of an equation, emitted once for all its outputs."""
+    """Emit one output of an equation; all its outputs are emitted once."""
     operation, _, slot, *inputs = definition
     if operation.transparent and not hasattr(operation, "groups"):
         return found[inputs[slot]]  # a pin
@@ -106,7 +106,7 @@ def _emit_again(
 def _with_zeros(
     values: list[Value], rule: RuleBuilder, is_zero: Callable[[ValueKey], bool]
 ) -> list[Value]:
-    """The values, with the zero of the space instead of each constant that is found to be 0."""
+    """Replace each constant that is known to be 0 by the zero of the space."""
     return [
         value if value.flow or not is_zero(value.key) else rule.zeros(value.key.aval)
         for value in values

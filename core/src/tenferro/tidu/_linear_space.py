@@ -1,4 +1,4 @@
-"""What differentiation asks of a vocabulary: add tangents, make zeros, say what has a tangent.
+"""Interface of a vocabulary to differentiation: add tangents, make zeros, name tangent avals.
 
 Nothing here knows numbers. A structural zero is ``None`` everywhere else; ``zeros`` is called only
 where an operation needs a value in that place. Read next: ``_primitive.py``.
@@ -28,10 +28,10 @@ class LinearSpace(Protocol):
         """Emit the zero of a space."""
 
     def is_zero(self, key: ValueKey) -> bool:
-        """Whether the key is a zero made by ``zeros``."""
+        """Return True if the key is a zero made by ``zeros``."""
 
     def tangent_aval(self, aval: Any) -> Any:
-        """The aval of tangents at values of ``aval``; ``NO_TANGENT`` where there are none."""
+        """Return the aval of tangents at values of ``aval``; ``NO_TANGENT`` if there are none."""
 
 
 class NoTangent:

@@ -82,7 +82,7 @@ def pull(
 
 
 def _replaying(flowing: Cotangents) -> Callable[..., bool] | None:
-    """What emits cotangents by a template, where there is one; ``None`` if none may be used.
+    """Return a function that emits cotangents by templates; ``None`` if none may be used.
 
     A template is for an operation, the avals of its inputs, those of them that are active, and
     the outputs that have a cotangent.
@@ -194,7 +194,7 @@ def _flow(
 
 
 def _flow_from(graph: Graph, start: set[Local]) -> tuple[set[Local], LinearNodes]:
-    """Local values that depend on the given inputs, and the nodes that make them."""
+    """Return the local values that depend on the given inputs, and the nodes that make them."""
     flowing: set[Any] = set(start)
     found = LinearNodes([], [], [])
     for _, inputs, outputs, _ in graph.nodes:
@@ -211,7 +211,7 @@ def _flow_from(graph: Graph, start: set[Local]) -> tuple[set[Local], LinearNodes
 def _fresh_cotangents(
     graph: Graph, sources: Sequence[Local | None], run: Pass
 ) -> list[Value | None]:
-    """One fresh seed per output through which something flows; repeated outputs get their own."""
+    """Make one fresh seed per output through which something flows, also for repeated outputs."""
     seeds: list[Value | None] = []
     for index, source in enumerate(sources):
         if source is None:
@@ -236,7 +236,7 @@ class _Forward:
 def _forward_part(
     linear: LinearizedGraph, chosen: Sequence[int], turned: Sequence[int], flowing: set[Local]
 ) -> _Forward:
-    """What stays forward; refuses outputs that depend on transposed inputs."""
+    """Return the part that stays forward; raise if its outputs depend on transposed inputs."""
     graph = linear.linear
     inputs = [t for i, t in enumerate(linear.tangent_inputs) if i not in chosen]
     outputs = [t for i, t in enumerate(linear.tangent_outputs) if i not in turned]
@@ -260,7 +260,7 @@ def _assemble_transposed(
     results: Sequence[Value | None],
     forward: _Forward,
 ) -> LinearizedGraph:
-    """The graph of the backward sweep, with the forward part beside it."""
+    """Assemble the graph of the backward sweep, together with the forward part."""
     graph = linear.linear
     wrap = run.space.value
     for node in forward.nodes.each():
@@ -278,7 +278,7 @@ def _assemble_transposed(
 def _transpose_wires(
     linear: LinearizedGraph, chosen: Sequence[int], turned: Sequence[int]
 ) -> LinearizedGraph:
-    """The transpose of a graph without operations, in which no vocabulary is known.
+    """Transpose a graph without operations, whose vocabulary is unknown.
 
     Each input is wired straight to outputs; repeated wires need a sum and so a vocabulary.
     """

@@ -81,7 +81,7 @@ def linearize(
     *,
     context: ADContext | None = None,
 ) -> LinearizedGraph:
-    """The derivative of outputs with respect to ``wrt``, as a linear graph on fresh seeds.
+    """Return the derivative of outputs with respect to ``wrt``, as a linear graph on fresh seeds.
 
     Raises DuplicateWrtError: if a value is named twice in ``wrt``.
     Raises MissingRuleError, NotLinearError, RuleResultError: if a rule is missing or wrong.
@@ -115,7 +115,7 @@ def check_wrt(wrt: Sequence[ValueKey]) -> None:
 
 
 class SweepPlan(NamedTuple):
-    """What the outputs need of the values after ``wrt``, in topological order.
+    """Plan of a sweep: the values between ``wrt`` and the outputs, in topological order.
 
     Some of it may not depend on ``wrt``: nothing flows there. ``space`` is that of an operation
     that does.
@@ -148,7 +148,7 @@ def plan_sweep(view: Resolver, outputs: Sequence[ValueKey], wrt: Sequence[ValueK
 
 
 def fresh_tangents(wrt: Sequence[ValueKey], run: Pass) -> list[Value | None]:
-    """A fresh active seed for each value; ``None`` where no tangent exists."""
+    """Make a fresh active seed for each value; ``None`` if no tangent exists."""
     seeds: list[Value | None] = []
     for key in wrt:
         aval = run.space.tangent_aval(key.aval)
@@ -201,7 +201,7 @@ def push(
 
 
 def _replaying(flowing: Tangents) -> Callable[..., bool] | None:
-    """What emits the tangents of an operation by its template, if it has one; ``None`` if none may.
+    """Return a function that emits tangents by templates; ``None`` if none may be used.
 
     A template is for an operation, the avals of its inputs, and those of them that are active.
     """
@@ -267,7 +267,7 @@ def check_emitted(value: Value, need: Any, operation: Operation, rule: RuleBuild
 
 
 def wrong_result(operation: Operation, rule: RuleBuilder, got: str, need: str) -> RuleResultError:
-    """The error for a rule that returned something it must not."""
+    """Make the error for a rule that returned a wrong result."""
     key = getattr(operation, "key", "") or operation.name
     return RuleResultError(
         f"{key}: its {rule.run.rule} rule returned a wrong result\n"
@@ -286,7 +286,7 @@ def assemble(
     seeds: Sequence[Value | None],
     results: Sequence[Value | None],
 ) -> LinearizedGraph:
-    """The linear graph of a pass and the residual graph that it reads from."""
+    """Assemble the linear graph of a pass and the residual graph that it reads from."""
     parents = view.graphs if isinstance(view, ResolvedView) else ()
     keys = [t.key for t in seeds if t is not None]
     live = live_nodes(run, results)
@@ -320,7 +320,7 @@ def assemble(
 
 
 def live_nodes(run: Pass, results: Sequence[Value | None]) -> LinearNodes:
-    """The recorded nodes that the results need, in the order of emission."""
+    """Return the recorded nodes that the results need, in the order of emission."""
     needed = {t.key for t in results if t is not None}
     live = LinearNodes([], [], [])
     for key, mask in reversed(run.nodes.items()):
@@ -343,7 +343,7 @@ def live_nodes(run: Pass, results: Sequence[Value | None]) -> LinearNodes:
 def _wires(
     plan: SweepPlan, outputs: Sequence[ValueKey], wrt: Sequence[ValueKey]
 ) -> LinearizedGraph:
-    """The derivative where no primitive lies between ``wrt`` and the outputs.
+    """Return the derivative if no primitive lies between ``wrt`` and the outputs.
 
     An output that is itself in ``wrt``, or a pin of it, still has the identity as its derivative;
     its tangent aval is its own aval, because no vocabulary says otherwise.

@@ -49,7 +49,7 @@ class Pin(Operation):
     id: PassId
 
     def abstract_eval(self, x: Any) -> Any:
-        """The aval of the input."""
+        """Return the aval of the input."""
         return x
 
     def jvp(
@@ -59,12 +59,12 @@ class Pin(Operation):
         primals_out: Sequence[Value],
         tangents_in: Sequence[Value | None],
     ) -> Sequence[Value | None]:
-        """The tangent passes as it is."""
+        """Return the tangents unchanged."""
         return tangents_in
 
 
 def pin(key: ValueKey, trace: Trace) -> ValueKey:
-    """The same value under a fresh identity on which ``trace`` is open."""
+    """Return the same value under a fresh identity on which ``trace`` is open."""
     pinned = derive_one(Pin(fresh_id()), (key,))
     pinned.traces = join_traces(key.traces, frozenset((trace,)))
     if key.operand is not UNKNOWN:
@@ -74,7 +74,7 @@ def pin(key: ValueKey, trace: Trace) -> ValueKey:
 
 
 def pinned_leaf(identity: Any, aval: Any, trace: Trace) -> ValueKey:
-    """A fresh input on which ``trace`` is open."""
+    """Make a fresh input on which ``trace`` is open."""
     key = new_leaf(identity, aval)
     key.traces = frozenset((trace,))
     return key

@@ -43,12 +43,12 @@ class Primitive(Operation):
     as_linear: ClassVar[Any] = None  # optional: (operation, inputs) that flow takes in its place
 
     def groups(self, count: int) -> Groups:
-        """The linearity groups of an application to ``count`` inputs."""
+        """Return the linearity groups of an application to ``count`` inputs."""
         found: Groups = self.linear
         return found
 
     def carries(self, aval: Any) -> bool:
-        """Whether an output of this aval can have a tangent."""
+        """Return True if an output of this aval can have a tangent."""
         return self.space.tangent_aval(aval) is not NO_TANGENT
 
     def jvp(
@@ -98,7 +98,7 @@ class Primitive(Operation):
 
 
 def missing_rule(operation: Operation, rule: str, index: int | None = None) -> MissingRuleError:
-    """The error for a rule that nobody wrote."""
+    """Make the error for a rule that does not exist."""
     cls = type(operation)
     key = getattr(operation, "key", "") or operation.name
     which = "" if index is None else f" for input {index}"

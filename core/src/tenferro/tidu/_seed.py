@@ -26,14 +26,14 @@ class Seed(NamedTuple):
 
 
 def tangent_leaf(key: ValueKey, aval: Any, pass_id: PassId) -> ValueKey:
-    """A fresh input for the tangent of a value."""
+    """Make a fresh input for the tangent of a value."""
     own = getattr(key.identity, "tangent_of", None)
     identity = Seed("d", _base(key), pass_id) if own is None else own(pass_id)
     return new_leaf(identity, aval)
 
 
 def cotangent_leaf(key: ValueKey, aval: Any, pass_id: PassId, index: int) -> ValueKey:
-    """A fresh input for the cotangent of an output."""
+    """Make a fresh input for the cotangent of an output."""
     own = getattr(key.identity, "cotangent_of", None)
     identity = Seed("ct", str(index), pass_id) if own is None else own(pass_id, index)
     return new_leaf(identity, aval)

@@ -42,7 +42,7 @@ class PassId(NamedTuple):
 
 
 def fresh_id() -> PassId:
-    """An identity that no other call has got."""
+    """Return an identity that no other call has returned."""
     return PassId(_process, next(_serials))
 
 
@@ -63,7 +63,7 @@ class LinearNode(NamedTuple):
 
     @property
     def inputs(self) -> tuple[ValueKey, ...]:
-        """What it is applied to."""
+        """Inputs of the operation."""
         return self.definition[3:]
 
     @property
@@ -84,7 +84,7 @@ class LinearNodes(NamedTuple):
     masks: list[Mask]
 
     def each(self) -> Iterator[LinearNode]:
-        """The equations one by one."""
+        """Yield the equations one by one."""
         return map(_new_node, zip(self.keys, self.definitions, self.masks, strict=True))
 
 
@@ -111,7 +111,7 @@ NO_FLOW: Flow = ()
 
 
 def join_flow(left: Flow, right: Flow) -> Flow:
-    """The passes of both, oldest first."""
+    """Return the passes of both, oldest first."""
     if not left or left is right:
         return right
     joined = {*left, *right}
@@ -137,12 +137,12 @@ class Value:
 
 
 def is_kept(values: Sequence[Value]) -> bool:
-    """Whether flow of a pass whose nodes are kept runs in one of the values."""
+    """Return True if one of the values is active in a pass whose nodes are kept."""
     return any([run.kept for value in values for run in value.flow])
 
 
 def joint_flow(values: Sequence[Value | None]) -> Flow:
-    """The flow of values together."""
+    """Return the joint flow of values."""
     flow = NO_FLOW
     for value in values:
         if value is not None:

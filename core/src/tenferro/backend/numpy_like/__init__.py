@@ -58,7 +58,7 @@ def lowerings(xp: Any) -> Lowerings:
 def promised(
     families: Mapping[str, str], register: Callable[[str, Lowerings], object]
 ) -> Lowerings:
-    """Lowerings of standard primitives; `register(family, lowerings)` collects a family's."""
+    """Make lowerings of standard primitives; `register(family, lowerings)` collects a family's."""
     collected = Lowerings()
     for name, primitives in families.items():
         keys = [f"std::{primitive}" for primitive in primitives.split()]
@@ -67,5 +67,5 @@ def promised(
 
 
 def family(name: str) -> Any:
-    """The module of a family, imported now."""
+    """Import the module of a family."""
     return import_module(f"{__name__}.{name}")

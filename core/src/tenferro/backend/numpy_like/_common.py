@@ -1,4 +1,4 @@
-"""What the families share: registration of plain functions, native dtypes, casts.
+"""Code that all families share: registration of plain functions, native dtypes, casts.
 
 Also the refusal of dtypes that a backend lacks. Nothing here knows a primitive.
 Read next: `arithmetic.py`.
@@ -29,13 +29,13 @@ def _without_operation(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def native_dtype(xp: Any, dtype: DType) -> Any:
-    """The dtype object that `xp` uses for one of ours."""
+    """Return the dtype object that `xp` uses for one of ours."""
     found = getattr(xp, dtype.name, None)
     return xp.dtype(dtype.name) if found is None else xp.dtype(found)
 
 
 def cast(xp: Any, x: Any, dtype: DType) -> Any:
-    """A copy in another dtype: complex to real takes the real part, anything to bool is `!= 0`."""
+    """Copy to another dtype: complex to real takes the real part, anything to bool is `!= 0`."""
     if dtype.is_bool:
         return xp.not_equal(x, 0)
     if x.dtype.kind == "c" and not dtype.is_complex:

@@ -41,7 +41,7 @@ class _Point(NamedTuple):
     y: Any
 
     def mirrored(self, xp: Any, where: Any) -> _Point:
-        """The point seen from the other end where a mask holds: I_x(a, b) = 1 - I_y(b, a)."""
+        """Mirror the point where a mask holds: I_x(a, b) = 1 - I_y(b, a)."""
         a, b, x, y = self
         return _Point(
             xp.where(where, b, a),
@@ -87,7 +87,7 @@ def beta_density(on: Numeric, a: Any, b: Any, x: Any, powers: Sequence[int]) -> 
 
 
 def beta_part(on: Numeric, a: Any, b: Any, x: Any, orders: Sequence[int]) -> tuple[Any, Any]:
-    """The derivative of I_x(a, b), and that of 1 - I_x(a, b)."""
+    """Return the derivative of I_x(a, b), and that of 1 - I_x(a, b)."""
     xp = on.xp
     inside = (x > 0) & (x < 1) & (a > 0) & (b > 0) & (a < xp.inf) & (b < xp.inf)
     x = xp.where(inside | (x == 0) | (x == 1), x, xp.nan)
@@ -127,7 +127,10 @@ _NEAR = _Point(1.0, 1.0, 0.25, 0.75)
 
 
 def _level(on: Numeric, at: _Point, orders: Sequence[int]) -> Any:
-    """What is negative on the lower side: of q where one shape varies, of x - a/(a+b) otherwise."""
+    """Return a quantity that is negative on the lower side.
+
+    It is q if one shape varies, and x - a/(a+b) otherwise.
+    """
     a, b, x, y = at
     if orders[0] and not orders[1]:
         return _first(on, a, b, x)
@@ -143,7 +146,7 @@ def _first(on: Numeric, a: Any, b: Any, x: Any) -> Any:
 
 
 def _integral(on: Numeric, at: _Point, orders: Sequence[int], mirrored: Any) -> Any:
-    """The integral of the density's derivative from 0 to x, t = x exp(-u)."""
+    """Integrate the density's derivative from 0 to x, with t = x exp(-u)."""
     xp = on.xp
     a, b, x, y = at
     odds = x / y
@@ -169,7 +172,7 @@ def _integral(on: Numeric, at: _Point, orders: Sequence[int], mirrored: Any) -> 
 
 
 def _cumulants(on: Numeric, at: _Point, orders: Sequence[int]) -> dict[tuple[int, ...], Any]:
-    """Those of second and higher order, which do not depend on t: DLMF 5.12.1 and 5.15.1."""
+    """Return the cumulants of order 2 and higher, independent of t: DLMF 5.12.1 and 5.15.1."""
     found: dict[tuple[int, ...], Any] = {}
     for m in range(orders[0] + 1):
         for n in range(orders[1] + 1):
@@ -182,7 +185,7 @@ def _cumulants(on: Numeric, at: _Point, orders: Sequence[int]) -> dict[tuple[int
 
 
 def _cut(on: Numeric, at: _Point, odds: Any) -> Any:
-    """The u at which the integrand has dropped by exp(-40): Newton's method from above."""
+    """Return the u at which the integrand has dropped by exp(-40): Newton's method from above."""
     xp = on.xp
     a, b, _, _ = at
     power = xp.maximum(b - 1, 0)
@@ -199,7 +202,7 @@ def _cut(on: Numeric, at: _Point, odds: Any) -> Any:
 
 
 def _series(on: Numeric, at: _Point, orders: Sequence[int], mirrored: Any) -> Any:
-    """From I = x^a / (a B(a, b)) · Σ_k (1-b)_k x^k / k! · a / (a + k): DLMF 8.17.7."""
+    """Sum the series I = x^a / (a B(a, b)) · Σ_k (1-b)_k x^k / k! · a / (a + k): DLMF 8.17.7."""
     xp = on.xp
     a, b, x, _ = at
     sums = _sums(on, at, max(orders) if orders[0] != orders[1] else orders[0])

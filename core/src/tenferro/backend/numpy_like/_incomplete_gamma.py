@@ -86,7 +86,7 @@ def _inside(on: Numeric, a: Any, x: Any, order: int) -> tuple[Any, Any]:
 
 
 def _integral(on: Numeric, a: Any, x: Any, order: int) -> tuple[Any, Any]:
-    """Whether the lower side was taken, and the integral over the side: t = x exp(∓u)."""
+    """Return whether the lower side was taken, and the integral over the side: t = x exp(∓u)."""
     xp = on.xp
     level = log_ratio(xp, x, a) + log_minus_digamma(on, a)  # ln x - ψ(a)
     is_lower = (level < 0) if order else (x < a)
@@ -107,7 +107,7 @@ def _integral(on: Numeric, a: Any, x: Any, order: int) -> tuple[Any, Any]:
 
 
 def _cut(on: Numeric, a: Any, x: Any, slope: Any, is_lower: Any) -> Any:
-    """The u at which the integrand has dropped by exp(-40).
+    """Return the u at which the integrand has dropped by exp(-40).
 
     Below, slope·u + x u²/(2 + u) = 40 bounds it; above, Newton's method on the convex exponent.
     """

@@ -1,4 +1,4 @@
-"""What the special functions are computed with, in any NumPy-shaped namespace.
+"""Numerical tools of the special functions, in any NumPy-shaped namespace.
 
 Gauss's rule on an interval, Stirling's remainder, functions with their leading terms taken off. The
 formulas have no loops over data, so that a compiler can trace them too.
@@ -49,7 +49,7 @@ class Numeric(NamedTuple):
 
 @cache
 def gauss() -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Nodes and weights of Gauss's rule for u = s² on [0, 1], dense near 0: ∫₀¹ f(u) du.
+    """Return nodes and weights of Gauss's rule for u = s² on [0, 1], dense near 0: ∫₀¹ f(u) du.
 
     Newton's method on Legendre's polynomial; Abramowitz & Stegun (1964), 25.4.29 and 22.7.10.
     """
@@ -59,7 +59,7 @@ def gauss() -> tuple[tuple[float, ...], tuple[float, ...]]:
 
 
 def _root(i: int) -> tuple[float, float]:
-    """The i-th root of Legendre's polynomial and its weight."""
+    """Return the i-th root of Legendre's polynomial and its weight."""
     x = cos(pi * (i + 0.75) / (_NODES + 0.5))
     for _ in range(100):
         value, slope = _legendre(x)

@@ -71,7 +71,7 @@ def register(lowerings: Lowerings, xp: Any) -> None:
 
 
 def truncating_division(xp: Any, x: Any, y: Any) -> Any:
-    """Integer quotient rounded towards zero, from one that rounds down."""
+    """Divide integers and round towards zero, given a division that rounds down."""
     quotient = xp.floor_divide(x, y)
     if x.dtype.kind == "u":
         return quotient

@@ -61,6 +61,6 @@ def higher_order(xp: Any, before: Any, value: Any, x: Any, order: int) -> Any:
 
 
 def unscaled(xp: Any, scaled: Any, x: Any) -> Any:
-    """Times exp(|x|), in two factors, because the first may overflow where the product does not."""
+    """Multiply by exp(|x|) in two factors, since one may overflow where the product does not."""
     half = xp.exp(xp.abs(x) / 2)
     return scaled * half * half

@@ -50,5 +50,5 @@ def register(lowerings: Lowerings, xp: Any) -> None:
 
 
 def _outside(xp: Any, count: Any) -> Any:
-    """Where a count is negative or at least the number of bits."""
+    """Return where a count is negative or at least the number of bits."""
     return xp.logical_or(xp.less(count, 0), xp.greater_equal(count, 8 * count.dtype.itemsize))

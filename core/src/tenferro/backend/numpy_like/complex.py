@@ -29,7 +29,7 @@ def register(lowerings: Lowerings, xp: Any) -> None:
 
 
 def from_parts(xp: Any, re: Any, im: Any, dtype: Any) -> Any:
-    """A new complex array with these parts."""
+    """Make a new complex array from these parts."""
     out = xp.empty(re.shape, dtype)
     out.real = re
     out.imag = im

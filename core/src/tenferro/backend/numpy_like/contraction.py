@@ -29,7 +29,9 @@ class Axes(NamedTuple):
 
     @classmethod
     def of(cls, ndim: int, batch: Sequence[int], contracted: Sequence[int]) -> Axes:
-        """The axes of an operand of this rank; what is neither batch nor contracted is free."""
+        """Return the axes of an operand of this rank; those neither batch nor contracted are
+        free.
+        """
         taken = {*batch, *contracted}
         free = tuple(axis for axis in range(ndim) if axis not in taken)
         return cls(tuple(batch), free, tuple(contracted))
@@ -75,7 +77,7 @@ def contract(xp: Any, lhs: Any, rhs: Any, left: Axes, right: Axes) -> Any:
 
 
 def aligned(lhs: Any, rhs: Any, left: Axes, right: Axes) -> tuple[Axes, Axes]:
-    """The same contraction with the contracted axes in the order of the larger operand."""
+    """Order the contracted axes as in the larger operand."""
     if len(left.contracted) < 2:
         return left, right
     side = 0 if lhs.size >= rhs.size else 1
@@ -89,14 +91,14 @@ def _sizes(x: Any, axes: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _permuted(xp: Any, x: Any, axes: tuple[int, ...], shape: tuple[int, ...]) -> Any:
-    """The operand with its axes in this order and merged into this shape; a view if it can be."""
+    """Permute the operand's axes and merge them into this shape; a view if possible."""
     if axes != tuple(range(len(axes))):
         x = xp.transpose(x, axes)
     return x if x.shape == shape else xp.reshape(x, shape)
 
 
 def blas_ready(xp: Any, x: Any) -> Any:
-    """The stack of matrices in a layout that BLAS reads; others would go through a slow loop."""
+    """Copy the stack of matrices if its layout is not one that BLAS reads; a loop would be slow."""
     unit, (rows, columns), (down, across) = x.dtype.itemsize, x.shape[-2:], x.strides[-2:]
     by_rows = across == unit and down >= columns * unit
     by_columns = down == unit and across >= rows * unit

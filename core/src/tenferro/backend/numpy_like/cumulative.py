@@ -31,7 +31,7 @@ def register(lowerings: Lowerings, xp: Any) -> None:
 
 
 def turned(function: Along) -> Callable[[Any, Any], Any]:
-    """The lowering that runs a function from the front, or on the reversed axis."""
+    """Make a lowering that runs a function from the front, or on the reversed axis."""
 
     def lower(op: Any, x: Any) -> Any:
         if not op.reverse:

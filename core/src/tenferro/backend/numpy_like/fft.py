@@ -71,11 +71,11 @@ def _inverse(xp: Any, x: Any, axes: tuple[int, ...], norm: str) -> Any:
 
 
 def rescaled(x: Any, factor: float, axis: int, length: int) -> Any:
-    """The half spectrum with the columns that stand for two multiplied, in place."""
+    """Multiply, in place, the columns of a half spectrum that stand for two."""
     x[(slice(None),) * axis + (twofold(length),)] *= factor
     return x
 
 
 def twofold(length: int) -> slice:
-    """The columns that stand for two: all but 0, and the middle one of an even length."""
+    """Return the columns that stand for two: all but 0, and the middle one of an even length."""
     return slice(1, (length + 1) // 2)

@@ -66,7 +66,9 @@ def register(lowerings: Lowerings, xp: Any, find: Find) -> None:
 
 
 def _in_double(xp: Any, find: Find, name: str) -> Callable[..., Any]:
-    """A ufunc of scipy in double precision; its own float32 loses a fifth of the digits."""
+    """Wrap a SciPy ufunc to run in double precision; its own float32 loses a fifth of the
+    digits.
+    """
 
     def lowered(op: Any, *xs: Any) -> Any:
         return by_blocks(xp, find(name), *xs)
@@ -75,7 +77,7 @@ def _in_double(xp: Any, find: Find, name: str) -> Callable[..., Any]:
 
 
 def by_blocks(xp: Any, function: Callable[..., Any], *operands: Any) -> Any:
-    """The function of double precision numbers, a block of elements at a time."""
+    """Apply a function of double-precision numbers to one block of elements at a time."""
     first = operands[0]
     flat = [xp.reshape(xp.asarray(x), (-1,)).astype(xp.float64) for x in operands]
     result = xp.empty(first.size, xp.float64)
@@ -86,7 +88,7 @@ def by_blocks(xp: Any, function: Callable[..., Any], *operands: Any) -> Any:
 
 
 def numeric(xp: Any, find: Find) -> Numeric:
-    """The namespace with the gamma functions of scipy."""
+    """Return the namespace with SciPy's gamma functions."""
 
     def lgamma(x: Any) -> Any:
         return find("gammaln")(x)

@@ -96,7 +96,7 @@ def _read_windows(
     sizes: tuple[int, ...],
     mapped: tuple[int, ...],
 ) -> Any:
-    """The windows, axes: batch, then all axes of the operand."""
+    """Return the windows with axes: batch, then all axes of the operand."""
     x = x[tuple(slice(None) if d in mapped else slice(0, n) for d, n in enumerate(sizes))]
     if len(mapped) == 1 and sizes[mapped[0]] == 1:
         axis = mapped[0]
@@ -119,7 +119,7 @@ def _read_windows(
 
 
 def _interleaved(batch_count: int, offset_dims: tuple[int, ...]) -> tuple[int, ...]:
-    """The permutation that puts window axes, which follow batch axes, at `offset_dims`."""
+    """Return the permutation that puts window axes, which follow batch axes, at `offset_dims`."""
     batch_axes, window_axes = iter(range(batch_count)), iter(range(batch_count, 1 << 30))
     rank = batch_count + len(offset_dims)
     return tuple(next(window_axes if d in offset_dims else batch_axes) for d in range(rank))
@@ -151,9 +151,9 @@ def scatter_add(
 def scatter_with(
     xp: Any, op: IndexedUpdate, x: Any, indices: Any, updates: Any, update: Callable[..., Any]
 ) -> Any:
-    """The operand with `update(flat, positions, values)`, which returns a new vector.
+    """Update the operand by `update(flat, positions, values)`, which returns a new vector.
 
-    What is dropped has a place behind the operand, which is cut off again.
+    Dropped values get a place behind the operand, which is cut off again.
     """
     positions, windows, inside = placements(xp, op, x.shape, indices, updates)
     if windows.size == 0:
@@ -170,7 +170,8 @@ def scatter_with(
 def placements(
     xp: Any, op: IndexedUpdate, shape: tuple[int, ...], indices: Any, updates: Any
 ) -> tuple[Any, Any, Any]:
-    """Where in the flattened operand each element goes, the elements, and which windows are kept.
+    """Return each element's place in the flattened operand, the elements, and which windows are
+    kept.
 
     The first two have the batch axes and then all axes of the operand; the third the batch axes,
     or is `None` where all are kept.
@@ -186,13 +187,13 @@ def placements(
 
 
 def _replace(xp: Any, flat: Any, positions: Any, values: Any) -> Any:
-    """A copy of the vector with the last of the values for each position."""
+    """Return a copy of the vector with the last of the values for each position."""
     order = xp.argsort(positions * positions.size + xp.arange(positions.size))
     return put_last(xp, flat, positions[order], values[order])
 
 
 def put_last(xp: Any, flat: Any, where: Any, what: Any) -> Any:
-    """A copy of the vector with the last of the values for each place; the places are sorted.
+    """Return a copy of the vector with the last of the values for each place; places are sorted.
 
     The other values are put behind the vector, each into a place of its own.
     """
@@ -205,7 +206,7 @@ def put_last(xp: Any, flat: Any, where: Any, what: Any) -> Any:
 def _as_windows(
     xp: Any, op: IndexedUpdate, ndim: int, updates: Any
 ) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:
-    """The updates with axes batch, then all axes of the operand; the batch shape; window sizes."""
+    """Return updates with axes batch, then all of the operand; the batch shape; window sizes."""
     window_axes = op.update_window_dims
     batch_axes = tuple(d for d in range(updates.ndim) if d not in window_axes)
     batch = tuple(updates.shape[d] for d in batch_axes)
@@ -223,7 +224,7 @@ def _positions(
     sizes: tuple[int, ...],
     mapped: tuple[int, ...],
 ) -> Any:
-    """Where each element of each window lies in the flattened operand."""
+    """Return where each element of each window lies in the flattened operand."""
     steps = [prod(shape[axis + 1 :]) for axis in range(len(shape))]
     terms = [
         xp.reshape(start * steps[axis], batch + (1,) * len(shape))
@@ -247,7 +248,7 @@ def add_at(xp: Any, flat: Any, positions: Any, values: Any) -> None:
 
 
 def _columns(xp: Any, indices: Any) -> list[Any]:
-    """The index vectors' components as int64, large unsigned values kept large."""
+    """Return the components of the index vectors as int64; large unsigned values stay large."""
     if indices.dtype.kind == "u" and indices.dtype.itemsize == 8:
         indices = xp.minimum(indices, (1 << 63) - 1)
     whole = indices.astype("int64")
@@ -259,7 +260,7 @@ def _clipped(xp: Any, start: Any, most: int) -> Any:
 
 
 def _inside(xp: Any, starts: Sequence[Any], room: Sequence[int]) -> Any:
-    """For each index vector: does the whole window lie in the operand? `None`: all do."""
+    """Test, per index vector, whether the whole window lies in the operand; `None`: all do."""
     fits = [
         xp.logical_and(xp.greater_equal(start, 0), xp.less_equal(start, most))
         for start, most in zip(starts, room, strict=True)
@@ -268,5 +269,5 @@ def _inside(xp: Any, starts: Sequence[Any], room: Sequence[int]) -> Any:
 
 
 def _window(xp: Any, start: Any, size: int, full: int) -> Any:
-    """The positions of a window of this size, moved so that it lies in an axis of size `full`."""
+    """Return the positions of a window of this size, moved inside an axis of size `full`."""
     return _clipped(xp, start.astype("int64"), full - size) + xp.arange(size)

@@ -38,7 +38,7 @@ def register(lowerings: Lowerings, xp: Any, find: Find) -> None:
 
 
 def upwards(value: Any, x: Any, order: int) -> Any:
-    """From erfcx x to n! exp(x²) iⁿerfc x: Abramowitz & Stegun (1964), 7.2.5, for x < 0."""
+    """Return n! exp(x²) iⁿerfc x from erfcx x: Abramowitz & Stegun (1964), 7.2.5, for x < 0."""
     before: Any = 2 / sqrt(pi)
     for n in range(1, order + 1):
         before, value = value, before * ((n - 1) / 2 if n > 1 else 0.5) - x * value

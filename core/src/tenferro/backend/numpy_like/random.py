@@ -43,7 +43,7 @@ def register(lowerings: Lowerings, xp: Any) -> None:
 
 
 def words(xp: Any, low: Any, high: Any) -> Any:
-    """Blocks as words of 32 bits in turn, along the last axis."""
+    """Return blocks as words of 32 bits in turn, along the last axis."""
     found = xp.empty((*low.shape, 2), "uint32")
     found[..., 0] = low
     found[..., 1] = high
@@ -51,7 +51,7 @@ def words(xp: Any, low: Any, high: Any) -> Any:
 
 
 def wide(xp: Any, low: Any, high: Any) -> Any:
-    """Blocks as words of 64 bits."""
+    """Return blocks as words of 64 bits."""
     found = high.astype("uint64")
     found <<= xp.uint64(32)
     found |= low

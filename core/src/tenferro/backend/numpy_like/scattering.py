@@ -40,7 +40,7 @@ def _scatter(xp: Any, combine: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _by_place(xp: Any, combine: Callable[..., Any], where: Any, what: Any) -> Any:
-    """What falls on one place so far; the places are sorted."""
+    """Combine the values that share a place, cumulatively; the places are sorted."""
     by = 1
     while by < where.size:
         same = xp.equal(where[by:], where[:-by])

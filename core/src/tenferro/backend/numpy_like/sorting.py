@@ -32,7 +32,7 @@ def register(lowerings: Lowerings, xp: Any) -> None:
 
 
 def _order(xp: Any, keys: Sequence[Any], axis: int) -> Any:
-    """The permutation that sorts by the first key, where keys are equal by the next."""
+    """Return the permutation that sorts by the first key, ties by the next."""
     order = xp.argsort(keys[-1], axis, "stable")
     for key in reversed(keys[:-1]):
         again = xp.argsort(xp.take_along_axis(key, order, axis), axis, "stable")
@@ -41,7 +41,7 @@ def _order(xp: Any, keys: Sequence[Any], axis: int) -> Any:
 
 
 def _search_rows(xp: Any, side: str, rows: Any, values: Any) -> Any:
-    """A binary search in all rows at once: powers of two are added while they fit."""
+    """Search all rows at once by bisection: powers of two are added while they fit."""
     n, batch = rows.shape[-1], rows.shape[:-1]
     wanted = xp.reshape(values, (*batch, prod(values.shape[len(batch) :])))
     found = xp.zeros(wanted.shape, "int64")
@@ -54,7 +54,7 @@ def _search_rows(xp: Any, side: str, rows: Any, values: Any) -> Any:
 
 
 def _counts(xp: Any, side: str, x: Any, value: Any) -> Any:
-    """Whether x is counted for the value; nan is larger than all numbers."""
+    """Return whether x counts for the value; nan is larger than all numbers."""
     is_nan = xp.not_equal(value, value)
     if side == "right":
         return xp.logical_or(xp.less_equal(x, value), is_nan)

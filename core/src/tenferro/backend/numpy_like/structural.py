@@ -90,7 +90,7 @@ def _register_identities(lowerings: Lowerings, xp: Any) -> None:
 
 
 def expanded_shape(op: BroadcastInDim, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape of the operand with size 1 in the axes that `BroadcastInDim` adds."""
+    """Return the operand's shape with size 1 in the axes that `BroadcastInDim` adds."""
     sizes = [1] * len(op.shape)
     for axis, size in zip(op.dimensions, shape, strict=True):
         sizes[axis] = size
@@ -98,7 +98,7 @@ def expanded_shape(op: BroadcastInDim, shape: tuple[int, ...]) -> tuple[int, ...
 
 
 def _padded_axis(size: int, low: int, high: int, interior: int) -> tuple[int, slice, slice]:
-    """The padded size, the places of the elements that are kept, and which these are."""
+    """Return the padded size, the places of the kept elements, and which elements these are."""
     step = interior + 1
     padded = size + max(size - 1, 0) * interior + low + high
     first = -(low // step) if low < 0 else 0
