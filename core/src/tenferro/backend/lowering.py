@@ -273,7 +273,7 @@ class LoweringTable:
         return lowering.provider == self.home
 
     def _usable(self, key: str, fitting: Sequence[Lowering]) -> list[Lowering]:
-        """Return the lowerings that may run: the preferred, else the owner's, else the backend's own.
+        """Return the lowerings that may run: the preferred, the owner's, or the backend's own.
 
         If no plugin owns the key, all may run, since none is for another distribution's primitive.
         """
