@@ -288,7 +288,7 @@ if TYPE_CHECKING:
 else:
 
     def _other(name: str) -> object:
-        """A namespace, a function on arrays, or the version in the metadata."""
+        """Return a namespace, a function on arrays, or the version in the metadata."""
         if name == "__version__":
             return import_module("importlib.metadata").version("tenferro")
         if name in ("fft", "linalg", "random", "special"):

@@ -112,7 +112,9 @@ def _command(
 
 
 def collect_plugins(options: Any) -> tuple[Data, int]:
-    """Every plugin with its state, and what it lowers for others; loads light modules only."""
+    """Collect every plugin with its state, and its lowerings for others; load light modules
+    only.
+    """
     host().tolerate()
     lowerings = _foreign_lowerings()  # a plugin that raises there is broken, so they come first
     return {"plugins": _plugins(options.verbose), "lowerings": lowerings}, 0
@@ -123,7 +125,7 @@ def _plugins(verbose: bool) -> list[Data]:
 
 
 def _foreign_lowerings() -> list[Data]:
-    """Lowerings by other distributions than the backend's, and whether they run."""
+    """Collect lowerings by other distributions than the backend's, and whether they run."""
     return [
         {"primitive": f.primitive, "backend": f.backend, "by": f.provider, "runs": f.runs,
          "why": f.why}
@@ -149,7 +151,7 @@ def _plugin(record: PluginRecord, verbose: bool) -> Data:
 
 
 def write_plugins(data: Data, options: Any) -> str:
-    """The table of plugins."""
+    """Write the table of plugins."""
     rows = [
         (
             plugin["name"],
@@ -192,7 +194,10 @@ def _details(plugins: Iterable[Data]) -> list[str]:
 
 
 def collect_primitives(options: Any) -> tuple[Data, int]:
-    """Primitives by backends: native, decomposed or missing. Raises if ``--backend`` is unknown."""
+    """Collect primitives by backend: native, decomposed or missing.
+
+    Raises if ``--backend`` is unknown.
+    """
     plugins = host()
     names = [options.backend] if options.backend else plugins.backends()
     tables, unusable = {}, {}
@@ -218,13 +223,13 @@ def collect_primitives(options: Any) -> tuple[Data, int]:
 
 
 def _lowered_by(table: LoweringTable, primitive: type[Primitive]) -> str:
-    """Whose lowering runs, where it is not the backend's own; else empty."""
+    """Return the provider of the lowering that runs; empty if it is the backend's own."""
     provider = table.runs(primitive)
     return "" if provider == table.home else provider
 
 
 def write_primitives(data: Data, options: Any) -> str:
-    """The table of primitives."""
+    """Write the table of primitives."""
     header = ("primitive", "version", "provider", *data["backends"])
     rows = [
         (row["key"], str(row["version"]), row["provider"], *_cells(row, data["backends"]))
@@ -247,7 +252,7 @@ def _cells(row: Data, backends: Sequence[str]) -> Iterator[str]:
 
 
 def collect_doctor(options: Any) -> tuple[Data, int]:
-    """All that decides what runs; the code is 1 if anything is wrong."""
+    """Collect everything that decides what runs; the exit code is 1 if anything is wrong."""
     host().tolerate()
     lowerings = _foreign_lowerings()
     plugins = _plugins(options.verbose)
@@ -286,7 +291,7 @@ def _without(data: Data, name: str) -> Data:
 
 
 def _problems(data: Data, environment: Mapping[str, str]) -> Iterator[str]:
-    """Sentences about all that is wrong. An absent device is, only if its backend was named."""
+    """Yield sentences about problems. A missing device is one only if its backend was named."""
     for p in data["plugins"]:
         if p["status"] in BAD:
             state = "in conflict" if p["status"] == "conflict" else p["status"]
@@ -305,7 +310,7 @@ def _problems(data: Data, environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def _state(data: Data, backend: str) -> str:
-    """The status and reason of a backend; ``"loaded"`` if it works."""
+    """Return the status and reason of a backend; ``"loaded"`` if it works."""
     rows = [p for p in data["plugins"] if (p["group"], p["name"]) == (BACKENDS, backend)]
     states = [f"{p['status']}: {p['reason']}" if p["reason"] else p["status"] for p in rows]
     return "loaded" if "loaded" in states else "; ".join(states)
@@ -321,13 +326,13 @@ def _versions() -> Data:
 
 
 def collect_trial(options: Any) -> tuple[Data, int]:
-    """One trial, in this process."""
+    """Run one trial in this process."""
     write_trial(options.name, options.folder)
     return {}, 0
 
 
 def _effective(probes: Mapping[str, Data]) -> Data:
-    """The backend that would run, and why; judged by the probes that were asked."""
+    """Return the backend that would run, and why, according to the probes that were asked."""
     try:
         choice = choose(available=lambda name: probes[name]["status"] == "loaded")
     except BackendError as error:
@@ -336,7 +341,7 @@ def _effective(probes: Mapping[str, Data]) -> Data:
 
 
 def _variables(environment: Mapping[str, str], plugins: Sequence[Data]) -> list[Data]:
-    """Every TENFERRO_* variable, and what is wrong with it.
+    """List every TENFERRO_* variable with its problem, if any.
 
     The value of a variable that nothing reads is left out: it may be a secret of another program.
     """
@@ -365,7 +370,7 @@ def _note(name: str, value: str, plugins: Sequence[Data]) -> str:
 
 
 def write_doctor(data: Data, options: Any) -> str:
-    """The report, section by section, ending with a plain sentence."""
+    """Write the report, section by section, ending with a plain sentence."""
     chosen = data["backend"]
     problems = data["problems"]
     lines = [

@@ -85,7 +85,7 @@ def try_apart(name: str, timeout: float) -> Data:
 
 
 def _no_answer(place: Path, what: str) -> Data:
-    """The answer for a backend that gave none: it is blamed on the step that was begun last."""
+    """Return the answer for a backend that gave none: its last step is blamed."""
     try:
         step = (place / _STEP).read_text()
     except OSError:
@@ -160,7 +160,9 @@ def try_here(name: str, begin: Callable[[str], object] = str) -> Data:
 
 
 def _reason(error: BaseException) -> str:
-    """The reason that an error of the plugin contract carries, with its hint; else its text."""
+    """Return the reason that an error of the plugin contract holds, with its hint; else its
+    text.
+    """
     fields = getattr(error, "fields", {})
     if "reason" not in fields:
         return first_line(error)
@@ -169,7 +171,7 @@ def _reason(error: BaseException) -> str:
 
 
 def _lowering_problems(backend: Backend) -> Iterator[str]:
-    """What is wrong with lowerings for a backend, whoever wrote them."""
+    """Yield problems of lowerings for a backend, whoever wrote them."""
     table, lowerings = backend.lowerings, host().lowerings(backend.name)
     yield from _listed([text for c in lowerings if (text := _import_problem(c, backend.name))])
     yield from _listed([text for c in lowerings if (text := _key_problem(c))])
@@ -221,7 +223,7 @@ def _is_by_another(table: LoweringTable, cls: type[Primitive]) -> bool:
 
 
 def _run_problem(backend: Backend, cls: type[Primitive]) -> str:
-    """What happens when another distribution's lowering runs once, on halves or ones.
+    """Run another distribution's lowering once, on halves or ones; return its problem.
 
     Operands are the first small ones that the primitive accepts. One that needs parameters is left
     out: they are not ours to invent.
@@ -265,7 +267,7 @@ def _constant(aval: Aval) -> Handle:
 
 
 def _line_problem(backend: Backend) -> str:
-    """What is wrong with the sum of two numbers on a backend; empty if nothing is."""
+    """Return the problem of adding two numbers on a backend; empty if there is none."""
     known = backend.info.dtypes
     dtype = next((name for name in _DTYPES if not known or name in known), min(known, default=""))
     aval = Aval((), dtype)

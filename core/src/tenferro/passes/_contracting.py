@@ -27,13 +27,13 @@ class Side(NamedTuple):
 
     @staticmethod
     def of(value: int, rank: int, contract: Sequence[int], batch: Sequence[int]) -> Side:
-        """A side with the free axes in order."""
+        """Make a side with its free axes in order."""
         free = [axis for axis in range(rank) if axis not in contract and axis not in batch]
         return Side(value, tuple(contract), tuple(batch), tuple(free))
 
     @staticmethod
     def both(rw: Rewriter, op: DotGeneral, operands: Sequence[int]) -> tuple[Side, Side]:
-        """The two sides of a contraction."""
+        """Return the two sides of a contraction."""
         x, y = operands
         return (
             Side.of(x, rw.avals[x].ndim, op.lhs_contract, op.lhs_batch),
@@ -41,7 +41,7 @@ class Side(NamedTuple):
         )
 
     def renamed(self, value: int, names: Sequence[int]) -> Side:
-        """The side of another value, in which each axis has another number."""
+        """Return the side of another value, in which each axis has another number."""
 
         def named(group: tuple[int, ...]) -> tuple[int, ...]:
             return tuple([names[axis] for axis in group])
@@ -49,7 +49,7 @@ class Side(NamedTuple):
         return Side(value, named(self.contract), named(self.batch), named(self.free))
 
     def without(self, value: int, dropped: Collection[int]) -> Side:
-        """The side of a value that lacks these axes."""
+        """Return the side of a value that lacks these axes."""
 
         def left(group: tuple[int, ...]) -> tuple[int, ...]:
             kept = [axis for axis in group if axis not in dropped]
@@ -58,14 +58,14 @@ class Side(NamedTuple):
         return Side(value, left(self.contract), left(self.batch), left(self.free))
 
     def contracting(self, places: Sequence[int]) -> Side:
-        """The side in which some of the batch axes are contracted, too."""
+        """Return the side with some of the batch axes contracted, too."""
         moved = tuple([self.batch[i] for i in places])
         kept = tuple([axis for i, axis in enumerate(self.batch) if i not in places])
         return Side(self.value, (*moved, *self.contract), kept, self.free)
 
 
 def dot(rw: Rewriter, left: Side, right: Side, preferred: DType | None) -> int:
-    """The contraction of two sides."""
+    """Emit the contraction of two sides."""
     operation = DotGeneral(left.contract, right.contract, left.batch, right.batch, preferred)
     return rw.emit(operation, left.value, right.value)
 
@@ -73,7 +73,7 @@ def dot(rw: Rewriter, left: Side, right: Side, preferred: DType | None) -> int:
 def is_worth_a_stack(
     shape: Shape, left: Sequence[int], right: Sequence[int], summed: Sequence[int]
 ) -> bool:
-    """Whether a sum of products of these axes is a contraction that is larger than its operands.
+    """Return True if a sum of products over these axes is a contraction larger than its operands.
 
     A stack of small matrix products costs more than the product that it spares.
     """

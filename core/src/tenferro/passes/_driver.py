@@ -38,7 +38,9 @@ _RULES: dict[str, Rules] = {
 
 
 class Report(NamedTuple):
-    """What the passes did to one graph: how often each rewrote, equations before and after."""
+    """Report of the passes on one graph: rewrites per pass, number of equations before and
+    after.
+    """
 
     rewritten: dict[str, int]
     before: int
@@ -59,7 +61,7 @@ def optimized(
     passes: object = "all",
     can: Callable[[type], bool] = lambda cls: True,
 ) -> tuple[MaterializedGraph, Report]:
-    """A graph that computes the same with less, and what was done.
+    """Rewrite a graph to compute the same with less work; also report what was done.
 
     ``can`` says whether an operation of a class may be introduced.
 
@@ -84,7 +86,7 @@ def optimized(
 def _with_joined_paddings(
     graph: MaterializedGraph, can: Callable[[type], bool]
 ) -> tuple[MaterializedGraph, int]:
-    """The graph with fewer paddings; what joins them loads where there are several.
+    """Join paddings; the code that does so loads only if there are several.
 
     If any were joined, the values are numbered with gaps.
     """
@@ -102,7 +104,7 @@ def _swept(
     counts: dict[str, int],
     joined: int = 0,
 ) -> MaterializedGraph:
-    """The graph after one sweep or two; ``joined`` paddings were joined before."""
+    """Sweep the graph once or twice; ``joined`` paddings were joined before."""
     rewriter = Rewriter(graph, _table(names), merges="cse" in names, can=can)
     changed = rewriter.sweep()
     if changed and len(rewriter) <= _SWEPT_TWICE:
@@ -131,5 +133,5 @@ def _without_dead_outputs(
 
 @lru_cache(maxsize=64)
 def _table(names: frozenset[str]) -> Table:
-    """The rules of these passes, by class."""
+    """Return the rules of these passes, by class."""
     return Table([_RULES[name] for name in NAMES if name in names and name in _RULES])

@@ -1,4 +1,4 @@
-"""What the choice of passes refuses. Read next: ``_selection.py``."""
+"""Errors about the choice of passes. Read next: ``_selection.py``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What rules ask about values: the constant that one is, what made it, of which kind it is.
+"""Facts that rules ask for: a value's constant, its operation, its kind.
 
 Read next: ``arithmetic.py``.
 """
@@ -16,23 +16,23 @@ Op = TypeVar("Op", bound=Operation)
 
 
 def made_by(rw: Rewriter, value: int, kind: type[Op]) -> Op | None:
-    """The operation that made a value, if it is of that kind."""
+    """Return the operation that made a value, if it is of that kind."""
     operation = rw.operations[value]
     return operation if type(operation) is kind else None
 
 
 def constant_of(rw: Rewriter, value: int) -> Any:
-    """The Python scalar that fills a value; ``None`` where it is no constant."""
+    """Return the Python scalar that fills a value; ``None`` if it is not a constant."""
     operation = rw.operations[value]
     return operation.value if type(operation) is Constant else None
 
 
 def constant(rw: Rewriter, value: Any, aval: Aval) -> int:
-    """A constant of an aval."""
+    """Emit a constant of an aval."""
     return rw.emit(Constant(value, aval.dtype, aval.shape))
 
 
 def is_real(aval: Aval) -> bool:
-    """Whether the dtype is one of numbers that are not complex."""
+    """Return True if the dtype is a float or an integer."""
     dtype = aval.dtype
     return dtype.is_float or dtype.is_integer

@@ -1,4 +1,4 @@
-"""How much is kept while a graph runs in its order: bytes after each equation, and the peak.
+"""Memory profile of a graph run in its order: bytes after each equation, and the peak.
 
 Every value counts with its own bytes until its last reader; what is only repeated counts for
 nothing, because backends need not expand it. Read next: ``residuals.py``.
@@ -17,7 +17,7 @@ _VIEWS = frozenset({BroadcastInDim, Constant})
 
 
 class Liveness:
-    """Which values are kept where, in one order of a graph."""
+    """Lifetimes and sizes of the values in one order of a graph."""
 
     def __init__(
         self, graph: MaterializedGraph, sizes: Sequence[int], reads: list[list[int]]
@@ -38,7 +38,7 @@ class Liveness:
 
     @staticmethod
     def of(graph: MaterializedGraph) -> Liveness:
-        """The lives of the values of a graph."""
+        """Compute the lifetimes of the values of a graph."""
         counted = [aval.size * aval.dtype.itemsize for aval in graph.avals]
         reads: list[list[int]] = [[] for _ in counted]
         for position, node in enumerate(graph.nodes):
@@ -49,7 +49,7 @@ class Liveness:
         return Liveness(graph, counted, reads)
 
     def _profile(self, graph: MaterializedGraph) -> list[int]:
-        """Bytes that are kept while each equation runs, without those of the inputs."""
+        """Return the bytes that are live while each equation runs, without those of the inputs."""
         count = len(graph.inputs)
         freed: list[int] = [0] * (len(graph.nodes) + 1)
         for i in range(count, len(self.sizes)):
@@ -63,7 +63,7 @@ class Liveness:
         return kept
 
     def is_high(self, start: int, stop: int, share: float) -> bool:
-        """Whether memory is near its peak strictly between two equations."""
+        """Return True if memory is near its peak at some equation strictly between two others."""
         if self._high is None:
             self._high = [at for at, kept in enumerate(self._kept) if kept >= share * self.peak]
         after = bisect_right(self._high, start)

@@ -1,4 +1,4 @@
-"""What ``dead_outputs.py`` does to programs of decompositions and sorts; loads with the first.
+"""Implementation of ``dead_outputs.py`` for decompositions and sorts; loads when first needed.
 
 Read next: ``residuals.py``.
 """
@@ -21,7 +21,7 @@ from tenferro.primitives.sorting import Sort
 
 
 class _Values(NamedTuple):
-    """Which output of a decomposition another class of operations gives alone."""
+    """Output of a decomposition that another class of operations computes alone."""
 
     slot: int
     alone: type
@@ -53,7 +53,7 @@ class Outputs:
         self.longer = self.sorted_along()
 
     def shared(self) -> dict[tuple[type, tuple[int, ...]], Operation]:
-        """Decompositions that are needed as a whole, by class and operand."""
+        """Return the decompositions that are needed as a whole, by class and operand."""
         found: dict[tuple[type, tuple[int, ...]], Operation] = {}
         for node in self.graph.nodes:
             cls = type(node[0])
@@ -62,7 +62,7 @@ class Outputs:
         return found
 
     def sorted_along(self) -> dict[tuple[int, int], MaterializedNode]:
-        """Sorts by one key that take literals along, by dimension and key."""
+        """Return sorts by one key that carry literals, by dimension and key."""
         found: dict[tuple[int, int], MaterializedNode] = {}
         for node in self.graph.nodes:
             op: Any = node[0]
@@ -72,11 +72,11 @@ class Outputs:
         return found
 
     def is_free(self, values: Sequence[int]) -> bool:
-        """Whether values are literals, which can be written anywhere."""
+        """Return True if values are literals, which can be written anywhere."""
         return all([i in self.literals for i in values])
 
     def reads_vectors(self, node: MaterializedNode) -> bool:
-        """Whether anything but the values of a decomposition is read."""
+        """Return True if anything but the values of a decomposition is read."""
         slot = _VALUES[type(node[0])].slot
         return any([self.read[i] for k, i in enumerate(node[2]) if k != slot])
 
@@ -96,7 +96,7 @@ class Outputs:
                 self.put(node, node[0], self.operands(node))
 
     def operands(self, node: MaterializedNode) -> tuple[int, ...]:
-        """The operands of a node in the new graph."""
+        """Return the operands of a node in the new graph."""
         return tuple([self.number[i] for i in node[1]])
 
     def put(
@@ -112,7 +112,7 @@ class Outputs:
             self.number[i] = base + (k if slots is None else slots[k])
 
     def place(self, operation: Operation, operands: tuple[int, ...], node: MaterializedNode) -> int:
-        """The first output of an operation: of that which is there, if it is one of ours."""
+        """Return the first output of an operation; reuse an equal one of ours."""
         ours = type(operation) in _CLASSES or not operands
         base = self.placed.get((operation, operands)) if ours else None
         if base is not None:
@@ -129,7 +129,7 @@ class Outputs:
     # ---- what becomes of which class -------------------------------------------------------------
 
     def decomposition(self, node: MaterializedNode) -> None:
-        """Values alone, if nobody reads the vectors and nothing else needs them."""
+        """Compute only the values if the vectors are not read and no other node needs them."""
         alone = _VALUES[type(node[0])].alone
         operation = _plain(node[0])
         if self.reads_vectors(node) or not self.can(alone):
@@ -140,7 +140,7 @@ class Outputs:
         self.values_of(node, type(node[0]), alone, [0] * len(node[2]))
 
     def values(self, node: MaterializedNode) -> None:
-        """Those of a decomposition, if there is one of the same matrix."""
+        """Take the values from a decomposition of the same matrix, if there is one."""
         whole = self.whole.get((_WHOLE[type(node[0])], node[1]))
         operation = _plain(node[0])
         self.count += whole is not None or operation is not node[0]
@@ -157,7 +157,7 @@ class Outputs:
             self.put(node, whole, self.operands(node), [slot] * len(node[2]))
 
     def mark(self, node: MaterializedNode) -> None:
-        """A check instead of the first result, where there is something to check.
+        """Replace the first result by a check, if there is something to check.
 
         Tangents of vectors alone cannot tell how they are used; those of vectors and values can.
         """
@@ -178,9 +178,7 @@ class Outputs:
         self.number[node[2][0]] = self.place(check, operands, node)
 
     def line_of(self, value: int) -> str:
-        """The user's line that a decomposition comes from; of one in a derivative, that of the
-        decomposition that is differentiated.
-        """
+        """Return the user's line of a decomposition; in a derivative, of the differentiated one."""
         maker = next((node for node in self.graph.nodes if value in node[2]), None)
         if maker is None:
             return ""
@@ -188,7 +186,9 @@ class Outputs:
         return source_text(maker[4] or (kin[0] if kin else None)) or ""
 
     def sort(self, node: MaterializedNode) -> None:
-        """With that which takes literals along; without what is taken along for nobody."""
+        """Sort together with a sort that carries literals, and drop carried values that are not
+        read.
+        """
         op: Any = node[0]
         longer = self.longer.get((op.dimension, node[1][0]))
         if op.count == 1 and longer is not None:
@@ -210,7 +210,7 @@ class Outputs:
 
 
 def _plain(operation: Any) -> Operation:
-    """The operation without what is for its derivative alone."""
+    """Return the operation without the parameters that only its derivative uses."""
     known = operation.parameters
     if known.get("epsilon") is None and not known.get("projectors_only"):
         return operation  # type: ignore[no-any-return]

@@ -17,12 +17,12 @@ REPEATED = (BroadcastInDim, Constant, Iota)
 
 
 def may_repeat(rw: Rewriter, value: int) -> bool:
-    """Whether a value may be the same along an axis: a broadcast, a constant, a count."""
+    """Return True if a value may be constant along an axis: a broadcast, a constant, an iota."""
     return type(rw.operations[value]) in REPEATED
 
 
 def varying(rw: Rewriter, value: int) -> frozenset[int]:
-    """The axes along which the elements of a value may differ; none of size 1."""
+    """Return the axes along which the elements of a value may differ; none of size 1."""
     shape = rw.avals[value].shape
     operation: Any = rw.operations[value]
     if type(operation) is Constant:
@@ -37,7 +37,7 @@ def varying(rw: Rewriter, value: int) -> frozenset[int]:
 
 
 def along(rw: Rewriter, value: int, kept: Sequence[int]) -> int:
-    """A repeated value along these axes alone, in this order; it varies along no others."""
+    """Reduce a repeated value to these axes, in this order; it varies along no others."""
     operation: Any = rw.operations[value]
     shape = rw.avals[value].shape
     small = tuple([shape[axis] for axis in kept])
@@ -70,12 +70,12 @@ def _source_along(rw: Rewriter, value: int, kept: Sequence[int], small: Shape) -
 
 
 def repeated(rw: Rewriter, value: int, shape: Shape, axes: Sequence[int]) -> int:
-    """A value repeated into a shape, where its axes become these; itself where that is its own."""
+    """Broadcast a value into a shape; return it unchanged if it has that shape."""
     if rw.avals[value].shape == shape:
         return value
     return rw.emit(BroadcastInDim(shape, tuple(axes)), value)
 
 
 def remaining(rank: int, dropped: Collection[int]) -> list[int]:
-    """The axes that are not dropped."""
+    """Return the axes that are not dropped."""
     return [axis for axis in range(rank) if axis not in dropped]

@@ -19,7 +19,7 @@ _EXACT_INTEGERS = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}  
 
 
 def rounded(value: Any, dtype: DType) -> Any:
-    """The number of a dtype that stands for a Python scalar; ``None`` where that is not known."""
+    """Round a Python scalar to a dtype; ``None`` if the result is not known."""
     if dtype.is_bool:
         return bool(value)
     if dtype.is_integer:
@@ -42,14 +42,14 @@ def _rounded_float(value: Any, dtype: DType) -> float | None:
 
 
 def wrapped(value: int, dtype: DType) -> int:
-    """An integer modulo the size of the dtype, as two's complement has it."""
+    """Return an integer modulo the size of the dtype, in two's complement."""
     size = 1 << dtype.bits
     value %= size
     return value - size if dtype.category == "int" and value >= size // 2 else value
 
 
 def holds_integer(value: int, dtype: DType) -> bool:
-    """Whether a dtype represents an integer, and all smaller ones, without rounding."""
+    """Return True if a dtype represents an integer, and all smaller ones, exactly."""
     if dtype.is_integer:
         return wrapped(value, dtype) == value
     bits = _EXACT_INTEGERS.get(dtype.real_dtype.name, 0)
@@ -57,7 +57,7 @@ def holds_integer(value: int, dtype: DType) -> bool:
 
 
 def is_power_of_two(value: Any) -> bool:
-    """Whether a float is ±2ᵏ, so that a product with it is exact unless it is subnormal."""
+    """Return True if a float is ±2ᵏ, so that a product with it is exact unless subnormal."""
     return isfinite(value) and abs(frexp(value)[0]) == 0.5
 
 

@@ -56,7 +56,7 @@ class Rules:
         return None if reads is None else frozenset(reads), self.name, rule
 
     def about(self, cls: type) -> list[Entry]:
-        """The rules for a class."""
+        """Return the rules for a class."""
         return [*self._by_class.get(cls, ()), *[rule for kind, rule in self._by_kind if kind(cls)]]
 
 

@@ -1,4 +1,4 @@
-"""Which passes run: ``"all"``, ``"none"``, names, or names with whether.
+"""Choice of passes: ``"all"``, ``"none"``, names, or a mapping from names to bools.
 
 A mapping changes the default of the backend; names alone are exactly these. Read next:
 ``_driver.py``.
@@ -22,7 +22,7 @@ NAMES = (
 
 
 def selected(choice: object, default: object = "all") -> frozenset[str]:
-    """The names that a choice selects; ``None`` is the default.
+    """Return the names that a choice selects; ``None`` stands for the default.
 
     Raises UnknownPassError: naming all passes.
 

@@ -12,7 +12,7 @@ from tenferro.primitives.structural import Slice
 
 
 def unit_axes_alone(before: Shape, after: Shape) -> dict[int, int] | None:
-    """Where each axis of another size than 1 goes, if a reshape leaves all of them in order."""
+    """Map the axes of a size other than 1 through a reshape; ``None`` if it changes their order."""
     old = [axis for axis, n in enumerate(before) if n != 1]
     new = [axis for axis, n in enumerate(after) if n != 1]
     if [before[axis] for axis in old] != [after[axis] for axis in new]:
@@ -21,7 +21,7 @@ def unit_axes_alone(before: Shape, after: Shape) -> dict[int, int] | None:
 
 
 def placed(wanted: Sequence[int | None], rank: int) -> tuple[int, ...] | None:
-    """Increasing axes, those that are given in their places, the others wherever there is room."""
+    """Return increasing axes: given ones in their places, the others wherever there is room."""
     limits = [rank] * (len(wanted) + 1)  # what each axis must stay below
     for i in range(len(wanted) - 1, -1, -1):
         axis = wanted[i]
@@ -37,7 +37,7 @@ def placed(wanted: Sequence[int | None], rank: int) -> tuple[int, ...] | None:
 
 
 def merged_slice(first: Slice, second: Slice) -> Slice:
-    """The slice that takes of x what the second takes of the first's result."""
+    """Merge two slices: the second applied to the result of the first."""
     start, limit = [], []
     strides = [i * j for i, j in zip(first.strides, second.strides, strict=True)]
     for k, step in enumerate(strides):

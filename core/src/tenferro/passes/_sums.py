@@ -32,7 +32,7 @@ class Term(NamedTuple):
 def terms_of_sums(
     graph: MaterializedGraph, wanted: Callable[[MaterializedNode], bool], first: int = 0
 ) -> list[list[Term]]:
-    """The terms of each sum that come from such equations, in the order of the graph.
+    """Return the terms of each sum that come from such equations, in the order of the graph.
 
     No equation before position ``first`` is wanted.
     """
@@ -59,7 +59,7 @@ def terms_of_sums(
 
 
 def _counted(graph: MaterializedGraph) -> list[int]:
-    """How often each value is read; an output counts as a reader."""
+    """Count how often each value is read; an output counts as a reader."""
     uses = [0] * len(graph.avals)
     for i in chain.from_iterable([node[1] for node in graph.nodes]):
         uses[i] += 1
@@ -86,7 +86,7 @@ class Rewritten:
         like: MaterializedNode,
         role: OperationRole,
     ) -> int:
-        """The result of a new equation instead of another; of a literal, of the one there."""
+        """Emit an equation instead of another; an equal literal is reused."""
         there = None if operands else self._literals.get(operation)
         if there is not None:
             return there
@@ -121,7 +121,7 @@ class Rewritten:
         return operands[1]
 
     def finished(self, unread: Collection[int]) -> MaterializedGraph:
-        """The graph that was written, its values numbered with gaps.
+        """Return the graph that was written, its values numbered with gaps.
 
         ``unread`` are literals of the graph that may have lost their readers.
         """

@@ -87,7 +87,7 @@ def _is_doubling(value: Any) -> bool:
 
 
 def _opposite(rw: Rewriter, c: int) -> int:
-    """The constant with the other sign."""
+    """Emit the constant with the other sign."""
     aval = rw.avals[c]
     return constant(rw, negated(constant_of(rw, c), aval.dtype), aval)
 
@@ -177,7 +177,7 @@ def _difference(rw: Rewriter, op: Sub, operands: _Operands) -> int | None:
 
 
 def _is_nothing(rw: Rewriter, zero: int, *, subtracted: bool) -> bool:
-    """Whether a term changes nothing: -0.0 added, 0.0 subtracted, a zero of integers."""
+    """Return True if a term changes nothing: -0.0 added, 0.0 subtracted, an integer zero."""
     value = constant_of(rw, zero)
     if value is None or value != 0 or not is_real(rw.avals[zero]):
         return False
@@ -313,7 +313,7 @@ def _logic_with_constant(rw: Rewriter, op: Any, operands: _Operands) -> int | No
 
 @SIMPLIFY.of(Select)
 def _choice(rw: Rewriter, op: Select, operands: _Operands) -> int | None:
-    """Of a constant predicate, of equal branches; of (not p), the branches exchanged."""
+    """Simplify a select: constant predicate, equal branches, or a negated predicate."""
     pred, on_true, on_false = operands
     if on_true == on_false:
         return on_true
@@ -327,5 +327,5 @@ def _choice(rw: Rewriter, op: Select, operands: _Operands) -> int | None:
 
 @SIMPLIFY.of(StopGradient)
 def _barrier_of_derivatives(rw: Rewriter, op: StopGradient, operands: _Operands) -> int | None:
-    """The value itself: a program that runs is not differentiated any more."""
+    """Remove the barrier: a program that runs is not differentiated any more."""
     return operands[0]

@@ -26,7 +26,7 @@ _Operands = tuple[int, ...]
 
 @BROADCAST.where(lambda cls: getattr(cls, "batch", None) is pointwise, reads=REPEATED)
 def _elementwise(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
-    """An operation on elements that are all repeated: once for each that differs."""
+    """Compute an elementwise operation of repeated operands once per distinct element."""
     if not all([may_repeat(rw, x) for x in operands]) or op.output_count != 1:
         return None
     shape: Shape = rw.avals[operands[0]].shape

@@ -32,7 +32,7 @@ _Operands = tuple[int, ...]
 
 @CONTRACT.of(DotGeneral, reads=[Transpose])
 def _of_transposed(rw: Rewriter, op: DotGeneral, operands: _Operands) -> int | None:
-    """Of transposes that leave the free axes in order: of what they transpose."""
+    """Contract the operands of transposes that keep the order of the free axes."""
     left, right = Side.both(rw, op, operands)
     turned = _turned(rw, left), _turned(rw, right)
     if turned == (left, right):
@@ -51,7 +51,7 @@ def _turned(rw: Rewriter, side: Side) -> Side:
 
 @CONTRACT.of(DotGeneral)
 def _sorted(rw: Rewriter, op: DotGeneral, operands: _Operands) -> int | None:
-    """The contracted axes in the order in which the left operand has them."""
+    """Sort the contracted axes by their order in the left operand."""
     if list(op.lhs_contract) == sorted(op.lhs_contract):
         return None
     pairs = sorted(zip(op.lhs_contract, op.rhs_contract, strict=True))
@@ -61,7 +61,7 @@ def _sorted(rw: Rewriter, op: DotGeneral, operands: _Operands) -> int | None:
 
 @CONTRACT.of(Transpose, reads=[DotGeneral])
 def _exchanged(rw: Rewriter, op: Transpose, operands: _Operands) -> int | None:
-    """Where the free axes of both sides change places: the operands exchanged."""
+    """Exchange the operands if a transpose exchanges the free axes of both sides."""
     (z,) = operands
     inner: Any = rw.operations[z]
     if type(inner) is not DotGeneral or not rw.is_read_once(z):
@@ -79,7 +79,7 @@ def _exchanged(rw: Rewriter, op: Transpose, operands: _Operands) -> int | None:
 
 @CONTRACT.of(ReduceSum, reads=[DotGeneral])
 def _sum_of_contraction(rw: Rewriter, op: ReduceSum, operands: _Operands) -> int | None:
-    """Over free axes: of the operand first. Over batch axes: one more contraction."""
+    """Sum free axes before the contraction; turn a sum over batch axes into contracted axes."""
     (z,) = operands
     inner: Any = rw.operations[z]
     if type(inner) is not DotGeneral or not rw.is_read_once(z) or not op.axes:
@@ -98,7 +98,7 @@ def _sum_of_contraction(rw: Rewriter, op: ReduceSum, operands: _Operands) -> int
 
 
 def _summed(rw: Rewriter, side: Side, axes: Sequence[int]) -> Side:
-    """A side whose operand is summed over axes."""
+    """Return a side whose operand is summed over axes."""
     if not axes:
         return side
     return side.without(rw.emit(ReduceSum(tuple(axes)), side.value), axes)
@@ -109,7 +109,7 @@ def _summed(rw: Rewriter, side: Side, axes: Sequence[int]) -> Side:
 
 @CONTRACT.of(DotGeneral, reads=REPEATED)
 def _of_repeated(rw: Rewriter, op: DotGeneral, operands: _Operands) -> int | None:
-    """Along a free axis: contracted once. Along a contracted one: the other is summed first."""
+    """Contract repeated operands once: repeat the result, or sum the other operand first."""
     sides = Side.both(rw, op, operands)
     if is_narrow(rw.avals[operands[0]]):
         return None
@@ -132,7 +132,7 @@ def _of_repeated(rw: Rewriter, op: DotGeneral, operands: _Operands) -> int | Non
 
 
 def _repeated_axes(rw: Rewriter, side: Side) -> list[int]:
-    """Contracted and free axes along which an operand is repeated."""
+    """Return the contracted and free axes along which an operand is repeated."""
     if not may_repeat(rw, side.value):
         return []
     free, shape = varying(rw, side.value), rw.avals[side.value].shape
@@ -141,14 +141,14 @@ def _repeated_axes(rw: Rewriter, side: Side) -> list[int]:
 
 
 def _saves(rw: Rewriter, side: Side, single: Sequence[int]) -> bool:
-    """Whether the contraction is more than one pass over the other operand, which a sum is too."""
+    """Return True if the contraction costs more than one sum over the other operand."""
     shape = rw.avals[side.value].shape
     return any(shape[axis] != 1 for axis in side.free) or any(a in side.free for a in single)
 
 
 @CONTRACT.of(DotGeneral)
 def _with_number(rw: Rewriter, op: DotGeneral, operands: _Operands) -> int | None:
-    """Of a number and an array: their product."""
+    """Replace the contraction of a number and an array by their product."""
     x, y = operands
     dtype = rw.avals[x].dtype
     if op.preferred not in (None, dtype):
@@ -164,7 +164,7 @@ def _with_number(rw: Rewriter, op: DotGeneral, operands: _Operands) -> int | Non
 
 @CONTRACT.of(ReduceSum, reads=[Mul])
 def _sum_of_product(rw: Rewriter, op: ReduceSum, operands: _Operands) -> int | None:
-    """Of two repeated arrays, each with axes that the other lacks."""
+    """Contract two repeated arrays, each with axes that the other does not have."""
     (p,) = operands
     aval = rw.avals[p]
     if type(rw.operations[p]) is not Mul or not rw.is_read_once(p) or not rw.can(DotGeneral):

@@ -25,7 +25,7 @@ _KEYS = frozenset(f"std::{name}" for name in _NAMES.split())
 def without_dead_outputs(
     graph: MaterializedGraph, can: Callable[[type], bool]
 ) -> tuple[MaterializedGraph, int]:
-    """The graph with fewer and smaller decompositions, and how many were changed."""
+    """Shrink decompositions whose outputs are not all read; also return how many changed."""
     if not any([getattr(node[0], "key", "") in _KEYS for node in graph.nodes]):
         return graph, 0
     found = import_module("tenferro.passes._outputs").Outputs(graph, can)

@@ -63,7 +63,7 @@ def _twice(rw: Rewriter, op: Add, operands: _Operands) -> int | None:
 
 
 def _axes(rw: Rewriter, *values: int) -> list[int] | None:
-    """The axes along which values differ; ``None`` unless they are repeated along enough others."""
+    """Return the axes along which values differ; ``None`` if they are repeated too little."""
     aval = rw.avals[values[0]]
     if not all([may_repeat(rw, i) for i in values]) or not is_real(aval) or is_narrow(aval):
         return None
@@ -72,7 +72,7 @@ def _axes(rw: Rewriter, *values: int) -> list[int] | None:
 
 
 def _is_number(rw: Rewriter, value: int) -> bool:
-    """Whether it is a constant from 1 on, or from -1 on downwards."""
+    """Return True if the value is a constant c with 1 <= |c| <= the largest allowed factor."""
     number = constant_of(rw, value)
     return number is not None and 1 <= abs(number) <= _LARGEST
 

@@ -89,7 +89,7 @@ _COMPLEX = frozenset({Add, Sub, Neg, Conj, Real, Imag, Eq, Ne})  # of parts, eac
 
 @FOLD.of(*_SCALAR, reads=[Constant])
 def _elementwise(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
-    """An operation of constants, computed as the dtype would."""
+    """Fold an operation of constants, computed as the dtype would."""
     values = []
     for i in operands:
         value = constant_of(rw, i)
@@ -106,7 +106,7 @@ def _elementwise(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
 
 
 def _computed(cls: type, values: list[Any], dtype: DType) -> Any:
-    """The result in Python's arithmetic; ``None`` where it is another one than the dtype's."""
+    """Compute the result in Python's arithmetic; ``None`` if the dtype's result may differ."""
     if dtype.is_complex and cls not in _COMPLEX:
         return None
     if cls is Div and dtype.is_integer:
@@ -121,7 +121,7 @@ def _computed(cls: type, values: list[Any], dtype: DType) -> Any:
 
 @FOLD.of(Convert, reads=[Constant])
 def _converted(rw: Rewriter, op: Convert, operands: _Operands) -> int | None:
-    """A constant in another dtype: rounded once, truncated towards zero, its real part."""
+    """Fold a conversion of a constant: rounded once, truncated towards zero, or its real part."""
     (x,) = operands
     source, target = rw.avals[x].dtype, op.dtype
     value = constant_of(rw, x)
@@ -156,7 +156,7 @@ def _inexact(value: Any, dtype: DType) -> Any:
 
 @FOLD.of(Iota)
 def _single_count(rw: Rewriter, op: Iota, operands: _Operands) -> int | None:
-    """Counting along an axis of size 1 gives 0."""
+    """Fold an iota along an axis of size 1 to 0."""
     if op.shape[op.dimension] != 1:
         return None
     return constant(rw, 0, op.abstract_eval())
@@ -164,14 +164,14 @@ def _single_count(rw: Rewriter, op: Iota, operands: _Operands) -> int | None:
 
 @FOLD.of(BroadcastInDim, Reshape, Transpose, Reverse, Slice, reads=[Constant])
 def _moved(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
-    """A constant moved, repeated or cut is a constant."""
+    """Fold a moved, repeated or sliced constant."""
     value = constant_of(rw, operands[0])
     return None if value is None else constant(rw, value, op.abstract_eval(rw.avals[operands[0]]))
 
 
 @FOLD.of(Concatenate, Pad, reads=[Constant])
 def _joined(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
-    """One constant joined with itself."""
+    """Fold the concatenation of one constant with itself."""
     value = constant_of(rw, operands[0])
     if value is None:
         return None
@@ -184,7 +184,7 @@ def _joined(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
 
 @FOLD.of(ReduceMax, ReduceMin, ReduceAnd, ReduceOr, reads=[Constant])
 def _chosen(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
-    """The best of equal elements is any of them; of none, it is left to the backend."""
+    """Fold an extremum of equal elements; one over no elements is left to the backend."""
     (x,) = operands
     value, aval = constant_of(rw, x), rw.avals[x]
     if value is None or 0 in [aval.shape[axis] for axis in op.axes]:
@@ -208,5 +208,5 @@ def _summed(rw: Rewriter, op: ReduceSum, operands: _Operands) -> int | None:
 
 
 def _whole(value: Any) -> Any:
-    """The integer part of a finite number; ``None`` of another."""
+    """Return the integer part of a finite number; ``None`` for others."""
     return trunc(value) if abs(value) < 2.0**64 else None

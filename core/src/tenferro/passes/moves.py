@@ -35,7 +35,7 @@ _LONGEST = 64  # operands of one concatenation
 
 @MOVES.of(Reshape)
 def _reshape(rw: Rewriter, op: Reshape, operands: _Operands) -> int | None:
-    """To the same shape; of a reshape; of a broadcast, where axes of size 1 come or go."""
+    """Simplify a reshape: to the same shape, of a reshape, or of a broadcast with unit axes."""
     (x,) = operands
     if rw.avals[x].shape == op.shape:
         return x
@@ -55,7 +55,7 @@ def _reshape(rw: Rewriter, op: Reshape, operands: _Operands) -> int | None:
 
 @MOVES.of(Transpose)
 def _transpose(rw: Rewriter, op: Transpose, operands: _Operands) -> int | None:
-    """The identity; of a transpose; of a broadcast; where only axes of size 1 move, a reshape."""
+    """Simplify a transpose: the identity, of a transpose, of a broadcast, or of unit axes only."""
     (x,) = operands
     order, shape = op.permutation, rw.avals[x].shape
     if order == tuple(range(len(order))):
@@ -79,7 +79,7 @@ def _transpose(rw: Rewriter, op: Transpose, operands: _Operands) -> int | None:
 
 @MOVES.of(BroadcastInDim)
 def _broadcast(rw: Rewriter, op: BroadcastInDim, operands: _Operands) -> int | None:
-    """To the same shape; of a broadcast; of a reshape that adds or drops axes of size 1."""
+    """Simplify a broadcast: to the same shape, of a broadcast, or of a reshape with unit axes."""
     (x,) = operands
     if rw.avals[x].shape == op.shape and op.dimensions == tuple(range(len(op.shape))):
         return x
@@ -100,7 +100,7 @@ def _broadcast(rw: Rewriter, op: BroadcastInDim, operands: _Operands) -> int | N
 
 @MOVES.of(Reverse)
 def _reverse(rw: Rewriter, op: Reverse, operands: _Operands) -> int | None:
-    """Twice along the same axes; along axes where nothing differs."""
+    """Simplify a reverse: twice along the same axes, or along axes without variation."""
     (x,) = operands
     inner, axes = made_by(rw, x, Reverse), set(op.dimensions)
     if inner is not None:
@@ -118,7 +118,7 @@ def _reverse(rw: Rewriter, op: Reverse, operands: _Operands) -> int | None:
 
 @MOVES.of(Slice)
 def _slice(rw: Rewriter, op: Slice, operands: _Operands) -> int | None:
-    """Of all; of a slice; of a broadcast; of what a padding surrounds, or of one that is joined."""
+    """Simplify a slice: of everything, of a slice, a broadcast, a padding or a concatenation."""
     (x,) = operands
     shape = rw.avals[x].shape
     if not any(op.start) and op.limit == shape and set(op.strides) <= {1}:
@@ -148,7 +148,7 @@ def _slice_of_broadcast(rw: Rewriter, op: Slice, x: int, inner: BroadcastInDim) 
 
 
 def _slice_of_padding(rw: Rewriter, op: Slice, x: int, inner: Pad) -> int | None:
-    """Where nothing of the padding is taken."""
+    """Slice the padded array instead, if none of the padding is taken."""
     if any(inner.interior):
         return None
     source = rw.operands[x][0]
@@ -161,7 +161,7 @@ def _slice_of_padding(rw: Rewriter, op: Slice, x: int, inner: Pad) -> int | None
 
 
 def _slice_of_joined(rw: Rewriter, op: Slice, x: int) -> int | None:
-    """Where all of it comes from one operand, which is read alone then."""
+    """Slice one operand instead, if all of the slice comes from it."""
     axis = rw.operations[x].dimension  # type: ignore[union-attr]
     first, last = op.start[axis], op.limit[axis]
     for source in rw.operands[x]:
@@ -178,7 +178,7 @@ def _slice_of_joined(rw: Rewriter, op: Slice, x: int) -> int | None:
 
 @MOVES.of(Pad)
 def _pad(rw: Rewriter, op: Pad, operands: _Operands) -> int | None:
-    """By nothing; that only crops, a slice; of a padding with the same constant."""
+    """Simplify a pad: by nothing, one that only crops, or a pad with the same constant."""
     x, filler = operands
     if any(op.interior):
         return None
@@ -202,7 +202,7 @@ def _pad(rw: Rewriter, op: Pad, operands: _Operands) -> int | None:
 
 @MOVES.of(Concatenate)
 def _concatenate(rw: Rewriter, op: Concatenate, operands: _Operands) -> int | None:
-    """Of one; with what is empty; of neighbouring slices; of what is joined along the same axis."""
+    """Simplify a concatenation: of one or of empty arrays, of adjacent slices, or nested."""
     if len(operands) == 1:
         return operands[0]
     axis = op.dimension
@@ -223,7 +223,7 @@ def _concatenate(rw: Rewriter, op: Concatenate, operands: _Operands) -> int | No
 
 
 def _joined_slices(rw: Rewriter, axis: int, parts: Sequence[int]) -> Sequence[int]:
-    """Parts of a concatenation; slices of one value that follow each other become one."""
+    """Merge adjacent slices of one value among the parts of a concatenation."""
     joined = [parts[0]]
     for x in parts[1:]:
         whole = _neighbours(rw, axis, joined[-1], x)
@@ -235,7 +235,7 @@ def _joined_slices(rw: Rewriter, axis: int, parts: Sequence[int]) -> Sequence[in
 
 
 def _neighbours(rw: Rewriter, axis: int, x: int, y: int) -> int | None:
-    """Two slices of one value where the second begins at the end of the first."""
+    """Merge two slices of one value if the second begins at the end of the first."""
     a, b = made_by(rw, x, Slice), made_by(rw, y, Slice)
     if a is None or b is None or a.limit[axis] != b.start[axis]:
         return None
@@ -255,7 +255,7 @@ def _neighbours(rw: Rewriter, axis: int, x: int, y: int) -> int | None:
 
 @MOVES.of(Convert)
 def _convert(rw: Rewriter, op: Convert, operands: _Operands) -> int | None:
-    """To the same dtype; of a conversion that has lost nothing."""
+    """Simplify a conversion: to the same dtype, or of a conversion that has lost nothing."""
     (x,) = operands
     if rw.avals[x].dtype is op.dtype:
         return x
@@ -269,7 +269,7 @@ def _convert(rw: Rewriter, op: Convert, operands: _Operands) -> int | None:
 
 
 def _holds(wide: DType, narrow: DType) -> bool:
-    """Whether every number of one dtype is one of the other."""
+    """Return True if one dtype represents every number of the other."""
     if narrow.is_bool:
         return not wide.is_bool
     if narrow.is_integer:
@@ -293,7 +293,7 @@ def _holds_integers(wide: DType, narrow: DType) -> bool:
 
 
 def _same_directly(first: DType, between: DType, last: DType) -> bool:
-    """Whether the detour over a wider dtype can be left out.
+    """Return True if the detour over a wider dtype can be skipped.
 
     A float that is out of the range of an integer has no meaning as one, and machines differ in
     what they make of it; so floats that become integers go the way that was written.

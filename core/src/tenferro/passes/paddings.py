@@ -31,7 +31,7 @@ SUMS = "sums"
 def with_joined_paddings(
     graph: MaterializedGraph, can: Callable[[type], bool]
 ) -> tuple[MaterializedGraph, int]:
-    """The graph with fewer paddings, and how many were joined.
+    """Join paddings; also return how many were joined.
 
     If there are any, the values of the result are numbered with gaps.
     """
@@ -59,7 +59,7 @@ class Row(NamedTuple):
 
 
 def _rows_of(graph: MaterializedGraph) -> dict[int, Row]:
-    """The parts that are to be joined, by the place of the last of their paddings."""
+    """Return the parts to join, by the place of the last of their paddings."""
     pads = [i for i, node in enumerate(graph.nodes) if type(node[0]) is Pad]
     zeros = {node[2][0] for node in graph.nodes if type(node[0]) is Constant and not node[0].value}
     found = {}
@@ -84,7 +84,7 @@ def _rows_of(graph: MaterializedGraph) -> dict[int, Row]:
 
 
 def _is_part(graph: MaterializedGraph, node: MaterializedNode, zeros: set[int]) -> bool:
-    """Whether an equation surrounds an array by zeros."""
+    """Return True if an equation pads an array with zeros."""
     op = node[0]
     if type(op) is not Pad or any(op.interior) or node[1][1] not in zeros:
         return False
@@ -109,13 +109,13 @@ class Box:
 
     @staticmethod
     def of(place: int, op: Pad, aval: Any, negative: bool) -> Box:
-        """What a padding of an array surrounds."""
+        """Return the box that a padding surrounds."""
         end = tuple([low + n for low, n in zip(op.low, aval.shape, strict=True)])
         return Box(op.low, end, place, negative)
 
     @staticmethod
     def row(parts: list[Box], axis: int) -> Box:
-        """Parts one after another along an axis, with gaps or without."""
+        """Join parts along an axis, with gaps or without."""
         last = max(parts, key=lambda part: part.place)
         end = list(last.end)
         end[axis] = parts[-1].end[axis]
@@ -124,12 +124,12 @@ class Box:
         return box
 
     def places(self) -> list[int]:
-        """The places of its paddings."""
+        """Return the places of its paddings."""
         return [i for part in self.parts for i in part.places()] or [self.place]
 
 
 def _joined(boxes: Sequence[Box]) -> Sequence[Box]:
-    """Boxes that do not overlap, and differ along one axis only, in rows; axis by axis."""
+    """Join, axis by axis, disjoint boxes that differ along one axis only into rows."""
     for axis in range(len(boxes[0].low)):
         beside: dict[Any, list[Box]] = {}  # by their place along the other axes
         for box in boxes:
@@ -141,7 +141,7 @@ def _joined(boxes: Sequence[Box]) -> Sequence[Box]:
 
 
 def _rows(boxes: list[Box], axis: int) -> list[Box]:
-    """As few rows as possible; each box behind the one that ends nearest before it begins."""
+    """Join as few rows as possible; each box follows the one that ends nearest before it."""
     boxes.sort(key=lambda box: (box.low[axis], box.end[axis]))
     ends: list[int] = []  # increasing
     rows: list[list[Box]] = []
@@ -158,7 +158,7 @@ def _rows(boxes: list[Box], axis: int) -> list[Box]:
 
 
 def _written(new: Rewritten, row: Row, last: MaterializedNode) -> int:
-    """A row within the whole, instead of the last of its paddings."""
+    """Write a row, padded to the whole, instead of the last of its paddings."""
     box = row.box
     found = _in_a_row(new, box, row.terms, last)
     shape = new.avals[last[2][0]].shape
@@ -171,7 +171,7 @@ def _written(new: Rewritten, row: Row, last: MaterializedNode) -> int:
 
 
 def _in_a_row(new: Rewritten, box: Box, terms: Sequence[Term], last: MaterializedNode) -> int:
-    """A box: its array, or its parts and the zeros between them joined."""
+    """Write a box: its array, or its parts and the zeros between them, concatenated."""
     if not box.parts:
         return new.number[new.graph.nodes[terms[box.place].position][1][0]]
     operands, active = [], []

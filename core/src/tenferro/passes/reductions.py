@@ -31,13 +31,13 @@ _ALL = (ReduceSum, ReduceMax, ReduceMin, ReduceAnd, ReduceOr)
 
 
 def is_narrow(aval: Aval) -> bool:
-    """Whether it is of floats whose sums overflow easily."""
+    """Return True for a float dtype whose sums overflow easily (less than 32 bits)."""
     return bool(aval.dtype.is_float) and aval.dtype.bits < 32
 
 
 @REDUCE.of(*_ALL)
 def _single(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
-    """Over axes of size 1: a reshape."""
+    """Replace a reduction over axes of size 1 by a reshape."""
     (x,) = operands
     shape = rw.avals[x].shape
     single = [axis for axis in op.axes if shape[axis] == 1]
@@ -53,7 +53,7 @@ def _single(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
 
 @REDUCE.of(*_ALL, reads=[Transpose])
 def _moved(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
-    """Of a transpose that leaves the other axes in order: of what it transposes."""
+    """Reduce the operand of a transpose that keeps the order of the other axes."""
     (x,) = operands
     inner: Any = rw.operations[x]
     if type(inner) is not Transpose:
@@ -67,7 +67,7 @@ def _moved(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
 
 @REDUCE.of(*_ALL, reads=_ALL)
 def _nested(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
-    """Of the same reduction over other axes: over all of them, if nothing else reads that one."""
+    """Merge nested reductions if the inner one has no other reader."""
     (x,) = operands
     inner: Any = rw.operations[x]
     if type(inner) is not type(op) or not rw.is_read_once(x):
@@ -82,7 +82,7 @@ def _nested(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
 
 @REDUCE.of(*_ALL, reads=REPEATED)
 def _of_repeated(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
-    """Of what is repeated: of one of each; a sum that is repeated along its own axes, n times."""
+    """Reduce a repeated value once; a sum along the repeated axes multiplies by n."""
     (x,) = operands
     aval = rw.avals[x]
     if not may_repeat(rw, x):
@@ -139,7 +139,7 @@ def _factor(rw: Rewriter, op: ReduceSum, operands: _Operands) -> int | None:
 
 
 def _behind(rw: Rewriter, c: int, axes: Sequence[int]) -> int:
-    """What is repeated, in the shape that it has without these axes."""
+    """Return a repeated value in its shape without these axes."""
     aval = rw.avals[c]
     rest = remaining(aval.ndim, axes)
     shape = tuple([aval.shape[axis] for axis in rest])

@@ -33,7 +33,7 @@ _FIXED = frozenset({Constant, Iota})
 
 
 def with_short_lives(graph: MaterializedGraph) -> tuple[MaterializedGraph, int]:
-    """The graph in an order that keeps less, and how many equations moved or are done again."""
+    """Reorder and recompute to shorten the lives of large values; also count the changes."""
     if not any(aval.size * aval.dtype.itemsize >= _LARGE for aval in set(graph.avals)):
         return graph, 0
     before = Liveness.of(graph)
@@ -51,7 +51,7 @@ def with_short_lives(graph: MaterializedGraph) -> tuple[MaterializedGraph, int]:
 
 
 def _late(graph: MaterializedGraph, sizes: Sequence[int]) -> tuple[MaterializedGraph, int]:
-    """Each large value as late as possible, if it is no smaller than what waits for it."""
+    """Move each large value as late as possible, unless that keeps a larger operand alive."""
     end = len(graph.nodes)
     first = [end] * len(sizes)  # the place of the first reader
     last = [end if i < len(graph.inputs) else -1 for i in range(len(sizes))]  # inputs are kept
@@ -78,7 +78,7 @@ def _late(graph: MaterializedGraph, sizes: Sequence[int]) -> tuple[MaterializedG
 
 
 def _again(graph: MaterializedGraph, lives: Liveness) -> tuple[MaterializedGraph, int]:
-    """Cheap values once more, before readers that are far below."""
+    """Recompute cheap values before readers that are far below."""
     copies: dict[int, list[int]] = {}  # position → values that are made again before it
     for node in graph.nodes:
         if type(node[0]) in _CHEAP and lives.sizes[node[2][0]] >= _LARGE:
@@ -104,7 +104,7 @@ def _again(graph: MaterializedGraph, lives: Liveness) -> tuple[MaterializedGraph
 
 
 def _far_readers(node: MaterializedNode, lives: Liveness) -> list[int]:
-    """Readers before which the value would be kept for long, over the peak, for nothing else."""
+    """Return readers before which the value would be kept for long, over the peak."""
     value = node[2][0]
     if lives.is_output[value]:
         return []

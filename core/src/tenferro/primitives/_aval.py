@@ -54,15 +54,15 @@ class Aval:
         return _intern(_sizes(shape), DType.of(dtype))
 
     def with_shape(self, shape: Iterable[int]) -> Aval:
-        """The same dtype in another shape."""
+        """Return the same dtype with another shape."""
         return Aval(shape, self.dtype)
 
     def with_dtype(self, dtype: object) -> Aval:
-        """The same shape of another dtype."""
+        """Return the same shape with another dtype."""
         return Aval(self.shape, dtype)
 
     def without(self, axes: Iterable[int]) -> Aval:
-        """The aval that remains when axes (non-negative) are dropped."""
+        """Return the aval that remains when axes (non-negative) are dropped."""
         dropped = set(axes)
         return self.with_shape(n for axis, n in enumerate(self.shape) if axis not in dropped)
 
@@ -77,7 +77,7 @@ class Aval:
 
 
 def _sizes(shape: Any) -> Shape:
-    """The shape as a tuple of Python integers.
+    """Return the shape as a tuple of Python integers.
 
     Raises InvalidParameterError: for anything but non-negative integers, and for more axes or
     elements than any backend's arrays have.
@@ -133,7 +133,7 @@ def _new(shape: Shape, dtype: DType) -> Aval:
 
 
 def _intern(shape: Shape, dtype: DType) -> Aval:
-    """The one aval of this shape and dtype, whichever thread makes it first."""
+    """Intern the aval of this shape and dtype, whichever thread makes it first."""
     aval = _new(shape, dtype)
     reference = _Ref(aval, _forget)
     reference.entry = (shape, dtype)

@@ -94,7 +94,7 @@ def refusal(error: Exception, name: str, *, operator: bool = False) -> Any:
 
 
 def _of_tenferro(error: Exception, name: str, whole: TracebackType | None) -> Any:
-    """The error itself if it is of tenferro, else what stands for it; None for other kinds."""
+    """Return the TenferroError to raise for an error; None if its kind is passed on."""
     if isinstance(error, TenferroError):
         return error
     below = whole.tb_next if whole is not None else None
@@ -140,7 +140,7 @@ def publish(namespace: MutableMapping[str, Any], names: Iterable[str]) -> None:
 
 
 def _is_plain(function: FunctionType) -> bool:
-    """Whether all parameters are positional or keyword and none has a default."""
+    """Return True if all parameters are positional or keyword and none has a default."""
     code = function.__code__
     return not (code.co_flags & 0x0C or code.co_kwonlyargcount or function.__defaults__) and not (
         code.co_posonlyargcount
@@ -199,7 +199,7 @@ def _passes_users_code(traceback: TracebackType | None) -> bool:
 
 
 def _is_ours(frame: FrameType) -> bool:
-    """Whether a frame is of tenferro, of a library that it calls, or of Python itself."""
+    """Return True if a frame belongs to tenferro, a library that it calls, or Python itself."""
     package = (frame.f_globals.get("__name__") or "").partition(".")[0]
     return package in _LIBRARIES or package in _BACKENDS or package in sys.stdlib_module_names
 
@@ -216,7 +216,7 @@ def _passes(traceback: TracebackType | None, module: str) -> bool:
 
 
 def _bug(error: Exception, name: str, traceback: TracebackType | None) -> InternalError:
-    """The error that reports a bug of ours."""
+    """Make the error that reports a bug of ours."""
     said, (package, where) = f"{type(error).__name__}: {error}", place(traceback)
     return InternalError(
         f"{name}: an error inside {package} that none of the arguments explains\n"

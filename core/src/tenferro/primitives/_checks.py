@@ -33,7 +33,7 @@ KINDS = {
 
 
 def of_kind(op: Operation, kind: str, *avals: Aval) -> Aval:
-    """The first aval, after all are found to be of the kind, one of ``KINDS``."""
+    """Return the first aval; raise if one is not of the kind, one of ``KINDS``."""
     for aval in avals:
         if aval.dtype.category not in KINDS[kind]:
             raise DTypeMismatchError.of(
@@ -47,7 +47,7 @@ def of_kind(op: Operation, kind: str, *avals: Aval) -> Aval:
 
 
 def same_shape(op: Operation, *avals: Aval) -> Aval:
-    """The first aval, after all are found to have one shape."""
+    """Return the first aval; raise if the shapes differ."""
     first = avals[0]
     if any(aval.shape != first.shape for aval in avals):
         raise ShapeMismatchError.of(
@@ -61,7 +61,7 @@ def same_shape(op: Operation, *avals: Aval) -> Aval:
 
 
 def same_dtype(op: Operation, *avals: Aval) -> Aval:
-    """The first aval, after all are found to have one dtype."""
+    """Return the first aval; raise if the dtypes differ."""
     first = avals[0]
     if any(aval.dtype is not first.dtype for aval in avals):
         raise DTypeMismatchError.of(
@@ -75,7 +75,7 @@ def same_dtype(op: Operation, *avals: Aval) -> Aval:
 
 
 def same_aval(op: Operation, *avals: Aval) -> Aval:
-    """The one aval of all operands."""
+    """Return the one aval of all operands; raise if they differ."""
     first = avals[0]
     if any(aval is not first for aval in avals):
         same_dtype(op, *avals)
@@ -84,7 +84,7 @@ def same_aval(op: Operation, *avals: Aval) -> Aval:
 
 
 def rank_zero(op: Operation, aval: Aval, what: str) -> Aval:
-    """The aval, found to be of rank 0."""
+    """Return the aval; raise if its rank is not 0."""
     if aval.ndim:
         raise ShapeMismatchError.of(
             op.name,
@@ -99,7 +99,7 @@ def rank_zero(op: Operation, aval: Aval, what: str) -> Aval:
 def invalid(
     op: Operation, parameter: str, fact: str, *, got: object, need: str
 ) -> InvalidParameterError:
-    """The error about one parameter, to be raised; its value is read off the operation."""
+    """Make the error about one parameter; its value is read from the operation."""
     value = getattr(op, parameter, None)
     return InvalidParameterError.of(
         op.name, fact, got=got, need=need, parameter=parameter, value=value
@@ -109,7 +109,7 @@ def invalid(
 def integers(
     op: Operation, parameter: str, values: Iterable[int], minimum: int | None = 0
 ) -> Shape:
-    """A tuple of Python integers, none below the minimum."""
+    """Return a tuple of Python integers; raise if one is below the minimum."""
     try:
         found = tuple([index(value) for value in values])
     except TypeError:
@@ -130,7 +130,7 @@ def integers(
 def integer(
     op: Operation, parameter: str, fact: str, minimum: int | None = None, maximum: int | None = None
 ) -> int:
-    """One parameter as a Python integer within bounds; ``fact`` says what it is not otherwise."""
+    """Return one parameter as a Python integer within bounds; else raise, stating ``fact``."""
     value = getattr(op, parameter)
     low = "" if minimum is None else f" from {minimum}"
     high = "" if maximum is None else f" to {maximum}"
@@ -149,7 +149,7 @@ def integer(
 
 
 def at_least_zero(op: Operation, parameter: str, fact: str) -> float:
-    """One parameter as a float from 0; ``fact`` says what it is not otherwise."""
+    """Return one parameter as a float >= 0; else raise, stating ``fact``."""
     value = getattr(op, parameter)
     try:
         found = -1.0 if isinstance(value, (str, bytes)) else float(value)
@@ -161,7 +161,7 @@ def at_least_zero(op: Operation, parameter: str, fact: str) -> float:
 
 
 def axes(op: Operation, parameter: str, values: Sequence[int], aval: Aval) -> Sequence[int]:
-    """The axes, found to be distinct axes of the aval."""
+    """Return the axes; raise if they are not distinct axes of the aval."""
     if len(set(values)) != len(values):
         raise _axis_error(op, parameter, values, aval, f"{parameter} names an axis twice")
     if any(not 0 <= axis < aval.ndim for axis in values):
@@ -195,7 +195,7 @@ def one_per_axis(op: Operation, parameter: str, values: Sequence[int], aval: Ava
 
 
 def index_dtype(op: Operation, dtype: object) -> DType:
-    """An integer dtype, for results that are positions."""
+    """Return an integer dtype, for results that are positions."""
     found = DType.of(dtype)
     if not found.is_integer:
         raise DTypeMismatchError.of(

@@ -81,7 +81,7 @@ class DType:
 
     @staticmethod
     def of(x: object) -> DType:
-        """The dtype named by a DType, a string, a NumPy dtype or scalar type, a Python type.
+        """Return the dtype named by a DType, a string, a NumPy dtype or scalar type, a Python type.
 
         Raises UnknownDTypeError: if nothing in tenferro has that name, or if the bytes of the
         elements are in the order of another machine.
@@ -103,7 +103,7 @@ class DType:
         return numpy.dtype(self.name)
 
     def __getattr__(self, name: str) -> Any:
-        """What NumPy's dtype of this name says: ``type``, ``char``, ``str``; needs NumPy."""
+        """Read an attribute of NumPy's dtype: ``type``, ``char``, ``str``. This imports NumPy."""
         if name in _OF_NUMPY:
             return getattr(self.dtype, name)
         raise AttributeError(f"a dtype of tenferro has no attribute {name!r}")
@@ -127,14 +127,14 @@ class DType:
 
 
 def _find(x: object) -> DType | None:
-    """The dtype that something names in the byte order of this machine."""
+    """Return the dtype that something names in the byte order of this machine."""
     if type(x) is DType:
         return x
     return None if is_swapped(x) else _by_name.get(_dtype_name(x))
 
 
 def _dtype_name(x: Any) -> str:
-    """The name that ``x`` has for a dtype, of either byte order; it may be no dtype's name."""
+    """Return the name that ``x`` has for a dtype, of either byte order; it may be unknown."""
     if isinstance(x, str):
         return x if x in _by_name else name_of_spelling(x)
     if isinstance(x, type):
@@ -145,7 +145,7 @@ def _dtype_name(x: Any) -> str:
 
 
 def _unknown(x: object) -> UnknownDTypeError:
-    """The error about what names no dtype, with the user's line."""
+    """Make the error about an unknown dtype, with the user's line."""
     found = _by_name.get(_dtype_name(x))
     if found is None:
         fact, need, hint = "no such dtype", _ACCEPTED, ""
@@ -212,7 +212,7 @@ for _exact in (bool_, int8, int16, int32, int64, uint8, uint16, uint32, uint64):
 
 @cache
 def _promote(a: DType, b: DType) -> DType:
-    """The smallest dtype that holds both, as NumPy has it; ``a`` is of the lower kind."""
+    """Return the smallest dtype that holds both, as in NumPy; ``a`` is of the lower kind."""
     if a is b or a.is_bool:
         return b
     if a.category == b.category:
@@ -226,14 +226,14 @@ def _promote(a: DType, b: DType) -> DType:
 
 
 def _wider(a: DType, b: DType) -> DType:
-    """The wider of one kind; float16 and bfloat16 meet in float32."""
+    """Return the wider one of one kind; float16 and bfloat16 promote to float32."""
     if a is not b and a.bits == b.bits:
         return float32
     return a if a.bits > b.bits else b
 
 
 def _promote_integer_with_inexact(a: DType, b: DType) -> DType:
-    """An integer of n bits asks for a float of 2n bits, at most float64."""
+    """Promote an integer of n bits to a float of 2n bits, at most float64."""
     needed = {8: b.real_dtype, 16: float32}.get(a.bits, float64)
     wide = _wider(needed, b.real_dtype)
     return wide.complex_dtype if b.is_complex else wide
@@ -243,7 +243,7 @@ _Promotable = DType | bool | int | float | complex | type
 
 
 def promote(a: _Promotable, b: _Promotable) -> DType:
-    """The dtype of a result of ``a`` and ``b``, each a DType or a weak Python scalar (or type).
+    """Return the result dtype of ``a`` and ``b``, each a DType or a weak Python scalar (or type).
 
     >>> promote(int8, uint8), promote(int64, float32), promote(float32, complex128)
     (int16, float64, complex128)
@@ -265,12 +265,12 @@ def promote_dtypes(a: DType, b: DType) -> DType:
 
 
 def _weak_name(x: object) -> str | None:
-    """The default dtype of a Python scalar or scalar type; ``None`` for a proper dtype."""
+    """Return the default dtype of a Python scalar or scalar type; ``None`` for a proper dtype."""
     return _PYTHON_TYPES.get(x if isinstance(x, type) else type(x))
 
 
 def _promote_weak(dtype: DType, weak: str) -> DType:
-    """A dtype with a Python scalar whose default dtype is called ``weak``."""
+    """Promote a dtype with a Python scalar whose default dtype is called ``weak``."""
     other = _by_name[weak]
     category = "int" if dtype.category == "uint" else dtype.category
     if _CATEGORIES.index(other.category) <= _CATEGORIES.index(category):

@@ -24,7 +24,7 @@ _SWAPPED: Final = ">" if sys.byteorder == "little" else "<"
 
 
 def _codes() -> dict[str, str]:
-    """The dtype's name for each code that may have a byte order in front."""
+    """Return the dtype's name for each code that may follow a byte order."""
     found = {"?": "bool", "b1": "bool", "c8": "complex64", "c16": "complex128"}
     found |= {"e": "float16", "f": "float32", "d": "float64", "F": "complex64", "D": "complex128"}
     for kind, (letter, sizes) in _BYTES.items():
@@ -41,7 +41,7 @@ _NAMES: Final = {word: _CODES[code] for word, code in _WORDS.items()}
 
 
 def name_of_spelling(text: str) -> str:
-    """The name of the dtype that NumPy reads in a string, of either byte order; empty if none.
+    """Return the dtype that NumPy reads in a string, of either byte order; empty if none.
 
     >>> name_of_spelling("f8"), name_of_spelling("<i2"), name_of_spelling("half")
     ('float64', 'int16', 'float16')
@@ -51,7 +51,7 @@ def name_of_spelling(text: str) -> str:
 
 
 def name_of_class(name: str) -> str:
-    """The name of the dtype whose scalar type is called so; the name itself if it is no alias.
+    """Return the dtype whose scalar type has this name; the name itself if it is not an alias.
 
     >>> name_of_class("longlong"), name_of_class("float32"), name_of_class("d")
     ('int64', 'float32', 'd')
@@ -60,7 +60,7 @@ def name_of_class(name: str) -> str:
 
 
 def is_swapped(x: object) -> bool:
-    """Whether a string or a dtype of NumPy has the bytes of its elements in the other order."""
+    """Return True if a string or a NumPy dtype has the other byte order."""
     if isinstance(x, str):
         name = name_of_spelling(x)
         return x[:1] == _SWAPPED and name not in ("", "bool", "int8", "uint8")

@@ -1,4 +1,4 @@
-"""What the vocabulary refuses: shapes, dtypes and parameters that have no meaning.
+"""Errors of the vocabulary: shapes, dtypes and parameters without a meaning.
 
 Each error carries its facts as fields; the text is the first three lines of the house template
 (who and what, got, need). ``bind`` adds the equation and the user's line as a note, so nothing
@@ -39,7 +39,7 @@ class RefusalError(TenferroError):
         hint: str = "",
         **fields: object,
     ) -> Self:
-        """The error whose text follows the house template."""
+        """Make the error, whose text follows the house template."""
         message = f"{operation}: {fact}\n  got        {got}\n  need       {need}"
         message += f"\n  hint       {hint}" if hint else ""
         return cls(message, operation=operation, got=str(got), need=need, **fields)

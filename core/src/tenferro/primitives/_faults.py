@@ -1,4 +1,4 @@
-"""Whose fault a plain error of Python is: the arguments', or a bug in tenferro.
+"""Attribution of a plain Python error: to the arguments, or to a bug in tenferro.
 
 An error that is raised by a statement of ours is a check of an argument. One that Python raises by
 itself (an attribute that does not exist, a call with too few arguments) is the arguments' fault if
@@ -29,7 +29,7 @@ _MOST = 1000  # values among the arguments that are looked at
 
 
 def is_a_bug(error: Exception, traceback: TracebackType | None, boundary: FrameType | None) -> bool:
-    """Whether no argument of the public function explains an error that Python raised in ours.
+    """Return True if no argument of the public function explains an error raised in our code.
 
     ``traceback`` begins below the frame of the public function, ``boundary``.
     """
@@ -51,7 +51,9 @@ def is_a_bug(error: Exception, traceback: TracebackType | None, boundary: FrameT
 
 
 def place(traceback: TracebackType | None) -> tuple[str, str]:
-    """The innermost of our frames: its package, and ``tenferro/array/_convert.py:12, in f``."""
+    """Return the innermost of our frames: its package, and ``tenferro/array/_convert.py:12, in
+    f``.
+    """
     _, ours = _ends(traceback)
     if ours is None:
         return "tenferro", "unknown"
@@ -65,7 +67,7 @@ def place(traceback: TracebackType | None) -> tuple[str, str]:
 def _ends(
     traceback: TracebackType | None,
 ) -> tuple[TracebackType | None, TracebackType | None]:
-    """The innermost entry, and the innermost of tenferro's."""
+    """Return the innermost entry, and the innermost entry of tenferro."""
     innermost = ours = None
     while traceback is not None:
         innermost = traceback
@@ -96,7 +98,7 @@ def _instruction(entry: TracebackType) -> str:
 
 
 def _about_types(error: Exception, ours: TracebackType, boundary: FrameType) -> bool | None:
-    """Whether the error speaks of a type that an argument has; None if it names no type."""
+    """Return True if the error names the type of an argument; None if it names no type."""
     text = str(error)
     if _SIGNATURE.match(text):
         return _instruction(ours) == "CALL_FUNCTION_EX"  # it passes on what was given
@@ -113,7 +115,7 @@ def _about_types(error: Exception, ours: TracebackType, boundary: FrameType) -> 
 
 
 def _explains_key(error: KeyError, boundary: FrameType) -> bool:
-    """Whether the key that was missing is an argument, or one of the arguments is a mapping."""
+    """Return True if the missing key is an argument, or an argument is a mapping."""
     sought = error.args[0] if error.args else None
     for value in _values(boundary):
         if isinstance(value, Mapping) or value is sought:
@@ -128,7 +130,9 @@ def _names(kind: type) -> tuple[str, str]:
 
 
 def _values(boundary: FrameType) -> Iterator[Any]:
-    """The arguments of a public function, and what is in their lists, tuples and dicts."""
+    """Yield the arguments of a public function and the contents of their lists, tuples and
+    dicts.
+    """
     level, seen = _arguments(boundary), 0
     for _ in range(_DEPTH):
         below: list[Any] = []
@@ -142,7 +146,7 @@ def _values(boundary: FrameType) -> Iterator[Any]:
 
 
 def _inside(value: Any) -> list[Any]:
-    """What a container holds; of an array of NumPy the first element."""
+    """Return the contents of a container; of a NumPy array the first element."""
     if isinstance(value, (list, tuple, set, frozenset)):
         return list(value)[:_MOST]
     if isinstance(value, dict):
@@ -153,7 +157,7 @@ def _inside(value: Any) -> list[Any]:
 
 
 def _arguments(boundary: FrameType) -> list[Any]:
-    """What a public function was called with."""
+    """Return the arguments with which a public function was called."""
     code, given = boundary.f_code, boundary.f_locals
     count = code.co_argcount + code.co_kwonlyargcount
     count += bool(code.co_flags & _TAKES_MORE) + bool(code.co_flags & _TAKES_ANY)

@@ -108,7 +108,7 @@ class Handle(Value):
         return OPERATORS["abs"](self)  # type: ignore[no-any-return]
 
     def operand_of(self, kind: type[Operation]) -> Self | None:
-        """The input x where this value is f(x) with f of the given kind, otherwise ``None``."""
+        """Return the input x if this value is f(x) with f of the given kind, else ``None``."""
         definition = self.key.definition
         if definition is None or type(definition[0]) is not kind or len(definition) != 4:
             return None
@@ -203,7 +203,7 @@ class FlowHandle(Handle):
 
 
 def variable(name: Hashable, shape: Iterable[int], dtype: object) -> Handle:
-    """A handle on a graph input.
+    """Make a handle on a graph input.
 
     >>> variable("x", (2,), "float32")
     Handle(f32[2])

@@ -17,7 +17,7 @@ from tenferro.primitives.structural import broadcast_in_dim
 
 
 def lift(x: Handle | Scalar, like: Handle) -> Handle:
-    """The handle itself, or a constant of the other operand's shape and dtype."""
+    """Return the handle itself, or a constant of the other operand's shape and dtype."""
     return x if isinstance(x, Handle) else constant(x, like.dtype, like.shape)
 
 

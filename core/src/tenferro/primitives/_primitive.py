@@ -44,20 +44,20 @@ class TensorSpace:
         return OPERATORS["add"](x, y)  # type: ignore[no-any-return]
 
     def zeros(self, aval: Aval) -> Value:
-        """The zero of a shape and dtype."""
+        """Return the zero of a shape and dtype."""
         return OPERATORS["zeros"](aval)  # type: ignore[no-any-return]
 
     def is_zero(self, key: ValueKey) -> bool:
-        """Whether the key is a constant of value 0."""
+        """Return True if the key is a constant of value 0."""
         operation = key.operation
         return operation is not None and operation.literal and getattr(operation, "value", 1) == 0
 
     def tangent_aval(self, aval: Aval) -> Any:
-        """The aval itself, or NO_TANGENT for integers and bools."""
+        """Return the aval itself, or NO_TANGENT for integers and bools."""
         return aval if aval.dtype.is_inexact else NO_TANGENT
 
     def source_text(self, source: Any) -> str | None:
-        """Where the user recorded an operation; where that is not known, where the user is now."""
+        """Return where the user recorded an operation; if unknown, where the user is now."""
         return source_text(source) or source_text(caller())
 
 
@@ -92,7 +92,7 @@ class Primitive(ADPrimitive):
         )
 
     def carries(self, aval: Aval) -> bool:
-        """Whether the dtype is one that can vary: the short form of asking the linear space."""
+        """Return True if values of the dtype can vary, without asking the linear space."""
         return aval.dtype.is_inexact
 
     def jvp_input(
@@ -144,14 +144,14 @@ class Primitive(ADPrimitive):
 
 
 def in_front(x: H, batched: bool, size: int) -> H:
-    """The input with the batch axis in front: as it is, or repeated."""
+    """Return the input with the batch axis in front; repeat it if it is not batched."""
     return x if batched else OPERATORS["repeat"](x, size)
 
 
 def pointwise(
     operation: Primitive, size: int, batched: Sequence[bool], *inputs: Handle
 ) -> Sequence[Handle]:
-    """The batching rule of operations that treat each element by itself: the operation itself."""
+    """Batch an operation that treats each element by itself: apply the operation itself."""
     spread = [in_front(x, is_batched, size) for x, is_batched in zip(inputs, batched, strict=True)]
     return bind_all(operation, *spread)
 
@@ -160,7 +160,7 @@ class Linear(Primitive):
     """Linear in all inputs jointly (add, reshape, sum, concatenate): write ``transpose_x`` each."""
 
     def groups(self, count: int) -> tuple[tuple[int, ...], ...]:
-        """One group of all inputs."""
+        """Return one group of all inputs."""
         return (tuple(range(count)),)
 
 
@@ -168,7 +168,7 @@ class Multilinear(Primitive):
     """Linear in each input separately (mul, dot_general): write ``transpose_x`` each."""
 
     def groups(self, count: int) -> tuple[tuple[int, ...], ...]:
-        """One group per input."""
+        """Return one group per input."""
         return tuple((i,) for i in range(count))
 
 
@@ -250,7 +250,7 @@ def _check_operands(operation: object, handles: Sequence[object]) -> None:
 
 
 def _class_of(handles: Sequence[Handle]) -> type[Handle]:
-    """The class of results: that of the inputs, of the highest layer where they are mixed."""
+    """Return the class of results: that of the inputs, of the highest layer if they are mixed."""
     if not handles:
         return Handle
     cls = type(handles[0])
@@ -261,7 +261,7 @@ def _class_of(handles: Sequence[Handle]) -> type[Handle]:
 
 
 def _most_derived(handles: Sequence[Handle]) -> type[Handle]:
-    """The class of results of mixed inputs: that of the highest layer."""
+    """Return the class of results of mixed inputs: that of the highest layer."""
     cls: type[Handle] = Handle
     for handle in handles:
         kind = type(handle)

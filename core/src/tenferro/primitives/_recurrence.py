@@ -21,7 +21,7 @@ def recurrence(
     reverse: bool = False,
     joins: Handle | None = None,
 ) -> Handle:
-    """The t with t_i = terms_i + weights_i t_{i-1}, or terms_i alone where ``joins`` is false.
+    """Compute t_i = terms_i + weights_i t_{i-1}; terms_i alone where ``joins`` is false.
 
     Nothing crosses such a place, not even nan, neither here nor in a transpose: the factors are
     replaced by 0 before they are multiplied.
@@ -44,7 +44,7 @@ def _masked(mask: Handle, x: Handle) -> Handle:
 
 
 def earlier(x: Handle, by: int, axis: int, reverse: bool, before: Scalar) -> Handle:
-    """The elements that stand some places earlier, and ``before`` where there is none."""
+    """Shift the elements ``by`` places to later positions, filling with ``before``."""
     low, high = [0] * x.ndim, [0] * x.ndim
     low[axis], high[axis] = (-by, by) if reverse else (by, -by)
     return pad(x, constant(before, x.dtype), low, high, [0] * x.ndim)

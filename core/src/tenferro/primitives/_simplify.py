@@ -1,4 +1,4 @@
-"""What the ``simplify`` methods ask about their operands.
+"""Questions that the ``simplify`` methods ask about their operands.
 
 A simplification keeps shape, dtype and every bit of the value: x·1 and x - 0 are x, but x + 0 is
 not where x = -0.0. Where linear flow comes in, the sign of a zero and the nan of inf·0i mean
@@ -19,13 +19,13 @@ Op = TypeVar("Op", bound=Operation)
 
 
 def defined_by(x: Handle, kind: type[Op]) -> Op | None:
-    """The operation that defines ``x``, if it is of that kind."""
+    """Return the operation that defines ``x``, if it is of that kind."""
     operation = x.key.operation
     return operation if isinstance(operation, kind) else None
 
 
 def literal(x: Handle) -> Constant | None:
-    """The constant that ``x`` is, if it is one.
+    """Return the constant that ``x`` is, if it is one.
 
     A constant with flow is a tangent that happens to be known; ``emit`` sees to it that the result
     of a simplification carries the flow of all operands.
@@ -37,18 +37,18 @@ def literal(x: Handle) -> Constant | None:
 
 
 def is_same(x: Handle, y: Handle) -> bool:
-    """Whether two handles are one value in one role."""
+    """Return True if two handles are one value in one role."""
     return x.key is y.key and x.flow == y.flow
 
 
 def beside_literal(x: Handle, y: Handle) -> bool:
-    """Whether either is a literal: asked first, because nearly never it is."""
+    """Return True if either is a literal. It is asked first, because the answer is mostly False."""
     a, b = x.key.definition, y.key.definition
     return (a is not None and a[0].literal) or (b is not None and b[0].literal)
 
 
 def is_factor_one(one: Handle, of: Handle) -> bool:
-    """Whether ``one · of`` is ``of``, to the bit unless ``of`` is flow."""
+    """Return True if ``one · of`` is ``of``, to the bit unless ``of`` is flow."""
     definition = one.key.definition
     if definition is None or type(definition[0]) is not Constant:
         return False
@@ -59,7 +59,7 @@ def is_factor_one(one: Handle, of: Handle) -> bool:
 
 
 def is_term_zero(zero: Handle, of: Handle, *, subtracted: bool = False) -> bool:
-    """Whether ``of + zero`` (or ``of - zero``) is ``of``, to the bit unless ``of`` is flow.
+    """Return True if ``of + zero`` (or ``of - zero``) is ``of``, to the bit unless ``of`` is flow.
 
     Adding -0.0 changes nothing, nor does subtracting 0.0; the other two turn -0.0 into 0.0.
     """

@@ -1,4 +1,4 @@
-"""Where the user's program was when a value was recorded.
+"""Position in the user's program at which a value was recorded.
 
 A source is a code object and an instruction offset, two pointers; its line is looked up only when
 a message needs it. Frames of tenferro and of NumPy are not the user's.
@@ -16,7 +16,7 @@ _of_libraries: dict[str, bool] = {}  # whether a file is a library's
 
 
 def caller(start: int = 2) -> Source | None:
-    """The innermost frame that belongs to the user; frames below ``start`` do not."""
+    """Return the innermost frame that belongs to the user; frames below ``start`` do not."""
     getframe = sys._getframe  # by depth: going from frame to frame would make objects of them all
     is_of_library, depth = _of_libraries.get, start
     try:
@@ -32,7 +32,7 @@ def caller(start: int = 2) -> Source | None:
 
 
 def raised_at(traceback: TracebackType | None) -> Source | None:
-    """The innermost frame of a traceback that belongs to the user."""
+    """Return the innermost frame of a traceback that belongs to the user."""
     found = None
     while traceback is not None:
         frame = traceback.tb_frame
@@ -43,7 +43,7 @@ def raised_at(traceback: TracebackType | None) -> Source | None:
 
 
 def stack_level() -> int:
-    """The ``stacklevel`` with which the function that asks warns at the user's line."""
+    """Return the ``stacklevel`` with which the calling function warns at the user's line."""
     frame, level = sys._getframe(1), 1
     while frame.f_back is not None and _is_library(frame):
         frame, level = frame.f_back, level + 1
@@ -51,7 +51,7 @@ def stack_level() -> int:
 
 
 def _is_library(frame: FrameType) -> bool:
-    """Whether a frame is of a library; remembered for its file, unless the name is made up."""
+    """Return True if a frame is of a library; memoized by file, unless the name is made up."""
     module = frame.f_globals.get("__name__") or ""
     found = module.partition(".")[0] in _LIBRARIES
     name = frame.f_code.co_filename
@@ -74,7 +74,7 @@ def source_text(source: Source | None) -> str | None:
 
 
 def line_number(source: Source) -> int | None:
-    """The line of a source in its file."""
+    """Return the line of a source in its file."""
     code, offset = source
     for start, end, line in code.co_lines():
         if start <= offset < end:

@@ -70,7 +70,7 @@ def shorten(error: BaseException, start: TracebackType | None, *, keep_first: bo
 
 
 def _without_ours(traceback: TracebackType | None) -> TracebackType | None:
-    """The entries of the user, and of libraries that the user called."""
+    """Return the entries of the user, and of libraries that the user called."""
     kept: list[TracebackType] = []
     is_hidden = True
     while traceback is not None:

@@ -224,7 +224,7 @@ class Minimum(Mixed):
 
 
 def _share(dx: Handle, loses: Handle, wins: Handle) -> Handle:
-    """Nothing where its side loses, all of the tangent where it wins, half of it elsewhere.
+    """Return 0 where its side loses, the whole tangent where it wins, half of it elsewhere.
 
     Beside a nan nobody loses or wins: where the value is nan, the gradient is no silent zero. The
     share is no function of the tangent, so that two operations are left for each direction.
@@ -257,7 +257,9 @@ class Clamp(Mixed):
 
 
 def _unless(idle: Handle, dx: Handle) -> Handle:
-    """A real zero where idle, the tangent elsewhere; nothing is idle beside a nan."""
+    """Return a real zero where ``idle`` holds, the tangent elsewhere. ``idle`` is False at a
+    nan.
+    """
     return select(idle, zeros_like(dx), dx)
 
 
@@ -289,7 +291,7 @@ class Pow(Mixed):
 
 
 def _is_normal(x: Handle) -> Handle:
-    """Whether 1/x is finite: neither zero nor subnormal nor nan."""
+    """Return True where 1/x is finite: x is neither zero nor subnormal nor nan."""
     size = abs(x)
     return ge(size, full_like(size, x.dtype.smallest_normal))
 

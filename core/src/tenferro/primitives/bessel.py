@@ -66,7 +66,7 @@ class BesselIe(Elementwise):
 
 
 def _asymptotic_slope(n: int, x: Handle, border: float) -> Handle:
-    """The derivative of Σ_k c_k x^(-k-½), x >= border, term by term: A. & S. (1964), 9.7.1."""
+    """Sum the derivative of Σ_k c_k x^(-k-½), x >= border, term by term: A. & S. (1964), 9.7.1."""
     coefficients, c = [], (2 * pi) ** -0.5
     for k in range(_TERMS):
         coefficients.append(-(k + 0.5) * c)

@@ -59,7 +59,7 @@ class HostCallback(Mixed):
         return self.results
 
     def groups(self, count: int) -> tuple[tuple[int, ...], ...]:
-        """Linear in all inputs together if the transpose is given."""
+        """Return one group of all inputs if the transpose is given, else none."""
         return () if self.transpose_rule is None else (tuple(range(count)),)
 
     def jvp(
@@ -69,7 +69,7 @@ class HostCallback(Mixed):
         primals_out: Sequence[Any],
         tangents_in: Sequence[Value | None],
     ) -> Sequence[Value | None]:
-        """What the user's rule says of all tangents at once; None where one does not flow."""
+        """Apply the user's rule to all tangents at once; None if a tangent does not flow."""
         if self.transpose_rule is not None:
             return super().jvp(rule, primals_in, primals_out, tangents_in)
         if self.jvp_rule is None:
@@ -82,7 +82,7 @@ class HostCallback(Mixed):
         cotangents_out: Sequence[Value | None],
         inputs: Sequence[Residual | FlowInput],
     ) -> Sequence[Value | None]:
-        """What the user's rule says of all cotangents at once."""
+        """Apply the user's rule to all cotangents at once."""
         if self.transpose_rule is None:
             raise missing_rule(self, "transpose_rule")
         pairs = zip(cotangents_out, self.results, strict=True)
@@ -94,7 +94,7 @@ class HostCallback(Mixed):
         return [ct if isinstance(given, FlowInput) else None for ct, given in active]
 
     def batch(self, size: int, batched: Sequence[bool], *xs: Handle) -> tuple[Handle, ...]:
-        """Called once per example; rules are not carried over: differentiate first."""
+        """Call the function once per example. Rules are not carried over: differentiate first."""
         function: Any = Each(self.function, size, tuple(batched), len(self.results))
         results = [aval.with_shape((size, *aval.shape)) for aval in self.results]
         return host_callback(function, results, *xs)
@@ -116,7 +116,7 @@ class DebugCallback(Mixed):
         return Aval((), bool_)
 
     def batch(self, size: int, batched: Sequence[bool], *xs: Handle) -> Handle:
-        """Called once per example, in their order."""
+        """Call the function once per example, in their order."""
         function: Any = Each(self.function, size, tuple(batched), 0)
         token = debug_callback(function, *xs)
         return broadcast_in_dim(token, (size,), ())
@@ -138,7 +138,7 @@ class Each(NamedTuple):
     result_count: int
 
     def __call__(self, *xs: Any) -> Any:
-        """For each result, the list of its examples."""
+        """Return, for each result, the list of its examples."""
         found = [
             self.function(*[x[k] if b else x for x, b in zip(xs, self.batched, strict=True)])
             for k in range(self.size)
@@ -150,12 +150,12 @@ class Each(NamedTuple):
 
 
 def results_of(found: Any) -> tuple[Any, ...]:
-    """What a function returned, as a tuple of results."""
+    """Return a function's result as a tuple of results."""
     return tuple(found) if isinstance(found, tuple) else (found,)
 
 
 def stated_results(op: HostCallback, found: Any) -> tuple[Any, ...]:
-    """What a function returned, found to be as many results as stated; for lowerings."""
+    """Return a function's results; raise if their number is not the stated one."""
     results = results_of(found)
     if len(results) != len(op.results):
         raise ShapeMismatchError.of(

@@ -49,7 +49,7 @@ class Constant(Mixed):
 
 
 def _typed(value: Any, dtype: DType) -> Scalar:
-    """The value as the Python type of the dtype's kind; integers must be in range."""
+    """Return the value as the Python type of the dtype's kind; integers must be in range."""
     if isinstance(value, (str, bytes)):
         raise TypeError
     if dtype.is_complex:
@@ -66,7 +66,7 @@ def _typed(value: Any, dtype: DType) -> Scalar:
 
 
 def _range(dtype: DType) -> tuple[int, int]:
-    """The smallest and the largest integer of an integer dtype."""
+    """Return the smallest and the largest integer of an integer dtype."""
     if dtype.category == "uint":
         return 0, 2**dtype.bits - 1
     return -(2 ** (dtype.bits - 1)), 2 ** (dtype.bits - 1) - 1
@@ -128,7 +128,7 @@ class Table(Mixed):
 
 
 def _exact(dtype: DType) -> tuple[int, int]:
-    """The smallest and the largest integer up to which a dtype holds all."""
+    """Return the smallest and the largest integer between which a dtype represents all."""
     if dtype.is_bool:
         return 0, 1
     if dtype.is_integer:
@@ -201,10 +201,10 @@ def full(shape: Shape, value: Scalar, dtype: object) -> Handle:
 
 
 def full_like(x: Handle | Aval, value: Scalar) -> Handle:
-    """A constant of the shape and dtype of ``x``, of which nothing else is read."""
+    """Return a constant of the shape and dtype of ``x``; its values are not read."""
     return constant(value, x.dtype, x.shape)
 
 
 def zeros_like(x: Handle | Aval) -> Handle:
-    """Zeros of the shape and dtype of ``x``; never ``x - x``, which is nan where x is inf."""
+    """Return zeros of the shape and dtype of ``x``. ``x - x`` would be nan where x is inf."""
     return full_like(x, 0)

@@ -75,7 +75,7 @@ class DotGeneral(Multilinear):
         return wanted
 
     def _free(self, lhs: Aval | Handle, rhs: Aval | Handle) -> tuple[list[int], list[int]]:
-        """The axes of each side that are neither contracted nor batch."""
+        """Return the axes of each side that are neither contracted nor batch."""
         left, right = self.lhs_contract + self.lhs_batch, self.rhs_contract + self.rhs_batch
         return (
             [axis for axis in range(lhs.ndim) if axis not in left],
@@ -83,7 +83,7 @@ class DotGeneral(Multilinear):
         )
 
     def simplify(self, lhs: Handle, rhs: Handle) -> Handle | None:
-        """A transpose that leaves the free axes in their order only renames the other axes."""
+        """Rename axes instead of transposing, if a transpose keeps the order of the free axes."""
         a, b = lhs.key.definition, rhs.key.definition  # a cheap look first: this is asked often
         if (a is None or type(a[0]) is not Transpose) and (
             b is None or type(b[0]) is not Transpose
@@ -136,7 +136,7 @@ class DotGeneral(Multilinear):
         return transpose(convert(found, other.dtype), inverse([*batch, *free, *contracted]))
 
     def batch(self, size: int, batched: Sequence[bool], lhs: Handle, rhs: Handle) -> Handle:
-        """A batch axis of both sides is one more batch axis; of one side, a free axis."""
+        """Batch: an axis of both sides is one more batch axis; of one side, a free axis."""
         left = [behind(a) if batched[0] else a for a in (self.lhs_contract, self.lhs_batch)]
         right = [behind(a) if batched[1] else a for a in (self.rhs_contract, self.rhs_batch)]
         if all(batched):
@@ -151,7 +151,9 @@ class DotGeneral(Multilinear):
 def _before_transpose(
     x: Handle, contract: Sequence[int], batch: Sequence[int]
 ) -> tuple[Handle, Sequence[int], Sequence[int]] | None:
-    """The operand of the transpose that x is, and its axes, if the free ones keep their order."""
+    """Return the operand of the transpose that x is, and its axes, if free ones keep their
+    order.
+    """
     earlier, before = defined_by(x, Transpose), x.operand_of(Transpose)
     if earlier is None or before is None or not all(0 <= a < x.ndim for a in (*contract, *batch)):
         return None
@@ -167,7 +169,7 @@ def _is_order(axes: Sequence[int]) -> bool:
 
 
 def _paired_order(mine: Sequence[int], other: Sequence[int]) -> list[int]:
-    """My contracted axes, in the order in which their partners stand in the other operand."""
+    """Return my contracted axes in the order of their partners in the other operand."""
     return [axis for _, axis in sorted(zip(other, mine, strict=True))]
 
 

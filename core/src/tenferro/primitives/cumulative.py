@@ -113,7 +113,7 @@ class Cummin(Mixed):
 def _mean_of_the_best(
     dx: Handle, attained: Handle, joins: Handle, axis: int, reverse: bool
 ) -> Handle:
-    """The mean of dx over those that attain the extremum so far, which stand behind its change."""
+    """Average dx over the elements that attain the extremum so far, since its last change."""
     one, zero = full_like(dx, 1), zeros_like(dx)
     count = recurrence(one, convert(attained, dx.dtype), axis, reverse=reverse, joins=joins)
     total = recurrence(one, select(attained, dx, zero), axis, reverse=reverse, joins=joins)

@@ -112,12 +112,12 @@ def _sorted(op: Operation, values: Sequence[int]) -> Shape:
 
 
 def _spread(y: Handle, x: Handle, reduced: Sequence[int]) -> Handle:
-    """A reduced value in the shape of x."""
+    """Broadcast a reduced value to the shape of x."""
     return broadcast_in_dim(y, x.shape, [d for d in range(x.ndim) if d not in reduced])
 
 
 def _shares(x: Handle, reduced: Sequence[int]) -> Handle:
-    """The softmax of x; where the largest entry is infinite, the entries equal to it share."""
+    """Compute the softmax of x; where the maximum is infinite, the entries equal to it share."""
     if not x.size:
         return x
     top = _spread(reduce_max(x, reduced), x, reduced)

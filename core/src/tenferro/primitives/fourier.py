@@ -127,7 +127,7 @@ class Irfft(Linear):
 
 
 def _half(n: int) -> int:
-    """How many columns of a spectrum of n are kept."""
+    """Return how many columns of a spectrum of n are kept."""
     return n // 2 + 1
 
 
@@ -136,7 +136,7 @@ def _resized(x: Aval, axis: int, size: int) -> list[int]:
 
 
 def _last(op: Operation, axes: Sequence[int]) -> int:
-    """The axis of which half is kept."""
+    """Return the axis whose spectrum is halved."""
     if not axes:
         raise invalid(
             op, "axes", "no axis of which half is kept", got="axes=()", need="one axis or more"
@@ -145,7 +145,7 @@ def _last(op: Operation, axes: Sequence[int]) -> int:
 
 
 def _check_axes(op: Operation, axes: Sequence[int], x: Aval) -> None:
-    """Distinct axes, none of size 0."""
+    """Check that the axes are distinct and none has size 0."""
     distinct_axes(op, "axes", axes, x)
     if any(not x.shape[axis] for axis in axes):
         raise invalid(

@@ -206,7 +206,7 @@ def _unless(where: Handle, x: Handle, other: float = 1) -> Handle:
 
 
 def _gamma_moment(power: int, orders: Sequence[int], a: Handle, x: Handle) -> Handle:
-    """The derivative of the density with respect to a; at x = 0 that of 0 is 0."""
+    """Differentiate the density with respect to a; at x = 0 the derivative of 0 is 0."""
     z = gamma_density(a, x, power)
     zero = zeros_like(x)
     level = log(_unless(logical_and(eq(x, zero), eq(z, zero)), x)) - polygamma(0, a)
@@ -221,7 +221,7 @@ def _gamma_moment(power: int, orders: Sequence[int], a: Handle, x: Handle) -> Ha
 def _beta_moment(
     powers: tuple[int, int], orders: Sequence[int], a: Handle, b: Handle, x: Handle
 ) -> Handle:
-    """The derivative of the density with respect to a and b; at the ends that of 0 is 0."""
+    """Differentiate the density with respect to a and b; at the ends the derivative of 0 is 0."""
     z = beta_density(a, b, x, powers)
     zero = zeros_like(x)
     inner = _unless(logical_and(eq(z, zero), eq(x * (1 - x), zero)), x, 0.5)

@@ -78,7 +78,7 @@ class Gather(Mixed):
         )
 
     def _window(self, x: Aval) -> list[int]:
-        """Sizes of a slice without the collapsed axes, which have size 1."""
+        """Return the sizes of a slice without the collapsed axes, which have size 1."""
         if any(self.slice_sizes[axis] != 1 for axis in self.collapsed_slice_dims):
             raise invalid(
                 self,
@@ -102,7 +102,7 @@ class Gather(Mixed):
         )
 
     def batch(self, size: int, batched: Sequence[bool], x: Handle, indices: Handle) -> Handle:
-        """Another axis of the slices, of the index vectors, or of both (then they count it)."""
+        """Batch: one more axis of the slices, of the index vectors, or of both."""
         offset, collapsed = behind(self.offset_dims), behind(self.collapsed_slice_dims)
         mapped, sizes = self.start_index_map, self.slice_sizes
         if not batched[0]:
@@ -121,7 +121,7 @@ class Gather(Mixed):
 
 
 def numbered(indices: Handle, size: int) -> Handle:
-    """The index vectors of a batch, each beginning with its example: in bounds in every mode."""
+    """Prepend the number of its example to each index vector: in bounds in every mode."""
     if indices.dtype.bits < 32:  # may not hold the number of an example
         indices = convert(indices, int64)
     examples = iota((*indices.shape[:-1], 1), 0, indices.dtype)
@@ -179,13 +179,13 @@ class IndexedUpdate(Mixed):
             )
 
     def _window(self, x: Aval | Handle, updates: Aval | Handle) -> list[int]:
-        """Sizes of an update along the axes of x."""
+        """Return the sizes of an update along the axes of x."""
         inside = iter(updates.shape[axis] for axis in self.update_window_dims)
         inserted = self.inserted_window_dims
         return [1 if axis in inserted else next(inside) for axis in range(x.ndim)]
 
     def read(self, y: Handle, indices: Handle, updates: Aval | Handle) -> Handle:
-        """For each element of the updates, what y has in its place; 0 where it is dropped."""
+        """Read y at the place of each element of the updates; 0 where the element is dropped."""
         return gather(
             y,
             indices,
@@ -199,7 +199,7 @@ class IndexedUpdate(Mixed):
     def batch(
         self, size: int, batched: Sequence[bool], x: Handle, indices: Handle, updates: Handle
     ) -> Handle:
-        """Another axis of the index vectors, which then count it.
+        """Batch: one more axis of the index vectors, which then number the examples.
 
         A shared index vector could serve windows that reach over all examples; but those lie
         around the other axes, and XLA's CPU compiler (jax 0.10) mistakes them in long programs.
@@ -238,14 +238,14 @@ class Scatter(IndexedUpdate):
         return bind(self, ct, indices, zeros_like(updates))
 
     def transpose_updates(self, ct: Handle, x: Handle, indices: Handle, updates: Handle) -> Handle:
-        """The block of ct, where no later update has the place."""
+        """Return the block of ct, except where a later update has the place."""
         numbers = self._numbers(updates)
         last = bind(self, constant(0, int64, x.shape), indices, numbers)
         remains = eq(self.read(last, indices, updates), numbers)
         return select(remains, self.read(ct, indices, updates), zeros_like(updates))
 
     def _numbers(self, updates: Handle) -> Handle:
-        """The windows counted from 1 in their order, one number for all elements of a window."""
+        """Number the windows from 1 in their order, one number for all elements of a window."""
         axes = [axis for axis in range(updates.ndim) if axis not in self.update_window_dims]
         batch = [updates.shape[axis] for axis in axes]
         numbers = reshape(iota((prod(batch),), 0, int64), batch)
@@ -271,7 +271,9 @@ class DynamicSlice(Mixed):
         return dynamic_update_slice(zeros_like(x), ct, starts)
 
     def batch(self, size: int, batched: Sequence[bool], x: Handle, *starts: Handle) -> Handle:
-        """One slice more; with batched starts, the gather of one window, moved so that it fits."""
+        """Batch: slice one more axis; with batched starts, gather one window, moved so that it
+        fits.
+        """
         if not any(batched[1:]):
             return dynamic_slice(x, (_zero(starts), *starts), (size, *self.sizes))
         every = tuple(range(len(self.sizes)))
@@ -302,7 +304,7 @@ class DynamicUpdateSlice(Mixed):
     def transpose_each(
         self, ct: Handle, index: int, x: Handle, update: Handle, *starts: Handle
     ) -> Handle:
-        """For x, ct outside the block; for the update, ct inside it."""
+        """Return, for x, ct outside the block; for the update, ct inside it."""
         if index == 0:
             return dynamic_update_slice(ct, zeros_like(update), starts)
         return dynamic_slice(ct, starts, update.shape)
@@ -310,7 +312,9 @@ class DynamicUpdateSlice(Mixed):
     def batch(
         self, size: int, batched: Sequence[bool], x: Handle, update: Handle, *starts: Handle
     ) -> Handle:
-        """One slice more; with batched starts, the scatter of one window, moved so that it fits."""
+        """Batch: update one more axis; with batched starts, scatter one window, moved so it
+        fits.
+        """
         if not any(batched[2:]):
             x, update = in_front(x, batched[0], size), in_front(update, batched[1], size)
             return dynamic_update_slice(x, update, (_zero(starts), *starts))
@@ -325,7 +329,7 @@ def _zero(starts: Sequence[Handle]) -> Handle:
 
 
 def _index_vectors(size: int, batched: Sequence[bool], starts: Sequence[Handle]) -> Handle:
-    """The starts of each example, side by side."""
+    """Return the starts of each example, side by side."""
     columns = [in_front(x, each, size) for x, each in zip(starts, batched, strict=True)]
     return concatenate([reshape(column, (size, 1)) for column in columns], 1)
 
@@ -529,6 +533,6 @@ def dynamic_update_slice(x: Handle, update: Handle, starts: Sequence[Handle | in
 
 
 def _starts(starts: Sequence[Handle | int]) -> list[Handle]:
-    """Python integers as constants of the dtype of the first handle, else int64."""
+    """Return Python integers as constants of the dtype of the first handle, else int64."""
     dtype = next((start.dtype for start in starts if isinstance(start, Handle)), int64)
     return [start if isinstance(start, Handle) else constant(start, dtype) for start in starts]

@@ -57,7 +57,7 @@ class Threefry2x32(Mixed):
     def decompose(
         self, key0: Handle, key1: Handle, x0: Handle, x1: Handle
     ) -> tuple[Handle, Handle]:
-        """The rounds as they are published."""
+        """Write the rounds as they are published."""
         parity = bitwise_xor(bitwise_xor(key0, key1), filled(key0, PARITY))
         schedule = key0, key1, parity
         x0, x1 = add(x0, key0), add(x1, key1)
@@ -95,7 +95,7 @@ class RandomBits(Mixed):
 
     @property
     def block_count(self) -> int:
-        """How many counters a key is asked for; a block is 64 bits."""
+        """Number of counters asked of a key; a block has 64 bits."""
         count = prod(self.shape)
         return count if self.dtype is uint64 else (count + 1) // 2
 
@@ -106,7 +106,9 @@ class RandomBits(Mixed):
         return random_bits(key, self.shape, self.dtype)
 
     def decompose(self, key: Handle) -> Handle:
-        """Counters along a last axis; of the two words of a block the low one comes first."""
+        """Encrypt counters along a last axis; of the two words of a block the low one comes
+        first.
+        """
         keys = key.shape[:-1]
         shape = (*keys, self.block_count)
         low, high = block(key, iota(shape, len(keys), uint32), BITS)
@@ -121,18 +123,18 @@ class RandomBits(Mixed):
 
 
 def filled(x: H, value: float) -> H:
-    """A constant of the shape and dtype of ``x``, for operations with it."""
+    """Return a constant of the shape and dtype of ``x``."""
     return full_like(x, value)  # type: ignore[return-value]  # the result has the class of x
 
 
 def block(key: H, counter: H, use: int) -> tuple[H, H]:
-    """Both words of threefry for counters of one use.   key: u32[*B,2]   counter: u32[*B,*s]"""
+    """Encrypt counters of one use: both words.   key: u32[*B,2]   counter: u32[*B,*s]"""
     key0, key1 = (_spread(word, counter.shape) for word in key_words(key))
     return threefry2x32(key0, key1, counter, filled(counter, use))
 
 
 def key_words(key: H) -> tuple[H, H]:
-    """The two words of keys, each u32[*B]."""
+    """Return the two words of keys, each u32[*B]."""
     start, limit = [0] * key.ndim, list(key.shape)
     found = []
     for i in (0, 1):
@@ -146,18 +148,18 @@ def _spread(word: H, shape: Shape) -> H:
 
 
 def as_key(low: H, high: H) -> H:
-    """Keys of their two words.   low: u32[*B]   high: u32[*B]   →   u32[*B,2]"""
+    """Make keys from their two words.   low: u32[*B]   high: u32[*B]   →   u32[*B,2]"""
     return concatenate([expand_dims(x, (x.ndim,)) for x in (low, high)], low.ndim)
 
 
 def joined(low: H, high: H) -> H:
-    """One word of 64 bits of two of 32."""
+    """Join two 32-bit words into one of 64 bits."""
     wide = convert(high, uint64)
     return bitwise_or(convert(low, uint64), shift_left(wide, filled(wide, 32)))
 
 
 def check_key(operation: Mixed, key: Aval) -> Aval:
-    """The aval of keys, after it is found to be u32[*B,2]."""
+    """Return the aval of keys; raise if it is not u32[*B,2]."""
     if not key.shape or key.shape[-1] != 2:
         raise ShapeMismatchError.of(
             operation.name, "no key", got=key, need="keys u32[...,2]", shapes=(key.shape,)
@@ -175,7 +177,7 @@ def _words(operation: Mixed, aval: Aval) -> Aval:
 
 
 def symmetric(bits: H, dtype: DType) -> H:
-    """Uniform numbers in (-1, 1), odd multiples of 2⁻⁵³ or 2⁻²⁴: never 0, never ±1, all exact.
+    """Make uniform numbers in (-1, 1), odd multiples of 2⁻⁵³ or 2⁻²⁴: never 0 or ±1, all exact.
 
     bits: u64[*s] for float64, u32[*s] for float32   →   y: f[*s]
     """
@@ -187,12 +189,12 @@ def symmetric(bits: H, dtype: DType) -> H:
 
 
 def high_word(bits: H) -> H:
-    """The upper half of words of 64 bits."""
+    """Return the upper half of 64-bit words."""
     return convert(shift_right(bits, filled(bits, 32)), uint32)
 
 
 def bits_for(dtype: DType) -> DType:
-    """The words that make a float of a dtype: 64 bits for float64, otherwise 32."""
+    """Return the words that make a float of a dtype: 64 bits for float64, otherwise 32."""
     return uint64 if dtype is float64 else uint32
 
 

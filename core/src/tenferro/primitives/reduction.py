@@ -66,7 +66,7 @@ class ReduceProd(Mixed):
         return None if self.axes or x.dtype.is_bool else x
 
     def jvp_x(self, dx: Handle, x: Handle, y: Handle) -> Handle:
-        """The product rule along a balanced tree: no division, so zeros do no harm."""
+        """Apply the product rule along a balanced tree, without division, so zeros do no harm."""
         factors, tangents = _leading(x, self.axes), _leading(dx, self.axes)
         if factors.shape[0] == 0:
             return reduce_sum(tangents, (0,))
@@ -79,7 +79,7 @@ class ReduceProd(Mixed):
 
 
 def _leading(x: Handle, reduced: Sequence[int]) -> Handle:
-    """The reduced axes joined into one axis, in front."""
+    """Join the reduced axes into one axis in front."""
     kept = [axis for axis in range(x.ndim) if axis not in reduced]
     count = prod(x.shape[axis] for axis in reduced)
     front = structural.transpose(x, [*reduced, *kept])
@@ -87,14 +87,14 @@ def _leading(x: Handle, reduced: Sequence[int]) -> Handle:
 
 
 def _multiply_halves(factors: Handle, tangents: Handle) -> tuple[Handle, Handle]:
-    """Products of the first half with the second, and their tangents."""
+    """Multiply the first half by the second, and differentiate the products."""
     half = (factors.shape[0] + 1) // 2
     (a, b), (da, db) = _halves(factors, half, 1), _halves(tangents, half, 0)
     return a * b, da * b + a * db
 
 
 def _halves(x: Handle, half: int, filler: int) -> tuple[Handle, Handle]:
-    """Two halves of the leading axis, the second filled up where the count is odd."""
+    """Split the leading axis in two halves; the second is filled up if the count is odd."""
     rest, none = x.shape[1:], (0,) * (x.ndim - 1)
     missing = (2 * half - x.shape[0], *none)
     even = structural.pad(x, filler, (0, *none), missing, (0, *none))
@@ -153,13 +153,13 @@ class ReduceMin(Mixed):
 
 
 def _mean_of_the_best(dx: Handle, loses: Handle, reduced: Sequence[int]) -> Handle:
-    """The mean of dx over the elements that do not lose: ties share, and all do beside a nan."""
+    """Average dx over the elements that do not lose: ties share, and all do if one is nan."""
     count = reduce_sum(structural.convert(logical_not(loses), dx.dtype), reduced)
     return reduce_sum(select(loses, zeros_like(dx), dx), reduced) / count
 
 
 class ReduceAnd(Mixed):
-    """Whether it holds everywhere along axes; over nothing, true"""
+    """Logical AND over axes; over no elements, True"""
 
     key = "std::reduce_and"
     linear = ()
@@ -180,7 +180,7 @@ class ReduceAnd(Mixed):
 
 
 class ReduceOr(Mixed):
-    """Whether it holds anywhere along axes; over nothing, false"""
+    """Logical OR over axes; over no elements, False"""
 
     key = "std::reduce_or"
     linear = ()
@@ -246,7 +246,7 @@ def _sorted(op: Operation, values: Sequence[int]) -> tuple[int, ...]:
 
 
 def _of_something(op: Operation, x: Aval, reduced: Sequence[int]) -> Aval:
-    """The aval, found to have elements along the reduced axes."""
+    """Return the aval; raise if it has no elements along the reduced axes."""
     if any(x.shape[axis] == 0 for axis in reduced):
         raise _empty(op, x, reduced)
     return x
@@ -260,7 +260,7 @@ def _empty(op: Operation, x: Aval, reduced: Sequence[int]) -> InvalidParameterEr
 
 
 def _spread(y: Handle, x: Handle, reduced: Sequence[int]) -> Handle:
-    """A reduced value repeated over the axes that were dropped from x."""
+    """Broadcast a reduced value over the axes that were dropped from x."""
     kept = [axis for axis in range(x.ndim) if axis not in reduced]
     return structural.broadcast_in_dim(y, x.shape, kept)
 

@@ -52,7 +52,9 @@ class ScatterMul(IndexedUpdate):
         return x * _spread(select(goes_on, zeros_like(found), found), places - 1, x)
 
     def _by_place(self, x: Handle, indices: Handle, updates: Handle) -> tuple[Handle, Handle]:
-        """Where in the flattened x each element goes, from 1, sorted; and the order. 0: nowhere."""
+        """Return each element's place in the flattened x, from 1, sorted, and the order. 0:
+        dropped.
+        """
         everywhere = reshape(iota((x.size,), 0, int64) + 1, x.shape)
         places = reshape(self.read(everywhere, indices, updates), (updates.size,))
         found = sort([places, iota(places.shape, 0, int64)], 0)
@@ -60,7 +62,7 @@ class ScatterMul(IndexedUpdate):
 
 
 def _spread(values: Handle, places: Handle, like: Handle) -> Handle:
-    """Values put at places of an array of zeros; those with a negative place are dropped."""
+    """Write values to places of an array of zeros; those with a negative place are dropped."""
     flat = scatter_add(
         constant(0, values.dtype, (like.size,)),
         reshape(places, (*places.shape, 1)),
@@ -119,14 +121,14 @@ def _attaining(
     updates: Handle,
     y: Handle,
 ) -> Handle:
-    """How many of x and the updates have the value of the result, at each place."""
+    """Count how many of x and the updates equal the result, at each place."""
     of_x = convert(logical_not(loses(x, y)), x.dtype)
     of_updates = convert(logical_not(loses(updates, op.read(y, indices, updates))), x.dtype)
     return _sums(op, of_x, indices, of_updates)
 
 
 def _sums(op: IndexedUpdate, x: Handle, indices: Handle, updates: Handle) -> Handle:
-    """The same windows at the same positions, added."""
+    """Add the same windows at the same positions."""
     parameters = (getattr(op, field) for field in op._fields)
     return bind(ScatterAdd(*parameters), x, indices, updates)
 

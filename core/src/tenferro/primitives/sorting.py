@@ -78,13 +78,13 @@ class Sort(Mixed):
     def jvp_each(
         self, dx: Any, index: int, xs: Sequence[Handle], ys: Sequence[Handle]
     ) -> list[Value | None]:
-        """The tangent of one operand, permuted like the operand."""
+        """Permute the tangent of one operand like the operand."""
         found: list[Value | None] = [None] * self.count
         found[index] = take_along_axis(dx, self._order(xs, ys), self.dimension)
         return found
 
     def _order(self, xs: Sequence[Handle], ys: Sequence[Handle]) -> Handle:
-        """The permutation: an operand that counts the positions, or one more."""
+        """Return the permutation: an operand that counts the positions, or one more sort."""
         positions = iota(xs[0].shape, self.dimension, int64)
         for x, y in zip(xs, ys, strict=True):
             if isinstance(x.key.operation, Iota) and x.key.operation.dimension == self.dimension:
@@ -127,7 +127,9 @@ class TopK(Mixed):
         return top_k(x, self.k, axis=self.axis + 1, dtype=self.dtype)
 
     def decompose(self, x: Handle) -> tuple[Handle, Handle]:
-        """Sorted from the back, the last k; turned around before and after, so ties stay."""
+        """Sort in reverse and take the last k; reversed before and after, so ties keep their
+        order.
+        """
         positions = iota(x.shape, self.axis, self.dtype)
         turned = [reverse(each, (self.axis,)) for each in (x, positions)]
         start, limit = [0] * x.ndim, list(x.shape)
@@ -138,7 +140,9 @@ class TopK(Mixed):
 
 
 class Searchsorted(Mixed):
-    """How many elements of each sorted row are less than a value (left), or at most it (right)"""
+    """Number of elements of each sorted row that are less than a value (left), or at most it
+    (right)
+    """
 
     key = "std::searchsorted"
     linear = ()
@@ -164,14 +168,14 @@ class Searchsorted(Mixed):
         return values.with_dtype(self.dtype)
 
     def batch(self, size: int, batched: Sequence[bool], rows: Handle, values: Handle) -> Handle:
-        """Where one row serves all examples, it is left alone."""
+        """Batch; one row that serves all examples is not repeated."""
         if not batched[0] and rows.ndim == 1:
             return bind(self, rows, values)
         spread = in_front(rows, batched[0], size), in_front(values, batched[1], size)
         return bind(self, *spread)
 
     def decompose(self, rows: Handle, values: Handle) -> Handle:
-        """A binary search that adds powers of two, the largest first, as long as they fit."""
+        """Search by bisection: add powers of two, the largest first, as long as they fit."""
         n, batch = rows.shape[-1], rows.shape[:-1]
         wanted = reshape(values, (*batch, prod(values.shape[len(batch) :])))
         found = constant(0, int64, wanted.shape)
@@ -184,7 +188,7 @@ class Searchsorted(Mixed):
         return convert(reshape(found, values.shape), self.dtype)
 
     def _counts(self, x: Handle, value: Handle) -> Handle:
-        """Whether x is counted for the value; nan is larger than all numbers."""
+        """Return whether x counts for the value; nan is larger than all numbers."""
         is_nan = ne(value, value)
         if self.side == "right":
             return logical_or(le(x, value), is_nan)

@@ -104,12 +104,12 @@ class Transpose(Linear):
 
 
 def behind(axes: Sequence[int]) -> tuple[int, ...]:
-    """The axes, behind one more."""
+    """Shift axis numbers by one, for a new leading axis."""
     return tuple(axis + 1 for axis in axes)
 
 
 def inverse(permutation: Sequence[int]) -> tuple[int, ...]:
-    """The permutation that undoes this one."""
+    """Return the inverse permutation."""
     return tuple(sorted(range(len(permutation)), key=permutation.__getitem__))
 
 
@@ -254,7 +254,7 @@ class Pad(Linear):
         return x.with_shape(shape)
 
     def _spread(self, x: Aval) -> list[int]:
-        """Sizes with the interior padding alone."""
+        """Return the sizes with interior padding alone."""
         return [n + max(n - 1, 0) * gap for n, gap in zip(x.shape, self.interior, strict=True)]
 
     def simplify(self, x: Handle, value: Handle) -> Handle | None:
@@ -280,7 +280,7 @@ class Pad(Linear):
         return reduction.reduce_sum(select(reached, zeros_like(ct), ct), range(ct.ndim))
 
     def batch(self, size: int, batched: Sequence[bool], x: Handle, value: Handle) -> Handle:
-        """A value of each example's own is filled in afterwards."""
+        """Batch; if each example has its own fill value, it is filled in afterwards."""
         around = [(0, *n) for n in (self.low, self.high, self.interior)]
         x = in_front(x, batched[0], size)
         if not batched[1]:
@@ -468,7 +468,7 @@ class OptimizationBarrier(Linear):
         primals_out: Sequence[Value],
         tangents_in: Sequence[Value | None],
     ) -> Sequence[Value | None]:
-        """The tangents behind one barrier; where none comes in, none goes out."""
+        """Pass the tangents through one barrier; where none comes in, none goes out."""
         flowing: list[Any] = [tangent for tangent in tangents_in if tangent is not None]
         passed = iter(optimization_barrier(flowing))
         return [None if tangent is None else next(passed) for tangent in tangents_in]

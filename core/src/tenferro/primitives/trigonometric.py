@@ -75,7 +75,7 @@ def asin_slope(x: Handle) -> Handle:
 
 
 def unit(x: Handle) -> Handle:
-    """One, as 1 - 0i where x is complex: 1 ± x then keep the sign of a zero imaginary part."""
+    """Return 1, or 1 - 0i if x is complex: 1 ± x then keeps the sign of a zero imaginary part."""
     return full_like(x, complex(1, -0.0) if x.dtype.is_complex else 1)
 
 

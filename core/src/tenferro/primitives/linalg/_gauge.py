@@ -26,7 +26,7 @@ GAUGES = ("raw", "canonical")
 
 
 def thin_only(op: Operation, a: Aval) -> MissingRuleError:
-    """The error, to be raised, about vectors that only an arbitrary choice defines."""
+    """Make the error about vectors that complete a basis, which are an arbitrary choice."""
     alternative = "full_matrices=False (full=False)"
     if op.name == "qr":
         alternative = "mode='reduced' (full=False)"

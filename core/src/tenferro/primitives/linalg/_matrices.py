@@ -36,7 +36,7 @@ from tenferro.tidu import Primitive as Operation
 
 
 def matrix_sizes(op: Operation, a: Aval) -> tuple[int, int]:
-    """Rows and columns.
+    """Return the numbers of rows and columns.
 
     Raises ShapeMismatchError: if the rank is below 2.
     """
@@ -52,7 +52,7 @@ def matrix_sizes(op: Operation, a: Aval) -> tuple[int, int]:
 
 
 def square_size(op: Operation, a: Aval) -> int:
-    """The size of a square matrix.
+    """Return the size of a square matrix.
 
     Raises ShapeMismatchError: if it is none.
     """
@@ -69,7 +69,7 @@ def square_size(op: Operation, a: Aval) -> int:
 
 
 def factorizable(op: Operation, a: Aval) -> Aval:
-    """The aval, found to be of a dtype in which factorizations exist: 32 bits a part or more.
+    """Return the aval; raise if no factorization exists for its dtype (32 bits a part or more).
 
     Raises DTypeMismatchError: for integers, bools and short floats.
     """
@@ -118,7 +118,7 @@ def matmul(x: H, y: H) -> H:
 
 
 def identity(like: Handle | Aval, size: int | None = None) -> Handle:
-    """A stack of identity matrices beside another, of its size unless one is given."""
+    """Return a stack of identity matrices like another, of its size by default."""
     n = like.shape[-1] if size is None else size
     one = eye(n, n, 0, like.dtype)
     lead = like.shape[:-2]
@@ -136,7 +136,7 @@ def rows_by(d: H, x: H) -> H:
 
 
 def diagonal(x: H) -> H:
-    """The main diagonal: [*b, m, n] → [*b, min(m, n)]."""
+    """Return the main diagonal: [*b, m, n] → [*b, min(m, n)]."""
     rows, columns = x.shape[-2:]
     masked = kept(_on_diagonal(x), x)
     return reduce_sum(masked, (x.ndim - 1 if rows <= columns else x.ndim - 2,))
@@ -162,18 +162,18 @@ def kept(where: Any, x: H) -> H:
 
 
 def _places(x: Handle) -> tuple[Handle, Handle]:
-    """The row and the column of every entry."""
+    """Return the row and the column of every entry."""
     return iota(x.shape, x.ndim - 2, "int32"), iota(x.shape, x.ndim - 1, "int32")
 
 
 def lower(x: H, strict: bool = False) -> H:
-    """The lower triangle, with the diagonal unless strict; zeros elsewhere, real ones."""
+    """Return the lower triangle, without the diagonal if strict; real zeros elsewhere."""
     row, column = _places(x)
     return kept(gt(row, column) if strict else ge(row, column), x)
 
 
 def upper(x: H, strict: bool = False) -> H:
-    """The upper triangle, with the diagonal unless strict; zeros elsewhere, real ones."""
+    """Return the upper triangle, without the diagonal if strict; real zeros elsewhere."""
     row, column = _places(x)
     return kept(gt(column, row) if strict else ge(column, row), x)
 
@@ -199,7 +199,7 @@ def onto_lower(x: H) -> H:
 
 
 def largest(x: H) -> H:
-    """The largest entry along the last axis, which is kept with size 1."""
+    """Return the largest entry along the last axis, which is kept with size 1."""
     found = reduce_max(x, (x.ndim - 1,))
     return broadcast_in_dim(found, (*found.shape, 1), tuple(range(found.ndim)))
 
@@ -244,12 +244,12 @@ def inverse_gaps(gaps: H, scale: H, epsilon: float | None = None) -> H:
 
 
 def default_epsilon(like: Handle) -> float:
-    """The relative gap below which values count as equal."""
+    """Return the relative gap below which values count as equal."""
     return 1e-5 if like.dtype.real_dtype is float32 else 1e-12
 
 
 def unit_lower(x: H) -> H:
-    """The lower triangle with ones on the diagonal: L, as an LU factorization stores it."""
+    """Return the lower triangle with a unit diagonal: L, as an LU factorization stores it."""
     one: H = identity(x)  # type: ignore[assignment]
     return add(lower(x, strict=True), one)
 
@@ -263,29 +263,29 @@ def half_lower(x: H) -> H:
 
 
 def rows(x: H, start: int, stop: int | None = None) -> H:
-    """Rows from start up to stop."""
+    """Return rows from start up to stop."""
     last = x.shape[-2] if stop is None else stop
     return slice(x, (*[0] * (x.ndim - 2), start, 0), (*x.shape[:-2], last, x.shape[-1]))
 
 
 def columns(x: H, start: int, stop: int | None = None) -> H:
-    """Columns from start up to stop."""
+    """Return columns from start up to stop."""
     last = x.shape[-1] if stop is None else stop
     return slice(x, (*[0] * (x.ndim - 1), start), (*x.shape[:-1], last))
 
 
 def joined_rows(*parts: H) -> H:
-    """Matrices on top of each other."""
+    """Stack matrices vertically."""
     return concatenate(parts, parts[0].ndim - 2)
 
 
 def joined_columns(*parts: H) -> H:
-    """Matrices side by side."""
+    """Stack matrices horizontally."""
     return concatenate(parts, parts[0].ndim - 1)
 
 
 def rows_in_order(x: H, order: H) -> H:
-    """Row i of the result is row order[i]: [*b, m, n], int[*b, k] → [*b, k, n]."""
+    """Reorder rows: row i of the result is row order[i]: [*b, m, n], int[*b, k] → [*b, k, n]."""
     (*lead, m, n), k = x.shape, order.shape[-1]
     if not x.size:  # nothing to gather from
         return reshape(x, (*lead, k, n))
@@ -315,10 +315,10 @@ def batched_columns(
     *,
     side_by_side: bool = True,
 ) -> Handle:
-    """The batching rule of solvers: right-hand sides of one matrix stand side by side.
+    """Batch a solver: right-hand sides of one matrix are placed side by side.
 
-    They are more columns of b, or more rows where they stand ``side_by_side`` not; with a batched
-    matrix the batch is one more leading axis.
+    They are more columns of b, or more rows if ``side_by_side`` is False. With a batched matrix,
+    the batch is one more leading axis.
     """
     if batched[0]:
         return solve(a, in_front(b, batched[1], size))

@@ -46,7 +46,7 @@ SEEDS = range(4)
 
 
 def is_free(operation: Operation) -> bool:
-    """Whether the operation gives vectors whose gauge is not fixed."""
+    """Return True if the operation returns vectors whose gauge is not fixed."""
     if type(operation) not in _TURNS or (type(operation) is Qr and operation.full):
         return False
     return getattr(operation, "gauge", "raw") == "raw" and not getattr(
@@ -55,7 +55,7 @@ def is_free(operation: Operation) -> bool:
 
 
 def turned(operation: Operation, outputs: Sequence[Handle], seed: int) -> tuple[Handle, ...]:
-    """The results in another gauge."""
+    """Return the results in another gauge."""
     return _TURNS[type(operation)](operation, outputs, seed)
 
 
@@ -88,7 +88,7 @@ def _svd(op: Any, outputs: Sequence[Handle], seed: int) -> tuple[Handle, ...]:
 
 
 def _turned_rest(x: Handle, s: Handle, epsilon: float | None, seed: int) -> Handle:
-    """Vectors that complete a basis, mixed as those of equal values."""
+    """Mix the vectors that complete a basis as those of equal values."""
     zeros = constant(0, s.dtype, (*s.shape[:-1], x.shape[-1]))
     return matmul(x, _turn(zeros, x.dtype, epsilon, seed))
 
@@ -108,7 +108,7 @@ _TURNS: dict[type, Callable[[Any, Sequence[Handle], int], tuple[Handle, ...]]] =
 
 
 def _turn(values: Handle, dtype: DType, epsilon: float | None, seed: int) -> Handle:
-    """A unitary matrix that mixes vectors of equal values alone."""
+    """Return a unitary matrix that mixes only vectors of equal values."""
     top = reduce_max(absolute(values), (values.ndim - 1,))
     gaps = differences(values)
     inverse = inverse_gaps(gaps, top, epsilon)
@@ -120,7 +120,7 @@ def _turn(values: Handle, dtype: DType, epsilon: float | None, seed: int) -> Han
 
 
 def _phases(shape: Sequence[int], dtype: DType, seed: int) -> Handle:
-    """Numbers of modulus 1, irregular; all -1 of the seed 0."""
+    """Return irregular numbers of modulus 1; with the seed 0, all are -1."""
     angles = _waves(shape, dtype.real_dtype, seed) * (0.0 if seed == 0 else pi) + pi
     if dtype.is_complex:
         return complex(cos(angles), sin(angles))
@@ -128,7 +128,7 @@ def _phases(shape: Sequence[int], dtype: DType, seed: int) -> Handle:
 
 
 def _waves(shape: Sequence[int], dtype: DType, seed: int) -> Handle:
-    """Irregular numbers between -1 and 1."""
+    """Return irregular numbers between -1 and 1."""
     size = 1
     for n in shape:
         size *= n

@@ -84,7 +84,7 @@ class CholeskyTangent(Mixed):
         return cholesky_tangent(factor, x, adjoint=self.adjoint)
 
     def decompose(self, factor: Handle, x: Handle) -> Handle:
-        """Two triangular systems and a product."""
+        """Solve two triangular systems and multiply."""
         if not self.adjoint:
             return matmul(lower(factor), half_lower(_between(factor, of_lower(x))))
         outer = _left_adjoint(factor, half_lower(matmul(adjoint_of(lower(factor)), lower(x))))

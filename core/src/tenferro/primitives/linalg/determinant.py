@@ -61,7 +61,7 @@ class Det(Mixed):
         return det(a)
 
     def decompose(self, a: Handle) -> Handle:
-        """The product of the pivots, with the sign of the permutation."""
+        """Multiply the pivots, with the sign of the permutation."""
         factors, pivots, _ = lu(stop_gradient(a))
         product = reduce_prod(diagonal(factors), (a.ndim - 2,))
         return product * convert(parity(pivots), a.dtype)
@@ -73,7 +73,7 @@ class Adjugate(Mixed):
     key = "std::adjugate"
 
     def groups(self, count: int) -> tuple[tuple[int, ...], ...]:
-        """One group per direction."""
+        """Return one group per direction."""
         return tuple((i,) for i in range(1, count))
 
     def abstract_eval(self, a: Aval, *directions: Aval) -> Aval:
@@ -88,7 +88,7 @@ class Adjugate(Mixed):
         primals_in: Sequence[Any],
         primals_out: Sequence[Any],
     ) -> Sequence[Value | None]:
-        """One more direction."""
+        """Add one more direction."""
         direction: Any = tangent
         return (adjugate(*primals_in, direction),)
 
@@ -101,7 +101,7 @@ class Adjugate(Mixed):
         return adjugate(*(in_front(x, each, size) for x, each in zip(xs, batched, strict=True)))
 
     def decompose(self, a: Handle, *directions: Handle) -> Handle:
-        """In the frame of the singular vectors, where a is diagonal."""
+        """Compute in the frame of the singular vectors, where a is diagonal."""
         if not a.size:
             return a
         u, s, vh = svd(a)
@@ -130,7 +130,7 @@ def _first_derivative(s: Handle, b: Handle) -> Handle:
 
 
 def products_without_one(x: Handle) -> Handle:
-    """Along the last axis, the product of all elements but one's own, without a division."""
+    """Multiply, along the last axis, all elements but one's own, without a division."""
     axis = x.ndim - 1
     before = earlier(cumprod(x, axis), 1, axis, False, 1)
     behind = earlier(cumprod(x, axis, reverse=True), 1, axis, True, 1)
@@ -159,7 +159,7 @@ def _by_a_circle(s: Handle, inner: Sequence[Handle]) -> Handle:
 
 
 def _radius(s: Handle, small: Handle, largest: Handle, inner: Sequence[Handle]) -> Handle:
-    """The least of the values that are not small; where all are 0, the size of the directions."""
+    """Return the least value that is not small; if all are 0, the size of the directions."""
     least = _spread(reduce_min(select(small, largest, s), (s.ndim - 1,)), s)
     sizes = sum(
         (reduce_max(absolute(b), (b.ndim - 2, b.ndim - 1)) for b in inner[1:]),
@@ -180,7 +180,7 @@ def _regular(values: Handle, directions: Sequence[Handle]) -> Handle:
 
 
 def expansion(xs: Sequence[Handle]) -> Handle:
-    """The coefficient of t_1 … t_k in adj(1 + Σ t_i x_i), by adj(m) m = det(m)."""
+    """Return the coefficient of t_1 … t_k in adj(1 + Σ t_i x_i), by adj(m) m = det(m)."""
     one = identity(xs[0])
     found = {frozenset[int](): one}
     for count in range(1, 1 << len(xs)):
@@ -193,12 +193,12 @@ def expansion(xs: Sequence[Handle]) -> Handle:
 
 
 def _spread(x: Handle, like: Handle) -> Handle:
-    """The same number along the last axis."""
+    """Repeat the number along the last axis."""
     return broadcast_in_dim(x, like.shape, tuple(range(x.ndim)))
 
 
 def _repeated(x: Handle, shape: Sequence[int]) -> Handle:
-    """The same for every point of the circle; real values become complex."""
+    """Repeat the value for every point of the circle; real values become complex."""
     wide = complex(x, zeros_like(x)) if x.dtype.is_float else x
     return broadcast_in_dim(wide, shape, tuple(range(1, x.ndim + 1)))
 

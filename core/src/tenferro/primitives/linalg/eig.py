@@ -75,7 +75,9 @@ class Eigvals(Mixed):
         return Aval(a.shape[:-1], a.dtype.complex_dtype)
 
     def jvp_a(self, da: Handle, a: Handle, w: Handle) -> Handle:
-        """Values with vectors come in another order than values alone, from n = 75 on."""
+        """Differentiate; values with vectors come in another order than values alone, from n =
+        75 on.
+        """
         if not w.size:
             return zeros_like(w)
         values, v = eig(a)
@@ -88,9 +90,10 @@ class Eigvals(Mixed):
 
 
 def _pairing(w: H, values: H) -> H:
-    """For each of w its place among the values, which are the same but for order and rounding.
+    """Return, for each of w, its place among the values, which are w in another order up to
+    rounding.
 
-    Both are ranked along a direction of the plane in which different values are apart.
+    Both are ranked along a direction of the plane in which different values are distinct.
     """
     axis = w.ndim - 1
     rank = argsort(argsort(_along(w), axis), axis)

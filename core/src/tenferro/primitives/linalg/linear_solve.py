@@ -83,7 +83,7 @@ class LinearSolve(Mixed):
         permutation: Handle,
         b: Handle,
     ) -> Handle:
-        """Right-hand sides of one matrix stand side by side; otherwise one more leading axis."""
+        """Batch: right-hand sides of one matrix side by side; otherwise one more leading axis."""
         if any(batched[:3]):
             given = zip((factors, permutation), batched[1:3], strict=True)
             factors, permutation = (in_front(x, each, size) for x, each in given)
@@ -95,7 +95,7 @@ class LinearSolve(Mixed):
         return batched_columns(solve, size, (any(batched[:3]), batched[3]), a, b)
 
     def decompose(self, a: Handle, factors: Handle, permutation: Handle, b: Handle) -> Handle:
-        """Two triangular systems; the exchange of rows before them, or its inverse behind."""
+        """Solve two triangular systems, with the row exchange before them, or its inverse after."""
         if not self.adjoint:
             exchanged = rows_in_order(b, permutation)
             below = triangular_solve(factors, exchanged, unit_diagonal=True)
@@ -128,7 +128,7 @@ def linear_solve(a: H, factors: H, permutation: H, b: H, *, adjoint: bool = Fals
 
 
 def factorized(a: H) -> tuple[H, H]:
-    """The factors and the permutation of a square matrix, which carry no derivative."""
+    """Return the factors and the permutation of a square matrix, which carry no derivative."""
     factors, _, permutation = lu(stop_gradient(a))
     return factors, permutation
 

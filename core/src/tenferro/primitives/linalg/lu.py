@@ -90,7 +90,7 @@ def _square(da: Handle, factors: Handle) -> tuple[Handle, Handle]:
 
 
 def _wide(da: Handle, factors: Handle, m: int) -> Handle:
-    """The tangent of the factors; the columns behind the square part belong to U alone."""
+    """Return the tangent of the factors; the columns after the square part belong to U alone."""
     square = columns(factors, 0, m)
     below, above = _square(columns(da, 0, m), square)
     moved = matmul(unit_lower(square), below) + matmul(above, upper(square))
@@ -101,7 +101,7 @@ def _wide(da: Handle, factors: Handle, m: int) -> Handle:
 
 
 def _tall(da: Handle, factors: Handle, n: int) -> Handle:
-    """The tangent of the factors; the rows below the square part belong to L alone."""
+    """Return the tangent of the factors; the rows below the square part belong to L alone."""
     square = rows(factors, 0, n)
     below, above = _square(rows(da, 0, n), square)
     moved = matmul(unit_lower(square), below) + matmul(above, upper(square))

@@ -35,7 +35,7 @@ class MatrixFunction(Mixed):
             raise invalid(self, "function", "unknown", got=repr(self.function), need=need)
 
     def groups(self, count: int) -> tuple[tuple[int, ...], ...]:
-        """Each direction is a group of its own."""
+        """Return one group per direction."""
         return tuple((i,) for i in range(1, count))
 
     def abstract_eval(self, a: Aval, *directions: Aval) -> Aval:
@@ -50,7 +50,7 @@ class MatrixFunction(Mixed):
         primals_in: Sequence[Any],
         primals_out: Sequence[Any],
     ) -> Sequence[Value | None]:
-        """Of the matrix: one direction more."""
+        """Add one more direction for the matrix."""
         return [matrix_function(self.function, *primals_in, tangent)]
 
     def transpose_each(self, ct: Handle, index: int, a: Handle, *directions: Handle) -> Handle:

@@ -43,7 +43,7 @@ class Pinv(Mixed):
         return Aval((*a.shape[:-2], n, m), a.dtype)
 
     def jvp_a(self, da: Handle, a: Handle, p: Handle) -> Handle:
-        """In the order of products that costs least: eight, none larger than it must be."""
+        """Differentiate in the cheapest order of products: eight, none larger than needed."""
         left, right = matmul(da, p), matmul(p, da)
         left_h, right_h = adjoint(left), adjoint(right)
         behind = left_h - left - matmul(matmul(left_h, a), p)

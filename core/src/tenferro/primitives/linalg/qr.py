@@ -68,7 +68,7 @@ def _tall(da: Handle, q: Handle, r: Handle) -> tuple[Handle, Handle]:
 
 
 def _turn(c: Handle) -> Handle:
-    """The antihermitian Ω for which C - Ω is upper triangular with a real diagonal."""
+    """Return the antihermitian Ω for which C - Ω is upper triangular with a real diagonal."""
     below = lower(c, strict=True)
     turn = below - adjoint(below)
     if not c.dtype.is_complex:
@@ -78,7 +78,7 @@ def _turn(c: Handle) -> Handle:
 
 
 def _square(x: Handle) -> Handle:
-    """The leading columns, as many as there are rows."""
+    """Return the leading columns, as many as there are rows."""
     stop = (*x.shape[:-1], x.shape[-2])
     return slice(x, (0,) * x.ndim, stop)
 

@@ -49,7 +49,7 @@ class Slogdet(Mixed):
         return slogdet(a)
 
     def decompose(self, a: Handle) -> tuple[Handle, Handle]:
-        """The pivots, one by one; the factors are those that the derivative uses."""
+        """Multiply the pivots one by one; the factors are those that the derivative uses."""
         factors, pivots, _ = lu(stop_gradient(a))
         found, last = diagonal(factors), (a.ndim - 2,)
         sign = reduce_prod(sign_of(found), last) * convert(parity(pivots), a.dtype)

@@ -52,10 +52,10 @@ class Spectrum(Mixed):
         return kept(eq(inverse, inverse * 0), in_basis(v, da, self.is_hermitian))
 
     def jvp_w(self, dw: Handle, a: Handle, w: Handle, v: Handle, y: Handle) -> None:
-        """The values vary with the matrix, which says how."""
+        """Return nothing: the values vary with the matrix, whose rule covers that."""
 
     def jvp_v(self, dv: Handle, a: Handle, w: Handle, v: Handle, y: Handle) -> None:
-        """In a space of equal values W commutes with every turn."""
+        """Return nothing: in a space of equal values W commutes with every rotation."""
 
     def batch(self, size: int, batched: Sequence[bool], *xs: Handle) -> Handle:
         return bind(self, *[in_front(x, on, size) for x, on in zip(xs, batched, strict=True)])

@@ -130,16 +130,16 @@ class SvdValues(Mixed):
         return s
 
     def jvp_s(self, ds: Handle, s: Handle, a: Handle, u: Handle, vh: Handle, y: Handle) -> None:
-        """The values vary with the matrix, which says how."""
+        """Return nothing: the values vary with the matrix, whose rule covers that."""
 
     def jvp_a(self, da: Handle, s: Handle, a: Handle, u: Handle, vh: Handle, y: Handle) -> Handle:
         return real(diagonal(matmul(adjoint(u), matmul(da, adjoint(vh)))))
 
     def jvp_u(self, du: Handle, s: Handle, a: Handle, u: Handle, vh: Handle, y: Handle) -> None:
-        """The values do not change with the gauge."""
+        """Return nothing: the values do not change with the gauge."""
 
     def jvp_vh(self, dv: Handle, s: Handle, a: Handle, u: Handle, vh: Handle, y: Handle) -> None:
-        """As with u."""
+        """Return nothing, as for u."""
 
     def batch(self, size: int, batched: Sequence[bool], *xs: Handle) -> Handle:
         return bind(self, *[in_front(x, on, size) for x, on in zip(xs, batched, strict=True)])

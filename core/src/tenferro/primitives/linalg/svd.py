@@ -92,7 +92,7 @@ class Svd(Mixed):
     def _completed(
         self, da: Handle, a: Handle, u: Handle, s: Handle, vh: Handle
     ) -> tuple[Handle, Handle, Handle]:
-        """The thin derivative; vectors that complete a basis only stay orthogonal to the others.
+        """Return the thin derivative; vectors that complete a basis stay orthogonal to the others.
 
         dU₂ = -U₁ dU₁ᴴ U₂. As a frame of their space they do not turn within it.
         """
@@ -105,7 +105,7 @@ class Svd(Mixed):
         return du1, ds, joined_rows(dvh1, adjoint(dv2))
 
     def _rest(self, du1: Handle, u1: Handle, u2: Handle) -> Handle:
-        """The tangent of U₂, marked as that of the vectors of one value."""
+        """Return the tangent of U₂, marked as that of the vectors of one value."""
         du2 = -matmul(u1, matmul(adjoint(du1), u2))
         if self.projectors_only:
             return du2
@@ -117,7 +117,7 @@ class Svd(Mixed):
     def _turned(
         self, da: Handle, a: Handle, u: Handle, s: Handle, vh: Handle
     ) -> tuple[Handle, Handle, Handle]:
-        """The derivative in the raw gauge; of wide matrices, from that of the adjoint."""
+        """Differentiate in the raw gauge; a wide matrix through its adjoint."""
         if da.shape[-2] >= da.shape[-1]:
             return self._turned_tall(da, a, u, s, vh)
         dv, ds, duh = self._turned_tall(adjoint(da), adjoint(a), adjoint(vh), s, adjoint(u))
@@ -126,7 +126,7 @@ class Svd(Mixed):
     def _turned_tall(
         self, da: Handle, a: Handle, *factors: Handle
     ) -> tuple[Handle, Handle, Handle]:
-        """Four products of n³; the projector I - UUᴴ costs no further one."""
+        """Differentiate by four products of n³; the projector I - UUᴴ costs no further one."""
         u, s, vh = factors
         epsilon = default_epsilon(s) if self.epsilon is None else self.epsilon
         s = svd_values(s, a, u, vh)

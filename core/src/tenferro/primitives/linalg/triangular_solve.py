@@ -84,7 +84,7 @@ class TriangularSolve(Mixed):
         )
 
     def batch(self, size: int, batched: Sequence[bool], a: Handle, b: Handle) -> Handle:
-        """Right-hand sides of one matrix stand side by side; otherwise one more leading axis."""
+        """Batch: right-hand sides of one matrix side by side; otherwise one more leading axis."""
 
         def solve(a: Handle, b: Handle) -> Handle:
             return self._solve(a, b, transpose=self.transposed, conjugate=self.conjugated)

@@ -51,7 +51,7 @@ class _Mark(Mixed):
         return xs[: self.output_count]
 
     def groups(self, count: int) -> tuple[tuple[int, ...], ...]:
-        """Linear in all but the values of the factorization, which come last."""
+        """Return one group of all inputs but the values of the factorization, which come last."""
         return (tuple(range(count - 1)),)
 
     def jvp(
@@ -61,7 +61,7 @@ class _Mark(Mixed):
         primals_out: Sequence[Value],
         tangents_in: Sequence[Value | None],
     ) -> Sequence[Value | None]:
-        """The tangents of the results as they are: derivatives of derivatives are not marked."""
+        """Return the tangents of the results unchanged: second derivatives are not marked."""
         return list(tangents_in[: self.output_count])
 
     def jvp_input(
@@ -72,7 +72,7 @@ class _Mark(Mixed):
         primals_in: Sequence[Any],
         primals_out: Sequence[Any],
     ) -> Sequence[Value | None]:
-        """No result varies with the values of the factorization."""
+        """Return None: no result varies with the values of the factorization."""
         return [None] * self.output_count
 
     def decompose(self, *xs: Handle) -> Sequence[Handle]:
@@ -99,7 +99,7 @@ class VectorsVary(_Mark):
         return self.output_count + 2
 
     def transpose_each(self, ct: Any, index: int, *xs: Handle) -> Handle | None:
-        """The cotangents as they are, marked where one of the vectors is among them."""
+        """Return the cotangents unchanged, marked if one of the vectors is among them."""
         if index > self.turns:
             return None
         values, turns = ct[self.turns], list(ct[: self.turns])
@@ -125,7 +125,7 @@ class VectorsSeen(_Mark):
         return self.output_count + 1 + bool(self.with_values)
 
     def transpose_each(self, ct: Any, index: int, *xs: Handle) -> Handle | None:
-        """The cotangents as they are."""
+        """Return the cotangents unchanged."""
         if self.turns == 1:
             ct = (ct,)
         return ct[index] if index < self.turns else None
