@@ -1,4 +1,4 @@
-"""What a case is: data with an expectation; nothing here runs anything.
+"""Cases: data with an expectation; nothing here runs anything.
 
 A `Case` binds one primitive to stored inputs and, where an oracle exists, to stored outputs and
 derivatives; an `ErrorCase` states a refusal. The tables that make cases are `samples/<family>.py`,
@@ -57,15 +57,15 @@ class Stored:
     layout: Layout = "contiguous"
 
     def array(self) -> np.ndarray[Any, Any]:
-        """The numbers as a NumPy array of this dtype, in this layout."""
+        """Return the numbers as a NumPy array of this dtype, in this layout."""
         return _laid_out(self._filled(self.data, self.dtype), self.layout)
 
     def high(self) -> np.ndarray[Any, Any]:
-        """The numbers in the widest precision of their kind (not rounded to the dtype)."""
+        """Return the numbers in the widest precision of their kind (not rounded to the dtype)."""
         return self._filled(self.data, _widest(self.dtype))
 
     def correction(self) -> np.ndarray[Any, Any]:
-        """What `high` lacks; zero where the numbers are exact."""
+        """Return the difference from `high` to the exact numbers; zero if `high` is exact."""
         return self._filled(self.low or (0,) * len(self.data), _widest(self.dtype))
 
     def _filled(self, numbers: tuple[Any, ...], dtype: str) -> np.ndarray[Any, Any]:
@@ -78,7 +78,7 @@ class Stored:
 
 
 def _native(dtype: str) -> Any:
-    """What NumPy calls a dtype; bfloat16 is known to it once ml_dtypes is imported."""
+    """Return NumPy's name of a dtype; it knows bfloat16 once ml_dtypes is imported."""
     if dtype == "bfloat16":
         import ml_dtypes
 
@@ -87,7 +87,7 @@ def _native(dtype: str) -> Any:
 
 
 def _widest(dtype: str) -> str:
-    """The dtype in which stored numbers of this dtype are held exactly."""
+    """Return the dtype that holds stored numbers of this dtype exactly."""
     if dtype.startswith("complex"):
         return "complex128"
     if dtype.startswith(("float", "bfloat")):
@@ -96,7 +96,7 @@ def _widest(dtype: str) -> str:
 
 
 def _laid_out(array: np.ndarray[Any, Any], layout: Layout) -> np.ndarray[Any, Any]:
-    """The same values in another memory layout."""
+    """Return the same values in another memory layout."""
     import numpy as np
 
     if layout == "transposed":
@@ -112,7 +112,7 @@ def _laid_out(array: np.ndarray[Any, Any], layout: Layout) -> np.ndarray[Any, An
 
 @dataclass(frozen=True, kw_only=True)
 class Domain:
-    """Where a function is defined: an interval of the reals, and whether zero is left out."""
+    """Domain of a function: an interval of the reals, with or without zero."""
 
     low: float = float("-inf")
     high: float = float("inf")
@@ -121,7 +121,7 @@ class Domain:
 
 @dataclass(frozen=True, kw_only=True)
 class GradPlan:
-    """Which derivatives of a case are tested.
+    """Derivatives of a case that are tested.
 
     wrt          inputs to differentiate
     order        highest order at which the laws apply
@@ -206,12 +206,12 @@ class ErrorCase:
 
 
 def seed_of(text: str) -> int:
-    """The seed of a law's random input: the first eight bytes of sha256."""
+    """Return the seed of a law's random input: the first eight bytes of sha256."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big")
 
 
 def draw(text: str, shape: tuple[int, ...], dtype: str) -> Stored:
-    """Reproducible numbers in ±[1/8, 2], multiples of 1/16: exact in every floating dtype.
+    """Draw reproducible numbers in ±[1/8, 2], multiples of 1/16: exact in every floating dtype.
 
     >>> draw("std::sin/scalar/float64", (2,), "float64") == draw(
     ...     "std::sin/scalar/float64", (2,), "float64"
@@ -230,13 +230,13 @@ def draw(text: str, shape: tuple[int, ...], dtype: str) -> Stored:
 
 
 def _sixteenth(stream: Iterator[int]) -> float:
-    """A multiple of 1/16 in ±[1/8, 2]."""
+    """Draw a multiple of 1/16 in ±[1/8, 2]."""
     bits = next(stream)
     return (1 if bits & 1 else -1) * (2 + (bits >> 8) % 31) / 16
 
 
 def _splitmix(state: int) -> Iterator[int]:
-    """Steele, Lea, Flood (2014): a stream of 64-bit numbers that no library version can change."""
+    """Yield 64-bit numbers by Steele, Lea, Flood (2014), independent of library versions."""
     mask = (1 << 64) - 1
     while True:
         state = (state + 0x9E3779B97F4A7C15) & mask

@@ -39,14 +39,14 @@ _DOUBLE = ("float64", "complex128")
 
 
 def is_needed(case: Case) -> bool:
-    """Does a smooth double-precision case store no derivative?"""
+    """Return True if a smooth double-precision case stores no derivative."""
     assert case.grad is not None
     active = [case.inputs[i].dtype in _DOUBLE for i in case.grad.wrt]
     return case.grad.smooth and not case.grad.derivatives and all(active)
 
 
 def has_complex_step(case: Case) -> bool:
-    """Can this real case be continued into the complex plane?"""
+    """Return True if this real case can be continued into the complex plane."""
     assert case.grad is not None
     return (
         case.primitive in _HOLOMORPHIC

@@ -27,21 +27,21 @@ Values = Sequence[Any]
 
 
 class Door(Protocol):
-    """What the golden tests ask for."""
+    """Interface that the golden tests use."""
 
     name: str
 
     def x(self, value: Any) -> Any:
-        """An input with its number."""
+        """Return an input with its number."""
 
     def push(self, function: Function, xs: Values, vs: Values) -> list[Any]:
-        """Tangents of the outputs."""
+        """Return the tangents of the outputs."""
 
     def pull(self, function: Function, xs: Values, ws: Values) -> list[Any]:
-        """Cotangents of the inputs."""
+        """Return the cotangents of the inputs."""
 
     def numbers(self, *values: Any) -> list[Any]:
-        """Values as NumPy arrays; None stays None."""
+        """Return values as NumPy arrays; None stays None."""
 
 
 def _tuple(result: Any) -> tuple[Any, ...]:
@@ -58,7 +58,7 @@ class GraphDoor:
         self.fed: dict[Handle, Any] = {}
 
     def x(self, value: Any) -> Handle:
-        """A graph input with its number."""
+        """Return a graph input with its number."""
         array = np.asarray(value)
         handle = variable(("x", len(self.fed)), array.shape, str(array.dtype))
         self.fed[handle] = array
@@ -85,7 +85,7 @@ class GraphDoor:
         return self._read(linear_transpose(linear_transpose(self.linearized(function, xs))), vs)
 
     def linearized(self, function: Function, xs: Values) -> LinearizedGraph:
-        """The linear graph of a function at some values."""
+        """Return the linear graph of a function at some values."""
         ys = _tuple(function(*xs))
         return linearize(KeyView(), [y.key for y in ys], [x.key for x in xs])
 
@@ -109,7 +109,7 @@ class PublicDoor:
     name = "public"
 
     def x(self, value: Any) -> tn.Array:
-        """An array."""
+        """Return an array."""
         return tn.asarray(np.asarray(value))
 
     def push(self, function: Function, xs: Values, vs: Values) -> list[Any]:
@@ -123,7 +123,7 @@ class PublicDoor:
         return list(pullback(tuple(_seed(w, y) for w, y in zip(ws, ys, strict=True))))
 
     def twice_transposed(self, function: Function, xs: Values, vs: Values) -> list[Any]:
-        """The transpose of the pullback: the pullback is linear, so its own pullback is J again."""
+        """Return J v by transposing the pullback, which is linear: its own pullback is J again."""
         ys, pullback = tn.vjp(lambda *args: _tuple(function(*args)), *xs)
         zeros = [np.zeros(np.shape(y), _dtype_of(y)) for y in ys]
         _, again = tn.vjp(lambda *ws: pullback(tuple(ws)), *zeros)
@@ -139,14 +139,14 @@ def _dtype_of(x: Any) -> str:
 
 
 def _seed(seed: Any, like: Any) -> npt.NDArray[Any]:
-    """A seed as an array of the shape and dtype of what it belongs to; None is zero."""
+    """Return a seed as an array of the shape and dtype of its value; None is zero."""
     aval = Aval(np.shape(like) if not hasattr(like, "shape") else like.shape, like.dtype)
     value = 0 if seed is None else seed
     return np.broadcast_to(np.asarray(value, aval.dtype.name), aval.shape).copy()
 
 
 def close(got: Values, want: Values, tolerance: float = 1e-10) -> None:
-    """Every number is within the tolerance; None may stand for zero on both sides."""
+    """Check that every number is within the tolerance; None may stand for zero on both sides."""
     for i, (g, w) in enumerate(zip(got, want, strict=True)):
         found, wanted = np.asarray(0.0 if g is None else g), np.asarray(0.0 if w is None else w)
         if w is not None and g is not None:

@@ -56,13 +56,13 @@ def _registry() -> Mapping[str, Any]:
 
 
 def primitive_of(key: str) -> type[Primitive]:
-    """The registered class of a primitive key."""
+    """Return the registered class of a primitive key."""
     cls: type[Primitive] = _registry()[key]
     return cls
 
 
 def make_operation(key: str, params: Mapping[str, Any]) -> Primitive:
-    """The operation of a key and parameters; dtype names become dtypes."""
+    """Make the operation of a key and parameters; dtype names become dtypes."""
     typed = {
         k: DType.of(v) if k in ("dtype", "preferred") and isinstance(v, str) else v
         for k, v in params.items()
@@ -72,7 +72,7 @@ def make_operation(key: str, params: Mapping[str, Any]) -> Primitive:
 
 
 def operation_of(case: Case) -> Primitive:
-    """The operation that a case is about."""
+    """Return the operation of a case."""
     return make_operation(case.primitive, case.params)
 
 
@@ -107,7 +107,7 @@ class LinearMap:
 
 
 def double_transpose(outputs: Handles, wrt: Handles) -> LinearMap:
-    """The linear map of J, transposed twice."""
+    """Return the linear map of J, transposed twice."""
     once = linear_transpose(linearize(_VIEW, _keys(outputs), _keys(wrt)))
     twice = linear_transpose(once)
     keys = twice.linear.keys
@@ -121,7 +121,7 @@ def double_transpose(outputs: Handles, wrt: Handles) -> LinearMap:
 
 
 class Recorder:
-    """What a law writes into: inputs with their numbers, and named outputs."""
+    """Recorder of a law's program: inputs with their numbers, and named outputs."""
 
     def __init__(self, case: Case) -> None:
         self.case = case
@@ -130,7 +130,7 @@ class Recorder:
         self.outputs: dict[str, ValueKey | None] = {}
 
     def feed(self, name: str, value: Stored | Array) -> Handle:
-        """A graph input that will receive these numbers."""
+        """Make a graph input that will receive these numbers."""
         array = value.array() if isinstance(value, Stored) else value
         handle = variable((self.case.id, name), array.shape, str(array.dtype))
         self.fed[handle.key] = array
@@ -141,33 +141,33 @@ class Recorder:
         self.fed[handle.key] = value.array() if isinstance(value, Stored) else value
 
     def inputs(self, prefix: str = "x") -> list[Handle]:
-        """The inputs of the case."""
+        """Return the inputs of the case."""
         return [self.feed(f"{prefix}{i}", stored) for i, stored in enumerate(self.case.inputs)]
 
     def apply(self, xs: Handles) -> list[Handle]:
-        """The primitive of the case, or what the case looks at."""
+        """Apply the primitive of the case and return its outputs, or its observation of them."""
         return self.observed(xs, bind_all(self.operation, *xs))
 
     def observed(self, xs: Handles, ys: Handles) -> list[Handle]:
-        """What the case looks at: the outputs, or an observation of them."""
+        """Return the outputs, or the case's observation of them."""
         if self.case.observe is None:
             return list(ys)
         look = observation(self.case.primitive, self.case.observe)
         return [look(self.case.params, xs, ys)]
 
     def wrt(self, xs: Handles) -> list[Handle]:
-        """Those of the inputs that the case differentiates."""
+        """Return the inputs that the case differentiates."""
         return [xs[i] for i in self.case.grad.wrt] if self.case.grad else []
 
     def tangents(self, name: str, likes: Handles) -> list[Handle]:
-        """Fresh inputs shaped like these, with numbers drawn from the case id and the name."""
+        """Make inputs shaped like these, with numbers drawn from the case id and the name."""
         return [
             self.feed(f"{name}{i}", draw(f"{self.case.id}#{name}{i}", like.shape, like.dtype.name))
             for i, like in enumerate(likes)
         ]
 
     def stored_tangents(self) -> list[Handle]:
-        """The stored directions of the case, as inputs."""
+        """Return the stored directions of the case, as inputs."""
         plan = self.case.grad
         return [self.feed(f"v{i}", t) for i, t in enumerate(plan.tangents)] if plan else []
 
@@ -198,7 +198,7 @@ class Batch:
 
 @dataclass
 class Outcome:
-    """What came out for one case: arrays by name, and the backend's own operands behind them."""
+    """Results of one case: arrays by name, and the backend's own operands."""
 
     case: Case
     session: Session
@@ -209,39 +209,39 @@ class Outcome:
     measured: list[Any] = field(default_factory=list)
 
     def operand(self, name: str) -> Any:
-        """The backend's own result."""
+        """Return the backend's own result."""
         place = self.places[name]
         return None if place is None else self.batch.results[place]
 
     def __getitem__(self, name: str) -> Array:
-        """A result as a NumPy array; a structural zero is an error here."""
+        """Return a result as a NumPy array; raise for a structural zero."""
         operand = self.operand(name)
         assert operand is not None, f"{self.case.id}: nothing flows to {name!r}"
         array: Array = self.session.backend.to_numpy(operand)
         return array
 
     def get(self, name: str, like: Stored | Aval) -> Array:
-        """A result as a NumPy array; a structural zero becomes zeros like `like`."""
+        """Return a result as a NumPy array; a structural zero becomes zeros like `like`."""
         if self.operand(name) is None:
             dtype = like.dtype if isinstance(like, Stored) else like.dtype.name
             return np.zeros(like.shape, dtype)
         return self[name]
 
     def all(self, name: str) -> list[Array | None]:
-        """The results name0, name1, …; None where nothing flows."""
+        """Return the results name0, name1, …; None where nothing flows."""
         names = [f"{name}{i}" for i in range(len(self.places)) if f"{name}{i}" in self.places]
         return [None if self.places[n] is None else self[n] for n in names]
 
     def fed(self, name: str) -> list[Array]:
-        """The numbers fed to name0, name1, …"""
+        """Return the numbers fed to name0, name1, …"""
         wanted = [key for key in self.recorder.fed if _is_named(key, self.case.id, name)]
         return [self.recorder.fed[key] for key in wanted]
 
     def require(
         self, name: str, want: Stored, *, order: int = 0, scale: Stored | None = None
     ) -> None:
-        """The result is within its tolerance class, `order` derivatives deep; remembers what was
-        measured.
+        """Check a result against its tolerance class, `order` derivatives deep; record the
+        error.
         """
         case = self.case
         found = require(
@@ -282,11 +282,11 @@ class Outcome:
             )  # fmt: skip
 
     def input_operands(self) -> list[Any]:
-        """The backend's operands of this case's inputs."""
+        """Return the backend's operands of this case's inputs."""
         return [self.batch.operands[place] for place in self.input_places.values()]
 
     def rerun(self) -> list[Any]:
-        """The operands of this case's results, of another run on the same operands."""
+        """Return this case's results of another run on the same operands."""
         return [self.batch.second[place] for place in self.places.values() if place is not None]
 
     @property
@@ -305,7 +305,7 @@ def _is_named(key: ValueKey, case_id: str, name: str) -> bool:
 
 
 def _smooth(tol: str) -> str:
-    """The class of derivatives: those of an exact function are rounded once or twice."""
+    """Return the tolerance class of derivatives; those of an exact function are rounded."""
     return "rounded" if tol == "exact" else tol
 
 
@@ -397,16 +397,16 @@ class Session:
     def program_of(
         self, inputs: Sequence[ValueKey], outputs: Sequence[ValueKey]
     ) -> tuple[CompiledProgram, list[Any]]:
-        """The program of some values, and what it reads beyond its inputs.
+        """Return the program of some values, and the values that it reads beyond its inputs.
 
-        Keys are shared by all graphs of a process: a constant that somebody else has evaluated is
+        Keys are shared by all graphs of a process: a constant that other code has evaluated is
         known, and merging cuts there.
         """
         graph = materialize_merge(_VIEW, outputs, inputs=inputs)
         return compile_program(graph), [key.operand for key in graph.inputs[len(inputs) :]]
 
     def evaluate(self, inputs: Mapping[Handle, Any], outputs: Handles) -> list[Array]:
-        """Numbers of a few values, for tests that are not about a case."""
+        """Compute a few values, for tests that are not about a case."""
         batch = self.execute(
             [h.key for h in inputs], _keys(outputs), [np.asarray(a) for a in inputs.values()]
         )

@@ -39,7 +39,7 @@ class Form:
 
 
 def _isometry(dtype: str, seed: float) -> Matrix:
-    """A fixed orthogonal or unitary matrix."""
+    """Return a fixed orthogonal or unitary matrix."""
     m = np.cos(seed + np.arange(9.0) ** 2).reshape(3, 3)
     q: Matrix = np.linalg.qr(m + 1j * m.T[::-1] if "complex" in dtype else m)[0]
     return q
@@ -54,7 +54,7 @@ def _loss(x: Any) -> Any:
 
 
 def _gradient(tangent: Callable[[Matrix], Matrix], dtype: str) -> Matrix:
-    """The gradient of the loss, from dF in all directions."""
+    """Return the gradient of the loss, from dF in all directions."""
     units = np.eye(9).reshape(9, 3, 3)
     real = np.array([_loss(tangent(unit)) for unit in units]).reshape(3, 3)
     if "complex" not in dtype:
@@ -76,7 +76,7 @@ def _of_split_values(a: Any) -> Any:
 
 
 def _wholes(dtype: str, gap: float) -> list[tuple[Matrix, Matrix]]:
-    """Near the identity, near an orthogonal matrix, and at Q diag(2 + gap, 2, 1) P."""
+    """Return points near the identity, near an orthogonal matrix, and Q diag(2 + gap, 2, 1) P."""
     near, q, p = np.array([1 + 2 * gap, 1 + gap, 1]), _isometry(dtype, 0), _isometry(dtype, 1)
     points = np.diag(near), q * near, (q * np.array([2 + gap, 2, 1])) @ p
     return [(a.astype(dtype), WEIGHTS) for a in points]
@@ -99,7 +99,7 @@ def _of_split_eigenvalues(a: Any) -> Any:
 
 
 def _exponentials(dtype: str, gap: float) -> list[tuple[Matrix, Matrix]]:
-    """At diag(2 + gap, 2, 1) and at Q diag(2 + gap, 2, 1) Qᴴ."""
+    """Return points diag(2 + gap, 2, 1) and Q diag(2 + gap, 2, 1) Qᴴ."""
     w = np.array([2 + gap, 2, 1])
     half = (w[:, None] - w) / 2
     ratio = np.where(half == 0, 1, np.sinh(half) / np.where(half == 0, 1, half))
@@ -127,7 +127,7 @@ def _of_factors_of_rank_2(a: Any) -> Any:
 
 
 def _truncations(dtype: str, gap: float) -> list[tuple[Matrix, Matrix]]:
-    """At Q diag(2 + gap, 2, 1) P: kept values are equal, and differ from what is left out."""
+    """Return points Q diag(2 + gap, 2, 1) P: equal kept values, distinct from the dropped one."""
     q, p, s = _isometry(dtype, 0), _isometry(dtype, 1), np.array([2 + gap, 2, 1.0])
 
     def tangent(e: Matrix) -> Matrix:
@@ -152,7 +152,7 @@ _GATE_WEIGHTS = np.cos(np.arange(16.0) ** 2).reshape(4, 4)
 
 
 def _between_sites(gate: Any) -> Any:
-    """A gate as a map from what belongs to one site to what belongs to the other."""
+    """Reshape a gate to a map between the indices of one site and those of the other."""
     return np.reshape(np.transpose(np.reshape(gate, (2, 2, 2, 2)), (0, 2, 1, 3)), (4, 4))
 
 
@@ -164,7 +164,7 @@ def _of_gate(couplings: Any) -> Any:
 
 
 def _gates(dtype: str, gap: float) -> list[tuple[Matrix, Matrix]]:
-    """Three Schmidt values are equal where all couplings are, as in the Heisenberg model."""
+    """Return gates with equal Schmidt values for equal couplings, as in the Heisenberg model."""
     couplings = np.array([1, 1 + gap, 1 + 2 * gap])
     values = np.exp(-0.3 * (_SIGNS @ couplings))
     slopes = [

@@ -37,7 +37,7 @@ DIFFERENTIATED = 64
 
 @cache
 def load(family: str) -> Mapping[str, Mapping[str, Any]]:
-    """The entries of one family, by golden key."""
+    """Load the entries of one family, by golden key."""
     path = FOLDER / f"{family}.json"
     if not path.exists():
         return {}
@@ -91,7 +91,7 @@ def _from_npz(name: str) -> dict[str, Any]:
 
 
 def _to_tensor(stored: Stored) -> Tensor:
-    """Stored numbers as exact oracle numbers."""
+    """Convert stored numbers to exact oracle numbers."""
     from tenferro_conformance.oracle import Tensor, mp
 
     make = {"float": mp.mpf, "bfloat": mp.mpf, "complex": mp.mpc, "bool": bool}.get(
@@ -101,7 +101,7 @@ def _to_tensor(stored: Stored) -> Tensor:
 
 
 def _pair(value: Any) -> tuple[str, str]:
-    """The double nearest to a number, and the double nearest to the rest."""
+    """Return the double nearest to a number, and the double nearest to the rest."""
     from tenferro_conformance.oracle import mp
 
     exact = mp.mpf(value)
@@ -111,7 +111,7 @@ def _pair(value: Any) -> tuple[str, str]:
 
 
 def _packed(tensor: Tensor) -> dict[str, Any]:
-    """An oracle result as JSON data."""
+    """Return an oracle result as JSON data."""
     from tenferro_conformance.oracle import mp
 
     if all(isinstance(entry, int) for entry in tensor.flat) and tensor.flat:
@@ -134,7 +134,7 @@ def _packed(tensor: Tensor) -> dict[str, Any]:
 
 
 def _given(stored: Stored) -> dict[str, Any]:
-    """An input as JSON data."""
+    """Return an input as JSON data."""
     if not stored.dtype.startswith(("float", "bfloat", "complex")):
         return {"shape": list(stored.shape), "kind": "exact", "data": list(stored.data)}
     if stored.dtype.startswith("complex"):
@@ -145,7 +145,7 @@ def _given(stored: Stored) -> dict[str, Any]:
 
 
 def compute(table: Table, row: Row, dtype: str, key: str) -> dict[str, Any]:
-    """Everything that the oracle says about one entry."""
+    """Compute everything that the oracle states about one entry."""
     from tenferro_conformance import oracle
 
     primitive = table.primitive
@@ -241,7 +241,7 @@ def _digest(given: Mapping[str, Any]) -> str:
 def generate(
     families: Sequence[str] = FAMILIES,
 ) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
-    """All entries of these families, and their large arrays, computed anew."""
+    """Compute all entries of these families, and their large arrays."""
     arrays: dict[str, Any] = {}
     found = {
         family: {key: _moved_to_npz(key, entry, arrays) for key, entry in _entries(family)}
@@ -282,7 +282,7 @@ def write(date: str, only: Sequence[str] = ()) -> list[str]:
 
 
 def _kept_arrays(written: Collection[str]) -> dict[str, Any]:
-    """The large arrays of the families that are not written now."""
+    """Return the large arrays of the families that are not written now."""
     import numpy as np
 
     others = {t.primitive for family in FAMILIES if family not in written for t in tables(family)}
@@ -339,7 +339,7 @@ def _different_arrays(arrays: Mapping[str, Any]) -> list[str]:
 
 
 def stale_inputs() -> list[str]:
-    """Golden keys whose stored inputs are not those of the table: cheap, needs no oracle."""
+    """List golden keys whose stored inputs differ from the table; this needs no oracle."""
     problems = []
     for family in FAMILIES:
         entries = load(family)

@@ -95,14 +95,14 @@ ROBUSTNESS = (
 
 
 def _nested(x: Any) -> Any:
-    """Ten times exp(0.3·)."""
+    """Apply exp(0.3·) ten times."""
     for _ in range(10):
         x = p.exp(x * 0.3)
     return x
 
 
 def _nested_derivative(x: float) -> float:
-    """The derivative of `_nested`, by the chain rule."""
+    """Differentiate `_nested` by the chain rule."""
     slope = 1.0
     for _ in range(10):
         x = exp(0.3 * x)

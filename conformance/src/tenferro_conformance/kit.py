@@ -1,4 +1,4 @@
-"""Which backends are tested with which cases: the part of the pytest plugin that knows tenferro.
+"""Selection of backends and cases: the part of the pytest plugin that knows tenferro.
 
 Profiles come from the entry-point group `tenferro.conformance`, backends from the host; everything
 is decided at collection, sorted and deterministic. Imported only when a test asks for a tenferro
@@ -42,15 +42,13 @@ def register_cases(cases: Iterable[Case]) -> None:
 
 
 def _published() -> dict[str, metadata.EntryPoint]:
-    """The entry points of the kit's group by name: profiles by backend, case tables by
-    namespace.
-    """
+    """Return the kit's entry points by name: profiles by backend, case tables by namespace."""
     points = metadata.entry_points(group=GROUP)  # noqa: TID251 - this group is the kit's own
     return {point.name: point for point in sorted(points, key=lambda p: p.name)}
 
 
 def profile_of(backend: str) -> Profile:
-    """The profile that a backend ships; one that ships none claims level 2 with derivatives."""
+    """Return the profile that a backend ships; without one, level 2 with derivatives."""
     if backend in _late_profiles:
         return _late_profiles[backend]
     point = _published().get(backend)
@@ -71,7 +69,7 @@ def _all_cases() -> tuple[Case, ...]:
 
 @dataclass(frozen=True)
 class Selection:
-    """What is tested of one backend."""
+    """Selection of what is tested on one backend."""
 
     profile: Profile
     features: frozenset[str]
@@ -79,15 +77,15 @@ class Selection:
     about: BackendReport
 
     def is_open(self, case: Case | ErrorCase) -> bool:
-        """Are all features that the case needs open?"""
+        """Return True if all features that the case needs are open."""
         return case.features <= self.features
 
     def is_unsupported(self, case: Case) -> bool:
-        """Does the profile say that the backend cannot?"""
+        """Return True if the profile says that the backend cannot run the case."""
         return not self.is_open(case) or self.profile.exclusion(case.id, "unsupported") is not None
 
     def why_unsupported(self, case: Case | ErrorCase) -> tuple[str, bool]:
-        """The reason, and whether a closed feature is behind it."""
+        """Return the reason, and True if a closed feature causes it."""
         closed = sorted(case.features - self.features)
         if closed:
             return f"the backend does not have the feature {', '.join(closed)}", True
@@ -144,7 +142,7 @@ class Kit:
         return self._shards[index, count]
 
     def session(self, name: str) -> Session:
-        """The session of a backend, created at first use."""
+        """Return the session of a backend, created at first use."""
         if name not in self._sessions:
             profile = self.selections[name].profile
             self._sessions[name] = Session(name, make_backend(name, profile), profile)
@@ -153,7 +151,7 @@ class Kit:
     def selected(
         self, backend: str, *, grad: bool, kind: Literal["supported", "unsupported"] = "supported"
     ) -> list[Case]:
-        """The cases of one backend, sorted by id."""
+        """Return the cases of one backend, sorted by id."""
         selection = self.selections[backend]
         if grad and not selection.profile.ad:
             return []
@@ -166,25 +164,27 @@ class Kit:
         ]
 
     def selected_errors(self, backend: str) -> list[ErrorCase]:
-        """The refusals that depend on data, for a backend with all features that they need."""
+        """Return the refusals that depend on data, for a backend with all features that they
+        need.
+        """
         selection = self.selections[backend]
         cases = [case for case in self.error_cases if case.inputs is not None]
         return [c for c in cases if c.level <= selection.level and selection.is_open(c)]
 
     def known_bug(self, backend: str, case: Case | ErrorCase, law: str) -> Exclude | None:
-        """The exclusion that makes this an expected failure."""
+        """Return the exclusion that makes this an expected failure."""
         return self.selections[backend].profile.known_bug(case.id, law)
 
 
 def claim_of(profile: Profile) -> str:
-    """The claim as it must be quoted: never without a suite version."""
+    """Return the claim as it must be quoted: never without a suite version."""
     if profile.level is None:
         return ""
     return f"level {profile.level}{'+AD' if profile.ad else ''} under suite {SUITE_VERSION}"
 
 
 def available_backends() -> list[str]:
-    """Names of all backends that the host knows, sorted."""
+    """Return the names of all backends that the host knows, sorted."""
     return sorted(
         {record.name for record in host().records() if record.group == "tenferro.backends"}
     )
@@ -198,7 +198,7 @@ def resolve_names(names: Sequence[str]) -> list[str]:
 
 
 def describe(name: str) -> BackendReport:
-    """What the host says about a backend: status, reason, versions, devices."""
+    """Return the host's description of a backend: status, reason, versions, devices."""
     record = next(
         (r for r in host().records() if r.group == "tenferro.backends" and r.name == name), None
     )
@@ -222,7 +222,7 @@ def describe(name: str) -> BackendReport:
 
 
 def make_backend(name: str, profile: Profile) -> Backend:
-    """A backend as its profile wants it tested: deterministic, unless `make` says otherwise."""
+    """Make a backend for testing: deterministic, unless the profile's `make` says otherwise."""
     made: Any = BackendConfig(deterministic=True)
     if profile.make:
         module, _, attribute = profile.make.partition(":")

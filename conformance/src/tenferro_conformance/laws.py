@@ -1,5 +1,4 @@
-"""How laws judge: inner products, comparisons of modes, node-by-node evaluation. Helpers of
-`suite/`.
+"""Judgement of laws: inner products, comparisons of modes, node-by-node evaluation.
 
 Each function takes an `Outcome` and raises `LawViolationError` or `ToleranceError`. The statements
 of the laws stand in the docstrings of the tests; the programs in `programs.py`.
@@ -33,16 +32,14 @@ Array = npt.NDArray[Any]
 
 
 def require_value(out: Outcome) -> None:
-    """Every output is within its tolerance class."""
+    """Check that every output is within its tolerance class."""
     scales = out.case.scale or (None,) * len(out.case.expected or ())
     for i, (want, scale) in enumerate(zip(out.case.expected or (), scales, strict=True)):
         out.require(f"y{i}", want, scale=scale)
 
 
 def require_aval(out: Outcome) -> None:
-    """Every output has the shape and dtype that abstract evaluation says, by the backend's account
-    and by NumPy's.
-    """
+    """Check the shape and dtype of every output against abstract evaluation, by two accounts."""
     for name, key in out.recorder.outputs.items():
         assert key is not None
         said, array = out.session.backend.aval_of(out.operand(name)), out[name]
@@ -55,7 +52,7 @@ def require_aval(out: Outcome) -> None:
 
 
 def require_fidelity(out: Outcome) -> None:
-    """Results are the backend's own arrays, and double precision was not lost on the way."""
+    """Check that results are the backend's own arrays, in full double precision."""
     backend = out.session.backend
     own = type(backend.asoperand(np.zeros((2,)), Aval((2,), "float64")))
     for i, want in enumerate(out.case.expected or ()):
@@ -82,7 +79,7 @@ def _is_narrow(array: Array) -> bool:
 
 
 def require_purity(out: Outcome) -> None:
-    """Operands are unchanged, results are writeable, alias nothing, and come out the same again."""
+    """Check purity: operands unchanged; results writeable, without aliases, and reproducible."""
     to_numpy = out.session.backend.to_numpy
     operands = out.input_operands()
     for array, operand in zip(out.recorder.fed.values(), operands, strict=True):
@@ -129,7 +126,7 @@ def require_linearity(out: Outcome) -> None:
 
 
 def _largest(*arrays: Array) -> float:
-    """The largest finite magnitude."""
+    """Return the largest finite magnitude."""
     sizes = [np.abs(x) for x in arrays if x.dtype.kind in "fc"]
     return max((float(np.max(x[np.isfinite(x)], initial=0.0)) for x in sizes), default=0.0)
 
@@ -151,7 +148,7 @@ def _pairing(a: Sequence[Array], b: Sequence[Array | None]) -> tuple[float, floa
 
 
 def _working_dtype(out: Outcome) -> str:
-    """The least precise floating dtype that a case touches."""
+    """Return the least precise floating dtype that a case touches."""
     outputs = [key.aval.dtype.name for key in out.recorder.outputs.values() if key is not None]
     dtypes = [*outputs, *(x.dtype for x in out.case.inputs)]
     narrow = {"complex64": "float32"}
@@ -160,7 +157,7 @@ def _working_dtype(out: Outcome) -> str:
 
 
 def require_double_transpose(out: Outcome) -> None:
-    """Transposing twice gives the original linear map."""
+    """Check that transposing twice gives the original linear map."""
     scale = _largest(*out.fed("v"), *(x for x in out.all("jv") if x is not None))
     for i, (once, twice) in enumerate(zip(out.all("jv"), out.all("ttv"), strict=True)):
         if (once is None) != (twice is None):
@@ -170,7 +167,7 @@ def require_double_transpose(out: Outcome) -> None:
 
 
 def require_derivatives(out: Outcome, orders: Sequence[int]) -> None:
-    """The derivatives of these orders along the stored tangents are the oracle's."""
+    """Check the derivatives of these orders along the stored tangents against the oracle."""
     plan = out.case.grad
     assert plan is not None
     for order in orders:
@@ -183,7 +180,7 @@ def require_derivatives(out: Outcome, orders: Sequence[int]) -> None:
 
 
 def require_modes_agree(out: Outcome) -> None:
-    """Forward-over-forward = forward-over-reverse = reverse-over-reverse = reverse-over-forward."""
+    """Check that all four combinations of forward and reverse mode agree."""
     weights, seeds, us = (_known(out.all(name)) for name in ("weight", "seed", "direction"))
     found = {
         "forward over forward": _pairing(weights, out.all("fof")),
@@ -221,10 +218,10 @@ def require_second_adjoint(out: Outcome) -> None:
 
 
 def _rounding_of_first(out: Outcome) -> float:
-    """The size of what may cancel in a second derivative, in units of the inputs: |w|·|Jv|·|u|.
+    """Return the size of terms that may cancel in a second derivative: |w|·|Jv|·|u| per input.
 
-    A second derivative that is zero comes out as the rounding of terms that cancel, which the
-    result itself, being nothing but rounding, is no measure of.
+    A zero second derivative comes out as the rounding of terms that cancel. The result itself,
+    being nothing but rounding, is no measure of it.
     """
     _, first = _pairing(_known(out.all("weight")), out.all("first"))
     inputs = _largest(*(stored.array() for stored in out.case.inputs))
@@ -247,7 +244,7 @@ def require_round_trip(session: Session, case: Case) -> None:
 
 
 def require_same_node_by_node(out: Outcome) -> None:
-    """The whole program gives what its nodes give one by one."""
+    """Check that the whole program gives the results of its nodes, run one by one."""
     alone = node_by_node(out)
     scale = _largest(*alone.values(), *out.recorder.fed.values())
     for name, want in alone.items():
@@ -258,7 +255,7 @@ def require_same_node_by_node(out: Outcome) -> None:
 
 
 def require_decomposition(out: Outcome) -> None:
-    """The decomposition gives what the lowering gives, within the tolerance class."""
+    """Check that the decomposition agrees with the lowering, within the tolerance class."""
     for i, want in enumerate(out.all("y")):
         got = out.all("d")[i]
         assert got is not None
@@ -273,7 +270,7 @@ def require_decomposition(out: Outcome) -> None:
 
 
 def require_batching(out: Outcome) -> None:
-    """A batch gives what its examples give one by one."""
+    """Check that a batch gives the results of its examples, run one by one."""
     names = [name for name in out.places if name.startswith("whole")]
     for name in names:
         whole = out[name]
@@ -285,7 +282,7 @@ def require_batching(out: Outcome) -> None:
 
 
 def _require_alike(out: Outcome, got: Array, want: Array, what: str) -> None:
-    """The same number within the tolerance class; nan and infinities in the same places."""
+    """Check equality within the tolerance class; nan and infinities must be in the same places."""
     if got.shape != want.shape or got.dtype != want.dtype:
         raise LawViolationError(
             f"{out.case.id} {what}: {got.dtype}{got.shape} for {want.dtype}{want.shape}"
@@ -303,9 +300,7 @@ def _require_alike(out: Outcome, got: Array, want: Array, what: str) -> None:
 
 
 def node_by_node(out: Outcome) -> dict[str, Array]:
-    """The same program on the reference interpreter, each node compiled and run as a program of its
-    own.
-    """
+    """Run the program on the reference interpreter, each node compiled as its own program."""
     keys = {name: key for name, key in out.recorder.outputs.items() if key is not None}
     program, known = out.session.program_of(list(out.recorder.fed), list(keys.values()))
     operands = [*out.recorder.fed.values(), *(out.session.backend.to_numpy(x) for x in known)]

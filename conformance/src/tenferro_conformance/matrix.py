@@ -25,7 +25,7 @@ _SIGNS = {
 
 
 def matrix(reports: Sequence[Report]) -> str:
-    """The compatibility table of all backends that were run."""
+    """Write the compatibility table of all backends that were run."""
     merged = Report()
     for report in reports:
         merged.merge(report)
@@ -72,7 +72,7 @@ def _of(entries: Iterable[Entry], primitive: str, backend: str) -> list[Entry]:
 
 
 def _cell(entries: Sequence[Entry], notes: list[str]) -> str:
-    """The worst verdict, the number of passes, the largest error, footnotes with reasons."""
+    """Return the worst verdict, the number of passes, the largest error, and footnotes."""
     if not entries:
         return ""
     verdicts = [v for v in _ORDER if any(e.verdict == v for e in entries)]
@@ -84,7 +84,7 @@ def _cell(entries: Sequence[Entry], notes: list[str]) -> str:
 
 
 def _footnotes(entries: Sequence[Entry], verdict: str, notes: list[str]) -> str:
-    """References to the reasons, each written once."""
+    """Return references to the reasons, each written once."""
     reasons = sorted({_reason(e) for e in entries if e.verdict == verdict})
     for reason in reasons:
         if reason not in notes:
@@ -98,7 +98,7 @@ def _reason(entry: Entry) -> str:
 
 
 def diff(old: Report, new: Report) -> list[str]:
-    """One line per regression: a verdict that became worse, or an error that left its bound."""
+    """Return one line per regression: a worse verdict, or an error beyond its bound."""
     before = {(e.backend, e.law, e.id): e for e in old.entries}
     after = {(e.backend, e.law, e.id): e for e in new.entries}
     lines = []

@@ -1,4 +1,4 @@
-"""What a backend declares about itself: the level it claims, its features, and its deviations.
+"""Declaration of a backend: the level it claims, its features, and its deviations.
 
 A backend ships one `Profile` in its wheel, under the entry-point group `tenferro.conformance` and
 its own name. Data only: importing this file imports the standard library and nothing else. Whether
@@ -77,7 +77,7 @@ class Exclude:
             raise ProfileError(f"Exclude {self.pattern!r}: a known bug needs issue= and until=")
 
     def matches(self, case_id: str) -> bool:
-        """Is this case excluded? `*` and `?` are wildcards; everything else is literal."""
+        """Return True if this case is excluded; `*` and `?` are wildcards, all else is literal."""
         return fnmatch.fnmatchcase(case_id, self.pattern.replace("[", "[[]"))
 
 
@@ -109,17 +109,17 @@ class Profile:
         object.__setattr__(self, "tolerance", dict(self.tolerance))
 
     def exclusion(self, case_id: str, kind: str) -> Exclude | None:
-        """The first exclusion of that kind that matches the case."""
+        """Return the first exclusion of that kind that matches the case."""
         return next((e for e in self.exclusions if e.kind == kind and e.matches(case_id)), None)
 
     def known_bug(self, case_id: str, law: str) -> Exclude | None:
-        """The known bug that makes this law of this case an expected failure."""
+        """Return the known bug that makes this law of this case an expected failure."""
         found = (e for e in self.exclusions if e.kind == "known_bug" and e.matches(case_id))
         return next((e for e in found if law in e.laws), None)
 
 
 def until_has_passed(until: str, version: str, today: datetime.date) -> bool:
-    """Has an `until` passed? It is an ISO date, or a version of the backend's distribution."""
+    """Return True if an `until` has passed: an ISO date, or a version of the distribution."""
     if not until:
         return False
     if re.fullmatch(r"\d{4}-\d{2}-\d{2}", until):
@@ -128,7 +128,7 @@ def until_has_passed(until: str, version: str, today: datetime.date) -> bool:
 
 
 def _release(version: str) -> tuple[int, ...]:
-    """The leading numbers of a version: "2.1.0rc1" → (2, 1, 0)."""
+    """Return the leading numbers of a version: "2.1.0rc1" → (2, 1, 0)."""
     numbers = re.match(r"\d+(?:\.\d+)*", version)
     return tuple(int(part) for part in numbers.group().split(".")) if numbers else (0,)
 

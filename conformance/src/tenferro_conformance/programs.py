@@ -30,7 +30,7 @@ def value(r: Recorder) -> None:
 
 
 def derivatives(r: Recorder) -> None:
-    """Derivatives of order 1 to n along the stored tangents: jvp of jvp of …"""
+    """Record derivatives of order 1 to n along the stored tangents: jvp of jvp of …"""
     xs = r.inputs()
     wrt, current = r.wrt(xs), r.apply(xs)
     vs = r.stored_tangents() or r.tangents("v", wrt)
@@ -64,9 +64,7 @@ def transposed_twice(r: Recorder) -> None:
 
 
 def modes(r: Recorder) -> None:
-    """Second derivatives of ⟨w, f(x)⟩ along v and u: forward-over-forward, forward-over-reverse,
-    and the other two
-    """
+    """Record second derivatives of ⟨w, f(x)⟩ along v and u, in all four combinations of modes"""
     xs = r.inputs()
     wrt, ys = r.wrt(xs), r.apply(xs)
     vs, us, ws = r.tangents("v", wrt), r.tangents("u", wrt), r.tangents("w", ys)
@@ -105,16 +103,14 @@ def linearity(r: Recorder) -> None:
 
 
 def linear_groups(case: Case) -> list[tuple[int, ...]]:
-    """The groups of inputs in which the primitive of a case is jointly linear, all of them
-    differentiable.
-    """
+    """Return the groups of differentiable inputs in which a primitive is jointly linear."""
     groups = operation_of(case).groups(len(case.inputs))
     inexact = {i for i, x in enumerate(case.inputs) if x.dtype.startswith(("float", "complex"))}
     return [group for group in groups if group and set(group) <= inexact]
 
 
 def decomposed(r: Recorder) -> None:
-    """The primitive, and its decomposition"""
+    """Record the primitive, and its decomposition"""
     xs = r.inputs()
     r.output_all("y", r.apply(xs))
     found = r.operation.decompose(*xs)
@@ -147,9 +143,9 @@ def batched_value(r: Recorder) -> None:
 
 
 def _examples(r: Recorder, name: str, i: int) -> tuple[Handle, list[Handle]]:
-    """Input i for a batch: the stored numbers, and the same the other way round; each alone too.
+    """Return input i for a batch of two: the stored numbers and the same reversed; each alone, too.
 
-    Square matrices are turned around in both axes, which leaves them Hermitian and positive.
+    Square matrices are reversed in both axes, which leaves them Hermitian and positive.
     """
     first = r.case.inputs[i].array()
     is_square = first.ndim > 1 and first.shape[-1] == first.shape[-2] and first.dtype.kind in "fc"
@@ -178,16 +174,16 @@ def batched_adjoint(r: Recorder) -> None:
 
 
 def is_of_widest(case: Case) -> bool:
-    """One dtype per kind of number, for a law of shapes: batching rules look at no dtype."""
+    """Return True for one dtype per kind of number: batching rules look at no dtype."""
     return case.dtype in ("bool", "int64", "float64", "complex128")
 
 
 def is_typical(case: Case) -> bool:
-    """One case per primitive and kind of number, for laws that run each node by itself."""
+    """Return True for one case per primitive and kind, for laws that run nodes one by one."""
     return case.id.endswith(("/wide/float64", "/wide/complex128", "/complex/complex128"))
 
 
 def has_finite_jacobian(case: Case) -> bool:
-    """Is every stored first derivative finite? Inner products with infinities say nothing."""
+    """Return True if every stored first derivative is finite; inner products need that."""
     stored = case.grad.derivatives[:1] if case.grad else ()
     return all(abs(x) < float("inf") for found in stored for d in found for x in d.data)

@@ -86,7 +86,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class Unit:
-    """What one test is about: a backend, and a case or nothing."""
+    """Subject of one test: a backend, and a case or none."""
 
     def __init__(self, backend: str, case: Case | ErrorCase | None = None) -> None:
         self.backend = backend
@@ -107,26 +107,26 @@ _CASES = frozenset({"tenferro_unit", "tenferro_any_case", "tenferro_error_case"}
 
 @pytest.fixture
 def tenferro_unit(request: pytest.FixtureRequest) -> Unit:
-    """Backend and case of this test."""
+    """Return the backend and case of this test."""
     unit: Unit = request.param
     return unit
 
 
 @pytest.fixture
 def tenferro_kit(request: pytest.FixtureRequest) -> Kit:
-    """The selected backends and all cases."""
+    """Return the selected backends and all cases."""
     return request.config.stash[_STATE].kit
 
 
 @pytest.fixture
 def tenferro_session(tenferro_unit: Unit, tenferro_kit: Kit) -> Session:
-    """The backend under test, with its profile."""
+    """Return the backend under test, with its profile."""
     return tenferro_kit.session(tenferro_unit.backend)
 
 
 @pytest.fixture
 def tenferro_backend(tenferro_session: Session) -> Iterator[str]:
-    """The name of the backend under test, selected for the public API."""
+    """Yield the name of the backend under test, selected for the public API."""
     import tenferro as tn
 
     with tn.use(tenferro_session.backend):
@@ -135,21 +135,21 @@ def tenferro_backend(tenferro_session: Session) -> Iterator[str]:
 
 @pytest.fixture
 def tenferro_case(tenferro_unit: Unit) -> Case | ErrorCase:
-    """The case under test."""
+    """Return the case under test."""
     assert tenferro_unit.case is not None
     return tenferro_unit.case
 
 
 @pytest.fixture
 def tenferro_any_case(request: pytest.FixtureRequest) -> Case:
-    """A case for a law that needs no backend."""
+    """Return a case for a law that needs no backend."""
     case: Case = request.param
     return case
 
 
 @pytest.fixture
 def tenferro_error_case(request: pytest.FixtureRequest) -> Any:
-    """A refusal to be tested."""
+    """Return a refusal to be tested."""
     return request.param
 
 
@@ -198,7 +198,7 @@ def tenferro_run_python() -> Callable[[str], str]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """One test per backend and case, sorted; expected failures are strict whatever the ini says."""
+    """Make one test per backend and case, sorted; expected failures are always strict."""
     names = metafunc.fixturenames
     if not _CASES & set(names):
         return
@@ -238,14 +238,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _has_a_case(item: pytest.Item) -> bool:
-    """Is the test about one case?"""
+    """Return True if the test is about one case."""
     params = _params(item)
     unit = params.get("tenferro_unit")
     return unit.case is not None if unit else bool(_CASES & set(params))
 
 
 def _params(item: pytest.Item) -> dict[str, Any]:
-    """The parameters of a test."""
+    """Return the parameters of a test."""
     return item.callspec.params if hasattr(item, "callspec") else {}
 
 
@@ -267,14 +267,14 @@ def _units(state: State, marker: pytest.Mark | None, with_cases: bool) -> Iterat
 
 
 def _selected(kit: Kit, backend: str, marker: pytest.Mark) -> Sequence[Case | ErrorCase]:
-    """The cases or refusals of one law on one backend."""
+    """Return the cases or refusals of one law on one backend."""
     if marker.kwargs.get("cases") == "errors":
         return kit.selected_errors(backend)
     return selected(kit, backend, marker)
 
 
 def selected(kit: Kit, backend: str, marker: pytest.Mark) -> list[Case]:
-    """The cases of one law on one backend."""
+    """Return the cases of one law on one backend."""
     kind = marker.kwargs.get("cases", "supported")
     return _filtered(
         kit.selected(backend, grad=marker.kwargs.get("grad", False), kind=kind), marker
@@ -299,7 +299,7 @@ def _expected_failure(
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> int | None:
-    """With several available backends, run one child process for each and add up."""
+    """Run one child process per backend, if there are several, and merge their results."""
     if not _runs_the_suite(config) or config.option.collectonly or config.option.help:
         return None
     from tenferro_conformance.kit import describe, resolve_names
@@ -326,7 +326,7 @@ def _runs_the_suite(config: pytest.Config) -> bool:
 
 
 def _without_ours(args: Sequence[str]) -> list[str]:
-    """The command line without the options that the parent sets for each child."""
+    """Drop the options that the parent sets for each child."""
     kept, skip = [], False
     ours = ("--tenferro-backend", "--tenferro-report", "--tenferro-require")
     for arg in map(str, args):
@@ -343,7 +343,7 @@ def _without_ours(args: Sequence[str]) -> list[str]:
 
 
 class State:
-    """What a run has found; also the hooks that collect it."""
+    """State of a run: what it has found, and the hooks that collect it."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
@@ -366,7 +366,7 @@ class State:
         return self._kit
 
     def in_shard(self, cases: Sequence[C]) -> list[C]:
-        """Those of the cases that belong to this run's part."""
+        """Return those of the cases that belong to this run's shard."""
         shard = self.config.getoption("--tenferro-shard")
         if shard is None:
             return list(cases)
@@ -374,15 +374,16 @@ class State:
         return [case for case in cases if case.primitive in mine]
 
     def wants_law(self, fixtures: Sequence[str]) -> bool:
-        """Is a law that uses these fixtures in this run's part?
+        """Return True if a law that uses these fixtures belongs to this run.
 
-        A law that asks for no backend is about graphs alone: it holds for all once it holds once.
+        A law that asks for no backend is about graphs alone: it holds for all once it holds
+        once.
         """
         laws: str = self.config.getoption("--tenferro-laws")
         return laws == "all" or (laws == "backend") == bool(_BACKENDS & set(fixtures))
 
     def is_wanted(self, item: pytest.Item) -> bool:
-        """Does the test have a case, and is its law in this run's part?
+        """Return True if the test has a case and its law belongs to this run.
 
         A test of the suite that is about no case runs in the first part.
         """
@@ -403,7 +404,7 @@ class State:
         return found
 
     def peers(self, item: pytest.Item, backend: str) -> list[Case]:
-        """Cases whose programs may be compiled together with this one's."""
+        """Return the cases whose programs may be compiled together with this one's."""
         marker = item.get_closest_marker("tenferro_law")
         assert marker is not None
         law, unit = marker.args[0], _params(item)["tenferro_unit"]
@@ -508,7 +509,7 @@ class State:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def _only_provisional(self, session: pytest.Session) -> bool:
-        """Did only cases fail that do not count yet?"""
+        """Return True if only provisional cases failed, which do not count yet."""
         failed = [e for e in self.entries if e.verdict in ("fail", "error")]
         counted = self.config.getoption("--tenferro-strict-new")
         return (
@@ -523,7 +524,7 @@ class State:
         )
 
     def _problems(self) -> list[str]:
-        """Why a run without failing tests still fails."""
+        """Return why a run without failing tests still fails."""
         from tenferro_conformance.report import Report
         from tenferro_conformance.runner import problems_of
 
@@ -542,7 +543,7 @@ class State:
         )
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """One line per backend."""
+        """Write one line per backend."""
         for line in getattr(self, "_lines", ()):
             terminalreporter.write_line(f"tenferro: {line}")
 

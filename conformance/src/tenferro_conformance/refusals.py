@@ -38,7 +38,7 @@ class NowhereOne(Elementwise):
     key = "conformance::nowhere_one"
 
     def abstract_eval(self, x: Any) -> Any:
-        """The aval of x."""
+        """Return the aval of x."""
         return x
 
 
@@ -48,12 +48,12 @@ class NowhereTwo(Elementwise):
     key = "conformance::nowhere_two"
 
     def abstract_eval(self, x: Any) -> Any:
-        """The aval of x."""
+        """Return the aval of x."""
         return x
 
 
 def require_error(case: ErrorCase) -> None:
-    """The case raises its error with its fields."""
+    """Check that the case raises its error with its fields."""
     handles = [variable(("error", i), shape, dtype) for i, (shape, dtype) in enumerate(case.avals)]
     with pytest.raises(case.error) as caught:
         bind_all(make_operation(case.primitive, case.params), *handles)
@@ -61,7 +61,7 @@ def require_error(case: ErrorCase) -> None:
 
 
 def require_error_of_data(session: Session, case: ErrorCase) -> None:
-    """Running the case raises its error, one of tenferro's own, with its fields."""
+    """Check that running the case raises its error, one of tenferro's own, with its fields."""
     inputs = {
         variable(("error", i), x.shape, x.dtype): x.array() for i, x in enumerate(case.inputs or ())
     }
@@ -74,7 +74,7 @@ def require_error_of_data(session: Session, case: ErrorCase) -> None:
 
 
 def require_fields(error: Exception, case: ErrorCase) -> None:
-    """Every field is there, and has the value that the case states (`...`: any)."""
+    """Check that every field exists and has the value that the case states (`...`: any)."""
     if case.inputs is None and type(error) is not case.error:
         raise LawViolationError(
             f"{case.id}: raised {type(error).__name__}, a subclass of {case.error.__name__}"
@@ -86,7 +86,7 @@ def require_fields(error: Exception, case: ErrorCase) -> None:
 
 
 def require_all_gaps(session: Session) -> None:
-    """One error lists both operations."""
+    """Check that one error lists both operations."""
     x = variable("x", (2,), "float64")
     y = bind(NowhereTwo(), bind(NowhereOne(), x))
     with pytest.raises(MissingLoweringError) as caught:
@@ -96,7 +96,7 @@ def require_all_gaps(session: Session) -> None:
 
 
 def require_refusal(run: Callable[[], Outcome], selection: Selection, case: Case) -> None:
-    """The case raises cleanly, and the claim does not cover it."""
+    """Check that the case raises cleanly, and that the claim does not cover it."""
     reason, by_feature = selection.why_unsupported(case)
     claimed = selection.profile.level is not None and case.level <= selection.profile.level
     if claimed and not by_feature:
@@ -113,13 +113,13 @@ def require_refusal(run: Callable[[], Outcome], selection: Selection, case: Case
 
 
 def without_cases(kit: Kit) -> list[str]:
-    """Registered primitives without cases."""
+    """Return registered primitives without cases."""
     have = {case.primitive for case in kit.cases}
     return sorted(key for key in host().primitives() if key not in have)
 
 
 def missing_on(session: Session, kit: Kit) -> list[str]:
-    """Primitives of the claimed level that the backend can neither lower nor decompose."""
+    """Return primitives of the claimed level that the backend can neither lower nor decompose."""
     selection = kit.selections[session.name]
     wanted = {
         case.primitive

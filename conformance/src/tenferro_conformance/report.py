@@ -1,5 +1,4 @@
-"""What a run found: verdicts, counts, and the JSON file (`schema: 1`) that `matrix` and `diff`
-read.
+"""Report of a run: verdicts, counts, and the JSON file that `matrix` and `diff` read.
 
 An entry is one law on one case on one backend. Entries travel as plain dictionaries, so that
 parallel workers and child processes can hand them over. Imports the standard library only. Read
@@ -56,7 +55,7 @@ class Entry:
 
 @dataclass(kw_only=True)
 class BackendReport:
-    """What one backend is, what it claims, and what was found."""
+    """Report about one backend: what it is, what it claims, and what was found."""
 
     name: str
     status: Literal["available", "unavailable", "broken"] = "available"
@@ -71,7 +70,7 @@ class BackendReport:
     not_selected: int = 0
 
     def row(self) -> dict[str, Any]:
-        """As JSON data."""
+        """Return the report as JSON data."""
         return asdict(self)
 
 
@@ -84,14 +83,14 @@ class Report:
     date: str = ""
 
     def executed(self, backend: str) -> int:
-        """How many entries of a backend ran."""
+        """Count the entries of a backend that ran."""
         return sum(
             e.backend == backend and e.verdict in ("pass", "fail", "error", "xfail")
             for e in self.entries
         )
 
     def failed(self, backend: str, *, strict_new: bool = False) -> list[Entry]:
-        """Entries that count against a backend; provisional ones only if asked for."""
+        """Return entries that count against a backend; provisional ones only if asked for."""
         bad = [e for e in self.entries if e.backend == backend and e.verdict in ("fail", "error")]
         return [e for e in bad if strict_new or not e.provisional]
 
@@ -111,7 +110,7 @@ class Report:
         self.date = self.date or other.date
 
     def as_json(self) -> dict[str, Any]:
-        """The file's content."""
+        """Return the content of the file."""
         return {
             "schema": SCHEMA,
             "date": self.date,
@@ -135,7 +134,7 @@ class Report:
         path.write_text(f'{head},\n "cases": [\n{cases}\n]\n}}\n')
 
     def summary(self, backend: str) -> str:
-        """One line for a terminal."""
+        """Return one line for a terminal."""
         about = self.backends[backend]
         if about.status != "available":
             return f"{backend}: {about.status} ({about.reason})"
@@ -144,7 +143,7 @@ class Report:
 
 
 def _compact(entry: Entry) -> dict[str, Any]:
-    """An entry without the fields that say nothing."""
+    """Return an entry without empty fields."""
     row = asdict(entry)
     row["seconds"] = round(entry.seconds, 4)
     return {name: value for name, value in row.items() if value not in ("", None, False)}
@@ -188,7 +187,7 @@ def _backend(row: Mapping[str, Any]) -> BackendReport:
 
 
 def merge_reports(reports: Iterable[Report]) -> Report:
-    """Several reports as one."""
+    """Merge several reports into one."""
     merged = Report()
     for report in reports:
         merged.merge(report)

@@ -27,7 +27,7 @@ _BROKEN = 3  # pytest's exit codes from here on mean that the run itself did not
 
 
 def suite_arguments(root: Path) -> list[str]:
-    """The pytest arguments with which the suite runs independently of its caller."""
+    """Return pytest arguments that make the suite independent of its caller."""
     return [
         "-c", str(SUITE / "suite.ini"), "--rootdir", str(root), "--confcutdir", str(SUITE),
         "-p", "no:cacheprovider", "-p", "no:hypothesispytest",

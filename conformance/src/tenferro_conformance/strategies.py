@@ -109,7 +109,7 @@ class _Builder:
         self.values.append(key)
 
     def like(self, x: Any) -> Any:
-        """A value of the same aval: one that is there, a constant, or one that is repeated."""
+        """Return a value of the same aval: an existing one, a constant, or a repeated one."""
         same = [v for v in self.values if v.aval is x.aval]
         kind = self.pick(["there", "constant", "repeated"])
         if kind == "there":
@@ -267,7 +267,7 @@ MOVES = ["reshape", "transpose", "broadcast", "slice", "pad", "concatenate", "re
 
 
 def _fits(value: Any, shape: tuple[int, ...]) -> bool:
-    """Whether a value can be repeated into a shape."""
+    """Return True if a value can be broadcast to a shape."""
     own = value.aval.shape
     return len(own) <= len(shape) and all(
         n in (1, m) for n, m in zip(own, shape[len(shape) - len(own) :], strict=False)
@@ -275,7 +275,7 @@ def _fits(value: Any, shape: tuple[int, ...]) -> bool:
 
 
 def dag(seed: int, steps: int, kind: Kind = "any") -> Dag:
-    """The program of this many steps that a seed stands for.
+    """Make the program of this many steps that a seed determines.
 
     Its outputs are all values that nothing reads, and one more.
     """
@@ -291,7 +291,7 @@ def dag(seed: int, steps: int, kind: Kind = "any") -> Dag:
 
 
 def dags(kind: Kind = "any", max_steps: int = 25) -> st.SearchStrategy[Dag]:
-    """Random programs of up to `max_steps` steps, each of which is an operation or a few.
+    """Make random programs of up to `max_steps` steps, each one operation or a few.
 
     ``any``: of all dtypes, without sums of floating-point numbers, whose order follows the layout
     of their operands; ``plain``: also without complex numbers and without operations that one loop

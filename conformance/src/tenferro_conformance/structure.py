@@ -50,7 +50,7 @@ def _builds(case: Case) -> tuple[Build, ...]:
 
 
 def require_one_object(case: Case) -> None:
-    """Built twice: the same keys. Fed under another name: other keys."""
+    """Check that a program built twice has the same keys, and other keys under another name."""
     first, second = _recorded(case, programs.value), _recorded(case, programs.value)
     for name, key in first.outputs.items():
         assert key is second.outputs[name], f"{case.id} {name}: equal structure gave two keys"
@@ -62,9 +62,7 @@ def require_one_object(case: Case) -> None:
 
 
 def require_stable_text(case: Case) -> None:
-    """The text of a program is a function of the program; operations survive pickling as
-    themselves.
-    """
+    """Check that a program's text is stable, and that operations unpickle to themselves."""
     recorder = _recorded(case, programs.value)
     assert str(_graph(recorder)) == str(_graph(_recorded(case, programs.value))), case.id
     operation = recorder.operation
@@ -91,7 +89,7 @@ def _levels() -> dict[str, int]:
 
 
 def _emitted(case: Case) -> set[str]:
-    """Keys of all primitives in the derivative programs of a case."""
+    """Return the keys of all primitives in the derivative programs of a case."""
     graphs = [_graph(_recorded(case, build)) for build in _builds(case)]
     return {
         str(getattr(node.operation, "key", node.operation.name))
@@ -101,9 +99,10 @@ def _emitted(case: Case) -> set[str]:
 
 
 def require_closed(case: Case) -> None:
-    """Derivatives of a primitive up to L2 use primitives up to L2.
+    """Check that derivatives of a primitive up to L2 use primitives up to L2.
 
-    Those of a third party may also use others of its own namespace: who has one has all of them.
+    Those of a third party may also use others of its own namespace, which are installed
+    together.
     """
     if case.level > 2:
         return
@@ -114,7 +113,7 @@ def require_closed(case: Case) -> None:
 
 
 def require_core_closed(case: Case) -> None:
-    """Derivatives of the AD-closed core use the core alone."""
+    """Check that derivatives of the AD-closed core use the core alone."""
     if case.primitive not in CORE or case.params.get("preferred"):
         return
     outside = sorted(_emitted(case) - CORE)

@@ -1,4 +1,4 @@
-"""How near is near enough: the tolerance classes, and the comparison that measures in their unit.
+"""Tolerance classes, and the comparison that measures errors in their unit.
 
 Bounds are functions of dtype, class and size. `measure` returns the largest error in the unit of
 the class together with the bound; `require` raises `ToleranceError` when it is exceeded. float16
@@ -70,7 +70,7 @@ class Measure:
 
 
 def _column(dtype: str) -> str:
-    """The real dtype whose precision a dtype has."""
+    """Return the real dtype whose precision a dtype has."""
     return {"complex64": "float32", "complex128": "float64"}.get(dtype, dtype)
 
 
@@ -83,7 +83,7 @@ def bound_of(
     *,
     condition: float = 1.0,
 ) -> float:
-    """The bound of a class for a dtype, a number of terms and an order of derivative.
+    """Return the bound of a class for a dtype, a number of terms and an order of derivative.
 
     A condition number multiplies errors at every step: once for the value, once more per order.
     """
@@ -101,12 +101,12 @@ def bound_of(
 
 
 def eps_of(dtype: str) -> float:
-    """The relative distance of neighbouring numbers of a dtype."""
+    """Return the relative distance of adjacent numbers of a dtype."""
     return _EPS[_column(dtype)]
 
 
 def same_bits(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> bool:
-    """Equal shape, dtype and bits; any NaN equals any NaN, but −0 is not 0."""
+    """Return True if shape, dtype and bits are equal; any NaN equals any NaN, −0 is not 0."""
     if a.shape != b.shape or a.dtype != b.dtype:
         return False
     if a.dtype.kind not in "fc" and a.dtype.name != "bfloat16":
@@ -165,7 +165,7 @@ def measure(
     condition: float = 1.0,
     override: Tol | None = None,
 ) -> Measure:
-    """The largest error of `got` in the unit of the class, and the bound."""
+    """Return the largest error of `got` in the unit of the class, and the bound."""
     tol = override.tol if override is not None and override.tol is not None else tol
     if got.shape != want.shape or str(got.dtype) != want.dtype:
         return Measure(
@@ -189,7 +189,7 @@ def measure(
 
 
 def _parts(a: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """A complex array as real numbers, one more axis."""
+    """Return a complex array as real numbers with one more axis."""
     return np.stack([a.real, a.imag], -1) if a.dtype.kind == "c" else a
 
 
@@ -214,14 +214,14 @@ def _error(got: npt.NDArray[Any], want: Stored) -> Real:
 
 
 def _error_of_parts(got: npt.NDArray[Any], want: Stored) -> Real:
-    """The error of the real and of the imaginary part, along one more axis."""
+    """Return the errors of the real and of the imaginary part, along one more axis."""
     with np.errstate(all="ignore"):
         difference = _parts((got.astype("complex128") - want.high()) - want.correction())
     return np.where(np.isfinite(_parts(got)), np.abs(difference), 0.0)
 
 
 def _unit(tol: str, want: Stored, order: int, scale: Stored | None) -> Real:
-    """What one unit of error is, element by element."""
+    """Return one unit of error, element by element."""
     column = _column(want.dtype)
     eps = _EPS[column]
     with np.errstate(all="ignore"):
@@ -242,9 +242,7 @@ def _unit(tol: str, want: Stored, order: int, scale: Stored | None) -> Real:
 
 
 def _ulp(x: npt.NDArray[Any], column: str) -> Real:
-    """The distance of neighbouring numbers of the dtype at x; of a complex number, at its larger
-    part.
-    """
+    """Return the distance of adjacent numbers at x; of a complex number, at its larger part."""
     size_of = np.maximum(np.abs(x.real), np.abs(x.imag)) if x.dtype.kind == "c" else np.abs(x)
     if column == "bfloat16":
         spacing: Real = np.maximum(2.0 ** (np.floor(np.log2(size_of)) - 7), 2.0**-133)

@@ -1,4 +1,4 @@
-"""What a case looks at where the outputs of a primitive are not unique: factorizations have gauges.
+"""Observations: functions of outputs that are not unique, since factorizations have gauges.
 
 An observation is a function `(params, inputs, outputs) -> Handle` of what does not depend on the
 gauge: singular values, a product of factors, a projector. A row of `samples/` names it with
@@ -30,5 +30,5 @@ def _observations() -> Mapping[str, Observation]:
 
 
 def observation(primitive: str, name: str) -> Observation:
-    """The observation of a primitive that a row names."""
+    """Return the observation of a primitive that a row names."""
     return _observations()[f"{primitive.removeprefix('std::')}@{name}"]

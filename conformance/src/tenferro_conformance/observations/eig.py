@@ -1,4 +1,4 @@
-"""What eigenvectors of a general matrix say whatever their phases and their order are."""
+"""Observations of eigenvectors of a general matrix, independent of their phases and order."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ Handles = Sequence[Handle]
 
 
 def _values(params: Any, inputs: Handles, outputs: Handles) -> Handle:
-    """The values, by real parts, then by imaginary parts"""
+    """Return the values, sorted by real parts, then by imaginary parts"""
     (found,) = sort([outputs[0]], outputs[0].ndim - 1)
     return found
 
 
 def _vectors(params: Any, inputs: Handles, outputs: Handles) -> Handle:
-    """The vectors, in the order of their values"""
+    """Return the vectors, in the order of their values"""
     w, v = outputs
     order = argsort(w, w.ndim - 1)
     places = broadcast_in_dim(order, v.shape, (*range(v.ndim - 2), v.ndim - 1))

@@ -1,4 +1,4 @@
-"""What eigenvectors of a Hermitian matrix say whatever their phases are.
+"""Observations of eigenvectors of a Hermitian matrix, independent of their phases.
 
 A sum over pairs sees each of them, a projector the space of equal values as a whole, and a
 symmetric function of the values needs no vectors at all. Beside them the vectors themselves, for
@@ -41,7 +41,7 @@ def _product(params: Any, inputs: Handles, outputs: Handles) -> Handle:
 
 
 def _two(params: Any, inputs: Handles, outputs: Handles) -> Handle:
-    """The projector on the space of the two smallest values"""
+    """Return the projector on the space of the two smallest values"""
     two = columns(outputs[1], 0, 2)
     return product(two, adjoint(two))
 

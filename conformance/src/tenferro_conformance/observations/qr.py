@@ -1,4 +1,4 @@
-"""What a QR decomposition says whatever the phases of its columns are, and both factors."""
+"""Observations of a QR decomposition, independent of the phases of its columns; both factors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _left(params: Any, inputs: Handles, outputs: Handles) -> Handle:
 
 
 def _rest(params: Any, inputs: Handles, outputs: Handles) -> Handle:
-    """The projector on what the matrix does not reach"""
+    """Return the projector on the complement of the matrix's range"""
     rest = columns(outputs[0], min(inputs[0].shape[-2:]))
     return product(rest, adjoint(rest))
 

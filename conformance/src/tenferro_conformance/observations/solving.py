@@ -1,4 +1,4 @@
-"""What is looked at of LU, of what is solved by it, of Cholesky factors and of `slogdet`.
+"""Observations of LU, of its solutions, of Cholesky factors and of `slogdet`.
 
 Read next: `../samples/lu.py`.
 """
@@ -37,7 +37,7 @@ def _lu_product(params: Params, inputs: Handles, outputs: Handles) -> Handle:
 
 
 def _factorized(params: Params, inputs: Handles, outputs: Handles) -> Handle:
-    """The solution, by factors that follow the matrix."""
+    """Solve with factors that follow the matrix."""
     a, _, _, b = inputs
     return linear_solve(a, *factorized(a), b, adjoint=params["adjoint"])
 

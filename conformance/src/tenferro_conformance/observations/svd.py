@@ -1,4 +1,4 @@
-"""What a singular value decomposition says whatever the phases of its vectors are.
+"""Observations of a singular value decomposition, independent of the phases of its vectors.
 
 Sums over pairs see each of them, projectors see the space of equal values as a whole. Beside them
 the vectors themselves, for the canonical gauge.
@@ -67,13 +67,13 @@ def _polar(params: Any, inputs: Handles, outputs: Handles) -> Handle:
 
 
 def _two(params: Any, inputs: Handles, outputs: Handles) -> Handle:
-    """The projector on the space of the two largest values"""
+    """Return the projector on the space of the two largest values"""
     u, _, _ = _thin(outputs)
     return product(columns(u, 0, 2), adjoint(columns(u, 0, 2)))
 
 
 def _rank_two(params: Any, inputs: Handles, outputs: Handles) -> Handle:
-    """The best approximation of rank 2: the matrix, projected on that space on the right"""
+    """Return the best approximation of rank 2: the matrix, projected on that space on the right"""
     _, _, v = _thin(outputs)
     return product(inputs[0], product(columns(v, 0, 2), adjoint(columns(v, 0, 2))))
 

@@ -38,7 +38,7 @@ def gram(x: Handle) -> Handle:
 
 
 def columns(x: Handle, start: int, stop: int | None = None) -> Handle:
-    """Some of the columns."""
+    """Return some of the columns."""
     last = x.shape[-1] if stop is None else stop
     low = (*[0] * (x.ndim - 1), start)
     return slice(x, low, (*x.shape[:-1], last))
@@ -51,5 +51,5 @@ def scaled(x: Handle, factors: Handle) -> Handle:
 
 
 def weighted(x: Handle) -> Handle:
-    """Column k times k + 1."""
+    """Multiply column k by k + 1."""
     return x * (iota(x.shape, x.ndim - 1, x.dtype) + 1)

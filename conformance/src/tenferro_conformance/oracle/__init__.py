@@ -243,7 +243,7 @@ def _cumulative(fold: Callable[[list[Any]], Any]) -> Callable[..., Tensor]:
 
 
 def _sort(params: Params, x: Tensor) -> Tensor:
-    """One operand, without nan."""
+    """Sort one operand without nan."""
     axis = params["dimension"]
 
     def entry(index: Index) -> Any:
@@ -332,7 +332,7 @@ def _corner(indices: Tensor, batch: Sequence[int], mapped: Sequence[int], rank: 
 
 
 def _scatter(combine: Callable[[Any, Any], Any]) -> Callable[..., Tensor]:
-    """Updates in the order of their positions, each combined with what is there."""
+    """Apply updates in the order of their positions, each combined with the value there."""
 
     def apply(params: Params, x: Tensor, indices: Tensor, updates: Tensor) -> Tensor:
         window_dims, inserted = params["update_window_dims"], params["inserted_window_dims"]
@@ -499,7 +499,7 @@ _REFERENCES: dict[str, Reference] = {
 
 @cache
 def _references() -> Mapping[str, Reference]:
-    """Every definition: those of this file, and those of the files beside it."""
+    """Return every definition: those of this file, and those of the other files of the folder."""
     found = dict(_REFERENCES)
     for module in iter_modules(__path__):
         if module.name != "numbers":
@@ -508,14 +508,12 @@ def _references() -> Mapping[str, Reference]:
 
 
 def reference(primitive: str, params: Params, inputs: Sequence[Tensor]) -> Tensor:
-    """The value of a standard primitive, or of an observation of one."""
+    """Compute the value of a standard primitive, or of an observation of one."""
     return _references()[primitive.removeprefix("std::")](params, *inputs)
 
 
 def scale_of(primitive: str, params: Params, inputs: Sequence[Tensor]) -> Tensor:
-    """The primitive on absolute values: Σ|x|, Π|x|, |A|·|B|: what rounding errors are
-    relative to.
-    """
+    """Apply the primitive to absolute values: the scale of rounding errors, such as Σ|x|."""
     return reference(primitive, params, [x if _is_integral(x) else x.map(abs) for x in inputs])
 
 

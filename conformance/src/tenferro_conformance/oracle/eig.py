@@ -15,7 +15,7 @@ _CELL = mp.mpf(10) ** 10  # real parts that differ by less are equal: those of c
 
 
 def _eig(a: Matrix) -> tuple[list[Any], list[list[Any]]]:
-    """The values, by real parts and then by imaginary parts, and their vectors, canonical."""
+    """Return the values, by real then by imaginary parts, and their canonical vectors."""
     w, v = mp.eig(a.apply(mp.mpc))
 
     def key(k: int) -> tuple[Any, Any]:

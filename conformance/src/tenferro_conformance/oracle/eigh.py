@@ -14,14 +14,14 @@ Matrix = Any
 
 
 def _eigh(a: Matrix) -> tuple[list[Any], list[list[Any]]]:
-    """The values, increasing, and their vectors."""
+    """Return the values, increasing, and their vectors."""
     w, v = mp.eighe(_hermitian(a))
     order = sorted(range(a.rows), key=lambda k: w[k])
     return [w[k] for k in order], [[v[i, k] for i in range(a.rows)] for k in order]
 
 
 def _hermitian(a: Matrix) -> Matrix:
-    """The Hermitian matrix with the lower triangle of a, and the real part of its diagonal."""
+    """Return the Hermitian matrix with the lower triangle of a and a real diagonal."""
     found = a.copy()
     for i in range(a.rows):
         found[i, i] = _of_kind(a, mp.re(a[i, i]))
@@ -31,7 +31,7 @@ def _hermitian(a: Matrix) -> Matrix:
 
 
 def _of_kind(a: Matrix, x: Any) -> Any:
-    """A number without the imaginary part that mpmath gives to all, if the matrix is real."""
+    """Drop the imaginary part that mpmath gives to all numbers, if the matrix is real."""
     is_complex = any(isinstance(a[i, j], mp.mpc) for i in range(a.rows) for j in range(a.cols))
     return x if is_complex else mp.re(x)
 
@@ -53,7 +53,7 @@ def _spectral(weight: Callable[[int, Any], Any]) -> Callable[[Params, Matrix], M
 
 
 def _vectors(params: Params, a: Matrix) -> Matrix:
-    """The vectors, the entry of largest modulus of each real and positive."""
+    """Return the vectors, the entry of largest modulus of each real and positive."""
     columns = [canonical_column(u) for u in _eigh(a)[1]]
     found = mp.matrix(a.rows, a.rows)
     for k, u in enumerate(columns):
@@ -63,7 +63,7 @@ def _vectors(params: Params, a: Matrix) -> Matrix:
 
 
 def canonical_column(u: list[Any]) -> list[Any]:
-    """The vector at length 1, its entry of largest modulus real and positive."""
+    """Normalize the vector to length 1, its entry of largest modulus real and positive."""
     largest = max(u, key=abs)
     length = mp.sqrt(mp.fsum(abs(x) ** 2 for x in u))
     phase = mp.conj(largest) / abs(largest) / length
@@ -80,7 +80,9 @@ def _cubes(params: Params, a: Matrix) -> Matrix:
 
 
 def _of_matrices(function: Callable[[Params, Matrix], Matrix], axes: int) -> Reference:
-    """A function of one matrix for stacks of them, with so many axes of the size of the matrix."""
+    """Apply a function of one matrix to stacks; the result has ``axes`` axes of the matrix's
+    size.
+    """
 
     def apply(params: Params, a: Tensor) -> Tensor:
         shape = (*a.shape[:-2], *([a.shape[-1]] * axes))
@@ -93,17 +95,17 @@ def _of_matrices(function: Callable[[Params, Matrix], Matrix], axes: int) -> Ref
 
 
 def of_square(function: Callable[[Params, Matrix], Matrix]) -> Reference:
-    """A function of square matrices whose values are of their shape."""
+    """Make a reference from a function of square matrices that keeps their shape."""
     return _of_matrices(function, 2)
 
 
 def vector(function: Callable[[Params, Matrix], Matrix]) -> Reference:
-    """A function of square matrices whose values are vectors."""
+    """Make a reference from a function of square matrices that returns vectors."""
     return _of_matrices(function, 1)
 
 
 def number(function: Callable[[Params, Matrix], Matrix]) -> Reference:
-    """A function of square matrices whose values are numbers."""
+    """Make a reference from a function of square matrices that returns numbers."""
     return _of_matrices(function, 0)
 
 

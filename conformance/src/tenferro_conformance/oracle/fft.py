@@ -47,7 +47,7 @@ def _scaled(x: Tensor, norm: str, count: int) -> Tensor:
 
 
 def _weighted(x: Tensor, axis: int, length: int, twice: bool) -> Tensor:
-    """The columns of half a spectrum that stand for two, counted twice or not."""
+    """Weight the columns of half a spectrum that stand for two, counted twice or not."""
 
     def at(index: Index) -> Any:
         k = index[axis]

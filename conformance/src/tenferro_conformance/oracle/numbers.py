@@ -25,7 +25,7 @@ Reference = Callable[..., "Tensor"]
 
 
 def all_indices(shape: Sequence[int]) -> Iterator[Index]:
-    """Every index of a shape, in row-major order."""
+    """Return every index of a shape, in row-major order."""
     return itertools.product(*(range(extent) for extent in shape))
 
 
@@ -44,16 +44,16 @@ class Tensor:
 
     @classmethod
     def make(cls, shape: Sequence[int], at: Callable[[Index], Any]) -> Tensor:
-        """The tensor whose entry at each index is `at(index)`."""
+        """Make the tensor whose entry at each index is `at(index)`."""
         return cls(tuple(shape), tuple(at(index) for index in all_indices(shape)))
 
     def map(self, function: Callable[[Any], Any]) -> Tensor:
-        """The function of every entry."""
+        """Apply the function to every entry."""
         return Tensor(self.shape, tuple(map(function, self.flat)))
 
 
 def elementwise(function: Callable[..., Any]) -> Reference:
-    """The definition of a primitive that treats each element by itself."""
+    """Define a primitive that treats each element by itself."""
 
     def apply(params: Params, *xs: Tensor) -> Tensor:
         return Tensor(

@@ -20,7 +20,7 @@ _TRIES = 12
 
 
 def threefry(key: tuple[int, int], counter: tuple[int, int]) -> tuple[int, int]:
-    """Both words of a block, 20 rounds."""
+    """Return both words of a block after 20 rounds."""
     schedule = (*key, key[0] ^ key[1] ^ 0x1BD11BDA)
     x, y = (counter[0] + key[0]) & _MASK, (counter[1] + key[1]) & _MASK
     for turn in range(20):
@@ -35,7 +35,7 @@ def threefry(key: tuple[int, int], counter: tuple[int, int]) -> tuple[int, int]:
 
 
 def _word(key: tuple[int, int], place: int, bits: int) -> int:
-    """A word of 32 or of 64 bits of the stream of a key."""
+    """Return a word of 32 or 64 bits of the stream of a key."""
     if bits == 64:
         low, high = threefry(key, (place, 0))
         return low + (high << 32)
@@ -58,7 +58,7 @@ def _random_bits(params: Params, key: Tensor) -> Tensor:
 
 
 def _signed(key: tuple[int, int], number: int, place: int) -> Any:
-    """An odd multiple of 2⁻⁵³ in (-1, 1), for one attempt at one element."""
+    """Return an odd multiple of 2⁻⁵³ in (-1, 1), for one attempt at one element."""
     word = _word(threefry(key, (number, _ATTEMPTS)), place, 64)
     whole = word - 2**64 if word >> 63 else word
     return mp.mpf((whole >> 10) | 1) / 2**53
@@ -102,7 +102,7 @@ def _lower(k: int, a: Any, x: Any) -> Any:
 
 
 def _upper(k: int, a: Any, y: Any) -> Any:
-    """What the lower part leaves of the k-th derivative of eˣ x^-a Γ(a)."""
+    """Return the k-th derivative of eˣ x^-a Γ(a) minus its lower part."""
     x, shift = mp.exp(y), mp.digamma(a) - y
     whole = mp.exp(x - a * y) * mp.gamma(a)
     factors = (1, shift, shift**2 + mp.polygamma(1, a),

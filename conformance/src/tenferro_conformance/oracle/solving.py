@@ -1,4 +1,4 @@
-"""What solving means: triangular systems, LU, Cholesky factors, determinants.
+"""Definitions of solving: triangular systems, LU, Cholesky factors, determinants.
 
 Each is written from its definition, matrix by matrix: substitution, elimination with the largest
 pivot, the sum over permutations. Read next: `numbers.py`.
@@ -18,7 +18,7 @@ Matrix = list[list[Any]]
 
 
 def _matrices(x: Tensor) -> list[Matrix]:
-    """The matrices of a stack."""
+    """Return the matrices of a stack."""
     *lead, m, n = x.shape
     return [
         [[x[(*place, i, j)] for j in range(n)] for i in range(m)] for place in all_indices(lead)
@@ -31,7 +31,7 @@ def _stack(lead: Sequence[int], m: int, n: int, found: Sequence[Matrix]) -> Tens
 
 
 def _each(function: Callable[..., Matrix]) -> Reference:
-    """A definition for one matrix, applied to the last of the inputs' shapes."""
+    """Apply a definition for one matrix to stacks, in the shape of the last input."""
 
     def apply(params: Params, *xs: Tensor) -> Tensor:
         stacks = zip(*map(_matrices, xs), strict=True)
@@ -42,7 +42,7 @@ def _each(function: Callable[..., Matrix]) -> Reference:
 
 
 def _number(function: Callable[[Matrix], Any]) -> Reference:
-    """A definition of one number for one matrix."""
+    """Apply a definition of one number for one matrix to stacks."""
 
     def apply(params: Params, a: Tensor) -> Tensor:
         return Tensor(a.shape[:-2], tuple(map(function, _matrices(a))))
@@ -89,7 +89,7 @@ def _solution(params: Params, a: Tensor, factors: Tensor, permutation: Tensor, b
 
 
 def _solve(a: Matrix, b: Matrix) -> Matrix:
-    """Elimination of a beside b, then substitution from below."""
+    """Solve by elimination of a together with b, then substitution from below."""
     n = len(a)
     factors, order = _eliminated([[*row] for row in a])
     x = [list(b[i]) for i in order]
@@ -104,7 +104,7 @@ def _solve(a: Matrix, b: Matrix) -> Matrix:
 
 
 def _eliminated(a: Matrix) -> tuple[Matrix, list[int]]:
-    """Both factors in one matrix, and the order of the rows; pivots are the largest |Re| + |Im|."""
+    """Return both factors in one matrix, and the row order; pivots have the largest |Re| + |Im|."""
     order = list(range(len(a)))
     for k in range(min(len(a), len(a[0]) if a else 0)):
         best = max(range(k, len(a)), key=lambda i: abs(mp.re(a[i][k])) + abs(mp.im(a[i][k])))
@@ -132,13 +132,13 @@ def _hermitian(a: Matrix) -> Matrix:
 
 
 def _of_lower(a: Matrix) -> Matrix:
-    """The Hermitian matrix with the lower triangle of a, and the real part of its diagonal."""
+    """Return the Hermitian matrix with the lower triangle of a and a real diagonal."""
     n, half = len(a), _half_lower(a)
     return [[half[i][j] + mp.conj(half[j][i]) for j in range(n)] for i in range(n)]
 
 
 def _cholesky(params: Params, a: Matrix) -> Matrix:
-    """Row by row, of the Hermitian matrix of the lower triangle."""
+    """Compute the Cholesky factor row by row, from the lower triangle."""
     n, source = len(a), _of_lower(a)
     found: Matrix = [[mp.mpf(0)] * n for _ in range(n)]
     for i in range(n):
@@ -157,7 +157,7 @@ def _half_lower(a: Matrix) -> Matrix:
 
 
 def _cholesky_tangent(params: Params, factor: Matrix, x: Matrix) -> Matrix:
-    """By inverses and whole products; the adjoint from ⟨T* y, x⟩ = ⟨y, T x⟩ entry by entry."""
+    """Compute by inverses and whole products; the adjoint from ⟨T* y, x⟩ = ⟨y, T x⟩ by entry."""
     low = _lower(factor)
     one = [[mp.mpf(i == j) for j in range(len(low))] for i in range(len(low))]
     inverse = _solve(low, one)
@@ -171,7 +171,7 @@ def _cholesky_tangent(params: Params, factor: Matrix, x: Matrix) -> Matrix:
 
 
 def _det(a: Matrix) -> Any:
-    """The sum over permutations, or elimination where there are too many."""
+    """Sum over permutations, or eliminate if there are too many."""
     if len(a) > 6:
         factors, order = _eliminated([[*row] for row in a])
         return _sign(order) * mp.fprod(factors[i][i] for i in range(len(a)))
@@ -180,7 +180,7 @@ def _det(a: Matrix) -> Any:
 
 
 def _sign(order: Sequence[int]) -> int:
-    """The sign of a permutation: of the number of pairs in the wrong order."""
+    """Return the sign of a permutation, from the number of pairs in the wrong order."""
     pairs = (order[i] > order[j] for j in range(len(order)) for i in range(j))
     return -1 if sum(pairs) % 2 else 1
 
@@ -189,7 +189,7 @@ _STEP = mp.mpf(10) ** -20
 
 
 def _adjugate(params: Params, a: Matrix, *directions: Matrix) -> Matrix:
-    """Minors, transposed; central differences along the directions."""
+    """Return the transposed minors; along directions, by central differences."""
     n = len(a)
     if directions:
         *others, d = directions

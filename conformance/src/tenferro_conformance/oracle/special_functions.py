@@ -24,7 +24,7 @@ _STEP = mp.mpf(10) ** -25
 
 
 def _slope(function: Callable[[Any], Any], at: Any, order: int) -> Any:
-    """The n-th central difference quotient."""
+    """Compute the n-th central difference quotient."""
     terms = (
         (-1) ** k * mp.binomial(order, k) * function(at + (mp.mpf(order) / 2 - k) * _STEP)
         for k in range(order + 1)
@@ -41,7 +41,7 @@ def _betainc(a: Any, b: Any, x: Any) -> Any:
 
 
 def _with(function: Callable[..., Any]) -> Reference:
-    """A reference that is elementwise once its parameters are known."""
+    """Make a reference that is elementwise once its parameters are known."""
     return lambda params, *xs: elementwise(lambda *es: function(params, *es))(params, *xs)
 
 
@@ -85,7 +85,7 @@ def _xlogy(x: Any, y: Any) -> Any:
 
 
 def _line(x: Tensor, axes: Sequence[int], index: Sequence[int]) -> list[Any]:
-    """The entries that are reduced together with the one at an index."""
+    """Return the entries that are reduced together with the one at an index."""
     return [
         x[place]
         for place in all_indices(x.shape)

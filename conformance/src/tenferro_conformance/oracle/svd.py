@@ -15,7 +15,7 @@ Matrix = Any
 
 
 def matrices(a: Tensor) -> Iterator[Matrix]:
-    """The matrices of a stack."""
+    """Yield the matrices of a stack."""
     m, n = a.shape[-2:]
     for start in range(0, len(a.flat), m * n or 1):
         found = mp.matrix(m, n)
@@ -26,9 +26,7 @@ def matrices(a: Tensor) -> Iterator[Matrix]:
 
 
 def of_matrices(function: Callable[[Params, Matrix], Matrix], shape: str) -> Reference:
-    """A function of one matrix for a stack of them; shape: of the result, in m, n and k, the less
-    of both.
-    """
+    """Apply a function of one matrix to a stack; ``shape`` names the result's, k = min(m, n)."""
 
     def apply(params: Params, a: Tensor) -> Tensor:
         whole = (*a.shape[:-2], *_SHAPES[shape](*a.shape[-2:]))
@@ -113,7 +111,7 @@ def _rank_two(params: Params, a: Matrix) -> Matrix:
 
 
 def _canonical(a: Matrix) -> _Factors:
-    """The factors with the entry of largest modulus of each v real and positive."""
+    """Return the factors with the entry of largest modulus of each v real and positive."""
     u, s, v = _svd(a)
     for k in range(len(s)):
         largest = max((v[j, k] for j in range(v.rows)), key=abs)

@@ -27,7 +27,7 @@ FAMILIES = (
 
 
 def tables(family: str) -> tuple[Table, ...]:
-    """The tables of one family."""
+    """Return the tables of one family."""
     module = import_module(f"tenferro_conformance.samples.{family}")
     found: tuple[Table, ...] = module.TABLES
     return found
@@ -35,8 +35,8 @@ def tables(family: str) -> tuple[Table, ...]:
 
 @cache
 def load_cases() -> tuple[Case, ...]:
-    """Every case of the standard set, sorted by id; of bfloat16 where `ml_dtypes` is installed,
-    because NumPy holds the numbers.
+    """Load every case of the standard set, sorted by id; bfloat16 only if ml_dtypes is
+    installed.
     """
     from tenferro_conformance.golden import load
 
@@ -53,7 +53,7 @@ def load_cases() -> tuple[Case, ...]:
 
 @cache
 def load_error_cases() -> tuple[ErrorCase, ...]:
-    """Every refusal of the standard set, sorted by id."""
+    """Load every refusal of the standard set, sorted by id."""
     from tenferro_conformance.samples.errors import ERROR_CASES
 
     return tuple(sorted(ERROR_CASES, key=lambda case: case.id))

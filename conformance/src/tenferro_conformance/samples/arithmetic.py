@@ -43,9 +43,7 @@ _c_far = partial(cgrid, 1, offset=2 + 1j)
 
 
 def _binary_specials(nans: Any, infs: Any, zeros: Any) -> tuple[Row, ...]:
-    """Stated results for (NaN, 1), (1, NaN); (inf, 1), (inf, −inf), (−inf, −inf); (−0, −0), (−0,
-    0).
-    """
+    """Return rows with stated results at (NaN, 1), (1, NaN); infinities; and negative zeros."""
     return (
         Row(edge="nan", inputs=([nan, 1.0, nan], [1.0, nan, nan]), expected=nans),
         Row(edge="inf", inputs=([inf, inf, -inf], [1.0, -inf, -inf]), expected=infs),
@@ -71,7 +69,7 @@ def _wraps(*inputs: Callable[[int], Any], result: Callable[[int], Any]) -> tuple
 def _wraps_unsigned(
     x: Callable[[int], Any], y: Any, result: Callable[[int], Any]
 ) -> tuple[Row, ...]:
-    """The same for unsigned integers; the argument is the largest one."""
+    """Return the same for unsigned integers; the argument is the largest one."""
     return tuple(
         Row(edge="wrap", dtypes=(dtype,), inputs=(x(top), y), expected=result(top),
             note="convention 10: integers wrap in two's complement")

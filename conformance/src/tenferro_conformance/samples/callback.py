@@ -51,7 +51,7 @@ def _calls(
     jvp: Any = None,
     transpose: Any = None,
 ) -> dict[str, Any]:
-    """Parameters; a row calls what is callable with the dtype."""
+    """Return parameters; a row calls those that are callable with the dtype."""
     return {
         "function": lambda dtype: function,
         "results": lambda dtype: tuple(Aval(shape, dtype) for shape in shapes),

@@ -34,7 +34,7 @@ def _along(axis: int, *, reverse: bool = False) -> dict[str, Any]:
 
 
 def _shapes(x: Any, *, order: int) -> tuple[Row, ...]:
-    """The edges that every cumulative reduction has; x has the shape (2, 5)."""
+    """Return the edges that every cumulative reduction has; x has the shape (2, 5)."""
     last, back = _along(1), _along(1, reverse=True)
     return (
         Row(edge="wide", inputs=(x,), params=last, wrt=(0,), order=order, size=5),

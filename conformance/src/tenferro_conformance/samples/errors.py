@@ -113,7 +113,7 @@ _INTO = {
 def _refused_data(
     name: str, edge: str, error: type[Exception], *inputs: list[int]
 ) -> tuple[ErrorCase, ...]:
-    """A refusal that depends on the numbers, for both integer dtypes."""
+    """Make a refusal that depends on the numbers, for both integer dtypes."""
     return tuple(
         ErrorCase(
             id=f"std::{name}/{edge}/{dtype}",
@@ -132,7 +132,7 @@ def _refused_data(
 def _refused_matrix(
     name: str, edge: str, *matrices: list[list[float]], batch: tuple[int, ...] = (), **params: Any
 ) -> ErrorCase:
-    """A refusal of matrices by what they hold, with the place in the batch of the first such."""
+    """Make a refusal that depends on a matrix's entries, with its place in the batch."""
     lead = (1,) * len(batch)
     inputs = (
         Stored(

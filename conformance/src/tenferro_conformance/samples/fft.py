@@ -30,12 +30,12 @@ _C128 = ("complex128",)
 
 
 def _levels(count: int) -> int:
-    """How many levels of a fast transform there are, rounded up."""
+    """Return the number of levels of a fast transform, rounded up."""
     return max(1, round(log2(count) + 0.5))
 
 
 def _complex(edge: str, shape: tuple[int, ...], axes: tuple[int, ...], **more: Any) -> Row:
-    """A row of `fft`; unless said otherwise differentiated, in double precision."""
+    """Make a row of `fft`, by default differentiated, in double precision."""
     params = {
         "axes": axes,
         "inverse": more.pop("inverse", False),
@@ -52,7 +52,7 @@ _SPIKES = Grid((_COUNT,), tuple(dict(zip(_AT, _WEIGHTS, strict=True)).get(j, 0.0
 
 
 def _waves(columns: int) -> Grid:
-    """The transform of the spikes, a sum of four waves."""
+    """Return the transform of the spikes, a sum of four waves."""
     roots = [exp(-2j * pi * k / _COUNT) for k in range(_COUNT)]
     pairs = list(zip(_AT, _WEIGHTS, strict=True))
     flat = (sum(w * roots[j * k % _COUNT] for j, w in pairs) for k in range(columns))
@@ -92,17 +92,17 @@ FFT = table(
 
 
 def _of_parts(dtype: str) -> str:
-    """The complex dtype with parts of a dtype."""
+    """Return the complex dtype with parts of a dtype."""
     return {"float32": "complex64", "float64": "complex128"}[dtype]
 
 
 def _parts_of(dtype: str) -> str:
-    """The dtype of the parts of a complex dtype."""
+    """Return the dtype of the parts of a complex dtype."""
     return {"complex64": "float32", "complex128": "float64"}[dtype]
 
 
 def _real(edge: str, shape: tuple[int, ...], axes: tuple[int, ...], **more: Any) -> Row:
-    """A row of `rfft`."""
+    """Make a row of `rfft`."""
     params = {"axes": axes, "norm": more.pop("norm", "sum"), "twice": more.pop("twice", False)}
     size = _levels(prod(shape[axis] for axis in axes))
     known = {"dtypes": F64, "wrt": (0,), "order": 1, "size": size, "out": _of_parts, **more}
@@ -144,7 +144,7 @@ RFFT = table(
 
 
 def _half(edge: str, shape: tuple[int, ...], axes: tuple[int, ...], **more: Any) -> Row:
-    """A row of `irfft`; the shape is that of the result."""
+    """Make a row of `irfft`; the shape is that of the result."""
     last, length = axes[-1], shape[axes[-1]]
     given = tuple(length // 2 + 1 if axis == last else n for axis, n in enumerate(shape))
     params = {

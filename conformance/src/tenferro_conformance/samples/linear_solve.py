@@ -17,7 +17,7 @@ _KINDS = (None, None, "int32", None)
 
 
 def _solved(edge: str, a: Grid, b: Grid, *, adjoint: bool = False, **more: Any) -> Row:
-    """The solution as a function of a and b; the stored factors are of no account."""
+    """Make a row of the solution as a function of a and b; the stored factors are not used."""
     *lead, n, _ = a.shape
     count = len(a.flat) // (n * n) if n else 0
     unused = Grid((*lead, n), tuple(range(n)) * count)

@@ -21,7 +21,7 @@ def dominant(n: int, *lead: int, shift: float = 3.0, is_complex: bool = False) -
 
 
 def _scattered(n: int, *lead: int, is_complex: bool) -> Grid:
-    """Numbers of 8 bits, so that sums of few of their products are exact."""
+    """Make numbers of 8 bits, so that sums of few of their products are exact."""
     if not is_complex:
         return coarse(grid(-1, 1, *lead, n, n))
     found = cgrid(1, *lead, n, n)
@@ -30,7 +30,7 @@ def _scattered(n: int, *lead: int, is_complex: bool) -> Grid:
 
 
 def positive(n: int, *lead: int, is_complex: bool = False) -> Grid:
-    """Hermitian matrices with eigenvalues well above 0: b bᴴ + 1."""
+    """Make Hermitian matrices with eigenvalues well above 0: b bᴴ + 1."""
     found = _scattered(n, *lead, is_complex=is_complex)
     flat: list[Any] = []
     for start in range(0, len(found.flat), n * n):
@@ -48,7 +48,7 @@ def _conjugate(x: Any) -> Any:
 
 
 def _short(x: Any, *, real: bool) -> Any:
-    """The number in single precision; a real diagonal."""
+    """Round the number to single precision; with ``real``, drop its imaginary part."""
     if not isinstance(x, complex):
         return coarse(Grid((), (x,))).flat[0]
     parts = coarse(Grid((), (x.real, 0.0 if real else x.imag))).flat
@@ -56,7 +56,7 @@ def _short(x: Any, *, real: bool) -> Any:
 
 
 def ranked(n: int, rank: int) -> Grid:
-    """A square matrix of small integers whose rank is known: a product of two with `rank` rows."""
+    """Make a square matrix of small integers with a known rank, a product of two factors."""
     left = [[(3 * i + 5 * k + i * k) % 7 - 3 for k in range(rank)] for i in range(n)]
     right = [[(2 * j + 3 * k + j * k) % 5 - 2 for j in range(n)] for k in range(rank)]
     places = [(i, j) for i in range(n) for j in range(n)]

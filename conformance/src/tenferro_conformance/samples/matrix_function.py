@@ -32,7 +32,7 @@ LARGE = Grid((24, 24), tuple(((i * j) % 11 - 5) / 16.0 + 3.0 * (i == j)
 
 
 def _row(function: str, edge: str, *inputs: Any, **more: Any) -> Row:
-    """A row; unless said otherwise differentiated twice, in double precision."""
+    """Make a row, by default differentiated twice, in double precision."""
     known = {
         "dtypes": F64, "wrt": tuple(range(len(inputs))), "order": 2, "size": 4, "condition": 4.0,
         **more,
@@ -42,7 +42,7 @@ def _row(function: str, edge: str, *inputs: Any, **more: Any) -> Row:
 
 
 def _rows(function: str) -> tuple[Row, ...]:
-    """The edges that each function has."""
+    """Return the edges that each function has."""
     return (
         _row(function, "square", SQUARE, dtypes=FLOATS),
         _row(function, "complex", COMPLEX_SQUARE, dtypes=COMPLEX),

@@ -28,7 +28,7 @@ _C128 = ("complex128",)
 
 
 def _row(edge: str, a: Any, observe: str, **more: Any) -> Row:
-    """A row; unless said otherwise differentiated twice, in double precision."""
+    """Make a row, by default differentiated twice, in double precision."""
     known = {"dtypes": F64, "wrt": (0,), "order": 2, "size": 4, "condition": 4.0, **more}
     return Row(edge=edge, inputs=(a,), observe=observe, **known)
 

@@ -25,7 +25,7 @@ _COLUMNS = tuple([row[i] for row in _KNOWN] for i in range(6))
 
 
 def _spread(*shape: int) -> tuple[Grid, ...]:
-    """The published vectors in turn, in a shape."""
+    """Repeat the published vectors in turn, in a shape."""
     size = 1
     for extent in shape:
         size *= extent

@@ -33,7 +33,7 @@ _C9 = "convention 9: axes are explicit, () is the identity, empty arrays follow 
 
 
 def _shapes(x: Any, column: Any, *, order: int) -> tuple[Row, ...]:
-    """The edges that every reduction has."""
+    """Return the edges that every reduction has."""
     return (
         Row(edge="wide", inputs=(x,), params=_SECOND, wrt=(0,), order=order, size=4),
         Row(edge="full_precision", inputs=(fine(x),), params=_SECOND, dtypes=F64, size=4),

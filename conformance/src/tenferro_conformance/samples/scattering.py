@@ -55,7 +55,7 @@ def _points(mode: str) -> dict[str, Any]:
 
 
 def _edges(order: int) -> tuple[Row, ...]:
-    """What all of them have."""
+    """Return the edges that every scatter has."""
     both = (0, 2)
     corners, windows = _scatter((), (0, 1), (0, 1), "drop"), grid(-1, 2, 2, 2, 2)
     return (

@@ -41,7 +41,7 @@ def _empty(count: int) -> Any:
 
 
 def _in_a_direction(edge: str, row: Any, place: int, **more: Any) -> Row:
-    """Along a direction of the matrix; differences would not see it."""
+    """Make a row along a direction of the matrix, which differences would not detect."""
     along = {"wrt": (place,), "dtypes": F64, "smooth": False, "note": _NOTE}
     made: Row = row(edge, _EQUAL, _EQUAL_VALUES, **{**along, **more})
     return made

@@ -41,7 +41,7 @@ _BITS = [[True, False, True], [False, False, True]]
 def _mover(
     name: str, params: Mapping[str, Any], *extra: Row, special: Mapping[str, Any], special_out: Any
 ) -> Table:
-    """The usual edges of a primitive that moves the numbers of one (2, 3) input."""
+    """Return the usual edges of a primitive that moves the numbers of one (2, 3) input."""
     return table(
         f"std::{name}",
         Row(edge="wide", inputs=(grid(-2, 2, 2, 3),), params=params, wrt=(0,)),

@@ -48,7 +48,7 @@ def _real(dtype: str) -> str:
 
 
 def _row(edge: str, a: Any, observe: str | None, **more: Any) -> Row:
-    """A row; unless said otherwise differentiated twice, in double precision."""
+    """Make a row, by default differentiated twice, in double precision."""
     known = {"dtypes": F64, "wrt": (0,), "order": 2, "size": 4, "condition": 4.0, **more}
     return Row(edge=edge, inputs=(a,), observe=observe, **known)
 

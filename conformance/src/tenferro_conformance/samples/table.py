@@ -51,7 +51,7 @@ class Grid:
 
 
 def grid(low: float, high: float, *shape: int) -> Grid:
-    """Numbers spread over an interval in scattered order, with all 24 bits that float32 holds.
+    """Spread numbers over an interval in scattered order, with all 24 bits that float32 holds.
 
     They fill the mantissa, so that sums and products must round; they are exact in float32, so
     that one stored result serves both precisions; none is the middle of the interval.
@@ -63,18 +63,18 @@ def grid(low: float, high: float, *shape: int) -> Grid:
 
 
 def _spread(low: float, high: float, place: float) -> float:
-    """The number at a place between 0 and 1, moved by a third of a per cent off the short ones."""
+    """Return the number at a place between 0 and 1, moved by 0.3 % away from short numbers."""
     return _single((low + (high - low) * place) * (1 - 1 / 307))
 
 
 def _single(x: float) -> float:
-    """The nearest number of single precision."""
+    """Round to the nearest number of single precision."""
     rounded: float = struct.unpack("f", struct.pack("f", x))[0]
     return rounded
 
 
 def cgrid(radius: float, *shape: int, offset: complex = 0) -> Grid:
-    """Complex numbers in a square around `offset`, away from the axes."""
+    """Make complex numbers in a square around `offset`, away from the axes."""
     size = _size(shape)
     numbers = grid(-radius, radius, size).flat
     turned = numbers[size // 3 :] + numbers[: size // 3]
@@ -86,7 +86,7 @@ def cgrid(radius: float, *shape: int, offset: complex = 0) -> Grid:
 
 
 def away(low: float, high: float) -> Callable[..., Grid]:
-    """Numbers of both signs, |x| in [low, high]: away from zero."""
+    """Make numbers of both signs with |x| in [low, high]: away from zero."""
 
     def make(*shape: int) -> Grid:
         numbers = grid(low, high, *shape).flat
@@ -96,7 +96,7 @@ def away(low: float, high: float) -> Callable[..., Grid]:
 
 
 def igrid(low: int, high: int, *shape: int) -> Grid:
-    """Integers in scattered order, `low` ≤ k < `high`."""
+    """Make integers in scattered order, `low` ≤ k < `high`."""
     size = _size(shape)
     return Grid(
         shape, tuple(low + (i * _coprime(high - low) + i // 3) % (high - low) for i in range(size))
@@ -104,25 +104,25 @@ def igrid(low: int, high: int, *shape: int) -> Grid:
 
 
 def fine(numbers: Grid) -> Grid:
-    """The numbers moved a little, with all 53 bits: none fits in single precision."""
+    """Perturb the numbers to use all 53 bits: none fits in single precision."""
     flat = tuple(x * (1 + (2 * i + 1) / 3 * 2.0**-20) for i, x in enumerate(numbers.flat))
     return Grid(numbers.shape, flat)
 
 
 def coarse(numbers: Grid) -> Grid:
-    """The numbers with the 8 bits that bfloat16 holds, and so float16 in its range."""
+    """Round the numbers to the 8 bits of bfloat16, which float16 holds, too, in its range."""
     return Grid(numbers.shape, tuple(map(_leading, numbers.flat)))
 
 
 def _leading(x: float) -> float:
-    """The number without the lower half of its single precision."""
+    """Clear the lower half of a number's single precision."""
     (bits,) = struct.unpack("I", struct.pack("f", x))
     cut: float = struct.unpack("f", struct.pack("I", bits & 0xFFFF0000))[0]
     return cut
 
 
 def halved(*makers: Callable[..., Grid], wrt: tuple[int, ...] | None = None, **more: Any) -> Row:
-    """The row of the half floats: inputs that both hold exactly."""
+    """Make the row of half-precision floats: inputs that both formats hold exactly."""
     axes = tuple(range(len(makers))) if wrt is None else wrt
     inputs = tuple(coarse(make(2, 3)) for make in makers)
     return Row(edge="half", inputs=inputs, dtypes=HALF, wrt=axes, **{"order": 2, **more})
@@ -136,7 +136,7 @@ def _size(shape: Sequence[int]) -> int:
 
 
 def _coprime(size: int) -> int:
-    """A step that visits every place once, far from its neighbours."""
+    """Return a step that visits every place once, far from its neighbours."""
     candidates = (7, 5, 3, 11, 13)
     return next((step for step in candidates if size % step), 1)
 
@@ -184,12 +184,12 @@ class Row:
     provisional: bool = False
 
     def golden_kind(self, dtype: str) -> str:
-        """The last part of the golden key: shared by the dtypes of one kind."""
+        """Return the last part of the golden key: shared by the dtypes of one kind."""
         kin = [d for d in self.dtypes if _kind(d) == _kind(dtype)]
         return _kind(dtype) if len(kin) > 1 and _kind(dtype) in ("float", "complex") else dtype
 
     def stored_inputs(self, dtype: str) -> tuple[Stored, ...]:
-        """The inputs for one dtype."""
+        """Return the inputs for one dtype."""
         kinds = self.kinds or (None,) * len(self.inputs)
         return tuple(
             _stored(value, kind or dtype, self.layout)
@@ -197,7 +197,7 @@ class Row:
         )
 
     def out_dtypes(self, dtype: str) -> tuple[str, ...]:
-        """The dtypes of the outputs for one dtype."""
+        """Return the dtypes of the outputs for one dtype."""
         outs = self.out if isinstance(self.out, tuple) else (self.out,)
         return tuple(out(dtype) if callable(out) else out or dtype for out in outs)
 
@@ -219,7 +219,7 @@ class Table:
                 yield f"{self.primitive}/{row.edge}/{row.golden_kind(dtype)}", row, dtype
 
     def cases(self, golden: Mapping[str, Mapping[str, Any]]) -> Iterator[Case]:
-        """The cases, with stored numbers from `golden` where a row asks for them."""
+        """Yield the cases, with stored numbers from `golden` if a row asks for them."""
         for key, row, dtype in self.entries():
             yield self._case(row, dtype, golden.get(key, {}))
 
@@ -258,7 +258,7 @@ def table(
     tol: TolClass = "exact",
     tol_complex: TolClass | None = None,
 ) -> Table:
-    """A table; names of edges are unique per dtype."""
+    """Make a table; names of edges are unique per dtype."""
     names = [f"{row.edge}/{dtype}" for row in rows for dtype in row.dtypes]
     twice = {name for name in names if names.count(name) > 1}
     if twice:
@@ -340,7 +340,7 @@ def _real(dtype: str) -> str:
 
 
 def _flatten(value: Any) -> Grid:
-    """Nested lists → shape and flat numbers."""
+    """Flatten nested lists to shape and numbers."""
     if isinstance(value, Grid):
         return value
     if not isinstance(value, list | tuple):
@@ -362,7 +362,7 @@ def _number(text: str) -> float:
 
 
 def _restored(entry: Mapping[str, Any], dtype: str) -> Stored:
-    """A stored array as the golden file holds it → Stored."""
+    """Restore a stored array from its golden entry."""
     data = _numbers(entry["data"], entry["kind"])
     low = _numbers(entry["low"], entry["kind"]) if "low" in entry else None
     return Stored(shape=tuple(entry["shape"]), dtype=dtype, data=data, low=low)
@@ -390,9 +390,7 @@ def elementwise_rows(
     unsigned: bool = True,
     **common: Any,
 ) -> tuple[Row, ...]:
-    """The shape edges for one elementwise primitive; each input is a function from a shape to
-    numbers.
-    """
+    """Return the shape edges of an elementwise primitive; each input maps a shape to numbers."""
     where = tuple(range(len(inputs))) if wrt is None else wrt
     common["domain"] = domain
 
@@ -437,7 +435,7 @@ def _finely(make: Callable[..., Grid]) -> Callable[..., Grid]:
 
 
 def _made_positive(makers: Sequence[Callable[..., Grid]]) -> list[Callable[..., Grid]]:
-    """Small positive integers; squares and differences of them stay in the range of uint8."""
+    """Make small positive integers; their squares and differences fit in uint8."""
 
     def moved(make: Callable[..., Grid], place: int) -> Callable[..., Grid]:
         def shifted(*shape: int) -> Grid:

@@ -40,7 +40,7 @@ _ATANH = 0.5493061443340549  # artanh ½
 
 
 def _cut(inputs: list[complex], values: list[complex], slopes: list[complex]) -> Row:
-    """Stated values and derivatives at four points of the branch cuts."""
+    """Make a row of stated values and derivatives at four points of the branch cuts."""
     return Row(edge="branch_cuts", inputs=(inputs,), dtypes=COMPLEX, expected=values, wrt=(0,),
                order=1, smooth=False, tangents=(_ONES,), derivative=slopes,
                note=_CUT_NOTE)  # fmt: skip

@@ -20,7 +20,7 @@ TABLES = {
 
 
 def _rows(*fields):
-    """The rows that state all of these fields, with readable names."""
+    """Return the rows that state all of these fields, with readable names."""
     found = [(f"{name}: {row}", row) for name, table in TABLES.items() for row in table]
     stated = [
         (name, row) for name, row in found if all(getattr(row, f) is not None for f in fields)

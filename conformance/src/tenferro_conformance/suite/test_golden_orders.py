@@ -14,7 +14,7 @@ inner_modes = pytest.mark.parametrize("inner", ["push", "pull"])
 
 
 def derivative(door, mode, f, seed=1.0):
-    """The function x ↦ f′(x)·seed, by one of the two modes."""
+    """Return the function x ↦ f′(x)·seed, by one of the two modes."""
     return lambda x: getattr(door, mode)(f, [x], [seed])[0]
 
 

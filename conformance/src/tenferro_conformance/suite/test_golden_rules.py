@@ -58,7 +58,7 @@ x = p.variable("x", (), "float64")
 
 
 def _counting(count):
-    """Rules for exp and mul that count their calls and then do what the classes say."""
+    """Make rules for exp and mul that count their calls and then do what the classes say."""
 
     def jvp_rule(operation, rule, *args):
         count["jvp"] += 1

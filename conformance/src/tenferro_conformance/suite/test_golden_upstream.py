@@ -30,7 +30,7 @@ inner_modes = pytest.mark.parametrize("inner", ["push", "pull"])
 
 
 def like(x, value):
-    """A constant of the shape and dtype of x."""
+    """Return a constant of the shape and dtype of x."""
     return p.constant(value, x.dtype, x.shape)
 
 
@@ -52,7 +52,7 @@ class Dup(p.Linear):
 
 
 def derivative(door, mode, f, seed=1.0):
-    """The function x ↦ f′(x)·seed, by one of the two modes."""
+    """Return the function x ↦ f′(x)·seed, by one of the two modes."""
     return lambda x: getattr(door, mode)(f, [x], [seed])[0]
 
 

@@ -1,4 +1,4 @@
-"""What a primitive says about its linearity is true of its values."""
+"""Linearity: a primitive's declaration is true of its values."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a backend cannot do, it refuses: cleanly, once, and not below the level that it claims."""
+"""Unsupported cases: refused cleanly, once, and not below the claimed level."""
 
 import pytest
 

@@ -33,14 +33,14 @@ class CupyBackend(Backend):
         self.device = device_index(config.device, cupy.cuda.runtime.getDeviceCount())
 
     def on_device(self) -> AbstractContextManager[Any]:
-        """The context in which this backend's device is the current one."""
+        """Return the context in which this backend's device is the current one."""
         device: AbstractContextManager[Any] = self.cupy.cuda.Device(self.device)
         return device
 
     # ---- operands --------------------------------------------------------------------------------
 
     def asoperand(self, value: Any, aval: Aval) -> Any:
-        """The value as an array on this device; NumPy arrays and scalars are copied there.
+        """Return the value as an array on this device; NumPy arrays and scalars are copied there.
 
         Raises OperandError: for an array of another shape, dtype or device; nothing moves or is
         cast in silence.
@@ -64,7 +64,7 @@ class CupyBackend(Backend):
         )
 
     def to_numpy(self, operand: Any) -> Any:
-        """A copy on the host; waits for the device."""
+        """Copy an operand to the host; this waits for the device."""
         return self.cupy.asnumpy(operand)
 
     def aval_of(self, operand: Any) -> Aval:
@@ -72,7 +72,7 @@ class CupyBackend(Backend):
         return Aval(operand.shape, DType.of(operand.dtype.name))
 
     def owns(self, value: Any) -> bool:
-        """Whether the value is an array of CuPy's."""
+        """Return True if the value is a CuPy array."""
         return isinstance(value, self.cupy.ndarray)
 
     def snapshot(self, operand: Any) -> Any:
@@ -86,7 +86,7 @@ class CupyBackend(Backend):
             self.cupy.cuda.get_current_stream().synchronize()
 
     def memory_stats(self) -> Mapping[str, int]:
-        """Bytes in use and bytes reserved in CuPy's memory pool on this device."""
+        """Return bytes in use and bytes reserved in CuPy's memory pool on this device."""
         with self.on_device():
             pool = self.cupy.get_default_memory_pool()
             return {"in_use": pool.used_bytes(), "reserved": pool.total_bytes()}
@@ -111,9 +111,9 @@ class CupyBackend(Backend):
             return CupyExecutable(self, self.lowerings.close(program))
 
     def detach(self, results: Sequence[Any], operands: Sequence[Any]) -> tuple[Any, ...]:
-        """The results, copied where they share memory with an operand or each other, or waste it.
+        """Copy results that share memory with an operand or each other, or that waste memory.
 
-        A view of an intermediate value that fills it is nobody else's and is not copied.
+        A view that fills an intermediate value has no other reference and is not copied.
         """
         taken = {id(_owner(operand)) for operand in operands}
         detached = []
@@ -148,5 +148,5 @@ class CupyExecutable(Interpreter):
 
 
 def _owner(array: Any) -> Any:
-    """The array whose memory this one uses."""
+    """Return the array whose memory this one uses."""
     return array if array.base is None else array.base

@@ -1,4 +1,4 @@
-"""Which CUDA devices there are: asked of the runtime, without touching one.
+"""Detection of CUDA devices: the runtime is asked, and no device is touched.
 
 CuPy imports without a driver and fails at the first allocation, so importing it proves nothing; the
 runtime's device count does. Nothing here imports CuPy at import. Read next: `_backend.py`.
@@ -16,7 +16,7 @@ __all__ = ["device_index", "probe"]
 
 
 def probe() -> Probe:
-    """Whether CuPy can run here; the reason is a sentence for a user."""
+    """Return whether CuPy can run here; the reason is a sentence for a user."""
     try:
         import cupy  # noqa: PLC0415 - heavy, and it may be missing
     except Exception as error:  # a broken installation raises whatever it likes
@@ -45,13 +45,13 @@ def _name(name: bytes | str) -> str:
 
 
 def _said(error: Exception) -> str:
-    """The first line of an error, with its class."""
+    """Return the first line of an error, with its class."""
     lines = str(error).strip().splitlines()
     return f"{type(error).__name__}: {lines[0] if lines else 'no message'}"
 
 
 def device_index(device: str | None, count: int) -> int:
-    """The index that a configured device means: `None`, "cuda", "cuda:1" or "1".
+    """Return the index that a configured device means: `None`, "cuda", "cuda:1" or "1".
 
     Raises DeviceUnavailableError: if it names no device that is there.
     """

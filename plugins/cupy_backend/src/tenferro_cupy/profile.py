@@ -1,4 +1,4 @@
-"""What the CuPy backend claims, read by the conformance kit alone.
+"""Claims of the CuPy backend, read by the conformance kit alone.
 
 `tenferro_conformance` is imported here and nowhere else in this distribution.
 """

@@ -49,7 +49,8 @@ class XlaBackend(Backend):
         self.device = find_device(config.device)
 
     def asoperand(self, value: Any, aval: Aval) -> Array:
-        """A jax array: the value itself if it is one, a copy of a NumPy array or scalar.
+        """Return a jax array: the value itself if it is one, else a copy of a NumPy array or
+        scalar.
 
         Raises OperandError: if an array has another shape or dtype; nothing is cast in silence.
         """
@@ -79,7 +80,7 @@ class XlaBackend(Backend):
         return Aval(operand.shape, operand.dtype.name)
 
     def owns(self, value: Any) -> bool:
-        """Whether a value is a jax array; what jax is tracing is nobody's."""
+        """Return True if a value is a jax array that jax is not tracing."""
         return is_array(value)
 
     def snapshot(self, operand: Array) -> Array:
@@ -94,7 +95,7 @@ class XlaBackend(Backend):
                 array.block_until_ready()
 
     def memory_stats(self) -> Mapping[str, int]:
-        """Bytes ``in_use``, ``peak`` and ``limit`` of the device; empty for a CPU."""
+        """Return bytes ``in_use``, ``peak`` and ``limit`` of the device; empty for a CPU."""
         known = self.device.memory_stats() or {}
         return {ours: known[theirs] for theirs, ours in _STATISTICS.items() if theirs in known}
 
@@ -115,7 +116,9 @@ class XlaBackend(Backend):
     def host_callback(
         self, operation: Operation, host: Backend, function: Function, avals: Sequence[Any]
     ) -> Function:
-        """A lowering that leaves the compiled program, computes on another backend and returns."""
+        """Make a lowering that leaves the compiled program, computes on another backend and
+        returns.
+        """
         single = operation.output_count == 1
         specs = tuple(shape_dtype(a.shape, numpy_dtype(a.dtype)) for a in avals)
 

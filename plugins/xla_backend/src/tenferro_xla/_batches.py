@@ -28,7 +28,7 @@ _BY_LAPACK = frozenset(
 
 
 def stacks(program: CompiledProgram, platform: str) -> frozenset[int]:
-    """The instructions that must take their stacks matrix by matrix."""
+    """Return the instructions that must process their stacks matrix by matrix."""
     if platform != "cpu":
         return frozenset()
     found = [i for i, one in enumerate(program.instructions) if _is_stack(program, one)]
@@ -43,7 +43,7 @@ def _is_stack(program: CompiledProgram, instruction: Instruction) -> bool:
 
 
 def one_by_one(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A lowering of matrices, applied to each matrix of stacks in turn."""
+    """Apply a lowering of matrices to each matrix of stacks in turn."""
 
     def apply(operation: Any, *stacked: Any) -> Any:
         batch = stacked[0].shape[:-2]

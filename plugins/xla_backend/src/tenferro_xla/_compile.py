@@ -45,7 +45,7 @@ class Step(NamedTuple):
 
 @contextmanager
 def own_settings(device: Device) -> Iterator[None]:
-    """The settings of everything that is compiled or copied here, for this thread and no longer."""
+    """Set the configuration for compilation and copies, for this thread only."""
     with enable_x64(True), default_device(device), disable_jit(False):
         yield
 
@@ -83,7 +83,7 @@ def compile_plan(
 
 
 class _Compiler:
-    """What is the same for all segments of a program."""
+    """Compiler of a program's segments; holds what they share."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class _Compiler:
         self.device = device
 
     def compile(self, segment: Segment) -> Any:
-        """The executable of a segment."""
+        """Compile a segment."""
         avals = [self.program.avals[i] for i in segment.inputs]
         specs = [shape_dtype(aval.shape, numpy_dtype(aval.dtype)) for aval in avals]
         with own_settings(self.device):

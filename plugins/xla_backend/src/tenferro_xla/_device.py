@@ -1,4 +1,4 @@
-"""Which device a backend uses, and what to say when there is none.
+"""Choice of the device that a backend uses, and the error if there is none.
 
 Named in the configuration: ``"cpu"``, ``"gpu"``, ``"gpu:1"``. Not named: what the user told JAX
 (``jax_default_device``, else the first of ``JAX_PLATFORMS``), else the CPU, because moving data to
@@ -15,7 +15,7 @@ _OTHER_NAMES = {"cuda": "gpu", "rocm": "gpu"}
 
 
 def find_device(name: str | None) -> Device:
-    """The device of a name such as ``"gpu:1"``; the default one for ``None``.
+    """Return the device of a name such as ``"gpu:1"``; the default one for ``None``.
 
     Raises DeviceUnavailableError: if JAX has no such device here, saying what it has.
     """

@@ -1,4 +1,4 @@
-"""What XLA may refuse, as typed errors: one class per kind of fault, the equation as a field.
+"""Typed errors for XLA's refusals: one class per kind of fault, the equation as a field.
 
 XLA reports a status and a text. ``translated`` reads the status, says whose fault it is, and names
 the equation that most probably caused it. Read next: ``_compile.py``.
@@ -57,7 +57,7 @@ def status_of(error: Exception) -> str:
 def translated(
     error: Exception, program: CompiledProgram, positions: Sequence[int], device: str
 ) -> XlaError:
-    """The typed error for what XLA raised while compiling or running some instructions."""
+    """Make the typed error for what XLA raised while compiling or running some instructions."""
     status = status_of(error)
     cls, fact = _CLASSES.get(status, (XlaError, "XLA failed"))
     equation = _largest(program, positions)
@@ -70,7 +70,7 @@ def translated(
 
 
 def _largest(program: CompiledProgram, positions: Sequence[int]) -> str:
-    """The equation with the largest results."""
+    """Return the equation with the largest results."""
 
     def size(position: int) -> int:
         slots = program.instructions[position].outputs
@@ -80,6 +80,6 @@ def _largest(program: CompiledProgram, positions: Sequence[int]) -> str:
 
 
 def unknown_option(error: Exception) -> str | None:
-    """The name of the compiler option that XLA does not know, if that is what it complains of."""
+    """Return the name of the compiler option that XLA rejects, if that is its complaint."""
     found = re.search(r"No such compile option: '([^']+)'", str(error))
     return found.group(1) if found else None

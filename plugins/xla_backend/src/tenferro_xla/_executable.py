@@ -71,7 +71,7 @@ class XlaExecutable(Executable):
     # ---- compiling -------------------------------------------------------------------------------
 
     def _load(self) -> tuple[_Compiled, _Direct]:
-        """The program compiled for its own device, now if need be."""
+        """Return the program compiled for its own device, compiling it if needed."""
         compiled = self._compiled_for(self.device)
         own = self._own = compiled, self._directly_callable(compiled[0])
         return own
@@ -96,7 +96,7 @@ class XlaExecutable(Executable):
         return steps, held
 
     def _directly_callable(self, steps: tuple[Step, ...]) -> _Direct:
-        """The only step, if it takes the operands as they come and gives the results in order."""
+        """Return the only step, if it takes the operands unchanged and returns results in order."""
         if len(steps) != 1:
             return None
         (step,) = steps
@@ -133,7 +133,7 @@ class XlaExecutable(Executable):
         return results
 
     def _ready(self, operands: Sequence[Any]) -> tuple[Sequence[Any], bool]:
-        """Operands that XLA can read, and whether memory of the host is among them."""
+        """Return operands that XLA can read, and True if host memory is among them."""
         from_host = False
         converted: list[Any] | None = None
         for index, (operand, dtype) in enumerate(zip(operands, self._dtypes, strict=True)):
@@ -190,7 +190,7 @@ class XlaExecutable(Executable):
         return results
 
     def _device_of(self, operands: Sequence[Any], error: Exception) -> Device:
-        """The one device on which the user put operands; the program's own if there is none.
+        """Return the one device on which the user put operands; the program's own if there is none.
 
         Raises DeviceMismatchError, UnsupportedError: if there are several.
         """
@@ -220,7 +220,7 @@ class XlaExecutable(Executable):
         )
 
     def _compiled_for(self, device: Device) -> _Compiled:
-        """The program compiled for a device, now if need be."""
+        """Return the program compiled for a device, compiling it if needed."""
         with self._lock:
             compiled = self._compiled.get(device)
             if compiled is None:
@@ -230,7 +230,9 @@ class XlaExecutable(Executable):
     # ---- telling ---------------------------------------------------------------------------------
 
     def explain(self) -> str:
-        """How the program is cut, what it costs by XLA's own count, and the optimized HLO."""
+        """Describe the segments of the program, its cost by XLA's own count, and the optimized
+        HLO.
+        """
         (steps, _), _ = self._own or self._load()
         unique = {id(step.run): step.run for step in steps}.values()
         costs = [step.run.cost_analysis() or {} for step in steps]
@@ -278,7 +280,7 @@ _own_types: set[type] = set()  # the classes of arrays met so far; asking jax ta
 
 
 def _is_own(operand: Any) -> bool:
-    """Whether an operand is an array of jax, and not one that jax is tracing."""
+    """Return True if an operand is a jax array that jax is not tracing."""
     found = is_array(operand)
     if found:
         _own_types.add(type(operand))

@@ -51,10 +51,10 @@ VERSION = jax.__version__
 
 
 def setting(name: str) -> Any:
-    """A value of the user's configuration, which is read and never written."""
+    """Return a value of the user's configuration, which is read and never written."""
     return getattr(jax.config, name, None)
 
 
 def is_array(value: object) -> TypeGuard[Array]:
-    """Whether a value is an array of jax with elements, and not one that jax is tracing."""
+    """Return True if a value is a jax array with elements that jax is not tracing."""
     return isinstance(value, Array) and not isinstance(value, Tracer)

@@ -16,7 +16,7 @@ LARGE = 64 * 1024
 
 
 def large_literals(program: CompiledProgram) -> tuple[int, ...]:
-    """The positions of the literals that are made once, before the program runs."""
+    """Return the positions of the literals that are made once, before the program runs."""
     return tuple(
         position
         for position, instruction in enumerate(program.instructions)
@@ -32,7 +32,7 @@ def _bytes(program: CompiledProgram, slot: int) -> int:
 
 
 def plan_of_literal(program: CompiledProgram, position: int) -> Plan:
-    """The plan of a program that makes one literal and nothing else."""
+    """Make the plan of a program that makes one literal and nothing else."""
     slots = program.instructions[position].outputs
     kept = tuple((slot, slot) for slot in slots)
     return Plan((Segment((position,), (), kept, (), position),), slots, 0)

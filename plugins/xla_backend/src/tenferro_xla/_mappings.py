@@ -60,7 +60,7 @@ def make_room(instructions: int) -> None:
 
 
 def mappings() -> int:
-    """The mappings of this process; 0 where the system does not say."""
+    """Return the memory mappings of this process; 0 if the system does not say."""
     try:
         with open("/proc/self/maps", "rb") as lines:
             return lines.read().count(b"\n")
@@ -69,7 +69,7 @@ def mappings() -> int:
 
 
 def allowed() -> int:
-    """The mappings that a process may have; very many where the system does not say."""
+    """Return the mappings that a process may have; 2³¹ if the system does not say."""
     try:
         with open("/proc/sys/vm/max_map_count", "rb") as text:
             return int(text.read())

@@ -1,4 +1,4 @@
-"""What a program may be given, and what becomes of it: the one place where values are converted.
+"""Conversion of operands, in one place.
 
 A jax array is used as it is. Anything of the host becomes a NumPy array of exactly the wanted dtype
 and byte order, because a compiled call reads memory as it finds it. Scalars take the dtype that is
@@ -45,7 +45,7 @@ def host_array(value: Any, aval: Aval, name: str = "") -> NumpyArray:
 
 
 def _of_scalar(value: Any, aval: Aval, name: str) -> NumpyArray:
-    """A scalar in the dtype of the aval, if that is of its kind or of a wider one."""
+    """Return a scalar in the dtype of the aval, if that is of its kind or of a wider one."""
     got, dtype = np.asarray(value).dtype.kind, numpy_dtype(aval.dtype)
     if aval.shape != () or _RANK.get(got, 0) > _RANK.get(dtype.kind, 3):
         raise refusal(value, aval, name)
@@ -56,7 +56,7 @@ def _of_scalar(value: Any, aval: Aval, name: str) -> NumpyArray:
 
 
 def refusal(value: Any, aval: Aval, name: str, hint: str = "") -> OperandError:
-    """The error about an operand that does not fit."""
+    """Make the error about an operand that does not fit."""
     got = _described(value)
     of = f" for {name}" if name else ""
     message = f"xla: the operand{of} does not fit\n  got        {got}\n  need       {aval}"
@@ -74,5 +74,5 @@ def _described(value: Any) -> str:
 
 
 def fits(value: Any, aval: Aval) -> bool:
-    """Whether an array is of the aval."""
+    """Return True if an array is of the aval."""
     return bool(value.shape == aval.shape and value.dtype == numpy_dtype(aval.dtype))

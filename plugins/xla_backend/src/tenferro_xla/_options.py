@@ -37,7 +37,7 @@ class CompileOptions(NamedTuple):
 def checked_options(
     config: BackendConfig, options: Mapping[str, object] | None, platform: str
 ) -> CompileOptions:
-    """The options of a configuration and of one call, merged.
+    """Merge the options of a configuration and of one call.
 
     Raises UnsupportedError: for a feature that this backend does not have yet, naming it.
     """
@@ -59,7 +59,7 @@ def checked_options(
 
 
 def _implied(config: BackendConfig, platform: str) -> dict[str, object]:
-    """What a configuration means to XLA; the CPU is deterministic as it is."""
+    """Return what a configuration means to XLA; the CPU is deterministic by default."""
     if config.deterministic and platform in ("gpu", "cuda", "rocm"):
         return {"xla_gpu_deterministic_ops": True}
     return {}

@@ -1,4 +1,4 @@
-"""How a program is cut and compiled, chosen by its length and by the size of its arrays.
+"""Policy of cutting and compiling a program, by its length and the size of its arrays.
 
 On the CPU, XLA's fusion makes cheap instructions again for each of their users, so both compile and
 run time of a long program grow with the square of its length. The gradient of a recurrence, 1,600
@@ -40,7 +40,7 @@ class Policy(NamedTuple):
 
 
 def policy_for(program: CompiledProgram, options: CompileOptions, platform: str) -> Policy:
-    """The policy of one program; the user's options win."""
+    """Return the policy of one program; the user's options win."""
     limit, size, implied = _measured(program, platform)
     if options.segment_size is not None:
         limit = size = options.segment_size
@@ -57,10 +57,12 @@ def _measured(program: CompiledProgram, platform: str) -> tuple[int, int, dict[s
 
 
 def _has_complex(program: CompiledProgram) -> bool:
-    """Whether a value is complex: without fusion XLA (jax 0.10.2, CPU) gave wrong numbers there."""
+    """Return True if a value is complex: without fusion XLA (jax 0.10.2, CPU) gave wrong
+    numbers.
+    """
     return any(aval.dtype.is_complex for aval in set(program.avals))
 
 
 def _largest(program: CompiledProgram) -> int:
-    """Bytes of the largest value."""
+    """Return the bytes of the largest value."""
     return max((aval.size * aval.dtype.itemsize for aval in set(program.avals)), default=0)

@@ -41,7 +41,7 @@ class Plan(NamedTuple):
 
 
 def is_literal(instruction: Instruction) -> bool:
-    """Whether an instruction makes its value from parameters alone."""
+    """Return True if an instruction makes its value from parameters alone."""
     return bool(instruction.operation.literal) and not instruction.inputs
 
 
@@ -66,7 +66,7 @@ def plan_segments(
 
 
 def _cuts(program: CompiledProgram, work: Sequence[int], size: int) -> list[int]:
-    """The ends of the segments; all of one length while the instructions repeat."""
+    """Return the ends of the segments; all have one length while the instructions repeat."""
     signs = _signatures(program, work)
     ends: list[int] = []
     start = 0
@@ -77,7 +77,7 @@ def _cuts(program: CompiledProgram, work: Sequence[int], size: int) -> list[int]
 
 
 def _signatures(program: CompiledProgram, work: Sequence[int]) -> list[Hashable]:
-    """Per instruction: operation, avals of the inputs, and how far back the near ones were made."""
+    """Return per instruction: operation, input avals, and the distances to recent inputs."""
     made_at: dict[int, int] = {}
     signs: list[Hashable] = []
     for index, position in enumerate(work):
@@ -90,7 +90,7 @@ def _signatures(program: CompiledProgram, work: Sequence[int]) -> list[Hashable]
 
 
 def _length(signs: Sequence[Hashable], size: int) -> int:
-    """A multiple of the period with which the instructions ahead repeat, else ``size``.
+    """Return a multiple of the period of the instructions ahead, else ``size``.
 
     The border of a prefix gives its period (Knuth, Morris & Pratt 1977).
     """
@@ -146,9 +146,9 @@ class _Planner:
         return Plan(tuple(segments), results, self.program.slot_count + len(copies))
 
     def _results(self, parts: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], dict[int, int]]:
-        """The slots of the results, and new slots for those that must be copies.
+        """Return the slots of the results, and new slots for those that must be copies.
 
-        Copies are what is returned twice, and what the program did not compute itself.
+        Copies are results that are returned twice, or that the program did not compute itself.
         """
         fresh = {slot for part in parts for slot in self._writes(part)}
         copies: dict[int, int] = {}
@@ -166,7 +166,7 @@ class _Planner:
         return [slot for p in part for slot in self.program.instructions[p].outputs]
 
     def _reads(self, part: Sequence[int]) -> dict[int, None]:
-        """The slots that a part reads, in the order of first use."""
+        """Return the slots that a part reads, in the order of first use."""
         return {slot: None for p in part for slot in self.program.instructions[p].inputs}
 
     def _segment(
@@ -190,7 +190,7 @@ class _Planner:
         inputs: Sequence[int],
         outputs: Sequence[tuple[int, int]],
     ) -> Hashable:
-        """The segment with slots numbered from its own inputs on."""
+        """Return the segment with slots numbered from its own inputs on."""
         number = {slot: i for i, slot in enumerate(inputs)}
         rows: list[Any] = []
         for position in positions:

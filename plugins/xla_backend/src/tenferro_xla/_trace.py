@@ -34,7 +34,7 @@ class Traced:
         self.segment = segment
 
     def __call__(self, *operands: Any) -> tuple[Any, ...]:
-        """The outputs of the segment."""
+        """Return the outputs of the segment."""
         slots = dict(zip(self.segment.inputs, operands, strict=True))
         for slot, operand in slots.items():
             self._check_width(operand, self.program.avals[slot])

@@ -66,7 +66,7 @@ def tenferro_backend_probe() -> Probe:
 
 
 def _devices() -> tuple[str, ...]:
-    """The devices by name; of accelerators the kind, since JAX reserves memory to count them."""
+    """Return the devices by name; accelerators by kind, since counting them reserves memory."""
     jax = import_module("jax")
     if not hasattr(jax, "enable_x64"):
         raise ImportError(f"jax {jax.__version__} has no enable_x64; pip install -U jax")

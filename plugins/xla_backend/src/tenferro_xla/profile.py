@@ -1,4 +1,4 @@
-"""What the XLA backend claims before the conformance kit: level 3 with derivatives.
+"""Claims of the XLA backend to the conformance kit: level 3 with derivatives.
 
 Data only; the kit decides whether it is true. Deviations of XLA itself are stated here, with their
 reasons, and nowhere else.

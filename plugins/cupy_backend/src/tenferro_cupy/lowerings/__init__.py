@@ -1,4 +1,4 @@
-"""What CuPy does with the standard set: `numpy_like`, and replacements where CuPy differs.
+"""CuPy's lowerings of the standard set: `numpy_like`, and replacements where CuPy differs.
 
 The namespace is a parameter everywhere, so that the same code runs on a stand-in without a device.
 Read next: `indexing.py`.
@@ -17,7 +17,7 @@ __all__ = ["lowerings"]
 
 
 def lowerings(cupy: Any, special: Any = None, scipy_linalg: Any = None) -> tuple[Lowering, ...]:
-    """The lowerings of the standard set over CuPy, or over what stands in for it.
+    """Return the lowerings of the standard set over CuPy, or over a stand-in.
 
     `special` and `scipy_linalg` are CuPy's own modules unless given.
     """

@@ -1,4 +1,4 @@
-"""How XLA runs the standard set: one file per family, each a collector of functions on jax.lax.
+"""XLA's lowerings of the standard set: one file per family, functions on jax.lax.
 
 Importing this package imports jax; ``plugin.py`` does so when the backend is activated. A lowering
 is traced under ``jax.jit`` and must use its operands through ``jax.lax`` alone.

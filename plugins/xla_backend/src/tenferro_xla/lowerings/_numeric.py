@@ -14,29 +14,29 @@ from jax import Array, lax
 
 
 def like(x: Array, value: complex) -> Array:
-    """A constant of the shape and dtype of ``x``."""
+    """Return a constant of the shape and dtype of ``x``."""
     return lax.full_like(x, value)
 
 
 def is_nan(x: Array) -> Array:
-    """Where a real operand is nan."""
+    """Test where a real operand is nan."""
     return lax.ne(x, x)
 
 
 def is_infinite(x: Array) -> Array:
-    """Where a real operand is inf or -inf."""
+    """Test where a real operand is inf or -inf."""
     return lax.eq(lax.abs(x), like(x, np.inf))
 
 
 def has_sign_bit(x: Array) -> Array:
-    """Where a real operand is negative, -0.0 included."""
+    """Test where a real operand is negative, -0.0 included."""
     width = {2: np.int16, 4: np.int32, 8: np.int64}[x.dtype.itemsize]
     bits = lax.bitcast_convert_type(x, width)
     return lax.lt(bits, lax.full_like(bits, 0))
 
 
 def with_sign_of(size: Array, x: Array) -> Array:
-    """The size with the sign of ``x``, that of -0.0 included."""
+    """Return the size with the sign of ``x``, that of -0.0 included."""
     size = lax.abs(size)
     return lax.select(has_sign_bit(x), lax.neg(size), size)
 
@@ -65,7 +65,7 @@ def log1p_real(x: Array) -> Array:
 
 
 def leading_bits(x: Array) -> Array:
-    """A float without the last half of its digits, so that its square is exact.
+    """Drop the last half of a float's digits, so that its square is exact.
 
     The mask hides the rounding from XLA's simplifier.
     """
@@ -76,7 +76,7 @@ def leading_bits(x: Array) -> Array:
 
 
 def widened(function: Callable[..., Array]) -> Callable[..., Array]:
-    """The function, with half floats computed in float32."""
+    """Wrap a function to compute half-precision floats in float32."""
 
     def wide(*operands: Array) -> Array:
         dtype = operands[0].dtype

@@ -60,12 +60,12 @@ PRODUCT_LIMIT = 4
 
 
 def is_integer(x: Array) -> bool:
-    """Whether the operand holds integers, signed or not."""
+    """Return True if the operand holds integers, signed or not."""
     return x.dtype.kind in "iu"
 
 
 def is_complex(x: Array) -> bool:
-    """Whether the operand holds complex numbers."""
+    """Return True if the operand holds complex numbers."""
     return x.dtype.kind == "c"
 
 

@@ -51,7 +51,7 @@ def irfft(op: Irfft, x: Array) -> Array:
 
 
 def _complex(x: Array, axes: Sequence[int], inverse: bool) -> Array:
-    """The transform over any number of axes; XLA divides the inverse by the count."""
+    """Transform over any number of axes; XLA divides the inverse by the count."""
     kind = lax.FftType.IFFT if inverse else lax.FftType.FFT
     for start in range(0, len(axes), _AT_ONCE):
         x = _along(x, axes[start : start + _AT_ONCE], kind)
@@ -59,7 +59,7 @@ def _complex(x: Array, axes: Sequence[int], inverse: bool) -> Array:
 
 
 def _along(x: Array, axes: Sequence[int], kind: lax.FftType, length: int | None = None) -> Array:
-    """One transform of XLA over some axes, moved to the end and back."""
+    """Run one transform of XLA over some axes, moved to the end and back."""
     others = [axis for axis in range(x.ndim) if axis not in axes]
     order = [*others, *axes]
     moved = lax.transpose(x, order)
@@ -69,7 +69,7 @@ def _along(x: Array, axes: Sequence[int], kind: lax.FftType, length: int | None 
 
 
 def _row_major(x: Array) -> Array:
-    """The array in the one layout that XLA's transform has on the CPU (jax 0.10.2).
+    """Constrain the array to the one layout that XLA's transform has on the CPU (jax 0.10.2).
 
     LAPACK's column-major operands beside a transform make it choose another, and then refuse.
     """
@@ -79,7 +79,7 @@ def _row_major(x: Array) -> Array:
 
 
 def _scale(norm: str, count: int, inverse: bool = False) -> float:
-    """The factor of a norm; of an inverse, what XLA's division by the count leaves of it."""
+    """Return the factor of a norm; of an inverse, what XLA's division by the count leaves of it."""
     if inverse:
         return {"sum": float(count), "ortho": sqrt(count), "mean": 1.0}[norm]
     return {"sum": 1.0, "ortho": 1 / sqrt(count), "mean": 1 / count}[norm]
@@ -90,7 +90,7 @@ def _scaled(x: Array, scale: float) -> Array:
 
 
 def _weighted(x: Array, factor: float, axis: int, length: int) -> Array:
-    """The half spectrum with the columns that stand for two multiplied."""
+    """Multiply the columns of a half spectrum that stand for two."""
     last = length // 2 if length % 2 == 0 else -1
     column = lax.broadcasted_iota("int32", x.shape, axis)
     single = lax.bitwise_or(

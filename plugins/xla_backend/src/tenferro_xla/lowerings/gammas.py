@@ -39,7 +39,7 @@ def gamma(op: Gamma, x: Array) -> Array:
 
 
 def _gamma(x: Array) -> Array:
-    """Shifted to x >= 10 by Γ(x+1) = x Γ(x), mirrored at ½ by Γ(x) Γ(1-x) = π / sin πx."""
+    """Shift to x >= 10 by Γ(x+1) = x Γ(x); mirror at ½ by Γ(x) Γ(1-x) = π / sin πx."""
     is_low = x < 0.5
     right = jnp.where(is_low, 1 - x, x)
     steps = jnp.clip(jnp.ceil(_SHIFT - right), 0, _SHIFT)

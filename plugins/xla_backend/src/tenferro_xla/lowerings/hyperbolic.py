@@ -37,7 +37,7 @@ def cosh(op: Cosh, x: Array) -> Array:
 
 
 def _sinh(x: Array) -> Array:
-    """Beyond 1 from one exponential; below as ``lax`` has it."""
+    """Compute from one exponential beyond 1; below as ``lax`` does."""
     half, size = _half_of_exp(x), lax.abs(x)
     grown = with_sign_of(lax.sub(half, lax.div(like(x, 0.25), half)), x)
     return lax.select(lax.gt(size, like(x, 1)), grown, lax.sinh(x))

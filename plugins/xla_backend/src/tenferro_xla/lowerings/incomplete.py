@@ -33,7 +33,7 @@ lowerings = Lowerings()
 
 
 def _loop(count: int, body: Callable[[Any, Any], Any], state: Any) -> Any:
-    """The loop, compiled once whatever the count; k has the dtype of the state."""
+    """Run a loop that is compiled once for any count; k has the dtype of the state."""
     dtype = state[0].dtype if hasattr(state[0], "dtype") else state[0][0].dtype
 
     def step(k: Array, state: Any) -> Any:

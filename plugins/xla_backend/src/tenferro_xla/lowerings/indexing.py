@@ -49,7 +49,7 @@ def scatter_add(op: ScatterAdd, x: Array, indices: Array, updates: Array) -> Arr
 
 
 def dimensions_of(op: IndexedUpdate) -> lax.ScatterDimensionNumbers:
-    """The parameters of a scatter as jax has them."""
+    """Return the parameters of a scatter in jax's form."""
     return lax.ScatterDimensionNumbers(
         update_window_dims=op.update_window_dims,
         inserted_window_dims=op.inserted_window_dims,
@@ -83,7 +83,7 @@ def scatter(op: Scatter, x: Array, indices: Array, updates: Array) -> Array:
 
 
 def _elements(flat: Array, numbers: Array) -> Array:
-    """The elements of a vector by their numbers from 1; the first for 0."""
+    """Return the elements of a vector by their numbers from 1; the first for 0."""
     dimensions = lax.GatherDimensionNumbers(
         offset_dims=(), collapsed_slice_dims=(0,), start_index_map=(0,)
     )

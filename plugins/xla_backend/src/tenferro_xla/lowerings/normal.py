@@ -37,7 +37,7 @@ def _erfcx(x: Array, order: int = 0) -> Array:
 
 
 def _integral(x: Array, order: int) -> Array:
-    """The repeated integral of x >= 0, which is 0 where x is infinite."""
+    """Return the repeated integral of x >= 0, which is 0 where x is infinite."""
     found: Array = repeated_integral(ON, jnp.where(jnp.isinf(x), 1, x), order)
     return jnp.where(jnp.isinf(x), 0, found)
 

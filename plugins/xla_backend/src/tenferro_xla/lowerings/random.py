@@ -51,13 +51,13 @@ def random_bits(op: RandomBits, key: Array) -> Array:
 
 
 def _blocks(key: Array, shape: tuple[int, ...], use: int) -> tuple[Array, Array]:
-    """Both words of the blocks that the last axis of a shape counts, for each key."""
+    """Return both words of the blocks that the last axis of a shape counts, for each key."""
     counters = lax.broadcasted_iota(np.uint32, shape, len(shape) - 1)
     return _encrypt(*_spread(key, shape), counters, like(counters, use))
 
 
 def _spread(key: Array, shape: tuple[int, ...]) -> tuple[Array, Array]:
-    """The words of keys u32[*B,2], repeated to [*B,*s]."""
+    """Return the words of keys u32[*B,2], repeated to [*B,*s]."""
     axes = tuple(range(key.ndim - 1))
     first, second = (lax.index_in_dim(key, i, key.ndim - 1, keepdims=False) for i in (0, 1))
     return lax.broadcast_in_dim(first, shape, axes), lax.broadcast_in_dim(second, shape, axes)
@@ -69,7 +69,7 @@ def _joined(low: Array, high: Array) -> Array:
 
 
 def _encrypt(key0: Array, key1: Array, x0: Array, x1: Array) -> tuple[Array, Array]:
-    """Twenty rounds in groups of four; rotations alternate, the key schedule goes around.
+    """Run twenty rounds in groups of four; rotations alternate, the key schedule cycles.
 
     Many words are worth a second of the compiler, which joins unrolled rounds to one loop.
     """
@@ -84,7 +84,7 @@ def _encrypt(key0: Array, key1: Array, x0: Array, x1: Array) -> tuple[Array, Arr
 
 
 def _group(turn: Any, state: Any) -> Any:
-    """Four rounds, and one part of the key."""
+    """Run four rounds, and add one part of the key."""
     x0, x1, (now, after), (first, second, third) = state
     for i in range(4):
         x0 = x0 + x1
@@ -127,7 +127,7 @@ def random_log_gamma(op: RandomLogGamma, key: Array, a: Array) -> Array:
 
 
 def _proposal(key: Array, attempt: Array, d: Array) -> tuple[Array, Array]:
-    """The logarithm of v, and whether d v is accepted."""
+    """Return the logarithm of v, and whether d v is accepted."""
     z = like(d, 2**0.5) * refined_erfinv(_signed(key, 2 * attempt, d))
     log_u = lax.log(lax.abs(_signed(key, 2 * attempt + 1, d)))
     root = like(d, 1) + z / (like(d, 3) * lax.sqrt(d))

@@ -94,5 +94,5 @@ def argmin(op: Argmin, x: Array) -> Array:
 
 
 def _position(find: Callable[..., Array], x: Array, op: Argmax | Argmin) -> Array:
-    """A position along an axis, as the dtype that the operation asks for."""
+    """Return a position along an axis, in the dtype that the operation asks for."""
     return find(x, op.axis, np.dtype(op.dtype.name))

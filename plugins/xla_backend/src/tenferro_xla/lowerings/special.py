@@ -74,7 +74,7 @@ def polygamma(op: Polygamma, x: Array) -> Array:
 
 
 def _polygamma(n: int, x: Array) -> Array:
-    """Abramowitz & Stegun 6.4.10, and 6.4.7 for the reflection."""
+    """Compute by Abramowitz & Stegun 6.4.10, and 6.4.7 for the reflection."""
     reflected = lax.lt(x, like(x, 0.5))
     right = lax.select(reflected, lax.sub(like(x, 1), x), x)
     sign = (-1) ** (n + 1)
@@ -86,7 +86,7 @@ def _polygamma(n: int, x: Array) -> Array:
 
 
 def _cotangent(n: int, x: Array) -> Array:
-    """The n-th derivative of π cot(πx), a polynomial in the cotangent."""
+    """Compute the n-th derivative of π cot(πx), a polynomial in the cotangent."""
     coefficients = [0, 1]
     for _ in range(n):  # d/dx p(c) = -π p'(c) (1 + c²)
         slope = [k * a for k, a in enumerate(coefficients)][1:]

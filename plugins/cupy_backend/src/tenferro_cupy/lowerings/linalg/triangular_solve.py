@@ -42,7 +42,7 @@ def register(lowerings: Lowerings, xp: Any, linalg: Any = None) -> None:
 
 
 def _solve(xp: Any, linalg: Any, op: TriangularSolve, a: Any, b: Any) -> Any:
-    """From the right, the transposed system from the left; conjugates around what has no letter."""
+    """Solve; from the right by the transposed system, with conjugates where CuPy has no option."""
     transposed = op.transposed == op.left
     right = b if op.left else b.T
     if op.conjugated and not transposed:
@@ -62,7 +62,7 @@ def _stacked(xp: Any, a: Any, b: Any, solve: Callable[[Any, Any], Any]) -> Any:
 
 
 def _places(x: Any) -> Iterator[tuple[int, ...]]:
-    """Where the matrices of a stack stand; nowhere, if they hold nothing."""
+    """Yield the indices of the matrices of a stack; none if they are empty."""
     return product(*map(range, x.shape[:-2])) if x.size else iter(())
 
 
