@@ -62,7 +62,7 @@ def measure(name: str, step: Step, iterations: int) -> Iterator[Figure]:
     import numpy as np
 
     import tenferro as tn
-    from tenferro.array import PROGRAMS
+    from tenferro.arrays import PROGRAMS
 
     arrays = [tn.asarray(np.linspace(0.0, 1.0, SIZE)) * 1 for _ in range(3)]
     marks = [(status("VmRSS"), PROGRAMS.stats.misses)]

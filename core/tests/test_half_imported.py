@@ -6,7 +6,7 @@ from types import ModuleType
 
 import pytest
 
-from tenferro.array._registry import FUNCTIONS
+from tenferro.arrays.registry import FUNCTIONS
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def registrations():
 @pytest.mark.usefixtures("registrations")
 @pytest.mark.parametrize("family, name", [("sets", "unique"), ("trigonometric", "sin")])
 def test_a_function_of_a_half_imported_family_is_found(monkeypatch, family, name):
-    path = f"tenferro.array.functions.{family}"
+    path = f"tenferro.arrays.functions.{family}"
     spec = importlib.util.find_spec(path)
     half = ModuleType(path)
     half.__spec__ = spec

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import tenferro as tn
-from tenferro.array._registry import FUNCTIONS
+from tenferro.arrays.registry import FUNCTIONS
 
 HIDDEN = {"getitem", "flatten"}  # forms of methods
 LATER = ["tenferro"] + [
@@ -72,4 +72,4 @@ def test_an_unknown_name_is_an_attribute_error():
 def test_array_is_a_function_and_a_package():
     """``tn.array`` makes arrays; the package of that name is still imported from"""
     assert tn.array(1.5).dtype == "float64"
-    assert import_module("tenferro.array").Array is tn.Array
+    assert import_module("tenferro.arrays").Array is tn.Array

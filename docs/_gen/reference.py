@@ -16,7 +16,7 @@ from pathlib import Path
 
 import tenferro as tn
 from tenferro import transforms
-from tenferro.array._registry import FUNCTIONS
+from tenferro.arrays.registry import FUNCTIONS
 from tenferro.backend import BackendError, LoweringTable
 from tenferro.primitives import DType
 

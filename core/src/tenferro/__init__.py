@@ -11,7 +11,7 @@ from importlib import import_module
 from math import e, inf, nan, pi
 from typing import TYPE_CHECKING
 
-from tenferro.array import (
+from tenferro.arrays import (
     Array,
     ConcretizationError,
     CopyAssignmentWarning,
@@ -25,8 +25,8 @@ from tenferro.array import (
     evaluate,
     numpy_functions,
 )
-from tenferro.array._registry import FUNCTIONS as _FUNCTIONS
-from tenferro.array._results import public_kind as _public_kind
+from tenferro.arrays.evaluation.results import public_kind as _public_kind
+from tenferro.arrays.registry import FUNCTIONS as _FUNCTIONS
 from tenferro.backend import (
     API_VERSION,
     BackendConflictError,
@@ -129,9 +129,9 @@ from tenferro.transforms import (
 if TYPE_CHECKING:
     __version__: str
     from tenferro import fft, linalg, random, special
-    from tenferro.array import IndexKindError, OutOfBoundsError
-    from tenferro.array._namespace import __array_api_version__, __array_namespace_info__
-    from tenferro.array.functions.data_types import (
+    from tenferro.arrays import IndexKindError, OutOfBoundsError
+    from tenferro.arrays.array_api import __array_api_version__, __array_namespace_info__
+    from tenferro.arrays.functions.data_types import (
         can_cast, finfo, iinfo, isdtype, promote_types, result_type,
     )
     from tenferro.transforms import (
@@ -140,147 +140,147 @@ if TYPE_CHECKING:
         hessian, hvp, jacfwd, jacobian, jacrev, jit, jvp, linearize, stop_gradient, trace,
         value_and_grad, vjp, vmap,
     )
-    from tenferro.array._convert import (
+    from tenferro.arrays.handle.convert import (
         asarray, asarray as asanyarray, asarray as ascontiguousarray, asarray as asfortranarray,
     )
-    from tenferro.array.functions.applying import (
+    from tenferro.arrays.functions.applying import (
         apply_along_axis, apply_over_axes,
     )
-    from tenferro.array.functions.arithmetic import (
+    from tenferro.arrays.functions.arithmetic import (
         absolute, absolute as abs, add, astype, cbrt, clip, divide, divide as true_divide, fabs,
         float_power, maximum, minimum, multiply, negative, positive, power, power as pow,
         reciprocal, sign, sqrt, square, subtract,
     )
-    from tenferro.array.functions.bitwise import (
+    from tenferro.arrays.functions.bitwise import (
         bitwise_and, bitwise_count, bitwise_or, bitwise_xor, gcd, invert, invert as bitwise_invert,
         invert as bitwise_not, lcm, left_shift, left_shift as bitwise_left_shift, right_shift,
         right_shift as bitwise_right_shift,
     )
-    from tenferro.array.functions.broadcasting import (
+    from tenferro.arrays.functions.broadcasting import (
         atleast_1d, atleast_2d, atleast_3d, broadcast_arrays, broadcast_to,
     )
-    from tenferro.array.functions.calculus import (
+    from tenferro.arrays.functions.calculus import (
         diff, ediff1d, gradient, interp, trapezoid, trapezoid as trapz,
     )
-    from tenferro.array.functions.closeness import (
+    from tenferro.arrays.functions.closeness import (
         allclose, array_equal, array_equiv, isclose, piecewise, real_if_close, select_first as
         select,
     )
-    from tenferro.array.functions.comparison import (
+    from tenferro.arrays.functions.comparison import (
         equal, greater, greater_equal, isfinite, isinf, isnan, less, less_equal, logical_and,
         logical_not, logical_or, logical_xor, not_equal, where,
     )
-    from tenferro.array.functions.complex import (
+    from tenferro.arrays.functions.complex import (
         conj, conj as conjugate, imag, real,
     )
-    from tenferro.array.functions.contraction import (
+    from tenferro.arrays.functions.contraction import (
         dot, inner, kron, matmul, matvec, outer, tensordot, vdot, vecdot, vecmat,
     )
-    from tenferro.array.functions.creation import (
+    from tenferro.arrays.functions.creation import (
         asarray_chkfinite, copy, fromfunction, full, full_like, ndim, ones, ones_like, shape, size,
         zeros, zeros as empty, zeros_like, zeros_like as empty_like,
     )
-    from tenferro.array.functions.cumulative import (
+    from tenferro.arrays.functions.cumulative import (
         cumprod, cumsum, cumulative_prod, cumulative_sum,
     )
-    from tenferro.array.functions.editing import (
+    from tenferro.arrays.functions.editing import (
         delete, insert, resize, trim_zeros,
     )
-    from tenferro.array.functions.einsum import (
+    from tenferro.arrays.functions.einsum import (
         einsum, einsum_path,
     )
-    from tenferro.array.functions.elementwise import (
+    from tenferro.arrays.functions.elementwise import (
         erf, exp, exp2, expm1, log, log10, log1p, log2, logaddexp, logaddexp2, logistic, logistic as
         expit,
     )
-    from tenferro.array.functions.exchange import (
+    from tenferro.arrays.functions.exchange import (
         from_dlpack,
     )
-    from tenferro.array.functions.filtering import (
+    from tenferro.arrays.functions.filtering import (
         convolve, correlate, cross,
     )
-    from tenferro.array.functions.floating import (
+    from tenferro.arrays.functions.floating import (
         copysign, fmax, fmin, frexp, heaviside, iscomplex, iscomplexobj, isneginf, isposinf, isreal,
         isrealobj, ldexp, nan_to_num, nextafter, signbit, spacing,
     )
-    from tenferro.array.functions.histogram import (
+    from tenferro.arrays.functions.histogram import (
         bincount, histogram, histogram2d, histogram_bin_edges, histogramdd,
     )
-    from tenferro.array.functions.hyperbolic import (
+    from tenferro.arrays.functions.hyperbolic import (
         arccosh, arccosh as acosh, arcsinh, arcsinh as asinh, arctanh, arctanh as atanh, cosh, sinh,
         tanh,
     )
-    from tenferro.array.functions.indexing import (
+    from tenferro.arrays.functions.indexing import (
         take,
     )
-    from tenferro.array.functions.joining import (
+    from tenferro.arrays.functions.joining import (
         append, block, column_stack, dstack, hstack, vstack,
     )
-    from tenferro.array.functions.moments import (
+    from tenferro.arrays.functions.moments import (
         average, corrcoef, cov, mean, std, var,
     )
-    from tenferro.array.functions.nan_functions import (
+    from tenferro.arrays.functions.nan_functions import (
         nanargmax, nanargmin, nancumprod, nancumsum, nanmax, nanmean, nanmedian, nanmin,
         nanpercentile, nanprod, nanquantile, nanstd, nansum, nanvar,
     )
-    from tenferro.array.functions.padding import (
+    from tenferro.arrays.functions.padding import (
         pad,
     )
-    from tenferro.array.functions.polynomial import (
+    from tenferro.arrays.functions.polynomial import (
         polyadd, polyder, polydiv, polyint, polymul, polysub, polyval,
     )
-    from tenferro.array.functions.printing import (
+    from tenferro.arrays.functions.printing import (
         array2string, array_repr, array_str, shares_memory, shares_memory as may_share_memory,
     )
-    from tenferro.array.functions.quantiles import (
+    from tenferro.arrays.functions.quantiles import (
         median, percentile, quantile,
     )
-    from tenferro.array.functions.ranges import (
+    from tenferro.arrays.functions.ranges import (
         arange, geomspace, indices, linspace, logspace, meshgrid,
     )
-    from tenferro.array.functions.rearranging import (
+    from tenferro.arrays.functions.rearranging import (
         flip, fliplr, flipud, repeat, roll, rot90, tile,
     )
-    from tenferro.array.functions.reduction import (
+    from tenferro.arrays.functions.reduction import (
         all, any, argmax, argmin, count_nonzero, max, max as amax, min, min as amin, prod, ptp, sum,
     )
-    from tenferro.array.functions.rounding import (
+    from tenferro.arrays.functions.rounding import (
         ceil, divmod, fix, floor, floor_divide, fmod, modf, remainder, remainder as mod, rint,
         round, round as around, trunc,
     )
-    from tenferro.array.functions.searching import (
+    from tenferro.arrays.functions.searching import (
         argwhere, digitize, flatnonzero, nonzero, searchsorted,
     )
-    from tenferro.array.functions.sets import (
+    from tenferro.arrays.functions.sets import (
         intersect1d, isin, setdiff1d, setxor1d, union1d, unique, unique_all, unique_counts,
         unique_inverse, unique_values,
     )
-    from tenferro.array.functions.sorting import (
+    from tenferro.arrays.functions.sorting import (
         argpartition, argsort, lexsort, partition, sort, sort_complex,
     )
-    from tenferro.array.functions.special import (
+    from tenferro.arrays.functions.special import (
         i0,
     )
-    from tenferro.array.functions.splitting import (
+    from tenferro.arrays.functions.splitting import (
         array_split, dsplit, hsplit, split, unstack, vsplit,
     )
-    from tenferro.array.functions.structural import (
+    from tenferro.arrays.functions.structural import (
         concatenate, concatenate as concat, expand_dims, matrix_transpose, moveaxis, ravel, reshape,
         rollaxis, squeeze, stack, swapaxes, transpose, transpose as permute_dims,
     )
-    from tenferro.array.functions.taking import (
+    from tenferro.arrays.functions.taking import (
         choose, compress, diagonal, extract, ix_, ravel_multi_index, take_along_axis, unravel_index,
     )
-    from tenferro.array.functions.triangles import (
+    from tenferro.arrays.functions.triangles import (
         diag, diag_indices, diag_indices_from, diagflat, eye, identity, mask_indices, tri, tril,
         tril_indices, tril_indices_from, triu, triu_indices, triu_indices_from, vander,
     )
-    from tenferro.array.functions.trigonometric import (
+    from tenferro.arrays.functions.trigonometric import (
         angle, arccos, arccos as acos, arcsin, arcsin as asin, arctan, arctan as atan, arctan2,
         arctan2 as atan2, cos, degrees, degrees as rad2deg, hypot, radians, radians as deg2rad, sin,
         sinc, tan, unwrap,
     )
-    from tenferro.array.functions.writing import (
+    from tenferro.arrays.functions.writing import (
         copyto, fill_diagonal, place, put, put_along_axis, putmask,
     )
 # fmt: on
@@ -314,7 +314,7 @@ else:
         _public,
     )
 
-from tenferro.array.functions.creation import array  # instead of the subpackage of that name
+from tenferro.arrays.functions.creation import array  # instead of the subpackage of that name
 
 array = _public("array", array)  # names that load late get their boundary from `_later`
 evaluate = _public("evaluate", evaluate)

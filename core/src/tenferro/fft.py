@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tenferro.array import Array
-from tenferro.array._results import publish_kinds as _publish_kinds
-from tenferro.array.functions.fft import (
+from tenferro.arrays import Array
+from tenferro.arrays.evaluation.results import publish_kinds as _publish_kinds
+from tenferro.arrays.functions.fft import (
     fft,
     fft2,
     fftfreq,

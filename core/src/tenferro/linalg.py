@@ -8,19 +8,19 @@ Arrays. Where both have a name, the function is NumPy's. The namespace holds the
 
 from __future__ import annotations
 
-from tenferro.array._results import publish_kinds as _publish_kinds
-from tenferro.array.functions.contraction import linalg_diagonal as diagonal
-from tenferro.array.functions.contraction import linalg_outer as outer
-from tenferro.array.functions.contraction import linalg_tensordot as tensordot
-from tenferro.array.functions.contraction import linalg_trace as trace
-from tenferro.array.functions.contraction import matmul, vecdot
-from tenferro.array.functions.filtering import linalg_cross as cross
-from tenferro.array.functions.linalg.decomposing import qr, svd, svdvals
-from tenferro.array.functions.linalg.determinants import det, slogdet
-from tenferro.array.functions.linalg.eigenproblems import eig, eigh, eigvals, eigvalsh
-from tenferro.array.functions.linalg.least_squares import cond, lstsq, matrix_rank, pinv
-from tenferro.array.functions.linalg.lu_factors import lu, lu_factor, lu_solve
-from tenferro.array.functions.linalg.matrix_functions import (
+from tenferro.arrays.evaluation.results import publish_kinds as _publish_kinds
+from tenferro.arrays.functions.contraction import linalg_diagonal as diagonal
+from tenferro.arrays.functions.contraction import linalg_outer as outer
+from tenferro.arrays.functions.contraction import linalg_tensordot as tensordot
+from tenferro.arrays.functions.contraction import linalg_trace as trace
+from tenferro.arrays.functions.contraction import matmul, vecdot
+from tenferro.arrays.functions.filtering import linalg_cross as cross
+from tenferro.arrays.functions.linalg.decomposing import qr, svd, svdvals
+from tenferro.arrays.functions.linalg.determinants import det, slogdet
+from tenferro.arrays.functions.linalg.eigenproblems import eig, eigh, eigvals, eigvalsh
+from tenferro.arrays.functions.linalg.least_squares import cond, lstsq, matrix_rank, pinv
+from tenferro.arrays.functions.linalg.lu_factors import lu, lu_factor, lu_solve
+from tenferro.arrays.functions.linalg.matrix_functions import (
     coshm,
     cosm,
     expm,
@@ -32,11 +32,11 @@ from tenferro.array.functions.linalg.matrix_functions import (
     tanhm,
     tanm,
 )
-from tenferro.array.functions.linalg.multi_dot import multi_dot
-from tenferro.array.functions.linalg.norms import matrix_norm, norm, vector_norm
-from tenferro.array.functions.linalg.powers import matrix_power
-from tenferro.array.functions.linalg.solving import inv, solve, tensorinv, tensorsolve
-from tenferro.array.functions.linalg.special_matrices import (
+from tenferro.arrays.functions.linalg.multi_dot import multi_dot
+from tenferro.arrays.functions.linalg.norms import matrix_norm, norm, vector_norm
+from tenferro.arrays.functions.linalg.powers import matrix_power
+from tenferro.arrays.functions.linalg.solving import inv, solve, tensorinv, tensorsolve
+from tenferro.arrays.functions.linalg.special_matrices import (
     block_diag,
     circulant,
     companion,
@@ -47,20 +47,20 @@ from tenferro.array.functions.linalg.special_matrices import (
     leslie,
     toeplitz,
 )
-from tenferro.array.functions.linalg.subspaces import (
+from tenferro.arrays.functions.linalg.subspaces import (
     null_space,
     orth,
     orthogonal_procrustes,
     polar,
 )
-from tenferro.array.functions.linalg.triangular import (
+from tenferro.arrays.functions.linalg.triangular import (
     cho_factor,
     cho_solve,
     cholesky,
     cholesky_solve,
     solve_triangular,
 )
-from tenferro.array.functions.structural import matrix_transpose
+from tenferro.arrays.functions.structural import matrix_transpose
 from tenferro.primitives._boundary import publish as _publish
 from tenferro.transforms._low_rank import low_rank, low_rank_factors
 from tenferro.transforms._spectral import spectral_function

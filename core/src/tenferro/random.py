@@ -10,7 +10,7 @@ A key goes into every function and is used once; ``split`` makes new ones of it.
 
 from __future__ import annotations
 
-from tenferro.array.functions.random.continuous import (
+from tenferro.arrays.functions.random.continuous import (
     bits,
     cauchy,
     exponential,
@@ -22,8 +22,8 @@ from tenferro.array.functions.random.continuous import (
     truncated_normal,
     uniform,
 )
-from tenferro.array.functions.random.discrete import bernoulli, categorical, randint
-from tenferro.array.functions.random.gamma import (
+from tenferro.arrays.functions.random.discrete import bernoulli, categorical, randint
+from tenferro.arrays.functions.random.gamma import (
     beta,
     chisquare,
     dirichlet,
@@ -31,9 +31,9 @@ from tenferro.array.functions.random.gamma import (
     loggamma,
     student_t,
 )
-from tenferro.array.functions.random.keys import NotAKeyError, fold_in, key, split
-from tenferro.array.functions.random.ordering import choice, permutation
-from tenferro.array.functions.random.several import multivariate_normal
+from tenferro.arrays.functions.random.keys import NotAKeyError, fold_in, key, split
+from tenferro.arrays.functions.random.ordering import choice, permutation
+from tenferro.arrays.functions.random.several import multivariate_normal
 from tenferro.primitives._boundary import publish as _publish
 
 __all__ = [

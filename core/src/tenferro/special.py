@@ -12,12 +12,12 @@ function in SciPy (``logsumexp``, ``softmax``, ``log_softmax``, ``polygamma``, `
 
 from __future__ import annotations
 
-from tenferro.array._results import publish_kinds as _publish_kinds
-from tenferro.array.functions.arithmetic import cbrt
-from tenferro.array.functions.elementwise import erf, exp2, expm1, log1p
-from tenferro.array.functions.elementwise import logistic as expit
-from tenferro.array.functions.logsumexp import log_softmax, logsumexp, softmax
-from tenferro.array.functions.special import (
+from tenferro.arrays.evaluation.results import publish_kinds as _publish_kinds
+from tenferro.arrays.functions.arithmetic import cbrt
+from tenferro.arrays.functions.elementwise import erf, exp2, expm1, log1p
+from tenferro.arrays.functions.elementwise import logistic as expit
+from tenferro.arrays.functions.logsumexp import log_softmax, logsumexp, softmax
+from tenferro.arrays.functions.special import (
     beta,
     betainc,
     betaincc,
@@ -57,7 +57,7 @@ from tenferro.array.functions.special import (
     xlogy,
     zeta,
 )
-from tenferro.array.functions.trigonometric import sinc
+from tenferro.arrays.functions.trigonometric import sinc
 from tenferro.primitives._boundary import publish as _publish
 
 psi = digamma

@@ -58,7 +58,11 @@ print(*sys.modules)
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
     loaded = set(done.stdout.decode().split())
     families = ("fft", "random", "sorting", "bessel", "linalg")
-    places = ("tenferro.backend.numpy_like", "tenferro_numpy.lowerings", "tenferro.array.functions")
+    places = (
+        "tenferro.backend.numpy_like",
+        "tenferro_numpy.lowerings",
+        "tenferro.arrays.functions",
+    )
     assert not {f"{place}.{name}" for place in places for name in families} & loaded
     assert (
         not {"tenferro.primitives.random", "tenferro_numpy.execution.codegen", "dataclasses"}

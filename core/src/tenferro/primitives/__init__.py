@@ -2,7 +2,7 @@
 
 One file per family; a primitive's class, its derivative rules and its function stand together.
 Nothing here is executed: backends bring lowerings. The functions are strict (nothing broadcasts,
-nothing is promoted); ``tenferro.array`` has the ones that are not. ``STANDARD`` is the whole set.
+nothing is promoted); ``tenferro.arrays`` has the ones that are not. ``STANDARD`` is the whole set.
 The families that few programs use load when one of their names is asked for.
 Read in this order: ``_dtype``, ``_aval``, ``_handle``, ``_primitive``, ``elementwise``.
 """

@@ -46,7 +46,7 @@ _E = TypeVar("_E", bound=Exception)
 _F = TypeVar("_F", bound=Callable[..., Any])
 _LIBRARIES = frozenset(("tenferro", "numpy", "scipy", "optree", "opt_einsum", "jax", "jaxlib"))
 _BACKENDS = ("tenferro_numpy", "tenferro_cupy", "tenferro_xla")
-_EVALUATION = "tenferro.array._evaluate"
+_EVALUATION = "tenferro.arrays.evaluation.evaluate"
 _FROM = "  from       "
 _PREFIX = re.compile(r"((?:np\.)?[A-Za-z_][\w.]*): ")
 _SIGNATURE = re.compile(r"[\w.<>]+\(\) (?=missing |takes |got )")

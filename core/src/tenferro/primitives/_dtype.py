@@ -2,7 +2,7 @@
 
 Promotion is the Array API's (2024.12) within a kind and NumPy's between kinds; a Python scalar is
 weak: it decides the kind, never the precision. Nothing here is applied by the primitives, which
-are strict; the user-level functions of ``tenferro.array`` call ``promote``. NumPy's dtypes are
+are strict; the user-level functions of ``tenferro.arrays`` call ``promote``. NumPy's dtypes are
 recognized by name, so that NumPy is not imported. A string means what it means in NumPy; only what
 NumPy leaves free is ours. Read next: ``_dtype_names.py``, ``_aval.py``.
 """

@@ -15,8 +15,8 @@ from importlib import import_module
 from types import FrameType, TracebackType
 from typing import Any
 
-_CONVERTING = "tenferro.array"  # the layer whose functions convert and check arguments
-_EVALUATION = "tenferro.array._evaluate"
+_CONVERTING = "tenferro.arrays"  # the layer whose functions convert and check arguments
+_EVALUATION = "tenferro.arrays.evaluation.evaluate"
 _ENGINES = frozenset(("jax", "jaxlib"))  # they check what our lowerings give them
 _OF_TYPES = (AttributeError, TypeError)
 _BUGS = (AssertionError, NameError)

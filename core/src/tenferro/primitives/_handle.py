@@ -1,7 +1,7 @@
 """Handles: graph values with a shape and a dtype, and operators that record.
 
 Rules, decompositions and the functions of this layer work on handles and know nothing of
-evaluation; ``tenferro.array.Array`` extends a handle one layer higher. Operators here are strict:
+evaluation; ``tenferro.arrays.Array`` extends a handle one layer higher. Operators here are strict:
 operands have one shape and one dtype, and a Python scalar takes those of the other operand.
 Read next: ``_primitive.py``.
 """

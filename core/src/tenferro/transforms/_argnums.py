@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from operator import index
 from typing import Any
 
-from tenferro.array._errors import at_user_line
+from tenferro.arrays.errors import at_user_line
 from tenferro.computegraph._records import NamedTuple
 from tenferro.transforms._errors import ArgumentNumberError
 from tenferro.transforms._record import parameter_names

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tenferro.array._errors import at_user_line
+from tenferro.arrays.errors import at_user_line
 from tenferro.computegraph import (
     CollectorPaused,
     Definition,

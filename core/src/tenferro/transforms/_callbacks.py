@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from string import Formatter
 from typing import Any
 
-from tenferro.array import Array
-from tenferro.array._array import evaluable
-from tenferro.array._errors import at_user_line
+from tenferro.arrays import Array
+from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.handle.array import evaluable
 from tenferro.computegraph import UNKNOWN
 from tenferro.primitives import debug_callback
 from tenferro.primitives._boundary import bounded

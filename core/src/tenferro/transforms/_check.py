@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
-from tenferro.array import Array, as_array, asarray, imag, real, sin, vdot
-from tenferro.array._errors import at_user_line
+from tenferro.arrays import Array, as_array, asarray, imag, real, sin, vdot
+from tenferro.arrays.errors import at_user_line
 from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import complex as make_complex
 from tenferro.primitives import convert, float64, iota

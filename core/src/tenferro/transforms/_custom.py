@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Self, TypeVar
 
-from tenferro.array import Array
-from tenferro.array._errors import TracedConversionError, at_user_line
+from tenferro.arrays import Array
+from tenferro.arrays.errors import TracedConversionError, at_user_line
 from tenferro.computegraph import Definition, ValueKey, derive, postorder
 from tenferro.primitives import Handle, Mixed, Primitive
 from tenferro.primitives._aval import Aval

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tenferro.array import Array
-from tenferro.array import sum as array_sum
+from tenferro.arrays import Array
+from tenferro.arrays import sum as array_sum
 from tenferro.computegraph import ValueKey
 from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Handle

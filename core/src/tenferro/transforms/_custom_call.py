@@ -14,13 +14,13 @@ from importlib import import_module
 from types import MethodType
 from typing import Any, Protocol
 
-from tenferro.array import Array, as_array, is_traced
-from tenferro.array._array import SCALARS, evaluable, is_weak
-from tenferro.array._broadcast import weak
-from tenferro.array._convert import is_operand
-from tenferro.array._errors import at_user_line
-from tenferro.array._evaluate import ABSTRACT, holding_history
-from tenferro.array._weak import WeakName
+from tenferro.arrays import Array, as_array, is_traced
+from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.evaluation.evaluate import ABSTRACT, holding_history
+from tenferro.arrays.handle.array import SCALARS, evaluable, is_weak
+from tenferro.arrays.handle.convert import is_operand
+from tenferro.arrays.handle.weak import WeakName
+from tenferro.arrays.promotion.broadcast import weak
 from tenferro.computegraph import UNKNOWN, ValueKey, canonical, new_leaf
 from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Handle, Linear, Primitive, constant, convert

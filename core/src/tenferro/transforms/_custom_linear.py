@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, partial, update_wrapper
 from typing import Any, TypeVar
 
-from tenferro.array import Array, as_array, is_traced
-from tenferro.array._array import SCALARS, is_weak
+from tenferro.arrays import Array, as_array, is_traced
+from tenferro.arrays.handle.array import SCALARS, is_weak
 from tenferro.computegraph import ValueKey
 from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Handle, constant

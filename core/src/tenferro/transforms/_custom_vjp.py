@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tenferro.array import Array
-from tenferro.array._array import is_weak
-from tenferro.array._errors import at_user_line
+from tenferro.arrays import Array
+from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.handle.array import is_weak
 from tenferro.computegraph import ValueKey
 from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Handle, Primitive

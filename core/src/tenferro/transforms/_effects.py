@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-from tenferro.array import evaluate_keys
-from tenferro.array._array import evaluable
+from tenferro.arrays import evaluate_keys
+from tenferro.arrays.handle.array import evaluable
 from tenferro.computegraph import UNKNOWN, ValueKey
 
 _collected: ContextVar[list[ValueKey] | None] = ContextVar("tenferro_effects", default=None)

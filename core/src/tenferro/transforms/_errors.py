@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenferro.array._errors import at_user_line
+from tenferro.arrays.errors import at_user_line
 from tenferro.backend.select import check_backend
 from tenferro.computegraph import TenferroError
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tenferro.array import Array, as_array
-from tenferro.array._array import SCALARS
-from tenferro.array._convert import aval_of_operand, is_operand, weak_kind
-from tenferro.array._weak import WeakName, value_of
+from tenferro.arrays import Array, as_array
+from tenferro.arrays.handle.array import SCALARS
+from tenferro.arrays.handle.convert import aval_of_operand, is_operand, weak_kind
+from tenferro.arrays.handle.weak import WeakName, value_of
 from tenferro.primitives._aval import Aval
 from tenferro.tidu import Trace, pinned_leaf
 from tenferro.transforms import _tree

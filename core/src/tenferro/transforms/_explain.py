@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tenferro.array._errors import at_user_line
-from tenferro.array._evaluate import executable
+from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.evaluation.evaluate import executable
 from tenferro.backend import BackendError, MissingLoweringError, host, select_backend
 from tenferro.backend._decompose import has_decomposition, sample
 from tenferro.backend._options import rewritten

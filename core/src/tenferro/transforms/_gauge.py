@@ -12,8 +12,8 @@ import warnings
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from tenferro.array import Array, as_array, evaluate_keys
-from tenferro.array._array import evaluable
+from tenferro.arrays import Array, as_array, evaluate_keys
+from tenferro.arrays.handle.array import evaluable
 from tenferro.computegraph import MaterializedGraph, ValueKey, flatten
 from tenferro.primitives import Handle, bind_all
 from tenferro.primitives._source import source_text, stack_level

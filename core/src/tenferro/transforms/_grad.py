@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tenferro.array import Array, conj
-from tenferro.array._convert import aval_of_operand
-from tenferro.array._errors import at_user_line
+from tenferro.arrays import Array, conj
+from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.handle.convert import aval_of_operand
 from tenferro.computegraph import ValueKey
 from tenferro.primitives import Handle, Primitive, constant
 from tenferro.primitives._aval import Aval

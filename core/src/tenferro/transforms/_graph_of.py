@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenferro.array import Array
-from tenferro.array._convert import as_array
-from tenferro.array._errors import at_user_line
-from tenferro.array._evaluate import pending
+from tenferro.arrays import Array
+from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.evaluation.evaluate import pending
+from tenferro.arrays.handle.convert import as_array
 from tenferro.computegraph import flatten
 from tenferro.transforms import _tree
 from tenferro.transforms._look import GraphOf

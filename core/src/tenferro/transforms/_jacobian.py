@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
-from tenferro.array._errors import at_user_line
+from tenferro.arrays.errors import at_user_line
 from tenferro.computegraph import Linearized, ValueKey, flatten, new_leaf
 from tenferro.primitives import Handle, Primitive
 from tenferro.primitives._aval import Aval

@@ -13,12 +13,12 @@ from functools import partial, update_wrapper
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from tenferro.array import Array, as_array, is_traced
-from tenferro.array._array import SCALARS, evaluable
-from tenferro.array._convert import aval_of_operand, operand_key, snapshot, weak_kind
-from tenferro.array._errors import UnknownOperandError, at_user_line
-from tenferro.array._evaluate import executable, leaked
-from tenferro.array._weak import Sought, WeakName, value_of
+from tenferro.arrays import Array, as_array, is_traced
+from tenferro.arrays.errors import UnknownOperandError, at_user_line
+from tenferro.arrays.evaluation.evaluate import executable, leaked
+from tenferro.arrays.handle.array import SCALARS, evaluable
+from tenferro.arrays.handle.convert import aval_of_operand, operand_key, snapshot, weak_kind
+from tenferro.arrays.handle.weak import Sought, WeakName, value_of
 from tenferro.backend import UnsupportedError, select_backend
 from tenferro.backend._options import DONATED, PASSES, Options, identity_of, rewritten
 from tenferro.backend._snapshots import is_numpy

@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
-from tenferro.array import Array, as_array, evaluate_keys, is_traced
-from tenferro.array._array import SCALARS, evaluable, is_weak
-from tenferro.array._broadcast import weak
-from tenferro.array._convert import aval_of_operand
-from tenferro.array._errors import at_user_line
+from tenferro.arrays import Array, as_array, evaluate_keys, is_traced
+from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.handle.array import SCALARS, evaluable, is_weak
+from tenferro.arrays.handle.convert import aval_of_operand
+from tenferro.arrays.promotion.broadcast import weak
 from tenferro.computegraph import UNKNOWN, ValueKey, new_leaf
 from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Handle, Primitive, constant, convert

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tenferro.array import Array
+from tenferro.arrays import Array
 from tenferro.primitives import Handle, Primitive, constant
 from tenferro.primitives._aval import Aval
 from tenferro.tidu import (

@@ -11,7 +11,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from tenferro.array._errors import at_user_line
+from tenferro.arrays.errors import at_user_line
 from tenferro.computegraph import (
     CompiledProgram,
     MaterializedGraph,

@@ -13,17 +13,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenferro.array import Array, as_array
-from tenferro.array._array import evaluable
-from tenferro.array._broadcast import cast
-from tenferro.array._errors import at_user_line
-from tenferro.array.functions.comparison import where
-from tenferro.array.functions.complex import conj
-from tenferro.array.functions.contraction import matmul
-from tenferro.array.functions.elementwise import stop_gradient
-from tenferro.array.functions.linalg.decomposing import matrices
-from tenferro.array.functions.linalg.matrix_functions import sqrtm
-from tenferro.array.functions.structural import matrix_transpose
+from tenferro.arrays import Array, as_array
+from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.functions.comparison import where
+from tenferro.arrays.functions.complex import conj
+from tenferro.arrays.functions.contraction import matmul
+from tenferro.arrays.functions.elementwise import stop_gradient
+from tenferro.arrays.functions.linalg.decomposing import matrices
+from tenferro.arrays.functions.linalg.matrix_functions import sqrtm
+from tenferro.arrays.functions.structural import matrix_transpose
+from tenferro.arrays.handle.array import evaluable
+from tenferro.arrays.promotion.broadcast import cast
 from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import InvalidParameterError
 from tenferro.primitives.linalg import svd as svd_primitives

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tenferro.array._array import is_traced
-from tenferro.array._evaluate import executable
+from tenferro.arrays.evaluation.evaluate import executable
+from tenferro.arrays.handle.array import is_traced
 from tenferro.backend import select_backend
 from tenferro.computegraph import UNKNOWN, ProgramCache, ValueKey, flatten, new_leaf, signature
 from tenferro.computegraph._records import NamedTuple

@@ -11,9 +11,9 @@ from collections.abc import Hashable, Iterable, Sequence
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
-from tenferro.array import Array
-from tenferro.array._array import SCALARS, is_weak
-from tenferro.array._weak import INT64, class_of
+from tenferro.arrays import Array
+from tenferro.arrays.handle.array import SCALARS, is_weak
+from tenferro.arrays.handle.weak import INT64, class_of
 from tenferro.backend.select import kinds_of, recall
 from tenferro.computegraph import UNKNOWN, CacheStats, ProgramCache, renew_in_children
 from tenferro.primitives._aval import Aval

@@ -15,17 +15,17 @@ from types import FunctionType
 from typing import Any
 from weakref import ref
 
-from tenferro.array import Array, as_array, borrowing, evaluate_keys, is_traced
-from tenferro.array._array import SCALARS, evaluable
-from tenferro.array._convert import (
+from tenferro.arrays import Array, as_array, borrowing, evaluate_keys, is_traced
+from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.handle.array import SCALARS, evaluable
+from tenferro.arrays.handle.convert import (
     Borrowed,
     aval_of_operand,
     is_operand,
     quick_to_compare,
     snapshot,
 )
-from tenferro.array._errors import at_user_line
-from tenferro.array._weak import WeakName, value_of
+from tenferro.arrays.handle.weak import WeakName, value_of
 from tenferro.backend._protection import protect, release
 from tenferro.backend._snapshots import is_numpy, snapshots
 from tenferro.computegraph import UNKNOWN, ValueKey, new_leaf

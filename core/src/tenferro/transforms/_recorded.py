@@ -16,9 +16,9 @@ from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any
 
-from tenferro.array import Array, is_traced
-from tenferro.array._array import is_weak
-from tenferro.array._weak import WeakName
+from tenferro.arrays import Array, is_traced
+from tenferro.arrays.handle.array import is_weak
+from tenferro.arrays.handle.weak import WeakName
 from tenferro.computegraph import Definition, ValueKey, derive, postorder
 from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives._aval import Aval

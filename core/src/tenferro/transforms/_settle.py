@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tenferro.array import Array, as_array, is_traced
-from tenferro.array._convert import is_operand
-from tenferro.array._evaluate import convert, executable, to_numpy
+from tenferro.arrays import Array, as_array, is_traced
+from tenferro.arrays.evaluation.evaluate import convert, executable, to_numpy
+from tenferro.arrays.handle.convert import is_operand
 from tenferro.backend import select_backend
 from tenferro.backend._options import compiled
 from tenferro.computegraph import (

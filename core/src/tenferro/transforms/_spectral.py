@@ -12,22 +12,22 @@ from itertools import permutations
 from math import factorial
 from typing import Any
 
-from tenferro.array import Array, as_array, is_traced
-from tenferro.array._broadcast import cast
-from tenferro.array._errors import at_user_line
-from tenferro.array.functions.arithmetic import absolute
-from tenferro.array.functions.broadcasting import broadcast_to
-from tenferro.array.functions.comparison import where
-from tenferro.array.functions.complex import conj, real
-from tenferro.array.functions.contraction import matmul
-from tenferro.array.functions.creation import ones, zeros
-from tenferro.array.functions.einsum import einsum
-from tenferro.array.functions.elementwise import stop_gradient
-from tenferro.array.functions.linalg.decomposing import from_lower
-from tenferro.array.functions.linalg.eigenproblems import matrices
-from tenferro.array.functions.reduction import sum
-from tenferro.array.functions.sorting import sort
-from tenferro.array.functions.structural import matrix_transpose, stack
+from tenferro.arrays import Array, as_array, is_traced
+from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.functions.arithmetic import absolute
+from tenferro.arrays.functions.broadcasting import broadcast_to
+from tenferro.arrays.functions.comparison import where
+from tenferro.arrays.functions.complex import conj, real
+from tenferro.arrays.functions.contraction import matmul
+from tenferro.arrays.functions.creation import ones, zeros
+from tenferro.arrays.functions.einsum import einsum
+from tenferro.arrays.functions.elementwise import stop_gradient
+from tenferro.arrays.functions.linalg.decomposing import from_lower
+from tenferro.arrays.functions.linalg.eigenproblems import matrices
+from tenferro.arrays.functions.reduction import sum
+from tenferro.arrays.functions.sorting import sort
+from tenferro.arrays.functions.structural import matrix_transpose, stack
+from tenferro.arrays.promotion.broadcast import cast
 from tenferro.primitives import InvalidParameterError, Primitive, ShapeMismatchError
 from tenferro.primitives.linalg import eigh as eigh_primitives
 from tenferro.transforms._custom_jvp import custom_jvp

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenferro.array import Array
+from tenferro.arrays import Array
 from tenferro.primitives import stop_gradient as stop_gradient_of_array
 from tenferro.transforms import _tree
 

@@ -12,8 +12,8 @@ from importlib import import_module
 from threading import RLock
 from typing import Any
 
-from tenferro.array import Array
-from tenferro.array._convert import is_operand
+from tenferro.arrays import Array
+from tenferro.arrays.handle.convert import is_operand
 from tenferro.computegraph import after_fork_in_child
 from tenferro.computegraph._operation import canonical
 from tenferro.computegraph._records import NamedTuple

@@ -13,7 +13,7 @@ import numpy as np
 from against_numpy import quietly
 
 import tenferro as tn
-from tenferro.array._registry import FUNCTIONS
+from tenferro.arrays.registry import FUNCTIONS
 
 REDUCED = find_spec("tenferro_numpy") is None  # XLA compiles slowly: fewer dtypes
 FLOATS = ("float16", "float32", "float64")

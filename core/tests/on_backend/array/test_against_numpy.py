@@ -27,9 +27,9 @@ from numpy_rows import (
 )
 
 import tenferro as tn
-from tenferro.array import is_traced
-from tenferro.array._numpy_table import TABLE
-from tenferro.array._registry import UFUNC_KEYWORDS, UFUNCS, keywords_of
+from tenferro.arrays import is_traced
+from tenferro.arrays.numpy_protocols.numpy_table import TABLE
+from tenferro.arrays.registry import UFUNC_KEYWORDS, UFUNCS, keywords_of
 
 TABLES = [*against_numpy_part1.ROWS, *against_numpy_part2.ROWS, *against_numpy_part3.ROWS]
 ROWS = [_row for _row in TABLES if exists(np, _row.name)]  # an older NumPy lacks some

@@ -9,8 +9,8 @@ import pytest
 from against_numpy import sample
 
 import tenferro as tn
-from tenferro.array import LostAssignmentError
-from tenferro.array._registry import FUNCTIONS
+from tenferro.arrays import LostAssignmentError
+from tenferro.arrays.registry import FUNCTIONS
 
 ROWS = np.array([0, 2, -1])
 TARGETS = {
@@ -284,7 +284,7 @@ def test_in_place_results_keep_shape_and_kind():
 # ---- who sees it ---------------------------------------------------------------------------------
 
 
-@pytest.mark.filterwarnings("ignore::tenferro.array.CopyAssignmentWarning")
+@pytest.mark.filterwarnings("ignore::tenferro.arrays.CopyAssignmentWarning")
 def test_reading_copies():
     x = tn.asarray(np.arange(6.0).reshape(2, 3))
     row = x[0]
@@ -312,7 +312,7 @@ def test_reading_copies():
         *(lambda x: tn.concatenate([x]), lambda x: x @ tn.asarray(np.eye(3)), tn.copy),
     ],
 )
-@pytest.mark.filterwarnings("ignore::tenferro.array.CopyAssignmentWarning")
+@pytest.mark.filterwarnings("ignore::tenferro.arrays.CopyAssignmentWarning")
 def test_no_result_shares_the_handle_of_its_argument(same):
     x = tn.asarray(np.arange(3.0))
     y = same(x)

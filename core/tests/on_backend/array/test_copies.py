@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tenferro as tn
-from tenferro.array import CopyAssignmentWarning
+from tenferro.arrays import CopyAssignmentWarning
 
 
 def u():

@@ -5,14 +5,14 @@ import sys
 
 import pytest
 
-from tenferro.array._families import FAMILIES
-from tenferro.array._registry import FUNCTIONS
+from tenferro.arrays.families import FAMILIES
+from tenferro.arrays.registry import FUNCTIONS
 
 HEAD = """
 import sys
 import tenferro as tn
-table = lambda: sys.modules["tenferro.array._registry"].FUNCTIONS
-late = lambda: "tenferro.array.functions.quantiles" in sys.modules
+table = lambda: sys.modules["tenferro.arrays.registry"].FUNCTIONS
+late = lambda: "tenferro.arrays.functions.quantiles" in sys.modules
 assert not late()
 tn.sin(tn.asarray(1.0) + 2.0) * 3 > 0
 getattr(tn, "_no_such_name", None)
@@ -40,8 +40,8 @@ def test_a_family_has_the_functions_that_are_listed_for_it(family):
     program = f"""
 import sys
 import tenferro
-table = sys.modules["tenferro.array._registry"].FUNCTIONS
-__import__("tenferro.array.functions.{family}")
+table = sys.modules["tenferro.arrays.registry"].FUNCTIONS
+__import__("tenferro.arrays.functions.{family}")
 print(*(name for name in {names} if not dict.__contains__(table, name)))
 """
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)

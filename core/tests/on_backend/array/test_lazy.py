@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tenferro as tn
-from tenferro.array import PROGRAMS
+from tenferro.arrays import PROGRAMS
 from tenferro.computegraph import UNKNOWN
 from tenferro.computegraph._keys import table_size
 

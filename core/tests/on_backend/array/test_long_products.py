@@ -8,7 +8,7 @@ import pytest
 
 import tenferro as tn
 
-module = import_module("tenferro.array.functions.linalg.multi_dot")
+module = import_module("tenferro.arrays.functions.linalg.multi_dot")
 
 SIZES = [
     (3, 1, 4),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tenferro as tn
-from tenferro.array import PROGRAMS
+from tenferro.arrays import PROGRAMS
 from tenferro.computegraph._keys import table_size
 
 N = 5

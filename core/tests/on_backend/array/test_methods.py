@@ -9,7 +9,7 @@ import pytest
 from against_numpy import agree, expression_cases, quietly, sample
 
 import tenferro as tn
-from tenferro.array import UnsupportedAttributeError
+from tenferro.arrays import UnsupportedAttributeError
 
 VARIABLES = {
     "v": sample("float64", (5,)),

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tenferro as tn
-from tenferro.array._hints import HINTS
+from tenferro.arrays.diagnosis.hints import HINTS
 
 X = tn.asarray(np.ones((2, 3)))
 Y = tn.asarray(np.ones(4))

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tenferro as tn
-from tenferro.array import UnsupportedFunctionError
+from tenferro.arrays import UnsupportedFunctionError
 from tenferro.primitives import InvalidParameterError
 from tenferro.tidu import MissingRuleError
 

@@ -252,7 +252,7 @@ def test_an_error_that_no_argument_explains_is_reported_as_a_bug(name, argument)
 @pytest.mark.parametrize("name", ARGUMENTS)
 def test_an_error_that_an_argument_explains_is_the_users(name):
     source, argument = ARGUMENTS[name]
-    f = public("solve", ours(source, __name__="tenferro.array.functions.example"))
+    f = public("solve", ours(source, __name__="tenferro.arrays.functions.example"))
     with pytest.raises((tn.ArgumentError, tn.RefusalError)) as found:
         f(argument)
     assert found.value.function == "solve"

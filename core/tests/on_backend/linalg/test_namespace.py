@@ -7,7 +7,7 @@ import sys
 import numpy as np
 
 import tenferro as tn
-from tenferro.array._registry import FUNCTIONS
+from tenferro.arrays.registry import FUNCTIONS
 
 STANDARD = """
 cholesky cross det diagonal eigh eigvalsh inv matmul matrix_norm matrix_power matrix_rank
@@ -33,7 +33,7 @@ def test_the_names_are_sorted_and_there():
 
 
 def test_nobody_loads_it_who_does_not_ask():
-    names = "tenferro.linalg tenferro.array.functions.linalg"
+    names = "tenferro.linalg tenferro.arrays.functions.linalg"
     text = f"import sys, tenferro; sys.exit(any(n in sys.modules for n in '{names}'.split()))"
     done = subprocess.run([sys.executable, "-c", text], check=False)
     assert done.returncode == 0

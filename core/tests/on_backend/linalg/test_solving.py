@@ -7,7 +7,7 @@ import pytest
 
 import tenferro as tn
 from tenferro import linalg
-from tenferro.array.functions.linalg import lu_factors, triangular
+from tenferro.arrays.functions.linalg import lu_factors, triangular
 
 RANDOM = np.random.default_rng(3)
 KINDS = ("real", "complex")

@@ -7,7 +7,7 @@ import pytest
 
 import tenferro as tn
 from tenferro import random
-from tenferro.array import as_array
+from tenferro.arrays import as_array
 from tenferro.primitives import gamma_moment
 
 mp = pytest.importorskip("mpmath").mp.clone()

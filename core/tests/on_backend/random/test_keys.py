@@ -9,7 +9,7 @@ from random_reference import FOLD, SPLIT, fold_in, split, threefry, unit, words3
 
 import tenferro as tn
 from tenferro import random
-from tenferro.array import as_array
+from tenferro.arrays import as_array
 from tenferro.primitives import threefry2x32
 
 KNOWN = [  # kat_vectors of Random123: key, counter, result of threefry 2x32 with 20 rounds

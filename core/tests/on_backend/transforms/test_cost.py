@@ -9,7 +9,7 @@ import pytest
 from modes import MODES
 
 import tenferro as tn
-from tenferro.array import PROGRAMS
+from tenferro.arrays import PROGRAMS
 from tenferro.computegraph._keys import table_size
 from tenferro.transforms._settle import TRANSFORMS
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tenferro as tn
-from tenferro.array import PROGRAMS
+from tenferro.arrays import PROGRAMS
 
 X = np.array([1.0, 2.0, 3.0])
 CAPTURED = np.array([4.0, 5.0, 6.0])

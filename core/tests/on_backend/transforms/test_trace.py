@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tenferro as tn
-from tenferro.array import PROGRAMS
+from tenferro.arrays import PROGRAMS
 
 SCALAR, VECTOR = tn.Aval((), "float64"), tn.Aval((3,), "float64")
 

@@ -1,0 +1,1 @@
+"""Errors and warnings that name the user's line and what to write instead."""

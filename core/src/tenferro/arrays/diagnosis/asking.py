@@ -1,0 +1,176 @@
+"""Find out which operation of the user's program asked an Array for its value.
+
+A function of NumPy or SciPy that is written in Python is a frame on the stack. One that is written
+in C has no frame; its call is read from the position of the user's instruction. Everything here
+runs only when an error is about to be raised. Read next: ``diagnosis/refusals.py``.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from itertools import islice
+from types import CodeType, FrameType, ModuleType
+from typing import Any
+
+from tenferro.computegraph._records import NamedTuple
+
+_OURS = "tenferro"
+_LIBRARIES = ("numpy", "scipy", "math", "cmath")
+_BEHIND = {"wrapper": "f", "__ua_function__": "method"}  # variables that hold what was called
+_PARTS = {
+    "numpy": ("numpy", "numpy.linalg", "numpy.fft", "numpy.random"),
+    "math": ("math",),
+    "cmath": ("cmath",),
+}
+
+
+class Asker(NamedTuple):
+    """The operation that asked; empty strings and None where it cannot be found out."""
+
+    function: str = ""  # by its public name: "np.sum", "scipy.integrate.quad", "math.sin", "range"
+    written: str = ""  # the expression of the user that asks: "np.array([x, y])"
+    operation: str = ""  # name of the instruction: "CALL", "STORE_SUBSCR", "POP_JUMP_IF_FALSE"
+    statement: str = ""  # the user's whole line
+
+
+def asker(start: int = 1) -> Asker:
+    """Return what asked; frames below ``start`` are not looked at."""
+    outermost, frame = _library_and_user(sys._getframe(start))
+    if frame is None or _module(frame).partition(".")[0] == _OURS:
+        return Asker()
+    written, statement = _written(frame)
+    function = _of_frame(outermost) if outermost is not None else _called(written, frame)
+    names = import_module("dis").opname
+    return Asker(function, written, names[frame.f_code.co_code[frame.f_lasti]], statement)
+
+
+def asker_in(library: str, start: int = 1) -> str:
+    """Return the public name of what asked if it is a Python function of a library, else ""."""
+    outermost, _ = _library_and_user(sys._getframe(start))
+    if outermost is None or _module(outermost).partition(".")[0] != library:
+        return ""
+    return _of_frame(outermost)
+
+
+def _library_and_user(frame: FrameType | None) -> tuple[FrameType | None, FrameType | None]:
+    """Return the outermost frame of the calling library, and the frame below that called it."""
+    while frame is not None and _module(frame).partition(".")[0] == _OURS:
+        frame = frame.f_back
+    outermost: FrameType | None = None
+    while frame is not None and _module(frame).partition(".")[0] in _LIBRARIES:
+        outermost, frame = frame, frame.f_back
+    return outermost, frame
+
+
+def _module(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__") or "")
+
+
+# ---- from a frame of a library -------------------------------------------------------------------
+
+
+def _of_frame(frame: FrameType) -> str:
+    """Return the public name of the NumPy or SciPy function that a frame runs."""
+    behind: Any = frame.f_locals.get(_BEHIND.get(frame.f_code.co_name, ""))
+    if behind is not None:
+        return public_name(behind.__module__, behind.__name__)
+    qualified: str = frame.f_code.co_qualname.replace(".<locals>", "")
+    owner, _, name = qualified.partition(".")
+    if name and "AxisConcatenator" in owner:
+        kind = type(frame.f_locals.get("self")).__name__
+        return {"RClass": "np.r_", "CClass": "np.c_"}.get(kind, "np.r_")
+    return public_name(_module(frame), owner)
+
+
+def public_name(module: str, name: str) -> str:
+    """Return the name under which users import a function: np.sum, scipy.integrate.quad."""
+    for part in _PARTS.get(module.partition(".")[0], ()) or _scipy_parts(module):
+        if hasattr(sys.modules.get(part), name):
+            return f"{part}.{name}".replace("numpy.", "np.", 1)
+    return f"{module}.{name}".replace("numpy.", "np.", 1)
+
+
+def _scipy_parts(module: str) -> tuple[str, ...]:
+    pieces = [piece for piece in module.split(".") if not piece.startswith("_")]
+    return tuple(".".join(pieces[:count]) for count in range(2, len(pieces) + 1))
+
+
+# ---- from the user's instruction -----------------------------------------------------------------
+
+
+def _written(frame: FrameType) -> tuple[str, str]:
+    """Return the expression that a frame's current instruction belongs to, and its line."""
+    linecache = import_module("linecache")
+    filename = frame.f_code.co_filename
+    statement = linecache.getline(filename, frame.f_lineno, frame.f_globals).strip()
+    return written_at(frame.f_code, frame.f_lasti, frame.f_globals), statement
+
+
+def written_at(code: CodeType, offset: int, names: dict[str, Any] | None = None) -> str:
+    """Return the expression that an instruction belongs to; empty if the text is not known."""
+    linecache = import_module("linecache")
+    place = next(islice(code.co_positions(), offset // 2, None), None)
+    if place is None or None in place:
+        return ""
+    first, last, left, right = (int(number or 0) for number in place)
+    lines = [
+        linecache.getline(code.co_filename, number, names).rstrip("\n").encode()
+        for number in range(first, last + 1)
+    ]
+    if not lines:
+        return ""
+    lines[-1] = lines[-1][:right]
+    lines[0] = lines[0][left:]
+    return b"\n".join(lines).decode(errors="replace")
+
+
+def _called(written: str, frame: FrameType) -> str:
+    """Return the public name of the function that a call, given as text, calls.
+
+    Return the text itself if the function is unknown.
+    """
+    name = callee(written)
+    if not name:
+        return ""
+    found = _looked_up(name, frame)
+    module = getattr(found, "__module__", None) or ""
+    if isinstance(found, type) and module in ("numpy", "builtins"):
+        return f"{module}.{found.__name__}".replace("numpy.", "np.").removeprefix("builtins.")
+    if module.partition(".")[0] in _LIBRARIES:
+        return public_name(module, getattr(found, "__name__", name))
+    if type(found).__name__ == "ufunc":
+        if hasattr(sys.modules.get("numpy"), found.__name__):
+            return f"np.{found.__name__}"
+        return f"scipy.special.{found.__name__}"
+    owner, _, method = name.rpartition(".")
+    if found is None and owner and hasattr(import_module("numpy").ndarray, method):
+        return f"ndarray.{method}"
+    return name
+
+
+def callee(written: str) -> str:
+    """Return the dotted text that a call calls: ``np.array`` of ``np.array([x, y])``."""
+    ast = import_module("ast")
+    try:
+        tree = ast.parse(written.strip(), mode="eval").body
+    except (SyntaxError, ValueError):
+        return ""
+    return str(ast.unparse(tree.func)) if isinstance(tree, ast.Call) else ""
+
+
+def _looked_up(name: str, frame: FrameType) -> Any:
+    """Look up a dotted name in a frame; attributes are read from modules only."""
+    first, *rest = name.split(".")
+    spaces = (frame.f_locals, frame.f_globals, frame.f_globals.get("__builtins__"))
+    found = None
+    for space in spaces:
+        values = vars(space) if isinstance(space, ModuleType) else space
+        if isinstance(values, dict) and first in values:
+            found = values[first]
+            break
+    for attribute in rest:
+        if not isinstance(found, ModuleType):
+            return None
+        found = getattr(found, attribute, None)
+    return found

@@ -1,0 +1,99 @@
+"""Say when an array is assigned into that NumPy would have made as a view: ``r = u[1]; r[1] = 5``.
+
+Indexing and reshaping copy here, so ``u`` does not change. Reading by integers and slices marks the
+handle that it makes, as do ``x.T``, ``reshape``, ``split`` and the like; every other handle of the
+value, such as that of ``r.copy()``, has no mark. What another function returns is no view that the
+user took: the instruction that recorded the value tells them apart. Read next:
+``diagnosis/temporaries.py``.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from importlib import import_module
+from itertools import islice
+from typing import Any, TypeVar
+
+from tenferro.arrays.errors import CopyAssignmentWarning
+from tenferro.primitives._source import Source, caller
+
+_A = TypeVar("_A", bound=Any)
+_READING = ("BINARY_SUBSCR", "BINARY_SLICE", "BINARY_OP", "FOR_ITER", "UNPACK_SEQUENCE")
+_VIEWS = frozenset(
+    (
+        *("T", "mT", "transpose", "permute_dims", "matrix_transpose", "swapaxes", "moveaxis"),
+        *("rollaxis", "reshape", "ravel", "squeeze", "expand_dims", "split", "array_split"),
+        *("hsplit", "vsplit", "dsplit", "flip", "fliplr", "flipud"),
+    )
+)
+_ITSELF = "write `u[1, 1] = 5`, or take `u[1].copy()` if a copy is meant"
+
+
+def view_of(x: _A, y: _A) -> _A:
+    """Mark ``y``, which NumPy would make as a view of ``x``; never the handle ``x`` itself."""
+    if y.key is x.key:
+        y = type(x)(x.key, x.flow)
+        y.is_taken = caller() or True  # the value was recorded elsewhere
+    else:
+        y.is_taken = True
+    return y
+
+
+def tell_of_copy(x: Any) -> None:
+    """Warn at the user's line, once for a handle: from now on it is an array of its own."""
+    mark, x.is_taken = x.is_taken, False
+    frame = sys._getframe(2)
+    by_user = frame.f_globals.get("__name__", "").partition(".")[0] != "tenferro"
+    better = _better(x.key.source if mark is True else mark) if x.ndim and by_user else ""
+    if better:
+        warnings.warn(
+            "in NumPy this writes into the array that it was taken from; here that array does not "
+            f"change — {better}",
+            CopyAssignmentWarning,
+            stacklevel=3,
+        )
+
+
+def tell_of_augmented(x: Any) -> None:
+    """Warn of ``z += 1`` where ``z = u[1]``, and not of ``u[1] += 1``, which is put back."""
+    frame = sys._getframe(2)
+    names = import_module("opcode").opname
+    code = frame.f_code.co_code
+    after = (names[op] for op in islice(code, frame.f_lasti + 2, None, 2))
+    storing = next((name for name in after if name != "CACHE"), "")
+    if not storing.startswith(("STORE_FAST", "STORE_NAME", "STORE_GLOBAL", "STORE_DEREF")):
+        return
+    mark, x.is_taken = x.is_taken, False
+    better = _better(x.key.source if mark is True else mark)
+    if better:
+        warnings.warn(
+            "in NumPy this writes into the array that it was taken from; here that array does not "
+            f"change — {better.replace('u[1, 1] = 5', 'u[1] += 5')}",
+            CopyAssignmentWarning,
+            stacklevel=3,
+        )
+
+
+def _better(source: Source | None) -> str:
+    """Suggest what to write instead; empty if the user's program took no view when it recorded."""
+    if source is None:  # the value of a whole array, `u[:]`, which may be an input
+        return _ITSELF
+    code, offset = source
+    if import_module("opcode").opname[code.co_code[offset]] in _READING:
+        return _ITSELF
+    written = import_module("tenferro.arrays.diagnosis.asking").written_at(code, offset)
+    if _taken_by(written) not in _VIEWS:
+        return ""
+    return f"assign into that array, or take `{written}.copy()` if a copy is meant"
+
+
+def _taken_by(written: str) -> str:
+    """Return the last name that an expression calls or reads: ``T`` of ``x.T``."""
+    ast = import_module("ast")
+    try:
+        tree = ast.parse(written.strip(), mode="eval").body
+    except (SyntaxError, ValueError):
+        return ""
+    tree = tree.func if isinstance(tree, ast.Call) else tree
+    return str(getattr(tree, "attr", None) or getattr(tree, "id", ""))

@@ -1,0 +1,45 @@
+"""Attributes of NumPy's arrays that Arrays do not have, and what to write instead.
+
+The error is an AttributeError, so that ``hasattr`` says no.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenferro.arrays.errors import UnsupportedAttributeError
+from tenferro.primitives._source import caller, source_text
+
+_NO_MEMORY = "an Array has no memory layout; `np.asarray(x)` is an ndarray, a copy, that has one"
+_BYTES = "`np.asarray(x)` is an ndarray, a copy, whose bytes can be looked at"
+_FILES = "an Array can be pickled; `np.asarray(x)` has NumPy's ways to write files"
+INSTEAD = {
+    **dict.fromkeys(("strides", "flags", "data", "ctypes", "setflags"), _NO_MEMORY),
+    **dict.fromkeys(("byteswap", "newbyteorder", "getfield", "setfield"), _BYTES),
+    **dict.fromkeys(("tofile", "dump", "dumps"), _FILES),
+    "view": "an Array shares no memory: `x.copy()` is another handle, `x.astype(dtype)` converts",
+    "itemset": "write `x[i] = value`",
+    "resize": "write `x = np.resize(x, shape)`: an Array does not change its shape in place",
+    "tostring": "write `x.tobytes()`",
+    "numpy": "write `np.asarray(x)`",
+    "detach": "write `tenferro.stop_gradient(x)`",
+    "grad": "write `tenferro.grad(f)(x)`: derivatives belong to functions, not to arrays",
+    "backward": "write `tenferro.grad(f)(x)`: derivatives belong to functions, not to arrays",
+    "requires_grad": "write `tenferro.grad(f)(x)`: derivatives belong to functions, not to arrays",
+    "block_until_ready": "write `x.evaluate()`",
+}
+
+
+def lacking(name: str, x: Any) -> AttributeError:
+    """Make the error about a missing attribute."""
+    instead = INSTEAD.get(name)
+    if instead is None and name.startswith("_"):  # protocols of other libraries ask often
+        return AttributeError(f"{type(x).__name__!r} object has no attribute {name!r}")
+    instead = instead or "`dir(x)` lists the attributes; functions are in `tenferro`"
+    return UnsupportedAttributeError(
+        f"an Array has no attribute {name!r}\n"
+        f"  from       {source_text(caller())}\n"
+        f"  hint       {instead}",
+        attribute=name,
+        instead=instead,
+    )

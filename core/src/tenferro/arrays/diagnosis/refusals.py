@@ -1,0 +1,291 @@
+"""Errors about values that are asked for while a function is differentiated or traced.
+
+Each names the operation that asked, by the name that the user wrote, and what to write instead.
+``tenferro.stop_gradient`` is named only where it helps: a value under ``jit`` is unknown, constant
+or not. Read next: ``diagnosis/asking.py``.
+"""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+
+from tenferro.arrays.diagnosis.asking import Asker, asker, asker_in, callee
+from tenferro.arrays.errors import TracedConversionError, UnsupportedFunctionError
+from tenferro.arrays.registry import FUNCTIONS
+from tenferro.primitives._aval import Aval
+from tenferro.primitives._source import caller, source_text
+
+CONVERSION = "conversion to a NumPy array"
+_WIDTH = 75
+_NAMESPACES = ("fft", "linalg", "special")
+_MAKERS = "array asarray asanyarray ascontiguousarray asfortranarray asarray_chkfinite".split()
+_JOINERS = "concatenate stack hstack vstack dstack column_stack block".split()
+_FLOATS = "float16 float32 float64 complex64 complex128".split()
+_OF_MATH = {"pow": "power", "fabs": "abs", "atan2": "arctan2"}
+_OF_MATH_SPECIAL = {"gamma": "gamma", "lgamma": "gammaln", "erf": "erf", "erfc": "erfc"}
+_LOOPS = ("range", "islice", "itertools.islice", "itertools.repeat", "repeat")
+
+_SIZES = (
+    "sizes and counts are part of a program: take them from `x.shape`, or make the argument "
+    "static (`static_argnums`), or compute with all elements and select by "
+    "`np.where(np.arange(n) < k, x, 0)`"
+)
+_STATIC = "call the function without jit, or make the argument static (`static_argnums`)"
+_WHERE = "write `np.where(condition, a, b)` or `np.select` instead of `if`, or " + _STATIC
+_INDEX = (
+    "to index an array X of NumPy with it, write `tenferro.asarray(X)[i]`; a list becomes an "
+    "Array by `np.stack`; to choose, write `np.where(condition, a, b)`"
+)
+_BUFFER = (
+    "an array of NumPy holds numbers only: make it an Array first, as in "
+    "`a = tenferro.asarray(a)` or `np.zeros_like(x)`, then `a[i] = x`; or make a new one, "
+    "`a = tenferro.asarray(a).at[i].set(x)`"
+)
+_LISTS = "a list of Arrays becomes one by `np.stack([x, y])` or `tenferro.array([x, y])`"
+
+
+def _wrapped(text: str) -> str:
+    """Break a hint into lines; code in backquotes stays on one line."""
+    glued = re.sub("`[^`]*`", lambda code: code[0].replace(" ", "\0"), text)
+    lines = import_module("textwrap").wrap(
+        glued, _WIDTH, break_long_words=False, break_on_hyphens=False
+    )
+    return "\n             ".join(lines).replace("\0", " ")
+
+
+# ---- conversions of what is differentiated or traced ---------------------------------------------
+
+
+def refused_conversion(aval: Aval, asked: str, is_known: bool) -> TracedConversionError:
+    """Return the error for a conversion to numbers; ``is_known`` says that a value exists."""
+    found = asker(2)
+    cure = _cure(found, asked)
+    if is_known:
+        state, need = (
+            "is being differentiated",
+            (
+                "an operation that stays in the graph: the result of a conversion\n"
+                "             is a plain number, and its derivative would be lost silently\n"
+            ),
+        )
+        cure += "; for a value that is meant as a constant, write `tenferro.stop_gradient(x)`"
+    else:
+        state, need = (
+            "is only traced",
+            (
+                "an operation that stays in the graph: the value is unknown while a\n"
+                "             function is traced\n"
+            ),
+        )
+    return TracedConversionError(
+        f"{_headline(found, asked)} of an array that {state}\n"
+        f"  got        {aval}, on which a transform is open\n"
+        f"  need       {need}"
+        f"  from       {source_text(caller())}\n"
+        f"  hint       {_wrapped(cure)}",
+        aval=aval,
+        asked=asked,
+        function=found.function or asked.removesuffix("()"),
+    )
+
+
+def _headline(found: Asker, asked: str) -> str:
+    if found.operation == "STORE_SUBSCR":
+        return "an assignment into an array of NumPy"
+    function = found.function or (f"`{found.written}`" if asked == CONVERSION else "")
+    if function.startswith("scipy.sparse"):
+        return f"`{found.written or 'S @ x'}` of a sparse array: {asked}"
+    own = asked.removesuffix("()")
+    if function.strip("`") == "" or function == own or function.endswith(f".{own}"):
+        return asked
+    return f"{function}: {asked}"
+
+
+def _cure(found: Asker, asked: str) -> str:
+    """Suggest what to write instead of an operation that converts."""
+    library, _, name = found.function.partition(".")
+    if found.operation == "STORE_SUBSCR" or name in ("__setitem__", "fill", "itemset", "put"):
+        return _BUFFER
+    if found.operation == "BINARY_SUBSCR" and not library:
+        return _INDEX
+    if library == "ndarray" and asked == f"{name}()":
+        return _PLAIN[asked]
+    if library in _OF_LIBRARY:
+        return _OF_LIBRARY[library](name)
+    if found.operation == "BINARY_OP":
+        return "a list hides its Arrays from NumPy: make it one Array, `np.stack([x, y])`"
+    return _PLAIN.get(asked, "use functions of NumPy or tenferro on it")
+
+
+_SCALAR = "an Array of shape () is used as a number is"
+_PLAIN = {
+    "float()": f"leave out `float()`: {_SCALAR}; `x.astype(float)` converts",
+    "complex()": "write `x.astype(complex)`, or `a + 1j * b` of two real Arrays",
+    "round()": "write `np.round(x)`, whose derivative is 0",
+    "math.trunc()": "write `np.trunc(x)`, whose derivative is 0",
+    "item()": f"leave out `.item()`: {_SCALAR}; of `x.item(i)` write `x.ravel()[i]`",
+    "tolist()": "write `list(x)`: its elements stay Arrays",
+    "tobytes()": "return the array from the function, and take its bytes there",
+    "pickling": "return the array from the function, and pickle it there",
+    CONVERSION: f"leave it out: functions of NumPy take Arrays as they are; {_LISTS}",
+}
+
+
+def _cure_of_numpy(name: str) -> str:
+    if name in _MAKERS or name == "matrix":
+        return f"{_LISTS}; of a single Array leave it out, or write `x.astype(dtype)`"
+    if name in _OF_NUMPY:
+        return _OF_NUMPY[name]
+    if name.startswith("random."):
+        return (
+            "draw with `tenferro.random`, whose parameters may be Arrays, or draw standard "
+            "numbers and write `mean + scale * numbers`"
+        )
+    if name in _FLOATS:
+        return f"write `x.astype(np.{name})`, which keeps the derivative"
+    if name in _JOINERS:
+        return f"give Arrays, not lists of them: `np.{name}([np.stack([x, y]), z])`"
+    if name not in FUNCTIONS:
+        return "call it on arrays that do not depend on what is differentiated or traced"
+    alone = f", or Python's `{name}([x, y])`" if name in ("sum", "max", "min") else ""
+    return (
+        "NumPy does not see Arrays inside a list or in this argument: give one Array, "
+        f"`np.stack([x, y])`, or call `tenferro.{name}`{alone}"
+    )
+
+
+_OF_NUMPY = {
+    "r_": "write `np.hstack((x, y))` or `np.concatenate`, which take Arrays",
+    "c_": "write `np.column_stack((x, y))`, which takes Arrays",
+    "vectorize": "write `tenferro.vmap(f)(x)`, or `f(x)` if f works elementwise as it is",
+    "full": "call `tenferro.full`, which takes an Array, or `np.ones(shape) * x`",
+    "arange": "call `tenferro.arange`, or write `start + step * np.arange(n)`",
+}
+
+
+_SPARSE = (
+    "sparse arrays of SciPy multiply numbers only: write `S.toarray() @ x`, or add up the entries "
+    "of `C = S.tocoo()`: `tenferro.zeros(C.shape[0]).at[C.row].add(C.data * x[C.col])`"
+)
+
+
+def _cure_of_scipy(rest: str) -> str:
+    part, _, name = rest.rpartition(".")
+    if rest.startswith("sparse"):
+        return _SPARSE
+    if part == "special" and name in import_module("tenferro.special").__all__:
+        return f"a list hides its Arrays: call `scipy.{rest}(np.stack([x, y]))`"
+    if name in FUNCTIONS:
+        return f"call `tenferro.{name}`, which takes Arrays"
+    return (
+        f"`scipy.{rest}` computes with numbers and has no derivative here: call it outside of "
+        "the function that is differentiated or traced, or give it a derivative by "
+        "`tenferro.custom_vjp`"
+    )
+
+
+def _cure_of_math(name: str) -> str:
+    if name in _OF_MATH_SPECIAL:
+        return f"write `scipy.special.{_OF_MATH_SPECIAL[name]}(x)`"
+    ours = next((x for x in (f"arc{name[1:]}", _OF_MATH.get(name, name)) if x in FUNCTIONS), None)
+    if ours is None:
+        return "use functions of NumPy: those of `math` take numbers only"
+    return f"write `np.{ours}(x)`: functions of `math` take numbers only"
+
+
+def _cure_of_method(name: str) -> str:
+    instead = f"write `np.{name}(a, x)`" if name in FUNCTIONS else "use a function of NumPy"
+    return f"methods of NumPy's arrays convert what they are given: {instead}"
+
+
+_OF_LIBRARY = {
+    "np": _cure_of_numpy,
+    "scipy": _cure_of_scipy,
+    "math": _cure_of_math,
+    "cmath": _cure_of_math,
+    "ndarray": _cure_of_method,
+}
+
+
+# ---- values under jit ----------------------------------------------------------------------------
+
+
+def cure_under_jit(asked: str) -> str:
+    """Return what to write where a value is asked for that is only traced."""
+    found = asker(2)
+    if asked == "bool()":
+        return _wrapped(_cure_of_decision(found))
+    if asked in ("int()", "index()"):
+        return _wrapped(_cure_of_index(found))
+    if asked in ("format()", "str()", "repr()"):
+        return '`tenferro.debug.print("{x}", x=x)` prints the value each time the program runs'
+    if asked == "the length of `arange`":
+        return _wrapped(_SIZES)
+    return _wrapped(_cure(found, asked) if asked in _PLAIN else _WHERE)
+
+
+def _cure_of_decision(found: Asker) -> str:
+    statement, name = found.statement, found.function
+    if found.operation == "UNARY_NOT":
+        return f"write `np.logical_not(x)` instead of `not x`; {_WHERE}"
+    if statement.startswith("assert"):
+        return (
+            "an assertion cannot look at values here: `tenferro.debug.callback` calls a function "
+            f"with them each time the program runs; or {_STATIC}"
+        )
+    if statement.startswith("while"):
+        return (
+            "the number of rounds of `while` must be known: loop over a fixed number and select "
+            f"with `np.where(condition, new, old)`, or {_STATIC}"
+        )
+    if name in ("max", "min"):
+        return f"write `np.{name}imum(a, b)` instead of `{name}(a, b)`, or {_STATIC}"
+    if name in ("any", "all", "sorted"):
+        return f"write `np.{name.removesuffix('ed')}` instead of `{name}`, or {_STATIC}"
+    if " and " in statement or " or " in statement:
+        return f"write `np.logical_and`, `np.logical_or` instead of `and`, `or`; {_WHERE}"
+    return _WHERE
+
+
+def _cure_of_index(found: Asker) -> str:
+    name = found.function or callee(found.written)
+    if name in _LOOPS:
+        return (
+            f"`{name}` needs a number that is known: make the argument static "
+            "(`static_argnums`), take it from `x.shape`, or loop over a fixed number and select "
+            "with `np.where(i < k, new, old)`"
+        )
+    if found.operation == "BINARY_SUBSCR" and ":" not in found.written.rpartition("[")[2]:
+        return _INDEX
+    if name == "int":
+        return f"write `x.astype(int)` for a number that stays in the program; {_SIZES}"
+    return _SIZES
+
+
+# ---- SciPy ---------------------------------------------------------------------------------------
+
+
+def refuse_scipy() -> None:
+    """Raise if functions of SciPy asked for a conversion that tenferro has under the same name.
+
+    Functions of ``scipy.fft``, ``scipy.linalg`` and ``scipy.special`` that are no ufuncs know no
+    protocol: an Array would become plain numbers in them, silently.
+
+    Raises UnsupportedFunctionError: naming the function to call instead, if there is one.
+    """
+    found = asker_in("scipy", 2)
+    part, _, name = found.partition(".")[2].partition(".")
+    if part not in _NAMESPACES:
+        return
+    names = import_module(f"tenferro.{part}").__all__
+    nearest = f"tenferro.{part}.{name}" if name in names else None
+    raise UnsupportedFunctionError(
+        f"{found} takes no tenferro arrays: it would make plain numbers of them\n"
+        f"  from       {source_text(caller())}\n"
+        + (f"  nearest    {nearest}\n" if nearest else "")
+        + "  hint       for a value that is meant as a constant, call it on\n"
+        "             `np.asarray(tenferro.stop_gradient(x))`",
+        function=found,
+        nearest=nearest,
+    )

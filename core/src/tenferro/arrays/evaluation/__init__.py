@@ -1,0 +1,1 @@
+"""Evaluation on demand: the form of what is pending, its program, its results."""

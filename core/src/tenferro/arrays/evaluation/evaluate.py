@@ -1,0 +1,240 @@
+"""Evaluation on demand: flatten what is pending, find or compile its program, run it, keep results.
+
+A value that something else still holds and that shares the pending work is computed along with
+what was asked for, so that nothing is computed twice. A value on which no transform is open drops
+its history once it is known. Read next: ``functions/``.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tenferro.arrays.errors import ConcretizationError, LeakedArrayError
+from tenferro.arrays.evaluation.form import form_of, graph_of
+from tenferro.arrays.handle.array import EVALUATE, Array, is_traced, refusals
+from tenferro.arrays.handle.convert import YOUNG
+from tenferro.backend import select_backend
+from tenferro.backend._options import Options, compiled, identity_of
+from tenferro.backend.select import backend_of
+from tenferro.computegraph import (
+    UNKNOWN,
+    Definition,
+    MaterializedGraph,
+    ProgramCache,
+    ValueKey,
+    flatten,
+    narrowed,
+    postorder,
+    retire,
+)
+from tenferro.primitives._aval import Aval
+from tenferro.primitives._source import caller, source_text
+
+if TYPE_CHECKING:
+    from tenferro.backend import Backend, Executable
+
+PROGRAMS = ProgramCache(max_entries=2048)
+_BYTES_PER_INSTRUCTION = 1500  # of a compiled program, measured on the NumPy executor
+
+
+def evaluate_keys(keys: Sequence[ValueKey], asked: str = "the value") -> None:
+    """Compute the values of keys and store them there.
+
+    Raises ConcretizationError: if a leaf is an argument that is only traced.
+    """
+    wanted = [key for key in dict.fromkeys(keys) if key.operand is UNKNOWN]
+    if not wanted:
+        return
+    outputs = [*wanted, *_shared(wanted)]
+    graph = flatten((), outputs, pending)
+    for leaf in graph.inputs:
+        if leaf.operand is UNKNOWN:
+            raise leaked(leaf, wanted[0], asked) or _abstract(wanted[0], asked)
+    results = _run(graph, [leaf.operand for leaf in graph.inputs])
+    for key, result in zip(outputs, results, strict=True):
+        store(key, result)
+
+
+def store(key: ValueKey, operand: Any) -> None:
+    """Keep the operand on the key, and drop its history if no transform needs it."""
+    key.operand = operand
+    key.depth = 0
+    if not is_traced(key) and not _held.depth:
+        retire(key)
+
+
+class _Held(threading.local):
+    depth = 0
+
+
+_held = _Held()
+
+
+class holding_history:
+    """While it lasts, values that become known keep their history: a sweep is under way in it."""
+
+    def __enter__(self) -> None:
+        _held.depth += 1
+
+    def __exit__(self, *exception: object) -> None:
+        _held.depth -= 1
+
+
+def pending(key: ValueKey) -> Definition | None:
+    """Return the definition of a value that is not known yet."""
+    return None if key.is_cut else narrowed(key.definition)
+
+
+def _shared(wanted: Sequence[ValueKey]) -> list[ValueKey]:
+    """Return the pending values under ``wanted`` that something outside this evaluation holds.
+
+    A handle or another pending computation shows as a reference that the consumers found here do
+    not explain. Too many references only cost an extra output, never a wrong result. What is made
+    of a number alone is cheaper made again.
+    """
+    order, definitions, _ = postorder(wanted, pending)
+    uses: dict[ValueKey, int] = {}
+    for definition in definitions:
+        for key in definition[3:]:
+            uses[key] = uses.get(key, 0) + 1
+    skip = set(wanted)
+    held = map(sys.getrefcount, order)
+    return [
+        key
+        for count, key in zip(held, order, strict=True)
+        if key not in skip and count - uses.get(key, 0) > _INTERNAL and key.serial < YOUNG
+    ]
+
+
+# References to a key inside `_shared` beyond its consumers: its entry in `order` and in `uses`, and
+# the argument of `getrefcount`. Keys in `wanted` are skipped, so theirs do not count.
+_INTERNAL = 3
+
+
+def _run(graph: MaterializedGraph, operands: Sequence[Any]) -> Sequence[Any]:
+    """Run a graph on operands with the selected backend, by the program of its form."""
+    backend = select_backend(None, operands)
+    form = form_of(graph)
+    given = convert(graph, operands, backend)
+    program = PROGRAMS.get(_name(form.structure, form.avals, backend))
+    if program is None:
+        program = executable(graph_of(graph, form), backend)
+    results = program(*[given[i] for i in form.places])
+    return [results[i] for i in form.results]
+
+
+def convert(graph: MaterializedGraph, operands: Sequence[Any], backend: Backend) -> list[Any]:
+    """Convert the operands to the backend's own."""
+    take = backend.asoperand
+    return [take(x, aval) for x, aval in zip(operands, graph.avals, strict=False)]
+
+
+def executable(
+    graph: MaterializedGraph, backend: Backend, options: Options | None = None
+) -> Executable:
+    """Return the compiled program of a graph on a backend, from the cache or newly compiled."""
+    avals = graph.avals[: len(graph.inputs)]
+    return PROGRAMS.get_or_make(
+        _name(graph.structure, avals, backend, options),
+        lambda: compiled(graph, avals, backend, options),
+        lambda _: _BYTES_PER_INSTRUCTION * len(graph),
+    )
+
+
+def _name(
+    structure: Hashable, avals: Sequence[Any], backend: Backend, options: Options | None = None
+) -> Hashable:
+    """Return the name of a program in the cache."""
+    name = structure, avals, backend, backend.lowerings.generation
+    return (*name, identity_of(options)) if options else name
+
+
+ABSTRACT = -(10**9)  # the depth of a value on top of which nothing is evaluated for its history
+
+
+def flush(key: ValueKey) -> None:
+    """Evaluate a value whose pending history has become long, if all its leaves are known."""
+    if _evaluable(key):
+        evaluate_keys([key])
+    else:
+        key.depth = ABSTRACT
+
+
+def _evaluable(key: ValueKey) -> bool:
+    *_, leaves = postorder([key], pending)
+    return all(leaf.operand is not UNKNOWN for leaf in leaves)
+
+
+def _abstract(key: ValueKey, asked: str) -> ConcretizationError:
+    recorded = source_text(key.source)
+    return ConcretizationError(
+        f"{asked} needs the value of an array that is only traced\n"
+        f"  got        {key.aval}, whose value is unknown while a function is traced\n"
+        "  need       a program that does the same whatever the value is\n"
+        f"  from       {source_text(caller())}\n"
+        + (f"  recorded   {recorded}\n" if recorded else "")
+        + f"  hint       {refusals().cure_under_jit(asked)}",
+        aval=key.aval,
+        asked=asked,
+    )
+
+
+def leaked(leaf: ValueKey, key: ValueKey, asked: str) -> LeakedArrayError | None:
+    """Make the error for a value of a traced function that has returned; ``None`` for others."""
+    if not leaf.traces or is_traced(leaf):
+        return None
+    recorded = source_text(key.source)
+    return LeakedArrayError(
+        f"{asked} needs the value of an array that left the function in which it was traced\n"
+        f"  got        {key.aval}, made of an argument of a call that is over\n"
+        "  need       values that the function returns\n"
+        f"  from       {source_text(caller())}\n"
+        + (f"  recorded   {recorded}\n" if recorded else "")
+        + "  hint       return the array from the function instead of keeping it elsewhere",
+        aval=key.aval,
+        asked=asked,
+        argument=str(leaf.identity),
+    )
+
+
+def to_numpy(operand: Any, aval: Aval) -> Any:
+    """Return a copy of an operand as a NumPy array, or as a NumPy scalar for rank 0."""
+    backend = backend_of(operand)
+    found = backend.to_numpy(backend.asoperand(operand, aval))
+    if found is operand or getattr(found, "base", None) is not None:  # nobody else may write to it
+        found = found.copy()
+    return found if aval.shape else found[()]
+
+
+def evaluate(*arrays: Any) -> None:
+    """Compute arrays now, all in one program.
+
+    Parameters
+    ----------
+    *arrays
+        Arrays that are recorded and not evaluated yet. Their values are stored in them.
+
+    Raises
+    ------
+    ConcretizationError
+        Inside a function that is being traced.
+
+    Examples
+    --------
+    >>> from tenferro import asarray
+    >>> x = asarray(2.0) * 3.0
+    >>> evaluate(x)
+    >>> float(x)
+    6.0
+    """
+    for array in arrays:
+        if not isinstance(array, Array):
+            kind = type(array).__name__
+            raise TypeError(f"evaluate takes Arrays, each as an argument; got {kind}")
+    evaluate_keys([array.key for array in arrays])
+
+
+EVALUATE[:] = [evaluate_keys, flush, to_numpy, _evaluable]

@@ -1,0 +1,101 @@
+"""Elements that are put in, left out or repeated until a shape is full.
+
+NumPy itself says what goes where, on an array of positions; elements are gathered there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import index
+from typing import Any
+
+from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.functions._known import elements, known, numpy_module
+from tenferro.arrays.functions.creation import zeros
+from tenferro.arrays.functions.indexing import getitem
+from tenferro.arrays.functions.structural import concatenate, ravel
+from tenferro.arrays.handle.array import Array, another_handle
+from tenferro.arrays.handle.convert import as_array
+from tenferro.arrays.promotion.broadcast import cast, normalize_axes, normalize_axis
+from tenferro.arrays.registry import covers
+
+_STATIC = "an index of Python or NumPy"
+
+
+def rearranged(x: Array, function: str, places: Callable[[Any, Any], Any]) -> Array:
+    """Return the elements of x at the positions that ``places(numpy, positions of x)`` returns."""
+    numpy = numpy_module(function)
+    positions = numpy.arange(x.size).reshape(x.shape)
+    return elements(ravel(x), places(numpy, positions))
+
+
+def _index(obj: Any, function: str) -> Any:
+    return obj if isinstance(obj, slice) else known(obj, function, _STATIC)
+
+
+@covers("delete")
+def delete(arr: Any, obj: Any, axis: int | None = None) -> Array:
+    """arr without the elements at an index, a slice or a mask; flattened unless an axis is named.
+
+    Raises ConcretizationError: for a traced index; a static one is fine.
+    """
+    found = ravel(arr) if axis is None else as_array(arr)
+    along = 0 if axis is None else normalize_axis(axis, found.ndim, "delete")
+    numpy, entry = numpy_module("delete"), _index(obj, "delete")
+    return elements(found, numpy.delete(numpy.arange(found.shape[along]), entry), along)
+
+
+@covers("insert")
+def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
+    """arr with values before the elements at an index or a slice.
+
+    Raises ConcretizationError: for a traced index; a static one is fine.
+    """
+    found, entry = as_array(arr), _index(obj, "insert")
+    new = cast(as_array(values), found.dtype)
+    both = concatenate([ravel(found), ravel(new)])
+
+    def places(numpy: Any, positions: Any) -> Any:
+        old = positions[: found.size].reshape(found.shape)
+        return numpy.insert(old, entry, positions[found.size :].reshape(new.shape), axis)
+
+    return rearranged(both, "insert", places)
+
+
+@covers("resize")
+def resize(a: Any, new_shape: Any) -> Array:
+    """Return an array of a new shape, filled with repeated copies of a; zeros if a is empty."""
+    found = ravel(a)
+    shape = [index(n) for n in new_shape] if hasattr(new_shape, "__len__") else [index(new_shape)]
+    if not found.size:
+        return zeros(shape, found.dtype)
+    return rearranged(found, "resize", lambda numpy, positions: numpy.resize(positions, shape))
+
+
+@covers("trim_zeros")
+def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Array:
+    """filt without zeros at its front ("f") and its back ("b"), along all axes or some.
+
+    Raises ConcretizationError: under ``jit``; slice by fixed positions there.
+    """
+    found = as_array(filt)
+    if not found.ndim:
+        return another_handle(found)
+    value = known(found, "trim_zeros", "slice by fixed positions, or mask with np.where")
+    axes = normalize_axes(axis, found.ndim, "trim_zeros")
+    sides = trim.lower()
+    if not sides or set(sides) - set("fb"):
+        raise at_user_line(ValueError(f"trim_zeros: trim is made of 'f' and 'b', not {trim!r}"))
+    bounds = zip(value.nonzero(), found.shape, strict=True)
+    spans = [
+        _span(where, n, sides) if d in axes else slice(None) for d, (where, n) in enumerate(bounds)
+    ]
+    return getitem(found, tuple(spans))
+
+
+def _span(where: Any, n: int, sides: str) -> slice:
+    """Return the slice from the first to the last position, trimmed on the given sides."""
+    if not where.size:
+        return slice(0, 0)
+    first = int(where.min()) if "f" in sides else 0
+    return slice(first, int(where.max()) + 1 if "b" in sides else n)

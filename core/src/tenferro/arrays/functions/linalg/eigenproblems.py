@@ -1,0 +1,135 @@
+"""Eigenvalues and eigenvectors: eigh eigvalsh eig eigvals.
+
+Vectors are defined up to phases, and up to rotations where values are equal: a derivative has a
+meaning only for what does not depend on these, or in the canonical gauge. ``check_grads`` warns.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.functions.linalg.splitting_values import eigh_of
+from tenferro.arrays.functions.structural import matrix_transpose
+from tenferro.arrays.handle.array import Array
+from tenferro.arrays.handle.convert import as_array
+from tenferro.arrays.promotion.broadcast import cast
+from tenferro.arrays.registry import covers
+from tenferro.computegraph._records import NamedTuple
+from tenferro.primitives import InvalidParameterError, conj, float64
+from tenferro.primitives.linalg import eig as general
+from tenferro.primitives.linalg import eigh as of_hermitian
+
+
+class EighResult(NamedTuple):
+    """Result of ``eigh``."""
+
+    eigenvalues: Array
+    eigenvectors: Array
+
+
+class EigResult(NamedTuple):
+    """Result of ``eig``."""
+
+    eigenvalues: Array
+    eigenvectors: Array
+
+
+def matrices(a: Any) -> Array:
+    """Return the operand as floats; integers of every width become float64, as in NumPy."""
+    found = as_array(a)
+    return found if found.dtype.is_inexact else cast(found, float64)
+
+
+def _lower(a: Any, triangle: Any) -> Array:
+    """Return a matrix whose lower triangle is the wanted triangle of the operand, or its
+    adjoint.
+    """
+    found = matrices(a)
+    if triangle not in ("L", "l", "U", "u"):
+        error = InvalidParameterError.of(
+            "eigh", "no such triangle", got=f"UPLO={triangle!r}", need="'L' or 'U'",
+            parameter="UPLO", value=triangle,
+        )  # fmt: skip
+        raise at_user_line(error)
+    return found if triangle in "Ll" or found.ndim < 2 else conj(matrix_transpose(found))
+
+
+@covers("linalg.eigh")
+def eigh(
+    a: Any,
+    UPLO: str = "L",
+    *,
+    gauge: str = "raw",
+    epsilon: float | None = None,
+    projectors_only: bool = False,
+    split: bool | float = False,
+) -> EighResult:
+    """Compute eigenvalues, increasing, and eigenvectors of Hermitian matrices.
+
+    One triangle is read.
+
+    a: [*B,n,n]   →   w: [*B,n]   V: [*B,n,n]
+
+    gauge: "raw", or "canonical", where the entry of largest modulus of each vector is real and
+    positive, with the derivative that this choice has
+    epsilon: values closer than epsilon·max|w| count as equal in derivatives, 1e-12 if None (1e-5 in
+    single precision); losses may then depend on such vectors through the projector on their common
+    space alone. ``tn.linalg.spectral_function`` is V g(w) Vᴴ without that restriction
+    projectors_only: states that the loss keeps to that; without it a derivative on NumPy warns at
+    run time (GaugeWarning) where values are equal and the loss needs more
+    split: True, or a share of max|w|, tells equal values apart by a constant: w′ₖ is the larger of
+    wₖ and w′ₖ₋₁ + split·max|w| (√eps if True). First derivatives are right up to about that share
+
+    Derivatives read the same triangle as values, so a gradient is triangular: an entry beside the
+    diagonal has twice its share of the gradient on the manifold of Hermitian matrices. With g the
+    gradient, that one is (g + gᴴ)/2, which is also what ``eigh((a + a.conj().T) / 2)`` has.
+
+    >>> eigh(as_array(2.0).reshape(1, 1)).eigenvalues
+    Array([2.])
+    """
+    return EighResult(*eigh_of(_lower(a, UPLO), gauge, epsilon, projectors_only, split))
+
+
+@covers("linalg.eigvalsh")
+def eigvalsh(a: Any, UPLO: str = "L") -> Array:
+    """Compute the eigenvalues of Hermitian matrices, increasing.
+
+    Vectors are computed only for derivatives.
+
+    a: [*B,n,n]   →   w: [*B,n]
+
+    >>> eigvalsh(as_array(2.0).reshape(1, 1))
+    Array([2.])
+    """
+    return of_hermitian.eigvalsh(_lower(a, UPLO))
+
+
+@covers("linalg.eig")
+def eig(a: Any, *, gauge: str = "raw", epsilon: float | None = None) -> EigResult:
+    """Compute eigenvalues and unit eigenvectors of square matrices.
+
+    a: [*B,n,n]   →   w: [*B,n]   V: [*B,n,n]
+
+    The results are always complex, in eager code and under ``jit`` alike. NumPy's are real where
+    a and all of its eigenvalues are real, so that their dtype depends on values; take ``np.real``
+    where you know that they are, or ``eigh`` of a symmetric matrix.
+
+    gauge, epsilon: see ``eigh``
+
+    >>> eig(as_array(2.0).reshape(1, 1)).eigenvalues
+    Array([2.+0.j])
+    """
+    return EigResult(*general.eig(matrices(a), gauge=gauge, epsilon=epsilon))
+
+
+@covers("linalg.eigvals")
+def eigvals(a: Any) -> Array:
+    """Compute the eigenvalues of square matrices; they are always complex, as those of ``eig``.
+
+    a: [*B,n,n]   →   w: [*B,n]
+
+    >>> eigvals(as_array(2.0).reshape(1, 1))
+    Array([2.+0.j])
+    """
+    return general.eigvals(matrices(a))

@@ -1,0 +1,131 @@
+"""Elements in another order or several times: flips, rolls, rotations, repetitions.
+
+Read next: ``editing.py``, for elements that come and go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import index
+from typing import Any
+
+from tenferro.arrays.diagnosis.copy_warnings import view_of
+from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.functions._known import elements, known, numpy_module
+from tenferro.arrays.functions.broadcasting import at_least
+from tenferro.arrays.functions.structural import ravel, swapaxes
+from tenferro.arrays.handle.array import Array, another_handle
+from tenferro.arrays.handle.convert import as_array
+from tenferro.arrays.promotion.broadcast import axis_error, normalize_axes, normalize_axis, stretch
+from tenferro.arrays.registry import covers
+from tenferro.primitives import structural as p
+
+
+@covers("flip")
+def flip(m: Any, axis: Any = None) -> Array:
+    """m with the order of elements reversed along axes."""
+    found = as_array(m)
+    return view_of(found, p.reverse(found, normalize_axes(axis, found.ndim, "flip")))
+
+
+@covers("flipud")
+def flipud(m: Any) -> Array:
+    """m with the order of its rows reversed."""
+    return flip(m, 0)
+
+
+@covers("fliplr")
+def fliplr(m: Any) -> Array:
+    """m with the order of its columns reversed."""
+    return flip(m, 1)
+
+
+@covers("rot90")
+def rot90(m: Any, k: int = 1, axes: Sequence[int] = (0, 1)) -> Array:
+    """m turned k times by a right angle, from the first of two axes to the second."""
+    found = as_array(m)
+    if len(tuple(axes)) != 2:
+        raise axis_error("rot90", tuple(axes), found.ndim, "need two axes")
+    i, j = (normalize_axis(axis, found.ndim, "rot90") for axis in axes)
+    if i == j:
+        raise axis_error("rot90", tuple(axes), found.ndim, "an axis is named twice")
+    turns = index(k) % 4
+    if turns == 2:
+        return flip(found, (i, j))
+    if turns == 1:
+        return swapaxes(flip(found, j), i, j)
+    return flip(swapaxes(found, i, j), j) if turns else another_handle(found)
+
+
+@covers("roll")
+def roll(a: Any, shift: Any, axis: Any = None) -> Array:
+    """a with elements moved on along axes, those at the end coming in at the beginning.
+
+    >>> roll(as_array(1.0).reshape(1), 1).shape
+    (1,)
+    """
+    found = as_array(a)
+    if axis is None:
+        return p.reshape(_roll_all(ravel(found), shift, (0,)), found.shape)
+    given = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
+    axes = [normalize_axis(i, found.ndim, "roll") for i in given]
+    return _roll_all(another_handle(found), shift, axes)
+
+
+def _roll_all(x: Array, shift: Any, axes: Sequence[int]) -> Array:
+    """Roll all axes: one shift for every axis, one axis for every shift, or one of each."""
+    shifts = [index(n) for n in shift] if hasattr(shift, "__len__") else [index(shift)]
+    count = max(len(shifts), len(axes)) if shifts and axes else 0
+    if {len(shifts), len(axes)} - {1, count}:
+        raise at_user_line(ValueError(f"roll: {len(shifts)} shifts for {len(axes)} axes"))
+    for i in range(count):
+        x = _roll(x, shifts[i % len(shifts)], axes[i % len(axes)])
+    return x
+
+
+def _roll(x: Array, shift: int, axis: int) -> Array:
+    n = x.shape[axis]
+    behind = shift % n if n else 0
+    if not behind:
+        return x
+    low, high = [0] * x.ndim, list(x.shape)
+    low[axis] = high[axis] = n - behind
+    last = p.slice(x, low, x.shape)
+    return p.concatenate([last, p.slice(x, [0] * x.ndim, high)], axis)
+
+
+@covers("tile")
+def tile(A: Any, reps: Any) -> Array:
+    """Repeat an array ``reps`` times along each axis; missing axes come in front."""
+    times = [index(n) for n in reps] if hasattr(reps, "__len__") else [index(reps)]
+    found = at_least(A, len(times))
+    times = [1] * (found.ndim - len(times)) + times
+    pairs = [size for i, n in enumerate(found.shape) for size in (times[i], n)]
+    spread = p.broadcast_in_dim(found, pairs, range(1, 2 * found.ndim, 2))
+    return p.reshape(spread, [n * k for n, k in zip(found.shape, times, strict=True)])
+
+
+@covers("repeat")
+def repeat(a: Any, repeats: Any, axis: int | None = None) -> Array:
+    """Repeat each element of an array; without an axis, of the flattened array.
+
+    Raises ConcretizationError: for traced numbers of repetitions; under ``jit`` they are static.
+    """
+    found = as_array(a)
+    if axis is None or (not found.ndim and normalize_axis(axis, 1, "repeat") == 0):
+        found, axis = ravel(found), None  # a number has one element along axis 0
+    along = 0 if axis is None else normalize_axis(axis, found.ndim, "repeat")
+    counts = known(repeats, "repeat", "make the repetitions static, or one integer")
+    if not getattr(counts, "ndim", 0):
+        return _repeat_each(found, index(counts), along)
+    places = numpy_module("repeat").repeat(range(found.shape[along]), counts)
+    return elements(found, places, along)
+
+
+def _repeat_each(x: Array, count: int, axis: int) -> Array:
+    if count < 0:
+        raise at_user_line(ValueError("repeat: repetitions are not negative"))
+    n = x.shape[axis]
+    before, after = x.shape[:axis], x.shape[axis + 1 :]
+    apart = p.reshape(x, (*before, n, 1, *after))
+    return p.reshape(stretch(apart, (*before, n, count, *after)), (*before, n * count, *after))

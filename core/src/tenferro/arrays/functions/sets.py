@@ -1,0 +1,194 @@
+"""Arrays as sets: distinct values, membership, unions and differences.
+
+How many values there are depends on the values, so these need them; NumPy finds the positions,
+and the values are gathered there, so that derivatives flow. Under ``jit`` only ``isin`` works.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenferro.arrays.functions._known import elements, known, numpy_module
+from tenferro.arrays.functions.comparison import logical_not
+from tenferro.arrays.functions.reduction import any as some
+from tenferro.arrays.functions.structural import concatenate, ravel, reshape
+from tenferro.arrays.handle.array import Array, evaluable
+from tenferro.arrays.handle.convert import as_array, asarray
+from tenferro.arrays.promotion.broadcast import cast, together
+from tenferro.arrays.registry import covers
+from tenferro.computegraph._records import NamedTuple
+
+_FEW = 2**16  # comparisons
+_STATIC = "work on a fixed number of elements: np.sort, np.isin, np.where"
+
+
+class UniqueAll(NamedTuple):
+    """Result of ``unique_all``."""
+
+    values: Array
+    indices: Array
+    inverse_indices: Array
+    counts: Array
+
+
+class UniqueCounts(NamedTuple):
+    """Result of ``unique_counts``."""
+
+    values: Array
+    counts: Array
+
+
+class UniqueInverse(NamedTuple):
+    """Result of ``unique_inverse``."""
+
+    values: Array
+    inverse_indices: Array
+
+
+class _Found(NamedTuple):
+    values: Array
+    index: Any
+    inverse: Any
+    counts: Any
+
+
+def _distinct(x: Array, function: str, axis: int | None = None, equal_nan: bool = True) -> _Found:
+    """Return the distinct values and their positions, as NumPy finds them."""
+    value = known(x, function, _STATIC)
+    numpy = numpy_module(function)
+    _, index, inverse, counts = numpy.unique(value, True, True, True, axis, equal_nan=equal_nan)
+    values = elements(ravel(x), index) if axis is None else elements(x, index, axis)
+    return _Found(values, index, inverse, counts)
+
+
+@covers("unique")
+def unique(
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+    *,
+    equal_nan: bool = True,
+    sorted: bool = True,
+) -> Any:
+    """Find the sorted distinct elements; optionally their first positions, inverse and counts.
+
+    The derivative of a value is that of its first occurrence.
+
+    Raises ConcretizationError: under ``jit``.
+
+    >>> unique(as_array(1.0)).shape
+    (1,)
+    """
+    found = _distinct(as_array(ar), "unique", axis, equal_nan)
+    wanted = (return_index, return_inverse, return_counts)
+    more = [as_array(x) for x, is_wanted in zip(found[1:], wanted, strict=True) if is_wanted]
+    return (found.values, *more) if more else found.values
+
+
+@covers("unique_all")
+def unique_all(x: Any) -> UniqueAll:
+    """Return distinct values, first positions, inverse and counts; each NaN is distinct."""
+    found = _distinct(as_array(x), "unique_all", equal_nan=False)
+    return UniqueAll(found.values, *(as_array(part) for part in found[1:]))
+
+
+@covers("unique_counts")
+def unique_counts(x: Any) -> UniqueCounts:
+    """Return distinct values and how often each occurs; each NaN is distinct."""
+    found = _distinct(as_array(x), "unique_counts", equal_nan=False)
+    return UniqueCounts(found.values, as_array(found.counts))
+
+
+@covers("unique_inverse")
+def unique_inverse(x: Any) -> UniqueInverse:
+    """Return distinct values and, for each element, the index of its value; each NaN is
+    distinct.
+    """
+    found = _distinct(as_array(x), "unique_inverse", equal_nan=False)
+    return UniqueInverse(found.values, as_array(found.inverse))
+
+
+@covers("unique_values")
+def unique_values(x: Any) -> Array:
+    """Return the distinct values; each NaN is distinct."""
+    return _distinct(as_array(x), "unique_values", equal_nan=False).values
+
+
+def _set(x: Any, function: str, is_unique: bool) -> tuple[Array, Any]:
+    """Return the distinct values of an array, and their positions in the flattened array."""
+    flat = ravel(asarray(x))
+    if is_unique:
+        return flat, numpy_module(function).arange(flat.size)
+    found = _distinct(flat, function)
+    return found.values, found.index
+
+
+@covers("intersect1d")
+def intersect1d(
+    ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False
+) -> Any:
+    """Return the sorted values that are in both arrays; optionally their positions in both."""
+    a, b = together_flat("intersect1d", ar1, ar2)
+    numpy = numpy_module("intersect1d")
+    values = [known(x, "intersect1d", _STATIC) for x in (a, b)]
+    _, first, second = numpy.intersect1d(*values, assume_unique, return_indices=True)
+    common = elements(a, first)
+    return (common, as_array(first), as_array(second)) if return_indices else common
+
+
+def together_flat(function: str, *xs: Any) -> list[Array]:
+    """Flatten arrays and cast them to one dtype."""
+    arrays = [ravel(asarray(x)) for x in xs]
+    dtype = concatenate([x[:0] for x in arrays]).dtype
+    return [cast(x, dtype) for x in arrays]
+
+
+@covers("union1d")
+def union1d(ar1: Any, ar2: Any) -> Array:
+    """Return the sorted distinct values of both arrays."""
+    return _distinct(concatenate([ravel(asarray(ar1)), ravel(asarray(ar2))]), "union1d").values
+
+
+@covers("setdiff1d")
+def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
+    """Return the values of the first array that are not in the second, sorted unless
+    ``assume_unique``.
+    """
+    values, _ = _set(ar1, "setdiff1d", assume_unique)
+    others = known(asarray(ar2), "setdiff1d", _STATIC)
+    keep = numpy_module("setdiff1d").isin(known(values, "setdiff1d", _STATIC), others, invert=True)
+    return elements(values, keep.nonzero()[0])
+
+
+@covers("setxor1d")
+def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
+    """Return the sorted values that are in exactly one of the arrays."""
+    parts = [_set(x, "setxor1d", assume_unique)[0] for x in (ar1, ar2)]
+    found = _distinct(concatenate(parts), "setxor1d")
+    return elements(found.values, (found.counts == 1).nonzero()[0])
+
+
+@covers("isin")
+def isin(
+    element: Any,
+    test_elements: Any,
+    assume_unique: bool = False,
+    invert: bool = False,
+    *,
+    kind: str | None = None,
+) -> Array:
+    """Test for each element whether it is among the test elements.
+
+    Few are compared each with each, and so are those that are only traced; many are sorted by
+    NumPy. ``kind`` and ``assume_unique`` are hints to NumPy.
+    """
+    x, others = asarray(element), ravel(asarray(test_elements))
+    is_large = x.size * others.size > _FEW
+    if is_large and evaluable(x.key) and evaluable(others.key):
+        values = [known(part, "isin", "") for part in (x, others)]
+        return as_array(numpy_module("isin").isin(*values, invert=invert))
+    a, b = together("isin", reshape(x, (*x.shape, 1)), others)
+    found = some(a == b, axis=-1)
+    return logical_not(found) if invert else found

@@ -1,0 +1,310 @@
+"""The functions of ``scipy.special``, element by element, by SciPy's names and signatures.
+
+SciPy's ufuncs find them by name, so that a program that calls ``scipy.special`` is differentiable
+as it stands. As there, integers of at most 16 bits become float32 and longer ones float64; half
+floats stay half floats. Read next: ``logsumexp.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import log as ln
+from math import pi
+from typing import Any
+
+from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.functions._factories import filled, zeros
+from tenferro.arrays.handle.array import Array
+from tenferro.arrays.handle.convert import as_array
+from tenferro.arrays.promotion.broadcast import cast, together
+from tenferro.arrays.registry import covers
+from tenferro.primitives import (
+    DType,
+    InvalidParameterError,
+    bessel,
+    elementwise,
+    float32,
+    float64,
+    gammas,
+    incomplete,
+    logarithms,
+    normal,
+    trigonometric,
+)
+from tenferro.primitives import arithmetic as ar
+from tenferro.primitives import special as p
+from tenferro.primitives.comparison import eq, ge, gt, le, logical_and, logical_or, lt, select
+from tenferro.primitives.rounding import floor
+
+
+def _real(function: str, *xs: Any) -> list[Array]:
+    """Return the operands in one shape and one floating dtype, the one that SciPy uses."""
+    found = together(function, *xs)
+    dtype = found[0].dtype
+    if not dtype.is_inexact:
+        kinds = [as_array(x).dtype for x in xs if not isinstance(x, (bool, int, float))]
+        dtype = _loop(kinds or [dtype])
+    return [cast(x, dtype) for x in found]
+
+
+def _loop(kinds: list[DType]) -> DType:
+    small = all(kind.is_bool or kind.bits <= 16 for kind in kinds)
+    return float32 if small else float64
+
+
+def _ufunc(name: str, primitive: Callable[..., Array], doc: str, count: int = 1) -> Any:
+    """Make a public elementwise function of one to three arrays."""
+
+    def one(x: Any) -> Array:
+        return primitive(*_real(name, x))
+
+    def two(x: Any, y: Any) -> Array:
+        return primitive(*_real(name, x, y))
+
+    def three(x: Any, y: Any, z: Any) -> Array:
+        return primitive(*_real(name, x, y, z))
+
+    function: Any = (one, two, three)[count - 1]
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return covers(name, ufunc=True)(function)
+
+
+erfc = _ufunc("erfc", p.erfc, "1 − erf(x), with all digits where it is small.")
+erfcx = _ufunc("erfcx", normal.erfcx, "exp(x²) erfc(x).")
+erfinv = _ufunc("erfinv", p.erfinv, "The inverse of erf.")
+erfcinv = _ufunc("erfcinv", normal.erfcinv, "The inverse of erfc.")
+gammaln = _ufunc("gammaln", p.lgamma, "The logarithm of |Γ(x)|.")
+gamma = _ufunc("gamma", gammas.gamma, "The gamma function.")
+betaln = _ufunc("betaln", gammas.betaln, "The logarithm of |B(a, b)|.", 2)
+gammainc = _ufunc("gammainc", incomplete.gammainc, "P(a, x), the regularized lower part of Γ.", 2)
+gammaincc = _ufunc("gammaincc", incomplete.gammaincc, "Q(a, x) = 1 − P(a, x).", 2)
+betainc = _ufunc("betainc", incomplete.betainc, "I_x(a, b), regularized.", 3)
+betaincc = _ufunc("betaincc", incomplete.betaincc, "1 − I_x(a, b).", 3)
+ndtr = _ufunc("ndtr", normal.ndtr, "The distribution function of the normal distribution.")
+log_ndtr = _ufunc("log_ndtr", normal.log_ndtr, "ln Φ(x), also where Φ(x) underflows.")
+ndtri = _ufunc("ndtri", normal.ndtri, "The inverse of ndtr.")
+xlogy = _ufunc("xlogy", logarithms.xlogy, "x ln y, and 0 where x = 0.", 2)
+xlog1py = _ufunc("xlog1py", logarithms.xlog1py, "x ln(1 + y), and 0 where x = 0.", 2)
+logit = _ufunc("logit", logarithms.logit, "ln(x / (1 − x)).")
+exprel = _ufunc("exprel", logarithms.exprel, "(exp(x) − 1) / x, and 1 at 0.")
+i0e = _ufunc("i0e", lambda x: bessel.bessel_ie(0, x), "exp(−|x|) I₀(x).")
+i1e = _ufunc("i1e", lambda x: bessel.bessel_ie(1, x), "exp(−|x|) I₁(x).")
+i1 = _ufunc("i1", lambda x: bessel.bessel_i(1, x), "I₁(x).")
+
+
+@covers("i0", ufunc=True)
+def i0(x: Any) -> Array:
+    """I₀(x), the modified Bessel function of order 0; ``np.i0`` too, whose dtypes it has.
+
+    >>> float(i0(0.0))
+    1.0
+    """
+    found = as_array(x)
+    return bessel.bessel_i(0, found if found.dtype.is_inexact else cast(found, float64))
+
+
+@covers("psi", "digamma", ufunc=True)
+def digamma(x: Any) -> Array:
+    """ψ(x), the logarithmic derivative of the gamma function."""
+    return p.digamma(*_real("digamma", x))
+
+
+@covers("log_expit", ufunc=True)
+def log_expit(x: Any) -> Array:
+    """ln(1 / (1 + exp(−x))), without overflow."""
+    (found,) = _real("log_expit", x)
+    return -elementwise.logaddexp(zeros(found), -found)
+
+
+@covers("exp10", ufunc=True)
+def exp10(x: Any) -> Array:
+    """10 to the power x."""
+    (found,) = _real("exp10", x)
+    return ar.pow(filled(found, 10), found)
+
+
+@covers("loggamma", ufunc=True)
+def loggamma(x: Any) -> Array:
+    """ln Γ(x) of a real x, NaN where Γ is negative or the logarithm would be complex."""
+    (found,) = _real("loggamma", x)
+    outside = lt(found, zeros(found))
+    inner = select(outside, filled(found, 1), found)
+    return select(outside, filled(found, float("nan")), p.lgamma(inner))
+
+
+@covers("gammasgn", ufunc=True)
+def gammasgn(x: Any) -> Array:
+    """Return the sign of Γ(x). Its derivative is 0."""
+    (found,) = _real("gammasgn", x)
+    whole = floor(found)
+    sign = 1 - 2 * (whole - 2 * floor(whole * 0.5))
+    sign = select(eq(whole, found), filled(found, float("nan")), sign)
+    zero = zeros(found)
+    sign = select(eq(found, zero), 1 / ar.sign(1 / found), sign)
+    return select(gt(found, zero), filled(found, 1), sign)
+
+
+@covers("beta", ufunc=True)
+def beta(a: Any, b: Any) -> Array:
+    """B(a, b) = Γ(a) Γ(b) / Γ(a + b)."""
+    x, y = _real("beta", a, b)
+    size = elementwise.exp(gammas.betaln(x, y))
+    signs = gammasgn(x) * gammasgn(y) * gammasgn(x + y)
+    return select(eq(signs, filled(x, -1)), -size, size)
+
+
+@covers("entr", ufunc=True)
+def entr(x: Any) -> Array:
+    """−x ln x; 0 at 0, where the derivative is inf; −inf below."""
+    (found,) = _real("entr", x)
+    outside = lt(found, zeros(found))
+    inner = select(outside, filled(found, 1), found)
+    return select(outside, filled(found, -float("inf")), -logarithms.xlogy(inner, inner))
+
+
+@covers("rel_entr", ufunc=True)
+def rel_entr(x: Any, y: Any) -> Array:
+    """x ln(x / y); 0 at x = 0 ≤ y; inf outside."""
+    a, b = _real("rel_entr", x, y)
+    one = filled(a, 1)
+    outside = _outside(a, b)
+    endless = eq(a, filled(a, float("inf")))
+    aside = logical_or(outside, endless)
+    above, below = select(aside, one, a), select(aside, one, b)
+    is_near = logical_and(lt(above, 2 * below), lt(below, 2 * above))
+    base, other = select(is_near, below, one), select(is_near, above, one)
+    near = logarithms.xlog1py(other, (other - base) / base)
+    is_large = gt(above, one)  # the difference of two products of it may overflow
+    low, high = select(is_large, one, above), select(is_large, above, one)
+    small = logarithms.xlogy(low, low) - logarithms.xlogy(low, below)
+    large = high * (elementwise.log(high) - elementwise.log(below))
+    far = select(is_large, large, small)
+    finite = select(is_near, near, far)
+    top, under = select(endless, a, one), select(endless, b, one)
+    found = select(endless, top * top / under, finite)
+    return select(outside, filled(a, float("inf")), found)
+
+
+@covers("kl_div", ufunc=True)
+def kl_div(x: Any, y: Any) -> Array:
+    """x ln(x / y) − x + y; y at x = 0 ≤ y; inf outside."""
+    a, b = _real("kl_div", x, y)
+    one, endless = filled(a, 1), filled(a, float("inf"))
+    outside = _outside(a, b)
+    left, right = select(outside, one, a), select(outside, one, b)
+    return select(outside, endless, rel_entr(left, right) - left + right)
+
+
+def _outside(a: Array, b: Array) -> Array:
+    """Return True where a relative entropy is infinite: x < 0, y < 0, or y = 0 < x; not at a
+    NaN.
+    """
+    zero = zeros(a)
+    found = _either(lt(a, zero), lt(b, zero), logical_and(gt(a, zero), eq(b, zero)))
+    return logical_and(found, logical_and(eq(a, a), eq(b, b)))
+
+
+@covers("huber", ufunc=True)
+def huber(delta: Any, r: Any) -> Array:
+    """r²/2 up to |r| = δ, δ (|r| − δ/2) beyond; inf for negative δ."""
+    bound, x = _real("huber", delta, r)
+    zero, size = zeros(x), ar.abs(x)
+    outside, is_near = lt(bound, zero), le(size, bound)
+    near, far = select(is_near, x, zero), select(is_near, zero, size)
+    limit = select(_either(outside, is_near), zero, bound)
+    value = select(is_near, near * near * 0.5, limit * (far - limit * 0.5))
+    return select(outside, filled(x, float("inf")), value)
+
+
+@covers("pseudo_huber", ufunc=True)
+def pseudo_huber(delta: Any, r: Any) -> Array:
+    """δ² (√(1 + (r/δ)²) − 1), without cancellation near 0; inf for negative δ."""
+    bound, x = _real("pseudo_huber", delta, r)
+    zero, one = zeros(x), filled(x, 1)
+    outside, idle = lt(bound, zero), eq(bound, zero)
+    is_near = le(ar.abs(x), bound)
+    aside = _either(is_near, outside, idle)
+    small, limit = select(is_near, x, zero), select(is_near, bound, one)
+    ratio = small / select(eq(limit, zero), one, limit)
+    near = small * small / (1 + ar.sqrt(1 + ratio * ratio))
+    large, limit = select(aside, one, x), select(aside, one, bound)
+    far = limit * (trigonometric.hypot(limit, large) - limit)
+    value = select(is_near, near, far)
+    return select(outside, filled(x, float("inf")), select(idle, zero, value))
+
+
+def _either(*masks: Array) -> Array:
+    found = masks[0]
+    for mask in masks[1:]:
+        found = found | mask
+    return found
+
+
+# ---- of an order ---------------------------------------------------------------------------------
+
+
+def _order(function: str, n: Any, least: int = 0) -> int:
+    """Return an order as an integer that is known while tracing.
+
+    Raises InvalidParameterError: if it is no integer, or one that is too small.
+    """
+    number = n._concrete(function) if isinstance(n, Array) else n
+    try:
+        order = int(number)
+    except (TypeError, ValueError):
+        order = -1
+    if order < least or order != number:
+        error = InvalidParameterError.of(
+            function,
+            "the order is a parameter, of which nothing is differentiated",
+            got=n,
+            need=f"one integer >= {least}",
+            parameter="order",
+            value=n,
+        )
+        raise at_user_line(error)
+    return order
+
+
+@covers("polygamma")
+def polygamma(n: Any, x: Any) -> Array:
+    """Compute the n-th derivative of the digamma function ψ, for one integer n.
+
+    >>> polygamma(0, 1.0).shape
+    ()
+    """
+    return p.polygamma(_order("polygamma", n), *_real("polygamma", x))
+
+
+@covers("iv", ufunc=True)
+def iv(v: Any, z: Any) -> Array:
+    """Compute the modified Bessel function of the first kind, for one integer order."""
+    return bessel.bessel_i(_order("iv", v), *_real("iv", z))
+
+
+@covers("ive", ufunc=True)
+def ive(v: Any, z: Any) -> Array:
+    """exp(−|z|) times ``iv``."""
+    return bessel.bessel_ie(_order("ive", v), *_real("ive", z))
+
+
+@covers("multigammaln")
+def multigammaln(a: Any, d: Any) -> Array:
+    """Compute the logarithm of the multivariate gamma function of dimension d."""
+    order = _order("multigammaln", d, 1)
+    (found,) = _real("multigammaln", a)
+    total = filled(found, order * (order - 1) / 4 * ln(pi))
+    for j in range(order):
+        total = total + p.lgamma(found - j / 2)
+    legal = ge(found, filled(found, (order - 1) / 2))
+    return select(legal, total, filled(found, float("nan")))
+
+
+@covers("_zeta", "_riemann_zeta", ufunc=True)
+def zeta(x: Any, q: Any = None) -> Array:
+    """Compute the Hurwitz zeta function for x > 1; without q, the Riemann zeta function."""
+    return gammas.zeta(*_real("zeta", x, 1.0 if q is None else q))
+
+
+covers("zeta")(zeta)

@@ -1,0 +1,105 @@
+"""Cutting arrays into parts; joining the parts again gives the array."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
+from operator import index
+from typing import Any
+
+from tenferro.arrays.diagnosis.copy_warnings import view_of
+from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.handle.array import Array
+from tenferro.arrays.handle.convert import as_array
+from tenferro.arrays.promotion.broadcast import normalize_axis
+from tenferro.arrays.registry import covers
+from tenferro.primitives import structural as p
+
+
+@covers("array_split")
+def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
+    """Split an array along an axis into nearly equal parts, or at the given positions.
+
+    >>> [part.shape for part in array_split(as_array(1.0).reshape(1), 2)]
+    [(1,), (0,)]
+    """
+    found = as_array(ary)
+    along = normalize_axis(axis, found.ndim, "array_split")
+    cuts = _cuts(found.shape[along], indices_or_sections)
+    return [_part(found, along, start, stop) for start, stop in pairwise(cuts)]
+
+
+def _cuts(n: int, given: Any) -> list[int | None]:
+    """Return the positions where parts begin and end; None is the end of the axis."""
+    if hasattr(given, "__len__"):
+        return [0, *map(index, given), None]
+    count = index(given)
+    if count <= 0:
+        raise at_user_line(ValueError(f"split: need one section or more, not {count}"))
+    each, more = divmod(n, count)
+    return [0, *accumulate(each + (i < more) for i in range(count))]
+
+
+def _part(x: Array, axis: int, start: int | None, stop: int | None) -> Array:
+    first, last, _ = slice(start, stop).indices(x.shape[axis])
+    low, high = [0] * x.ndim, list(x.shape)
+    low[axis], high[axis] = first, max(first, last)
+    return view_of(x, p.slice(x, low, high))
+
+
+@covers("split")
+def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
+    """Split an array along an axis into equal parts, or at the given positions.
+
+    Raises ValueError: if the axis is no multiple of the number of parts.
+    """
+    found = as_array(ary)
+    n = found.shape[normalize_axis(axis, found.ndim, "split")]
+    if hasattr(indices_or_sections, "__len__"):
+        return array_split(found, indices_or_sections, axis)
+    count = index(indices_or_sections)
+    if count > 0 and n % count:
+        raise at_user_line(
+            ValueError(f"split: {n} elements in {indices_or_sections} equal parts; see array_split")
+        )
+    return array_split(found, indices_or_sections, axis)
+
+
+def _needs_rank(function: str, x: Any, rank: int) -> Array:
+    found = as_array(x)
+    if found.ndim < rank:
+        raise at_user_line(ValueError(f"{function}: need rank {rank} or more, got {found.aval}"))
+    return found
+
+
+@covers("vsplit")
+def vsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
+    """Split an array of at least two axes along the first axis."""
+    return split(_needs_rank("vsplit", ary, 2), indices_or_sections, 0)
+
+
+@covers("hsplit")
+def hsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
+    """Split an array along the second axis, or along its only axis."""
+    found = _needs_rank("hsplit", ary, 1)
+    return split(found, indices_or_sections, 1 if found.ndim > 1 else 0)
+
+
+@covers("dsplit")
+def dsplit(ary: Any, indices_or_sections: Any) -> list[Array]:
+    """Split an array along the third axis."""
+    return split(_needs_rank("dsplit", ary, 3), indices_or_sections, 2)
+
+
+@covers("unstack")
+def unstack(x: Any, *, axis: int = 0) -> tuple[Array, ...]:
+    """Split an array along an axis into arrays without that axis."""
+    found = _needs_rank("unstack", x, 1)
+    along = normalize_axis(axis, found.ndim, "unstack")
+    rest = _without(found.shape, along)
+    parts = [_part(found, along, i, i + 1) for i in range(found.shape[along])]
+    return tuple(p.reshape(part, rest) for part in parts)
+
+
+def _without(shape: Sequence[int], axis: int) -> list[int]:
+    return [n for i, n in enumerate(shape) if i != axis]

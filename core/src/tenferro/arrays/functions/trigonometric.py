@@ -1,0 +1,110 @@
+"""Angles: trigonometric functions and their inverses, degrees, the normalized sinc, unwrapping."""
+
+from __future__ import annotations
+
+from math import pi
+from typing import Any
+
+from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.functions._factories import binary, filled, unary
+from tenferro.arrays.functions.complex import imag, real
+from tenferro.arrays.functions.creation import zeros_like
+from tenferro.arrays.functions.elementwise import stop_gradient
+from tenferro.arrays.handle.array import Array
+from tenferro.arrays.handle.convert import as_array
+from tenferro.arrays.promotion.broadcast import cast, float_for, normalize_axis
+from tenferro.arrays.registry import FUNCTIONS, covers
+from tenferro.primitives import DTypeMismatchError, float64
+from tenferro.primitives import trigonometric as p
+from tenferro.primitives.comparison import select
+
+sin = unary("sin", p.sin, "The sine of x, in radians.")
+cos = unary("cos", p.cos, "The cosine of x, in radians.")
+tan = unary("tan", p.tan, "The tangent of x, in radians.")
+arcsin = unary("arcsin asin", p.asin, "The angle between −π/2 and π/2 with the sine x.")
+arccos = unary("arccos acos", p.acos, "The angle between 0 and π with the cosine x.")
+arctan = unary("arctan atan", p.atan, "The angle between −π/2 and π/2 with the tangent x.")
+arctan2 = binary("arctan2 atan2", p.atan2, "The angle of the point (y, x), y first.")
+hypot = binary("hypot", p.hypot, "√(x² + y²) without overflow; the derivative at 0 is 0.")
+
+
+def _scaled(names: str, factor: float, doc: str) -> Any:
+    def primitive(x: Array) -> Array:
+        if x.dtype.is_complex:
+            raise at_user_line(
+                DTypeMismatchError.of(names.split()[0], "angles are real", got=x.aval, need="reals")
+            )
+        return x * factor
+
+    return unary(names, primitive, doc)
+
+
+degrees = _scaled("degrees rad2deg", 180 / pi, "Radians as degrees.")
+radians = _scaled("radians deg2rad", pi / 180, "Degrees as radians.")
+
+
+@covers("angle")
+def angle(z: Any, deg: bool = False) -> Array:
+    """Return the angle of complex numbers, between −π and π.
+
+    >>> import tenferro as tn
+    >>> tn.angle(1j, deg=True)
+    np.float64(90.0)
+    """
+    found = as_array(z)
+    x, y = real(found), imag(found)
+    if not found.dtype.is_inexact:
+        kind = float64 if x.dtype.is_bool else float_for(x.dtype)
+        x, y = cast(x, kind), cast(y, kind)
+    result = arctan2(y, x)
+    return degrees(result) if deg else result
+
+
+@covers("sinc")
+def sinc(x: Any) -> Array:
+    """sin(πx) / (πx), and 1 at 0 with all derivatives.
+
+    Near 0 the quotient is replaced by its series 1 − u/6 + u²/120 − u³/5040 + …, u = (πx)², whose
+    terms after u⁶ are below the precision where u < 1/4.
+    """
+    found = as_array(x)
+    t = (found if found.dtype.is_inexact else cast(found, float64)) * pi
+    u = t * t
+    near = FUNCTIONS["less"](FUNCTIONS["absolute"](t), 0.5)
+    one = filled(t, 1)
+    safe = select(near, one, t)
+    return select(near, _sinc_series(select(near, u, zeros_like(u))), p.sin(safe) / safe)  # type: ignore[no-any-return]
+
+
+def _sinc_series(u: Array) -> Array:
+    """Σ (−u)ⁿ / (2n + 1)!, by Horner's scheme."""
+    total = 1 - u * (1 / (18 * 19))
+    for n in range(8, 0, -1):
+        total = 1 - u * total * (1 / (2 * n * (2 * n + 1)))
+    return total
+
+
+@covers("unwrap")
+def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: float = 2 * pi) -> Array:
+    """Remove jumps between angles along an axis by adding multiples of the period."""
+    found = as_array(p)
+    whole = found.dtype.is_integer and type(period) is int
+    along = normalize_axis(axis, found.ndim, "unwrap")
+    step = FUNCTIONS["diff"](found, axis=along)  # unsigned integers wrap around here, as in NumPy
+    if not (whole or found.dtype.is_inexact):
+        found, step = cast(found, float64), cast(step, float64)
+    jump = _jumps(step, period, period / 2 if discont is None else discont, whole)
+    start = zeros_like(found[(slice(None),) * along + (slice(0, 1),)])
+    moved = FUNCTIONS["cumsum"](FUNCTIONS["concatenate"]([start, jump], axis=along), axis=along)
+    return found + cast(moved, found.dtype)
+
+
+def _jumps(step: Array, period: Any, discont: Any, whole: bool) -> Array:
+    """Return the correction of each step, which does not vary with the step."""
+    half = period // 2 if whole else period / 2
+    wrapped = FUNCTIONS["remainder"](step + half, period) - half
+    if not whole or period % 2 == 0:
+        at_edge = FUNCTIONS["logical_and"](wrapped == -half, step > 0)
+        wrapped = FUNCTIONS["where"](at_edge, half, wrapped)
+    small = FUNCTIONS["absolute"](step) < discont
+    return stop_gradient(FUNCTIONS["where"](small, 0, wrapped - step))  # type: ignore[no-any-return]

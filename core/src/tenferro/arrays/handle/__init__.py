@@ -1,0 +1,1 @@
+"""The class `Array`: its attributes and operators, and conversion from and to operands."""

@@ -1,0 +1,331 @@
+"""From operands and Python scalars to arrays, and back to what the user gave.
+
+An array that the user may still write into is copied when a lazy computation captures it; a large
+argument of a running transform is borrowed until the transform returns. Small arrays are shared by
+content. No array library is imported: an operand is whatever has a shape and a dtype.
+"""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from importlib import import_module
+from typing import Any
+
+from tenferro.arrays.errors import UnknownOperandError, at_user_line
+from tenferro.arrays.handle.array import Array, is_weak
+from tenferro.arrays.registry import FUNCTIONS, covers
+from tenferro.backend._default import host
+from tenferro.backend._errors import BackendError
+from tenferro.backend._snapshots import copied, is_numpy
+from tenferro.backend._snapshots import snapshot as numpy_snapshot
+from tenferro.computegraph import UNKNOWN, ValueKey, input_key, new_leaf
+from tenferro.computegraph._records import NamedTuple
+from tenferro.primitives._aval import Aval
+from tenferro.primitives._dtype import DType, bool_, complex128, float64, int64, uint64
+from tenferro.primitives._source import caller, source_text
+
+_DEFAULT: dict[type, DType] = {bool: bool_, int: int64, float: float64, complex: complex128}
+_PYTHON: dict[str, type] = {"bool": bool, "int": int, "float": float, "complex": complex}
+_CONVERSIONS = (  # of what other libraries hold numbers in: the library, its method, the thing
+    ("torch", "numpy", "a tensor of PyTorch"),
+    ("scipy.sparse", "toarray", "a sparse array of SciPy"),
+    ("pandas", "to_numpy", "data of pandas"),
+)
+_SHARED_BYTES = 4096
+_TOO_LARGE = 2**63  # for int64: uint64 then, as in NumPy
+_KEPT_SCALARS = 1024
+YOUNG = 2**62
+_scalars: dict[tuple[type, Any, DType], ValueKey] = {}
+_dtypes: dict[Any, DType] = {}
+_plain: set[type] = set()  # classes of operands that were looked at
+Borrowed = dict[int, tuple[ValueKey, Any]]  # by id of the operand, which is held to keep its id
+_borrowed: ContextVar[Borrowed | None] = ContextVar("tenferro_borrowed", default=None)
+
+
+class ScalarName(NamedTuple):
+    """The name of an input that the user wrote as a number; equal numbers share it."""
+
+    kind: str
+    text: str
+    dtype: DType
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class ContentName(NamedTuple):
+    """The name of a small captured array; equal contents share it."""
+
+    dtype: DType
+    shape: tuple[int, ...]
+    content: bytes
+
+    def __str__(self) -> str:
+        return "const"
+
+
+class CapturedName(NamedTuple):
+    """The name of a captured array."""
+
+    serial: int
+
+    def __str__(self) -> str:
+        return "const"
+
+
+def as_array(x: Any) -> Array:
+    """Return the array itself, or an array made from an operand, a scalar or a nested sequence.
+
+    Raises UnknownOperandError: if it is none of these.
+    """
+    if isinstance(x, Array):
+        return x
+    kind = type(x)
+    if kind in _DEFAULT:
+        return scalar(x, uint64 if kind is int and x >= _TOO_LARGE else _DEFAULT[kind])
+    if kind is list or kind is tuple:
+        return asarray(x)
+    return Array(operand_key(x))
+
+
+def scalar(value: bool | int | float | complex, dtype: DType) -> Array:
+    """Return an input of rank 0 with the value; equal values of one dtype share one input."""
+    kind = type(value), value, dtype
+    key = _scalars.get(kind)
+    if key is None or value == 0 or type(value) is complex:  # 0.0 == -0.0 in a dict, not here
+        check_range(value, dtype)
+        key = _shared_leaf(ScalarName(type(value).__name__, repr(value), dtype), Aval((), dtype))
+        key.operand = value
+        if len(_scalars) >= _KEPT_SCALARS:
+            _scalars.clear()
+        _scalars[kind] = key
+    return Array(key)
+
+
+def operand_key(x: Any) -> ValueKey:
+    """Return the key under which a backend's operand enters graphs."""
+    borrowed = _borrowed.get()
+    if borrowed is not None and id(x) in borrowed:
+        key, _ = borrowed[id(x)]
+        if key.operand is x or _is_unchanged(x, key.operand):  # else the function wrote into x
+            return key
+    aval = aval_of_operand(x)
+    if is_numpy(x) and x.nbytes <= _SHARED_BYTES:
+        key = _shared_leaf(ContentName(aval.dtype, aval.shape, x.tobytes()), aval)
+        return key if key.operand is not UNKNOWN else _known(key, x.copy())
+    return _known(new_leaf(CapturedName(id(x)), aval), snapshot(x))
+
+
+def quick_to_compare(x: Any, most: int) -> Any:
+    """Return a copy of a NumPy array that compares with it in one pass; ``None`` for others.
+
+    A ``bytearray`` compares itself with any contiguous memory, which other comparisons copy. It is
+    worth its construction from 4 KiB on; ``most`` is the largest size in bytes.
+    """
+    kind = type(x)
+    if kind.__module__ != "numpy" or not _SHARED_BYTES < x.nbytes <= most:
+        return None
+    if kind.__name__ != "ndarray" or not (x.flags.c_contiguous and x.flags.writeable):
+        return None
+    return kind(x.shape, x.dtype, bytearray(x))
+
+
+def _is_unchanged(x: Any, copy: Any) -> bool:
+    """Return whether an operand still has the bytes of a copy."""
+    content = getattr(copy, "base", None)
+    if type(content) is bytearray:
+        return bool(content == x)
+    return bool(copy.tobytes() == x.tobytes())
+
+
+def snapshot(x: Any) -> Any:
+    """Return a value that keeps its contents: x itself if nothing can write to it, else a copy."""
+    if is_numpy(x):
+        return numpy_snapshot(x)
+    return x if type(x) in _DEFAULT else _snapshot_by_owner(x)
+
+
+def _snapshot_by_owner(x: Any) -> Any:
+    """Ask the backend whose operand x is; copy x where no backend that can run owns it."""
+    plugins = host()
+    owner = plugins.owner_of(type(x))
+    try:
+        backend = None if owner is None else plugins.backend(owner)
+    except BackendError:  # as where its device is missing
+        backend = None
+    return copied(x) if backend is None else backend.snapshot(x)
+
+
+def fits(value: int, dtype: DType) -> bool:
+    """Return True if an integer dtype can hold the value."""
+    low = 0 if dtype.category == "uint" else -(2 ** (dtype.bits - 1))
+    return bool(low <= value < low + 2**dtype.bits)
+
+
+def check_range(value: bool | int | float | complex, dtype: DType) -> None:
+    """Raise OverflowError for a Python integer that an integer dtype does not hold."""
+    if dtype.is_integer and type(value) is int and not fits(value, dtype):
+        error = OverflowError(f"the Python integer {value} does not fit into {dtype}")
+        raise at_user_line(error)
+
+
+def _shared_leaf(name: ScalarName | ContentName, aval: Aval) -> ValueKey:
+    """Return the leaf for some content.
+
+    Commutative operations put older operands first. The age of this leaf depends on who else holds
+    it, so it counts as new: the same code gives the same program.
+    """
+    key = input_key(name, aval)
+    if key.operand is UNKNOWN:
+        key.serial += YOUNG
+    return key
+
+
+def _known(key: ValueKey, operand: Any) -> ValueKey:
+    key.operand = operand
+    return key
+
+
+def aval_of_operand(x: Any) -> Aval:
+    """Shape and dtype of an operand; nested sequences are not operands."""
+    if type(x) not in _plain:
+        _check_class(x)
+    dtype = getattr(x, "dtype", None)
+    if dtype is None or not hasattr(x, "shape") or isinstance(x, type):
+        raise UnknownOperandError(
+            f"cannot make an array of {type(x).__name__}\n"
+            f"  got        {str(x)[:60]!r}\n"
+            "  need       an array of an installed backend, a number, or a sequence of these\n"
+            f"  from       {source_text(caller())}",
+            value=x,
+        )
+    try:
+        found = _dtypes[dtype]
+    except KeyError:
+        found = _dtypes[dtype] = DType.of(dtype)
+    return Aval(x.shape, found)
+
+
+def _check_library(x: Any) -> None:
+    """Refuse what other libraries hold numbers in, unless a backend takes it, with the conversion.
+
+    The libraries are known by the modules of their classes; none is imported.
+    """
+    modules = [cls.__module__ for cls in type(x).__mro__]
+    for library, method, what in _CONVERSIONS:
+        inside = any([name == library or name.startswith(library + ".") for name in modules])
+        if not inside or isinstance(x, type) or not hasattr(x, method):
+            continue
+        if host().owner_of(type(x)) is not None:
+            return
+        detached = ".detach()" if getattr(x, "requires_grad", False) else ""
+        copied_to_host = "" if getattr(x, "is_cpu", True) else ".cpu()"
+        raise UnknownOperandError(
+            f"{what} is not taken for an array\n"
+            f"  got        {library}: {type(x).__name__}\n"
+            "  need       an array of an installed backend, a number, or a sequence of these\n"
+            f"  from       {source_text(caller())}\n"
+            f"  hint       convert it: `x{detached}{copied_to_host}.{method}()`",
+            value=x,
+        )
+
+
+def _check_class(x: Any) -> None:
+    """Refuse arrays whose elements or products mean something else, or remember the class."""
+    _check_library(x)
+    for attribute, what in (("filled", "a mask"), ("getA1", "matrix products for `*`")):
+        if hasattr(x, "dtype") and hasattr(x, attribute):
+            raise UnknownOperandError(
+                f"an array with {what} is not taken for a plain one\n"
+                f"  got        {type(x).__name__}\n"
+                f"  from       {source_text(caller())}\n"
+                "  hint       pass `np.asarray(x)`, or `x.filled(value)` of a masked array",
+                value=x,
+            )
+    _plain.add(type(x))
+
+
+@covers("asarray", "asanyarray", "ascontiguousarray", "asfortranarray")
+def asarray(
+    x: Any,
+    dtype: Any = None,
+    order: str | None = None,
+    *,
+    device: Any = None,
+    copy: bool | None = None,
+) -> Array:
+    """Make an array of an operand, a scalar or a nested sequence of numbers.
+
+    x: any  →  y: Array. Sequences are read by NumPy. An Array has no memory
+    order, so ``order`` changes nothing.
+
+    Raises UnknownOperandError: if x is none of these.
+    Raises ValueError: with ``copy=False``, where another dtype or device asks for a copy.
+
+    >>> asarray(1.5).dtype
+    float64
+    """
+    if isinstance(x, (list, tuple)):
+        x = from_sequence(x)
+    found: Array = as_array(x)
+    if dtype is not None:
+        found = FUNCTIONS["astype"](found, dtype)
+    if device is not None:
+        found = FUNCTIONS["__to_device__"](found, device)
+    if copy is False and found.key is not getattr(x, "key", None):
+        raise at_user_line(ValueError("asarray: copy=False, but a copy is needed"))
+    return Array(found.key, found.flow) if copy else found
+
+
+def from_sequence(x: Any) -> Any:
+    """Return a nested sequence as an operand, or as stacked arrays if it holds Arrays."""
+    if _holds_array(x):
+        return FUNCTIONS["stack"](x)
+    try:
+        numpy = import_module("numpy")  # for this only
+    except ImportError:
+        raise at_user_line(
+            UnknownOperandError(
+                "a nested sequence becomes an array by NumPy, which is not installed\n"
+                "  hint       pass an array of an installed backend",
+                value=x,
+            )
+        ) from None
+    return numpy.asarray(x)
+
+
+def _holds_array(x: Any) -> bool:
+    if isinstance(x, (list, tuple)):
+        return any(_holds_array(item) for item in x)
+    return isinstance(x, Array)
+
+
+class borrowing:
+    """While it lasts, operands with these ids enter graphs as these keys, without a copy."""
+
+    __slots__ = ("_keys", "_token")
+
+    def __init__(self, keys: Borrowed) -> None:
+        self._keys = keys
+
+    def __enter__(self) -> None:
+        outer = _borrowed.get()
+        self._token = _borrowed.set({**outer, **self._keys} if outer else self._keys)
+
+    def __exit__(self, *exception: object) -> None:
+        _borrowed.reset(self._token)
+
+
+def weak_kind(x: Any) -> type | None:
+    """Return the Python type of a scalar, or of an Array that stands for one; ``None`` for
+    others.
+    """
+    kind = type(x)
+    if kind in _DEFAULT:
+        return kind
+    return _PYTHON[x.dtype.category] if isinstance(x, Array) and is_weak(x) else None
+
+
+def is_operand(x: Any) -> bool:
+    """Return True if x is an array of some library or a NumPy scalar, but not a class."""
+    return hasattr(x, "dtype") and hasattr(x, "shape") and not isinstance(x, (Array, type))

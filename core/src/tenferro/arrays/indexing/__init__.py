@@ -1,0 +1,1 @@
+"""Indexing: boxes, and positions along axes."""

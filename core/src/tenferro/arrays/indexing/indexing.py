@@ -1,0 +1,413 @@
+"""Meaning of an index: a box of the array, and positions along axes of that box.
+
+Integers, slices, ellipsis and new axes choose the box; integer and bool arrays give positions.
+Positions whose values are known are checked and counted from the front here; others, which only
+``jit`` makes, are followed by the program. A single integer, and a window ``x[a:b]`` given by two
+numbers, are data of the program and no part of it: a loop over i compiles one program. Under
+``jit``, which records once, they are part of it.
+Read next: ``functions/indexing.py``, ``functions/assignment.py``.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.handle.array import Array, evaluable
+from tenferro.arrays.handle.convert import aval_of_operand, from_sequence
+from tenferro.arrays.promotion.broadcast import broadcast_shapes, cast, stretch
+from tenferro.computegraph import UNKNOWN, TenferroError, ValueKey, new_leaf
+from tenferro.computegraph._records import NamedTuple
+from tenferro.primitives import (
+    Aval,
+    Shape,
+    ShapeMismatchError,
+    concatenate,
+    int64,
+    reshape,
+)
+from tenferro.primitives.comparison import lt, select
+from tenferro.primitives.constants import constant
+
+_POSITION = Aval((), int64)
+
+
+class OutOfBoundsError(TenferroError, IndexError):
+    """Report an index outside its axis. Fields: ``axis``, ``index``, ``size``."""
+
+
+class IndexKindError(TenferroError, IndexError):
+    """Report something that is not an index, or too many of them. Fields: ``index``, ``shape``."""
+
+
+class Place(NamedTuple):
+    """The name of a position that the user wrote; unlike other numbers, none is shared.
+
+    Which positions of a loop coincide is accidental, and must not change its program.
+    """
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Mask(NamedTuple):
+    """Positions of a bool array's true elements along one axis; ``size`` is ``None`` for rank 0."""
+
+    positions: Any
+    size: int | None
+
+
+class Plan:
+    """A box of an array, axis by axis, and positions along axes of its shape."""
+
+    __slots__ = (
+        "advanced",
+        "apart",
+        "fixed",
+        "mode",
+        "reversed_axes",
+        "shape",
+        "sizes",
+        "starts",
+        "strides",
+        "writing",
+    )
+
+    def __init__(self, mode: str | None, writing: bool, fixed: bool) -> None:
+        self.fixed = fixed  # integers are part of the program
+        self.mode = mode
+        self.writing = writing
+        self.starts: list[int | Array] = []  # an Array where the start is data of the program
+        self.sizes: list[int] = []
+        self.strides: list[int] = []
+        self.reversed_axes: list[int] = []
+        self.shape: list[int] = []  # after integers are dropped and new axes put in
+        self.advanced: list[tuple[int, Any]] = []  # (axis of that shape, positions)
+        self.apart = False  # something stands between the array indices: their axes come first
+
+    def add(self, start: int | Array, size: int, stride: int = 1) -> None:
+        """Take so many elements along the next axis."""
+        self.starts.append(start)
+        self.sizes.append(size)
+        self.strides.append(stride)
+
+
+class Gathering(NamedTuple):
+    """Positions of all indexed axes together, as ``gather`` and ``scatter`` take them."""
+
+    indices: Array  # [*shape, number of axes]
+    axes: tuple[int, ...]  # the indexed axes of the box
+    shape: Shape  # the joint shape of the positions
+    first: int  # where that shape begins among the axes of the result
+
+    def result_shape(self, box: Sequence[int]) -> Shape:
+        """Return the shape that is read from a box, or written into it."""
+        rest = [n for axis, n in enumerate(box) if axis not in self.axes]
+        return (*rest[: self.first], *self.shape, *rest[self.first :])
+
+    def window_axes(self, box: Sequence[int]) -> tuple[int, ...]:
+        """Return the axes of the result that are axes of the box and not positions."""
+        rank = len(box) - len(self.axes) + len(self.shape)
+        inside = range(self.first, self.first + len(self.shape))
+        return tuple(axis for axis in range(rank) if axis not in inside)
+
+
+def plan_index(x: Array, index: Any, mode: str | None = None, writing: bool = False) -> Plan:
+    """Say what an index asks of an array; ``mode`` lets positions lie outside.
+
+    A position that is only traced moves the box for reading, and is clamped with it. For writing
+    it is a position to scatter to, so that nothing is written where it lies outside.
+
+    Raises OutOfBoundsError: if an index that is known lies outside its axis.
+    Raises IndexKindError: if there are too many indices, or one is of the wrong kind.
+    """
+    entries = [entry_of(e) for e in (index if type(index) is tuple else (index,))]
+    plan = Plan(mode, writing, is_abstract(x))
+    axis = 0
+    for entry in _expand(entries, x):
+        if entry is None:
+            plan.shape.append(1)
+        elif type(entry) is Mask and entry.size is None:
+            plan.advanced.append((len(plan.shape), entry.positions))
+            plan.shape.append(1)
+        else:
+            _take(plan, entry, x.shape[axis], axis)
+            axis += 1
+    if plan.advanced:
+        plan.apart = _apart(entries)
+    return plan
+
+
+def is_abstract(x: Array) -> bool:
+    """Return True if the array belongs to a recording without values that serves many calls."""
+    traces = x.key.traces
+    return bool(traces) and any([trace.open and trace.abstract for trace in traces])
+
+
+def entry_of(entry: Any) -> Any:
+    """Reduce an entry to one of few forms: int, slice, None, Ellipsis, a list of Masks, positions.
+
+    Positions are an ``Array`` where they are only traced, and a NumPy array otherwise.
+    """
+    kind = type(entry)
+    if kind is int or kind is slice or entry is None or entry is Ellipsis:
+        return entry
+    if kind is bool:
+        return [Mask(Array(constant(0, int64, (int(entry),)).key), None)]
+    if kind is list or kind is tuple:
+        entry = from_sequence(entry)
+        if not entry.size and entry.dtype.kind == "f":  # an empty list
+            return entry.astype("int64")
+    return _of_array(entry) if isinstance(entry, Array) else _of_operand(entry)
+
+
+def _of_operand(entry: Any) -> Any:
+    if not hasattr(entry, "dtype") or not hasattr(entry, "shape"):
+        return _of_object(entry)
+    aval = aval_of_operand(entry)
+    if aval.dtype.is_bool:
+        return masks(_on_host(entry))
+    if not aval.dtype.is_integer:
+        raise no_index(entry, aval)
+    return _on_host(entry) if aval.ndim else entry.__index__()
+
+
+def _of_object(entry: Any) -> int:
+    if not hasattr(entry, "__index__"):
+        raise no_index(entry, type(entry).__name__)
+    return int(entry.__index__())
+
+
+def _of_array(entry: Array) -> Any:
+    if entry.dtype.is_bool:
+        return masks(entry._concrete("indexing with a bool array"))
+    if not entry.dtype.is_integer:
+        if entry.size:
+            raise no_index(entry, entry.aval)
+        return cast(entry, int64)
+    if entry.key.operand is UNKNOWN and not evaluable(entry.key):
+        return entry
+    known = entry._concrete("indexing")
+    return known if entry.ndim else int(known)
+
+
+def _on_host(operand: Any) -> Any:
+    """Return an operand of any backend as a NumPy array."""
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(operand, (numpy.ndarray, numpy.generic)):
+        return operand
+    return Array(_known(operand, aval_of_operand(operand)))._concrete("indexing")
+
+
+def _known(operand: Any, aval: Aval, name: str = "index") -> ValueKey:
+    """Make a new leaf with this value."""
+    key = new_leaf(Place(name), aval)
+    key.operand = operand
+    return key
+
+
+def masks(known: Any) -> list[Mask]:
+    """Return the positions of a bool array's true elements, along each of its axes."""
+    if not known.ndim:  # a new axis, of which all or nothing is taken
+        return [Mask(Array(constant(0, int64, (int(known),)).key), None)]
+    return [Mask(at, n) for at, n in zip(known.nonzero(), known.shape, strict=True)]
+
+
+def _expand(entries: Sequence[Any], x: Array) -> list[Any]:
+    """Return one entry per axis and new axis: expand the ellipsis, convert bool arrays to
+    positions.
+    """
+    plain: list[Any] = []
+    for entry in entries:
+        plain += entry if type(entry) is list else (entry,)
+    used = sum([_takes_an_axis(entry) for entry in plain])
+    ellipses = sum([entry is Ellipsis for entry in plain])
+    missing = x.ndim - used
+    if missing < 0 or ellipses > 1:
+        error = IndexKindError(
+            f"{used} indices and {ellipses} ellipses for {x.aval}",
+            index=tuple(plain),
+            shape=x.shape,
+        )
+        raise at_user_line(error)
+    whole = [slice(None)] * missing
+    if not ellipses:
+        return plain + whole
+    at = next(i for i, entry in enumerate(plain) if entry is Ellipsis)
+    return [*plain[:at], *whole, *plain[at + 1 :]]
+
+
+def _takes_an_axis(entry: Any) -> bool:
+    if type(entry) is Mask:
+        return entry.size is not None
+    return entry is not None and entry is not Ellipsis
+
+
+def _apart(entries: Sequence[Any]) -> bool:
+    """Return True if a slice, ellipsis or new axis separates the array indices. Integers count
+    as such.
+    """
+    kinds = [not (e is None or e is Ellipsis or type(e) is slice) for e in entries]
+    inside = kinds[kinds.index(True) : len(kinds) - kinds[::-1].index(True)]
+    return not all(inside)
+
+
+def _take(plan: Plan, entry: Any, n: int, axis: int) -> None:
+    """Take an entry along an axis of size n."""
+    if type(entry) is slice:
+        _take_slice(plan, entry, n, axis)
+    elif type(entry) is int:
+        _take_integer(plan, entry, n, axis)
+    elif isinstance(entry, Array) and _moves_the_box(plan, entry, n):
+        plan.add(_from_front(entry, n), 1)
+    else:
+        if type(entry) is Mask:
+            _check_mask(entry, n, axis)
+            entry = entry.positions
+        _take_along(plan, positions(entry, n, axis, plan.mode), n)
+
+
+def _moves_the_box(plan: Plan, at: Array, n: int) -> bool:
+    return not at.ndim and n > 0 and plan.mode is None and not plan.writing
+
+
+def _take_along(plan: Plan, at: Any, n: int) -> None:
+    """Take the whole axis into the box, and positions along it."""
+    plan.advanced.append((len(plan.shape), at))
+    plan.add(0, n)
+    plan.shape.append(n)
+
+
+def _take_integer(plan: Plan, i: int, n: int, axis: int) -> None:
+    if plan.mode is not None:
+        _take_along(plan, as_data(i + n if i < 0 else i), n)
+    elif not -n <= i < n:
+        raise outside(axis, i, n)
+    else:
+        plan.add(i % n if plan.fixed or n == 1 else as_data(i % n), 1)
+
+
+def as_data(i: int) -> Array:
+    """Return a position as an input of its own: data of the program, not part of it."""
+    return Array(_known(i, _POSITION, str(i)))
+
+
+def _take_slice(plan: Plan, entry: slice, n: int, axis: int) -> None:
+    first, last = entry.start, entry.stop
+    taken = range(*entry.indices(n))
+    count = len(taken)
+    if count and taken.step < 0:
+        plan.reversed_axes.append(axis)
+        taken = taken[::-1]
+    start: int | Array = taken[0] if count else 0
+    if not plan.fixed and 0 < count < n and taken.step == 1 and _is_window(first, last):
+        start = as_data(taken[0])
+    plan.add(start, count, abs(taken.step) if count > 1 else 1)
+    plan.shape.append(count)
+
+
+def _is_window(first: Any, last: Any) -> bool:
+    """Return True if both ends are numbers from the front: ``x[k : k + size]`` in a loop."""
+    return first is not None and last is not None and first >= 0 and last >= 0
+
+
+def _check_mask(entry: Mask, n: int, axis: int) -> None:
+    if entry.size == n:
+        return
+    error = IndexKindError(
+        f"a bool array of size {entry.size} indexes axis {axis} of size {n}",
+        index=entry.size,
+        shape=n,
+    )
+    raise at_user_line(error)
+
+
+def positions(at: Any, n: int, axis: int, mode: str | None) -> Any:
+    """Return positions counted from the front; known ones are checked to lie in the axis."""
+    if isinstance(at, Array):
+        if at.size and not n and mode is None:
+            raise outside(axis, 0, n)
+        return _from_front(at, n)
+    if not at.size:
+        return at.astype("int64")
+    low, high = int(at.min()), int(at.max())
+    if mode is None and (low < -n or high >= n):
+        raise outside(axis, low if low < -n else high, n)
+    found = at.astype("int64")
+    if low < 0:
+        found[found < 0] += n
+    return found
+
+
+def _from_front(at: Array, n: int) -> Array:
+    wide = cast(at, int64)
+    zero, size = (Array(constant(v, int64, wide.shape).key) for v in (0, n))
+    return select(lt(wide, zero), wide + size, wide)
+
+
+def outside(axis: int, i: int, n: int) -> OutOfBoundsError:
+    """Make the error about an index outside its axis."""
+    error = OutOfBoundsError(
+        f"index {i} is out of bounds for axis {axis} of size {n}", axis=axis, index=i, size=n
+    )
+    return at_user_line(error)
+
+
+def no_index(entry: Any, what: object) -> IndexKindError:
+    """Make the error about something that is not an index."""
+    error = IndexKindError(
+        f"{what} is not an index\n"
+        f"  got        {entry!r:.60}\n"
+        "  need       an integer, a slice, an ellipsis, None, or an array of integers or bools",
+        index=entry,
+        shape=None,
+    )
+    return at_user_line(error)
+
+
+def gathering(plan: Plan) -> Gathering:
+    """Join the positions of a plan."""
+    axes = tuple([axis for axis, _ in plan.advanced])
+    given = [at for _, at in plan.advanced]
+    shape = _joint_shape([tuple(at.shape) for at in given])
+    first = 0 if plan.apart else axes[0]
+    if any([isinstance(at, Array) for at in given]):
+        return Gathering(_joined([_as_leaf(at) for at in given], shape), axes, shape, first)
+    if len(given) == 1:
+        return Gathering(_as_leaf(given[0].reshape((*shape, 1))), axes, shape, first)
+    numpy = sys.modules["numpy"]
+    indices = numpy.empty((*shape, len(axes)), "int64")
+    for i, at in enumerate(given):
+        indices[..., i] = at
+    return Gathering(_as_leaf(indices), axes, shape, first)
+
+
+def _joint_shape(shapes: Sequence[Shape]) -> Shape:
+    try:
+        return broadcast_shapes(*shapes, function="indexing")
+    except ShapeMismatchError as error:
+        raise at_user_line(
+            IndexKindError(
+                "index arrays do not broadcast together\n"
+                f"  got        shapes {', '.join(map(str, shapes))}\n"
+                f"  need       {error.need}",
+                index=tuple(shapes),
+                shape=None,
+            )
+        ) from None
+
+
+def _as_leaf(at: Any) -> Array:
+    """Return positions as an input; a memoryview belongs to no backend and may go to any."""
+    if isinstance(at, Array):
+        return at
+    return Array(_known(memoryview(at), Aval(at.shape, int64)))
+
+
+def _joined(given: Sequence[Array], shape: Shape) -> Array:
+    parts = [reshape(stretch(at, shape), (*shape, 1)) for at in given]
+    return parts[0] if len(parts) == 1 else concatenate(parts, len(shape))

@@ -1,0 +1,1 @@
+"""NumPy's protocols: functions and ufuncs of NumPy that are called on an Array."""

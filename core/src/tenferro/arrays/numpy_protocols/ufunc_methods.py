@@ -1,0 +1,301 @@
+"""Methods of NumPy's ufuncs: ``reduce``, ``accumulate``, ``reduceat``, ``outer``, ``at``.
+
+Sums, products and extrema go to their primitives. Any other associative function is folded in
+pairs, ⌈log₂ n⌉ steps for n elements, and scanned by doubling (Hillis and Steele, CACM 29 (1986)
+1170); what is not associative is folded one element after the other, up to a bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any
+
+from tenferro.arrays.errors import UnsupportedFunctionError, at_user_line
+from tenferro.arrays.handle.array import Array
+from tenferro.arrays.handle.convert import as_array, asarray
+from tenferro.arrays.numpy_protocols.ufuncs import METHODS, call, loop_of
+from tenferro.arrays.numpy_protocols.writing import (
+    check_cast,
+    destination,
+    rebind,
+    write,
+    writing_error,
+)
+from tenferro.arrays.promotion.broadcast import (
+    broadcast_shapes,
+    cast,
+    normalize_axis,
+    reduced_axes,
+    stretch,
+    weak_or_array,
+)
+from tenferro.arrays.registry import FUNCTIONS
+from tenferro.primitives import DType, bool_, int64, iota
+from tenferro.primitives._source import caller, source_text
+from tenferro.primitives.comparison import select
+
+_REDUCTIONS = {
+    "add": "sum",
+    "multiply": "prod",
+    "maximum": "max",
+    "minimum": "min",
+    "logical_and": "all",
+    "logical_or": "any",
+}
+_SCANS = {"add": "cumsum", "multiply": "cumprod"}
+_ASSOCIATIVE = frozenset(
+    "add multiply maximum minimum fmax fmin logaddexp logaddexp2 hypot gcd lcm bitwise_and "
+    "bitwise_or bitwise_xor logical_and logical_or logical_xor".split()
+)
+_COMBINED = ("multiply", "minimum", "maximum")
+_LONGEST = 1024  # elements that are folded one by one
+_Binary = Callable[[Any, Any], Any]
+_ABSENT = object()
+
+
+def reduce(
+    ufunc: Any,
+    function: _Binary,
+    x: Any,
+    axis: Any = 0,
+    dtype: Any = None,
+    out: Any = None,
+    keepdims: bool = False,
+    initial: Any = _ABSENT,
+    where: Any = True,
+) -> Any:
+    """Reduce all elements along axes by the function."""
+    _only_binary(ufunc, "reduce")
+    target = destination(out, ufunc.__name__)
+    found = _start(ufunc, as_array(x), dtype, target)
+    axes = reduced_axes(axis, found.ndim, ufunc.__name__)
+    how = _reduce_in_any_order if ufunc.__name__ in _ASSOCIATIVE else _reduce_in_order
+    result = how(ufunc, function, found, axes, initial, where)
+    if keepdims:
+        result = FUNCTIONS["expand_dims"](result, axes)
+    return result if target is None else write(target, result, ufunc.__name__)
+
+
+def _only_binary(ufunc: Any, method: str) -> None:
+    if ufunc.nin != 2 or ufunc.nout != 1 or ufunc.signature is not None:
+        text = f"{ufunc.__name__}.{method}: only functions of two arrays with one result have it"
+        raise at_user_line(ValueError(text))
+
+
+def _start(ufunc: Any, x: Array, dtype: Any, out: Array | None) -> Array:
+    """x in the dtype in which the ufunc reduces it."""
+    name = ufunc.__name__
+    if name.startswith("logical_"):
+        return cast(x, bool_)
+    if dtype is None and out is not None:
+        dtype = out.dtype
+    if dtype is not None:
+        return cast(x, DType.of(dtype))
+    if name in ("add", "multiply"):
+        return cast(x, FUNCTIONS["sum"](x).dtype)
+    return cast(x, loop_of(ufunc, (x, x))[-1])
+
+
+def _reduce_in_any_order(
+    ufunc: Any, function: _Binary, x: Array, axes: Sequence[int], initial: Any, where: Any
+) -> Any:
+    """Reduce in pairs; masked elements are neutral, and ``initial`` joins at the end."""
+    name = ufunc.__name__
+    starts = initial is not _ABSENT and initial is not None
+    neutral = initial if initial is None or ufunc.identity is None else ufunc.identity
+    if where is not True:
+        x = FUNCTIONS["where"](where, x, _required(neutral, name))
+    count = prod(x.shape[a] for a in axes)
+    if not count:
+        result = _of_nothing(x, axes, _required(neutral, name))
+    elif name in _REDUCTIONS:
+        result = FUNCTIONS[_REDUCTIONS[name]](x, axis=tuple(axes))
+    else:
+        result = _fold_in_pairs(function, _in_front(x, axes, count))
+    return function(as_weak(initial, x), result) if starts else result
+
+
+def _required(neutral: Any, name: str) -> Any:
+    if neutral is None or neutral is _ABSENT:
+        text = f"{name}.reduce: say `initial=`; nothing is left to start with"
+        raise at_user_line(ValueError(text))
+    return neutral
+
+
+def as_weak(value: Any, like: Array) -> Array:
+    """Return a value in the dtype of an array."""
+    return cast(weak_or_array(value, like.dtype), like.dtype)
+
+
+def _of_nothing(x: Array, axes: Sequence[int], value: Any) -> Array:
+    shape = tuple(n for i, n in enumerate(x.shape) if i not in axes)
+    return FUNCTIONS["full_like"](x, value, shape=shape)  # type: ignore[no-any-return]
+
+
+def _reduce_in_order(
+    ufunc: Any, function: _Binary, x: Array, axes: Sequence[int], initial: Any, where: Any
+) -> Any:
+    """Reduce one element after the other along one axis."""
+    name = ufunc.__name__
+    if len(axes) > 1:
+        raise at_user_line(ValueError(f"{name}.reduce: the order counts, so give one axis"))
+    starts = initial is not _ABSENT and initial is not None
+    count = prod(x.shape[a] for a in axes)
+    if where is not True or not count:
+        _required(initial, name)
+    masks = None
+    if where is not True:
+        masks = _in_front(stretch(cast(asarray(where), bool_), x.shape), axes, count)
+    first = _of_nothing(x, axes, initial) if starts else None
+    return _partial(name, function, _in_front(x, axes, count), first, masks)[-1]
+
+
+def _in_front(x: Array, axes: Sequence[int], count: int) -> Array:
+    """x with the axes as one, which comes first."""
+    if not axes:
+        return FUNCTIONS["expand_dims"](x, 0)  # type: ignore[no-any-return]
+    moved = FUNCTIONS["moveaxis"](x, tuple(axes), tuple(range(len(axes))))
+    return FUNCTIONS["reshape"](moved, (count, *moved.shape[len(axes) :]))  # type: ignore[no-any-return]
+
+
+def _fold_in_pairs(function: _Binary, x: Array) -> Array:
+    while x.shape[0] > 1:
+        even = x.shape[0] // 2 * 2
+        rest = x[even:]
+        x = function(x[:even:2], x[1:even:2])
+        x = FUNCTIONS["concatenate"]([x, rest]) if rest.shape[0] else x
+    return x[0]
+
+
+def _partial(
+    name: str, function: _Binary, x: Array, first: Any = None, masks: Array | None = None
+) -> list[Array]:
+    """Return all partial results, the first element first; masked elements are skipped."""
+    if x.shape[0] > _LONGEST:
+        raise UnsupportedFunctionError(
+            f"np.{name}.reduce and .accumulate go one by one, and {x.shape[0]} elements are many\n"
+            f"  from       {source_text(caller())}\n"
+            f"  hint       at most {_LONGEST}; the order counts, so it cannot be split",
+            function=f"{name}.reduce",
+            nearest=None,
+        )
+    found = [x[0] if first is None else first]
+    for i in range(1 if first is None else 0, x.shape[0]):
+        after = function(found[-1], x[i])
+        found.append(after if masks is None else select(masks[i], after, found[-1]))
+    return found
+
+
+def accumulate(
+    ufunc: Any, function: _Binary, x: Any, axis: Any = 0, dtype: Any = None, out: Any = None
+) -> Any:
+    """Accumulate the function over the elements along an axis."""
+    _only_binary(ufunc, "accumulate")
+    name = ufunc.__name__
+    target = destination(out, name)
+    found = _start(ufunc, as_array(x), dtype, target)
+    along = normalize_axis(axis, found.ndim, name)
+    if name in _SCANS and _SCANS[name] in FUNCTIONS:
+        result = FUNCTIONS[_SCANS[name]](found, axis=along)
+    else:
+        front = FUNCTIONS["moveaxis"](found, along, 0)
+        result = FUNCTIONS["moveaxis"](_scan(name, function, front), 0, along)
+    return result if target is None else write(target, result, name)
+
+
+def _scan(name: str, function: _Binary, x: Array) -> Array:
+    if not x.shape[0]:
+        return x
+    if name not in _ASSOCIATIVE:
+        return FUNCTIONS["stack"](_partial(name, function, x))  # type: ignore[no-any-return]
+    step = 1
+    while step < x.shape[0]:
+        x = FUNCTIONS["concatenate"]([x[:step], function(x[:-step], x[step:])])
+        step *= 2
+    return x
+
+
+def reduceat(
+    ufunc: Any,
+    function: _Binary,
+    x: Any,
+    indices: Any,
+    axis: Any = 0,
+    dtype: Any = None,
+    out: Any = None,
+) -> Any:
+    """Reduce the elements from each index up to the next one."""
+    _only_binary(ufunc, "reduceat")
+    found = as_array(x)
+    front = FUNCTIONS["moveaxis"](found, normalize_axis(axis, found.ndim, ufunc.__name__), 0)
+    starts = asarray(indices)._concrete("reduceat").tolist()
+    outside = [i for i in starts if not 0 <= i < front.shape[0]]
+    if outside:
+        text = f"{ufunc.__name__}.reduceat: index {outside[0]} is not in 0 … {front.shape[0] - 1}"
+        raise at_user_line(IndexError(text))
+    target = destination(out, ufunc.__name__)
+    start = _start(ufunc, front, dtype, target)
+    parts = []
+    for i, stop in zip(starts, [*starts[1:], front.shape[0]], strict=True):
+        part = start[i:stop] if i < stop else start[i : i + 1]
+        parts.append(reduce(ufunc, function, part, dtype=start.dtype))
+    result = FUNCTIONS["moveaxis"](FUNCTIONS["stack"](parts), 0, axis)
+    return result if target is None else write(target, result, ufunc.__name__)
+
+
+def outer(ufunc: Any, function: _Binary, x: Any, y: Any, **kwargs: Any) -> Any:
+    """Apply the function to each pair of an element of x and one of y."""
+    a, b = as_array(x), as_array(y)
+    left = FUNCTIONS["reshape"](a, a.shape + (1,) * b.ndim)
+    return call(ufunc, function, (left, b), kwargs) if kwargs else function(left, b)
+
+
+def at(ufunc: Any, function: Callable[..., Any], x: Any, index: Any, *values: Any) -> None:
+    """Apply the function at an index, once per occurrence of a position; rebind x to the result."""
+    if not isinstance(x, Array):
+        raise writing_error(f"{ufunc.__name__}.at")
+    name = ufunc.__name__
+    if name in ("add", "subtract", *_COMBINED) and not x.dtype.is_bool:
+        value = FUNCTIONS["negative"](*values) if name == "subtract" else values[0]
+        combined = "add" if name == "subtract" else name
+        rebind(x, FUNCTIONS["__at_combine__"](x, index, value, combined))
+        return
+    counted = Array(iota((x.size,), 0, int64).key)
+    places = FUNCTIONS["getitem"](FUNCTIONS["reshape"](counted, x.shape), index)
+    flat = FUNCTIONS["reshape"](x, (x.size,))
+    others = [_beside(v, places, x, name) for v in values]
+    places = FUNCTIONS["reshape"](places, (places.size,))
+    result = _apply_at(function, flat, places, others)
+    rebind(x, FUNCTIONS["reshape"](cast(result, x.dtype), x.shape))
+
+
+def _beside(value: Any, places: Array, x: Array, name: str) -> Array:
+    """Return one value per position."""
+    found = as_array(value)
+    if found is value or hasattr(value, "dtype"):
+        check_cast(found.dtype, x.dtype, "same_kind", f"{name}.at", "the values to the array's")
+    found = cast(found, x.dtype)
+    broadcast_shapes(found.shape, places.shape, function=f"{name}.at")
+    return FUNCTIONS["reshape"](stretch(found, places.shape), (places.size,))  # type: ignore[no-any-return]
+
+
+def _apply_at(
+    function: Callable[..., Any], x: Array, places: Array, others: Sequence[Array]
+) -> Array:
+    """Apply the function in rounds, one for each repetition of a position."""
+    waiting = list(enumerate(places._concrete("the positions of `at`").tolist()))
+    take, where = FUNCTIONS["take"], FUNCTIONS["where"]
+    while waiting:
+        first = {place: i for i, place in reversed(waiting)}
+        at = asarray(list(first))
+        now = asarray([first[place] for place in first])
+        new = cast(function(take(x, at), *[take(y, now) for y in others]), x.dtype)
+        source = {place: k for k, place in enumerate(first)}
+        chosen = take(new, asarray([source.get(i, 0) for i in range(x.size)]))
+        x = where(asarray([i in source for i in range(x.size)]), chosen, x)
+        waiting = [(i, place) for i, place in waiting if first[place] != i]
+    return x
+
+
+METHODS.update(reduce=reduce, accumulate=accumulate, reduceat=reduceat, outer=outer, at=at)

@@ -1,0 +1,1 @@
+"""Promotion of dtypes and broadcasting of shapes."""
