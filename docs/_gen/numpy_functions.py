@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-MODULE = ROOT / "core/src/tenferro/array/_numpy_table.py"
+MODULE = ROOT / "core/src/tenferro/arrays/numpy_protocols/numpy_table.py"
 TESTS = ROOT / "core/tests/on_backend"
 HEAD = '''"""Covered functions of NumPy: the primitives that they record, whether they vary.
 

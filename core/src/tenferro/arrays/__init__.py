@@ -30,7 +30,7 @@ from tenferro.arrays.handle.array import Array, is_traced
 from tenferro.arrays.handle.convert import as_array, asarray, borrowing, operand_key, scalar
 from tenferro.arrays.numpy_protocols import protocols as protocols
 from tenferro.arrays.numpy_protocols import (
-    ufunc_methods as _ufunc_methods,
+    ufunc_methods as ufunc_methods,
 )
 from tenferro.arrays.numpy_protocols.protocols import numpy_functions
 from tenferro.computegraph import later
