@@ -298,9 +298,9 @@ else:
     __getattr__, __dir__ = _later(
         __name__,
         {
-            "array": "IndexKindError OutOfBoundsError",
-            "array._namespace": "__array_api_version__ __array_namespace_info__",
-            "array.functions.data_types": (
+            "arrays": "IndexKindError OutOfBoundsError",
+            "arrays.array_api": "__array_api_version__ __array_namespace_info__",
+            "arrays.functions.data_types": (
                 "can_cast finfo iinfo isdtype promote_types result_type"
             ),
             "transforms": (

@@ -62,8 +62,8 @@ from tenferro.arrays.functions.linalg.triangular import (
 )
 from tenferro.arrays.functions.structural import matrix_transpose
 from tenferro.primitives._boundary import publish as _publish
-from tenferro.transforms._low_rank import low_rank, low_rank_factors
-from tenferro.transforms._spectral import spectral_function
+from tenferro.transforms.matrix_functions.low_rank import low_rank, low_rank_factors
+from tenferro.transforms.matrix_functions.spectral import spectral_function
 
 __all__ = [
     "block_diag", "cho_factor", "cho_solve", "cholesky", "cholesky_solve", "circulant", "companion",

@@ -9,7 +9,7 @@ from tenferro.computegraph import UNKNOWN
 from tenferro.primitives import bind, mul
 from tenferro.primitives._primitive import Elementwise
 from tenferro.transforms import UnknownPrimitiveError, explain
-from tenferro.transforms._cost import cost_of
+from tenferro.transforms.inspection.cost import cost_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::tenferro.PluginWarning")  # all are asked
 BACKEND = tn.backend.select_backend().name

@@ -9,9 +9,9 @@ import pytest
 
 import tenferro as tn
 from tenferro.transforms import GraphTooLargeError
-from tenferro.transforms._views import picture
-from tenferro.transforms._views._layout import draw, rising
-from tenferro.transforms._views._svg import escape
+from tenferro.transforms.inspection.views import picture
+from tenferro.transforms.inspection.views._layout import draw, rising
+from tenferro.transforms.inspection.views._svg import escape
 
 SCALAR, VECTOR = tn.Aval((), "float64"), tn.Aval((3,), "float64")
 ODD = """<a & "b">'c' #%%\\n`é"""

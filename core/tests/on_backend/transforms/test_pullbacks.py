@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tenferro as tn
-from tenferro.transforms import _jvp
+from tenferro.transforms.derivatives import jvp as _jvp
 
 X, W = np.array([0.1, 0.5, 1.2]), np.array([1.0, -2.0, 3.0])
 

@@ -10,10 +10,10 @@ from tenferro.computegraph import new_leaf
 from tenferro.primitives import Handle, Primitive, pad
 from tenferro.primitives.constants import Table
 from tenferro.tidu import linearize_keys
-from tenferro.transforms import _compressed
-from tenferro.transforms._colouring import coloured, columns_of
-from tenferro.transforms._positions import Reads
-from tenferro.transforms._sparsity import pattern
+from tenferro.transforms.recording.positions import Reads
+from tenferro.transforms.sparsity import compressed as _compressed
+from tenferro.transforms.sparsity.colouring import coloured, columns_of
+from tenferro.transforms.sparsity.sparsity import pattern
 
 N = 40
 RNG = np.random.default_rng(7)

@@ -1,0 +1,1 @@
+"""`vmap`: batch a recorded program."""

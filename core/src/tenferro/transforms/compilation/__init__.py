@@ -1,0 +1,1 @@
+"""`jit`: trace once, run many times."""

@@ -1,0 +1,500 @@
+"""Trace once, run many times: ``jit``.
+
+A function is recorded once per structure of its arguments, their shapes and dtypes, and the values
+of its static arguments. Values are unknown while it is recorded, so a program that asks for one is
+an error at the user's line. Inside another transform the recorded graph is written into the outer
+one. Read next: ``inspection/look.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import partial, update_wrapper
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from tenferro.arrays import Array, as_array, is_traced
+from tenferro.arrays.errors import UnknownOperandError, at_user_line
+from tenferro.arrays.evaluation.evaluate import executable, leaked
+from tenferro.arrays.handle.array import SCALARS, evaluable
+from tenferro.arrays.handle.convert import aval_of_operand, operand_key, snapshot, weak_kind
+from tenferro.arrays.handle.weak import Sought, WeakName, value_of
+from tenferro.backend import UnsupportedError, select_backend
+from tenferro.backend._options import DONATED, PASSES, Options, identity_of, rewritten
+from tenferro.backend._snapshots import is_numpy
+from tenferro.computegraph import (
+    UNKNOWN,
+    CacheStats,
+    CollectorPaused,
+    MaterializedGraph,
+    ValueKey,
+    derive,
+    flatten,
+    postorder,
+)
+from tenferro.computegraph._records import NamedTuple
+from tenferro.passes._selection import selected
+from tenferro.primitives._aval import Aval
+from tenferro.primitives._boundary import bounded, refusal
+from tenferro.tidu import Trace, pinned_leaf
+from tenferro.transforms.compilation.ready import Kept, Ready, looks, operands_of
+from tenferro.transforms.compilation.signature import (
+    Call,
+    Statics,
+    static_parameters,
+)
+from tenferro.transforms.errors import check_function
+from tenferro.transforms.pickled import PickledByName, check_picklable
+from tenferro.transforms.recording import tree as _tree
+from tenferro.transforms.recording.effects import WithoutEffects, collecting, perform
+from tenferro.transforms.recording.record import Loans, Name
+from tenferro.transforms.recording.settle import history, key_of
+
+_SCALARS = frozenset(SCALARS)
+
+
+class Traced(NamedTuple):
+    """A function recorded for one signature; ``captured`` are inputs that it closes over."""
+
+    graph: MaterializedGraph
+    inputs: tuple[ValueKey, ...]
+    outputs: tuple[ValueKey, ...]
+    captured: tuple[Any, ...]
+    out_spec: Any
+    avals: tuple[Aval, ...]
+    is_open: bool  # it closes over values of an outer transform, so it is good for this call only
+    effects: tuple[ValueKey, ...] = ()  # roots of the graph behind the outputs
+
+
+class Jitted(PickledByName):
+    """A function that is traced once per signature and then runs as one program."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        statics: Statics,
+        backend: Any,
+        options: Options | None = None,
+        donated: Statics = Statics(),  # noqa: B008 - immutable
+    ) -> None:
+        update_wrapper(self, function)
+        self._function = function
+        self._statics = statics
+        self._backend = backend
+        self._options = options
+        self._donated = donated
+        self._kept = Kept()
+        self._bound: WeakKeyDictionary[Any, Kept] = WeakKeyDictionary()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the program for these arguments, traced and compiled at the first such call."""
+        try:
+            level = self._kept.level
+            call: Call | None = None
+            leaves: Sequence[Any] = args
+            seen: Hashable = None if kwargs or self._statics else looks(args, level)
+            if seen is None:
+                leaves, structure = _tree.flatten_plain(args, kwargs)
+                found = None if self._statics else looks(leaves, level)
+                if found is None:
+                    call = self._statics.call(args, kwargs, level)
+                    leaves, structure = call.leaves, (call.spec, call.static)
+                    found = looks(leaves, level)
+                seen = None if found is None else (structure, found)
+            ready = None if seen is None else self._kept.find(seen)
+            if ready is not None:
+                return ready(leaves)
+            if call is None:
+                call = self._statics.call(args, kwargs, level)
+            return self._run(call, seen, level)
+        except Exception as error:
+            if (error := refusal(error, "jit")) is not None:
+                raise error from None
+            raise
+
+    def _run(self, call: Call, seen: Hashable, level: int) -> Any:
+        """Run a call that looks like none before, and keep its program if it can be kept."""
+        if any([isinstance(leaf, Aval) for leaf in call.leaves]):
+            raise at_user_line(
+                TypeError("a jitted function runs on values; `lower` and `explain` take Avals")
+            )
+        traced, leaves = self._traced_for_run(call)
+        arrays = [leaf for leaf in leaves if isinstance(leaf, Array)]
+        if traced.is_open or any([not _is_known(array) for array in arrays]):
+            return _tree.unflatten(traced.out_spec, inline(traced, leaves))
+        ready = self._ready(traced, call.leaves, self._given_up(call))
+        if seen is not None and level == self._kept.level:
+            self._kept.keep(seen, ready)
+        return ready(leaves)
+
+    def _traced_for_run(self, call: Call) -> tuple[Traced, Sequence[Any]]:
+        """Return the trace for a call, and its leaves as they were before the function was
+        traced.
+        """
+        found: Traced | None = self._kept.traces.get(call.key)
+        if found is not None:
+            return found, call.leaves
+        with Loans() as loans:
+            held = [
+                x if isinstance(x, Array) or not is_numpy(x) else loans.hold(x) for x in call.leaves
+            ]
+            traced = self._traced_anew(call)
+        pairs = zip(call.leaves, held, strict=True)
+        return traced, [x if x is h or x.tobytes() == h.tobytes() else h for x, h in pairs]
+
+    def _given_up(self, call: Call) -> tuple[int, ...]:
+        """Return the positions of donated leaves. Arrays are excluded: several may share one
+        value.
+        """
+        if not self._donated:
+            return ()
+        count = len(call.given) + len(call.statics)
+        donated = {i % count for i in self._donated.numbers if -count <= i < count}
+        found: list[int] = []
+        first = 0
+        for number, argument in zip(call.positions(), call.given, strict=True):
+            after = first + len(_tree.flatten(argument)[0])
+            if number in donated:
+                found += range(first, after)
+            first = after
+        return tuple([i for i in found if not isinstance(call.leaves[i], Array)])
+
+    def _ready(self, traced: Traced, leaves: Sequence[Any], donated: tuple[int, ...]) -> Ready:
+        """Prepare the program of a trace on the backend for these leaves."""
+        known = operands_of(leaves)
+        backend = select_backend(self._backend, [*known, *traced.captured])
+        options = self._options
+        if donated and DONATED in backend.info.options:
+            options = {**(options or {}), DONATED: donated}
+        run: Any = executable(traced.graph, backend, options)
+        run.prepare()
+        if traced.effects:
+            run = WithoutEffects(run, len(traced.outputs))
+        avals = traced.graph.avals[: len(traced.graph.inputs)], traced.avals
+        spec = traced.out_spec
+        return Ready(run, backend, self._backend, leaves, traced.captured, avals, spec)
+
+    @bounded("jit")
+    def lower(self, *args: Any, **kwargs: Any) -> MaterializedGraph:
+        """Return the graph that would run for these arguments."""
+        return self._traced(self._call(args, kwargs)).graph
+
+    @bounded("jit")
+    def explain(self, *args: Any, **kwargs: Any) -> str:
+        """Describe how the program for these arguments runs; without arguments, all programs.
+
+        The description names its backend, its equations, what the graph passes did to them, inputs
+        and results, captured values, and the backend's own report.
+        """
+        kept = self._kept.traces.values()
+        if kept and not args and not kwargs:
+            return "\n\n".join([self._explain(traced, ()) for traced in kept])
+        call = self._call(args, kwargs)
+        return self._explain(self._traced(call), call.leaves)
+
+    def _explain(self, traced: Traced, leaves: Sequence[Any]) -> str:
+        known = [x for x in operands_of(leaves) if not isinstance(x, Aval)]
+        backend = select_backend(self._backend, [*known, *traced.captured])
+        name = getattr(self, "__qualname__", type(self._function).__qualname__)
+        program = executable(traced.graph, backend, self._options).explain()
+        _, report = rewritten(traced.graph, backend, self._options)
+        return describe(traced, name, backend.name, program, str(report))
+
+    def cache_info(self) -> CacheStats:
+        """Return hits and misses of the trace cache; a miss is a new signature."""
+        return self._kept.stats
+
+    def clear_cache(self) -> None:
+        """Forget all traces."""
+        self._kept.clear()
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """Bind as a method; traces are kept per instance, as long as the instance lives."""
+        if instance is None:
+            return self
+        bound = object.__new__(Jitted)
+        bound.__dict__.update(self.__dict__)
+        bound._function = self._function.__get__(instance, owner)
+        bound._statics = self._statics.bound()
+        bound._donated = self._donated.bound()
+        bound._kept = Kept()
+        try:
+            bound._kept = self._bound.setdefault(instance, bound._kept)
+        except TypeError:  # without a hash or weak references, nothing is kept
+            pass
+        return bound
+
+    def _taken_apart(self, protocol: Any) -> Any:
+        """Return the function and the settings; programs are compiled anew after unpickling."""
+        owner = getattr(self._function, "__self__", None)
+        name = getattr(self._function, "__name__", "")
+        if owner is not None and isinstance(getattr(type(owner), name, None), Jitted):
+            return getattr, (owner, name)  # a jitted method
+        check_picklable(self._function, "a jitted function")
+        settings = self._statics, self._backend, self._options, self._donated
+        return Jitted, (self._function, *settings)
+
+    def _call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Call:
+        return self._statics.call(args, kwargs, self._kept.level)
+
+    def _traced(self, call: Call) -> Traced:
+        """Return the trace for a signature; one that reads values of an outer transform is not
+        cached.
+        """
+        found: Traced | None = self._kept.traces.get(call.key)
+        return self._traced_anew(call) if found is None else found
+
+    def _traced_anew(self, call: Call) -> Traced:
+        sought = Sought()
+        traced = self._trace(call, sought)
+        if sought.level:
+            self._kept.level = max(self._kept.level, sought.level)
+            call = call.at(self._kept.level)
+        return traced if traced.is_open else self._kept.traces.get_or_make(call.key, lambda: traced)
+
+    def _trace(self, call: Call, sought: Sought) -> Traced:
+        trace = Trace(abstract=True, sealed="jit")
+        names = call.names(self._function)
+        pairs = zip(call.leaves, names, strict=True)
+        keys = [_abstract(leaf, name, trace, sought) for leaf, name in pairs]
+        args, kwargs = call.arguments([Array(key) for key in keys])
+        try:
+            with collecting() as effects:
+                result = self._function(*args, **kwargs)
+        finally:
+            trace.open = False
+        leaves, out_spec = _tree.flatten(result)
+        outputs = tuple([_result_key(leaf) for leaf in leaves])
+        roots = (*outputs, *effects)
+        graph = flatten(keys, roots, lambda key: None if _constant(key) else key.definition)
+        captured = graph.inputs[len(keys) :]
+        unknown = [key for key in captured if key.operand is UNKNOWN]
+        for key in unknown:
+            error = leaked(key, key, "a jitted function")
+            if error is not None:
+                raise error
+        return Traced(
+            graph,
+            tuple(keys),
+            outputs,
+            tuple([_captured(key) for key in captured]),
+            out_spec,
+            tuple(key.aval for key in outputs),
+            bool(unknown) or any([is_traced(key) for key in roots]),
+            tuple(effects),
+        )
+
+
+def jit(
+    function: Callable[..., Any] | None = None,
+    *,
+    backend: Any = None,
+    static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Sequence[str] = (),
+    donate_argnums: int | Sequence[int] = (),
+    memory_budget: int | None = None,
+    options: Options | None = None,
+) -> Any:
+    """Compile a function: trace it once per signature, then run one program.
+
+    The signature consists of the shapes and dtypes of the arguments and of the static values.
+    Variables that the function closes over, and attributes of ``self``, are read when it is
+    traced and not again. A position given as a traced array cannot be checked: a read outside
+    the axis is clipped to the axis, and a write outside it is dropped.
+
+    Parameters
+    ----------
+    function : callable, optional
+        Function of pytrees of arrays and numbers. Without it, ``jit`` returns a decorator.
+    backend : str or Backend, optional
+        Backend that runs the program.
+    static_argnums, static_argnames : optional
+        Positions and names of arguments that are hashable values, not arrays. The Python code of
+        the function may look at them; each new value is traced again.
+    donate_argnums : int or sequence of int, optional
+        Positions of arguments that the caller promises not to read again. The backend may write
+        results into their memory. The NumPy backend does so for NumPy arrays only.
+    memory_budget : int, optional
+        Reserved; in bytes.
+    options : mapping, optional
+        Options of this program. ``passes`` chooses the graph passes: "all", "none", a sequence
+        of names, or a mapping from names to bools. All others go to the backend. Inside another
+        jitted function, the options of the outer one apply.
+
+    Returns
+    -------
+    callable
+        The jitted function. ``lower(*args)`` shows its graph. It can be pickled by its name, or
+        with the function that it wraps; lambdas and inner functions need cloudpickle.
+
+    Raises
+    ------
+    ConcretizationError
+        If the function asks for the value of a traced array.
+    LeakedArrayError
+        If it reads an array of another traced function that has returned.
+    ValueError
+        If a static or donated parameter does not exist, or a parameter is both.
+    UnknownPassError
+        If a name among the passes is unknown.
+    UnknownOptionError
+        At the first call, if the backend does not take an option.
+    UnsupportedError
+        If ``memory_budget`` is given.
+
+    Examples
+    --------
+    >>> import tenferro as tn
+    >>> @tn.jit
+    ... def f(x):
+    ...     return x + x * x
+    >>> f(2.0)
+    np.float64(6.0)
+    >>> print(f.lower(tn.Aval((2,), "float64")))
+    graph(x: f64[2]) {
+      %1 = mul %0 %0                       : f64[2]
+      %2 = add %0 %1                       : f64[2]
+      return %2
+    }
+    """
+    if function is None:
+        return partial(
+            jit,
+            backend=backend,
+            static_argnums=static_argnums,
+            static_argnames=static_argnames,
+            donate_argnums=donate_argnums,
+            memory_budget=memory_budget,
+            options=options,
+        )
+    check_function(function, "jit", backend)
+    if memory_budget is not None:
+        raise at_user_line(
+            UnsupportedError(
+                f"jit: memory_budget={memory_budget!r} is not supported yet\n"
+                "  hint       leave it out; a program keeps whatever its derivative reads",
+                backend="",
+                feature="memory_budget",
+                instead="",
+            )
+        )
+    statics = static_parameters(function, static_argnums, static_argnames)
+    donated = donated_parameters(function, donate_argnums, statics)
+    return Jitted(function, statics, backend, checked_options(options), donated)
+
+
+def checked_options(options: Any) -> Options | None:
+    """Copy the options to a new dictionary; ``None`` for no options.
+
+    Raises TypeError: if they are no mapping, or hold what cannot name a program.
+    Raises UnknownPassError: if a pass that they name is none.
+    """
+    if options is None:
+        return None
+    if not isinstance(options, Mapping):
+        kind = type(options).__name__
+        raise at_user_line(TypeError(f"jit: options are a mapping of names to values, got {kind}"))
+    own = dict(options)
+    identity_of(own)
+    if own.get(PASSES) is not None:
+        selected(own[PASSES])
+    return own or None
+
+
+def donated_parameters(function: Any, numbers: int | Sequence[int], statics: Statics) -> Statics:
+    """Return the donated parameters.
+
+    Raises TypeError: for what is no position.
+    Raises ValueError: for a position that is not there, or is static.
+    """
+    given: Any = (numbers,) if isinstance(numbers, int) else numbers
+    if isinstance(given, str) or not all(type(i) is int for i in given):
+        raise at_user_line(TypeError(f"donate_argnums are positions of arguments, got {numbers!r}"))
+    donated = static_parameters(function, numbers, (), "donated")
+    both = sorted(donated.numbers & statics.numbers)
+    if both:
+        raise at_user_line(ValueError(f"static arguments cannot be donated: {both} are both"))
+    return donated
+
+
+def describe(traced: Traced, name: str, backend: str, program: str, passes: str) -> str:
+    """Describe a program: its inputs and results, the values it has captured, and how it runs."""
+    graph = traced.graph
+    count = len(traced.inputs)
+    given = zip(graph.input_names[:count], graph.avals, strict=False)
+    sizes = zip(graph.input_names[count:], graph.avals[count:], strict=False)
+    rows = {
+        "backend": backend,
+        "equations": str(len(graph)),
+        "passes": passes,
+        "inputs": ", ".join(f"{label}: {aval}" for label, aval in given),
+        "results": ", ".join(map(str, traced.avals)),
+        "captured": ", ".join(f"{label}: {a} ({_bytes(a):,} bytes)" for label, a in sizes),
+    }
+    lines = [f"  {label:<11}{text or 'none'}" for label, text in rows.items()]
+    return "\n".join([name, *lines, "", program.rstrip()])
+
+
+def _bytes(aval: Aval) -> int:
+    return aval.size * aval.dtype.itemsize
+
+
+def _abstract(leaf: Any, name: str, trace: Trace, sought: Sought) -> ValueKey:
+    """Make a fresh input without a value."""
+    weak = weak_kind(leaf) is not None
+    aval = leaf if isinstance(leaf, Aval) else as_array(leaf).aval if weak else None
+    if aval is None:
+        aval = leaf.aval if isinstance(leaf, Array) else aval_of_operand(leaf)
+    serial = trace.id.serial
+    label: Any = Name(name, serial)
+    if weak:
+        label = WeakName(name, serial, value_of(leaf), (sought,))
+    return pinned_leaf(label, aval, trace)
+
+
+def _result_key(leaf: Any) -> ValueKey:
+    """Return the key of a leaf of the function's result."""
+    try:
+        return key_of(leaf)
+    except UnknownOperandError as error:
+        error.add_note("  where      in what the jitted function returned")
+        raise
+
+
+def _constant(key: ValueKey) -> bool:
+    """Return True if a value enters as a captured input: it is known, and no transform is open
+    on it.
+    """
+    return key.is_cut and not key.traces
+
+
+def _captured(key: ValueKey) -> Any:
+    """Return the operand of a captured input; a copy if a transform borrows that argument."""
+    return snapshot(key.operand) if isinstance(key.identity, Name) else key.operand
+
+
+def _is_known(array: Array) -> bool:
+    if is_traced(array.key):
+        return False
+    return array.key.operand is not UNKNOWN or evaluable(array.key)
+
+
+def inline(traced: Traced, leaves: Sequence[Any]) -> list[Array]:
+    """Inline the traced graph on other inputs."""
+    keys = [leaf.key if isinstance(leaf, Array) else operand_or_scalar(leaf) for leaf in leaves]
+    found: dict[ValueKey, ValueKey] = dict(zip(traced.inputs, keys, strict=True))
+    with CollectorPaused():
+        roots = (*traced.outputs, *traced.effects)
+        order, definitions, _ = postorder(roots, lambda k: None if k in found else history(k))
+        for key, definition in zip(order, definitions, strict=True):
+            operation, role, slot, *rest = definition
+            inputs: list[ValueKey] = rest
+            mapped = [found.get(k, k) for k in inputs]
+            found[key] = derive(operation, mapped, role)[slot]
+    perform([found.get(key, key) for key in traced.effects])
+    return [Array(found.get(key, key)) for key in traced.outputs]
+
+
+def operand_or_scalar(leaf: Any) -> ValueKey:
+    """Return the key of an operand or scalar that enters an outer graph."""
+    return as_array(leaf).key if type(leaf) in _SCALARS else operand_key(leaf)

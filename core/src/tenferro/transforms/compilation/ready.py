@@ -1,0 +1,171 @@
+"""Calls of a jitted function that look like an earlier one go straight to its program.
+
+A call looks like another if its arguments have the classes, dtypes and shapes of that one's and
+are known. Nothing is then taken apart or asked of the backend again; only the choice of the
+backend is checked. Read next: ``compilation/jit.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from threading import RLock
+from typing import TYPE_CHECKING, Any
+
+from tenferro.arrays import Array
+from tenferro.arrays.handle.array import SCALARS, is_weak
+from tenferro.arrays.handle.weak import INT64, class_of
+from tenferro.backend.select import kinds_of, recall
+from tenferro.computegraph import UNKNOWN, CacheStats, ProgramCache, renew_in_children
+from tenferro.primitives._aval import Aval
+from tenferro.transforms.recording import tree as _tree
+from tenferro.transforms.recording.settle import deliverer
+
+if TYPE_CHECKING:
+    from tenferro.backend.base import Backend, Executable
+
+_SCALARS = frozenset(SCALARS)
+_KEPT = 256
+_operands: set[type] = set()  # classes of operands that some program has run on
+
+
+def looks(leaves: Iterable[Any], level: int = 0) -> tuple[Any, ...] | None:
+    """Return what a program depends on, for leaves that are scalars, known Arrays or operands.
+
+    Return ``None`` for any other argument, containers included. ``level`` says how much programs
+    depend on integers.
+    """
+    found: list[Any] = []
+    for x in leaves:
+        kind = type(x)
+        if kind in _operands:
+            found += (kind, x.dtype, x.shape)
+        elif kind in _SCALARS:
+            plain = not level and (kind is not int or -INT64 <= x < INT64)
+            found.append(kind if plain else class_of(x, level))
+        elif kind is Array and x.key.operand is not UNKNOWN and not (x.key.traces or is_weak(x)):
+            found += (kind, type(x.key.operand), x.key.aval)
+        else:
+            return None
+    return tuple(found)
+
+
+class Ready:
+    """A program that is bound to its backend, for calls that look alike."""
+
+    __slots__ = (
+        "_backend",
+        "_captured",
+        "_deliver",
+        "_generation",
+        "_has_arrays",
+        "_moved",
+        "_named",
+        "_run",
+        "_spec",
+        "_types",
+    )
+
+    def __init__(
+        self,
+        run: Executable,
+        backend: Backend,
+        named: Any,
+        leaves: Sequence[Any],
+        captured: Sequence[Any],
+        avals: tuple[Sequence[Aval], Sequence[Aval]],
+        out_spec: Any,
+    ) -> None:
+        """``avals`` are those of the inputs, captured ones too, and those of the results."""
+        known = operands_of(leaves)
+        given, results = avals
+        plain = not any([isinstance(leaf, Array) for leaf in leaves])
+        own = given[: len(known)]
+        self._run, self._backend, self._named = run, backend, named
+        self._generation = backend.lowerings.generation
+        self._types = kinds_of([*known, *captured])
+        self._has_arrays = not plain
+        self._moved = [(i, a) for i, a in enumerate(own) if _moves(known[i], a, backend, run)]
+        rest = zip(captured, given[len(known) :], strict=True)
+        self._captured = [backend.asoperand(x, aval) for x, aval in rest]
+        self._deliver = deliverer(results, backend, [*known, *captured], plain)
+        self._spec = out_spec
+        _operands.update({type(x) for x in leaves} - _SCALARS - {Array})
+
+    def holds(self) -> bool:
+        """Return True if the same backend would be chosen now, with the same lowerings."""
+        backend = self._backend
+        chosen = recall(self._named, self._types)
+        return chosen is backend and backend.lowerings.generation == self._generation
+
+    def __call__(self, leaves: Sequence[Any]) -> Any:
+        """Run on the leaves of a call."""
+        if self._moved or self._has_arrays:
+            leaves = self._taken(leaves)
+        results = self._deliver(self._run(*leaves, *self._captured))
+        return results[0] if self._spec is _tree.LEAF else self._spec.unflatten(results)
+
+    def _taken(self, leaves: Sequence[Any]) -> list[Any]:
+        """Convert leaves to operands of the backend; most already are."""
+        operands = operands_of(leaves) if self._has_arrays else list(leaves)
+        take = self._backend.asoperand
+        for i, aval in self._moved:
+            operands[i] = take(operands[i], aval)
+        return operands
+
+
+def operands_of(leaves: Sequence[Any]) -> list[Any]:
+    """Return the operands of Arrays; anything else is returned unchanged."""
+    return [leaf.operand if isinstance(leaf, Array) else leaf for leaf in leaves]
+
+
+def _moves(x: Any, aval: Aval, backend: Backend, run: Executable) -> bool:
+    """Return True if an operand must be converted; a backend takes its own ones unchanged."""
+    if backend.owns(x):
+        return backend.asoperand(x, aval) is not x
+    return not (run.reads_numpy and (type(x).__module__, type(x).__name__) == ("numpy", "ndarray"))
+
+
+class Kept:
+    """Cache of a jitted function: traces by signature, programs by the looks of a call."""
+
+    __slots__ = ("__weakref__", "_hits", "_lock", "_ready", "level", "traces")
+
+    def __init__(self) -> None:
+        self.traces = ProgramCache(max_entries=_KEPT)
+        self._ready: dict[Hashable, Ready] = {}
+        self._lock = RLock()
+        renew_in_children(self)
+        self._hits = 0
+        self.level = 0  # how much its traces looked at numbers that were arguments
+
+    def renew_after_fork(self) -> None:
+        """Make a new lock."""
+        self._lock = RLock()
+
+    def find(self, key: Hashable) -> Ready | None:
+        """Return the program for calls with these looks, if it may still be used."""
+        ready = self._ready.get(key)
+        if ready is None or not ready.holds():
+            return None
+        with self._lock:
+            self._hits += 1
+        return ready
+
+    def keep(self, key: Hashable, ready: Ready) -> None:
+        """Use the program for such calls from now on."""
+        if len(self._ready) >= _KEPT:
+            self._ready.clear()
+        self._ready[key] = ready
+
+    @property
+    def stats(self) -> CacheStats:
+        """The counters: each call that traced nothing is a hit."""
+        found = self.traces.stats
+        return found._replace(hits=found.hits + self._hits)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._ready.clear()
+            self._hits = 0
+        self.traces.clear()

@@ -1,0 +1,1 @@
+"""Functions that bring their own derivative rule."""

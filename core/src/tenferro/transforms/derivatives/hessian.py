@@ -1,0 +1,148 @@
+"""Matrices of second derivatives: ``hessian``.
+
+Forward over reverse: the function is recorded once, its reverse sweep is emitted as a graph, and
+that graph is pushed forward in all directions of the arguments together, or in one per colour where
+second derivatives are sparse. Read next: ``inspection/look.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any
+
+from tenferro.computegraph import ValueKey
+from tenferro.primitives import Primitive
+from tenferro.tidu import ADContext, linearize_keys
+from tenferro.transforms.derivatives.grad import regroup
+from tenferro.transforms.derivatives.jacobian import blocks_of, check_arguments, refused
+from tenferro.transforms.errors import check_function
+from tenferro.transforms.pickled import derived
+from tenferro.transforms.recording import tree as _tree
+from tenferro.transforms.recording.argnums import Argnames, Argnums, choose
+from tenferro.transforms.recording.positions import Reads
+from tenferro.transforms.recording.record import Loans, Recording, record
+from tenferro.transforms.recording.settle import key_of, settle
+
+
+def hessian(
+    function: Callable[..., Any],
+    argnums: Argnums = 0,
+    *,
+    argnames: Argnames = None,
+    sparse: bool | None = None,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    backend: Any = None,
+    context: ADContext | None = None,
+) -> Callable[..., Any]:
+    """Return a function that computes second derivatives.
+
+    The reverse sweep is recorded once and pushed forward in all directions of the argument
+    together. If the graph shows that most second derivatives are zero, fewer directions suffice.
+
+    Parameters
+    ----------
+    function : callable
+        Function of pytrees of arrays and numbers.
+    argnums, argnames, sparse, has_aux, holomorphic, backend, context
+        As in ``jacobian``.
+
+    Returns
+    -------
+    callable
+        Function whose result has the shape [*output, *argument, *argument]. For several
+        arguments or pytrees it is nested as the Jacobian of the Jacobian is.
+
+    Raises
+    ------
+    DifferentiationInputError
+        If an argument holds integers or bools, or complex numbers without ``holomorphic``.
+
+    Examples
+    --------
+    >>> import tenferro as tn
+    >>> tn.trace(tn.hessian(lambda x: (x * x).sum()), tn.Aval((2,), "f64")).program.output_avals
+    (f64[2,2],)
+    """
+    check_function(function, "hessian", backend)
+    chosen = choose(argnums, argnames)
+
+    def compute(args: tuple[Any, ...], kwargs: dict[str, Any], loans: Loans) -> Any:
+        recording, pinned = _record_twice(chosen.arrange(function, args, kwargs), loans, has_aux)
+        outputs, wrt = [key_of(x) for x in pinned.outputs], recording.wrt
+        check_arguments(wrt, outputs, holomorphic)
+        if not holomorphic and any([key.aval.dtype.is_complex for key in wrt]):
+            raise refused(wrt, *_COMPLEX)
+        aux, reads = pinned.aux.keys, Reads()
+
+        def derivatives(
+            of: Sequence[ValueKey], places: Sequence[ValueKey], mode: str
+        ) -> list[ValueKey]:
+            linear = linearize_keys(of, places, space=Primitive.space, context=context)
+            rows = blocks_of(linear, of, places, mode, sparse, reads, holomorphic)
+            return [block.key for row in rows for block in row]
+
+        def emit() -> list[ValueKey]:
+            recording.trace.open = True  # a rule of the user is recorded: it evaluates nothing
+            try:
+                first = derivatives(outputs, pinned.wrt, "reverse")
+            finally:
+                recording.trace.open = False
+            return [*aux, *derivatives(first, wrt, "forward")]
+
+        kind = ("hessian", sparse, holomorphic, len(outputs), context)
+        primal, plain = [*outputs, *aux], recording.plain
+        found = settle(kind, primal, wrt, emit, plain, backend, reads=reads)
+        nested = _nest(found[len(aux) :], pinned, chosen.single)
+        return (nested, pinned.aux.with_values(found[: len(aux)])) if has_aux else nested
+
+    @derived(
+        "hessian",
+        function,
+        argnums=argnums,
+        argnames=argnames,
+        sparse=sparse,
+        has_aux=has_aux,
+        holomorphic=holomorphic,
+        backend=backend,
+        context=context,
+    )
+    def whole(*args: Any, **kwargs: Any) -> Any:
+        with Loans() as loans:
+            return compute(args, kwargs, loans)
+
+    return whole
+
+
+def _record_twice(call: Any, loans: Loans, has_aux: bool) -> tuple[Recording, Recording]:
+    """Record a call on fresh inputs, and inside on pins of these: one identity per derivative."""
+    function, args, kwargs, argnums = call
+    inside: list[Recording] = []
+
+    @wraps(function)
+    def pinned(*args: Any, **kwargs: Any) -> Any:
+        inside.append(record(function, args, kwargs, argnums, loans, has_aux))
+        return inside[0].outputs
+
+    return record(pinned, args, kwargs, argnums, loans), inside[0]
+
+
+def _nest(leaves: Sequence[Any], recording: Recording, single: bool) -> Any:
+    """Nest second derivatives: per output leaf, the arguments, and the arguments inside each."""
+
+    def inside(parts: Sequence[Any]) -> Any:
+        trees = regroup(parts, recording.specs)
+        return trees[0] if single else trees
+
+    count = len(recording.wrt)
+    second = [inside(leaves[i : i + count]) for i in range(0, len(leaves), count)]
+    first = [inside(second[i : i + count]) for i in range(0, len(second), count)]
+    return _tree.unflatten(recording.out_spec, first)
+
+
+_COMPLEX = (
+    "hessian is for real arguments: complex ones have no single matrix of second derivatives",
+    "take products with `tenferro.hvp`, or make z of real arguments, `x + 1j * y`;\n"
+    "             pass holomorphic=True if the function is",
+)

@@ -1,0 +1,373 @@
+"""Whole derivatives: ``jacfwd``, ``jacrev``, ``jacobian``.
+
+The linear graph is emitted once for one direction and batched over a basis, so that no direction is
+a Python loop. Forward takes one direction per input element, reverse one per output element, both
+fewer where the derivative is sparse (``sparsity/compressed.py``); ``jacobian`` counts what either
+would cost. Read next: ``derivatives/hessian.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import prod
+from typing import Any
+
+from tenferro.arrays.errors import at_user_line
+from tenferro.computegraph import Linearized, ValueKey, flatten, new_leaf
+from tenferro.primitives import Handle, Primitive
+from tenferro.primitives._aval import Aval
+from tenferro.primitives.complex import complex as make_complex
+from tenferro.primitives.complex import conj, real
+from tenferro.tidu import ADContext, Linearization, NotLinearError, linearize_keys
+from tenferro.transforms.derivatives.grad import check_differentiable, regroup
+from tenferro.transforms.errors import DifferentiationInputError, check_function
+from tenferro.transforms.pickled import derived
+from tenferro.transforms.recording import tree as _tree
+from tenferro.transforms.recording.argnums import Argnames, Argnums, choose
+from tenferro.transforms.recording.positions import Reads
+from tenferro.transforms.recording.record import Loans, Recording, record
+from tenferro.transforms.recording.settle import history, key_of, settle
+from tenferro.transforms.sparsity.compressed import FEWEST, Directions
+
+MODES = ("forward", "reverse", "auto")
+CONVENTIONS = ("hermitian", "jax")
+_LEAVES = 8  # up to which patterns decide between the modes
+Blocks = list[list[Handle]]  # [output leaf][input leaf]: shape [*output, *input]
+
+
+def jacobian(
+    function: Callable[..., Any],
+    argnums: Argnums = 0,
+    *,
+    argnames: Argnames = None,
+    mode: str = "auto",
+    sparse: bool | None = None,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    convention: str = "hermitian",
+    backend: Any = None,
+    context: ADContext | None = None,
+) -> Callable[..., Any]:
+    """Return a function that computes the Jacobian.
+
+    Parameters
+    ----------
+    function : callable
+        Function of pytrees of arrays and numbers.
+    argnums : int or tuple of int, default 0
+        Positions of the arguments to differentiate with respect to.
+    argnames : str or tuple of str, optional
+        Names of these arguments, instead of ``argnums``.
+    mode : {"auto", "forward", "reverse"}, default "auto"
+        Forward pushes one direction per element of the arguments, reverse pulls one per element
+        of the output. "auto" counts the operations of both and takes the cheaper one.
+    sparse : bool, optional
+        If the graph shows that most entries are zero for all values, directions with no result in
+        common are pushed together: a tridiagonal Jacobian of any size takes three. None does so
+        if there are at least 32 directions and their number at least halves, True whenever it
+        saves a direction, False never.
+    has_aux : bool, default False
+        If True, ``function`` returns (value, aux), and the result is (jacobian, aux).
+    holomorphic : bool, default False
+        If True, compute the complex derivative.
+    convention : {"hermitian", "jax"}, default "hermitian"
+        Convention for complex arguments: rows are gradients as ``grad`` defines them.
+    backend : str or Backend, optional
+        Backend that runs the computation.
+    context : ADContext, optional
+        Derivative rules that replace those of the primitives.
+
+    Returns
+    -------
+    callable
+        Function with the arguments of ``function``. Its result has the structure of the output;
+        each leaf holds the structure of the argument (a tuple of structures if ``argnums`` or
+        ``argnames`` is a tuple). The shape of an entry is [*output, *argument].
+
+    Raises
+    ------
+    DifferentiationInputError
+        If an argument holds integers or bools, or if complex outputs are differentiated with
+        respect to complex arguments without ``holomorphic``.
+
+    Examples
+    --------
+    >>> import tenferro as tn
+    >>> square = tn.jacobian(lambda x: x * x)
+    >>> tn.trace(square, tn.Aval((3,), "float64")).program.output_avals
+    (f64[3,3],)
+    """
+    return _made(
+        "jacobian",
+        function,
+        argnums,
+        argnames=argnames,
+        mode=mode,
+        sparse=sparse,
+        has_aux=has_aux,
+        holomorphic=holomorphic,
+        convention=convention,
+        backend=backend,
+        context=context,
+    )
+
+
+def _made(
+    name: str,
+    function: Callable[..., Any],
+    argnums: Argnums,
+    *,
+    argnames: Argnames = None,
+    mode: str,
+    sparse: bool | None = None,
+    has_aux: bool = False,
+    holomorphic: bool = False,
+    convention: str = "hermitian",
+    backend: Any = None,
+    context: ADContext | None = None,
+) -> Callable[..., Any]:
+    """``jacobian`` under the name that the user called, which its errors carry."""
+    check_function(function, name, backend)
+    if mode not in MODES:
+        raise at_user_line(ValueError(f"{name}: mode is one of {MODES}, not {mode!r}"))
+    if not any([sparse is known for known in (None, True, False)]):
+        raise at_user_line(TypeError(f"{name}: sparse is None, True or False, not {sparse!r}"))
+    if convention not in CONVENTIONS:
+        text = f"{name}: convention is one of {CONVENTIONS}, not {convention!r}"
+        raise at_user_line(ValueError(text))
+    conjugate = convention == "jax" and not holomorphic
+    forced = {"mode": mode} if name == "jacobian" else {}  # the others have no such option
+    chosen = choose(argnums, argnames)
+
+    def compute(args: tuple[Any, ...], kwargs: dict[str, Any], loans: Loans) -> Any:
+        recording = record(*chosen.arrange(function, args, kwargs), loans, has_aux)
+        outputs = [key_of(x) for x in recording.outputs]
+        check_arguments(recording.wrt, outputs, holomorphic)
+        aux = recording.aux.keys
+
+        reads = Reads()
+
+        def emit() -> list[ValueKey]:
+            linear = linearize_keys(outputs, recording.wrt, space=Primitive.space, context=context)
+            rows = blocks_of(linear, outputs, recording.wrt, mode, sparse, reads, holomorphic)
+            if conjugate:
+                rows = [_conjugated(row, recording.wrt) for row in rows]
+            return [*aux, *[block.key for row in rows for block in row]]
+
+        kind = ("jacobian", mode, sparse, holomorphic, conjugate, len(outputs), context)
+        found = settle(
+            kind, [*outputs, *aux], recording.wrt, emit, recording.plain, backend, reads=reads
+        )
+        nested = _nest(found[len(aux) :], recording, chosen.single)
+        return (nested, recording.aux.with_values(found[: len(aux)])) if has_aux else nested
+
+    @derived(
+        name,
+        function,
+        argnums=argnums,
+        argnames=argnames,
+        **forced,
+        sparse=sparse,
+        has_aux=has_aux,
+        holomorphic=holomorphic,
+        convention=convention,
+        backend=backend,
+        context=context,
+    )
+    def whole(*args: Any, **kwargs: Any) -> Any:
+        with Loans() as loans:
+            return compute(args, kwargs, loans)
+
+    return whole
+
+
+def jacfwd(function: Callable[..., Any], argnums: Argnums = 0, **options: Any) -> Any:
+    """Return a function that computes the Jacobian in forward mode.
+    It is ``jacobian`` with mode="forward". Choose it if the output has more elements than the
+    arguments.
+
+    The right choice where the output has more elements than the arguments.
+
+    >>> import tenferro as tn
+    >>> tn.trace(tn.jacfwd(lambda x: x * x), tn.Aval((2,), "float64")).program.output_avals
+    (f64[2,2],)
+    """
+    return _made("jacfwd", function, argnums, mode="forward", **options)
+
+
+def jacrev(function: Callable[..., Any], argnums: Argnums = 0, **options: Any) -> Any:
+    """Return a function that computes the Jacobian in reverse mode.
+    It is ``jacobian`` with mode="reverse". Choose it if the output has few elements. For a scalar
+    output it equals ``grad``.
+
+    The right choice where the output has few elements; for a scalar it is ``grad``.
+
+    >>> import tenferro as tn
+    >>> tn.trace(tn.jacrev(lambda x: (x * x).sum()), tn.Aval((2,), "f64")).program.output_avals
+    (f64[2],)
+    """
+    return _made("jacrev", function, argnums, mode="reverse", **options)
+
+
+def check_arguments(
+    wrt: Sequence[ValueKey], outputs: Sequence[ValueKey], holomorphic: bool
+) -> None:
+    """Raise DifferentiationInputError where arguments and outputs have no such derivative."""
+    for key in wrt:
+        check_differentiable(key)
+    given, got = (any(key.aval.dtype.is_complex for key in keys) for keys in (wrt, outputs))
+    if holomorphic and not all(key.aval.dtype.is_complex for key in wrt):
+        raise DifferentiationInputError(
+            "holomorphic=True needs complex arguments\n"
+            f"  got        {', '.join(str(key.aval) for key in wrt)}",
+            argument="",
+            aval=wrt[0].aval,
+        )
+    if given and got and not holomorphic:
+        raise refused(
+            wrt,
+            "complex outputs have no single Jacobian in complex arguments",
+            "pass holomorphic=True if the function is, or differentiate `.real` and\n"
+            "             `.imag` of its value",
+        )
+
+
+def refused(wrt: Sequence[ValueKey], fact: str, hint: str) -> DifferentiationInputError:
+    """Make the error about complex arguments."""
+    error = DifferentiationInputError(
+        f"{fact}\n  got        {', '.join(str(key.aval) for key in wrt)}\n  hint       {hint}",
+        argument="",
+        aval=wrt[0].aval,
+    )
+    return at_user_line(error)
+
+
+def blocks_of(
+    linear: Linearization,
+    outputs: Sequence[ValueKey],
+    wrt: Sequence[ValueKey],
+    mode: str,
+    sparse: bool | None,
+    reads: Reads,
+    holomorphic: bool,
+) -> Blocks:
+    """Return one block per pair of leaves, in the given mode or in the cheaper one."""
+    columns = _columns(linear, outputs, wrt, sparse, reads) if mode != "reverse" else []
+    rows = _rows(linear, outputs, wrt, sparse, reads) if mode != "forward" else []
+    if mode == "auto":
+        mode = cheaper_mode(linear, columns, rows, outputs, wrt)
+    if mode == "forward":
+        found = [_of_columns(*pair, holomorphic) for pair in zip(columns, wrt, strict=True)]
+        return [list(row) for row in zip(*found, strict=True)]
+    return [_of_rows(*pair, holomorphic) for pair in zip(rows, outputs, strict=True)]
+
+
+def _conjugated(row: Sequence[Handle], wrt: Sequence[ValueKey]) -> list[Handle]:
+    """Conjugate the blocks of complex arguments, which is JAX's convention."""
+    pairs = zip(row, wrt, strict=True)
+    return [conj(block) if key.aval.dtype.is_complex else block for block, key in pairs]
+
+
+def _columns(
+    linear: Linearization,
+    outputs: Sequence[ValueKey],
+    wrt: Sequence[ValueKey],
+    sparse: bool | None,
+    reads: Reads,
+) -> list[Directions]:
+    """Return, for each argument, the derivative of all outputs along it."""
+
+    def along(i: int) -> Directions:
+        def push(seed: Handle) -> Sequence[Any]:
+            return linear.apply([seed if j == i else None for j in range(len(wrt))])
+
+        return Directions(push, wrt[i].aval, [key.aval for key in outputs], True, sparse, reads)
+
+    return [along(i) for i in range(len(wrt))]
+
+
+def _rows(
+    linear: Linearization,
+    outputs: Sequence[ValueKey],
+    wrt: Sequence[ValueKey],
+    sparse: bool | None,
+    reads: Reads,
+) -> list[Directions]:
+    """Return, for each output, its derivative in all arguments."""
+
+    def along(k: int) -> Directions:
+        def pull(seed: Handle) -> Sequence[Any]:
+            return linear.transpose([seed if j == k else None for j in range(len(outputs))])
+
+        return Directions(pull, outputs[k].aval, [key.aval for key in wrt], False, sparse, reads)
+
+    return [along(k) for k in range(len(outputs))]
+
+
+def _of_columns(columns: Directions, wrt: ValueKey, holomorphic: bool) -> list[Handle]:
+    """Return the derivative of every output in all directions of an argument."""
+    found = columns.values()
+    if holomorphic or not wrt.aval.dtype.is_complex:
+        return found
+    # df along 1 and i are the real and imaginary parts of g, where df = Re(conj(g) dz)
+    return [make_complex(x, y) for x, y in zip(found, columns.values(1j), strict=True)]
+
+
+def _of_rows(rows: Directions, output: ValueKey, holomorphic: bool) -> list[Handle]:
+    """Return the derivative of an output in every argument."""
+    found = rows.values()
+    if holomorphic:
+        return [conj(x) for x in found]
+    if not output.aval.dtype.is_complex:
+        return found
+    # ⟨1, J dx⟩ and ⟨i, J dx⟩ are the real and imaginary parts of J dx for real dx
+    return [make_complex(real(x), real(y)) for x, y in zip(found, rows.values(1j), strict=True)]
+
+
+def _nest(leaves: Sequence[Any], recording: Recording, single: bool) -> Any:
+    """Nest the blocks: the structure of the output, with that of the argument inside each leaf."""
+    count = len(recording.wrt)
+    rows = [leaves[start : start + count] for start in range(0, len(leaves), count)]
+    inner = [regroup(row, recording.specs) for row in rows]
+    return _tree.unflatten(recording.out_spec, [row[0] if single else row for row in inner])
+
+
+def cheaper_mode(
+    linear: Linearization,
+    columns: Sequence[Directions],
+    rows: Sequence[Directions],
+    outputs: Sequence[ValueKey],
+    wrt: Sequence[ValueKey],
+) -> str:
+    """Forward or reverse, by the operations that all directions of either take together."""
+    tangents = [Handle(new_leaf("direction", key.aval)) for key in wrt]
+    cotangents = [Handle(new_leaf("direction", key.aval)) for key in outputs]
+    try:
+        forward = _cost(linear.apply(tangents))
+    except NotLinearError:  # a pullback of the user that cannot be turned into forward mode
+        return "reverse"
+    reverse = _cost(linear.transpose(cotangents))
+    into, out = (sum(key.aval.size for key in keys) for keys in (wrt, outputs))
+    if min(into, out) >= FEWEST and max(len(wrt), len(outputs)) <= _LEAVES:
+        into, out = (sum(one.count for one in each) for each in (columns, rows))
+    return "forward" if into * forward <= out * reverse else "reverse"
+
+
+def _cost(ends: Sequence[Any]) -> int:
+    """Count multiplications and additions in the linear part of a graph, about one per element."""
+    graph = flatten((), [end.key for end in ends if end is not None], history)
+    total = 1
+    for node in graph.nodes:
+        if isinstance(node.role, Linearized):
+            total += operations(node.operation, [graph.avals[i] for i in node.inputs],
+                                graph.avals[node.outputs[0]])  # fmt: skip
+    return total
+
+
+def operations(operation: Any, inputs: Sequence[Aval], output: Aval) -> int:
+    """Count the arithmetic of one equation: the elements it touches, times the contracted ones."""
+    contracted = getattr(operation, "lhs_contract", None)
+    if contracted is None:
+        return max([output.size, *[aval.size for aval in inputs]])
+    terms: int = prod(inputs[0].shape[axis] for axis in contracted)
+    return 2 * output.size * terms

@@ -1,0 +1,37 @@
+"""``stop_gradient`` of pytrees."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenferro.arrays import Array
+from tenferro.primitives import stop_gradient as stop_gradient_of_array
+from tenferro.transforms.recording import tree as _tree
+
+
+def stop_gradient(x: Any) -> Any:
+    """Return x as a constant, through which no derivative flows.
+
+    Parameters
+    ----------
+    x : pytree
+        Arrays become constants. NumPy arrays, numbers and other leaves are returned unchanged.
+
+    Returns
+    -------
+    pytree
+        The same values in the structure of ``x``.
+
+    Examples
+    --------
+    >>> import tenferro as tn
+    >>> tn.grad(lambda x: tn.stop_gradient(x) * x)(2.0)
+    np.float64(2.0)
+    >>> tn.grad(lambda p: tn.stop_gradient(p)["w"] * p["w"])({"w": 2.0})
+    {'w': np.float64(2.0)}
+    """
+    return _tree.map_leaves(_stopped, x)
+
+
+def _stopped(leaf: Any) -> Any:
+    return stop_gradient_of_array(leaf) if isinstance(leaf, Array) else leaf

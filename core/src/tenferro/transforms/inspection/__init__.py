@@ -1,0 +1,1 @@
+"""Views of programs: graphs, pictures, explanations, costs, shapes, callbacks."""

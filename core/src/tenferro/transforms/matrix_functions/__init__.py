@@ -1,0 +1,1 @@
+"""Functions of matrices that are right at equal eigenvalues and singular values."""

@@ -1,0 +1,60 @@
+"""Integers that a graph reads as positions, where they are known while it is recorded.
+
+A leaf is known if it has an operand: an index that the user wrote, or closes over. Who relies on
+its value says so, because a finished program may be found again for other values
+(``recording/settle.py``). Read next: ``sparsity/sparsity.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tenferro.computegraph import UNKNOWN, ValueKey
+
+_MOST = 1 << 16  # elements
+
+
+def numbers_of(leaf: ValueKey) -> tuple[int, ...] | None:
+    """Return the integers of a leaf in row-major order; ``None`` if unknown or too many."""
+    aval, operand = leaf.aval, leaf.operand
+    if leaf.definition is not None or operand is UNKNOWN:
+        return None
+    if not aval.dtype.is_integer or aval.size > _MOST:
+        return None
+    return read(operand)
+
+
+def read(operand: Any) -> tuple[int, ...] | None:
+    """Return the integers of an operand in row-major order."""
+    if type(operand) is int:
+        return (operand,)
+    listed = getattr(operand, "tolist", None)
+    if listed is None:
+        return None
+    values: list[Any] = [listed()]
+    while values and isinstance(values[0], list):
+        values = [item for part in values for item in part]
+    return tuple(values)
+
+
+class Reads:
+    """Leaves on whose values something relies, and what they were; if ``blind``, none is known."""
+
+    def __init__(self, blind: bool = False) -> None:
+        self.blind = blind
+        self.values: dict[ValueKey, tuple[int, ...]] = {}
+
+    def numbers_of(self, leaf: ValueKey) -> tuple[int, ...] | None:
+        """Return the integers of a leaf, and note that they were read."""
+        found = None if self.blind else numbers_of(leaf)
+        if found is not None:
+            self.values[leaf] = found
+        return found
+
+    def among(self, leaves: Sequence[ValueKey]) -> tuple[tuple[int, tuple[int, ...]], ...]:
+        """Return the noted leaves by their position, with their values."""
+        places = {leaf: place for place, leaf in enumerate(leaves)}
+        if self.blind:
+            return ()
+        return tuple([(places[k], v) for k, v in self.values.items() if k in places])

@@ -1,0 +1,329 @@
+"""Run a user's function on arrays that a transform follows.
+
+Arguments that are differentiated get fresh identities: a fresh input for an operand, a pin for an
+Array, which may belong to an outer transform. Other operands are read where the function uses
+them. Arrays come as handles of their own, so that assignment to one never changes the caller's.
+
+A function may write into its arguments (``buf[0] = 1``), as it may without a transform; each value
+that it recorded keeps what it read. `Loans` says how. Read next: ``recording/settle.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from types import FunctionType
+from typing import Any
+from weakref import ref
+
+from tenferro.arrays import Array, as_array, borrowing, evaluate_keys, is_traced
+from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.handle.array import SCALARS, evaluable
+from tenferro.arrays.handle.convert import (
+    Borrowed,
+    aval_of_operand,
+    is_operand,
+    quick_to_compare,
+    snapshot,
+)
+from tenferro.arrays.handle.weak import WeakName, value_of
+from tenferro.backend._protection import protect, release
+from tenferro.backend._snapshots import is_numpy, snapshots
+from tenferro.computegraph import UNKNOWN, ValueKey, new_leaf
+from tenferro.computegraph._records import NamedTuple
+from tenferro.primitives._aval import Aval
+from tenferro.primitives._source import raised_at, source_text
+from tenferro.tidu import Trace, pin, pinned_leaf
+from tenferro.transforms.errors import ArgumentNumberError, BorrowedWriteError
+from tenferro.transforms.recording import tree as _tree
+
+_SCALARS = frozenset(SCALARS)
+
+
+class Name(NamedTuple):
+    """The name of a fresh input: readable, unique by its serial."""
+
+    text: str
+    serial: int
+
+    def __str__(self) -> str:
+        return self.text
+
+
+MAX_COPIED_BYTES = 65536  # a larger operand is protected against writes instead
+
+
+class Loans:
+    """Operands of the user that keys hold until a transform returns.
+
+    A NumPy array of up to 64 KiB is copied. A larger one is borrowed: until the transform returns
+    it is read-only, and an attempt to write through it becomes a `BorrowedWriteError`. Its flag
+    does not cover other arrays on the same memory: a function that writes through a base or
+    another view, made before, changes what was recorded. Arrays whose flag could not be set again
+    are copied whatever their size, as are operands of other libraries that something can write to.
+
+    What is still alive at the end, in a list of losses or in a pullback, gets a copy of its own.
+    """
+
+    __slots__ = ("_keys", "_protected")
+
+    def __init__(self) -> None:
+        self._keys: list[ref[ValueKey]] = []
+        self._protected: list[Any] = []
+
+    def lend(self, key: ValueKey, operand: Any) -> None:
+        """Let the key hold the operand, or a copy of it."""
+        key.operand = held = self.hold(operand)
+        if held is operand and type(operand) not in _SCALARS and is_numpy(operand):
+            self._keys.append(ref(key))
+
+    def hold(self, operand: Any) -> Any:
+        """Return a small operand as a copy; protect a large one until the end and return it."""
+        if type(operand) in _SCALARS:
+            return operand
+        writeable = getattr(getattr(operand, "flags", None), "writeable", None)
+        if writeable is None:
+            return snapshot(operand)
+        if operand.nbytes <= MAX_COPIED_BYTES:
+            return operand.copy("K") if writeable else snapshot(operand)
+        if protect(operand):
+            self._protected.append(operand)
+        elif writeable:
+            return snapshot(operand)
+        return operand
+
+    def __enter__(self) -> Loans:
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: Any) -> None:
+        for operand in self._protected:
+            release(operand)
+        alive = [key for key in [reference() for reference in self._keys] if key is not None]
+        if alive:
+            for key, operand in zip(alive, snapshots([k.operand for k in alive]), strict=True):
+                key.operand = operand
+        if self._protected and _is_refused_write(error):
+            raise _written(self._protected, traceback) from error
+
+
+def _is_refused_write(error: BaseException | None) -> bool:
+    """Return whether NumPy, or a library that takes its buffers, refused to write."""
+    refused = isinstance(error, ValueError) and not isinstance(error, BorrowedWriteError)
+    return refused and "read-only" in str(error)
+
+
+def _written(arrays: Sequence[Any], traceback: Any) -> BorrowedWriteError:
+    """Make the error for a refused write, at the user's line."""
+    avals = tuple(dict.fromkeys(aval_of_operand(x) for x in arrays))
+    error = BorrowedWriteError(
+        "a function wrote into a read-only array while a transform ran it\n"
+        f"  got        a write; arguments {', '.join(map(str, avals))} are read-only until the "
+        "transform returns\n"
+        f"  need       arguments of more than {MAX_COPIED_BYTES // 1024} KiB that are only read\n"
+        "  hint       write into a copy: `x = x.copy()`, or make a new value: `x = np.where(...)`",
+        avals=avals,
+    )
+    line = source_text(raised_at(traceback))
+    if line is not None:
+        error.add_note(f"  from       {line}")
+    return error
+
+
+class Aux:
+    """Auxiliary result of a function; Arrays in it are computed with the value."""
+
+    def __init__(self, tree: Any) -> None:
+        self._tree = tree
+        self._leaves: list[Any] = []
+        self._spec: Any = None
+        if tree is not None:
+            self._leaves, self._spec = _tree.flatten(tree)
+        self._places = [i for i, leaf in enumerate(self._leaves) if isinstance(leaf, Array)]
+        self.keys = [self._leaves[i].key for i in self._places]
+
+    @staticmethod
+    def of(tree: Any) -> Aux:
+        """Make the auxiliary result of a tree; ``None`` has a shared one."""
+        return NO_AUX if tree is None else Aux(tree)
+
+    def with_values(self, values: Sequence[Any]) -> Any:
+        """Return the tree with these values in the places of its Arrays."""
+        if not values:
+            return self._tree
+        leaves = list(self._leaves)
+        for i, value in zip(self._places, values, strict=True):
+            leaves[i] = value
+        return _tree.unflatten(self._spec, leaves)
+
+
+NO_AUX = Aux(None)
+
+
+class Recording(NamedTuple):
+    """Record of a function's run on followed arguments."""
+
+    wrt: list[ValueKey]  # one per leaf of the followed arguments
+    specs: list[Any]  # their structures, one per followed argument
+    outputs: list[Any]  # leaves of the result
+    out_spec: Any
+    aux: Aux
+    plain: bool  # no argument was an Array: results leave as operands
+    trace: Trace  # open while the function ran
+
+
+def record(
+    function: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    argnums: Sequence[int],
+    loans: Loans,
+    has_aux: bool = False,
+) -> Recording:
+    """Call the function with the chosen arguments followed; the caller ends the ``loans``."""
+    trace = Trace()
+    names = parameter_names(function, len(args))
+    followed = list(args)
+    wrt: list[ValueKey] = []
+    specs = []
+    borrowed: Borrowed = {}
+    plain = True
+    for i in check_argnums(argnums, len(args)):
+        leaves, spec = _tree.flatten(args[i])
+        labels = [names[i]] if spec is _tree.LEAF else _tree.paths(args[i], names[i])
+        arrays = []
+        for leaf, label in zip(leaves, labels, strict=True):
+            key = follow(leaf, label, trace, loans)
+            plain = plain and not isinstance(leaf, Array)
+            wrt.append(key)
+            arrays.append(Array(key))
+        specs.append(spec)
+        followed[i] = _tree.unflatten(spec, arrays)
+    for i, arg in enumerate(args):
+        if i not in argnums:
+            plain = borrow(arg, names[i], borrowed, loans) and plain
+            followed[i] = with_own_handles(arg)
+    for name, arg in kwargs.items():
+        plain = borrow(arg, name, borrowed, loans) and plain
+        kwargs = {**kwargs, name: with_own_handles(arg)}
+    try:
+        if borrowed:
+            with borrowing(borrowed):
+                result = function(*followed, **kwargs)
+        else:
+            result = function(*followed, **kwargs)
+    finally:
+        trace.open = False
+    result, aux = split_aux(result, has_aux)
+    outputs, out_spec = _tree.flatten(result)
+    return Recording(wrt, specs, outputs, out_spec, Aux.of(aux), plain, trace)
+
+
+def split_aux(result: Any, has_aux: bool) -> tuple[Any, Any]:
+    """Split a result into the value and the auxiliary result."""
+    if not has_aux:
+        return result, None
+    if not isinstance(result, tuple) or len(result) != 2:
+        raise TypeError("has_aux=True needs a function that returns a pair (value, aux)")
+    return result[0], result[1]
+
+
+def follow(leaf: Any, label: str, trace: Trace, loans: Loans) -> ValueKey:
+    """Make a fresh identity for one argument."""
+    if isinstance(leaf, Array):
+        make_known(leaf)
+        key = pin(leaf.key, trace)
+        serial, name = trace.id.serial, leaf.key.identity
+        if isinstance(name, WeakName):
+            key.identity = name._replace(text=label, serial=serial)
+        else:
+            key.identity = Name(label, serial)
+        return key
+    if isinstance(leaf, Aval):
+        trace.abstract = True
+        return pinned_leaf(Name(label, trace.id.serial), leaf, trace)
+    if type(leaf) in _SCALARS:
+        aval = as_array(leaf).aval
+        key = pinned_leaf(WeakName(label, trace.id.serial, value_of(leaf)), aval, trace)
+    else:
+        key = pinned_leaf(Name(label, trace.id.serial), aval_of_operand(leaf), trace)
+    loans.lend(key, leaf)
+    if not key.aval.dtype.is_inexact:
+        key.traces = frozenset()
+    return key
+
+
+def make_known(array: Array) -> None:
+    """Evaluate a pending argument on which no transform is open, if its leaves are known."""
+    key = array.key
+    if key.operand is UNKNOWN and not is_traced(key) and evaluable(key):
+        evaluate_keys([key])
+
+
+def borrow(tree: Any, name: str, borrowed: Borrowed, loans: Loans) -> bool:
+    """Name the operands of an argument that is not followed; say if none is an Array.
+
+    What is neither a NumPy array nor immutable gets no name: it is copied where it is used.
+    """
+    if type(tree) in _SCALARS or isinstance(tree, str):
+        return True
+    plain = True
+    for leaf in _tree.flatten(tree)[0]:
+        if isinstance(leaf, Array):
+            make_known(leaf)
+            plain = False
+        elif is_operand(leaf) and has_dtype(leaf):
+            key = new_leaf(Name(name, id(leaf)), aval_of_operand(leaf))
+            key.operand = quick_to_compare(leaf, MAX_COPIED_BYTES)
+            if key.operand is None:
+                loans.lend(key, leaf)
+            if key.operand is leaf or is_numpy(leaf):
+                borrowed[id(leaf)] = key, leaf
+    return plain
+
+
+def has_dtype(leaf: Any) -> bool:
+    """Return True if tenferro knows the dtype of a leaf; others, such as strings, are passed
+    through.
+    """
+    try:
+        aval_of_operand(leaf)
+    except TypeError:
+        return False
+    return True
+
+
+def with_own_handles(tree: Any) -> Any:
+    """Return the argument with new handles of its Arrays, so that the caller's are not assigned
+    into.
+    """
+    if type(tree) in _SCALARS or is_operand(tree):
+        return tree
+    leaves, spec = _tree.flatten(tree)
+    if not any([isinstance(leaf, Array) for leaf in leaves]):
+        return tree
+    own = [Array(x.key, x.flow) if isinstance(x, Array) else x for x in leaves]
+    return _tree.unflatten(spec, own)
+
+
+def parameter_names(function: Any, count: int) -> list[str]:
+    """Return the names of the positional parameters, for the inputs of printed graphs."""
+    given = getattr(function, "argument_names", None)
+    if given is not None:
+        return list(given)
+    inner = function
+    while hasattr(inner, "__wrapped__"):
+        inner = inner.__wrapped__
+    code = getattr(inner, "__code__", None)
+    first = 0 if type(inner) is FunctionType else int(hasattr(inner, "__self__"))
+    names = list(code.co_varnames[first : code.co_argcount]) if code is not None else []
+    if len(names) == count:
+        return names
+    return (names + [f"x{i}" for i in range(len(names), count)])[:count]
+
+
+def check_argnums(argnums: Sequence[int], count: int) -> Sequence[int]:
+    """Check that the numbers are distinct, and return them."""
+    if len(argnums) == len(set(argnums)):
+        return argnums
+    text = f"an argument is chosen twice\n  got        argnums={tuple(argnums)}\n"
+    text += "  need       distinct arguments"
+    raise at_user_line(ArgumentNumberError(text, argnums=tuple(argnums), count=count))

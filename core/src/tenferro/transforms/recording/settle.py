@@ -1,0 +1,243 @@
+"""From a recorded primal to results: evaluated at once where nothing is open, lazy otherwise.
+
+A transform that is not nested finds its finished program by the structure of the recorded primal,
+so a second call costs recording and running only. The cache holds programs, never operands.
+Inside another transform, or where a value is only traced, the derivative is emitted as a graph.
+So it is where a rule of the user closes over a value of an outer transform, which the recorded
+primal does not show: such a derivative depends on that value and is not kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tenferro.arrays import Array, as_array, is_traced
+from tenferro.arrays.evaluation.evaluate import convert, executable, to_numpy
+from tenferro.arrays.handle.convert import is_operand
+from tenferro.backend import select_backend
+from tenferro.backend._options import compiled
+from tenferro.computegraph import (
+    UNKNOWN,
+    CollectorPaused,
+    Definition,
+    ProgramCache,
+    ValueKey,
+    flatten,
+    new_leaf,
+    signature,
+)
+from tenferro.primitives._aval import Aval
+from tenferro.tidu import flow_of, in_rule
+from tenferro.transforms.recording.positions import Reads, read
+
+if TYPE_CHECKING:
+    from tenferro.backend import Backend, Executable
+
+TRANSFORMS = ProgramCache(max_entries=1024)
+_BYTES_PER_ITEM = 500
+_VARIANTS = 8  # programs that differ by the values they rely on alone
+
+
+def settle(
+    kind: Hashable,
+    primal: Sequence[ValueKey],
+    inputs: Sequence[ValueKey],
+    emit: Callable[[], Sequence[ValueKey]],
+    plain: bool,
+    backend: Any = None,
+    stand_ins: Sequence[ValueKey] | None = None,
+    reads: Reads | None = None,
+) -> list[Any]:
+    """Compute the values that ``emit`` describes now, or record them if a transform is open.
+
+    The result is operands if ``plain`` and no transform is open, else Arrays. ``inputs`` are the
+    fresh keys of the transform, in order; the other leaves of the primal are found. ``kind`` names
+    the transform and everything that changes its program. If the inputs are examples of a batch,
+    ``stand_ins`` are the batches, which the program reads instead. ``reads`` notes the leaves whose
+    values the program relies on while ``emit`` runs.
+    """
+    if in_rule() or any([is_traced(key) for key in (*primal, *(stand_ins or ()))]):
+        return pending(emit())
+    structure, leaves = signature(inputs, primal)
+    if stand_ins is not None:
+        leaves[: len(inputs)] = stand_ins
+    operands = [leaf.operand for leaf in leaves]
+    if any([operand is UNKNOWN for operand in operands]):
+        return pending(emit())
+    if structure is None:
+        return _run_anew(leaves, len(inputs), emit(), plain, backend)
+    chosen = select_backend(backend, operands)
+    avals = tuple([leaf.aval for leaf in leaves])
+
+    def make() -> Finished:
+        return finish(leaves, avals, emit, chosen, reads)
+
+    key: Hashable = (kind, structure, avals, chosen, chosen.lowerings.generation)
+    try:
+        program = _program(key, make, _BYTES_PER_ITEM * len(structure), reads, operands)
+    except ClosedOverError as closed:
+        emitted = closed.outputs
+    else:
+        take = chosen.asoperand
+        pairs = zip(operands, avals, strict=True)
+        results = program.executable(*[take(x, aval) for x, aval in pairs])
+        return deliver(results, program.output_avals, chosen, operands, plain)
+    return _run_anew(leaves, len(inputs), emitted, plain, backend)
+
+
+def _program(
+    key: Hashable,
+    make: Callable[[], Finished],
+    size: int,
+    reads: Reads | None,
+    operands: Sequence[Any],
+) -> Finished:
+    """Return the program of that key; if it relies on values, the one for these operands."""
+    program = TRANSFORMS.get_or_make(key, make, lambda _: size)
+    while reads and program.reads and (values := _values(program, operands)) != program.reads:
+        reads.blind = not program.admits(values)
+        key = (key, None if reads.blind else values)
+        program = TRANSFORMS.get_or_make(key, make, lambda _: size)
+    return program
+
+
+def _run_anew(
+    leaves: Sequence[ValueKey], count: int, outputs: Sequence[ValueKey], plain: bool, backend: Any
+) -> list[Any]:
+    """Run what was emitted by rules of the user, which may differ from call to call.
+
+    The first ``count`` leaves are arguments; others may be what a rule has evaluated. If a rule
+    closes over a value that an outer transform follows, the results stay in the graph.
+    """
+    if any([is_traced(key) for key in outputs]):
+        return pending(outputs)
+    given = set(leaves)
+    graph = flatten(leaves, outputs, lambda key: None if key in given else key.definition)
+    operands = [leaf.operand for leaf in graph.inputs]
+    if any([operand is UNKNOWN for operand in operands]):
+        return pending(outputs)
+    chosen = select_backend(backend, operands)
+    results = executable(graph, chosen)(*convert(graph, operands, chosen))
+    return deliver(results, [key.aval for key in outputs], chosen, operands[:count], plain)
+
+
+def pending(keys: Sequence[ValueKey]) -> list[Any]:
+    """Return Arrays on values that stay in the graph; inside a rule, with the flow that they
+    carry.
+    """
+    return [Array(key, flow_of(key)) for key in keys]
+
+
+def history(key: ValueKey) -> Definition | None:
+    """Return the definition of a key, known or not."""
+    return key.definition
+
+
+class ClosedOverError(Exception):
+    """Signal, never shown: a rule closes over values, so that its program cannot be kept.
+
+    ``outputs`` are the keys of the results, as the rules emitted them.
+    """
+
+    def __init__(self, outputs: Sequence[ValueKey] = ()) -> None:
+        super().__init__()
+        self.outputs = outputs
+
+
+class Finished:
+    """An executable with the avals of its results, and the operands on whose values it relies."""
+
+    __slots__ = ("_others", "executable", "output_avals", "reads")
+
+    def __init__(
+        self,
+        executable: Executable,
+        output_avals: tuple[Aval, ...],
+        reads: tuple[tuple[int, tuple[int, ...]], ...] = (),
+    ) -> None:
+        self.executable = executable
+        self.output_avals = output_avals
+        self.reads = reads
+        self._others: set[Hashable] = set()
+
+    def admits(self, values: Hashable) -> bool:
+        """Return True if other values may have their own program; False if they always change."""
+        if len(self._others) < _VARIANTS:
+            self._others.add(values)
+        return values in self._others
+
+
+def _values(program: Finished, operands: Sequence[Any]) -> tuple[Any, ...]:
+    """Return the values of the operands that a program relies on, to compare with its own."""
+    return tuple([(place, read(operands[place])) for place, _ in program.reads])
+
+
+def finish(
+    leaves: Sequence[ValueKey],
+    avals: Sequence[Aval],
+    emit: Callable[[], Sequence[ValueKey]],
+    backend: Backend,
+    reads: Reads | None = None,
+) -> Finished:
+    """Emit, flatten and compile the program of a transform.
+
+    Raises ClosedOverError: if the derivative reads other values than the leaves.
+    """
+    given = set(leaves)  # a pin among them has a history that ends in another leaf
+    with CollectorPaused():  # once for all: each end of a pause walks what was made in it
+        outputs = emit()
+        graph = flatten(leaves, outputs, lambda key: None if key in given else key.definition)
+        if len(graph.inputs) > len(leaves) or any([is_traced(key) for key in outputs]):
+            raise ClosedOverError(outputs)
+        results = tuple([graph.avals[i] for i in graph.outputs])
+        relies = () if reads is None else reads.among(leaves)
+        return Finished(compiled(graph, avals, backend), results, relies)
+
+
+def deliver(
+    results: Sequence[Any],
+    avals: Sequence[Aval],
+    backend: Backend,
+    operands: Sequence[Any],
+    plain: bool,
+) -> list[Any]:
+    """Return results in the form in which the arguments came."""
+    return deliverer(avals, backend, operands, plain)(results)
+
+
+def deliverer(
+    avals: Sequence[Aval], backend: Backend, operands: Sequence[Any], plain: bool
+) -> Callable[[Sequence[Any]], list[Any]]:
+    """``deliver`` for all calls whose operands are of these classes."""
+    if not plain:
+        return lambda results: [known_array(x, a) for x, a in zip(results, avals, strict=True)]
+    if backend.name != "numpy" and any([is_operand(x) and backend.owns(x) for x in operands]):
+        return list
+    take = backend.to_numpy
+    if all([aval.shape for aval in avals]):
+        return lambda results: [take(x) for x in results]
+    return lambda results: [
+        take(x) if aval.shape else take(x)[()] for x, aval in zip(results, avals, strict=True)
+    ]
+
+
+def known_array(operand: Any, aval: Aval) -> Array:
+    """Make an array whose value is known."""
+    key = new_leaf("value", aval)
+    key.operand = operand
+    return Array(key)
+
+
+def as_user(x: Any, plain: bool) -> Any:
+    """Return an evaluated array as the operand that leaves a transform."""
+    if not plain or not isinstance(x, Array) or is_traced(x.key):
+        return x
+    if x.key.operand is UNKNOWN:
+        return x
+    return to_numpy(x.key.operand, x.aval)
+
+
+def key_of(x: Any) -> ValueKey:
+    """Return the key of a result, which may be an operand that the function returned unchanged."""
+    return as_array(x).key

@@ -1,0 +1,1 @@
+"""Sparse Jacobians: which elements depend on which, and directions that share a colour."""
