@@ -19,7 +19,7 @@ from tenferro.computegraph import TenferroError
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/errors.md"
 LAYERS = {
-    "array": "Arrays",
+    "arrays": "Arrays",
     "transforms": "Transforms",
     "primitives": "Shapes, dtypes, parameters",
     "tidu": "Derivative rules",

@@ -314,9 +314,7 @@ else:
         _public,
     )
 
-from tenferro.arrays.functions.creation import array  # instead of the subpackage of that name
 
-array = _public("array", array)  # names that load late get their boundary from `_later`
 evaluate = _public("evaluate", evaluate)
 prefer = _public("prefer", prefer)
 set_default = _public("set_default", set_default)

@@ -1,6 +1,6 @@
 """Transforms of functions: derivatives in both modes, ``jit``, and looking at graphs.
 
-Read in this order: ``recording/record``, ``recording/settle``, ``derivatives/grad``,
+Read in this order: ``recording/record``, ``recording/run_or_record``, ``derivatives/grad``,
 ``derivatives/jvp``, ``compilation/jit``, ``batching/batch``, ``batching/vmap``,
 ``derivatives/jacobian``, ``derivatives/hessian``, ``inspection/look``, ``inspection/explain``,
 ``checking/gauge``, ``checking/check``, ``custom_rules/call``, ``inspection/debug_nans``. A file is

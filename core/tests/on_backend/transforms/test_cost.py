@@ -11,7 +11,7 @@ from modes import MODES
 import tenferro as tn
 from tenferro.arrays import PROGRAMS
 from tenferro.computegraph._keys import table_size
-from tenferro.transforms.recording.settle import TRANSFORMS
+from tenferro.transforms.recording.run_or_record import TRANSFORMS
 
 
 def made():

@@ -159,7 +159,7 @@ def test_a_batch_of_one_size_only_is_given():
 
 def test_second_call_transforms_nothing():
     """The finished program is found by the structure of what one example recorded"""
-    from tenferro.transforms.recording.settle import TRANSFORMS
+    from tenferro.transforms.recording.run_or_record import TRANSFORMS
 
     f = tn.vmap(tn.grad(lambda r: (np.sin(r) * r).sum()))
     f(X)

@@ -25,7 +25,7 @@ from tenferro.transforms.pickled import derived
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.effects import collecting, perform
 from tenferro.transforms.recording.record import Loans, Name, has_dtype, make_known, parameter_names
-from tenferro.transforms.recording.settle import key_of, settle
+from tenferro.transforms.recording.run_or_record import key_of, run_or_record
 
 _SCALARS = frozenset(SCALARS)
 
@@ -133,11 +133,13 @@ class _Call:
         leaves, spec = _tree.flatten(result)
         outputs = [key_of(leaf) for leaf in leaves]
         places = _prefix(out_axes, result, "out_axes")
-        found = self._settle([*outputs, *effects], [*places, *[0] * len(effects)], size, backend)
+        found = self._run_or_record(
+            [*outputs, *effects], [*places, *[0] * len(effects)], size, backend
+        )
         perform([key_of(token) for token in found[len(outputs) :]])
         return _tree.unflatten(spec, found[: len(outputs)])
 
-    def _settle(
+    def _run_or_record(
         self, outputs: list[ValueKey], places: Sequence[int | None], size: int, backend: Any
     ) -> list[Any]:
         def emit() -> list[ValueKey]:
@@ -149,7 +151,7 @@ class _Call:
         kind = ("vmap", size, tuple([m.axis for m in self._leaves]), tuple(places))
         inputs = [m.example for m in self._leaves]
         batches = [m.batch.key for m in self._leaves]
-        return settle(kind, outputs, inputs, emit, self._plain, backend, batches)
+        return run_or_record(kind, outputs, inputs, emit, self._plain, backend, batches)
 
     def _examples(self, arg: Any, name: str, axes: Any) -> Any:
         """Return the argument with placeholders in the places of its mapped leaves."""

@@ -48,7 +48,7 @@ from tenferro.transforms.pickled import PickledByName, check_picklable
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.effects import WithoutEffects, collecting, perform
 from tenferro.transforms.recording.record import Loans, Name
-from tenferro.transforms.recording.settle import history, key_of
+from tenferro.transforms.recording.run_or_record import history, key_of
 
 _SCALARS = frozenset(SCALARS)
 

@@ -18,7 +18,7 @@ from tenferro.backend.select import kinds_of, recall
 from tenferro.computegraph import UNKNOWN, CacheStats, ProgramCache, renew_in_children
 from tenferro.primitives._aval import Aval
 from tenferro.transforms.recording import tree as _tree
-from tenferro.transforms.recording.settle import deliverer
+from tenferro.transforms.recording.run_or_record import deliverer
 
 if TYPE_CHECKING:
     from tenferro.backend.base import Backend, Executable

@@ -192,7 +192,7 @@ class CustomFunction(PickledByName):
         numbers = sorted({i + count if i < 0 else i for i in self.nondiff_argnums})
         about = tuple([arg for i, arg in enumerate(args) if i not in numbers])
         arrays, places = take_arrays(about)
-        if all([is_settled(x) for x in arrays]):
+        if all([has_known_value(x) for x in arrays]):
             return self.function(*args, **kwargs)
         fixed = tuple([(i, Same(args[i])) for i in numbers if i < count])
         named = tuple([(name, Same(value)) for name, value in sorted(kwargs.items())])
@@ -359,7 +359,7 @@ class Inside:
         return [*dict.fromkeys([*of_rule, *found])]
 
 
-def is_settled(x: Array) -> bool:
+def has_known_value(x: Array) -> bool:
     """Return True if the value is known and no derivative of it is being taken."""
     return x.key.operand is not UNKNOWN and not is_traced(x.key) and not x.flow
 

@@ -23,8 +23,8 @@ from tenferro.transforms.custom_rules.call import (
     Inside,
     Places,
     fit,
+    has_known_value,
     is_array,
-    is_settled,
     run_rule,
     take_arrays,
     wrong_result,
@@ -97,7 +97,7 @@ class custom_linear(PickledByName):
         fixed, fixed_places = take_arrays(residuals)
         leaves, spec = _tree.flatten(x)
         flowing = [self._varying(leaf) for leaf in leaves]
-        if all([is_settled(a) for a in (*fixed, *flowing)]):
+        if all([has_known_value(a) for a in (*fixed, *flowing)]):
             return self.apply(residuals, x)
         inside = Inside(keep=any([is_traced(a.key) for a in fixed]))
         values = [inside.argument(a) for a in flowing]

@@ -27,7 +27,7 @@ from tenferro.transforms.pickled import derived
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.argnums import Argnames, Argnums, Chosen, choose
 from tenferro.transforms.recording.record import Loans, Recording, record
-from tenferro.transforms.recording.settle import key_of, settle
+from tenferro.transforms.recording.run_or_record import key_of, run_or_record
 
 
 def grad(
@@ -202,7 +202,7 @@ def _computed(
             return [*outputs, *gradient_keys(value_key, wrt, conjugate, context)]
 
         inputs = recording.wrt
-        found = settle(kind, [value_key, *aux.keys], inputs, emit, recording.plain, backend)
+        found = run_or_record(kind, [value_key, *aux.keys], inputs, emit, recording.plain, backend)
         count = len(outputs)
         leaves = found[count:]
         if len(wrt) < len(inputs):

@@ -22,7 +22,7 @@ from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.argnums import Argnames, Argnums, choose
 from tenferro.transforms.recording.positions import Reads
 from tenferro.transforms.recording.record import Loans, Recording, record
-from tenferro.transforms.recording.settle import key_of, settle
+from tenferro.transforms.recording.run_or_record import key_of, run_or_record
 
 
 def hessian(
@@ -93,7 +93,7 @@ def hessian(
 
         kind = ("hessian", sparse, holomorphic, len(outputs), context)
         primal, plain = [*outputs, *aux], recording.plain
-        found = settle(kind, primal, wrt, emit, plain, backend, reads=reads)
+        found = run_or_record(kind, primal, wrt, emit, plain, backend, reads=reads)
         nested = _nest(found[len(aux) :], pinned, chosen.single)
         return (nested, pinned.aux.with_values(found[: len(aux)])) if has_aux else nested
 

@@ -26,7 +26,7 @@ from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.argnums import Argnames, Argnums, choose
 from tenferro.transforms.recording.positions import Reads
 from tenferro.transforms.recording.record import Loans, Recording, record
-from tenferro.transforms.recording.settle import history, key_of, settle
+from tenferro.transforms.recording.run_or_record import history, key_of, run_or_record
 from tenferro.transforms.sparsity.compressed import FEWEST, Directions
 
 MODES = ("forward", "reverse", "auto")
@@ -155,7 +155,7 @@ def _made(
             return [*aux, *[block.key for row in rows for block in row]]
 
         kind = ("jacobian", mode, sparse, holomorphic, conjugate, len(outputs), context)
-        found = settle(
+        found = run_or_record(
             kind, [*outputs, *aux], recording.wrt, emit, recording.plain, backend, reads=reads
         )
         nested = _nest(found[len(aux) :], recording, chosen.single)

@@ -27,7 +27,7 @@ from tenferro.transforms.errors import TangentMismatchError, check_function
 from tenferro.transforms.pickled import derived
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.record import Loans, Name, Recording, make_known, record
-from tenferro.transforms.recording.settle import as_user, key_of, pending, settle
+from tenferro.transforms.recording.run_or_record import as_user, key_of, pending, run_or_record
 
 _SCALARS = frozenset(SCALARS)
 
@@ -110,7 +110,7 @@ def _jvp(
     if any([is_traced(seed) for seed in given]):
         found = pending(emit())
     else:
-        found = settle(kind, [*outputs, *aux.keys], inputs, emit, plain, backend)
+        found = run_or_record(kind, [*outputs, *aux.keys], inputs, emit, plain, backend)
     count = len(outputs)
     value = _tree.unflatten(recording.out_spec, found[:count])
     tangent = _tree.unflatten(recording.out_spec, found[count : 2 * count])

@@ -18,7 +18,7 @@ from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Handle
 from tenferro.primitives._aval import Aval
 from tenferro.tidu import Linearization, in_rule
-from tenferro.transforms.recording.settle import ClosedOverError, deliverer
+from tenferro.transforms.recording.run_or_record import ClosedOverError, deliverer
 
 if TYPE_CHECKING:
     from tenferro.backend.base import Backend, Executable

@@ -5,7 +5,7 @@ Array, which may belong to an outer transform. Other operands are read where the
 them. Arrays come as handles of their own, so that assignment to one never changes the caller's.
 
 A function may write into its arguments (``buf[0] = 1``), as it may without a transform; each value
-that it recorded keeps what it read. `Loans` says how. Read next: ``recording/settle.py``.
+that it recorded keeps what it read. `Loans` says how. Read next: ``recording/run_or_record.py``.
 """
 
 from __future__ import annotations

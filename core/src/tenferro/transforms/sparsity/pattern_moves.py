@@ -43,6 +43,7 @@ def joined(one: Bits, other: Bits) -> Bits:
 
 
 def join_elements(op: Any, operands: Operands, avals: Sequence[Aval], result: Aval) -> Bits:
+    """Return the union of the operands' sets, element by element."""
     given = [bits for bits in operands if bits is not None]
     return reduce(joined, given)
 
@@ -51,6 +52,7 @@ def join_elements(op: Any, operands: Operands, avals: Sequence[Aval], result: Av
 
 
 def strides_of(shape: Shape) -> list[int]:
+    """Return the strides of a row-major array, in elements."""
     return [prod(shape[axis + 1 :]) for axis in range(len(shape))]
 
 
@@ -68,6 +70,7 @@ def along(sizes: Iterable[int], strides: Iterable[int]) -> list[list[int]]:
 
 
 def times(positions: Iterable[int], stride: int) -> list[int]:
+    """Return the positions times the stride."""
     return [position * stride for position in positions]
 
 
@@ -79,15 +82,18 @@ def only(operands: Operands) -> Bits:
 
 
 def move_reshape(op: Reshape, operands: Operands, avals: Sequence[Aval], result: Aval) -> Bits:
+    """Return the sets as they are: a reshape keeps the order of elements."""
     return only(operands)
 
 
 def move_transpose(op: Transpose, operands: Operands, avals: Sequence[Aval], result: Aval) -> Bits:
+    """Return the sets in the order of the permuted axes."""
     bits, strides = only(operands), strides_of(avals[0].shape)
     return [bits[i] for i in places(along(result.shape, [strides[a] for a in op.permutation]))]
 
 
 def move_broadcast(op: BroadcastInDim, operands: Operands, avals: Sequence[Aval], y: Aval) -> Bits:
+    """Return the sets, repeated along the new axes."""
     bits, shape = only(operands), avals[0].shape
     strides = [0] * y.ndim
     for n, stride, axis in zip(shape, strides_of(shape), op.dimensions, strict=True):
@@ -96,12 +102,14 @@ def move_broadcast(op: BroadcastInDim, operands: Operands, avals: Sequence[Aval]
 
 
 def move_slice(op: Slice, operands: Operands, avals: Sequence[Aval], result: Aval) -> Bits:
+    """Return the sets of the elements that the slice takes."""
     bits, strides = only(operands), strides_of(avals[0].shape)
     taken = zip(op.start, op.limit, op.strides, strides, strict=True)
     return [bits[i] for i in places([times(range(a, b, s), stride) for a, b, s, stride in taken])]
 
 
 def move_reverse(op: Reverse, operands: Operands, avals: Sequence[Aval], result: Aval) -> Bits:
+    """Return the sets in reverse order along the reversed axes."""
     bits = only(operands)
     steps = along(result.shape, strides_of(result.shape))
     turned = [[*reversed(s)] if axis in op.dimensions else s for axis, s in enumerate(steps)]
@@ -109,6 +117,7 @@ def move_reverse(op: Reverse, operands: Operands, avals: Sequence[Aval], result:
 
 
 def move_pad(op: Pad, operands: Operands, avals: Sequence[Aval], result: Aval) -> Bits:
+    """Return the sets at their places between those of the padding."""
     around = operands[1]
     found = [0 if around is None else around[0]] * result.size
     bits = operands[0]
@@ -131,11 +140,13 @@ def scaled(positions: Sequence[Sequence[int]], shape: Shape) -> list[int]:
 
 
 def put(found: Bits, bits: Bits, targets: Sequence[int], sources: Sequence[int]) -> None:
+    """Write the sets of the source places into the target places."""
     for target, source in zip(targets, sources, strict=True):
         found[target] = bits[source]
 
 
 def move_concatenate(op: Concatenate, operands: Operands, avals: Sequence[Aval], y: Aval) -> Bits:
+    """Return the sets of all operands, side by side."""
     found = [0] * y.size
     start = 0
     for bits, aval in zip(operands, avals, strict=True):
@@ -163,11 +174,13 @@ def summed(bits: Bits, shape: Shape, kept: Sequence[int]) -> Bits:
 
 
 def sum_along(op: ReduceSum, operands: Operands, avals: Sequence[Aval], result: Aval) -> Bits:
+    """Return the unions over the summed axes."""
     shape = avals[0].shape
     return summed(only(operands), shape, [a for a in range(len(shape)) if a not in op.axes])
 
 
 def sum_up(op: Cumsum, operands: Operands, avals: Sequence[Aval], result: Aval) -> Bits:
+    """Return the unions of the sets up to each position along the axis."""
     bits, shape, stride = only(operands), result.shape, strides_of(result.shape)[op.axis]
     found = [0] * result.size
     steps = [i * stride for i in range(shape[op.axis])]

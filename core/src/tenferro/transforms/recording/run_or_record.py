@@ -39,7 +39,7 @@ _BYTES_PER_ITEM = 500
 _VARIANTS = 8  # programs that differ by the values they rely on alone
 
 
-def settle(
+def run_or_record(
     kind: Hashable,
     primal: Sequence[ValueKey],
     inputs: Sequence[ValueKey],
