@@ -55,7 +55,7 @@ def test_coined_words_are_found_in_comments_and_messages(text):
 )
 def test_coined_words_are_found_in_names(name):
     assert rules_of(name + "\n") == ["coined"]
-    assert rules_of("", "core/src/tenferro/_run_or_record.py") == ["coined"]
+    assert rules_of("", "core/src/tenferro/_settle.py") == ["coined"]
 
 
 @pytest.mark.parametrize("name", ["_LARGE = 8", "FEW: int = 4", "_CROWDED = object()"])

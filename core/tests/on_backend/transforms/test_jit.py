@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tenferro as tn
+from tenferro.transforms.recording import tree as pytrees
 
 X = np.array([1.0, 2.0, 3.0])
 
@@ -40,7 +41,7 @@ def traced(function, **options):
     ],
 )
 def test_a_new_signature_is_traced_and_a_new_value_is_not(first, second, traces):
-    function, count = traced(lambda x: tn.transforms._tree.flatten(x)[0][0] * 2)
+    function, count = traced(lambda x: pytrees.flatten(x)[0][0] * 2)
     for args in (first, second, first, second):
         function(*args)
     assert len(count) == function.cache_info().misses == function.cache_info().entries == traces

@@ -10,6 +10,7 @@ import pytest
 
 import tenferro as tn
 from tenferro.arrays import PROGRAMS
+from tenferro.transforms.recording import tree as pytrees
 
 X = np.array([1.0, 2.0, 3.0])
 CAPTURED = np.array([4.0, 5.0, 6.0])
@@ -29,7 +30,7 @@ GIVES_BACK = {
 def test_results_are_writeable_and_nobody_elses(name):
     jitted, x = tn.jit(GIVES_BACK[name]), X.copy()
     calls = [jitted(x) for _ in range(4)]
-    results = [leaf for call in calls for leaf in tn.transforms._tree.flatten(call)[0]]
+    results = [leaf for call in calls for leaf in pytrees.flatten(call)[0]]
     others = [x, CAPTURED]
     for i, result in enumerate(results):
         assert not any(np.shares_memory(result, other) for other in results[:i] + others)

@@ -11,6 +11,7 @@ import pytest
 
 import tenferro as tn
 from tenferro.computegraph import SerializationError
+from tenferro.transforms.recording import tree as pytrees
 
 PROTOCOLS = range(pickle.HIGHEST_PROTOCOL + 1)
 
@@ -78,7 +79,7 @@ def slope(x):
 
 
 def leaves(tree):
-    return [np.asarray(x) for x in tn.transforms._tree.flatten(tree)[0]]
+    return [np.asarray(x) for x in pytrees.flatten(tree)[0]]
 
 
 class Model:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import tenferro as tn
+from tenferro.transforms.recording import tree as pytrees
 
 X = np.array([1.0, 2.0, 3.0])
 Pair = namedtuple("Pair", "first second")
@@ -63,20 +64,18 @@ TREES = {
 
 
 def leaves(tree):
-    return tn.transforms._tree.flatten(tree)[0]
+    return pytrees.flatten(tree)[0]
 
 
 @pytest.mark.parametrize("name", TREES)
 @pytest.mark.parametrize("transform", [tn.jit, lambda f: f], ids=["jit", "plain"])
 def test_a_tree_comes_back_as_what_it_was(transform, name):
-    double = transform(lambda tree: tn.transforms._tree.map_leaves(lambda x: x * 2, tree))
+    double = transform(lambda tree: pytrees.map_leaves(lambda x: x * 2, tree))
     tree = TREES[name]
     for _ in range(2):
         found = double(tree)
         assert type(found) is type(tree)
-        assert repr(tn.transforms._tree.flatten(found)[1]) == repr(
-            tn.transforms._tree.flatten(tree)[1]
-        )
+        assert repr(pytrees.flatten(found)[1]) == repr(pytrees.flatten(tree)[1])
         for got, given in zip(leaves(found), leaves(tree), strict=True):
             np.testing.assert_array_equal(got, given * 2)
 
@@ -155,15 +154,15 @@ def test_containers_that_look_alike_have_programs_of_their_own():
     @tn.jit
     def f(*args, **kwargs):
         seen.append((args, kwargs))
-        return tn.transforms._tree.map_leaves(lambda x: x + 1, (args, kwargs))
+        return pytrees.map_leaves(lambda x: x + 1, (args, kwargs))
 
     for turn in range(3):
         for args, kwargs in ALIKE:
             given = [i + 10 * turn + leaf for i, leaf in enumerate(leaves((args, kwargs)))]
-            spec = tn.transforms._tree.flatten((args, kwargs))[1]
+            spec = pytrees.flatten((args, kwargs))[1]
             specs.add(spec)
             args, kwargs = spec.unflatten(given)
-            found, structure = tn.transforms._tree.flatten(f(*args, **kwargs))
+            found, structure = pytrees.flatten(f(*args, **kwargs))
             assert structure == spec
             for got, leaf in zip(found, given, strict=True):
                 np.testing.assert_array_equal(got, leaf + 1)
@@ -173,8 +172,8 @@ def test_containers_that_look_alike_have_programs_of_their_own():
 @pytest.mark.parametrize("args, kwargs", PLAIN)
 def test_leaves_of_plain_containers_come_in_the_order_of_all(args, kwargs):
     numbers = iter(range(10))
-    args, kwargs = tn.transforms._tree.map_leaves(lambda _: next(numbers), (args, kwargs))
-    assert tn.transforms._tree.flatten_plain(args, kwargs)[0] == leaves((args, kwargs))
+    args, kwargs = pytrees.map_leaves(lambda _: next(numbers), (args, kwargs))
+    assert pytrees.flatten_plain(args, kwargs)[0] == leaves((args, kwargs))
 
 
 FIRST_CALLS = """
