@@ -13,7 +13,7 @@ __all__ = ["__version__"]
 
 
 def __getattr__(name: str) -> str:
-    """The version, from the metadata of the distribution."""
+    """Return the version, from the metadata of the distribution."""
     if name != "__version__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib.metadata import version  # noqa: PLC0415 - see above

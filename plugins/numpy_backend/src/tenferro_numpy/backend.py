@@ -42,7 +42,7 @@ _Scalar = (bool, int, float, complex, np.generic)
 
 
 def library_versions() -> dict[str, str]:
-    """The versions of NumPy, and of SciPy where it is loaded already."""
+    """Return the versions of NumPy, and of SciPy if it is loaded."""
     versions = {"numpy": np.__version__}
     scipy = sys.modules.get("scipy")
     if scipy is not None:
@@ -51,7 +51,7 @@ def library_versions() -> dict[str, str]:
 
 
 def _resident() -> dict[str, int]:
-    """The resident size of the process, now and at most, where the system tells it."""
+    """Return the resident size of the process, current and peak, if the system tells it."""
     found = {}
     try:
         from resource import RUSAGE_SELF, getpagesize, getrusage  # noqa: PLC0415 - POSIX only
@@ -66,13 +66,13 @@ def _resident() -> dict[str, int]:
 
 
 def _narrow(dtype: np.dtype[Any], value: Any) -> Any:
-    """A number in a dtype in which it may overflow to inf, without NumPy's warning."""
+    """Convert a number to a dtype in which it may overflow to inf, without NumPy's warning."""
     with np.errstate(all="ignore"):
         return dtype.type(value)
 
 
 def _tiling(elements: object, threads: object) -> Tiling | None:
-    """The tiling that the options ask for; what they leave open follows from the machine.
+    """Return the tiling that the options ask for; the machine decides what they leave open.
 
     Raises InvalidOptionError: for anything but a whole number, of threads at least one.
     """
@@ -90,7 +90,7 @@ def _tiling(elements: object, threads: object) -> Tiling | None:
 
 
 def _donated(numbers: Any, count: int) -> tuple[int, ...]:
-    """The inputs that may be written to.
+    """Return the inputs that may be written to.
 
     Raises InvalidOptionError: for what is no number of an input.
     """
@@ -116,7 +116,7 @@ class NumpyBackend(Backend):
     # ---- operands --------------------------------------------------------------------------------
 
     def asoperand(self, value: Any, aval: Aval) -> Any:
-        """The value as an operand of this aval: an array as it is, a scalar in the aval's dtype.
+        """Return the value as an operand of this aval: an array unchanged, a scalar in its dtype.
 
         Raises OperandError: if an array has another shape or dtype; nothing is cast in silence.
         Raises UnsupportedError: if NumPy lacks the dtype.
@@ -141,7 +141,7 @@ class NumpyBackend(Backend):
         return operand
 
     def to_numpy(self, operand: Any) -> Any:
-        """The operand itself, as an array."""
+        """Return the operand itself, as an array."""
         return np.asarray(operand)
 
     def aval_of(self, operand: Any) -> Aval:
@@ -149,7 +149,7 @@ class NumpyBackend(Backend):
         return Aval(operand.shape, DType.of(operand.dtype.name))
 
     def owns(self, value: Any) -> bool:
-        """Whether the value is a numeric NumPy array or scalar."""
+        """Return True if the value is a numeric NumPy array or scalar."""
         return isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in _NUMERIC
 
     def snapshot(self, operand: Any) -> Any:
@@ -157,9 +157,9 @@ class NumpyBackend(Backend):
         return snapshot(operand)
 
     def memory_stats(self) -> Mapping[str, int]:
-        """Bytes, as far as the system tells: `in_use` and `peak` are those of the process.
+        """Return bytes, if the system tells them: `in_use` and `peak` are those of the process.
 
-        `largest_program` is the most that the arrays of one of the kept programs take at once.
+        `largest_program` is the largest peak of array memory among the cached programs.
         """
         with self._lock:
             kept = [*self._plans.values()]
@@ -219,7 +219,9 @@ class NumpyBackend(Backend):
         return draft
 
     def notes(self, program: CompiledProgram, position: int) -> list[str]:
-        """What an error in one instruction is told: its equation, lowering and the user's line."""
+        """Return notes for an error in one instruction: its equation, lowering and the user's
+        line.
+        """
         operation, inputs, _, _, _, source = program.instructions[position]
         avals = tuple(program.avals[i] for i in inputs)
         operands = "  ".join(f"%{i}: {aval}" for i, aval in zip(inputs, avals, strict=True))

@@ -61,7 +61,7 @@ class Draft:
         return plan
 
     def first_run(self, operands: tuple[Any, ...], note: Note) -> tuple[Any, ...] | None:
-        """The results of the first run; `None` where the plan must run."""
+        """Return the results of the first run; `None` if the plan must run."""
         if not self._is_new:
             return None
         self._is_new = False
@@ -76,7 +76,7 @@ class Draft:
 
 
 def is_plain(planner: Planner) -> bool:
-    """Whether steps can run before they are a plan: small arrays, and nobody else's code."""
+    """Return True if steps can run before they are a plan: small arrays, only our lowerings."""
     return not (
         planner.has_regions
         or planner.blocks
@@ -105,7 +105,7 @@ class Run:
         self.functions: dict[int, Callable[..., Any]] = {}
 
     def __call__(self, operands: tuple[Any, ...], note: Note) -> tuple[Any, ...] | None:
-        """The results; `None` where an array does not lie in memory as one of a plan may.
+        """Return the results; `None` if an array does not lie in memory as a plan requires.
 
         `note` is told of the instruction in which an error is raised.
         """
@@ -149,14 +149,14 @@ class Run:
         return True
 
     def dying(self) -> Iterable[Sequence[int]]:
-        """For each step the slots to free after it; none where all values together are small."""
+        """Return the slots to free after each step; none if all values together are small."""
         counts = Counter(self.avals)
         if sum([count * size_of(aval) for aval, count in counts.items()]) <= _SMALL:
             return repeat(())
         return dying_after(self.steps, (*self.outputs, *self.literals), len(self.avals))
 
     def operands_of(self, step: Step) -> list[Any]:
-        """The operands of a step of rank 0, which reads literals as NumPy's scalars."""
+        """Return the operands of a step of rank 0, which reads literals as NumPy scalars."""
         slots, literals = self.slots, self.literals
         return [slots[i][()] if i in literals else slots[i] for i in step.operands]
 
@@ -168,7 +168,7 @@ class Run:
 
 
 def own_results(values: Sequence[Any], operands: Sequence[Any]) -> tuple[Any, ...]:
-    """The results as arrays that share memory with nothing."""
+    """Return the results as arrays that share memory with nothing."""
     taken = {id(x) for x in operands}
     results = []
     for value in values:

@@ -29,7 +29,7 @@ class NotConvergedError(TenferroError, np.linalg.LinAlgError):
 
     @classmethod
     def of(cls, operation: Operation, got: str) -> Self:
-        """The error of an operation."""
+        """Make the error of an operation."""
         message = f"{operation.name}: the iteration does not converge\n  got        {got}"
         return cls(message, primitive=f"std::{operation.name}", got=got)
 

@@ -116,7 +116,7 @@ class NumpyExecutable(Executable):
             self._compile()
 
     def _is_cheap(self, most: int) -> bool:
-        """Whether at most so many lines would be compiled; what repeats counts once."""
+        """Return True if at most ``most`` lines would be compiled; repeated lines count once."""
         count = len(self.plan.lines)
         return count <= most or (count <= _LONGEST_WRITTEN and self._written().new_lines <= most)
 
@@ -194,13 +194,13 @@ class NumpyExecutable(Executable):
     # ---- reports ---------------------------------------------------------------------------------
 
     def explain(self) -> str:
-        """The generated source and the regions, with what they compute, move and hold."""
+        """Return the generated source and the regions: what they compute, move and hold."""
         state = "compiled" if self._is_compiled else "interpreted so far"
         foreign = self.backend.lowerings.foreign_in(self.program)
         return report(self.program, self.plan, state, self._written().text, foreign)
 
     def cost(self) -> tuple[int, int]:
-        """Estimates: operations on elements, and bytes that lines read and write (not views)."""
+        """Estimate elementwise operations, and bytes that lines read and write (not views)."""
         return cost_of(self.program, self.plan)
 
     def profile(self, *operands: Any) -> Timings:
@@ -229,7 +229,7 @@ class NumpyExecutable(Executable):
 
 
 def _mismatch(value: Any, aval: Aval) -> str:
-    """What a value is, if it is not NumPy's own or not of this aval; empty if all is well."""
+    """Describe a value that is not NumPy's own or not of this aval; empty if it is."""
     if type(value) in _NUMBERS:
         value = _NUMBERS[type(value)](value)
     if not isinstance(value, (np.ndarray, np.generic)):

@@ -51,7 +51,7 @@ _BY_LITERALS: dict[type, Any] = {ScatterAdd: placed, Select: beside_zero}  # do 
 
 
 class How(NamedTuple):
-    """What may be done with a program.
+    """Options of a plan.
 
     elide     leave broadcasts unexpanded, and write into memory that nobody reads any more
     tiling    of large elementwise steps, which become regions; None for none
@@ -66,7 +66,7 @@ class How(NamedTuple):
 
 
 def make_plan(program: CompiledProgram, table: LoweringTable, how: How = How()) -> Plan:  # noqa: B008
-    """The plan of a closed program.
+    """Make the plan of a closed program.
 
     Raises MissingLoweringError: if the table lacks an operation of the program.
     """
@@ -74,7 +74,7 @@ def make_plan(program: CompiledProgram, table: LoweringTable, how: How = How()) 
 
 
 def planner_of(program: CompiledProgram, table: LoweringTable, how: How) -> Planner:
-    """The steps of a closed program, on which all is decided but where their results lie.
+    """Make the steps of a closed program; only the memory of results is left undecided.
 
     Raises MissingLoweringError: if the table lacks an operation of the program.
     """
@@ -118,7 +118,7 @@ class Planner:
     # ---- blocks of rows --------------------------------------------------------------------------
 
     def find_blocks(self, tiling: Tiling) -> None:
-        """Steps for the parts of the program that run some rows at a time."""
+        """Make steps for the parts of the program that run some rows at a time."""
         for block in find_blocks(self.program, tiling.cache):
             parts = {rows: block.program(self.program, rows) for rows in block.sizes}
             plans = {rows: make_plan(part, self.table) for rows, part in parts.items()}
@@ -220,7 +220,7 @@ class Planner:
         self.steps = as_arrays(self.steps, self.avals, self.literals)
 
     def raises(self) -> bool:
-        """Whether the program may run fast lines, and again from its start where one raises."""
+        """Return True if lines may run in fast form, and the program again if one raises."""
         on_numbers = sum(step.on_numbers for step in self.steps)
         return (
             bool(self.numbers)
@@ -233,7 +233,7 @@ class Planner:
     # ---- memory and registers --------------------------------------------------------------------
 
     def finish(self, *, reusing: bool) -> Plan:
-        """The plan; `reusing`: lines write into arrays that are dead. Call it once."""
+        """Finish the plan; with `reusing`, lines write into dead arrays. Call it once."""
         with CollectorPaused():
             return self._finished(reusing=reusing)
 
@@ -277,7 +277,7 @@ class Planner:
         )
 
     def unboxed_inputs(self) -> tuple[int, ...]:
-        """Inputs of rank 0 that lines of rank 0 read: NumPy computes faster on its scalars."""
+        """Return the inputs of rank 0 to unbox: NumPy computes faster on its scalars."""
         scalars = {i for i in self.program.inputs if not self.avals[i].shape}
         if not scalars:
             return ()

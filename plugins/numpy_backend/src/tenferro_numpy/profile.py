@@ -1,4 +1,4 @@
-"""What the NumPy backend claims, read by the conformance kit alone.
+"""Claims of the NumPy backend, read by the conformance kit alone.
 
 `tenferro_conformance` is imported here and nowhere else in this distribution.
 """

@@ -1,4 +1,4 @@
-"""How instructions on float64 and bool of rank 0 are computed on Python's own numbers.
+"""Instructions on float64 and bool of rank 0, computed on Python's own numbers.
 
 A Python float costs a third of a NumPy scalar with an operator, a fifth with a function of `math`.
 Where Python raises (`1.0 / 0.0`, `math.exp(1e3)`, `math.log(-1.0)`) NumPy gives inf or nan: the
@@ -31,7 +31,7 @@ _OPERATOR, _CALL = 20, 80  # nanoseconds saved by a line
 
 
 def scalar_form(op: Any, avals: tuple[Aval, ...], result: Aval) -> Scalar | None:
-    """How the instruction is written on Python's numbers; None where NumPy's must be used."""
+    """Return the instruction on Python numbers; None if NumPy's must be used."""
     if result not in _UNBOXED or not _UNBOXED.issuperset(avals):
         return None
     found = _forms().get(type(op))
@@ -39,7 +39,7 @@ def scalar_form(op: Any, avals: tuple[Aval, ...], result: Aval) -> Scalar | None
 
 
 def _operator(template: str, numpy: Function | None = None, gain: int = _OPERATOR) -> Scalar:
-    """A line of operators; `numpy` is asked where Python raises."""
+    """Make a line of operators; `numpy` is called if Python raises."""
     line = Expression(template)
     if numpy is None:
         return Scalar(line, gain)
@@ -47,14 +47,14 @@ def _operator(template: str, numpy: Function | None = None, gain: int = _OPERATO
 
 
 def _function(fast: Function, numpy: Function, count: int = 1, gain: int = _ALWAYS) -> Scalar:
-    """A call of a function of `math`."""
+    """Make a call of a function of `math`."""
     operands = ", ".join(f"{{{i}}}" for i in range(count))
     line = Expression(f"{{p0}}({operands})", (fast,), safe=_guarded(fast, numpy))
     return Scalar(line, gain)
 
 
 def _total(function: Function, count: int, gain: int = _CALL) -> Scalar:
-    """A call of a function that never raises."""
+    """Make a call of a function that never raises."""
     operands = ", ".join(f"{{{i}}}" for i in range(count))
     return Scalar(Expression(f"{{p0}}({operands})", (function,)), gain)
 
@@ -70,7 +70,7 @@ def _guarded(fast: Function, numpy: Function) -> Function:
 
 
 def _boxed(function: Function, count: int) -> Scalar:
-    """A function that Python lacks, asked of NumPy."""
+    """Make a call of NumPy for a function that Python does not have."""
 
     def boxed(*xs: Any) -> float:
         return float(function(*xs))
@@ -111,7 +111,7 @@ _MINIMUM = "({0} if {0} < {1} else {1} if {0} > {1} else {p0}({0}, {1}))"
 
 
 def _extreme(template: str, numpy: Function) -> Expression:
-    """The larger or smaller of two numbers.
+    """Make the larger or smaller of two numbers.
 
     NumPy is asked for equal numbers and nan: which of -0.0 and 0.0, and which nan, its loops take
     depends on the processor, and arrays take the same.
@@ -130,13 +130,13 @@ def _clamp() -> Function:
 
 
 def _all_of(kind: Aval, form: Scalar) -> Callable[..., Scalar | None]:
-    """The form, where all operands are of one kind."""
+    """Return the form if all operands are of one kind."""
     return lambda op, avals, result: form if all(aval is kind for aval in avals) else None
 
 
 @cache
 def _forms() -> dict[type, Any]:
-    """How each primitive is written; made when the first program computes on single numbers."""
+    """Return the form of each primitive; made for the first program with single numbers."""
     return {
         p.Add: _all_of(_FLOAT, _operator("{0} + {1}")),
         p.Sub: _operator("{0} - {1}"),

@@ -1,4 +1,4 @@
-"""What is said of a program: its source, regions and blocks, and estimates of work and memory.
+"""Report of a program: its source, regions and blocks, and estimates of work and memory.
 
 Read next: `executable.py`.
 """
@@ -20,7 +20,7 @@ __all__ = ["cost_of", "report"]
 def report(
     program: CompiledProgram, plan: Plan, state: str, source: str, foreign: Sequence[str] = ()
 ) -> str:
-    """A program for a reader; `state` says how it has run so far.
+    """Describe a program; `state` says how it has run so far.
 
     `foreign` names the lowerings that come from other distributions than the backend.
     """
@@ -35,7 +35,7 @@ def report(
 
 
 def _peak(program: CompiledProgram, plan: Plan) -> str:
-    """The most memory that its arrays take at once, and where."""
+    """Describe the peak of array memory, and where it occurs."""
     size, line = plan.peak
     position = None if line is None else plan.lines[line].position
     where = "" if position is None else f", at {' '.join(program.equation(position).split())}"
@@ -43,7 +43,7 @@ def _peak(program: CompiledProgram, plan: Plan) -> str:
 
 
 def _part(program: CompiledProgram, line: Line) -> str:
-    """What runs in a region or in blocks of rows; empty for other lines."""
+    """Describe a region or blocks of rows; empty for other lines."""
     part = line.expression.bound[0] if line.expression.bound else None
     if isinstance(part, Region):
         head = _region(part)
@@ -75,7 +75,7 @@ def _threads(count: int) -> str:
 
 
 def cost_of(program: CompiledProgram, plan: Plan) -> tuple[int, int]:
-    """Estimates: operations on elements, and bytes that lines read and write (not views)."""
+    """Estimate elementwise operations, and bytes that lines read and write (not views)."""
     flops = moved = 0
     touching = _lines_of_slots(program, plan)
     for number, line in enumerate(plan.lines):
@@ -92,7 +92,7 @@ def cost_of(program: CompiledProgram, plan: Plan) -> tuple[int, int]:
 
 
 def _lines_of_slots(program: CompiledProgram, plan: Plan) -> dict[int, set[int]]:
-    """The numbers of the lines that touch a slot; the caller is line -1."""
+    """Return the numbers of the lines that touch a slot; the caller is line -1."""
     lines: dict[int, set[int]] = {i: {-1} for i in (*program.inputs, *program.outputs)}
     for number, line in enumerate(plan.lines):
         for position in line.positions:
@@ -103,7 +103,7 @@ def _lines_of_slots(program: CompiledProgram, plan: Plan) -> dict[int, set[int]]
 
 
 def _operations(program: CompiledProgram, position: int) -> int:
-    """An estimate of the operations on elements of one instruction."""
+    """Estimate the elementwise operations of one instruction."""
     op, inputs, outputs, *_ = program.instructions[position]
     given: list[Aval] = [program.avals[i] for i in inputs]
     results: list[Aval] = [program.avals[i] for i in outputs]

@@ -64,11 +64,13 @@ class Generated(ABC):
 
     @abstractmethod
     def compile(self) -> Run:
-        """The function of the operands."""
+        """Compile the function of the operands."""
 
     @abstractmethod
     def position(self, trace: TracebackType | None) -> int | None:
-        """The instruction in whose line an error was raised; `None` if in no line of ours."""
+        """Return the instruction in whose line an error was raised; `None` if in no line of
+        ours.
+        """
 
 
 _shared = lru_cache(maxsize=512)(compiled)
@@ -87,12 +89,14 @@ class _Whole(Generated):
         self.new_lines = len(plan.lines)
 
     def compile(self) -> Run:
-        """The function of the operands."""
+        """Compile the function of the operands."""
         run: Run = _shared(self.text)(*self._bound)
         return run
 
     def position(self, trace: TracebackType | None) -> int | None:
-        """The instruction in whose line an error was raised; `None` if in no line of ours."""
+        """Return the instruction in whose line an error was raised; `None` if in no line of
+        ours.
+        """
         while trace is not None:
             if trace.tb_frame.f_code.co_filename == FILENAME:  # below it may run a block's lines
                 return self._positions.get(trace.tb_lineno)
@@ -113,7 +117,7 @@ class _Whole(Generated):
         return "\n".join([first, *lines, "    return program", ""])
 
     def _name(self, value: Any) -> str:
-        """The closure name of a bound value; one for each object."""
+        """Return the closure name of a bound value; one per object."""
         found = self._names.get(id(value))
         if found is None:
             found = self._names[id(value)] = f"p{len(self._bound)}"
@@ -167,7 +171,7 @@ class _InParts(Generated):
         return "\n".join([*texts, f"# program: {order}", ""])
 
     def compile(self) -> Run:
-        """The function of the operands."""
+        """Compile the function of the operands."""
         makers = [maker(shape) for shape in self._shapes]
         self._functions = [
             makers[number](*arguments)
@@ -192,7 +196,9 @@ class _InParts(Generated):
         )
 
     def position(self, trace: TracebackType | None) -> int | None:
-        """The instruction in whose line an error was raised; `None` if in no line of ours."""
+        """Return the instruction in whose line an error was raised; `None` if in no line of
+        ours.
+        """
         while trace is not None:
             frame = trace.tb_frame
             if frame.f_code is _InParts._run.__code__ and frame.f_locals.get("self") is self:

@@ -54,7 +54,7 @@ class Shape(NamedTuple):
     bound: int
 
     def rows(self) -> Iterator[tuple[int, Names, Names, Names, Names]]:
-        """Of each line the form, operands, targets, frees and ends."""
+        """Yield the form, operands, targets, frees and ends of each line."""
         names, counts = iter(self.names), iter(self.counts)
         for form in self.lines:
             operands, targets, frees, ends = [
@@ -63,7 +63,9 @@ class Shape(NamedTuple):
             yield form, operands, targets, frees, ends
 
     def loads(self) -> dict[int, bool]:
-        """The registers that are read before they are written, and whether they are emptied."""
+        """Return the registers that are read before they are written, and whether they are
+        emptied.
+        """
         loads: dict[int, bool] = {}
         written: set[int] = set()
         for _, operands, targets, frees, _ in self.rows():
@@ -75,7 +77,7 @@ class Shape(NamedTuple):
         return loads
 
     def stores(self) -> list[int]:
-        """The registers that are written and read after the part."""
+        """Return the registers that are written, and read after the part."""
         stores: dict[int, None] = {}
         for _, _, targets, frees, ends in self.rows():
             stores.update(dict.fromkeys(targets))
@@ -110,12 +112,12 @@ class Part:
 
 
 def _numbered(values: Any) -> dict[Any, int]:
-    """The values in the order in which they come first, numbered."""
+    """Number the values in the order of their first occurrence."""
     return dict(zip(dict.fromkeys(values), count(), strict=False))
 
 
 def cut(lines: Sequence[Line]) -> list[tuple[int, int]]:
-    """The parts of a plan: where each begins and ends."""
+    """Cut a plan into parts and return where each begins and ends."""
     hashes = _hashes(lines)
     places, begin = [], 0
     while len(lines) - begin > _LONGEST:
@@ -127,7 +129,7 @@ def cut(lines: Sequence[Line]) -> list[tuple[int, int]]:
 
 
 def _hashes(lines: Sequence[Line]) -> Any:
-    """For each line a hash of the templates of the lines before it: a polynomial modulo 2⁶⁴."""
+    """Hash, for each line, the templates of the lines before it: a polynomial modulo 2⁶⁴."""
     templates = [line.expression.template for line in lines]
     number = _numbered(templates)
     codes = np.array([pow(_BASE, 7 + i, 1 << 64) for i in number.values()], np.uint64)
@@ -140,7 +142,7 @@ def _hashes(lines: Sequence[Line]) -> Any:
 
 
 def part_text(shape: Shape) -> str:
-    """The text that makes the function of a part."""
+    """Write the text that makes the function of a part."""
     arguments = [f"p{i}" for i in range(shape.bound)]
     arguments += [f"i{i}" for i in range(len(shape.literals))]
     lines = [f"def make({', '.join(arguments)}):", "    def part(s):"]
@@ -162,19 +164,19 @@ def _line(
 
 
 def line_at(shape: Shape, text_line: int) -> int | None:
-    """Which line of a part is the line of its text; None if none."""
+    """Return the line of a part for a line of its text; None if there is none."""
     number = text_line - _FIRST - len(shape.loads())
     return number if 0 <= number < len(shape.lines) else None
 
 
 @lru_cache(maxsize=_KEPT)
 def maker(shape: Shape) -> Callable[..., Callable[[list[Any]], None]]:
-    """What makes the function of the list of registers from the arguments of a part."""
+    """Return a function that makes a part's function of the register list."""
     return compiled(part_text(shape))
 
 
 def compiled(text: str) -> Callable[..., Any]:
-    """The function `make` of a text."""
+    """Compile a text and return its function `make`."""
     names: dict[str, Any] = {}
     exec(compile(text, FILENAME, "exec"), names)
     made: Callable[..., Any] = names["make"]

@@ -14,10 +14,10 @@ __all__ = ["given_up"]
 
 
 def given_up(operands: Sequence[Any], donated: Sequence[int]) -> tuple[Any, ...]:
-    """The operands, those that are donated as arrays that only the caller holds besides us.
+    """Return the operands; donated ones as arrays with no reference but the caller's and ours.
 
-    A read-only array, or one that shares memory with another operand, is copied: somebody who
-    promised nothing may look at it. So is one of which two elements are at one place.
+    A read-only array, or one that shares memory with another operand, is copied, since code that
+    promised nothing may read it. So is an array with two elements at one address.
     """
     found = list(operands)
     for number in donated:
@@ -32,7 +32,9 @@ def given_up(operands: Sequence[Any], donated: Sequence[int]) -> tuple[Any, ...]
 
 
 def _may_overlap_itself(x: Any) -> bool:
-    """Whether an axis moves by less than all shorter ones reach: then elements may meet."""
+    """Return True if an axis has a stride below the extent of shorter ones: elements may
+    overlap.
+    """
     if x.flags.forc:
         return False
     reach = x.itemsize

@@ -103,7 +103,7 @@ class Interpreter:
         )
 
     def position(self, trace: TracebackType | None) -> int | None:
-        """The instruction in which an error was raised; `None` if in none of ours."""
+        """Return the instruction in which an error was raised; `None` if in none of ours."""
         while trace is not None:
             frame = trace.tb_frame
             if frame.f_code in _RUNNING and frame.f_locals.get("self") is self:

@@ -18,14 +18,14 @@ Box = tuple[tuple[int, int], ...]  # begin and end on every axis
 
 
 class Pieces(NamedTuple):
-    """Where each operand begins in the result; what none covers has the value of operand `fill`."""
+    """Start of each operand in the result; uncovered elements have the value of operand `fill`."""
 
     starts: tuple[tuple[int, ...], ...]
     fill: int | None = None
 
 
 class Part(NamedTuple):
-    """What an operand gives to a tile: which of its elements, and where they go."""
+    """Part of an operand in a tile: its elements, and where they go."""
 
     operand: int
     taken: Index
@@ -36,7 +36,7 @@ class Part(NamedTuple):
 def parts_of(
     pieces: Pieces, shapes: Sequence[tuple[int, ...]], box: Box, axis: int
 ) -> tuple[Part, ...]:
-    """The parts of a tile, whose axes before `axis` have one element and are dropped."""
+    """Return the parts of a tile, whose axes before `axis` have one element and are dropped."""
     found = []
     for operand, (start, shape) in enumerate(zip(pieces.starts, shapes, strict=False)):
         common = [

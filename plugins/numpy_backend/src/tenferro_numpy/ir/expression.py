@@ -1,4 +1,4 @@
-"""What one instruction becomes: a line of Python over its operands, and what that line binds.
+"""Expressions: an instruction as a line of Python over its operands, with bound values.
 
 `{0}`, `{1}` stand for operands, `{p0}`, `{p1}` for bound values. Templates are written in this
 package and never hold anything of a user. The generated source and the interpreter read the same
@@ -66,11 +66,13 @@ class Expression(NamedTuple):
         return len(set(re.findall(r"\{\d+\}", self.template)))
 
     def text(self, operands: tuple[str, ...], names: tuple[str, ...]) -> str:
-        """The line with names filled in for operands and bound values."""
+        """Write the line with names for operands and bound values."""
         return self.template.format(*operands, **{f"p{i}": name for i, name in enumerate(names)})
 
     def function(self) -> Function:
-        """The expression as a function of its operands, without a Python frame where it can be."""
+        """Return the expression as a function of its operands, without a Python frame if
+        possible.
+        """
         if self.safe is not None:
             return self.safe
         there = _OPERATORS.get(self.template)
@@ -134,13 +136,13 @@ def _factory(template: str, arity: int, bound: int) -> Function:
 def called(
     op: Any, count: int, function: Function, *, shares: bool, foreign: bool = False
 ) -> Expression:
-    """The call of a contract lowering, `function(op, *operands)`."""
+    """Make the call of a contract lowering, `function(op, *operands)`."""
     operands = "".join(f", {{{i}}}" for i in range(count))
     return Expression(f"{{p0}}({{p1}}{operands})", (function, op), shares=shares, foreign=foreign)
 
 
 def simple(function: Function, count: int, *, broadcasts: bool = True) -> Expression:
-    """The call of a function of the operands alone, which gives a new array."""
+    """Make the call of a function of the operands alone, which returns a new array."""
     operands = ", ".join(f"{{{i}}}" for i in range(count))
     writes = broadcasts and isinstance(function, np.ufunc)
     return Expression(
@@ -153,7 +155,7 @@ def simple(function: Function, count: int, *, broadcasts: bool = True) -> Expres
 
 
 def _into_call(count: int, function: Function | None = None) -> str:
-    """The call of a ufunc with the place of its result as the last argument.
+    """Write the call of a ufunc with the place of its result as the last argument.
 
     NumPy deprecates that for maximum and minimum, where a third argument looks like an operand.
     """

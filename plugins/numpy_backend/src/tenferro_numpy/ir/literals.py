@@ -21,7 +21,7 @@ _LARGE = 1 << 16  # bytes of a literal above which it stays a view of one elemen
 
 
 def is_zero(operation: Any) -> bool:
-    """Whether an operation is a literal full of zeros, none of which is -0."""
+    """Return True if an operation is a literal full of zeros, none of which is -0."""
     return type(operation) is Constant and not operation.value and "-" not in str(operation.value)
 
 
@@ -43,7 +43,7 @@ class Literals:
         self.known: dict[tuple[Any, str], int] = {}
 
     def index(self, slot: int, form: str) -> int:
-        """Where the value is: an "array", not writeable, a "scalar" of NumPy's, a "number"."""
+        """Return the index of the value: a read-only "array", a NumPy "scalar", or a "number"."""
         op = self.operations[slot]
         found = self.known.get((op, form))
         if found is None:
@@ -55,7 +55,7 @@ class Literals:
         return found
 
     def evaluate(self, op: Any) -> Any:
-        """The value as an array that cannot be written to."""
+        """Return the value as a read-only array."""
         if type(op) is Compared:
             compare = self.table.lookup(op.operation, op.avals)
             value = compare(op.operation, *[self.evaluate(x) for x in op.literals])

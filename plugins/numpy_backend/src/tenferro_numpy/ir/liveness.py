@@ -1,4 +1,4 @@
-"""How long the values of a plan live: found once, read by all who free, count or reuse memory.
+"""Lifetimes of a plan's values, computed once for all passes that free, count or reuse memory.
 
 Read next: `memory/ownership.py`, `memory/registers.py`.
 """
@@ -13,7 +13,7 @@ __all__ = ["dying_after"]
 
 
 def dying_after(steps: Sequence[Step], kept: Iterable[int], count: int) -> list[Sequence[int]]:
-    """For each step the slots, of so many, that nobody reads after it; `kept` live on."""
+    """Return, for each step, the slots that no later step reads; `kept` stay alive."""
     alive = bytearray(count)
     for slot in kept:
         alive[slot] = True

@@ -1,4 +1,4 @@
-"""How many bytes a program holds at once, by the liveness of its arrays.
+"""Peak memory of a program, by the liveness of its arrays.
 
 Memory that lines make is counted from the line that makes it to the last line that reads it or a
 view of it; results live to the end. Blocks of rows count with what they make in all threads that
@@ -25,7 +25,7 @@ class Peak(NamedTuple):
 
 
 def peak_of(changes: Sequence[int]) -> Peak:
-    """The peak, of the bytes that are alive in each line more than in the line before."""
+    """Return the peak, given the change of live bytes in each line."""
     alive = [*accumulate(changes)]
     most = max(alive, default=0)
     return Peak(most, alive.index(most) if most else None)

@@ -31,7 +31,7 @@ class Line(NamedTuple):
 
 
 class Result(NamedTuple):
-    """Where a result is, and whether it must be copied to be nobody else's."""
+    """Slot of a result, and whether it must be copied to have no other reference."""
 
     operand: int
     copied: bool

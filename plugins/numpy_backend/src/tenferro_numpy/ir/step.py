@@ -39,7 +39,7 @@ class Step:
 
 
 def in_order(placed: Iterable[tuple[int, Step]]) -> list[Step]:
-    """The steps after what they need, those first that stood first."""
+    """Sort the steps so that each follows its operands; ties keep their order."""
     nodes = list(placed)
     maker = {slot: i for i, (_, step) in enumerate(nodes) for slot in step.targets}
     waits = [0] * len(nodes)

@@ -91,21 +91,21 @@ class Region:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What decides all that it does: regions of one key may be one object."""
+        """Key that determines all behaviour: regions with equal keys may be one object."""
         return (
             self.shape, self.operand_count, self.full, self.writes, self.arrays, self.scratch,
             self.folds, self.moves, self.tiling, tuple(self.reuse.items()),
         )  # fmt: skip
 
     def is_small(self) -> bool:
-        """Whether its lines are faster one by one, wherever their memory comes from."""
+        """Return True if its lines are faster one by one, wherever their memory comes from."""
         made = [dtype.itemsize for dtype in (*self.arrays, *self.scratch)]
         size, each = prod(self.shape), min(PAGES, self.tiling.bytes)
         fits = size * max(made, default=0) <= each and size * sum(made) <= self.tiling.cache
         return fits and not self.moves
 
     def __call__(self, *operands: Any) -> Any:
-        """The arrays and reductions of these operands; a single one is not in a tuple."""
+        """Compute the arrays and reductions of these operands; a single one is not in a tuple."""
         direct = operands[: self.operand_count]
         if self.at_once and all([x.flags.c_contiguous for x in direct]):
             results = self._in_one_tile(operands)
@@ -114,7 +114,7 @@ class Region:
         return results[0] if len(results) == 1 else tuple(results)
 
     def _in_one_tile(self, operands: Sequence[Any]) -> list[Any]:
-        """Everything at once, where a whole array is no larger than a tile."""
+        """Compute everything at once, if a whole array is no larger than a tile."""
         results = self._places(operands, "C")
         scratch = self.scratch_of(self.shape)
         if self.tiling.poisoned:
@@ -130,7 +130,9 @@ class Region:
         return results
 
     def divided(self, shape: tuple[int, ...], elements: int, operands: Sequence[Any]) -> Division:
-        """Its tiles of about so many elements, of an array of this shape; kept for the next run."""
+        """Divide an array of this shape into tiles of about ``elements``; cached for the next
+        run.
+        """
         shapes = tuple([x.shape for x in operands]) if self.moves else ()
         key = shape, elements, shapes
         known, division = self.known  # at once: another thread may replace them
@@ -140,7 +142,7 @@ class Region:
         return division
 
     def scratch_of(self, shape: tuple[int, ...]) -> list[Any]:
-        """Scratch arrays of the shape of a tile, in memory of this thread."""
+        """Return scratch arrays of the shape of a tile, in memory of this thread."""
         held, held_shape, scratch = self.held
         if held is None or held is not memory_of_thread() or held_shape != shape:
             memory = memory_for(self.scratch, prod(shape))
@@ -162,7 +164,7 @@ class Region:
         return results + _Pass(self, shape, division, views, operands, flat=bool(order)).run()
 
     def _order(self, given: Sequence[Any]) -> Literal["", "C", "F"]:
-        """The order in which all operands are one run of memory; empty if there is none."""
+        """Return the order in which all operands are contiguous; empty if there is none."""
         whole = [x.flags for x in given if x.size != 1]
         if any(x.size != 1 and x.shape != self.shape for x in given):
             return ""
@@ -171,7 +173,7 @@ class Region:
         return "F" if all(flags.f_contiguous for flags in whole) else ""
 
     def _places(self, operands: Sequence[Any], order: Literal["C", "F"]) -> list[Any]:
-        """Where the arrays are written: new memory, or that of an operand which is done with."""
+        """Return where the arrays are written: new memory, or that of a dead operand."""
         places = []
         for i, dtype in enumerate(self.arrays):
             old = operands[self.reuse[i]] if i in self.reuse else None
@@ -246,7 +248,7 @@ class _Pass:
 
 
 def _tile(x: Any, where: Index, axis: int) -> Any:
-    """The part of an aligned view that belongs to a tile; axes of extent 1 are not divided."""
+    """Return the part of an aligned view in a tile; axes of extent 1 are not divided."""
     if not x.ndim:
         return x
     index: list[int | slice] = [0 if x.shape[d] == 1 else where[d] for d in range(axis)]
@@ -256,12 +258,12 @@ def _tile(x: Any, where: Index, axis: int) -> Any:
 
 
 def _aligned(x: Any, rank: int) -> Any:
-    """A view with axes of extent 1 in front, as broadcasting puts them."""
+    """Return a view with leading axes of extent 1, as broadcasting adds them."""
     return x.reshape((1,) * (rank - x.ndim) + x.shape)
 
 
 def _constant(x: Any) -> Any:
-    """An operand; one element of it where all are that one in memory."""
+    """Return an operand; one element of it if all elements share one address."""
     if not isinstance(x, np.ndarray):
         return np.asarray(x)
     if x.ndim and x.size > 1 and not any(x.strides):

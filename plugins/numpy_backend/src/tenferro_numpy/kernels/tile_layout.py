@@ -1,4 +1,4 @@
-"""How a region is divided: where its tiles lie, and what its moves do in each of them.
+"""Layout of a region: the places of its tiles, and the moves in each of them.
 
 All of it follows from shapes, so a region works it out once. Read next: `kernels/region.py`.
 """
@@ -31,7 +31,7 @@ class Move(NamedTuple):
 
 
 class Assembly(NamedTuple):
-    """What a move does in one tile: takes a view of an operand, or fills a buffer with parts."""
+    """Move in one tile: takes a view of an operand, or fills a buffer with parts."""
 
     out: int
     view: tuple[int, Any] | None
@@ -61,7 +61,7 @@ def divide(
     moves: Sequence[Move],
     shapes: Sequence[tuple[int, ...]],
 ) -> Division:
-    """Tiles of about so many elements. `shapes` are those of all operands, by their numbers."""
+    """Return tiles of about ``elements``. `shapes` are those of all operands, by number."""
     axis, rows = tiled_axis(shape, elements)
     rows = even_rows(shape[axis], rows)
     tiles = [
@@ -72,7 +72,7 @@ def divide(
 
 
 def _places(shape: tuple[int, ...], axis: int, rows: int) -> Iterator[tuple[Any, int, Box]]:
-    """Where each tile lies: as an index, its last row, and its begin and end on every axis."""
+    """Yield each tile's index, its last row, and its begin and end on every axis."""
     inner = [(0, n) for n in shape[axis + 1 :]]
     starts = range(0, shape[axis], rows)
     for *lead, start in product(*map(range, shape[:axis]), starts):
@@ -88,7 +88,7 @@ def _assemblies(
 
 
 def _assembly(move: Move, shapes: Sequence[tuple[int, ...]], box: Box, axis: int) -> Assembly:
-    """What one move does in the tile of a box."""
+    """Return one move in the tile of a box."""
     parts = parts_of(move.pieces, [shapes[i] for i in move.operands], box, axis)
     fill = None if move.pieces.fill is None else move.operands[move.pieces.fill]
     view: tuple[int, Any] | None = None

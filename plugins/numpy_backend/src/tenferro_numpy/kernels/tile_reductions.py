@@ -44,7 +44,7 @@ class Within:
         reduced(self._function, x, self._axes, self._out.dtype, self._out[where])
 
     def join(self, partials: Sequence[list[Any]]) -> Any:
-        """The result, from what all chunks have found."""
+        """Return the result, from the partial results of all chunks."""
         return self._out
 
 
@@ -65,7 +65,7 @@ class Across:
             self._function(partial[0], found, out=partial[0])
 
     def join(self, partials: Sequence[list[Any]]) -> Any:
-        """The result, from what all chunks have found."""
+        """Return the result, from the partial results of all chunks."""
         return self._function.reduce([x for part in partials for x in part], 0, self._dtype)
 
 
@@ -85,7 +85,7 @@ def reduced(
 
 @lru_cache(maxsize=256)
 def row_length(shape: tuple[int, ...], axes: tuple[int, ...]) -> int:
-    """The elements that a reduction joins, where they lie one after the other; otherwise 0.
+    """Return how many contiguous elements a reduction joins; 0 if they are not contiguous.
 
     Shape and axes without the first, of which the tiles are made.
     """
@@ -99,7 +99,7 @@ def row_length(shape: tuple[int, ...], axes: tuple[int, ...]) -> int:
 def rows_of(
     function: np.ufunc, length: int, dtype: np.dtype[Any]
 ) -> Callable[[Any, Any], object] | None:
-    """What reduces short rows of a matrix into an array; None where `reduce` does as well.
+    """Return a function that reduces short rows of a matrix; None if `reduce` is as fast.
 
     `reduce` costs some 20 ns a row before it does anything, and goes through a row element by
     element. A product with ones is ten times as fast; so is the maximum of whole columns.
@@ -118,7 +118,7 @@ def folding(fold: Fold, shape: tuple[int, ...], axis: int) -> Within | Across:
 
 
 def can_fold(axes: Sequence[int], shape: Sequence[int], elements: int) -> bool:
-    """Whether a reduction is inside tiles, or over all axes that are divided into tiles."""
+    """Return True if a reduction lies inside tiles, or covers all axes divided into tiles."""
     for halvings in range(SHRINKS + 1):
         axis, _ = tiled_axis(shape, max(elements >> halvings, 1))
         divided = set(range(axis + 1))

@@ -1,4 +1,4 @@
-"""What NumPy does with the standard set, one module per family.
+"""NumPy's lowerings of the standard set, one module per family.
 
 Each module may `register` lowerings that replace those of `numpy_like`, and lists `EXPRESSIONS`:
 how an instruction is written when its avals are known, so that it costs the call of the ufunc and
@@ -73,7 +73,7 @@ def _register(name: str, own: Lowerings) -> None:
 
 @cache
 def lowerings() -> tuple[Lowering, ...]:
-    """The lowerings of the standard set: `numpy_like`, with the replacements of this package."""
+    """Return the lowerings of the standard set: `numpy_like`, with this package's replacements."""
     own = numpy_like.promised(_OWN, _register)
     draws = partial(_register, "random")
     own.later(["std::random_log_gamma"], draws, dtypes=("uint32", "float32", "float64"))
@@ -91,14 +91,14 @@ def _own_function(key: str) -> Any:
 
 @cache
 def _expressions(module: str) -> dict[type, Specialize]:
-    """What writes instructions of the primitives that a module defines."""
+    """Return the functions that write instructions of a module's primitives."""
     name = _EXPRESSIONS.get(module.removeprefix("tenferro.primitives."))
     found: dict[type, Specialize] = {} if name is None else _module(name).EXPRESSIONS
     return found
 
 
 def expression(op: Any, avals: tuple[Aval, ...], result: Aval, function: Function) -> Expression:
-    """How an instruction is written, given the lowering that the table chose for it."""
+    """Write an instruction, given the lowering that the table chose for it."""
     if function is not _own_function(op.key):
         return called(op, len(avals), function, shares=True, foreign=True)
     specialize = _expressions(type(op).__module__).get(type(op))

@@ -63,13 +63,13 @@ def register(lowerings: Lowerings) -> None:
 
 
 def ufunc(function: Function, count: int) -> Specialize:
-    """An elementwise instruction that is one call of a ufunc."""
+    """Make an elementwise instruction that is one call of a ufunc."""
     expression = simple(function, count)
     return lambda op, avals, result, lowering: expression
 
 
 def operator_or(symbol: str, function: Function) -> Specialize:
-    """A binary instruction: an operator on rank 0, the ufunc elsewhere."""
+    """Make a binary instruction: an operator on rank 0, the ufunc elsewhere."""
     scalar = Expression(f"{{0}} {symbol} {{1}}", broadcasts=True)
     array = simple(function, 2)
     return lambda op, avals, result, lowering: array if result.shape else scalar
@@ -157,7 +157,7 @@ def _extreme(function: Function) -> Specialize:
 
 
 def _as_row(x: Any, other: Any) -> Any:
-    """The operand; where it is a number, a row of it, as long as those of the other."""
+    """Return the operand; a number becomes a row as long as those of the other operand."""
     if x.ndim or not other.ndim or not _SHORTEST <= other.shape[-1] <= _LONGEST:
         return x
     row = np.empty(other.shape[-1], x.dtype)

@@ -34,7 +34,7 @@ class _Writer:
         return f"{{p{len(self.bound) - 1}}}"
 
     def view(self, operand: str, aval: Aval, axes: tuple[int, ...], shape: tuple[int, ...]) -> str:
-        """The operand with its axes in this order, merged into this shape."""
+        """Write the operand with its axes in this order, merged into this shape."""
         text = operand
         if axes == (1, 0):
             text += ".T"
@@ -45,7 +45,7 @@ class _Writer:
         return text
 
     def ready(self, operand: str, view: str, shape: tuple[int, ...]) -> str:
-        """A matrix in a layout that BLAS reads, which it mostly has.
+        """Write a matrix in a layout that BLAS reads; mostly it has one.
 
         An axis of one element may have any stride, whatever the flags say.
         """
@@ -93,7 +93,7 @@ def _outer(write: _Writer, lhs: Aval, rhs: Aval, left: Axes, right: Axes) -> str
 def _flat(
     write: _Writer, lhs: Aval, rhs: Aval, left: Axes, right: Axes
 ) -> tuple[str, tuple[int, ...]]:
-    """One product of two matrices or vectors."""
+    """Write one product of two matrices or vectors."""
     depth = (prod(_sizes(lhs, left.contracted)),)
     rows = (prod(_sizes(lhs, left.free)),) if left.free else ()
     columns = (prod(_sizes(rhs, right.free)),) if right.free else ()
@@ -112,7 +112,7 @@ def _flat(
 def _stacked(
     write: _Writer, lhs: Aval, rhs: Aval, left: Axes, right: Axes
 ) -> tuple[str, tuple[int, ...]]:
-    """A stack of matrix products."""
+    """Write a stack of matrix products."""
     batch, depth = _sizes(lhs, left.batch), prod(_sizes(lhs, left.contracted))
     rows, columns = prod(_sizes(lhs, left.free)), prod(_sizes(rhs, right.free))
     a = write.view("{0}", lhs, left.batch + left.free + left.contracted, (*batch, rows, depth))

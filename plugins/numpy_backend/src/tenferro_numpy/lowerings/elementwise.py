@@ -28,7 +28,7 @@ __all__ = ["EXPRESSIONS"]
 
 
 def _real_only(function: Function) -> Specialize:
-    """One ufunc for real operands, the shared lowering for complex ones."""
+    """Use one ufunc for real operands, the shared lowering for complex ones."""
     real = simple(function, 1)
 
     def specialize(

@@ -58,7 +58,7 @@ def combined_at(combine: Callable[[Any, Any, Any], object]) -> Function:
 
 
 def _places(axes: Sequence[int], indices: Any, shape: tuple[int, ...]) -> Any:
-    """Where single elements lie in the flat array; `axes` are those of the index vectors."""
+    """Return the places of single elements in the flat array, given index vectors over `axes`."""
     if indices.dtype != np.intp:
         if indices.dtype == np.uint64:
             indices = np.minimum(indices, np.iinfo(np.int64).max)
@@ -68,7 +68,7 @@ def _places(axes: Sequence[int], indices: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _points(x: Any, indices: Any, axes: tuple[int, ...]) -> Any:
-    """The single elements at the index vectors."""
+    """Return the single elements at the index vectors."""
     return x.reshape(-1).take(_places(axes, indices, x.shape))
 
 
@@ -82,7 +82,7 @@ def _update_window(op: DynamicUpdateSlice, x: Any, update: Any, *starts: Any) ->
 
 
 def on_copy(in_place: Function) -> Function:
-    """The same update of a copy of the first operand."""
+    """Make the same update of a copy of the first operand."""
 
     def update(op: Any, x: Any, *others: Any) -> Any:
         return in_place(op, np.array(x, order="C"), *others)
@@ -91,7 +91,7 @@ def on_copy(in_place: Function) -> Function:
 
 
 def _window(starts: Sequence[Any], sizes: Sequence[int], shape: Sequence[int]) -> tuple[slice, ...]:
-    """The window that begins at the starts, moved so that it lies within the shape."""
+    """Return the window that begins at the starts, moved inside the shape."""
     window = []
     for start, size, full in zip(starts, sizes, shape, strict=True):
         begin = min(max(int(start), 0), full - size)
@@ -119,7 +119,7 @@ def _gather(op: Gather, avals: tuple[Aval, ...], result: Aval, lowering: Functio
 
 
 def _takes_points(op: Gather, x: Aval) -> bool:
-    """Whether single elements are taken, by index vectors that name every axis."""
+    """Return True if single elements are taken, by index vectors that name every axis."""
     return (
         op.mode != "fill"
         and x.ndim > 1
@@ -129,7 +129,7 @@ def _takes_points(op: Gather, x: Aval) -> bool:
 
 
 def _takes_along_one_axis(op: Gather, x: Aval) -> bool:
-    """Whether the slices are single elements of one axis and everything of the others."""
+    """Return True if slices are single elements of one axis and all of the others."""
     if len(op.start_index_map) != 1 or op.collapsed_slice_dims != op.start_index_map:
         return False
     axis = op.start_index_map[0]
@@ -138,7 +138,7 @@ def _takes_along_one_axis(op: Gather, x: Aval) -> bool:
 
 
 def _order_after_take(op: Gather, axis: int, batch_count: int) -> tuple[int, ...]:
-    """The permutation from `take`'s axes (batch axes instead of `axis`) to the result's."""
+    """Return the permutation from `take`'s axes (batch axes instead of `axis`) to the result's."""
     rank = batch_count + len(op.offset_dims)
     batch_axes = iter(range(axis, axis + batch_count))
     window_axes = iter([*range(axis), *range(axis + batch_count, rank)])
@@ -150,7 +150,7 @@ def _view(op: Any, avals: tuple[Aval, ...], result: Aval, lowering: Function) ->
 
 
 def updating(in_place: Function) -> Specialize:
-    """A new array, or the operand itself where nobody reads that any more."""
+    """Update a new array, or the operand itself if it has no later reader."""
 
     def specialize(
         op: Any, avals: tuple[Aval, ...], result: Aval, lowering: Function

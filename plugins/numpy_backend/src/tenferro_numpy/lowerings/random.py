@@ -39,7 +39,7 @@ def register(lowerings: Lowerings) -> None:
 
 
 def _random_bits(op: RandomBits, key: Any) -> Any:
-    """Words for each key, some keys or some counters at a time."""
+    """Draw words for each key, some keys or some counters at a time."""
     keys = np.reshape(key, (-1, 2))
     count, blocks = prod(op.shape), op.block_count
     arrange = wide if op.dtype.bits == 64 else words
@@ -58,7 +58,7 @@ def _random_bits(op: RandomBits, key: Any) -> Any:
 
 
 def _blocks(keys: Any, counters: Any, use: int) -> tuple[Any, Any]:
-    """Both words of the blocks of counters u32[n] for each key u32[k,2]."""
+    """Return both words of the blocks of counters u32[n] for each key u32[k,2]."""
     low = np.empty((len(keys), counters.shape[-1]), np.uint32)
     low[...] = counters
     high = np.full_like(low, use)
@@ -78,7 +78,7 @@ def _log_gamma(op: RandomLogGamma, key: Any, a: Any) -> Any:
 
 
 def _variates(keys: Any, a: Any, per_key: int) -> Any:
-    """The variates of all keys in turn."""
+    """Draw the variates of all keys in turn."""
     small = a < 1
     d = np.where(small, a + 1, a) - a.dtype.type(1 / 3)
     y = np.empty_like(a)
@@ -125,7 +125,7 @@ def _signed(keys: Any, number: int, where: Any, per_key: int, dtype: Any) -> Any
 
 
 def _moment(op: GammaMoment, a: Any, y: Any) -> Any:
-    """The sum of the decomposition, for some elements at a time, each on its own side."""
+    """Sum the decomposition for some elements at a time, each on its own side."""
     shapes, logs = np.ravel(a), np.ravel(y)
     found = np.empty_like(shapes)
     above = logs > np.log(np.maximum(shapes, 1))

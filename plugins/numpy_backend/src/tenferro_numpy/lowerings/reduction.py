@@ -52,7 +52,7 @@ def _reduce(function: Any, *, widens: bool) -> Specialize:
 
 
 def _by_rows(function: Any, axes: tuple[int, ...], aval: Aval) -> Any:
-    """How the short rows of a large array are reduced; None where `reduce` does it."""
+    """Return a reduction of the short rows of a large array; None if `reduce` is used."""
     if aval.size < _LARGE or aval.dtype.name not in ("float32", "float64"):
         return None
     length = row_length(aval.shape[1:], tuple(axis - 1 for axis in axes))

@@ -94,7 +94,7 @@ def beside_zero(
     literals: Mapping[int, Any],
     avals: Sequence[Aval],
 ) -> tuple[Expression, tuple[int, ...]]:
-    """The line for a selection, and what it reads: not a zero, and in place if that is dead."""
+    """Return the line for a selection and its operands: no zeros, in place if possible."""
     condition, *branches = operands
     aval = avals[branches[0]]
     dtype = np.dtype(aval.dtype.name)

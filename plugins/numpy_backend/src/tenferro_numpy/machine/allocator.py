@@ -1,4 +1,4 @@
-"""What becomes of the memory of arrays that are freed.
+"""Tuning of glibc's allocator for the memory of freed arrays.
 
 glibc takes the pages of an array of 128 KiB or more from the system and gives them back when it is
 freed, and the free end of its heap, too; to touch new pages costs several times the arithmetic on

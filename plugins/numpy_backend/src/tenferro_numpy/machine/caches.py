@@ -1,4 +1,4 @@
-"""How much cache a core has for itself, as the system says.
+"""Cache size per core and number of processors, as the system reports them.
 
 It is read, not measured, because the size of tiles decides the order of sums, and results are to be
 the same in every process. Read next: `machine/tile_size.py`.
@@ -19,7 +19,7 @@ _FOLDER = "/sys/devices/system/cpu/cpu0/cache"
 
 @cache
 def cache_of_core(folder: str = _FOLDER) -> int:
-    """Bytes of the second-level cache, or of its part of the third level, if that is larger.
+    """Return the bytes of the second-level cache, or of a core's share of the third if larger.
 
     The third level is divided among the processors that share it.
     """
@@ -37,7 +37,7 @@ def _size(level: Path) -> int:
 
 
 def _sharers(level: Path) -> int:
-    """The processors in a list such as 0-3,8-11."""
+    """Count the processors in a list such as 0-3,8-11."""
     count = 0
     for part in (level / "shared_cpu_list").read_text("ascii").strip().split(","):
         first, _, last = part.partition("-")
@@ -46,7 +46,7 @@ def _sharers(level: Path) -> int:
 
 
 def thread_count() -> int:
-    """The processors that this process may use."""
+    """Return the number of processors that this process may use."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:

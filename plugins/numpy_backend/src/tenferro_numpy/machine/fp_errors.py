@@ -18,7 +18,7 @@ __all__ = ["restore", "silence"]
 
 
 def _error_state() -> tuple[ContextVar[Any], Any] | None:
-    """The variable that holds NumPy's error state, and its value when everything is ignored."""
+    """Find the variable that holds NumPy's error state, and its value when all is ignored."""
     with np.errstate(all="call"):
         before = dict(copy_context().items())
         with np.errstate(all="ignore"):

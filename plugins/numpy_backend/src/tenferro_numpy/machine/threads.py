@@ -32,7 +32,7 @@ _held = local()
 def new_array(
     shape: tuple[int, ...], dtype: np.dtype[Any], order: Literal["C", "F"] = "C"
 ) -> np.ndarray[Any, Any]:
-    """An array that nobody has written to; a large one begins with a line of the cache."""
+    """Return an uninitialized array; a large one is aligned to a cache line."""
     size = prod(shape) * dtype.itemsize
     if size < _MANY:
         return np.empty(shape, dtype, order)
@@ -42,12 +42,12 @@ def new_array(
 
 
 def memory_of_thread() -> Any:
-    """The memory that this thread has kept; None before its first region."""
+    """Return the memory that this thread has kept; None before its first region."""
     return getattr(_held, "memory", None)
 
 
 def memory_for(dtypes: Sequence[np.dtype[Any]], elements: int) -> Any:
-    """Memory for scratch arrays, which the thread keeps for its next region."""
+    """Return memory for scratch arrays, which the thread keeps for its next region."""
     size = sum(_padded(dtype, elements) for dtype in dtypes)
     memory = memory_of_thread()
     if memory is None or memory.nbytes < size:
@@ -56,7 +56,7 @@ def memory_for(dtypes: Sequence[np.dtype[Any]], elements: int) -> Any:
 
 
 def cut(memory: Any, dtypes: Sequence[np.dtype[Any]], elements: int) -> list[Any]:
-    """Flat scratch arrays out of this memory."""
+    """Cut flat scratch arrays out of this memory."""
     found, start = [], 0
     for dtype in dtypes:
         found.append(memory[start : start + elements * dtype.itemsize].view(dtype))
@@ -81,7 +81,7 @@ after_fork_in_child(_renew_lock)
 
 
 def _threads(count: int) -> ThreadPoolExecutor:
-    """The pool of this process; a fork does not inherit threads, so a child makes its own."""
+    """Return the pool of this process; a forked child makes its own, since threads do not fork."""
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - only large regions need it
 
     with _pool_lock:

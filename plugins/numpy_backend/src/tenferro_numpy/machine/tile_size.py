@@ -1,4 +1,4 @@
-"""How large tiles are, and along which axis an array is divided into them.
+"""Size of tiles, and the axis along which an array is divided into them.
 
 All of it follows from the shape, the number of buffers and the size of the caches.
 Read next: `machine/caches.py`, `kernels/tile_reductions.py`, `kernels/region.py`.
@@ -28,7 +28,7 @@ _T = TypeVar("_T")
 
 
 class Tiling(NamedTuple):
-    """How many elements a tile has, and how many threads share the work.
+    """Elements per tile, and number of threads that share the work.
 
     Poisoned, every buffer is filled with bytes that no computation leaves there before it is
     written: what reads a place that nobody wrote is then seen in the results.
@@ -50,13 +50,13 @@ class Tiling(NamedTuple):
 
 
 def chunks_of(parts: Sequence[_T]) -> list[Sequence[_T]]:
-    """Parts of the work in the chunks that threads take in turn, however many threads there are."""
+    """Group parts of the work into chunks that threads take in turn, for any number of threads."""
     size = -(-len(parts) // _CHUNKS)
     return [parts[i : i + size] for i in range(0, len(parts), size)]
 
 
 def tile_elements_for(most: int, buffers: int) -> int:
-    """The elements of a tile so that all buffers of a region stay in the cache."""
+    """Return the elements of a tile such that all buffers of a region fit in the cache."""
     halvings = 0
     while halvings < SHRINKS and buffers > _SHARE << halvings:
         halvings += 1
@@ -64,7 +64,7 @@ def tile_elements_for(most: int, buffers: int) -> int:
 
 
 def tiled_axis(shape: Sequence[int], elements: int) -> tuple[int, int]:
-    """The first axis whose rows are no larger than a tile, and how many of them make one."""
+    """Return the first axis whose rows fit in a tile, and how many of them make one tile."""
     inner = prod(shape)
     for axis, extent in enumerate(shape):
         inner //= max(extent, 1)
@@ -74,7 +74,7 @@ def tiled_axis(shape: Sequence[int], elements: int) -> tuple[int, int]:
 
 
 def even_rows(extent: int, rows: int) -> int:
-    """The rows of parts of nearly one size, instead of whole ones and a rest.
+    """Return rows per part such that parts have nearly equal size, instead of a remainder.
 
     Of few parts there are a power of two, so that threads have as much to do as one another.
     """
@@ -85,7 +85,7 @@ def even_rows(extent: int, rows: int) -> int:
 
 
 def tile_elements() -> int:
-    """Elements of eight bytes in an eighth of the cache of a core, within what was found to gain.
+    """Return the tile size: 8-byte elements in an eighth of a core's cache, within limits.
 
     Calls cost more where tiles are smaller; where they are larger, nothing gains.
     """

@@ -20,7 +20,7 @@ _NOBODY = -1  # the name of memory from outside
 
 
 def roots_of(steps: Sequence[Step]) -> dict[int, frozenset[int]]:
-    """For each slot that steps make, the slots whose memory it may lie in."""
+    """Return, for each slot that steps make, the slots whose memory it may use."""
     roots: dict[int, frozenset[int]] = {}
     for step in steps:
         if not step.expression.shares:
@@ -32,12 +32,12 @@ def roots_of(steps: Sequence[Step]) -> dict[int, frozenset[int]]:
 
 
 def size_of(aval: Aval) -> int:
-    """The bytes of an array; none of a scalar."""
+    """Return the bytes of an array; 0 for a scalar."""
     return aval.size * aval.dtype.itemsize if aval.shape else 0
 
 
 class Memory:
-    """Which slots lie in which memory, how many of them are alive, and what all memory takes.
+    """Ownership table: which slots share which memory, how many are alive, and all sizes.
 
     Memory is named by the slot that it was made for. What comes from outside has no name here,
     unless it is donated.
@@ -82,7 +82,7 @@ class Memory:
             self.seen.update([self.name[i] for i in step.operands])
 
     def viewed(self, step: Step) -> int | None:
-        """The operand that a result is a view of, if it is one; None if it may be several."""
+        """Return the operand that a result is a view of; None if it may be several."""
         if len(step.targets) > 1:
             return None
         if len(step.operands) == 1:
@@ -97,7 +97,9 @@ class Memory:
             self.end(step)
 
     def shared(self, outputs: Iterable[int]) -> list[bool]:
-        """For each result: must it be copied, because somebody else may hold its memory?"""
+        """Return for each result True if it must be copied, because other code may hold its
+        memory.
+        """
         taken: set[int] = set()
         shared = []
         for slot in outputs:
@@ -120,7 +122,9 @@ class Memory:
     # ---- what may be written to ------------------------------------------------------------------
 
     def is_free(self, slot: int) -> bool:
-        """Whether the step may write to an operand: with it dies all that shares its memory."""
+        """Return True if the step may write to an operand: all that shares its memory dies with
+        it.
+        """
         if not self.writeable[slot]:  # what is writeable has a name
             return False
         name = self.name[slot]
@@ -128,7 +132,7 @@ class Memory:
         return last and name not in self.seen
 
     def has_room(self, slot: int, target: int) -> bool:
-        """Whether an operand is free, and its memory just what a target needs."""
+        """Return True if an operand is free, and its memory has exactly the size of a target."""
         return (
             self.avals[slot] is self.avals[target]
             and self.whole[self.name[slot]] == slot

@@ -20,7 +20,7 @@ _new_line: Callable[[tuple[Any, ...]], Line] = partial(tuple.__new__, Line)
 
 
 class Registers:
-    """Where the values of slots are.
+    """Assignment of slots to registers.
 
     numbers   slots that hold Python's own numbers
     """
@@ -37,7 +37,7 @@ class Registers:
         self._of_numbers: set[int] = set()  # registers that hold Python's numbers
 
     def lines(self, steps: Sequence[Step], dying: Sequence[Sequence[int]]) -> list[Line]:
-        """The steps as lines; `dying` are the slots that nobody reads after each."""
+        """Return the steps as lines; `dying` are the slots without a reader after each step."""
         register_of, numbers, count = self.register_of, self._numbers, self.count
         free: list[Any] = []
         lines = []
@@ -71,7 +71,7 @@ class Registers:
         return lines
 
     def _with_literals(self, step: Step, registers: Sequence[int | None]) -> tuple[int, ...]:
-        """The operands of a step, literals as it reads them best."""
+        """Return the operands of a step, with literals in the form that it reads fastest."""
         if step.on_numbers:
             form = "number"
         else:
@@ -88,7 +88,7 @@ class Registers:
     def _arrays_and_numbers(
         self, step: Step, released: Sequence[int]
     ) -> tuple[list[int], tuple[int, ...]]:
-        """The registers that a step releases: with arrays, and with Python's numbers."""
+        """Return the registers that a step releases: those of arrays, and of Python numbers."""
         for slot in step.targets:
             change = self._of_numbers.add if slot in self._numbers else self._of_numbers.discard
             change(self.register_of[slot])

@@ -25,7 +25,7 @@ _SOON = 8  # steps that a larger one waits
 
 
 class _Form(NamedTuple):
-    """What is to be known of an expression.
+    """Facts about an expression that decide reuse.
 
     into      the line that writes into its last operand, and returns that, if there is one
     is_plain  it makes new memory, and nothing else can be done to it
@@ -83,7 +83,7 @@ def _in_operands(step: Step, memory: Memory) -> bool:
 
 
 def _room_for(step: Step, memory: Memory) -> int | None:
-    """A slot whose array may take the result of an elementwise step."""
+    """Return a slot whose array may take the result of an elementwise step."""
     target = step.targets[0]
     if step.expression.in_place:
         for slot in memory.dying[memory.now]:
@@ -115,7 +115,7 @@ def _into_operands(region: Region, step: Step, memory: Memory) -> None:
 
 
 def _is_done(region: Region, operand: int, array: int) -> bool:
-    """Whether a tile of an operand is not read after the array is written in its place."""
+    """Return True if a tile of an operand is not read after the array overwrites it."""
     written = any(move.out == region.operand_count + array for move in region.moves)
     for write in region.writes:
         if written and operand in write.operands:
@@ -128,7 +128,7 @@ def _is_done(region: Region, operand: int, array: int) -> bool:
 
 
 def _into(expression: Expression) -> Expression | None:
-    """The line that writes into its last operand, and returns that; None where there is none."""
+    """Return the line that writes into its last operand and returns it; None if there is none."""
     is_ufunc = bool(expression.into) and isinstance(expression.bound[0], np.ufunc)
     if not (is_ufunc or expression.onto):
         return None

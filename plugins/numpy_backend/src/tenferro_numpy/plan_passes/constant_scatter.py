@@ -28,7 +28,7 @@ def placed(
     literals: Mapping[int, Any],
     avals: Sequence[Aval],
 ) -> tuple[Expression, tuple[int, ...]]:
-    """The line for a scatter and what it reads: less where all its places are known.
+    """Return the line for a scatter and its operands; fewer if all its places are known.
 
     `literals` are the operations of slots that are literals.
     """
@@ -44,7 +44,7 @@ def placed(
 
 
 def _positions(op: ScatterAdd, indices: Table, avals: Sequence[Aval]) -> Any:
-    """Where each update goes in the flat array."""
+    """Return where each update goes in the flat array."""
     found = []
 
     def keep(xp: Any, flat: Any, positions: Any, values: Any) -> None:

@@ -19,7 +19,7 @@ __all__ = ["leave_to_readers"]
 def leave_to_readers(
     steps: list[Step], avals: Sequence[Aval], literals: dict[int, Any], outputs: Collection[int]
 ) -> list[Step]:
-    """The steps, without expanding what only elementwise lines with a full operand read.
+    """Skip broadcasts that are read only by elementwise lines with a full operand.
 
     Literals that stay unexpanded are replaced.
     """
@@ -51,7 +51,7 @@ def leave_to_readers(
 def _candidates(
     steps: Sequence[Step], avals: Sequence[Aval], literals: Mapping[int, Any]
 ) -> dict[int, Step | None]:
-    """What can stay unexpanded: constants, and the results of some steps."""
+    """Return what can stay unexpanded: constants, and the results of some steps."""
     found: dict[int, Step | None] = {
         slot: None for slot, op in literals.items() if type(op) is Constant and avals[slot].shape
     }
@@ -62,7 +62,7 @@ def _candidates(
 
 
 def _readers(steps: Sequence[Step], slots: Mapping[int, Any]) -> dict[int, list[Step]]:
-    """The steps that read each of these slots, if any does."""
+    """Return the steps that read each of these slots."""
     readers: dict[int, list[Step]] = {}
     for step in steps:
         for slot in step.operands:
@@ -72,7 +72,7 @@ def _readers(steps: Sequence[Step], slots: Mapping[int, Any]) -> dict[int, list[
 
 
 def _expands(step: Step, slot: int, shrunk: Collection[int], avals: Sequence[Aval]) -> bool:
-    """Whether a step expands a slot by itself, because another operand is full."""
+    """Return True if a step expands a slot itself, because another operand is full."""
     if not step.expression.broadcasts:
         return False
     shape = avals[slot].shape

@@ -40,7 +40,7 @@ class _Term(NamedTuple):
 
 
 class _Sum(NamedTuple):
-    """What waits for the next sum: a slot, if there is one, and padded terms."""
+    """Pending part of a sum: a slot, if there is one, and padded terms."""
 
     base: int | None
     terms: tuple[_Term, ...]
@@ -54,7 +54,7 @@ def add_windows(
     outputs: Collection[int],
     largest: float = inf,
 ) -> list[Step]:
-    """The steps, in which padded terms of sums are added to windows; avals of new slots appended.
+    """Add padded terms of sums to windows; append the avals of new slots.
 
     `operations` are those of the program by position. Terms of `largest` elements and more are
     left to regions, which never write them out.
@@ -66,7 +66,7 @@ def add_windows(
 
 
 def _operation(step: Step, operations: Sequence[Any], *kinds: type) -> Any:
-    """The operation of a step if it is of one of these classes and ours to rewrite."""
+    """Return the operation of a step if it is of one of these classes and ours to rewrite."""
     op = operations[step.positions[0]] if len(step.positions) == 1 else None
     return op if type(op) in kinds and not step.expression.foreign else None
 
@@ -99,7 +99,7 @@ class _Rewriting:
                 self.reader.update(dict.fromkeys(step.operands, position))
 
     def run(self) -> list[Step]:
-        """The new steps."""
+        """Return the new steps."""
         for position, step in enumerate(self.steps):
             self.now = position
             if _operation(step, self.operations, Pad):
@@ -120,7 +120,9 @@ class _Rewriting:
             self.waiting[target] = _Sum(None, (_Term(step, window, step.positions, _add),))
 
     def window(self, step: Step) -> Window | None:
-        """Where the operand of a pad goes; None where it is cropped or not padded with zeros."""
+        """Return where the operand of a pad goes; None if it is cropped or not padded with
+        zeros.
+        """
         op = self.operations[step.positions[0]]
         x, value = step.operands
         shape = self.avals[x].shape
@@ -157,7 +159,7 @@ class _Rewriting:
             self.write(total, step.targets[0])
 
     def base(self, step: Step, left: int | None, right: int | None) -> int | None:
-        """The sum of what is not padded."""
+        """Return the sum of the terms without padding."""
         if left is None and right is not None and _operation(step, self.operations, Sub):
             return self.negative(right, step.positions)
         if left is None or right is None:
@@ -167,7 +169,7 @@ class _Rewriting:
         return slot
 
     def may_wait(self, slot: int, count: int) -> bool:
-        """Whether terms are left to the one sum that reads theirs, because it comes soon."""
+        """Return True if terms are left to the one sum that reads them, because it follows soon."""
         only = self.reads[slot] == self.summed[slot] == 1
         return only and count <= _WAITING and self.reader[slot] - self.now <= _SOON
 
@@ -188,13 +190,13 @@ class _Rewriting:
             base = slot
 
     def negative(self, slot: int, positions: tuple[int, ...]) -> int:
-        """The negative of a slot."""
+        """Emit the negative of a slot."""
         negative = self.new_like(slot)
         self.done.append(Step(simple(np.negative, 1), (slot,), (negative,), positions))
         return negative
 
     def new_like(self, slot: int) -> int:
-        """A new slot of the same shape and dtype."""
+        """Add a slot of the same shape and dtype."""
         self.avals.append(self.avals[slot])
         return len(self.avals) - 1
 
@@ -211,11 +213,11 @@ class _Combining:
         self.function = function
 
     def __call__(self, x: Any, piece: Any, window: Window) -> Any:
-        """In a copy."""
+        """Update a copy."""
         return self.in_place(x.copy(), piece, window)
 
     def in_place(self, x: Any, piece: Any, window: Window) -> Any:
-        """In the array itself."""
+        """Update the array itself."""
         part = x[window]
         self.function(part, piece, part)
         return x

@@ -34,7 +34,7 @@ _TO_NUMPY = {
 def unbox(
     steps: Sequence[Step], avals: list[Aval], literals: Collection[int]
 ) -> tuple[list[Step], set[int]]:
-    """The steps with conversions, and the slots that hold Python's numbers.
+    """Insert conversions, and return the steps and the slots that hold Python numbers.
 
     The avals of new slots are appended.
     """
@@ -47,7 +47,7 @@ def unbox(
 
 
 def as_arrays(steps: Sequence[Step], avals: list[Aval], literals: Collection[int]) -> list[Step]:
-    """The steps, with scalars that several elementwise lines combine with arrays made arrays once.
+    """Convert scalars to arrays once, if several elementwise lines combine them with arrays.
 
     A ufunc reads an array of rank 0 faster than a scalar, which it converts each time.
     """
@@ -91,14 +91,14 @@ class _Groups:
                     self._parent[self.of(other)] = self.of(slot)
 
     def of(self, slot: int) -> int:
-        """The slot that stands for the group of a slot."""
+        """Return the slot that represents the group of a slot."""
         parent = self._parent
         while parent[slot] != slot:
             parent[slot] = slot = parent[parent[slot]]
         return slot
 
     def worthwhile(self, steps: Sequence[Step]) -> list[int]:
-        """The slots whose group saves more than its conversions cost."""
+        """Return the slots whose group saves more than its conversions cost."""
         gain = dict.fromkeys(self.possible, 0)
         for slot, step in self.possible.items():
             assert step.expression.scalar is not None
@@ -130,7 +130,7 @@ class _Border:
         self._converted: dict[int, int] = {}
 
     def rewrite(self, steps: Sequence[Step]) -> list[Step]:
-        """The steps, each reading numbers of its own kind."""
+        """Rewrite the steps to read numbers of their own kind."""
         numbers, literals = self.numbers, self.literals
         for step in steps:
             step.on_numbers = on_numbers = step.targets[0] in numbers
@@ -145,7 +145,7 @@ class _Border:
         return self.steps
 
     def read(self, slot: int, on_numbers: bool) -> int:
-        """The slot as a number of this kind, converted where it is of the other."""
+        """Return the slot as a number of this kind, converted if it is of the other."""
         if slot in self.literals or (slot in self.numbers) is on_numbers:
             return slot
         found = self._converted.get(slot)

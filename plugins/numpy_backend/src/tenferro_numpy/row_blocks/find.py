@@ -55,7 +55,7 @@ class Block(NamedTuple):
         return (self.rows, rest) if rest else (self.rows,)
 
     def program(self, program: CompiledProgram, rows: int) -> CompiledProgram:
-        """Its instructions for so many rows."""
+        """Return its instructions for this many rows."""
         avals: list[Aval] = []
         slots: dict[tuple[int, bool], int] = {}  # a slot may be read row by row, and whole
 
@@ -87,7 +87,7 @@ class Block(NamedTuple):
 
 
 def find_blocks(program: CompiledProgram, cache: int) -> list[Block]:
-    """The parts of a program that are worth it, for a cache of so many bytes."""
+    """Find the parts of a program that are worth it, for a cache of this size."""
     found: list[Block] = []
     block_of: dict[int, int] = {}  # position → number of the block
     walks = iter(range(_MOST))
@@ -111,7 +111,7 @@ def find_blocks(program: CompiledProgram, cache: int) -> list[Block]:
 
 
 def _acting_by_rows(program: CompiledProgram, extent: int, cache: int) -> dict[int, ByRows]:
-    """How the instructions act on rows that do, by position; not if they read or join much else."""
+    """Return how instructions act on rows, by position; None if they read too much else."""
     known: dict[tuple[Any, ...], ByRows | None] = {}
     found = {}
     for position, instruction in enumerate(program.instructions):
@@ -143,7 +143,7 @@ def _written(program: CompiledProgram, position: int) -> int:
 
 
 def _has_order(program: CompiledProgram, block_of: Mapping[int, int]) -> bool:
-    """Whether blocks can run as a whole, one after the other: none waits for itself."""
+    """Return True if blocks can run as a whole, one after the other: none waits for itself."""
     maker: dict[int, int] = {}  # slot → its block, or its position below all blocks
     readers: dict[int, set[int]] = {}
     for position, instruction in enumerate(program.instructions):
@@ -170,7 +170,7 @@ def _has_order(program: CompiledProgram, block_of: Mapping[int, int]) -> bool:
 
 
 def _extents(program: CompiledProgram, cache: int) -> list[int]:
-    """The extents of leading axes of values that fill the cache together, the largest first."""
+    """Return the extents of leading axes of values that fill the cache together, largest first."""
     kinds = set(map(type, map(itemgetter(0), program.nodes)))
     if not any(issubclass(kind, _BETWEEN_REGIONS) for kind in kinds):
         return []
@@ -189,7 +189,7 @@ def _extents(program: CompiledProgram, cache: int) -> list[int]:
 
 
 class _Search:
-    """What acts on rows of an extent, and needs nothing that follows from it and does not."""
+    """Search for instructions that act on rows of an extent and form a valid block."""
 
     def __init__(
         self, program: CompiledProgram, extent: int, cache: int, rows: Mapping[int, ByRows]
@@ -212,7 +212,9 @@ class _Search:
         self.drop_idle_views()
 
     def can_hold(self, inputs: Sequence[int], how: ByRows) -> bool:
-        """Whether an instruction can be in the block: it waits for nothing that waits for that."""
+        """Return True if an instruction can be in the block: it waits for nothing that waits for
+        it.
+        """
         if not self.after.isdisjoint(inputs):
             return False
         made, reads = self.made, zip(inputs, how.operands, strict=True)
@@ -229,7 +231,7 @@ class _Search:
                 read.update(inputs)
 
     def block(self) -> Block | None:
-        """What was found, if it is worth it."""
+        """Return the block that was found, if it is worth it."""
         avals, exported = self.program.avals, self.exported()
         gains = Gains(self.program, self.members, exported)
         inside = sum(gains.written[slot] for slot in gains.between if slot not in exported)
@@ -256,7 +258,7 @@ class _Search:
         )
 
     def read(self) -> tuple[dict[tuple[int, bool], Constant], list[tuple[int, bool]]]:
-        """What it reads, row by row or whole, that others make: constants, and the rest."""
+        """Return the constants and other slots that the block reads, row by row or whole."""
         instructions = self.program.instructions
         pairs: dict[tuple[int, bool], None] = {}
         for position, how in self.members.items():
@@ -267,7 +269,7 @@ class _Search:
         return constants, [pair for pair in pairs if pair not in constants]
 
     def exported(self) -> dict[int, None]:
-        """The slots that others read."""
+        """Return the slots that other instructions read."""
         read = set(self.program.outputs)
         for position, instruction in enumerate(self.program.instructions):
             if position not in self.members:

@@ -1,4 +1,4 @@
-"""Which instructions act on rows, the elements at one index of the leading axis.
+"""Rules for instructions that act on rows, the elements at one index of the leading axis.
 
 What they give at an index follows from the same index of some operands, and from the whole of the
 others. Read next: `row_blocks/find.py`.
@@ -26,7 +26,7 @@ REDUCTIONS = tuple(_JOINED)
 
 
 class ByRows(NamedTuple):
-    """Which operands are read row by row, the others whole; and how partial results are joined.
+    """Operands that are read row by row (others whole), and the join of partial results.
 
     `joined` is None where the result has rows itself.
     """
@@ -36,7 +36,7 @@ class ByRows(NamedTuple):
 
 
 def acts_by_rows(op: Any, avals: Sequence[Aval], result: Aval, extent: int) -> ByRows | None:
-    """How an instruction acts on rows of a leading axis of this extent; None if it does not."""
+    """Return how an instruction acts on rows of a leading axis of this extent; None if not."""
     if any(aval.dtype.name not in _DTYPES for aval in (*avals, result)):
         return None
     if type(op).batch is pointwise:
@@ -47,7 +47,7 @@ def acts_by_rows(op: Any, avals: Sequence[Aval], result: Aval, extent: int) -> B
 
 
 def with_extent(op: Any, extent: int) -> Any:
-    """The operation for results with so many rows."""
+    """Return the operation for results with this many rows."""
     if isinstance(op, Reshape):
         return Reshape((extent, *op.shape[1:]))
     if isinstance(op, BroadcastInDim):
@@ -60,7 +60,7 @@ def _has(aval: Aval, extent: int) -> bool:
 
 
 def _kept(op: Any, avals: Sequence[Aval], result: Aval, extent: int) -> ByRows | None:
-    """Of what keeps the leading axis where it is."""
+    """Handle an operation that keeps the leading axis in its place."""
     kept = _has(avals[0], extent) and _has(result, extent)
     return ByRows((True,)) if kept else None
 

@@ -48,7 +48,7 @@ class Blocked:
         self.left = RUNS_BEFORE_SOURCE
 
     def _working_bytes(self, joined: Sequence[int]) -> int:
-        """What it holds at most, beside its results, of which the joined ones have these sizes.
+        """Return the peak bytes in addition to the results; the joined ones have these sizes.
 
         Each thread makes what a block makes; every chunk keeps its part of what is joined, and all
         parts of one result are copied together when that is joined.
@@ -62,7 +62,7 @@ class Blocked:
         return max(running, chunks * (sum(joined) + max(joined, default=0)))
 
     def __call__(self, *operands: Any) -> Any:
-        """The stacked results, then the joined ones; a single one is not in a tuple."""
+        """Compute the stacked results, then the joined ones; a single one is not in a tuple."""
         outs = [new_array(shape, dtype) for shape, dtype in self.stacked]
         starts = range(0, self.extent, self.rows)
         self.prepare(len(starts))

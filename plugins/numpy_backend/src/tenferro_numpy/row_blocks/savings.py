@@ -1,4 +1,4 @@
-"""What running by blocks saves, and how many rows fit the cache.
+"""Savings of running by blocks, and the number of rows that fit the cache.
 
 Regions alone already keep in the cache what elementwise lines hand on. What they must write out is
 what stands on both sides of a product, or of a reduction within rows. Read next:
@@ -79,5 +79,5 @@ class Gains:
 
 
 def size_of(aval: Aval) -> int:
-    """Bytes of an array."""
+    """Return the bytes of an array."""
     return aval.size * aval.dtype.itemsize

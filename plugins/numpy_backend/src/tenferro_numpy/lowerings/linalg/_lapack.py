@@ -1,4 +1,4 @@
-"""What the lowerings share: LAPACK by dtype, triangular systems without copies, loops over a batch.
+"""Shared code: LAPACK by dtype, triangular systems without copies, loops over a batch.
 
 A routine wants columns that are contiguous. A matrix whose rows are is the transpose of such a
 one, and a system can be solved as its transpose; so only what LAPACK overwrites is ever copied.
@@ -20,7 +20,7 @@ _LETTERS = {"f": "s", "d": "d", "F": "c", "D": "z"}
 
 
 def lapack(name: str, x: Any) -> Callable[..., Any]:
-    """The routine of LAPACK for the dtype of a matrix."""
+    """Return the LAPACK routine for the dtype of a matrix."""
     from scipy.linalg import lapack as routines  # noqa: PLC0415 - slow to import
 
     found: Callable[..., Any] = getattr(routines, _LETTERS[x.dtype.char] + name)
@@ -28,7 +28,7 @@ def lapack(name: str, x: Any) -> Callable[..., Any]:
 
 
 def blas(name: str, x: Any) -> Callable[..., Any]:
-    """The routine of BLAS for the dtype of a matrix."""
+    """Return the BLAS routine for the dtype of a matrix."""
     from scipy.linalg import blas as routines  # noqa: PLC0415 - slow to import
 
     found: Callable[..., Any] = getattr(routines, _LETTERS[x.dtype.char] + name)
@@ -36,7 +36,7 @@ def blas(name: str, x: Any) -> Callable[..., Any]:
 
 
 def over_batch(function: Callable[..., Any], *stacks: Any) -> Any:
-    """The function of matrices applied to stacks of them; its result may be a tuple."""
+    """Apply a function of matrices to stacks; its result may be a tuple."""
     lead = stacks[0].shape[:-2]
     if not lead:
         return function(*stacks)
@@ -59,7 +59,7 @@ _PUBLIC = {  # the functions that people call, of primitives that they do not
 def refusal(
     cls: type[TenferroError], primitive: str, fact: str, place: tuple[int, ...]
 ) -> TenferroError:
-    """The error for one matrix, which names its place in the batch."""
+    """Make the error for one matrix, which names its place in the batch."""
     where = f" [{', '.join(map(str, place))}]" if place else ""
     name = primitive.removeprefix("std::")
     text = f"{_PUBLIC.get(name, name)}: matrix{where} {fact}"
@@ -67,7 +67,7 @@ def refusal(
 
 
 def in_order(x: Any) -> tuple[Any, bool]:
-    """The matrix or its transpose, whichever has contiguous columns, and whether it is the latter.
+    """Return the matrix or its transpose, whichever has contiguous columns, and True if transposed.
 
     A matrix with neither is copied.
     """

@@ -51,7 +51,7 @@ def register(lowerings: Lowerings) -> None:
 
 
 def _large(op: Cholesky, a: Any) -> Any:
-    """The upper factor of aᵀ, whose transpose is L, where that has contiguous columns."""
+    """Compute the upper factor of aᵀ, whose transpose is L, if that has contiguous columns."""
     matrix, turned = in_order(a)
     factor, info = lapack("potrf", a)(matrix, lower=not turned, clean=True)
     if info:
@@ -60,7 +60,7 @@ def _large(op: Cholesky, a: Any) -> Any:
 
 
 def _first_without(a: Any) -> tuple[int, ...]:
-    """The place of the first matrix without a factor."""
+    """Return the place of the first matrix without a factor."""
     for place in np.ndindex(a.shape[:-2]):
         try:
             np.linalg.cholesky(a[place])
@@ -90,11 +90,11 @@ def _tangent(factor: Any, x: Any) -> Any:
 
 
 def _cotangent(factor: Any, ct: Any) -> Any:
-    """The cotangent of the lower triangle: twice the Hermitian part of L⁻ᴴ Φ(Lᴴ ct) L⁻¹ below the
-    diagonal, and once on it.
+    """Return the cotangent of the lower triangle.
 
-    LAPACK divides a Hermitian matrix on both sides by an upper triangle in this order, for a
-    reduction of Ax = λBx. L with its rows and columns reversed is one.
+    It is twice the Hermitian part of L⁻ᴴ Φ(Lᴴ ct) L⁻¹ below the diagonal, and once on it. LAPACK
+    divides a Hermitian matrix on both sides by an upper triangle in this order, for a reduction
+    of Ax = λBx. L with its rows and columns reversed is one.
     """
     inner = np.empty(ct.shape, ct.dtype, order="F")
     _lower_product(factor, ct, inner[::-1, ::-1])
@@ -125,7 +125,7 @@ def _with_real_diagonal(factor: Any, inner: Any) -> Any:
 
 
 def _lower_product(factor: Any, ct: Any, out: Any) -> None:
-    """Half the lower triangle of Lᴴ ct, which needs only that of ct: a sixth of the product."""
+    """Compute half the lower triangle of Lᴴ ct from that of ct: a sixth of the product."""
     for start, stop in _blocks(len(ct)):
         panel = factor[start:, start:stop].conj() * factor.dtype.type(0.5)
         corner = panel[: stop - start]
@@ -153,7 +153,7 @@ def _halve_diagonal(x: Any) -> None:
 
 
 def _of_lower(x: Any) -> Any:
-    """The Hermitian matrix with the lower triangle of x, in new memory with contiguous rows."""
+    """Return the Hermitian matrix with the lower triangle of x, in new C-contiguous memory."""
     found = np.empty(x.shape, x.dtype)
     for start, stop in _blocks(len(x)):
         corner = np.tril(x[start:stop, start:stop])

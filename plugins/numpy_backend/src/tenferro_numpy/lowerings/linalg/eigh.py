@@ -27,7 +27,7 @@ def register(lowerings: Lowerings) -> None:
 
 
 def told(lowering: Any) -> Callable[..., Any]:
-    """The lowering, whose failure to converge is an error of ours."""
+    """Wrap a lowering so that a failure to converge raises an error of ours."""
 
     def lowered(op: Any, a: Any) -> Any:
         try:

@@ -34,7 +34,7 @@ def register(lowerings: Lowerings) -> None:
 
 
 def _is_wrong(op: GaugeCheck, xs: Any) -> bool:
-    """Whether values are equal and the derivative needs what the rule dropped there."""
+    """Return True if values are equal and the derivative needs what the rule dropped there."""
     w = xs[-1]
     if not w.size:
         return False
@@ -56,7 +56,7 @@ def _is_wrong(op: GaugeCheck, xs: Any) -> bool:
 
 
 def _zeros_apart(op: GaugeCheck, w: Any, bound: Any) -> Any:
-    """Which singular values are zero, if their vectors on both sides turn apart from each other."""
+    """Return the zero singular values whose vectors on both sides rotate independently."""
     if op.turns == 1:
         return np.zeros(w.shape, bool)
     zero = w <= bound
@@ -64,10 +64,10 @@ def _zeros_apart(op: GaugeCheck, w: Any, bound: Any) -> Any:
 
 
 def _sees_values(turns: Any, scale: float, ct: Any, equal: Any, zero: Any) -> bool:
-    """Whether equal values are told apart, or used beside their vectors.
+    """Return True if equal values are distinguished, or used together with their vectors.
 
-    The cotangents of V g(w) Vᴴ are M g and g′ diag M on a space of equal values, for a matrix M. By
-    chance its diagonal may be zero, or g; then what is left of M tells.
+    The cotangents of V g(w) Vᴴ are M g and g′ diag M on a space of equal values, for a matrix M.
+    If its diagonal happens to be zero, or g is, the rest of M decides.
     """
     size = np.abs(ct).max() * _NEGLIGIBLE[ct.dtype.char]
     if not size and not scale:
@@ -84,7 +84,7 @@ def _sees_values(turns: Any, scale: float, ct: Any, equal: Any, zero: Any) -> bo
 
 
 def _seen(turns: Any, scale: float) -> Any:
-    """Which vectors have a cotangent that is not zero."""
+    """Return which vectors have a nonzero cotangent."""
     if len(turns) == 1:
         return np.abs(turns[0]).max(axis=-2) > scale
     even, odd = turns
@@ -93,14 +93,14 @@ def _seen(turns: Any, scale: float) -> Any:
 
 
 def _splits(op: GaugeCheck, p: Any, equal: Any) -> bool:
-    """Whether the direction splits equal values otherwise than along the vectors."""
+    """Return True if the direction splits equal values, except along the vectors."""
     if op.turns == 2:
         p = (p + np.conj(np.swapaxes(p, -1, -2))) / 2
     return bool(np.any(np.abs(p)[equal] > _NEGLIGIBLE[p.dtype.char] * np.abs(p).max()))
 
 
 def _odd(x: Any) -> Any:
-    """The antihermitian part."""
+    """Return the antihermitian part."""
     return (x - np.conj(np.swapaxes(x, -1, -2))) / 2
 
 
@@ -134,7 +134,7 @@ def _text(op: GaugeCheck, w: Any) -> str:
 
 
 def _place() -> tuple[str, int]:
-    """The file and line of the user that asked for the derivative."""
+    """Return the file and line of the user that asked for the derivative."""
     frame: Any = sys._getframe()
     while frame is not None:
         if frame.f_globals.get("__name__", "").partition(".")[0] not in _LIBRARIES:

@@ -47,7 +47,7 @@ def _function(name: str, x: Any) -> Any:
 
 
 def _of_kind(x: Any, found: Any) -> Any:
-    """The result for a matrix; nan where that of a real one is not real."""
+    """Return the result for a matrix; nan if the result for a real matrix is not real."""
     if x.dtype.kind == "f" and found.dtype.kind == "c":
         return np.full_like(x, np.nan) if np.any(found.imag) else found.real
     return found

@@ -39,7 +39,7 @@ def register(lowerings: Lowerings) -> None:
 
 
 def _iterated(op: Svd | Svdvals, a: Any, full: bool) -> tuple[Any, Any, Any]:
-    """The decomposition by QR iteration, matrix by matrix."""
+    """Decompose by QR iteration, matrix by matrix."""
     if not np.isfinite(a).all():
         raise NotConvergedError.of(op, "a matrix has a nan or an infinity")
     from scipy.linalg import svd  # noqa: PLC0415 - slow to import

@@ -31,7 +31,7 @@ def fuse(
     tiling: Tiling,
     literals: Collection[int] = (),
 ) -> list[Step]:
-    """The steps in a valid order, with regions that are worth it as single steps."""
+    """Replace regions that are worth it by single steps, in a valid order."""
     finder = Finder(avals, tiling.elements, least_elements(tiling), literals)
     for position, step in enumerate(steps):
         finder.place(step, position)
@@ -85,7 +85,7 @@ def _exports(
     group_of: Mapping[int, Group],
     outputs: Set[int],
 ) -> dict[int, set[int]]:
-    """For each region, by identity, what others read of it."""
+    """Return, for each region by identity, the slots that other steps read."""
     owner = {i: g for g in groups for _, s in g.members if group_of[id(s)] is g for i in s.targets}
     exports: dict[int, set[int]] = {id(g): set() for g in groups}
 
@@ -109,7 +109,7 @@ def _step_of(
     literals: Collection[int],
     writers: _Writers,
 ) -> Step:
-    """One step for a region: its operands, what others read of it, and its buffers."""
+    """Make one step for a region: its operands, exported results, and buffers."""
     everything = [step for _, step in sorted(group.members, key=lambda pair: pair[0])]
     members = [step for step in everything if step.expression.pieces is None]
     moved = [step for step in everything if step.expression.pieces is not None]
@@ -152,7 +152,7 @@ class _Buffers:
         self.free: dict[np.dtype[Any], list[int]] = {}
 
     def move(self, step: Step, place_of: Mapping[int, int], kept: Collection[int]) -> Move:
-        """How a step that only moves is done; its buffer may be a view, so nobody else gets it."""
+        """Plan a pad or concatenation; its buffer may alias an operand and must not be recycled."""
         target, pieces = step.targets[0], step.expression.pieces
         assert pieces is not None
         full = target in self.held
@@ -161,7 +161,7 @@ class _Buffers:
         return Move(pieces, operands, self.take(target), target in kept, full)
 
     def writes(self, members: Sequence[Step], writers: _Writers) -> list[Write]:
-        """What to do with each tile, in order."""
+        """Return the writes of each tile, in order."""
         last = {slot: step for step in members for slot in step.operands}
         done = []
         for step in members:
@@ -204,7 +204,7 @@ class _Buffers:
 
 
 class _Writers:
-    """What writes the result of each expression: one function, so that regions may be equal."""
+    """Cache of functions that write an expression's result; equal regions share them."""
 
     def __init__(self) -> None:
         self.found: dict[int, tuple[Expression, Function]] = {}

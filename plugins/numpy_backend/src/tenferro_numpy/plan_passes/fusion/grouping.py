@@ -1,4 +1,4 @@
-"""Which steps may run together: large elementwise ones of one shape, in groups.
+"""Grouping of steps that may run together: large elementwise ones of one shape.
 
 A step joins the group that made one of its operands, or that reads one of them, unless something
 between the two must run outside. Reductions of what a group makes end in it; pads and
@@ -26,7 +26,7 @@ _NEAR = 128  # steps: joining what is further apart would keep values alive for 
 
 
 def least_elements(tiling: Tiling) -> int:
-    """The size from which arrays are worth a region."""
+    """Return the size from which arrays are worth a region."""
     return max(min(tiling.elements // _PART, _FEW), 1)
 
 
@@ -54,7 +54,7 @@ class Group:
         self.members = kept
 
     def is_worth_it(self, tiling: Tiling, avals: Sequence[Aval]) -> bool:
-        """Whether something is saved: a pass over memory, or time on another processor."""
+        """Return True if the region saves a sweep over memory, or time on another processor."""
         if all(step.expression.pieces is not None for _, step in self.members):
             return False
         if len(self.members) + len(self.folds) > 1:
@@ -132,7 +132,7 @@ class Finder:
         return True
 
     def group_for(self, step: Step, shape: tuple[int, ...], position: int) -> Group:
-        """The region that a step joins; a new one if it can join none."""
+        """Return the region that a step joins; a new one if it can join none."""
         makers = self.candidates(self.maker, step, shape, position)
         readers = self.candidates(self.reader, step, shape, position)
         for group in (*makers, *readers):
@@ -150,7 +150,7 @@ class Finder:
         return self.new_group(step, shape)
 
     def new_group(self, step: Step, shape: tuple[int, ...]) -> Group:
-        """A region that a step begins."""
+        """Make a region that begins with a step."""
         if len(self.open) >= _EPOCH:
             self.forget()
         group = Group(1 << len(self.open), shape)
@@ -162,13 +162,13 @@ class Finder:
     def candidates(
         self, table: Mapping[int, Group], step: Step, shape: tuple[int, ...], position: int
     ) -> list[Group]:
-        """The regions of this shape in a table of slots, the youngest first."""
+        """Return the regions of this shape in a table of slots, the newest first."""
         found = {id(g): g for slot in step.operands if (g := table.get(slot)) is not None}
         near = [g for g in found.values() if g.shape == shape and position - g.last <= _NEAR]
         return sorted(near, key=lambda g: -g.last)
 
     def behind(self, step: Step, joined: Set[int]) -> int:
-        """The regions that must run before a step which joins some: those behind its operands."""
+        """Return the regions that must run before a step that joins some: those of its operands."""
         bits = 0
         for slot in step.operands:
             before = self.before.get(slot, 0)
@@ -178,7 +178,7 @@ class Finder:
         return bits
 
     def closed(self, bits: int) -> int:
-        """These regions and all that they wait for."""
+        """Return these regions and all that they wait for."""
         rest, found = bits, bits
         while rest:
             low = rest & -rest
@@ -213,5 +213,5 @@ class Finder:
 
 
 def _apart(group: Group, other: Group) -> bool:
-    """Whether two regions may become one: neither waits for the other."""
+    """Return True if two regions may be merged: neither waits for the other."""
     return not (group.reach & other.bit or other.reach & group.bit)

@@ -21,7 +21,7 @@ Room = dict[int, dict[int, int]]  # node → next node → how many more ways fi
 
 
 def vertex_cut(ends: Iterable[int], sources: Callable[[int], Sequence[int] | None]) -> set[int]:
-    """The smallest set of values that all ways from origins to the ends go through.
+    """Return the smallest set of values that separates the origins from the ends.
 
     `sources` gives the values before a value, and None for an origin; what has no origin behind it
     needs no cut. Of several smallest sets it is the one next to the ends.
@@ -64,7 +64,7 @@ def _join(room: Room, a: int, b: int, ways: int) -> None:
 
 
 def _distances(room: Room) -> dict[int, int]:
-    """How far nodes are from the origins, on ways that are left; up to the ends, if they are."""
+    """Return distances of nodes from the origins on remaining paths; stop at the ends."""
     distance = {_ORIGIN: 0}
     queue = deque([_ORIGIN])
     while queue and _END not in distance:
@@ -97,7 +97,7 @@ def _add_ways(room: Room, distance: dict[int, int]) -> None:
 
 
 def _reaching_end(room: Room) -> set[int]:
-    """The nodes from which a way to the ends is left."""
+    """Return the nodes that still have a path to the ends."""
     found = {_END}
     stack = [_END]
     while stack:

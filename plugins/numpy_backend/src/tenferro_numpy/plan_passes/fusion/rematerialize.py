@@ -33,7 +33,7 @@ _CHEAP = frozenset(
 
 
 class Group(Protocol):
-    """What this file asks of a region: its steps with their positions, and where it stands."""
+    """Interface of a region to this file: its steps with their positions, and its own position."""
 
     members: list[tuple[int, Step]]
     last: int
@@ -55,7 +55,7 @@ def recompute(
 
 
 def _ends(steps: Sequence[Step], outputs: Iterable[int]) -> Callable[[int], float]:
-    """Until which position the memory of a slot is alive in any case; inputs are for ever."""
+    """Return the position until which a slot's memory is alive anyway; inputs live forever."""
     roots = roots_of(steps)
     last: dict[int, int] = {}
     for position, step in enumerate(steps):
@@ -70,7 +70,7 @@ def _ends(steps: Sequence[Step], outputs: Iterable[int]) -> Callable[[int], floa
 
 
 class _Exports:
-    """What one region makes for others."""
+    """Exports of one region to other steps."""
 
     def __init__(
         self,
@@ -112,7 +112,10 @@ class _Exports:
                 there[id(group)].update(new)
 
     def sources(self, slot: int, end: int) -> Sequence[int] | None:
-        """What a value is made again of, without what is there anyway; None if it is an origin."""
+        """Return the operands to keep so that a value can be recomputed; None if it cannot be.
+
+        Operands that are live anyway are left out.
+        """
         if slot not in self.made or not _is_cheap(self.made[slot][1]):
             return None
         operands = self.made[slot][1].operands
@@ -120,7 +123,7 @@ class _Exports:
         return [i for i in large if not (self.alive(i) >= end or self.is_kept(i))]
 
     def between(self, cut: Set[int], slot: int) -> list[int]:
-        """The slots that are made again for one, down to the cut and what is there anyway."""
+        """Return the slots that are recomputed for one, down to the cut and to live values."""
         found: dict[int, None] = {}
         stack = [slot]
         while stack:
@@ -132,7 +135,7 @@ class _Exports:
         return list(found)
 
     def regions_that_read(self, slot: int) -> list[Group]:
-        """The other regions that read a slot; none if anybody else does."""
+        """Return the other regions that read a slot; none if any other step reads it."""
         if slot in self.outputs:
             return []
         found: dict[int, Group] = {}
@@ -145,7 +148,7 @@ class _Exports:
         return list(found.values())
 
     def is_kept(self, slot: int) -> bool:
-        """Whether a slot of this region stays an array whatever is done here."""
+        """Return True if a slot of this region stays an array, whatever this pass does."""
         return not self.regions_that_read(slot) and (
             slot in self.outputs
             or any(self.group_of.get(id(r)) is not self.group for r in self.readers.get(slot, ()))
