@@ -36,7 +36,7 @@ def _refuse_bool(function: str, hint: str) -> DTypeMismatchError:
 
 @covers("add", ufunc=True)
 def add(x: Any, y: Any) -> Array:
-    """x + y; for bools the logical or, as in NumPy.
+    """Add arguments elementwise; for bools this is the logical OR, as in NumPy.
 
     >>> import tenferro as tn
     >>> tn.add(1.0, 2).dtype
@@ -48,7 +48,7 @@ def add(x: Any, y: Any) -> Array:
 
 @covers("subtract", ufunc=True)
 def subtract(x: Any, y: Any) -> Array:
-    """x − y.
+    """Subtract arguments elementwise.
 
     Raises DTypeMismatchError: for bools, as in NumPy.
     """
@@ -60,20 +60,20 @@ def subtract(x: Any, y: Any) -> Array:
 
 @covers("multiply", ufunc=True)
 def multiply(x: Any, y: Any) -> Array:
-    """x · y elementwise; for bools the logical and, as in NumPy."""
+    """Multiply arguments elementwise; for bools this is the logical AND, as in NumPy."""
     a, b = pair(x, y, "multiply")
     return (logical_and if a.aval.dtype.is_bool else p.mul)(a, b)
 
 
 @covers("divide", "true_divide", ufunc=True)
 def divide(x: Any, y: Any) -> Array:
-    """x / y; integers are divided as floats."""
+    """Divide arguments elementwise; integers are divided as floats."""
     return p.div(*pair(x, y, "divide", floating=True))
 
 
 @covers("power", "pow", ufunc=True)
 def power(x: Any, y: Any) -> Array:
-    """x to the power y.
+    """Raise x to the power y elementwise.
 
     A Python integer, or a Python float that is one, is an exact integer power, also at negative x.
 
@@ -136,7 +136,7 @@ def _extremum(function: _Binary, of_bools: _Binary, x: Any, y: Any, name: str) -
 def clip(
     x: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None
 ) -> Array:
-    """x limited to [a_min, a_max]; the derivative is 1 strictly inside, 0 at the bounds.
+    """Limit values to [a_min, a_max]. The derivative is 1 strictly inside, 0 at the bounds.
 
     ``min`` and ``max`` are NumPy's other names for the bounds; ``None`` leaves a side open.
     """
@@ -154,7 +154,7 @@ def clip(
 
 @covers("negative", ufunc=True)
 def negative(x: Any) -> Array:
-    """−x.
+    """Compute −x elementwise.
 
     Raises DTypeMismatchError: for bools, as in NumPy.
     """
@@ -166,7 +166,7 @@ def negative(x: Any) -> Array:
 
 @covers("positive", ufunc=True)
 def positive(x: Any) -> Array:
-    """+x.
+    """Compute +x elementwise.
 
     Raises DTypeMismatchError: for bools, as in NumPy.
     """
@@ -178,14 +178,14 @@ def positive(x: Any) -> Array:
 
 @covers("absolute", "abs", ufunc=True)
 def absolute(x: Any) -> Array:
-    """|x|; real for complex x. The derivative at 0 is 0."""
+    """Compute the absolute value elementwise; real for complex x. Its derivative at 0 is 0."""
     found = as_array(x)
     return another_handle(found) if found.dtype.is_bool else p.abs(found)
 
 
 @covers("fabs", ufunc=True)
 def fabs(x: Any) -> Array:
-    """|x| of real x, as floats."""
+    """Compute the absolute value of real x elementwise, as floats."""
     found = floating(x)
     if found.dtype.is_complex:
         error = DTypeMismatchError.of(
@@ -215,7 +215,7 @@ def cbrt(x: Any) -> Array:
 
 @covers("float_power", ufunc=True)
 def float_power(x: Any, y: Any) -> Array:
-    """x to the power y in float64 or complex128, so that integers have negative powers."""
+    """Raise x to the power y in float64 or complex128, so that integers have negative powers."""
     a, b = pair(x, y, "float_power", floating=True)
     kind = complex128 if a.dtype.is_complex else float64
     return p.pow(cast(a, kind), cast(b, kind))
@@ -223,21 +223,21 @@ def float_power(x: Any, y: Any) -> Array:
 
 @covers("square", ufunc=True)
 def square(x: Any) -> Array:
-    """x²; of bools an int8."""
+    """Compute x² elementwise; bools become int8."""
     found = as_array(x)
     return p.square(cast(found, int8) if found.dtype.is_bool else found)
 
 
 @covers("reciprocal", ufunc=True)
 def reciprocal(x: Any) -> Array:
-    """1/x in the dtype of x, truncated for integers."""
+    """Compute 1/x elementwise in the dtype of x, truncated for integers."""
     found = as_array(x)
     return p.div(*pair(1, cast(found, int8) if found.dtype.is_bool else found, "reciprocal"))
 
 
 @covers("astype")
 def astype(x: Any, dtype: Any, copy: bool = True, *, device: Any = None) -> Array:
-    """x in another dtype; derivatives pass between floats and complex numbers.
+    """Cast an array to a dtype. Derivatives pass between floats and complex numbers.
 
     >>> import tenferro as tn
     >>> tn.astype(1.9, int).dtype

@@ -29,7 +29,7 @@ def _bits(names: str, primitive: _Binary, word: str) -> Callable[[Any, Any], Arr
         return primitive(*_integers(x, y, known[0]))
 
     function.__name__ = function.__qualname__ = known[0]
-    function.__doc__ = f"x {word} y bit by bit, of integers and bools."
+    function.__doc__ = f"Compute the bitwise {word.upper()} of integers or bools elementwise."
     return covers(*known, ufunc=True)(function)
 
 
@@ -49,12 +49,12 @@ def _integers(x: Any, y: Any, name: str) -> tuple[Array, Array]:
 
 bitwise_and = _bits("bitwise_and", p.bitwise_and, "and")
 bitwise_or = _bits("bitwise_or", p.bitwise_or, "or")
-bitwise_xor = _bits("bitwise_xor", p.bitwise_xor, "exclusive or")
+bitwise_xor = _bits("bitwise_xor", p.bitwise_xor, "xor")
 
 
 @covers("invert", "bitwise_not", "bitwise_invert", ufunc=True)
 def invert(x: Any) -> Array:
-    """~x: not for bools, every bit turned over for integers."""
+    """Compute the bitwise NOT of integers, or the logical NOT of bools, elementwise."""
     found = as_array(x)
     if found.dtype.is_inexact:
         error = DTypeMismatchError.of(
@@ -71,13 +71,13 @@ def _counted(x: Any, y: Any, name: str) -> tuple[Array, Array]:
 
 @covers("left_shift", "bitwise_left_shift", ufunc=True)
 def left_shift(x: Any, y: Any) -> Array:
-    """x with its bits moved up by y places, zeros coming in."""
+    """Shift the bits of x left by y places; zeros are shifted in."""
     return p.shift_left(*_counted(x, y, "left_shift"))
 
 
 @covers("right_shift", "bitwise_right_shift", ufunc=True)
 def right_shift(x: Any, y: Any) -> Array:
-    """x with its bits moved down by y places, the sign coming in."""
+    """Shift the bits of x right by y places; the sign is shifted in."""
     return p.shift_right(*_counted(x, y, "right_shift"))
 
 

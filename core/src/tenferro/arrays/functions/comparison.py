@@ -33,7 +33,7 @@ def _comparison(
         return function(*pair(x, y, name))
 
     compare.__name__ = compare.__qualname__ = name
-    compare.__doc__ = f"x {symbol} y elementwise, as bools."
+    compare.__doc__ = f"Compute x {symbol} y elementwise, as bools."
     return covers(name, ufunc=True)(compare)
 
 
@@ -80,7 +80,9 @@ def _logic(name: str, function: _Binary, word: str) -> Callable[[Any, Any], Arra
         return function(*pair(_truth(x), _truth(y), name))
 
     combine.__name__ = combine.__qualname__ = name
-    combine.__doc__ = f"x {word} y elementwise; anything that is not zero is true."
+    combine.__doc__ = (
+        f"Compute the truth value of x {word.upper()} y elementwise; every nonzero element is true."
+    )
     return covers(name, ufunc=True)(combine)
 
 
@@ -97,7 +99,7 @@ def logical_not(x: Any) -> Array:
 
 @covers("where")
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
-    """x where the condition holds, y elsewhere; with neither, the positions where it holds.
+    """Choose x where the condition holds, else y; without both, return the indices where it holds.
 
     A NaN or inf in the other branch stays there.
 

@@ -111,8 +111,9 @@ def _differing_sizes(name: str, a: Array, b: Array, i: int, j: int) -> ShapeMism
 
 @covers("dot")
 def dot(x: Any, y: Any) -> Array:
-    """NumPy's dot: a product with a scalar, else a sum over the last axis of x and the last but
-    one of y.
+    """Compute NumPy's dot product.
+
+    It multiplies by a scalar; otherwise it sums over the last axis of x and the last but one of y.
     """
     a, b = _pair(x, y)
     if not a.ndim or not b.ndim:
@@ -136,7 +137,7 @@ def inner(x: Any, y: Any) -> Array:
 
 @covers("vdot")
 def vdot(x: Any, y: Any) -> Array:
-    """Σ conj(x) y over all elements."""
+    """Compute Σ conj(x) y over all elements."""
     return inner(ravel(_conj(as_array(x))), ravel(y))
 
 
@@ -196,7 +197,7 @@ def _axes(given: Any, x: Array) -> tuple[int, ...]:
 
 @covers("vecdot", ufunc=True)
 def vecdot(x: Any, y: Any, *, axis: int = -1) -> Array:
-    """Σ conj(x) y over one axis; the others broadcast.
+    """Compute Σ conj(x) y over one axis; the others broadcast.
 
     x: [*B,n]   y: [*B,n]   →   z: [*B]
     """

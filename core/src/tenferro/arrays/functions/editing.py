@@ -35,7 +35,7 @@ def _index(obj: Any, function: str) -> Any:
 
 @covers("delete")
 def delete(arr: Any, obj: Any, axis: int | None = None) -> Array:
-    """arr without the elements at an index, a slice or a mask; flattened unless an axis is named.
+    """Return an array without the elements at an index; without an axis it is flattened.
 
     Raises ConcretizationError: for a traced index; a static one is fine.
     """
@@ -47,7 +47,7 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> Array:
 
 @covers("insert")
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
-    """arr with values before the elements at an index or a slice.
+    """Insert values before the elements at an index or a slice.
 
     Raises ConcretizationError: for a traced index; a static one is fine.
     """
@@ -74,7 +74,7 @@ def resize(a: Any, new_shape: Any) -> Array:
 
 @covers("trim_zeros")
 def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Array:
-    """filt without zeros at its front ("f") and its back ("b"), along all axes or some.
+    """Remove zeros at the front ("f") and the back ("b") of an array, along all axes or some.
 
     Raises ConcretizationError: under ``jit``; slice by fixed positions there.
     """

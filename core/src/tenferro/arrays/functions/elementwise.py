@@ -18,7 +18,7 @@ from tenferro.primitives import special, structural
 
 @covers("exp", ufunc=True)
 def exp(x: Any) -> Array:
-    """e to the power x.
+    """Compute e to the power x elementwise.
 
     >>> import tenferro as tn
     >>> tn.exp(1).dtype
@@ -27,25 +27,27 @@ def exp(x: Any) -> Array:
     return p.exp(floating(x))
 
 
-log = unary("log", p.log, "The natural logarithm.")
-exp2 = unary("exp2", p.exp2, "2 to the power x.")
-log2 = unary("log2", p.log2, "The logarithm to the base 2.")
-log10 = unary("log10", p.log10, "The logarithm to the base 10.")
-expm1 = unary("expm1", p.expm1, "exp(x) − 1, accurate near 0.")
-log1p = unary("log1p", p.log1p, "log(1 + x), accurate near 0.")
-logaddexp = binary("logaddexp", p.logaddexp, "log(exp(x) + exp(y)) without overflow.")
+log = unary("log", p.log, "Compute the natural logarithm elementwise.")
+exp2 = unary("exp2", p.exp2, "Compute 2 to the power x elementwise.")
+log2 = unary("log2", p.log2, "Compute the logarithm to the base 2 elementwise.")
+log10 = unary("log10", p.log10, "Compute the logarithm to the base 10 elementwise.")
+expm1 = unary("expm1", p.expm1, "Compute exp(x) − 1 elementwise, accurately near 0.")
+log1p = unary("log1p", p.log1p, "Compute log(1 + x) elementwise, accurately near 0.")
+logaddexp = binary(
+    "logaddexp", p.logaddexp, "Compute log(exp(x) + exp(y)) elementwise, without overflow."
+)
 
 
 @covers("logaddexp2", ufunc=True)
 def logaddexp2(x: Any, y: Any) -> Array:
-    """log₂(2ˣ + 2ʸ) without overflow."""
+    """Compute log₂(2ˣ + 2ʸ) elementwise, without overflow."""
     a, b = floating_pair(x, y, "logaddexp2")
     return p.logaddexp(a * ln(2), b * ln(2)) * (1 / ln(2))
 
 
 @covers("expit", "logistic", ufunc=True)
 def logistic(x: Any) -> Array:
-    """1 / (1 + exp(−x)), without overflow."""
+    """Compute the logistic function 1 / (1 + exp(−x)) elementwise, without overflow."""
     return p.logistic(floating(x))
 
 

@@ -39,7 +39,7 @@ _BACKWARD = {None: "mean", "backward": "mean", "ortho": "ortho", "forward": "sum
 
 @covers("fft.fft")
 def fft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> Array:
-    """Σ_j a_j exp(-2πi jk/n) along an axis, of n elements: cut off, or zeros behind.
+    """Compute Σ_j a_j exp(-2πi jk/n) along an axis, truncated or zero-padded to n elements.
 
     >>> import tenferro as tn
     >>> tn.fft.fft([1.0, 2.0])
@@ -75,7 +75,7 @@ def irfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = No
 
 @covers("fft.hfft")
 def hfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = None) -> Array:
-    """``fft`` of a Hermitian signal, of which the elements 0 … n//2 are given: it is real."""
+    """Compute the real ``fft`` of a Hermitian signal, given its elements 0 … n//2."""
     x, sizes, axes = _line("fft.hfft", a, n, axis, halved=True)
     x = conj(x) if x.dtype.is_complex else x
     return into(out, _to_real("fft.hfft", x, sizes, axes, norm, _FORWARD), "fft.hfft")
@@ -90,7 +90,7 @@ def ihfft(a: Any, n: Any = None, axis: Any = -1, norm: Any = None, out: Any = No
 
 @covers("fft.fftn")
 def fftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None, out: Any = None) -> Array:
-    """``fft`` along several axes, all unless they are named; ``s`` are their sizes.
+    """Compute ``fft`` along several axes, by default along all; ``s`` holds their sizes.
 
     >>> import tenferro as tn
     >>> tn.fft.fftn([[1.0, 2.0], [3.0, 4.0]])
@@ -103,46 +103,46 @@ def fftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None, out: Any = N
 
 @covers("fft.ifftn")
 def ifftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None, out: Any = None) -> Array:
-    """``ifft`` along several axes, all unless they are named."""
+    """Compute ``ifft`` along several axes, by default along all."""
     x, sizes, along = _grid("fft.ifftn", a, s, axes)
     return into(out, _complex("fft.ifftn", x, sizes, along, norm, inverse=True), "fft.ifftn")
 
 
 @covers("fft.rfftn")
 def rfftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None, out: Any = None) -> Array:
-    """``rfft`` along the last of several axes, ``fft`` along the others."""
+    """Compute ``rfft`` along the last of several axes, ``fft`` along the others."""
     x, sizes, along = _grid("fft.rfftn", a, s, axes)
     return into(out, _from_real("fft.rfftn", x, sizes, along, norm), "fft.rfftn")
 
 
 @covers("fft.irfftn")
 def irfftn(a: Any, s: Any = None, axes: Any = None, norm: Any = None, out: Any = None) -> Array:
-    """``irfft`` along the last of several axes, ``ifft`` along the others."""
+    """Compute ``irfft`` along the last of several axes, ``ifft`` along the others."""
     x, sizes, along = _grid("fft.irfftn", a, s, axes, halved=True)
     return into(out, _to_real("fft.irfftn", x, sizes, along, norm), "fft.irfftn")
 
 
 @covers("fft.fft2")
 def fft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None, out: Any = None) -> Array:
-    """``fft`` along two axes, the last ones unless they are named."""
+    """Compute ``fft`` along two axes, by default the last ones."""
     return fftn(a, s, axes, norm, out)
 
 
 @covers("fft.ifft2")
 def ifft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None, out: Any = None) -> Array:
-    """``ifft`` along two axes."""
+    """Compute ``ifft`` along two axes."""
     return ifftn(a, s, axes, norm, out)
 
 
 @covers("fft.rfft2")
 def rfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None, out: Any = None) -> Array:
-    """``rfft`` along the second of two axes, ``fft`` along the first."""
+    """Compute ``rfft`` along the second of two axes, ``fft`` along the first."""
     return rfftn(a, s, axes, norm, out)
 
 
 @covers("fft.irfft2")
 def irfft2(a: Any, s: Any = None, axes: Any = (-2, -1), norm: Any = None, out: Any = None) -> Array:
-    """``irfft`` along the second of two axes, ``ifft`` along the first."""
+    """Compute ``irfft`` along the second of two axes, ``ifft`` along the first."""
     return irfftn(a, s, axes, norm, out)
 
 

@@ -18,7 +18,7 @@ _MODES = ("valid", "same", "full")
 
 @covers("convolve")
 def convolve(x: Any, y: Any, mode: str = "full") -> Array:
-    """Σ_j x_{k−j} y_j: all of it, the middle of the longer length, or where both overlap wholly.
+    """Compute the discrete convolution Σ_j x_{k−j} y_j: full, same or valid.
 
     >>> convolve(FUNCTIONS["arange"](3), FUNCTIONS["arange"](2))
     Array([0, 0, 1, 2])
@@ -31,7 +31,7 @@ def convolve(x: Any, y: Any, mode: str = "full") -> Array:
 
 @covers("correlate")
 def correlate(x: Any, y: Any, mode: str = "valid") -> Array:
-    """Σ_j x_{k+j} conj(y_j), in the parts that ``convolve`` has."""
+    """Compute the cross-correlation Σ_j x_{k+j} conj(y_j): full, same or valid."""
     a, b = _vectors(x, y, "correlate")
     full = _full(a, FUNCTIONS["flip"](conj(b)) if b.dtype.is_complex else FUNCTIONS["flip"](b))
     short = min(a.size, b.size)

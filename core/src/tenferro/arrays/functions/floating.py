@@ -28,8 +28,12 @@ from tenferro.primitives.structural import bitcast, stop_gradient
 _MANTISSA = {"float16": 10, "bfloat16": 7, "float32": 23, "float64": 52}
 _LEAST_EXPONENT = {"float16": -14, "bfloat16": -126, "float32": -126, "float64": -1022}
 
-copysign = binary("copysign", p.copysign, "|x| with the sign of y, also of a zero y.")
-nextafter = binary("nextafter", p.nextafter, "The neighbour of x in the direction of y.")
+copysign = binary(
+    "copysign", p.copysign, "Return |x| with the sign of y elementwise, also for a zero y."
+)
+nextafter = binary(
+    "nextafter", p.nextafter, "Return the next number after x in the direction of y, elementwise."
+)
 
 
 def _real(x: Any, name: str) -> Array:
@@ -64,7 +68,7 @@ def spacing(x: Any) -> Array:
 
 @covers("heaviside", ufunc=True)
 def heaviside(x: Any, y: Any) -> Array:
-    """0 for negative x, 1 for positive x, y where x is 0."""
+    """Compute the Heaviside step function: 0 for negative x, 1 for positive x, y where x is 0."""
     a, b = floating_pair(x, y, "heaviside")
     zero = zeros(a)
     step = select(lt(a, zero), zero, select(lt(zero, a), filled(a, 1), b))
@@ -118,7 +122,7 @@ def _times_power_of_two(x: Array, exponent: Array) -> Array:
 
 @covers("ldexp", ufunc=True)
 def ldexp(x: Any, y: Any) -> Array:
-    """x · 2^y for integers y.
+    """Compute x · 2^y elementwise, for integers y.
 
     Raises DTypeMismatchError: if y is not an integer.
 
@@ -189,7 +193,7 @@ def isneginf(x: Any) -> Array:
 def nan_to_num(
     x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
 ) -> Array:
-    """x with numbers in the places of NaN, +∞ and −∞: 0 and the largest of the dtype, if not said.
+    """Replace NaN by 0 and ±∞ by the largest numbers of the dtype, or by given numbers.
 
     With ``copy=False`` the Array x is bound to the result.
     """

@@ -32,7 +32,7 @@ def _double(x: Any) -> Array:
 def logsumexp(
     a: Any, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False
 ) -> Any:
-    """ln Σ b exp a over axes, and the sign of the sum if asked for; a may be complex.
+    """Compute ln Σ b exp a over axes, optionally with the sign of the sum; a may be complex.
 
     >>> logsumexp([1000.0, 1000.0]).shape
     ()
@@ -79,13 +79,13 @@ def _weighted(a: Any, b: Any, axis: Any, keepdims: bool, return_sign: bool) -> A
 
 @covers("softmax")
 def softmax(x: Any, axis: Any = None) -> Array:
-    """exp x / Σ exp x over axes."""
+    """Compute exp x / Σ exp x over axes."""
     found = _double(x)
     return p.softmax(found, normalize_axes(axis, found.ndim, "softmax"))
 
 
 @covers("log_softmax")
 def log_softmax(x: Any, axis: Any = None) -> Array:
-    """x − ln Σ exp x over axes."""
+    """Compute x − ln Σ exp x over axes."""
     found = _double(x)
     return p.log_softmax(found, normalize_axes(axis, found.ndim, "log_softmax"))

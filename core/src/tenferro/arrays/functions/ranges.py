@@ -75,7 +75,7 @@ def linspace(
     *,
     device: Any = None,
 ) -> Any:
-    """``num`` numbers in equal steps from ``start`` to ``stop``, without it if not ``endpoint``.
+    """Return ``num`` numbers in equal steps from ``start`` to ``stop``, included if ``endpoint``.
 
     >>> linspace(0, 1, 3)
     Array([0. , 0.5, 1. ])
@@ -169,7 +169,7 @@ def _refuse_zeros(*ends: Array) -> None:
 def geomspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0
 ) -> Array:
-    """``num`` numbers in equal ratios from ``start`` to ``stop``, neither of which is 0."""
+    """Return ``num`` numbers in equal ratios from ``start`` to ``stop``, neither of which is 0."""
     count = _count(num, "geomspace")
     a, b = _ends(start, stop)
     _refuse_zeros(a, b)

@@ -23,26 +23,26 @@ from tenferro.primitives import structural as p
 
 @covers("flip")
 def flip(m: Any, axis: Any = None) -> Array:
-    """m with the order of elements reversed along axes."""
+    """Reverse the order of elements along axes."""
     found = as_array(m)
     return view_of(found, p.reverse(found, normalize_axes(axis, found.ndim, "flip")))
 
 
 @covers("flipud")
 def flipud(m: Any) -> Array:
-    """m with the order of its rows reversed."""
+    """Reverse the order of the rows of an array."""
     return flip(m, 0)
 
 
 @covers("fliplr")
 def fliplr(m: Any) -> Array:
-    """m with the order of its columns reversed."""
+    """Reverse the order of the columns of an array."""
     return flip(m, 1)
 
 
 @covers("rot90")
 def rot90(m: Any, k: int = 1, axes: Sequence[int] = (0, 1)) -> Array:
-    """m turned k times by a right angle, from the first of two axes to the second."""
+    """Rotate an array k times by 90 degrees, from the first of two axes to the second."""
     found = as_array(m)
     if len(tuple(axes)) != 2:
         raise axis_error("rot90", tuple(axes), found.ndim, "need two axes")
@@ -59,7 +59,7 @@ def rot90(m: Any, k: int = 1, axes: Sequence[int] = (0, 1)) -> Array:
 
 @covers("roll")
 def roll(a: Any, shift: Any, axis: Any = None) -> Array:
-    """a with elements moved on along axes, those at the end coming in at the beginning.
+    """Roll elements along axes; those that leave at the end enter at the beginning.
 
     >>> roll(as_array(1.0).reshape(1), 1).shape
     (1,)

@@ -44,9 +44,13 @@ def _toward_zero(x: Array) -> Array:
     return select(lt(x, zeros(x)), p.ceil(x), p.floor(x))
 
 
-floor = _to_integers("floor", p.floor, "The largest integer that is at most x.")
-ceil = _to_integers("ceil", p.ceil, "The smallest integer that is at least x.")
-trunc = _to_integers("trunc", _toward_zero, "The integer part of x, rounded toward zero.")
+floor = _to_integers(
+    "floor", p.floor, "Return the floor elementwise: the largest integer that is at most x."
+)
+ceil = _to_integers(
+    "ceil", p.ceil, "Return the ceiling elementwise: the smallest integer that is at least x."
+)
+trunc = _to_integers("trunc", _toward_zero, "Round elementwise toward zero to an integer.")
 
 
 @covers("fix")
@@ -69,7 +73,7 @@ def _by_parts(function: _Unary, x: Array) -> Array:
 
 @covers("round", "around")
 def round(x: Any, decimals: int = 0) -> Array:
-    """x rounded to a number of decimal places, also negative; a half goes to the even digit.
+    """Round to a number of decimals, which may be negative; ties go to the even digit.
 
     >>> import tenferro as tn
     >>> tn.round(12.375, 2)
@@ -157,7 +161,7 @@ def _moving_zero(x: Array, sign: Array) -> Array:
 
 @covers("floor_divide", ufunc=True)
 def floor_divide(x: Any, y: Any) -> Array:
-    """x // y, rounded down, as Python has it.
+    """Divide arguments elementwise and round down, as Python does.
 
     >>> import tenferro as tn
     >>> tn.floor_divide(-7, 2)
@@ -169,14 +173,14 @@ def floor_divide(x: Any, y: Any) -> Array:
 
 @covers("remainder", "mod", ufunc=True)
 def remainder(x: Any, y: Any) -> Array:
-    """x % y with the sign of y, as Python has it: x − y · (x // y)."""
+    """Compute the remainder x − y · (x // y) elementwise, with the sign of y, as Python does."""
     a, b = _numbers(x, y, "remainder")
     return _modulo(b, p.rem(a, b))
 
 
 @covers("divmod", ufunc=True)
 def divmod(x: Any, y: Any) -> tuple[Array, Array]:
-    """x // y and x % y."""
+    """Return x // y and x % y elementwise."""
     a, b = _numbers(x, y, "divmod")
     rest = p.rem(a, b)
     return _floored(a, b, rest), _modulo(b, rest)

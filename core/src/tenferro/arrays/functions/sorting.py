@@ -58,7 +58,7 @@ def sort(
     stable: bool | None = None,
     descending: bool = False,
 ) -> Array:
-    """a in increasing order along an axis, or in decreasing; its derivative is permuted alike.
+    """Sort an array along an axis, increasing or decreasing; derivatives are permuted alike.
 
     NaN comes last either way, and equal elements keep their order, as in NumPy from 2.5 on.
 
@@ -103,7 +103,7 @@ def positions(x: Array, axis: int) -> Array:
 def partition(
     a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: None = None
 ) -> Array:
-    """a sorted along an axis, which has every k-th element where a partition has it."""
+    """Return a partitioned array; it is sorted completely along the axis."""
     found, along = _line(a, axis, "partition", order, kind)
     _check_kth(kth, found, along, "partition")
     return p.sort([found], along)[0]
@@ -147,7 +147,7 @@ def _keys(keys: Any) -> list[Array]:
 
 @covers("sort_complex")
 def sort_complex(a: Any) -> Array:
-    """a sorted along its last axis by real part, then by imaginary part, as complex numbers."""
+    """Sort along the last axis by real part, then by imaginary part, as complex numbers."""
     ordered = sort(a)
     dtype = ordered.dtype
     if dtype.is_complex:

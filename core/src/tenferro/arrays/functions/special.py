@@ -70,32 +70,53 @@ def _ufunc(name: str, primitive: Callable[..., Array], doc: str, count: int = 1)
     return covers(name, ufunc=True)(function)
 
 
-erfc = _ufunc("erfc", p.erfc, "1 − erf(x), with all digits where it is small.")
-erfcx = _ufunc("erfcx", normal.erfcx, "exp(x²) erfc(x).")
-erfinv = _ufunc("erfinv", p.erfinv, "The inverse of erf.")
-erfcinv = _ufunc("erfcinv", normal.erfcinv, "The inverse of erfc.")
-gammaln = _ufunc("gammaln", p.lgamma, "The logarithm of |Γ(x)|.")
-gamma = _ufunc("gamma", gammas.gamma, "The gamma function.")
-betaln = _ufunc("betaln", gammas.betaln, "The logarithm of |B(a, b)|.", 2)
-gammainc = _ufunc("gammainc", incomplete.gammainc, "P(a, x), the regularized lower part of Γ.", 2)
-gammaincc = _ufunc("gammaincc", incomplete.gammaincc, "Q(a, x) = 1 − P(a, x).", 2)
-betainc = _ufunc("betainc", incomplete.betainc, "I_x(a, b), regularized.", 3)
-betaincc = _ufunc("betaincc", incomplete.betaincc, "1 − I_x(a, b).", 3)
-ndtr = _ufunc("ndtr", normal.ndtr, "The distribution function of the normal distribution.")
-log_ndtr = _ufunc("log_ndtr", normal.log_ndtr, "ln Φ(x), also where Φ(x) underflows.")
-ndtri = _ufunc("ndtri", normal.ndtri, "The inverse of ndtr.")
-xlogy = _ufunc("xlogy", logarithms.xlogy, "x ln y, and 0 where x = 0.", 2)
-xlog1py = _ufunc("xlog1py", logarithms.xlog1py, "x ln(1 + y), and 0 where x = 0.", 2)
-logit = _ufunc("logit", logarithms.logit, "ln(x / (1 − x)).")
-exprel = _ufunc("exprel", logarithms.exprel, "(exp(x) − 1) / x, and 1 at 0.")
-i0e = _ufunc("i0e", lambda x: bessel.bessel_ie(0, x), "exp(−|x|) I₀(x).")
-i1e = _ufunc("i1e", lambda x: bessel.bessel_ie(1, x), "exp(−|x|) I₁(x).")
-i1 = _ufunc("i1", lambda x: bessel.bessel_i(1, x), "I₁(x).")
+erfc = _ufunc("erfc", p.erfc, "Compute 1 − erf(x), accurately where it is small.")
+erfcx = _ufunc("erfcx", normal.erfcx, "Compute the scaled function exp(x²) erfc(x).")
+erfinv = _ufunc("erfinv", p.erfinv, "Compute the inverse of erf.")
+erfcinv = _ufunc("erfcinv", normal.erfcinv, "Compute the inverse of erfc.")
+gammaln = _ufunc("gammaln", p.lgamma, "Compute the logarithm of |Γ(x)|.")
+gamma = _ufunc("gamma", gammas.gamma, "Compute the gamma function.")
+betaln = _ufunc("betaln", gammas.betaln, "Compute the logarithm of |B(a, b)|.", 2)
+gammainc = _ufunc(
+    "gammainc",
+    incomplete.gammainc,
+    "Compute the regularized lower incomplete gamma function P(a, x).",
+    2,
+)
+gammaincc = _ufunc(
+    "gammaincc",
+    incomplete.gammaincc,
+    "Compute the regularized upper incomplete gamma function Q(a, x) = 1 − P(a, x).",
+    2,
+)
+betainc = _ufunc(
+    "betainc", incomplete.betainc, "Compute the regularized incomplete beta function I_x(a, b).", 3
+)
+betaincc = _ufunc(
+    "betaincc",
+    incomplete.betaincc,
+    "Compute the complement 1 − I_x(a, b) of the incomplete beta function.",
+    3,
+)
+ndtr = _ufunc(
+    "ndtr",
+    normal.ndtr,
+    "Compute the cumulative distribution function of the standard normal distribution.",
+)
+log_ndtr = _ufunc("log_ndtr", normal.log_ndtr, "Compute ln Φ(x), also where Φ(x) underflows.")
+ndtri = _ufunc("ndtri", normal.ndtri, "Compute the inverse of ndtr.")
+xlogy = _ufunc("xlogy", logarithms.xlogy, "Compute x ln y, and 0 where x = 0.", 2)
+xlog1py = _ufunc("xlog1py", logarithms.xlog1py, "Compute x ln(1 + y), and 0 where x = 0.", 2)
+logit = _ufunc("logit", logarithms.logit, "Compute ln(x / (1 − x)).")
+exprel = _ufunc("exprel", logarithms.exprel, "Compute (exp(x) − 1) / x, and 1 at 0.")
+i0e = _ufunc("i0e", lambda x: bessel.bessel_ie(0, x), "Compute exp(−|x|) I₀(x).")
+i1e = _ufunc("i1e", lambda x: bessel.bessel_ie(1, x), "Compute exp(−|x|) I₁(x).")
+i1 = _ufunc("i1", lambda x: bessel.bessel_i(1, x), "Compute the modified Bessel function I₁(x).")
 
 
 @covers("i0", ufunc=True)
 def i0(x: Any) -> Array:
-    """I₀(x), the modified Bessel function of order 0; ``np.i0`` too, whose dtypes it has.
+    """Compute the modified Bessel function I₀ elementwise, in the dtypes of ``np.i0``.
 
     >>> float(i0(0.0))
     1.0
@@ -106,27 +127,27 @@ def i0(x: Any) -> Array:
 
 @covers("psi", "digamma", ufunc=True)
 def digamma(x: Any) -> Array:
-    """ψ(x), the logarithmic derivative of the gamma function."""
+    """Compute the digamma function ψ(x), the logarithmic derivative of Γ."""
     return p.digamma(*_real("digamma", x))
 
 
 @covers("log_expit", ufunc=True)
 def log_expit(x: Any) -> Array:
-    """ln(1 / (1 + exp(−x))), without overflow."""
+    """Compute ln(1 / (1 + exp(−x))), without overflow."""
     (found,) = _real("log_expit", x)
     return -elementwise.logaddexp(zeros(found), -found)
 
 
 @covers("exp10", ufunc=True)
 def exp10(x: Any) -> Array:
-    """10 to the power x."""
+    """Compute 10 to the power x."""
     (found,) = _real("exp10", x)
     return ar.pow(filled(found, 10), found)
 
 
 @covers("loggamma", ufunc=True)
 def loggamma(x: Any) -> Array:
-    """ln Γ(x) of a real x, NaN where Γ is negative or the logarithm would be complex."""
+    """Compute ln Γ(x) of a real x; NaN where Γ is negative or the logarithm would be complex."""
     (found,) = _real("loggamma", x)
     outside = lt(found, zeros(found))
     inner = select(outside, filled(found, 1), found)
@@ -147,7 +168,7 @@ def gammasgn(x: Any) -> Array:
 
 @covers("beta", ufunc=True)
 def beta(a: Any, b: Any) -> Array:
-    """B(a, b) = Γ(a) Γ(b) / Γ(a + b)."""
+    """Compute the beta function B(a, b) = Γ(a) Γ(b) / Γ(a + b)."""
     x, y = _real("beta", a, b)
     size = elementwise.exp(gammas.betaln(x, y))
     signs = gammasgn(x) * gammasgn(y) * gammasgn(x + y)
@@ -156,7 +177,7 @@ def beta(a: Any, b: Any) -> Array:
 
 @covers("entr", ufunc=True)
 def entr(x: Any) -> Array:
-    """−x ln x; 0 at 0, where the derivative is inf; −inf below."""
+    """Compute −x ln x: 0 at 0, where the derivative is inf, and −inf for negative x."""
     (found,) = _real("entr", x)
     outside = lt(found, zeros(found))
     inner = select(outside, filled(found, 1), found)
@@ -165,7 +186,7 @@ def entr(x: Any) -> Array:
 
 @covers("rel_entr", ufunc=True)
 def rel_entr(x: Any, y: Any) -> Array:
-    """x ln(x / y); 0 at x = 0 ≤ y; inf outside."""
+    """Compute x ln(x / y): 0 at x = 0 ≤ y, inf outside."""
     a, b = _real("rel_entr", x, y)
     one = filled(a, 1)
     outside = _outside(a, b)
@@ -188,7 +209,7 @@ def rel_entr(x: Any, y: Any) -> Array:
 
 @covers("kl_div", ufunc=True)
 def kl_div(x: Any, y: Any) -> Array:
-    """x ln(x / y) − x + y; y at x = 0 ≤ y; inf outside."""
+    """Compute x ln(x / y) − x + y: y at x = 0 ≤ y, inf outside."""
     a, b = _real("kl_div", x, y)
     one, endless = filled(a, 1), filled(a, float("inf"))
     outside = _outside(a, b)
@@ -207,7 +228,7 @@ def _outside(a: Array, b: Array) -> Array:
 
 @covers("huber", ufunc=True)
 def huber(delta: Any, r: Any) -> Array:
-    """r²/2 up to |r| = δ, δ (|r| − δ/2) beyond; inf for negative δ."""
+    """Compute the Huber loss: r²/2 up to |r| = δ, δ (|r| − δ/2) beyond; inf for negative δ."""
     bound, x = _real("huber", delta, r)
     zero, size = zeros(x), ar.abs(x)
     outside, is_near = lt(bound, zero), le(size, bound)
@@ -219,7 +240,7 @@ def huber(delta: Any, r: Any) -> Array:
 
 @covers("pseudo_huber", ufunc=True)
 def pseudo_huber(delta: Any, r: Any) -> Array:
-    """δ² (√(1 + (r/δ)²) − 1), without cancellation near 0; inf for negative δ."""
+    """Compute δ² (√(1 + (r/δ)²) − 1) without cancellation near 0; inf for negative δ."""
     bound, x = _real("pseudo_huber", delta, r)
     zero, one = zeros(x), filled(x, 1)
     outside, idle = lt(bound, zero), eq(bound, zero)
@@ -285,7 +306,7 @@ def iv(v: Any, z: Any) -> Array:
 
 @covers("ive", ufunc=True)
 def ive(v: Any, z: Any) -> Array:
-    """exp(−|z|) times ``iv``."""
+    """Compute exp(−|z|) times ``iv``."""
     return bessel.bessel_ie(_order("ive", v), *_real("ive", z))
 
 

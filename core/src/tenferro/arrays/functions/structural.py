@@ -38,7 +38,7 @@ from tenferro.primitives import structural as p
 def reshape(
     x: Any, *sizes: Any, shape: Any = None, order: str = "C", copy: bool | None = None
 ) -> Array:
-    """x with another shape of as many elements; one size may be −1.
+    """Give an array a new shape with as many elements; one size may be −1.
 
     ``order="F"`` reads and writes columns first; "A" is "C", since results have no other layout.
 
@@ -98,7 +98,7 @@ def _fill_in(shape: Shape, x: Array) -> Shape:
 
 @covers("ravel", "flatten")
 def ravel(x: Any, order: str = "C") -> Array:
-    """x as one axis; "A" and "K" are "C"."""
+    """Return x as an array of one axis; orders "A" and "K" mean "C"."""
     found = as_array(x)
     columns_first = _is_columns_first("ravel", order, "CFAK")
     if columns_first:
@@ -113,7 +113,7 @@ def _viewed(x: Array, y: Array) -> Array:
 
 @covers("transpose", "permute_dims")
 def transpose(x: Any, *numbers: Any, axes: Any = None) -> Array:
-    """x with its axes permuted, reversed if nothing is said."""
+    """Permute the axes of an array; by default, reverse them."""
     found = as_array(x)
     given = (numbers[0] if len(numbers) == 1 else numbers or None) if axes is None else axes
     if given is None:
@@ -125,7 +125,7 @@ def transpose(x: Any, *numbers: Any, axes: Any = None) -> Array:
 
 @covers("swapaxes")
 def swapaxes(x: Any, axis1: int, axis2: int) -> Array:
-    """x with two axes exchanged."""
+    """Exchange two axes of an array."""
     found = as_array(x)
     order = list(range(found.ndim))
     i, j = (normalize_axis(a, found.ndim, "swapaxes") for a in (axis1, axis2))
@@ -135,7 +135,7 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> Array:
 
 @covers("matrix_transpose")
 def matrix_transpose(x: Any) -> Array:
-    """x with its last two axes exchanged."""
+    """Exchange the last two axes of an array."""
     if as_array(x).ndim < 2:
         raise at_user_line(ValueError("matrix_transpose: need rank 2 or more"))
     return swapaxes(x, -1, -2)
@@ -143,7 +143,7 @@ def matrix_transpose(x: Any) -> Array:
 
 @covers("rollaxis")
 def rollaxis(x: Any, axis: int, start: int = 0) -> Array:
-    """x with an axis moved to stand before the axis ``start``."""
+    """Move an axis before the axis ``start``."""
     ndim = as_array(x).ndim
     source = normalize_axis(axis, ndim, "rollaxis")
     place = start + ndim if start < 0 else start
@@ -154,7 +154,7 @@ def rollaxis(x: Any, axis: int, start: int = 0) -> Array:
 
 @covers("moveaxis")
 def moveaxis(x: Any, source: Any, destination: Any) -> Array:
-    """x with axes moved to new places, the others in their order."""
+    """Move axes to new places; the others keep their order."""
     found = as_array(x)
     sources, places = (_axis_list(a, found.ndim, "moveaxis") for a in (source, destination))
     if len(sources) != len(places):
@@ -174,7 +174,7 @@ def _axis_list(axis: Any, ndim: int, function: str) -> list[int]:
 
 @covers("expand_dims")
 def expand_dims(x: Any, axis: Any) -> Array:
-    """x with new axes of size 1."""
+    """Insert new axes of size 1 into the shape of x."""
     found = as_array(x)
     given = axis if isinstance(axis, (tuple, list)) else (axis,)
     ndim = found.ndim + len(given)
@@ -186,7 +186,7 @@ def expand_dims(x: Any, axis: Any) -> Array:
 
 @covers("squeeze")
 def squeeze(x: Any, axis: Any = None) -> Array:
-    """x without axes of size 1, all of them or those named.
+    """Remove axes of size 1: all of them, or the given ones.
 
     Raises ShapeMismatchError: if a named axis has another size.
     """

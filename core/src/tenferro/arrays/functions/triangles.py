@@ -67,7 +67,7 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: Any = float) -> Array:
 
 @covers("tril")
 def tril(x: Any, k: int = 0) -> Array:
-    """x with zeros above the k-th diagonal of its last two axes."""
+    """Replace elements above the k-th diagonal of the last two axes by zeros."""
     found = _matrix(x, "tril")
     places = _positions(found.shape[-2], found.shape[-1], index(k), ge)
     return select(stretch(places, found.shape), found, zeros_like(found))
@@ -75,7 +75,7 @@ def tril(x: Any, k: int = 0) -> Array:
 
 @covers("triu")
 def triu(x: Any, k: int = 0) -> Array:
-    """x with zeros below the k-th diagonal of its last two axes."""
+    """Replace elements below the k-th diagonal of the last two axes by zeros."""
     found = _matrix(x, "triu")
     places = _positions(found.shape[-2], found.shape[-1], index(k) - 1, ge)
     return select(stretch(places, found.shape), zeros_like(found), found)

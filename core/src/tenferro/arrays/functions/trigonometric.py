@@ -18,14 +18,30 @@ from tenferro.primitives import DTypeMismatchError, float64
 from tenferro.primitives import trigonometric as p
 from tenferro.primitives.comparison import select
 
-sin = unary("sin", p.sin, "The sine of x, in radians.")
-cos = unary("cos", p.cos, "The cosine of x, in radians.")
-tan = unary("tan", p.tan, "The tangent of x, in radians.")
-arcsin = unary("arcsin asin", p.asin, "The angle between −π/2 and π/2 with the sine x.")
-arccos = unary("arccos acos", p.acos, "The angle between 0 and π with the cosine x.")
-arctan = unary("arctan atan", p.atan, "The angle between −π/2 and π/2 with the tangent x.")
-arctan2 = binary("arctan2 atan2", p.atan2, "The angle of the point (y, x), y first.")
-hypot = binary("hypot", p.hypot, "√(x² + y²) without overflow; the derivative at 0 is 0.")
+sin = unary("sin", p.sin, "Compute the sine elementwise, of x in radians.")
+cos = unary("cos", p.cos, "Compute the cosine elementwise, of x in radians.")
+tan = unary("tan", p.tan, "Compute the tangent elementwise, of x in radians.")
+arcsin = unary(
+    "arcsin asin",
+    p.asin,
+    "Compute the inverse sine elementwise: the angle between −π/2 and π/2 whose sine is x.",
+)
+arccos = unary(
+    "arccos acos",
+    p.acos,
+    "Compute the inverse cosine elementwise: the angle between 0 and π whose cosine is x.",
+)
+arctan = unary(
+    "arctan atan",
+    p.atan,
+    "Compute the inverse tangent elementwise: the angle between −π/2 and π/2 whose tangent is x.",
+)
+arctan2 = binary(
+    "arctan2 atan2", p.atan2, "Compute the angle of the point (y, x) elementwise; y comes first."
+)
+hypot = binary(
+    "hypot", p.hypot, "Compute √(x² + y²) elementwise, without overflow. Its derivative at 0 is 0."
+)
 
 
 def _scaled(names: str, factor: float, doc: str) -> Any:
@@ -39,8 +55,8 @@ def _scaled(names: str, factor: float, doc: str) -> Any:
     return unary(names, primitive, doc)
 
 
-degrees = _scaled("degrees rad2deg", 180 / pi, "Radians as degrees.")
-radians = _scaled("radians deg2rad", pi / 180, "Degrees as radians.")
+degrees = _scaled("degrees rad2deg", 180 / pi, "Convert angles from radians to degrees.")
+radians = _scaled("radians deg2rad", pi / 180, "Convert angles from degrees to radians.")
 
 
 @covers("angle")
@@ -62,7 +78,7 @@ def angle(z: Any, deg: bool = False) -> Array:
 
 @covers("sinc")
 def sinc(x: Any) -> Array:
-    """sin(πx) / (πx), and 1 at 0 with all derivatives.
+    """Compute sin(πx) / (πx) elementwise; 1 at 0, with all derivatives.
 
     Near 0 the quotient is replaced by its series 1 − u/6 + u²/120 − u³/5040 + …, u = (πx)², whose
     terms after u⁶ are below the precision where u < 1/4.

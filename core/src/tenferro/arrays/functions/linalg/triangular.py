@@ -56,7 +56,7 @@ def _adjoint(x: Array) -> Array:
 def cho_factor(
     a: Any, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> tuple[Array, bool]:
-    """A Cholesky factor and whether it is the lower one, for ``cho_solve``.
+    """Compute a Cholesky factor, and whether it is the lower one, for ``cho_solve``.
 
     Convention   the triangle beside the factor is zero
 

@@ -68,7 +68,7 @@ def beta(key: Any, a: Any, b: Any, shape: Any = None, dtype: Any = None) -> Arra
 def student_t(
     key: Any, df: Any, shape: Any = None, dtype: Any = None, loc: Any = 0.0, scale: Any = 1.0
 ) -> Array:
-    """Student's t of ``df`` degrees of freedom, differentiable in df, loc and scale."""
+    """Draw from Student's t distribution with ``df`` degrees of freedom, differentiable."""
     size, kind, (degrees, *arrays) = prepared("student_t", shape, dtype, df, loc, scale)
     keys = split(as_known_key(key, "student_t"))
     z = cast(2**0.5 * erfinv(signed(keys[0], size, kind, "student_t")), kind)
