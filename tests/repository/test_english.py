@@ -85,3 +85,21 @@ def test_the_sources_hold_no_more_findings_than_the_baseline(root):
 def test_the_baseline_names_files_that_exist(root):
     baseline = json.loads(english.BASELINE.read_text("utf-8"))
     assert [path for path in baseline if not (root / path).exists()] == []
+
+
+def public_functions():
+    import tenferro as tn
+
+    spaces = {"tenferro": tn, **{n: getattr(tn, n) for n in ("linalg", "fft", "special", "random")}}
+    for space, module in spaces.items():
+        for name in module.__all__:
+            member = getattr(module, name)
+            if callable(member) and not isinstance(member, type):
+                yield f"{space}.{name}", member.__doc__ or ""
+
+
+def test_the_help_of_every_public_function_begins_with_a_verb():
+    """Docstrings that are made from tables are not literals of a source, so they are looked up."""
+    words = {name: english.first_word(text.strip()) for name, text in public_functions()}
+    assert len(words) > 300
+    assert [n for n, word in words.items() if (word or "").lower() not in english.VERBS] == []

@@ -39,7 +39,9 @@ _IGNORED = ("overwrite_x", "workers", "plan")  # how SciPy is to compute, not wh
 
 
 def __ua_function__(method: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """A function of ``scipy.fft`` that is given an Array; SciPy takes others for itself."""
+    """Call a function of ``scipy.fft`` that is given an Array; SciPy handles all other
+    arguments.
+    """
     given = {name: value for name, value in kwargs.items() if name not in _IGNORED}
     if "x" in given:
         args = (given.pop("x"), *args)

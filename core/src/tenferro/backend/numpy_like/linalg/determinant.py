@@ -27,7 +27,7 @@ def register(lowerings: Lowerings, xp: Any) -> None:
 
 
 def exchanged(xp: Any, pivots: Any, size: int) -> Any:
-    """The order of rows after row i was exchanged with row pivots[i], for every i in turn."""
+    """Return the order of rows after row i was exchanged with row pivots[i], for each i in turn."""
     places = xp.arange(size, dtype="int32")
     order = xp.zeros((*pivots.shape[:-1], size), "int32") + places
     for i in range(pivots.shape[-1]):

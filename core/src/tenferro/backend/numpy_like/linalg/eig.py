@@ -34,5 +34,5 @@ def register(lowerings: Lowerings, xp: Any) -> None:
 
 
 def complex_of(xp: Any, x: Any) -> Any:
-    """The same numbers as complex ones."""
+    """Return the same numbers as complex ones."""
     return cast(xp, x, DType.of(x.dtype.name).complex_dtype)

@@ -27,7 +27,7 @@ def register(lowerings: Lowerings, xp: Any) -> None:
 
 
 def canonical_columns(xp: Any, v: Any) -> Any:
-    """The columns, turned until the entry of largest modulus is real and positive."""
+    """Multiply columns by phases so that the entry of largest modulus is real and positive."""
     if not v.size:
         return v
     size = xp.absolute(v)

@@ -45,7 +45,7 @@ def register(lowerings: Lowerings, xp: Any) -> None:
 
 
 def in_turn(condition: Callable[[Any], Any], body: Callable[[Any], Any], state: Any) -> Any:
-    """The loop of a namespace that computes at once; a device is waited for at each turn."""
+    """Run a loop in a namespace that computes eagerly; each iteration waits for the device."""
     while condition(state).item():
         state = body(state)
     return state
@@ -97,7 +97,7 @@ def _blocks(xp: Any, x: Any, e: Any) -> Any:
 
 
 def expm(xp: Any, loop: Loop, x: Any) -> Any:
-    """Scaling and squaring with the [13/13] Padé approximant: Higham (2008), algorithm 10.20."""
+    """Compute by scaling and squaring with the [13/13] Padé approximant: Higham (2008), 10.20."""
     theta = _THETA["float32" if x.dtype.name in ("float32", "complex64") else "float64"]
     size = xp.maximum(_norm(xp, x), theta)  # nan stays nan
     halvings = xp.ceil(xp.log2(size / theta))
@@ -106,7 +106,7 @@ def expm(xp: Any, loop: Loop, x: Any) -> Any:
 
 
 def _repeated(xp: Any, loop: Loop, step: Callable[[Any], Any], times: Any, x: Any) -> Any:
-    """The matrices after so many steps each."""
+    """Return the matrices after this many steps each."""
     last = xp.max(xp.where(xp.isfinite(times), times, xp.zeros_like(times)))
 
     def once(state: Any) -> Any:
@@ -130,7 +130,7 @@ def _pade(xp: Any, x: Any) -> Any:
 
 
 def sqrtm(xp: Any, loop: Loop, x: Any) -> Any:
-    """The product form of Denman & Beavers' iteration: Higham (2008), (6.29).
+    """Iterate the product form of Denman & Beavers' method: Higham (2008), (6.29).
 
     M → 1 and X → √x quadratically, if no eigenvalue is at or below zero; otherwise nan.
     """
@@ -155,10 +155,10 @@ def sqrtm(xp: Any, loop: Loop, x: Any) -> Any:
 
 
 def logm(xp: Any, loop: Loop, x: Any) -> Any:
-    """Inverse scaling and squaring without a Schur form: Cheng, Higham, Kenney & Laub (2001).
+    """Compute by inverse scaling and squaring without a Schur form (Cheng et al., 2001).
 
-    log x = 2ˢ log x^(1/2ˢ), and near 1 the [10/10] Padé approximant, a sum over nodes of Gauss and
-    Legendre: Dieci, Morini & Papini (1996).
+    log x = 2ˢ log x^(1/2ˢ), and near 1 the [10/10] Padé approximant, a sum over nodes of Gauss
+    and Legendre: Dieci, Morini & Papini (1996). See Cheng, Higham, Kenney & Laub (2001).
     """
     one = _identity(xp, x)
 
@@ -191,5 +191,5 @@ def _identity(xp: Any, x: Any) -> Any:
 
 
 def _norm(xp: Any, x: Any) -> Any:
-    """The largest sum of a column."""
+    """Return the largest sum of a column."""
     return xp.max(xp.sum(xp.absolute(x), -2), -1)

@@ -23,7 +23,7 @@ def register(lowerings: Lowerings, xp: Any) -> None:
 
 
 def canonical_factors(xp: Any, q: Any, r: Any) -> tuple[Any, Any]:
-    """Columns of Q and rows of R, turned until the diagonal of R is real and at least 0."""
+    """Multiply by phases so that the diagonal of R is real and at least 0."""
     diagonal = xp.diagonal(r, axis1=-2, axis2=-1)
     size = xp.abs(diagonal)
     is_zero = size == 0

@@ -27,7 +27,7 @@ def register(lowerings: Lowerings, xp: Any) -> None:
 
 
 def canonical_pairs(xp: Any, u: Any, s: Any, vh: Any) -> tuple[Any, Any, Any]:
-    """Pairs of vectors, turned until the entry of largest modulus of v is real and positive."""
+    """Multiply pairs of vectors by phases so that the largest entry of v is real and positive."""
     if not vh.size:
         return u, s, vh
     size = xp.abs(vh)
