@@ -3,7 +3,7 @@
 import cmath
 
 import pytest
-from toy_more import Total
+from toy_functions import Total
 from toy_running import FORMS, differences, numbers, var
 from toy_scalars import Conj, Const, Exp
 

@@ -1,7 +1,7 @@
 """Cost is counted in nodes and calls, not in seconds."""
 
 import pytest
-from toy_more import Sincos, Tanh, one
+from toy_functions import Sincos, Tanh, one
 from toy_running import GraphForm, keys, nest, numbers, program, var, view_of
 from toy_scalars import Add, Const, Exp, Mul, Neg, Toy
 

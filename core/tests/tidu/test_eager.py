@@ -1,7 +1,7 @@
 """What an eager recorder asks of the reverse sweep: seeds, slots, sums, what has to be saved."""
 
 import pytest
-from toy_more import Sum, one
+from toy_functions import Sum, one
 from toy_running import EmittingForm, keys, numbers, program, var
 from toy_scalars import Dup, Exp, Mul, Space
 

@@ -4,7 +4,7 @@ import math
 from itertools import product
 
 import pytest
-from toy_more import Sincos, square
+from toy_functions import Sincos, square
 from toy_running import FORMS, MODES, nest, numbers, program, var
 from toy_scalars import Exp
 

@@ -1,7 +1,7 @@
 """A recorded map as a linear one: applied, turned around, and refused where it is not linear."""
 
 import pytest
-from toy_more import one
+from toy_functions import one
 from toy_running import keys, numbers, var
 from toy_scalars import Const, Dup, Exp, Mul, Space
 

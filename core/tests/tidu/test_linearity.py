@@ -1,7 +1,7 @@
 """Linearity is enforced at emission: what a rule emits is linear in its flow, or an error."""
 
 import pytest
-from toy_more import Div, Sum, one
+from toy_functions import Div, Sum, one
 from toy_running import FORMS, GraphForm, forward, numbers, reverse, var, view_of
 from toy_scalars import Add, Conj, Const, Exp, Mul, Neg, Space, Toy
 

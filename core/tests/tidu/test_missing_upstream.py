@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from toy_more import one
+from toy_functions import one
 from toy_running import (
     FORMS,
     MODES,

@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import pytest
-from toy_more import Sincos, Tanh
+from toy_functions import Sincos, Tanh
 from toy_running import keys, nest, program, var, view_of
 from toy_scalars import Conj, Dup, Exp
 

@@ -5,7 +5,7 @@ import sys
 import threading
 
 import pytest
-from toy_more import Sincos, Tanh
+from toy_functions import Sincos, Tanh
 from toy_running import (
     FORMS,
     EmittingForm,

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from toy_more import Round
+from toy_functions import Round
 from toy_running import (
     FORMS,
     GraphForm,

@@ -3,7 +3,7 @@
 import sys
 
 import pytest
-from toy_more import NoRules, NoTranspose, Opaque, one, square
+from toy_functions import NoRules, NoTranspose, Opaque, one, square
 from toy_running import (
     FORMS,
     EmittingForm,
@@ -124,7 +124,7 @@ def test_a_missing_jvp_is_an_error(form, transform):
     with pytest.raises(MissingRuleError) as error:
         getattr(form, transform)([output], [x], {x: 1}, [1])
     assert (error.value.primitive, error.value.rule) == ("toy::no_rules", "jvp")
-    assert (error.value.provider, error.value.input) == ("toy_more", 0)
+    assert (error.value.provider, error.value.input) == ("toy_functions", 0)
 
 
 @both_forms
@@ -134,7 +134,7 @@ def test_a_missing_transpose_is_an_error(form):
     with pytest.raises(MissingRuleError) as error:
         form.vjp([output], [x], {x: 1}, [1])
     assert (error.value.primitive, error.value.rule) == ("toy::no_transpose", "transpose")
-    assert error.value.provider == "toy_more"
+    assert error.value.provider == "toy_functions"
 
 
 @both_forms

@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from toy_more import one, square
+from toy_functions import one, square
 from toy_running import (
     FORMS,
     GraphForm,

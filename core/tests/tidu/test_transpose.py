@@ -4,7 +4,7 @@ import gc
 import weakref
 
 import pytest
-from toy_more import Sincos
+from toy_functions import Sincos
 from toy_running import apply, ends, keys, numbers, var, view_of
 from toy_scalars import Dup, Exp, Mul
 

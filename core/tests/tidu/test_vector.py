@@ -3,7 +3,7 @@
 import math
 
 import pytest
-from toy_more import Total
+from toy_functions import Total
 from toy_running import FORMS, differences, nest, numbers, var
 from toy_scalars import Const, Exp
 

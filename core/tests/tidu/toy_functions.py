@@ -1,4 +1,4 @@
-"""More primitives for tests that need them: tuples, two nonlinear outputs, quotients, integers."""
+"""Functions of toy scalars: of several outputs, quotients, tuples, integers, and without rules."""
 
 import math
 
