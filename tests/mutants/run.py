@@ -54,7 +54,7 @@ def main(arguments=None):
 def _parser():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", action="append", default=[], metavar="TEXT")
-    parser.add_argument("--tier", choices=("quick", "full"), default="full")
+    parser.add_argument("--tier", choices=("quick", "full", "deep"), default="deep")
     parser.add_argument("--first", action="store_true", help="only the tests of the row itself")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--report", type=Path, metavar="PATH", help="write what was found as JSON")
@@ -122,7 +122,7 @@ def _write(path, text):
 
 def _check_without_fault(copy, test, failed):
     """Stop if the test that failed also fails in the copy as it is."""
-    command, variables = command_of(test, "full")
+    command, variables = command_of(test, "deep")
     options = [x for x in command if x.startswith("--tenferro-backend=")]
     command = [*_PYTEST, *options, failed]
     again = _first_failure(copy, command, variables)
@@ -158,9 +158,10 @@ _PYTEST = (sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider")
 def command_of(test, tier):
     """The command for one entry of the table, and variables of its environment."""
     if test.startswith("kit "):
-        backend, _, expression = test.removeprefix("kit ").partition(": ")
-        command = [*_PYTEST, f"--tenferro-backend={backend}", "--pyargs"]
-        return [*command, "tenferro_conformance.suite", "-k", expression], {}
+        backend, _, keys = test.removeprefix("kit ").partition(":")
+        command = [*_PYTEST, f"--tenferro-backend={backend}", f"--tenferro-tier={tier}"]
+        command += [f"--tenferro-primitive={key}" for key in keys.split()]
+        return [*command, "--pyargs", "tenferro_conformance.suite"], {}
     paths = test.removeprefix("xla: ").split()
     return [*_PYTEST, *paths], {"TENFERRO_BACKEND": "xla"} if test != " ".join(paths) else {}
 

@@ -45,6 +45,15 @@ def _parser() -> argparse.ArgumentParser:
         help="`graph`: only laws that run no backend; `backend`: only the others",
     )  # fmt: skip
     run.add_argument(
+        "--tier", choices=("quick", "rest", "full", "deep"), default="deep",
+        help="`quick`: a typical case of each law; `full`: what the backend does not call slow; "
+             "`rest`: full without quick; `deep` (the default): all",
+    )  # fmt: skip
+    run.add_argument(
+        "--primitive", action="append", default=[], metavar="KEY",
+        help="run the cases of this primitive alone, repeatable",
+    )  # fmt: skip
+    run.add_argument(
         "--jobs", type=int, default=1, metavar="N",
         help="run the cases in N processes at a time; 0: one per processor",
     )  # fmt: skip
@@ -66,6 +75,10 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+#: pytest's names of the option that lists tests and runs none
+_COLLECT_ONLY = frozenset({"--collect-only", "--collectonly", "--co"})
+
+
 def _run(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
     from tenferro_conformance.kit import resolve_names
     from tenferro_conformance.runner import run_children, suite_arguments
@@ -74,7 +87,8 @@ def _run(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
         fixed = [*suite_arguments(Path(root)), *rest]
         fixed += [] if arguments.level is None else [f"--tenferro-level={arguments.level}"]
         fixed += ["--tenferro-strict-new"] if arguments.strict_new else []
-        fixed += [f"--tenferro-laws={arguments.laws}"]
+        fixed += [f"--tenferro-laws={arguments.laws}", f"--tenferro-tier={arguments.tier}"]
+        fixed += [f"--tenferro-primitive={key}" for key in arguments.primitive]
         return run_children(
             resolve_names(arguments.backend),
             lambda name, report: [
@@ -88,6 +102,7 @@ def _run(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
             isolated=True,
             jobs=arguments.jobs or os.cpu_count() or 1,
             laws=arguments.laws,
+            collect_only=not _COLLECT_ONLY.isdisjoint(rest),
         )
 
 

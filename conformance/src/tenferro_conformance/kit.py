@@ -13,7 +13,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import metadata
-from typing import Any, Literal
+from math import prod
+from typing import Any, Literal, TypeVar
 
 from tenferro.backend import Backend, BackendConfig, PluginWarning, host
 from tenferro_conformance import SUITE_VERSION
@@ -163,6 +164,23 @@ class Kit:
             and selection.is_unsupported(case) == (kind == "unsupported")
         ]
 
+    def in_tier(
+        self, cases: Sequence[AnyCase], tier: str, law: str, backend: str = ""
+    ) -> list[AnyCase]:
+        """Return those of the cases of one law that a tier runs.
+
+        `deep` runs all; `full` those that the profile of the backend does not call slow; `quick` a
+        typical case of each primitive in each wide dtype; `rest` what `full` has and `quick` not.
+        """
+        if tier == "deep":
+            return list(cases)
+        profile = self.selections[backend].profile if backend else None
+        full = [c for c in cases if profile is None or not profile.is_slow(_id_of(c), law)]
+        if tier == "full":
+            return full
+        quick = {id(case) for case in _typical(full)}
+        return [case for case in full if (id(case) in quick) == (tier == "quick")]
+
     def selected_errors(self, backend: str) -> list[ErrorCase]:
         """Return the refusals that depend on data, for a backend with all features that they
         need.
@@ -174,6 +192,38 @@ class Kit:
     def known_bug(self, backend: str, case: Case | ErrorCase, law: str) -> Exclude | None:
         """Return the exclusion that makes this an expected failure."""
         return self.selections[backend].profile.known_bug(case.id, law)
+
+
+AnyCase = TypeVar("AnyCase", bound="Case | ErrorCase")
+#: Dtypes of typical cases, and how many elements these have at most.
+_TYPICAL_DTYPES = ("float64", "complex128", "int64", "bool")
+_TYPICAL_SIZE = 64
+
+
+def _id_of(case: Case | ErrorCase) -> str:
+    return str(case.id)
+
+
+def _typical(cases: Sequence[AnyCase]) -> list[AnyCase]:
+    """Return one case per primitive and wide dtype: the largest of those that are not large.
+
+    A primitive without a case in a wide dtype has the first of its cases.
+    """
+    best: dict[tuple[str, str], AnyCase] = {}
+    for case in cases:
+        dtype = _id_of(case).rpartition("/")[2]
+        kind = dtype if dtype in _TYPICAL_DTYPES else ""
+        there = best.get((case.primitive, kind))
+        if there is None or (kind and _richness(case) > _richness(there)):
+            best[case.primitive, kind] = case
+    wide = {primitive for primitive, kind in best if kind}
+    return [case for (primitive, kind), case in best.items() if kind or primitive not in wide]
+
+
+def _richness(case: Case | ErrorCase) -> int:
+    """Return how many elements the inputs of a case have; 0 of a large one."""
+    size = sum(prod(x.shape) for x in case.inputs or ())
+    return size if size <= _TYPICAL_SIZE else 0
 
 
 def claim_of(profile: Profile) -> str:

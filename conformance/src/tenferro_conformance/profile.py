@@ -17,7 +17,7 @@ from typing import Literal
 
 from tenferro_conformance.errors import ProfileError
 
-__all__ = ["Exclude", "Profile", "Tol", "until_has_passed", "validate"]
+__all__ = ["Exclude", "Profile", "Slow", "Tol", "until_has_passed", "validate"]
 
 #: Words for `Profile.features`; a case whose features are not all open is `unsupported`.
 FEATURES = frozenset(
@@ -82,6 +82,39 @@ class Exclude:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Slow:
+    """Cases that only the tier `deep` runs, because they take a backend long.
+
+    `cases` are globs of case ids; of the laws in `but`, cases that match these globs are quick
+    enough. Nothing is known to be wrong with them: a backend is judged by all tiers together.
+
+    >>> slow = Slow(cases=("std::svd/*",), but={"value": ("*/float64",)}, reason="compiling")
+    >>> slow.matches("std::svd/wide/float64", "adjoint")
+    True
+    >>> slow.matches("std::svd/wide/float64", "value")
+    False
+    """
+
+    cases: tuple[str, ...]
+    reason: str
+    but: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.reason.strip():
+            raise ProfileError(f"Slow {self.cases!r}: a reason is mandatory")
+
+    def matches(self, case_id: str, law: str) -> bool:
+        """Return whether a law of a case is left to `deep`."""
+        return _any_matches(self.cases, case_id) and not _any_matches(
+            self.but.get(law, ()), case_id
+        )
+
+
+def _any_matches(patterns: Iterable[str], case_id: str) -> bool:
+    return any(fnmatch.fnmatchcase(case_id, pattern) for pattern in patterns)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Profile:
     """The claim of one backend, checked by the suite.
 
@@ -93,6 +126,7 @@ class Profile:
                 `deterministic=True`
     tolerance   overrides by (primitive key, dtype name)
     exclusions  deviations; each has a reason
+    slow        cases that are left to the tier `deep`
     """
 
     level: int | None = 2
@@ -101,16 +135,22 @@ class Profile:
     make: str = ""
     tolerance: Mapping[tuple[str, str], Tol] = field(default_factory=dict)
     exclusions: Iterable[Exclude] = ()
+    slow: Iterable[Slow] = ()
 
     def __post_init__(self) -> None:
         if self.features is not None:
             object.__setattr__(self, "features", frozenset(self.features))
         object.__setattr__(self, "exclusions", tuple(self.exclusions))
+        object.__setattr__(self, "slow", tuple(self.slow))
         object.__setattr__(self, "tolerance", dict(self.tolerance))
 
     def exclusion(self, case_id: str, kind: str) -> Exclude | None:
         """Return the first exclusion of that kind that matches the case."""
         return next((e for e in self.exclusions if e.kind == kind and e.matches(case_id)), None)
+
+    def is_slow(self, case_id: str, law: str) -> bool:
+        """Return whether this law of the case is left to the tier `deep`."""
+        return any(slow.matches(case_id, law) for slow in self.slow)
 
     def known_bug(self, case_id: str, law: str) -> Exclude | None:
         """Return the known bug that makes this law of this case an expected failure."""
@@ -154,6 +194,12 @@ def validate(
         f"exclusion {e.pattern!r}: until {e.until!r} has passed ({e.reason})"
         for e in profile.exclusions
         if until_has_passed(e.until, version, today or datetime.date.today())
+    ]
+    problems += [
+        f"slow {pattern!r} matches no case"
+        for slow in profile.slow
+        for pattern in (*slow.cases, *(p for found in slow.but.values() for p in found))
+        if not any(_any_matches((pattern,), i) for i in ids)
     ]
     problems += [
         f"tolerance for {key!r}, which has no cases"

@@ -66,6 +66,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--tenferro-shard", type=_shard, default=None, metavar="K/N",
         help="run the K-th of N parts; all cases of a primitive are in one part",
     )  # fmt: skip
+    group.addoption(
+        "--tenferro-tier", choices=("quick", "rest", "full", "deep"), default="deep",
+        help="`quick`: a typical case of each law; `full`: what the backend does not call slow; "
+             "`rest`: full without quick; `deep` (the default): all",
+    )  # fmt: skip
+    group.addoption(
+        "--tenferro-primitive", action="append", default=[], metavar="KEY",
+        help="run the cases of this primitive alone, repeatable",
+    )  # fmt: skip
 
 
 def _shard(text: str) -> tuple[int, int]:
@@ -208,10 +217,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     marker = metafunc.definition.get_closest_marker("tenferro_law")
     if "tenferro_any_case" in names:
-        cases = state.in_shard(_filtered(state.kit.cases, marker))
+        cases = state.chosen(_filtered(state.kit.cases, marker), _law_of(marker))
         metafunc.parametrize("tenferro_any_case", cases, ids=[c.id for c in cases], indirect=True)
     elif "tenferro_error_case" in names and "tenferro_unit" not in names:
-        errors = state.in_shard([c for c in state.kit.error_cases if c.inputs is None])
+        errors = [c for c in state.kit.error_cases if c.inputs is None]
+        errors = state.chosen(errors, _law_of(marker))
         metafunc.parametrize(
             "tenferro_error_case", errors, ids=[c.id for c in errors], indirect=True
         )
@@ -249,6 +259,10 @@ def _params(item: pytest.Item) -> dict[str, Any]:
     return item.callspec.params if hasattr(item, "callspec") else {}
 
 
+def _law_of(marker: pytest.Mark | None) -> str:
+    return str(marker.args[0]) if marker else ""
+
+
 def _filtered(cases: Sequence[Case], marker: pytest.Mark | None) -> list[Case]:
     where = marker.kwargs.get("where") if marker else None
     return [case for case in cases if where is None or where(case)]
@@ -261,7 +275,7 @@ def _units(state: State, marker: pytest.Mark | None, with_cases: bool) -> Iterat
             yield pytest.param(Unit(backend), id=backend)
             continue
         assert marker is not None, "a test that asks for tenferro_case states its law"
-        for case in state.in_shard(_selected(kit, backend, marker)):
+        for case in state.chosen(_selected(kit, backend, marker), marker.args[0], backend):
             marks = _expected_failure(kit, backend, case, marker.args[0])
             yield pytest.param(Unit(backend, case), id=f"{backend}-{case.id}", marks=marks)
 
@@ -365,13 +379,17 @@ class State:
                 raise pytest.UsageError(str(error)) from error
         return self._kit
 
-    def in_shard(self, cases: Sequence[C]) -> list[C]:
-        """Return those of the cases that belong to this run's shard."""
+    def chosen(self, cases: Sequence[C], law: str, backend: str = "") -> list[C]:
+        """Return those of the cases of a law that this run was asked for."""
         shard = self.config.getoption("--tenferro-shard")
-        if shard is None:
-            return list(cases)
-        mine = self.kit.shard(*shard)
-        return [case for case in cases if case.primitive in mine]
+        named = self.config.getoption("--tenferro-primitive")
+        found = list(cases)
+        if shard is not None:
+            mine = self.kit.shard(*shard)
+            found = [case for case in found if case.primitive in mine]
+        if named:
+            found = [case for case in found if case.primitive in named]
+        return self.kit.in_tier(found, self.config.getoption("--tenferro-tier"), law, backend)
 
     def wants_law(self, fixtures: Sequence[str]) -> bool:
         """Return True if a law that uses these fixtures belongs to this run.
@@ -385,7 +403,7 @@ class State:
     def is_wanted(self, item: pytest.Item) -> bool:
         """Return True if the test has a case and its law belongs to this run.
 
-        A test of the suite that is about no case runs in the first part.
+        A test of the suite that is about no case runs in the first part, and not in `quick`.
         """
         params = _params(item)
         about = [params[name] for name in _CASES if name in params]
@@ -396,8 +414,11 @@ class State:
             return True
         if not self.wants_law(getattr(item, "fixturenames", ())):
             return False
+        if _has_a_case(item):
+            return True
         shard = self.config.getoption("--tenferro-shard")
-        return shard is None or shard[0] == 1 or _has_a_case(item)
+        tier, named = (self.config.getoption(f"--tenferro-{o}") for o in ("tier", "primitive"))
+        return (shard is None or shard[0] == 1) and tier != "quick" and not named
 
     def _required(self) -> list[str]:
         found: list[str] = self.config.getoption("--tenferro-require")
@@ -416,7 +437,9 @@ class State:
             return []
         if key not in self._peers:
             kin = [
-                c for c in selected(self.kit, backend, marker) if c.primitive == unit.case.primitive
+                c
+                for c in self.chosen(selected(self.kit, backend, marker), law, backend)
+                if c.primitive == unit.case.primitive
             ]
             self._peers[key] = [c for c in kin if not self.kit.known_bug(backend, c, law)]
         return self._peers[key]
@@ -492,7 +515,9 @@ class State:
         """Write the report; a selected backend with zero executed cases fails."""
         if hasattr(self.config, "workerinput") or not self._is_used():
             return
-        problems = self._problems() if not self.config.option.collectonly else []
+        if self.config.option.collectonly:
+            return
+        problems = self._problems()
         if self.config.getoption("--tenferro-shard") is not None:
             problems = []  # whoever adds up the parts judges whether anything ran
             if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:

@@ -74,11 +74,12 @@ def run_children(
     isolated: bool = False,
     jobs: int = 1,
     laws: str = "all",
+    collect_only: bool = False,
 ) -> int:
     """Run one pytest per available backend; return 0 if all passed and something ran.
 
     With `jobs` above 1 a backend's cases are split into parts of whole primitives, and that many
-    parts run at a time.
+    parts run at a time. With `collect_only` the tests are listed, and nothing is judged.
     """
     from tenferro_conformance.kit import describe
 
@@ -94,6 +95,8 @@ def run_children(
             codes = _run_parts(parts, isolated, jobs)
             merged.merge(merge_reports(read_report(p.report) for p in parts if p.report.exists()))
         status = status or max(abs(code) for code in codes)
+    if collect_only:
+        return status
     problems = problems_of(merged, require, chosen, laws=laws)
     for line in [*(merged.summary(name) for name in sorted(merged.backends)), *problems]:
         print(f"tenferro: {line}", flush=True)

@@ -6,7 +6,7 @@ reasons, and nowhere else.
 
 from __future__ import annotations
 
-from tenferro_conformance.profile import Profile, Tol
+from tenferro_conformance.profile import Profile, Slow, Tol
 
 _NEAR_ZEROS = Tol(
     ulp=160,
@@ -18,6 +18,55 @@ _SUM_OF_LOGARITHMS = Tol(
 )
 _CONTINUED_FRACTION = Tol(ulp=256, reason="the continued fraction of XLA leaves a few digits")
 _QUADRATURE = Tol(ulp=64, reason="1 less a tail that is exact to a few eps")
+
+_STATISTICS = (
+    *("bessel_i", "bessel_ie", "beta_density", "betainc", "betaincc", "betaln", "erfcinv"),
+    *("erfcx", "exprel", "gamma", "gamma_density", "gamma_moment", "gammainc", "gammaincc"),
+    *("log_ndtr", "log_softmax", "logit", "ndtr", "ndtri", "polygamma_difference", "random_bits"),
+    *("random_log_gamma", "reduce_logsumexp", "softmax", "threefry2x32", "xlog1py", "xlogy"),
+    "zeta",
+)
+_FACTORIZATIONS = (
+    *("adjugate", "cholesky", "cholesky_tangent", "det", "eig", "eigh", "eigvals", "eigvalsh"),
+    *("fft", "irfft", "linear_solve", "lu", "lu_permutation", "pinv", "qr", "rfft", "slogdet"),
+    *("spectrum", "svd", "svd_quotient", "svd_turns", "svd_values", "svdvals"),
+    *("triangular_solve", "turn"),
+)
+_LONG = ("betainc_derivative", "gammainc_derivative", "matrix_function")
+_NARROW = (
+    *("bfloat16", "float16", "float32", "complex64", "int8", "int16", "int32"),
+    *("uint8", "uint16", "uint32", "uint64"),
+)
+
+
+def _cases(primitives: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple([f"std::{name}/*" for name in primitives])
+
+
+_SLOW = (
+    Slow(cases=_cases(_LONG), reason="programs of thousands of equations"),
+    Slow(
+        cases=_cases(_STATISTICS),
+        but={"value": ("*/float64", "*/uint32")},
+        reason="series and loops; their derivatives are longer still",
+    ),
+    Slow(
+        cases=_cases(_FACTORIZATIONS),
+        but={
+            "value": ("*/float64",),
+            "derivative": ("*/float64",),
+            "adjoint": ("*/float64", "*/complex128"),
+            "order 2 adjoint": ("*/float64",),
+            "batching": ("*/wide/float64",),
+        },
+        reason="derivatives of factorizations are long programs",
+    ),
+    Slow(
+        cases=tuple([f"*/{name}" for name in _NARROW]),
+        but={"value": ("std::threefry2x32/*", "std::random_bits/*")},
+        reason="each dtype is a program of its own; `--level 0` asks for all of them",
+    ),
+)
 
 PROFILE = Profile(
     level=3,
@@ -31,4 +80,5 @@ PROFILE = Profile(
         ("std::betaincc", "float64"): _CONTINUED_FRACTION,
         ("std::log_ndtr", "float64"): _QUADRATURE,
     },
+    slow=_SLOW,
 )
