@@ -1,10 +1,48 @@
-"""Property tests draw the same examples at every run; `HYPOTHESIS_PROFILE=fuzz` draws fresh ones.
+"""The options of all tests here: `--tier`, `--over`, and how property tests draw their examples.
 
-What a fresh example finds is added to its test as a named one (`@example`). Tests say how many
-examples they draw and nothing of how: the two profiles are the only place.
+Property tests draw the same examples at every run; `HYPOTHESIS_PROFILE=fuzz` draws fresh ones. What
+a fresh example finds is added to its test as a named one (`@example`). Tests say how many examples
+they draw and nothing of how: the two profiles are the only place. Read `tests/tiers.py` for tiers.
 """
 
 import os
+import runpy
+from pathlib import Path
+
+import pytest
+
+tiers = runpy.run_path(str(Path(__file__).parent / "tests" / "tiers.py"))
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options that choose among tests."""
+    group = parser.getgroup("tiers", "tiers of the tests of this repository")
+    group.addoption(
+        "--tier",
+        choices=tiers["TIERS"],
+        default="deep",
+        help="`quick`, `rest` (of what automation runs), `full` (both), or `deep`: all",
+    )
+    group.addoption(
+        "--over", default="", metavar="BACKEND", help="where tests that take any backend run"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the backend that was asked for the default of this process."""
+    if config.getoption("--over"):
+        os.environ["TENFERRO_BACKEND"] = config.getoption("--over")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is not in the tier."""
+    tier, over = config.getoption("--tier"), config.getoption("--over")
+    wanted = tiers["in_tier"]([item.nodeid for item in items], tier, over)
+    left_out = [item for item, is_wanted in zip(items, wanted, strict=True) if not is_wanted]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item, is_wanted in zip(items, wanted, strict=True) if is_wanted]
+
 
 try:
     import hypothesis

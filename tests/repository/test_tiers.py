@@ -1,0 +1,56 @@
+"""Tiers: what is named exists, and `quick` with `rest` is `full`."""
+
+import re
+import runpy
+
+import pytest
+
+NAMES = [
+    "core/tests/on_backend/transforms/test_vmap.py::test_one",
+    *[f"core/tests/on_backend/array/test_indexing.py::test_many[{i}]" for i in range(20)],
+    *[f"plugins/numpy_backend/tests/test_regions.py::test_some[{i}]" for i in range(20)],
+]
+
+
+@pytest.fixture
+def tiers(root):
+    return runpy.run_path(str(root / "tests/tiers.py"))
+
+
+def test_what_is_named_exists(root, tiers):
+    rows = [row.tests for row in tiers["SLOW"]]
+    for place in (*rows, *tiers["XLA_FULL"], *tiers["XLA_DEEP"], *tiers["XLA_QUICK"]):
+        path, _, function = place.partition("::")
+        assert (root / path).exists(), place
+        text = (root / path).read_text("utf-8") if function else ""
+        assert not function or re.search(rf"def {function}\b", text), place
+
+
+def test_every_row_says_why(tiers):
+    rows = tiers["SLOW"]
+    assert all(row.why and row.keep >= 0 for row in rows)
+    assert len({row.tests for row in rows}) == len(rows)
+
+
+@pytest.mark.parametrize("over", ["", "numpy", "xla"])
+def test_quick_and_rest_are_full(tiers, over):
+    """quick + rest = full, and no test is in both; deep is all"""
+    chosen = {tier: tiers["in_tier"](NAMES, tier, over) for tier in tiers["TIERS"]}
+    pairs = zip(chosen["quick"], chosen["rest"], chosen["full"], strict=True)
+    assert all((q + r, q or r) == (f, f) for q, r, f in pairs)
+    assert all(chosen["deep"])
+
+
+def test_of_parameters_the_first_is_kept(tiers):
+    """keep = n: every n-th parameter of a function, the first included"""
+    scope = tiers["in_tier"].__globals__
+    before = scope["SLOW"]
+    scope["SLOW"] = (tiers["Slow"]("plugins/numpy_backend/tests", 10, "a law"),)
+    try:
+        quick = tiers["in_tier"](NAMES, "quick", "")
+    finally:
+        scope["SLOW"] = before
+    assert [name for name, q in zip(NAMES, quick, strict=True) if q and "plugins" in name] == [
+        "plugins/numpy_backend/tests/test_regions.py::test_some[0]",
+        "plugins/numpy_backend/tests/test_regions.py::test_some[19]",
+    ]

@@ -1,0 +1,87 @@
+"""Which tests wait for the tier `full` or `deep`: the one place where that is decided.
+
+`pytest --tier quick` runs what a newcomer runs, in minutes; `rest` what automation runs after that;
+`full` both; `deep`, which is what pytest does unasked, all that it is given. A row names a folder,
+a file or a test function, how many of its parameters `quick` keeps (one of N, the first included;
+0: none), and why. Tests in no row are quick. The root `conftest.py` applies this. The conformance
+kit has tiers of its own (`tenferro-conformance run --tier`), which follow from its cases.
+"""
+
+from typing import NamedTuple
+
+TIERS = ("quick", "rest", "full", "deep")
+ON = "core/tests/on_backend"
+
+
+class Slow(NamedTuple):
+    """Tests of which `quick` keeps one in `keep`; none if that is 0."""
+
+    tests: str
+    keep: int
+    why: str
+
+
+SLOW: tuple[Slow, ...] = ()
+
+#: Over XLA these alone of the tests for any backend are in `full`, the others in `deep`: what
+#: compiles thousands of programs and looks at core alone runs on NumPy. What XLA itself could get
+#: wrong, the lowerings, is the kit's.
+XLA_FULL = (
+    f"{ON}/transforms",
+    f"{ON}/array/test_functions.py",
+    f"{ON}/array/test_expressions.py",
+    f"{ON}/array/test_indexing.py",
+    f"{ON}/array/test_assignment.py",
+)
+#: Derivatives of every function beside differences, warnings of gauges, patterns of sparse
+#: Jacobians, all pairs of transforms of closures.
+XLA_DEEP = (
+    f"{ON}/transforms/test_sparse_jacobians.py",
+    f"{ON}/transforms/test_closures.py",
+    f"{ON}/transforms/test_derivatives_of_functions.py",
+    f"{ON}/transforms/test_gauge.py",
+)
+#: Of these, `quick` runs over XLA what it runs over NumPy.
+XLA_QUICK: tuple[str, ...] = ()
+
+
+def in_tier(names: list[str], tier: str, over: str) -> list[bool]:
+    """Return for each test, by its name from the root of the repository, whether a tier runs it."""
+    if tier == "deep":
+        return [True] * len(names)
+    full = [over != "xla" or _in_full_over_xla(name) for name in names]
+    quick = [a and b for a, b in zip(full, _quick(names, over), strict=True)]
+    if tier == "quick":
+        return quick
+    return full if tier == "full" else [f and not q for f, q in zip(full, quick, strict=True)]
+
+
+def _in_full_over_xla(name: str) -> bool:
+    if not is_under(name, ON):
+        return True
+    return any(is_under(name, x) for x in XLA_FULL) and not any(is_under(name, x) for x in XLA_DEEP)
+
+
+def _quick(names: list[str], over: str) -> list[bool]:
+    """Return which tests are quick; of the parameters of one function, in the order of names."""
+    counts: dict[str, int] = {}
+    quick = {}
+    for name in sorted(names):
+        keep = _keep(name, over)
+        function = name.partition("[")[0]
+        number = counts[function] = counts.get(function, -1) + 1
+        quick[name] = keep > 0 and number % keep == 0
+    return [quick[name] for name in names]
+
+
+def _keep(name: str, over: str) -> int:
+    """Return of how many parameters one is kept: as the longest row that the test is under says."""
+    if over == "xla" and is_under(name, ON) and not any(is_under(name, x) for x in XLA_QUICK):
+        return 0
+    rows = [row for row in SLOW if is_under(name, row.tests)]
+    return max(rows, key=lambda row: len(row.tests)).keep if rows else 1
+
+
+def is_under(name: str, place: str) -> bool:
+    """Return whether a test is in a folder or file, or is a test function with its parameters."""
+    return name.startswith(place) and name[len(place) : len(place) + 1] in ("", "/", ":", "[")
