@@ -21,7 +21,13 @@ class Slow(NamedTuple):
     why: str
 
 
-SLOW: tuple[Slow, ...] = ()
+SLOW = (
+    Slow(f"{ON}/array/test_against_numpy.py", 4, "every function with every dtype and keyword"),
+    Slow(
+        "plugins/numpy_backend/tests/test_random_programs.py", 4, "each program runs in all modes"
+    ),
+    Slow("plugins/xla_backend/tests/test_segments.py", 3, "long programs, each compiled anew"),
+)
 
 #: Over XLA these alone of the tests for any backend are in `full`, the others in `deep`: what
 #: compiles thousands of programs and looks at core alone runs on NumPy. What XLA itself could get
@@ -42,7 +48,11 @@ XLA_DEEP = (
     f"{ON}/transforms/test_gauge.py",
 )
 #: Of these, `quick` runs over XLA what it runs over NumPy.
-XLA_QUICK: tuple[str, ...] = ()
+XLA_QUICK = (
+    f"{ON}/array/test_indexing.py",
+    f"{ON}/transforms/test_interface.py",
+    f"{ON}/transforms/test_vmap.py",
+)
 
 
 def in_tier(names: list[str], tier: str, over: str) -> list[bool]:

@@ -13,7 +13,7 @@ def profile_of_loopback(tmp_path, monkeypatch):
     def write(expression):
         (tmp_path / "other_profile.py").write_text(
             "from tenferro_conformance.kit import register_profile\n"
-            "from tenferro_conformance.profile import Exclude, Profile\n"
+            "from tenferro_conformance.profile import Exclude, Profile, Slow\n"
             "from tenferro_conformance.errors import ToleranceError\n"
             f"def pytest_sessionstart(session): register_profile('loopback', {expression})\n"
         )
@@ -214,6 +214,44 @@ def test_laws_of_graphs_and_of_backends_are_all_laws(run_suite):
     assert {law for law, _ in graph} >= {"closure"}
     assert {law for law, _ in backend} >= {"value"}
     assert sorted([*graph, *backend]) == _entries(run_suite)
+
+
+def test_quick_and_rest_are_full_and_deep_is_all(run_suite, profile_of_loopback):
+    """quick + rest = full, no case is in both; what the profile calls slow is in `deep` alone"""
+    slow = "Slow(cases=('std::tanh/*',), but={'value': ('*/float64',)}, reason='r')"
+    profile = profile_of_loopback(f"Profile(level=3, features=None, slow=[{slow}])")
+    tiers = ("quick", "rest", "full", "deep")
+    quick, rest, full, deep = (
+        _entries(run_suite, *profile, f"--tenferro-tier={tier}") for tier in tiers
+    )
+    assert sorted([*quick, *rest]) == full
+    assert quick
+    assert deep == _entries(run_suite, *profile)
+    left_out = {entry for entry in deep if entry not in full}
+    assert left_out == {
+        (law, case)
+        for law, case in deep
+        if law == "value" and case.startswith("std::tanh/") and not case.endswith("/float64")
+    }
+    assert left_out
+
+
+def test_cases_of_one_primitive_alone(run_suite):
+    options = ["--tenferro-primitive=std::neg", "--tenferro-primitive=std::add"]
+    found = {case.partition("/")[0] for _, case in _entries(run_suite, *options)}
+    assert found == {"std::neg", "std::add"}
+
+
+def test_tests_are_listed_and_nothing_is_judged(tmp_path):
+    """`--collect-only` writes the names of tests; exit code 0 says that these could be made."""
+    command = [sys.executable, "-m", "tenferro_conformance.cli", "run", "--backend", "numpy"]
+    done = subprocess.run(
+        [*command, "--collect-only", "--primitive", "std::neg"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "test_value[numpy-std::neg/" in done.stdout
+    assert "executed no case" not in done.stdout
 
 
 @pytest.mark.parametrize("part", ["0/2", "3/2", "1", "one/two"])

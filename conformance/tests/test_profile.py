@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from tenferro_conformance.errors import ProfileError
-from tenferro_conformance.profile import Exclude, Profile, Tol, until_has_passed, validate
+from tenferro_conformance.profile import Exclude, Profile, Slow, Tol, until_has_passed, validate
 
 IDS = ["std::svd/wide/complex64", "std::svd/wide/float64", "std::sv/d/float64"]
 
@@ -48,6 +48,7 @@ def test_patterns_are_exact_ids_or_explicit_globs(pattern, matches):
         lambda: Exclude("x", kind="known_bug", reason="r"),
         lambda: Exclude("x", kind="known_bug", reason="r", issue="i"),
         lambda: Exclude("x", kind="flaky", reason="r"),
+        lambda: Slow(cases=("std::svd/*",), reason=""),
         lambda: Tol(reason="", ulp=3),
         lambda: Tol(reason="r"),
         lambda: Tol(reason="r", ulp=3, tol="special"),
@@ -92,3 +93,24 @@ def test_a_known_bug_names_its_laws():
     profile = Profile(exclusions=[_bug("std::svd/wide/float64", laws=("adjoint",))])
     assert profile.known_bug(IDS[1], "adjoint") is not None
     assert profile.known_bug(IDS[1], "value") is None
+
+
+@pytest.mark.parametrize(
+    "slow, rotten",
+    [
+        (Slow(cases=("std::svd/*", "std::qr/*"), reason="r"), "std::qr/*"),
+        (Slow(cases=("std::svd/*",), but={"value": ("*/int8",)}, reason="r"), "*/int8"),
+    ],
+)
+def test_a_pattern_of_slow_cases_matches_some(slow, rotten):
+    with pytest.raises(ProfileError, match="matches no case") as error:
+        validate(Profile(slow=[slow]), IDS)
+    assert repr(rotten) in str(error.value)
+
+
+def test_slow_cases_of_one_law_may_be_quick_for_another():
+    profile = Profile(slow=[Slow(cases=("std::svd/*",), but={"value": ("*/float64",)}, reason="r")])
+    assert profile.is_slow(IDS[1], "adjoint")
+    assert not profile.is_slow(IDS[1], "value")
+    assert profile.is_slow(IDS[0], "value")
+    assert not profile.is_slow(IDS[2], "adjoint")
