@@ -32,8 +32,8 @@ _FACTORIZATIONS = (
     *("spectrum", "svd", "svd_quotient", "svd_turns", "svd_values", "svdvals"),
     *("triangular_solve", "turn"),
 )
-_LONG = ("betainc_derivative", "gammainc_derivative", "matrix_function")
-_NARROW = (
+_LONG_PROGRAMS = ("betainc_derivative", "gammainc_derivative", "matrix_function")
+_NARROW_DTYPES = (
     *("bfloat16", "float16", "float32", "complex64", "int8", "int16", "int32"),
     *("uint8", "uint16", "uint32", "uint64"),
 )
@@ -44,7 +44,7 @@ def _cases(primitives: tuple[str, ...]) -> tuple[str, ...]:
 
 
 _SLOW = (
-    Slow(cases=_cases(_LONG), reason="programs of thousands of equations"),
+    Slow(cases=_cases(_LONG_PROGRAMS), reason="programs of thousands of equations"),
     Slow(
         cases=_cases(_STATISTICS),
         but={"value": ("*/float64", "*/uint32")},
@@ -62,7 +62,7 @@ _SLOW = (
         reason="derivatives of factorizations are long programs",
     ),
     Slow(
-        cases=tuple([f"*/{name}" for name in _NARROW]),
+        cases=tuple([f"*/{name}" for name in _NARROW_DTYPES]),
         but={"value": ("std::threefry2x32/*", "std::random_bits/*")},
         reason="each dtype is a program of its own; `--level 0` asks for all of them",
     ),
