@@ -1076,35 +1076,35 @@ TRANSFORMS = Area(
     (
         _transform(
             "vmap: cache key without in_axes",
-            "tenferro.transforms._vmap",
+            "tenferro.transforms.batching.vmap",
             'kind = ("vmap", size, tuple([m.axis for m in self._leaves]), tuple(places))',
             'kind = ("vmap", size, tuple(places))',
             "test_vmap.py",
         ),
         _transform(
             "vmap: cache key without out_axes",
-            "tenferro.transforms._vmap",
+            "tenferro.transforms.batching.vmap",
             'kind = ("vmap", size, tuple([m.axis for m in self._leaves]), tuple(places))',
             'kind = ("vmap", size, tuple([m.axis for m in self._leaves]))',
             "test_vmap.py",
         ),
         _transform(
             "vmap: cache key without the size",
-            "tenferro.transforms._vmap",
+            "tenferro.transforms.batching.vmap",
             'kind = ("vmap", size, tuple([m.axis for m in self._leaves]), tuple(places))',
             'kind = ("vmap", tuple([m.axis for m in self._leaves]), tuple(places))',
             "test_vmap.py",
         ),
         _transform(
             "vmap: negative out_axes",
-            "tenferro.transforms._vmap",
+            "tenferro.transforms.batching.vmap",
             "return moved(found, 0, axis % found.ndim)",
             "return moved(found, 0, axis)",
             "test_vmap.py",
         ),
         _transform(
             "vmap: a rule may return another shape",
-            "tenferro.transforms._batch",
+            "tenferro.transforms.batching.batch",
             "if aval.dtype is one.dtype and aval.shape[1:] == one.shape and "
             "aval.shape[:1] == (size,):",
             "if True:",
@@ -1113,14 +1113,14 @@ TRANSFORMS = Area(
         ),
         _transform(
             "jit: an Array is donated",
-            "tenferro.transforms._jit",
+            "tenferro.transforms.compilation.jit",
             "return tuple([i for i in found if not isinstance(call.leaves[i], Array)])",
             "return tuple(found)",
             "test_donation.py",
         ),
         _transform(
             "jit: a borrowed argument is captured",
-            "tenferro.transforms._jit",
+            "tenferro.transforms.compilation.jit",
             "return snapshot(key.operand) if isinstance(key.identity, Name) else",
             "return",
             "test_borrowed_arguments.py",
@@ -1128,7 +1128,7 @@ TRANSFORMS = Area(
         ),
         _transform(
             "jit: a trace that reads an outer transform is kept",
-            "tenferro.transforms._jit",
+            "tenferro.transforms.compilation.jit",
             "return traced if traced.is_open else self._kept",
             "return traced if False else self._kept",
             "test_jit.py",
@@ -1137,7 +1137,7 @@ TRANSFORMS = Area(
         ),
         _transform(
             "jit: the function changes its argument while it is traced",
-            "tenferro.transforms._jit",
+            "tenferro.transforms.compilation.jit",
             "return traced, [x if x is h or x.tobytes() == h.tobytes() else h for x, h in pairs]",
             "return traced, [x for x, h in pairs]",
             "test_borrowed_arguments.py",
@@ -1146,7 +1146,7 @@ TRANSFORMS = Area(
         ),
         _transform(
             "custom_vjp: a cotangent that does not depend on the one given",
-            "tenferro.transforms._custom_vjp",
+            "tenferro.transforms.custom_rules.vjp",
             "if not is_reached and value is not None and not is_known_zero(value):",
             "if False:",
             "test_custom_refusals.py",
@@ -1154,7 +1154,7 @@ TRANSFORMS = Area(
         ),
         _transform(
             "custom_jvp: a tangent that does not depend on tangents",
-            "tenferro.transforms._custom_jvp",
+            "tenferro.transforms.custom_rules.jvp",
             "if not is_reached and value is not None and not is_known_zero(value):",
             "if False:",
             "test_custom_refusals.py",
@@ -1162,7 +1162,7 @@ TRANSFORMS = Area(
         ),
         _transform(
             "custom_jvp: only the first of several rules",
-            "tenferro.transforms._custom_jvp",
+            "tenferro.transforms.custom_rules.jvp",
             "total = [p if type(t) is float else t + p for t, p in zip(total, parts, strict=True)]",
             "total = parts",
             "test_custom.py",
@@ -1202,7 +1202,7 @@ ARRAYS = Area(
         ),
         _row(
             "0.0 and -0.0 are one number",
-            "tenferro.array._broadcast",
+            "tenferro.arrays.promotion.broadcast",
             "text = repr(value) if value == 0 or kind is complex else None",
             "text = None",
             f"{ON}/array/test_expressions.py",
@@ -1210,7 +1210,7 @@ ARRAYS = Area(
         ),
         _row(
             "an argument that was a Python number is strong",
-            "tenferro.array._broadcast",
+            "tenferro.arrays.promotion.broadcast",
             "if x_weak is not y_weak:",
             "if False:",
             f"{ON}/array/test_dtypes.py",
@@ -1218,28 +1218,28 @@ ARRAYS = Area(
         ),
         _row(
             "negative positions are off by one",
-            "tenferro.array._indexing",
+            "tenferro.arrays.indexing.indexing",
             "found[found < 0] += n",
             "found[found < -1] += n",
             f"{ON}/array/test_indexing.py",
         ),
         _row(
             "the index behind the last is let through",
-            "tenferro.array._indexing",
+            "tenferro.arrays.indexing.indexing",
             "elif not -n <= i < n:",
             "elif not -n <= i <= n:",
             f"{ON}/array/test_indexing.py",
         ),
         _row(
             "index arrays apart keep their place",
-            "tenferro.array._indexing",
+            "tenferro.arrays.indexing.indexing",
             "first = 0 if plan.apart else axes[0]",
             "first = axes[0]",
             f"{ON}/array/test_indexing.py",
         ),
         _row(
             "a negative step begins at the wrong end",
-            "tenferro.array._indexing",
+            "tenferro.arrays.indexing.indexing",
             "        taken = taken[::-1]\n",
             "",
             f"{ON}/array/test_indexing.py",
@@ -1253,7 +1253,7 @@ ARRAYS = Area(
         ),
         _row(
             "history is dropped while a sweep is under way",
-            "tenferro.array._evaluate",
+            "tenferro.arrays.evaluation.evaluate",
             "if not is_traced(key) and not _held.depth:",
             "if not is_traced(key):",
             f"{ON}/array/test_lazy.py",
@@ -1261,7 +1261,7 @@ ARRAYS = Area(
         ),
         _row(
             "a jitted function looks at a number once for all",
-            "tenferro.array._weak",
+            "tenferro.arrays.handle.weak",
             "    if level == VALUE:\n        return kind, value\n",
             "",
             f"{ON}/array/test_python_integers.py",
