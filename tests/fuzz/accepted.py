@@ -85,7 +85,7 @@ ACCEPTED = [
         "Refused: NumPy does not compare the shapes where nothing is assigned.",
     ),
     Class(
-        "dtype float64, NumPy's float32",
+        "dtype float64, NumPy's float(16|32)",
         r"(v[0-9]+) = np\.(copy|array)\(\w+\)\n +\1 [-+*]= ",
         "A copy of a number stays a number here; NumPy makes an array of rank 0, of a fixed dtype.",
     ),
