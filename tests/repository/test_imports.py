@@ -1,4 +1,7 @@
-"""What the import contracts cannot state: the two lowest layers use the standard library alone."""
+"""What the import contracts cannot state.
+
+The two lowest layers use the standard library alone; plugins import nothing private of core.
+"""
 
 import ast
 import sys
@@ -41,3 +44,42 @@ def test_the_lowest_layers_import_the_standard_library_alone(root, layer):
 def test_the_scanner_sees_a_stranger(tmp_path):
     (tmp_path / "a.py").write_text("import json\ndef f():\n    from numpy.linalg import svd\n")
     assert [is_allowed(name, {"tidu"}) for name in imported_by(tmp_path / "a.py")] == [True, False]
+
+
+def private_of_core(path):
+    """Every private name of core that a file imports, as a dotted path."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        else:
+            continue
+        for name in names:
+            first, *rest = name.split(".")
+            if first == "tenferro" and any(part.startswith("_") for part in rest):
+                yield name
+
+
+@pytest.mark.parametrize("plugin", ["numpy", "cupy", "xla"])
+def test_a_plugin_imports_nothing_private_of_core(root, plugin):
+    files = sorted((root / f"plugins/{plugin}_backend/src").rglob("*.py"))
+    found = {f"{path.name}: {name}" for path in files for name in private_of_core(path)}
+    assert files
+    assert found == set(), "tenferro.backend.extend publishes what plugins need"
+
+
+def test_the_scanner_sees_a_private_name(tmp_path):
+    text = (
+        "from tenferro.tidu import _pin\nfrom tenferro.tidu._pin import pin\nimport tenferro.tidu\n"
+    )
+    (tmp_path / "a.py").write_text(text)
+    assert [*private_of_core(tmp_path / "a.py")] == ["tenferro.tidu._pin", "tenferro.tidu._pin.pin"]
+
+
+def test_every_name_of_extend_is_there():
+    from tenferro.backend import extend
+
+    assert [name for name in extend.__all__ if not hasattr(extend, name)] == []
+    with pytest.raises(AttributeError, match="extend"):
+        extend.no_such_name  # noqa: B018 - the access is what is tested

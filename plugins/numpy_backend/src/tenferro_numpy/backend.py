@@ -15,13 +15,12 @@ from typing import Any
 import numpy as np
 
 from tenferro.backend import InvalidOptionError
-from tenferro.backend._snapshots import snapshot
 from tenferro.backend.base import Backend, Executable
+from tenferro.backend.extend import snapshot, source_text
 from tenferro.backend.lowering import key_of
 from tenferro.backend.records import BackendConfig
 from tenferro.computegraph import CompiledProgram, OperandError, renew_in_children
 from tenferro.primitives import Aval, DType
-from tenferro.primitives._source import source_text
 from tenferro_numpy.draft import Draft
 from tenferro_numpy.executable import NumpyExecutable
 from tenferro_numpy.machine.caches import thread_count

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tenferro.backend._errors import LoweringError
+from tenferro.backend import LoweringError
 from tenferro.backend.base import Executable, Timing, Timings
 from tenferro.backend.lowering import key_of
 from tenferro.computegraph import CompiledProgram, OperandError, check_operand_count

@@ -12,10 +12,9 @@ from math import inf
 from operator import itemgetter
 from typing import Any
 
+from tenferro.backend.extend import CollectorPaused, NamedTuple
 from tenferro.backend.lowering import LoweringTable
 from tenferro.computegraph import CompiledProgram
-from tenferro.computegraph._gc import CollectorPaused
-from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Aval
 from tenferro.primitives.comparison import Select
 from tenferro.primitives.constants import Constant

@@ -11,10 +11,10 @@ from typing import Any
 
 from tenferro.backend import LoweringError
 from tenferro.backend.base import Backend
+from tenferro.backend.extend import source_text
 from tenferro.backend.lowering import check_result_count, key_of
 from tenferro.computegraph import CompiledProgram, Instruction
 from tenferro.primitives import Aval
-from tenferro.primitives._source import source_text
 from tenferro_xla._batches import one_by_one, stacks
 from tenferro_xla._operands import fits
 from tenferro_xla._segments import Segment

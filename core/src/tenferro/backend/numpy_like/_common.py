@@ -12,10 +12,12 @@ from typing import Any
 from tenferro.backend.lowering import Lowerings
 from tenferro.primitives import DType
 
-__all__ = ["cast", "native_dtype", "pointwise"]
+__all__ = ["cast", "native_dtype", "register_pointwise"]
 
 
-def pointwise(lowerings: Lowerings, table: Iterable[tuple[Any, Callable[..., Any]]]) -> None:
+def register_pointwise(
+    lowerings: Lowerings, table: Iterable[tuple[Any, Callable[..., Any]]]
+) -> None:
     """Register functions of the operands alone, for primitives without parameters."""
     for primitive, function in table:
         lowerings.register(primitive)(_without_operation(function))

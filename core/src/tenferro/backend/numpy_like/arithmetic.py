@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from tenferro.backend.lowering import Lowerings
-from tenferro.backend.numpy_like._common import pointwise
+from tenferro.backend.numpy_like._common import register_pointwise
 from tenferro.primitives.arithmetic import (
     Abs,
     Add,
@@ -35,7 +35,7 @@ __all__ = ["integer_power", "register", "truncating_division"]
 
 def register(lowerings: Lowerings, xp: Any) -> None:
     """Register the arithmetic family."""
-    pointwise(
+    register_pointwise(
         lowerings,
         [
             (Add, xp.add),

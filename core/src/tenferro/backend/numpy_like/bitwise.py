@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from tenferro.backend.lowering import Lowerings
-from tenferro.backend.numpy_like._common import pointwise
+from tenferro.backend.numpy_like._common import register_pointwise
 from tenferro.primitives.bitwise import (
     BitwiseAnd,
     BitwiseNot,
@@ -24,7 +24,7 @@ __all__ = ["register"]
 
 def register(lowerings: Lowerings, xp: Any) -> None:
     """Register the bitwise family."""
-    pointwise(
+    register_pointwise(
         lowerings,
         [
             (BitwiseAnd, xp.bitwise_and),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from tenferro.backend.lowering import Lowerings
-from tenferro.backend.numpy_like._common import pointwise
+from tenferro.backend.numpy_like._common import register_pointwise
 from tenferro.primitives.comparison import (
     Eq,
     Ge,
@@ -28,7 +28,7 @@ __all__ = ["register"]
 
 def register(lowerings: Lowerings, xp: Any) -> None:
     """Register the comparison family."""
-    pointwise(
+    register_pointwise(
         lowerings,
         [
             (Eq, xp.equal),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from tenferro.backend.lowering import Lowerings
-from tenferro.backend.numpy_like._common import native_dtype, pointwise
+from tenferro.backend.numpy_like._common import native_dtype, register_pointwise
 from tenferro.primitives import DType
 from tenferro.primitives.complex import Complex, Conj, Imag, Real
 
@@ -18,7 +18,7 @@ __all__ = ["from_parts", "register"]
 
 def register(lowerings: Lowerings, xp: Any) -> None:
     """Register the complex family."""
-    pointwise(
+    register_pointwise(
         lowerings,
         [(Real, lambda x: x.real), (Imag, lambda x: x.imag), (Conj, xp.conjugate)],
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from tenferro.backend.lowering import Lowerings
-from tenferro.backend.numpy_like._common import pointwise
+from tenferro.backend.numpy_like._common import register_pointwise
 from tenferro.backend.numpy_like.complex import from_parts
 from tenferro.primitives.elementwise import (
     Exp,
@@ -28,7 +28,7 @@ __all__ = ["complex_expm1", "complex_log1p", "logistic", "register"]
 
 def register(lowerings: Lowerings, xp: Any) -> None:
     """Register the elementwise family."""
-    pointwise(
+    register_pointwise(
         lowerings,
         [
             (Exp, xp.exp),

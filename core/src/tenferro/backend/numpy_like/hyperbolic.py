@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from tenferro.backend.lowering import Lowerings
-from tenferro.backend.numpy_like._common import pointwise
+from tenferro.backend.numpy_like._common import register_pointwise
 from tenferro.primitives.hyperbolic import Acosh, Asinh, Atanh, Cosh, Sinh, Tanh
 
 __all__ = ["register"]
@@ -16,7 +16,7 @@ __all__ = ["register"]
 
 def register(lowerings: Lowerings, xp: Any) -> None:
     """Register the hyperbolic family."""
-    pointwise(
+    register_pointwise(
         lowerings,
         [
             (Sinh, xp.sinh),

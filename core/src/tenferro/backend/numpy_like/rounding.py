@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from tenferro.backend.lowering import Lowerings
-from tenferro.backend.numpy_like._common import pointwise
+from tenferro.backend.numpy_like._common import register_pointwise
 from tenferro.primitives.rounding import Ceil, Copysign, Floor, IsFinite, Nextafter, Rem, Round
 
 __all__ = ["register"]
@@ -16,7 +16,7 @@ __all__ = ["register"]
 
 def register(lowerings: Lowerings, xp: Any) -> None:
     """Register the rounding family."""
-    pointwise(
+    register_pointwise(
         lowerings,
         [
             (Floor, xp.floor),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from tenferro.backend.lowering import Lowerings
-from tenferro.backend.numpy_like._common import pointwise
+from tenferro.backend.numpy_like._common import register_pointwise
 from tenferro.primitives.trigonometric import Acos, Asin, Atan, Atan2, Cos, Hypot, Sin, Tan
 
 __all__ = ["register"]
@@ -16,7 +16,7 @@ __all__ = ["register"]
 
 def register(lowerings: Lowerings, xp: Any) -> None:
     """Register the trigonometric family."""
-    pointwise(
+    register_pointwise(
         lowerings,
         [
             (Sin, xp.sin),

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tenferro.backend.extend import cast
 from tenferro.backend.lowering import Lowerings
-from tenferro.backend.numpy_like._common import cast
 from tenferro.primitives.reduction import Argmax, Argmin
 
 __all__ = ["register"]

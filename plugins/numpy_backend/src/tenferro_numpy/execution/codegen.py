@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from tenferro.computegraph._gc import CollectorPaused
+from tenferro.backend.extend import CollectorPaused
 from tenferro_numpy.execution.codegen_chunks import (
     FILENAME,
     Part,

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from tenferro.computegraph._records import NamedTuple
+from tenferro.backend.extend import NamedTuple
 from tenferro_numpy.ir.expression import Expression
 from tenferro_numpy.ir.plan import Line
 

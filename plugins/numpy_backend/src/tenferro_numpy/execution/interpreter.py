@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tenferro.computegraph._gc import CollectorPaused
+from tenferro.backend.extend import CollectorPaused
 from tenferro_numpy.ir.plan import Line, Plan
 
 __all__ = ["RUNS_BEFORE_SOURCE", "Interpreter"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tenferro.computegraph._records import NamedTuple
+from tenferro.backend.extend import NamedTuple
 from tenferro_numpy.machine.tile_size import Index
 
 __all__ = ["Box", "Part", "Pieces", "parts_of"]

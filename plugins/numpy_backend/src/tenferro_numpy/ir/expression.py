@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tenferro.computegraph._records import NamedTuple
+from tenferro.backend.extend import NamedTuple
 from tenferro.primitives import Aval
 from tenferro_numpy.ir.assembly import Pieces
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from tenferro.backend.extend import NamedTuple
 from tenferro.backend.lowering import LoweringTable
-from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Aval
 from tenferro.primitives.constants import Constant
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenferro.computegraph._records import NamedTuple
+from tenferro.backend.extend import NamedTuple
 from tenferro_numpy.ir.expression import Expression
 from tenferro_numpy.ir.peak import Peak
 

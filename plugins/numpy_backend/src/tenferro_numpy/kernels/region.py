@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tenferro.computegraph._records import NamedTuple
+from tenferro.backend.extend import NamedTuple
 from tenferro_numpy.kernels.tile_layout import Division, Move, Tile, assemble, divide
 from tenferro_numpy.kernels.tile_reductions import Fold, folding, reduced
 from tenferro_numpy.machine.allocator import PAGES

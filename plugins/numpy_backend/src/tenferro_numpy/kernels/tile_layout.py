@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any
 
-from tenferro.computegraph._records import NamedTuple
+from tenferro.backend.extend import NamedTuple
 from tenferro_numpy.ir.assembly import Box, Pieces, parts_of
 from tenferro_numpy.machine.tile_size import Index, chunks_of, even_rows, tiled_axis
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tenferro.computegraph._records import NamedTuple
+from tenferro.backend.extend import NamedTuple
 from tenferro_numpy.machine.tile_size import SHRINKS, Index, tiled_axis
 
 __all__ = ["Across", "Fold", "Within", "can_fold", "folding", "reduced", "row_length", "rows_of"]

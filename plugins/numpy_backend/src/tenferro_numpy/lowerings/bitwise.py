@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from tenferro.backend.extend import register_pointwise
 from tenferro.backend.lowering import Lowerings
-from tenferro.backend.numpy_like._common import pointwise
 from tenferro.primitives.bitwise import (
     BitwiseAnd,
     BitwiseNot,
@@ -25,7 +25,7 @@ __all__ = ["EXPRESSIONS", "register"]
 
 def register(lowerings: Lowerings) -> None:
     """Register what replaces the shared lowerings: shifts need no guard here."""
-    pointwise(lowerings, [(ShiftLeft, np.left_shift), (ShiftRight, np.right_shift)])
+    register_pointwise(lowerings, [(ShiftLeft, np.left_shift), (ShiftRight, np.right_shift)])
 
 
 EXPRESSIONS: dict[type, Specialize] = {

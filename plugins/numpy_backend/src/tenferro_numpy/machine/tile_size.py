@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import TypeVar
 
-from tenferro.computegraph._records import NamedTuple
+from tenferro.backend.extend import NamedTuple
 from tenferro_numpy.machine.caches import cache_of_core
 
 __all__ = [

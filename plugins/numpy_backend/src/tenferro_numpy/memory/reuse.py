@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tenferro.computegraph._records import NamedTuple
+from tenferro.backend.extend import NamedTuple
 from tenferro_numpy.ir.expression import Expression
 from tenferro_numpy.ir.step import Step
 from tenferro_numpy.kernels.region import Region

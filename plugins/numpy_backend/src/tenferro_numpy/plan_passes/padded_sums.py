@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tenferro.computegraph._records import NamedTuple
+from tenferro.backend.extend import NamedTuple
 from tenferro.primitives import Aval
 from tenferro.primitives.arithmetic import Add, Sub
 from tenferro.primitives.structural import Pad

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from tenferro.backend.extend import NamedTuple
 from tenferro.computegraph import PRIMARY, CompiledProgram, compile_program, from_rows
-from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Aval
 from tenferro.primitives.constants import Constant
 from tenferro.primitives.contraction import DotGeneral

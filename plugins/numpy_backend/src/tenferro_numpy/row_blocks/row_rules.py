@@ -11,9 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from tenferro.computegraph._records import NamedTuple
+from tenferro.backend.extend import NamedTuple, batch_pointwise
 from tenferro.primitives import Aval
-from tenferro.primitives._primitive import pointwise
 from tenferro.primitives.contraction import DotGeneral
 from tenferro.primitives.reduction import ReduceMax, ReduceMin, ReduceSum
 from tenferro.primitives.structural import BroadcastInDim, Reshape, Transpose
@@ -39,7 +38,7 @@ def acts_by_rows(op: Any, avals: Sequence[Aval], result: Aval, extent: int) -> B
     """Return how an instruction acts on rows of a leading axis of this extent; None if not."""
     if any(aval.dtype.name not in _DTYPES for aval in (*avals, result)):
         return None
-    if type(op).batch is pointwise:
+    if type(op).batch is batch_pointwise:
         rows = bool(avals) and _has(result, extent) and all(_has(x, extent) for x in avals)
         return ByRows((True,) * len(avals)) if rows else None
     rule = _RULES.get(type(op))

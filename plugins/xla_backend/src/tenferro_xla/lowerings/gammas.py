@@ -11,9 +11,9 @@ from math import pi, sqrt
 import jax.numpy as jnp
 from jax import Array, lax
 
+from tenferro.backend.extend import stirling
 from tenferro.backend.lowering import Lowerings
 from tenferro.backend.numpy_like import gammas as shared
-from tenferro.backend.numpy_like._numeric import stirling
 from tenferro.primitives.gammas import Betaln, Gamma, PolygammaDifference, Zeta
 from tenferro_xla.lowerings._direct import register_direct
 from tenferro_xla.lowerings._numeric import widened

@@ -13,10 +13,15 @@ from typing import Any
 import jax.numpy as jnp
 from jax import Array, lax
 
+from tenferro.backend.extend import (
+    Numeric,
+    beta_density,
+    beta_part,
+    gamma_density,
+    gamma_part,
+    gauss,
+)
 from tenferro.backend.lowering import Lowerings
-from tenferro.backend.numpy_like._incomplete_beta import beta_density, beta_part
-from tenferro.backend.numpy_like._incomplete_gamma import gamma_density, gamma_part
-from tenferro.backend.numpy_like._numeric import Numeric, gauss
 from tenferro.primitives.incomplete import (
     BetaDensity,
     Betainc,

@@ -105,7 +105,7 @@ def _odd(x: Any) -> Any:
 
 
 def _warn(op: GaugeCheck, w: Any) -> None:
-    from tenferro.transforms.errors import GaugeWarning  # noqa: PLC0415 - rarely needed
+    from tenferro import GaugeWarning  # noqa: PLC0415 - rarely needed
 
     file, line = _place()
     warnings.warn_explicit(_text(op, w), GaugeWarning, file, line, registry=_registry)

@@ -1,0 +1,73 @@
+"""Helpers of core for authors of backends, beyond the contract.
+
+Plugins import no private module of core; ruff's rule TID251 refuses it. What they need of core's
+machinery has its public name here.
+
+* ``snapshot(x)``: a NumPy array itself if it is immutable, else a copy.
+* ``source_text(source)``: the user's line that recorded an operation, for messages.
+* ``CollectorPaused()``: a context in which Python's cyclic garbage collector does not run.
+* ``NamedTuple``: ``typing.NamedTuple`` without generated code, in a tenth of the import time.
+* ``batch_pointwise``: the batching rule of primitives that treat each element alone.
+* ``register_pointwise(lowerings, table)``, ``cast(xp, x, dtype)``: for NumPy-shaped libraries.
+* ``Numeric``, ``stirling``, ``gauss``, ``beta_density``, ``beta_part``, ``gamma_density``,
+  ``gamma_part``: series and quadratures of special functions in any such library.
+
+>>> from tenferro.backend.extend import NamedTuple
+>>> class Tile(NamedTuple):
+...     rows: int
+>>> Tile(8).rows
+8
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from tenferro.backend._snapshots import snapshot
+from tenferro.computegraph import CollectorPaused
+from tenferro.computegraph._records import NamedTuple
+from tenferro.primitives._primitive import pointwise as batch_pointwise
+from tenferro.primitives._source import source_text
+
+if TYPE_CHECKING:
+    from tenferro.backend.numpy_like._common import cast, register_pointwise
+    from tenferro.backend.numpy_like._incomplete_beta import beta_density, beta_part
+    from tenferro.backend.numpy_like._incomplete_gamma import gamma_density, gamma_part
+    from tenferro.backend.numpy_like._numeric import Numeric, gauss, stirling
+else:
+    _FILE_OF = {
+        "Numeric": "_numeric",
+        "beta_density": "_incomplete_beta",
+        "beta_part": "_incomplete_beta",
+        "cast": "_common",
+        "gamma_density": "_incomplete_gamma",
+        "gamma_part": "_incomplete_gamma",
+        "gauss": "_numeric",
+        "register_pointwise": "_common",
+        "stirling": "_numeric",
+    }
+
+    def __getattr__(name: str) -> object:
+        """Import a helper for NumPy-shaped libraries at its first use."""
+        if name not in _FILE_OF:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(f"tenferro.backend.numpy_like.{_FILE_OF[name]}"), name)
+
+
+__all__ = [
+    "CollectorPaused",
+    "NamedTuple",
+    "Numeric",
+    "batch_pointwise",
+    "beta_density",
+    "beta_part",
+    "cast",
+    "gamma_density",
+    "gamma_part",
+    "gauss",
+    "register_pointwise",
+    "snapshot",
+    "source_text",
+    "stirling",
+]
