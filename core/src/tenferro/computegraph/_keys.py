@@ -320,21 +320,27 @@ def derive(
 
 def derive_at(definition: Definition, aval: Any) -> ValueKey:
     """``derive_one`` where the aval is known: of inputs with the avals of an earlier call."""
-    anchor: ValueKey = definition[3] if len(definition) == 4 else _youngest(definition)
+    if len(definition) == 5:
+        anchor: ValueKey = definition[3]
+        other: ValueKey = definition[4]
+        depth, traces = anchor.depth, anchor.traces
+        if other.depth > depth:
+            depth = other.depth
+        if other.traces is not traces and other.traces:
+            traces = join_traces(traces, other.traces) if traces else other.traces
+        if other.serial > anchor.serial:
+            anchor = other
+    elif len(definition) == 4:
+        anchor = definition[3]
+        depth, traces = anchor.depth, anchor.traces
+    else:
+        anchor = _youngest(definition)
+        _, depth, traces = _joined(definition[3:])
     users = anchor._users
     if users is not None:
         there = _known(users, definition)
         if there is not None:
             return there
-    if len(definition) == 4:
-        return _new_key(definition, aval, anchor.depth + 1, anchor.traces, anchor, users)
-    depth = 0
-    traces = NO_TRACES
-    for value in definition[3:]:
-        if value.depth > depth:
-            depth = value.depth
-        if value.traces is not traces and value.traces:
-            traces = join_traces(traces, value.traces) if traces else value.traces
     return _new_key(definition, aval, depth + 1, traces, anchor, users)
 
 
@@ -350,15 +356,13 @@ def _new_key(
     key = ValueKey()
     key.aval = aval
     key.definition = definition
-    key.identity = None
+    key.identity = key.source = key._users = None
     key.operand = UNKNOWN
     key.traces = traces if not traces or definition[0].carries(aval) else NO_TRACES
-    key.source = None
     key.depth = depth
     key.serial = serial = next(_serials)
     if serial > _next_look:
         _look(key)
-    key._users = None
     if users is None and _HAS_GIL:  # as `_enter`, and most often
         reference = ref(key)
         anchor._users = anchor._users or reference

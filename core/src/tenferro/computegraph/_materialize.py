@@ -231,7 +231,7 @@ def _number_nodes(
 ) -> list[MaterializedNode]:
     """Number the values of the nodes; nodes that evaluate alike share their numbers."""
     nodes: list[MaterializedNode] = []
-    first: dict[tuple[Operation, tuple[int, ...]], int] = {}
+    first: dict[tuple[Any, ...], int] = {}
     for key, definition in zip(order, definitions, strict=True):
         operation = definition[0]
         if operation.transparent:
@@ -239,14 +239,15 @@ def _number_nodes(
             continue
         if len(definition) == 4:
             inputs: tuple[int, ...] = (number[definition[3]],)
+        elif len(definition) == 5:
+            inputs = (number[definition[3]], number[definition[4]])
         else:
             inputs = tuple([number[value] for value in definition[3:]])
-        operands = inputs
-        if operation.commutative and inputs[0] > inputs[1]:
-            operands = inputs[::-1]
-        base = first.get((operation, operands))
+        turns = operation.commutative and inputs[0] > inputs[1]
+        entry = (operation, *inputs[::-1]) if turns else (operation, *inputs)
+        base = first.get(entry)
         if base is None:
-            base = first[operation, operands] = len(avals)
+            base = first[entry] = len(avals)
             nodes.append(_row(avals, key, definition, inputs))
         number[key] = base + definition[2]
     return nodes
@@ -260,10 +261,9 @@ def _row(
     count = operation.output_count
     if count == 1:
         avals.append(key.aval)
-        outputs: tuple[int, ...] = (base,)
-    else:
-        avals += infer(operation, tuple([avals[i] for i in inputs]))
-        outputs = tuple(range(base, base + count))
+        return new_row((operation, inputs, (base,), definition[1], key.source))
+    avals += infer(operation, tuple([avals[i] for i in inputs]))
+    outputs = tuple(range(base, base + count))
     return new_row((operation, inputs, outputs, definition[1], key.source))
 
 

@@ -56,12 +56,9 @@ def pullback(
 
 
 class Linearization:
-    """The derivative of outputs with respect to ``wrt``, swept once and applied many times.
+    """The derivative of outputs with respect to ``wrt``, swept once and applied many times."""
 
-    ``residuals`` are the values that it reads from the primal program.
-    """
-
-    __slots__ = ("_context", "_ends", "_nodes", "_primals", "_seeds", "_space", "residuals")
+    __slots__ = ("_context", "_ends", "_nodes", "_primals", "_seeds", "_space")
 
     def __init__(
         self, run: Pass, seeds: list[Value | None], ends: list[Value | None],
@@ -73,12 +70,16 @@ class Linearization:
         self._ends = ends
         self._nodes = live_nodes(run, self._ends)
         self._primals = primals  # of tangents; only rules that are not kept as templates ask
+
+    @property
+    def residuals(self) -> tuple[ValueKey, ...]:
+        """The values that it reads from the primal program."""
         fixed: dict[ValueKey, None] = {}
         for _, definition, mask in zip(*self._nodes, strict=True):
             for key, active in zip(definition[3:], mask, strict=True):
                 if not active:
                     fixed[key] = None
-        self.residuals = tuple(fixed)
+        return tuple(fixed)
 
     @property
     def reached(self) -> tuple[bool, ...]:
