@@ -86,8 +86,8 @@ class Splicer:
             )
 
     def _all_run(self, program: CompiledProgram) -> bool:
-        avals = program.avals
-        entries = {(row[0], *[avals[i] for i in row[1]]) for row in program.nodes}
+        aval_of = program.avals.__getitem__
+        entries = {(row[0], *map(aval_of, row[1])) for row in program.nodes}
         return all([self._can_run(operation, tuple(given)) for operation, *given in entries])
 
     def _walk(self, program: CompiledProgram) -> None:

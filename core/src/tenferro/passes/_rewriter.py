@@ -17,6 +17,7 @@ from tenferro.computegraph._materialize import MaterializedNode, new_row
 from tenferro.computegraph._roles import PRIMARY, OperationRole
 from tenferro.passes._rules import Found, Table, kinds_of
 
+_NO_RULES: Found = ()
 _DEEPEST = 6  # how far rules apply to what rules emit; the next sweep does the rest
 
 
@@ -38,10 +39,11 @@ class Rewriter:
         self.counts: dict[str, int] = {}
         self.merged = 0
         self.avals: list[Any] = list(graph.avals)
+        self._table = table
         self._fill(graph)
+        self._find_rules()
         self._outputs: list[int] = list(graph.outputs)
         self._graph = graph
-        self._table = table
         self._merges = merges
         self._changed = False
         self._depth = 0
@@ -78,13 +80,28 @@ class Rewriter:
             if len(outputs) != 1:
                 self._is_single = False
 
+    def _find_rules(self) -> None:
+        """Find the rules that look at each equation; ``_renumbered`` does if its operands change."""
+        operations: list[Any] = self.operations
+        operands, table = self.operands, self._table
+        found = self._rules = [_NO_RULES] * len(operations)
+        for value in self._order:
+            given = operands[value]
+            found[value] = table[  # as ``kinds_of``
+                (type(operations[value]), type(operations[given[0]]), type(operations[given[1]]))
+                if len(given) == 2
+                else (type(operations[value]), type(operations[given[0]]))
+                if len(given) == 1
+                else kinds_of(operations[value], operations, given)
+            ]
+
     # ---- what rules ask and do -------------------------------------------------------------------
 
     def emit(self, operation: Operation, *operands: int) -> int:
         """The value of an operation of one output, itself rewritten."""
-        if self._depth < _DEEPEST:
-            rules = self._table[kinds_of(operation, self.operations, operands)]
-            found = self._rewritten(rules, operation, operands) if rules else None
+        rules = self._table[kinds_of(operation, self.operations, operands)]
+        if rules and self._depth < _DEEPEST:
+            found = self._rewritten(rules, operation, operands)
             if found is not None:
                 return found
         if self._uses is not None:
@@ -100,6 +117,7 @@ class Rewriter:
         self.avals.append(infer(operation, tuple([self.avals[i] for i in operands]))[0])
         self.operations.append(operation)
         self.operands.append(operands)
+        self._rules.append(rules)
         self._roles.append(PRIMARY)
         self._sources.append(self._source)
         self._number.append(value)
@@ -155,27 +173,19 @@ class Rewriter:
     def _look_at_each(self) -> None:
         """Rewrite, merge or write each equation that waits; as few calls as possible."""
         operations: list[Any] = self.operations
-        operands, number, table, merges = self.operands, self._number, self._table, self._merges
+        operands, all_rules, merges = self.operands, self._rules, self._merges
         write, first = self._written.append, self._first
         for position, value in enumerate(self._waiting):
-            operation, given = operations[value], operands[value]
-            if self._changed and [number[i] for i in given] != [*given]:
-                given = self._renumbered(value, given)
-            rules = table[  # as ``kinds_of``
-                (type(operation), type(operations[given[0]]), type(operations[given[1]]))
-                if len(given) == 2
-                else (type(operation), type(operations[given[0]]))
-                if len(given) == 1
-                else kinds_of(operation, operations, given)
-            ]
+            given = self._renumbered(value) if self._changed else operands[value]
+            rules = all_rules[value]
             if rules:
                 self._source, self._position = self._sources[value], position
-                found = self._rewritten(rules, operation, given)
+                found = self._rewritten(rules, operations[value], given)
                 if found is not None:
                     self._replace(value, found)
                     continue
             if merges and self._changed:
-                there = first.setdefault(_alike(operation, given), value)
+                there = first.setdefault(_alike(operations[value], given), value)
                 if there != value:
                     self._merge(value, there)
                     continue
@@ -193,11 +203,20 @@ class Rewriter:
         self._depth -= 1
         return None
 
-    def _renumbered(self, value: int, given: tuple[int, ...]) -> tuple[int, ...]:
-        """The operands of an equation after what became of them, written there."""
-        number = self._number
+    def _renumbered(self, value: int) -> tuple[int, ...]:
+        """The operands of an equation after what became of them; if they changed, written there."""
+        number, given = self._number, self.operands[value]
+        for i in given:
+            if number[i] != i:
+                break
+        else:
+            return given
         new = tuple([number[i] for i in given])
         operation: Any = self.operations[value]
+        self._rules[value] = self._table[kinds_of(operation, self.operations, new)]
+        if self._is_single:
+            self.operands[value] = new
+            return new
         for slot in range(operation.output_count):
             self.operands[value + slot] = new
         return new

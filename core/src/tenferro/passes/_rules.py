@@ -3,7 +3,7 @@
 A rule looks at an equation whose operands are rewritten already, and gives the value that stands
 for its result: an operand, or one that it emits; ``None`` where it has nothing to say. ``reads``
 names the operations among whose results a rule looks for an operand, so that it is asked only
-where there is one. Read next: ``_rewriter.py``.
+where there is one, or with ``every`` only where all operands are such results. Read next: ``_rewriter.py``.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 #: (rewriter, operation, operands) → the value of the result, or None
 Rule = Callable[["Rewriter", Any, tuple[int, ...]], int | None]
-#: the classes of operations among whose results a rule looks, if it says so; the pass; the rule
-Entry = tuple[frozenset[type] | None, str, Rule]
+#: the classes of operations among whose results a rule looks for operands, if it says so; whether
+#: each operand must be such a result; the pass; the rule
+Entry = tuple[frozenset[type] | None, bool, str, Rule]
 #: the class of an operation and of what makes its operands, see ``kinds_of``
 Kinds = tuple[Any, ...]
 Found = Sequence[tuple[str, Rule]]
@@ -31,29 +32,34 @@ class Rules:
         self._by_class: dict[type, list[Entry]] = {}
         self._by_kind: list[tuple[Callable[[type], bool], Entry]] = []
 
-    def of(self, *classes: type, reads: Sequence[type] | None = None) -> Callable[[Rule], Rule]:
+    def of(
+        self, *classes: type, reads: Sequence[type] | None = None, every: bool = False
+    ) -> Callable[[Rule], Rule]:
         """Register a rule for these classes of operations."""
 
         def register(rule: Rule) -> Rule:
             for cls in classes:
-                self._by_class.setdefault(cls, []).append(self._entry(rule, reads))
+                self._by_class.setdefault(cls, []).append(self._entry(rule, reads, every))
             return rule
 
         return register
 
     def where(
-        self, kind: Callable[[type], bool], reads: Sequence[type] | None = None
+        self,
+        kind: Callable[[type], bool],
+        reads: Sequence[type] | None = None,
+        every: bool = False,
     ) -> Callable[[Rule], Rule]:
         """Register a rule for the classes of operations that are of a kind."""
 
         def register(rule: Rule) -> Rule:
-            self._by_kind.append((kind, self._entry(rule, reads)))
+            self._by_kind.append((kind, self._entry(rule, reads, every)))
             return rule
 
         return register
 
-    def _entry(self, rule: Rule, reads: Sequence[type] | None) -> Entry:
-        return None if reads is None else frozenset(reads), self.name, rule
+    def _entry(self, rule: Rule, reads: Sequence[type] | None, every: bool) -> Entry:
+        return None if reads is None else frozenset(reads), every, self.name, rule
 
     def about(self, cls: type) -> list[Entry]:
         """Return the rules for a class."""
@@ -68,6 +74,13 @@ def kinds_of(operation: Any, operations: Sequence[Any], operands: tuple[int, ...
     if len(operands) == 1:
         return type(operation), type(operations[operands[0]])
     return type(operation), frozenset([type(operations[i]) for i in operands])
+
+
+def _concern(reads: frozenset[type] | None, every: bool, makers: frozenset[type]) -> bool:
+    """Return whether a rule looks at equations whose operands are made by these."""
+    if reads is None:
+        return True
+    return makers <= reads if every and makers else not reads.isdisjoint(makers)
 
 
 class Table(dict[Kinds, Found]):
@@ -86,10 +99,6 @@ class Table(dict[Kinds, Found]):
             self._by_class[cls] = entries
         makers = kinds[1] if type(kinds[1]) is frozenset else frozenset(kinds[1:])
         found = self[kinds] = tuple(
-            [
-                (name, rule)
-                for reads, name, rule in entries
-                if reads is None or not reads.isdisjoint(makers)
-            ]
+            [(name, rule) for reads, every, name, rule in entries if _concern(reads, every, makers)]
         )
         return found

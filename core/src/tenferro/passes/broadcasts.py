@@ -24,7 +24,7 @@ BROADCAST = Rules("broadcast")
 _Operands = tuple[int, ...]
 
 
-@BROADCAST.where(lambda cls: getattr(cls, "batch", None) is pointwise, reads=REPEATED)
+@BROADCAST.where(lambda cls: getattr(cls, "batch", None) is pointwise, reads=REPEATED, every=True)
 def _elementwise(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
     """Compute an elementwise operation of repeated operands once per distinct element."""
     if not all([may_repeat(rw, x) for x in operands]) or op.output_count != 1:

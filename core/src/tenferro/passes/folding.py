@@ -87,7 +87,7 @@ _SCALAR: dict[type, Callable[..., Any]] = {
 _COMPLEX = frozenset({Add, Sub, Neg, Conj, Real, Imag, Eq, Ne})  # of parts, each rounded once
 
 
-@FOLD.of(*_SCALAR, reads=[Constant])
+@FOLD.of(*_SCALAR, reads=[Constant], every=True)
 def _elementwise(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
     """Fold an operation of constants, computed as the dtype would."""
     values = []
@@ -169,7 +169,7 @@ def _moved(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
     return None if value is None else constant(rw, value, op.abstract_eval(rw.avals[operands[0]]))
 
 
-@FOLD.of(Concatenate, Pad, reads=[Constant])
+@FOLD.of(Concatenate, Pad, reads=[Constant], every=True)
 def _joined(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
     """Fold the concatenation of one constant with itself."""
     value = constant_of(rw, operands[0])

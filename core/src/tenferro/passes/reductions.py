@@ -40,6 +40,8 @@ def _single(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
     """Replace a reduction over axes of size 1 by a reshape."""
     (x,) = operands
     shape = rw.avals[x].shape
+    if op.axes and 1 not in shape:
+        return None
     single = [axis for axis in op.axes if shape[axis] == 1]
     if not op.axes:
         return x

@@ -16,6 +16,7 @@ import numpy as np
 
 from tenferro.backend.lowering import LoweringTable
 from tenferro.computegraph import CompiledProgram
+from tenferro_numpy.ir.expression import Expression
 from tenferro_numpy.ir.literals import Literals
 from tenferro_numpy.ir.liveness import dying_after
 from tenferro_numpy.ir.plan import Plan
@@ -128,16 +129,15 @@ class Run:
         """
         slots, avals, functions = self.slots, self.avals, self.functions
         for step, dead in zip(steps, self.dying(), strict=False):
-            expression = step.expression
-            function = functions.get(id(expression))
-            if function is None:
-                function = functions[id(expression)] = expression.function()
-            targets = step.targets
+            expression, operands, targets = step.expression, step.operands, step.targets
+            function = functions.get(id(expression)) or self.function_of(expression)
             target = targets[0]
             if not avals[target].shape:
                 result = function(*self.operands_of(step))
+            elif len(operands) == 2:
+                result = function(slots[operands[0]], slots[operands[1]])
             else:
-                result = function(*[slots[i] for i in step.operands])
+                result = function(*[slots[i] for i in operands])
             if len(targets) == 1:
                 slots[target] = result
                 if not (expression.shares or result.flags.c_contiguous):
@@ -147,6 +147,11 @@ class Run:
             for i in dead:
                 slots[i] = None
         return True
+
+    def function_of(self, expression: Expression) -> Callable[..., Any]:
+        """Make the function of an expression, for all its steps."""
+        function = self.functions[id(expression)] = expression.function()
+        return function
 
     def dying(self) -> Iterable[Sequence[int]]:
         """Return the slots to free after each step; none if all values together are small."""

@@ -104,7 +104,7 @@ class Planner:
         self.distinct = set(map(itemgetter(0), program.nodes))  # operations
         self.donated = how.donated
         self.avals: list[Aval] = list(program.avals)
-        self.largest = max((aval.size for aval in self.avals), default=0)
+        self.largest = max([aval.size for aval in set(self.avals)], default=0)
         self.table = table
         self.outputs: Sequence[int] = program.outputs
         self.steps: list[Step] = []
@@ -134,6 +134,7 @@ class Planner:
 
     def choose_expressions(self) -> None:
         avals, memo, blocks, steps = self.avals, self.memo, self.blocks, self.steps
+        aval_of = avals.__getitem__
         moved: dict[int, int] = {}  # slots that are another one's value
         for position, row in enumerate(self.program.nodes):
             if position in blocks:
@@ -143,11 +144,13 @@ class Planner:
             if not inputs and op.literal:
                 self.literals[outputs[0]] = op
                 continue
-            key = op, tuple([avals[i] for i in inputs])
+            key = op, *map(aval_of, inputs)
             chosen = memo.get(key)
             if chosen is None:
-                chosen = memo[key] = self.expression_of(*key, avals[outputs[0]])
-            operands = tuple([moved.get(i, i) for i in inputs]) if moved else inputs
+                chosen = memo[key] = self.expression_of(op, key[1:], avals[outputs[0]])
+            operands = inputs
+            if moved and not moved.keys().isdisjoint(inputs):
+                operands = tuple([moved.get(i, i) for i in inputs])
             if type(op) in _BY_LITERALS:
                 less = _BY_LITERALS[type(op)]
                 chosen, operands = less(op, chosen, operands, self.literals, avals)

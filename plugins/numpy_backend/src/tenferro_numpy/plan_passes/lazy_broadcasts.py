@@ -55,16 +55,17 @@ def _candidates(
     found: dict[int, Step | None] = {
         slot: None for slot, op in literals.items() if type(op) is Constant and avals[slot].shape
     }
-    for step in steps:
-        if step.expression.unexpanded is not None:
-            found[step.targets[0]] = step
+    found.update([(step.targets[0], step) for step in steps if step.expression.unexpanded])
     return found
 
 
 def _readers(steps: Sequence[Step], slots: Mapping[int, Any]) -> dict[int, list[Step]]:
     """Return the steps that read each of these slots."""
     readers: dict[int, list[Step]] = {}
+    is_unread = slots.keys().isdisjoint
     for step in steps:
+        if is_unread(step.operands):
+            continue
         for slot in step.operands:
             if slot in slots:
                 readers.setdefault(slot, []).append(step)

@@ -41,8 +41,11 @@ def unbox(
     possible = {step.targets[0]: step for step in steps if step.expression.scalar is not None}
     if not possible:
         return list(steps), set()
+    worthwhile = _Groups(possible, literals).worthwhile(steps)
+    if not worthwhile:
+        return list(steps), set()
     border = _Border(avals, literals)
-    border.numbers.update(_Groups(possible, literals).worthwhile(steps))
+    border.numbers.update(worthwhile)
     return border.rewrite(steps), border.numbers
 
 
@@ -103,7 +106,13 @@ class _Groups:
         for slot, step in self.possible.items():
             assert step.expression.scalar is not None
             gain[self.of(slot)] += step.expression.scalar.gain
-        conversions = {pair for step in steps for pair in self._conversions(step)}
+        is_other = self.possible.keys().isdisjoint
+        beside = [
+            step
+            for step in steps
+            if step.targets[0] in self.possible or not is_other(step.operands)
+        ]
+        conversions = {pair for step in beside for pair in self._conversions(step)}
         for group, _, cost in conversions:
             gain[group] -= cost
         return [slot for slot in self.possible if gain[self.of(slot)] > 0]
