@@ -81,7 +81,7 @@ class Rewriter:
                 self._is_single = False
 
     def _find_rules(self) -> None:
-        """Find the rules that look at each equation; ``_renumbered`` does if its operands change."""
+        """Find the rules that look at each equation; see also ``_renumbered``."""
         operations: list[Any] = self.operations
         operands, table = self.operands, self._table
         found = self._rules = [_NO_RULES] * len(operations)

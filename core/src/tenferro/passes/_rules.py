@@ -3,7 +3,8 @@
 A rule looks at an equation whose operands are rewritten already, and gives the value that stands
 for its result: an operand, or one that it emits; ``None`` where it has nothing to say. ``reads``
 names the operations among whose results a rule looks for an operand, so that it is asked only
-where there is one, or with ``every`` only where all operands are such results. Read next: ``_rewriter.py``.
+where there is one, or with ``every`` only where all operands are such results.
+Read next: ``_rewriter.py``.
 """
 
 from __future__ import annotations

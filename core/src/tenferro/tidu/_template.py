@@ -309,7 +309,9 @@ def _step(definition: Definition, place: dict[ValueKey, int]) -> Step:
     inputs: tuple[ValueKey, ...] = definition[3:]
     beside: tuple[str, ...] | None = operation.simplified_beside
     names = () if operation.simplify is None or beside is None else beside
-    watched = tuple([(place[key], names) for key in inputs if not _is_literal(key)])
+    watches = operation.simplify is not None or operation.commutative  # literals come last
+    given = inputs if watches else ()
+    watched = tuple([(place[key], names) for key in given if not _is_literal(key)])
     mask = role.active_mask if isinstance(role, Linearized) else None
     turned: OperationRole | None = None
     if operation.commutative and len(watched) == 2:

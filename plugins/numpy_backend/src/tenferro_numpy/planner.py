@@ -96,6 +96,13 @@ def planner_of(program: CompiledProgram, table: LoweringTable, how: How) -> Plan
         return planner
 
 
+def _read_instead(inputs: tuple[int, ...], moved: Mapping[int, int]) -> tuple[int, ...]:
+    """Return the slots to read, where some are the value of another one."""
+    if moved.keys().isdisjoint(inputs):
+        return inputs
+    return tuple([moved.get(i, i) for i in inputs])
+
+
 class Planner:
     """A program while it becomes a plan."""
 
@@ -148,9 +155,7 @@ class Planner:
             chosen = memo.get(key)
             if chosen is None:
                 chosen = memo[key] = self.expression_of(op, key[1:], avals[outputs[0]])
-            operands = inputs
-            if moved and not moved.keys().isdisjoint(inputs):
-                operands = tuple([moved.get(i, i) for i in inputs])
+            operands = _read_instead(inputs, moved) if moved else inputs
             if type(op) in _BY_LITERALS:
                 less = _BY_LITERALS[type(op)]
                 chosen, operands = less(op, chosen, operands, self.literals, avals)
