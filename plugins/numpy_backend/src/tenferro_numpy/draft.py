@@ -1,21 +1,22 @@
-"""A program before it is planned to the end: its steps can run once as they are.
+"""A program before it is planned to the end: its steps can run as they are.
 
-Many programs run once: a loop of a length that never comes again. To choose registers, memory and
-results costs more than such a run. The steps compute the same, to the last bit, because whatever
-decides on a value is decided before. Read next: `planner.py`, `executable.py`.
+Many programs run once or a few times: a loop of a length that never comes again. To choose
+registers, memory and results costs more than such runs. The steps compute the same, to the last
+bit, because whatever decides on a value is decided before. Read next: `planner.py`,
+`executable.py`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from itertools import repeat
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from tenferro.backend.lowering import LoweringTable
 from tenferro.computegraph import CompiledProgram
+from tenferro_numpy.execution.interpreter import general
 from tenferro_numpy.ir.expression import Expression
 from tenferro_numpy.ir.literals import Literals
 from tenferro_numpy.ir.liveness import dying_after
@@ -24,25 +25,30 @@ from tenferro_numpy.ir.step import Step
 from tenferro_numpy.memory.ownership import size_of
 from tenferro_numpy.planner import How, Planner, planner_of
 
-__all__ = ["Draft"]
+__all__ = ["RUNS_BEFORE_PLAN", "Draft"]
 
+RUNS_BEFORE_PLAN = 16  # a plan costs about as much as it saves in so many runs (measured: 11-40)
 _SMALL = 1 << 20  # bytes of all values of a program, below which none is freed before its end
 
 #: told of the instruction in which an error was raised
 Note = Callable[[Exception, int], None]
+#: number of operands (0: any), function, operands, targets (an int: one result), whether the result
+#: may be in another order than row-major, slots to free
+_Call = tuple[int, Callable[..., Any], Any, int, Any, bool, Sequence[int]]
 
 
 class Draft:
-    """A program that is planned when it runs for the second time, or when its plan is asked for."""
+    """A program that is planned when it has run a few times, or when its plan is asked for."""
 
     def __init__(self, program: CompiledProgram, table: LoweringTable, how: How) -> None:
         self._made_of = program, table, how
         planner = planner_of(program, table, how)
         self._planners = [planner]  # none while its steps run, and once they are a plan
+        self._run: Run | None = None  # belongs to whoever has the planner
         self._plan: Plan | None = None
-        self._is_new = is_plain(planner)
+        self._runs_left = RUNS_BEFORE_PLAN if is_plain(planner) else 0
         self.donated = how.donated
-        if not self._is_new:
+        if not self._runs_left:
             self._finish()
 
     @property
@@ -52,128 +58,161 @@ class Draft:
 
     def _finish(self) -> Plan:
         """Make the plan; two threads that meet here may both make one."""
-        self._is_new = False
+        self._runs_left = 0
         how = self._made_of[2]
         try:
             planner = self._planners.pop()
         except IndexError:
             planner = planner_of(*self._made_of)
+        self._run = None
         self._plan = plan = planner.finish(reusing=how.elide)
         return plan
 
-    def first_run(self, operands: tuple[Any, ...], note: Note) -> tuple[Any, ...] | None:
-        """Return the results of the first run; `None` if the plan must run."""
-        if not self._is_new:
+    def early_run(self, operands: tuple[Any, ...], note: Note) -> tuple[Any, ...] | None:
+        """Run the steps, in one of the first runs; return `None` where the plan must run."""
+        if self._runs_left <= 0:
             return None
-        self._is_new = False
         try:
             planner = self._planners.pop()
         except IndexError:  # another thread has it
             return None
         try:
-            return Run(planner, operands)(operands, note)
+            run = self._run
+            if run is None:
+                run = self._run = Run(planner)
+            results = run(operands, note)
         finally:
             self._planners.append(planner)
+        self._runs_left = 0 if results is None else self._runs_left - 1
+        return results
 
 
 def is_plain(planner: Planner) -> bool:
-    """Return True if steps can run before they are a plan: small arrays, only our lowerings."""
+    """Whether steps can run before they are a plan: small arrays, and nobody else's code."""
     return not (
         planner.has_regions
         or planner.blocks
-        or planner.numbers
         or planner.donated
         or any([expression.foreign for expression in planner.memo.values()])
     )
 
 
 class Run:
-    """The only run of the steps of a plain program."""
+    """The steps of a plain program as calls over its slots, and the literals behind these."""
 
-    def __init__(self, planner: Planner, operands: tuple[Any, ...]) -> None:
-        self.steps = planner.steps
+    def __init__(self, planner: Planner) -> None:
         self.avals = planner.avals
-        self.literals = planner.literals
-        self.outputs = planner.outputs
-        self.slots: list[Any] = [None] * len(self.avals)
-        self.slots[: len(operands)] = operands
-        for i in planner.unboxed_inputs():
-            self.slots[i] = operands[i][()]
-        made = Literals(self.literals, planner.table)
-        values = {op: made.evaluate(op) for op in set(self.literals.values())}
-        for slot, op in self.literals.items():
-            self.slots[slot] = values[op]
+        self.steps = planner.steps
+        self.literals = Literals(planner.literals, planner.table)
+        self.unboxed = planner.unboxed_inputs()
         self.functions: dict[int, Callable[..., Any]] = {}
+        kept = planner.outputs
+        dying = self.dying(kept)
+        self.calls = [
+            self.call_of(step, dead) for step, dead in zip(self.steps, dying, strict=True)
+        ]
+        self.functions.clear()
+        self.outputs = [
+            len(self.avals) + ~self.literals.index(slot, "array")
+            if slot in planner.literals
+            else slot
+            for slot in kept
+        ]
 
-    def __call__(self, operands: tuple[Any, ...], note: Note) -> tuple[Any, ...] | None:
-        """Return the results; `None` if an array does not lie in memory as a plan requires.
-
-        `note` is told of the instruction in which an error is raised.
-        """
-        done: Any = iter(self.steps)  # its length hint says how far it came
-        try:
-            if not self.take(done):
-                return None
-        except Exception as error:
-            position = len(self.steps) - done.__length_hint__() - 1
-            if self.steps[position].positions:
-                note(error, self.steps[position].positions[0])
-            raise
-        return own_results([self.slots[i] for i in self.outputs], operands)
-
-    def take(self, steps: Iterable[Step]) -> bool:
-        """Take the steps in their order, freeing each value after its last use.
-
-        False as soon as one makes an array that is not in row-major order. A plan may write in its
-        place into another array, and a sum then adds in another order.
-        """
-        slots, avals, functions = self.slots, self.avals, self.functions
-        for step, dead in zip(steps, self.dying(), strict=False):
-            expression, operands, targets = step.expression, step.operands, step.targets
-            function = functions.get(id(expression)) or self.function_of(expression)
-            target = targets[0]
-            if not avals[target].shape:
-                result = function(*self.operands_of(step))
-            elif len(operands) == 2:
-                result = function(slots[operands[0]], slots[operands[1]])
-            else:
-                result = function(*[slots[i] for i in operands])
-            if len(targets) == 1:
-                slots[target] = result
-                if not (expression.shares or result.flags.c_contiguous):
-                    return False
-            elif not self.store(targets, result):
-                return False
-            for i in dead:
-                slots[i] = None
-        return True
+    def call_of(self, step: Step, dead: Sequence[int]) -> _Call:
+        """Return the call of a step."""
+        expression, operands, targets = step.expression, step.operands, step.targets
+        function = self.functions.get(id(expression)) or self.function_of(expression)
+        shape = self.avals[targets[0]].shape
+        if not self.literals.operations.keys().isdisjoint(operands):
+            operands = self.with_literals(step)
+        if len(targets) != 1:
+            return 0, function, operands, 0, targets, True, dead
+        # a ufunc gives a new array, and one of rank 1 is in row-major order
+        any_order = len(shape) > expression.broadcasts and not expression.shares
+        if len(operands) == 2:
+            return 2, function, operands[0], operands[1], targets[0], any_order, dead
+        if len(operands) == 1:
+            return 1, function, operands[0], 0, targets[0], any_order, dead
+        return 0, function, operands, 0, targets[0], any_order, dead
 
     def function_of(self, expression: Expression) -> Callable[..., Any]:
         """Make the function of an expression, for all its steps."""
         function = self.functions[id(expression)] = expression.function()
         return function
 
-    def dying(self) -> Iterable[Sequence[int]]:
-        """Return the slots to free after each step; none if all values together are small."""
+    def with_literals(self, step: Step) -> tuple[int, ...]:
+        """The operands of a step, literals in the form in which a plan reads them."""
+        if step.on_numbers:
+            form = "number"
+        else:
+            form = "array" if self.avals[step.targets[0]].shape else "scalar"
+        literals, count = self.literals, len(self.avals)
+        return tuple(
+            [
+                count + ~literals.index(slot, form) if slot in literals.operations else slot
+                for slot in step.operands
+            ]
+        )
+
+    def dying(self, kept: Sequence[int]) -> Sequence[Sequence[int]]:
+        """For each step the slots to free after it; none where all values together are small."""
         counts = Counter(self.avals)
         if sum([count * size_of(aval) for aval, count in counts.items()]) <= _SMALL:
-            return repeat(())
-        return dying_after(self.steps, (*self.outputs, *self.literals), len(self.avals))
+            return [()] * len(self.steps)
+        return dying_after(self.steps, (*kept, *self.literals.operations), len(self.avals))
 
-    def operands_of(self, step: Step) -> list[Any]:
-        """Return the operands of a step of rank 0, which reads literals as NumPy scalars."""
-        slots, literals = self.slots, self.literals
-        return [slots[i][()] if i in literals else slots[i] for i in step.operands]
+    def __call__(self, operands: tuple[Any, ...], note: Note) -> tuple[Any, ...] | None:
+        """The results; `None` where an array does not lie in memory as one of a plan may.
 
-    def store(self, targets: Sequence[int], results: Sequence[Any]) -> bool:
-        """Put several results into their slots; whether all are in row-major order."""
-        for i, value in zip(targets, results, strict=True):
-            self.slots[i] = value
-        return all([value.flags.c_contiguous for value in results])
+        `note` is told of the instruction in which an error is raised.
+        """
+        slots: list[Any] = [None] * len(self.avals) + self.literals.values
+        slots[: len(operands)] = operands
+        for i in self.unboxed:
+            slots[i] = operands[i][()]
+        done: Any = iter(self.calls)  # its length hint says how far it came
+        try:
+            if not take(done, slots):
+                return None
+        except Exception as error:
+            positions = self.steps[len(self.calls) - done.__length_hint__() - 1].positions
+            if positions:
+                note(error, positions[0])
+            raise
+        return own_results([slots[i] for i in self.outputs], operands)
+
+
+def take(calls: Sequence[_Call], slots: list[Any]) -> bool:
+    """Make the calls in their order, freeing values after their last use.
+
+    False as soon as one makes an array that is not in row-major order. A plan may write in its
+    place into another array, and a sum then adds in another order.
+    """
+    for count, function, a, b, target, any_order, dead in calls:
+        if count == 2:
+            result = slots[target] = function(slots[a], slots[b])
+        elif count == 1:
+            result = slots[target] = function(slots[a])
+        else:
+            result = general(slots, function, a, target)
+        if any_order and not is_row_major(result):
+            return False
+        for i in dead:
+            slots[i] = None
+    return True
+
+
+def is_row_major(result: Any) -> bool:
+    """Whether an array, or each of several, is in row-major order."""
+    if type(result) is np.ndarray:
+        return result.flags.c_contiguous
+    several = result if isinstance(result, (tuple, list)) else [result]
+    return all([value.flags.c_contiguous for value in several])
 
 
 def own_results(values: Sequence[Any], operands: Sequence[Any]) -> tuple[Any, ...]:
-    """Return the results as arrays that share memory with nothing."""
+    """The results as arrays that share memory with nothing."""
     taken = {id(x) for x in operands}
     results = []
     for value in values:

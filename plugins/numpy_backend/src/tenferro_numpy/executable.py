@@ -39,7 +39,7 @@ _LONGEST_WRITTEN = 500_000  # lines up to which is asked how many of them repeat
 
 
 class NumpyExecutable(Executable):
-    """A program, which runs once as it is, and then by a plan with two executors."""
+    """A program, which runs a few times as it is, and then by a plan with two executors."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class NumpyExecutable(Executable):
 
     @property
     def plan(self) -> Plan:
-        """The plan; after the first run, or when it is asked for, it is there."""
+        """The plan; after a few runs, or when it is asked for, it is there."""
         return self._draft.plan
 
     @cached_property
@@ -95,8 +95,8 @@ class NumpyExecutable(Executable):
         """Interpret, until the program has run so often that its source pays."""
         self._runs_left -= 1
         if self._runs_left >= 0:
-            first = self._draft.first_run(operands, self._note)
-            return self._interpreter(*operands) if first is None else first
+            early = self._draft.early_run(operands, self._note)
+            return self._interpreter(*operands) if early is None else early
         if self._is_cheap(_LONGEST_SOURCE):
             return self._compiled(*operands)
         return self._interpreted(*operands)
@@ -180,7 +180,7 @@ class NumpyExecutable(Executable):
 
     def _annotate(self, error: Exception) -> None:
         """Add the equation, the provider of its lowering and the user's line to an error."""
-        interpreter = self.__dict__.get("_interpreter")  # none where the first run has failed
+        interpreter = self.__dict__.get("_interpreter")  # none where an early run has failed
         position = interpreter and interpreter.position(error.__traceback__)
         if position is None and self._generated is not None:
             position = self._generated.position(error.__traceback__)

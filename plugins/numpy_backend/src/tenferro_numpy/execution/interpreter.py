@@ -17,7 +17,7 @@ import numpy as np
 from tenferro.backend.extend import CollectorPaused
 from tenferro_numpy.ir.plan import Line, Plan
 
-__all__ = ["RUNS_BEFORE_SOURCE", "Interpreter"]
+__all__ = ["RUNS_BEFORE_SOURCE", "Interpreter", "general"]
 
 RUNS_BEFORE_SOURCE = 64  # compiling a line costs about as much as interpreting it saves in 100 runs
 
@@ -67,7 +67,7 @@ class Interpreter:
             elif count == 3:
                 slots[target] = function(slots[a], slots[b], slots[c])
             else:
-                _general(slots, function, a, target)
+                general(slots, function, a, target)
             for i in frees:
                 slots[i] = None
         return self._results(slots)
@@ -79,7 +79,7 @@ class Interpreter:
         for number, (count, function, a, b, c, target, frees) in enumerate(steps):
             inputs = (a, b, c)[:count] if count <= 3 else a
             start = perf_counter()
-            _general(slots, function, inputs, target)
+            general(slots, function, inputs, target)
             seconds = perf_counter() - start
             targets = (target,) if type(target) is int else target
             observe(number, seconds, tuple([slots[i] for i in targets]))
@@ -116,15 +116,17 @@ class Interpreter:
         return None
 
 
-def _general(slots: list[Any], function: Callable[..., Any], inputs: Any, target: Any) -> None:
+def general(slots: list[Any], function: Callable[..., Any], inputs: Any, target: Any) -> Any:
+    """Call a function of any number of operands, store its results in slots and return them."""
     result = function(*[slots[i] for i in inputs])
     if type(target) is int:
         slots[target] = result
-        return
+        return result
     if not isinstance(result, (tuple, list)) or len(result) != len(target):
         raise ValueError(f"got {type(result).__name__}, need a tuple of {len(target)} results")
     for i, value in zip(target, result, strict=True):
         slots[i] = value
+    return result
 
 
 _RUNNING = frozenset(method.__code__ for method in (Interpreter.__call__, Interpreter.observed))
