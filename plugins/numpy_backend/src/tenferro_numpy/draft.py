@@ -88,7 +88,7 @@ class Draft:
 
 
 def is_plain(planner: Planner) -> bool:
-    """Whether steps can run before they are a plan: small arrays, and nobody else's code."""
+    """Return whether steps can run before they are a plan: small arrays, all code from here."""
     return not (
         planner.has_regions
         or planner.blocks
@@ -142,7 +142,7 @@ class Run:
         return function
 
     def with_literals(self, step: Step) -> tuple[int, ...]:
-        """The operands of a step, literals in the form in which a plan reads them."""
+        """Return the operands of a step, literals in the form in which a plan reads them."""
         if step.on_numbers:
             form = "number"
         else:
@@ -156,14 +156,14 @@ class Run:
         )
 
     def dying(self, kept: Sequence[int]) -> Sequence[Sequence[int]]:
-        """For each step the slots to free after it; none where all values together are small."""
+        """Return the slots to free after each step; none if all values together are small."""
         counts = Counter(self.avals)
         if sum([count * size_of(aval) for aval, count in counts.items()]) <= _SMALL:
             return [()] * len(self.steps)
         return dying_after(self.steps, (*kept, *self.literals.operations), len(self.avals))
 
     def __call__(self, operands: tuple[Any, ...], note: Note) -> tuple[Any, ...] | None:
-        """The results; `None` where an array does not lie in memory as one of a plan may.
+        """Return the results; `None` if an array does not lie in memory as a plan requires.
 
         `note` is told of the instruction in which an error is raised.
         """
@@ -186,8 +186,8 @@ class Run:
 def take(calls: Sequence[_Call], slots: list[Any]) -> bool:
     """Make the calls in their order, freeing values after their last use.
 
-    False as soon as one makes an array that is not in row-major order. A plan may write in its
-    place into another array, and a sum then adds in another order.
+    Return False as soon as one makes an array that is not in row-major order. A plan may write in
+    its place into another array, and a sum then adds in another order.
     """
     for count, function, a, b, target, any_order, dead in calls:
         if count == 2:
@@ -204,7 +204,7 @@ def take(calls: Sequence[_Call], slots: list[Any]) -> bool:
 
 
 def is_row_major(result: Any) -> bool:
-    """Whether an array, or each of several, is in row-major order."""
+    """Return whether an array, or each of several, is in row-major order."""
     if type(result) is np.ndarray:
         return result.flags.c_contiguous
     several = result if isinstance(result, (tuple, list)) else [result]
@@ -212,7 +212,7 @@ def is_row_major(result: Any) -> bool:
 
 
 def own_results(values: Sequence[Any], operands: Sequence[Any]) -> tuple[Any, ...]:
-    """The results as arrays that share memory with nothing."""
+    """Return the results as arrays that share memory with nothing."""
     taken = {id(x) for x in operands}
     results = []
     for value in values:

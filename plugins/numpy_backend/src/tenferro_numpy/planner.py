@@ -154,7 +154,8 @@ class Planner:
             key = op, *map(aval_of, inputs)
             chosen = memo.get(key)
             if chosen is None:
-                chosen = memo[key] = self.expression_of(op, key[1:], avals[outputs[0]])
+                operand_avals = tuple(map(aval_of, inputs))
+                chosen = memo[key] = self.expression_of(op, operand_avals, avals[outputs[0]])
             operands = _read_instead(inputs, moved) if moved else inputs
             if type(op) in _BY_LITERALS:
                 less = _BY_LITERALS[type(op)]
