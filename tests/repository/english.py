@@ -48,15 +48,15 @@ COINED = {
     r"apart": "separate, each on its own, except",
     r"settle[ds]?": "run, resolve, decide",
     r"turned": "transposed, reversed, converted",
-    r"young(?:er|est)?": "new, newest, recent",
+    r"young(?!er? generation| objects)(?:er|est)?": "new, newest, recent",
     r"blind": "unaware of, does not read",
     r"lacking": "missing, without",
     r"sought": "wanted, requested, looked up",
     r"beside": "next to, in addition to, compared with",
-    r"is no(?! longer| more than| less than| other)": "is not, does not, cannot",
+    r"(?<!there )is no(?! longer| more| less| other| larger)": "is not, does not, cannot",
     r"nobody": "no other reference, no reader, no caller",
     r"in the place of": "instead of",
-    r"of which": "start a new sentence, or `whose`",
+    r"(?<!none )(?<!neither )(?<!each )of which": "start a new sentence, or `whose`",
     r"that which": "name the thing",
 }
 ADJECTIVES = frozenset(

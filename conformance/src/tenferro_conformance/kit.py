@@ -56,7 +56,7 @@ def profile_of(backend: str) -> Profile:
     found = point.load() if point is not None else Profile()
     if not isinstance(found, Profile):
         raise ProfileError(
-            f"entry point {backend!r} of {GROUP} gives {type(found).__name__}, which is no Profile"
+            f"entry point {backend!r} of {GROUP} is a {type(found).__name__}, not a Profile"
         )
     return found
 

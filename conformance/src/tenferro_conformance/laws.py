@@ -221,7 +221,7 @@ def _rounding_of_first(out: Outcome) -> float:
     """Return the size of terms that may cancel in a second derivative: |w|·|Jv|·|u| per input.
 
     A zero second derivative comes out as the rounding of terms that cancel. The result itself,
-    being nothing but rounding, is no measure of it.
+    being nothing but rounding, does not measure it.
     """
     _, first = _pairing(_known(out.all("weight")), out.all("first"))
     inputs = _largest(*(stored.array() for stored in out.case.inputs))

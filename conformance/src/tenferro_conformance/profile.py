@@ -23,7 +23,7 @@ __all__ = ["Exclude", "Profile", "Slow", "Tol", "until_has_passed", "validate"]
 FEATURES = frozenset(
     {
         *("f64", "complex", "int64", "f16", "bf16"),
-        "ints",  # the integers beside int32 and int64
+        "ints",  # the integers other than int32 and int64
         *("dynamic_shape", "control_flow", "inplace", "sharding", "checks"),
     }
 )

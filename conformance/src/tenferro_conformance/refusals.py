@@ -33,7 +33,7 @@ __all__ = [
 
 
 class NowhereOne(Elementwise):
-    """An operation that nobody lowers."""
+    """An operation without a lowering."""
 
     key = "conformance::nowhere_one"
 
@@ -43,7 +43,7 @@ class NowhereOne(Elementwise):
 
 
 class NowhereTwo(Elementwise):
-    """Another operation that nobody lowers."""
+    """Another operation without a lowering."""
 
     key = "conformance::nowhere_two"
 
@@ -69,7 +69,7 @@ def require_error_of_data(session: Session, case: ErrorCase) -> None:
     with pytest.raises(case.error) as caught:
         session.evaluate(inputs, outputs)
     if not isinstance(caught.value, TenferroError):
-        raise LawViolationError(f"{case.id}: {type(caught.value).__name__} is no TenferroError")
+        raise LawViolationError(f"{case.id}: {type(caught.value).__name__} is not a TenferroError")
     require_fields(caught.value, case)
 
 

@@ -2,7 +2,7 @@
 
 ``import tenferro as tn``; then ``tn.grad(f)(x)`` with f written in NumPy. Nothing here imports an
 array library or looks for plugins; both wait until something is evaluated. The functions on arrays
-have NumPy's names and are found by them, so that a family that nobody uses does not load.
+have NumPy's names and are found by them, so that an unused family does not load.
 """
 
 from __future__ import annotations

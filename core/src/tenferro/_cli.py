@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
 from typing import Any
 
-from tenferro._trial import try_apart, write_trial
+from tenferro._trial import try_in_child_process, write_trial
 from tenferro.backend import API_VERSION, BackendError, LoweringTable, PluginWarning, host
 from tenferro.backend._hints import VARIABLES
 from tenferro.backend.discovery import core_version, dependents
@@ -256,7 +256,7 @@ def collect_doctor(options: Any) -> tuple[Data, int]:
     host().tolerate()
     lowerings = _foreign_lowerings()
     plugins = _plugins(options.verbose)
-    trials = {name: try_apart(name, options.timeout) for name in host().backends()}
+    trials = {name: try_in_child_process(name, options.timeout) for name in host().backends()}
     for plugin in plugins:
         _adopt_findings(plugin, trials)
     data: Data = {

@@ -1,8 +1,9 @@
 """One backend, tried: probed, made, its lowerings imported and compared, one line run.
 
-``tenferro doctor`` asks ``try_apart``, which runs ``try_here`` in a process of its own: it imports
-heavy libraries, and survives a plugin that hangs, ends the process or prints. The answer comes back
-in a file, because standard output belongs to whoever prints. Read next: ``backend/_host.py``.
+``tenferro doctor`` asks ``try_in_child_process``, which runs ``try_here`` in a process of its own:
+it imports heavy libraries, and survives a plugin that hangs, ends the process or prints. The answer
+comes back in a file, because standard output belongs to whoever prints. Read next:
+``backend/_host.py``.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ _ENVIRONMENT = {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
 # ---- in the process that asks --------------------------------------------------------------------
 
 
-def try_apart(name: str, timeout: float) -> Data:
+def try_in_child_process(name: str, timeout: float) -> Data:
     """Try a backend in a process of its own; never raises, never hangs.
 
     ``status`` is that of the plugin, ``problems`` are sentences about what is wrong with it or with

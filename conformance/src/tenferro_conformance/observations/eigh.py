@@ -1,7 +1,7 @@
 """Observations of eigenvectors of a Hermitian matrix, independent of their phases.
 
 A sum over pairs sees each of them, a projector the space of equal values as a whole, and a
-symmetric function of the values needs no vectors at all. Beside them the vectors themselves, for
+symmetric function of the values needs no vectors at all. In addition the vectors themselves, for
 the canonical gauge.
 """
 

@@ -1,6 +1,6 @@
 """Observations of a singular value decomposition, independent of the phases of its vectors.
 
-Sums over pairs see each of them, projectors see the space of equal values as a whole. Beside them
+Sums over pairs see each of them, projectors see the space of equal values as a whole. In addition,
 the vectors themselves, for the canonical gauge.
 """
 

@@ -1,6 +1,6 @@
 """The numbers of the oracle: mpmath with 150 digits, and tensors of them.
 
-Read next: the definitions, in `__init__.py` and, by family, in the files beside it.
+Read next: the definitions, in `__init__.py` and, by family, in the other files.
 """
 
 from __future__ import annotations

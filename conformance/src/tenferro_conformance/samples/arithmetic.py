@@ -198,7 +198,7 @@ def _extremum(name: str, nans: Any, infs: Any, tie: Any) -> Table:
         Row(edge="nan_wins", inputs=([nan, 1.0, nan], [1.0, nan, nan]), expected=nans, wrt=(0, 1),
             order=1, smooth=False,
             tangents=([2.0, 2.0, 2.0], [4.0, 4.0, 4.0]), derivative=[3.0, 3.0, 3.0],
-            note="convention 3: beside a nan no side loses, so both share"),
+            note="convention 3: next to a nan no side loses, so both share"),
         Row(edge="infinite", inputs=([inf, -inf], [0.0, 0.0]), expected=tie[2], wrt=(0,), order=1,
             smooth=False,
             tangents=([1.0, 1.0],), derivative=tie[3], note="convention 5: masks hold at infinity"),

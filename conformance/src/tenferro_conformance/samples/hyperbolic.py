@@ -1,7 +1,8 @@
 """Samples of the hyperbolic family: sinh cosh tanh asinh acosh atanh.
 
-Beside the shape edges and the complex plane: where exponentials overflow before the function does,
-poles, and both sides of the branch cuts. Read `table.py` for what the fields of a row mean.
+In addition to the shape edges and the complex plane: where exponentials overflow before the
+function does, poles, and both sides of the branch cuts. Read `table.py` for what the fields of a
+row mean.
 """
 
 from __future__ import annotations

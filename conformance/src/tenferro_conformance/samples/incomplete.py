@@ -1,6 +1,6 @@
 """Samples of the incomplete family: incomplete gamma and beta functions, densities, derivatives.
 
-Beside the shape edges: both tails, both ends of the interval, small and large shapes.
+In addition to the shape edges: both tails, both ends of the interval, small and large shapes.
 Read `table.py` for what the fields of a row mean.
 """
 

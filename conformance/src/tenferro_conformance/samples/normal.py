@@ -1,7 +1,7 @@
 """Samples of the normal family: erfcx ndtr log_ndtr ndtri erfcinv.
 
-Beside the shape edges: both tails, where complements and logarithms lose digits or underflow.
-Read `table.py` for what the fields of a row mean.
+In addition to the shape edges: both tails, where complements and logarithms lose digits or
+underflow. Read `table.py` for what the fields of a row mean.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Samples of the family random_gamma: random_log_gamma and gamma_moment.
 
 A variate jumps where a proposal is no longer accepted, so its derivative is that of its
-distribution function and not of its value: the kit tests the value, and the moments of which the
+distribution function and not of its value: the kit tests the value, and the moments from which the
 derivative is made to every order. Read `table.py` for what the fields of a row mean.
 """
 

@@ -118,7 +118,7 @@ def _extremum(name: str, infs: list[float], tie: tuple[float, float]) -> Table:
         *_shapes(distinct, Grid((3, 1), (1.5, -2.0, 0.5)), order=2),
         Row(edge="nan_wins", inputs=([1.0, nan, 3.0],), params=_FIRST, expected=nan, wrt=(0,),
             order=1, smooth=False, tangents=([1.0, 2.0, 6.0],), derivative=3.0,
-            note="convention 3: beside a nan nothing loses, so all share"),
+            note="convention 3: next to a nan nothing loses, so all share"),
         Row(edge="nan", inputs=([[1.0, nan, 3.0], [nan, nan, 0.0]],), params=_SECOND, expected=[nan,
             nan],
             note="NaN wins, as in NumPy"),

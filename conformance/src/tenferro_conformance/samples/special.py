@@ -1,7 +1,7 @@
 """Samples of the special family: erf erfc erfinv lgamma digamma polygamma.
 
-Beside the shape edges: tails, poles, both signs of the argument, and neighbourhoods of zeros.
-Read `table.py` for what the fields of a row mean.
+In addition to the shape edges: tails, poles, both signs of the argument, and neighbourhoods of
+zeros. Read `table.py` for what the fields of a row mean.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ UNSIGNED = ("uint8", "uint16", "uint32", "uint64")
 ALL_INTS = SIGNED + UNSIGNED
 BOOL = ("bool",)
 NUMBERS = FLOATS + COMPLEX + INTS
-#: What most rows leave out: the integers beside int32 and int64, and the half floats.
+#: What most rows leave out: the integers other than int32 and int64, and the half floats.
 RARE = ("int8", "int16", *UNSIGNED, *HALF)
 ALL_DTYPES = BOOL + ALL_INTS + HALF + FLOATS + COMPLEX
 
@@ -44,7 +44,7 @@ ORACLE: Any = type("_Oracle", (), {"__repr__": lambda self: "ORACLE"})()
 
 @dataclass(frozen=True)
 class Grid:
-    """Numbers with a shape; what nested lists are turned into."""
+    """Numbers with a shape; the form of nested lists."""
 
     shape: tuple[int, ...]
     flat: tuple[Any, ...]

@@ -1,7 +1,7 @@
 """Samples of the trigonometric family: sin cos tan asin acos atan atan2 hypot.
 
-Beside the shape edges and the complex plane: poles, both sides of the branch cuts, and the origin,
-where the angle has no derivative. Read `table.py` for what the fields of a row mean.
+In addition to the shape edges and the complex plane: poles, both sides of the branch cuts, and the
+origin, where the angle has no derivative. Read `table.py` for what the fields of a row mean.
 """
 
 from __future__ import annotations

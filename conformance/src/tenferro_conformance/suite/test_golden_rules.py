@@ -22,7 +22,7 @@ pytestmark = pytest.mark.tenferro_golden
 
 
 class WithoutJvp(p.Elementwise):
-    """A function of which nobody wrote the derivative."""
+    """A function without a derivative."""
 
     key = "conformance::without_jvp"
 
@@ -31,7 +31,7 @@ class WithoutJvp(p.Elementwise):
 
 
 class WithoutTranspose(p.Linear):
-    """A linear function that nobody transposed."""
+    """A linear function without a transpose."""
 
     key = "conformance::without_transpose"
 

@@ -30,7 +30,7 @@ class ImmutableArrayError(TenferroError, TypeError):
 
 
 class LostAssignmentError(TenferroError, TypeError):
-    """Report an assignment into an array that nobody holds: ``x[0][1] = v``. Field: ``aval``."""
+    """Report an assignment into a temporary array: ``x[0][1] = v``. Field: ``aval``."""
 
 
 class CopyAssignmentWarning(UserWarning):
@@ -42,4 +42,4 @@ class UnsupportedAttributeError(TenferroError, AttributeError):
 
 
 class UnknownOperandError(TenferroError, TypeError):
-    """Report something that is no array, no scalar and no sequence of them. Field: ``value``."""
+    """Report a value that is not an array, a scalar or a sequence of them. Field: ``value``."""

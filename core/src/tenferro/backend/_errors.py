@@ -24,7 +24,9 @@ class NoBackendError(BackendError):
 
 
 class UnknownBackendError(BackendError):
-    """Report a name nobody claims. Fields: ``backend``, ``hint``, ``nearest``, ``installed``."""
+    """Report a name that no plugin claims. Fields: ``backend``, ``hint``, ``nearest``,
+    ``installed``.
+    """
 
 
 class DeviceUnavailableError(BackendError):

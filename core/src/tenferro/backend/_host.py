@@ -413,7 +413,7 @@ class PluginHost:
     def prefer(self, primitive: str | type[Primitive], backend: str, dist: str) -> None:
         """Let one distribution's lowerings of a primitive run on a backend, whoever owns it.
 
-        Raises PreferenceError: if nobody registered the primitive, or the distribution has no
+        Raises PreferenceError: if the primitive is not registered, or the distribution has no
         lowering of it for this backend.
         Raises UnknownBackendError: if no installed plugin claims the backend's name.
         """
@@ -507,7 +507,7 @@ def check_preference(
     if not any(owned_by(provider, dist) for provider in providers):
         raise PreferenceError(
             f"prefer: {dist!r} has no lowering of {key} for {backend}\n"
-            f"  lowered by {', '.join(sorted(providers)) or 'nobody'}",
+            f"  lowered by {', '.join(sorted(providers)) or 'none'}",
             **fields,
             nearest=nearest(dist, providers),
         )

@@ -239,7 +239,7 @@ def api_problem(api: tuple[int, int], dist: str) -> str:
 
 
 def check_primitive(record: PluginRecord, cls: object) -> None:
-    """Raise NamespaceError for a foreign key, Refusal for what is no primitive."""
+    """Raise NamespaceError for a foreign key, Refusal for anything but a primitive."""
     if not (isinstance(cls, type) and issubclass(cls, Primitive)):
         raise Refusal("broken", f"tenferro_primitives gave {cls!r}, which is not a Primitive")
     namespace, separator, name = cls.key.partition("::")

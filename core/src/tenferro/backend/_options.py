@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 Options = Mapping[str, Any]
 PASSES = "passes"
-DONATED = "donated"  # numbers of inputs that nobody reads afterwards
+DONATED = "donated"  # numbers of inputs that are not read afterwards
 _SHARED = (PASSES, "mesh", "in_shardings", "out_shardings")  # of core, or refused by feature
 
 
@@ -37,7 +37,7 @@ def compiled(
     """Compile a graph, after the graph passes have rewritten it.
 
     Raises UnknownOptionError: if the backend does not take an option.
-    Raises UnknownPassError: if a name is no pass.
+    Raises UnknownPassError: if a name is not that of a pass.
     """
     program = compile_program(rewritten(graph, backend, options)[0])
     if not options:

@@ -1,7 +1,7 @@
 """Lowerings whose functions are collected when one of them is used first.
 
 A family of lowerings costs a file or two with all they import; a program uses few families. A
-promise is called like the function itself, so that nobody needs to know.
+promise is called like the function itself, so callers need not know.
 Read next: ``lowering.py``.
 """
 

@@ -149,9 +149,9 @@ class Backend(ABC):
     def check_dtypes(self, avals: Iterable[Aval]) -> None:
         """Raise UnsupportedError if one of these values has a dtype that ``info`` does not list."""
         known = self.info.dtypes
-        lacking = {aval.dtype.name for aval in set(avals)} - known
-        if known and lacking:
-            names = ", ".join(sorted(lacking))
+        missing = {aval.dtype.name for aval in set(avals)} - known
+        if known and missing:
+            names = ", ".join(sorted(missing))
             raise UnsupportedError(
                 f"{self.name} has no {names}\n  need       one of {', '.join(sorted(known))}",
                 backend=self.name,

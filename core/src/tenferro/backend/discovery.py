@@ -32,7 +32,7 @@ class Found(NamedTuple):
 
     @property
     def place(self) -> tuple[str, str]:
-        """Group and name, of which there is one owner."""
+        """Group and name, which one distribution owns."""
         return self.record.group, self.record.name
 
 

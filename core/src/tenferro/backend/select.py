@@ -3,7 +3,7 @@
 Explicit argument, ``with use(...)``, the backend that owns operands of a device, ``set_default``,
 ``TENFERRO_BACKEND``, the only available backend, ``numpy``; otherwise NoBackendError. NumPy arrays
 and numbers choose nothing: they move to the backend that was named, by an argument, a context, the
-default or the environment. Beside operands of a device that alone decided, only numbers and arrays
+default or the environment. If operands of a device decided, only numbers and arrays
 of rank 0 move. A device other than the CPU is never chosen automatically: moving data there is a
 decision of the user.
 """
@@ -158,7 +158,7 @@ def select_backend(explicit: str | Backend | None = None, operands: Iterable[Any
 def kinds_of(operands: Sequence[Any]) -> frozenset[type]:
     """Return the classes of the operands on which the choice depends.
 
-    Beside operands of a device, NumPy arrays of rank 0 do not count.
+    Next to operands of a device, NumPy arrays of rank 0 do not count.
     """
     kinds = frozenset(map(type, operands))
     plugins = host()

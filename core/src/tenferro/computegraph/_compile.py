@@ -1,6 +1,6 @@
 """A materialized graph becomes a program: instructions over slots, each written once.
 
-Every instruction says which slots nobody reads after it, so an executor can free operands at
+Every instruction lists the slots that are not read after it, so an executor can free operands at
 their last use. Passes, if given, rewrite the graph first. Read next: ``_evaluate.py``.
 """
 
@@ -21,7 +21,7 @@ Pass = Callable[[MaterializedGraph], MaterializedGraph]
 
 
 class Instruction(NamedTuple):
-    """Apply an operation to slots, write new slots, then free those that nobody reads again."""
+    """Apply an operation to slots, write new slots, then free those that are not read again."""
 
     operation: Operation
     inputs: tuple[int, ...]

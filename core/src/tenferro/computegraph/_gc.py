@@ -22,7 +22,7 @@ from weakref import ref
 from tenferro.computegraph._fork import after_fork_in_child
 
 STRIDE = 4096  # keys that are made from one look at their number to the next
-_LARGE = 30_000  # young objects that a pass leaves
+_LARGE = 30_000  # objects of the young generation that a pass leaves
 _WALK = 2_000_000  # promoted objects from one walk to the next, at least
 _PER_KEY = 4  # objects that come with a key
 _FROZEN_BY_PYTHON = 1000  # CPython 3.12 starts with 375 frozen objects; a program freezes thousands

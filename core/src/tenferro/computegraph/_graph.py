@@ -1,7 +1,7 @@
 """Graphs: fragments of programs that own their nodes and refer to each other by value keys.
 
 A node reads values of its own graph by local id and values of other graphs by key; transforms
-write new graphs beside old ones and copy nothing. ``Graph.of`` collects a closed graph from keys,
+write new graphs next to old ones and copy nothing. ``Graph.of`` collects a closed graph from keys,
 ``GraphBuilder`` (``_builder.py``) writes one node by node. Read next: ``_resolve.py``.
 """
 
@@ -335,7 +335,7 @@ def _pickle_form(graph: Graph) -> tuple[Callable[..., Graph], tuple[object, ...]
 def from_flat(
     inputs: Sequence[tuple[Hashable, Any]], nodes: Sequence[FlatNode], outputs: Sequence[int]
 ) -> Graph:
-    """Build the graph that ``flat_form`` took apart."""
+    """Rebuild the graph that ``flat_form`` flattened."""
     with CollectorPaused():
         leaves: dict[ValueKey, None] = {}
         for name, aval in inputs:

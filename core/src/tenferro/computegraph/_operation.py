@@ -164,7 +164,7 @@ class Operation:
 
 def infer(operation: Operation, avals: tuple[Any, ...]) -> tuple[Any, ...]:
     """Infer the output avals of an operation, memoized per (operation, avals)."""
-    if not avals:  # a constant, say: a value that is made once, of which there may be very many
+    if not avals:  # for example a constant: each is made once, and there may be very many
         return _inferred(operation, avals)
     memo = operation.__dict__.get("_inferred")
     if memo is None:

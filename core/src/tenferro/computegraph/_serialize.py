@@ -2,8 +2,8 @@
 
 A text names operations; which class a name means is decided by the caller of ``from_json``, so
 loading runs no code from a file. One equation per line, no recursion over depth, memory in
-proportion to the text. Arrays lie beside it (``_npy.py``). Not written: source lines and the
-operands of inputs. Read next: ``_fingerprint.py``.
+proportion to the text. Arrays are stored next to it (``_npy.py``). Not written: source lines and
+the operands of inputs. Read next: ``_fingerprint.py``.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def to_json(
 
     An operation is written by the name that ``operations`` gives its class, by default its
     ``key``, or ``name`` where it has none. Arrays among the parameters are put into ``arrays``
-    under the sha256 of their npy file; store them beside the text with ``write_npy``.
+    under the sha256 of their npy file; store them next to the text with ``write_npy``.
 
     Inputs of a program, and of a materialized graph where no codec knows them, are named by text.
 
@@ -108,7 +108,7 @@ class Flat(NamedTuple):
 
 
 def flat(graph: Writable) -> Flat:
-    """Take a graph or program apart; raises GraphError for a graph that is not closed."""
+    """Flatten a graph or program; raises GraphError for a graph that is not closed."""
     if isinstance(graph, Graph):
         keys, nodes, outputs = flat_form(graph)
         local = chain(graph.inputs, *(node.outputs for node in graph.nodes))

@@ -1,7 +1,7 @@
 """Parameters, abstract values and names as JSON, exactly.
 
-Every value comes back as it was: 1, 1.0 and True stay apart, floats are written in hexadecimal, a
-nan keeps its bits, a tuple stays a tuple. Types of upper layers travel through a ``Codec`` that
+Every value comes back as it was: 1, 1.0 and True stay distinct, floats are written in hexadecimal,
+a nan keeps its bits, a tuple stays a tuple. Types of upper layers travel through a ``Codec`` that
 the caller passes; what a text may name is decided by the caller, never by the text. Read next:
 ``_serialize.py``.
 """
@@ -54,7 +54,7 @@ _TAGGED: dict[str, Callable[[Any], object]] = {
 
 
 class ValueWriter:
-    """Turns values into JSON; arrays go into a mapping beside it.
+    """Turns values into JSON; arrays go into a separate mapping.
 
     ``nested`` writes a graph among the values, and gives ``None`` for anything else.
     """

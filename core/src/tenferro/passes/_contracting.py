@@ -14,7 +14,7 @@ from tenferro.primitives._aval import Shape
 from tenferro.primitives._dtype import DType
 from tenferro.primitives.contraction import DotGeneral
 
-_WORTH = 4096  # products per matrix from which a stack of matrix products is no slower
+_WORTH = 4096  # products per matrix: from here a stack of matrix products is not slower
 
 
 class Side(NamedTuple):

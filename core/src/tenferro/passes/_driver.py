@@ -65,7 +65,7 @@ def optimized(
 
     ``can`` says whether an operation of a class may be introduced.
 
-    Raises UnknownPassError: if a name is no pass.
+    Raises UnknownPassError: if a name is not that of a pass.
     """
     names = selected(passes)
     counts = dict.fromkeys([name for name in NAMES if name in names], 0)

@@ -126,7 +126,7 @@ class Outputs:
         self.nodes.append(new_row((operation, operands, outputs, role, node[4])))
         return base
 
-    # ---- what becomes of which class -------------------------------------------------------------
+    # ---- one rule per class ----------------------------------------------------------------------
 
     def decomposition(self, node: MaterializedNode) -> None:
         """Compute only the values if the vectors are not read and no other node needs them."""

@@ -18,7 +18,7 @@ from tenferro.computegraph._roles import PRIMARY, OperationRole
 from tenferro.primitives.arithmetic import Add, Neg, Sub
 
 NOTHING = -1
-"""The number of a term that is no more."""
+"""Number of a term that no longer exists."""
 
 
 class Term(NamedTuple):

@@ -34,13 +34,13 @@ _Operands = tuple[int, ...]
 def _of_transposed(rw: Rewriter, op: DotGeneral, operands: _Operands) -> int | None:
     """Contract the operands of transposes that keep the order of the free axes."""
     left, right = Side.both(rw, op, operands)
-    turned = _turned(rw, left), _turned(rw, right)
+    turned = _without_transpose(rw, left), _without_transpose(rw, right)
     if turned == (left, right):
         return None
     return dot(rw, *turned, op.preferred)
 
 
-def _turned(rw: Rewriter, side: Side) -> Side:
+def _without_transpose(rw: Rewriter, side: Side) -> Side:
     inner: Any = rw.operations[side.value]
     if type(inner) is not Transpose:
         return side

@@ -1,9 +1,9 @@
-"""``outputs``: operations of several results of which not all are read, or that share work.
+"""``outputs``: operations whose results are not all read, or that share work.
 
-A decomposition whose vectors nobody reads computes values alone. Values beside a decomposition of
+A decomposition whose vectors are not read computes values alone. Values next to a decomposition of
 the same matrix, as in a function and its derivative, are those of the decomposition. What is sorted
 alone, and again with the positions, is sorted once. Operands that are only sorted along, and that
-nobody reads, are dropped. Values agree to rounding, because the routines differ (and 0.0 and -0.0,
+are not read, are dropped. Values agree to rounding, because the routines differ (and 0.0 and -0.0,
 which are equal, may be sorted the other way round). What a parameter says of derivatives alone is
 forgotten. Where tangents or cotangents of vectors and of values are read, a mark becomes a check
 for equal values, if the backend can warn; other marks go. Read next: ``_outputs.py``.

@@ -19,7 +19,7 @@ from tenferro.primitives.arithmetic import Add
 from tenferro.primitives.indexing import ScatterAdd
 
 SCATTERS = Rules("sums")
-_FEW = 64  # updates, all of which may fall on one element
+_FEW = 64  # updates that may all hit one element
 
 
 @SCATTERS.of(Add, reads=[ScatterAdd])

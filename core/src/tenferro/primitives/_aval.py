@@ -24,7 +24,8 @@ MOST_ELEMENTS = 2**63 - 1
 class Aval:
     """Shape and dtype.
 
-    Raises InvalidParameterError: if a size is no non-negative integer, or there are over 64 axes or
+    Raises InvalidParameterError: if a size is not a non-negative integer, or there are over 64 axes
+    or
     2⁶³ - 1 elements.
 
     >>> Aval((3, 4), "float64")

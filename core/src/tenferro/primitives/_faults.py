@@ -116,11 +116,11 @@ def _about_types(error: Exception, ours: TracebackType, boundary: FrameType) -> 
 
 def _explains_key(error: KeyError, boundary: FrameType) -> bool:
     """Return True if the missing key is an argument, or an argument is a mapping."""
-    sought = error.args[0] if error.args else None
+    missing_key = error.args[0] if error.args else None
     for value in _values(boundary):
-        if isinstance(value, Mapping) or value is sought:
+        if isinstance(value, Mapping) or value is missing_key:
             return True
-        if isinstance(value, str) and value == sought:
+        if isinstance(value, str) and value == missing_key:
             return True
     return False
 

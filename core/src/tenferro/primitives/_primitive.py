@@ -235,7 +235,7 @@ def bind_all(operation: Primitive, *handles: H) -> tuple[H, ...]:
 
 
 def _check_operands(operation: object, handles: Sequence[object]) -> None:
-    """Refuse what is no primitive with its parameters, and operands that are no handles."""
+    """Raise for anything but a primitive with its parameters, or operands that are not handles."""
     if not isinstance(operation, Primitive):
         need = "a primitive with its parameters, as in `bind(Sin(), x)`"
         raise at_user_line(TypeError(f"bind: need {need}, not {operation!r:.60}"))

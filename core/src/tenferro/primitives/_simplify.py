@@ -41,7 +41,7 @@ def is_same(x: Handle, y: Handle) -> bool:
     return x.key is y.key and x.flow == y.flow
 
 
-def beside_literal(x: Handle, y: Handle) -> bool:
+def has_literal(x: Handle, y: Handle) -> bool:
     """Return True if either is a literal. It is asked first, because the answer is mostly False."""
     a, b = x.key.definition, y.key.definition
     return (a is not None and a[0].literal) or (b is not None and b[0].literal)

@@ -12,7 +12,7 @@ from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import integer, invalid, of_kind, same_aval
 from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Elementwise, Linear, Mixed, Multilinear, bind, pointwise
-from tenferro.primitives._simplify import beside_literal, is_factor_one, is_term_zero
+from tenferro.primitives._simplify import has_literal, is_factor_one, is_term_zero
 from tenferro.primitives.comparison import (
     eq,
     ge,
@@ -41,7 +41,7 @@ class Add(Linear):
         return of_kind(self, "numeric", same_aval(self, x, y))
 
     def simplify(self, x: Handle, y: Handle) -> Handle | None:
-        if not beside_literal(x, y):
+        if not has_literal(x, y):
             return None
         if is_term_zero(y, x):
             return x
@@ -91,7 +91,7 @@ class Mul(Multilinear):
         return of_kind(self, "numeric", same_aval(self, x, y))
 
     def simplify(self, x: Handle, y: Handle) -> Handle | None:
-        if not beside_literal(x, y):
+        if not has_literal(x, y):
             return None
         if is_factor_one(y, x):
             return x
@@ -226,8 +226,8 @@ class Minimum(Mixed):
 def _share(dx: Handle, loses: Handle, wins: Handle) -> Handle:
     """Return 0 where its side loses, the whole tangent where it wins, half of it elsewhere.
 
-    Beside a nan nobody loses or wins: where the value is nan, the gradient is no silent zero. The
-    share is no function of the tangent, so that two operations are left for each direction.
+    Next to a nan no side loses or wins: where the value is nan, the gradient is not silently 0. The
+    share is not a function of the tangent, so that two operations are left for each direction.
     """
     half = full_like(dx, 0.5)
     return select(loses, zeros_like(dx), select(wins, full_like(dx, 1), half) * dx)
@@ -490,7 +490,7 @@ def maximum(x: H, y: H) -> H:
 
     x: [*s]   y: [*s]   →   z: [*s]
 
-    Convention   nan wins; at a tie and beside a nan each side has half of the derivative
+    Convention   nan wins; at a tie and next to a nan each side has half of the derivative
     Raises       DTypeMismatchError: if the operands are complex.
 
     >>> from tenferro.primitives import maximum, variable
@@ -505,7 +505,7 @@ def minimum(x: H, y: H) -> H:
 
     x: [*s]   y: [*s]   →   z: [*s]
 
-    Convention   nan wins; at a tie and beside a nan each side has half of the derivative
+    Convention   nan wins; at a tie and next to a nan each side has half of the derivative
     Raises       DTypeMismatchError: if the operands are complex.
 
     >>> from tenferro.primitives import minimum, variable

@@ -39,7 +39,7 @@ class Constant(Mixed):
             raise invalid(
                 self,
                 "value",
-                f"{self.value!r} is no {dtype}",
+                f"{self.value!r} is not a value of {dtype}",
                 got=f"{self.value!r} of type {type(self.value).__name__}",
                 need=f"a Python scalar that {dtype} can hold",
             ) from None
@@ -121,7 +121,7 @@ class Table(Mixed):
         if values and not low <= min(values) <= max(values) <= high:
             got = f"values from {min(values)} to {max(values)}"
             need = f"{dtype} holds {low} to {high} exactly"
-            raise invalid(self, "values", f"some value is no {dtype}", got=got, need=need)
+            raise invalid(self, "values", f"some values do not fit {dtype}", got=got, need=need)
 
     def abstract_eval(self) -> Aval:
         return Aval(self.shape, self.dtype)

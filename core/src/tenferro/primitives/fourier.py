@@ -139,7 +139,7 @@ def _last(op: Operation, axes: Sequence[int]) -> int:
     """Return the axis whose spectrum is halved."""
     if not axes:
         raise invalid(
-            op, "axes", "no axis of which half is kept", got="axes=()", need="one axis or more"
+            op, "axes", "no axis for the half spectrum", got="axes=()", need="one axis or more"
         )
     return axes[-1]
 

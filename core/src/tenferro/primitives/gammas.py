@@ -1,8 +1,8 @@
 """The gamma function itself, the logarithm of the beta function, the Hurwitz zeta function.
 
 Also differences of polygamma functions, which derivatives of ``betaln`` are made of: ψ(a+b) - ψ(b)
-has no digits left where a is small beside b. Formulas of the NIST Digital Library of Mathematical
-Functions (DLMF), chapters 5 and 25. Read next: ``incomplete.py``.
+has no digits left where a is small compared with b. Formulas of the NIST Digital Library of
+Mathematical Functions (DLMF), chapters 5 and 25. Read next: ``incomplete.py``.
 """
 
 from __future__ import annotations

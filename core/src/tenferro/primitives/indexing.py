@@ -160,7 +160,7 @@ class IndexedUpdate(Mixed):
             raise ShapeMismatchError.of(
                 self.name,
                 "updates do not match the indices",
-                got=f"{updates} beside window {self.update_window_dims}, indices {indices}",
+                got=f"{updates} with window {self.update_window_dims}, indices {indices}",
                 need="the shape of indices without its last axis",
                 shapes=(x.shape, indices.shape, updates.shape),
             )

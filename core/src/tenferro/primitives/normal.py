@@ -1,6 +1,6 @@
 """The normal distribution function, its logarithm and inverse, and the scaled error function.
 
-Beside them the repeated integrals of erfc, scaled by exp(x²): they are the derivatives of
+In addition the repeated integrals of erfc, scaled by exp(x²): they are the derivatives of
 ``erfcx``, and leave all digits in the tail, where 2x·erfcx(x) - 2/√π would lose them. Formulas of
 Abramowitz & Stegun (1964), chapters 7 and 26. Read next: ``incomplete.py``.
 """
@@ -47,7 +47,7 @@ class Ndtr(Elementwise):
 
 
 class LogNdtr(Elementwise):
-    """y = ln Φ(x),   dy = φ(x)/Φ(x) dx, of which neither part is formed in the lower tail"""
+    """y = ln Φ(x),   dy = φ(x)/Φ(x) dx, without forming either part in the lower tail"""
 
     key = "std::log_ndtr"
 

@@ -316,7 +316,7 @@ class Concatenate(Linear):
         if any(x.without([self.dimension]) is not first.without([self.dimension]) for x in xs):
             raise ShapeMismatchError.of(
                 self.name,
-                "shapes differ beside the joined axis",
+                "shapes differ along other axes than the joined one",
                 got=", ".join(map(str, xs)),
                 need=f"equal sizes along all axes but {self.dimension}",
                 shapes=tuple(x.shape for x in xs),
@@ -509,7 +509,7 @@ def transpose(x: H, permutation: Sequence[int]) -> H:
     x: [*s]   →   y: [s[p] for p in permutation]
 
     Transpose   ct_x = transpose(ct, inverse permutation)
-    Raises      InvalidParameterError: if it is no permutation of the axes.
+    Raises      InvalidParameterError: if it is not a permutation of the axes.
 
     >>> from tenferro.primitives import transpose, variable
     >>> transpose(variable("x", (2, 3, 4), "f64"), (2, 0, 1)).aval

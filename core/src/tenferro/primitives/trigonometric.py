@@ -258,7 +258,7 @@ def hypot(x: H, y: H) -> H:
 
     x: f[*s]   y: f[*s]   →   z: f[*s]
 
-    Definition   z = √(x² + y²); inf if either is infinite, even beside a nan
+    Definition   z = √(x² + y²); inf if either is infinite, even next to a nan
     JVP          dz = (x dx + y dy) / z
     Convention   the derivative at the origin is 0, as that of ``abs``
     Raises       DTypeMismatchError: if the operands are complex.

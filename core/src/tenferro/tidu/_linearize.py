@@ -1,10 +1,10 @@
 """The forward sweep: emit tangents of outputs from tangents of inputs.
 
 ``push`` is the one algorithm. ``linearize`` runs it on fresh seeds and keeps what was emitted as a
-linear graph beside a residual graph; ``pushforward`` (in ``_derive.py``) runs it on given tangents.
-The traversal is over the resolved logical DAG, iterative, dependencies first; rules are called
-only for operations that the outputs need and that depend on ``wrt``.
-Read next: ``_linear_transpose.py``.
+linear graph next to a residual graph; ``pushforward`` (in ``_derive.py``) runs it on given
+tangents. The traversal is over the resolved logical DAG, iterative, dependencies first; rules are
+called only for operations that the outputs need and that depend on ``wrt``. Read next:
+``_linear_transpose.py``.
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ class Pass:
         self.id = fresh_id()
         self.space = space
         self.transposed = transposed
-        self.kept = kept  # its nodes will be applied again or turned around
+        self.kept = kept  # its nodes will be applied again or transposed
         self.nodes: dict[ValueKey, Mask] = {}  # by the first output: the inputs that are active
         self.seeds: set[ValueKey] = set()  # fresh ones only: a given one may be a primal too
         self.operation: Operation | None = None  # whose rule is running, for messages

@@ -10,7 +10,7 @@ from tenferro.computegraph import TenferroError
 
 
 def check_function(function: Any, transform: str, backend: Any = None) -> None:
-    """Raise TypeError, at the user's line, for what is no function or no backend."""
+    """Raise TypeError, at the user's line, for anything but a function, or a backend."""
     check_backend(backend, transform)
     if callable(function):
         return
@@ -30,7 +30,7 @@ class DifferentiationInputError(TenferroError, TypeError):
 
 
 class NonScalarOutputError(TenferroError, TypeError):
-    """Report a function under ``grad`` whose value is no real scalar. Fields: ``aval``."""
+    """Report a function under ``grad`` whose value is not a real scalar. Fields: ``aval``."""
 
 
 class TangentMismatchError(TenferroError, ValueError):

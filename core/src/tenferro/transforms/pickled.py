@@ -39,9 +39,9 @@ class PickledByName:
     __slots__ = ()
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return found_by_name(self) or self._taken_apart(protocol)
+        return found_by_name(self) or self._pickle_parts(protocol)
 
-    def _taken_apart(self, protocol: Any) -> Any:
+    def _pickle_parts(self, protocol: Any) -> Any:
         return super().__reduce_ex__(protocol)
 
     def __copy__(self) -> Any:
@@ -86,7 +86,7 @@ class Derived(PickledByName):
         name = getattr(self._function, "__qualname__", None) or repr(self._function)
         return f"<{self._transform} of {name}>"
 
-    def _taken_apart(self, protocol: Any) -> Any:
+    def _pickle_parts(self, protocol: Any) -> Any:
         """Return the public transform, the function and the options."""
         check_picklable(self._function, f"the result of {self._transform}")
         public = getattr(sys.modules["tenferro"], self._transform)

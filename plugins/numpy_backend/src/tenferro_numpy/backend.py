@@ -91,7 +91,7 @@ def _tiling(elements: object, threads: object) -> Tiling | None:
 def _donated(numbers: Any, count: int) -> tuple[int, ...]:
     """Return the inputs that may be written to.
 
-    Raises InvalidOptionError: for what is no number of an input.
+    Raises InvalidOptionError: for anything but numbers of inputs.
     """
     found = tuple(numbers)
     if not all(type(i) is int and 0 <= i < count for i in found):

@@ -27,7 +27,7 @@ from tenferro_numpy.ir.peak import peak_of
 from tenferro_numpy.ir.plan import Plan, Result
 from tenferro_numpy.ir.step import Step, in_order
 from tenferro_numpy.lowerings import expression
-from tenferro_numpy.lowerings.selection import beside_zero
+from tenferro_numpy.lowerings.selection import select_with_zero
 from tenferro_numpy.machine.allocator import PAGES, keep_freed_arrays
 from tenferro_numpy.machine.tile_size import Tiling
 from tenferro_numpy.memory.ownership import Memory
@@ -46,13 +46,16 @@ __all__ = ["How", "Planner", "make_plan", "planner_of"]
 
 _MOSTLY = 1.25  # lines in all for each line on numbers, where a program is mostly made of them
 _EFFECT = "std::debug_callback"
-_BY_LITERALS: dict[type, Any] = {ScatterAdd: placed, Select: beside_zero}  # do less beside some
+_BY_LITERALS: dict[type, Any] = {
+    ScatterAdd: placed,
+    Select: select_with_zero,
+}  # do less with some literals
 
 
 class How(NamedTuple):
     """Options of a plan.
 
-    elide     leave broadcasts unexpanded, and write into memory that nobody reads any more
+    elide     leave broadcasts unexpanded, and write into memory that is not read any more
     tiling    of large elementwise steps, which become regions; None for none
     blocks    run parts of it some rows at a time, as the tiling says
     donated   inputs that may be written to

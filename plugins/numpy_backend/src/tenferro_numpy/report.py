@@ -39,7 +39,7 @@ def _peak(program: CompiledProgram, plan: Plan) -> str:
     size, line = plan.peak
     position = None if line is None else plan.lines[line].position
     where = "" if position is None else f", at {' '.join(program.equation(position).split())}"
-    return f"{size:,} bytes of arrays at once, beside inputs and literals{where}"
+    return f"{size:,} bytes of arrays at once, without inputs and literals{where}"
 
 
 def _part(program: CompiledProgram, line: Line) -> str:

@@ -2,7 +2,7 @@
 
 The common path is one comparison per operand and one call per segment. NumPy arrays are handed
 straight to XLA, which may read them where they are; the call then waits for the results, so that
-nobody can change an operand that is still being read. What goes wrong is sorted out afterwards,
+no code can change an operand that is still being read. What goes wrong is sorted out afterwards,
 from ``_recover`` on. Read next: ``_backend.py``.
 """
 

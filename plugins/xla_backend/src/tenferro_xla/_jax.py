@@ -1,4 +1,4 @@
-"""The public names of JAX that this package uses beside ``jax.lax``, in one place.
+"""The public names of JAX that this package uses in addition to ``jax.lax``, in one place.
 
 So that a reader sees the whole dependency at once and a new release of JAX is checked against one
 file. JAX types its interface partly; here every name has a type. Read next: ``_operands.py``.

@@ -1,6 +1,6 @@
 """Exceptions of host callbacks, kept until the caller of the program can be given them.
 
-XLA turns an exception into text, of which some versions drop the end. The text names a number;
+XLA turns an exception into text; some versions drop its end. The text names a number;
 under the number the exception itself is kept here. Read next: ``lowerings/callback.py``.
 """
 

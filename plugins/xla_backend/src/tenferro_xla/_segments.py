@@ -50,7 +50,8 @@ def plan_segments(
 ) -> Plan:
     """Cut a program of more than ``limit`` instructions into segments of about ``size``.
 
-    ``held`` are slots whose values exist before the program starts, beside those of the inputs.
+    ``held`` are slots whose values exist before the program starts, in addition to those of the
+    inputs.
     """
     work = [
         position

@@ -2,8 +2,8 @@
 
 Indexing and reshaping copy here, so ``u`` does not change. Reading by integers and slices marks the
 handle that it makes, as do ``x.T``, ``reshape``, ``split`` and the like; every other handle of the
-value, such as that of ``r.copy()``, has no mark. What another function returns is no view that the
-user took: the instruction that recorded the value tells them apart. Read next:
+value, such as that of ``r.copy()``, has no mark. A view that another function returns was not taken
+by the user: the instruction that recorded the value distinguishes them. Read next:
 ``diagnosis/temporaries.py``.
 """
 

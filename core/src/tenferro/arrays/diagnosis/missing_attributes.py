@@ -30,7 +30,7 @@ INSTEAD = {
 }
 
 
-def lacking(name: str, x: Any) -> AttributeError:
+def missing_attribute(name: str, x: Any) -> AttributeError:
     """Make the error about a missing attribute."""
     instead = INSTEAD.get(name)
     if instead is None and name.startswith("_"):  # protocols of other libraries ask often

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from tenferro.arrays.errors import ConcretizationError, LeakedArrayError
 from tenferro.arrays.evaluation.form import form_of, graph_of
 from tenferro.arrays.handle.array import EVALUATE, Array, is_traced, refusals
-from tenferro.arrays.handle.convert import YOUNG
+from tenferro.arrays.handle.convert import SHARED_SERIAL
 from tenferro.backend import select_backend
 from tenferro.backend._options import Options, compiled, identity_of
 from tenferro.backend.select import backend_of
@@ -105,7 +105,7 @@ def _shared(wanted: Sequence[ValueKey]) -> list[ValueKey]:
     return [
         key
         for count, key in zip(held, order, strict=True)
-        if key not in skip and count - uses.get(key, 0) > _INTERNAL and key.serial < YOUNG
+        if key not in skip and count - uses.get(key, 0) > _INTERNAL and key.serial < SHARED_SERIAL
     ]
 
 
@@ -152,7 +152,7 @@ def _name(
     return (*name, identity_of(options)) if options else name
 
 
-ABSTRACT = -(10**9)  # the depth of a value on top of which nothing is evaluated for its history
+ABSTRACT = -(10**9)  # depth: values that depend on it are never evaluated early
 
 
 def flush(key: ValueKey) -> None:
@@ -204,7 +204,7 @@ def to_numpy(operand: Any, aval: Aval) -> Any:
     """Return a copy of an operand as a NumPy array, or as a NumPy scalar for rank 0."""
     backend = backend_of(operand)
     found = backend.to_numpy(backend.asoperand(operand, aval))
-    if found is operand or getattr(found, "base", None) is not None:  # nobody else may write to it
+    if found is operand or getattr(found, "base", None) is not None:  # other code could write to it
         found = found.copy()
     return found if aval.shape else found[()]
 

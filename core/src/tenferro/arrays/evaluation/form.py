@@ -1,10 +1,10 @@
 """The form of a graph from which its program is made: equal for graphs that compute alike.
 
 The order of the operands of a commutative operation, and of values that are computed because
-somebody still holds them, follows the age of values, and so what else is alive. Here it follows the
+they still have a reference, follows the age of values, and so what else is alive. Here it follows the
 structure: a value is known by what it is made of and by what is made of it (as in the colour
-refinement of Weisfeiler and Lehman, 1968); what is alike even then keeps its order. Numbers are set
-apart before (``evaluation/shared_scalars.py``). Forms are remembered by the structure of the graph.
+refinement of Weisfeiler and Lehman, 1968); what is alike even then keeps its order. Shared
+scalars are split before (``evaluation/shared_scalars.py``). Forms are remembered by the structure of the graph.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tenferro.arrays.evaluation.shared_scalars import apart
-from tenferro.arrays.handle.convert import YOUNG
+from tenferro.arrays.evaluation.shared_scalars import split_shared_scalars
+from tenferro.arrays.handle.convert import SHARED_SERIAL
 from tenferro.computegraph import CollectorPaused, MaterializedGraph, ProgramCache
 from tenferro.computegraph._materialize import MaterializedNode, Structure
 from tenferro.computegraph._records import NamedTuple
@@ -39,7 +39,7 @@ def form_of(graph: MaterializedGraph) -> Form:
     A large graph keeps equal numbers together at first, since it has fewer inputs then, until
     another comes that differs from it in coincidences alone.
     """
-    numbers = tuple([i for i, key in enumerate(graph.inputs) if key.serial >= YOUNG])
+    numbers = tuple([i for i, key in enumerate(graph.inputs) if key.serial >= SHARED_SERIAL])
     size = _BYTES_PER_ITEM * (len(graph.avals) + len(graph))
 
     def make() -> Form:
@@ -67,7 +67,7 @@ def formed(graph: MaterializedGraph, separated: bool) -> tuple[MaterializedGraph
     with CollectorPaused():
         places = tuple(range(len(graph.inputs)))
         if separated:
-            graph, places = apart(graph)
+            graph, places = split_shared_scalars(graph)
         ordered, inputs, results = in_order(graph)
         avals = ordered.avals[: len(inputs)]
         return ordered, Form(
@@ -107,7 +107,7 @@ def _in_order(node: MaterializedNode, colors: Sequence[int]) -> Sequence[int]:
 
 def _colors(graph: MaterializedGraph) -> list[int]:
     """Hash, for each value, the computation that makes it and the computations that use it."""
-    below = [hash((key.aval, key.serial >= YOUNG)) for key in graph.inputs]
+    below = [hash((key.aval, key.serial >= SHARED_SERIAL)) for key in graph.inputs]
     below += [0] * (len(graph.avals) - len(below))
     for node in graph.nodes:
         given = [below[i] for i in node.inputs]

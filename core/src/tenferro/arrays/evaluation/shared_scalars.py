@@ -11,15 +11,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tenferro.arrays.handle.convert import YOUNG
+from tenferro.arrays.handle.convert import SHARED_SERIAL
 from tenferro.computegraph import MaterializedGraph
 from tenferro.computegraph._materialize import MaterializedNode
 from tenferro.primitives import BroadcastInDim, Convert
 
-_PREPARING = (Convert, BroadcastInDim)  # what is done to a number beside an array, at most once
+_PREPARING = (Convert, BroadcastInDim)  # prepare a number for an array, each at most once
 
 
-def apart(graph: MaterializedGraph) -> tuple[MaterializedGraph, tuple[int, ...]]:
+def split_shared_scalars(graph: MaterializedGraph) -> tuple[MaterializedGraph, tuple[int, ...]]:
     """Give each use of a number its own input; also return the original input of each new one."""
     separating = _Separating(graph)
     for node in graph.nodes:
@@ -38,7 +38,7 @@ class _Separating:
         self.nodes: list[MaterializedNode] = []
         self.avals: list[Any] = []
         for i, key in enumerate(graph.inputs):
-            if key.serial >= YOUNG:
+            if key.serial >= SHARED_SERIAL:
                 self.made_of[i] = None
             else:
                 self.number[i] = self._input(i)

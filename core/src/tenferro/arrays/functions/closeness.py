@@ -97,7 +97,7 @@ def real_if_close(x: Any, tol: float = 100) -> Array:
 def select_first(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> Array:
     """Return elements of the first choice whose condition holds, else ``default``.
 
-    Raises TypeError: if a condition is no array of bools.
+    Raises TypeError: if a condition is not an array of bools.
     """
     if len(condlist) != len(choicelist) or not condlist:
         raise at_user_line(ValueError("select: as many conditions as choices, and at least one"))

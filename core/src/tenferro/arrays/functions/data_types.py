@@ -135,7 +135,7 @@ def _promoted(dtypes: list[DType]) -> DType:
 def can_cast(from_: Any, to: Any, casting: str = "safe") -> bool:
     """Return True if values of one dtype may be cast to another under a casting rule.
 
-    ``casting`` is no, equiv, safe (promotion of both is ``to``), same_kind or unsafe.
+    ``casting`` is "no", equiv, safe (promotion of both is ``to``), same_kind or unsafe.
 
     >>> can_cast("int32", "float64"), can_cast("float64", "float32")
     (True, False)

@@ -1,6 +1,6 @@
 """To other libraries and devices, and back: DLPack, and moves that are asked for.
 
-What leaves is a copy: nobody else can write into the value of an Array. Conversions are refused
+A copy leaves: no other code can write into the value of an Array. Conversions are refused
 under a transform, where they would cut a derivative. Read next: ``looking.py``.
 """
 

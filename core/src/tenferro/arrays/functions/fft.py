@@ -240,7 +240,7 @@ def _grid(
         )  # fmt: skip
         raise at_user_line(error)
     if halved and not along:
-        _refuse_parameter(name, "axes", tuple(axes), "no axis of which half is given", "one axis")
+        _refuse_parameter(name, "axes", tuple(axes), "no axis for the half spectrum", "one axis")
     last = len(along) - 1
     sizes = [
         _whole(x, axis, halved and i == last) if n is None else index(n)

@@ -210,7 +210,8 @@ def _statistic(x: Array, axis: int, mode: str, length: Any, side: int) -> Array:
 def _mirror(x: Array, axis: int, widths: tuple[int, int], with_edge: bool, odd: bool) -> Array:
     """Mirror images at both edges, with the edge itself or without, until both sides are full.
 
-    An odd image is turned over: twice the edge minus the image. Every round mirrors whole periods.
+    An odd image is mirrored at the edge: twice the edge minus the image. Every round mirrors whole
+    periods.
     """
     _check_not_empty(x, axis, "reflect")
     period = x.shape[axis] - (not with_edge)

@@ -127,5 +127,7 @@ def _repeat_each(x: Array, count: int, axis: int) -> Array:
         raise at_user_line(ValueError("repeat: repetitions are not negative"))
     n = x.shape[axis]
     before, after = x.shape[:axis], x.shape[axis + 1 :]
-    apart = p.reshape(x, (*before, n, 1, *after))
-    return p.reshape(stretch(apart, (*before, n, count, *after)), (*before, n * count, *after))
+    with_new_axis = p.reshape(x, (*before, n, 1, *after))
+    return p.reshape(
+        stretch(with_new_axis, (*before, n, count, *after)), (*before, n * count, *after)
+    )

@@ -268,7 +268,7 @@ def _either(*masks: Array) -> Array:
 def _order(function: str, n: Any, least: int = 0) -> int:
     """Return an order as an integer that is known while tracing.
 
-    Raises InvalidParameterError: if it is no integer, or one that is too small.
+    Raises InvalidParameterError: if it is not an integer, or too small.
     """
     number = n._concrete(function) if isinstance(n, Array) else n
     try:
@@ -278,7 +278,7 @@ def _order(function: str, n: Any, least: int = 0) -> int:
     if order < least or order != number:
         error = InvalidParameterError.of(
             function,
-            "the order is a parameter, of which nothing is differentiated",
+            "the order is a parameter without a derivative",
             got=n,
             need=f"one integer >= {least}",
             parameter="order",

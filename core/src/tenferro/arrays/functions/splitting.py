@@ -51,7 +51,7 @@ def _part(x: Array, axis: int, start: int | None, stop: int | None) -> Array:
 def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array]:
     """Split an array along an axis into equal parts, or at the given positions.
 
-    Raises ValueError: if the axis is no multiple of the number of parts.
+    Raises ValueError: if the axis is not a multiple of the number of parts.
     """
     found = as_array(ary)
     n = found.shape[normalize_axis(axis, found.ndim, "split")]

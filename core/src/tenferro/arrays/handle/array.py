@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tenferro.arrays.diagnosis.copy_warnings import tell_of_copy
-from tenferro.arrays.diagnosis.missing_attributes import lacking
+from tenferro.arrays.diagnosis.missing_attributes import missing_attribute
 from tenferro.arrays.diagnosis.temporaries import UNHELD, is_statement, written_as_one
 from tenferro.arrays.errors import (
     LeakedArrayError,
@@ -362,7 +362,7 @@ class Array(Handle):
         def __getattr__(self, name: str) -> Any:
             if name == "is_taken":
                 return False
-            raise lacking(name, self)
+            raise missing_attribute(name, self)
 
     if TYPE_CHECKING:  # attached by _operators.py, from its tables
 

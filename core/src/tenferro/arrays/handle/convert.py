@@ -34,7 +34,7 @@ _CONVERSIONS = (  # of what other libraries hold numbers in: the library, its me
 _SHARED_BYTES = 4096
 _TOO_LARGE = 2**63  # for int64: uint64 then, as in NumPy
 _KEPT_SCALARS = 1024
-YOUNG = 2**62
+SHARED_SERIAL = 2**62
 _scalars: dict[tuple[type, Any, DType], ValueKey] = {}
 _dtypes: dict[Any, DType] = {}
 _plain: set[type] = set()  # classes of operands that were looked at
@@ -177,7 +177,7 @@ def _shared_leaf(name: ScalarName | ContentName, aval: Aval) -> ValueKey:
     """
     key = input_key(name, aval)
     if key.operand is UNKNOWN:
-        key.serial += YOUNG
+        key.serial += SHARED_SERIAL
     return key
 
 

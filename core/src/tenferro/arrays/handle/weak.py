@@ -1,8 +1,8 @@
 """Integers written in Python whose value a trace does not show: what is known of them.
 
-Beside an array such a number takes the dtype of the array, where it must fit. A trace that looked
-at the range of a number, or at its value, is good for numbers of that range or value only; it says
-so in ``Sought``, so that traces which did not look serve all numbers.
+Combined with an array, such a number takes the dtype of the array, where it must fit. A trace that
+looked at the range of a number, or at its value, is good for numbers of that range or value only;
+it says so in ``NumberReads``, so that traces which did not look serve all numbers.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _OPERATIONS = {
 }
 
 
-class Sought:
+class NumberReads:
     """Record of how much of its numbers a trace has looked at."""
 
     __slots__ = ("level",)
@@ -61,7 +61,7 @@ class WeakName(NamedTuple):
     text: str
     serial: int
     value: int | None = None
-    sought: tuple[Sought, ...] = ()
+    number_reads: tuple[NumberReads, ...] = ()
     derived: bool = False
 
     def __str__(self) -> str:
@@ -69,8 +69,8 @@ class WeakName(NamedTuple):
 
     def look(self, level: int = RANGE) -> int | None:
         """Return the value; the trace depends on its range from now on, or on all of it."""
-        for sought in self.sought:
-            sought.level = max(sought.level, VALUE if self.derived else level)
+        for number_reads in self.number_reads:
+            number_reads.level = max(number_reads.level, VALUE if self.derived else level)
         return self.value
 
 
@@ -101,8 +101,8 @@ def derived(name: WeakName, function: str, operands: tuple[Any, ...]) -> WeakNam
     names = [getattr(getattr(x, "key", None), "identity", None) for x in operands]
     found = [n if isinstance(n, WeakName) else None for n in names]
     values = [value_of(x) for x in operands]
-    sought = frozenset([s for n in found if n is not None for s in n.sought])
-    return WeakName(name.text, name.serial, _result(function, values), tuple(sought), True)
+    number_reads = frozenset([s for n in found if n is not None for s in n.number_reads])
+    return WeakName(name.text, name.serial, _result(function, values), tuple(number_reads), True)
 
 
 def _result(function: str, values: list[int | None]) -> int | None:

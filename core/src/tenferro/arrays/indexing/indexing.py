@@ -66,10 +66,10 @@ class Plan:
 
     __slots__ = (
         "advanced",
-        "apart",
         "fixed",
         "mode",
         "reversed_axes",
+        "separated",
         "shape",
         "sizes",
         "starts",
@@ -87,7 +87,9 @@ class Plan:
         self.reversed_axes: list[int] = []
         self.shape: list[int] = []  # after integers are dropped and new axes put in
         self.advanced: list[tuple[int, Any]] = []  # (axis of that shape, positions)
-        self.apart = False  # something stands between the array indices: their axes come first
+        self.separated = (
+            False  # a slice or new axis separates the array indices: their axes come first
+        )
 
     def add(self, start: int | Array, size: int, stride: int = 1) -> None:
         """Take so many elements along the next axis."""
@@ -138,7 +140,7 @@ def plan_index(x: Array, index: Any, mode: str | None = None, writing: bool = Fa
             _take(plan, entry, x.shape[axis], axis)
             axis += 1
     if plan.advanced:
-        plan.apart = _apart(entries)
+        plan.separated = _are_separated(entries)
     return plan
 
 
@@ -212,7 +214,7 @@ def _known(operand: Any, aval: Aval, name: str = "index") -> ValueKey:
 
 def masks(known: Any) -> list[Mask]:
     """Return the positions of a bool array's true elements, along each of its axes."""
-    if not known.ndim:  # a new axis, of which all or nothing is taken
+    if not known.ndim:  # a new axis, taken wholly or not at all
         return [Mask(Array(constant(0, int64, (int(known),)).key), None)]
     return [Mask(at, n) for at, n in zip(known.nonzero(), known.shape, strict=True)]
 
@@ -247,7 +249,7 @@ def _takes_an_axis(entry: Any) -> bool:
     return entry is not None and entry is not Ellipsis
 
 
-def _apart(entries: Sequence[Any]) -> bool:
+def _are_separated(entries: Sequence[Any]) -> bool:
     """Return True if a slice, ellipsis or new axis separates the array indices. Integers count
     as such.
     """
@@ -374,7 +376,7 @@ def gathering(plan: Plan) -> Gathering:
     axes = tuple([axis for axis, _ in plan.advanced])
     given = [at for _, at in plan.advanced]
     shape = _joint_shape([tuple(at.shape) for at in given])
-    first = 0 if plan.apart else axes[0]
+    first = 0 if plan.separated else axes[0]
     if any([isinstance(at, Array) for at in given]):
         return Gathering(_joined([_as_leaf(at) for at in given], shape), axes, shape, first)
     if len(given) == 1:

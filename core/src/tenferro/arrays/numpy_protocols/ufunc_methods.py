@@ -264,13 +264,13 @@ def at(ufunc: Any, function: Callable[..., Any], x: Any, index: Any, *values: An
     counted = Array(iota((x.size,), 0, int64).key)
     places = FUNCTIONS["getitem"](FUNCTIONS["reshape"](counted, x.shape), index)
     flat = FUNCTIONS["reshape"](x, (x.size,))
-    others = [_beside(v, places, x, name) for v in values]
+    others = [_value_per_position(v, places, x, name) for v in values]
     places = FUNCTIONS["reshape"](places, (places.size,))
     result = _apply_at(function, flat, places, others)
     rebind(x, FUNCTIONS["reshape"](cast(result, x.dtype), x.shape))
 
 
-def _beside(value: Any, places: Array, x: Array, name: str) -> Array:
+def _value_per_position(value: Any, places: Array, x: Array, name: str) -> Array:
     """Return one value per position."""
     found = as_array(value)
     if found is value or hasattr(value, "dtype"):

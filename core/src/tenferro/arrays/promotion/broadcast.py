@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.array import SCALARS, Array, is_weak
-from tenferro.arrays.handle.convert import YOUNG, as_array, check_range, scalar
+from tenferro.arrays.handle.convert import SHARED_SERIAL, as_array, check_range, scalar
 from tenferro.arrays.handle.weak import WeakName
 from tenferro.computegraph import Definition, ValueKey
 from tenferro.primitives import (
@@ -78,13 +78,13 @@ def stretch(x: Array, shape: Shape) -> Array:
     if operation is None:
         axes = tuple(range(len(shape) - aval.ndim, len(shape)))
         operation = _remember(_stretches, (aval.shape, shape), BroadcastInDim(shape, axes))
-    return _as_young(bind(operation, x), x)
+    return _as_recent(bind(operation, x), x)
 
 
-def _as_young(y: Array, x: Array) -> Array:
+def _as_recent(y: Array, x: Array) -> Array:
     """Mark a value made from a shared number alone as shared and as recent as that number."""
-    if x.key.serial >= YOUNG > y.key.serial:
-        y.key.serial += YOUNG
+    if x.key.serial >= SHARED_SERIAL > y.key.serial:
+        y.key.serial += SHARED_SERIAL
     return y
 
 
@@ -112,7 +112,7 @@ def cast(x: Array, dtype: DType) -> Array:
         value = name.look()
         if value is not None:
             check_range(value, dtype)
-    return _as_young(convert(x, dtype), x)
+    return _as_recent(convert(x, dtype), x)
 
 
 def pair(x: Any, y: Any, function: str, floating: bool = False) -> tuple[Array, Array]:
@@ -186,7 +186,7 @@ _KINDS: dict[str, Any] = {"bool": False, "int": 0, "float": 0.0, "complex": 0j}
 
 
 def weak(value: bool | int | float | complex, like: Aval, floating: bool = False) -> Array:
-    """A Python scalar in the dtype that it takes beside an operand."""
+    """Return a Python scalar in the dtype that it takes next to an operand."""
     kind = like.dtype, type(value), floating
     dtype = _weak_dtypes.get(kind)
     if dtype is None:

@@ -44,7 +44,7 @@ def higher_order(xp: Any, before: Any, value: Any, x: Any, order: int) -> Any:
     """exp(-|x|) Iₙ(x), n >= 2, from those of n = 0 and 1.
 
     Near 0 the power series, Abramowitz & Stegun (1964), 9.6.10, whose terms are positive; beyond,
-    the recurrence 9.6.26, which loses nothing where x is large beside n².
+    the recurrence 9.6.26, which is accurate where x is large compared with n².
     """
     border = max(_NEAR, order * order / 2.0)
     is_near = xp.abs(x) <= border

@@ -12,7 +12,7 @@ from typing import Any
 from tenferro.backend.lowering import Lowerings
 from tenferro.primitives.cumulative import Cumlogsumexp, Cummax, Cummin, Cumprod, Cumsum
 
-__all__ = ["register", "turned"]
+__all__ = ["from_either_end", "register"]
 
 Along = Callable[[Any, int], Any]
 
@@ -27,10 +27,10 @@ def register(lowerings: Lowerings, xp: Any) -> None:
         (Cumlogsumexp, lambda x, axis: _doubling(xp.logaddexp, x, axis)),
     ]
     for primitive, function in table:
-        lowerings.register(primitive)(turned(function))
+        lowerings.register(primitive)(from_either_end(function))
 
 
-def turned(function: Along) -> Callable[[Any, Any], Any]:
+def from_either_end(function: Along) -> Callable[[Any, Any], Any]:
     """Make a lowering that runs a function from the front, or on the reversed axis."""
 
     def lower(op: Any, x: Any) -> Any:

@@ -231,7 +231,7 @@ def inverse_gaps(gaps: H, scale: H, epsilon: float | None = None) -> H:
     Terms 1/gap of a derivative belong to pairs of vectors. Where the gap is none, a loss that sees
     the pair only through their common space gets a factor 0 times that term, so the term may be
     dropped, and its own derivatives with it: a select, which gives no 1/ε at any order. A loss that
-    tells the vectors of such a pair apart has no derivative.
+    distinguishes the vectors of such a pair has no derivative.
 
     Convention   ε is relative to the scale, such as the largest value; 1e-12 if None, and 1e-5
                  in single precision

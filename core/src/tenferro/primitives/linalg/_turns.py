@@ -1,9 +1,9 @@
 """Other gauges of a factorization, as valid as the one that a backend gave.
 
-Vectors are turned by phases, and by rotations within spaces of equal values. What changes then is
-no property of the matrix; ``check_grads`` uses that to tell. The phases and rotations are irregular
-and fixed by a seed; the seed 0 turns every vector around, which real vectors know no finer way of.
-Read next: ``__init__.py`` of the transforms.
+Vectors are multiplied by phases, and by rotations within spaces of equal values. Anything that
+changes then is not a property of the matrix, which ``check_grads`` detects. The phases and rotations are
+irregular and fixed by a seed; the seed 0 turns every vector around, which real vectors know no
+finer way of. Read next: ``__init__.py`` of the transforms.
 """
 
 from __future__ import annotations
@@ -54,7 +54,9 @@ def is_free(operation: Operation) -> bool:
     )
 
 
-def turned(operation: Operation, outputs: Sequence[Handle], seed: int) -> tuple[Handle, ...]:
+def in_another_gauge(
+    operation: Operation, outputs: Sequence[Handle], seed: int
+) -> tuple[Handle, ...]:
     """Return the results in another gauge."""
     return _TURNS[type(operation)](operation, outputs, seed)
 
@@ -80,14 +82,14 @@ def _svd(op: Any, outputs: Sequence[Handle], seed: int) -> tuple[Handle, ...]:
     turn, k = _turn(s, u.dtype, op.epsilon, seed), s.shape[-1]
     u1, vh1 = matmul(columns(u, 0, k), turn), matmul(adjoint(turn), rows(vh, 0, k))
     if u.shape[-1] > k:
-        return joined_columns(u1, _turned_rest(columns(u, k), s, op.epsilon, seed)), s, vh1
+        return joined_columns(u1, _rotated_rest(columns(u, k), s, op.epsilon, seed)), s, vh1
     if vh.shape[-2] > k:
-        rest = _turned_rest(adjoint(rows(vh, k)), s, op.epsilon, seed)
+        rest = _rotated_rest(adjoint(rows(vh, k)), s, op.epsilon, seed)
         return u1, s, joined_rows(vh1, adjoint(rest))
     return u1, s, vh1
 
 
-def _turned_rest(x: Handle, s: Handle, epsilon: float | None, seed: int) -> Handle:
+def _rotated_rest(x: Handle, s: Handle, epsilon: float | None, seed: int) -> Handle:
     """Mix the vectors that complete a basis as those of equal values."""
     zeros = constant(0, s.dtype, (*s.shape[:-1], x.shape[-1]))
     return matmul(x, _turn(zeros, x.dtype, epsilon, seed))

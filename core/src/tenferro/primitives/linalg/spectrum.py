@@ -111,7 +111,8 @@ def spectrum(a: H, w: H, v: H, *, is_hermitian: bool = False, epsilon: float | N
     a: [*b,n,n]   w: [*b,n]   v: [*b,n,n]   →   W: [*b,n,n]
 
     Definition   W = V⁻¹ A V = diag(w)
-    JVP          dW = V⁻¹ da V where values are equal: at most epsilon·max|w| apart; 0 elsewhere
+    JVP          dW = V⁻¹ da V where values are equal: at a distance of at most epsilon·max|w|; 0
+    elsewhere
     Convention   (w, v) is the eigendecomposition of a, through which alone they vary
     Raises       ShapeMismatchError, DTypeMismatchError.
     Source       Kato (1966), Perturbation theory for linear operators, II §2
@@ -130,8 +131,8 @@ def turn(a: H, w: H, v: H, p: H, *, is_hermitian: bool = False, epsilon: float |
 
     a: [*b,n,n]   w: [*b,n]   v, p: [*b,n,n]   →   x: [*b,n,n]
 
-    Definition   x_ij = p_ij/(w_j - w_i), and 0 where the values are equal: at most epsilon·max|w|
-                 apart
+    Definition   x_ij = p_ij/(w_j - w_i), and 0 where the values are equal: at a distance of at
+                 most epsilon·max|w|
     JVP          W dx - dx W = x dW - dW x - dp between spaces, with dW = V⁻¹ da V within each
     Convention   (w, v) is the eigendecomposition of a, through which alone they vary
     Raises       ShapeMismatchError, DTypeMismatchError.

@@ -2,9 +2,9 @@
 
 The matrix of values M = UᴴAV is diagonal, but in a direction that splits equal values its
 derivative R is not: it is full on their block. A turn Ω that solves Ω M - M Ω = … therefore changes
-by -Ω R + R Ω beside what the values alone say. The primitives here change nothing; they only have
-that derivative, so that it costs no product before a second derivative is taken.
-Read next: ``svd.py``.
+by -Ω R + R Ω in addition to the part of the values. The primitives here change nothing; they only
+have that derivative, so that it costs no product before a second derivative is taken. Read next:
+``svd.py``.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ class SvdValues(Mixed):
 
 
 def svd_values(s: H, a: H, u: H, vh: H) -> H:
-    """Give singular values in a derivative a derivative of their own, apart from the user's.
+    """Give singular values in a derivative their own derivative, separate from the user's.
 
     s: f[*b, k]   a: [*b, m, n]   u: [*b, m, k]   vh: [*b, k, n]   →   s as it is
 

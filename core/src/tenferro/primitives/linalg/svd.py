@@ -82,7 +82,7 @@ class Svd(Mixed):
             return zeros_like(u), zeros_like(s), zeros_like(vh)
         if self.full:
             return self._completed(da, a, u, s, vh)
-        du, ds, dvh = self._turned(da, a, u, s, vh)
+        du, ds, dvh = self._in_raw_gauge(da, a, u, s, vh)
         if self.gauge == "raw" or not a.dtype.is_complex:
             return du, ds, dvh
         angles = angle_rates(dvh, vh, vh.ndim - 1)
@@ -98,7 +98,7 @@ class Svd(Mixed):
         """
         k = s.shape[-1]
         u1, vh1 = columns(u, 0, k), rows(vh, 0, k)
-        du1, ds, dvh1 = self._turned(da, a, u1, s, vh1)
+        du1, ds, dvh1 = self._in_raw_gauge(da, a, u1, s, vh1)
         if u.shape[-1] > k:
             return joined_columns(du1, self._rest(du1, u1, columns(u, k))), ds, dvh1
         dv2 = self._rest(adjoint(dvh1), adjoint(vh1), adjoint(rows(vh, k)))
@@ -114,16 +114,16 @@ class Svd(Mixed):
         turn, _ = vectors_vary([turn], w, turn, w, epsilon=1.0)
         return du2 + matmul(u2, turn)
 
-    def _turned(
+    def _in_raw_gauge(
         self, da: Handle, a: Handle, u: Handle, s: Handle, vh: Handle
     ) -> tuple[Handle, Handle, Handle]:
         """Differentiate in the raw gauge; a wide matrix through its adjoint."""
         if da.shape[-2] >= da.shape[-1]:
-            return self._turned_tall(da, a, u, s, vh)
-        dv, ds, duh = self._turned_tall(adjoint(da), adjoint(a), adjoint(vh), s, adjoint(u))
+            return self._in_raw_gauge_tall(da, a, u, s, vh)
+        dv, ds, duh = self._in_raw_gauge_tall(adjoint(da), adjoint(a), adjoint(vh), s, adjoint(u))
         return adjoint(duh), ds, adjoint(dv)
 
-    def _turned_tall(
+    def _in_raw_gauge_tall(
         self, da: Handle, a: Handle, *factors: Handle
     ) -> tuple[Handle, Handle, Handle]:
         """Differentiate by four products of n³; the projector I - UUᴴ costs no further one."""

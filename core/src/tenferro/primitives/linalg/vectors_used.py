@@ -184,7 +184,8 @@ def vectors_vary(
 
     Definition   dV = V X with a turn X, or Ω = X₁ ± X₂ for U and V; P = Vᴴ dA V or Uᴴ dA V
     Transpose    the cotangents as they are, marked by ``VectorsSeen``
-    Convention   values at most epsilon·max|w| apart are equal; a matrix that is not square has
+    Convention   values at a distance of at most epsilon·max|w| are equal; a matrix that is not
+    square has
                  more vectors for the singular value 0
     Raises       nothing: a backend that checks warns by ``GaugeWarning`` at run time.
 

@@ -229,7 +229,7 @@ def _disagreement(
         what = f"{subject} {verb} at this point: there is no derivative of order {order}"
         wanted = (
             f"{values} to the left {kink.left:.6g}, to the right {kink.right:.6g}\n"
-            "  hint       check it at a point beside this one"
+            "  hint       check it at a point near this one"
         )
     elif best.is_unsure:
         what = f"differences do not show the derivative of order {order} in mode {mode!r}"
@@ -283,7 +283,7 @@ class _Line:
         return _norm(self.weights) * _norm([a - b for a, b in pairs]) / (2 * step)
 
     def height(self, step: float) -> float:
-        """‖w‖ ‖f‖ near the point, of which rounding errors are a part."""
+        """‖w‖ ‖f‖ near the point, the scale of rounding errors."""
         moved = self._moved(step)
         return _norm(self.weights) * max(_norm(self._start), _norm(moved))
 

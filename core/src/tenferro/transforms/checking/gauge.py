@@ -18,7 +18,7 @@ from tenferro.arrays.handle.array import evaluable
 from tenferro.computegraph import MaterializedGraph, ValueKey, flatten
 from tenferro.primitives import Handle, bind_all
 from tenferro.primitives._source import source_text, stack_level
-from tenferro.primitives.linalg._turns import SEEDS, is_free, turned
+from tenferro.primitives.linalg._turns import SEEDS, in_another_gauge, is_free
 from tenferro.transforms.derivatives.jvp import jvp
 from tenferro.transforms.errors import GaugeWarning
 from tenferro.transforms.recording.record import Loans, record
@@ -65,7 +65,7 @@ def _played(graph: MaterializedGraph, places: Collection[int], seed: int) -> lis
         operation: Any = node.operation
         results = bind_all(operation, *[values[i] for i in node.inputs])
         if place in places:
-            results = turned(operation, results, seed)
+            results = in_another_gauge(operation, results, seed)
         values += results
     keys: list[ValueKey] = [values[i].key for i in graph.outputs]
     evaluate_keys(keys)

@@ -18,7 +18,7 @@ from tenferro.arrays.errors import UnknownOperandError, at_user_line
 from tenferro.arrays.evaluation.evaluate import executable, leaked
 from tenferro.arrays.handle.array import SCALARS, evaluable
 from tenferro.arrays.handle.convert import aval_of_operand, operand_key, snapshot, weak_kind
-from tenferro.arrays.handle.weak import Sought, WeakName, value_of
+from tenferro.arrays.handle.weak import NumberReads, WeakName, value_of
 from tenferro.backend import UnsupportedError, select_backend
 from tenferro.backend._options import DONATED, PASSES, Options, identity_of, rewritten
 from tenferro.backend._snapshots import is_numpy
@@ -224,7 +224,7 @@ class Jitted(PickledByName):
             pass
         return bound
 
-    def _taken_apart(self, protocol: Any) -> Any:
+    def _pickle_parts(self, protocol: Any) -> Any:
         """Return the function and the settings; programs are compiled anew after unpickling."""
         owner = getattr(self._function, "__self__", None)
         name = getattr(self._function, "__name__", "")
@@ -245,18 +245,18 @@ class Jitted(PickledByName):
         return self._traced_anew(call) if found is None else found
 
     def _traced_anew(self, call: Call) -> Traced:
-        sought = Sought()
-        traced = self._trace(call, sought)
-        if sought.level:
-            self._kept.level = max(self._kept.level, sought.level)
+        number_reads = NumberReads()
+        traced = self._trace(call, number_reads)
+        if number_reads.level:
+            self._kept.level = max(self._kept.level, number_reads.level)
             call = call.at(self._kept.level)
         return traced if traced.is_open else self._kept.traces.get_or_make(call.key, lambda: traced)
 
-    def _trace(self, call: Call, sought: Sought) -> Traced:
+    def _trace(self, call: Call, number_reads: NumberReads) -> Traced:
         trace = Trace(abstract=True, sealed="jit")
         names = call.names(self._function)
         pairs = zip(call.leaves, names, strict=True)
-        keys = [_abstract(leaf, name, trace, sought) for leaf, name in pairs]
+        keys = [_abstract(leaf, name, trace, number_reads) for leaf, name in pairs]
         args, kwargs = call.arguments([Array(key) for key in keys])
         try:
             with collecting() as effects:
@@ -404,7 +404,7 @@ def checked_options(options: Any) -> Options | None:
 def donated_parameters(function: Any, numbers: int | Sequence[int], statics: Statics) -> Statics:
     """Return the donated parameters.
 
-    Raises TypeError: for what is no position.
+    Raises TypeError: for anything but positions.
     Raises ValueError: for a position that is not there, or is static.
     """
     given: Any = (numbers,) if isinstance(numbers, int) else numbers
@@ -439,7 +439,7 @@ def _bytes(aval: Aval) -> int:
     return aval.size * aval.dtype.itemsize
 
 
-def _abstract(leaf: Any, name: str, trace: Trace, sought: Sought) -> ValueKey:
+def _abstract(leaf: Any, name: str, trace: Trace, number_reads: NumberReads) -> ValueKey:
     """Make a fresh input without a value."""
     weak = weak_kind(leaf) is not None
     aval = leaf if isinstance(leaf, Aval) else as_array(leaf).aval if weak else None
@@ -448,7 +448,7 @@ def _abstract(leaf: Any, name: str, trace: Trace, sought: Sought) -> ValueKey:
     serial = trace.id.serial
     label: Any = Name(name, serial)
     if weak:
-        label = WeakName(name, serial, value_of(leaf), (sought,))
+        label = WeakName(name, serial, value_of(leaf), (number_reads,))
     return pinned_leaf(label, aval, trace)
 
 

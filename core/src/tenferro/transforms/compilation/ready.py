@@ -1,7 +1,7 @@
 """Calls of a jitted function that look like an earlier one go straight to its program.
 
 A call looks like another if its arguments have the classes, dtypes and shapes of that one's and
-are known. Nothing is then taken apart or asked of the backend again; only the choice of the
+are known. Nothing is then flattened or asked of the backend again; only the choice of the
 backend is checked. Read next: ``compilation/jit.py``.
 """
 

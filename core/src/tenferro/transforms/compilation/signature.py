@@ -21,7 +21,7 @@ from tenferro.transforms.recording.record import parameter_names
 
 
 class Call(NamedTuple):
-    """One call: its signature, and its arguments taken apart."""
+    """One call: its signature, and its flattened arguments."""
 
     key: Hashable
     leaves: list[Any]

@@ -150,6 +150,6 @@ class BatchedLinear(NamedTuple):
         pairs = zip(rows, self.mask, strict=True)
         return [x if on or x is None else array_sum(x, axis=0) for x, on in pairs]
 
-    def turned(self) -> None:
+    def transposed(self) -> None:
         """Return None: this rule has no transposed form."""
         return

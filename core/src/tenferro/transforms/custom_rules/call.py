@@ -153,7 +153,7 @@ class CustomFunction(PickledByName):
     def _positions(self, names: tuple[Any, ...]) -> list[int]:
         """Return the positions of parameters; keyword-only ones never vary and have none.
 
-        Raises ArgumentNumberError: for what is no name of a parameter.
+        Raises ArgumentNumberError: for a name that is not a parameter.
         """
         kinds = {}
         if not hasattr(self.function, "nin"):  # the arguments of a NumPy ufunc have no names
@@ -164,7 +164,7 @@ class CustomFunction(PickledByName):
         for name in names:
             if name not in kinds:
                 text = (
-                    f"{type(self).__name__}: nondiff_argnames names {name!r}, which is no "
+                    f"{type(self).__name__}: nondiff_argnames names {name!r}, which is not a "
                     f"parameter of {self.name}\n  got        nondiff_argnames={names!r}\n"
                     f"  need       names among {', '.join(kinds) or 'none'}"
                 )
@@ -172,7 +172,7 @@ class CustomFunction(PickledByName):
         places = [name for name in kinds if kinds[name] != "KEYWORD_ONLY"]
         return [places.index(name) for name in names if name in places]
 
-    def _taken_apart(self, protocol: Any) -> Any:
+    def _pickle_parts(self, protocol: Any) -> Any:
         check_picklable(self.function, "a function with a derivative of its own")
         return object.__new__, (type(self),), dict(self.__dict__)
 
@@ -438,7 +438,7 @@ def fit(
 def check_value(
     custom: Checked, what: str, rule: Any, value: Any, spec: Any, outputs: Sequence[Array]
 ) -> None:
-    """Check the value that a rule returned beside a tangent or residuals.
+    """Check the value that a rule returned with a tangent or residuals.
 
     Raises RuleResultError: if it has another structure, shape or dtype than the function's value.
     """

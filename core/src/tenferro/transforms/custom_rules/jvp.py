@@ -1,7 +1,7 @@
 """Functions with a forward rule of their own: ``custom_jvp``.
 
 The rule is recorded on tangents like any other function, so higher orders follow; what it does
-with them must be linear, and is turned around for the reverse mode. It is recorded when the
+with them must be linear, and is transposed for the reverse mode. It is recorded when the
 function is called (``custom_rules/recorded.py``). Read next: ``custom_rules/vjp.py``.
 """
 
@@ -173,7 +173,8 @@ class JvpCall(NamedTuple):
     ) -> list[Array | None]:
         """Return tangents of the outputs by the user's rule; ``None`` for a zero.
 
-        ``zero`` gives the tangent of what is no array. The rule reads what it closes over itself.
+        ``zero`` gives the tangent of anything but arrays. The rule reads what it closes over
+        itself.
         """
         custom, arguments = self.custom, self.arguments
         rule = custom.rule

@@ -80,16 +80,16 @@ class custom_linear(PickledByName):
         self.apply = apply
         self.transpose = transpose
 
-    def _taken_apart(self, protocol: Any) -> Any:
+    def _pickle_parts(self, protocol: Any) -> Any:
         for function in (self.apply, self.transpose):
             check_picklable(function, "a custom linear function")
         return custom_linear, (self.apply, self.transpose)
 
     @cached_property
-    def turned(self) -> custom_linear:
+    def transposed(self) -> custom_linear:
         """The transpose, as a linear function whose transpose is this one."""
         other = custom_linear(self.transpose, self.apply)
-        other.__dict__["turned"] = self
+        other.__dict__["transposed"] = self
         return other
 
     def __call__(self, residuals: Any, x: Any) -> Any:
@@ -165,7 +165,7 @@ class LinearRule(NamedTuple):
     def record(self, stage: Stage) -> LinearRule:
         """Record both functions as they are now, unless they ask for values."""
         fixed = stage.inputs[: len(self.places.arrays)]
-        pushed, pulled = self._recorded(fixed, stage), self.turned()._recorded(fixed, stage)
+        pushed, pulled = self._recorded(fixed, stage), self.transposed()._recorded(fixed, stage)
         both = [rule for rule in (pushed, pulled) if rule is not None]
         closed_over = [*dict.fromkeys([key for rule in both for key in rule.closed_over])]
         for rule in both:
@@ -225,12 +225,12 @@ class LinearRule(NamedTuple):
 
     def pull(self, residuals: Sequence[Array], cts: Sequence[Array | None]) -> list[Array | None]:
         """Apply the transposed map to given arrays."""
-        return self.turned().push(residuals, cts)
+        return self.transposed().push(residuals, cts)
 
-    def turned(self) -> LinearRule:
+    def transposed(self) -> LinearRule:
         """Return the rule of the transpose."""
-        turned = LinearRule(self.custom.turned, self.places, self.outs, self.ins)
-        return turned._replace(pushed=self.pulled, pulled=self.pushed)
+        transposed = LinearRule(self.custom.transposed, self.places, self.outs, self.ins)
+        return transposed._replace(pushed=self.pulled, pulled=self.pushed)
 
 
 def _zeros(aval: Aval) -> Array:

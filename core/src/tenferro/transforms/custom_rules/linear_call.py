@@ -1,5 +1,5 @@
 """A linear map by rules of the user, as an operation: what a sweep emits before it is known
-whether the map will be applied or turned around.
+whether the map will be applied or transposed.
 
 Nothing runs the operation: where its value is wanted at once, or its transpose, the user's rule is
 recorded in its place. Read next: ``custom_rules/vjp.py``.
@@ -35,7 +35,7 @@ class LinearCall(Primitive):
     """A linear map by a rule with ``push`` and ``pull``.   residuals…, x…   →   y…
 
     ``rule.push(residuals, xs)`` gives results, ``rule.pull(residuals, cts)`` cotangents of the xs,
-    ``rule.turned()`` the rule of the transpose if it has one; ``None`` among values is a zero,
+    ``rule.transposed()`` the rule of the transpose if it has one; ``None`` among values is a zero,
     given to ``push`` only where not ``rule.wants_zeros``.
     """
 
@@ -90,9 +90,9 @@ class LinearCall(Primitive):
         r = self.residuals
         fixed = [i.value for i in inputs[:r] if isinstance(i, Residual)]
         kept = is_kept([ct for ct in cotangents_out if ct is not None])
-        turned = self.rule.turned() if kept else None
-        if turned is not None:
-            found = LinearCall(turned, r, self.outs, self.ins).send(fixed, cotangents_out)
+        transposed = self.rule.transposed() if kept else None
+        if transposed is not None:
+            found = LinearCall(transposed, r, self.outs, self.ins).send(fixed, cotangents_out)
         else:
             found = self._pull(rule, fixed, cotangents_out, kept)
         active = [isinstance(i, Linear) for i in inputs[r:]]

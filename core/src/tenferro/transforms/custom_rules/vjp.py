@@ -304,7 +304,7 @@ class PullbackRule(NamedTuple):
         text += "\n             with `custom_jvp` and a rule that is linear in the tangents"
         return at_user_line(NotLinearError(text, primitive=name, rule="vjp", active=()))
 
-    def turned(self) -> None:
+    def transposed(self) -> None:
         """Return None: the transpose of the transpose is what the transpose records."""
         return
 

@@ -344,7 +344,7 @@ def cheaper_mode(
     cotangents = [Handle(new_leaf("direction", key.aval)) for key in outputs]
     try:
         forward = _cost(linear.apply(tangents))
-    except NotLinearError:  # a pullback of the user that cannot be turned into forward mode
+    except NotLinearError:  # a pullback of the user that cannot be converted to forward mode
         return "reverse"
     reverse = _cost(linear.transpose(cotangents))
     into, out = (sum(key.aval.size for key in keys) for keys in (wrt, outputs))

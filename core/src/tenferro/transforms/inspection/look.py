@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tenferro.transforms.inspection import views as _views
 
 _DRAWN = 400  # equations; a larger picture is no longer read
-_FOLDED = 80  # equations whose picture a notebook gets beside the text
+_FOLDED = 80  # equations whose picture a notebook gets in addition to the text
 _ROWS = 1000  # lines of text in a notebook
 
 

@@ -58,7 +58,8 @@ def low_rank(a: Any, k: int) -> Array:
     Raises
     ------
     InvalidParameterError
-        If ``k`` is no such rank, or s_k = s_k+1 for a matrix whose values are known. Under ``jit``
+        If ``k`` is not such a rank, or s_k = s_k+1 for a matrix whose values are known. Under
+        ``jit``
         and on devices the result is nan then.
 
     Examples

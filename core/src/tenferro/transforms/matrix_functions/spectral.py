@@ -57,7 +57,7 @@ def spectral_function(a: Any, g: Callable[..., Any], *args: Any) -> Array:
     Parameters
     ----------
     a : array, [*b, n, n]
-        Hermitian matrices, of which the lower triangle is read.
+        Hermitian matrices; their lower triangle is read.
     g : callable
         ``g(w, *args)``, a smooth function of every element of a real array, of the same shape. It
         may be complex.
@@ -250,8 +250,8 @@ def _divided(g: Callable[[Array], Array], w: Array, order: int) -> Array:
     """g[w_i, …, w_j] at every tuple of so many values and one more.
 
     Nodes are sorted. A quotient (g[x₁ … x_m] - g[x₀ … x_m₋₁])/(x_m - x₀) loses digits where its
-    nodes are near, and an integral of the m-th derivative over their simplex where they are far
-    apart. The one with the smaller estimate of its error is taken.
+    nodes are near, and an integral of the m-th derivative over their simplex where they are
+    distant. The one with the smaller estimate of its error is taken.
     """
     n = w.shape[-1]
     shape = (*w.shape[:-1], *[n] * (order + 1))

@@ -39,15 +39,17 @@ def read(operand: Any) -> tuple[int, ...] | None:
 
 
 class Reads:
-    """Leaves on whose values something relies, and what they were; if ``blind``, none is known."""
+    """Leaves whose values a program relies on, and these values; if ``ignores_values``, none is
+    known.
+    """
 
-    def __init__(self, blind: bool = False) -> None:
-        self.blind = blind
+    def __init__(self, ignores_values: bool = False) -> None:
+        self.ignores_values = ignores_values
         self.values: dict[ValueKey, tuple[int, ...]] = {}
 
     def numbers_of(self, leaf: ValueKey) -> tuple[int, ...] | None:
         """Return the integers of a leaf, and note that they were read."""
-        found = None if self.blind else numbers_of(leaf)
+        found = None if self.ignores_values else numbers_of(leaf)
         if found is not None:
             self.values[leaf] = found
         return found
@@ -55,6 +57,6 @@ class Reads:
     def among(self, leaves: Sequence[ValueKey]) -> tuple[tuple[int, tuple[int, ...]], ...]:
         """Return the noted leaves by their position, with their values."""
         places = {leaf: place for place, leaf in enumerate(leaves)}
-        if self.blind:
+        if self.ignores_values:
             return ()
         return tuple([(places[k], v) for k, v in self.values.items() if k in places])

@@ -96,8 +96,8 @@ def _program(
     """Return the program of that key; if it relies on values, the one for these operands."""
     program = TRANSFORMS.get_or_make(key, make, lambda _: size)
     while reads and program.reads and (values := _values(program, operands)) != program.reads:
-        reads.blind = not program.admits(values)
-        key = (key, None if reads.blind else values)
+        reads.ignores_values = not program.admits(values)
+        key = (key, None if reads.ignores_values else values)
         program = TRANSFORMS.get_or_make(key, make, lambda _: size)
     return program
 

@@ -93,7 +93,7 @@ def _register_class(cls: type) -> None:
     static = tuple(field.name for field in fields if field.metadata.get("static"))
     names = tuple(field.name for field in fields if field.name not in static)
 
-    def take_apart(x: Any) -> tuple[Any, Any, Any]:
+    def dataclass_parts(x: Any) -> tuple[Any, Any, Any]:
         kept = _Static(tuple([getattr(x, name) for name in static]))
         return [getattr(x, name) for name in names], kept, names
 
@@ -106,7 +106,7 @@ def _register_class(cls: type) -> None:
     optree = _optree()
     optree.register_pytree_node(
         cls,
-        take_apart,
+        dataclass_parts,
         put_together,
         path_entry_type=optree.GetAttrEntry,
         namespace=_NAMESPACE,
@@ -198,7 +198,7 @@ def map_leaves(function: Callable[[Any], Any], tree: Any) -> Any:
 def spread_prefix(prefix: Any, tree: Any) -> list[Any]:
     """Return one entry of the prefix per leaf of the tree; ``None`` is an entry like any other.
 
-    Raises ValueError: if the prefix is no prefix of the tree.
+    Raises ValueError: if the prefix does not match the tree.
     """
     leaves, _ = flatten(tree)
     if prefix is None or isinstance(prefix, int):

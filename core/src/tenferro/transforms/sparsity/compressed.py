@@ -109,14 +109,14 @@ class Directions:
         most = size - 1 if self._sparse else size // 2
 
         def make() -> Colours | None:
-            own = Reads(self._reads.blind)
+            own = Reads(self._reads.ignores_values)
             return _colours(keys, self._seed.key, leaves, flowing, most, self._last, own)
 
         if structure is None:
             found: Colours | None = make()
         else:
-            blind = self._reads.blind
-            known = None if blind else tuple([numbers_of(leaf) for leaf in leaves])
+            ignores_values = self._reads.ignores_values
+            known = None if ignores_values else tuple([numbers_of(leaf) for leaf in leaves])
             key = (structure, avals, flowing, most, self._last, known)
             found = _KNOWN.get_or_make(key, make, _size)
         for leaf in () if found is None else found.reads:

@@ -125,7 +125,7 @@ def scatter(
 def _scatter_anywhere(op: Any, found: Bits, updates: Bits, shape: Shape, of: Shape) -> Bits:
     """Let an update be anywhere along an axis that is indexed or not covered."""
     window = [axis for axis in range(len(shape)) if axis not in op.inserted_window_dims]
-    whole = [  # (axis of the result, axis of the updates) that keep their elements apart
+    whole = [  # (axis of the result, axis of the updates) that keep their elements separate
         (axis, place)
         for axis, place in zip(window, op.update_window_dims, strict=True)
         if axis not in op.scatter_dims_to_operand_dims and of[place] == shape[axis]

@@ -21,7 +21,7 @@ class Line(NamedTuple):
     operands: tuple[int, ...]
     targets: tuple[int, ...]
     frees: tuple[int, ...]
-    ends: tuple[int, ...]  # registers of Python's numbers that nobody reads again
+    ends: tuple[int, ...]  # registers of Python's numbers that are not read again
     positions: tuple[int, ...]  # of its instructions in the program; none for a conversion
 
     @property

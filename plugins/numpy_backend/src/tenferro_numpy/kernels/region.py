@@ -49,9 +49,9 @@ class Write(NamedTuple):
 class Region:
     """A fused region: called with its operands, gives its arrays and then its reductions.
 
-    Buffers are numbered: the first `operand_count` operands, of which `full` fill their tile, then
+    Buffers are numbered: the first `operand_count` operands, `full` of them fill their tile, then
     the arrays that it gives, then scratch. Operands after these are only read by moves. `reuse`
-    says into which operand an array may be written, for operands that nobody reads afterwards.
+    says into which operand an array may be written, for operands that are not read afterwards.
     """
 
     __slots__ = (

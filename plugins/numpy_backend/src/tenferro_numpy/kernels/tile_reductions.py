@@ -87,7 +87,7 @@ def reduced(
 def row_length(shape: tuple[int, ...], axes: tuple[int, ...]) -> int:
     """Return how many contiguous elements a reduction joins; 0 if they are not contiguous.
 
-    Shape and axes without the first, of which the tiles are made.
+    Shape and axes exclude the first axis, along which tiles are cut.
     """
     rank = len(shape)
     if min(axes) < 0 or sorted(axes) != list(range(rank - len(axes), rank)):

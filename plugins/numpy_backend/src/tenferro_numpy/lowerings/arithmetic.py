@@ -145,7 +145,7 @@ _rsqrt = Expression(
 
 
 def _extreme(function: Function) -> Specialize:
-    """`maximum` or `minimum`; NumPy takes elements one by one beside a single number."""
+    """`maximum` or `minimum`; NumPy takes elements one by one next to a single number."""
     plain = simple(function, 2)
     operands = "{p1}({0}, {1}), {p1}({1}, {0})"
     large = plain._replace(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tenferro.backend.lowering import Lowerings
-from tenferro.backend.numpy_like.cumulative import turned
+from tenferro.backend.numpy_like.cumulative import from_either_end
 from tenferro.primitives.cumulative import Cumlogsumexp, Cummax, Cummin
 
 __all__ = ["register"]
@@ -21,7 +21,7 @@ def register(lowerings: Lowerings) -> None:
     """Register what replaces the shared lowerings."""
     table = ((Cummax, np.maximum), (Cummin, np.minimum), (Cumlogsumexp, np.logaddexp))
     for primitive, ufunc in table:
-        lowerings.register(primitive)(turned(_accumulate(ufunc)))
+        lowerings.register(primitive)(from_either_end(_accumulate(ufunc)))
 
 
 def _accumulate(ufunc: np.ufunc) -> Callable[[Any, int], Any]:

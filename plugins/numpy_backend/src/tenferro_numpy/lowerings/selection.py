@@ -2,7 +2,7 @@
 
 `np.where` takes a branch for each element, which costs 5 ns where the condition follows no pattern.
 With the elements read as integers, y ⊕ (x ⊕ y)·c is x where c is 1 and y where it is 0, bit for bit
-and at the speed of memory; beside a zero one product is enough (Warren (2012), Hacker's Delight,
+and at the speed of memory; next to a zero one product is enough (Warren (2012), Hacker's Delight,
 2-20). Read next: `complex.py`.
 """
 
@@ -18,7 +18,7 @@ from tenferro.primitives.comparison import Select
 from tenferro_numpy.ir.expression import Expression, Function, Specialize
 from tenferro_numpy.ir.literals import is_zero
 
-__all__ = ["EXPRESSIONS", "beside_zero", "choose", "drop", "keep"]
+__all__ = ["EXPRESSIONS", "choose", "drop", "keep", "select_with_zero"]
 
 _LARGE = 1024  # elements from which three simple passes cost less than one with branches
 _INTEGERS = {size: np.dtype(f"int{8 * size}") for size in (1, 2, 4, 8)}
@@ -87,7 +87,7 @@ def _select(op: Select, avals: tuple[Aval, ...], result: Aval, lowering: Functio
     return Expression("{p0}({0}, {1}, {2}, {p2})", bound, broadcasts=True, into=_INTO)
 
 
-def beside_zero(
+def select_with_zero(
     op: Select,
     chosen: Expression,
     operands: tuple[int, ...],

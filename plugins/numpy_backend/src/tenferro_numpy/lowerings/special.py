@@ -1,6 +1,6 @@
 """Special functions on NumPy: those of `scipy.special`, imported when one is first used.
 
-The import takes longer than that of NumPy, so nobody pays for it unasked.
+The import takes longer than that of NumPy, so it happens only when needed.
 Read next: `rounding.py`.
 """
 

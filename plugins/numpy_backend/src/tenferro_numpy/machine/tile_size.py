@@ -31,7 +31,7 @@ class Tiling(NamedTuple):
     """Elements per tile, and number of threads that share the work.
 
     Poisoned, every buffer is filled with bytes that no computation leaves there before it is
-    written: what reads a place that nobody wrote is then seen in the results.
+    written: a read of an unwritten place then shows in the results.
     """
 
     elements: int

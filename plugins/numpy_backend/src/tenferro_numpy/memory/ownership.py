@@ -49,7 +49,7 @@ class Memory:
     writeable  whether a slot is an array that one may write to
     waiting    dead memory by aval: since when, and the slot that was all of it
     died       the last step that touches a slot, of those that are dead
-    given      names of donated memory that nobody has written to yet
+    given      names of donated memory that has not been written to yet
     changes    bytes that are alive in a step more than in the step before
     """
 
@@ -212,7 +212,7 @@ class Memory:
             self.changes[self.now] += self._sizes[self.avals[slot]]
 
     def _dies(self, name: int) -> None:
-        """Note that nobody reads anything in this memory any more."""
+        """Note that nothing in this memory is read any more."""
         if not self.avals[name].shape:
             return
         self.changes[self.now + 1] -= self._size(name)

@@ -58,7 +58,7 @@ class Registers:
                     count += 1
                 register_of[slot] = register
                 targets.append(register)
-            if last and last[0] in slots:  # nobody reads what was just made
+            if last and last[0] in slots:  # the new value has no reader
                 released += [register_of[slot] for slot in last if slot in slots]
             free += released
             ends: Sequence[int] = ()

@@ -1,9 +1,9 @@
 """Dead arrays are written to again: updates in place, and results in the memory of operands.
 
-A step may write where nobody reads any more: into an array that the program itself made, that
-nothing alive is a view of, and that no code of others has seen. An update of a dead operand then
-costs what is updated, and an elementwise line needs no new memory. Small arrays wait for such a
-line after their death, large ones only for a few steps. Read next: `planner.py`.
+A step may write to memory that is not read any more: into an array that the program itself made,
+that nothing alive is a view of, and that no code of others has seen. An update of a dead operand
+then costs what is updated, and an elementwise line needs no new memory. Small arrays wait for such
+a line after their death, large ones only for a few steps. Read next: `planner.py`.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def _room_for(step: Step, memory: Memory) -> int | None:
 
 
 def _into_operands(region: Region, step: Step, memory: Memory) -> None:
-    """Let a region write its arrays into operands that nobody reads afterwards."""
+    """Let a region write its arrays into operands that are not read afterwards."""
     direct, moved = step.operands[: region.operand_count], step.operands[region.operand_count :]
     for i, target in enumerate(step.targets[: len(region.arrays)]):
         for place, slot in enumerate(direct):

@@ -1,4 +1,4 @@
-"""Broadcasts that nobody needs expanded: a ufunc that has a full operand anyway expands the others.
+"""Lazy broadcasts: a ufunc that has a full operand anyway expands the others.
 
 Read next: `planner.py`.
 """

@@ -2,7 +2,7 @@
 
 The transpose of a slice is a pad with zeros, and transposes are summed: an array of zeros would be
 written and read for each. Here a padded term waits for the sum that reads it, and is added to a
-window of the other term: in its memory where that is nobody else's (`memory/reuse.py`), else in a
+window of the other term: in its memory if it has no other reference (`memory/reuse.py`), else in a
 copy. Where nothing is added, a zero keeps its sign. Read next: `memory/reuse.py`, `planner.py`.
 """
 

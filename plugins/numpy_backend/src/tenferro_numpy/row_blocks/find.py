@@ -31,7 +31,7 @@ _OWN = 2  # part of the cache for what a block makes; the rest is for operands a
 _WHOLE = 8  # part of the cache that a whole operand of a product, or a partial result, may take
 _WORTH = 3  # bytes that need not be written out, for each that others read
 _CALL = 10  # 1/2¹⁰ of the cache in bytes: elements of a line that are worth calling NumPy for
-_MOST = 32  # walks through a program, each of which may find a block
+_MOST = 32  # walks through a program; each may find a block
 _BETWEEN_REGIONS = (DotGeneral, *REDUCTIONS)
 
 

@@ -97,7 +97,7 @@ def sign(op: Sign, x: Array) -> Array:
 
 
 def _complex_sign(z: Array) -> Array:
-    """z/|z|; beside one infinite part the other is 0, and two infinite parts give nan."""
+    """z/|z|; next to one infinite part the other is 0, and two infinite parts give nan."""
     re, im = lax.real(z), lax.imag(z)
     size = modulus(z)
     one, zero = like(size, 1), like(size, 0)

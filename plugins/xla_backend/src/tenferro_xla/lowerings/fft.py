@@ -71,7 +71,7 @@ def _along(x: Array, axes: Sequence[int], kind: lax.FftType, length: int | None 
 def _row_major(x: Array) -> Array:
     """Constrain the array to the one layout that XLA's transform has on the CPU (jax 0.10.2).
 
-    LAPACK's column-major operands beside a transform make it choose another, and then refuse.
+    LAPACK's column-major operands next to a transform make it choose another, and then refuse.
     """
     layout = Layout(tuple(range(x.ndim)))
     found: Array = with_layout_constraint(x, layout)  # type: ignore[no-untyped-call]

@@ -65,7 +65,7 @@ def einsum(
                  operands; in the output it stands once: `np.diag` makes a diagonal matrix.
                  The interleaved form is einsum(x, [0, 1], z, [1, 2], [0, 2])
     Orders       operands are contracted in pairs; ``optimize`` is a path, or a method of
-                 opt_einsum, of which True and False mean "auto". ``order`` changes nothing
+                 opt_einsum; True and False mean "auto". ``order`` changes nothing
     Raises       ShapeMismatchError: if a label has two sizes, or an operand has another rank than
                  its term; InvalidParameterError: for other faults of the subscripts or the path
 
@@ -77,7 +77,7 @@ def einsum(
     """
     if order not in _ORDERS:
         raise at_user_line(ValueError(f"einsum: order must be one of {_ORDERS}"))
-    subscripts, given = _taken_apart(operands)
+    subscripts, given = _split_arguments(operands)
     arrays = [as_array(x) for x in given]
     kind = _common(arrays, dtype, casting)
     plan = _plan(subscripts, tuple([x.key.aval for x in arrays]), kind, optimize)
@@ -107,7 +107,7 @@ def einsum_path(*operands: Any, optimize: Any = True) -> tuple[list[Any], PathIn
     >>> path, info.flops
     (['einsum_path', (1, 2), (0, 1)], 16)
     """
-    subscripts, given = _taken_apart(operands)
+    subscripts, given = _split_arguments(operands)
     arrays = [as_array(x) for x in given]
     kind = _common(arrays, None, "safe")
     plan = _plan(subscripts, tuple([x.key.aval for x in arrays]), kind, optimize)
@@ -115,7 +115,7 @@ def einsum_path(*operands: Any, optimize: Any = True) -> tuple[list[Any], PathIn
     return ["einsum_path", *path], PathInfo(plan.expression, plan.steps.pairs)
 
 
-def _taken_apart(operands: Sequence[Any]) -> tuple[str | Written, Sequence[Any]]:
+def _split_arguments(operands: Sequence[Any]) -> tuple[str | Written, Sequence[Any]]:
     """Separate the arguments into subscripts and operands."""
     subscripts: str | Written
     if operands and isinstance(operands[0], str):

@@ -94,7 +94,7 @@ def _uses(tree: Tree, operands: int) -> list[_Use]:
         partner[i], partner[j] = (j, operands + number), (i, operands + number)
     uses = []
     for made in range(operands, len(labels)):
-        other, result = partner.get(made, (made, made))  # the last one meets nobody
+        other, result = partner.get(made, (made, made))  # the last result has no partner
         shared = labels[made] & labels[other]
         uses.append(_Use(labels[made], shared & labels[result], shared - labels[result]))
     return uses

@@ -45,7 +45,7 @@ def text_of(labels: Iterable[Label]) -> str:
 def of_text(subscripts: str, count: int) -> Written:
     """Parse a text such as ``"ij,jk->ik"`` into terms.
 
-    Raises InvalidParameterError: if it is no text of terms, or of another number of operands.
+    Raises InvalidParameterError: if it is not a text of terms, or the number of operands differs.
 
     >>> of_text("ij, j... -> i", 2)
     (('i', 'j'), ('j', Ellipsis), ('i',))
@@ -74,7 +74,7 @@ def _term(term: str, subscripts: str) -> tuple[Any, ...]:
     for character in before + after:
         if not (character.isalpha() or ord(character) > 127):
             raise refused(
-                f"{character!r} is no label",
+                f"{character!r} is not a label",
                 subscripts,
                 got=f"{term!r} in {subscripts!r}",
                 need="letters, '...', ',' between operands, and one '->'",

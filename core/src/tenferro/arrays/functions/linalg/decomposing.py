@@ -69,8 +69,8 @@ def svd(
                  through the projector on their space alone. projectors_only states that it does;
                  without it a derivative on NumPy warns at run time where more is needed.
                  ``tn.linalg.low_rank`` and ``low_rank_factors`` are U S Vᴴ and factors of it
-                 without that restriction. split: True, or a share of the largest value, tells
-                 equal values apart by a constant, from the smallest up (√eps if True); first
+                 without that restriction. split: True, or a share of the largest value, separates
+                 equal values by a constant, from the smallest up (√eps if True); first
                  derivatives are right up to about that share
     Raises       ShapeMismatchError, DTypeMismatchError, InvalidParameterError (gauge, epsilon,
                  split).

@@ -78,10 +78,10 @@ def eigh(
     space alone. ``tn.linalg.spectral_function`` is V g(w) Vᴴ without that restriction
     projectors_only: states that the loss keeps to that; without it a derivative on NumPy warns at
     run time (GaugeWarning) where values are equal and the loss needs more
-    split: True, or a share of max|w|, tells equal values apart by a constant: w′ₖ is the larger of
+    split: True, or a share of max|w|, separates equal values by a constant: w′ₖ is the larger of
     wₖ and w′ₖ₋₁ + split·max|w| (√eps if True). First derivatives are right up to about that share
 
-    Derivatives read the same triangle as values, so a gradient is triangular: an entry beside the
+    Derivatives read the same triangle as values, so a gradient is triangular: an entry outside the
     diagonal has twice its share of the gradient on the manifold of Hermitian matrices. With g the
     gradient, that one is (g + gᴴ)/2, which is also what ``eigh((a + a.conj().T) / 2)`` has.
 

@@ -1,6 +1,6 @@
-"""Equal values told apart: ``split=`` of eigh and svd.
+"""Separation of equal values: ``split=`` of eigh and svd.
 
-The matrix gets a constant added that moves equal values apart and leaves the vectors: V diag(w) Vᴴ
+The matrix gets a constant added that separates equal values and keeps the vectors: V diag(w) Vᴴ
 becomes V diag(w′) Vᴴ. Its derivatives of first order are those of functions of the matrix up to the
 relative distance. Read next: ``decomposing.py``.
 """
@@ -30,10 +30,10 @@ _ROUNDING = {32: 2.0**-23, 64: 2.0**-52}  # by the bits of a real number
 def eigh_of(
     a: Array, gauge: str, epsilon: float | None, projectors_only: bool, split: bool | float
 ) -> tuple[Array, Array]:
-    """Decompose a Hermitian matrix, its values told apart if that is asked for."""
+    """Decompose a Hermitian matrix; separate equal values if ``split`` asks for it."""
     if _share("eigh", split, a) and a.size:
         w, v = eigh_primitives.eigh(stop_gradient(a))
-        moved = _apart(w, _share("eigh", split, a)) - w
+        moved = _separated(w, _share("eigh", split, a)) - w
         a = a + stop_gradient(matmul(_by(v, moved), conj(matrix_transpose(v))))
     return eigh_primitives.eigh(a, gauge=gauge, epsilon=epsilon, projectors_only=projectors_only)
 
@@ -42,10 +42,10 @@ def svd_of(
     a: Array, full: bool, gauge: str, epsilon: float | None, projectors_only: bool,
     split: bool | float,
 ) -> tuple[Array, Array, Array]:  # fmt: skip
-    """Decompose by singular values, told apart if that is asked for, from the smallest up."""
+    """Decompose by singular values; separate equal ones, from the smallest up, if asked."""
     if _share("svd", split, a) and a.size:
         u, s, vh = svd_primitives.svd(stop_gradient(a))
-        moved = _apart(s[..., ::-1], _share("svd", split, a))[..., ::-1] - s
+        moved = _separated(s[..., ::-1], _share("svd", split, a))[..., ::-1] - s
         a = a + stop_gradient(matmul(_by(u, moved), vh))
     return svd_primitives.svd(
         a, full=full, gauge=gauge, epsilon=epsilon, projectors_only=projectors_only
@@ -64,7 +64,7 @@ def _share(function: str, split: Any, a: Array) -> float:
     ))  # fmt: skip
 
 
-def _apart(w: Array, share: float) -> Array:
+def _separated(w: Array, share: float) -> Array:
     """w′ₖ = max(wₖ, w′ₖ₋₁ + δ) of increasing w, with δ = share·max|w|.
 
     Also w′ₖ = k δ + max over j ≤ k of (w_j - j δ).

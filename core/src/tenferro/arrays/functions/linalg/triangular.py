@@ -58,7 +58,7 @@ def cho_factor(
 ) -> tuple[Array, bool]:
     """Compute a Cholesky factor, and whether it is the lower one, for ``cho_solve``.
 
-    Convention   the triangle beside the factor is zero
+    Convention   the other triangle of the factor's matrix is zero
 
     >>> import tenferro as tn
     >>> tn.linalg.cho_factor([[4.0, 2.0], [2.0, 5.0]], lower=True)[0]

@@ -1,4 +1,4 @@
-"""Keys: where random numbers come from, since there is no state.
+"""Keys: the source of random numbers, without any state.
 
 A key is an array u32[2]. The same key gives the same numbers, so each is used once: for one draw,
 or to make other keys of it. Read next: ``_draws.py``.

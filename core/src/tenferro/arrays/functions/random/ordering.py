@@ -1,7 +1,7 @@
 """Random orders and draws from a set: permutation, choice.
 
-An order is that which sorts random words of 64 bits; that two of n words are equal, which alone
-would prefer an order, has a probability below n²/2⁶⁵. Derivatives follow the elements.
+An order is the permutation that sorts random 64-bit words. Only equal words would prefer an order;
+two of n words are equal with a probability below n²/2⁶⁵. Derivatives follow the elements.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Pictures of graphs: one description of what is drawn, and the forms that it takes.
 
 ``_picture`` says which boxes and edges there are, ``_layout`` where they go, the others write them.
-Nothing here evaluates, and nothing needs a program beside Python.
+Nothing here evaluates, and nothing needs a program other than Python.
 """
 
 from tenferro.transforms.inspection.views._dot import dot

@@ -1,4 +1,4 @@
-"""Colours of the parts; legible to colour-blind eyes, and never the only sign.
+"""Colours of the parts; legible to colour-ignores_values eyes, and never the only sign.
 
 Blue, vermilion and green are those of M. Okabe and K. Ito, "Color Universal Design" (2008); the
 texts are near black on light fills (contrast above 12 to 1). A part is also told by its mark.

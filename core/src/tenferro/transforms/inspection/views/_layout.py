@@ -171,17 +171,17 @@ def _positions(net: _Net, order: list[list[int]]) -> list[float]:
     """Return the x of every box and lane: near its neighbours, without overlap in its row."""
     x = [0.0] * len(net.row)
     for row in order:
-        _apart(net, row, [0.0] * len(row), x)
+        _keep_distance(net, row, [0.0] * len(row), x)
     for sweep in range(_SWEEPS):
         downward = sweep % 2 == 1
         for row in order if downward else reversed(order):
             near = net.up if downward else net.down
             wanted = [_mean([x[n] for n in near[item]], x[item]) for item in row]
-            _apart(net, row, wanted, x)
+            _keep_distance(net, row, wanted, x)
     return x
 
 
-def _apart(net: _Net, row: Sequence[int], wanted: Sequence[float], x: list[float]) -> None:
+def _keep_distance(net: _Net, row: Sequence[int], wanted: Sequence[float], x: list[float]) -> None:
     """Set the x of a row as near as possible to what is wanted, in its order, without overlap."""
     offset, offsets = 0.0, []
     for i, item in enumerate(row):

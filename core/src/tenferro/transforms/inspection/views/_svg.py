@@ -20,7 +20,7 @@ _PADDING = 10.0
 _BAR = 5.0  # the coloured edge of a box
 _LEGEND = 34.0
 _HEAD = 7.0  # length of an arrowhead
-_STRAIGHT = 0.3  # a bend that nobody sees
+_STRAIGHT = 0.3  # a bend too small to see
 
 
 def svg(picture: Picture) -> str:

@@ -39,7 +39,7 @@ def _is_wrong(op: GaugeCheck, xs: Any) -> bool:
     if not w.size:
         return False
     bound = op.epsilon * np.abs(w).max(axis=-1, keepdims=True)
-    zero = _zeros_apart(op, w, bound)
+    zero = _independent_zeros(op, w, bound)
     if not (zero.any() or np.any(np.abs(np.diff(w, axis=-1)) <= bound)):
         return False
     equal = np.abs(w[..., None, :] - w[..., :, None]) <= bound[..., None]
@@ -55,7 +55,7 @@ def _is_wrong(op: GaugeCheck, xs: Any) -> bool:
     return op.with_values and _sees_values(turns, scale, xs[op.turns], equal, zero)
 
 
-def _zeros_apart(op: GaugeCheck, w: Any, bound: Any) -> Any:
+def _independent_zeros(op: GaugeCheck, w: Any, bound: Any) -> Any:
     """Return the zero singular values whose vectors on both sides rotate independently."""
     if op.turns == 1:
         return np.zeros(w.shape, bool)
@@ -116,7 +116,7 @@ def _text(op: GaugeCheck, w: Any) -> str:
     if op.turns == 1 and op.epsilon >= 1:  # the rule of svd marks vectors beyond the values so
         return (
             "a derivative through the full vectors of svd is wrong\n"
-            "  got        a function of the single vectors beyond the singular values, of which\n"
+            "  got        a function of the single vectors beyond the singular values;\n"
             f"             the matrix determines the space alone\n{at}"
             "  need       a function of the projector on their space; if it is one, say so:\n"
             "             projectors_only=True\n"
@@ -151,12 +151,12 @@ _WORDS = {
     1: (
         "eigh",
         "tn.linalg.spectral_function(a, g) is V g(w) Vᴴ, with its derivatives there\n"
-        "             too; eigh(a, split=True) tells equal values apart, to first order",
+        "             too; eigh(a, split=True) separates equal values, to first order",
     ),
     2: (
         "svd",
         "tn.linalg.low_rank(a, k) is the truncated U S Vᴴ, and low_rank_factors(a, k)\n"
         "             are two factors of it, with their derivatives there too; svd(a, split=True)\n"
-        "             tells equal values apart, to first order",
+        "             separates equal values, to first order",
     ),
 }

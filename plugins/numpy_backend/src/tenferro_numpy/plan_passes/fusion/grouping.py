@@ -22,7 +22,7 @@ __all__ = ["Finder", "Group", "least_elements"]
 _EPOCH = 128
 _PART = 4  # of a tile: smaller arrays fit the cache anyway; but where more than so many elements
 _FEW = 1 << 12  # wait for a gradient, it counts how many arrays do, and regions keep fewer
-_NEAR = 128  # steps: joining what is further apart would keep values alive for long
+_NEAR = 128  # steps: joining steps at a larger distance would keep values alive for long
 
 
 def least_elements(tiling: Tiling) -> int:
@@ -138,7 +138,7 @@ class Finder:
         for group in (*makers, *readers):
             merged: list[Group] = []
             for other in makers:
-                if other is not group and all(_apart(one, other) for one in (group, *merged)):
+                if other is not group and all(_may_merge(one, other) for one in (group, *merged)):
                     merged.append(other)
             behind = self.behind(step, {group.bit, *(other.bit for other in merged)})
             if behind & group.bit or any(behind & other.bit for other in merged):
@@ -212,6 +212,6 @@ class Finder:
         self.reaches(group, other.reach)
 
 
-def _apart(group: Group, other: Group) -> bool:
+def _may_merge(group: Group, other: Group) -> bool:
     """Return True if two regions may be merged: neither waits for the other."""
     return not (group.reach & other.bit or other.reach & group.bit)
