@@ -48,7 +48,7 @@ COINED = {
     r"apart": "separate, each on its own, except",
     r"settle[ds]?": "run, resolve, decide",
     r"turned": "transposed, reversed, converted",
-    r"young(?!er? generation| objects)(?:er|est)?": "new, newest, recent",
+    r"young(?!er? generation| objects| generation)(?:er|est)?": "new, newest, recent",
     r"blind": "unaware of, does not read",
     r"lacking": "missing, without",
     r"sought": "wanted, requested, looked up",

@@ -1,7 +1,7 @@
 """``residuals``: large values are computed where they are read, so that less is kept at a time.
 
 The order of a graph follows its outputs; what a derivative reads may so be computed long before.
-An equation moves down to its first reader if what it reads and nothing else would need is no
+An equation moves down to its first reader if what it reads and nothing else would need is not
 larger than its result. A conversion, comparison or count that is read again far below is computed
 again there, if what it reads is there or smaller, and if memory is at its peak in between. Either
 is done only where the peak becomes lower. No number changes. Read next: ``_driver.py``.

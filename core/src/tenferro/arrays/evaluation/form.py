@@ -1,10 +1,11 @@
 """The form of a graph from which its program is made: equal for graphs that compute alike.
 
-The order of the operands of a commutative operation, and of values that are computed because
-they still have a reference, follows the age of values, and so what else is alive. Here it follows the
+The order of the operands of a commutative operation, and of values that are computed because they
+still have a reference, follows the age of values, and so what else is alive. Here it follows the
 structure: a value is known by what it is made of and by what is made of it (as in the colour
-refinement of Weisfeiler and Lehman, 1968); what is alike even then keeps its order. Shared
-scalars are split before (``evaluation/shared_scalars.py``). Forms are remembered by the structure of the graph.
+refinement of Weisfeiler and Lehman, 1968); what is alike even then keeps its order. Shared scalars
+are split before (``evaluation/shared_scalars.py``). Forms are remembered by the structure of the
+graph.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Other gauges of a factorization, as valid as the one that a backend gave.
 
 Vectors are multiplied by phases, and by rotations within spaces of equal values. Anything that
-changes then is not a property of the matrix, which ``check_grads`` detects. The phases and rotations are
-irregular and fixed by a seed; the seed 0 turns every vector around, which real vectors know no
-finer way of. Read next: ``__init__.py`` of the transforms.
+changes then is not a property of the matrix, which ``check_grads`` detects. The phases and
+rotations are irregular and fixed by a seed; the seed 0 turns every vector around, which real
+vectors know no finer way of. Read next: ``__init__.py`` of the transforms.
 """
 
 from __future__ import annotations
