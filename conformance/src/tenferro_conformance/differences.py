@@ -28,7 +28,7 @@ __all__ = [
 _STEP = 2.0**-9
 #: step multiple → weight of the five-point formula
 STENCIL: Mapping[int, float] = {-2: 1 / 12, -1: -8 / 12, 1: 8 / 12, 2: -1 / 12}
-_TINY = 2.0**-100
+_COMPLEX_STEP = 2.0**-100
 _HOLOMORPHIC = {
     "std::exp", "std::log", "std::expm1", "std::log1p", "std::sin", "std::cos", "std::tan",
     "std::tanh", "std::logistic",
@@ -90,7 +90,7 @@ def complex_step(r: Recorder) -> None:
     r.output_all("jv", jvp(r.apply(xs), wrt, vs))
     continued = [r.feed(f"z{i}_", r.fed[x.key].astype("complex128")) for i, x in enumerate(xs)]
     for i, x, v in zip(_wrt(r.case), wrt, vs, strict=True):
-        continued[i] = r.feed(f"step{i}_", r.fed[x.key] + 1j * _TINY * r.fed[v.key])
+        continued[i] = r.feed(f"step{i}_", r.fed[x.key] + 1j * _COMPLEX_STEP * r.fed[v.key])
     r.output_all("fz", r.apply(continued))
 
 
@@ -98,7 +98,7 @@ def require_complex_step(out: Outcome) -> None:
     """|J v − Im f(x + ihv)/h| within the tolerance of a first derivative."""
     for i, jv in enumerate(out.all("jv")):
         assert jv is not None
-        want = out[f"fz{i}"].imag / _TINY
+        want = out[f"fz{i}"].imag / _COMPLEX_STEP
         out.require_close(
             jv, want, f"output {i}", scale=float(np.max(np.abs(want), initial=0.0)), order=2
         )

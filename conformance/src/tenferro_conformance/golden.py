@@ -27,7 +27,7 @@ __all__ = ["FOLDER", "check", "load", "write"]
 FOLDER = Path(__file__).parent / "golden"
 SCHEMA = 1
 #: Arrays with more entries than this go to the npz file.
-LARGE = 256
+MAX_ELEMENTS_IN_JSON = 256
 #: Derivatives are stored up to this many entries.
 DIFFERENTIATED = 64
 
@@ -218,7 +218,7 @@ def _moved_to_npz(key: str, entry: dict[str, Any], arrays: dict[str, Any]) -> di
 
     kept: dict[str, Any] = {}
     for name, value in entry.items():
-        if not isinstance(value, dict) or len(value["data"]) <= LARGE:
+        if not isinstance(value, dict) or len(value["data"]) <= MAX_ELEMENTS_IN_JSON:
             kept[name] = value
             continue
         place = f"{key}#{name}"
@@ -227,7 +227,7 @@ def _moved_to_npz(key: str, entry: dict[str, Any], arrays: dict[str, Any]) -> di
             [float.fromhex(x) for x in value.get("low", ["0x0p0"] * len(value["data"]))]
         )
         kept[name] = {"shape": value["shape"], "kind": value["kind"], "npz": place}
-    if any(len(x["data"]) > LARGE for x in entry["inputs"]):
+    if any(len(x["data"]) > MAX_ELEMENTS_IN_JSON for x in entry["inputs"]):
         kept["inputs"] = [
             {"shape": x["shape"], "kind": x["kind"], "sha256": _digest(x)} for x in entry["inputs"]
         ]

@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 INF, NAN = float("inf"), float("nan")
 FLOATS = [0.0, -0.0, 1.0, -1.0, 2.0, 0.5, -4.0, 3.7, INF, -INF, NAN, 1e30, 1e-40, 1e-3]
-TAME = [0.0, 1.0, -1.0, 2.0, 0.5, -4.0, 3.7, 0.25]
+TAME_NUMBERS = [0.0, 1.0, -1.0, 2.0, 0.5, -4.0, 3.7, 0.25]
 UNSTABLE = ["convert", "compare"]
 NEUTRAL: dict[str, list[Any]] = {
     "float": [0.0, -0.0, 1.0, -1.0, 2.0, 0.25, 3.0],
@@ -67,7 +67,7 @@ class Dag(NamedTuple):
 
 class _Builder:
     def __init__(self, seed: int, kind: Kind) -> None:
-        self.random, self.elements = Random(seed), TAME if kind == "tame" else FLOATS
+        self.random, self.elements = Random(seed), TAME_NUMBERS if kind == "tame" else FLOATS
         self.kind = kind
         self.keys: list[Any] = []
         self.operands: list[Any] = []

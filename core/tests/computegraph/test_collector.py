@@ -151,7 +151,11 @@ def test_garbage_that_became_old_with_a_large_pass_is_collected():
     node.itself = node
     alive = weakref.ref(node)
     del node
-    for _ in range(2 + (4 * _gc._WALK + _gc._OFTEN * sys.getallocatedblocks()) // 120_000):
+    for _ in range(
+        2
+        + (4 * _gc._WALK + _gc._PROMOTIONS_PER_BLOCK_BEFORE_WALK * sys.getallocatedblocks())
+        // 120_000
+    ):
         large_pass()
     assert alive() is None
 

@@ -27,13 +27,13 @@ OPTIONS = [
     {"tile": 5, "threads": 2, "poison": True},
 ]
 LIMITS = [
-    (arithmetic, "_LARGE"),
+    (arithmetic, "_MIN_ELEMENTS_FOR_ROW"),
     (arithmetic, "_SHORTEST"),
-    (contraction, "_SMALL"),
-    (reduction, "_LARGE"),
-    (selection, "_LARGE"),
+    (contraction, "_MAX_PRODUCTS_FOR_PLAIN_CALL"),
+    (reduction, "_MIN_ELEMENTS_FOR_PRODUCT"),
+    (selection, "_MIN_ELEMENTS_FOR_BITWISE_SELECT"),
     (structural, "_WRITTEN_OUT"),
-    (literals, "_LARGE"),
+    (literals, "_MAX_BYTES_TO_EXPAND"),
 ]
 CHECKS = settings(
     max_examples=150,

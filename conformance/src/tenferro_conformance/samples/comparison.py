@@ -14,7 +14,7 @@ from tenferro_conformance.samples.table import (
     F64,
     FLOATS,
     INTS,
-    RARE,
+    RARE_DTYPES,
     Row,
     Table,
     cgrid,
@@ -36,7 +36,7 @@ def _comparison(
 ) -> Table:
     rows = [
         Row(edge="wide", inputs=([_LEFT, _RIGHT], [_RIGHT, _LEFT]), out="bool"),
-        Row(edge="other_dtypes", inputs=([1, 2, 3], [2, 2, 1]), dtypes=RARE, out="bool"),
+        Row(edge="other_dtypes", inputs=([1, 2, 3], [2, 2, 1]), dtypes=RARE_DTYPES, out="bool"),
         Row(edge="scalar", inputs=(1.5, 2.5), out="bool"),
         Row(edge="empty", inputs=(grid(0, 1, 0, 3), grid(0, 1, 0, 3)), dtypes=F64, out="bool"),
         Row(
@@ -132,7 +132,7 @@ SELECT = table(
         None), dtypes=INTS),
     Row(edge="booleans", inputs=([True, False], [True, True], [False, False]), dtypes=BOOL),
     Row(edge="other_dtypes", inputs=(_PRED, igrid(0, 5, 2, 3), igrid(5, 9, 2, 3)), kinds=("bool",
-        None, None), dtypes=RARE),
+        None, None), dtypes=RARE_DTYPES),
     Row(edge="non_contiguous", inputs=(_PRED, grid(-1, 1, 2, 3), grid(-3, 3, 2, 3)), kinds=("bool",
         None, None), dtypes=F64,
         wrt=(1,), order=1, layout="strided"),

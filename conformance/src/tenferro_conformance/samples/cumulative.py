@@ -25,7 +25,7 @@ from tenferro_conformance.samples.table import (
 __all__ = ["TABLES"]
 
 inf, nan = float("inf"), float("nan")
-_NARROW = ("int8", "int16", "uint8", "uint16", "uint32", "uint64")
+_NARROW_INTEGERS = ("int8", "int16", "uint8", "uint16", "uint32", "uint64")
 _C3 = "convention 3: ties share equally among active sides"
 
 
@@ -60,7 +60,12 @@ def _shapes(x: Any, *, order: int) -> tuple[Row, ...]:
 
 _INTEGERS = (
     Row(edge="integers", inputs=(igrid(-4, 5, 2, 3),), params=_along(1), dtypes=INTS),
-    Row(edge="narrow", inputs=(igrid(1, 4, 2, 3),), params=_along(1, reverse=True), dtypes=_NARROW),
+    Row(
+        edge="narrow",
+        inputs=(igrid(1, 4, 2, 3),),
+        params=_along(1, reverse=True),
+        dtypes=_NARROW_INTEGERS,
+    ),
 )
 CUMSUM = table(
     "std::cumsum",

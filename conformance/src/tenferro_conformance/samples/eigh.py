@@ -27,7 +27,7 @@ COMPLEX_REPEATED = [[3, -2j, 2], [2j, 6, 4j], [2, -4j, 6]]
 PAIRED = [[3, 0, 2, 0], [0, 3, 0, 2], [2, 0, 3, 0], [0, 2, 0, 3]]
 #: 0 and 14, and 0 twice: (1, 2, 3) times itself, less rounding.
 DEFICIENT = [[1, 2, 3], [2, 4, 6], [3, 6, 9]]
-LARGE = Grid((40, 40), tuple(((i * j) % 17 - 8 + 3 * (i == j)) / 4.0
+LARGE_MATRIX = Grid((40, 40), tuple(((i * j) % 17 - 8 + 3 * (i == j)) / 4.0
                              for i in range(40) for j in range(40)))  # fmt: skip
 
 
@@ -81,8 +81,8 @@ EIGH = table(
     _canonical("canonical_complex", HERMITIAN, dtypes=COMPLEX),
     _canonical("canonical_batch", STACK),
     _canonical("canonical_empty", Grid((0, 0), ()), order=1),
-    _row("large", LARGE, "product", wrt=(), size=40, dtypes=FLOATS, expected=None),
-    _row("large_isometry", LARGE, "isometry", wrt=(), size=40),
+    _row("large", LARGE_MATRIX, "product", wrt=(), size=40, dtypes=FLOATS, expected=None),
+    _row("large_isometry", LARGE_MATRIX, "isometry", wrt=(), size=40),
     Row(edge="unread_triangle", inputs=([[0, nan], [2, 3]],), observe="values",
         expected=[-1, 4], dtypes=F64, note="the lower triangle is read"),
     Row(edge="lower_tangent", inputs=([[1, 0], [0, 3]],), observe="product", wrt=(0,), order=1,

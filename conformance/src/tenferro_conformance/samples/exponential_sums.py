@@ -14,7 +14,7 @@ __all__ = ["TABLES"]
 inf, nan = float("inf"), float("nan")
 _ALL, _LAST, _FIRST, _NONE = {"axes": (0, 1)}, {"axes": (1,)}, {"axes": (0,)}, {"axes": ()}
 _X = grid(-2, 2, 2, 4)
-_BIG = [[700.0, 710.0, -1000.0], [-1000.0, -1001.0, -999.5]]
+_EXTREME_ROWS = [[700.0, 710.0, -1000.0], [-1000.0, -1001.0, -999.5]]
 
 
 def _rows(**more: Any) -> tuple[Row, ...]:
@@ -32,7 +32,7 @@ def _rows(**more: Any) -> tuple[Row, ...]:
         Row(edge="transposed", inputs=(_X,), params=_FIRST, dtypes=F64, layout="transposed"),
         Row(edge="full_precision", inputs=(fine(_X),), params=_LAST, dtypes=F64, wrt=(0,), order=1),
         halved(lambda *shape: grid(-2, 2, *shape), params=_LAST),
-        Row(edge="large", inputs=(_BIG,), params=_LAST, dtypes=FLOATS, wrt=(0,), order=2),
+        Row(edge="large", inputs=(_EXTREME_ROWS,), params=_LAST, dtypes=FLOATS, wrt=(0,), order=2),
     )  # fmt: skip
 
 

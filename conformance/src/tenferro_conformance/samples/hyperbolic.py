@@ -30,7 +30,7 @@ inf, nan = float("inf"), float("nan")
 pi = 3.141592653589793
 _any = partial(grid, -2, 2)
 _c = partial(cgrid, 1.5)
-_TINY = [2.0**-30, -(2.0**-20), 2.0**-11]
+_POINTS_NEAR_ZERO = [2.0**-30, -(2.0**-20), 2.0**-11]
 _ONES = [1 + 0j] * 4
 _CUT_NOTE = "the sign of a zero says on which side of the cut a number lies, in derivatives too"
 _ROOT = 3**-0.5
@@ -49,7 +49,7 @@ SINH = table(
     "std::sinh",
     *elementwise_rows(_any, complex_inputs=(_c,)),
     *special_values(infs=[inf, -inf], zeros=[-0.0, 0.0]),
-    Row(edge="near_zero", inputs=(_TINY,), wrt=(0,), order=1),
+    Row(edge="near_zero", inputs=(_POINTS_NEAR_ZERO,), wrt=(0,), order=1),
     Row(edge="large", inputs=([15.5, -33.25, 60.0],), dtypes=FLOATS),
     Row(edge="near_overflow", inputs=([89.0, -88.875],), dtypes=F32),
     Row(edge="near_overflow", inputs=([710.0, -709.875],), dtypes=F64),
@@ -62,7 +62,7 @@ COSH = table(
     "std::cosh",
     *elementwise_rows(_any, complex_inputs=(_c,)),
     *special_values(infs=[inf, inf], zeros=[1.0, 1.0]),
-    Row(edge="near_zero", inputs=(_TINY,), wrt=(0,), order=1),
+    Row(edge="near_zero", inputs=(_POINTS_NEAR_ZERO,), wrt=(0,), order=1),
     Row(edge="large", inputs=([15.5, -33.25, 60.0],), dtypes=FLOATS),
     Row(edge="near_overflow", inputs=([89.0, -88.875],), dtypes=F32),
     Row(edge="near_overflow", inputs=([710.0, -709.875],), dtypes=F64),
@@ -74,14 +74,14 @@ TANH = table(
     *elementwise_rows(_any, complex_inputs=(partial(cgrid, 0.75),)),
     *special_values(infs=[1.0, -1.0], zeros=[-0.0, 0.0]),
     Row(edge="saturated", inputs=([30.0, -30.0, 9.0],)),
-    Row(edge="near_zero", inputs=(_TINY,), wrt=(0,), order=1),
+    Row(edge="near_zero", inputs=(_POINTS_NEAR_ZERO,), wrt=(0,), order=1),
     level=1, tol="elementary", tol_complex="complex",
 )  # fmt: skip
 ASINH = table(
     "std::asinh",
     *elementwise_rows(_any, complex_inputs=(_c,)),
     *special_values(infs=[inf, -inf], zeros=[-0.0, 0.0]),
-    Row(edge="near_zero", inputs=(_TINY,), wrt=(0,), order=1),
+    Row(edge="near_zero", inputs=(_POINTS_NEAR_ZERO,), wrt=(0,), order=1),
     Row(edge="large", inputs=([2.0**30, -(2.0**100)],), wrt=(0,), order=1,
         note="x² is not formed: it would overflow"),
     Row(edge="very_large", inputs=([2.0**600],), dtypes=F64, wrt=(0,), order=1, smooth=False,
@@ -118,7 +118,7 @@ ATANH = table(
     Row(edge="poles", inputs=([1.0, -1.0],), expected=[inf, -inf], wrt=(0,), order=1, smooth=False,
         tangents=([1.0, 1.0],), derivative=[inf, inf], note="the derivative at ±1 is inf"),
     Row(edge="near_one", inputs=([1 - 2.0**-20, -1 + 2.0**-12],), wrt=(0,), order=1),
-    Row(edge="near_zero", inputs=(_TINY,), wrt=(0,), order=1),
+    Row(edge="near_zero", inputs=(_POINTS_NEAR_ZERO,), wrt=(0,), order=1),
     _cut([complex(2, 0.0), complex(2, -0.0), complex(-2, 0.0), complex(-2, -0.0)],
          [complex(_ATANH, pi / 2), complex(_ATANH, -pi / 2), complex(-_ATANH, pi / 2),
           complex(-_ATANH, -pi / 2)],

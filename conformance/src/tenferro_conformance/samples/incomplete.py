@@ -27,8 +27,8 @@ _shape = partial(grid, 0.5, 4)
 _place = partial(grid, 0.25, 5)
 _inner = partial(grid, 0.125, 0.875)
 _POSITIVE = Domain(low=0.0)
-_LARGE = ([150.0, 200.25, 1000.5], [140.0, 215.5, 990.25])
-_SMALL = ([0.0625, 0.03125, 0.25], [0.5, 2.0, 2.0**-12])
+_LARGE_SHAPES = ([150.0, 200.25, 1000.5], [140.0, 215.5, 990.25])
+_SMALL_SHAPES = ([0.0625, 0.03125, 0.25], [0.5, 2.0, 2.0**-12])
 _BOTH: dict[str, Any] = {"wrt": (0, 1), "order": 1}
 _EACH: dict[str, Any] = {"wrt": (0, 1, 2), "order": 1}
 
@@ -39,8 +39,8 @@ def _gamma_rows(at_zero: list[float], **params: Any) -> tuple[Row, ...]:
         Row(edge="nan", inputs=([nan, 1.0, -1.0, 1.0], [1.0, nan, 1.0, -1.0]), params=params,
             expected=[nan] * 4),
         Row(edge="zero", inputs=([0.5, 1.0, 2.0], [0.0] * 3), params=params, expected=at_zero),
-        Row(edge="small_shape", inputs=_SMALL, params=params, dtypes=F64, **_BOTH),
-        Row(edge="large", inputs=_LARGE, params=params, dtypes=F64, **_BOTH),
+        Row(edge="small_shape", inputs=_SMALL_SHAPES, params=params, dtypes=F64, **_BOTH),
+        Row(edge="large", inputs=_LARGE_SHAPES, params=params, dtypes=F64, **_BOTH),
         Row(edge="tails", inputs=([3.0, 30.0, 2.5], [40.0, 8.0, 0.03125]), params=params,
             dtypes=F64, **_BOTH),
     )  # fmt: skip

@@ -27,7 +27,7 @@ E, G = [[0.5, 1], [-0.25, 2]], [[1, -0.5], [0.75, 0.25]]
 E3 = [[0.5, 1, -1], [-0.25, 2, 0.75], [1.5, -0.5, 1]]
 CE = [[0.5 + 1j, 1], [-0.25j, 2]]
 NILPOTENT = [[0, 1, 0], [0, 0, 1], [0, 0, 0]]
-LARGE = Grid((24, 24), tuple(((i * j) % 11 - 5) / 16.0 + 3.0 * (i == j)
+LARGE_MATRIX = Grid((24, 24), tuple(((i * j) % 11 - 5) / 16.0 + 3.0 * (i == j)
                              for i in range(24) for j in range(24)))  # fmt: skip
 
 
@@ -75,7 +75,7 @@ MATRIX_FUNCTION = table(
     _row("expm", "rank_deficient", [[1, 2], [0.5, 1]]),
     _row("expm", "scaled", [[-30, 8], [12, -40]], order=1, size=16, condition=8.0),
     _row("expm", "small", [[2.0**-30, 2.0**-31], [0, -(2.0**-30)]]),
-    _row("expm", "large", LARGE, wrt=(), size=24, condition=2.0),
+    _row("expm", "large", LARGE_MATRIX, wrt=(), size=24, condition=2.0),
     _row("sqrtm", "identity", [[1, 0], [0, 1]], expected=[[1, 0], [0, 1]]),
     _row("sqrtm", "scaled", [[2.0**60, 0], [0, 2.0**40]], wrt=(),
          expected=[[2.0**30, 0], [0, 2.0**20]]),
@@ -83,7 +83,7 @@ MATRIX_FUNCTION = table(
          note="the root of a real matrix is real or nan"),
     _row("sqrtm", "complex_negative", [[-1, 0], [0, 4]], dtypes=_C128, wrt=(),
          expected=[[1j, 0], [0, 2]]),
-    _row("sqrtm", "large", LARGE, wrt=(), size=24),
+    _row("sqrtm", "large", LARGE_MATRIX, wrt=(), size=24),
     _row("logm", "identity", [[1, 0], [0, 1]], expected=[[0, 0], [0, 0]]),
     _row("logm", "near_one", [[1, 2.0**-10], [2.0**-12, 1 + 2.0**-9]], order=1),
     _row("logm", "scaled", [[2.0**20, 0], [2.0**10, 2.0**-10]], order=1, condition=64.0),

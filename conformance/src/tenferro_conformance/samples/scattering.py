@@ -25,7 +25,7 @@ from tenferro_conformance.samples.table import (
 __all__ = ["TABLES"]
 
 inf, nan = float("inf"), float("nan")
-_NARROW = ("int8", "int16", "uint8", "uint16", "uint32", "uint64")
+_NARROW_INTEGERS = ("int8", "int16", "uint8", "uint16", "uint32", "uint64")
 _C7 = "convention 7: the primal's out-of-bounds mode is carried into derived operations"
 _C3 = "convention 3: ties share equally among active sides"
 _C9 = "convention 9: the derivative of a product is right with zeros present"
@@ -90,7 +90,7 @@ def _edges(order: int) -> tuple[Row, ...]:
         Row(edge="integers", inputs=(igrid(-9, 9, 4, 3), _IN, igrid(-5, 5, 3, 3)), kinds=_S,
             params=_into_rows("drop"), dtypes=INTS, tol="exact"),
         Row(edge="narrow", inputs=(igrid(0, 9, 4, 3), _IN, igrid(0, 5, 3, 3)), kinds=_S,
-            params=_into_rows("drop"), dtypes=_NARROW, tol="exact"),
+            params=_into_rows("drop"), dtypes=_NARROW_INTEGERS, tol="exact"),
         Row(edge="non_contiguous", inputs=(_X, _IN, _U), kinds=_S, params=_into_rows("drop"),
             dtypes=F64, layout="strided", size=3),
         Row(edge="half", inputs=([0.5, 2.0, 1.0], [[0], [2], [0]], [1.5, -2.0, 4.0]), kinds=_S,

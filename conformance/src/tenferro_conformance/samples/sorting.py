@@ -26,7 +26,7 @@ from tenferro_conformance.samples.table import (
 __all__ = ["TABLES"]
 
 inf, nan = float("inf"), float("nan")
-_NARROW = ("int8", "int16", "uint8", "uint16", "uint32", "uint64")
+_NARROW_INTEGERS = ("int8", "int16", "uint8", "uint16", "uint32", "uint64")
 _STABLE = "equal keys keep their order on every backend"
 
 
@@ -51,7 +51,7 @@ SORT = table(
     Row(edge="complex", inputs=(cgrid(2, 2, 3),), params=_sort(1), dtypes=COMPLEX, wrt=(0,),
         order=2),
     Row(edge="integers", inputs=(igrid(-9, 9, 2, 5),), params=_sort(1), dtypes=INTS),
-    Row(edge="narrow", inputs=(igrid(0, 9, 2, 5),), params=_sort(1), dtypes=_NARROW),
+    Row(edge="narrow", inputs=(igrid(0, 9, 2, 5),), params=_sort(1), dtypes=_NARROW_INTEGERS),
     Row(edge="large_unsigned", inputs=([2**63, 1, 2**64 - 1, 0],), params=_sort(0),
         dtypes=("uint64",)),
     Row(edge="booleans", inputs=([True, False, True, False],), params=_sort(0), dtypes=BOOL),

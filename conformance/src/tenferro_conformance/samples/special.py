@@ -26,14 +26,14 @@ inf, nan = float("inf"), float("nan")
 _any = partial(grid, -2, 2)
 _positive = partial(grid, 0.5, 5)
 _POSITIVE = Domain(low=0.0)
-_TINY = [2.0**-30, -(2.0**-20), 2.0**-11]
+_POINTS_NEAR_ZERO = [2.0**-30, -(2.0**-20), 2.0**-11]
 
 ERF = table(
     "std::erf",
     *elementwise_rows(_any),
     *special_values(infs=[1.0, -1.0], zeros=[-0.0, 0.0]),
     Row(edge="saturated", inputs=([6.0, -7.0, 3.5],)),
-    Row(edge="near_zero", inputs=(_TINY,), wrt=(0,), order=1),
+    Row(edge="near_zero", inputs=(_POINTS_NEAR_ZERO,), wrt=(0,), order=1),
     level=1, tol="elementary",
 )  # fmt: skip
 ERFC = table(
@@ -53,7 +53,7 @@ ERFINV = table(
     Row(edge="poles", inputs=([1.0, -1.0],), expected=[inf, -inf], wrt=(0,), order=1, smooth=False,
         tangents=([1.0, 1.0],), derivative=[inf, inf], note="the derivative at ±1 is inf"),
     Row(edge="near_one", inputs=([1 - 2.0**-10, -1 + 2.0**-16],), wrt=(0,), order=1),
-    Row(edge="near_zero", inputs=(_TINY,), wrt=(0,), order=1),
+    Row(edge="near_zero", inputs=(_POINTS_NEAR_ZERO,), wrt=(0,), order=1),
     level=1, tol="special",
 )  # fmt: skip
 LGAMMA = table(

@@ -26,8 +26,8 @@ __all__ = ["TABLES"]
 _C128 = ("complex128",)
 #: Singular values 3.3, 2.0 and 0.9; no two are near.
 SQUARE = [[3, 1, 0.5], [-1, 2, 0.25], [0.5, -0.5, 1]]
-TALL = [[3, 1], [-1, 2], [0.5, -0.5], [0.25, 1]]
-WIDE = [[3, 1, 0.5, -0.25], [-1, 0.5, 1, 2]]
+TALL_MATRIX = [[3, 1], [-1, 2], [0.5, -0.5], [0.25, 1]]
+WIDE_MATRIX = [[3, 1, 0.5, -0.25], [-1, 0.5, 1, 2]]
 COMPLEX_SQUARE = [[3 + 1j, 0.5j, 0.5], [-1, 2 - 0.5j, 0.25j], [0.5j, -0.5, 1 + 0.5j]]
 COMPLEX_TALL = [[3, 1j], [-1 + 1j, 2], [0.5j, -0.5 + 0.25j]]
 COMPLEX_WIDE = [[3, 1j, 0.5 + 0.5j], [-1 + 0.5j, 0.5, 2j]]
@@ -73,12 +73,12 @@ SVD = table(
     _row("square_values", SQUARE, "values", dtypes=FLOATS),
     _row("square_product", SQUARE, "product", order=1),
     _row("square_isometries", SQUARE, "isometries", wrt=()),
-    _row("tall", TALL, "pairs", dtypes=FLOATS),
-    _row("tall_left", TALL, "left"),
-    _row("tall_isometries", TALL, "isometries", wrt=()),
-    _row("wide", WIDE, "pairs", dtypes=FLOATS),
-    _row("wide_right", WIDE, "right"),
-    _row("wide_values", WIDE, "values"),
+    _row("tall", TALL_MATRIX, "pairs", dtypes=FLOATS),
+    _row("tall_left", TALL_MATRIX, "left"),
+    _row("tall_isometries", TALL_MATRIX, "isometries", wrt=()),
+    _row("wide", WIDE_MATRIX, "pairs", dtypes=FLOATS),
+    _row("wide_right", WIDE_MATRIX, "right"),
+    _row("wide_values", WIDE_MATRIX, "values"),
     _row("complex", COMPLEX_SQUARE, "pairs", dtypes=COMPLEX),
     _row("complex_values", COMPLEX_SQUARE, "values", dtypes=COMPLEX, out=_real),
     _row("complex_tall", COMPLEX_TALL, "pairs", dtypes=COMPLEX),
@@ -92,8 +92,8 @@ SVD = table(
     _row("empty", Grid((0, 3), ()), "product", order=1),
     _row("empty_columns", Grid((3, 0), ()), "values", order=1),
     _row("empty_batch", Grid((0, 3, 2), ()), "product", order=1),
-    _row("non_contiguous", TALL, "sines", order=1, layout="strided"),
-    _row("transposed", TALL, "sines", wrt=(), layout="transposed"),
+    _row("non_contiguous", TALL_MATRIX, "sines", order=1, layout="strided"),
+    _row("transposed", TALL_MATRIX, "sines", wrt=(), layout="transposed"),
     _row("repeated", REPEATED, "two", dtypes=FLOATS),
     _row("repeated_polar", REPEATED, "polar", dtypes=FLOATS),
     _row("repeated_rank_two", REPEATED, "rank_two"),
@@ -109,14 +109,14 @@ SVD = table(
     _row("zero", [[0, 0], [0, 0]], "values", wrt=()),
     _canonical("canonical_left", SQUARE, "left_vectors", dtypes=FLOATS),
     _canonical("canonical_right", SQUARE, "right_vectors", dtypes=FLOATS),
-    _canonical("canonical_tall", TALL, "left_vectors"),
-    _canonical("canonical_wide", WIDE, "right_vectors"),
+    _canonical("canonical_tall", TALL_MATRIX, "left_vectors"),
+    _canonical("canonical_wide", WIDE_MATRIX, "right_vectors"),
     _canonical("canonical_complex_left", COMPLEX_SQUARE, "left_vectors", dtypes=COMPLEX),
     _canonical("canonical_complex_right", COMPLEX_WIDE, "right_vectors", dtypes=COMPLEX),
     _canonical("canonical_complex_tall", COMPLEX_TALL, "left_vectors", dtypes=_C128),
-    _full("full_tall", TALL, "isometries", dtypes=FLOATS),
-    _full("full_wide", WIDE, "isometries"),
-    _full("full_product", TALL, "product"),
+    _full("full_tall", TALL_MATRIX, "isometries", dtypes=FLOATS),
+    _full("full_wide", WIDE_MATRIX, "isometries"),
+    _full("full_product", TALL_MATRIX, "product"),
     _full("full_complex", COMPLEX_WIDE, "product", dtypes=_C128),
     _row("large", _large(40, 30), "product", wrt=(), size=40, dtypes=FLOATS),
     _row("large_isometries", _large(40, 30), "isometries", wrt=(), size=40),
@@ -128,8 +128,8 @@ SVD = table(
 SVDVALS = table(
     "std::svdvals",
     _row("square", SQUARE, None, dtypes=FLOATS),
-    _row("tall", TALL, None, dtypes=FLOATS),
-    _row("wide", WIDE, None, dtypes=FLOATS),
+    _row("tall", TALL_MATRIX, None, dtypes=FLOATS),
+    _row("wide", WIDE_MATRIX, None, dtypes=FLOATS),
     _row("complex", COMPLEX_SQUARE, None, dtypes=COMPLEX, out=_real),
     _row("complex_tall", COMPLEX_TALL, None, dtypes=_C128, out=_real),
     _row("complex_wide", COMPLEX_WIDE, None, dtypes=_C128, out=_real),
@@ -138,8 +138,8 @@ SVDVALS = table(
     _row("complex_one", [[-2.5 + 1j]], None, dtypes=COMPLEX, out=_real),
     _row("empty", Grid((0, 3), ()), None, order=1),
     _row("empty_batch", Grid((0, 3, 2), ()), None, order=1),
-    _row("non_contiguous", TALL, None, order=1, layout="strided"),
-    _row("transposed", WIDE, None, wrt=(), layout="transposed"),
+    _row("non_contiguous", TALL_MATRIX, None, order=1, layout="strided"),
+    _row("transposed", WIDE_MATRIX, None, wrt=(), layout="transposed"),
     _row("repeated", REPEATED, None, wrt=(), dtypes=FLOATS),
     _row("rank_deficient", DEFICIENT_TALL, None, wrt=()),
     _row("zero", [[0, 0, 0], [0, 0, 0]], None, wrt=()),

@@ -18,8 +18,8 @@ from tenferro_conformance.case import Case, Domain, GradPlan, Layout, Stored, To
 
 __all__ = [
     "ALL_DTYPES", "ALL_INTS", "BOOL", "COMPLEX", "F32", "F64", "FLOATS", "HALF", "INTS", "NUMBERS",
-    "ORACLE", "RARE", "SIGNED", "UNSIGNED", "Grid", "Row", "Table", "away", "cgrid", "coarse",
-    "elementwise_rows", "fine", "grid", "halved", "igrid", "special_values", "table",
+    "ORACLE", "RARE_DTYPES", "SIGNED", "UNSIGNED", "Grid", "Row", "Table", "away", "cgrid",
+    "coarse", "elementwise_rows", "fine", "grid", "halved", "igrid", "special_values", "table",
 ]  # fmt: skip
 
 F32, F64 = ("float32",), ("float64",)
@@ -33,7 +33,7 @@ ALL_INTS = SIGNED + UNSIGNED
 BOOL = ("bool",)
 NUMBERS = FLOATS + COMPLEX + INTS
 #: What most rows leave out: the integers other than int32 and int64, and the half floats.
-RARE = ("int8", "int16", *UNSIGNED, *HALF)
+RARE_DTYPES = ("int8", "int16", *UNSIGNED, *HALF)
 ALL_DTYPES = BOOL + ALL_INTS + HALF + FLOATS + COMPLEX
 
 inf, nan = float("inf"), float("nan")
@@ -328,7 +328,7 @@ def _features(dtypes: Sequence[str]) -> frozenset[str]:
     return frozenset(found)
 
 
-_RARE_INTS = set(RARE) - set(HALF)
+_RARE_INTS = set(RARE_DTYPES) - set(HALF)
 
 
 def _kind(dtype: str) -> str:

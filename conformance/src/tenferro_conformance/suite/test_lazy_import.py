@@ -6,7 +6,7 @@ import pytest
 
 pytestmark = pytest.mark.tenferro_law("lazy import")
 
-HEAVY = {"numpy", "cupy", "jax", "opt_einsum", "scipy"}
+HEAVY_LIBRARIES = {"numpy", "cupy", "jax", "opt_einsum", "scipy"}
 
 
 def test_listing_imports_nothing_heavy(tenferro_run_python):
@@ -14,7 +14,7 @@ def test_listing_imports_nothing_heavy(tenferro_run_python):
     loaded = tenferro_run_python(
         "import sys, tenferro; tenferro.host().records(); print(*sys.modules)"
     ).split()
-    assert not HEAVY & set(loaded)
+    assert not HEAVY_LIBRARIES & set(loaded)
 
 
 def test_describing_imports_nothing_heavy(tenferro_run_python):
@@ -25,7 +25,7 @@ def test_describing_imports_nothing_heavy(tenferro_run_python):
         "    point.load().tenferro_backend_info()\n"
         "print(*sys.modules)"
     )
-    assert not HEAVY & set(tenferro_run_python(program).split())
+    assert not HEAVY_LIBRARIES & set(tenferro_run_python(program).split())
 
 
 def test_the_plugin_is_inert(tenferro_run_python):
@@ -33,4 +33,4 @@ def test_the_plugin_is_inert(tenferro_run_python):
     loaded = tenferro_run_python(
         "import sys, tenferro_conformance.pytest_plugin; print(*sys.modules)"
     ).split()
-    assert not (HEAVY | {"tenferro"}) & set(loaded)
+    assert not (HEAVY_LIBRARIES | {"tenferro"}) & set(loaded)

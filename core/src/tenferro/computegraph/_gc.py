@@ -22,12 +22,14 @@ from weakref import ref
 from tenferro.computegraph._fork import after_fork_in_child
 
 STRIDE = 4096  # keys that are made from one look at their number to the next
-_LARGE = 30_000  # objects of the young generation that a pass leaves
+_MIN_OBJECTS_TO_PROMOTE = 30_000  # objects of the young generation that a pass leaves
 _WALK = 2_000_000  # promoted objects from one walk to the next, at least
 _PER_KEY = 4  # objects that come with a key
 _FROZEN_BY_PYTHON = 1000  # CPython 3.12 starts with 375 frozen objects; a program freezes thousands
 _OF_KEY = 24  # blocks of memory that a key and what passes make of it take, generously
-_OFTEN = 16  # promoted objects, since the last walk, for each block: then a walk is cheap
+_PROMOTIONS_PER_BLOCK_BEFORE_WALK = (
+    16  # promoted objects, since the last walk, for each block: then a walk is cheap
+)
 _promoted = 0  # since the last walk
 _look_at = _WALK
 _held = 0  # blocks of memory after the last walk
@@ -65,7 +67,7 @@ class CollectorPaused:
                 del _depths[me]
             if not _depths and _was_enabled:
                 young = gc.get_count()[0]
-                if young > _LARGE:
+                if young > _MIN_OBJECTS_TO_PROMOTE:
                     _promote(young)
                 gc.enable()
                 if not _depths:  # the first thing a finalizer did may have been to enter again
@@ -138,4 +140,7 @@ def _walk_is_due() -> bool:
     _look_at = _promoted + _WALK
     blocks = _blocks()
     of_keys = _OF_KEY * STRIDE * len(_samples)
-    return blocks > 2 * _held + _WALK + of_keys or _promoted > _OFTEN * blocks
+    return (
+        blocks > 2 * _held + _WALK + of_keys
+        or _promoted > _PROMOTIONS_PER_BLOCK_BEFORE_WALK * blocks
+    )

@@ -23,7 +23,7 @@ from tenferro.primitives.arithmetic import Add, Div, Mul, Neg, Sub
 
 FACTORS = Rules("factors")
 _Operands = tuple[int, ...]
-_LARGEST = 1 << 20  # of the numbers that multiply others first
+_MAX_FACTOR = 1 << 20  # of the numbers that multiply others first
 
 
 @FACTORS.of(Mul, reads=REPEATED)
@@ -74,7 +74,7 @@ def _axes(rw: Rewriter, *values: int) -> list[int] | None:
 def _is_number(rw: Rewriter, value: int) -> bool:
     """Return True if the value is a constant c with 1 <= |c| <= the largest allowed factor."""
     number = constant_of(rw, value)
-    return number is not None and 1 <= abs(number) <= _LARGEST
+    return number is not None and 1 <= abs(number) <= _MAX_FACTOR
 
 
 @FACTORS.of(Mul, reads=[Div])

@@ -28,7 +28,7 @@ from tenferro.primitives.structural import (
 
 MOVES = Rules("moves")
 _Operands = tuple[int, ...]
-_LONGEST = 64  # operands of one concatenation
+_MAX_CONCATENATED = 64  # operands of one concatenation
 
 # ---- reshape, transpose, broadcast ---------------------------------------------------------------
 
@@ -219,7 +219,7 @@ def _concatenate(rw: Rewriter, op: Concatenate, operands: _Operands) -> int | No
     for x in parts:
         inside = made_by(rw, x, Concatenate) is op and rw.is_read_once(x)
         flat += rw.operands[x] if inside else (x,)
-    return rw.emit(op, *flat) if len(parts) < len(flat) <= _LONGEST else None
+    return rw.emit(op, *flat) if len(parts) < len(flat) <= _MAX_CONCATENATED else None
 
 
 def _joined_slices(rw: Rewriter, axis: int, parts: Sequence[int]) -> Sequence[int]:

@@ -23,10 +23,10 @@ from tenferro.primitives.constants import Constant, Iota
 from tenferro.primitives.structural import BroadcastInDim, Convert
 
 RESIDUALS = "residuals"
-_LARGE = 1 << 16  # bytes of a value from which its lifetime matters
-_FAR = 8  # equations between two readers
+_MIN_BYTES_TO_MOVE = 1 << 16  # bytes of a value from which its lifetime matters
+_MIN_DISTANCE_TO_RECOMPUTE = 8  # equations between two readers
 _NEAR_PEAK = 0.9  # of the peak
-_CHEAP = frozenset(
+_RECOMPUTABLE = frozenset(
     {Eq, Ge, Gt, Le, Lt, Ne, LogicalAnd, LogicalNot, LogicalOr, Convert, BroadcastInDim, Iota}
 )
 _FIXED = frozenset({Constant, Iota})
@@ -34,7 +34,7 @@ _FIXED = frozenset({Constant, Iota})
 
 def with_short_lives(graph: MaterializedGraph) -> tuple[MaterializedGraph, int]:
     """Reorder and recompute to shorten the lives of large values; also count the changes."""
-    if not any(aval.size * aval.dtype.itemsize >= _LARGE for aval in set(graph.avals)):
+    if not any(aval.size * aval.dtype.itemsize >= _MIN_BYTES_TO_MOVE for aval in set(graph.avals)):
         return graph, 0
     before = Liveness.of(graph)
     moved, count = _late(graph, before.sizes)
@@ -63,7 +63,7 @@ def _late(graph: MaterializedGraph, sizes: Sequence[int]) -> tuple[MaterializedG
         wanted = min([first[i] for i in node[2]])
         if position + 1 < wanted < end and type(node[0]) not in _FIXED:
             waiting = sum([sizes[i] for i in set(node[1]) if last[i] < wanted])
-            if waiting <= sum([sizes[i] for i in node[2]]) >= _LARGE:
+            if waiting <= sum([sizes[i] for i in node[2]]) >= _MIN_BYTES_TO_MOVE:
                 place[position] = wanted
         for i in node[1]:
             first[i] = min(first[i], place[position])
@@ -81,7 +81,7 @@ def _again(graph: MaterializedGraph, lives: Liveness) -> tuple[MaterializedGraph
     """Recompute cheap values before readers that are far below."""
     copies: dict[int, list[int]] = {}  # position → values that are made again before it
     for node in graph.nodes:
-        if type(node[0]) in _CHEAP and lives.sizes[node[2][0]] >= _LARGE:
+        if type(node[0]) in _RECOMPUTABLE and lives.sizes[node[2][0]] >= _MIN_BYTES_TO_MOVE:
             for position in _far_readers(node, lives):
                 copies.setdefault(position, []).append(node[2][0])
     if not copies:
@@ -111,7 +111,9 @@ def _far_readers(node: MaterializedNode, lives: Liveness) -> list[int]:
     found = []
     reads = lives.reads[value]
     for previous, position in pairwise(reads):
-        if position - previous < _FAR or not lives.is_high(previous, position, _NEAR_PEAK):
+        if position - previous < _MIN_DISTANCE_TO_RECOMPUTE or not lives.is_high(
+            previous, position, _NEAR_PEAK
+        ):
             continue
         waiting = sum([lives.sizes[i] for i in set(node[1]) if lives.last[i] < position])
         if 2 * waiting < lives.sizes[value]:

@@ -19,7 +19,7 @@ from tenferro.primitives.arithmetic import Add
 from tenferro.primitives.indexing import ScatterAdd
 
 SCATTERS = Rules("sums")
-_FEW = 64  # updates that may all hit one element
+_MAX_COLLIDING_UPDATES = 64  # updates that may all hit one element
 
 
 @SCATTERS.of(Add, reads=[ScatterAdd])
@@ -31,7 +31,7 @@ def _added_to_term(rw: Rewriter, op: Add, operands: tuple[int, ...]) -> int | No
         scatter = made_by(rw, term, ScatterAdd)
         if scatter is not None and rw.is_read_once(term):
             zeros, indices, updates = rw.operands[term]
-            are_few = prod(rw.avals[indices].shape[:-1]) <= _FEW
+            are_few = prod(rw.avals[indices].shape[:-1]) <= _MAX_COLLIDING_UPDATES
             if are_few and constant_of(rw, zeros) == 0:
                 return rw.emit(scatter, y, indices, updates)
     return None

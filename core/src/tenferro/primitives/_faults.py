@@ -25,7 +25,7 @@ _TYPES_IN_TEXT = re.compile(r"'([\w.]+)'|, not ([\w.]+)$|non-iterable ([\w.]+) o
 _SIGNATURE = re.compile(r"[\w.<>]+\(\) (?:missing |takes |got )")
 _TAKES_MORE, _TAKES_ANY = 0x04, 0x08  # flags of code objects: *args, **kwargs
 _DEPTH = 4  # how deep containers among the arguments are looked through
-_MOST = 1000  # values among the arguments that are looked at
+_MAX_VALUES_TO_EXAMINE = 1000  # values among the arguments that are looked at
 
 
 def is_a_bug(error: Exception, traceback: TracebackType | None, boundary: FrameType | None) -> bool:
@@ -139,7 +139,7 @@ def _values(boundary: FrameType) -> Iterator[Any]:
         for value in level:
             yield value
             seen += 1
-            if seen > _MOST:
+            if seen > _MAX_VALUES_TO_EXAMINE:
                 return
             below += _inside(value)
         level = below
@@ -148,9 +148,12 @@ def _values(boundary: FrameType) -> Iterator[Any]:
 def _inside(value: Any) -> list[Any]:
     """Return the contents of a container; of a NumPy array the first element."""
     if isinstance(value, (list, tuple, set, frozenset)):
-        return list(value)[:_MOST]
+        return list(value)[:_MAX_VALUES_TO_EXAMINE]
     if isinstance(value, dict):
-        return [*list(value)[:_MOST], *list(value.values())[:_MOST]]
+        return [
+            *list(value)[:_MAX_VALUES_TO_EXAMINE],
+            *list(value.values())[:_MAX_VALUES_TO_EXAMINE],
+        ]
     if type(value).__module__ == "numpy" and getattr(value, "shape", None) and value.size:
         return [value[0]]
     return []

@@ -19,7 +19,7 @@ from tenferro.primitives.arithmetic import rsqrt, sign
 from tenferro.primitives.comparison import gt, select
 from tenferro.primitives.constants import full_like
 
-_FAR = 40.0  # beyond it fifteen terms of the series for large x are enough
+_MIN_X_OF_ASYMPTOTIC_SERIES = 40.0  # beyond it fifteen terms of the series for large x are enough
 _TERMS = 16
 
 
@@ -54,7 +54,7 @@ class BesselIe(Elementwise):
         return of_kind(self, "float", x)
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
-        n, border = self.order, max(_FAR, 4.0 * self.order**2)
+        n, border = self.order, max(_MIN_X_OF_ASYMPTOTIC_SERIES, 4.0 * self.order**2)
         far = full_like(x, border)
         is_far = gt(absolute(x), far)
         size = select(is_far, absolute(x), far)

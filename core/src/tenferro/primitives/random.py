@@ -39,7 +39,7 @@ BITS: Final = 0  # high words of counters, one per use of a key
 ATTEMPTS: Final = 0x20000000
 FOLD: Final = 0x40000000
 SPLIT: Final = 0x80000000
-_MOST: Final = 2**32  # blocks: their count is the low word
+_MAX_BLOCKS: Final = 2**32  # blocks: their count is the low word
 
 
 class Threefry2x32(Mixed):
@@ -89,8 +89,8 @@ class RandomBits(Mixed):
             need = "uint32 or uint64; convert these"
             raise invalid(self, "dtype", "no words of this dtype", got=dtype, need=need)
         self._set(shape=integers(self, "shape", self.shape), dtype=dtype)
-        if self.block_count > _MOST:
-            got, need = f"shape={self.shape}", f"{_MOST} blocks of 64 bits or fewer per key"
+        if self.block_count > _MAX_BLOCKS:
+            got, need = f"shape={self.shape}", f"{_MAX_BLOCKS} blocks of 64 bits or fewer per key"
             raise invalid(self, "shape", "too many elements for one key", got=got, need=need)
 
     @property

@@ -32,7 +32,9 @@ __all__ = ["NumpyBackend", "library_versions"]
 _EXECUTORS = ("auto", "source", "interpret")
 _KEPT_PLANS = 512
 _LONGEST_KEPT = 4096  # instructions of a program whose plan is kept for others
-_WIDE = frozenset(map(DType.of, ("bool", "int64", "float64", "complex128")))  # hold any number
+_DTYPES_WITHOUT_OVERFLOW = frozenset(
+    map(DType.of, ("bool", "int64", "float64", "complex128"))
+)  # hold any number
 _NUMERIC = frozenset("biufc")
 _PYTHON_SCALARS = frozenset((bool, int, float, complex))
 _NAMES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64"
@@ -124,7 +126,11 @@ class NumpyBackend(Backend):
         if type(value) is np.ndarray and value.dtype is dtype and value.shape == aval.shape:
             return value
         if type(value) in _PYTHON_SCALARS and dtype is not None and not aval.shape:
-            return dtype.type(value) if aval.dtype in _WIDE else _narrow(dtype, value)
+            return (
+                dtype.type(value)
+                if aval.dtype in _DTYPES_WITHOUT_OVERFLOW
+                else _narrow(dtype, value)
+            )
         self.check_dtypes((aval,))
         if type(value) is np.ndarray and value.dtype.name == aval.dtype.name:
             operand = value if value.dtype.isnative else value.astype(value.dtype.newbyteorder("="))

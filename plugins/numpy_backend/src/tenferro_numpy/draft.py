@@ -28,7 +28,9 @@ from tenferro_numpy.planner import How, Planner, planner_of
 __all__ = ["RUNS_BEFORE_PLAN", "Draft"]
 
 RUNS_BEFORE_PLAN = 16  # a plan costs about as much as it saves in so many runs (measured: 11-40)
-_SMALL = 1 << 20  # bytes of all values of a program, below which none is freed before its end
+_MAX_BYTES_WITHOUT_FREEING = (
+    1 << 20
+)  # bytes of all values of a program, below which none is freed before its end
 
 #: told of the instruction in which an error was raised
 Note = Callable[[Exception, int], None]
@@ -158,7 +160,10 @@ class Run:
     def dying(self, kept: Sequence[int]) -> Sequence[Sequence[int]]:
         """Return the slots to free after each step; none if all values together are small."""
         counts = Counter(self.avals)
-        if sum([count * size_of(aval) for aval, count in counts.items()]) <= _SMALL:
+        if (
+            sum([count * size_of(aval) for aval, count in counts.items()])
+            <= _MAX_BYTES_WITHOUT_FREEING
+        ):
             return [()] * len(self.steps)
         return dying_after(self.steps, (*kept, *self.literals.operations), len(self.avals))
 

@@ -44,7 +44,9 @@ from tenferro_numpy.row_blocks.run import Blocked
 
 __all__ = ["How", "Planner", "make_plan", "planner_of"]
 
-_MOSTLY = 1.25  # lines in all for each line on numbers, where a program is mostly made of them
+_MAX_LINES_PER_NUMBER_LINE = (
+    1.25  # lines in all for each line on numbers, where a program is mostly made of them
+)
 _EFFECT = "std::debug_callback"
 _BY_LITERALS: dict[type, Any] = {
     ScatterAdd: placed,
@@ -238,7 +240,7 @@ class Planner:
             and not self.donated  # by then they may be written over
             and any(step.expression.safe is not None for step in self.steps)
             and not any(step.expression.foreign for step in self.steps)
-            and len(self.steps) <= _MOSTLY * on_numbers
+            and len(self.steps) <= _MAX_LINES_PER_NUMBER_LINE * on_numbers
         )
 
     # ---- memory and registers --------------------------------------------------------------------

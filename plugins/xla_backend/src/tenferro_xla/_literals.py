@@ -12,7 +12,7 @@ from tenferro.primitives import Constant, Iota
 from tenferro_xla._segments import Plan, Segment, is_literal
 
 #: Bytes from which on a literal of another namespace is a parameter.
-LARGE = 64 * 1024
+MIN_BYTES_TO_HOIST = 64 * 1024
 
 
 def large_literals(program: CompiledProgram) -> tuple[int, ...]:
@@ -22,7 +22,7 @@ def large_literals(program: CompiledProgram) -> tuple[int, ...]:
         for position, instruction in enumerate(program.instructions)
         if is_literal(instruction)
         and not isinstance(instruction.operation, (Constant, Iota))
-        and sum(_bytes(program, slot) for slot in instruction.outputs) >= LARGE
+        and sum(_bytes(program, slot) for slot in instruction.outputs) >= MIN_BYTES_TO_HOIST
     )
 
 

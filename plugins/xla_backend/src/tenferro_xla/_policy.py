@@ -23,7 +23,7 @@ WHOLE = 256
 #: Instructions up to which a program on small arrays is one segment, without fusion.
 UNFUSED = 4000
 #: Bytes of the largest array up to which a long program runs from cache, and is not fused.
-SMALL = 8 * 1024
+MAX_BYTES_WITHOUT_FUSION = 8 * 1024
 _NO_FUSION = {"xla_disable_hlo_passes": "fusion"}
 
 
@@ -51,7 +51,11 @@ def policy_for(program: CompiledProgram, options: CompileOptions, platform: str)
 def _measured(program: CompiledProgram, platform: str) -> tuple[int, int, dict[str, object]]:
     if platform != "cpu":
         return 1000, 1000, {}
-    if len(program) > WHOLE and _largest(program) <= SMALL and not _has_complex(program):
+    if (
+        len(program) > WHOLE
+        and _largest(program) <= MAX_BYTES_WITHOUT_FUSION
+        and not _has_complex(program)
+    ):
         return UNFUSED, UNFUSED // 4, dict(_NO_FUSION)
     return WHOLE, WHOLE // 2, {}
 

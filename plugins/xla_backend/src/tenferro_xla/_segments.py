@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from tenferro.computegraph import CompiledProgram, Instruction
 
 #: How far back a reference counts as part of the pattern when repetition is looked for.
-_NEAR = 32
+_MAX_INPUT_DISTANCE = 32
 
 
 class Segment(NamedTuple):
@@ -83,8 +83,8 @@ def _signatures(program: CompiledProgram, work: Sequence[int]) -> list[Hashable]
     signs: list[Hashable] = []
     for index, position in enumerate(work):
         operation, inputs, outputs, *_ = program.instructions[position]
-        distances = tuple([index - made_at.get(i, -_NEAR) for i in inputs])
-        near = tuple([d if d < _NEAR else 0 for d in distances])
+        distances = tuple([index - made_at.get(i, -_MAX_INPUT_DISTANCE) for i in inputs])
+        near = tuple([d if d < _MAX_INPUT_DISTANCE else 0 for d in distances])
         signs.append((operation, near, tuple([program.avals[i] for i in inputs])))
         made_at.update(dict.fromkeys(outputs, index))
     return signs

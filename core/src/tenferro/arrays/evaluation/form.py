@@ -19,7 +19,7 @@ from tenferro.computegraph import CollectorPaused, MaterializedGraph, ProgramCac
 from tenferro.computegraph._materialize import MaterializedNode, Structure
 from tenferro.computegraph._records import NamedTuple
 
-_LARGE = 256  # equations
+MAX_EQUATIONS_TO_SPLIT_AT_ONCE = 256  # equations
 _BYTES_PER_ITEM = 40
 _FORMS = ProgramCache(max_entries=2048, max_bytes=16 * 2**20)
 _SEEN = ProgramCache(max_entries=256, max_bytes=16 * 2**20)
@@ -45,7 +45,7 @@ def form_of(graph: MaterializedGraph) -> Form:
 
     def make() -> Form:
         form = formed(graph, True)[1]
-        if len(graph) <= _LARGE or not numbers:
+        if len(graph) <= MAX_EQUATIONS_TO_SPLIT_AT_ONCE or not numbers:
             return form
         first = _SEEN.get_or_make(form.structure, lambda: graph.structure, lambda _: size)
         return formed(graph, False)[1] if first is graph.structure else form

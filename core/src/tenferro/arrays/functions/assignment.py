@@ -44,7 +44,12 @@ from tenferro.primitives import (
 from tenferro.primitives.constants import constant
 
 _Scatter = Callable[..., Array]
-_LEAST = {bool: bool_, int: uint8, float: float16, complex: complex64}  # what a number asks for
+_SMALLEST_DTYPE_OF = {
+    bool: bool_,
+    int: uint8,
+    float: float16,
+    complex: complex64,
+}  # what a number asks for
 
 
 @covers("__setitem__")
@@ -78,7 +83,9 @@ def value_for(dtype: DType, value: Any) -> Array:
     """Cast the value to a dtype, which must hold its kind."""
     kind = type(value)
     if kind in SCALARS:
-        check_cast(_LEAST[kind], dtype, "same_kind", "assignment", f"the value {value!r}")
+        check_cast(
+            _SMALLEST_DTYPE_OF[kind], dtype, "same_kind", "assignment", f"the value {value!r}"
+        )
         if kind is not complex and not dtype.is_bool:
             value = float(value) if dtype.is_inexact else int(value)
         return scalar(value, dtype)

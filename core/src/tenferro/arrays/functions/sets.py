@@ -18,7 +18,7 @@ from tenferro.arrays.promotion.broadcast import cast, together
 from tenferro.arrays.registry import covers
 from tenferro.computegraph._records import NamedTuple
 
-_FEW = 2**16  # comparisons
+_MAX_PAIRWISE_COMPARISONS = 2**16  # comparisons
 _STATIC = "work on a fixed number of elements: np.sort, np.isin, np.where"
 
 
@@ -185,7 +185,7 @@ def isin(
     NumPy. ``kind`` and ``assume_unique`` are hints to NumPy.
     """
     x, others = asarray(element), ravel(asarray(test_elements))
-    is_large = x.size * others.size > _FEW
+    is_large = x.size * others.size > _MAX_PAIRWISE_COMPARISONS
     if is_large and evaluable(x.key) and evaluable(others.key):
         values = [known(part, "isin", "") for part in (x, others)]
         return as_array(numpy_module("isin").isin(*values, invert=invert))

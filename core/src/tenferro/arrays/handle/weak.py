@@ -18,7 +18,7 @@ INT64 = 2**63
 _BITS = (8, 16, 32, 64)
 _ENDS = [2 ** (bits - 1) for bits in _BITS]
 _BOUNDS = sorted([0, *_ENDS, *[-end for end in _ENDS], *[2**bits for bits in _BITS]])
-_FAR = 2**64  # instead of numbers that no dtype holds
+_OUT_OF_RANGE = 2**64  # instead of numbers that no dtype holds
 _OPERATIONS = {
     "add": operator.add,
     "subtract": operator.sub,
@@ -112,7 +112,7 @@ def _result(function: str, values: list[int | None]) -> int | None:
         return None
     known = [value for value in values if value is not None]
     if function in ("power", "left_shift") and known[1] > 64 and abs(known[0]) > 1:
-        return _FAR
+        return _OUT_OF_RANGE
     try:
         return value_of(operation(*known))
     except (ArithmeticError, ValueError):

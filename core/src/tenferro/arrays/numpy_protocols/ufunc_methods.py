@@ -49,7 +49,7 @@ _ASSOCIATIVE = frozenset(
     "bitwise_or bitwise_xor logical_and logical_or logical_xor".split()
 )
 _COMBINED = ("multiply", "minimum", "maximum")
-_LONGEST = 1024  # elements that are folded one by one
+_MAX_SEQUENTIAL = 1024  # elements that are folded one by one
 _Binary = Callable[[Any, Any], Any]
 _ABSENT = object()
 
@@ -172,11 +172,11 @@ def _partial(
     name: str, function: _Binary, x: Array, first: Any = None, masks: Array | None = None
 ) -> list[Array]:
     """Return all partial results, the first element first; masked elements are skipped."""
-    if x.shape[0] > _LONGEST:
+    if x.shape[0] > _MAX_SEQUENTIAL:
         raise UnsupportedFunctionError(
             f"np.{name}.reduce and .accumulate go one by one, and {x.shape[0]} elements are many\n"
             f"  from       {source_text(caller())}\n"
-            f"  hint       at most {_LONGEST}; the order counts, so it cannot be split",
+            f"  hint       at most {_MAX_SEQUENTIAL}; the order counts, so it cannot be split",
             function=f"{name}.reduce",
             nearest=None,
         )

@@ -34,7 +34,7 @@ _stretches: dict[tuple[Shape, Shape], BroadcastInDim] = {}
 _weak_dtypes: dict[tuple[DType, type, bool], DType] = {}
 _numbers: dict[tuple[Any, ...], tuple[ValueKey, Definition | None]] = {}
 _LIMIT = 4096
-_SMALL = 1024  # elements of a broadcast number whose key is kept
+_MAX_ELEMENTS_TO_SHARE = 1024  # elements of a broadcast number whose key is kept
 
 
 def broadcast_shapes(*shapes: Shape, function: str = "broadcast") -> Shape:
@@ -166,7 +166,7 @@ def beside(value: bool | int | float | complex, like: Aval, floating: bool = Fal
     if found is not None and found[0].definition is found[1]:
         return Array(found[0])
     number = stretch(weak(value, like, floating), like.shape)
-    if like.size <= _SMALL:
+    if like.size <= _MAX_ELEMENTS_TO_SHARE:
         _remember(_numbers, entry, (number.key, number.key.definition))
     return number
 

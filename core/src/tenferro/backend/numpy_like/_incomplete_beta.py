@@ -114,7 +114,7 @@ def _inside(on: Numeric, at: _Point, orders: Sequence[int]) -> tuple[Any, Any]:
         *(xp.where(is_series, safe, part) for safe, part in zip(_MIDDLE, seen, strict=True))
     )
     near = _Point(
-        *(xp.where(is_series, part, safe) for safe, part in zip(_NEAR, seen, strict=True))
+        *(xp.where(is_series, part, safe) for safe, part in zip(_SAFE_POINT, seen, strict=True))
     )
     series = _series(on, near, orders, mirrored)
     part = xp.where(is_series, series, _integral(on, middle, orders, mirrored))
@@ -123,7 +123,7 @@ def _inside(on: Numeric, at: _Point, orders: Sequence[int]) -> tuple[Any, Any]:
 
 
 _MIDDLE = _Point(3.0, 3.0, 0.5, 0.5)
-_NEAR = _Point(1.0, 1.0, 0.25, 0.75)
+_SAFE_POINT = _Point(1.0, 1.0, 0.25, 0.75)
 
 
 def _level(on: Numeric, at: _Point, orders: Sequence[int]) -> Any:

@@ -17,7 +17,7 @@ from tenferro.primitives.bessel import BesselI, BesselIe
 __all__ = ["NAMES", "higher_order", "register", "unscaled"]
 
 NAMES: dict[type, str] = {}
-_NEAR = 16.0
+_BORDER_OF_SERIES = 16.0
 _TERMS = 56  # of the power series, for |x| <= 16 and more for higher orders
 
 
@@ -46,7 +46,7 @@ def higher_order(xp: Any, before: Any, value: Any, x: Any, order: int) -> Any:
     Near 0 the power series, Abramowitz & Stegun (1964), 9.6.10, whose terms are positive; beyond,
     the recurrence 9.6.26, which is accurate where x is large compared with n².
     """
-    border = max(_NEAR, order * order / 2.0)
+    border = max(_BORDER_OF_SERIES, order * order / 2.0)
     is_near = xp.abs(x) <= border
     far = xp.where(is_near, border, x)
     for n in range(1, order):

@@ -16,7 +16,7 @@ from tenferro.primitives.logarithms import Exprel
 __all__ = ["NAMES", "exprel", "register"]
 
 NAMES: dict[type, str] = {}
-_FAR = 10.0
+_BORDER_OF_SERIES = 10.0
 
 
 def register(lowerings: Lowerings, xp: Any, find: Find) -> None:
@@ -30,7 +30,7 @@ def register(lowerings: Lowerings, xp: Any, find: Find) -> None:
 
 def exprel(on: Numeric, x: Any, order: int) -> Any:
     """∫₀¹ tⁿ exp(xt) dt: by parts where |x| is large, n E_{n-1} + x E_n = exp x."""
-    xp, border = on.xp, _FAR + 2 * order
+    xp, border = on.xp, _BORDER_OF_SERIES + 2 * order
     is_far = xp.abs(x) > border
     far, near = xp.where(is_far, x, border), xp.where(is_far, 0, x)
     top = xp.exp(far)

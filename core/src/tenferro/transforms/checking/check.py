@@ -36,7 +36,7 @@ from tenferro.transforms.recording import tree as _tree
 MODES = ("fwd", "rev")
 _STEPS = (1.0, 0.02, 4e-4, 8e-6)  # of the first step, if a kink or an edge is near
 _MARGIN = 4.0  # how many estimated errors of the difference are allowed
-_TINY = 1e-30
+_COMPLEX_STEP = 1e-30
 _LEAST_KINK = 1e-5  # of the derivative: how much both sides differ at what is called a kink
 
 
@@ -187,7 +187,7 @@ class _Comparison(NamedTuple):
 
     def replaced(self, exact: float, bound: float) -> _Comparison:
         """Return the comparison with a value by a complex step instead of a difference."""
-        need = Estimate(exact, 0.0, _TINY)
+        need = Estimate(exact, 0.0, _COMPLEX_STEP)
         return self._replace(need=need, bound=bound, is_unsure=False)
 
 
@@ -300,11 +300,13 @@ class _Line:
         if any(x.dtype.is_complex or not x.dtype.is_inexact for x in real_leaves):
             return None
         try:
-            found = _leaves(self._function(*_shift(self._args, self._directions, _TINY * 1j)))
+            found = _leaves(
+                self._function(*_shift(self._args, self._directions, _COMPLEX_STEP * 1j))
+            )
         except Exception:  # a function of the user's, which may refuse in any way
             return None
         pairs = zip(_leaves(self.weights), found, strict=True)
-        value = sum(float(vdot(w, imag(x))) for w, x in pairs) / _TINY
+        value = sum(float(vdot(w, imag(x))) for w, x in pairs) / _COMPLEX_STEP
         return value if math.isfinite(value) else None
 
     def _moved(self, t: float) -> list[Array]:

@@ -19,7 +19,12 @@ Function: TypeAlias = Callable[[float], float]
 _LEVELS = 14  # from the first step with finite values down to 1/8192 of it
 _SHRINKINGS = 12  # of the first step, by 8 each, until values are finite
 _SURE_LEVELS = 3  # fewer entries may agree by chance
-_NEAR = (2.0**-6, 2.0**-13, 2.0**-20, 2.0**-27)  # of the first step: where kinks are looked for
+_KINK_STEPS = (
+    2.0**-6,
+    2.0**-13,
+    2.0**-20,
+    2.0**-27,
+)  # of the first step: where kinks are looked for
 _NOISE_OF_A_GAP = 0.05  # rounding errors above this part of a gap hide it
 _CONSTANT = (0.8, 1.25)  # quotients of gaps at a kink; without one it is near 1/128
 
@@ -67,7 +72,7 @@ def kinked(
     ``rounding`` of values, ``shift`` of arguments. At a kink it stays, elsewhere it shrinks.
     """
     gaps: list[tuple[float, float, float]] = []  # left, right, and their error by rounding
-    for scale in _NEAR:
+    for scale in _KINK_STEPS:
         h = step * scale
         left, right = -function(-h) / h, function(h) / h
         noise = (rounding + shift * max(abs(left), abs(right))) / h

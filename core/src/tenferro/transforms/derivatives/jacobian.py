@@ -27,7 +27,7 @@ from tenferro.transforms.recording.argnums import Argnames, Argnums, choose
 from tenferro.transforms.recording.positions import Reads
 from tenferro.transforms.recording.record import Loans, Recording, record
 from tenferro.transforms.recording.run_or_record import history, key_of, run_or_record
-from tenferro.transforms.sparsity.compressed import FEWEST, Directions
+from tenferro.transforms.sparsity.compressed import MIN_DIRECTIONS_TO_COMPRESS, Directions
 
 MODES = ("forward", "reverse", "auto")
 CONVENTIONS = ("hermitian", "jax")
@@ -348,7 +348,7 @@ def cheaper_mode(
         return "reverse"
     reverse = _cost(linear.transpose(cotangents))
     into, out = (sum(key.aval.size for key in keys) for keys in (wrt, outputs))
-    if min(into, out) >= FEWEST and max(len(wrt), len(outputs)) <= _LEAVES:
+    if min(into, out) >= MIN_DIRECTIONS_TO_COMPRESS and max(len(wrt), len(outputs)) <= _LEAVES:
         into, out = (sum(one.count for one in each) for each in (columns, rows))
     return "forward" if into * forward <= out * reverse else "reverse"
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from tenferro.computegraph import UNKNOWN, ValueKey
 
-_MOST = 1 << 16  # elements
+_MAX_POSITIONS_TO_READ = 1 << 16  # elements
 
 
 def numbers_of(leaf: ValueKey) -> tuple[int, ...] | None:
@@ -20,7 +20,7 @@ def numbers_of(leaf: ValueKey) -> tuple[int, ...] | None:
     aval, operand = leaf.aval, leaf.operand
     if leaf.definition is not None or operand is UNKNOWN:
         return None
-    if not aval.dtype.is_integer or aval.size > _MOST:
+    if not aval.dtype.is_integer or aval.size > _MAX_POSITIONS_TO_READ:
         return None
     return read(operand)
 

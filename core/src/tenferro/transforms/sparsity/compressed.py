@@ -32,12 +32,12 @@ from tenferro.transforms.batching.batch import batch
 from tenferro.transforms.recording.positions import Reads, numbers_of
 from tenferro.transforms.sparsity.colouring import coloured, columns_of
 from tenferro.transforms.sparsity.pattern_moves import Bits
-from tenferro.transforms.sparsity.sparsity import LONGEST, pattern
+from tenferro.transforms.sparsity.sparsity import MAX_DIRECTION_ELEMENTS, pattern
 
-FEWEST = 32
+MIN_DIRECTIONS_TO_COMPRESS = 32
 """Directions from which on a pattern is looked for unasked: fewer cost less than their places."""
 
-_LARGEST = 1 << 20  # elements of a table in a program
+_MAX_TABLE_ELEMENTS = 1 << 20  # elements of a table in a program
 _BYTES_PER_PLACE = 80
 _KNOWN = ProgramCache(max_entries=256, max_bytes=64 * 2**20)
 
@@ -99,8 +99,8 @@ class Directions:
     def colours(self) -> Colours | None:
         """Return how directions are grouped; ``None`` if each one is pushed alone."""
         size = self._of.size
-        least = 2 if self._sparse else FEWEST
-        if self._sparse is False or not least <= size <= LONGEST:
+        least = 2 if self._sparse else MIN_DIRECTIONS_TO_COMPRESS
+        if self._sparse is False or not least <= size <= MAX_DIRECTION_ELEMENTS:
             return None
         keys = [value.key for value in self.one if value is not None]
         structure, leaves = signature((self._seed.key,), keys)
@@ -219,7 +219,7 @@ def _colours(
         return None
     count = max(of, default=0) + 1
     entries = sum([row.bit_count() for bits in rows for row in bits])
-    if max(entries, count * len(of)) > _LARGEST:
+    if max(entries, count * len(of)) > _MAX_TABLE_ELEMENTS:
         return None
     every = iter(found)
     bits = [next(every) if flows else None for flows in flowing]

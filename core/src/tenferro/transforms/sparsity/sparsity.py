@@ -42,12 +42,12 @@ from tenferro.transforms.sparsity import pattern_moves as moves
 from tenferro.transforms.sparsity import pattern_windows as windows
 from tenferro.transforms.sparsity.pattern_moves import Bits, Operands
 
-LONGEST = 1 << 15
+MAX_DIRECTION_ELEMENTS = 1 << 15
 """Elements of a direction up to which a pattern is looked for: their bits take some 100 MB."""
 
 _BUDGET = 1 << 23  # steps of this walk, about one or two seconds
 _WORD = 4096  # bits that are joined in about the time of a step
-_DEEP = 8  # operations on positions that are followed
+_MAX_POSITION_DEPTH = 8  # operations on positions that are followed
 _SIGNS: dict[type, int] = {Add: 1, Sub: -1}
 
 _MOVES: dict[type, Callable[..., Bits]] = {
@@ -169,7 +169,7 @@ class _Positions:
         if not self._avals[value].dtype.is_integer:
             return None
         if value < len(self._inputs):
-            return self._of_key(self._inputs[value], _DEEP)
+            return self._of_key(self._inputs[value], _MAX_POSITION_DEPTH)
         return _of_literal(self._literals.get(value))
 
     def _of_key(self, key: ValueKey, depth: int) -> Sequence[int] | None:

@@ -32,7 +32,7 @@ from tenferro_numpy.ir.plan import Line, Plan, Result
 
 __all__ = ["Generated", "generate"]
 
-_LONG = 500  # lines above which a program is written in parts
+_MAX_LINES_IN_ONE_FUNCTION = 500  # lines above which a program is written in parts
 
 Run = Callable[..., tuple[Any, ...]]
 
@@ -53,7 +53,7 @@ def generate(plan: Plan, *, fast: bool = False) -> Generated:
         return found
 
     with CollectorPaused():
-        return (_Whole if len(plan.lines) <= _LONG else _InParts)(plan, choose)
+        return (_Whole if len(plan.lines) <= _MAX_LINES_IN_ONE_FUNCTION else _InParts)(plan, choose)
 
 
 class Generated(ABC):

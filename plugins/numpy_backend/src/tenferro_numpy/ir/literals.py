@@ -17,7 +17,7 @@ from tenferro.primitives.constants import Constant
 
 __all__ = ["Compared", "Literals", "is_zero"]
 
-_LARGE = 1 << 16  # bytes of a literal above which it stays a view of one element
+_MAX_BYTES_TO_EXPAND = 1 << 16  # bytes of a literal above which it stays a view of one element
 
 
 def is_zero(operation: Any) -> bool:
@@ -61,7 +61,7 @@ class Literals:
             value = compare(op.operation, *[self.evaluate(x) for x in op.literals])
         else:
             value = self._made(op)
-        if value.nbytes <= _LARGE:
+        if value.nbytes <= _MAX_BYTES_TO_EXPAND:
             value = np.array(value)
         value = value.view()
         value.flags.writeable = False

@@ -18,8 +18,8 @@ from tenferro_numpy.machine.tile_size import SHRINKS, Index, tiled_axis
 
 __all__ = ["Across", "Fold", "Within", "can_fold", "folding", "reduced", "row_length", "rows_of"]
 
-_SHORT = 256  # terms of a row that a product sums faster than a reduction
-_NARROW = 32  # elements of a row whose largest is found faster among columns
+_MAX_TERMS_FOR_PRODUCT = 256  # terms of a row that a product sums faster than a reduction
+_MAX_ELEMENTS_FOR_COLUMNS = 32  # elements of a row whose largest is found faster among columns
 
 
 class Fold(NamedTuple):
@@ -104,10 +104,15 @@ def rows_of(
     `reduce` costs some 20 ns a row before it does anything, and goes through a row element by
     element. A product with ones is ten times as fast; so is the maximum of whole columns.
     """
-    if function is np.add and 1 < length <= _SHORT and dtype.kind == "f" and dtype.itemsize > 2:
+    if (
+        function is np.add
+        and 1 < length <= _MAX_TERMS_FOR_PRODUCT
+        and dtype.kind == "f"
+        and dtype.itemsize > 2
+    ):
         ones = np.ones(length, dtype)
         return lambda x, out: np.dot(x, ones, out=out)
-    if function in (np.maximum, np.minimum) and 1 < length <= _NARROW:
+    if function in (np.maximum, np.minimum) and 1 < length <= _MAX_ELEMENTS_FOR_COLUMNS:
         return lambda x, out: function.reduce(np.ascontiguousarray(x.T), 0, None, out)
     return None
 

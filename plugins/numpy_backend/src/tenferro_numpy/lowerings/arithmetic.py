@@ -36,7 +36,9 @@ from tenferro_numpy.ir.expression import Expression, Function, Specialize, calle
 
 __all__ = ["EXPRESSIONS", "operator_or", "register", "ufunc"]
 
-_LARGE = 4096  # elements from which the largest of them and a number is worth a row of the number
+_MIN_ELEMENTS_FOR_ROW = (
+    4096  # elements from which the largest of them and a number is worth a row of the number
+)
 _SHORTEST, _LONGEST = 64, 1 << 15  # elements of such a row
 
 
@@ -153,7 +155,9 @@ def _extreme(function: Function) -> Specialize:
         bound=(function, _as_row),
         into=f"{{p0}}({operands}, out={{out}})",
     )
-    return lambda op, avals, result, lowering: large if result.size >= _LARGE else plain
+    return lambda op, avals, result, lowering: (
+        large if result.size >= _MIN_ELEMENTS_FOR_ROW else plain
+    )
 
 
 def _as_row(x: Any, other: Any) -> Any:

@@ -20,7 +20,9 @@ from tenferro_numpy.ir.expression import Expression, Function, Specialize, calle
 __all__ = ["EXPRESSIONS"]
 
 _BLAS = ("float32", "float64", "complex64", "complex128")
-_SMALL = 4096  # multiplications of a stack, or elements of a result, up to which calls decide
+_MAX_PRODUCTS_FOR_PLAIN_CALL = (
+    4096  # multiplications of a stack, or elements of a result, up to which calls decide
+)
 
 
 class _Writer:
@@ -99,7 +101,7 @@ def _flat(
     columns = (prod(_sizes(rhs, right.free)),) if right.free else ()
     a = write.view("{0}", lhs, left.free + left.contracted, rows + depth)
     b = write.view("{1}", rhs, right.contracted + right.free, depth + columns)
-    large = bool(rows and columns) and prod(rows + columns) > _SMALL
+    large = bool(rows and columns) and prod(rows + columns) > _MAX_PRODUCTS_FOR_PLAIN_CALL
     if large and depth == (1,):
         return f"{write.bind(np.multiply)}({a}, {b})", rows + columns  # BLAS is slow at one term
     if large and lhs.dtype.name in _BLAS:  # `dot` writes zeros into its result first
@@ -119,7 +121,7 @@ def _stacked(
     b = write.view(
         "{1}", rhs, right.batch + right.contracted + right.free, (*batch, depth, columns)
     )
-    if rows * columns * depth > _SMALL:
+    if rows * columns * depth > _MAX_PRODUCTS_FOR_PLAIN_CALL:
         ready = write.bind(_ready)
         a, b = f"{ready}({a})", f"{ready}({b})"
     return f"{write.bind(np.matmul)}({a}, {b})", (*batch, rows, columns)

@@ -19,7 +19,7 @@ from tenferro.primitives.fourier import Fft, Irfft, Rfft
 
 __all__ = ["register"]
 
-_LARGE = 2**14  # elements from which SciPy is faster
+_MIN_ELEMENTS_FOR_SCIPY = 2**14  # elements from which SciPy is faster
 
 
 def register(lowerings: Lowerings) -> None:
@@ -33,7 +33,7 @@ def register(lowerings: Lowerings) -> None:
 
 def _by_size(few: Any, many: Any) -> Any:
     def lower(op: Any, x: Any) -> Any:
-        return few(op, x) if x.size < _LARGE else many(_scipy_fft(), op, x)
+        return few(op, x) if x.size < _MIN_ELEMENTS_FOR_SCIPY else many(_scipy_fft(), op, x)
 
     return lower
 

@@ -25,7 +25,7 @@ from tenferro_numpy.kernels.tile_reductions import row_length, rows_of
 
 __all__ = ["EXPRESSIONS"]
 
-_LARGE = 2048  # elements from which the setting up of a product pays
+_MIN_ELEMENTS_FOR_PRODUCT = 2048  # elements from which the setting up of a product pays
 
 
 def _reduce(function: Any, *, widens: bool) -> Specialize:
@@ -53,7 +53,7 @@ def _reduce(function: Any, *, widens: bool) -> Specialize:
 
 def _by_rows(function: Any, axes: tuple[int, ...], aval: Aval) -> Any:
     """Return a reduction of the short rows of a large array; None if `reduce` is used."""
-    if aval.size < _LARGE or aval.dtype.name not in ("float32", "float64"):
+    if aval.size < _MIN_ELEMENTS_FOR_PRODUCT or aval.dtype.name not in ("float32", "float64"):
         return None
     length = row_length(aval.shape[1:], tuple(axis - 1 for axis in axes))
     return rows_of(function, length, np.dtype(aval.dtype.name))

@@ -20,7 +20,9 @@ from tenferro_numpy.ir.literals import is_zero
 
 __all__ = ["EXPRESSIONS", "choose", "drop", "keep", "select_with_zero"]
 
-_LARGE = 1024  # elements from which three simple passes cost less than one with branches
+_MIN_ELEMENTS_FOR_BITWISE_SELECT = (
+    1024  # elements from which three simple passes cost less than one with branches
+)
 _INTEGERS = {size: np.dtype(f"int{8 * size}") for size in (1, 2, 4, 8)}
 
 
@@ -81,7 +83,7 @@ def _chosen(condition: Any, x: Any, y: Any, shape: tuple[int, ...]) -> Any:
 def _select(op: Select, avals: tuple[Aval, ...], result: Aval, lowering: Function) -> Expression:
     if not result.shape:
         return Expression("{1} if {0} else {2}", shares=True)
-    if result.size < _LARGE:
+    if result.size < _MIN_ELEMENTS_FOR_BITWISE_SELECT:
         return Expression("{p0}({0}, {1}, {2})", (np.where, choose), broadcasts=True, into=_INTO)
     bound = (_chosen, choose, result.shape)
     return Expression("{p0}({0}, {1}, {2}, {p2})", bound, broadcasts=True, into=_INTO)
@@ -98,7 +100,11 @@ def select_with_zero(
     condition, *branches = operands
     aval = avals[branches[0]]
     dtype = np.dtype(aval.dtype.name)
-    if chosen.foreign or aval.size < _LARGE or dtype.itemsize not in _INTEGERS:
+    if (
+        chosen.foreign
+        or aval.size < _MIN_ELEMENTS_FOR_BITWISE_SELECT
+        or dtype.itemsize not in _INTEGERS
+    ):
         return chosen, operands
     first, second = branches
     for function, x, zero in ((keep, first, second), (drop, second, first)):

@@ -21,11 +21,13 @@ import numpy as np
 __all__ = ["PAGES", "keep_freed_arrays"]
 
 PAGES = 1 << 16  # bytes from which freed arrays may cost the next one its pages
-_LARGEST = 31 << 20  # bytes, with a header less than the 32 MiB that the thresholds grow to
+_MAX_HEAP_ARRAY_BYTES = (
+    31 << 20
+)  # bytes, with a header less than the 32 MiB that the thresholds grow to
 
 
 @cache
 def keep_freed_arrays() -> None:
     """Let arrays find the memory of freed ones, from now on in this process, unless refused."""
     if os.environ.get("TENFERRO_NUMPY_KEEP_MEMORY", "1") != "0":
-        np.empty(_LARGEST, np.uint8)
+        np.empty(_MAX_HEAP_ARRAY_BYTES, np.uint8)

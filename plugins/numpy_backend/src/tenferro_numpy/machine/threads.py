@@ -24,7 +24,7 @@ __all__ = ["WORTH_THREADS", "cut", "memory_for", "memory_of_thread", "new_array"
 WORTH_THREADS = 1 << 21  # elements · operations below which waking a thread costs more
 
 _LINE = 64  # bytes of a line of the cache: vectors written across two lines take twice as long
-_MANY = 1 << 12  # bytes of an array from which that is worth a microsecond
+_MIN_BYTES_TO_ALIGN = 1 << 12  # bytes of an array from which that is worth a microsecond
 
 _held = local()
 
@@ -34,7 +34,7 @@ def new_array(
 ) -> np.ndarray[Any, Any]:
     """Return an uninitialized array; a large one is aligned to a cache line."""
     size = prod(shape) * dtype.itemsize
-    if size < _MANY:
+    if size < _MIN_BYTES_TO_ALIGN:
         return np.empty(shape, dtype, order)
     memory = np.empty(size + _LINE, np.uint8)
     start = -memory.__array_interface__["data"][0] % _LINE

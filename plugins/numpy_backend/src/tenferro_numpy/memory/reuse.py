@@ -20,8 +20,8 @@ from tenferro_numpy.memory.ownership import Memory, size_of
 
 __all__ = ["reuse"]
 
-_SMALL = 1 << 12  # bytes of arrays that wait for a line, however long
-_SOON = 8  # steps that a larger one waits
+_MAX_BYTES_TO_KEEP = 1 << 12  # bytes of arrays that wait for a line, however long
+_MAX_STEPS_TO_WAIT = 8  # steps that a larger one waits
 
 
 class _Form(NamedTuple):
@@ -93,7 +93,7 @@ def _room_for(step: Step, memory: Memory) -> int | None:
     if not waiting:
         return None
     since, slot = waiting.pop()
-    if memory.now - since > _SOON and size_of(memory.avals[slot]) > _SMALL:
+    if memory.now - since > _MAX_STEPS_TO_WAIT and size_of(memory.avals[slot]) > _MAX_BYTES_TO_KEEP:
         return None
     memory.wakes(slot, since)
     return slot

@@ -25,7 +25,7 @@ from tenferro_numpy.ir.step import Step
 __all__ = ["add_windows"]
 
 _WAITING = 8  # padded terms that may wait together; their operands stay alive meanwhile
-_SOON = 64  # steps that they may wait
+_MAX_STEPS_TO_WAIT = 64  # steps that they may wait
 
 Window = tuple[slice, ...]
 
@@ -171,7 +171,7 @@ class _Rewriting:
     def may_wait(self, slot: int, count: int) -> bool:
         """Return True if terms are left to the one sum that reads them, because it follows soon."""
         only = self.reads[slot] == self.summed[slot] == 1
-        return only and count <= _WAITING and self.reader[slot] - self.now <= _SOON
+        return only and count <= _WAITING and self.reader[slot] - self.now <= _MAX_STEPS_TO_WAIT
 
     def write(self, total: _Sum, target: int) -> None:
         """Write a sum: the first term as it is padded if there is nothing else."""

@@ -26,12 +26,12 @@ from tenferro_numpy.row_blocks.savings import VIEWS, Gains, size_of
 
 __all__ = ["Block", "find_blocks"]
 
-_FEWEST = 4  # rows of a block
+_MIN_ROWS_OF_BLOCK = 4  # rows of a block
 _OWN = 2  # part of the cache for what a block makes; the rest is for operands and for BLAS
 _WHOLE = 8  # part of the cache that a whole operand of a product, or a partial result, may take
 _WORTH = 3  # bytes that need not be written out, for each that others read
 _CALL = 10  # 1/2¹⁰ of the cache in bytes: elements of a line that are worth calling NumPy for
-_MOST = 32  # walks through a program; each may find a block
+_MAX_SEARCHES = 32  # walks through a program; each may find a block
 _BETWEEN_REGIONS = (DotGeneral, *REDUCTIONS)
 
 
@@ -90,7 +90,7 @@ def find_blocks(program: CompiledProgram, cache: int) -> list[Block]:
     """Find the parts of a program that are worth it, for a cache of this size."""
     found: list[Block] = []
     block_of: dict[int, int] = {}  # position → number of the block
-    walks = iter(range(_MOST))
+    walks = iter(range(_MAX_SEARCHES))
     for extent in _extents(program, cache):
         rows = _acting_by_rows(program, extent, cache)
         sizes = {position: _written(program, position) for position in rows}
@@ -178,7 +178,7 @@ def _extents(program: CompiledProgram, cache: int) -> list[int]:
     lines: dict[int, int] = {}  # the largest array of an extent
     avals = program.avals[len(program.inputs) :]
     for aval, count in Counter(avals).items():
-        if aval.shape and aval.shape[0] >= 2 * _FEWEST:
+        if aval.shape and aval.shape[0] >= 2 * _MIN_ROWS_OF_BLOCK:
             extent = aval.shape[0]
             sizes[extent] += count * size_of(aval)
             lines[extent] = max(lines.get(extent, 0), aval.size)
@@ -242,7 +242,7 @@ class _Search:
         rows = even_rows(self.extent, rows) if rows else 0
         work = sum(avals[slot].size for slot in gains.written)
         a_line = work * rows // (self.extent * len(gains.written))
-        if not _FEWEST <= rows < self.extent or a_line < self.cache >> _CALL:
+        if not _MIN_ROWS_OF_BLOCK <= rows < self.extent or a_line < self.cache >> _CALL:
             return None
         constants, given = self.read()
         return Block(

@@ -28,7 +28,7 @@ from tenferro_xla.lowerings._numeric import like
 from tenferro_xla.lowerings.special import refined_erfinv
 
 lowerings = Lowerings()
-_MANY = 1 << 15  # words: from here on a run gains more than a compilation loses
+_MIN_WORDS_TO_UNROLL = 1 << 15  # words: from here on a run gains more than a compilation loses
 
 
 @lowerings.register(Threefry2x32)
@@ -76,7 +76,7 @@ def _encrypt(key0: Array, key1: Array, x0: Array, x1: Array) -> tuple[Array, Arr
     parity = key0 ^ key1 ^ like(key0, PARITY)
     rotations = tuple(np.array(counts, np.uint32) for counts in ROTATIONS)
     state: Any = x0 + key0, x1 + key1, rotations, (key0, key1, parity)
-    if x0.size < _MANY:
+    if x0.size < _MIN_WORDS_TO_UNROLL:
         return lax.fori_loop(0, GROUPS, _group, state)[:2]  # type: ignore[no-any-return]
     for turn in range(GROUPS):
         state = _group(np.int32(turn), state)

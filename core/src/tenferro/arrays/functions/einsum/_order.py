@@ -19,7 +19,7 @@ from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import InvalidParameterError
 
 Sets = Sequence[frozenset[Label]]
-_BEST = "auto"
+_DEFAULT_METHOD = "auto"
 
 
 class Tree(NamedTuple):
@@ -36,7 +36,7 @@ def choice(optimize: Any) -> Any:
     ('auto', ((0, 1),), ('greedy', 100))
     """
     if optimize is None or isinstance(optimize, bool):
-        return _BEST
+        return _DEFAULT_METHOD
     if isinstance(optimize, str) or callable(optimize):
         return optimize
     if not isinstance(optimize, (list, tuple)):
@@ -114,7 +114,7 @@ class _Pairing:
         inside = Counter(x for labels in inputs for x in labels)
         output = frozenset(x for x in inside if self.wanted[x] > inside[x])
         members = list(group)
-        for i, j in order(inputs, output, self.sizes, _BEST).pairs:
+        for i, j in order(inputs, output, self.sizes, _DEFAULT_METHOD).pairs:
             members.append(self.join(members[i], members[j]))
         return members[-1]
 

@@ -16,7 +16,7 @@ from tenferro.computegraph._text import clip, equation_text, operation_text
 from tenferro.primitives._source import source_text
 
 PARTS = ("primal", "linear", "transposed")
-_WIDEST = 36  # characters of a line in a box
+_MAX_CHARACTERS_PER_LINE = 36  # characters of a line in a box
 
 
 class Box(NamedTuple):
@@ -74,7 +74,7 @@ def picture(graph: MaterializedGraph, positions: Sequence[int]) -> Picture:
     if returned:
         text = "return " + ", ".join(f"%{value}" for value in returned)
         edges.update(dict.fromkeys(Edge(place[v], len(boxes), "value") for v in returned))
-        boxes.append(Box("output", (clip(text, _WIDEST),), text))
+        boxes.append(Box("output", (clip(text, _MAX_CHARACTERS_PER_LINE),), text))
     return Picture(tuple(boxes), tuple(edges), counts)
 
 
@@ -92,7 +92,7 @@ def _inputs(
         name = f"%{value}" if value >= len(names) else f"%{value}  {names[value]}"
         aval = graph.avals[value]
         note = f"{name}: {aval}" if aval is not None else name
-        boxes.append(Box("input", (clip(name, _WIDEST), *_known([aval])), note))
+        boxes.append(Box("input", (clip(name, _MAX_CHARACTERS_PER_LINE), *_known([aval])), note))
     return boxes, place
 
 
@@ -106,7 +106,7 @@ def _equation(graph: MaterializedGraph, node: MaterializedNode) -> Box:
         operands, parameters = [str(parameters["value"])], {}
     head = " ".join([", ".join(names), "=", name, *operands])
     inside = operation_text(node.operation)[len(name) :].strip("[]") if parameters else ""
-    lines = (clip(head, _WIDEST), *([_begin(inside)] if inside else []))
+    lines = (clip(head, _MAX_CHARACTERS_PER_LINE), *([_begin(inside)] if inside else []))
     whole = equation_text(names, node.operation, [f"%{i}" for i in node.inputs], avals, node.role)
     line = source_text(node.source)
     note = " ".join(whole.split()) + (f"\n{line}" if line else "")
@@ -114,12 +114,16 @@ def _equation(graph: MaterializedGraph, node: MaterializedNode) -> Box:
 
 
 def _begin(text: str) -> str:
-    return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
+    return (
+        text
+        if len(text) <= _MAX_CHARACTERS_PER_LINE
+        else f"{text[: _MAX_CHARACTERS_PER_LINE - 1]}…"
+    )
 
 
 def _known(avals: Sequence[object]) -> list[str]:
     text = ", ".join(str(aval) for aval in avals if aval is not None)
-    return [clip(text, _WIDEST)] if text else []
+    return [clip(text, _MAX_CHARACTERS_PER_LINE)] if text else []
 
 
 def _mask(node: MaterializedNode) -> Sequence[bool]:

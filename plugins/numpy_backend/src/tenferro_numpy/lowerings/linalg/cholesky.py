@@ -27,7 +27,9 @@ from tenferro_numpy.lowerings.linalg.triangular_solve import refuse_zeros
 __all__ = ["register"]
 
 _BLOCK = 64
-_LARGE = 100  # rows from which the copies of `np.linalg` cost more than the call of LAPACK
+_MIN_ROWS_FOR_LAPACK = (
+    100  # rows from which the copies of `np.linalg` cost more than the call of LAPACK
+)
 
 
 def register(lowerings: Lowerings) -> None:
@@ -35,7 +37,7 @@ def register(lowerings: Lowerings) -> None:
 
     @lowerings.register(Cholesky)
     def cholesky(op: Cholesky, a: Any) -> Any:
-        if a.ndim == 2 and a.shape[0] >= _LARGE:
+        if a.ndim == 2 and a.shape[0] >= _MIN_ROWS_FOR_LAPACK:
             return _large(op, a)
         try:
             return np.linalg.cholesky(a)

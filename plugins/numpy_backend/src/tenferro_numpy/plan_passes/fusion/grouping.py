@@ -21,13 +21,17 @@ __all__ = ["Finder", "Group", "least_elements"]
 
 _EPOCH = 128
 _PART = 4  # of a tile: smaller arrays fit the cache anyway; but where more than so many elements
-_FEW = 1 << 12  # wait for a gradient, it counts how many arrays do, and regions keep fewer
-_NEAR = 128  # steps: joining steps at a larger distance would keep values alive for long
+_MAX_ELEMENTS_OUTSIDE_REGIONS = (
+    1 << 12
+)  # wait for a gradient, it counts how many arrays do, and regions keep fewer
+_MAX_STEPS_BETWEEN_MEMBERS = (
+    128  # steps: joining steps at a larger distance would keep values alive for long
+)
 
 
 def least_elements(tiling: Tiling) -> int:
     """Return the size from which arrays are worth a region."""
-    return max(min(tiling.elements // _PART, _FEW), 1)
+    return max(min(tiling.elements // _PART, _MAX_ELEMENTS_OUTSIDE_REGIONS), 1)
 
 
 class Group:
@@ -125,7 +129,7 @@ class Finder:
         fold = step.expression.fold
         if group is None or fold is None or not can_fold(fold[1], group.shape, self.elements):
             return False
-        if position - group.last > _NEAR:
+        if position - group.last > _MAX_STEPS_BETWEEN_MEMBERS:
             return False
         group.folds.append((position, step))
         self.before[step.targets[0]] = group.bit
@@ -164,7 +168,11 @@ class Finder:
     ) -> list[Group]:
         """Return the regions of this shape in a table of slots, the newest first."""
         found = {id(g): g for slot in step.operands if (g := table.get(slot)) is not None}
-        near = [g for g in found.values() if g.shape == shape and position - g.last <= _NEAR]
+        near = [
+            g
+            for g in found.values()
+            if g.shape == shape and position - g.last <= _MAX_STEPS_BETWEEN_MEMBERS
+        ]
         return sorted(near, key=lambda g: -g.last)
 
     def behind(self, step: Step, joined: Set[int]) -> int:

@@ -22,7 +22,7 @@ from tenferro_numpy.plan_passes.fusion.min_cut import vertex_cut
 
 __all__ = ["Group", "recompute"]
 
-_CHEAP = frozenset(
+_RECOMPUTABLE = frozenset(
     (
         np.add, np.subtract, np.multiply, np.negative, np.square, np.absolute, np.maximum,
         np.minimum, np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal,
@@ -158,4 +158,4 @@ class _Exports:
 def _is_cheap(step: Step) -> bool:
     expression = step.expression
     functions = [f for f in expression.bound if callable(f)]
-    return bool(expression.into) and any(f in _CHEAP for f in functions)
+    return bool(expression.into) and any(f in _RECOMPUTABLE for f in functions)
