@@ -75,7 +75,7 @@ ACCEPTED = [
         "Refused: NumPy does not look at the index where the result is empty.",
     ),
     Class(
-        "ImmutableArrayError: np.[a-z]+ cannot write an Array into memory",
+        "ImmutableArrayError: np.[a-z_]+ cannot write an Array into memory",
         "",
         "Refused: NumPy's array, here of a function of shapes alone, cannot hold an Array.",
     ),
@@ -86,7 +86,7 @@ ACCEPTED = [
     ),
     Class(
         "dtype float64, NumPy's float(16|32)",
-        r"(v[0-9]+) = np\.(copy|array)\(\w+\)\n +\1 [-+*]= ",
+        r"(v[0-9]+) = np\.(copy|array)\(\w+\)\n +\1 ([-+*/]|\*\*|//)= ",
         "A copy of a number stays a number here; NumPy makes an array of rank 0, of a fixed dtype.",
     ),
 ]
