@@ -11,7 +11,6 @@ import pytest
 import tenferro as tn
 from tenferro.computegraph import (
     Graph,
-    StoredArray,
     TenferroError,
     compile_program,
     infer,
@@ -20,6 +19,7 @@ from tenferro.computegraph import (
     resolve,
 )
 from tenferro.primitives import STANDARD, Aval, Handle, bind_all
+from tenferro.storage import StoredArray
 from tenferro_conformance.samples import load_cases
 
 NAN, INF = float("nan"), float("inf")

@@ -13,7 +13,15 @@ from tenferro.arrays.registry import FUNCTIONS
 HIDDEN = {"getitem", "flatten"}  # forms of methods
 LATER = ["tenferro"] + [
     f"tenferro.{name}"
-    for name in ("arrays", "backend", "computegraph", "passes", "primitives", "transforms")
+    for name in (
+        "arrays",
+        "backend",
+        "computegraph",
+        "passes",
+        "primitives",
+        "storage",
+        "transforms",
+    )
 ]
 
 

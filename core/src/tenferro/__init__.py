@@ -11,6 +11,7 @@ from importlib import import_module
 from math import e, inf, nan, pi
 from typing import TYPE_CHECKING
 
+from tenferro._runtime import later as _later
 from tenferro.arrays import (
     Array,
     ConcretizationError,
@@ -61,9 +62,6 @@ from tenferro.computegraph import (
     SerializationError,
     TenferroError,
     UnresolvedValueError,
-)
-from tenferro.computegraph import (
-    later as _later,
 )
 from tenferro.passes import UnknownPassError
 from tenferro.primitives import (

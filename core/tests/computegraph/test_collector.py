@@ -8,7 +8,6 @@ import pytest
 from toy_graphs import exp, flat, input_key, neg, six_threads
 
 from tenferro.computegraph import (
-    CollectorPaused,
     Graph,
     KeyView,
     MaterializedGraph,
@@ -18,6 +17,7 @@ from tenferro.computegraph import (
     materialize_merge,
     resolve,
 )
+from tenferro._runtime import CollectorPaused
 
 
 @pytest.fixture(params=[True, False], ids=["enabled", "disabled"])

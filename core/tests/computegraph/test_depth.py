@@ -14,6 +14,7 @@ PRELUDE = """
 import pickle, sys, threading
 from toy_graphs import *
 from tenferro.computegraph import *
+from tenferro.storage import fingerprint, to_json, from_json
 assert sys.getrecursionlimit() == 1000
 x = input_key("x", "f64")
 top = chain(x, {length})

@@ -25,15 +25,13 @@ from toy_graphs import (
 )
 
 from tenferro.computegraph import (
-    Codec,
     Graph,
     GraphError,
     Linearized,
     Operation,
     SerializationError,
-    StoredArray,
-    fingerprint,
 )
+from tenferro.storage import Codec, StoredArray, fingerprint
 
 HERE = Path(__file__).parent
 

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from tenferro.computegraph import CollectorPaused, ProgramCache
+from tenferro._runtime import CollectorPaused
+from tenferro.computegraph import ProgramCache
 from tenferro.tidu._value import fresh_id
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="this platform cannot fork")

@@ -9,20 +9,19 @@ import sys
 
 import pytest
 
+import tenferro._runtime
 import tenferro.computegraph
+import tenferro.storage
 import tenferro.tidu
 from tenferro.computegraph import GraphError, OperandError, TenferroError
 
-PACKAGES = [tenferro.computegraph, tenferro.tidu]
+PACKAGES = [tenferro._runtime, tenferro.computegraph, tenferro.storage, tenferro.tidu]
 MODULES = [
     importlib.import_module(f"{package.__name__}.{module.name}")
     for package in PACKAGES
     for module in pkgutil.iter_modules(package.__path__)
 ]
-ALLOWED = {
-    "computegraph": {"tenferro.computegraph"},
-    "tidu": {"tenferro.computegraph", "tenferro.tidu"},
-}
+ORDER = ["tenferro._runtime", "tenferro.computegraph", "tenferro.storage", "tenferro.tidu"]
 
 
 def imported(module):
@@ -36,7 +35,8 @@ def imported(module):
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
 def test_only_the_standard_library_and_lower_layers_are_imported(module):
-    allowed = ALLOWED[module.__name__.split(".")[1]]
+    package = ".".join(module.__name__.split(".")[:2])
+    allowed = set(ORDER[: ORDER.index(package) + 1])
     names = {name for name in imported(module) if name.split(".")[0] not in sys.stdlib_module_names}
     assert {".".join(name.split(".")[:2]) for name in names} <= allowed
 
@@ -78,3 +78,11 @@ def test_errors_carry_fields_through_pickles():
 def test_errors_of_the_engine_are_value_errors_of_tenferro():
     assert issubclass(GraphError, TenferroError)
     assert issubclass(GraphError, ValueError)
+
+
+@pytest.mark.parametrize("name", tenferro.storage.__all__)
+def test_a_name_that_has_moved_is_found_with_a_warning(name):
+    with pytest.warns(DeprecationWarning, match=f"moved to tenferro.storage.{name}"):
+        found = getattr(tenferro.computegraph, name)
+    assert found is getattr(tenferro.storage, name)
+    del tenferro.computegraph.__dict__[name]  # the package keeps what it has found

@@ -6,7 +6,8 @@ import struct
 
 import pytest
 
-from tenferro.computegraph import SerializationError, StoredArray, read_npy, write_npy
+from tenferro.computegraph import SerializationError
+from tenferro.storage import StoredArray, read_npy, write_npy
 
 # as numpy.save(numpy.array([[1, 2, 3]], dtype="<i2")) writes it
 GOLDEN = (

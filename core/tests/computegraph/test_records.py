@@ -6,7 +6,7 @@ import typing
 
 import pytest
 
-from tenferro.computegraph._records import NamedTuple
+from tenferro._runtime.records import NamedTuple
 
 
 class Ours(NamedTuple):

@@ -30,8 +30,6 @@ from toy_graphs import (
 )
 
 from tenferro.computegraph import (
-    SCHEMA,
-    Codec,
     CompiledProgram,
     Graph,
     GraphError,
@@ -40,15 +38,19 @@ from tenferro.computegraph import (
     MaterializedNode,
     Operation,
     SerializationError,
-    StoredArray,
     canonical,
+)
+from tenferro.computegraph._materialize import Structure
+from tenferro.storage import (
+    SCHEMA,
+    Codec,
+    StoredArray,
     from_json,
     operation_name,
     read_npy,
     to_json,
     write_npy,
 )
-from tenferro.computegraph._materialize import Structure
 
 
 class Kind(Enum):

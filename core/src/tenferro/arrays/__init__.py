@@ -6,6 +6,7 @@ Read in this order: ``handle/array``, ``handle/convert``, ``promotion/broadcast`
 
 from typing import TYPE_CHECKING
 
+from tenferro._runtime import later
 from tenferro.arrays.errors import (
     ConcretizationError,
     CopyAssignmentWarning,
@@ -33,7 +34,6 @@ from tenferro.arrays.numpy_protocols import (
     ufunc_methods as ufunc_methods,
 )
 from tenferro.arrays.numpy_protocols.protocols import numpy_functions
-from tenferro.computegraph import later
 
 if TYPE_CHECKING:
     from tenferro.arrays.functions.arithmetic import (

@@ -15,8 +15,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, TypeVar
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.families import FAMILIES
-from tenferro.computegraph._records import NamedTuple
 
 
 class Functions(dict[str, Callable[..., Any]]):

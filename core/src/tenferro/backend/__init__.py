@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tenferro._runtime import later
 from tenferro.backend._api import API_VERSION
 from tenferro.backend._default import host, prefer, set_host
 from tenferro.backend._errors import (
@@ -34,7 +35,6 @@ from tenferro.backend._errors import (
     UnsupportedError,
 )
 from tenferro.backend.select import select_backend, set_default, use
-from tenferro.computegraph import later
 
 if TYPE_CHECKING:
     from tenferro.backend._host import PluginHost

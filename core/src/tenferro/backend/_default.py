@@ -9,7 +9,7 @@ from importlib import import_module
 from threading import RLock
 from typing import TYPE_CHECKING
 
-from tenferro.computegraph import after_fork_in_child
+from tenferro._runtime import after_fork_in_child
 
 if TYPE_CHECKING:
     from tenferro.backend._host import PluginHost

@@ -12,6 +12,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
+from tenferro._runtime import CollectorPaused
 from tenferro.backend._errors import BackendError, DeviceUnavailableError, PreferenceError
 from tenferro.backend._frozen import replace
 from tenferro.backend._hints import nearest
@@ -45,7 +46,7 @@ from tenferro.backend.records import (
     PluginRecord,
     Probe,
 )
-from tenferro.computegraph import CollectorPaused, Operation, infer
+from tenferro.computegraph import Operation, infer
 from tenferro.primitives._boundary import bounded
 from tenferro.tidu import Primitive
 

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator
 from importlib import import_module
 from typing import Any
 
-from tenferro.computegraph._records import NamedTuple
+from tenferro._runtime.records import NamedTuple
 
 _INFO = ".dist-info"
 

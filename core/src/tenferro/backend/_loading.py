@@ -15,6 +15,7 @@ from typing import Any
 
 import pluggy
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.backend._api import API_VERSION
 from tenferro.backend._errors import NamespaceError
 from tenferro.backend.records import (
@@ -26,7 +27,6 @@ from tenferro.backend.records import (
     Status,
 )
 from tenferro.backend.spec import PROJECT, Specs
-from tenferro.computegraph._records import NamedTuple
 from tenferro.tidu import Primitive
 
 KINDS = {"backend": BACKENDS, "primitives": PRIMITIVES}

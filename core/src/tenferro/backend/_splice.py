@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from tenferro._runtime import CollectorPaused
+from tenferro._runtime.records import NamedTuple
 from tenferro.backend._decompose import cycle_error
 from tenferro.computegraph import (
     PRIMARY,
-    CollectorPaused,
     CompiledProgram,
     MaterializedGraph,
     MaterializedNode,
@@ -24,7 +25,6 @@ from tenferro.computegraph import (
     schedule,
 )
 from tenferro.computegraph._materialize import new_row
-from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives.structural import StopGradient
 
 Avals = tuple[Any, ...]

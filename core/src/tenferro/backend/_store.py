@@ -13,6 +13,7 @@ from importlib import import_module
 from threading import RLock
 from typing import Any
 
+from tenferro._runtime import CollectorPaused, importing, renew_in_children
 from tenferro.backend._decompose import check_cycles
 from tenferro.backend._errors import BackendConflictError, BackendError, PluginWarning
 from tenferro.backend._frozen import replace
@@ -37,7 +38,6 @@ from tenferro.backend.discovery import (
 )
 from tenferro.backend.lowering import canonical, key_of
 from tenferro.backend.records import BACKENDS, PRIMITIVES, PluginManifest, PluginRecord
-from tenferro.computegraph import CollectorPaused, importing, renew_in_children
 from tenferro.primitives._boundary import at_user_line
 from tenferro.tidu import Primitive
 

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from time import perf_counter
 from typing import Any, ClassVar
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.backend._errors import UnsupportedError
 from tenferro.backend._snapshots import copied
 from tenferro.backend.lowering import Implementation, LoweringTable, check_result_count, key_of
 from tenferro.backend.records import BackendConfig, BackendInfo
 from tenferro.computegraph import CompiledProgram, Operation, check_operand_count
-from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._source import source_text
 

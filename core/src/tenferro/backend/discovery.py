@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.backend._frozen import replace
 from tenferro.backend._installed import Entry, entries, version_of
 from tenferro.backend._versions import range_problem, required_name
 from tenferro.backend.lowering import canonical
 from tenferro.backend.records import BACKENDS, PRIMITIVES, PluginRecord
-from tenferro.computegraph._records import NamedTuple
 
 GROUPS = (BACKENDS, PRIMITIVES)
 CORE = "tenferro"

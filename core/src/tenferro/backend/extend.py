@@ -6,6 +6,7 @@ machinery has its public name here.
 * ``snapshot(x)``: a NumPy array itself if it is immutable, else a copy.
 * ``source_text(source)``: the user's line that recorded an operation, for messages.
 * ``CollectorPaused()``: a context in which Python's cyclic garbage collector does not run.
+* ``after_fork_in_child(function)``, ``renew_in_children(…)``: state that a forked child makes anew.
 * ``NamedTuple``: ``typing.NamedTuple`` without generated code, in a tenth of the import time.
 * ``batch_pointwise``: the batching rule of primitives that treat each element alone.
 * ``register_pointwise(lowerings, table)``, ``cast(xp, x, dtype)``: for NumPy-shaped libraries.
@@ -24,9 +25,13 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from tenferro._runtime import (
+    CollectorPaused,
+    NamedTuple,
+    after_fork_in_child,
+    renew_in_children,
+)
 from tenferro.backend._snapshots import snapshot
-from tenferro.computegraph import CollectorPaused
-from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives._primitive import pointwise as batch_pointwise
 from tenferro.primitives._source import source_text
 
@@ -59,6 +64,7 @@ __all__ = [
     "CollectorPaused",
     "NamedTuple",
     "Numeric",
+    "after_fork_in_child",
     "batch_pointwise",
     "beta_density",
     "beta_part",
@@ -67,6 +73,7 @@ __all__ = [
     "gamma_part",
     "gauss",
     "register_pointwise",
+    "renew_in_children",
     "snapshot",
     "source_text",
     "stirling",

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.backend._frozen import replace
 from tenferro.backend.base import Backend, Executable, Options
 from tenferro.computegraph import (
@@ -17,7 +18,6 @@ from tenferro.computegraph import (
     compile_program,
     from_rows,
 )
-from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives._aval import Aval
 
 

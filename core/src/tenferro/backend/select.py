@@ -16,9 +16,9 @@ from contextvars import ContextVar
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.backend._default import host
 from tenferro.backend._errors import MixedBackendsError, NoBackendError
-from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives._boundary import at_user_line, bounded
 from tenferro.primitives._source import caller, source_text
 

@@ -2,11 +2,12 @@
 
 This layer knows no derivative, no tensor and no library. Read in this order: ``_operation``,
 ``_roles``, ``_keys``, ``_graph``, ``_resolve``, ``_materialize``, ``_compile``, ``_evaluate``,
-``_cache``, ``_builder``, ``_npy``, ``_values``, ``_serialize``, ``_fingerprint``.
+``_cache``, ``_builder``. ``tenferro.storage`` writes graphs to files.
 """
 
 from typing import TYPE_CHECKING
 
+from tenferro._runtime import later
 from tenferro.computegraph._cache import CacheLimits, CacheStats, ProgramCache
 from tenferro.computegraph._compile import CompiledProgram, Instruction, compile_program, schedule
 from tenferro.computegraph._errors import (
@@ -18,8 +19,6 @@ from tenferro.computegraph._errors import (
     UnresolvedValueError,
 )
 from tenferro.computegraph._evaluate import check_operand_count, evaluate
-from tenferro.computegraph._fork import after_fork_in_child, importing, renew_in_children
-from tenferro.computegraph._gc import CollectorPaused
 from tenferro.computegraph._graph import External, Graph, Local, Node, OperationKey, postorder
 from tenferro.computegraph._keys import (
     NO_TRACES,
@@ -35,7 +34,6 @@ from tenferro.computegraph._keys import (
     retire,
     table_size,
 )
-from tenferro.computegraph._later import later
 from tenferro.computegraph._materialize import (
     MaterializedGraph,
     MaterializedNode,
@@ -46,6 +44,7 @@ from tenferro.computegraph._materialize import (
     narrowed,
     signature,
 )
+from tenferro.computegraph._moved import moved
 from tenferro.computegraph._operation import Operation, canonical, infer
 from tenferro.computegraph._resolve import (
     InputDef,
@@ -61,31 +60,15 @@ from tenferro.computegraph._text import clip, operation_text
 
 if TYPE_CHECKING:
     from tenferro.computegraph._builder import GraphBuilder
-    from tenferro.computegraph._fingerprint import fingerprint
-    from tenferro.computegraph._npy import StoredArray, read_npy, write_npy
-    from tenferro.computegraph._serialize import SCHEMA, from_json, operation_name, to_json
-    from tenferro.computegraph._values import Codec
-else:  # files are rarely read or written; json and hashlib would double the import time
-    __getattr__, __dir__ = later(
-        __name__,
-        {
-            "_builder": "GraphBuilder",
-            "_fingerprint": "fingerprint",
-            "_npy": "StoredArray read_npy write_npy",
-            "_serialize": "SCHEMA from_json operation_name to_json",
-            "_values": "Codec",
-        },
-    )
+else:
+    __getattr__, __dir__ = later(__name__, {"_builder": "GraphBuilder"}, moved)
 
 __all__ = [
     "NO_TRACES",
     "PRIMARY",
-    "SCHEMA",
     "UNKNOWN",
     "CacheLimits",
     "CacheStats",
-    "Codec",
-    "CollectorPaused",
     "CompiledProgram",
     "Definition",
     "DuplicateInputError",
@@ -111,13 +94,11 @@ __all__ = [
     "ResolvedView",
     "Resolver",
     "SerializationError",
-    "StoredArray",
     "Structure",
     "TenferroError",
     "UnresolvedValueError",
     "ValueDef",
     "ValueKey",
-    "after_fork_in_child",
     "canonical",
     "check_operand_count",
     "clip",
@@ -126,28 +107,19 @@ __all__ = [
     "derive_at",
     "derive_one",
     "evaluate",
-    "fingerprint",
     "flatten",
-    "from_json",
     "from_rows",
-    "importing",
     "infer",
     "input_key",
     "join_traces",
-    "later",
     "materialize_merge",
     "narrowed",
     "new_leaf",
-    "operation_name",
     "operation_text",
     "postorder",
-    "read_npy",
-    "renew_in_children",
     "resolve",
     "retire",
     "schedule",
     "signature",
     "table_size",
-    "to_json",
-    "write_npy",
 ]

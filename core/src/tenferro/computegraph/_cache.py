@@ -11,8 +11,8 @@ from collections.abc import Callable, Hashable
 from threading import Condition, RLock, get_ident
 from typing import Any, TypeVar
 
-from tenferro.computegraph._fork import renew_in_children
-from tenferro.computegraph._records import NamedTuple
+from tenferro._runtime.fork import renew_in_children
+from tenferro._runtime.records import NamedTuple
 
 T = TypeVar("T")
 

@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from tenferro.computegraph._gc import CollectorPaused
+from tenferro._runtime.collector import CollectorPaused
+from tenferro._runtime.records import NamedTuple
 from tenferro.computegraph._materialize import MaterializedGraph, MaterializedNode, Structure
 from tenferro.computegraph._operation import Operation
-from tenferro.computegraph._records import NamedTuple
 from tenferro.computegraph._roles import OperationRole
 from tenferro.computegraph._text import equation_text, graph_text
 

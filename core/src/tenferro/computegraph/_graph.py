@@ -11,11 +11,11 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from functools import cached_property, partial
 from typing import Any
 
+from tenferro._runtime.collector import CollectorPaused
+from tenferro._runtime.records import NamedTuple
 from tenferro.computegraph._errors import DuplicateInputError, GraphError
-from tenferro.computegraph._gc import CollectorPaused
 from tenferro.computegraph._keys import Definition, ValueKey, derive, input_key
 from tenferro.computegraph._operation import Operation
-from tenferro.computegraph._records import NamedTuple
 from tenferro.computegraph._roles import PRIMARY, OperationRole
 from tenferro.computegraph._text import clip, equation_text, graph_text
 

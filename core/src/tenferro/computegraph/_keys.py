@@ -21,9 +21,9 @@ from threading import RLock
 from typing import Any
 from weakref import ref
 
+from tenferro._runtime.collector import STRIDE, watch_growth
+from tenferro._runtime.fork import after_fork_in_child
 from tenferro.computegraph._errors import GraphError
-from tenferro.computegraph._fork import after_fork_in_child
-from tenferro.computegraph._gc import STRIDE, watch_growth
 from tenferro.computegraph._operation import Operation, canonical, infer
 from tenferro.computegraph._roles import PRIMARY, OperationRole
 

@@ -11,12 +11,12 @@ from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from typing import Any
 
+from tenferro._runtime.collector import CollectorPaused
+from tenferro._runtime.records import NamedTuple
 from tenferro.computegraph._errors import DuplicateInputError
-from tenferro.computegraph._gc import CollectorPaused
 from tenferro.computegraph._graph import leaf_name, postorder
 from tenferro.computegraph._keys import UNKNOWN, Definition, ValueKey, input_key, new_leaf
 from tenferro.computegraph._operation import Operation, infer
-from tenferro.computegraph._records import NamedTuple
 from tenferro.computegraph._resolve import Resolver
 from tenferro.computegraph._roles import OperationRole
 from tenferro.computegraph._text import clip, equation_text, graph_text

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.computegraph._errors import UnresolvedValueError
 from tenferro.computegraph._graph import Graph
 from tenferro.computegraph._keys import Definition, ValueKey
 from tenferro.computegraph._operation import Operation
-from tenferro.computegraph._records import NamedTuple
 from tenferro.computegraph._roles import OperationRole
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tenferro.computegraph import later
+from tenferro._runtime import later
 from tenferro.passes._errors import UnknownPassError
 from tenferro.passes._selection import NAMES, selected
 

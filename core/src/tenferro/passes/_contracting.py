@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from math import prod
 
-from tenferro.computegraph._records import NamedTuple
+from tenferro._runtime.records import NamedTuple
 from tenferro.passes._rewriter import Rewriter
 from tenferro.primitives._aval import Shape
 from tenferro.primitives._dtype import DType

@@ -12,8 +12,9 @@ from collections.abc import Callable
 from functools import lru_cache
 from importlib import import_module
 
-from tenferro.computegraph import CollectorPaused, MaterializedGraph
-from tenferro.computegraph._records import NamedTuple
+from tenferro._runtime import CollectorPaused
+from tenferro._runtime.records import NamedTuple
+from tenferro.computegraph import MaterializedGraph
 from tenferro.passes._rewriter import Rewriter
 from tenferro.passes._rules import Rules, Table
 from tenferro.passes._selection import NAMES, selected

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.computegraph import MaterializedGraph, Operation, infer
 from tenferro.computegraph._materialize import MaterializedNode, new_row
-from tenferro.computegraph._records import NamedTuple
 from tenferro.computegraph._roles import PRIMARY
 from tenferro.primitives._source import source_text
 from tenferro.primitives.linalg.eig import Eig, Eigvals

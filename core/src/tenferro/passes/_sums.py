@@ -11,9 +11,9 @@ from collections.abc import Callable, Collection, Sequence
 from itertools import chain
 from typing import Any
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.computegraph import MaterializedGraph, Operation, infer
 from tenferro.computegraph._materialize import MaterializedNode, new_row
-from tenferro.computegraph._records import NamedTuple
 from tenferro.computegraph._roles import PRIMARY, OperationRole
 from tenferro.primitives.arithmetic import Add, Neg, Sub
 

@@ -14,9 +14,9 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.computegraph import MaterializedGraph, Operation
 from tenferro.computegraph._materialize import MaterializedNode
-from tenferro.computegraph._records import NamedTuple
 from tenferro.computegraph._roles import PRIMARY, Linearized
 from tenferro.passes._sums import NOTHING, Rewritten, Term, terms_of_sums
 from tenferro.passes.reductions import is_narrow

@@ -9,7 +9,7 @@ Read in this order: ``_dtype``, ``_aval``, ``_handle``, ``_primitive``, ``elemen
 
 from typing import TYPE_CHECKING
 
-from tenferro.computegraph import later
+from tenferro._runtime import later
 from tenferro.primitives import _operators as _operators  # fills the operators of handles
 from tenferro.primitives._aval import (
     Aval,

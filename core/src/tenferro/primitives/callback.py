@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any
 
-from tenferro.computegraph._records import NamedTuple
+from tenferro._runtime.records import NamedTuple
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import invalid
 from tenferro.primitives._dtype import bool_

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.computegraph import Operation
-from tenferro.computegraph._records import NamedTuple
 from tenferro.tidu._primitive import missing_rule
 from tenferro.tidu._value import Linear, Residual, Value
 

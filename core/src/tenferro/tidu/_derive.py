@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from tenferro.computegraph import CollectorPaused, KeyView, Resolver, ValueKey
+from tenferro._runtime import CollectorPaused
+from tenferro.computegraph import KeyView, Resolver, ValueKey
 from tenferro.tidu._context import EMPTY_CONTEXT, ADContext
 from tenferro.tidu._emit import RuleBuilder, emit, sweeping
 from tenferro.tidu._flowing import Cotangents

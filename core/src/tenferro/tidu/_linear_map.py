@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tenferro.computegraph import CollectorPaused, Definition, Operation, ValueKey, postorder
+from tenferro._runtime import CollectorPaused
+from tenferro.computegraph import Definition, Operation, ValueKey, postorder
 from tenferro.tidu._context import EMPTY_CONTEXT, ADContext
 from tenferro.tidu._derive import Linearization
 from tenferro.tidu._emit import RuleBuilder, emit, sweeping

@@ -12,14 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
-from tenferro.computegraph import (
-    CollectorPaused,
-    Graph,
-    Local,
-    ValueKey,
-    derive,
-    resolve,
-)
+from tenferro._runtime import CollectorPaused
+from tenferro.computegraph import Graph, Local, ValueKey, derive, resolve
 from tenferro.tidu._context import ADContext
 from tenferro.tidu._emit import RuleBuilder, sweeping
 from tenferro.tidu._errors import MixedFlowError

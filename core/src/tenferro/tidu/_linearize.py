@@ -15,8 +15,9 @@ from operator import attrgetter
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from tenferro._runtime import CollectorPaused
+from tenferro._runtime.records import NamedTuple
 from tenferro.computegraph import (
-    CollectorPaused,
     Definition,
     Graph,
     Local,
@@ -27,7 +28,6 @@ from tenferro.computegraph import (
     derive,
     postorder,
 )
-from tenferro.computegraph._records import NamedTuple
 from tenferro.tidu._context import ADContext
 from tenferro.tidu._emit import RuleBuilder, sweeping
 from tenferro.tidu._errors import DuplicateWrtError, RuleResultError

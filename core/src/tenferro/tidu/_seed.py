@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.computegraph import ValueKey, clip, new_leaf
-from tenferro.computegraph._records import NamedTuple
 from tenferro.tidu._value import PassId
 
 

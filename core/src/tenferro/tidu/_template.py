@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.computegraph import (
     Definition,
     Linearized,
@@ -23,7 +24,6 @@ from tenferro.computegraph import (
     new_leaf,
     postorder,
 )
-from tenferro.computegraph._records import NamedTuple
 from tenferro.tidu._context import EMPTY_CONTEXT
 from tenferro.tidu._emit import RuleBuilder, alone, emit
 from tenferro.tidu._linear_space import LinearSpace

@@ -14,8 +14,9 @@ from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from tenferro.computegraph import Definition, Operation, ValueKey, after_fork_in_child, derive
-from tenferro.computegraph._records import NamedTuple
+from tenferro._runtime import after_fork_in_child
+from tenferro._runtime.records import NamedTuple
+from tenferro.computegraph import Definition, Operation, ValueKey, derive
 
 if TYPE_CHECKING:
     from tenferro.tidu._linear_space import LinearSpace

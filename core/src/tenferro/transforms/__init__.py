@@ -10,7 +10,7 @@ others.
 
 from typing import TYPE_CHECKING
 
-from tenferro.computegraph import later
+from tenferro._runtime import later
 from tenferro.transforms.errors import (
     ArgumentNumberError,
     BatchAxisError,

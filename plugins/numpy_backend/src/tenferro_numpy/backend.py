@@ -16,10 +16,10 @@ import numpy as np
 
 from tenferro.backend import InvalidOptionError
 from tenferro.backend.base import Backend, Executable
-from tenferro.backend.extend import snapshot, source_text
+from tenferro.backend.extend import renew_in_children, snapshot, source_text
 from tenferro.backend.lowering import key_of
 from tenferro.backend.records import BackendConfig
-from tenferro.computegraph import CompiledProgram, OperandError, renew_in_children
+from tenferro.computegraph import CompiledProgram, OperandError
 from tenferro.primitives import Aval, DType
 from tenferro_numpy.draft import Draft
 from tenferro_numpy.executable import NumpyExecutable

@@ -6,7 +6,7 @@ would wait for ever for one of them. A child whose parent had not used XLA may u
 
 from __future__ import annotations
 
-from tenferro.computegraph import after_fork_in_child
+from tenferro.backend.extend import after_fork_in_child
 from tenferro_xla._errors import ForkedProcessError
 
 _is_used = False

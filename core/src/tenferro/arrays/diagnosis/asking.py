@@ -13,7 +13,7 @@ from itertools import islice
 from types import CodeType, FrameType, ModuleType
 from typing import Any
 
-from tenferro.computegraph._records import NamedTuple
+from tenferro._runtime.records import NamedTuple
 
 _OURS = "tenferro"
 _LIBRARIES = ("numpy", "scipy", "math", "cmath")

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.array import SCALARS, Array
 from tenferro.arrays.handle.convert import as_array, is_operand
 from tenferro.arrays.numpy_protocols.writing import CASTINGS, may_cast
 from tenferro.arrays.promotion.broadcast import common_dtype
 from tenferro.arrays.registry import covers
-from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import DType, DTypeMismatchError, promote_dtypes
 
 _SIGNIFICAND = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}  # bits, with the first

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions._known import known
 from tenferro.arrays.functions._out import into
@@ -28,7 +29,6 @@ from tenferro.arrays.handle.convert import as_array, asarray
 from tenferro.arrays.promotion.broadcast import cast, floating, normalize_axes
 from tenferro.arrays.registry import covers
 from tenferro.computegraph import UNKNOWN
-from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import DTypeMismatchError, bool_, cumulative, float64, int64
 from tenferro.primitives import sorting as p
 from tenferro.primitives.indexing import gather, take_along_axis

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.functions._known import elements, known, numpy_module
 from tenferro.arrays.functions.comparison import logical_not
 from tenferro.arrays.functions.reduction import any as some
@@ -16,7 +17,6 @@ from tenferro.arrays.handle.array import Array, evaluable
 from tenferro.arrays.handle.convert import as_array, asarray
 from tenferro.arrays.promotion.broadcast import cast, together
 from tenferro.arrays.registry import covers
-from tenferro.computegraph._records import NamedTuple
 
 _MAX_PAIRWISE_COMPARISONS = 2**16  # comparisons
 _STATIC = "work on a fixed number of elements: np.sort, np.isin, np.where"

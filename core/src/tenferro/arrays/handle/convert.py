@@ -11,6 +11,7 @@ from contextvars import ContextVar
 from importlib import import_module
 from typing import Any
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.errors import UnknownOperandError, at_user_line
 from tenferro.arrays.handle.array import Array, is_weak
 from tenferro.arrays.registry import FUNCTIONS, covers
@@ -19,7 +20,6 @@ from tenferro.backend._errors import BackendError
 from tenferro.backend._snapshots import copied, is_numpy
 from tenferro.backend._snapshots import snapshot as numpy_snapshot
 from tenferro.computegraph import UNKNOWN, ValueKey, input_key, new_leaf
-from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._dtype import DType, bool_, complex128, float64, int64, uint64
 from tenferro.primitives._source import caller, source_text

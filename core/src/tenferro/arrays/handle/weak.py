@@ -11,7 +11,7 @@ import operator
 from bisect import bisect_right
 from typing import Any
 
-from tenferro.computegraph._records import NamedTuple
+from tenferro._runtime.records import NamedTuple
 
 RANGE, VALUE = 1, 2  # what of its numbers a trace depends on; 0 is nothing
 INT64 = 2**63

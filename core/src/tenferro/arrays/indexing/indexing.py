@@ -14,12 +14,12 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.array import Array, evaluable
 from tenferro.arrays.handle.convert import aval_of_operand, from_sequence
 from tenferro.arrays.promotion.broadcast import broadcast_shapes, cast, stretch
 from tenferro.computegraph import UNKNOWN, TenferroError, ValueKey, new_leaf
-from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import (
     Aval,
     Shape,

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.diagnosis.hints import unsupported, unsupported_keyword
 from tenferro.arrays.handle.array import PLAIN_UFUNCS, Array
 from tenferro.arrays.numpy_protocols import ufuncs as _ufuncs
@@ -27,7 +28,6 @@ from tenferro.arrays.registry import (
     takes_any_keyword,
     takes_any_positional,
 )
-from tenferro.computegraph._records import NamedTuple
 
 _HAS_ARGUMENTS = 0x04  # flag of code objects with *args
 _ANY = 1 << 30

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from math import comb, factorial, pi
 from typing import Any
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.backend.numpy_like._numeric import (
     Numeric,
     expm1_rest,
@@ -23,7 +24,6 @@ from tenferro.backend.numpy_like._numeric import (
     polygamma_difference,
     stirling,
 )
-from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives._moments import moment
 
 __all__ = ["beta_density", "beta_part"]

@@ -12,7 +12,7 @@ from functools import cache
 from math import cos, factorial, log, pi
 from typing import Any
 
-from tenferro.computegraph._records import NamedTuple
+from tenferro._runtime.records import NamedTuple
 
 __all__ = [
     "Numeric",

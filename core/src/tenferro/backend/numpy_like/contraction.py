@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.backend.lowering import Lowerings
 from tenferro.backend.numpy_like._common import cast
-from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import DType
 from tenferro.primitives.contraction import DotGeneral
 

@@ -12,9 +12,9 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tenferro._runtime import CollectorPaused
 from tenferro.arrays.errors import at_user_line
 from tenferro.computegraph import (
-    CollectorPaused,
     Definition,
     Linearized,
     ValueKey,

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.arrays import Array
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.array import SCALARS
 from tenferro.arrays.handle.convert import aval_of_operand, is_operand
 from tenferro.computegraph import ValueKey, new_leaf
-from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Handle, transpose
 from tenferro.primitives._primitive import in_front
 from tenferro.tidu import Trace, pinned_leaf

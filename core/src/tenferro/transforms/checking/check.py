@@ -14,9 +14,9 @@ from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.arrays import Array, as_array, asarray, imag, real, sin, vdot
 from tenferro.arrays.errors import at_user_line
-from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import complex as make_complex
 from tenferro.primitives import convert, float64, iota
 from tenferro.primitives._aval import Aval

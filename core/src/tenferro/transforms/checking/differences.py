@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable
 from typing import TypeAlias
 
-from tenferro.computegraph._records import NamedTuple
+from tenferro._runtime.records import NamedTuple
 
 Function: TypeAlias = Callable[[float], float]
 _LEVELS = 14  # from the first step with finite values down to 1/8192 of it

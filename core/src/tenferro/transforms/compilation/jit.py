@@ -13,6 +13,8 @@ from functools import partial, update_wrapper
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from tenferro._runtime import CollectorPaused
+from tenferro._runtime.records import NamedTuple
 from tenferro.arrays import Array, as_array, is_traced
 from tenferro.arrays.errors import UnknownOperandError, at_user_line
 from tenferro.arrays.evaluation.evaluate import executable, leaked
@@ -25,14 +27,12 @@ from tenferro.backend._snapshots import is_numpy
 from tenferro.computegraph import (
     UNKNOWN,
     CacheStats,
-    CollectorPaused,
     MaterializedGraph,
     ValueKey,
     derive,
     flatten,
     postorder,
 )
-from tenferro.computegraph._records import NamedTuple
 from tenferro.passes._selection import selected
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._boundary import bounded, refusal

@@ -11,11 +11,12 @@ from collections.abc import Hashable, Iterable, Sequence
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
+from tenferro._runtime import renew_in_children
 from tenferro.arrays import Array
 from tenferro.arrays.handle.array import SCALARS, is_weak
 from tenferro.arrays.handle.weak import INT64, class_of
 from tenferro.backend.select import kinds_of, recall
-from tenferro.computegraph import UNKNOWN, CacheStats, ProgramCache, renew_in_children
+from tenferro.computegraph import UNKNOWN, CacheStats, ProgramCache
 from tenferro.primitives._aval import Aval
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.run_or_record import deliverer

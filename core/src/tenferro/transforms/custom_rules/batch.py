@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.arrays import Array
 from tenferro.arrays import sum as array_sum
 from tenferro.computegraph import ValueKey
-from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Handle
 from tenferro.primitives._primitive import in_front
 from tenferro.tidu import NotLinearError, Trace, pinned_leaf

@@ -14,6 +14,7 @@ from importlib import import_module
 from types import MethodType
 from typing import Any, Protocol
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.arrays import Array, as_array, is_traced
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.evaluation.evaluate import ABSTRACT, holding_history
@@ -22,7 +23,6 @@ from tenferro.arrays.handle.convert import is_operand
 from tenferro.arrays.handle.weak import WeakName
 from tenferro.arrays.promotion.broadcast import weak
 from tenferro.computegraph import UNKNOWN, ValueKey, canonical, new_leaf
-from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Handle, Linear, Primitive, constant, convert
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._primitive import bind, bind_all, pointwise

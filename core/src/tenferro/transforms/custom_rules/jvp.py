@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.arrays import Array, as_array
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.array import is_weak
 from tenferro.computegraph import ValueKey
-from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Handle, Primitive
 from tenferro.primitives._primitive import bind_all
 from tenferro.tidu import (

@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from functools import cached_property, partial, update_wrapper
 from typing import Any, TypeVar
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.arrays import Array, as_array, is_traced
 from tenferro.arrays.handle.array import SCALARS, is_weak
 from tenferro.computegraph import ValueKey
-from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Handle, constant
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._primitive import bind_all

@@ -16,11 +16,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.arrays import Array, is_traced
 from tenferro.arrays.handle.array import is_weak
 from tenferro.arrays.handle.weak import WeakName
 from tenferro.computegraph import Definition, ValueKey, derive, postorder
-from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives._aval import Aval
 from tenferro.tidu import Trace, pin, pinned_leaf
 from tenferro.transforms.recording.effects import collecting

@@ -10,13 +10,13 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.arrays import Array, as_array, evaluate_keys, is_traced
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.array import SCALARS, evaluable, is_weak
 from tenferro.arrays.handle.convert import aval_of_operand
 from tenferro.arrays.promotion.broadcast import weak
 from tenferro.computegraph import UNKNOWN, ValueKey, new_leaf
-from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Handle, Primitive, constant, convert
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._boundary import bounded

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.evaluation.evaluate import executable
 from tenferro.arrays.handle.array import is_traced
 from tenferro.backend import select_backend
 from tenferro.computegraph import UNKNOWN, ProgramCache, ValueKey, flatten, new_leaf, signature
-from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Handle
 from tenferro.primitives._aval import Aval
 from tenferro.tidu import Linearization, in_rule

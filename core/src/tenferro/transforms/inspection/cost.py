@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from math import log2, prod
 from typing import Any
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.computegraph import CompiledProgram, Operation
-from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives._aval import Aval
 
 _MOVES = frozenset(("structural", "constants", "indexing"))  # families without arithmetic

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.evaluation.evaluate import executable
 from tenferro.backend import BackendError, MissingLoweringError, host, select_backend
@@ -18,7 +19,6 @@ from tenferro.backend._decompose import has_decomposition, sample
 from tenferro.backend._options import rewritten
 from tenferro.backend.select import choose, kinds_of
 from tenferro.computegraph import UNKNOWN, CompiledProgram, Operation
-from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives._primitive import Primitive
 from tenferro.transforms.errors import UnknownPrimitiveError
 from tenferro.transforms.inspection.cost import Cost, cost_of, family

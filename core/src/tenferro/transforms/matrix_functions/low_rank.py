@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.arrays import Array, as_array
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions.comparison import where
@@ -24,7 +25,6 @@ from tenferro.arrays.functions.linalg.matrix_functions import sqrtm
 from tenferro.arrays.functions.structural import matrix_transpose
 from tenferro.arrays.handle.array import evaluable
 from tenferro.arrays.promotion.broadcast import cast
-from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import InvalidParameterError
 from tenferro.primitives.linalg import svd as svd_primitives
 from tenferro.primitives.linalg._matrices import default_epsilon

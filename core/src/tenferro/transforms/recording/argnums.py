@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from operator import index
 from typing import Any
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.errors import at_user_line
-from tenferro.computegraph._records import NamedTuple
 from tenferro.transforms.errors import ArgumentNumberError
 from tenferro.transforms.recording.record import parameter_names
 

@@ -15,6 +15,7 @@ from types import FunctionType
 from typing import Any
 from weakref import ref
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.arrays import Array, as_array, borrowing, evaluate_keys, is_traced
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.array import SCALARS, evaluable
@@ -29,7 +30,6 @@ from tenferro.arrays.handle.weak import WeakName, value_of
 from tenferro.backend._protection import protect, release
 from tenferro.backend._snapshots import is_numpy, snapshots
 from tenferro.computegraph import UNKNOWN, ValueKey, new_leaf
-from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._source import raised_at, source_text
 from tenferro.tidu import Trace, pin, pinned_leaf

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tenferro._runtime import CollectorPaused
 from tenferro.arrays import Array, as_array, is_traced
 from tenferro.arrays.evaluation.evaluate import convert, executable, to_numpy
 from tenferro.arrays.handle.convert import is_operand
@@ -19,7 +20,6 @@ from tenferro.backend import select_backend
 from tenferro.backend._options import compiled
 from tenferro.computegraph import (
     UNKNOWN,
-    CollectorPaused,
     Definition,
     ProgramCache,
     ValueKey,

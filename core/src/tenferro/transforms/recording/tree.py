@@ -12,11 +12,11 @@ from importlib import import_module
 from threading import RLock
 from typing import Any
 
+from tenferro._runtime import after_fork_in_child
+from tenferro._runtime.records import NamedTuple
 from tenferro.arrays import Array
 from tenferro.arrays.handle.convert import is_operand
-from tenferro.computegraph import after_fork_in_child
 from tenferro.computegraph._operation import canonical
-from tenferro.computegraph._records import NamedTuple
 
 _PLAIN = frozenset((Array, float, int, complex, bool))
 

@@ -13,8 +13,8 @@ from functools import cached_property
 from itertools import chain
 from typing import Any
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.computegraph import ProgramCache, ValueKey, new_leaf, signature
-from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import (
     Handle,
     constant,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from tenferro.computegraph import after_fork_in_child
+from tenferro.backend.extend import after_fork_in_child
 from tenferro_numpy.machine.fp_errors import restore, silence
 
 if TYPE_CHECKING:

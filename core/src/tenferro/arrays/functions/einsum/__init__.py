@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions.einsum import _order
 from tenferro.arrays.functions.einsum._cost import PathInfo
@@ -28,7 +29,6 @@ from tenferro.arrays.handle.convert import as_array
 from tenferro.arrays.numpy_protocols.writing import check_cast, destination, write
 from tenferro.arrays.promotion.broadcast import cast
 from tenferro.arrays.registry import covers
-from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Aval, DType, Shape, ShapeMismatchError, constant, promote_dtypes
 from tenferro.primitives._primitive import bind
 

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions.einsum._subscripts import Label
-from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import InvalidParameterError
 
 Sets = Sequence[frozenset[Label]]

@@ -13,9 +13,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.functions.einsum._order import Tree, order
 from tenferro.arrays.functions.einsum._subscripts import Expression, Label, Labels
-from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import DType, bool_, int64
 from tenferro.primitives._primitive import Primitive
 from tenferro.primitives.arithmetic import Mul

@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.errors import at_user_line
-from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import Aval, InvalidParameterError, Shape, ShapeMismatchError
 
 Label = str | int

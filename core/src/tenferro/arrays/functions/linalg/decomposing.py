@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions.arithmetic import absolute
 from tenferro.arrays.functions.comparison import where
@@ -22,7 +23,6 @@ from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array
 from tenferro.arrays.promotion.broadcast import cast
 from tenferro.arrays.registry import covers
-from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import InvalidParameterError, ShapeMismatchError, float64
 from tenferro.primitives.linalg import eigh as eigh_primitives
 from tenferro.primitives.linalg import qr as qr_primitive

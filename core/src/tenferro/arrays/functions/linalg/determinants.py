@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.functions.linalg.solving import square
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.registry import covers
-from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives.linalg import determinant
 from tenferro.primitives.linalg import slogdet as slogdet_primitive
 

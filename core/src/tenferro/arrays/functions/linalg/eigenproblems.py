@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions.linalg.splitting_values import eigh_of
 from tenferro.arrays.functions.structural import matrix_transpose
@@ -15,7 +16,6 @@ from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array
 from tenferro.arrays.promotion.broadcast import cast
 from tenferro.arrays.registry import covers
-from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import InvalidParameterError, conj, float64
 from tenferro.primitives.linalg import eig as general
 from tenferro.primitives.linalg import eigh as of_hermitian

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions._known import known
 from tenferro.arrays.functions.complex import conj
@@ -20,7 +21,6 @@ from tenferro.arrays.functions.reduction import sum
 from tenferro.arrays.functions.structural import matrix_transpose
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array
-from tenferro.computegraph._records import NamedTuple
 from tenferro.primitives import InvalidParameterError, ShapeMismatchError
 
 

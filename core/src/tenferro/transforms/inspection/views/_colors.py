@@ -6,7 +6,7 @@ texts are near black on light fills (contrast above 12 to 1). A part is also tol
 
 from __future__ import annotations
 
-from tenferro.computegraph._records import NamedTuple
+from tenferro._runtime.records import NamedTuple
 
 INK = "#1b1f24"
 FAINT = "#57606a"

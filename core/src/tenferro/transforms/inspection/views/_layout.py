@@ -13,7 +13,7 @@ from bisect import bisect_right, insort
 from collections.abc import Hashable, Sequence
 from itertools import pairwise
 
-from tenferro.computegraph._records import NamedTuple
+from tenferro._runtime.records import NamedTuple
 
 _BETWEEN_BOXES = 22.0
 _BETWEEN_LANES = 9.0

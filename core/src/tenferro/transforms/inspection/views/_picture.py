@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.computegraph import Linearized, MaterializedGraph
 from tenferro.computegraph._materialize import MaterializedNode
-from tenferro.computegraph._records import NamedTuple
 from tenferro.computegraph._text import clip, equation_text, operation_text
 from tenferro.primitives._source import source_text
 

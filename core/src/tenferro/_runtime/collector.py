@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Any
 from weakref import ref
 
-from tenferro.computegraph._fork import after_fork_in_child
+from tenferro._runtime.fork import after_fork_in_child
 
 STRIDE = 4096  # keys that are made from one look at their number to the next
 _MIN_OBJECTS_TO_PROMOTE = 30_000  # objects of the young generation that a pass leaves

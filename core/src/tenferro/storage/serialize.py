@@ -12,16 +12,16 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, MutableMappin
 from itertools import accumulate, chain, pairwise
 from typing import Any
 
+from tenferro._runtime.collector import CollectorPaused
+from tenferro._runtime.records import NamedTuple
 from tenferro.computegraph._compile import CompiledProgram, from_instructions
 from tenferro.computegraph._errors import SerializationError
-from tenferro.computegraph._gc import CollectorPaused
 from tenferro.computegraph._graph import FlatNode, Graph, flat_form, from_flat, leaf_name
 from tenferro.computegraph._materialize import MaterializedGraph, from_rows
-from tenferro.computegraph._npy import StoredArray
 from tenferro.computegraph._operation import Operation, canonical, infer
-from tenferro.computegraph._records import NamedTuple
 from tenferro.computegraph._roles import PRIMARY, Linearized, OperationRole
-from tenferro.computegraph._values import (
+from tenferro.storage.npy import StoredArray
+from tenferro.storage.values import (
     Codecs,
     ValueReader,
     ValueWriter,

@@ -13,8 +13,8 @@ import struct
 from math import prod
 from typing import BinaryIO
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.computegraph._errors import SerializationError
-from tenferro.computegraph._records import NamedTuple
 
 _MAGIC = b"\x93NUMPY"
 _VERSION = (1, 0)

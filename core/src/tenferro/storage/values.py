@@ -15,9 +15,9 @@ from hashlib import sha256
 from io import BytesIO
 from typing import Any, NoReturn
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.computegraph._errors import SerializationError
-from tenferro.computegraph._npy import StoredArray, write_npy
-from tenferro.computegraph._records import NamedTuple
+from tenferro.storage.npy import StoredArray, write_npy
 
 _NESTING = 64
 _PLAIN_INT = 2**53  # larger ones are not exact in every reader of JSON

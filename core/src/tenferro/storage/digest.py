@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any
 
-from tenferro.computegraph._gc import CollectorPaused
+from tenferro._runtime.collector import CollectorPaused
 from tenferro.computegraph._graph import Graph, flat_form
 from tenferro.computegraph._materialize import MaterializedGraph, flatten
 from tenferro.computegraph._operation import Operation
-from tenferro.computegraph._serialize import Writable, flat, operation_version
-from tenferro.computegraph._values import Codecs, ValueWriter, dump
+from tenferro.storage.serialize import Writable, flat, operation_version
+from tenferro.storage.values import Codecs, ValueWriter, dump
 
 
 def fingerprint(graph: Writable, *, codecs: Codecs | None = None) -> str:
