@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tenferro._runtime import CollectorPaused
+from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.evaluation.shared_scalars import split_shared_scalars
 from tenferro.arrays.handle.convert import SHARED_SERIAL
 from tenferro.computegraph import MaterializedGraph, ProgramCache
-from tenferro._runtime import CollectorPaused
 from tenferro.computegraph._materialize import MaterializedNode, Structure
-from tenferro._runtime.records import NamedTuple
 
 MAX_EQUATIONS_TO_SPLIT_AT_ONCE = 256  # equations
 _BYTES_PER_ITEM = 40
