@@ -7,6 +7,7 @@ import weakref
 import pytest
 from toy_graphs import exp, flat, input_key, neg, six_threads
 
+from tenferro._runtime import CollectorPaused
 from tenferro.computegraph import (
     Graph,
     KeyView,
@@ -17,7 +18,6 @@ from tenferro.computegraph import (
     materialize_merge,
     resolve,
 )
-from tenferro._runtime import CollectorPaused
 
 
 @pytest.fixture(params=[True, False], ids=["enabled", "disabled"])
