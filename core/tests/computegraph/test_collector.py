@@ -7,13 +7,12 @@ import weakref
 import pytest
 from toy_graphs import exp, flat, input_key, neg, six_threads
 
-from tenferro._runtime import CollectorPaused
+from tenferro._runtime import CollectorPaused, collector
 from tenferro.computegraph import (
     Graph,
     KeyView,
     MaterializedGraph,
     UnresolvedValueError,
-    _gc,
     compile_program,
     materialize_merge,
     resolve,
@@ -151,11 +150,9 @@ def test_garbage_that_became_old_with_a_large_pass_is_collected():
     node.itself = node
     alive = weakref.ref(node)
     del node
-    for _ in range(
-        2
-        + (4 * _gc._WALK + _gc._PROMOTIONS_PER_BLOCK_BEFORE_WALK * sys.getallocatedblocks())
-        // 120_000
-    ):
+    per_block = collector._PROMOTIONS_PER_BLOCK_BEFORE_WALK
+    objects = 4 * collector._WALK + per_block * sys.getallocatedblocks()
+    for _ in range(2 + objects // 120_000):
         large_pass()
     assert alive() is None
 
@@ -182,7 +179,7 @@ def walks():
 
 
 def test_recording_a_large_graph_waits_with_walks_over_everything(monkeypatch):
-    monkeypatch.setattr(_gc, "_promoted", 0)
+    monkeypatch.setattr(collector, "_promoted", 0)
     gc.collect()
     before = walks()
     kept = record(100_000)
@@ -195,10 +192,10 @@ def test_recording_a_large_graph_waits_with_walks_over_everything(monkeypatch):
 def test_only_recording_that_grows_makes_old_what_is_young(monkeypatch, is_kept):
     promoted = []
     monkeypatch.setattr(gc, "freeze", lambda: promoted.append(True))
-    monkeypatch.setattr(_gc, "_samples", [])
-    monkeypatch.setattr(_gc, "_promoted", 0)
+    monkeypatch.setattr(collector, "_samples", [])
+    monkeypatch.setattr(collector, "_promoted", 0)
     value = input_key("x")
-    for _ in range(3 * _gc.STRIDE):
+    for _ in range(3 * collector.STRIDE):
         value = exp(value if is_kept else input_key(value.serial))
     assert bool(promoted) is is_kept
 
@@ -206,7 +203,7 @@ def test_only_recording_that_grows_makes_old_what_is_young(monkeypatch, is_kept)
 def test_recording_leaves_a_collector_that_is_off_as_it_is():
     gc.disable()
     try:
-        record(2 * _gc.STRIDE)
+        record(2 * collector.STRIDE)
         assert not gc.isenabled()
     finally:
         gc.enable()
