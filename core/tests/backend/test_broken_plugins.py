@@ -201,7 +201,7 @@ AT_LOADING = {
     "a decomposition into itself": (
         changed(ACME, "return exp(x)", "return bind(P(), x)"),
         "broken",
-        "DecompositionCycleError: decompositions lead back to themselves: acme::p → acme::p",
+        "DecompositionCycleError: decompositions form a cycle: acme::p → acme::p",
     ),
 }
 

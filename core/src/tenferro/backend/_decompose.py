@@ -141,7 +141,7 @@ def find_cycle(edges: Mapping[type, tuple[type, ...]]) -> tuple[type, ...] | Non
 def cycle_error(cycle: tuple[str, ...]) -> DecompositionCycleError:
     """Make the error for decompositions that lead back to themselves."""
     return DecompositionCycleError(
-        f"decompositions lead back to themselves: {' → '.join(cycle)}\n"
+        f"decompositions form a cycle: {' → '.join(cycle)}\n"
         "  hint       give one of them a lowering and remove its `decompose`",
         cycle=cycle,
     )

@@ -22,7 +22,7 @@ def lowering_conflict(key: str, backend: str, providers: Iterable[str]) -> Lower
     if len(dists) == 1:
         remedy = f"a bug of {dists[0]}: give one of them a higher priority"
     return LoweringConflictError(
-        f"{len(tied)} lowerings of {key} for {backend} could run, and none goes before the others\n"
+        f"{len(tied)} lowerings of {key} for {backend} could run, and none has precedence\n"
         f"  got        {', '.join(tied)}\n"
         f"  hint       {remedy}",
         primitive=key,

@@ -116,7 +116,7 @@ class AlgebraBackend(Backend):
         own = self._own("to_numpy")
         if own is None:
             raise UnsupportedError(
-                f"{self.name}: its operands have no NumPy form\n"
+                f"{self.name}: its operands cannot be converted to NumPy\n"
                 f"  hint       define `to_numpy(operand)` on {type(self.algebra).__name__}",
                 backend=self.name,
                 feature="to_numpy",

@@ -67,7 +67,7 @@ def window_rank(op: Operation, parameter: str, values: Sequence[int], rank: int)
     return invalid(
         op,
         parameter,
-        "the window has another rank",
+        "the window's rank does not match",
         got=f"{parameter}={tuple(values)} for a window of rank {rank}",
         need="one entry per axis of the window",
     )

@@ -56,7 +56,7 @@ class RandomLogGamma(Mixed):
         batch = check_key(self, key).shape[:-1]
         if a.shape[: len(batch)] != batch:
             raise ShapeMismatchError.of(
-                self.name, "not one key for each part of a", got=f"{key}, {a}",
+                self.name, "the number of keys does not match the batch of a", got=f"{key}, {a}",
                 need=f"a of shape {(*batch, '...')}", shapes=(key.shape, a.shape),
             )  # fmt: skip
         return of_kind(self, "float", a)

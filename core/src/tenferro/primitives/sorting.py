@@ -114,7 +114,7 @@ class TopK(Mixed):
         axes(self, "axis", (self.axis,), of_kind(self, "ordered", x))
         if self.k > x.shape[self.axis]:
             got, need = f"k={self.k} for {x}, axis={self.axis}", "k no larger than the axis"
-            raise invalid(self, "k", "more are asked for than there are", got=got, need=need)
+            raise invalid(self, "k", "k exceeds the number of elements", got=got, need=need)
         y = x.with_shape((*x.shape[: self.axis], self.k, *x.shape[self.axis + 1 :]))
         return y, y.with_dtype(self.dtype)
 
@@ -160,7 +160,7 @@ class Searchsorted(Mixed):
         if rows.ndim == 0 or rows.shape[:-1] != values.shape[: rows.ndim - 1]:
             raise ShapeMismatchError.of(
                 self.name,
-                "rows and values do not belong together",
+                "rows and values have different batch axes",
                 got=f"rows {rows}, values {values}",
                 need="rows of shape [*b, n] and values of shape [*b, *s]",
                 shapes=(rows.shape, values.shape),

@@ -147,7 +147,7 @@ class BroadcastInDim(Linear):
     def _cannot_stretch(self, x: Aval, axis: int) -> ShapeMismatchError:
         return ShapeMismatchError.of(
             self.name,
-            "an axis neither fits nor has size 1",
+            "an axis neither matches nor has size 1",
             got=f"{x} to shape={self.shape} along dimensions={self.dimensions}",
             need=f"size 1 or {self.shape[axis]} for axis {axis} of the result",
             shapes=(x.shape, self.shape),
@@ -247,7 +247,7 @@ class Pad(Linear):
             raise invalid(
                 self,
                 "low",
-                "more is cropped than there is",
+                "more elements are cropped than exist",
                 got=f"low={self.low}, high={self.high}, interior={self.interior} for {x}",
                 need="a result of size >= 0 along every axis",
             )
@@ -525,7 +525,7 @@ def broadcast_in_dim(x: H, shape: Sequence[int], dimensions: Sequence[int]) -> H
 
     Definition   axis i of x becomes axis dimensions[i] of y; the dimensions increase
     Transpose    ct_x = the sum over what was repeated
-    Raises       ShapeMismatchError: if an axis neither fits nor has size 1.
+    Raises       ShapeMismatchError: if an axis neither matches nor has size 1.
 
     >>> from tenferro.primitives import broadcast_in_dim, variable
     >>> broadcast_in_dim(variable("x", (3,), "f64"), (2, 3), (1,)).aval
@@ -568,7 +568,7 @@ def pad(
 
     Transpose    ct_x = the elements where x is, ct_value = the sum of the others
     Convention   negative low and high crop, after the interior padding
-    Raises       InvalidParameterError: if more is cropped than there is.
+    Raises       InvalidParameterError: if more elements are cropped than exist.
 
     >>> from tenferro.primitives import pad, variable
     >>> pad(variable("x", (3,), "f64"), 0, (1,), (-2,), (1,)).aval

@@ -41,7 +41,7 @@ def numpy_module(function: str) -> Any:
     numpy = sys.modules.get("numpy")
     if numpy is None:
         error = UnknownOperandError(
-            f"{function}: positions are worked out by NumPy, which is not imported\n"
+            f"{function}: positions are computed by NumPy, which is not imported\n"
             "  hint       `import numpy`",
             value=None,
         )

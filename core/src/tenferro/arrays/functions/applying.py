@@ -31,7 +31,7 @@ def apply_along_axis(
     last = moveaxis(found, along, -1)
     outer, n = last.shape[:-1], found.shape[along]
     if not prod(outer):
-        raise at_user_line(ValueError("apply_along_axis: there is no line to apply it to"))
+        raise at_user_line(ValueError("apply_along_axis: no lines to apply the function to"))
     lines = reshape(last, (prod(outer), n))
     results = [asarray(func1d(lines[i], *args, **kwargs)) for i in range(prod(outer))]
     inner = results[0].ndim

@@ -120,9 +120,9 @@ def fit(v: Array, shape: Shape) -> Array:
     if v.shape != shape and broadcast_shapes(v.shape, shape, function="assignment") != shape:
         error = ShapeMismatchError.of(
             "assignment",
-            "the value is larger than what is replaced",
+            "the value does not broadcast to the assigned elements",
             got=f"{v.aval} into {shape}",
-            need="sizes that broadcast to what is replaced",
+            need="a shape that broadcasts to theirs",
             shapes=(v.shape, shape),
         )
         raise at_user_line(error)

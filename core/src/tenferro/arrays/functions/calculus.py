@@ -31,10 +31,10 @@ def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = 
     Array([1, 3, 5])
     """
     if n < 0:
-        raise at_user_line(ValueError(f"diff: n is not negative, and not {n}"))
+        raise at_user_line(ValueError(f"diff: n must not be negative, got {n}"))
     found = another_handle(asarray(x))
     if not found.ndim:
-        raise at_user_line(ValueError("diff: a number has no neighbours"))
+        raise at_user_line(ValueError("diff: need at least one axis, got a scalar"))
     along = normalize_axis(axis, found.ndim, "diff")
     parts = [_edge(prepend, found, along), found, _edge(append, found, along)]
     given = [part for part in parts if part is not None]
@@ -106,7 +106,7 @@ def gradient(x: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> An
     """
     found = asarray(x)
     if found.dtype.is_bool and found.ndim:
-        raise at_user_line(TypeError("gradient: bools have no differences; convert them first"))
+        raise at_user_line(TypeError("gradient: not defined for bools; convert them first"))
     found = found if found.dtype.is_inexact else cast(found, float64)
     axes = normalize_axes(axis, found.ndim, "gradient") if axis is None else _in_order(axis, found)
     steps = _steps(varargs, axes, found)
@@ -130,7 +130,7 @@ def _in_order(axis: Any, x: Array) -> tuple[int, ...]:
 def _steps(varargs: Sequence[Any], axes: Sequence[int], x: Array) -> list[Any]:
     """Return, for each axis, a step or the distances of its coordinates."""
     if len(varargs) not in (0, 1, len(axes)):
-        raise at_user_line(TypeError("gradient: one step for all axes, or one for each"))
+        raise at_user_line(TypeError("gradient: give one step for all axes, or one per axis"))
     given = list(varargs) or [1.0]
     given = given * len(axes) if len(given) == 1 else given
     return [_step(h, a, x) for h, a in zip(given, axes, strict=True)]

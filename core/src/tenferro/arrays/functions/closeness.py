@@ -100,11 +100,15 @@ def select_first(condlist: Sequence[Any], choicelist: Sequence[Any], default: An
     Raises TypeError: if a condition is not an array of bools.
     """
     if len(condlist) != len(choicelist) or not condlist:
-        raise at_user_line(ValueError("select: as many conditions as choices, and at least one"))
+        raise at_user_line(
+            ValueError("select: need as many conditions as choices, and at least one")
+        )
     conditions = [asarray(c) for c in condlist]
     for condition in conditions:
         if not condition.dtype.is_bool:
-            raise at_user_line(TypeError(f"select: a condition is of bools, not {condition.aval}"))
+            raise at_user_line(
+                TypeError(f"select: conditions must be bool arrays, got {condition.aval}")
+            )
     *choices, result = together("select", *choicelist, default)
     shape = broadcast_shapes(result.shape, *[c.shape for c in conditions], function="select")
     result = stretch(result, shape)
@@ -129,7 +133,9 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kwar
     conditions = _conditions(condlist, found)
     extra = len(funclist) - len(conditions)
     if extra not in (0, 1):
-        raise at_user_line(ValueError("piecewise: as many functions as conditions, or one more"))
+        raise at_user_line(
+            ValueError("piecewise: need as many functions as conditions, or one more")
+        )
     result = FUNCTIONS["zeros_like"](found)
     if extra:
         result = _piece(funclist[-1], found, args, kwargs)

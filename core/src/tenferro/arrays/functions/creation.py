@@ -24,7 +24,7 @@ def shape_of(shape: Any) -> Shape:
     sizes = tuple(shape) if hasattr(shape, "__len__") or hasattr(shape, "__iter__") else (shape,)
     found = tuple(map(index, sizes))
     if prod(found) >= 2**63:
-        raise at_user_line(ValueError(f"array: a shape with too many elements: {found}"))
+        raise at_user_line(ValueError(f"array: the shape has too many elements: {found}"))
     return found
 
 

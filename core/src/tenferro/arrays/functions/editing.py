@@ -85,7 +85,7 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Array:
     axes = normalize_axes(axis, found.ndim, "trim_zeros")
     sides = trim.lower()
     if not sides or set(sides) - set("fb"):
-        raise at_user_line(ValueError(f"trim_zeros: trim is made of 'f' and 'b', not {trim!r}"))
+        raise at_user_line(ValueError(f"trim_zeros: trim consists of 'f' and 'b', got {trim!r}"))
     bounds = zip(value.nonzero(), found.shape, strict=True)
     spans = [
         _span(where, n, sides) if d in axes else slice(None) for d, (where, n) in enumerate(bounds)

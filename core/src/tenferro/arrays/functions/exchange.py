@@ -64,7 +64,7 @@ def from_dlpack(x: Any, /, *, device: str | None = None, copy: bool | None = Non
         return to_device(Array(x.key, x.flow), device) if device else Array(x.key, x.flow)
     if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
         error = UnknownOperandError(
-            f"from_dlpack: {type(x).__name__} exports no memory by DLPack\n"
+            f"from_dlpack: {type(x).__name__} does not support DLPack\n"
             "  need       an array of a library, with `__dlpack__` and `__dlpack_device__`\n"
             "  hint       `tenferro.asarray(x)` takes numbers and sequences",
             value=x,

@@ -235,7 +235,8 @@ def _grid(
     wanted = [None] * len(along) if s is None else list(s)
     if len(wanted) != len(along):
         error = ShapeMismatchError.of(
-            name, "not one size for each axis", got=f"s={s}, axes={tuple(axes)}",
+            name, "the number of sizes differs from the number of axes",
+            got=f"s={s}, axes={tuple(axes)}",
             need="as many sizes as axes", shapes=(tuple(wanted),),
         )  # fmt: skip
         raise at_user_line(error)

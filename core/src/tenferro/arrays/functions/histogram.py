@@ -58,10 +58,10 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Array:
     if places.ndim != 1 or not (places.dtype.is_integer or places.dtype.is_bool or not places.size):
         raise at_user_line(TypeError(f"bincount: need integers of rank 1, not {places.aval}"))
     if index(minlength) < 0:
-        raise at_user_line(ValueError("bincount: minlength is not negative"))
+        raise at_user_line(ValueError("bincount: minlength must not be negative"))
     value = known(places, "bincount", _FIXED)
     if value.size and value.min() < 0:
-        raise at_user_line(ValueError("bincount: need integers that are not negative"))
+        raise at_user_line(ValueError("bincount: need non-negative integers"))
     size = max(int(value.max()) + 1 if value.size else 0, index(minlength))
     places = cast(places, int64)
     if weights is None:
@@ -71,7 +71,7 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Array:
 
 def _real(x: Array) -> Array:
     if x.dtype.is_complex:
-        raise at_user_line(TypeError("bincount: weights are real"))
+        raise at_user_line(TypeError("bincount: weights must be real"))
     return x
 
 
@@ -94,7 +94,7 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
     found = ravel(a)
     if isinstance(bins, str):
         if weights is not None:
-            raise at_user_line(TypeError("histogram: a rule finds no bins for weights"))
+            raise at_user_line(TypeError("histogram: the rules for bins do not support weights"))
         value = known(found, "histogram_bin_edges", "give the number of bins")
         edges = numpy_module("histogram_bin_edges").histogram_bin_edges(value, bins, range)
         return as_array(edges)

@@ -265,9 +265,9 @@ def _product(fweights: Any, aweights: Any, x: Array) -> Array | None:
     """Return the product of the given weights."""
     given = [as_array(w) for w in (fweights, aweights) if w is not None]
     if fweights is not None and not given[0].dtype.is_integer:
-        raise at_user_line(TypeError("cov: fweights are integers"))
+        raise at_user_line(TypeError("cov: fweights must be integers"))
     if fweights is not None and evaluable(given[0].key) and (known(given[0], "cov", "") < 0).any():
-        raise at_user_line(ValueError("cov: fweights are not negative"))
+        raise at_user_line(ValueError("cov: fweights must not be negative"))
     if not given:
         return None
     w = given[0] if len(given) == 1 else multiply(*given)

@@ -232,7 +232,7 @@ def _some(x: Array, axis: int | None, function: str) -> Array:
     """x, found to have something else than NaN on every line."""
     if x.dtype.is_inexact and evaluable(x.key):
         if known(reduction.all(isnan(x), axis if x.ndim else None), function, "").any():
-            raise at_user_line(ValueError(f"{function}: a line holds nothing but NaN"))
+            raise at_user_line(ValueError(f"{function}: all elements along a line are NaN"))
     return x
 
 

@@ -127,7 +127,7 @@ def _width(before: Any, after: Any) -> tuple[int, int]:
         raise at_user_line(TypeError("pad: widths are integers, not bools"))
     before, after = index(before), index(after)
     if before < 0 or after < 0:
-        raise at_user_line(ValueError(f"pad: widths are not negative: {before}, {after}"))
+        raise at_user_line(ValueError(f"pad: widths must not be negative, got {before}, {after}"))
     return before, after
 
 
@@ -144,7 +144,7 @@ def _pad_axis(x: Array, axis: int, before: int, after: int, mode: str, parameter
 
 def _check_not_empty(x: Array, axis: int, mode: str) -> None:
     if not x.shape[axis]:
-        raise at_user_line(ValueError(f"pad: nothing along axis {axis} for mode {mode!r}"))
+        raise at_user_line(ValueError(f"pad: no elements along axis {axis} for mode {mode!r}"))
 
 
 def _sides(

@@ -92,7 +92,7 @@ def polyder(p: Any, m: int = 1) -> Array:
     """Return the m-th derivative of a polynomial."""
     found = another_handle(_coefficients(p))
     if index(m) < 0:
-        raise at_user_line(ValueError("polyder: a derivative of negative order"))
+        raise at_user_line(ValueError("polyder: m must not be negative"))
     for _ in range(index(m)):
         powers = arange(max(found.size - 1, 0), 0, -1)
         found = found[:-1] * powers
@@ -105,7 +105,7 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
     found = another_handle(_coefficients(p))
     count = index(m)
     if count < 0:
-        raise at_user_line(ValueError("polyint: an integral of negative order"))
+        raise at_user_line(ValueError("polyint: m must not be negative"))
     for constant in _constants(k, count):
         powers = arange(found.size, 0, -1)
         found = concatenate([found / powers, reshape(constant, (1,))])

@@ -162,7 +162,7 @@ def _refuse_zeros(*ends: Array) -> None:
     """Refuse a ratio to or from 0, where the ends are known."""
     for end in ends:
         if evaluable(end.key) and not is_traced(end.key) and not known(end, "geomspace", "").all():
-            raise at_user_line(ValueError("geomspace: neither end is 0; no ratio leads there"))
+            raise at_user_line(ValueError("geomspace: start and stop must not be 0"))
 
 
 @covers("geomspace")

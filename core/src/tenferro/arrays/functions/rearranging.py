@@ -124,7 +124,7 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Array:
 
 def _repeat_each(x: Array, count: int, axis: int) -> Array:
     if count < 0:
-        raise at_user_line(ValueError("repeat: repetitions are not negative"))
+        raise at_user_line(ValueError("repeat: repetitions must not be negative"))
     n = x.shape[axis]
     before, after = x.shape[:axis], x.shape[axis + 1 :]
     with_new_axis = p.reshape(x, (*before, n, 1, *after))

@@ -176,7 +176,7 @@ def any_empty(x: Array, axes: Sequence[int]) -> bool:
 def _refuse_open(name: str) -> InvalidParameterError:
     error = InvalidParameterError.of(
         name,
-        "where may leave nothing to choose from",
+        "`where` may exclude all elements",
         got="where without initial",
         need="an initial value",
         parameter="initial",

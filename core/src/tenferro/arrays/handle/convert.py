@@ -221,7 +221,7 @@ def _check_library(x: Any) -> None:
         detached = ".detach()" if getattr(x, "requires_grad", False) else ""
         copied_to_host = "" if getattr(x, "is_cpu", True) else ".cpu()"
         raise UnknownOperandError(
-            f"{what} is not taken for an array\n"
+            f"{what} cannot be converted to an array\n"
             f"  got        {library}: {type(x).__name__}\n"
             "  need       an array of an installed backend, a number, or a sequence of these\n"
             f"  from       {source_text(caller())}\n"
@@ -236,7 +236,7 @@ def _check_class(x: Any) -> None:
     for attribute, what in (("filled", "a mask"), ("getA1", "matrix products for `*`")):
         if hasattr(x, "dtype") and hasattr(x, attribute):
             raise UnknownOperandError(
-                f"an array with {what} is not taken for a plain one\n"
+                f"an array with {what} is not accepted as a plain array\n"
                 f"  got        {type(x).__name__}\n"
                 f"  from       {source_text(caller())}\n"
                 "  hint       pass `np.asarray(x)`, or `x.filled(value)` of a masked array",

@@ -40,7 +40,7 @@ _MAX_ELEMENTS_TO_SHARE = 1024  # elements of a broadcast number whose key is kep
 def broadcast_shapes(*shapes: Shape, function: str = "broadcast") -> Shape:
     """Return the common shape of several shapes, by NumPy's rule.
 
-    Raises ShapeMismatchError: if an axis neither fits nor has size 1.
+    Raises ShapeMismatchError: if an axis neither matches nor has size 1.
 
     >>> broadcast_shapes((3, 1), (4,))
     (3, 4)

@@ -66,7 +66,9 @@ class Svd(Mixed):
         self._set(projectors_only=bool(self.projectors_only))
         if self.full and self.gauge != "raw":
             need = "gauge='raw', since the vectors beyond min(m, n) come in no pairs"
-            raise invalid(self, "gauge", "full vectors have no gauge", got=self.gauge, need=need)
+            raise invalid(
+                self, "gauge", "full vectors do not support a gauge", got=self.gauge, need=need
+            )
 
     def abstract_eval(self, a: Aval) -> tuple[Aval, Aval, Aval]:
         m, n = matrix_sizes(self, factorizable(self, a))

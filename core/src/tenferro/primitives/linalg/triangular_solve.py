@@ -48,7 +48,7 @@ class TriangularSolve(Mixed):
         if b.shape[-2 if self.left else -1] != n:
             raise ShapeMismatchError.of(
                 self.name,
-                "the right-hand side does not fit",
+                "the right-hand side does not match the matrix",
                 got=f"a {a},  b {b}, {'left' if self.left else 'right'}",
                 need=f"b with {n} {'rows' if self.left else 'columns'}",
                 shapes=(a.shape, b.shape),

@@ -117,7 +117,7 @@ class custom_jvp(CustomFunction):
         """Register a rule ``(dx, y, *primals) -> dy`` per argument; contributions are added."""
         if self.nondiff_argnums:
             raise TypeError(
-                "defjvps has no place for nondiff_argnums or nondiff_argnames; use defjvp"
+                "defjvps has no support for nondiff_argnums or nondiff_argnames; use defjvp"
             )
 
         def rule(y: Any, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> Any:

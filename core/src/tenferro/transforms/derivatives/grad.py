@@ -270,7 +270,7 @@ def check_differentiable(key: ValueKey) -> None:
         return
     name = repr(key) if key.identity is None else str(key.identity)
     raise DifferentiationInputError(
-        f"the derivative with respect to {name} is asked for, but it holds no floats\n"
+        f"the derivative with respect to {name} was requested, but it holds no floats\n"
         f"  got        {key.aval}\n"
         "  need       floats or complex numbers: integers and bools cannot vary\n"
         f"  from       {source_text(caller())}\n"

@@ -129,7 +129,7 @@ def _rank(function: str, k: Any, x: Array) -> int:
     if isinstance(k, int) and not isinstance(k, bool) and 0 <= k <= largest:
         return k
     raise at_user_line(InvalidParameterError.of(
-        function, "no rank of such a matrix", got=f"k={k!r} for {x.aval}",
+        function, "k is not a valid rank for this matrix", got=f"k={k!r} for {x.aval}",
         need=f"an integer from 0 to {largest}", parameter="k", value=k,
     ))  # fmt: skip
 

@@ -54,7 +54,7 @@ def of_text(subscripts: str, count: int) -> Written:
     terms = left.split(",")
     if len(terms) != count:
         raise refused(
-            "the subscripts speak of another number of operands",
+            "the number of terms differs from the number of operands",
             subscripts,
             got=f"{subscripts!r}: {len(terms)}, and {count} operands",
             need="one term per operand, separated by commas",
@@ -133,7 +133,7 @@ def _spread(number: int, term: tuple[Any, ...], aval: Aval) -> Labels:
     if extra < 0 or (extra and ... not in term):
         error = ShapeMismatchError.of(
             "einsum",
-            f"operand {number} has not as many axes as labels",
+            f"operand {number} does not have one axis per label",
             got=f"{_shown(term)!r} for {aval}",
             need="a label per axis, or '...' for those without one",
             shapes=(aval.shape,),

@@ -124,8 +124,9 @@ def _system(a: Any, b: Any) -> tuple[Array, Array]:
     right = matrices(right, "lstsq")
     if left.shape[-2] != right.shape[-2]:
         error = ShapeMismatchError.of(
-            "lstsq", "the right-hand side does not fit", got=f"a {left.aval}, b {right.aval}",
-            need="as many rows in both", shapes=(left.shape, right.shape),
+            "lstsq", "the right-hand side does not match the matrix",
+            got=f"a {left.aval}, b {right.aval}",
+            need="the same number of rows in both", shapes=(left.shape, right.shape),
         )  # fmt: skip
         raise at_user_line(error)
     dtype = promote_dtypes(left.dtype, right.dtype)

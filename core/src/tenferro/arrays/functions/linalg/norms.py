@@ -182,6 +182,6 @@ _OF_SINGULAR_VALUES: dict[Any, Callable[[Array], Array]] = {
 
 def _refuse(got: str, need: str, parameter: str, value: Any) -> InvalidParameterError:
     error = InvalidParameterError.of(
-        "norm", "there is no such norm", got=got, need=need, parameter=parameter, value=value
+        "norm", "unknown norm", got=got, need=need, parameter=parameter, value=value
     )
     return at_user_line(error)

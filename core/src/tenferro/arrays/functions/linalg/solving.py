@@ -58,7 +58,8 @@ def system(function: str, a: Any, b: Any) -> tuple[Array, Array, bool]:
     right = matrices(expand_dims(right, -1) if is_vector else right, function)
     if right.shape[-2] != matrix.shape[-1]:
         error = ShapeMismatchError.of(
-            function, "the right-hand side does not fit", got=f"a {matrix.aval},  b {right.aval}",
+            function, "the right-hand side does not match the matrix",
+            got=f"a {matrix.aval},  b {right.aval}",
             need=f"b with {matrix.shape[-1]} rows", shapes=(matrix.shape, right.shape),
         )  # fmt: skip
         raise at_user_line(error)
@@ -143,7 +144,7 @@ def _flattened(x: Array, rows: int, columns: int, function: str) -> Array:
     """
     if rows != columns or rows * columns != x.size:
         error = ShapeMismatchError.of(
-            function, "the axes make no square matrix", got=f"{x.aval}: {rows} by {columns}",
+            function, "the axes do not form a square matrix", got=f"{x.aval}: {rows} by {columns}",
             need="as many elements in the first axes as in the others", shapes=(x.shape,),
         )  # fmt: skip
         raise at_user_line(error)

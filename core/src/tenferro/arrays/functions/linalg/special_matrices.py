@@ -195,7 +195,7 @@ def _windows(values: Array, rows: int, columns: int) -> Array:
 def _misshapen(name: str, need: str, *xs: Array) -> ShapeMismatchError:
     error = ShapeMismatchError.of(
         name,
-        "the operands have no such form",
+        "the operands do not have the required shapes",
         got=", ".join(str(x.aval) for x in xs),
         need=need,
         shapes=tuple(x.shape for x in xs),

@@ -59,7 +59,8 @@ def _share(function: str, split: Any, a: Array) -> float:
     if isinstance(split, (bool, int, float)) and isfinite(split) and split >= 0:
         return float(split)
     raise at_user_line(InvalidParameterError.of(
-        function, "no distance of values", got=f"split={split!r}", parameter="split", value=split,
+        function, "split is not a valid distance",
+            got=f"split={split!r}", parameter="split", value=split,
         need="True, or a share of the largest value, such as 1e-8",
     ))  # fmt: skip
 

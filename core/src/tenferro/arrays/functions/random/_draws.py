@@ -57,7 +57,7 @@ def _dtype(function: str, dtype: Any, given: Sequence[Any]) -> DType:
         kind = DType.of(dtype)
     if not kind.is_float:
         error = DTypeMismatchError.of(
-            f"random.{function}", "not a distribution of this dtype", got=kind,
+            f"random.{function}", "the distribution does not support this dtype", got=kind,
             need="a float dtype", dtypes=(kind,),
         )  # fmt: skip
         raise at_user_line(error)

@@ -69,7 +69,7 @@ def choice(
     ``p`` are their probabilities, divided by their sum; without replacement one is drawn after the
     other, with the probabilities of what is left. No derivative flows through p.
 
-    Raises InvalidParameterError: if more are drawn than there are, without replacement.
+    Raises InvalidParameterError: if more elements are drawn than exist, without replacement.
 
     >>> from tenferro import random
     >>> random.choice(random.key(0), 10, (3,), replace=False).aval
@@ -91,7 +91,7 @@ def _check_count(count: int, size: Shape, replace: bool) -> None:
     wanted = prod(size)
     if (wanted and not count) or (not replace and wanted > count):
         error = InvalidParameterError.of(
-            "random.choice", "more are drawn than there are", got=f"{wanted} of {count}",
+            "random.choice", "more elements are drawn than exist", got=f"{wanted} of {count}",
             need="a smaller shape, or replace=True", parameter="shape", value=size,
         )  # fmt: skip
         raise at_user_line(error)
@@ -103,7 +103,8 @@ def _weights(p: Any, count: int) -> Array | None:
     found = cast(as_array(p), float64)
     if found.shape != (count,):
         error = ShapeMismatchError.of(
-            "random.choice", "not one probability for each", got=f"p of shape {found.shape}",
+            "random.choice", "the number of probabilities differs from the number of elements",
+            got=f"p of shape {found.shape}",
             need=f"shape ({count},)", shapes=(found.shape, (count,)),
         )  # fmt: skip
         raise at_user_line(error)
