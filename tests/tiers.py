@@ -19,14 +19,39 @@ class Slow(NamedTuple):
     tests: str
     keep: int
     why: str
+    over: str = ""  # only where tests run over this backend
 
+
+_COMPILED = "XLA compiles many programs"
 
 SLOW = (
-    Slow(f"{ON}/array/test_against_numpy.py", 4, "every function with every dtype and keyword"),
+    Slow(f"{ON}/array/test_against_numpy.py", 2, "every function with every dtype and keyword"),
     Slow(
-        "plugins/numpy_backend/tests/test_random_programs.py", 4, "each program runs in all modes"
+        f"{ON}/array/test_against_numpy.py::test_a_derivative_is_that_of_differences",
+        8,
+        "many runs for each function; the kit has derivatives of primitives",
     ),
+    Slow(f"{ON}/array/test_any_shape_against_numpy.py", 0, "property tests of many functions"),
+    Slow(f"{ON}/array/test_loops.py", 0, "loops of thousands of turns"),
+    Slow(f"{ON}/linalg", 2, "decompositions by several ways"),
+    Slow(f"{ON}/linalg/test_equal_values.py", 0, "third derivatives of decompositions"),
+    Slow(f"{ON}/passes/test_edge_values.py", 4, "every operation with every literal"),
+    Slow(f"{ON}/transforms/test_closures.py", 4, "all pairs of transforms"),
+    Slow(f"{ON}/transforms/test_cost.py", 0, "long programs, whose calls are counted"),
+    Slow(f"{ON}/transforms/test_derivatives_of_functions.py", 2, "differences of every function"),
+    Slow("plugins/numpy_backend/tests/test_growth.py", 3, "long programs, whose calls are counted"),
+    Slow("plugins/numpy_backend/tests/test_random_programs.py", 3, "each runs in all modes"),
     Slow("plugins/xla_backend/tests/test_segments.py", 3, "long programs, each compiled anew"),
+    Slow(f"{ON}/array/test_assignment.py", 10, _COMPILED, "xla"),
+    Slow(f"{ON}/array/test_functions.py", 10, _COMPILED, "xla"),
+    Slow(f"{ON}/transforms/test_batching_rules.py", 4, _COMPILED, "xla"),
+    Slow(f"{ON}/transforms/test_check_grads.py", 10, _COMPILED, "xla"),
+    Slow(f"{ON}/transforms/test_complex.py", 5, _COMPILED, "xla"),
+    Slow(f"{ON}/transforms/test_control_flow.py", 2, _COMPILED, "xla"),
+    Slow(f"{ON}/transforms/test_custom.py", 10, _COMPILED, "xla"),
+    Slow(f"{ON}/transforms/test_nesting.py", 3, _COMPILED, "xla"),
+    Slow(f"{ON}/transforms/test_rules_when_called.py", 5, _COMPILED, "xla"),
+    Slow(f"{ON}/transforms/test_singular_points.py", 0, _COMPILED, "xla"),
 )
 
 #: Over XLA these alone of the tests for any backend are in `full`, the others in `deep`: what
@@ -46,12 +71,6 @@ XLA_DEEP = (
     f"{ON}/transforms/test_closures.py",
     f"{ON}/transforms/test_derivatives_of_functions.py",
     f"{ON}/transforms/test_gauge.py",
-)
-#: Of these, `quick` runs over XLA what it runs over NumPy.
-XLA_QUICK = (
-    f"{ON}/array/test_indexing.py",
-    f"{ON}/transforms/test_interface.py",
-    f"{ON}/transforms/test_vmap.py",
 )
 
 
@@ -86,10 +105,8 @@ def _quick(names: list[str], over: str) -> list[bool]:
 
 def _keep(name: str, over: str) -> int:
     """Return of how many parameters one is kept: as the longest row that the test is under says."""
-    if over == "xla" and is_under(name, ON) and not any(is_under(name, x) for x in XLA_QUICK):
-        return 0
-    rows = [row for row in SLOW if is_under(name, row.tests)]
-    return max(rows, key=lambda row: len(row.tests)).keep if rows else 1
+    rows = [row for row in SLOW if row.over in ("", over) and is_under(name, row.tests)]
+    return max(rows, key=lambda row: (len(row.tests), row.over)).keep if rows else 1
 
 
 def is_under(name: str, place: str) -> bool:

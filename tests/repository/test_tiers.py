@@ -19,7 +19,7 @@ def tiers(root):
 
 def test_what_is_named_exists(root, tiers):
     rows = [row.tests for row in tiers["SLOW"]]
-    for place in (*rows, *tiers["XLA_FULL"], *tiers["XLA_DEEP"], *tiers["XLA_QUICK"]):
+    for place in (*rows, *tiers["XLA_FULL"], *tiers["XLA_DEEP"]):
         path, _, function = place.partition("::")
         assert (root / path).exists(), place
         text = (root / path).read_text("utf-8") if function else ""
@@ -29,7 +29,7 @@ def test_what_is_named_exists(root, tiers):
 def test_every_row_says_why(tiers):
     rows = tiers["SLOW"]
     assert all(row.why and row.keep >= 0 for row in rows)
-    assert len({row.tests for row in rows}) == len(rows)
+    assert len({(row.tests, row.over) for row in rows}) == len(rows)
 
 
 @pytest.mark.parametrize("over", ["", "numpy", "xla"])
