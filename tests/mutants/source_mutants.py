@@ -770,7 +770,7 @@ GRAPHS = Area(
             "tenferro.computegraph._materialize",
             "items += operation, slot, len(definition)",
             "items += operation, len(definition)",
-            "core/tests/computegraph",
+            "core/tests/computegraph/test_materialize.py",
             f"{ON}/transforms/test_interface.py",
         ),
         _row(
@@ -778,7 +778,7 @@ GRAPHS = Area(
             "tenferro.computegraph._materialize",
             "items += _ANOTHER_OUTPUT, there, slot",
             "items += _ANOTHER_OUTPUT, there",
-            "core/tests/computegraph",
+            "core/tests/computegraph/test_materialize.py",
             f"{ON}/transforms/test_interface.py",
         ),
         _row(

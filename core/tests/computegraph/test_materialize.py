@@ -245,6 +245,22 @@ def test_a_signature_tells_graphs_apart():
     assert len(set(keys)) == len(graphs) == len(told_apart)
 
 
+def test_a_signature_says_which_further_output_of_an_operation_is_read():
+    """(y₀, y₁), (y₀, y₂), (y₁, y₂), … of one operation: ordered pairs have keys of their own"""
+
+    class Triple(Operation):
+        output_count = 3
+
+        def abstract_eval(self, x):
+            return x, x, x
+
+    (x,) = names("x")
+    y = derive(Triple(), (x,))
+    pairs = [(a, b) for a in y for b in y]
+    keys, _ = signatures(*[([x], [sub(a, b)]) for a, b in pairs], *[([x], [*p]) for p in pairs])
+    assert len(set(keys)) == len(keys) == 18
+
+
 def test_a_signature_has_the_inputs_of_the_graph():
     x, y, z = names("x", "y", "z")
     outputs = [sub(sub(z, x), y), derive_one(Alias(1), (x,))]
