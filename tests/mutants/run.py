@@ -95,7 +95,7 @@ def _run_one(copy, area, mutant, asked):
     _write(path, whole.replace(mutant.old, mutant.new))
     try:
         for test in dict.fromkeys(tests):
-            failed = _first_failure(copy, *command_of(test, asked.tier))
+            failed = _first_failure(copy, command_of(test, asked.tier))
             if failed:
                 caught = test
                 break
@@ -122,17 +122,17 @@ def _write(path, text):
 
 def _check_without_fault(copy, test, failed):
     """Stop if the test that failed also fails in the copy as it is."""
-    command, variables = command_of(test, "deep")
+    command = command_of(test, "deep")
     options = [x for x in command if x.startswith("--tenferro-backend=")]
     command = [*_PYTEST, *options, failed]
-    again = _first_failure(copy, command, variables)
+    again = _first_failure(copy, command)
     if again:
         raise SystemExit(f"{again} fails without any fault\n{' '.join(command)}")
 
 
-def _first_failure(copy, command, variables):
+def _first_failure(copy, command):
     """The name of the test that fails in the copy; empty if all that there are pass."""
-    environment = {**os.environ, **variables, "PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"}
+    environment = {**os.environ, "PYTHONHASHSEED": "0", "OPENBLAS_NUM_THREADS": "1"}
     environment["PYTHONPATH"] = os.pathsep.join(str(copy / source) for source in SOURCES)
     environment.setdefault("JAX_PLATFORMS", "cpu")
     try:
@@ -156,14 +156,15 @@ _PYTEST = (sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider")
 
 
 def command_of(test, tier):
-    """The command for one entry of the table, and variables of its environment."""
+    """Return the command for one entry of the table."""
     if test.startswith("kit "):
         backend, _, keys = test.removeprefix("kit ").partition(":")
         command = [*_PYTEST, f"--tenferro-backend={backend}", f"--tenferro-tier={tier}"]
         command += [f"--tenferro-primitive={key}" for key in keys.split()]
-        return [*command, "--pyargs", "tenferro_conformance.suite"], {}
+        return [*command, "--pyargs", "tenferro_conformance.suite"]
+    over = ["--over", "xla"] if test.startswith("xla: ") else []
     paths = test.removeprefix("xla: ").split()
-    return [*_PYTEST, *paths], {"TENFERRO_BACKEND": "xla"} if test != " ".join(paths) else {}
+    return [*_PYTEST, "--tier", tier, *over, *paths]
 
 
 def _print_table(rows, verdicts):
