@@ -27,13 +27,10 @@ TABLE: dict[str, tuple[tuple[str, ...], bool]] = {
 def module() -> str:
     """The text of the module."""
     sys.path[:0] = [str(TESTS), str(TESTS / "array")]
-    import against_numpy_part1
-    import against_numpy_part2
-    import against_numpy_part3
+    import against_numpy_rows
     from numpy_rows import table_of
 
-    parts = against_numpy_part1, against_numpy_part2, against_numpy_part3
-    found = table_of([row for part in parts for row in part.ROWS])
+    found = table_of(against_numpy_rows.ROWS)
     lines = [f"    {name!r}: {entry!r},\n" for name, entry in found.items()]
     return formatted(HEAD + "".join(lines) + "}\n")
 

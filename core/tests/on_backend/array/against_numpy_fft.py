@@ -5,7 +5,7 @@ single, too, so halves are compared where the scale is a power of two.
 """
 
 from numpy_rows import COMPLEX, INTEGERS, REAL, X, row, rows
-from part2_operands import refused
+from table_operands import refused
 
 FEW = ("bool", "int32", "float32", "complex64", "complex128")
 REAL_FEW = ("bool", "int32", "float32", "float64")

@@ -6,7 +6,7 @@ Hermitian matrices, and differences move all elements alone, so these rows have 
 
 import numpy as np
 from numpy_rows import COMPLEX, REAL, X, row, rows
-from part2_operands import refused
+from table_operands import refused
 
 DTYPES = (*REAL, *COMPLEX, "int64", "bool")
 LARGER = X(3, 3), X(2, 4, 4)

@@ -2,7 +2,7 @@
 
 import numpy as np
 from numpy_rows import ALL, COMPLEX, INEXACT, REAL, X, row, rows
-from part2_operands import refused
+from table_operands import refused
 
 inf = np.inf
 V, M, T = X(5), X(3, 4), X(2, 3, 4)

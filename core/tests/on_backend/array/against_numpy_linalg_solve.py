@@ -5,7 +5,7 @@ alone, so these rows have matrices of size 1; the others are in `../linalg/test_
 """
 
 from numpy_rows import COMPLEX, REAL, X, row, rows
-from part2_operands import refused
+from table_operands import refused
 
 DTYPES = (*REAL, *COMPLEX, "int64", "int8", "bool")
 INEXACT = (*REAL, *COMPLEX)

@@ -2,7 +2,7 @@
 
 import numpy as np
 from numpy_rows import COMPLEX, REAL, X, row
-from part2_operands import refused
+from table_operands import refused
 
 inf = np.inf
 TALL = X(values=[[2, 1, 0], [-1, 3, 1], [0.5, -2, 1], [1, 0, -1.5]])

@@ -4,7 +4,7 @@ import inspect
 
 import numpy as np
 from numpy_rows import FLOATS, INEXACT, NUMERIC, ORDERED, REAL, SIGNED, X, row, rows
-from part2_operands import FEW, HOLED, MANY, MASK, SOME, TIED, M, T, V, fixed, refused, smooth
+from table_operands import FEW, HOLED, MANY, MASK, SOME, TIED, M, T, V, fixed, refused, smooth
 
 
 def descending(names, *args, **keywords):

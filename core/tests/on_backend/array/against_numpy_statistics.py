@@ -2,7 +2,7 @@
 
 import numpy as np
 from numpy_rows import ALL, FLOATS, INEXACT, NUMERIC, ORDERED, REAL, SIGNED, X, row, rows
-from part2_operands import FEW, HOLED, MASK, M, T, V, fixed, refused, smooth
+from table_operands import FEW, HOLED, MASK, M, T, V, fixed, refused, smooth
 
 REDUCTIONS = [
     *rows("sum prod any all count_nonzero", T, grad=False),

@@ -2,7 +2,7 @@
 
 import numpy as np
 from numpy_rows import INEXACT, REAL, X, row, rows
-from part2_operands import FEW, LOOSE, MASK, SOME, M, T, V, refused, smooth
+from table_operands import FEW, LOOSE, MASK, SOME, M, T, V, refused, smooth
 
 SHAPES = [
     row("reshape", M, (3, 2), grad=True),

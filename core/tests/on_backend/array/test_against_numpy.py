@@ -7,9 +7,7 @@ the covering function takes and no row gives. Derivatives are compared with diff
 import inspect
 import re
 
-import against_numpy_part1
-import against_numpy_part2
-import against_numpy_part3
+import against_numpy_rows
 import numpy as np
 import pytest
 from against_numpy import quietly
@@ -31,8 +29,9 @@ from tenferro.arrays import is_traced
 from tenferro.arrays.numpy_protocols.numpy_table import TABLE
 from tenferro.arrays.registry import UFUNC_KEYWORDS, UFUNCS, keywords_of
 
-TABLES = [*against_numpy_part1.ROWS, *against_numpy_part2.ROWS, *against_numpy_part3.ROWS]
-ROWS = [_row for _row in TABLES if exists(np, _row.name)]  # an older NumPy lacks some
+ROWS = [
+    _row for _row in against_numpy_rows.ROWS if exists(np, _row.name)
+]  # an older NumPy lacks some
 BY_NAME = {}
 for _row in ROWS:
     BY_NAME.setdefault(_row.name, []).append(_row)

@@ -1,6 +1,6 @@
 """Keywords and methods of ufuncs are NumPy's, for every ufunc that NumPy has."""
 
-import against_numpy_part1
+import against_numpy_elementwise
 import numpy as np
 import pytest
 from against_numpy import quietly
@@ -12,7 +12,7 @@ NAMES = sorted({f.__name__ for f in vars(np).values() if isinstance(f, np.ufunc)
 if REDUCED:  # keywords and methods are the same code for all ufuncs
     NAMES = "add bitwise_and logaddexp logical_or matmul maximum modf remainder sin".split()
 FIRST = {}
-for _row in reversed(against_numpy_part1.ROWS):
+for _row in reversed(against_numpy_elementwise.ROWS):
     FIRST[_row.name] = _row
 BINARY = [
     name

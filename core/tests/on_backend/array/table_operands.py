@@ -1,4 +1,4 @@
-"""Operands of the tables of part 2, and which of their rows are called differentiable.
+"""Operands of the tables, and which of their rows are called differentiable.
 
 A row is, unless its function counts, its result has been changed first (``after``), or differences
 would cross a place where the function is not smooth: ties, NaN, zeros that are trimmed.
