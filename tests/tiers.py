@@ -25,15 +25,17 @@ class Slow(NamedTuple):
 _COMPILED = "XLA compiles many programs"
 
 SLOW = (
-    Slow(f"{ON}/array/test_against_numpy.py", 2, "every function with every dtype and keyword"),
+    Slow(f"{ON}/array/test_against_numpy.py", 4, "every function with every dtype and keyword"),
     Slow(
         f"{ON}/array/test_against_numpy.py::test_a_derivative_is_that_of_differences",
-        8,
+        16,
         "many runs for each function; the kit has derivatives of primitives",
     ),
     Slow(f"{ON}/array/test_any_shape_against_numpy.py", 0, "property tests of many functions"),
     Slow(f"{ON}/array/test_loops.py", 0, "loops of thousands of turns"),
-    Slow(f"{ON}/linalg", 2, "decompositions by several ways"),
+    Slow(f"{ON}/array/test_special.py", 2, "differences of every function"),
+    Slow(f"{ON}/array/test_ufuncs.py", 3, "every ufunc with every method"),
+    Slow(f"{ON}/linalg", 3, "decompositions by several ways"),
     Slow(f"{ON}/linalg/test_equal_values.py", 0, "third derivatives of decompositions"),
     Slow(f"{ON}/passes/test_edge_values.py", 4, "every operation with every literal"),
     Slow(f"{ON}/transforms/test_closures.py", 4, "all pairs of transforms"),

@@ -114,3 +114,11 @@ def test_slow_cases_of_one_law_may_be_quick_for_another():
     assert not profile.is_slow(IDS[1], "value")
     assert profile.is_slow(IDS[0], "value")
     assert not profile.is_slow(IDS[2], "adjoint")
+
+
+def test_a_slow_law_and_all_laws_of_a_slow_case_are_not_quick():
+    slow = Slow(cases=("std::svd/*",), but={"value": ("*/float64",)}, reason="r")
+    profile = Profile(slow=[slow], slow_laws={"batching"})
+    assert not profile.may_be_quick(IDS[1], "value")
+    assert not profile.may_be_quick(IDS[2], "batching")
+    assert profile.may_be_quick(IDS[2], "value")

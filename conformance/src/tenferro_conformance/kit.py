@@ -169,8 +169,9 @@ class Kit:
     ) -> list[AnyCase]:
         """Return those of the cases of one law that a tier runs.
 
-        `deep` runs all; `full` those that the profile of the backend does not call slow; `quick` a
-        typical case of each primitive in each wide dtype; `rest` what `full` has and `quick` not.
+        `deep` runs all; `full` those that the profile of the backend does not call slow; `quick`
+        a typical case of each primitive in each wide dtype, unless a law of the case is slow, or
+        this law of all cases; `rest` what `full` has and `quick` not.
         """
         if tier == "deep":
             return list(cases)
@@ -178,7 +179,8 @@ class Kit:
         full = [c for c in cases if profile is None or not profile.is_slow(_id_of(c), law)]
         if tier == "full":
             return full
-        quick = {id(case) for case in _typical(full)}
+        able = [c for c in full if profile is None or profile.may_be_quick(_id_of(c), law)]
+        quick = {id(case) for case in _typical(able)}
         return [case for case in full if (id(case) in quick) == (tier == "quick")]
 
     def selected_errors(self, backend: str) -> list[ErrorCase]:

@@ -127,6 +127,7 @@ class Profile:
     tolerance   overrides by (primitive key, dtype name)
     exclusions  deviations; each has a reason
     slow        cases that are left to the tier `deep`
+    slow_laws   laws that are left to the tier `full`
     """
 
     level: int | None = 2
@@ -136,6 +137,7 @@ class Profile:
     tolerance: Mapping[tuple[str, str], Tol] = field(default_factory=dict)
     exclusions: Iterable[Exclude] = ()
     slow: Iterable[Slow] = ()
+    slow_laws: frozenset[str] | set[str] = frozenset()
 
     def __post_init__(self) -> None:
         if self.features is not None:
@@ -151,6 +153,12 @@ class Profile:
     def is_slow(self, case_id: str, law: str) -> bool:
         """Return whether this law of the case is left to the tier `deep`."""
         return any(slow.matches(case_id, law) for slow in self.slow)
+
+    def may_be_quick(self, case_id: str, law: str) -> bool:
+        """Return whether the tier `quick` may run this law of the case."""
+        return law not in self.slow_laws and not any(
+            _any_matches(slow.cases, case_id) for slow in self.slow
+        )
 
     def known_bug(self, case_id: str, law: str) -> Exclude | None:
         """Return the known bug that makes this law of this case an expected failure."""

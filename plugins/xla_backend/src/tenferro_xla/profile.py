@@ -81,4 +81,9 @@ PROFILE = Profile(
         ("std::log_ndtr", "float64"): _QUADRATURE,
     },
     slow=_SLOW,
+    # Programs that rules make of primitives; values and adjoints judge the lowerings.
+    slow_laws={
+        *("batching", "complex step", "derivative", "double transpose", "linearity", "lowering"),
+        *("mode agreement", "order 2", "order 2 adjoint", "order 3"),
+    },
 )
