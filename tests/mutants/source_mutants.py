@@ -754,8 +754,8 @@ GRAPHS = Area(
         _row(
             "operands of any operation are sorted",
             "tenferro.computegraph._materialize",
-            "if operation.commutative and inputs[0] > inputs[1]:",
-            "if len(inputs) == 2 and inputs[0] > inputs[1]:",
+            "turns = operation.commutative and inputs[0] > inputs[1]",
+            "turns = len(inputs) == 2 and inputs[0] > inputs[1]",
             "core/tests/computegraph/test_materialize.py",
         ),
         _row(
@@ -1233,7 +1233,7 @@ ARRAYS = Area(
         _row(
             "index arrays apart keep their place",
             "tenferro.arrays.indexing.indexing",
-            "first = 0 if plan.apart else axes[0]",
+            "first = 0 if plan.separated else axes[0]",
             "first = axes[0]",
             f"{ON}/array/test_indexing.py",
         ),
