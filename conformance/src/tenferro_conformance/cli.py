@@ -28,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="tenferro-conformance", description="prove backends against laws and stored numbers"
+        prog="tenferro-conformance", description="test backends against laws and stored numbers"
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     run = commands.add_parser("run", help="run the suite; further arguments go to pytest")
@@ -38,15 +38,15 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument(
         "--require", action="append", default=[], metavar="NAME", help="fail if unavailable"
     )
-    run.add_argument("--level", type=int, help="test up to this level, not up to the claim")
+    run.add_argument("--level", type=int, help="test up to this level instead of the claimed one")
     run.add_argument("--report", default="", metavar="PATH", help="write the JSON report")
     run.add_argument(
         "--laws", choices=("all", "graph", "backend"), default="all",
-        help="`graph`: only laws that run no backend; `backend`: only the others",
+        help="`graph`: only laws that run without a backend; `backend`: only the others",
     )  # fmt: skip
     run.add_argument(
         "--tier", choices=("quick", "rest", "full", "deep"), default="deep",
-        help="`quick`: a typical case of each law; `full`: what the backend does not call slow; "
+        help="`quick`: a typical case of each law; `full`: all but declared slow cases; "
              "`rest`: full without quick; `deep` (the default): all",
     )  # fmt: skip
     run.add_argument(
@@ -57,7 +57,7 @@ def _parser() -> argparse.ArgumentParser:
         "--jobs", type=int, default=1, metavar="N",
         help="run the cases in N processes at a time; 0: one per processor",
     )  # fmt: skip
-    run.add_argument("--strict-new", action="store_true", help="count provisional cases too")
+    run.add_argument("--strict-new", action="store_true", help="count provisional cases, too")
     run.set_defaults(command=_run)
     matrix = commands.add_parser("matrix", help="primitives × backends, as Markdown")
     matrix.add_argument("reports", nargs="+", type=Path)
@@ -67,7 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     diff.add_argument("old", type=Path)
     diff.add_argument("new", type=Path)
     diff.set_defaults(command=_diff)
-    golden = commands.add_parser("golden", help="compute the stored numbers anew (needs mpmath)")
+    golden = commands.add_parser("golden", help="recompute the stored numbers (needs mpmath)")
     golden.add_argument("action", choices=("check", "write"))
     golden.add_argument("families", nargs="*", metavar="FAMILY", help="only these")
     golden.add_argument("--skip", action="append", default=[], metavar="FAMILY", help="not these")

@@ -53,14 +53,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type=int,
         default=None,
         metavar="N",
-        help="test up to this level, not up to the claim",
+        help="test up to this level instead of the claimed one",
     )
     group.addoption(
-        "--tenferro-strict-new", action="store_true", help="count provisional cases too"
+        "--tenferro-strict-new", action="store_true", help="count provisional cases, too"
     )
     group.addoption(
         "--tenferro-laws", choices=("all", "graph", "backend"), default="all",
-        help="`graph`: only laws that run no backend; `backend`: only the others",
+        help="`graph`: only laws that run without a backend; `backend`: only the others",
     )  # fmt: skip
     group.addoption(
         "--tenferro-shard", type=_shard, default=None, metavar="K/N",
@@ -68,7 +68,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )  # fmt: skip
     group.addoption(
         "--tenferro-tier", choices=("quick", "rest", "full", "deep"), default="deep",
-        help="`quick`: a typical case of each law; `full`: what the backend does not call slow; "
+        help="`quick`: a typical case of each law; `full`: all but declared slow cases; "
              "`rest`: full without quick; `deep` (the default): all",
     )  # fmt: skip
     group.addoption(

@@ -76,21 +76,33 @@ def _printing_to_stderr() -> Iterator[None]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="tenferro", description="Look at tenferro's plugins.")
+    parser = argparse.ArgumentParser(
+        prog="tenferro", description="Inspect the installed plugins of tenferro."
+    )
     commands = parser.add_subparsers(required=True, metavar="command")
     plugins = _command(commands, "plugins", "list the installed plugins", collect_plugins)
     plugins.set_defaults(write=write_plugins)
-    plugins.add_argument("-v", "--verbose", action="store_true", help="hooks and tracebacks too")
+    plugins.add_argument(
+        "-v", "--verbose", action="store_true", help="print hooks and tracebacks, too"
+    )
     primitives = _command(
-        commands, "primitives", "how each backend runs each primitive", collect_primitives
+        commands, "primitives", "show how each backend runs each primitive", collect_primitives
     )
     primitives.set_defaults(write=write_primitives)
-    primitives.add_argument("--backend", metavar="B", help="this backend only")
-    doctor = _command(commands, "doctor", "check the installation and say why", collect_doctor)
+    primitives.add_argument("--backend", metavar="B", help="show only this backend")
+    doctor = _command(
+        commands, "doctor", "check the installation and report problems", collect_doctor
+    )
     doctor.set_defaults(write=write_doctor)
-    doctor.add_argument("-v", "--verbose", action="store_true", help="hooks and tracebacks too")
     doctor.add_argument(
-        "--timeout", type=float, default=60.0, metavar="S", help="seconds that a backend may take"
+        "-v", "--verbose", action="store_true", help="print hooks and tracebacks, too"
+    )
+    doctor.add_argument(
+        "--timeout",
+        type=float,
+        default=60.0,
+        metavar="S",
+        help="stop a backend's trial after S seconds (default: 60)",
     )
     trial = commands.add_parser("_try")  # what doctor runs in a process of its own
     trial.add_argument("name")
@@ -103,7 +115,7 @@ def _command(
     commands: Any, name: str, text: str, collect: Callable[[Any], tuple[Data, int]]
 ) -> argparse.ArgumentParser:
     parser: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text)
-    parser.add_argument("--json", action="store_true", help="print data instead of text")
+    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
     parser.set_defaults(collect=collect)
     return parser
 

@@ -1,9 +1,10 @@
 """Sweeps over a graph, from its inputs to its outputs, in which rules rewrite equations in place.
 
 Values keep their numbers while the graph is rewritten, and new ones get the next; so an equation
-that nobody rewrites costs next to nothing. Equations that evaluate alike become one, if that is
-asked for, and what no output needs is dropped in the end. The inputs stay as they are, used or
-not. Nothing here knows what an operation means. Read next: ``_driver.py``, then ``arithmetic.py``.
+that is not rewritten costs almost nothing. Equations that evaluate alike become one, if that is
+asked for, and equations that no output needs are dropped in the end. The inputs stay as they are,
+used or not. Nothing here knows what an operation means. Read next: ``_driver.py``, then
+``arithmetic.py``.
 """
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ class Rewriter:
     # ---- what rules ask and do -------------------------------------------------------------------
 
     def emit(self, operation: Operation, *operands: int) -> int:
-        """The value of an operation of one output, itself rewritten."""
+        """Emit an operation of one output and return its value; rules rewrite it, too."""
         rules = self._table[kinds_of(operation, self.operations, operands)]
         if rules and self._depth < _DEEPEST:
             found = self._rewritten(rules, operation, operands)
@@ -127,17 +128,21 @@ class Rewriter:
         return value
 
     def is_read_once(self, value: int, times: int = 1) -> bool:
-        """Whether what is being rewritten is the only reader of a value, that often."""
+        """Return True if the equation being rewritten is the only reader of a value, at most
+        ``times``.
+        """
         if self._uses is None:
             self._uses = self._counted()
         return self._uses[value] <= times
 
     def is_linear(self, value: int) -> bool:
-        """Whether an equation carries a tangent or a cotangent."""
+        """Return True if an equation carries a tangent or a cotangent."""
         return self._roles[value] is not PRIMARY
 
     def is_there(self, operation: Operation, *operands: int) -> bool:
-        """Whether an equation is written anyway, before or behind, and would be shared."""
+        """Return True if an equal equation exists in the sweep, before or after, and would be
+        shared.
+        """
         if not self._merges:
             return False
         entry, cls = _alike(operation, operands), type(operation)
@@ -148,7 +153,7 @@ class Rewriter:
         return entry in self._first or entry in self._coming[cls]
 
     def is_emitting(self) -> bool:
-        """Whether what is being rewritten is emitted by a rule, and no equation of the graph."""
+        """Return True if a rule emits the equation being rewritten; it is not one of the graph."""
         return self._depth > 1
 
     # ---- sweeps ----------------------------------------------------------------------------------
@@ -192,7 +197,7 @@ class Rewriter:
             write(value)
 
     def _rewritten(self, rules: Found, operation: Operation, given: tuple[int, ...]) -> int | None:
-        """What the first rule that has something to say gives."""
+        """Return the result of the first rule that applies."""
         self._depth += 1
         for name, rule in rules:
             found = rule(self, operation, given)
@@ -204,7 +209,7 @@ class Rewriter:
         return None
 
     def _renumbered(self, value: int) -> tuple[int, ...]:
-        """The operands of an equation after what became of them; if they changed, written there."""
+        """Return the operands of an equation by their new numbers; store them if they changed."""
         number, given = self._number, self.operands[value]
         for i in given:
             if number[i] != i:
@@ -230,7 +235,7 @@ class Rewriter:
             self._uses[found] += self._uses[value]
 
     def _begin(self) -> None:
-        """From now on there are values that differ from those of the sweep's beginning."""
+        """Note that the graph changes: from now on equal equations are looked up."""
         self._changed = True
         operations: Any = self.operations
         if self._merges:
@@ -245,7 +250,7 @@ class Rewriter:
             self._replace(value + slot, there + slot)
 
     def _counted(self) -> list[int]:
-        """How often each value is read now; an output counts as a reader."""
+        """Count how often each value is read now; an output counts as a reader."""
         uses = [0] * len(self.avals)
         number, operands = self._number, self.operands
         for i in chain.from_iterable([operands[value] for value in self._written]):
@@ -260,7 +265,7 @@ class Rewriter:
     # ---- the end ---------------------------------------------------------------------------------
 
     def _alive(self) -> list[int]:
-        """The equations that the outputs need, in order."""
+        """Return the equations that the outputs need, in order."""
         alive = bytearray(len(self.avals))
         for i in self._outputs:
             alive[i] = 1
@@ -279,7 +284,7 @@ class Rewriter:
         return kept
 
     def finished(self) -> MaterializedGraph:
-        """The rewritten graph, its values numbered anew."""
+        """Return the rewritten graph, its values renumbered."""
         operations: Any = self.operations
         count = len(self._graph.inputs)
         number = [*range(count), *[0] * (len(self.avals) - count)]
@@ -308,7 +313,7 @@ class Rewriter:
 
 
 def _alike(operation: Operation, operands: tuple[int, ...]) -> tuple[Any, ...]:
-    """What is equal for equations that evaluate alike."""
+    """Return a key that is equal for equations that evaluate alike."""
     if operation.commutative and operands[0] > operands[1]:
         return (operation, operands[1], operands[0])
     return (operation, *operands)
@@ -320,7 +325,7 @@ def needed(
     outputs: Sequence[int],
     avals: Sequence[Any],
 ) -> MaterializedGraph:
-    """The graph of the nodes that the outputs need, with the inputs of a graph."""
+    """Return the graph of the nodes that the outputs need, with the inputs of a graph."""
     alive = bytearray(len(avals))
     for i in outputs:
         alive[i] = 1
