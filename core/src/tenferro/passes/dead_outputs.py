@@ -26,7 +26,8 @@ def without_dead_outputs(
     graph: MaterializedGraph, can: Callable[[type], bool]
 ) -> tuple[MaterializedGraph, int]:
     """Shrink decompositions whose outputs are not all read; also return how many changed."""
-    if not any([getattr(node[0], "key", "") in _KEYS for node in graph.nodes]):
+    operations = {node[0] for node in graph.nodes}
+    if not any([getattr(operation, "key", "") in _KEYS for operation in operations]):
         return graph, 0
     found = import_module("tenferro.passes._outputs").Outputs(graph, can)
     found.run()

@@ -74,24 +74,43 @@ def takes_templates(rule: RuleBuilder) -> bool:
 
 def replay(template: Template, values: list[Any], run: Pass) -> None:
     """Append the values of all steps to ``values``, which begins with what the rule is given."""
-    nodes, source = run.nodes, run.source
-    ask = template.watched is None or _may_simplify(values, template.watched)
-    for operation, places, role, turned, aval, mask, watched, is_plain in template.steps:
-        if ask and (not is_plain or _may_simplify(values, watched)):
-            values += _emitted(operation, [values[i] for i in places], role, run)
-            continue
+    watched = template.watched
+    if watched is None or (watched and _may_simplify(values, watched)):
+        _replay_asking(template, values, run)
+        return
+    for operation, places, role, turned, aval, mask, _, _ in template.steps:
         if len(places) == 2:
             x, y = values[places[0]], values[places[1]]
             if turned is not None and x.serial > y.serial:
                 x, y, role, mask = y, x, turned, mask and mask[::-1]
             key = derive_at((operation, role, 0, x, y), aval)
+        elif len(places) == 1:
+            key = derive_at((operation, role, 0, values[places[0]]), aval)
         else:
             key = derive_at((operation, role, 0, *[values[i] for i in places]), aval)
         values.append(key)
         if mask is not None:
-            nodes[key] = mask
+            run.nodes[key] = mask
             if key.source is None:
-                key.source = source
+                key.source = run.source
+
+
+def _replay_asking(template: Template, values: list[Any], run: Pass) -> None:
+    """Replay a template of which some steps may be simplified."""
+    for step in template.steps:
+        operation, places, role, turned, aval, mask, watched, is_plain = step
+        if not is_plain or _may_simplify(values, watched):
+            values += _emitted(operation, [values[i] for i in places], role, run)
+            continue
+        given = [values[i] for i in places]
+        if turned is not None and given[0].serial > given[1].serial:
+            given, role, mask = given[::-1], turned, mask and mask[::-1]
+        key = derive_at((operation, role, 0, *given), aval)
+        values.append(key)
+        if mask is not None:
+            run.nodes[key] = mask
+            if key.source is None:
+                key.source = run.source
 
 
 def _may_simplify(values: list[ValueKey], watched: Watched) -> bool:

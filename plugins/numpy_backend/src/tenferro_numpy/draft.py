@@ -28,9 +28,8 @@ from tenferro_numpy.planner import How, Planner, planner_of
 __all__ = ["RUNS_BEFORE_PLAN", "Draft"]
 
 RUNS_BEFORE_PLAN = 16  # a plan costs about as much as it saves in so many runs (measured: 11-40)
-_MAX_BYTES_WITHOUT_FREEING = (
-    1 << 20
-)  # bytes of all values of a program, below which none is freed before its end
+_MAX_BYTES_WITHOUT_FREEING = 1 << 20  # of all values of a program together
+_ANY_RANK = 1 << 10
 
 #: told of the instruction in which an error was raised
 Note = Callable[[Exception, int], None]
@@ -107,13 +106,8 @@ class Run:
         self.steps = planner.steps
         self.literals = Literals(planner.literals, planner.table)
         self.unboxed = planner.unboxed_inputs()
-        self.functions: dict[int, Callable[..., Any]] = {}
         kept = planner.outputs
-        dying = self.dying(kept)
-        self.calls = [
-            self.call_of(step, dead) for step, dead in zip(self.steps, dying, strict=True)
-        ]
-        self.functions.clear()
+        self.calls = self.calls_of(self.steps, self.dying(kept))
         self.outputs = [
             len(self.avals) + ~self.literals.index(slot, "array")
             if slot in planner.literals
@@ -121,27 +115,31 @@ class Run:
             for slot in kept
         ]
 
-    def call_of(self, step: Step, dead: Sequence[int]) -> _Call:
-        """Return the call of a step."""
-        expression, operands, targets = step.expression, step.operands, step.targets
-        function = self.functions.get(id(expression)) or self.function_of(expression)
-        shape = self.avals[targets[0]].shape
-        if not self.literals.operations.keys().isdisjoint(operands):
-            operands = self.with_literals(step)
-        if len(targets) != 1:
-            return 0, function, operands, 0, targets, True, dead
-        # a ufunc gives a new array, and one of rank 1 is in row-major order
-        any_order = len(shape) > expression.broadcasts and not expression.shares
-        if len(operands) == 2:
-            return 2, function, operands[0], operands[1], targets[0], any_order, dead
-        if len(operands) == 1:
-            return 1, function, operands[0], 0, targets[0], any_order, dead
-        return 0, function, operands, 0, targets[0], any_order, dead
-
-    def function_of(self, expression: Expression) -> Callable[..., Any]:
-        """Make the function of an expression, for all its steps."""
-        function = self.functions[id(expression)] = expression.function()
-        return function
+    def calls_of(self, steps: Sequence[Step], dying: Sequence[Sequence[int]]) -> list[_Call]:
+        """Return the calls of the steps."""
+        avals = self.avals
+        calls: list[_Call] = []
+        reads_no_literal = self.literals.operations.keys().isdisjoint
+        known: dict[int, tuple[Callable[..., Any], int]] = {}  # by the identity of expressions
+        for step, dead in zip(steps, dying, strict=True):
+            expression, operands, targets = step.expression, step.operands, step.targets
+            entry = known.get(id(expression))
+            if entry is None:
+                entry = known[id(expression)] = expression.function(), row_major_rank(expression)
+            if not reads_no_literal(operands):
+                operands = self.with_literals(step)
+            function, rank = entry
+            any_order = avals[targets[0]].ndim > rank
+            if len(targets) != 1:
+                calls.append((0, function, operands, 0, targets, True, dead))
+            elif len(operands) == 2:
+                x, y = operands
+                calls.append((2, function, x, y, targets[0], any_order, dead))
+            elif len(operands) == 1:
+                calls.append((1, function, operands[0], 0, targets[0], any_order, dead))
+            else:
+                calls.append((0, function, operands, 0, targets[0], any_order, dead))
+        return calls
 
     def with_literals(self, step: Step) -> tuple[int, ...]:
         """Return the operands of a step, literals in the form in which a plan reads them."""
@@ -186,6 +184,16 @@ class Run:
                 note(error, positions[0])
             raise
         return own_results([slots[i] for i in self.outputs], operands)
+
+
+def row_major_rank(expression: Expression) -> int:
+    """Return the rank up to which results are in row-major order, or may lie as they do.
+
+    A ufunc gives a new array, and one of rank 1 is in row-major order.
+    """
+    if expression.shares:
+        return _ANY_RANK
+    return 1 if expression.broadcasts else 0
 
 
 def take(calls: Sequence[_Call], slots: list[Any]) -> bool:
