@@ -96,7 +96,7 @@ def replay(template: Template, values: list[Any], run: Pass) -> None:
 
 
 def _replay_asking(template: Template, values: list[Any], run: Pass) -> None:
-    """Replay a template of which some steps may be simplified."""
+    """Replay a template, and ask at each step whether the values simplify it."""
     for step in template.steps:
         operation, places, role, turned, aval, mask, watched, is_plain = step
         if not is_plain or _may_simplify(values, watched):

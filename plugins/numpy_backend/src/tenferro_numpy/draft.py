@@ -158,10 +158,8 @@ class Run:
     def dying(self, kept: Sequence[int]) -> Sequence[Sequence[int]]:
         """Return the slots to free after each step; none if all values together are small."""
         counts = Counter(self.avals)
-        if (
-            sum([count * size_of(aval) for aval, count in counts.items()])
-            <= _MAX_BYTES_WITHOUT_FREEING
-        ):
+        size = sum([count * size_of(aval) for aval, count in counts.items()])
+        if size <= _MAX_BYTES_WITHOUT_FREEING:
             return [()] * len(self.steps)
         return dying_after(self.steps, (*kept, *self.literals.operations), len(self.avals))
 
