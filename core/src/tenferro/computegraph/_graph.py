@@ -14,7 +14,15 @@ from typing import Any
 from tenferro._runtime.collector import CollectorPaused
 from tenferro._runtime.records import NamedTuple
 from tenferro.computegraph._errors import DuplicateInputError, GraphError
-from tenferro.computegraph._keys import Definition, ValueKey, derive, input_key
+from tenferro.computegraph._keys import (
+    Application,
+    Definition,
+    ValueKey,
+    derive,
+    input_key,
+    inputs_of,
+    outputs_of,
+)
 from tenferro.computegraph._operation import Operation
 from tenferro.computegraph._roles import PRIMARY, OperationRole
 from tenferro.computegraph._text import clip, equation_text, graph_text
@@ -140,10 +148,11 @@ class Graph:
         """The equations over places, in topological order."""
         place = len(self.inputs)
         nodes = []
-        for operation, role, _, *inputs in self._equations:
+        for equation in self._equations:
+            operation, role = equation[:2]
             start, place = place, place + operation.output_count
             outputs = tuple(map(Local, range(start, place)))
-            given = tuple([self._reference(key) for key in inputs])
+            given = tuple([self._reference(key) for key in inputs_of(equation)])
             nodes.append(new_node((operation, given, outputs, role)))
         return tuple(nodes)
 
@@ -249,7 +258,7 @@ def _outputs_of(
     firsts = []
     for key, definition in zip(keys, equations, strict=True):
         if key not in made:
-            made.update(dict.fromkeys(derive(definition[0], definition[3:], definition[1])))
+            made.update(dict.fromkeys(outputs_of(key, definition)))
             firsts.append(definition)
     return [*made], firsts
 
@@ -271,13 +280,17 @@ def postorder(
     finish, define = order.append, definitions.append
     while stack:
         item = pop()
-        if type(item) is tuple:  # a definition whose inputs are done; what it defines lies below
+        kind = type(item)
+        if kind is tuple:  # a definition whose inputs are done; what it defines lies below
             finish(pop())
             define(item)
             continue
         if item in seen:
             continue
         see(item)
+        if kind is Application:  # its outputs share the way to the inputs
+            stack += [value for value in reversed(item.inputs) if value not in seen]
+            continue
         definition = definition_of(item)
         if definition is None:
             leaves.append(item)

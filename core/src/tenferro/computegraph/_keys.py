@@ -2,12 +2,11 @@
 
 A key is an input (a name and an abstract value) or the output slot of an operation applied to
 keys in a role. Equal structure gives the *same object*: hashing and comparing are by identity and
-cost nothing. The youngest input knows weakly what is made of it, and a key holds its inputs, so a
-graph lives as long as somebody holds its outputs. No recursion: chains of any length are built and
-freed (CPython 3.13 needs a C stack of 1 MiB in the thread that frees one).
-
-A key also has room for what upper layers know of it and what is not identity: the operand once it
-is known, the open traces it depends on, where it was recorded. Read next: ``_graph.py``.
+cost nothing. The youngest input knows weakly what is made of it, and a key holds its inputs (those
+of an operation with several outputs are held once, by its ``Application``), so a graph lives as
+long as somebody holds its outputs. No recursion: chains of any length are built and freed (CPython
+3.13 needs a C stack of 1 MiB in the thread that frees one). A key also has room for facts beside
+its identity: operand, open traces, where it was recorded. Read next: ``_graph.py``.
 """
 
 from __future__ import annotations
@@ -27,7 +26,9 @@ from tenferro.computegraph._errors import GraphError
 from tenferro.computegraph._operation import Operation, canonical, infer
 from tenferro.computegraph._roles import PRIMARY, OperationRole
 
-Definition = tuple[Any, ...]  # (operation, role, slot, *input keys); also the key of the table
+# (operation, role, slot, *input keys), or (operation, role, slot, application) unless the operation
+# has one output; also the key of the table. Read the inputs by `inputs_of`.
+Definition = tuple[Any, ...]
 
 
 # What is known of the values whose youngest input a key is: nothing, one, a few, or `_CROWDED`.
@@ -137,7 +138,7 @@ class ValueKey:
     def inputs(self) -> tuple[ValueKey, ...]:
         """The keys that the defining operation is applied to."""
         definition = self.definition
-        return () if definition is None else definition[3:]
+        return () if definition is None else inputs_of(definition)
 
     def __repr__(self) -> str:
         definition = self.definition
@@ -149,14 +150,71 @@ class ValueKey:
         raise GraphError("a value key cannot be pickled alone; serialize its graph instead")
 
 
+class Application(ValueKey):
+    """An operation with several outputs, applied to keys in a role; made by ``apply_operation``.
+
+    Its definition is (operation, role, ``_ALL_OUTPUTS``, inputs), its aval a tuple of the outputs'
+    avals. It is interned as keys are, but it is not a value: no graph shows it, and ``postorder``
+    does not list it. Its outputs keep it alive.
+    """
+
+    __slots__ = ()
+
+    @property
+    def inputs(self) -> tuple[ValueKey, ...]:
+        """The keys that the operation is applied to."""
+        inputs: tuple[ValueKey, ...] = self.definition[3]  # type: ignore[index]  # never a leaf
+        return inputs
+
+    @property
+    def outputs(self) -> tuple[ValueKey, ...]:
+        """The keys of all outputs."""
+        return tuple(map(self.output, range(len(self.aval))))
+
+    def output(self, slot: int) -> ValueKey:
+        """Intern one output."""
+        operation, role, _, _ = self.definition  # type: ignore[misc]  # never a leaf
+        definition = (operation, role, slot, self)
+        users = self._users
+        there = None if users is None else _known(users, definition)
+        if there is None:
+            there = _new_key(definition, self.aval[slot], self.depth, self.traces, self, users)
+        return there
+
+
+_ALL_OUTPUTS = -1
+
+
+def inputs_of(definition: Definition) -> tuple[ValueKey, ...]:
+    """Return the keys that an operation is applied to, in time that the outputs share."""
+    if len(definition) == 4:
+        only = definition[3]
+        if type(only) is Application:
+            return only.inputs
+    return definition[3:]
+
+
+def outputs_of(key: ValueKey, definition: Definition) -> tuple[ValueKey, ...]:
+    """Return all outputs of the operation that makes a key."""
+    if definition[0].output_count == 1:
+        return (key,)
+    application: Application = definition[3]
+    return application.outputs
+
+
 def _youngest(definition: Definition) -> ValueKey:
     """The input that knows of the value that is defined so."""
     if len(definition) == 5:
         x: ValueKey = definition[3]
         y: ValueKey = definition[4]
         return x if x.serial > y.serial else y
+    return _newest(definition[3:])
+
+
+def _newest(inputs: Sequence[ValueKey]) -> ValueKey:
+    """Return the input that was made last; a stand-in if there is none."""
     found, serial = _NO_INPUT, -1
-    for value in definition[3:]:
+    for value in inputs:
         if value.serial > serial:
             found, serial = value, value.serial
     return found
@@ -301,21 +359,58 @@ def derive(
     """
     if operation.output_count == 1:
         return (derive_one(operation, inputs, role),)
-    if not inputs or operation.input_count not in (None, len(inputs)):
-        return tuple(
-            [derive_one(operation, inputs, role, slot) for slot in range(operation.output_count)]
-        )
-    given, depth, traces = _joined(inputs)  # once, because an operation may have 1,000 outputs
-    anchor = _youngest((operation, role, 0, *inputs))
-    outputs = []
-    for slot, aval in enumerate(infer(operation, given)):
-        definition = (operation, role, slot, *inputs)
-        users = anchor._users
-        there = None if users is None else _known(users, definition)
-        if there is None:
-            there = _new_key(definition, aval, depth + 1, traces, anchor, users)
-        outputs.append(there)
-    return tuple(outputs)
+    return apply_operation(operation, inputs, role).outputs
+
+
+def apply_operation(
+    operation: Operation, inputs: Sequence[ValueKey], role: OperationRole = PRIMARY
+) -> Application:
+    """Intern the application of an operation that does not have exactly one output.
+
+    Raises GraphError: if the number of inputs is not what the operation takes.
+    """
+    inputs = tuple(inputs)
+    definition = (operation, role, _ALL_OUTPUTS, inputs)
+    anchor = _newest(inputs)
+    users = anchor._users
+    there: Any = None if users is None else _known(users, definition)
+    if there is None:
+        if operation.input_count not in (None, len(inputs)):
+            raise _wrong_count(operation, len(inputs))
+        given, depth, traces = _joined(inputs)
+        avals = infer(operation, given)
+        there = _new_key(definition, avals, depth + 1, traces, anchor, users, Application)
+    application: Application = there
+    return application
+
+
+def _wrong_count(operation: Operation, count: int) -> GraphError:
+    """Make the error for a number of inputs that the operation does not take."""
+    return GraphError(
+        f"{operation.name} takes {operation.input_count} inputs, got {count}", operation=operation
+    )
+
+
+def derive_again(definition: Definition, found: dict[ValueKey, ValueKey]) -> ValueKey | None:
+    """Derive a value again with other inputs; ``None`` if none of its inputs is replaced.
+
+    ``found`` maps keys to what replaces them. Applications are added to it, so that the outputs of
+    one operation are not looked into one by one.
+    """
+    operation, role, slot = definition[:3]
+    inputs: tuple[ValueKey, ...] = definition[3:]
+    if operation.output_count == 1:
+        if not any([x in found for x in inputs]):
+            return None
+        return derive_one(operation, [found.get(x, x) for x in inputs], role)
+    application: Any = inputs[0]
+    if application not in found:
+        inputs, other = application.inputs, application
+        if any([x in found for x in inputs]):
+            other = apply_operation(operation, [found.get(x, x) for x in inputs], role)
+        found[application] = other
+    replaced: Any = found[application]
+    return None if replaced is application else replaced.output(slot)
 
 
 def derive_at(definition: Definition, aval: Any) -> ValueKey:
@@ -351,14 +446,17 @@ def _new_key(
     traces: frozenset[Any],
     anchor: ValueKey,
     users: Users,
+    kind: type[ValueKey] = ValueKey,
 ) -> ValueKey:
     """A key that nothing knows of yet, made known."""
-    key = ValueKey()
+    key = kind()
     key.aval = aval
     key.definition = definition
     key.identity = key.source = key._users = None
     key.operand = UNKNOWN
-    key.traces = traces if not traces or definition[0].carries(aval) else NO_TRACES
+    if traces and kind is ValueKey and not definition[0].carries(aval):
+        traces = NO_TRACES
+    key.traces = traces
     key.depth = depth
     key.serial = serial = next(_serials)
     if serial > _next_look:
@@ -379,13 +477,10 @@ def _look(key: ValueKey) -> None:
 
 
 def derive_one(
-    operation: Operation,
-    inputs: Sequence[ValueKey],
-    role: OperationRole = PRIMARY,
-    slot: int = 0,
+    operation: Operation, inputs: Sequence[ValueKey], role: OperationRole = PRIMARY
 ) -> ValueKey:
-    """``derive`` for one output of an operation, the first or only one."""
-    definition = (operation, role, slot, *inputs)
+    """``derive`` for an operation that has one output."""
+    definition = (operation, role, 0, *inputs)
     count = len(inputs)
     if count == 2:
         anchor, other = inputs
@@ -400,9 +495,7 @@ def derive_one(
             return there
     needed = operation.input_count
     if needed != count and needed is not None:
-        raise GraphError(
-            f"{operation.name} takes {needed} inputs, got {count}", operation=operation
-        )
+        raise _wrong_count(operation, count)
     if count == 1:
         given: tuple[Any, ...] = (anchor.aval,)
         depth, traces = anchor.depth, anchor.traces
@@ -410,7 +503,7 @@ def derive_one(
         given, depth, traces = _joined(inputs)
     memo = operation.__dict__.get("_inferred") if given else None
     avals = None if memo is None else memo.get(given)
-    aval = (infer(operation, given) if avals is None else avals)[slot]
+    aval = (infer(operation, given) if avals is None else avals)[0]
     return _new_key(definition, aval, depth + 1, traces, anchor, users)
 
 

@@ -15,7 +15,15 @@ from tenferro._runtime.collector import CollectorPaused
 from tenferro._runtime.records import NamedTuple
 from tenferro.computegraph._errors import DuplicateInputError
 from tenferro.computegraph._graph import leaf_name, postorder
-from tenferro.computegraph._keys import UNKNOWN, Definition, ValueKey, input_key, new_leaf
+from tenferro.computegraph._keys import (
+    UNKNOWN,
+    Application,
+    Definition,
+    ValueKey,
+    input_key,
+    inputs_of,
+    new_leaf,
+)
 from tenferro.computegraph._operation import Operation, infer
 from tenferro.computegraph._resolve import Resolver
 from tenferro.computegraph._roles import OperationRole
@@ -155,7 +163,7 @@ def flatten(
     """``materialize_merge`` over any function that gives definitions."""
     with CollectorPaused():
         order, definitions, leaves = postorder(outputs, definition_of)
-        if any([d[0].transparent for d in definitions if len(d) > 4]):
+        if any([d[0].transparent for d in definitions if len(d) > 4 or type(d[-1]) is Application]):
             order, definitions, leaves = postorder(
                 outputs, lambda key: narrowed(definition_of(key))
             )
@@ -174,7 +182,7 @@ def narrowed(definition: Definition | None) -> Definition | None:
     """Reduce a definition to what its value needs: one input of a transparent operation."""
     if definition is None or not definition[0].transparent:
         return definition
-    return (definition[0], definition[1], 0, definition[3 + definition[2]])
+    return (definition[0], definition[1], 0, inputs_of(definition)[definition[2]])
 
 
 def signature(
@@ -190,7 +198,8 @@ def signature(
     number = {key: -1 - i for i, key in enumerate(inputs)}
     items: list[Any] = [len(inputs), len(outputs)]
     volatile = False
-    equations: dict[tuple[Any, ...], int] = {}
+    equations: dict[tuple[Any, ...], int] = {}  # those with several outputs
+    applied: dict[ValueKey, int] = {}
     stack: list[ValueKey] = [*outputs]
     stack.reverse()
     while stack:
@@ -202,15 +211,22 @@ def signature(
                 operation, slot = definition[0], definition[2]
                 if operation.transparent:
                     volatile = volatile or operation.volatile
-                    stack.append(definition[3 + slot])
+                    stack.append(inputs_of(definition)[slot])
                 else:  # written out here, its inputs behind it; a number from now on
                     number[key] = len(items)
                     if operation.output_count != 1:
-                        equation = (operation, definition[3:])
-                        there = equations.setdefault(equation, len(items))
+                        application = definition[3]
+                        there = applied.get(application)
+                        if there is None:
+                            equation = (operation, application.inputs)
+                            there = equations.setdefault(equation, len(items))
+                            applied[application] = there
                         if there != len(items):  # another output of it is written out already
                             items += _ANOTHER_OUTPUT, there, slot
                             continue
+                        items += operation, slot, 3 + len(application.inputs)
+                        stack += reversed(application.inputs)
+                        continue
                     items += operation, slot, len(definition)
                     stack += definition[:2:-1]
                 continue
@@ -235,22 +251,46 @@ def _number_nodes(
     for key, definition in zip(order, definitions, strict=True):
         operation = definition[0]
         if operation.transparent:
-            number[key] = number[definition[3 + definition[2]]]
+            number[key] = number[inputs_of(definition)[definition[2]]]
             continue
         if len(definition) == 4:
-            inputs: tuple[int, ...] = (number[definition[3]],)
+            only = definition[3]
+            if type(only) is Application:
+                base = _number_outputs(key, definition, number, first, avals, nodes)
+                number[key] = base + definition[2]
+                continue
+            inputs: tuple[int, ...] = (number[only],)
         elif len(definition) == 5:
             inputs = (number[definition[3]], number[definition[4]])
         else:
             inputs = tuple([number[value] for value in definition[3:]])
         turns = operation.commutative and inputs[0] > inputs[1]
         entry = (operation, *inputs[::-1]) if turns else (operation, *inputs)
-        base = first.get(entry)
-        if base is None:
-            base = first[entry] = len(avals)
+        found = first.get(entry)
+        if found is None:
+            found = first[entry] = len(avals)
             nodes.append(_row(avals, key, definition, inputs))
-        number[key] = base + definition[2]
+        number[key] = found
     return nodes
+
+
+def _number_outputs(
+    key: ValueKey,
+    definition: Definition,
+    number: dict[ValueKey, int],
+    first: dict[tuple[Any, ...], int],
+    avals: list[Any],
+    nodes: list[MaterializedNode],
+) -> int:
+    """Number all outputs of an operation that has several; returns the number of the first."""
+    application: ValueKey = definition[3]
+    base = number.get(application)
+    if base is None:
+        inputs = tuple([number[value] for value in application.inputs])
+        base = number[application] = first.setdefault((definition[0], *inputs), len(avals))
+        if base == len(avals):
+            nodes.append(_row(avals, key, definition, inputs))
+    return base
 
 
 def _row(

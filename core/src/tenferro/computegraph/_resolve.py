@@ -12,7 +12,7 @@ from typing import Protocol
 from tenferro._runtime.records import NamedTuple
 from tenferro.computegraph._errors import UnresolvedValueError
 from tenferro.computegraph._graph import Graph
-from tenferro.computegraph._keys import Definition, ValueKey
+from tenferro.computegraph._keys import Definition, ValueKey, inputs_of
 from tenferro.computegraph._operation import Operation
 from tenferro.computegraph._roles import OperationRole
 
@@ -63,8 +63,8 @@ class ResolvedView:
             return None
         if definition is None:
             return InputDef(key)
-        operation, role, slot, *inputs = definition
-        return Produced(operation, tuple(inputs), role, slot)
+        operation, role, slot = definition[:3]
+        return Produced(operation, inputs_of(definition), role, slot)
 
     def definition(self, key: ValueKey) -> Definition | None:
         """Return the definition tuple of a value, ``None`` for an input of the view.
@@ -96,8 +96,8 @@ class KeyView:
         definition = key.definition
         if definition is None:
             return InputDef(key)
-        operation, role, slot, *inputs = definition
-        return Produced(operation, tuple(inputs), role, slot)
+        operation, role, slot = definition[:3]
+        return Produced(operation, inputs_of(definition), role, slot)
 
     def definition(self, key: ValueKey) -> Definition | None:
         """Return the definition tuple that the key itself holds."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from tenferro._runtime import CollectorPaused
-from tenferro.computegraph import KeyView, Resolver, ValueKey
+from tenferro.computegraph import KeyView, Resolver, ValueKey, inputs_of
 from tenferro.tidu._context import EMPTY_CONTEXT, ADContext
 from tenferro.tidu._emit import RuleBuilder, emit, sweeping
 from tenferro.tidu._flowing import Cotangents
@@ -77,7 +77,7 @@ class Linearization:
         """The values that it reads from the primal program."""
         fixed: dict[ValueKey, None] = {}
         for _, definition, mask in zip(*self._nodes, strict=True):
-            for key, active in zip(definition[3:], mask, strict=True):
+            for key, active in zip(inputs_of(definition), mask, strict=True):
                 if not active:
                     fixed[key] = None
         return tuple(fixed)

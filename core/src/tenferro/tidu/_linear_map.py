@@ -11,7 +11,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tenferro._runtime import CollectorPaused
-from tenferro.computegraph import Definition, Operation, ValueKey, postorder
+from tenferro.computegraph import (
+    Application,
+    Definition,
+    Operation,
+    ValueKey,
+    apply_operation,
+    inputs_of,
+    postorder,
+)
 from tenferro.tidu._context import EMPTY_CONTEXT, ADContext
 from tenferro.tidu._derive import Linearization
 from tenferro.tidu._emit import RuleBuilder, emit, sweeping
@@ -45,7 +53,7 @@ def linear_map(
         seeds: list[Value | None] = [space.value(key, (run,)) for key in places]
         found: Found = {key: space.value(key, (run,)) for key in places}
         with sweeping(run, rules) as rule:
-            results: dict[tuple[Any, ...], Sequence[Value]] = {}
+            results: dict[ValueKey, Sequence[Value]] = {}
             for key, definition in depending(outputs, places):
                 found[key] = _emit_again(definition, found, results, rule, is_zero)
         ends = [found.get(key) for key in outputs]
@@ -59,49 +67,80 @@ def depending(
     stop = set(places)
     oldest = min([key.serial for key in places], default=0)  # what is older depends on no place
 
+    taken: dict[ValueKey, Application] = {}
+
     def definition_of(key: ValueKey) -> Definition | None:
-        return None if key in stop or key.serial < oldest else _in_flow(key.definition)
+        return None if key in stop or key.serial < oldest else _in_flow(key.definition, taken)
 
     order, definitions, _ = postorder(outputs, definition_of)
     nodes = []
+    met: set[ValueKey] = set()  # applications
     for item in zip(order, definitions, strict=True):
-        if not stop.isdisjoint(item[1][3:]):
+        inputs = item[1][3:]
+        if item[1][0].output_count != 1 and inputs[0] not in met:
+            met.update(inputs)
+            if not stop.isdisjoint(inputs_of(item[1])):
+                stop.update(inputs)
+        if not stop.isdisjoint(inputs):
             stop.add(item[0])
             nodes.append(item)
     return nodes
 
 
-def _in_flow(definition: Definition | None) -> Definition | None:
+def _in_flow(
+    definition: Definition | None, taken: dict[ValueKey, Application]
+) -> Definition | None:
     """Return the definition with the operation that flow passes through."""
     take = None if definition is None else getattr(definition[0], "as_linear", None)
     if take is None or definition is None:
         return definition
-    operation, inputs = take(definition[3:])
-    return (operation, definition[1], definition[2], *inputs)
+    _, role, slot = definition[:3]
+    if definition[0].output_count == 1:
+        operation, inputs = take(definition[3:])
+        return (operation, role, slot, *inputs)
+    application = definition[3]
+    if application not in taken:
+        operation, inputs = take(application.inputs)
+        taken[application] = apply_operation(operation, inputs, role)
+    flowing = taken[application]
+    return (flowing.operation, role, slot, flowing)
 
 
 def _emit_again(
     definition: Definition,
     found: Found,
-    results: dict[tuple[Any, ...], Sequence[Value]],
+    results: dict[ValueKey, Sequence[Value]],
     rule: RuleBuilder,
     is_zero: Callable[[ValueKey], bool] | None,
 ) -> Value:
     """Emit one output of an equation; all its outputs are emitted once."""
-    operation, _, slot, *inputs = definition
+    operation, _, slot = definition[:3]
     if operation.transparent and not hasattr(operation, "groups"):
-        return found[inputs[slot]]  # a pin
-    equation = (operation, *inputs)
-    if equation not in results:
-        values = [found[key] if key in found else rule.value(key) for key in inputs]
-        try:
-            results[equation] = emit(operation, values, rule.space.value)
-        except NotLinearError:
-            others = values if is_zero is None else _with_zeros(values, rule, is_zero)
-            if all([a is b for a, b in zip(others, values, strict=True)]):
-                raise
-            results[equation] = emit(operation, others, rule.space.value)
-    return results[equation][slot]
+        return found[inputs_of(definition)[slot]]  # a pin
+    if operation.output_count == 1:
+        return _emit_all(operation, definition[3:], found, rule, is_zero)[0]
+    application = definition[3]
+    if application not in results:
+        results[application] = _emit_all(operation, application.inputs, found, rule, is_zero)
+    return results[application][slot]
+
+
+def _emit_all(
+    operation: Any,
+    inputs: Sequence[ValueKey],
+    found: Found,
+    rule: RuleBuilder,
+    is_zero: Callable[[ValueKey], bool] | None,
+) -> Sequence[Value]:
+    """Emit all outputs of an equation."""
+    values = [found[key] if key in found else rule.value(key) for key in inputs]
+    try:
+        return emit(operation, values, rule.space.value)
+    except NotLinearError:
+        others = values if is_zero is None else _with_zeros(values, rule, is_zero)
+        if all([a is b for a, b in zip(others, values, strict=True)]):
+            raise
+        return emit(operation, others, rule.space.value)
 
 
 def _with_zeros(

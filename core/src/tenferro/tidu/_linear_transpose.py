@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import Any
 
 from tenferro._runtime import CollectorPaused
-from tenferro.computegraph import Graph, Local, ValueKey, derive, resolve
+from tenferro.computegraph import Graph, Local, ValueKey, inputs_of, outputs_of, resolve
 from tenferro.tidu._context import ADContext
 from tenferro.tidu._emit import RuleBuilder, sweeping
 from tenferro.tidu._errors import MixedFlowError
@@ -50,14 +50,16 @@ def pull(
     primal_of: Mapping[ValueKey, ValueKey] | None = None
     columns = reversed(nodes.keys), reversed(nodes.definitions), reversed(nodes.masks)
     for key, definition, mask in zip(*columns, strict=True):
-        operation, inputs = definition[0], definition[3:]
+        operation = definition[0]
         if operation.output_count == 1:
+            inputs = definition[3:]
             ct = take(key)
             if ct is None:
                 continue
             cotangents = [ct]
         else:
-            cotangents = [*map(take, derive(operation, inputs, definition[1]))]
+            inputs = inputs_of(definition)
+            cotangents = [*map(take, outputs_of(key, definition))]
             if not any([ct is not None for ct in cotangents]):
                 continue
         run.source = key.source

@@ -25,7 +25,8 @@ from tenferro.computegraph import (
     ResolvedView,
     Resolver,
     ValueKey,
-    derive,
+    inputs_of,
+    outputs_of,
     postorder,
 )
 from tenferro.tidu._context import ADContext
@@ -138,8 +139,15 @@ def plan_sweep(view: Resolver, outputs: Sequence[ValueKey], wrt: Sequence[ValueK
 
     order, definitions, _ = postorder(outputs, definition_of)
     active = stop
+    still: set[ValueKey] = set()  # applications
     for key, definition in zip(order, definitions, strict=True):
-        if not active.isdisjoint(definition[3:]):
+        inputs = definition[3:]
+        if definition[0].output_count != 1:
+            if inputs[0] in still:
+                continue
+            still.update(inputs)
+            inputs = inputs_of(definition)
+        if not active.isdisjoint(inputs):
             space: LinearSpace | None = getattr(definition[0], "space", None)
             if space is not None:
                 return SweepPlan(order, definitions, space)
@@ -169,22 +177,23 @@ def push(
 ) -> Tangents:
     """Emit tangents for the nodes of the plan; returns those of all values where any flows."""
     flowing = Tangents(rule, wrt, seeds)
-    swept: set[tuple[Any, ...]] = set()
+    swept: set[ValueKey] = set()  # applications
     run, get, value_of = rule.run, flowing.handles.get, rule.reader()
     is_still = flowing.handles.keys().isdisjoint
     replayed = _replaying(flowing)
     for key, definition in zip(plan.keys, plan.definitions, strict=True):
         operation, inputs = definition[0], definition[3:]
+        produced: tuple[ValueKey, ...] = (key,)
+        if operation.output_count != 1:
+            if inputs[0] in swept:
+                continue
+            swept.update(inputs)
+            inputs = inputs_of(definition)
         if is_still(inputs):
             continue
         incoming = [*map(get, inputs)]
-        produced: tuple[ValueKey, ...] = (key,)
         if operation.output_count != 1:
-            node = (operation, definition[1], inputs)
-            if node in swept:
-                continue
-            swept.add(node)
-            produced = derive(operation, inputs, definition[1])
+            produced = outputs_of(key, definition)
         run.source = key.source
         if replayed is not None and replayed(operation, inputs, produced, incoming):
             continue
@@ -294,7 +303,7 @@ def assemble(
     if any([definition[0].output_count != 1 for definition in equations]):
         made = [key for node in live.each() for key in node.outputs]
     own = {*keys, *made}
-    external = [key for definition in equations for key in definition[3:] if key not in own]
+    external = [key for definition in equations for key in inputs_of(definition) if key not in own]
     del own
     residual = Graph.of((), [*dict.fromkeys(external)], parents)
     ends = [None if t is None else t.key for t in results]
@@ -327,14 +336,12 @@ def live_nodes(run: Pass, results: Sequence[Value | None]) -> LinearNodes:
         definition: Any = key.definition
         if key in needed:
             needed.remove(key)  # whoever needs it came before
-        elif definition[0].output_count == 1 or needed.isdisjoint(
-            derive(definition[0], definition[3:], definition[1])
-        ):
+        elif definition[0].output_count == 1 or needed.isdisjoint(outputs_of(key, definition)):
             continue
         live.keys.append(key)
         live.definitions.append(definition)
         live.masks.append(mask)
-        needed.update(compress(definition[3:], mask))
+        needed.update(compress(inputs_of(definition), mask))
     for column in live:
         column.reverse()
     return live
@@ -352,12 +359,16 @@ def _wires(
     seeds = [tangent_leaf(key, key.aval, run_id) for key in wrt]
     wires = {key: Local(i) for i, key in enumerate(wrt)}
     inputs = tuple([LinearInput(key, local) for key, local in wires.items()])
+    still: set[ValueKey] = set()  # applications
     for key, definition in zip(plan.keys, plan.definitions, strict=True):
-        if wires.keys().isdisjoint(definition[3:]):
+        if definition[3:] and definition[3] in still:
+            continue
+        if wires.keys().isdisjoint(inputs_of(definition)):
+            still.update(definition[3:] if definition[0].output_count != 1 else ())
             continue
         if not definition[0].transparent:
             raise missing_rule(definition[0], "jvp")
-        wires[key] = wires[definition[3]]
+        wires[key] = wires[inputs_of(definition)[definition[2]]]
     found = tuple([wires.get(key) for key in outputs])
     linear = Graph.over(seeds, (), (), [seeds[local] for local in found if local is not None])
     return LinearizedGraph(linear, Graph.of((), ()), inputs, found)

@@ -19,9 +19,10 @@ from tenferro.computegraph import (
     Linearized,
     OperationRole,
     ValueKey,
-    derive,
     derive_at,
+    inputs_of,
     new_leaf,
+    outputs_of,
     postorder,
 )
 from tenferro.tidu._context import EMPTY_CONTEXT
@@ -301,8 +302,9 @@ def _steps(given: Sequence[ValueKey], ends: Sequence[tuple[int, ValueKey]]) -> T
     made = zip(order, definitions, strict=True)
     for key, definition in sorted(made, key=lambda item: item[0].serial):
         if key not in place:
-            steps.append(_step(definition, place))
-            for output in derive(definition[0], definition[3:], definition[1]):
+            outputs = outputs_of(key, definition)
+            steps.append(_step(definition, outputs, place))
+            for output in outputs:
                 place[output] = len(place)
                 makers.append(definition[0])
     results = tuple([(i, place[key]) for i, key in ends])
@@ -323,9 +325,9 @@ def _watched_by_all(steps: Sequence[Step], makers: Sequence[Any]) -> Watched | N
     return tuple([(i, tuple(names)) for i, names in found.items()])
 
 
-def _step(definition: Definition, place: dict[ValueKey, int]) -> Step:
+def _step(definition: Definition, outputs: Sequence[ValueKey], place: dict[ValueKey, int]) -> Step:
     operation, role = definition[0], definition[1]
-    inputs: tuple[ValueKey, ...] = definition[3:]
+    inputs: tuple[ValueKey, ...] = inputs_of(definition)
     beside: tuple[str, ...] | None = operation.simplified_beside
     names = () if operation.simplify is None or beside is None else beside
     watches = operation.simplify is not None or operation.commutative  # literals come last
@@ -340,7 +342,7 @@ def _step(definition: Definition, place: dict[ValueKey, int]) -> Step:
     is_plain = operation.output_count == 1
     is_plain = is_plain and (operation.simplify is None or beside is not None)
     places = tuple([place[key] for key in inputs])
-    aval = derive(operation, inputs, role)[0].aval
+    aval = outputs[0].aval
     return Step(operation, places, role, turned, aval, mask, watched, is_plain)
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from tenferro._runtime import after_fork_in_child
 from tenferro._runtime.records import NamedTuple
-from tenferro.computegraph import Definition, Operation, ValueKey, derive
+from tenferro.computegraph import Definition, Operation, ValueKey, inputs_of, outputs_of
 
 if TYPE_CHECKING:
     from tenferro.tidu._linear_space import LinearSpace
@@ -65,13 +65,12 @@ class LinearNode(NamedTuple):
     @property
     def inputs(self) -> tuple[ValueKey, ...]:
         """Inputs of the operation."""
-        return self.definition[3:]
+        return inputs_of(self.definition)
 
     @property
     def outputs(self) -> tuple[ValueKey, ...]:
         """All that it makes."""
-        operation, role, _, *inputs = self.definition
-        return (self.key,) if operation.output_count == 1 else derive(operation, inputs, role)
+        return outputs_of(self.key, self.definition)
 
 
 _new_node: Callable[[tuple[Any, ...]], LinearNode] = partial(tuple.__new__, LinearNode)  # in C

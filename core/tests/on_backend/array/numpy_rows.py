@@ -232,10 +232,10 @@ def primitives_of(one):
     waiting = [x.key for x in leaves(result) if isinstance(x, tn.Array)]
     seen, names = set(waiting), set()
     while waiting:
-        definition = waiting.pop().definition
-        if definition is not None:
-            names.add(definition[0].key.removeprefix("std::"))
-            new = [key for key in definition[3:] if key not in seen]
+        key = waiting.pop()
+        if key.operation is not None:
+            names.add(key.operation.key.removeprefix("std::"))
+            new = [key for key in key.inputs if key not in seen]
             seen.update(new)
             waiting += new
     return names - {"constant"}

@@ -21,11 +21,13 @@ from tenferro.backend._options import Options, compiled, identity_of
 from tenferro.backend.select import backend_of
 from tenferro.computegraph import (
     UNKNOWN,
+    Application,
     Definition,
     MaterializedGraph,
     ProgramCache,
     ValueKey,
     flatten,
+    inputs_of,
     narrowed,
     postorder,
     retire,
@@ -97,8 +99,15 @@ def _shared(wanted: Sequence[ValueKey]) -> list[ValueKey]:
     """
     order, definitions, _ = postorder(wanted, pending)
     uses: dict[ValueKey, int] = {}
+    counted: set[ValueKey] = set()  # applications
     for definition in definitions:
-        for key in definition[3:]:
+        inputs = definition[3:]
+        if inputs and type(inputs[0]) is Application:
+            if inputs[0] in counted:
+                continue
+            counted.update(inputs)
+            inputs = inputs_of(definition)
+        for key in inputs:
             uses[key] = uses.get(key, 0) + 1
     skip = set(wanted)
     held = map(sys.getrefcount, order)

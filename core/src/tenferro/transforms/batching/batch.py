@@ -50,7 +50,7 @@ def batch(
         order, definitions, _ = postorder(outputs, definition_of)
         equations = _Equations(found, size)
         for key, definition in zip(order, definitions, strict=True):
-            if any([value in found for value in definition[3:]]):
+            if equations.is_batched(definition):
                 y = found[key] = equations.output(definition)
                 _check(y, key, size, definition[0])
                 y.key.source = y.key.source or key.source
@@ -90,18 +90,29 @@ class _Equations:
     def __init__(self, found: Examples, size: int) -> None:
         self._found = found
         self._size = size
-        self._results: dict[tuple[Any, ...], Sequence[Handle]] = {}
+        self._results: dict[ValueKey, Sequence[Handle]] = {}
+        self._batched: dict[ValueKey, bool] = {}  # applications
         self._passes = {t: Pass(Primitive.space, transposed=t) for t in (False, True)}
+
+    def is_batched(self, definition: Definition) -> bool:
+        """Whether an input of an equation differs between examples."""
+        if definition[0].output_count == 1:
+            return any([value in self._found for value in definition[3:]])
+        application = definition[3]
+        if application not in self._batched:
+            batched = any([value in self._found for value in application.inputs])
+            self._batched[application] = batched
+        return self._batched[application]
 
     def output(self, definition: Definition) -> Handle:
         """Return the output that a definition describes, for all examples."""
-        operation, role, slot, *inputs = definition
+        operation, role, slot = definition[:3]
         if operation.output_count == 1:
-            return self._apply(operation, role, inputs)[0]
-        equation = (operation, role, *inputs)
-        if equation not in self._results:
-            self._results[equation] = self._apply(operation, role, inputs)
-        return self._results[equation][slot]
+            return self._apply(operation, role, definition[3:])[0]
+        application = definition[3]
+        if application not in self._results:
+            self._results[application] = self._apply(operation, role, application.inputs)
+        return self._results[application][slot]
 
     def _apply(self, operation: Any, role: Any, inputs: Sequence[ValueKey]) -> Sequence[Handle]:
         found = self._found

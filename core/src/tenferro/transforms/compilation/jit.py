@@ -29,7 +29,7 @@ from tenferro.computegraph import (
     CacheStats,
     MaterializedGraph,
     ValueKey,
-    derive,
+    derive_again,
     flatten,
     postorder,
 )
@@ -487,10 +487,9 @@ def inline(traced: Traced, leaves: Sequence[Any]) -> list[Array]:
         roots = (*traced.outputs, *traced.effects)
         order, definitions, _ = postorder(roots, lambda k: None if k in found else history(k))
         for key, definition in zip(order, definitions, strict=True):
-            operation, role, slot, *rest = definition
-            inputs: list[ValueKey] = rest
-            mapped = [found.get(k, k) for k in inputs]
-            found[key] = derive(operation, mapped, role)[slot]
+            y = derive_again(definition, found)
+            if y is not None:
+                found[key] = y
     perform([found.get(key, key) for key in traced.effects])
     return [Array(found.get(key, key)) for key in traced.outputs]
 

@@ -12,7 +12,7 @@ from typing import Any, Self, TypeVar
 
 from tenferro.arrays import Array
 from tenferro.arrays.errors import TracedConversionError, at_user_line
-from tenferro.computegraph import Definition, ValueKey, derive, postorder
+from tenferro.computegraph import Definition, ValueKey, derive_again, postorder
 from tenferro.primitives import Handle, Mixed, Primitive
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._primitive import bind, pointwise
@@ -129,13 +129,12 @@ class Custom(Primitive):
         values = [y.key for y in primals[:n]]
         order, definitions, _ = postorder(values, definition_of)
         for key, definition in zip(order, definitions, strict=True):
-            operation, role, slot, *inputs = definition
-            if operation is end and inputs[0] in found:
-                found[key] = found[inputs[0]]
-            elif any([x in found for x in inputs]):
-                found[key] = derive(
-                    operation, [found[x] if x in found else x for x in inputs], role
-                )[slot]
+            if definition[0] is end and definition[3] in found:
+                found[key] = found[definition[3]]
+                continue
+            y = derive_again(definition, found)
+            if y is not None:
+                found[key] = y
         trace.open = False
         outputs = [found.get(key, key) for key in values]
         pins, tangents = list(wrt.values()), list(closed_over.values())

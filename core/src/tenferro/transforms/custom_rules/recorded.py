@@ -20,7 +20,7 @@ from tenferro._runtime.records import NamedTuple
 from tenferro.arrays import Array, is_traced
 from tenferro.arrays.handle.array import is_weak
 from tenferro.arrays.handle.weak import WeakName
-from tenferro.computegraph import Definition, ValueKey, derive, postorder
+from tenferro.computegraph import Definition, ValueKey, derive_again, postorder
 from tenferro.primitives._aval import Aval
 from tenferro.tidu import Trace, pin, pinned_leaf
 from tenferro.transforms.recording.effects import collecting
@@ -96,9 +96,8 @@ def substituted(
 
     order, definitions, _ = postorder(outputs, definition_of)
     for key, definition in zip(order, definitions, strict=True):
-        operation, role, slot, *inputs = definition
-        if any([x in found for x in inputs]):
-            y = derive(operation, [found[x] if x in found else x for x in inputs], role)[slot]
+        y = derive_again(definition, found)
+        if y is not None:
             y.source = y.source or key.source
             found[key] = y
     return [found.get(key, key) for key in outputs]

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tenferro.computegraph import Definition, MaterializedGraph, ValueKey, flatten
+from tenferro.computegraph import Definition, MaterializedGraph, ValueKey, flatten, inputs_of
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._primitive import pointwise
 from tenferro.primitives.arithmetic import Add, Sub
@@ -176,7 +176,8 @@ class _Positions:
         definition = key.definition
         if definition is None:
             return self._reads.numbers_of(key)
-        operation, _, slot, *inputs = definition
+        operation, _, slot = definition[:3]
+        inputs = inputs_of(definition)
         if operation.transparent:
             return self._of_key(inputs[slot], depth)
         if not inputs:
