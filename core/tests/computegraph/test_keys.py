@@ -19,8 +19,10 @@ from tenferro.computegraph import (
     derive,
     derive_one,
     input_key,
+    inputs_of,
     join_traces,
     new_leaf,
+    postorder,
     retire,
     table_size,
 )
@@ -53,6 +55,62 @@ def test_a_leaf_knows_its_name_and_nothing_else():
     assert (x.definition, x.operation, x.inputs, x.slot) == (None, None, (), 0)
     assert x.operand is UNKNOWN
     assert not x.traces
+
+
+class Swirl(Operation):
+    """As many outputs as stated, of any number of inputs."""
+
+    input_count = None
+    count: int
+
+    @property
+    def output_count(self):
+        return self.count
+
+
+def test_the_outputs_of_one_operation_share_its_inputs():
+    """An operation with n inputs and n outputs refers to 2n keys and not to n²."""
+    keys = names(*map(str, range(20)))
+    outputs = derive(Swirl(20), keys)
+    first = outputs[0]
+    assert first.inputs == tuple(keys)
+    assert all(y.inputs is first.inputs for y in outputs)
+    assert [y.slot for y in outputs] == [*range(20)]
+    assert derive(Swirl(20), keys) == outputs
+    assert {y.operation for y in outputs} == {Swirl(20)}
+
+
+def test_outputs_of_one_operation_come_and_go_alone():
+    """Whichever output is alive, deriving the others again gives the same operation."""
+    keys = names("x", "y")
+    kept = derive(Swirl(12), keys)[7]
+    gc.collect()
+    again = derive(Swirl(12), keys)
+    assert again[7] is kept
+    assert again[3].inputs is kept.inputs
+    retire(kept)
+    assert kept.is_input
+    assert derive(Swirl(12), keys)[7] is not kept
+    assert derive(Swirl(12), keys)[3] is again[3]
+
+
+@pytest.mark.parametrize("count", [0, 2])
+def test_operations_without_inputs_have_all_their_outputs(count):
+    outputs = derive(Swirl(count), ())
+    assert len(outputs) == count
+    assert derive(Swirl(count), ()) == outputs
+    assert all(y.inputs == () for y in outputs)
+
+
+def test_a_graph_shows_values_alone():
+    """postorder lists the outputs that are reached, after the inputs; nothing stands between."""
+    keys = names("x", "y", "z")
+    y = derive(Swirl(3), keys)
+    order, definitions, leaves = postorder([y[2], y[0]], lambda key: key.definition)
+    assert order == [y[2], y[0]]
+    assert [inputs_of(definition) for definition in definitions] == [tuple(keys)] * 2
+    assert leaves == [*keys]
+    assert len(Graph.of(keys, [y[2], y[0]]).nodes) == 1
 
 
 def test_a_derived_key_carries_its_definition():

@@ -171,15 +171,27 @@ class Application(ValueKey):
         """The keys of all outputs."""
         return tuple(map(self.output, range(len(self.aval))))
 
+    @property
+    def living_outputs(self) -> list[ValueKey]:
+        """The outputs that something refers to and that are not leaves by now."""
+        users = self._users
+        if users is None:
+            return []
+        found = [_known(users, self._definition_of(slot)) for slot in range(len(self.aval))]
+        return [key for key in found if key is not None]
+
     def output(self, slot: int) -> ValueKey:
         """Intern one output."""
-        operation, role, _, _ = self.definition  # type: ignore[misc]  # never a leaf
-        definition = (operation, role, slot, self)
+        definition = self._definition_of(slot)
         users = self._users
         there = None if users is None else _known(users, definition)
         if there is None:
             there = _new_key(definition, self.aval[slot], self.depth, self.traces, self, users)
         return there
+
+    def _definition_of(self, slot: int) -> Definition:
+        operation, role, _, _ = self.definition  # type: ignore[misc]  # never a leaf
+        return (operation, role, slot, self)
 
 
 _ALL_OUTPUTS = -1

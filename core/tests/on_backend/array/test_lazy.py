@@ -12,6 +12,7 @@ import tenferro as tn
 from tenferro.arrays import PROGRAMS
 from tenferro.computegraph import UNKNOWN
 from tenferro.computegraph._keys import table_size
+from tenferro.primitives import host_callback
 
 
 def runs():
@@ -130,6 +131,20 @@ def test_a_long_loop_of_updates_flushes_and_holds_bounded_memory():
     del w
     gc.collect()
     assert table_size() <= start + 100
+
+
+def test_results_of_one_operation_are_computed_together():
+    """One run of the operation, however many of its results are read one by one."""
+    calls = []
+
+    def doubled(*xs):
+        calls.append(xs)
+        return tuple([np.asarray(x) * 2 for x in xs])
+
+    xs = [array(float(i)) for i in range(12)]
+    ys = host_callback(doubled, [x.key.aval for x in xs], *xs)
+    assert [float(y[0]) for y in ys] == [2.0 * i for i in range(12)]
+    assert len(calls) == 1
 
 
 def test_history_is_dropped_after_evaluation():

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tenferro.arrays.errors import ConcretizationError, LeakedArrayError
@@ -99,22 +99,33 @@ def _shared(wanted: Sequence[ValueKey]) -> list[ValueKey]:
     """
     order, definitions, _ = postorder(wanted, pending)
     uses: dict[ValueKey, int] = {}
-    counted: set[ValueKey] = set()  # applications
+    applied: dict[Application, None] = {}
     for definition in definitions:
         inputs = definition[3:]
         if inputs and type(inputs[0]) is Application:
-            if inputs[0] in counted:
+            if inputs[0] in applied:
                 continue
-            counted.update(inputs)
+            applied[inputs[0]] = None
             inputs = inputs_of(definition)
         for key in inputs:
             uses[key] = uses.get(key, 0) + 1
     skip = set(wanted)
     held = map(sys.getrefcount, order)
-    return [
+    found = [
         key
         for count, key in zip(held, order, strict=True)
         if key not in skip and count - uses.get(key, 0) > _INTERNAL and key.serial < SHARED_SERIAL
+    ]
+    return [*found, *_siblings(applied, skip.union(order))] if applied else found
+
+
+def _siblings(applied: Iterable[Application], known: set[ValueKey]) -> list[ValueKey]:
+    """Return the other outputs of these operations that something holds: they cost no more work."""
+    return [
+        key
+        for application in applied
+        for key in application.living_outputs
+        if key not in known and key.operand is UNKNOWN
     ]
 
 
