@@ -435,3 +435,38 @@ def test_a_part_of_a_result_is_copied_and_the_result_is_not(backend, program):
     made = program(function, X)
     plan = backend.compile(made, made.input_avals).plan
     assert [result.copied for result in plan.results] == [True, False, True]
+
+
+# ---- what must not be written over ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "scatter, ufunc", [(tp.scatter_add, np.add), (tp.scatter_mul, np.multiply)]
+)
+def test_an_update_by_the_array_itself_reads_what_was_there(check, scatter, ufunc):
+    """y = x; y[i₀], y[i₁], … take x₀, x₁, … as they were before the update"""
+    x = np.arange(1.0, 7.0)
+    where = np.array([1, 2, 3, 4, 5, 0])
+
+    def function(x, where):
+        y = x + x
+        return scatter(y, tp.reshape(where, (6, 1)), y, mode="clip", **DIMS)
+
+    expected = x + x
+    ufunc.at(expected, where, x + x)
+    check(function, [x, where], expected)
+
+
+@pytest.mark.parametrize("low", [-1, 1, 3, -3])
+def test_a_region_keeps_an_operand_that_it_also_moves(check, low):
+    """z = y² + (y moved): no tile of y is written over before the move has read it"""
+    x = np.arange(64.0) - 7.25
+
+    def function(x):
+        y = tp.cumsum(x, 0)
+        return y * y + tp.pad(y, tp.constant(0.0, "float64", ()), (low,), (-low,), (0,))
+
+    y = np.cumsum(x)
+    moved = np.roll(y, low)
+    moved[slice(low) if low > 0 else slice(low, None)] = 0.0
+    check(function, [x], y * y + moved)
