@@ -170,8 +170,9 @@ class Kit:
         """Return those of the cases of one law that a tier runs.
 
         `deep` runs all; `full` those that the profile of the backend does not call slow; `quick`
-        a typical case of each primitive in each wide dtype, unless a law of the case is slow, or
-        this law of all cases; `rest` what `full` has and `quick` not.
+        a typical case of each primitive in each wide dtype, and edges of values and derivatives,
+        unless a law of the case is slow, or this law of all cases; `rest` what `full` has and
+        `quick` not.
         """
         if tier == "deep":
             return list(cases)
@@ -180,7 +181,7 @@ class Kit:
         if tier == "full":
             return full
         able = [c for c in full if profile is None or profile.may_be_quick(_id_of(c), law)]
-        quick = {id(case) for case in _typical(able)}
+        quick = {id(case) for case in _typical(able, law in _LAWS_OF_CONVENTIONS)}
         return [case for case in full if (id(case) in quick) == (tier == "quick")]
 
     def selected_errors(self, backend: str) -> list[ErrorCase]:
@@ -206,10 +207,15 @@ def _id_of(case: Case | ErrorCase) -> str:
     return str(case.id)
 
 
-def _typical(cases: Sequence[AnyCase]) -> list[AnyCase]:
+#: Laws that judge ties, zeros and nan, which are cases of their own.
+_LAWS_OF_CONVENTIONS = frozenset({"value", "derivative"})
+
+
+def _typical(cases: Sequence[AnyCase], with_edges: bool) -> list[AnyCase]:
     """Return one case per primitive and wide dtype: the largest of those that are not large.
 
-    A primitive without a case in a wide dtype has the first of its cases.
+    A primitive without a case in a wide dtype has the first of its cases. With edges, all cases
+    in float64 are typical that are not large.
     """
     best: dict[tuple[str, str], AnyCase] = {}
     for case in cases:
@@ -219,7 +225,9 @@ def _typical(cases: Sequence[AnyCase]) -> list[AnyCase]:
         if there is None or (kind and _richness(case) > _richness(there)):
             best[case.primitive, kind] = case
     wide = {primitive for primitive, kind in best if kind}
-    return [case for (primitive, kind), case in best.items() if kind or primitive not in wide]
+    found = [case for (primitive, kind), case in best.items() if kind or primitive not in wide]
+    edges = [case for case in cases if with_edges and _id_of(case).endswith("/float64")]
+    return [*found, *[case for case in edges if _richness(case)]]
 
 
 def _richness(case: Case | ErrorCase) -> int:
