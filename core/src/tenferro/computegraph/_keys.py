@@ -1,12 +1,13 @@
 """Value keys: interned structural identity of the values of all graphs.
 
-A key is an input (a name and an abstract value) or the output slot of an operation applied to
-keys in a role. Equal structure gives the *same object*: hashing and comparing are by identity and
-cost nothing. The youngest input knows weakly what is made of it, and a key holds its inputs (those
-of an operation with several outputs are held once, by its ``Application``), so a graph lives as
-long as somebody holds its outputs. No recursion: chains of any length are built and freed (CPython
-3.13 needs a C stack of 1 MiB in the thread that frees one). A key also has room for facts beside
-its identity: operand, open traces, where it was recorded. Read next: ``_graph.py``.
+A key is an input (a name and an abstract value) or the output slot of an operation applied to keys
+in a role. Equal structure gives the *same object*: hashing and comparing are by identity and cost
+nothing. A key holds its inputs strongly (an operation with several outputs holds them once, in its
+``Application``), so a graph lives as long as its outputs are referenced. Its newest input holds it
+weakly, so the intern table is spread over the keys. No recursion: chains of any length are built
+and freed (CPython 3.13 needs a C stack of 1 MiB in the thread that frees one).
+A key also has room for facts other than its identity: operand, open traces, where it was recorded.
+Read next: ``_graph.py``.
 """
 
 from __future__ import annotations
@@ -31,12 +32,12 @@ from tenferro.computegraph._roles import PRIMARY, OperationRole
 Definition = tuple[Any, ...]
 
 
-# What is known of the values whose youngest input a key is: nothing, one, a few, or `_CROWDED`.
-# Neighbours in a graph are neighbours in memory, so this is faster than a table where graphs are
-# large; those of a key with many users are in the table nevertheless.
+# Intern bucket of a key, for the values whose newest input it is: None, one weak reference, up to
+# `_MAX_USERS` of them, or `_IN_TABLE` once it has overflowed into the global table. Neighbours
+# in a graph are neighbours in memory, so for large graphs this is faster than one table.
 Users = Any
-_CROWDED = object()
-_FEW = 8
+_IN_TABLE = object()
+_MAX_USERS = 8
 
 
 class _Unknown:
@@ -96,15 +97,15 @@ class ValueKey:
 
     @property
     def is_input(self) -> bool:
-        """Whether this is a leaf."""
+        """True for a leaf."""
         return self.definition is None
 
     @property
     def is_cut(self) -> bool:
-        """Whether a program takes this value as an input, because its operand is known.
+        """True if a program takes this value as an input, because its operand is known.
 
-        Literals are never taken so: they are part of programs, known or not, and one literal is
-        shared by all who need it.
+        Literals are never inputs: they are part of programs, known or not, and one literal
+        object is shared by all its readers.
         """
         if self.operand is UNKNOWN:
             return False
@@ -130,7 +131,7 @@ class ValueKey:
 
     @property
     def slot(self) -> int:
-        """Which output of its operation this value is."""
+        """Number of this value among the outputs of its operation."""
         definition = self.definition
         return 0 if definition is None else definition[2]
 
@@ -214,8 +215,8 @@ def outputs_of(key: ValueKey, definition: Definition) -> tuple[ValueKey, ...]:
     return application.outputs
 
 
-def _youngest(definition: Definition) -> ValueKey:
-    """The input that knows of the value that is defined so."""
+def _newest(definition: Definition) -> ValueKey:
+    """Return the newest input, which holds the value of this definition weakly."""
     if len(definition) == 5:
         x: ValueKey = definition[3]
         y: ValueKey = definition[4]
@@ -224,7 +225,7 @@ def _youngest(definition: Definition) -> ValueKey:
 
 
 def _newest(inputs: Sequence[ValueKey]) -> ValueKey:
-    """Return the input that was made last; a stand-in if there is none."""
+    """Return the newest input, which holds the value of this definition weakly."""
     found, serial = _NO_INPUT, -1
     for value in inputs:
         if value.serial > serial:
@@ -233,12 +234,12 @@ def _newest(inputs: Sequence[ValueKey]) -> ValueKey:
 
 
 def _known(users: Users, definition: Definition) -> ValueKey | None:
-    """The value that is defined so, among the users of its youngest input."""
+    """Return the value of this definition, if it is among the users of its newest input."""
     key: ValueKey | None
     if type(users) is ref:
         key = users()
         return key if key is not None and key.definition == definition else None
-    if users is _CROWDED:
+    if users is _IN_TABLE:
         found = _table.get(definition)
         return None if found is None else found()
     for user in users:
@@ -249,14 +250,14 @@ def _known(users: Users, definition: Definition) -> ValueKey | None:
 
 
 def _enter(key: ValueKey, definition: Definition, anchor: ValueKey, users: Users) -> ValueKey:
-    """The key of a definition that is not among the users: ``key``, or one that was faster."""
-    if users is _CROWDED:
+    """Intern `key`; if another thread inserted an equal key first, return that one."""
+    if users is _IN_TABLE:
         return _intern(definition, key)
     reference = ref(key)
     joined: Users = reference
     if type(users) is tuple:
-        if len(users) >= _FEW:
-            return _enter_crowd(key, definition, anchor)
+        if len(users) >= _MAX_USERS:
+            return _move_to_table(key, definition, anchor)
         joined = (*users, reference)
     elif users is not None and users() is not None:
         joined = (users, reference)
@@ -271,17 +272,18 @@ def _enter(key: ValueKey, definition: Definition, anchor: ValueKey, users: Users
     return _known(users, definition) or _enter(key, definition, anchor, users)
 
 
-def _enter_crowd(key: ValueKey, definition: Definition, anchor: ValueKey) -> ValueKey:
-    """``_enter`` where the anchor has ``_FEW`` users: those that are alive move to the table.
+def _move_to_table(key: ValueKey, definition: Definition, anchor: ValueKey) -> ValueKey:
+    """``_enter`` where the anchor has ``_MAX_USERS`` users: those that are alive move to the
+    table.
 
     One thread does so at a time, so that no two enter different keys of one definition; a thread
     that has not got the lock cannot change so many users.
     """
     with _entering:
         users = anchor._users
-        if type(users) is tuple and len(users) >= _FEW and _known(users, definition) is None:
+        if type(users) is tuple and len(users) >= _MAX_USERS and _known(users, definition) is None:
             alive = [user for user in users if user() is not None]
-            if len(alive) < _FEW // 2:
+            if len(alive) < _MAX_USERS // 2:
                 joined = (*alive, ref(key))
                 anchor._users = joined if anchor._users is users else anchor._users
                 if anchor._users is joined:
@@ -289,7 +291,7 @@ def _enter_crowd(key: ValueKey, definition: Definition, anchor: ValueKey) -> Val
             else:
                 _intern_all(alive)
                 found = _intern(definition, key)
-                anchor._users = _CROWDED
+                anchor._users = _IN_TABLE
                 return found
     users = anchor._users
     return _known(users, definition) or _enter(key, definition, anchor, users)
@@ -318,7 +320,7 @@ def _forget(dead: _Ref) -> None:
 
 
 def _intern(entry: Hashable, key: ValueKey) -> ValueKey:
-    """The key in the table under ``entry``: ``key`` itself unless another thread was faster."""
+    """Intern `key` in the table; if another thread inserted an equal key first, return that one."""
     reference = _Ref(key, _forget)
     reference.entry = entry
     while True:
@@ -332,7 +334,7 @@ def _intern(entry: Hashable, key: ValueKey) -> ValueKey:
 
 
 def input_key(identity: Hashable, aval: Any = None) -> ValueKey:
-    """The key of an input: one object per (identity, aval) while anybody holds it.
+    """Return the key of an input: one object per (identity, aval) as long as it is referenced.
 
     >>> input_key("x") is input_key("x")
     True
@@ -344,7 +346,7 @@ def input_key(identity: Hashable, aval: Any = None) -> ValueKey:
 
 
 def new_leaf(identity: Hashable, aval: Any) -> ValueKey:
-    """A leaf outside the table, for identities that are unique by construction."""
+    """Make a leaf outside the table, for identities that are unique by construction."""
     key = ValueKey()
     key.aval = aval
     key.definition = None
@@ -359,13 +361,13 @@ def new_leaf(identity: Hashable, aval: Any) -> ValueKey:
 
 
 _NO_INPUT = new_leaf(None, None)  # instead of an input for values that have none
-_NO_INPUT._users = _CROWDED
+_NO_INPUT._users = _IN_TABLE
 
 
 def derive(
     operation: Operation, inputs: Sequence[ValueKey], role: OperationRole = PRIMARY
 ) -> tuple[ValueKey, ...]:
-    """The keys of all outputs of an operation applied to keys in a role.
+    """Return the keys of all outputs of an operation applied to keys in a role.
 
     Raises GraphError: if the number of inputs is not what the operation takes.
     """
@@ -441,7 +443,7 @@ def derive_at(definition: Definition, aval: Any) -> ValueKey:
         anchor = definition[3]
         depth, traces = anchor.depth, anchor.traces
     else:
-        anchor = _youngest(definition)
+        anchor = _newest(definition)
         _, depth, traces = _joined(definition[3:])
     users = anchor._users
     if users is not None:
@@ -460,7 +462,7 @@ def _new_key(
     users: Users,
     kind: type[ValueKey] = ValueKey,
 ) -> ValueKey:
-    """A key that nothing knows of yet, made known."""
+    """Make a key and intern it."""
     key = kind()
     key.aval = aval
     key.definition = definition
@@ -499,7 +501,7 @@ def derive_one(
         if other.serial > anchor.serial:
             anchor = other
     else:
-        anchor = inputs[0] if count == 1 else _youngest(definition)
+        anchor = inputs[0] if count == 1 else _newest(definition)
     users = anchor._users
     if users is not None:
         there = _known(users, definition)
@@ -520,7 +522,7 @@ def derive_one(
 
 
 def _joined(inputs: Sequence[ValueKey]) -> tuple[tuple[Any, ...], int, frozenset[Any]]:
-    """Avals, greatest depth and open traces of several keys."""
+    """Return the avals, the greatest depth and the joint open traces of several keys."""
     depth = 0
     traces = NO_TRACES
     given = []
@@ -534,7 +536,7 @@ def _joined(inputs: Sequence[ValueKey]) -> tuple[tuple[Any, ...], int, frozenset
 
 
 def join_traces(left: frozenset[Any], right: frozenset[Any]) -> frozenset[Any]:
-    """The open traces of both sets, and sealed ones: what depends on a closed one is lost."""
+    """Return the open traces of both sets, and sealed ones; closed ones are dropped."""
     joined = left | right
     if all(trace.open for trace in joined):
         return joined if len(joined) > len(right) else right
@@ -561,7 +563,7 @@ def retire(key: ValueKey) -> None:
 
 
 def table_size() -> int:
-    """How many keys are interned now; for tests and diagnostics, because all objects are met."""
+    """Count the interned keys; for tests and diagnostics, since it visits all objects."""
     leaves = [entry for entry in [*_table] if len(entry) == 2]  # type: ignore[arg-type]
     keys = [each for each in gc.get_objects() if type(each) is ValueKey]
     return len(leaves) + len([key for key in keys if key.definition is not None])

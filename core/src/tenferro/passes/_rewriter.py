@@ -19,7 +19,7 @@ from tenferro.computegraph._roles import PRIMARY, OperationRole
 from tenferro.passes._rules import Found, Table, kinds_of
 
 _NO_RULES: Found = ()
-_DEEPEST = 6  # how far rules apply to what rules emit; the next sweep does the rest
+_MAX_RULE_DEPTH = 6  # how far rules apply to what rules emit; the next sweep does the rest
 
 
 class Rewriter:
@@ -101,7 +101,7 @@ class Rewriter:
     def emit(self, operation: Operation, *operands: int) -> int:
         """Emit an operation of one output and return its value; rules rewrite it, too."""
         rules = self._table[kinds_of(operation, self.operations, operands)]
-        if rules and self._depth < _DEEPEST:
+        if rules and self._depth < _MAX_RULE_DEPTH:
             found = self._rewritten(rules, operation, operands)
             if found is not None:
                 return found

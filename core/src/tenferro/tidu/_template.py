@@ -38,8 +38,8 @@ MISSING: Any = object()
 _NOTHING = object()  # the aval of a result that must not be there
 
 
-# Places of values, and the names of operations of which one must come so that what it is given to
-# is simplified; literals may be in any case.
+# Places of values, and the names of the operations that let a reader of such a value be simplified;
+# a literal always may.
 Watched = tuple[tuple[int, tuple[str, ...]], ...]
 
 
@@ -52,14 +52,14 @@ class Step(NamedTuple):
     turned: OperationRole | None  # the role if the operands change places, where they may
     aval: Any
     mask: tuple[bool, ...] | None  # inputs through which flow runs; None: no flow
-    watched: Watched  # inputs of which may follow that the step is simplified
+    watched: Watched  # inputs that decide if the step is simplified
     is_plain: bool  # whether nothing else decides
 
 
 class Template(NamedTuple):
     """Steps over the values that a rule is given, and the results: (position, place).
 
-    ``watched`` says of which given values it depends that a step is simplified; it is ``None``
+    ``watched`` lists the given values that decide if a step is simplified; it is ``None``
     where that has to be asked at each step.
     """
 
@@ -69,7 +69,7 @@ class Template(NamedTuple):
 
 
 def takes_templates(rule: RuleBuilder) -> bool:
-    """Whether nothing but operations, avals and active inputs decides what rules emit."""
+    """Return True if operations, avals and active inputs alone decide what rules emit."""
     return rule.context is EMPTY_CONTEXT and not rule.enclosing
 
 
@@ -115,7 +115,7 @@ def _replay_asking(template: Template, values: list[Any], run: Pass) -> None:
 
 
 def _may_simplify(values: list[ValueKey], watched: Watched) -> bool:
-    """Whether one of the values comes from an operation beside which another is simplified."""
+    """Return True if the operation that made one of the values could simplify a step."""
     for i, names in watched:
         definition = values[i].definition
         if definition is not None:
@@ -128,7 +128,7 @@ def _may_simplify(values: list[ValueKey], watched: Watched) -> bool:
 def _emitted(
     operation: Any, keys: Sequence[ValueKey], role: OperationRole, run: Pass
 ) -> list[ValueKey]:
-    """The outputs of a step by way of ``emit``."""
+    """Emit a step by ``emit`` and return its outputs."""
     cls, flow = run.space.value, (run,)
     mask = role.active_mask if isinstance(role, Linearized) else (False,) * len(keys)
     pairs = zip(keys, mask, strict=True)
@@ -263,7 +263,7 @@ def _traced(
     needs: Sequence[Any],
     call: Callable[[RuleBuilder], Sequence[Any]],
 ) -> Template | None:
-    """The template of one call of a rule; ``None`` where it fails or is wrong.
+    """Make the template of one call of a rule; ``None`` if the rule fails or is wrong.
 
     Such a rule is then called as it is, and the error says for which values.
     """
@@ -288,7 +288,7 @@ def _traced(
 
 
 def _steps(given: Sequence[ValueKey], ends: Sequence[tuple[int, ValueKey]]) -> Template | None:
-    """The equations between what was given and the results, in the order of their emission."""
+    """Return the equations between the given values and the results, in emission order."""
     place = {key: i for i, key in enumerate(given)}
     order, definitions, leaves = postorder(
         [key for _, key in ends], lambda key: None if key in place else key.definition
@@ -312,7 +312,7 @@ def _steps(given: Sequence[ValueKey], ends: Sequence[tuple[int, ValueKey]]) -> T
 
 
 def _watched_by_all(steps: Sequence[Step], makers: Sequence[Any]) -> Watched | None:
-    """Of which given values it depends that some step is simplified; ``None`` if not of these."""
+    """Return the given values that decide if a step is simplified; ``None`` if others do, too."""
     found: dict[int, set[str]] = {}
     for step in steps:
         if not step.is_plain:

@@ -95,7 +95,7 @@ class _Equations:
         self._passes = {t: Pass(Primitive.space, transposed=t) for t in (False, True)}
 
     def is_batched(self, definition: Definition) -> bool:
-        """Whether an input of an equation differs between examples."""
+        """Return True if an input of an equation differs between examples."""
         if definition[0].output_count == 1:
             return any([value in self._found for value in definition[3:]])
         application = definition[3]
