@@ -215,7 +215,7 @@ def outputs_of(key: ValueKey, definition: Definition) -> tuple[ValueKey, ...]:
     return application.outputs
 
 
-def _newest(definition: Definition) -> ValueKey:
+def _anchor_of(definition: Definition) -> ValueKey:
     """Return the newest input, which holds the value of this definition weakly."""
     if len(definition) == 5:
         x: ValueKey = definition[3]
@@ -225,7 +225,7 @@ def _newest(definition: Definition) -> ValueKey:
 
 
 def _newest(inputs: Sequence[ValueKey]) -> ValueKey:
-    """Return the newest input, which holds the value of this definition weakly."""
+    """Return the input that was made last; a stand-in if there is none."""
     found, serial = _NO_INPUT, -1
     for value in inputs:
         if value.serial > serial:
@@ -443,7 +443,7 @@ def derive_at(definition: Definition, aval: Any) -> ValueKey:
         anchor = definition[3]
         depth, traces = anchor.depth, anchor.traces
     else:
-        anchor = _newest(definition)
+        anchor = _anchor_of(definition)
         _, depth, traces = _joined(definition[3:])
     users = anchor._users
     if users is not None:
@@ -501,7 +501,7 @@ def derive_one(
         if other.serial > anchor.serial:
             anchor = other
     else:
-        anchor = inputs[0] if count == 1 else _newest(definition)
+        anchor = inputs[0] if count == 1 else _anchor_of(definition)
     users = anchor._users
     if users is not None:
         there = _known(users, definition)
