@@ -87,6 +87,7 @@ KEPT = {
     "inf": apply(Neg(), const(INF)),
     "division by zero": apply(Div(), const(1.0), const(0.0)),
     "integer division": apply(Div(), const(1, "i64"), const(0, "i64")),
+    "integers that divide with truncation": apply(Div(), const(4, "i64"), const(2, "i64")),
     "which zero is larger": apply(Maximum(), const(0.0), const(-0.0)),
     "root of a negative": apply(Sqrt(), const(-1.0)),
     "a complex product": apply(Mul(), const(1j, "c128"), const(1j, "c128")),

@@ -50,6 +50,10 @@ REWRITTEN = {
         apply(Transpose((1, 2, 0)), apply(Transpose((1, 2, 0)), cube)),
         "%1 = transpose[permutation=(2, 0, 1)] %0; return %1",
     ),
+    "transposed in two ways": (
+        apply(Transpose((0, 2, 1)), apply(Transpose((1, 0, 2)), cube)),
+        "%1 = transpose[permutation=(1, 2, 0)] %0; return %1",
+    ),
     "transposed back": (apply(Transpose((1, 0)), apply(Transpose((1, 0)), x)), "return %0"),
     "only an axis of size 1 moves": (
         apply(Transpose((1, 0)), column),
@@ -141,6 +145,7 @@ REWRITTEN = {
 
 KEPT = {
     "narrower and back": chain(row, "f32", "f64"),
+    "bfloat16 has the larger range": chain(value("b", "bfloat16"), "float16", "f64"),
     "more bits than the float has": chain(value("i", "i64"), "f64", "i64"),
     "an imaginary part is lost": chain(value("z", "c128"), "f64", "c128"),
     "a float that may be out of range": chain(value("f", "f32"), "f64", "i32"),

@@ -91,6 +91,10 @@ REWRITTEN = {
     "modulus of a conjugate": (apply(Abs(), apply(Conj(), z)), "%1 = abs %0; return %1"),
     "modulus twice": (apply(Abs(), apply(Abs(), z)), "%1 = abs %0; return %1"),
     "maximum with itself": (apply(Maximum(), x, x), "return %0"),
+    "imaginary part of a conjugate": (
+        apply(Imag(), apply(Conj(), z)),
+        "%1 = imag %0; %2 = neg %1; return %2",
+    ),
     "conjugate twice": (apply(Conj(), apply(Conj(), z)), "return %0"),
     "conjugate of a real": (apply(Conj(), x), "return %0"),
     "real part of parts": (apply(Real(), apply(Complex(), x, y)), "return %0"),
@@ -141,6 +145,7 @@ KEPT = {
     "a complex modulus is rounded": apply(Square(), apply(Abs(), z)),
     "nan is not below": apply(LogicalNot(), apply(Le(), x, y)),
     "in the other order": apply(Complex(), apply(Imag(), z), apply(Real(), z)),
+    "parts of two numbers": apply(Complex(), apply(Real(), z), apply(Imag(), value("w", "c128"))),
 }
 
 

@@ -198,3 +198,26 @@ def test_control_flow_on_an_example_is_refused_where_it_stands():
 
 def test_control_flow_on_what_is_shared_works():
     np.testing.assert_allclose(tn.vmap(lambda r: r if W[0] > 0 else -r)(X), X)
+
+
+def test_one_function_is_mapped_along_either_axis_of_a_square():
+    """vmap(f, in_axes=1)(x) = vmap(f)(xᵀ), also where avals do not tell the two apart"""
+    x = np.arange(9.0).reshape(3, 3)
+    mapped = [tn.vmap(lambda row: row.cumsum(), in_axes=axis) for axis in (0, 1)]
+    same = tn.vmap(tn.cumsum), tn.vmap(tn.cumsum, in_axes=1)
+    for _ in range(2):
+        for along_rows, along_columns in (mapped, same):
+            np.testing.assert_array_equal(along_rows(x), np.cumsum(x, 1))
+            np.testing.assert_array_equal(along_columns(x), np.cumsum(x.T, 1))
+
+
+def test_one_function_serves_batches_of_any_size():
+    """vmap(f, axis_size=n) of a shared argument has n equal rows"""
+
+    def double(x):
+        return x + x
+
+    x = np.arange(3.0)
+    for size in (2, 3, 2):
+        found = tn.vmap(double, in_axes=None, axis_size=size)(x)
+        np.testing.assert_array_equal(found, np.tile(x + x, (size, 1)))
