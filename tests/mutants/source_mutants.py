@@ -565,13 +565,6 @@ PASSES = Area(
             "test_fold.py",
         ),
         _pass(
-            "integers are folded by true division",
-            "tenferro.passes.folding",
-            "if cls is Div and dtype.is_integer:",
-            "if False:",
-            "test_fold.py",
-        ),
-        _pass(
             "0.0 joined with -0.0",
             "tenferro.passes.folding",
             "if other is None or repr(other) != repr(value) or other != value:",
