@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tenferro as tn
+from tenferro.tidu import NotLinearError
 
 X = np.ones(3)
 
@@ -170,3 +171,15 @@ def test_the_text_of_a_frequent_error(function, golden):
     error = raised.value
     text = "\n".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", [])])
     golden(f"error_{function.__name__}", re.sub(r"\.py:\d+", ".py:…", text))
+
+
+def test_a_cotangent_that_does_not_depend_on_the_one_given_is_not_linear():
+    """bwd(r, ct) = 1 is no linear map of ct, so forward mode cannot transpose it"""
+
+    @tn.custom_vjp
+    def f(x):
+        return x * x
+
+    f.defvjp(lambda x: (x * x, x), lambda x, ct: (tn.ones_like(x),))
+    with pytest.raises(NotLinearError, match="does not depend on the one given"):
+        tn.jvp(f, (np.arange(3.0),), (np.ones(3),))
