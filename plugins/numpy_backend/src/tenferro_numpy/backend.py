@@ -25,7 +25,7 @@ from tenferro_numpy.draft import Draft
 from tenferro_numpy.executable import NumpyExecutable
 from tenferro_numpy.machine.caches import thread_count
 from tenferro_numpy.machine.tile_size import Tiling, tile_elements
-from tenferro_numpy.planner import How
+from tenferro_numpy.planner import SWITCHES, How
 
 __all__ = ["NumpyBackend", "library_versions"]
 
@@ -66,6 +66,12 @@ def _resident() -> dict[str, int]:
     return found
 
 
+# With these off, each instruction of the program is a line; the bits of results stay the same.
+_WITHOUT_IN_DEBUG = frozenset(
+    ("row_blocks", "padded_sums", "lazy_broadcasts", "fusion", "memory_reuse")
+)
+
+
 def _narrow(dtype: np.dtype[Any], value: Any) -> Any:
     """Convert a number to a dtype in which it may overflow to inf, without NumPy's warning."""
     with np.errstate(all="ignore"):
@@ -98,6 +104,17 @@ def _donated(numbers: Any, count: int) -> tuple[int, ...]:
     found = tuple(numbers)
     if not all(type(i) is int and 0 <= i < count for i in found):
         raise InvalidOptionError.of("numpy", "donated", numbers, f"numbers of the {count} inputs")
+    return found
+
+
+def _switched_off(names: Any) -> frozenset[str]:
+    """Return the names of the plan passes to leave out.
+
+    Raises InvalidOptionError: for anything but names of passes that can be left out.
+    """
+    found = frozenset([names] if isinstance(names, str) else names)
+    if not found.issubset(SWITCHES):
+        raise InvalidOptionError.of("numpy", "without", names, f"names among {', '.join(SWITCHES)}")
     return found
 
 
@@ -185,8 +202,8 @@ class NumpyBackend(Backend):
 
         Options, also in the configuration: `executor` ("auto", "source", "interpret"), `debug`,
         `threads` that share large elementwise regions, `tile`, their elements at a time (0: no
-        regions), `poison`, which fills buffers with nan before they are written, and `donated`,
-        numbers of inputs that may be written to.
+        regions), `poison`, which fills buffers with nan before they are written, `donated`,
+        numbers of inputs that may be written to, and `without`, names of plan passes to leave out.
 
         Raises MissingLoweringError: naming every operation of the program that cannot run.
         Raises UnsupportedError: if the program has a dtype, or the options ask for a feature, that
@@ -203,7 +220,8 @@ class NumpyBackend(Backend):
         self.check_dtypes(program.avals)
         closed = self.lowerings.close(program)
         donated = _donated(chosen.get("donated", ()), len(program.inputs))
-        how = How(not debug, None if debug else tiling, blocks=not debug, donated=donated)
+        without = _switched_off(chosen.get("without", ())) | (_WITHOUT_IN_DEBUG if debug else set())
+        how = How(None if debug else tiling, donated, without)
         draft = self._draft(closed, how)
         return NumpyExecutable(self, closed, draft, executor=executor, debug=debug)
 

@@ -60,13 +60,12 @@ class Draft:
     def _finish(self) -> Plan:
         """Make the plan; two threads that meet here may both make one."""
         self._runs_left = 0
-        how = self._made_of[2]
         try:
             planner = self._planners.pop()
         except IndexError:
             planner = planner_of(*self._made_of)
         self._run = None
-        self._plan = plan = planner.finish(reusing=how.elide)
+        self._plan = plan = planner.finish()
         return plan
 
     def early_run(self, operands: tuple[Any, ...], note: Note) -> tuple[Any, ...] | None:

@@ -1,13 +1,13 @@
 """From a program to a plan: lines over registers, chosen once per structure.
 
-The plan decides what is written for each instruction (`lowerings`), leaves broadcasts to the ufuncs
-that read them, evaluates literals, reuses registers at last use, and finds out which results must
-be copied because they may share memory. Read next: `executable.py`.
+`PLAN_PASSES`, at the end of this file, lists the rewrites of the steps in their order; memory and
+registers are chosen behind them. Each optional pass can be switched off by the backend's option
+`without`; `explain` says which ran. Read next: `executable.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from operator import itemgetter
 from typing import Any
@@ -42,7 +42,7 @@ from tenferro_numpy.plan_passes.unboxing import as_arrays, unbox
 from tenferro_numpy.row_blocks.find import find_blocks
 from tenferro_numpy.row_blocks.run import Blocked
 
-__all__ = ["How", "Planner", "make_plan", "planner_of"]
+__all__ = ["PLAN_PASSES", "SWITCHES", "How", "PlanPass", "Planner", "make_plan", "planner_of"]
 
 _MAX_LINES_PER_NUMBER_LINE = (
     1.25  # lines in all for each line on numbers, where a program is mostly made of them
@@ -57,16 +57,14 @@ _BY_LITERALS: dict[type, Any] = {
 class How(NamedTuple):
     """Options of a plan.
 
-    elide     leave broadcasts unexpanded, and write into memory that is not read any more
     tiling    of large elementwise steps, which become regions; None for none
-    blocks    run parts of it some rows at a time, as the tiling says
     donated   inputs that may be written to
+    without   names of passes of `PLAN_PASSES` that do not run
     """
 
-    elide: bool = True
     tiling: Tiling | None = None
-    blocks: bool = False
     donated: tuple[int, ...] = ()
+    without: frozenset[str] = frozenset()
 
 
 def make_plan(program: CompiledProgram, table: LoweringTable, how: How = How()) -> Plan:  # noqa: B008
@@ -74,7 +72,7 @@ def make_plan(program: CompiledProgram, table: LoweringTable, how: How = How()) 
 
     Raises MissingLoweringError: if the table lacks an operation of the program.
     """
-    return planner_of(program, table, how).finish(reusing=how.elide)
+    return planner_of(program, table, how).finish()
 
 
 def planner_of(program: CompiledProgram, table: LoweringTable, how: How) -> Planner:
@@ -83,21 +81,13 @@ def planner_of(program: CompiledProgram, table: LoweringTable, how: How) -> Plan
     Raises MissingLoweringError: if the table lacks an operation of the program.
     """
     with CollectorPaused():
+        if any([getattr(row[0], "key", "") == _EFFECT for row in program.nodes]):
+            how = how._replace(tiling=None)  # effects, and what may raise, keep their order
         planner = Planner(program, table, how)
         if 8 * planner.largest >= PAGES:
             keep_freed_arrays()
-        if any(getattr(op, "key", "") == _EFFECT for op in planner.distinct):
-            how = how._replace(tiling=None)  # effects, and what may raise, keep their order
-        if how.blocks and how.tiling is not None:
-            planner.find_blocks(how.tiling)
-        planner.choose_expressions()
-        planner.know_masks()
-        if how.elide:
-            planner.add_windows(inf if how.tiling is None else least_elements(how.tiling))
-            planner.leave_broadcasts_to_readers()
-        if how.tiling is not None:
-            planner.fuse(how.tiling)
-        planner.use_numbers()
+        for plan_pass in PLAN_PASSES:
+            planner.run(plan_pass)
         return planner
 
 
@@ -114,6 +104,7 @@ class Planner:
     def __init__(self, program: CompiledProgram, table: LoweringTable, how: How) -> None:
         self.program = program
         self.distinct = set(map(itemgetter(0), program.nodes))  # operations
+        self.how = how
         self.donated = how.donated
         self.avals: list[Aval] = list(program.avals)
         self.largest = max([aval.size for aval in set(self.avals)], default=0)
@@ -125,14 +116,26 @@ class Planner:
         self.has_regions = False
         self.numbers: set[int] = set()  # slots that hold Python's own numbers
         self.blocks: dict[int, Step] = {}  # position → the step of the block that it is in
+        self.passes: list[tuple[str, int]] = []  # names of passes that ran, steps after each
+
+    def run(self, plan_pass: PlanPass) -> None:
+        """Run a pass, unless it can be left out and the options say so."""
+        if plan_pass.is_optional and plan_pass.name in self.how.without:
+            return
+        plan_pass.rewrite(self)
+        self.passes.append((plan_pass.name, len(self.steps)))
 
     # ---- blocks of rows --------------------------------------------------------------------------
 
-    def find_blocks(self, tiling: Tiling) -> None:
+    def find_blocks(self) -> None:
         """Make steps for the parts of the program that run some rows at a time."""
+        tiling = self.how.tiling
+        if tiling is None:
+            return
+        part_how = How(without=self.how.without)
         for block in find_blocks(self.program, tiling.cache):
             parts = {rows: block.program(self.program, rows) for rows in block.sizes}
-            plans = {rows: make_plan(part, self.table) for rows, part in parts.items()}
+            plans = {rows: make_plan(part, self.table, part_how) for rows, part in parts.items()}
             stacked = [self.avals[i] for i in block.stacked]
             joined = [self.avals[i] for i in block.joined]
             made = Blocked(block, plans, stacked, joined, tiling.threads)
@@ -145,7 +148,9 @@ class Planner:
     # ---- what each instruction becomes -----------------------------------------------------------
 
     def choose_expressions(self) -> None:
+        """Write an expression for each instruction, and find literals."""
         avals, memo, blocks, steps = self.avals, self.memo, self.blocks, self.steps
+        by_literals = {} if "constant_operands" in self.how.without else _BY_LITERALS
         aval_of = avals.__getitem__
         moved: dict[int, int] = {}  # slots that are another one's value
         for position, row in enumerate(self.program.nodes):
@@ -162,8 +167,8 @@ class Planner:
                 operand_avals = tuple(map(aval_of, inputs))
                 chosen = memo[key] = self.expression_of(op, operand_avals, avals[outputs[0]])
             operands = _read_instead(inputs, moved) if moved else inputs
-            if type(op) in _BY_LITERALS:
-                less = _BY_LITERALS[type(op)]
+            if type(op) in by_literals:
+                less = by_literals[type(op)]
                 chosen, operands = less(op, chosen, operands, self.literals, avals)
             if chosen is IDENTITY:
                 moved[outputs[0]] = operands[0]
@@ -184,8 +189,8 @@ class Planner:
 
     # ---- masks -----------------------------------------------------------------------------------
 
-    def know_masks(self) -> None:
-        """Make literals of what is compared of literals, but not of what is made of these."""
+    def fold_constant_masks(self) -> None:
+        """Evaluate comparisons of literals once, at plan time; do not fold further."""
         literals = self.literals
         if all([type(op) is Constant for op in literals.values()]):
             return
@@ -204,10 +209,12 @@ class Planner:
 
     # ---- windows and broadcasts ------------------------------------------------------------------
 
-    def add_windows(self, largest: float) -> None:
-        """Add padded terms of sums to windows, below this many elements."""
+    def add_padded_sums(self) -> None:
+        """Add padded terms of sums to windows; larger ones are left to regions."""
         if Pad not in map(type, self.distinct):
             return
+        tiling = self.how.tiling
+        largest = inf if tiling is None else least_elements(tiling)
         operations = [row[0] for row in self.program.nodes]
         self.steps = add_windows(
             self.steps, self.avals, operations, self.literals, self.outputs, largest
@@ -219,17 +226,21 @@ class Planner:
 
     # ---- regions ---------------------------------------------------------------------------------
 
-    def fuse(self, tiling: Tiling) -> None:
+    def fuse(self) -> None:
         """Run large elementwise steps tile by tile."""
-        if self.largest >= least_elements(tiling):
+        tiling = self.how.tiling
+        if tiling is not None and self.largest >= least_elements(tiling):
             self.has_regions = True
             self.steps = fuse(self.steps, self.avals, set(self.outputs), tiling, self.literals)
 
     # ---- numbers ---------------------------------------------------------------------------------
 
-    def use_numbers(self) -> None:
+    def unbox(self) -> None:
         """Run lines of rank 0 on Python's own numbers."""
         self.steps, self.numbers = unbox(self.steps, self.avals, self.literals)
+
+    def convert_scalars(self) -> None:
+        """Convert a scalar to an array once, if several lines combine it with arrays."""
         self.steps = as_arrays(self.steps, self.avals, self.literals)
 
     def raises(self) -> bool:
@@ -245,19 +256,20 @@ class Planner:
 
     # ---- memory and registers --------------------------------------------------------------------
 
-    def finish(self, *, reusing: bool) -> Plan:
-        """Finish the plan; with `reusing`, lines write into dead arrays. Call it once."""
+    def finish(self) -> Plan:
+        """Choose memory and registers. Call it once."""
         with CollectorPaused():
-            return self._finished(reusing=reusing)
+            return self._finished()
 
-    def _finished(self, *, reusing: bool) -> Plan:
+    def _finished(self) -> Plan:
         steps, avals, outputs = self.steps, self.avals, self.outputs
         dying = dying_after(steps, (*outputs, *self.literals), len(avals))
         memory = Memory(avals, dying, self.donated)
-        if reusing:
-            reuse(steps, memory)
-        else:
+        if MEMORY_REUSE in self.how.without:
             memory.follow(steps)
+        else:
+            reuse(steps, memory)
+            self.passes.append((MEMORY_REUSE, len(steps)))
         if self.has_regions:
             share_equal(steps)
         blocks = set(self.blocks.values())
@@ -287,6 +299,7 @@ class Planner:
             peak=peak_of(memory.changes),
             raises=self.raises(),
             donated=self.donated,
+            passes=tuple(self.passes),
         )
 
     def unboxed_inputs(self) -> tuple[int, ...]:
@@ -301,3 +314,30 @@ class Planner:
             for slot in step.operands
         }
         return tuple(sorted(scalars & read))
+
+
+class PlanPass(NamedTuple):
+    """A rewrite of a planner's steps. Without an optional one, a program computes the same."""
+
+    name: str
+    rewrite: Callable[[Planner], None]
+    is_optional: bool = True
+
+
+PLAN_PASSES = (
+    PlanPass("row_blocks", Planner.find_blocks),
+    PlanPass("lowering", Planner.choose_expressions, is_optional=False),
+    PlanPass("constant_masks", Planner.fold_constant_masks),
+    PlanPass("padded_sums", Planner.add_padded_sums),
+    PlanPass("lazy_broadcasts", Planner.leave_broadcasts_to_readers),
+    PlanPass("fusion", Planner.fuse),
+    PlanPass("unboxing", Planner.unbox),
+    PlanPass("scalar_arrays", Planner.convert_scalars),
+)
+MEMORY_REUSE = "memory_reuse"  # runs when registers are chosen, after the first runs of a program
+#: names that the option `without` of the backend takes
+SWITCHES = (
+    *[plan_pass.name for plan_pass in PLAN_PASSES if plan_pass.is_optional],
+    "constant_operands",  # shorter scatters and selections, where operands are literals
+    MEMORY_REUSE,
+)

@@ -40,7 +40,7 @@ _INFO = BackendInfo(
     device_kinds=("cpu",),
     features=frozenset({"f64", "complex", "int64", "f16", "ints"}),
     operand_types=("numpy.ndarray", "numpy.generic"),
-    options=("executor", "debug", "threads", "tile", "poison", "donated"),
+    options=("executor", "debug", "threads", "tile", "poison", "donated", "without"),
 )
 
 

@@ -28,7 +28,9 @@ def report(
     head = (
         f"numpy: {len(program)} instructions in {len(plan.lines)} lines, {state}\n"
         f"about {flops:,} floating-point operations, {moved:,} bytes read and written\n"
-        f"{_peak(program, plan)}\n" + "".join(f"lowering of {text}\n" for text in foreign) + "\n"
+        f"{_peak(program, plan)}\n{_passes(plan)}\n"
+        + "".join(f"lowering of {text}\n" for text in foreign)
+        + "\n"
     )
     parts = [text for line in plan.lines if (text := _part(program, line))]
     return "\n".join([head + source, *parts]).rstrip() + "\n"
@@ -40,6 +42,15 @@ def _peak(program: CompiledProgram, plan: Plan) -> str:
     position = None if line is None else plan.lines[line].position
     where = "" if position is None else f", at {' '.join(program.equation(position).split())}"
     return f"{size:,} bytes of arrays at once, without inputs and literals{where}"
+
+
+def _passes(plan: Plan) -> str:
+    """Describe the plan passes: those that ran, with the number of steps where it changed."""
+    count, texts = None, []
+    for name, steps in plan.passes:
+        texts.append(name if steps == count or not steps else f"{name} {steps}")
+        count = steps
+    return f"plan passes, with steps where their number changes: {', '.join(texts)}"
 
 
 def _part(program: CompiledProgram, line: Line) -> str:

@@ -50,3 +50,4 @@ class Plan(NamedTuple):
     peak: Peak  # of the memory that its lines make
     raises: bool  # a line on Python's numbers may raise, and running again from the start is cheap
     donated: tuple[int, ...]  # inputs that lines may write to
+    passes: tuple[tuple[str, int], ...] = ()  # that made it, and the number of steps after each

@@ -1,0 +1,113 @@
+"""Plan passes: an optional one can be left out; it changes how a program runs, not its values."""
+
+import numpy as np
+import pytest
+
+import tenferro as tn
+from tenferro.backend import InvalidOptionError
+from tenferro_numpy.planner import PLAN_PASSES, SWITCHES
+
+LARGE = np.linspace(0.1, 1.0, 600_000).reshape(20_000, 30)
+SMALL = np.linspace(0.1, 1.0, 6)
+ONE = np.float64(0.3)
+
+
+def rows(x, w):
+    y = np.tanh(x @ w)
+    return np.sum(y * y + np.exp(-y), axis=1)
+
+
+def constant_mask(x):
+    return np.where(tn.arange(6) >= 3, x, -x) * (tn.arange(6) < 5)
+
+
+def padded(x):
+    return tn.grad(lambda x: np.sum(np.exp(x[1:]) * x[:-1] ** 2))(x)
+
+
+def broadcast(x):
+    return x[:, None] * x[None, :] + x
+
+
+def elementwise(x):
+    return np.sin(np.exp(x) * x) + np.cos(x)
+
+
+def numbers(x):
+    for _ in range(12):
+        x = np.sin(x) * x + np.cos(x)
+    return x
+
+
+def scalar_and_arrays(x, s):
+    t = s * s
+    return x * t + np.exp(x - t) * np.sin(x + t)
+
+
+def constant_operands(x):
+    return tn.grad(lambda x: np.sum(np.maximum(np.sort(x), 0.5)))(x)
+
+
+def dead_arrays(x):
+    return np.exp(np.sin(x @ x.T) @ x)
+
+
+PROGRAMS = {
+    "row_blocks": (rows, LARGE, np.linspace(-1.0, 1.0, 900).reshape(30, 30)),
+    "constant_masks": (constant_mask, SMALL),
+    "padded_sums": (padded, SMALL),
+    "lazy_broadcasts": (broadcast, SMALL),
+    "fusion": (elementwise, LARGE),
+    "unboxing": (numbers, ONE),
+    "scalar_arrays": (scalar_and_arrays, SMALL, ONE),
+    "constant_operands": (constant_operands, LARGE[:100]),
+    "memory_reuse": (dead_arrays, LARGE[:40]),
+}
+
+
+def compiled(function, without=()):
+    return tn.jit(function, backend="numpy", options={"without": without, "executor": "source"})
+
+
+def lines(explanation):
+    """The generated source and the parts of a program."""
+    return explanation.partition("plan passes")[2].partition("\n")[2]
+
+
+def test_every_switch_has_a_program():
+    assert set(PROGRAMS) == set(SWITCHES)
+
+
+@pytest.mark.parametrize("name", SWITCHES)
+def test_a_program_computes_the_same_without_a_pass(name):
+    function, *arrays = PROGRAMS[name]
+    for without in ((), (name,), SWITCHES):
+        found = compiled(function, without)(*arrays)
+        np.testing.assert_allclose(found, function(*map(tn.asarray, arrays)), rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", SWITCHES)
+def test_a_pass_changes_the_lines_of_its_program(name):
+    function, *arrays = PROGRAMS[name]
+    assert lines(compiled(function).explain(*arrays)) != lines(
+        compiled(function, (name,)).explain(*arrays)
+    )
+
+
+def test_explain_names_the_passes_that_ran():
+    def passes(without):
+        text = compiled(elementwise, without).explain(LARGE)
+        line = next(line for line in text.splitlines() if line.startswith("plan passes"))
+        return [entry.split()[0] for entry in line.partition(": ")[2].split(", ")]
+
+    every = [plan_pass.name for plan_pass in PLAN_PASSES]
+    assert passes(()) == [*every, "memory_reuse"]
+    assert passes("fusion") == [name for name in (*every, "memory_reuse") if name != "fusion"]
+    assert passes(SWITCHES) == ["lowering"]
+
+
+@pytest.mark.parametrize("without", ["lowering", ("fusion", "no_such_pass"), [3]])
+def test_only_optional_passes_can_be_left_out(without):
+    with pytest.raises(InvalidOptionError) as raised:
+        compiled(elementwise, without)(SMALL)
+    assert raised.value.fields["option"] == "without"
