@@ -64,7 +64,8 @@ class Operation:
     operation whose output k is its input k, which ``materialize_merge`` removes; ``volatile`` one
     whose derivative is code of the user, to be run anew each time; ``literal`` an operation without
     inputs whose value a backend may compute once; ``commutative`` one whose two operands may
-    change places.
+    change places; ``prunable`` one that costs less, or checks less, where some outputs are not
+    read, so that these are computed only when they are asked for.
 
     >>> class Scale(Operation):
     ...     input_count = 1
@@ -80,6 +81,7 @@ class Operation:
     volatile: ClassVar[bool] = False
     literal: ClassVar[bool] = False
     commutative: ClassVar[bool] = False
+    prunable: ClassVar[bool] = False
     _fields: ClassVar[tuple[str, ...]] = ()
     _defaults: ClassVar[dict[str, object]] = {}
     _single: ClassVar[Any] = None

@@ -37,6 +37,7 @@ class Sort(Mixed):
     """Operands in the order of the first num_keys of them, compared in turn;   dy = dx permuted"""
 
     key = "std::sort"
+    prunable = True
     linear = ()
     dimension: int
     num_keys: int

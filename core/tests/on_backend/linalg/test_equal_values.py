@@ -179,9 +179,9 @@ def test_a_rank_that_divides_equal_values_is_refused():
         tn.linalg.low_rank(np.eye(3), 2)
     assert np.isnan(tn.jit(lambda a: tn.linalg.low_rank(a, 2))(np.eye(3))).all()
     for k in (-1, 4, 1.5, True):
-        with pytest.raises(tn.InvalidParameterError, match="no rank"):
+        with pytest.raises(tn.InvalidParameterError, match="not a valid rank"):
             tn.linalg.low_rank(np.eye(3), k)
-    with pytest.raises(tn.InvalidParameterError, match="no distance"):
+    with pytest.raises(tn.InvalidParameterError, match="not a valid distance"):
         tn.linalg.eigh(np.eye(3), split=-1.0)
 
 

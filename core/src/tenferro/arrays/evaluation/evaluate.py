@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tenferro.arrays.errors import ConcretizationError, LeakedArrayError
@@ -99,13 +99,13 @@ def _shared(wanted: Sequence[ValueKey]) -> list[ValueKey]:
     """
     order, definitions, _ = postorder(wanted, pending)
     uses: dict[ValueKey, int] = {}
-    applied: dict[Application, None] = {}
+    applied: dict[Application, bool] = {}  # whether it is prunable
     for definition in definitions:
         inputs = definition[3:]
         if inputs and type(inputs[0]) is Application:
             if inputs[0] in applied:
                 continue
-            applied[inputs[0]] = None
+            applied[inputs[0]] = definition[0].prunable
             inputs = inputs_of(definition)
         for key in inputs:
             uses[key] = uses.get(key, 0) + 1
@@ -119,11 +119,15 @@ def _shared(wanted: Sequence[ValueKey]) -> list[ValueKey]:
     return [*found, *_siblings(applied, skip.union(order))] if applied else found
 
 
-def _siblings(applied: Iterable[Application], known: set[ValueKey]) -> list[ValueKey]:
-    """Return the other outputs of these operations that something holds: they cost no more work."""
+def _siblings(applied: Mapping[Application, bool], known: set[ValueKey]) -> list[ValueKey]:
+    """Return the other outputs of these operations that something holds.
+
+    They cost no more work, except where an operation is prunable.
+    """
     return [
         key
-        for application in applied
+        for application, is_prunable in applied.items()
+        if not is_prunable
         for key in application.living_outputs
         if key not in known and key.operand is UNKNOWN
     ]

@@ -37,6 +37,7 @@ class Eig(Mixed):
 
     key = "std::eig"
     output_count = 2
+    prunable = True
     linear = ()
     gauge: str = "raw"
     epsilon: float | None = None

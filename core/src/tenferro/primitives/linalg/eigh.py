@@ -37,6 +37,7 @@ class Eigh(Mixed):
 
     key = "std::eigh"
     output_count = 2
+    prunable = True
     linear = ()
     gauge: str = "raw"
     epsilon: float | None = None

@@ -55,6 +55,7 @@ class Svd(Mixed):
 
     key = "std::svd"
     output_count = 3
+    prunable = True
     linear = ()
     full: bool = False
     gauge: str = "raw"

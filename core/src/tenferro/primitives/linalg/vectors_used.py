@@ -26,6 +26,7 @@ class _Mark(Mixed):
     """Base of the marks: results are the leading operands, in every derivative too."""
 
     input_count = None
+    prunable = True
     turns: int
     is_square: bool
     epsilon: float
