@@ -12,6 +12,8 @@ import vocabulary
 from vocabulary import derivatives, emitted, graph
 
 from tenferro import primitives as p
+from tenferro.primitives._checks import KINDS
+from tenferro.tidu import MissingRuleError
 
 CORE = {
     p.Add,
@@ -27,6 +29,7 @@ CORE = {
     p.Gather,
     p.ScatterAdd,
 }
+DTYPES = [value for value in vars(p).values() if isinstance(value, p.DType)]
 APPLICATIONS = vocabulary.applications()
 FAMILIES = [
     import_module(module.name)
@@ -44,6 +47,31 @@ def test_every_primitive_is_applied(cls):
     rows = APPLICATIONS[cls]
     assert rows
     assert all(cls in emitted(f(*xs)) for f, xs in rows)
+
+
+@pytest.mark.parametrize("cls", vocabulary.elementwise(), ids=_id)
+def test_a_primitive_takes_the_dtypes_that_it_accepts(cls):
+    """A dtype passes exactly if its category is one of ``KINDS[cls.accepts]``"""
+    for dtype in DTYPES:
+        avals = [p.Aval((2, 3), dtype)] * cls.input_count
+        if dtype.category in KINDS[cls.accepts] and (cls is not p.Complex or dtype.bits >= 32):
+            assert cls().abstract_eval(*avals).shape == (2, 3)
+        else:
+            with pytest.raises(p.DTypeMismatchError) as caught:
+                cls().abstract_eval(*avals)
+            assert caught.value.dtypes[0] is dtype
+
+
+def test_what_a_primitive_accepts_has_a_name():
+    assert {cls.accepts for cls in p.STANDARD} <= {None, *KINDS}
+
+
+def test_a_primitive_without_a_statement_of_its_dtypes_says_what_is_missing():
+    class Bare(p.Elementwise):
+        key = "test::bare"
+
+    with pytest.raises(MissingRuleError, match="has no `abstract_eval`"):
+        p.bind(Bare(), p.variable("x", (2,), "f64"))
 
 
 @pytest.mark.parametrize("cls", p.STANDARD, ids=_id)

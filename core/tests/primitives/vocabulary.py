@@ -11,6 +11,7 @@ import vocabulary_of_matrices
 
 from tenferro import primitives as p
 from tenferro.computegraph import KeyView, compile_program, evaluate, materialize_merge
+from tenferro.primitives._primitive import pointwise
 from tenferro.tidu import pullback, pushforward
 
 SPACE = p.Primitive.space
@@ -277,31 +278,27 @@ def _contractions(dtype):
     return {p.DotGeneral: [(dot, (x, y))]}
 
 
-def _analytic():
-    names = (
-        "neg abs sign square sqrt rsqrt exp exp2 log log2 log10 expm1 log1p logistic is_finite "
-        "sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh"
-    )
-    real = "cbrt erf erfc erfinv lgamma digamma floor ceil round"
+_DTYPES = {"integer": ["i32"], "bits": ["i32"], "bool": ["bool"], "complex": ["c128"]}
+_DTYPES |= {"inexact": ["f64", "c128"], "numeric": ["f64", "c128"]}
+
+
+def elementwise():
+    """The primitives of each element of operands of one aval, without parameters: class → count."""
     return {
-        **{_class_of(f): _unary(f) for f in (getattr(p, name) for name in names.split())},
-        **{_class_of(f): _unary(f, "f64") for f in (getattr(p, name) for name in real.split())},
+        cls: cls.input_count
+        for cls in p.STANDARD
+        if cls.batch is pointwise and cls.accepts and not cls._fields and cls is not p.Zeta
     }
 
 
-def _pairs():
-    numeric = {_class_of(f): _binary(f) for f in (p.add, p.sub, p.mul, p.div, p.pow, p.eq, p.ne)}
-    ordered = (p.maximum, p.minimum, p.lt, p.le, p.gt, p.ge)
-    real = (p.atan2, p.hypot, p.logaddexp, p.rem, p.nextafter, p.copysign)
-    logical = (p.logical_and, p.logical_or, p.logical_xor)
-    bits = (p.bitwise_and, p.bitwise_or, p.bitwise_xor, p.shift_left, p.shift_right)
-    return {
-        **numeric,
-        **{_class_of(f): _binary(f, "f64") for f in ordered},
-        **{_class_of(f): _binary(f, "f64") for f in real},
-        **{_class_of(f): _binary(f, "bool") for f in logical},
-        **{_class_of(f): _binary(f, "i32") for f in bits},
-    }
+def _accepted():
+    """Apply what is elementwise to operands of the dtypes that it accepts."""
+    found = {}
+    for cls, count_ in elementwise().items():
+        function = getattr(p, cls.key.removeprefix("std::"))
+        dtypes = _DTYPES.get(cls.accepts, ["f64"])
+        found[cls] = [(function, tuple(var((2, 3), d) for _ in range(count_))) for d in dtypes]
+    return found
 
 
 def _ordered_reductions():
@@ -320,15 +317,11 @@ def _others():
         p.Bitcast: _unary(lambda x: p.bitcast(x, "i64"), "f64"),
         p.OptimizationBarrier: _unary(lambda x: p.optimization_barrier([x])[0])
         + _binary(lambda x, y: p.optimization_barrier([x, y])[1]),
-        p.LogicalNot: _unary(p.logical_not, "bool"),
-        p.BitwiseNot: _unary(p.bitwise_not, "i32"),
+        p.Eq: _binary(p.eq),
+        p.Ne: _binary(p.ne),
         p.IntegerPow: _unary(lambda x: p.integer_pow(x, -3)),
-        p.Clamp: [(p.clamp, (var((3,)), var((3,)), var((3,))))],
         p.Select: _binary(lambda x, y: p.select(pred, x, y)),
-        p.Real: _unary(p.real, "c128"),
-        p.Imag: _unary(p.imag, "c128"),
         p.Conj: _unary(p.conj, "c128"),
-        p.Complex: _binary(p.complex, "f64"),
         p.Convert: _unary(lambda x: p.convert(x, "f32")) + _unary(lambda x: p.convert(x, "c64")),
         p.Constant: [(lambda: p.constant(1, "f64"), ())],
         p.Iota: [(lambda: p.iota((3,), 0, "i64"), ())],
@@ -338,22 +331,16 @@ def _others():
 
 def _statistics():
     x, y, z = var((3,)), var((3,)), var((3,))
-    one = "erfcinv gamma log_ndtr logit ndtr ndtri".split()
-    two = "betaln gammainc gammaincc xlog1py xlogy".split()
     return {
-        **{_class_of(f): [(f, (x,))] for f in (getattr(p, name) for name in one)},
-        **{_class_of(f): [(f, (x, y))] for f in (getattr(p, name) for name in two)},
-        p.Erfcx: [(p.erfcx, (x,))],
-        p.Exprel: [(p.exprel, (x,))],
+        p.Erfcx: _unary(p.erfcx, "f64"),
+        p.Exprel: _unary(p.exprel, "f64"),
+        p.BetaDensity: [(p.beta_density, (x, y, z))],
+        p.GammaDensity: [(p.gamma_density, (x, y))],
         p.BesselI: [(lambda x: p.bessel_i(2, x), (x,))],
         p.BesselIe: [(lambda x: p.bessel_ie(0, x), (x,))],
         p.Zeta: [(lambda q: p.zeta(p.full((3,), 2.5, "f64"), q), (x,))],
-        p.Betainc: [(p.betainc, (x, y, z))],
-        p.Betaincc: [(p.betaincc, (x, y, z))],
         p.BetaincDerivative: [(lambda *xs: p.betainc_derivative((1, 0), *xs), (x, y, z))],
-        p.BetaDensity: [(p.beta_density, (x, y, z))],
         p.GammaincDerivative: [(lambda *xs: p.gammainc_derivative(1, *xs), (x, y))],
-        p.GammaDensity: [(p.gamma_density, (x, y))],
         p.GammaMoment: [(lambda *xs: p.gamma_moment(1, *xs), (x, y))],
         p.PolygammaDifference: [(lambda *xs: p.polygamma_difference(1, *xs), (x, y))],
         p.ReduceLogsumexp: _unary(lambda x: p.reduce_logsumexp(x, (1,)), "f64"),
@@ -364,14 +351,10 @@ def _statistics():
 
 def applications():
     """For every primitive, functions and their arguments."""
-    tables = [_analytic(), _pairs(), _ordered_reductions(), _others()]
+    tables = [_accepted(), _ordered_reductions(), _others()]
     tables += [_ordered_scatters(), _cumulative(), _sorting(), _callbacks()]
     tables += [_statistics(), *vocabulary_of_matrices.tables()]
     for dtype in ("f64", "c128"):
         tables += [_moves(dtype), _contractions(dtype)]
         tables += [_indexed(dtype, mode) for mode in p.indexing.GATHER_MODES]
     return {cls: [row for t in tables for row in t.get(cls, ())] for cls in p.STANDARD}
-
-
-def _class_of(function):
-    return getattr(p, "".join(word.capitalize() for word in function.__name__.split("_")))

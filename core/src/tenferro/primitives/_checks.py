@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from operator import index
+from typing import Any
 
 from tenferro.computegraph import Operation
 from tenferro.primitives._aval import Aval, Shape
@@ -44,6 +45,16 @@ def of_kind(op: Operation, kind: str, *avals: Aval) -> Aval:
                 dtypes=tuple(a.dtype for a in avals),
             )
     return avals[0]
+
+
+def accepted(op: Any, *avals: Aval) -> Aval:
+    """Return the one aval of all operands; raise if they differ or are not what ``op.accepts``."""
+    first = avals[0]
+    if len(avals) > 1:
+        same_aval(op, *avals)
+    if first.dtype.category not in KINDS[op.accepts]:
+        of_kind(op, op.accepts, first)
+    return first
 
 
 def same_shape(op: Operation, *avals: Aval) -> Aval:

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 from tenferro.computegraph import TenferroError, ValueKey, operation_text
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._boundary import at_user_line
+from tenferro.primitives._checks import accepted
 from tenferro.primitives._handle import OPERATORS, FlowHandle, H, Handle
 from tenferro.primitives._source import caller, source_text
 from tenferro.tidu import (
@@ -64,6 +65,9 @@ class TensorSpace:
 class Primitive(ADPrimitive):
     """A tensor primitive; subclass one of the four classes below.
 
+    ``accepts`` names the dtypes that ``abstract_eval`` takes: "inexact", "float", "real",
+    "numeric", "ordered", "integer", "bits", "bool" or "complex" (``KINDS`` in ``_checks.py``).
+
     Optional methods: ``simplify(self, *inputs)``, ``decompose(self, *inputs)`` and the batching
     rule ``batch(self, size, batched, *inputs)``: inputs marked in ``batched`` have a new first axis
     of that size (one of them does, at least); the results have it too.
@@ -71,6 +75,7 @@ class Primitive(ADPrimitive):
 
     space: ClassVar[Any] = TensorSpace()
     fixed_rules = True
+    accepts: ClassVar[str | None] = None
     decompose: ClassVar[Any] = None
     batch: ClassVar[Any] = None
     _inputs: ClassVar[tuple[str, ...]] = ()
@@ -175,11 +180,16 @@ class Multilinear(Primitive):
 class Elementwise(Primitive):
     """A scalar function of each element: write ``derivative(self, x, y)`` with y the output.
 
+    The class states the dtypes that it ``accepts``; ``abstract_eval`` is then that of one operand.
     The derivative is the holomorphic one; nothing is conjugated here (the transpose of the product
     does that).
     """
 
     batch = pointwise
+
+    def abstract_eval(self, x: Any) -> Any:
+        """Return the aval of x; raise if its dtype is not what ``accepts`` says."""
+        return super().abstract_eval(x) if self.accepts is None else accepted(self, x)
 
     def jvp_input(
         self,

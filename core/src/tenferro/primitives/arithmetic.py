@@ -9,7 +9,7 @@ Read next: ``rounding.py``.
 from __future__ import annotations
 
 from tenferro.primitives._aval import Aval
-from tenferro.primitives._checks import integer, invalid, of_kind, same_aval
+from tenferro.primitives._checks import accepted, integer, invalid
 from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Elementwise, Linear, Mixed, Multilinear, bind, pointwise
 from tenferro.primitives._simplify import has_literal, is_factor_one, is_term_zero
@@ -33,12 +33,13 @@ class Add(Linear):
     """z = x + y"""
 
     key = "std::add"
+    accepts = "numeric"
     simplified_beside = ()
     batch = pointwise
     commutative = True
 
     def abstract_eval(self, x: Aval, y: Aval) -> Aval:
-        return of_kind(self, "numeric", same_aval(self, x, y))
+        return accepted(self, x, y)
 
     def simplify(self, x: Handle, y: Handle) -> Handle | None:
         if not has_literal(x, y):
@@ -58,11 +59,12 @@ class Sub(Linear):
     """z = x - y"""
 
     key = "std::sub"
+    accepts = "numeric"
     simplified_beside = ()
     batch = pointwise
 
     def abstract_eval(self, x: Aval, y: Aval) -> Aval:
-        return of_kind(self, "numeric", same_aval(self, x, y))
+        return accepted(self, x, y)
 
     def simplify(self, x: Handle, y: Handle) -> Handle | None:
         if is_term_zero(y, x, subtracted=True):
@@ -83,12 +85,13 @@ class Mul(Multilinear):
     """z = x y"""
 
     key = "std::mul"
+    accepts = "numeric"
     simplified_beside = ()
     batch = pointwise
     commutative = True
 
     def abstract_eval(self, x: Aval, y: Aval) -> Aval:
-        return of_kind(self, "numeric", same_aval(self, x, y))
+        return accepted(self, x, y)
 
     def simplify(self, x: Handle, y: Handle) -> Handle | None:
         if not has_literal(x, y):
@@ -108,12 +111,13 @@ class Div(Mixed):
     """z = x / y,   dz = dx / y - (z / y) dy"""
 
     key = "std::div"
+    accepts = "numeric"
     simplified_beside = ()
     batch = pointwise
     linear = ((0,),)
 
     def abstract_eval(self, x: Aval, y: Aval) -> Aval:
-        return of_kind(self, "numeric", same_aval(self, x, y))
+        return accepted(self, x, y)
 
     def simplify(self, x: Handle, y: Handle) -> Handle | None:
         return x if is_factor_one(y, x) else None
@@ -129,11 +133,12 @@ class Neg(Linear):
     """y = -x"""
 
     key = "std::neg"
+    accepts = "numeric"
     simplified_beside = ("neg",)
     batch = pointwise
 
     def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "numeric", x)
+        return accepted(self, x)
 
     def simplify(self, x: Handle) -> Handle | None:
         return x.operand_of(Neg)
@@ -146,11 +151,12 @@ class Abs(Mixed):
     """y = |x|, real;   dy = Re(conj(x/|x|) dx), and |x|'(0) = 0"""
 
     key = "std::abs"
+    accepts = "numeric"
     batch = pointwise
     linear = ()
 
     def abstract_eval(self, x: Aval) -> Aval:
-        of_kind(self, "numeric", x)
+        accepted(self, x)
         return x.with_dtype(x.dtype.real_dtype)
 
     def jvp_x(self, dx: Handle, x: Handle, y: Handle) -> Handle:
@@ -170,11 +176,12 @@ class Sign(Mixed):
     """y = x / |x|, 0 at 0;   dy = (dx - y Re(conj(y) dx)) / |x|, 0 at 0 and for real x"""
 
     key = "std::sign"
+    accepts = "numeric"
     batch = pointwise
     linear = ()
 
     def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "numeric", x)
+        return accepted(self, x)
 
     def carries(self, aval: Aval) -> bool:
         return aval.dtype.is_complex
@@ -193,11 +200,12 @@ class Maximum(Mixed):
     """z = max(x, y), nan if either is;   dz = dx where x > y, dx/2 at a tie or a nan"""
 
     key = "std::maximum"
+    accepts = "ordered"
     batch = pointwise
     linear = ()
 
     def abstract_eval(self, x: Aval, y: Aval) -> Aval:
-        return of_kind(self, "ordered", same_aval(self, x, y))
+        return accepted(self, x, y)
 
     def jvp_x(self, dx: Handle, x: Handle, y: Handle, z: Handle) -> Handle:
         return _share(dx, lt(x, y), gt(x, y))
@@ -210,11 +218,12 @@ class Minimum(Mixed):
     """z = min(x, y), nan if either is;   dz = dx where x < y, dx/2 at a tie or a nan"""
 
     key = "std::minimum"
+    accepts = "ordered"
     batch = pointwise
     linear = ()
 
     def abstract_eval(self, x: Aval, y: Aval) -> Aval:
-        return of_kind(self, "ordered", same_aval(self, x, y))
+        return accepted(self, x, y)
 
     def jvp_x(self, dx: Handle, x: Handle, y: Handle, z: Handle) -> Handle:
         return _share(dx, gt(x, y), lt(x, y))
@@ -237,11 +246,12 @@ class Clamp(Mixed):
     """y = min(max(x, lo), hi);   x is active iff lo < x < hi, and at a bound nothing is"""
 
     key = "std::clamp"
+    accepts = "ordered"
     batch = pointwise
     linear = ()
 
     def abstract_eval(self, lo: Aval, x: Aval, hi: Aval) -> Aval:
-        return of_kind(self, "ordered", same_aval(self, lo, x, hi))
+        return accepted(self, lo, x, hi)
 
     def decompose(self, lo: Handle, x: Handle, hi: Handle) -> Handle:
         return minimum(maximum(x, lo), hi)
@@ -267,12 +277,13 @@ class Pow(Mixed):
     """z = x^y,   dz = y x^(y-1) dx + z ln x dy, guarded where x = 0"""
 
     key = "std::pow"
+    accepts = "numeric"
     simplified_beside = ()
     batch = pointwise
     linear = ()
 
     def abstract_eval(self, x: Aval, y: Aval) -> Aval:
-        return of_kind(self, "numeric", same_aval(self, x, y))
+        return accepted(self, x, y)
 
     def simplify(self, x: Handle, y: Handle) -> Handle | None:
         return x if is_factor_one(y, x) else None
@@ -300,6 +311,7 @@ class IntegerPow(Elementwise):
     """y = xⁿ,   dy = n xⁿ⁻¹ dx"""
 
     key = "std::integer_pow"
+    accepts = "numeric"
     simplified_beside = ()
     exponent: int
 
@@ -307,7 +319,7 @@ class IntegerPow(Elementwise):
         self._set(exponent=integer(self, "exponent", "not an integer power"))
 
     def abstract_eval(self, x: Aval) -> Aval:
-        of_kind(self, "numeric", x)
+        accepted(self, x)
         if x.dtype.is_integer and self.exponent < 0:
             raise invalid(
                 self,
@@ -331,9 +343,7 @@ class Square(Elementwise):
     """y = x²,   dy = 2 x dx"""
 
     key = "std::square"
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "numeric", x)
+    accepts = "numeric"
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         return 2 * x
@@ -346,9 +356,7 @@ class Sqrt(Elementwise):
     """y = √x,   dy = dx / (2 y), inf at 0"""
 
     key = "std::sqrt"
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "inexact", x)
+    accepts = "inexact"
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         return 0.5 / y
@@ -358,9 +366,7 @@ class Rsqrt(Elementwise):
     """y = 1 / √x,   dy = -y / (2 x) dx"""
 
     key = "std::rsqrt"
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "inexact", x)
+    accepts = "inexact"
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         return -0.5 * (y / x)
@@ -370,9 +376,7 @@ class Cbrt(Elementwise):
     """y = ∛x, also of negative x,   dy = dx / (3 y²), inf at 0;   real only"""
 
     key = "std::cbrt"
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "float", x)
+    accepts = "float"
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         return (1 / 3 / y) * (1 / y)  # y² would lose digits to underflow

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from math import pi
 
-from tenferro.primitives._aval import Aval
-from tenferro.primitives._checks import integers, of_kind
+from tenferro.primitives._checks import integers
 from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Elementwise, bind
 from tenferro.primitives.arithmetic import abs as absolute
@@ -27,13 +26,11 @@ class BesselI(Elementwise):
     """y = Iₙ(x),   dy = ½ (Iₙ₋₁(x) + Iₙ₊₁(x)) dx;   real only"""
 
     key = "std::bessel_i"
+    accepts = "float"
     order: int = 0
 
     def __post_init__(self) -> None:
         self._set(order=integers(self, "order", (self.order,))[0])
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "float", x)
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         if not self.order:
@@ -45,13 +42,11 @@ class BesselIe(Elementwise):
     """y = exp(-|x|) Iₙ(x),   dy = (½ (yₙ₋₁ + yₙ₊₁) - sgn(x) y) dx, with sgn 0 = 0;   real only"""
 
     key = "std::bessel_ie"
+    accepts = "float"
     order: int = 0
 
     def __post_init__(self) -> None:
         self._set(order=integers(self, "order", (self.order,))[0])
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "float", x)
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         n, border = self.order, max(_MIN_X_OF_ASYMPTOTIC_SERIES, 4.0 * self.order**2)

@@ -7,7 +7,7 @@ recorded as those. No derivative flows through integers. Read next: ``reduction.
 from __future__ import annotations
 
 from tenferro.primitives._aval import Aval
-from tenferro.primitives._checks import of_kind, same_aval
+from tenferro.primitives._checks import accepted
 from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Mixed, bind, pointwise
 from tenferro.primitives.comparison import logical_and, logical_not, logical_or, logical_xor
@@ -17,12 +17,13 @@ class BitwiseAnd(Mixed):
     """z = x & y"""
 
     key = "std::bitwise_and"
+    accepts = "bits"
     batch = pointwise
     commutative = True
     linear = ()
 
     def abstract_eval(self, x: Aval, y: Aval) -> Aval:
-        return of_kind(self, "bits", same_aval(self, x, y))
+        return accepted(self, x, y)
 
     def simplify(self, x: Handle, y: Handle) -> Handle | None:
         return logical_and(x, y) if x.dtype.is_bool else None
@@ -32,12 +33,13 @@ class BitwiseOr(Mixed):
     """z = x | y"""
 
     key = "std::bitwise_or"
+    accepts = "bits"
     batch = pointwise
     commutative = True
     linear = ()
 
     def abstract_eval(self, x: Aval, y: Aval) -> Aval:
-        return of_kind(self, "bits", same_aval(self, x, y))
+        return accepted(self, x, y)
 
     def simplify(self, x: Handle, y: Handle) -> Handle | None:
         return logical_or(x, y) if x.dtype.is_bool else None
@@ -47,12 +49,13 @@ class BitwiseXor(Mixed):
     """z = x ^ y"""
 
     key = "std::bitwise_xor"
+    accepts = "bits"
     batch = pointwise
     commutative = True
     linear = ()
 
     def abstract_eval(self, x: Aval, y: Aval) -> Aval:
-        return of_kind(self, "bits", same_aval(self, x, y))
+        return accepted(self, x, y)
 
     def simplify(self, x: Handle, y: Handle) -> Handle | None:
         return logical_xor(x, y) if x.dtype.is_bool else None
@@ -62,11 +65,12 @@ class BitwiseNot(Mixed):
     """y = ~x"""
 
     key = "std::bitwise_not"
+    accepts = "bits"
     batch = pointwise
     linear = ()
 
     def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "bits", x)
+        return accepted(self, x)
 
     def simplify(self, x: Handle) -> Handle | None:
         return logical_not(x) if x.dtype.is_bool else None
@@ -76,22 +80,24 @@ class ShiftLeft(Mixed):
     """z = x·2^count without the bits that fall off; 0 unless 0 <= count < the number of bits"""
 
     key = "std::shift_left"
+    accepts = "integer"
     batch = pointwise
     linear = ()
 
     def abstract_eval(self, x: Aval, count: Aval) -> Aval:
-        return of_kind(self, "integer", same_aval(self, x, count))
+        return accepted(self, x, count)
 
 
 class ShiftRight(Mixed):
     """z = x / 2^count rounded down;   all bits the sign unless 0 <= count < the number of bits"""
 
     key = "std::shift_right"
+    accepts = "integer"
     batch = pointwise
     linear = ()
 
     def abstract_eval(self, x: Aval, count: Aval) -> Aval:
-        return of_kind(self, "integer", same_aval(self, x, count))
+        return accepted(self, x, count)
 
 
 def bitwise_and(x: H, y: H) -> H:

@@ -9,7 +9,7 @@ Read next: ``complex.py``.
 from __future__ import annotations
 
 from tenferro.primitives._aval import Aval
-from tenferro.primitives._checks import of_kind, same_aval, same_shape
+from tenferro.primitives._checks import accepted, same_aval, same_shape
 from tenferro.primitives._dtype import bool_
 from tenferro.primitives._errors import DTypeMismatchError
 from tenferro.primitives._handle import H, Handle
@@ -46,91 +46,99 @@ class Lt(Mixed):
     """z = (x < y)"""
 
     key = "std::lt"
+    accepts = "ordered"
     batch = pointwise
     linear = ()
 
     def abstract_eval(self, x: Aval, y: Aval) -> Aval:
-        return of_kind(self, "ordered", same_aval(self, x, y)).with_dtype(bool_)
+        return accepted(self, x, y).with_dtype(bool_)
 
 
 class Le(Mixed):
     """z = (x <= y)"""
 
     key = "std::le"
+    accepts = "ordered"
     batch = pointwise
     linear = ()
 
     def abstract_eval(self, x: Aval, y: Aval) -> Aval:
-        return of_kind(self, "ordered", same_aval(self, x, y)).with_dtype(bool_)
+        return accepted(self, x, y).with_dtype(bool_)
 
 
 class Gt(Mixed):
     """z = (x > y)"""
 
     key = "std::gt"
+    accepts = "ordered"
     batch = pointwise
     linear = ()
 
     def abstract_eval(self, x: Aval, y: Aval) -> Aval:
-        return of_kind(self, "ordered", same_aval(self, x, y)).with_dtype(bool_)
+        return accepted(self, x, y).with_dtype(bool_)
 
 
 class Ge(Mixed):
     """z = (x >= y)"""
 
     key = "std::ge"
+    accepts = "ordered"
     batch = pointwise
     linear = ()
 
     def abstract_eval(self, x: Aval, y: Aval) -> Aval:
-        return of_kind(self, "ordered", same_aval(self, x, y)).with_dtype(bool_)
+        return accepted(self, x, y).with_dtype(bool_)
 
 
 class LogicalAnd(Mixed):
     """z = x and y"""
 
     key = "std::logical_and"
+    accepts = "bool"
     batch = pointwise
     commutative = True
     linear = ()
 
     def abstract_eval(self, x: Aval, y: Aval) -> Aval:
-        return of_kind(self, "bool", same_aval(self, x, y))
+        return accepted(self, x, y)
 
 
 class LogicalOr(Mixed):
     """z = x or y"""
 
     key = "std::logical_or"
+    accepts = "bool"
     batch = pointwise
     commutative = True
     linear = ()
 
     def abstract_eval(self, x: Aval, y: Aval) -> Aval:
-        return of_kind(self, "bool", same_aval(self, x, y))
+        return accepted(self, x, y)
 
 
 class LogicalXor(Mixed):
     """z = either x or y"""
 
     key = "std::logical_xor"
+    accepts = "bool"
     batch = pointwise
     commutative = True
     linear = ()
 
     def abstract_eval(self, x: Aval, y: Aval) -> Aval:
-        return of_kind(self, "bool", same_aval(self, x, y))
+        return accepted(self, x, y)
 
 
 class LogicalNot(Mixed):
     """y = not x"""
 
     key = "std::logical_not"
+    accepts = "bool"
     batch = pointwise
     linear = ()
 
     def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "bool", x)
+        return accepted(self, x)
 
 
 class Select(Mixed):

@@ -11,7 +11,7 @@ Read next: ``elementwise.py``.
 from __future__ import annotations
 
 from tenferro.primitives._aval import Aval
-from tenferro.primitives._checks import of_kind, same_aval
+from tenferro.primitives._checks import accepted
 from tenferro.primitives._errors import DTypeMismatchError
 from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Linear, bind, pointwise
@@ -22,11 +22,12 @@ class Real(Linear):
     """y = Re z;   the transpose embeds: ct_z = ct + 0i"""
 
     key = "std::real"
+    accepts = "complex"
     simplified_beside = ()
     batch = pointwise
 
     def abstract_eval(self, z: Aval) -> Aval:
-        of_kind(self, "complex", z)
+        accepted(self, z)
         return z.with_dtype(z.dtype.real_dtype)
 
     def simplify(self, z: Handle) -> Handle | None:
@@ -40,10 +41,11 @@ class Imag(Linear):
     """y = Im z;   Re(conj(i w)·v) = w Im v, so ct_z = 0 + ct·i"""
 
     key = "std::imag"
+    accepts = "complex"
     batch = pointwise
 
     def abstract_eval(self, z: Aval) -> Aval:
-        of_kind(self, "complex", z)
+        accepted(self, z)
         return z.with_dtype(z.dtype.real_dtype)
 
     def transpose_z(self, ct: Handle, z: Handle) -> Handle:
@@ -73,10 +75,11 @@ class Complex(Linear):
     """z = re + i·im"""
 
     key = "std::complex"
+    accepts = "float"
     batch = pointwise
 
     def abstract_eval(self, re: Aval, im: Aval) -> Aval:
-        aval = of_kind(self, "float", same_aval(self, re, im))
+        aval = accepted(self, re, im)
         if aval.dtype.complex_dtype.real_dtype is not aval.dtype:
             raise DTypeMismatchError.of(
                 self.name,

@@ -25,6 +25,7 @@ class DotGeneral(Multilinear):
     """z[b, i, j] = Σ_k x[b, i, k] y[b, k, j], for several axes b, i, j, k in any place"""
 
     key = "std::dot_general"
+    accepts = "numeric"
     simplified_beside = ("transpose",)
     lhs_contract: tuple[int, ...]
     rhs_contract: tuple[int, ...]
@@ -39,7 +40,7 @@ class DotGeneral(Multilinear):
             self._set(preferred=DType.of(self.preferred))
 
     def abstract_eval(self, lhs: Aval, rhs: Aval) -> Aval:
-        of_kind(self, "numeric", same_dtype(self, lhs, rhs))
+        of_kind(self, self.accepts, same_dtype(self, lhs, rhs))
         axes(self, "lhs_contract", self.lhs_contract + self.lhs_batch, lhs)
         axes(self, "rhs_contract", self.rhs_contract + self.rhs_batch, rhs)
         self._check_paired(lhs, rhs, self.lhs_contract, self.rhs_contract, "contracted")

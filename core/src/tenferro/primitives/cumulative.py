@@ -12,9 +12,9 @@ from math import inf
 
 from tenferro.computegraph import Operation
 from tenferro.primitives._aval import Aval
-from tenferro.primitives._checks import axes, integers, of_kind
+from tenferro.primitives._checks import accepted, axes, integers
 from tenferro.primitives._handle import H, Handle
-from tenferro.primitives._primitive import Linear, Mixed, bind
+from tenferro.primitives._primitive import Linear, Mixed, Primitive, bind
 from tenferro.primitives._recurrence import earlier, recurrence
 from tenferro.primitives.comparison import eq, gt, logical_not, lt, select
 from tenferro.primitives.constants import full_like, zeros_like
@@ -26,6 +26,7 @@ class Cumsum(Linear):
     """y_i = Σ_{j≤i} x_j along an axis"""
 
     key = "std::cumsum"
+    accepts = "numeric"
     axis: int
     reverse: bool = False
 
@@ -33,7 +34,7 @@ class Cumsum(Linear):
         _normalise(self, self.axis, self.reverse)
 
     def abstract_eval(self, x: Aval) -> Aval:
-        return _along(self, "numeric", self.axis, x)
+        return _along(self, self.axis, x)
 
     def transpose_x(self, ct: Handle, x: Handle) -> Handle:
         return cumsum(ct, self.axis, reverse=not self.reverse)
@@ -46,6 +47,7 @@ class Cumprod(Mixed):
     """y_i = Π_{j≤i} x_j along an axis,   dy_i = x_i dy_{i-1} + y_{i-1} dx_i"""
 
     key = "std::cumprod"
+    accepts = "numeric"
     linear = ()
     axis: int
     reverse: bool = False
@@ -54,7 +56,7 @@ class Cumprod(Mixed):
         _normalise(self, self.axis, self.reverse)
 
     def abstract_eval(self, x: Aval) -> Aval:
-        return _along(self, "numeric", self.axis, x)
+        return _along(self, self.axis, x)
 
     def jvp_x(self, dx: Handle, x: Handle, y: Handle) -> Handle:
         before = earlier(y, 1, self.axis, self.reverse, 1)
@@ -68,6 +70,7 @@ class Cummax(Mixed):
     """y_i = max_{j≤i} x_j, nan once one is;   dy_i = the mean of dx_j where x_j = y_i, j ≤ i"""
 
     key = "std::cummax"
+    accepts = "ordered"
     linear = ()
     axis: int
     reverse: bool = False
@@ -76,7 +79,7 @@ class Cummax(Mixed):
         _normalise(self, self.axis, self.reverse)
 
     def abstract_eval(self, x: Aval) -> Aval:
-        return _along(self, "ordered", self.axis, x)
+        return _along(self, self.axis, x)
 
     def jvp_x(self, dx: Handle, x: Handle, y: Handle) -> Handle:
         attained, before = logical_not(lt(x, y)), earlier(y, 1, self.axis, self.reverse, 0)
@@ -91,6 +94,7 @@ class Cummin(Mixed):
     """y_i = min_{j≤i} x_j, nan once one is;   dy_i = the mean of dx_j where x_j = y_i, j ≤ i"""
 
     key = "std::cummin"
+    accepts = "ordered"
     linear = ()
     axis: int
     reverse: bool = False
@@ -99,7 +103,7 @@ class Cummin(Mixed):
         _normalise(self, self.axis, self.reverse)
 
     def abstract_eval(self, x: Aval) -> Aval:
-        return _along(self, "ordered", self.axis, x)
+        return _along(self, self.axis, x)
 
     def jvp_x(self, dx: Handle, x: Handle, y: Handle) -> Handle:
         attained, before = logical_not(gt(x, y)), earlier(y, 1, self.axis, self.reverse, 0)
@@ -124,6 +128,7 @@ class Cumlogsumexp(Mixed):
     """y_i = ln Σ_{j≤i} exp x_j along an axis,   dy_i = Σ_{j≤i} exp(x_j - y_i) dx_j"""
 
     key = "std::cumlogsumexp"
+    accepts = "float"
     linear = ()
     axis: int
     reverse: bool = False
@@ -132,7 +137,7 @@ class Cumlogsumexp(Mixed):
         _normalise(self, self.axis, self.reverse)
 
     def abstract_eval(self, x: Aval) -> Aval:
-        return _along(self, "float", self.axis, x)
+        return _along(self, self.axis, x)
 
     def jvp_x(self, dx: Handle, x: Handle, y: Handle) -> Handle:
         before = earlier(y, 1, self.axis, self.reverse, -inf)
@@ -154,9 +159,9 @@ def _normalise(op: Operation, axis: int, reverse: object) -> None:
     op._set(axis=integers(op, "axis", (axis,))[0], reverse=bool(reverse))
 
 
-def _along(op: Operation, kind: str, axis: int, x: Aval) -> Aval:
+def _along(op: Primitive, axis: int, x: Aval) -> Aval:
     axes(op, "axis", (axis,), x)
-    return of_kind(op, kind, x)
+    return accepted(op, x)
 
 
 def cumsum(x: H, axis: int, *, reverse: bool = False) -> H:

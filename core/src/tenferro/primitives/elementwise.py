@@ -11,7 +11,7 @@ from __future__ import annotations
 from math import log as ln
 
 from tenferro.primitives._aval import Aval
-from tenferro.primitives._checks import of_kind, same_aval
+from tenferro.primitives._checks import accepted
 from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Elementwise, Mixed, bind, pointwise
 from tenferro.primitives.comparison import eq, logical_and, lt, ne, select
@@ -22,9 +22,7 @@ class Exp(Elementwise):
     """y = eˣ,   dy = y dx"""
 
     key = "std::exp"
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "inexact", x)
+    accepts = "inexact"
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         return y
@@ -34,9 +32,7 @@ class Log(Elementwise):
     """y = ln x,   dy = dx / x"""
 
     key = "std::log"
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "inexact", x)
+    accepts = "inexact"
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         return 1 / x
@@ -46,9 +42,7 @@ class Expm1(Elementwise):
     """y = eˣ - 1,   dy = eˣ dx  (y + 1 would lose the digits of small eˣ)"""
 
     key = "std::expm1"
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "inexact", x)
+    accepts = "inexact"
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         return exp(x)
@@ -58,9 +52,7 @@ class Log1p(Elementwise):
     """y = ln(1 + x),   dy = dx / (1 + x)"""
 
     key = "std::log1p"
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "inexact", x)
+    accepts = "inexact"
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         return 1 / (1 + x)
@@ -70,9 +62,7 @@ class Logistic(Elementwise):
     """y = 1 / (1 + e⁻ˣ),   dy = y (1 - y) dx"""
 
     key = "std::logistic"
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "inexact", x)
+    accepts = "inexact"
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         return y * logistic(-x)  # 1 - y would cancel where y is near 1
@@ -82,9 +72,7 @@ class Exp2(Elementwise):
     """y = 2ˣ,   dy = y ln 2 dx"""
 
     key = "std::exp2"
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "inexact", x)
+    accepts = "inexact"
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         return ln(2) * y
@@ -94,9 +82,7 @@ class Log2(Elementwise):
     """y = log₂ x,   dy = dx / (x ln 2)"""
 
     key = "std::log2"
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "inexact", x)
+    accepts = "inexact"
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         return 1 / ln(2) / x
@@ -106,9 +92,7 @@ class Log10(Elementwise):
     """y = log₁₀ x,   dy = dx / (x ln 10)"""
 
     key = "std::log10"
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "inexact", x)
+    accepts = "inexact"
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         return 1 / ln(10) / x
@@ -118,12 +102,13 @@ class Logaddexp(Mixed):
     """z = ln(eˣ + eʸ),   dz = σ(x - y) dx + σ(y - x) dy, σ the logistic function;   real only"""
 
     key = "std::logaddexp"
+    accepts = "float"
     batch = pointwise
     commutative = True
     linear = ()
 
     def abstract_eval(self, x: Aval, y: Aval) -> Aval:
-        return of_kind(self, "float", same_aval(self, x, y))
+        return accepted(self, x, y)
 
     def decompose(self, x: Handle, y: Handle) -> Handle:
         return select(lt(x, y), y, x) + log1p(exp(-abs(_excess(x, y))))

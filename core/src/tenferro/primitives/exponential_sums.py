@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from tenferro.computegraph import Operation
 from tenferro.primitives._aval import Aval, Shape
-from tenferro.primitives._checks import axes, integers, of_kind
+from tenferro.primitives._checks import accepted, axes, integers
 from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Mixed, bind
 from tenferro.primitives.comparison import eq, select
@@ -26,6 +26,7 @@ class ReduceLogsumexp(Mixed):
     """y = ln Σ exp x over axes,   dy = Σ softmax(x) dx;   real only"""
 
     key = "std::reduce_logsumexp"
+    accepts = "float"
     linear = ()
     axes: Shape
 
@@ -33,7 +34,7 @@ class ReduceLogsumexp(Mixed):
         self._set(axes=_sorted(self, self.axes))
 
     def abstract_eval(self, x: Aval) -> Aval:
-        of_kind(self, "float", x)
+        accepted(self, x)
         return x.without(tuple(axes(self, "axes", self.axes, x)))
 
     def decompose(self, x: Handle) -> Handle:
@@ -54,6 +55,7 @@ class Softmax(Mixed):
     """y = exp x / Σ exp x over axes,   dy = y (dx - Σ y dx);   real only"""
 
     key = "std::softmax"
+    accepts = "float"
     linear = ()
     axes: Shape
 
@@ -62,7 +64,7 @@ class Softmax(Mixed):
 
     def abstract_eval(self, x: Aval) -> Aval:
         axes(self, "axes", self.axes, x)
-        return of_kind(self, "float", x)
+        return accepted(self, x)
 
     def decompose(self, x: Handle) -> Handle:
         if not x.size:
@@ -81,6 +83,7 @@ class LogSoftmax(Mixed):
     """y = x - ln Σ exp x over axes,   dy = dx - Σ softmax(x) dx;   real only"""
 
     key = "std::log_softmax"
+    accepts = "float"
     linear = ()
     axes: Shape
 
@@ -89,7 +92,7 @@ class LogSoftmax(Mixed):
 
     def abstract_eval(self, x: Aval) -> Aval:
         axes(self, "axes", self.axes, x)
-        return of_kind(self, "float", x)
+        return accepted(self, x)
 
     def decompose(self, x: Handle) -> Handle:
         if not x.size:

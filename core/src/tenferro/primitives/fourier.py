@@ -17,8 +17,8 @@ from operator import index
 
 from tenferro.computegraph import Operation
 from tenferro.primitives._aval import Aval
+from tenferro.primitives._checks import accepted, integers, invalid
 from tenferro.primitives._checks import axes as distinct_axes
-from tenferro.primitives._checks import integers, invalid, of_kind
 from tenferro.primitives._errors import DTypeMismatchError, ShapeMismatchError
 from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Linear, bind
@@ -31,6 +31,7 @@ class Fft(Linear):
     """y_k = s Σ_j x_j exp(∓2πi jk/n) over axes, plus if inverse;   ct_x = the other sign of ct"""
 
     key = "std::fft"
+    accepts = "complex"
     axes: tuple[int, ...]
     inverse: bool = False
     norm: str = "sum"
@@ -40,7 +41,7 @@ class Fft(Linear):
         _check_norm(self, self.norm)
 
     def abstract_eval(self, x: Aval) -> Aval:
-        of_kind(self, "complex", x)
+        accepted(self, x)
         _check_axes(self, self.axes, x)
         return x
 
@@ -58,6 +59,7 @@ class Rfft(Linear):
     """y_k = s w_k Σ_j x_j exp(-2πi jk/n), half of the last axis;   ct_x = irfft of ct, same w"""
 
     key = "std::rfft"
+    accepts = "float"
     axes: tuple[int, ...]
     norm: str = "sum"
     twice: bool = False
@@ -68,7 +70,7 @@ class Rfft(Linear):
 
     def abstract_eval(self, x: Aval) -> Aval:
         _check_axes(self, self.axes, x)
-        dtype = of_kind(self, "float", x).dtype
+        dtype = accepted(self, x).dtype
         if dtype.complex_dtype.real_dtype is not dtype:
             raise DTypeMismatchError.of(
                 self.name,
@@ -92,6 +94,7 @@ class Irfft(Linear):
     """y_j = s Re Σ_k w_k x_k exp(2πi jk/n), k ≤ n/2 in the last axis;   ct_x = rfft of ct"""
 
     key = "std::irfft"
+    accepts = "complex"
     axes: tuple[int, ...]
     length: int
     norm: str = "sum"
@@ -106,7 +109,7 @@ class Irfft(Linear):
         _check_norm(self, self.norm)
 
     def abstract_eval(self, x: Aval) -> Aval:
-        of_kind(self, "complex", x)
+        accepted(self, x)
         _check_axes(self, self.axes, x)
         last = _last(self, self.axes)
         if x.shape[last] != _half(self.length):

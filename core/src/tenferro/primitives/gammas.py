@@ -8,7 +8,7 @@ Mathematical Functions (DLMF), chapters 5 and 25. Read next: ``incomplete.py``.
 from __future__ import annotations
 
 from tenferro.primitives._aval import Aval
-from tenferro.primitives._checks import integer, of_kind, same_aval
+from tenferro.primitives._checks import accepted, integer
 from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Elementwise, Mixed, bind, pointwise
 from tenferro.primitives.special import HIGHEST_ORDER, digamma, polygamma
@@ -18,9 +18,7 @@ class Gamma(Elementwise):
     """y = Γ(x),   dy = Γ(x) ψ(x) dx;   real only"""
 
     key = "std::gamma"
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "float", x)
+    accepts = "float"
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         return y * digamma(x)
@@ -30,12 +28,13 @@ class Betaln(Mixed):
     """z = ln |B(a, b)|,   dz = (ψ(a) - ψ(a+b)) da + (ψ(b) - ψ(a+b)) db;   real only"""
 
     key = "std::betaln"
+    accepts = "float"
     batch = pointwise
     commutative = True
     linear = ()
 
     def abstract_eval(self, a: Aval, b: Aval) -> Aval:
-        return of_kind(self, "float", same_aval(self, a, b))
+        return accepted(self, a, b)
 
     def jvp_a(self, da: Handle, a: Handle, b: Handle, z: Handle) -> Handle:
         return -polygamma_difference(0, a, b) * da
@@ -48,6 +47,7 @@ class PolygammaDifference(Mixed):
     """z = ψ⁽ⁿ⁾(x+d) - ψ⁽ⁿ⁾(x),   dz = (ψ⁽ⁿ⁺¹⁾(x+d) - ψ⁽ⁿ⁺¹⁾(x)) dx + ψ⁽ⁿ⁺¹⁾(x+d) dd"""
 
     key = "std::polygamma_difference"
+    accepts = "float"
     batch = pointwise
     linear = ()
     order: int = 0
@@ -57,7 +57,7 @@ class PolygammaDifference(Mixed):
         self._set(order=integer(self, "order", fact, minimum=0, maximum=HIGHEST_ORDER))
 
     def abstract_eval(self, x: Aval, d: Aval) -> Aval:
-        return of_kind(self, "float", same_aval(self, x, d))
+        return accepted(self, x, d)
 
     def jvp_x(self, dx: Handle, x: Handle, d: Handle, z: Handle) -> Handle:
         return polygamma_difference(self.order + 1, x, d) * dx
@@ -70,11 +70,12 @@ class Zeta(Mixed):
     """z = ζ(s, q) = Σ_k (k + q)^(-s),   dz = -s ζ(s+1, q) dq; there is no derivative in s"""
 
     key = "std::zeta"
+    accepts = "float"
     batch = pointwise
     linear = ()
 
     def abstract_eval(self, s: Aval, q: Aval) -> Aval:
-        return of_kind(self, "float", same_aval(self, s, q))
+        return accepted(self, s, q)
 
     def jvp_q(self, dq: Handle, s: Handle, q: Handle, z: Handle) -> Handle:
         return -s * zeta(s + 1, q) * dq

@@ -7,8 +7,6 @@ of a zero that says on which side of a cut a number lies. Read next: ``special.p
 
 from __future__ import annotations
 
-from tenferro.primitives._aval import Aval
-from tenferro.primitives._checks import of_kind
 from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Elementwise, bind
 from tenferro.primitives.arithmetic import sqrt
@@ -21,9 +19,7 @@ class Sinh(Elementwise):
     """y = sinh x,   dy = cosh x dx"""
 
     key = "std::sinh"
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "inexact", x)
+    accepts = "inexact"
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         return cosh(x)
@@ -33,9 +29,7 @@ class Cosh(Elementwise):
     """y = cosh x,   dy = sinh x dx"""
 
     key = "std::cosh"
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "inexact", x)
+    accepts = "inexact"
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         return sinh(x)
@@ -45,9 +39,7 @@ class Tanh(Elementwise):
     """y = tanh x,   dy = (1 - y²) dx"""
 
     key = "std::tanh"
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "inexact", x)
+    accepts = "inexact"
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         return 1 - y * y
@@ -57,9 +49,7 @@ class Asinh(Elementwise):
     """y = arsinh x,   dy = dx / √(1 + x²)"""
 
     key = "std::asinh"
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "inexact", x)
+    accepts = "inexact"
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         if x.dtype.is_complex:  # arsinh z = -i arcsin(iz)
@@ -71,9 +61,7 @@ class Acosh(Elementwise):
     """y = arcosh x,   dy = dx / (√(x - 1) √(x + 1))"""
 
     key = "std::acosh"
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "inexact", x)
+    accepts = "inexact"
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         return 1 / (sqrt(x - 1) * sqrt(unit(x) + x))
@@ -83,9 +71,7 @@ class Atanh(Elementwise):
     """y = artanh x,   dy = dx / (1 - x²)"""
 
     key = "std::atanh"
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "inexact", x)
+    accepts = "inexact"
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         one = unit(x)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import ClassVar
 
 from tenferro.primitives._aval import Aval, Shape
 from tenferro.primitives._checks import axes, invalid, of_kind, same_dtype
@@ -131,7 +130,6 @@ def numbered(indices: Handle, size: int) -> Handle:
 class IndexedUpdate(Mixed):
     """Updates of x at the positions that indices holds: what all scatters share"""
 
-    kind: ClassVar[str | None] = None
     update_window_dims: tuple[int, ...]
     inserted_window_dims: tuple[int, ...]
     scatter_dims_to_operand_dims: tuple[int, ...]
@@ -145,8 +143,8 @@ class IndexedUpdate(Mixed):
 
     def abstract_eval(self, x: Aval, indices: Aval, updates: Aval) -> Aval:
         same_dtype(self, x, updates)
-        if self.kind is not None:
-            of_kind(self, self.kind, x)
+        if self.accepts is not None:
+            of_kind(self, self.accepts, x)
         check_indices(
             self, "scatter_dims_to_operand_dims", self.scatter_dims_to_operand_dims, x, indices
         )
@@ -219,7 +217,7 @@ class ScatterAdd(IndexedUpdate):
 
     key = "std::scatter_add"
     linear = ((0, 2),)
-    kind = "numeric"
+    accepts = "numeric"
 
     def transpose_x(self, ct: Handle, x: Handle, indices: Handle, updates: Handle) -> Handle:
         return ct

@@ -7,7 +7,7 @@ value is 0 and the derivatives are those of the limit. Read next: ``exponential_
 from __future__ import annotations
 
 from tenferro.primitives._aval import Aval
-from tenferro.primitives._checks import integers, of_kind, same_aval
+from tenferro.primitives._checks import accepted, integers
 from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Elementwise, Mixed, bind, pointwise
 from tenferro.primitives.arithmetic import abs as absolute
@@ -20,11 +20,12 @@ class Xlogy(Mixed):
     """z = x ln y, 0 where x = 0,   dz = ln y dx + x/y dy, with 0/0 = 0;   real only"""
 
     key = "std::xlogy"
+    accepts = "float"
     batch = pointwise
     linear = ()
 
     def abstract_eval(self, x: Aval, y: Aval) -> Aval:
-        return of_kind(self, "float", same_aval(self, x, y))
+        return accepted(self, x, y)
 
     def decompose(self, x: Handle, y: Handle) -> Handle:
         idle = logical_and(_is_zero(x), eq(y, y))
@@ -41,11 +42,12 @@ class Xlog1py(Mixed):
     """z = x ln(1 + y), 0 where x = 0,   dz = ln(1 + y) dx + x/(1 + y) dy, with 0/0 = 0"""
 
     key = "std::xlog1py"
+    accepts = "float"
     batch = pointwise
     linear = ()
 
     def abstract_eval(self, x: Aval, y: Aval) -> Aval:
-        return of_kind(self, "float", same_aval(self, x, y))
+        return accepted(self, x, y)
 
     def decompose(self, x: Handle, y: Handle) -> Handle:
         idle = logical_and(_is_zero(x), eq(y, y))
@@ -62,9 +64,7 @@ class Logit(Elementwise):
     """y = ln(x / (1 - x)),   dy = dx / (x (1 - x));   real only"""
 
     key = "std::logit"
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "float", x)
+    accepts = "float"
 
     def decompose(self, x: Handle) -> Handle:
         excess = 2 * x - 1
@@ -81,13 +81,11 @@ class Exprel(Elementwise):
     """y = ∫₀¹ tⁿ exp(xt) dt, (exp(x) - 1)/x for n = 0,   dy/dx = that of n + 1;   real only"""
 
     key = "std::exprel"
+    accepts = "float"
     order: int = 0
 
     def __post_init__(self) -> None:
         self._set(order=integers(self, "order", (self.order,))[0])
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "float", x)
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         return exprel(x, self.order + 1)

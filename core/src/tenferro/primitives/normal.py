@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from math import pi, sqrt
 
-from tenferro.primitives._aval import Aval
-from tenferro.primitives._checks import integers, of_kind
+from tenferro.primitives._checks import integers
 from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Elementwise, bind
 from tenferro.primitives.comparison import lt, select
@@ -22,13 +21,11 @@ class Erfcx(Elementwise):
     """y = n! exp(x²) iⁿerfc x, erfcx for n = 0,   dy/dx = -2 times that of n + 1;   real only"""
 
     key = "std::erfcx"
+    accepts = "float"
     order: int = 0
 
     def __post_init__(self) -> None:
         self._set(order=integers(self, "order", (self.order,))[0])
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "float", x)
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         return -2 * erfcx(x, self.order + 1)
@@ -38,9 +35,7 @@ class Ndtr(Elementwise):
     """y = Φ(x) = ½ erfc(-x/√2),   dy = exp(-x²/2)/√(2π) dx;   real only"""
 
     key = "std::ndtr"
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "float", x)
+    accepts = "float"
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         return _normal_density(x)
@@ -50,9 +45,7 @@ class LogNdtr(Elementwise):
     """y = ln Φ(x),   dy = φ(x)/Φ(x) dx, without forming either part in the lower tail"""
 
     key = "std::log_ndtr"
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "float", x)
+    accepts = "float"
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         zero = zeros_like(x)
@@ -66,9 +59,7 @@ class Ndtri(Elementwise):
     """Φ(y) = x,   dy = √(2π) exp(y²/2) dx;   real only"""
 
     key = "std::ndtri"
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "float", x)
+    accepts = "float"
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         return sqrt(2 * pi) * exp(y * y * 0.5)
@@ -78,9 +69,7 @@ class Erfcinv(Elementwise):
     """erfc y = x,   dy = -√π/2 exp(y²) dx;   real only"""
 
     key = "std::erfcinv"
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "float", x)
+    accepts = "float"
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         return -sqrt(pi) / 2 * exp(y * y)

@@ -13,7 +13,7 @@ from math import nan
 from typing import Final
 
 from tenferro.primitives._aval import Aval
-from tenferro.primitives._checks import integer, of_kind, same_aval
+from tenferro.primitives._checks import accepted, integer
 from tenferro.primitives._dtype import uint32, uint64
 from tenferro.primitives._errors import ShapeMismatchError
 from tenferro.primitives._handle import H, Handle
@@ -50,6 +50,7 @@ class RandomLogGamma(Mixed):
     """
 
     key = "std::random_log_gamma"
+    accepts = "float"
     linear = ()
 
     def abstract_eval(self, key: Aval, a: Aval) -> Aval:
@@ -59,7 +60,7 @@ class RandomLogGamma(Mixed):
                 self.name, "the number of keys does not match the batch of a", got=f"{key}, {a}",
                 need=f"a of shape {(*batch, '...')}", shapes=(key.shape, a.shape),
             )  # fmt: skip
-        return of_kind(self, "float", a)
+        return accepted(self, a)
 
     def jvp_a(self, da: Handle, key: Handle, a: Handle, y: Handle) -> Handle:
         """Compute Figurnov et al. (2018), equation 5, in the variable ln x."""
@@ -120,6 +121,7 @@ class GammaMoment(Mixed):
     """
 
     key = "std::gamma_moment"
+    accepts = "float"
     batch = pointwise
     linear = ()
     order: int
@@ -128,7 +130,7 @@ class GammaMoment(Mixed):
         self._set(order=integer(self, "order", "no such moment", minimum=0))
 
     def abstract_eval(self, a: Aval, y: Aval) -> Aval:
-        return of_kind(self, "float", same_aval(self, a, y))
+        return accepted(self, a, y)
 
     def jvp_a(self, da: Handle, a: Handle, y: Handle, moment: Handle) -> Handle:
         return -side(a, y) * gamma_moment(self.order + 1, a, y) * da

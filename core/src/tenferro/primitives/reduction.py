@@ -14,11 +14,11 @@ from math import prod
 from tenferro.computegraph import Operation
 from tenferro.primitives import structural  # a cycle: sums broadcast back, broadcasts sum back
 from tenferro.primitives._aval import Aval
-from tenferro.primitives._checks import axes, index_dtype, integers, invalid, of_kind
+from tenferro.primitives._checks import accepted, axes, index_dtype, integers, invalid
 from tenferro.primitives._dtype import DType, int64
 from tenferro.primitives._errors import InvalidParameterError
 from tenferro.primitives._handle import H, Handle
-from tenferro.primitives._primitive import Linear, Mixed, bind
+from tenferro.primitives._primitive import Linear, Mixed, Primitive, bind
 from tenferro.primitives.comparison import gt, logical_not, lt, select
 from tenferro.primitives.constants import zeros_like
 
@@ -27,6 +27,7 @@ class ReduceSum(Linear):
     """Sum over axes.   x: [*s]  →  y: [s without axes]"""
 
     key = "std::reduce_sum"
+    accepts = "numeric"
     simplified_beside = ()
     axes: tuple[int, ...]
 
@@ -35,7 +36,7 @@ class ReduceSum(Linear):
 
     def abstract_eval(self, x: Aval) -> Aval:
         axes(self, "axes", self.axes, x)
-        return of_kind(self, "numeric", x).without(self.axes)
+        return accepted(self, x).without(self.axes)
 
     def simplify(self, x: Handle) -> Handle | None:
         return None if self.axes or x.dtype.is_bool else x
@@ -51,6 +52,7 @@ class ReduceProd(Mixed):
     """Product over axes,   dy = Σ_i dx_i Π_{j≠i} x_j"""
 
     key = "std::reduce_prod"
+    accepts = "numeric"
     simplified_beside = ()
     linear = ()
     axes: tuple[int, ...]
@@ -60,7 +62,7 @@ class ReduceProd(Mixed):
 
     def abstract_eval(self, x: Aval) -> Aval:
         axes(self, "axes", self.axes, x)
-        return of_kind(self, "numeric", x).without(self.axes)
+        return accepted(self, x).without(self.axes)
 
     def simplify(self, x: Handle) -> Handle | None:
         return None if self.axes or x.dtype.is_bool else x
@@ -106,6 +108,7 @@ class ReduceMax(Mixed):
     """Maximum over axes, nan if any is;   dy = the mean of dx where x = y"""
 
     key = "std::reduce_max"
+    accepts = "ordered"
     simplified_beside = ()
     linear = ()
     axes: tuple[int, ...]
@@ -115,7 +118,7 @@ class ReduceMax(Mixed):
 
     def abstract_eval(self, x: Aval) -> Aval:
         axes(self, "axes", self.axes, x)
-        return _of_something(self, of_kind(self, "ordered", x), self.axes).without(self.axes)
+        return _of_something(self, accepted(self, x), self.axes).without(self.axes)
 
     def simplify(self, x: Handle) -> Handle | None:
         return None if self.axes else x
@@ -131,6 +134,7 @@ class ReduceMin(Mixed):
     """Minimum over axes, nan if any is;   dy = the mean of dx where x = y"""
 
     key = "std::reduce_min"
+    accepts = "ordered"
     simplified_beside = ()
     linear = ()
     axes: tuple[int, ...]
@@ -140,7 +144,7 @@ class ReduceMin(Mixed):
 
     def abstract_eval(self, x: Aval) -> Aval:
         axes(self, "axes", self.axes, x)
-        return _of_something(self, of_kind(self, "ordered", x), self.axes).without(self.axes)
+        return _of_something(self, accepted(self, x), self.axes).without(self.axes)
 
     def simplify(self, x: Handle) -> Handle | None:
         return None if self.axes else x
@@ -162,6 +166,7 @@ class ReduceAnd(Mixed):
     """Logical AND over axes; over no elements, True"""
 
     key = "std::reduce_and"
+    accepts = "bool"
     linear = ()
     axes: tuple[int, ...]
 
@@ -170,7 +175,7 @@ class ReduceAnd(Mixed):
 
     def abstract_eval(self, x: Aval) -> Aval:
         axes(self, "axes", self.axes, x)
-        return of_kind(self, "bool", x).without(self.axes)
+        return accepted(self, x).without(self.axes)
 
     def simplify(self, x: Handle) -> Handle | None:
         return x if not self.axes and x.dtype.is_bool else None
@@ -183,6 +188,7 @@ class ReduceOr(Mixed):
     """Logical OR over axes; over no elements, False"""
 
     key = "std::reduce_or"
+    accepts = "bool"
     linear = ()
     axes: tuple[int, ...]
 
@@ -191,7 +197,7 @@ class ReduceOr(Mixed):
 
     def abstract_eval(self, x: Aval) -> Aval:
         axes(self, "axes", self.axes, x)
-        return of_kind(self, "bool", x).without(self.axes)
+        return accepted(self, x).without(self.axes)
 
     def simplify(self, x: Handle) -> Handle | None:
         return x if not self.axes and x.dtype.is_bool else None
@@ -204,6 +210,7 @@ class Argmax(Mixed):
     """Position of the first maximum along one axis; nan wins"""
 
     key = "std::argmax"
+    accepts = "ordered"
     linear = ()
     axis: int
     dtype: DType
@@ -222,6 +229,7 @@ class Argmin(Mixed):
     """Position of the first minimum along one axis; nan wins"""
 
     key = "std::argmin"
+    accepts = "ordered"
     linear = ()
     axis: int
     dtype: DType
@@ -236,9 +244,9 @@ class Argmin(Mixed):
         return argmin(x, self.axis + 1, self.dtype)
 
 
-def _position(op: Operation, x: Aval, axis: int, dtype: DType) -> Aval:
+def _position(op: Primitive, x: Aval, axis: int, dtype: DType) -> Aval:
     axes(op, "axis", (axis,), x)
-    return _of_something(op, of_kind(op, "ordered", x), (axis,)).without((axis,)).with_dtype(dtype)
+    return _of_something(op, accepted(op, x), (axis,)).without((axis,)).with_dtype(dtype)
 
 
 def _sorted(op: Operation, values: Sequence[int]) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ Read next: ``bitwise.py``.
 from __future__ import annotations
 
 from tenferro.primitives._aval import Aval
-from tenferro.primitives._checks import of_kind, same_aval
+from tenferro.primitives._checks import accepted
 from tenferro.primitives._dtype import bool_
 from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Mixed, bind, pointwise
@@ -20,11 +20,12 @@ class Floor(Mixed):
     """y = the largest integer that is at most x;   its derivative is zero"""
 
     key = "std::floor"
+    accepts = "float"
     batch = pointwise
     linear = ()
 
     def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "float", x)
+        return accepted(self, x)
 
     def carries(self, aval: Aval) -> bool:
         return False
@@ -34,11 +35,12 @@ class Ceil(Mixed):
     """y = the smallest integer that is at least x;   its derivative is zero"""
 
     key = "std::ceil"
+    accepts = "float"
     batch = pointwise
     linear = ()
 
     def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "float", x)
+        return accepted(self, x)
 
     def carries(self, aval: Aval) -> bool:
         return False
@@ -48,11 +50,12 @@ class Round(Mixed):
     """y = the nearest integer, the even one of two;   its derivative is zero"""
 
     key = "std::round"
+    accepts = "float"
     batch = pointwise
     linear = ()
 
     def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "float", x)
+        return accepted(self, x)
 
     def carries(self, aval: Aval) -> bool:
         return False
@@ -62,11 +65,12 @@ class Rem(Mixed):
     """z = x - y trunc(x / y), of the sign of x;   dz = dx - trunc(x / y) dy"""
 
     key = "std::rem"
+    accepts = "real"
     batch = pointwise
     linear = ()
 
     def abstract_eval(self, x: Aval, y: Aval) -> Aval:
-        return of_kind(self, "real", same_aval(self, x, y))
+        return accepted(self, x, y)
 
     def jvp_x(self, dx: Handle, x: Handle, y: Handle, z: Handle) -> Handle:
         return dx
@@ -79,22 +83,24 @@ class IsFinite(Mixed):
     """y = x is neither infinite nor nan; of a complex x, both parts"""
 
     key = "std::is_finite"
+    accepts = "inexact"
     batch = pointwise
     linear = ()
 
     def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "inexact", x).with_dtype(bool_)
+        return accepted(self, x).with_dtype(bool_)
 
 
 class Nextafter(Mixed):
     """z = the neighbour of x towards y;   dz = dx, since the step does not vary"""
 
     key = "std::nextafter"
+    accepts = "float"
     batch = pointwise
     linear = ()
 
     def abstract_eval(self, x: Aval, y: Aval) -> Aval:
-        return of_kind(self, "float", same_aval(self, x, y))
+        return accepted(self, x, y)
 
     def jvp_x(self, dx: Handle, x: Handle, y: Handle, z: Handle) -> Handle:
         return dx
@@ -107,11 +113,12 @@ class Copysign(Mixed):
     """z = |x| with the sign of y, also of a zero y;   dz = ±sign(x) dx, and 0 at x = 0"""
 
     key = "std::copysign"
+    accepts = "float"
     batch = pointwise
     linear = ()
 
     def abstract_eval(self, x: Aval, y: Aval) -> Aval:
-        return of_kind(self, "float", same_aval(self, x, y))
+        return accepted(self, x, y)
 
     def jvp_x(self, dx: Handle, x: Handle, y: Handle, z: Handle) -> Handle:
         return sign(x) * copysign(full_like(x, 1), y) * dx

@@ -26,7 +26,7 @@ class ScatterMul(IndexedUpdate):
 
     key = "std::scatter_mul"
     linear = ((0,),)
-    kind = "numeric"
+    accepts = "numeric"
 
     def transpose_x(self, ct: Handle, x: Handle, indices: Handle, updates: Handle) -> Handle:
         return bind(self, ct, indices, conj(updates))
@@ -80,7 +80,7 @@ class ScatterMax(IndexedUpdate):
 
     key = "std::scatter_max"
     linear = ()
-    kind = "ordered"
+    accepts = "ordered"
 
     def jvp_x(self, dx: Handle, x: Handle, indices: Handle, updates: Handle, y: Handle) -> Handle:
         count = _attaining(self, lt, x, indices, updates, y)
@@ -99,7 +99,7 @@ class ScatterMin(IndexedUpdate):
 
     key = "std::scatter_min"
     linear = ()
-    kind = "ordered"
+    accepts = "ordered"
 
     def jvp_x(self, dx: Handle, x: Handle, indices: Handle, updates: Handle, y: Handle) -> Handle:
         count = _attaining(self, gt, x, indices, updates, y)

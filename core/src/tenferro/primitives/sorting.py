@@ -14,6 +14,7 @@ from typing import Any
 
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import (
+    accepted,
     axes,
     index_dtype,
     integers,
@@ -101,6 +102,7 @@ class TopK(Mixed):
     """The k largest along an axis, largest first, and where they are;   dy = dx from there"""
 
     key = "std::top_k"
+    accepts = "ordered"
     linear = ()
     output_count = 2
     k: int
@@ -112,7 +114,7 @@ class TopK(Mixed):
         self._set(k=k, axis=axis, dtype=index_dtype(self, self.dtype))
 
     def abstract_eval(self, x: Aval) -> tuple[Aval, Aval]:
-        axes(self, "axis", (self.axis,), of_kind(self, "ordered", x))
+        axes(self, "axis", (self.axis,), accepted(self, x))
         if self.k > x.shape[self.axis]:
             got, need = f"k={self.k} for {x}, axis={self.axis}", "k no larger than the axis"
             raise invalid(self, "k", "k exceeds the number of elements", got=got, need=need)
@@ -146,6 +148,7 @@ class Searchsorted(Mixed):
     """
 
     key = "std::searchsorted"
+    accepts = "ordered"
     linear = ()
     side: str
     dtype: DType
@@ -157,7 +160,7 @@ class Searchsorted(Mixed):
             raise invalid(self, "side", "unknown side", got=got, need=need)
 
     def abstract_eval(self, rows: Aval, values: Aval) -> Aval:
-        of_kind(self, "ordered", same_dtype(self, rows, values))
+        of_kind(self, self.accepts, same_dtype(self, rows, values))
         if rows.ndim == 0 or rows.shape[:-1] != values.shape[: rows.ndim - 1]:
             raise ShapeMismatchError.of(
                 self.name,

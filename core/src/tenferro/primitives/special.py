@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from math import pi, sqrt
 
-from tenferro.primitives._aval import Aval
-from tenferro.primitives._checks import integer, of_kind
+from tenferro.primitives._checks import integer
 from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Elementwise, bind
 from tenferro.primitives.elementwise import exp
@@ -23,9 +22,7 @@ class Erf(Elementwise):
     """y = 2/√π ∫₀ˣ exp(-t²) dt,   dy = 2/√π exp(-x²) dx;   real only"""
 
     key = "std::erf"
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "float", x)
+    accepts = "float"
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         return 2 / sqrt(pi) * exp(-(x * x))
@@ -35,9 +32,7 @@ class Erfc(Elementwise):
     """y = 1 - erf x,   dy = -2/√π exp(-x²) dx;   real only"""
 
     key = "std::erfc"
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "float", x)
+    accepts = "float"
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         return -2 / sqrt(pi) * exp(-(x * x))
@@ -47,9 +42,7 @@ class Erfinv(Elementwise):
     """erf y = x,   dy = √π/2 exp(y²) dx;   real only"""
 
     key = "std::erfinv"
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "float", x)
+    accepts = "float"
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         return sqrt(pi) / 2 * exp(y * y)
@@ -59,9 +52,7 @@ class Lgamma(Elementwise):
     """y = ln |Γ(x)|,   dy = ψ(x) dx;   real only"""
 
     key = "std::lgamma"
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "float", x)
+    accepts = "float"
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         return digamma(x)
@@ -71,9 +62,7 @@ class Digamma(Elementwise):
     """y = ψ(x) = Γ'(x)/Γ(x),   dy = ψ⁽¹⁾(x) dx;   real only"""
 
     key = "std::digamma"
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "float", x)
+    accepts = "float"
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         return polygamma(1, x)
@@ -83,15 +72,13 @@ class Polygamma(Elementwise):
     """y = ψ⁽ⁿ⁾(x), n >= 1,   dy = ψ⁽ⁿ⁺¹⁾(x) dx;   real only"""
 
     key = "std::polygamma"
+    accepts = "float"
     order: int
 
     def __post_init__(self) -> None:
         fact = "no such derivative (`digamma` is order 0)"
         order = integer(self, "order", fact, minimum=1, maximum=HIGHEST_ORDER)
         self._set(order=order)
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "float", x)
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         return polygamma(self.order + 1, x)

@@ -415,6 +415,7 @@ class Bitcast(Mixed):
     """The same bits, read as another dtype of the same width;   no derivative"""
 
     key = "std::bitcast"
+    accepts = "real"
     batch = pointwise
     linear = ()
     dtype: DType
@@ -423,7 +424,7 @@ class Bitcast(Mixed):
         self._set(dtype=DType.of(self.dtype))
 
     def abstract_eval(self, x: Aval) -> Aval:
-        of_kind(self, "real", x, x.with_dtype(self.dtype))
+        of_kind(self, self.accepts, x, x.with_dtype(self.dtype))
         if x.dtype.bits != self.dtype.bits:
             raise DTypeMismatchError.of(
                 self.name,

@@ -11,7 +11,7 @@ from __future__ import annotations
 from math import inf
 
 from tenferro.primitives._aval import Aval
-from tenferro.primitives._checks import of_kind, same_aval
+from tenferro.primitives._checks import accepted
 from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Elementwise, Mixed, bind, pointwise
 from tenferro.primitives.arithmetic import sqrt
@@ -24,9 +24,7 @@ class Sin(Elementwise):
     """y = sin x,   dy = cos x dx"""
 
     key = "std::sin"
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "inexact", x)
+    accepts = "inexact"
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         return cos(x)
@@ -36,9 +34,7 @@ class Cos(Elementwise):
     """y = cos x,   dy = -sin x dx"""
 
     key = "std::cos"
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "inexact", x)
+    accepts = "inexact"
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         return -sin(x)
@@ -48,9 +44,7 @@ class Tan(Elementwise):
     """y = tan x,   dy = (1 + y²) dx"""
 
     key = "std::tan"
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "inexact", x)
+    accepts = "inexact"
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         return 1 + y * y
@@ -60,9 +54,7 @@ class Asin(Elementwise):
     """y = arcsin x,   dy = dx / √(1 - x²)"""
 
     key = "std::asin"
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "inexact", x)
+    accepts = "inexact"
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         return asin_slope(x)
@@ -83,9 +75,7 @@ class Acos(Elementwise):
     """y = arccos x,   dy = -dx / √(1 - x²)"""
 
     key = "std::acos"
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "inexact", x)
+    accepts = "inexact"
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         return -asin_slope(x)
@@ -95,9 +85,7 @@ class Atan(Elementwise):
     """y = arctan x,   dy = dx / (1 + x²)"""
 
     key = "std::atan"
-
-    def abstract_eval(self, x: Aval) -> Aval:
-        return of_kind(self, "inexact", x)
+    accepts = "inexact"
 
     def derivative(self, x: Handle, y: Handle) -> Handle:
         if x.dtype.is_complex:  # 1 + z² = (z - i)(z + i) would cancel near ±i
@@ -109,11 +97,12 @@ class Atan2(Mixed):
     """z = angle of the point (x, y),   dz = (x dy - y dx) / (x² + y²), and 0 at the origin"""
 
     key = "std::atan2"
+    accepts = "float"
     batch = pointwise
     linear = ()
 
     def abstract_eval(self, y: Aval, x: Aval) -> Aval:
-        return of_kind(self, "float", same_aval(self, y, x))
+        return accepted(self, y, x)
 
     def jvp_y(self, dy: Handle, y: Handle, x: Handle, z: Handle) -> Handle:
         return _over_square(x, hypot(x, y)) * dy
@@ -133,12 +122,13 @@ class Hypot(Mixed):
     """z = √(x² + y²) without overflow,   dz = (x dx + y dy) / z, and 0 at the origin"""
 
     key = "std::hypot"
+    accepts = "float"
     batch = pointwise
     commutative = True
     linear = ()
 
     def abstract_eval(self, x: Aval, y: Aval) -> Aval:
-        return of_kind(self, "float", same_aval(self, x, y))
+        return accepted(self, x, y)
 
     def jvp_x(self, dx: Handle, x: Handle, y: Handle, z: Handle) -> Handle:
         return _share(x, z) * dx
