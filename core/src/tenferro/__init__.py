@@ -138,12 +138,8 @@ if TYPE_CHECKING:
         hessian, hvp, jacfwd, jacobian, jacrev, jit, jvp, linearize, stop_gradient, trace,
         value_and_grad, vjp, vmap,
     )
-    from tenferro.arrays.handle.convert import (
-        asarray, asarray as asanyarray, asarray as ascontiguousarray, asarray as asfortranarray,
-    )
-    from tenferro.arrays.functions.applying import (
-        apply_along_axis, apply_over_axes,
-    )
+    # generated: functions
+    from tenferro.arrays.functions.applying import apply_along_axis, apply_over_axes
     from tenferro.arrays.functions.arithmetic import (
         absolute, absolute as abs, add, astype, cbrt, clip, divide, divide as true_divide, fabs,
         float_power, maximum, minimum, multiply, negative, positive, power, power as pow,
@@ -161,42 +157,32 @@ if TYPE_CHECKING:
         diff, ediff1d, gradient, interp, trapezoid, trapezoid as trapz,
     )
     from tenferro.arrays.functions.closeness import (
-        allclose, array_equal, array_equiv, isclose, piecewise, real_if_close, select_first as
-        select,
+        allclose, array_equal, array_equiv, isclose, piecewise, real_if_close,
+        select_first as select,
     )
     from tenferro.arrays.functions.comparison import (
         equal, greater, greater_equal, isfinite, isinf, isnan, less, less_equal, logical_and,
         logical_not, logical_or, logical_xor, not_equal, where,
     )
-    from tenferro.arrays.functions.complex import (
-        conj, conj as conjugate, imag, real,
-    )
+    from tenferro.arrays.functions.complex import conj, conj as conjugate, imag, real
     from tenferro.arrays.functions.contraction import (
         dot, inner, kron, matmul, matvec, outer, tensordot, vdot, vecdot, vecmat,
     )
     from tenferro.arrays.functions.creation import (
-        asarray_chkfinite, copy, fromfunction, full, full_like, ndim, ones, ones_like, shape, size,
-        zeros, zeros as empty, zeros_like, zeros_like as empty_like,
+        array, asarray_chkfinite, copy, fromfunction, full, full_like, ndim, ones, ones_like, shape,
+        size, zeros, zeros as empty, zeros_like, zeros_like as empty_like,
     )
     from tenferro.arrays.functions.cumulative import (
         cumprod, cumsum, cumulative_prod, cumulative_sum,
     )
-    from tenferro.arrays.functions.editing import (
-        delete, insert, resize, trim_zeros,
-    )
-    from tenferro.arrays.functions.einsum import (
-        einsum, einsum_path,
-    )
+    from tenferro.arrays.functions.editing import delete, insert, resize, trim_zeros
+    from tenferro.arrays.functions.einsum import einsum, einsum_path
     from tenferro.arrays.functions.elementwise import (
-        erf, exp, exp2, expm1, log, log10, log1p, log2, logaddexp, logaddexp2, logistic, logistic as
-        expit,
+        erf, exp, exp2, expm1, log, log10, log1p, log2, logaddexp, logaddexp2, logistic,
+        logistic as expit,
     )
-    from tenferro.arrays.functions.exchange import (
-        from_dlpack,
-    )
-    from tenferro.arrays.functions.filtering import (
-        convolve, correlate, cross,
-    )
+    from tenferro.arrays.functions.exchange import from_dlpack
+    from tenferro.arrays.functions.filtering import convolve, correlate, cross
     from tenferro.arrays.functions.floating import (
         copysign, fmax, fmin, frexp, heaviside, iscomplex, iscomplexobj, isneginf, isposinf, isreal,
         isrealobj, ldexp, nan_to_num, nextafter, signbit, spacing,
@@ -208,31 +194,23 @@ if TYPE_CHECKING:
         arccosh, arccosh as acosh, arcsinh, arcsinh as asinh, arctanh, arctanh as atanh, cosh, sinh,
         tanh,
     )
-    from tenferro.arrays.functions.indexing import (
-        take,
-    )
+    from tenferro.arrays.functions.indexing import take
     from tenferro.arrays.functions.joining import (
         append, block, column_stack, dstack, hstack, vstack,
     )
-    from tenferro.arrays.functions.moments import (
-        average, corrcoef, cov, mean, std, var,
-    )
+    from tenferro.arrays.functions.moments import average, corrcoef, cov, mean, std, var
     from tenferro.arrays.functions.nan_functions import (
         nanargmax, nanargmin, nancumprod, nancumsum, nanmax, nanmean, nanmedian, nanmin,
         nanpercentile, nanprod, nanquantile, nanstd, nansum, nanvar,
     )
-    from tenferro.arrays.functions.padding import (
-        pad,
-    )
+    from tenferro.arrays.functions.padding import pad
     from tenferro.arrays.functions.polynomial import (
         polyadd, polyder, polydiv, polyint, polymul, polysub, polyval,
     )
     from tenferro.arrays.functions.printing import (
         array2string, array_repr, array_str, shares_memory, shares_memory as may_share_memory,
     )
-    from tenferro.arrays.functions.quantiles import (
-        median, percentile, quantile,
-    )
+    from tenferro.arrays.functions.quantiles import median, percentile, quantile
     from tenferro.arrays.functions.ranges import (
         arange, geomspace, indices, linspace, logspace, meshgrid,
     )
@@ -256,9 +234,7 @@ if TYPE_CHECKING:
     from tenferro.arrays.functions.sorting import (
         argpartition, argsort, lexsort, partition, sort, sort_complex,
     )
-    from tenferro.arrays.functions.special import (
-        i0,
-    )
+    from tenferro.arrays.functions.special import i0
     from tenferro.arrays.functions.splitting import (
         array_split, dsplit, hsplit, split, unstack, vsplit,
     )
@@ -281,6 +257,10 @@ if TYPE_CHECKING:
     from tenferro.arrays.functions.writing import (
         copyto, fill_diagonal, place, put, put_along_axis, putmask,
     )
+    from tenferro.arrays.handle.convert import (
+        asarray, asarray as asanyarray, asarray as ascontiguousarray, asarray as asfortranarray,
+    )
+    # end generated
 # fmt: on
 # isort: on
 else:
@@ -293,14 +273,13 @@ else:
             return import_module(f"tenferro.{name}")
         return _public_kind(name, _FUNCTIONS.find(name)) if name in __all__ else None
 
+    # generated: lazy names
     __getattr__, __dir__ = _later(
         __name__,
         {
             "arrays": "IndexKindError OutOfBoundsError",
             "arrays.array_api": "__array_api_version__ __array_namespace_info__",
-            "arrays.functions.data_types": (
-                "can_cast finfo iinfo isdtype promote_types result_type"
-            ),
+            "arrays.functions.data_types": "can_cast finfo iinfo isdtype promote_types result_type",
             "transforms": (
                 "FunctionExplanation GraphOf PrimitiveExplanation check_grads custom_jvp "
                 "custom_linear custom_vjp debug debug_nans eval_shape explain grad graph_of "
@@ -311,6 +290,7 @@ else:
         _other,
         _public,
     )
+    # end generated
 
 
 evaluate = _public("evaluate", evaluate)
@@ -321,28 +301,27 @@ newaxis = None
 
 
 # fmt: off
+# generated: public names
 __all__ = [
-    "API_VERSION", "ADContext", "AbstractValueError",
-    "ArgumentBufferError", "ArgumentError", "ArgumentIndexError", "ArgumentNumberError",
-    "ArgumentOverflowError", "ArgumentTypeError", "ArgumentValueError", "Array", "Aval",
-    "AxisError", "BackendConflictError", "BackendError", "BatchAxisError", "BatchingWarning",
-    "BorrowedWriteError", "ConcretizationError", "CopyAssignmentWarning", "DType",
-    "DTypeMismatchError",
-    "DecompositionCycleError", "DeviceUnavailableError", "DifferentiationError",
-    "DifferentiationInputError", "DuplicateInputError", "DuplicateWrtError", "FunctionExplanation",
-    "GaugeWarning", "GradientCheckError", "GraphError", "GraphOf", "GraphTooLargeError",
-    "ImmutableArrayError", "IndexKindError", "InternalError", "InvalidOptionError",
-    "InvalidParameterError", "LeakedArrayError",
-    "LostAssignmentError", "LoweringConflictError", "LoweringError", "MissingLoweringError",
-    "MissingRuleError", "MixedBackendsError", "MixedFlowError", "NamespaceError", "NoBackendError",
-    "NonFiniteError", "NonScalarOutputError", "NotLinearError", "OperandError", "OutOfBoundsError",
-    "PluginBlockedError", "PluginBrokenError", "PluginError", "PluginIncompatibleError",
-    "PluginWarning", "PreferenceError", "PrimitiveExplanation", "RefusalError", "RuleResultError",
-    "SerializationError", "ShapeMismatchError", "TangentMismatchError", "TenferroError",
-    "TracedConversionError", "UnknownBackendError", "UnknownDTypeError", "UnknownOperandError",
-    "UnknownOptionError", "UnknownPassError", "UnknownPrimitiveError", "UnresolvedValueError",
-    "UnsupportedAttributeError", "UnsupportedError", "UnsupportedFunctionError",
-    "__array_api_version__",
+    "API_VERSION", "ADContext", "AbstractValueError", "ArgumentBufferError", "ArgumentError",
+    "ArgumentIndexError", "ArgumentNumberError", "ArgumentOverflowError", "ArgumentTypeError",
+    "ArgumentValueError", "Array", "Aval", "AxisError", "BackendConflictError", "BackendError",
+    "BatchAxisError", "BatchingWarning", "BorrowedWriteError", "ConcretizationError",
+    "CopyAssignmentWarning", "DType", "DTypeMismatchError", "DecompositionCycleError",
+    "DeviceUnavailableError", "DifferentiationError", "DifferentiationInputError",
+    "DuplicateInputError", "DuplicateWrtError", "FunctionExplanation", "GaugeWarning",
+    "GradientCheckError", "GraphError", "GraphOf", "GraphTooLargeError", "ImmutableArrayError",
+    "IndexKindError", "InternalError", "InvalidOptionError", "InvalidParameterError",
+    "LeakedArrayError", "LostAssignmentError", "LoweringConflictError", "LoweringError",
+    "MissingLoweringError", "MissingRuleError", "MixedBackendsError", "MixedFlowError",
+    "NamespaceError", "NoBackendError", "NonFiniteError", "NonScalarOutputError", "NotLinearError",
+    "OperandError", "OutOfBoundsError", "PluginBlockedError", "PluginBrokenError", "PluginError",
+    "PluginIncompatibleError", "PluginWarning", "PreferenceError", "PrimitiveExplanation",
+    "RefusalError", "RuleResultError", "SerializationError", "ShapeMismatchError",
+    "TangentMismatchError", "TenferroError", "TracedConversionError", "UnknownBackendError",
+    "UnknownDTypeError", "UnknownOperandError", "UnknownOptionError", "UnknownPassError",
+    "UnknownPrimitiveError", "UnresolvedValueError", "UnsupportedAttributeError",
+    "UnsupportedError", "UnsupportedFunctionError", "__array_api_version__",
     "__array_namespace_info__", "abs", "absolute", "acos", "acosh", "add", "all", "allclose",
     "amax", "amin", "angle", "any", "append", "apply_along_axis", "apply_over_axes", "arange",
     "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "argmax", "argmin",
@@ -394,4 +373,5 @@ __all__ = [
     "value_and_grad", "vander", "var", "vdot", "vecdot", "vecmat", "vjp", "vmap", "vsplit",
     "vstack", "where", "zeros", "zeros_like",
 ]
+# end generated
 # fmt: on

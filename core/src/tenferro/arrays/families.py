@@ -5,107 +5,109 @@ The names are those of the table of covered functions, see ``registry.py``. Read
 
 from __future__ import annotations
 
+# generated: families
 FAMILIES = {
     "applying": "apply_along_axis apply_over_axes",
     "arithmetic": (
-        "add subtract multiply divide true_divide power pow __power__ maximum minimum clip "
-        "negative positive absolute abs fabs sign sqrt cbrt float_power square reciprocal astype"
+        "__power__ abs absolute add astype cbrt clip divide fabs float_power maximum minimum "
+        "multiply negative positive pow power reciprocal sign sqrt square subtract true_divide"
     ),
-    "assignment": "__setitem__ __at_set__ __at_combine__ __at_factor__ __at_get__ __inplace__",
+    "assignment": "__at_combine__ __at_factor__ __at_get__ __at_set__ __inplace__ __setitem__",
     "bitwise": (
-        "bitwise_and bitwise_or bitwise_xor invert bitwise_not bitwise_invert left_shift "
-        "bitwise_left_shift right_shift bitwise_right_shift bitwise_count gcd lcm"
+        "bitwise_and bitwise_count bitwise_invert bitwise_left_shift bitwise_not bitwise_or "
+        "bitwise_right_shift bitwise_xor gcd invert lcm left_shift right_shift"
     ),
-    "broadcasting": "atleast_1d atleast_2d atleast_3d broadcast_to broadcast_arrays",
-    "calculus": "diff ediff1d trapezoid trapz gradient interp",
-    "closeness": "isclose allclose array_equal array_equiv real_if_close select piecewise",
+    "broadcasting": "atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_to",
+    "calculus": "diff ediff1d gradient interp trapezoid trapz",
+    "closeness": "allclose array_equal array_equiv isclose piecewise real_if_close select",
     "comparison": (
-        "equal not_equal less less_equal greater greater_equal logical_and logical_or logical_xor "
-        "logical_not where isnan isinf isfinite"
+        "equal greater greater_equal isfinite isinf isnan less less_equal logical_and logical_not "
+        "logical_or logical_xor not_equal where"
     ),
-    "complex": "real imag conj conjugate",
+    "complex": "conj conjugate imag real",
     "contraction": (
-        "matmul linalg.matmul dot inner vdot outer tensordot vecdot linalg.vecdot matvec vecmat "
-        "kron trace linalg.tensordot linalg.trace linalg.diagonal linalg.outer"
+        "dot inner kron linalg.diagonal linalg.matmul linalg.outer linalg.tensordot linalg.trace "
+        "linalg.vecdot matmul matvec outer tensordot trace vdot vecdot vecmat"
     ),
     "creation": (
-        "zeros empty ones full zeros_like empty_like ones_like full_like copy array "
-        "asarray_chkfinite fromfunction shape ndim size"
+        "array asarray_chkfinite copy empty empty_like fromfunction full full_like ndim ones "
+        "ones_like shape size zeros zeros_like"
     ),
-    "cumulative": "cumsum cumprod cumulative_sum cumulative_prod",
-    "data_types": "result_type can_cast",
+    "cumulative": "cumprod cumsum cumulative_prod cumulative_sum",
+    "data_types": "can_cast result_type",
     "editing": "delete insert resize trim_zeros",
     "einsum": "einsum einsum_path",
-    "elementwise": "exp log exp2 log2 log10 expm1 log1p logaddexp logaddexp2 expit logistic erf",
-    "exchange": "__dlpack__ __dlpack_device__ from_dlpack __device__ __to_device__",
+    "elementwise": "erf exp exp2 expit expm1 log log10 log1p log2 logaddexp logaddexp2 logistic",
+    "exchange": "__device__ __dlpack__ __dlpack_device__ __to_device__ from_dlpack",
     "fft": (
-        "fft.fft fft.ifft fft.rfft fft.irfft fft.hfft fft.ihfft fft.fftn fft.ifftn fft.rfftn "
-        "fft.irfftn fft.fft2 fft.ifft2 fft.rfft2 fft.irfft2 fft.fftshift fft.ifftshift fft.fftfreq "
-        "fft.rfftfreq"
+        "fft.fft fft.fft2 fft.fftfreq fft.fftn fft.fftshift fft.hfft fft.ifft fft.ifft2 fft.ifftn "
+        "fft.ifftshift fft.ihfft fft.irfft fft.irfft2 fft.irfftn fft.rfft fft.rfft2 fft.rfftfreq "
+        "fft.rfftn"
     ),
     "filtering": "convolve correlate cross linalg.cross",
     "floating": (
-        "copysign nextafter signbit spacing heaviside fmax fmin ldexp frexp isposinf isneginf "
-        "nan_to_num isreal iscomplex isrealobj iscomplexobj"
+        "copysign fmax fmin frexp heaviside iscomplex iscomplexobj isneginf isposinf isreal "
+        "isrealobj ldexp nan_to_num nextafter signbit spacing"
     ),
-    "histogram": "bincount histogram_bin_edges histogram histogramdd histogram2d",
-    "hyperbolic": "sinh cosh tanh arcsinh asinh arccosh acosh arctanh atanh",
+    "histogram": "bincount histogram histogram2d histogram_bin_edges histogramdd",
+    "hyperbolic": "acosh arccosh arcsinh arctanh asinh atanh cosh sinh tanh",
     "indexing": "getitem take",
-    "joining": "vstack hstack dstack column_stack append block",
-    "linalg.decomposing": "linalg.svd linalg.svdvals linalg.qr",
+    "joining": "append block column_stack dstack hstack vstack",
+    "linalg.decomposing": "linalg.qr linalg.svd linalg.svdvals",
     "linalg.determinants": "linalg.det linalg.slogdet",
-    "linalg.eigenproblems": "linalg.eigh linalg.eigvalsh linalg.eig linalg.eigvals",
-    "linalg.least_squares": "linalg.pinv linalg.lstsq linalg.matrix_rank linalg.cond",
+    "linalg.eigenproblems": "linalg.eig linalg.eigh linalg.eigvals linalg.eigvalsh",
+    "linalg.least_squares": "linalg.cond linalg.lstsq linalg.matrix_rank linalg.pinv",
     "linalg.multi_dot": "linalg.multi_dot",
-    "linalg.norms": "linalg.norm linalg.vector_norm linalg.matrix_norm",
-    "linalg.powers": "linalg.matrix_transpose linalg.matrix_power",
-    "linalg.solving": "linalg.solve linalg.inv linalg.tensorsolve linalg.tensorinv",
+    "linalg.norms": "linalg.matrix_norm linalg.norm linalg.vector_norm",
+    "linalg.powers": "linalg.matrix_power",
+    "linalg.solving": "linalg.inv linalg.solve linalg.tensorinv linalg.tensorsolve",
     "linalg.triangular": "linalg.cholesky",
-    "logsumexp": "logsumexp softmax log_softmax",
+    "logsumexp": "log_softmax logsumexp softmax",
     "looking": "__html__",
-    "methods": "_astype _sort _partition _fill _put _compress _set_real _set_imag __set_flat__",
-    "moments": "mean var std average cov corrcoef",
+    "methods": "__set_flat__ _astype _compress _fill _partition _put _set_imag _set_real _sort",
+    "moments": "average corrcoef cov mean std var",
     "nan_functions": (
-        "nansum nanprod nanmax nanmin nanmean nanvar nanstd nancumsum nancumprod nanargmax "
-        "nanargmin nanmedian nanpercentile nanquantile"
+        "nanargmax nanargmin nancumprod nancumsum nanmax nanmean nanmedian nanmin nanpercentile "
+        "nanprod nanquantile nanstd nansum nanvar"
     ),
     "padding": "pad",
-    "polynomial": "polyval polyadd polysub polymul polyder polyint polydiv",
-    "printing": "array_repr array_str array2string may_share_memory shares_memory",
+    "polynomial": "polyadd polyder polydiv polyint polymul polysub polyval",
+    "printing": "array2string array_repr array_str may_share_memory shares_memory",
     "quantiles": "median percentile quantile",
-    "ranges": "arange linspace logspace geomspace meshgrid indices",
-    "rearranging": "flip flipud fliplr rot90 roll tile repeat",
-    "reduction": "sum prod max amax min amin ptp any all count_nonzero argmax argmin",
+    "ranges": "arange geomspace indices linspace logspace meshgrid",
+    "rearranging": "flip fliplr flipud repeat roll rot90 tile",
+    "reduction": "all amax amin any argmax argmin count_nonzero max min prod ptp sum",
     "rounding": (
-        "floor ceil trunc fix rint round around floor_divide remainder mod divmod fmod modf"
+        "around ceil divmod fix floor floor_divide fmod mod modf remainder rint round trunc"
     ),
-    "searching": "nonzero flatnonzero argwhere searchsorted digitize",
+    "searching": "argwhere digitize flatnonzero nonzero searchsorted",
     "sets": (
-        "unique unique_all unique_counts unique_inverse unique_values intersect1d union1d "
-        "setdiff1d setxor1d isin"
+        "intersect1d isin setdiff1d setxor1d union1d unique unique_all unique_counts "
+        "unique_inverse unique_values"
     ),
-    "sorting": "sort argsort partition argpartition lexsort sort_complex",
+    "sorting": "argpartition argsort lexsort partition sort sort_complex",
     "special": (
-        "erfc erfcx erfinv erfcinv gammaln gamma betaln gammainc gammaincc betainc betaincc ndtr "
-        "log_ndtr ndtri xlogy xlog1py logit exprel i0e i1e i1 i0 psi digamma log_expit exp10 "
-        "loggamma gammasgn beta entr rel_entr kl_div huber pseudo_huber polygamma iv ive "
-        "multigammaln _zeta _riemann_zeta zeta"
+        "_riemann_zeta _zeta beta betainc betaincc betaln digamma entr erfc erfcinv erfcx erfinv "
+        "exp10 exprel gamma gammainc gammaincc gammaln gammasgn huber i0 i0e i1 i1e iv ive kl_div "
+        "log_expit log_ndtr loggamma logit multigammaln ndtr ndtri polygamma pseudo_huber psi "
+        "rel_entr xlog1py xlogy zeta"
     ),
-    "splitting": "array_split split vsplit hsplit dsplit unstack",
+    "splitting": "array_split dsplit hsplit split unstack vsplit",
     "structural": (
-        "reshape ravel flatten transpose permute_dims swapaxes matrix_transpose rollaxis moveaxis "
-        "expand_dims squeeze concatenate concat stack"
+        "concat concatenate expand_dims flatten linalg.matrix_transpose matrix_transpose moveaxis "
+        "permute_dims ravel reshape rollaxis squeeze stack swapaxes transpose"
     ),
     "taking": (
-        "take_along_axis choose compress extract diagonal ix_ unravel_index ravel_multi_index"
+        "choose compress diagonal extract ix_ ravel_multi_index take_along_axis unravel_index"
     ),
     "triangles": (
-        "eye identity tri tril triu diag diagflat tril_indices_from triu_indices_from "
-        "diag_indices_from tril_indices triu_indices diag_indices mask_indices vander"
+        "diag diag_indices diag_indices_from diagflat eye identity mask_indices tri tril "
+        "tril_indices tril_indices_from triu triu_indices triu_indices_from vander"
     ),
     "trigonometric": (
-        "sin cos tan arcsin asin arccos acos arctan atan arctan2 atan2 hypot degrees rad2deg "
-        "radians deg2rad angle sinc unwrap"
+        "acos angle arccos arcsin arctan arctan2 asin atan atan2 cos deg2rad degrees hypot rad2deg "
+        "radians sin sinc tan unwrap"
     ),
-    "writing": "copyto putmask place put put_along_axis fill_diagonal",
+    "writing": "copyto fill_diagonal place put put_along_axis putmask",
 }
+# end generated

@@ -52,64 +52,34 @@ if TYPE_CHECKING:
     )
     from tenferro.backend.spec import hookimpl
 else:
+    # generated: lazy names
     __getattr__, __dir__ = later(
         __name__,
         {
             "_host": "PluginHost",
             "algebra": "AlgebraBackend OperandAlgebra",
             "base": "Backend Executable Interpreter Timings",
-            "lowering": "Lowering Lowerings LoweringTable",
+            "lowering": "Lowering LoweringTable Lowerings",
             "records": (
                 "BackendConfig BackendInfo Gap LoweringReport PluginManifest PluginRecord Probe"
             ),
             "spec": "hookimpl",
         },
     )
+    # end generated
 
+# fmt: off
+# generated: public names
 __all__ = [
-    "API_VERSION",
-    "AlgebraBackend",
-    "Backend",
-    "BackendConfig",
-    "BackendConflictError",
-    "BackendError",
-    "BackendInfo",
-    "DecompositionCycleError",
-    "DeviceUnavailableError",
-    "Executable",
-    "Gap",
-    "Interpreter",
-    "InvalidOptionError",
-    "Lowering",
-    "LoweringConflictError",
-    "LoweringError",
-    "LoweringReport",
-    "LoweringTable",
-    "Lowerings",
-    "MissingLoweringError",
-    "MixedBackendsError",
-    "NamespaceError",
-    "NoBackendError",
-    "OperandAlgebra",
-    "PluginBlockedError",
-    "PluginBrokenError",
-    "PluginError",
-    "PluginHost",
-    "PluginIncompatibleError",
-    "PluginManifest",
-    "PluginRecord",
-    "PluginWarning",
-    "PreferenceError",
-    "Probe",
-    "Timings",
-    "UnknownBackendError",
-    "UnknownOptionError",
-    "UnsupportedError",
-    "hookimpl",
-    "host",
-    "prefer",
-    "select_backend",
-    "set_default",
-    "set_host",
-    "use",
+    "API_VERSION", "AlgebraBackend", "Backend", "BackendConfig", "BackendConflictError",
+    "BackendError", "BackendInfo", "DecompositionCycleError", "DeviceUnavailableError",
+    "Executable", "Gap", "Interpreter", "InvalidOptionError", "Lowering", "LoweringConflictError",
+    "LoweringError", "LoweringReport", "LoweringTable", "Lowerings", "MissingLoweringError",
+    "MixedBackendsError", "NamespaceError", "NoBackendError", "OperandAlgebra",
+    "PluginBlockedError", "PluginBrokenError", "PluginError", "PluginHost",
+    "PluginIncompatibleError", "PluginManifest", "PluginRecord", "PluginWarning", "PreferenceError",
+    "Probe", "Timings", "UnknownBackendError", "UnknownOptionError", "UnsupportedError", "hookimpl",
+    "host", "prefer", "select_backend", "set_default", "set_host", "use",
 ]
+# end generated
+# fmt: on

@@ -49,7 +49,7 @@ from tenferro.computegraph._materialize import (
     narrowed,
     signature,
 )
-from tenferro.computegraph._moved import moved
+from tenferro.computegraph._moved import moved as _moved
 from tenferro.computegraph._operation import Operation, canonical, infer
 from tenferro.computegraph._resolve import (
     InputDef,
@@ -66,70 +66,29 @@ from tenferro.computegraph._text import clip, operation_text
 if TYPE_CHECKING:
     from tenferro.computegraph._builder import GraphBuilder
 else:
-    __getattr__, __dir__ = later(__name__, {"_builder": "GraphBuilder"}, moved)
+    # generated: lazy names
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "_builder": "GraphBuilder",
+        },
+        _moved,
+    )
+    # end generated
 
+# fmt: off
+# generated: public names
 __all__ = [
-    "NO_TRACES",
-    "PRIMARY",
-    "UNKNOWN",
-    "Application",
-    "CacheLimits",
-    "CacheStats",
-    "CompiledProgram",
-    "Definition",
-    "DuplicateInputError",
-    "External",
-    "Graph",
-    "GraphBuilder",
-    "GraphError",
-    "InputDef",
-    "Instruction",
-    "KeyView",
-    "Linearized",
-    "Local",
-    "MaterializedGraph",
-    "MaterializedNode",
-    "Node",
-    "OperandError",
-    "Operation",
-    "OperationKey",
-    "OperationRole",
-    "Primary",
-    "Produced",
-    "ProgramCache",
-    "ResolvedView",
-    "Resolver",
-    "SerializationError",
-    "Structure",
-    "TenferroError",
-    "UnresolvedValueError",
-    "ValueDef",
-    "ValueKey",
-    "apply_operation",
-    "canonical",
-    "check_operand_count",
-    "clip",
-    "compile_program",
-    "derive",
-    "derive_again",
-    "derive_at",
-    "derive_one",
-    "evaluate",
-    "flatten",
-    "from_rows",
-    "infer",
-    "input_key",
-    "inputs_of",
-    "join_traces",
-    "materialize_merge",
-    "narrowed",
-    "new_leaf",
-    "operation_text",
-    "outputs_of",
-    "postorder",
-    "resolve",
-    "retire",
-    "schedule",
-    "signature",
-    "table_size",
+    "NO_TRACES", "PRIMARY", "UNKNOWN", "Application", "CacheLimits", "CacheStats",
+    "CompiledProgram", "Definition", "DuplicateInputError", "External", "Graph", "GraphBuilder",
+    "GraphError", "InputDef", "Instruction", "KeyView", "Linearized", "Local", "MaterializedGraph",
+    "MaterializedNode", "Node", "OperandError", "Operation", "OperationKey", "OperationRole",
+    "Primary", "Produced", "ProgramCache", "ResolvedView", "Resolver", "SerializationError",
+    "Structure", "TenferroError", "UnresolvedValueError", "ValueDef", "ValueKey", "apply_operation",
+    "canonical", "check_operand_count", "clip", "compile_program", "derive", "derive_again",
+    "derive_at", "derive_one", "evaluate", "flatten", "from_rows", "infer", "input_key",
+    "inputs_of", "join_traces", "materialize_merge", "narrowed", "new_leaf", "operation_text",
+    "outputs_of", "postorder", "resolve", "retire", "schedule", "signature", "table_size",
 ]
+# end generated
+# fmt: on

@@ -17,6 +17,19 @@ from tenferro.passes._selection import NAMES, selected
 if TYPE_CHECKING:
     from tenferro.passes._driver import Report, optimized
 else:  # with the passes, which come with the first program
-    __getattr__, __dir__ = later(__name__, {"_driver": "Report optimized"})
+    # generated: lazy names
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "_driver": "Report optimized",
+        },
+    )
+    # end generated
 
-__all__ = ["NAMES", "Report", "UnknownPassError", "optimized", "selected"]
+# fmt: off
+# generated: public names
+__all__ = [
+    "NAMES", "Report", "UnknownPassError", "optimized", "selected",
+]
+# end generated
+# fmt: on

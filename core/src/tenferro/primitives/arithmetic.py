@@ -28,6 +28,12 @@ from tenferro.primitives.complex import complex, conj, real
 from tenferro.primitives.constants import full_like, zeros_like
 from tenferro.primitives.elementwise import log
 
+__all__ = [
+    "Abs", "Add", "Cbrt", "Clamp", "Div", "IntegerPow", "Maximum", "Minimum", "Mul", "Neg", "Pow",
+    "Rsqrt", "Sign", "Sqrt", "Square", "Sub", "abs", "add", "cbrt", "clamp", "div", "integer_pow",
+    "maximum", "minimum", "mul", "neg", "pow", "rsqrt", "sign", "sqrt", "square", "sub",
+]  # fmt: skip
+
 
 class Add(Linear):
     """z = x + y"""

@@ -18,6 +18,8 @@ from tenferro.primitives.arithmetic import rsqrt, sign
 from tenferro.primitives.comparison import gt, select
 from tenferro.primitives.constants import full_like
 
+__all__ = ["BesselI", "BesselIe", "bessel_i", "bessel_ie"]
+
 _MIN_X_OF_ASYMPTOTIC_SERIES = 40.0  # beyond it fifteen terms of the series for large x are enough
 _TERMS = 16
 

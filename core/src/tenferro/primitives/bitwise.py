@@ -12,6 +12,11 @@ from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Mixed, bind, pointwise
 from tenferro.primitives.comparison import logical_and, logical_not, logical_or, logical_xor
 
+__all__ = [
+    "BitwiseAnd", "BitwiseNot", "BitwiseOr", "BitwiseXor", "ShiftLeft", "ShiftRight", "bitwise_and",
+    "bitwise_not", "bitwise_or", "bitwise_xor", "shift_left", "shift_right",
+]  # fmt: skip
+
 
 class BitwiseAnd(Mixed):
     """z = x & y"""

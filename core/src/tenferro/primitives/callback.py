@@ -24,6 +24,8 @@ from tenferro.primitives.structural import broadcast_in_dim
 from tenferro.tidu import Linear as FlowInput
 from tenferro.tidu import Residual, RuleBuilder, Value, missing_rule
 
+__all__ = ["DebugCallback", "HostCallback", "debug_callback", "host_callback"]
+
 _tags = count()
 
 

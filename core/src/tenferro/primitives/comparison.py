@@ -17,6 +17,12 @@ from tenferro.primitives._primitive import Mixed, bind, pointwise
 from tenferro.primitives._simplify import is_same
 from tenferro.primitives.constants import zeros_like
 
+__all__ = [
+    "Eq", "Ge", "Gt", "Le", "LogicalAnd", "LogicalNot", "LogicalOr", "LogicalXor", "Lt", "Ne",
+    "Select", "eq", "ge", "gt", "le", "logical_and", "logical_not", "logical_or", "logical_xor",
+    "lt", "ne", "select",
+]  # fmt: skip
+
 
 class Eq(Mixed):
     """z = (x == y); nan equals nothing"""

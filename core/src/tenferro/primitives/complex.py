@@ -17,6 +17,8 @@ from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Linear, bind, pointwise
 from tenferro.primitives.constants import zeros_like
 
+__all__ = ["Complex", "Conj", "Imag", "Real", "complex", "conj", "imag", "real"]
+
 
 class Real(Linear):
     """y = Re z;   the transpose embeds: ct_z = ct + 0i"""

@@ -19,6 +19,8 @@ from tenferro.primitives._dtype import DType
 from tenferro.primitives._handle import Handle, Scalar
 from tenferro.primitives._primitive import Mixed, bind
 
+__all__ = ["Constant", "Iota", "Table", "constant", "full", "iota", "table"]
+
 
 class Constant(Mixed):
     """An array of one Python scalar.   →   y: [*shape]"""

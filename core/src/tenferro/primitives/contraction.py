@@ -20,6 +20,8 @@ from tenferro.primitives._simplify import defined_by
 from tenferro.primitives.complex import conj
 from tenferro.primitives.structural import Transpose, behind, convert, inverse, transpose
 
+__all__ = ["DotGeneral", "dot_general"]
+
 
 class DotGeneral(Multilinear):
     """z[b, i, j] = Σ_k x[b, i, k] y[b, k, j], for several axes b, i, j, k in any place"""

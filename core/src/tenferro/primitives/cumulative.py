@@ -21,6 +21,11 @@ from tenferro.primitives.constants import full_like, zeros_like
 from tenferro.primitives.elementwise import exp
 from tenferro.primitives.structural import convert
 
+__all__ = [
+    "Cumlogsumexp", "Cummax", "Cummin", "Cumprod", "Cumsum", "cumlogsumexp", "cummax", "cummin",
+    "cumprod", "cumsum",
+]  # fmt: skip
+
 
 class Cumsum(Linear):
     """y_i = Σ_{j≤i} x_j along an axis"""

@@ -17,6 +17,11 @@ from tenferro.primitives._primitive import Elementwise, Mixed, bind, pointwise
 from tenferro.primitives.comparison import eq, logical_and, lt, ne, select
 from tenferro.primitives.constants import zeros_like
 
+__all__ = [
+    "Exp", "Exp2", "Expm1", "Log", "Log1p", "Log2", "Log10", "Logaddexp", "Logistic", "exp", "exp2",
+    "expm1", "log", "log1p", "log2", "log10", "logaddexp", "logistic",
+]  # fmt: skip
+
 
 class Exp(Elementwise):
     """y = eˣ,   dy = y dx"""

@@ -21,6 +21,8 @@ from tenferro.primitives.reduction import reduce_max, reduce_sum
 from tenferro.primitives.rounding import is_finite
 from tenferro.primitives.structural import behind, broadcast_in_dim, convert
 
+__all__ = ["LogSoftmax", "ReduceLogsumexp", "Softmax", "log_softmax", "reduce_logsumexp", "softmax"]
+
 
 class ReduceLogsumexp(Mixed):
     """y = ln Σ exp x over axes,   dy = Σ softmax(x) dx;   real only"""

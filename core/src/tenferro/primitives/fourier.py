@@ -24,6 +24,8 @@ from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Linear, bind
 from tenferro.primitives.structural import behind
 
+__all__ = ["Fft", "Irfft", "Rfft", "fft", "irfft", "rfft"]
+
 NORMS = ("sum", "ortho", "mean")
 
 

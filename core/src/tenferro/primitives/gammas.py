@@ -13,6 +13,11 @@ from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Elementwise, Mixed, bind, pointwise
 from tenferro.primitives.special import HIGHEST_ORDER, digamma, polygamma
 
+__all__ = [
+    "Betaln", "Gamma", "PolygammaDifference", "Zeta", "betaln", "gamma", "polygamma_difference",
+    "zeta",
+]  # fmt: skip
+
 
 class Gamma(Elementwise):
     """y = Γ(x),   dy = Γ(x) ψ(x) dx;   real only"""

@@ -14,6 +14,11 @@ from tenferro.primitives.complex import complex, imag, real
 from tenferro.primitives.constants import full_like
 from tenferro.primitives.trigonometric import asin_slope, hypot, unit
 
+__all__ = [
+    "Acosh", "Asinh", "Atanh", "Cosh", "Sinh", "Tanh", "acosh", "asinh", "atanh", "cosh", "sinh",
+    "tanh",
+]  # fmt: skip
+
 
 class Sinh(Elementwise):
     """y = sinh x,   dy = cosh x dx"""

@@ -22,6 +22,12 @@ from tenferro.primitives.elementwise import log, log1p
 from tenferro.primitives.gammas import polygamma_difference
 from tenferro.primitives.special import polygamma
 
+__all__ = [
+    "BetaDensity", "Betainc", "BetaincDerivative", "Betaincc", "GammaDensity", "Gammainc",
+    "GammaincDerivative", "Gammaincc", "beta_density", "betainc", "betainc_derivative", "betaincc",
+    "gamma_density", "gammainc", "gammainc_derivative", "gammaincc",
+]  # fmt: skip
+
 
 class _Real(Mixed):
     """A real function of several variables, element by element."""

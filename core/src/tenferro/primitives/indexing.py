@@ -41,6 +41,11 @@ from tenferro.primitives.structural import (
     transpose,
 )
 
+__all__ = [
+    "DynamicSlice", "DynamicUpdateSlice", "Gather", "Scatter", "ScatterAdd", "dynamic_slice",
+    "dynamic_update_slice", "gather", "scatter", "scatter_add", "take_along_axis",
+]  # fmt: skip
+
 GATHER_MODES = ("promise_in_bounds", "clip", "fill")
 SCATTER_MODES = ("promise_in_bounds", "clip", "drop")
 

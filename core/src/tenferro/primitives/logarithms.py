@@ -15,6 +15,8 @@ from tenferro.primitives.comparison import eq, logical_and, lt, select
 from tenferro.primitives.constants import full_like, zeros_like
 from tenferro.primitives.elementwise import log, log1p
 
+__all__ = ["Exprel", "Logit", "Xlog1py", "Xlogy", "exprel", "logit", "xlog1py", "xlogy"]
+
 
 class Xlogy(Mixed):
     """z = x ln y, 0 where x = 0,   dz = ln y dx + x/y dy, with 0/0 = 0;   real only"""

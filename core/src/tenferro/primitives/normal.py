@@ -16,6 +16,10 @@ from tenferro.primitives.comparison import lt, select
 from tenferro.primitives.constants import zeros_like
 from tenferro.primitives.elementwise import exp
 
+__all__ = [
+    "Erfcinv", "Erfcx", "LogNdtr", "Ndtr", "Ndtri", "erfcinv", "erfcx", "log_ndtr", "ndtr", "ndtri",
+]  # fmt: skip
+
 
 class Erfcx(Elementwise):
     """y = n! exp(x²) iⁿerfc x, erfcx for n = 0,   dy/dx = -2 times that of n + 1;   real only"""

@@ -32,6 +32,8 @@ from tenferro.primitives.structural import (
     slice,
 )
 
+__all__ = ["RandomBits", "Threefry2x32", "random_bits", "threefry2x32"]
+
 ROTATIONS: Final = ((13, 15, 26, 6), (17, 29, 16, 24))  # table 2, of even and odd groups of rounds
 PARITY: Final = 0x1BD11BDA  # of the key schedule: the low word of Threefish's constant
 GROUPS: Final = 5  # of four rounds

@@ -36,6 +36,8 @@ from tenferro.primitives.reduction import reduce_sum
 from tenferro.primitives.special import digamma, erfinv
 from tenferro.primitives.structural import broadcast_in_dim
 
+__all__ = ["GammaMoment", "RandomLogGamma", "gamma_moment", "random_log_gamma"]
+
 TRIES: Final = 12  # 0.0485¹² < 2⁻⁵²: what is left then is less than the rounding of a uniform
 NODES: Final = 80
 FIRST: Final = -5.0

@@ -22,6 +22,12 @@ from tenferro.primitives._primitive import Linear, Mixed, Primitive, bind
 from tenferro.primitives.comparison import gt, logical_not, lt, select
 from tenferro.primitives.constants import zeros_like
 
+__all__ = [
+    "Argmax", "Argmin", "ReduceAnd", "ReduceMax", "ReduceMin", "ReduceOr", "ReduceProd",
+    "ReduceSum", "argmax", "argmin", "reduce_and", "reduce_max", "reduce_min", "reduce_or",
+    "reduce_prod", "reduce_sum",
+]  # fmt: skip
+
 
 class ReduceSum(Linear):
     """Sum over axes.   x: [*s]  →  y: [s without axes]"""

@@ -15,6 +15,11 @@ from tenferro.primitives._primitive import Mixed, bind, pointwise
 from tenferro.primitives.arithmetic import sign
 from tenferro.primitives.constants import full_like
 
+__all__ = [
+    "Ceil", "Copysign", "Floor", "IsFinite", "Nextafter", "Rem", "Round", "ceil", "copysign",
+    "floor", "is_finite", "nextafter", "rem", "round",
+]  # fmt: skip
+
 
 class Floor(Mixed):
     """y = the largest integer that is at most x;   its derivative is zero"""

@@ -20,6 +20,8 @@ from tenferro.primitives.indexing import IndexedUpdate, ScatterAdd, scatter_add,
 from tenferro.primitives.sorting import sort
 from tenferro.primitives.structural import convert, reshape
 
+__all__ = ["ScatterMax", "ScatterMin", "ScatterMul", "scatter_max", "scatter_min", "scatter_mul"]
+
 
 class ScatterMul(IndexedUpdate):
     """x multiplied by updates at the positions that indices holds; linear in x"""

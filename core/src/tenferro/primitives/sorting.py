@@ -33,6 +33,8 @@ from tenferro.primitives.indexing import take_along_axis
 from tenferro.primitives.structural import convert, reshape, reverse, slice
 from tenferro.tidu import RuleBuilder, Value
 
+__all__ = ["Searchsorted", "Sort", "TopK", "argsort", "searchsorted", "sort", "top_k"]
+
 
 class Sort(Mixed):
     """Operands in the order of the first num_keys of them, compared in turn;   dy = dx permuted"""

@@ -14,6 +14,11 @@ from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Elementwise, bind
 from tenferro.primitives.elementwise import exp
 
+__all__ = [
+    "Digamma", "Erf", "Erfc", "Erfinv", "Lgamma", "Polygamma", "digamma", "erf", "erfc", "erfinv",
+    "lgamma", "polygamma",
+]  # fmt: skip
+
 # Of a polygamma function: factors of the reflection formula are no float64 from 164 on.
 HIGHEST_ORDER = 160
 

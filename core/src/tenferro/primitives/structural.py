@@ -35,6 +35,13 @@ from tenferro.primitives.comparison import eq, select
 from tenferro.primitives.constants import constant, iota, zeros_like
 from tenferro.tidu import RuleBuilder, Value
 
+__all__ = [
+    "Bitcast", "BroadcastInDim", "Concatenate", "Convert", "OptimizationBarrier", "Pad", "Reshape",
+    "Reverse", "Slice", "StopGradient", "Transpose", "bitcast", "broadcast_in_dim", "concatenate",
+    "convert", "expand_dims", "eye", "optimization_barrier", "pad", "reshape", "reverse", "slice",
+    "squeeze", "stop_gradient", "transpose",
+]  # fmt: skip
+
 
 class Reshape(Linear):
     """The same elements in row-major order.   x: [*s]  →  y: [*shape]"""

@@ -19,6 +19,11 @@ from tenferro.primitives.comparison import eq, logical_or, select
 from tenferro.primitives.complex import imag, real
 from tenferro.primitives.constants import full_like, zeros_like
 
+__all__ = [
+    "Acos", "Asin", "Atan", "Atan2", "Cos", "Hypot", "Sin", "Tan", "acos", "angle", "asin", "atan",
+    "atan2", "cos", "hypot", "sin", "tan",
+]  # fmt: skip
+
 
 class Sin(Elementwise):
     """y = sin x,   dy = cos x dx"""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tenferro.storage.serialize import SCHEMA, from_json, operation_name, to_json
     from tenferro.storage.values import Codec
 else:  # json and hashlib would double the import time of tenferro
+    # generated: lazy names
     __getattr__, __dir__ = later(
         __name__,
         {
@@ -23,15 +24,13 @@ else:  # json and hashlib would double the import time of tenferro
             "values": "Codec",
         },
     )
+    # end generated
 
+# fmt: off
+# generated: public names
 __all__ = [
-    "SCHEMA",
-    "Codec",
-    "StoredArray",
-    "fingerprint",
-    "from_json",
-    "operation_name",
-    "read_npy",
-    "to_json",
-    "write_npy",
+    "SCHEMA", "Codec", "StoredArray", "fingerprint", "from_json", "operation_name", "read_npy",
+    "to_json", "write_npy",
 ]
+# end generated
+# fmt: on

@@ -131,7 +131,7 @@ def test_every_claimed_keyword_is_exercised(name):
 
 
 def test_what_is_said_of_functions_is_what_their_rows_show():
-    """If not, ``python docs/_gen/numpy_functions.py`` writes it anew."""
+    """If not, ``python tools/generate.py`` writes it anew."""
     assert table_of(ROWS) == {name: said for name, said in TABLE.items() if exists(np, name)}
 
 

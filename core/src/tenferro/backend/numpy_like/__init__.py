@@ -19,33 +19,36 @@ from tenferro.backend.lowering import Lowerings
 
 __all__ = ["FAMILIES", "SPECIAL", "family", "lowerings", "promised"]
 
-FAMILIES = {  # the primitives that each module lowers
+# the primitives that each module lowers
+# generated: lowered primitives
+FAMILIES = {
     "arithmetic": (
-        "add sub mul neg abs sign maximum minimum pow square sqrt cbrt div clamp integer_pow rsqrt"
+        "abs add cbrt clamp div integer_pow maximum minimum mul neg pow rsqrt sign sqrt square sub"
     ),
-    "elementwise": "exp log exp2 log2 log10 logaddexp expm1 log1p logistic",
-    "trigonometric": "sin cos tan asin acos atan atan2 hypot",
-    "hyperbolic": "sinh cosh tanh asinh acosh atanh",
-    "rounding": "floor ceil round rem is_finite nextafter copysign",
-    "bitwise": "bitwise_and bitwise_or bitwise_xor bitwise_not shift_left shift_right",
-    "comparison": "eq ne lt le gt ge logical_and logical_or logical_not logical_xor select",
-    "complex": "real imag conj complex",
+    "bitwise": "bitwise_and bitwise_not bitwise_or bitwise_xor shift_left shift_right",
+    "callback": "debug_callback host_callback",
+    "comparison": "eq ge gt le logical_and logical_not logical_or logical_xor lt ne select",
+    "complex": "complex conj imag real",
     "constants": "constant iota table",
-    "structural": (
-        "reshape transpose broadcast_in_dim slice reverse bitcast optimization_barrier "
-        "stop_gradient pad concatenate convert"
-    ),
-    "reduction": "reduce_sum reduce_prod reduce_max reduce_min reduce_and reduce_or argmax argmin",
-    "cumulative": "cumsum cumprod cummax cummin cumlogsumexp",
     "contraction": "dot_general",
-    "linalg": "det lu_permutation eig eigvals eigh eigvalsh matrix_function qr svd svdvals",
-    "fft": "fft rfft irfft",
-    "indexing": "gather scatter_add scatter dynamic_slice dynamic_update_slice",
-    "scattering": "scatter_mul scatter_max scatter_min",
-    "sorting": "sort searchsorted",
-    "random": "threefry2x32 random_bits",
-    "callback": "host_callback debug_callback",
+    "cumulative": "cumlogsumexp cummax cummin cumprod cumsum",
+    "elementwise": "exp exp2 expm1 log log10 log1p log2 logaddexp logistic",
+    "fft": "fft irfft rfft",
+    "hyperbolic": "acosh asinh atanh cosh sinh tanh",
+    "indexing": "dynamic_slice dynamic_update_slice gather scatter scatter_add",
+    "linalg": "det eig eigh eigvals eigvalsh lu_permutation matrix_function qr svd svdvals",
+    "random": "random_bits threefry2x32",
+    "reduction": "argmax argmin reduce_and reduce_max reduce_min reduce_or reduce_prod reduce_sum",
+    "rounding": "ceil copysign floor is_finite nextafter rem round",
+    "scattering": "scatter_max scatter_min scatter_mul",
+    "sorting": "searchsorted sort",
+    "structural": (
+        "bitcast broadcast_in_dim concatenate convert optimization_barrier pad reshape reverse "
+        "slice stop_gradient transpose"
+    ),
+    "trigonometric": "acos asin atan atan2 cos hypot sin tan",
 }
+# end generated
 # registered by each backend, with what finds a function of scipy
 SPECIAL = ("special", "gammas", "incomplete", "normal", "bessel", "logarithms")
 

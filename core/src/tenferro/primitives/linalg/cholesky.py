@@ -28,6 +28,8 @@ from tenferro.primitives.linalg._matrices import (
 )
 from tenferro.primitives.linalg.triangular_solve import triangular_solve
 
+__all__ = ["Cholesky", "CholeskyTangent", "cholesky", "cholesky_tangent"]
+
 
 class Cholesky(Mixed):
     """a = L Lᴴ;   dL = L Φ(L⁻¹ da L⁻ᴴ), Φ the lower triangle with half of the diagonal"""

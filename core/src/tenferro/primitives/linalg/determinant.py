@@ -41,6 +41,8 @@ from tenferro.primitives.reduction import reduce_max, reduce_min, reduce_prod, r
 from tenferro.primitives.structural import broadcast_in_dim, convert, stop_gradient
 from tenferro.tidu import RuleBuilder, Value
 
+__all__ = ["Adjugate", "Det", "adjugate", "det"]
+
 _PI = 3.141592653589793
 
 

@@ -29,6 +29,8 @@ from tenferro.primitives.reduction import reduce_sum
 from tenferro.primitives.sorting import argsort
 from tenferro.primitives.structural import stop_gradient
 
+__all__ = ["Eig", "Eigvals", "eig", "eigvals"]
+
 _DIRECTION = 0.8191725133961645, 0.5735498588131236  # of an angle that nothing else has
 
 

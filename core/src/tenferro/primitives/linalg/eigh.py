@@ -31,6 +31,8 @@ from tenferro.primitives.linalg.spectrum import turn
 from tenferro.primitives.linalg.vectors_used import vectors_vary
 from tenferro.primitives.reduction import reduce_sum
 
+__all__ = ["Eigh", "Eigvalsh", "eigh", "eigvalsh"]
+
 
 class Eigh(Mixed):
     """A = V diag(w) Vᴴ with w increasing and V unitary, of the lower triangle of A"""

@@ -31,6 +31,8 @@ from tenferro.primitives.linalg.triangular_solve import triangular_solve
 from tenferro.primitives.sorting import argsort
 from tenferro.primitives.structural import stop_gradient
 
+__all__ = ["LinearSolve", "linear_solve"]
+
 
 class LinearSolve(Mixed):
     """x = a⁻¹ b or a⁻ᴴ b, by the factors of a;   dx = -a⁻¹ da x, or -a⁻ᴴ daᴴ x"""

@@ -30,6 +30,8 @@ from tenferro.primitives.linalg._matrices import (
 )
 from tenferro.primitives.linalg.triangular_solve import triangular_solve
 
+__all__ = ["Lu", "LuPermutation", "lu", "lu_permutation"]
+
 
 class Lu(Mixed):
     """a[permutation] = L U;   dL = L tril(F), dU = triu(F) U with F = L⁻¹ da[permutation] U⁻¹"""

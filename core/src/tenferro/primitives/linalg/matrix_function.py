@@ -19,6 +19,8 @@ from tenferro.primitives._primitive import Mixed, bind, in_front
 from tenferro.primitives.linalg._matrices import adjoint, factorizable, square_size
 from tenferro.tidu import RuleBuilder, Value
 
+__all__ = ["MatrixFunction", "matrix_function"]
+
 FUNCTIONS = ("expm", "logm", "sqrtm")
 
 

@@ -27,6 +27,8 @@ from tenferro.primitives.linalg._matrices import (
 from tenferro.primitives.linalg.svd import svd
 from tenferro.primitives.structural import broadcast_in_dim, convert
 
+__all__ = ["Pinv", "pinv"]
+
 
 class Pinv(Mixed):
     """P of A:   dP = -P dA P + P Pᴴ dAᴴ (I - A P) + (I - P A) dAᴴ Pᴴ P"""

@@ -28,6 +28,8 @@ from tenferro.primitives.linalg._matrices import (
 from tenferro.primitives.linalg.triangular_solve import triangular_solve
 from tenferro.primitives.structural import slice
 
+__all__ = ["Qr", "qr"]
+
 
 class Qr(Mixed):
     """A = Q R with orthonormal columns of Q and R upper triangular"""

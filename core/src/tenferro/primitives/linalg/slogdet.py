@@ -23,6 +23,8 @@ from tenferro.primitives.linalg.lu import lu
 from tenferro.primitives.reduction import reduce_prod, reduce_sum
 from tenferro.primitives.structural import convert, stop_gradient
 
+__all__ = ["Slogdet", "slogdet"]
+
 
 class Slogdet(Mixed):
     """det a = σ exp(l);   dl = Re tr(a⁻¹ da),  dσ = i σ Im tr(a⁻¹ da)"""

@@ -33,6 +33,8 @@ from tenferro.primitives.linalg.linear_solve import factorized, linear_solve
 from tenferro.primitives.reduction import reduce_max
 from tenferro.primitives.structural import convert
 
+__all__ = ["Spectrum", "Turn", "spectrum", "turn"]
+
 
 class Spectrum(Mixed):
     """W = diag(w) of eigenvalues;   dW = V⁻¹ dA V where values are equal, 0 elsewhere"""

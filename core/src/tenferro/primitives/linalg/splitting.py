@@ -33,6 +33,8 @@ from tenferro.primitives.linalg._matrices import (
 from tenferro.primitives.reduction import reduce_max
 from tenferro.primitives.structural import broadcast_in_dim, convert, stop_gradient
 
+__all__ = ["SvdQuotient", "SvdTurns", "SvdValues", "svd_quotient", "svd_turns", "svd_values"]
+
 
 class SvdTurns(Mixed):
     """(B, O) as they are, with the derivative of the solution of the equations for Ω = B ± O"""

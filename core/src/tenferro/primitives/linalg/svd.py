@@ -49,6 +49,8 @@ from tenferro.primitives.linalg.vectors_used import vectors_vary
 from tenferro.primitives.reduction import reduce_max, reduce_sum
 from tenferro.primitives.structural import convert
 
+__all__ = ["Svd", "Svdvals", "svd", "svdvals"]
+
 
 class Svd(Mixed):
     """A = U diag(s) Vᴴ with orthonormal columns of U and V, s decreasing and at least 0"""

@@ -26,6 +26,8 @@ from tenferro.primitives.linalg._matrices import (
     upper,
 )
 
+__all__ = ["TriangularSolve", "triangular_solve"]
+
 
 class TriangularSolve(Mixed):
     """op(a) x = b, or x op(a) = b;   dx = -op(a)⁻¹ op(da) x, or -x op(da) op(a)⁻¹"""

@@ -21,6 +21,8 @@ from tenferro.primitives._primitive import Mixed, bind_all, in_front
 from tenferro.primitives.constants import zeros_like
 from tenferro.tidu import RuleBuilder, Value
 
+__all__ = ["VectorsSeen", "VectorsVary", "vectors_seen", "vectors_vary"]
+
 
 class _Mark(Mixed):
     """Base of the marks: results are the leading operands, in every derivative too."""

@@ -23,26 +23,29 @@ from tenferro_numpy.python_scalars import scalar_form
 
 __all__ = ["expression", "lowerings"]
 
-_OWN = {  # the primitives whose lowerings each module replaces, or completes
+# the primitives whose lowerings each module replaces, or completes
+# generated: lowered primitives
+_OWN = {
     "arithmetic": "div pow",
-    "special": (
-        "erf erfc erfinv lgamma digamma polygamma gamma zeta betaln polygamma_difference gammainc "
-        "gammaincc betainc gamma_density gammainc_derivative beta_density betainc_derivative "
-        "betaincc ndtr log_ndtr ndtri erfcinv erfcx bessel_i bessel_ie exprel"
-    ),
-    "rounding": "rem",
     "bitwise": "shift_left shift_right",
-    "cumulative": "cummax cummin cumlogsumexp",
+    "cumulative": "cumlogsumexp cummax cummin",
+    "fft": "fft irfft rfft",
+    "indexing": "dynamic_slice dynamic_update_slice scatter scatter_add",
     "linalg": (
-        "cholesky cholesky_tangent eig eigvals eigh eigvalsh gauge_check lu linear_solve "
+        "cholesky cholesky_tangent eig eigh eigvals eigvalsh gauge_check linear_solve lu "
         "matrix_function svd svdvals triangular_solve"
     ),
-    "fft": "fft rfft irfft",
-    "indexing": "scatter_add scatter dynamic_slice dynamic_update_slice",
-    "scattering": "scatter_mul scatter_max scatter_min",
-    "sorting": "searchsorted",
     "random": "random_bits",
+    "rounding": "rem",
+    "scattering": "scatter_max scatter_min scatter_mul",
+    "sorting": "searchsorted",
+    "special": (
+        "bessel_i bessel_ie beta_density betainc betainc_derivative betaincc betaln digamma erf "
+        "erfc erfcinv erfcx erfinv exprel gamma gamma_density gammainc gammainc_derivative "
+        "gammaincc lgamma log_ndtr ndtr ndtri polygamma polygamma_difference zeta"
+    ),
 }
+# end generated
 _EXPRESSIONS = {  # the module with the expressions of a family of primitives
     "arithmetic": "arithmetic",
     "bitwise": "bitwise",
