@@ -1,8 +1,9 @@
 """The process in which contestants run: `python -m benchmarks.harness.worker REQUEST RESULT`.
 
 The request says what: all contestants of a workload (`measure`), the peak memory of one of them
-(`memory`), or one call of it, to see whether it returns at all (`try`). Threads, pinning and pages
-are those that the process was started with, by `launch.py`.
+(`memory`), one call of it, to see whether it returns at all (`try`), or programs of it without each
+plan pass (`ablate`). Threads, pinning and pages are those that the process was started with, by
+`launch.py`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from .ablation import ablate
 from .environment import environment
 from .measure import measure
 from .memory import peak
@@ -24,7 +26,8 @@ def main() -> None:
     request = json.loads(sys.argv[1])
     workload = load(request["workload"])
     limit_threads(request["options"]["threads"])
-    answer = {"measure": timed, "memory": memory, "try": tried}[request["what"]](workload, request)
+    ways = {"measure": timed, "memory": memory, "try": tried, "ablate": ablate}
+    answer = ways[request["what"]](workload, request)
     Path(sys.argv[2]).write_text(json.dumps(answer), "utf-8")
 
 

@@ -279,3 +279,57 @@ def test_workloads_run_and_agree_without_peers(root, tmp_path):
     assert [run["workload"] for run in runs] == wanted
     statuses = {row["status"] for run in runs for row in run["rows"]}
     assert statuses == {"ok"}
+
+
+# ---- plan passes ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def plan_passes(root):
+    return json.loads((root / "benchmarks/plan_passes.json").read_text("utf-8"))
+
+
+def test_the_page_of_plan_passes_is_what_was_stored(plan_passes, root):
+    from benchmarks.harness.ablation import page
+
+    assert (root / "docs/plan_passes.md").read_text("utf-8") == page(plan_passes)
+
+
+def test_every_plan_pass_helps_some_program(plan_passes):
+    """For each pass: time or memory without it ≥ 1.03 times that with all passes, somewhere."""
+    from benchmarks.harness.ablation import worth
+
+    from tenferro_numpy.planner import SWITCHES
+
+    found = worth(plan_passes)
+    assert set(found) == set(SWITCHES)
+    assert [name for name, programs in found.items() if not programs] == []
+
+
+def test_a_pass_that_changes_nothing_helps_nowhere():
+    from benchmarks.harness.ablation import AGAIN, ALL, worth
+
+    def times(**seconds):
+        return {name.replace("_", ", "): {"median": s, "minimum": s} for name, s in seconds.items()}
+
+    row = {
+        "workload": "W0",
+        "case": "n = 4",
+        "cpu": times(all=1.0, all_again=1.02, slow=1.2, noisy=1.035, idle=1.0, larger=1.0),
+        "bytes": {ALL: 2**20, AGAIN: 2**20, "slow": 2**20, "noisy": 2**20, "idle": 2**20}
+        | {"larger": 2**21},
+    }
+    found = worth({"rows": [row]})
+    assert found == {"slow": ["W0 n = 4"], "noisy": [], "idle": [], "larger": ["W0 n = 4"]}
+
+
+def test_ablation_runs_a_program_without_each_pass(workload):
+    """One row: CPU seconds and bytes with all passes and without each."""
+    from benchmarks.harness.ablation import AGAIN, ALL, Program, row_of
+
+    from tenferro_numpy.planner import SWITCHES
+
+    workload.contestant("tenferro")(lambda x: lambda: (x @ x, 2 * x))
+    row = row_of(workload, Program("W0", "n = 4", 4), turns=2)
+    assert list(row["cpu"]) == list(row["bytes"]) == [ALL, AGAIN, *SWITCHES]
+    assert all(found["samples"] == 2 for found in row["cpu"].values())

@@ -1,0 +1,113 @@
+"""Programs for plan passes that W1 to W13 hardly use: masks, differences, gradients of parts.
+
+Each is something that users write, value and gradient. `harness/ablation.py` runs them without each
+plan pass of the NumPy backend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from benchmarks.harness.workload import Call, Case, Workload
+
+
+def causal_attention(np: Any, x: Any) -> Any:
+    """Rows of a sequence, each of which sees those before it: a mask of constants."""
+    n = len(x)
+    scores = x @ x.T / n
+    steps = _steps(n)
+    seen = np.where(steps[:, None] >= steps[None, :], np.exp(scores), 0.0)
+    return np.sum((seen / np.sum(seen, axis=1, keepdims=True)) @ x)
+
+
+def differences(np: Any, x: Any) -> Any:
+    """A sum over neighbours: each cotangent is a sum of padded arrays."""
+    return np.sum(np.exp(x[1:]) * x[:-1] ** 2)
+
+
+def smoothness(np: Any, x: Any) -> Any:
+    """The energy of a picture: differences along both axes."""
+    return np.sum((x[1:] - x[:-1]) ** 2) + np.sum((x[:, 1:] - x[:, :-1]) ** 2)
+
+
+def rectifier(np: Any, x: Any) -> Any:
+    """Layers of max(x, 0): their cotangents are selected against zero."""
+    for _ in range(4):
+        x = np.maximum(x @ x.T @ x / 100, 0.0)
+    return np.sum(x)
+
+
+def largest(np: Any, x: Any) -> Any:
+    """A sum of the largest of many: its cotangent is scattered into zeros."""
+    return np.sum(np.sort(x.reshape(-1))[-10:])
+
+
+def table(np: Any, x: Any) -> Any:
+    """Rows looked up in a table, as of embedded words."""
+    return np.sum(np.tanh(x[_steps(2000) * 7 % len(x)]))
+
+
+def pairs(np: Any, x: Any) -> Any:
+    """Distances of all pairs: broadcasts that only elementwise lines read."""
+    return np.sum(np.exp(-np.sum((x[:, None, :] - x[None, :, :]) ** 2, axis=2)))
+
+
+def _steps(n: int) -> Any:
+    """0 … n − 1, recorded."""
+    import tenferro as tn
+
+    return tn.arange(n)
+
+
+def inverse(np: Any, x: Any) -> Any:
+    """An inverse: identities and triangles are masks of comparisons of constants."""
+    import tenferro as tn
+
+    return np.sum(np.linalg.inv(x @ x.T + tn.eye(len(x))))
+
+
+LOSSES: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
+    "causal attention, n = 300": (causal_attention, (300, 16)),
+    "differences, n = 1,000": (differences, (1000,)),
+    "differences, n = 10,000": (differences, (10_000,)),
+    "smoothness, 50 × 50": (smoothness, (50, 50)),
+    "smoothness, 200 × 200": (smoothness, (200, 200)),
+    "inverse, n = 30": (inverse, (30, 30)),
+    "inverse, n = 200": (inverse, (200, 200)),
+    "rectifier, 100 × 50": (rectifier, (100, 50)),
+    "largest of 10,000": (largest, (100, 100)),
+    "table of 1,000 rows": (table, (1000, 16)),
+    "pairs, n = 200": (pairs, (200, 3)),
+}
+
+
+def inputs(given: str) -> tuple[Any, ...]:
+    return given, np.random.default_rng(0).normal(size=LOSSES[given][1])
+
+
+W = Workload(
+    "narrow_passes",
+    "programs for plan passes of a narrow purpose",
+    cases=[Case(name, name) for name in LOSSES],
+    quick=[Case(name, name) for name in LOSSES],
+    inputs=inputs,
+)
+
+
+@W.contestant("tenferro")
+def with_tenferro(name: str, x: Any) -> Call:
+    import tenferro as tn
+
+    f = tn.jit(tn.value_and_grad(lambda x: LOSSES[name][0](np, x)))
+    return lambda: f(x)
+
+
+@W.contestant("tenferro un-jitted")
+def with_tenferro_unjitted(name: str, x: Any) -> Call:
+    import tenferro as tn
+
+    f = tn.value_and_grad(lambda x: LOSSES[name][0](np, x))
+    return lambda: f(x)
