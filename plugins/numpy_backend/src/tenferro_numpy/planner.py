@@ -8,7 +8,6 @@ registers are chosen behind them. Each optional pass can be switched off by the 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import inf
 from operator import itemgetter
 from typing import Any
 
@@ -210,15 +209,11 @@ class Planner:
     # ---- windows and broadcasts ------------------------------------------------------------------
 
     def add_padded_sums(self) -> None:
-        """Add padded terms of sums to windows; larger ones are left to regions."""
+        """Add padded terms of sums to windows."""
         if Pad not in map(type, self.distinct):
             return
-        tiling = self.how.tiling
-        largest = inf if tiling is None else least_elements(tiling)
         operations = [row[0] for row in self.program.nodes]
-        self.steps = add_windows(
-            self.steps, self.avals, operations, self.literals, self.outputs, largest
-        )
+        self.steps = add_windows(self.steps, self.avals, operations, self.literals, self.outputs)
 
     def leave_broadcasts_to_readers(self) -> None:
         """Do not expand what is only read by elementwise lines that have a full operand anyway."""

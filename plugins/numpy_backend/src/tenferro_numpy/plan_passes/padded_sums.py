@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -52,17 +51,15 @@ def add_windows(
     operations: Sequence[Any],
     literals: Mapping[int, Any],
     outputs: Collection[int],
-    largest: float = inf,
 ) -> list[Step]:
     """Add padded terms of sums to windows; append the avals of new slots.
 
-    `operations` are those of the program by position. Terms of `largest` elements and more are
-    left to regions, which never write them out.
+    `operations` are those of the program by position.
     """
     pads = [step for step in steps if _operation(step, operations, Pad)]
     if not pads:
         return list(steps)
-    return _Rewriting(steps, avals, operations, literals, outputs, largest).run()
+    return _Rewriting(steps, avals, operations, literals, outputs).run()
 
 
 def _operation(step: Step, operations: Sequence[Any], *kinds: type) -> Any:
@@ -79,13 +76,11 @@ class _Rewriting:
         operations: Sequence[Any],
         literals: Mapping[int, Any],
         outputs: Collection[int],
-        largest: float,
     ) -> None:
         self.steps = steps
         self.avals = avals
         self.operations = operations
         self.literals = literals
-        self.largest = largest
         self.waiting: dict[int, _Sum] = {}
         self.now = 0
         self.done: list[Step] = []
@@ -113,8 +108,7 @@ class _Rewriting:
     def pad(self, step: Step) -> None:
         """Let a padded term wait for its sum, if it has one and is padded with zeros."""
         window, target = self.window(step), step.targets[0]
-        large = self.avals[target].size >= self.largest
-        if large or window is None or self.summed[target] < self.reads[target]:
+        if window is None or self.summed[target] < self.reads[target]:
             self.done.append(step)
         else:
             self.waiting[target] = _Sum(None, (_Term(step, window, step.positions, _add),))
