@@ -51,7 +51,10 @@ def test_an_altered_file_is_refused(tmp_path, monkeypatch):
 
 def test_the_oracle_knows_what_it_claims():
     """Independent closed forms: exp′ = exp, the product rule, a second derivative."""
+    from tenferro_conformance.golden import full_oracle
     from tenferro_conformance.oracle import Tensor, directional, mp, reference
+
+    full_oracle()
 
     x = Tensor((), (mp.mpf("0.5"),))
     v = {0: Tensor((), (mp.mpf(1),))}

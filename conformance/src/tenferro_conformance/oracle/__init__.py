@@ -2,17 +2,18 @@
 digits.
 
 Written from the definitions as index formulas over nested indices; it calls no array library, so it
-shares no code with any backend. Families with long definitions have files of their own here, each
-with a table `REFERENCES`; an observation of a primitive is under `"svd@values"`. `reference`
-evaluates a primitive, `directional` differentiates it along a direction by central differences
-with a step of 1e-20, whose error is below 1e-40. Needs the extra `oracle` (mpmath); only
-`golden.py` imports it, and no test run does.
+shares no code with any backend. An elementwise primitive with a short definition has it in its
+table (`meaning`), which `golden.py` hands to `define`. Families with long definitions have files of
+their own here, each with a table `REFERENCES`; an observation of a primitive is under
+`"svd@values"`. `reference` evaluates a primitive, `directional` differentiates it along a direction
+by central differences with a step of 1e-20, whose error is below 1e-40. Needs the extra `oracle`
+(mpmath); only `golden.py` imports it, and no test run does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from pkgutil import iter_modules
 from typing import Any
@@ -28,7 +29,7 @@ from tenferro_conformance.oracle.numbers import (
     mp,
 )
 
-__all__ = ["DIGITS", "Tensor", "directional", "mp", "reference", "scale_of", "term_scale"]
+__all__ = ["DIGITS", "Tensor", "define", "directional", "mp", "reference", "scale_of", "term_scale"]
 
 _STEP = mp.mpf(10) ** -20
 
@@ -387,77 +388,13 @@ def _dynamic_update_slice(params: Params, x: Tensor, update: Tensor, *starts: Te
 
 
 _REFERENCES: dict[str, Reference] = {
-    "add": elementwise(lambda x, y: x + y),
-    "sub": elementwise(lambda x, y: x - y),
-    "mul": elementwise(lambda x, y: x * y),
     "div": elementwise(_div),
-    "neg": elementwise(lambda x: -x),
-    "abs": elementwise(abs),
     "sign": elementwise(_sign),
-    "maximum": elementwise(max),
-    "minimum": elementwise(min),
-    "clamp": elementwise(lambda lo, x, hi: min(max(x, lo), hi)),
     "pow": elementwise(_power),
     "integer_pow": _integer_power,
-    "square": elementwise(lambda x: x * x),
-    "sqrt": elementwise(mp.sqrt),
-    "rsqrt": elementwise(lambda x: 1 / mp.sqrt(x)),
-    "cbrt": elementwise(lambda x: mp.sign(x) * mp.cbrt(abs(x))),
-    "exp": elementwise(mp.exp),
-    "log": elementwise(mp.log),
-    "expm1": elementwise(lambda x: mp.exp(x) - 1),
-    "log1p": elementwise(lambda x: mp.log(1 + x)),
-    "sin": elementwise(mp.sin),
-    "cos": elementwise(mp.cos),
-    "tan": elementwise(mp.tan),
-    "tanh": elementwise(mp.tanh),
     "logistic": elementwise(_logistic),
-    "exp2": elementwise(lambda x: mp.exp(x * mp.log(2))),
-    "log2": elementwise(lambda x: mp.log(x) / mp.log(2)),
-    "log10": elementwise(lambda x: mp.log(x) / mp.log(10)),
-    "logaddexp": elementwise(lambda x, y: mp.log(mp.exp(x) + mp.exp(y))),
-    "asin": elementwise(mp.asin),
-    "acos": elementwise(mp.acos),
-    "atan": elementwise(mp.atan),
-    "atan2": elementwise(mp.atan2),
-    "hypot": elementwise(mp.hypot),
-    "sinh": elementwise(mp.sinh),
-    "cosh": elementwise(mp.cosh),
-    "asinh": elementwise(mp.asinh),
-    "acosh": elementwise(mp.acosh),
-    "atanh": elementwise(mp.atanh),
-    "erf": elementwise(mp.erf),
-    "erfc": elementwise(mp.erfc),
-    "erfinv": elementwise(mp.erfinv),
-    "lgamma": elementwise(lambda x: mp.log(abs(mp.gamma(x)))),
-    "digamma": elementwise(mp.digamma),
     "polygamma": _polygamma,
-    "floor": elementwise(mp.floor),
-    "ceil": elementwise(mp.ceil),
-    "round": elementwise(mp.nint),
     "rem": elementwise(_rem),
-    "copysign": elementwise(lambda x, y: abs(x) * mp.sign(y)),
-    "bitwise_and": elementwise(lambda x, y: x & y),
-    "bitwise_or": elementwise(lambda x, y: x | y),
-    "bitwise_xor": elementwise(lambda x, y: x ^ y),
-    "bitwise_not": elementwise(lambda x: ~x),
-    "shift_left": elementwise(lambda x, count: x << count),
-    "shift_right": elementwise(lambda x, count: x >> count),
-    "eq": elementwise(lambda x, y: x == y),
-    "ne": elementwise(lambda x, y: x != y),
-    "lt": elementwise(lambda x, y: x < y),
-    "le": elementwise(lambda x, y: x <= y),
-    "gt": elementwise(lambda x, y: x > y),
-    "ge": elementwise(lambda x, y: x >= y),
-    "logical_and": elementwise(lambda x, y: x and y),
-    "logical_or": elementwise(lambda x, y: x or y),
-    "logical_xor": elementwise(lambda x, y: x != y),
-    "logical_not": elementwise(lambda x: not x),
-    "select": elementwise(lambda p, x, y: x if p else y),
-    "real": elementwise(lambda z: mp.mpf(z.real)),
-    "imag": elementwise(lambda z: mp.mpf(z.imag)),
-    "conj": elementwise(mp.conj),
-    "complex": elementwise(mp.mpc),
     "constant": _constant,
     "iota": _iota,
     "reshape": _reshape,
@@ -468,8 +405,6 @@ _REFERENCES: dict[str, Reference] = {
     "concatenate": _concatenate,
     "reverse": _reverse,
     "convert": _convert,
-    "stop_gradient": elementwise(lambda x: x),
-    "optimization_barrier": elementwise(lambda x: x),
     "reduce_sum": _reduction(sum),
     "reduce_prod": _reduction(_product),
     "reduce_max": _reduction(max),
@@ -497,6 +432,14 @@ _REFERENCES: dict[str, Reference] = {
 }
 
 
+def define(primitive: str, meaning: Callable[..., Any]) -> None:
+    """Define an elementwise primitive by a function of mpmath and the entries of the operands."""
+    _defined[primitive.removeprefix("std::")] = elementwise(partial(meaning, mp))
+
+
+_defined: dict[str, Reference] = {}
+
+
 @cache
 def _references() -> Mapping[str, Reference]:
     """Return every definition: those of this file, and those of the other files of the folder."""
@@ -509,7 +452,9 @@ def _references() -> Mapping[str, Reference]:
 
 def reference(primitive: str, params: Params, inputs: Sequence[Tensor]) -> Tensor:
     """Compute the value of a standard primitive, or of an observation of one."""
-    return _references()[primitive.removeprefix("std::")](params, *inputs)
+    name = primitive.removeprefix("std::")
+    found = _defined.get(name) or _references()[name]
+    return found(params, *inputs)
 
 
 def scale_of(primitive: str, params: Params, inputs: Sequence[Tensor]) -> Tensor:

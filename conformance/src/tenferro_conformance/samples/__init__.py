@@ -54,6 +54,8 @@ def load_cases() -> tuple[Case, ...]:
 @cache
 def load_error_cases() -> tuple[ErrorCase, ...]:
     """Load every refusal of the standard set, sorted by id."""
-    from tenferro_conformance.samples.errors import ERROR_CASES
+    from tenferro_conformance.samples.errors import ERROR_CASES, elementwise_refusals
 
-    return tuple(sorted(ERROR_CASES, key=lambda case: case.id))
+    all_tables = (table for family in FAMILIES for table in tables(family))
+    stated = (case for table in all_tables for case in elementwise_refusals(table))
+    return tuple(sorted((*ERROR_CASES, *stated), key=lambda case: case.id))

@@ -20,6 +20,7 @@ from tenferro_conformance.samples.table import (
     INTS,
     SIGNED,
     UNSIGNED,
+    Meaning,
     Row,
     Table,
     away,
@@ -85,6 +86,8 @@ ADD = table(
     *_wraps(lambda low: [-low - 1, low], lambda low: [1, -1], result=lambda low: [low, -low - 1]),
     *_wraps_unsigned(lambda top: [top], [2], result=lambda top: [1]),
     Row(edge="large", inputs=(grid(-2, 2, 70, 41), grid(-5, 9, 70, 41)), dtypes=FLOATS),
+    refuses="shapes",
+    meaning=lambda mp, x, y: x + y,
     level=1, tol="rounded",
 )  # fmt: skip
 SUB = table(
@@ -93,6 +96,8 @@ SUB = table(
     *_binary_specials([nan] * 3, [inf, inf, nan], [0.0, -0.0]),
     *_wraps(lambda low: [low, -low - 1], lambda low: [1, -1], result=lambda low: [-low - 1, low]),
     *_wraps_unsigned(lambda top: [0, top], [1, 1], result=lambda top: [top, top - 1]),
+    refuses="shapes",
+    meaning=lambda mp, x, y: x - y,
     level=1, tol="rounded",
 )  # fmt: skip
 MUL = table(
@@ -105,6 +110,8 @@ MUL = table(
         wrt=(1,),
         tangents=([1 + 0j],), derivative=[2 + 1j],
         note="convention 1: the JVP of a holomorphic primitive never conjugates"),
+    refuses="shapes",
+    meaning=lambda mp, x, y: x * y,
     level=1, tol="rounded", tol_complex="complex",
 )  # fmt: skip
 DIV = table(
@@ -118,6 +125,7 @@ DIV = table(
     Row(edge="truncates", inputs=([7, -7, 7, -7], [2, 2, -2, -2]), dtypes=SIGNED,
         expected=[3, -3, -3, 3],
         note="convention 10: integer division truncates in the IR"),
+    refuses="shapes",
     level=1, tol="rounded", tol_complex="complex",
 )  # fmt: skip
 NEG = table(
@@ -130,6 +138,8 @@ NEG = table(
     Row(edge="inf", inputs=([inf, -inf],), expected=[-inf, inf]),
     Row(edge="negative_zero", inputs=([-0.0, 0.0],), expected=[0.0, -0.0]),
     *_wraps(lambda low: [low], result=lambda low: [low]),
+    refuses="no_bool",
+    meaning=lambda mp, x: -x,
     level=1, tol="exact",
 )  # fmt: skip
 
@@ -158,6 +168,7 @@ ABS = table(
         smooth=False,
         tangents=([1.0, 1.0],), derivative=[1.0, -1.0],
         note="convention 5: masks hold at infinity"),
+    meaning=lambda mp, x: abs(x),
     level=1, tol="exact",
 )  # fmt: skip
 SIGN = table(
@@ -184,7 +195,7 @@ SIGN = table(
 )  # fmt: skip
 
 
-def _extremum(name: str, nans: Any, infs: Any, tie: Any) -> Table:
+def _extremum(name: str, meaning: Meaning, nans: Any, infs: Any, tie: Any) -> Table:
     return table(
         f"std::{name}",
         *elementwise_rows(_wide, _other, integer_inputs=(_ints, _counts)),
@@ -202,18 +213,21 @@ def _extremum(name: str, nans: Any, infs: Any, tie: Any) -> Table:
         Row(edge="infinite", inputs=([inf, -inf], [0.0, 0.0]), expected=tie[2], wrt=(0,), order=1,
             smooth=False,
             tangents=([1.0, 1.0],), derivative=tie[3], note="convention 5: masks hold at infinity"),
+        refuses="shapes no_order", meaning=meaning,
         level=1, tol="exact",
     )  # fmt: skip
 
 
 MAXIMUM = _extremum(
     "maximum",
+    lambda mp, x, y: max(x, y),
     [nan] * 3,
     [inf, inf, -inf],
     ([1.0, 2.0, 5.0], [3.0, 2.0, 4.0], [inf, 0.0], [1.0, 0.0]),
 )
 MINIMUM = _extremum(
     "minimum",
+    lambda mp, x, y: min(x, y),
     [nan] * 3,
     [1.0, -inf, -inf],
     ([1.0, 1.0, 3.0], [3.0, 4.0, 2.0], [0.0, -inf], [0.0, 1.0]),
@@ -243,6 +257,8 @@ CLAMP = table(
         1.0, 1.0], wrt=(1,),
         order=1, smooth=False, tangents=([1.0, 1.0, 1.0],), derivative=[0.0, 0.0, 0.0],
         note="convention 3: lo > hi behaves as min(max(x, lo), hi)"),
+    refuses="no_order",
+    meaning=lambda mp, lo, x, hi: min(max(x, lo), hi),
     level=1, tol="exact",
 )  # fmt: skip
 POW = table(
@@ -318,6 +334,7 @@ SQUARE = table(
     Row(edge="nan", inputs=([nan],), expected=[nan]),
     Row(edge="inf", inputs=([inf, -inf],), expected=[inf, inf]),
     Row(edge="negative_zero", inputs=([-0.0],), expected=[0.0]),
+    meaning=lambda mp, x: x * x,
     level=1, tol="rounded", tol_complex="complex",
 )  # fmt: skip
 SQRT = table(
@@ -330,6 +347,8 @@ SQRT = table(
         tangents=([1.0, 1.0],),
         derivative=[inf, 0.25], note="convention 6: the derivative of sqrt at 0 is inf"),
     Row(edge="complex_quadrants", inputs=(_c(4),), dtypes=COMPLEX, wrt=(0,)),
+    refuses="no_integers",
+    meaning=lambda mp, x: mp.sqrt(x),
     level=1, tol="rounded", tol_complex="complex",
 )  # fmt: skip
 RSQRT = table(
@@ -339,6 +358,8 @@ RSQRT = table(
     Row(edge="inf", inputs=([inf, 0.0],), expected=[0.0, inf]),
     Row(edge="tiny", inputs=([2.0**-100, 2.0**-40],), dtypes=F32 + F64, expected=[2.0**50,
         2.0**20]),
+    refuses="no_integers",
+    meaning=lambda mp, x: 1 / mp.sqrt(x),
     level=1, tol="elementary", tol_complex="complex",
 )  # fmt: skip
 
@@ -355,6 +376,8 @@ CBRT = table(
         derivative=[2.0**66 / 3, 2.0**66 / 3], note="the square of the root is not formed"),
     Row(edge="tiny", inputs=([2.0**-24],), dtypes=("float16",), expected=[2.0**-8], wrt=(0,),
         order=1, smooth=False, tangents=([1.0],), derivative=[2.0**16 / 3]),
+    refuses="no_integers no_complex",
+    meaning=lambda mp, x: mp.sign(x) * mp.cbrt(abs(x)),
     level=1, tol="elementary",
 )  # fmt: skip
 

@@ -48,6 +48,8 @@ def _logic(name: str, of: Callable[[int, int], int]) -> Table:
               expected=[of(2 ** _bits(d) - 1, 5)]) for d in UNSIGNED),
         *(Row(edge="all_bits", inputs=([-1], [5]), dtypes=(d,), expected=[of(-1, 5)])
           for d in SIGNED),
+        refuses="shapes no_floats",
+        meaning=lambda mp, x, y: of(x, y),
         level=1,
     )  # fmt: skip
 
@@ -64,6 +66,8 @@ NOT = table(
     Row(edge="empty", inputs=(igrid(0, 1, 0, 3),), dtypes=INTS, expected=igrid(0, 1, 0, 3)),
     Row(edge="non_contiguous", inputs=(_signed(3, 2),), dtypes=INTS, layout="strided"),
     Row(edge="booleans", inputs=([True, False],), dtypes=BOOL, expected=[False, True]),
+    refuses="no_floats",
+    meaning=lambda mp, x: ~x,
     level=1,
 )  # fmt: skip
 
@@ -92,6 +96,8 @@ LEFT = table(
           note=_OUTSIDE) for d in ALL_INTS),
     *(Row(edge="negative_count", inputs=([3, -3], [-1, -2]), dtypes=(d,), expected=[0, 0],
           note=_OUTSIDE) for d in SIGNED),
+    refuses="shapes no_bool no_floats",
+    meaning=lambda mp, x, count: x << count,
     level=1,
 )  # fmt: skip
 RIGHT = table(
@@ -106,6 +112,8 @@ RIGHT = table(
           note=_OUTSIDE) for d in ALL_INTS),
     *(Row(edge="outside_negative", inputs=([-3, 3, -3], [_bits(d), -1, -1]), dtypes=(d,),
           expected=[-1, 0, -1], note=_OUTSIDE) for d in SIGNED),
+    refuses="shapes no_bool no_floats",
+    meaning=lambda mp, x, count: x >> count,
     level=1,
 )  # fmt: skip
 

@@ -15,6 +15,7 @@ from tenferro_conformance.samples.table import (
     FLOATS,
     INTS,
     RARE_DTYPES,
+    Meaning,
     Row,
     Table,
     cgrid,
@@ -32,7 +33,13 @@ _LEFT, _RIGHT = [1.0, 2.0, 3.0, -0.5], [2.0, 2.0, 1.0, -0.5]
 
 
 def _comparison(
-    name: str, with_nan: bool, at_zero: bool, infs: list[bool], *, ordered: bool = True
+    name: str,
+    meaning: Meaning,
+    with_nan: bool,
+    at_zero: bool,
+    infs: list[bool],
+    *,
+    ordered: bool = True,
 ) -> Table:
     rows = [
         Row(edge="wide", inputs=([_LEFT, _RIGHT], [_RIGHT, _LEFT]), out="bool"),
@@ -89,18 +96,19 @@ def _comparison(
         rows.append(
             Row(edge="booleans", inputs=([True, True, False], [True, False, False]), dtypes=BOOL)
         )
-    return table(f"std::{name}", *rows, level=1)
+    refuses = "shapes no_order" if ordered else "shapes"
+    return table(f"std::{name}", *rows, refuses=refuses, meaning=meaning, level=1)
 
 
-EQ = _comparison("eq", False, True, [True, False, False], ordered=False)
-NE = _comparison("ne", True, False, [False, True, True], ordered=False)
-LT = _comparison("lt", False, False, [False, True, False])
-LE = _comparison("le", False, True, [True, True, False])
-GT = _comparison("gt", False, False, [False, False, True])
-GE = _comparison("ge", False, True, [True, False, True])
+EQ = _comparison("eq", lambda mp, x, y: x == y, False, True, [True, False, False], ordered=False)
+NE = _comparison("ne", lambda mp, x, y: x != y, True, False, [False, True, True], ordered=False)
+LT = _comparison("lt", lambda mp, x, y: x < y, False, False, [False, True, False])
+LE = _comparison("le", lambda mp, x, y: x <= y, False, True, [True, True, False])
+GT = _comparison("gt", lambda mp, x, y: x > y, False, False, [False, False, True])
+GE = _comparison("ge", lambda mp, x, y: x >= y, False, True, [True, False, True])
 
 
-def _logical(name: str, count: int) -> Table:
+def _logical(name: str, count: int, meaning: Meaning) -> Table:
     inputs: tuple[Any, ...] = ([[True, True], [False, False]], [[True, False], [True, False]])
     flat: tuple[Any, ...] = (True, False)
     return table(
@@ -109,6 +117,8 @@ def _logical(name: str, count: int) -> Table:
         Row(edge="scalar", inputs=flat[:count], dtypes=BOOL),
         Row(edge="empty", inputs=tuple(grid(0, 1, 0, 3) for _ in range(count)), dtypes=BOOL),
         Row(edge="non_contiguous", inputs=inputs[:count], dtypes=BOOL, layout="strided"),
+        refuses="bool_only",
+        meaning=meaning,
         level=1,
     )
 
@@ -148,12 +158,15 @@ SELECT = table(
     Row(edge="negative_zero", inputs=([True, False], [-0.0, 1.0], [1.0, -0.0]), kinds=("bool", None,
         None),
         expected=[-0.0, -0.0]),
+    meaning=lambda mp, p, x, y: x if p else y,
     level=1,
 )  # fmt: skip
 
 TABLES: tuple[Table, ...] = (
     EQ, NE, LT, LE, GT, GE,
-    _logical("logical_and", 2), _logical("logical_or", 2), _logical("logical_xor", 2),
-    _logical("logical_not", 1),
+    _logical("logical_and", 2, lambda mp, x, y: x and y),
+    _logical("logical_or", 2, lambda mp, x, y: x or y),
+    _logical("logical_xor", 2, lambda mp, x, y: x != y),
+    _logical("logical_not", 1, lambda mp, x: not x),
     SELECT,
 )  # fmt: skip

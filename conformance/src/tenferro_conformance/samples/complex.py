@@ -7,7 +7,17 @@ the fields of a row mean.
 
 from __future__ import annotations
 
-from tenferro_conformance.samples.table import COMPLEX, FLOATS, Row, Table, cgrid, fine, grid, table
+from tenferro_conformance.samples.table import (
+    COMPLEX,
+    FLOATS,
+    Meaning,
+    Row,
+    Table,
+    cgrid,
+    fine,
+    grid,
+    table,
+)
 
 __all__ = ["TABLES"]
 
@@ -22,7 +32,7 @@ def _whole(dtype: str) -> str:
     return {"float32": "complex64", "float64": "complex128"}[dtype]
 
 
-def _part_table(name: str, nans: list[float]) -> Table:
+def _part_table(name: str, meaning: Meaning, nans: list[float]) -> Table:
     return table(
         f"std::{name}",
         Row(edge="wide", inputs=(cgrid(2, 2, 3),), dtypes=COMPLEX, out=_part, wrt=(0,)),
@@ -44,12 +54,13 @@ def _part_table(name: str, nans: list[float]) -> Table:
             layout="strided",
         ),
         Row(edge="nan", inputs=([complex(nan, 1.0)],), dtypes=COMPLEX, out=_part, expected=nans),
+        meaning=meaning,
         level=1,
     )
 
 
-REAL = _part_table("real", [nan])
-IMAG = _part_table("imag", [1.0])
+REAL = _part_table("real", lambda mp, z: mp.mpf(z.real), [nan])
+IMAG = _part_table("imag", lambda mp, z: mp.mpf(z.imag), [1.0])
 CONJ = table(
     "std::conj",
     Row(edge="wide", inputs=(cgrid(2, 2, 3),), dtypes=COMPLEX, wrt=(0,)),
@@ -65,6 +76,7 @@ CONJ = table(
         wrt=(0,),
         tangents=([0.5 + 0.25j, 0.75 + 0.125j],), derivative=[0.5 - 0.25j, 0.75 - 0.125j],
         note="convention 1: the tangent of conj is the conjugate"),
+    meaning=lambda mp, x: mp.conj(x),
     level=1,
 )  # fmt: skip
 COMPLEX_OF = table(
@@ -82,6 +94,7 @@ COMPLEX_OF = table(
         expected=[complex(nan, 1.0), complex(1.0, inf)]),
     Row(edge="negative_zero", inputs=([-0.0, 1.0], [1.0, -0.0]), out=_whole,
         expected=[complex(-0.0, 1.0), complex(1.0, -0.0)]),
+    meaning=lambda mp, x, y: mp.mpc(x, y),
     level=1,
 )  # fmt: skip
 

@@ -43,6 +43,8 @@ EXP = table(
     Row(edge="holomorphic", inputs=([0.4 - 0.2j],), dtypes=("complex128",), wrt=(0,),
         note="convention 1: the JVP of a holomorphic primitive never conjugates"),
     Row(edge="large", inputs=(grid(-8, 8, 37, 29),), dtypes=FLOATS),
+    refuses="no_integers",
+    meaning=lambda mp, x: mp.exp(x),
     level=1, tol="elementary", tol_complex="complex",
 )  # fmt: skip
 LOG = table(
@@ -52,6 +54,8 @@ LOG = table(
     Row(edge="zero", inputs=([0.0, -0.0, -1.0],), expected=[-inf, -inf, nan]),
     Row(edge="near_one", inputs=([1 + 2.0**-10, 1 - 2.0**-12, 1.0],), dtypes=FLOATS, wrt=(0,)),
     Row(edge="complex_quadrants", inputs=(_c(2, 2),), dtypes=COMPLEX, wrt=(0,)),
+    refuses="no_integers",
+    meaning=lambda mp, x: mp.log(x),
     level=1, tol="elementary", tol_complex="complex",
 )  # fmt: skip
 EXPM1 = table(
@@ -59,6 +63,8 @@ EXPM1 = table(
     *elementwise_rows(_any, complex_inputs=(_c,)),
     *special_values(infs=[inf, -1.0], zeros=[-0.0, 0.0]),
     Row(edge="near_zero", inputs=([2.0**-30, -(2.0**-20), 2.0**-11],), wrt=(0,)),
+    refuses="no_integers",
+    meaning=lambda mp, x: mp.exp(x) - 1,
     level=1, tol="elementary", tol_complex="complex",
 )  # fmt: skip
 LOG1P = table(
@@ -67,6 +73,8 @@ LOG1P = table(
     *special_values(infs=[inf, nan], zeros=[-0.0, 0.0]),
     Row(edge="near_zero", inputs=([2.0**-30, -(2.0**-20), 2.0**-11],), wrt=(0,)),
     Row(edge="pole", inputs=([-1.0, -2.0],), expected=[-inf, nan]),
+    refuses="no_integers",
+    meaning=lambda mp, x: mp.log(1 + x),
     level=1, tol="elementary", tol_complex="complex",
 )  # fmt: skip
 LOGISTIC = table(
@@ -75,6 +83,7 @@ LOGISTIC = table(
     *special_values(infs=[1.0, 0.0], zeros=[0.5, 0.5]),
     Row(edge="saturated", inputs=([30.0, -30.0, 60.0, -60.0],)),
     Row(edge="no_overflow", inputs=([800.0, -800.0],), expected=[1.0, 0.0], dtypes=F64),
+    refuses="no_integers",
     level=1, tol="elementary", tol_complex="complex",
 )  # fmt: skip
 EXP2 = table(
@@ -86,11 +95,13 @@ EXP2 = table(
     Row(edge="large", inputs=([100.25, -90.625, 120.5],), note="x·ln 2 would lose the last digits"),
     Row(edge="overflow", inputs=([128.0, 1024.0],), dtypes=F32, expected=[inf, inf]),
     Row(edge="overflow", inputs=([1023.5, 1024.0, -1000.0],), dtypes=F64, tol="elementary"),
+    refuses="no_integers",
+    meaning=lambda mp, x: mp.exp(x * mp.log(2)),
     level=1, tol="elementary", tol_complex="complex",
 )  # fmt: skip
 
 
-def _logarithm(name: str) -> Table:
+def _logarithm(name: str, base: int) -> Table:
     return table(
         f"std::{name}",
         *elementwise_rows(_positive, complex_inputs=(_c_right,), domain=Domain(low=0.0)),
@@ -98,12 +109,14 @@ def _logarithm(name: str) -> Table:
         Row(edge="zero", inputs=([0.0, -0.0, -1.0],), expected=[-inf, -inf, nan]),
         Row(edge="wide_range", inputs=([2.0**-100, 3 * 2.0**90, 2.0**-20],)),
         Row(edge="complex_quadrants", inputs=(_c(2, 2),), dtypes=COMPLEX, wrt=(0,)),
+        refuses="no_integers",
+        meaning=lambda mp, x: mp.log(x) / mp.log(base),
         level=1, tol="elementary", tol_complex="complex",
     )  # fmt: skip
 
 
-LOG2 = _logarithm("log2")
-LOG10 = _logarithm("log10")
+LOG2 = _logarithm("log2", 2)
+LOG10 = _logarithm("log10", 10)
 LOGADDEXP = table(
     "std::logaddexp",
     *elementwise_rows(_any, partial(grid, -3, 1)),
@@ -115,6 +128,8 @@ LOGADDEXP = table(
         note="convention 3: equal infinities share equally"),
     Row(edge="large", inputs=([700.0, -90.0], [700.5, -1000.0]), wrt=(0, 1), order=1,
         note="the exponentials are not formed"),
+    refuses="shapes no_integers no_complex",
+    meaning=lambda mp, x, y: mp.log(mp.exp(x) + mp.exp(y)),
     level=1, tol="special",
 )  # fmt: skip
 

@@ -34,6 +34,8 @@ GAMMA = table(
     Row(edge="negative", inputs=([-0.5, -1.25, -3.75],), wrt=(0,), order=1),
     Row(edge="large", inputs=([12.25, 20.5, 30.75],), wrt=(0,), order=1),
     Row(edge="huge", inputs=([100.5, 170.25],), dtypes=F64, wrt=(0,), order=1),
+    refuses="no_integers no_complex",
+    meaning=lambda mp, x: mp.gamma(x),
     level=1, tol="special",
 )  # fmt: skip
 BETALN = table(
@@ -44,6 +46,8 @@ BETALN = table(
     Row(edge="large", inputs=([200.5, 1000.25], [50.0, 2000.5]), wrt=(0, 1), order=1),
     Row(edge="unequal", inputs=([2.0**20, 0.5, 3.0], [0.25, 2.0**30, 2.0**40]), wrt=(0, 1), order=1,
         dtypes=F64, note="ln Γ(a) + ln Γ(b) - ln Γ(a+b) would have no digits left"),
+    refuses="shapes no_integers no_complex",
+    meaning=lambda mp, a, b: mp.log(abs(mp.beta(a, b))),
     level=1, tol="special",
 )  # fmt: skip
 POLYGAMMA_DIFFERENCE = table(
@@ -62,6 +66,8 @@ ZETA = table(
     Row(edge="nan", inputs=([nan, 2.0], [1.0, nan]), expected=[nan, nan]),
     Row(edge="pole", inputs=([1.0], [2.0]), expected=[inf]),
     Row(edge="large", inputs=([2.0, 5.5], [1000.0, 30.25]), wrt=(1,), order=1),
+    refuses="shapes no_integers no_complex",
+    meaning=lambda mp, x, y: mp.zeta(x, y),
     level=1, tol="special",
 )  # fmt: skip
 

@@ -56,6 +56,8 @@ SINH = table(
     Row(edge="overflow", inputs=([800.0, -800.0],), expected=[inf, -inf]),
     Row(edge="complex_near_zero", inputs=([2.0**-30 + 2.0**-31 * 1j, -(2.0**-20) + 1j],),
         dtypes=COMPLEX),
+    refuses="no_integers",
+    meaning=lambda mp, x: mp.sinh(x),
     level=1, tol="elementary", tol_complex="complex",
 )  # fmt: skip
 COSH = table(
@@ -67,6 +69,8 @@ COSH = table(
     Row(edge="near_overflow", inputs=([89.0, -88.875],), dtypes=F32),
     Row(edge="near_overflow", inputs=([710.0, -709.875],), dtypes=F64),
     Row(edge="overflow", inputs=([800.0, -800.0],), expected=[inf, inf]),
+    refuses="no_integers",
+    meaning=lambda mp, x: mp.cosh(x),
     level=1, tol="elementary", tol_complex="complex",
 )  # fmt: skip
 TANH = table(
@@ -75,6 +79,8 @@ TANH = table(
     *special_values(infs=[1.0, -1.0], zeros=[-0.0, 0.0]),
     Row(edge="saturated", inputs=([30.0, -30.0, 9.0],)),
     Row(edge="near_zero", inputs=(_POINTS_NEAR_ZERO,), wrt=(0,), order=1),
+    refuses="no_integers",
+    meaning=lambda mp, x: mp.tanh(x),
     level=1, tol="elementary", tol_complex="complex",
 )  # fmt: skip
 ASINH = table(
@@ -92,6 +98,8 @@ ASINH = table(
          [-_ROOT * 1j, _ROOT * 1j, _ROOT * 1j, -_ROOT * 1j]),
     Row(edge="complex_near_pole", inputs=([2.0**-10 + 1j, 2.0**-9 - 1.001953125j],),
         dtypes=COMPLEX, wrt=(0,), order=1),
+    refuses="no_integers",
+    meaning=lambda mp, x: mp.asinh(x),
     level=1, tol="elementary", tol_complex="complex",
 )  # fmt: skip
 ACOSH = table(
@@ -107,6 +115,8 @@ ACOSH = table(
     _cut([complex(0.5, 0.0), complex(0.5, -0.0), complex(-2, 0.0), complex(-2, -0.0)],
          [complex(0, pi / 3), complex(0, -pi / 3), complex(_ACOSH, pi), complex(_ACOSH, -pi)],
          [-2 * _ROOT * 1j, 2 * _ROOT * 1j, complex(-_ROOT, 0), complex(-_ROOT, 0)]),
+    refuses="no_integers",
+    meaning=lambda mp, x: mp.acosh(x),
     level=1, tol="elementary", tol_complex="complex",
 )  # fmt: skip
 ATANH = table(
@@ -123,6 +133,8 @@ ATANH = table(
          [complex(_ATANH, pi / 2), complex(_ATANH, -pi / 2), complex(-_ATANH, pi / 2),
           complex(-_ATANH, -pi / 2)],
          [complex(-1 / 3, 0)] * 4),
+    refuses="no_integers",
+    meaning=lambda mp, x: mp.atanh(x),
     level=1, tol="elementary", tol_complex="complex",
 )  # fmt: skip
 

@@ -34,6 +34,7 @@ XLOGY = table(
         order=1, smooth=False, tangents=([1.0, 1.0],), derivative=[0.0, 0.0], note=_NOTE),
     Row(edge="slope_in_x", inputs=([0.0, 0.0], [1.0, 0.0]), expected=[0.0, 0.0], wrt=(0,),
         order=1, smooth=False, tangents=([1.0, 1.0],), derivative=[0.0, -inf], note=_NOTE),
+    refuses="shapes no_integers no_complex",
     level=1, tol="special",
 )  # fmt: skip
 XLOG1PY = table(
@@ -44,6 +45,7 @@ XLOG1PY = table(
     Row(edge="small", inputs=([2.0, -3.0], [2.0**-30, 2.0**-20]), wrt=(0, 1), order=1),
     Row(edge="slope_at_zero", inputs=([0.0, 0.0], [2.0, -1.0]), expected=[0.0, 0.0], wrt=(1,),
         order=1, smooth=False, tangents=([1.0, 1.0],), derivative=[0.0, 0.0], note=_NOTE),
+    refuses="shapes no_integers no_complex",
     level=1, tol="special",
 )  # fmt: skip
 LOGIT = table(
@@ -53,6 +55,8 @@ LOGIT = table(
     Row(edge="ends", inputs=([0.0, 1.0],), expected=[-inf, inf]),
     Row(edge="middle", inputs=([0.5, 0.5 + 2.0**-20, 0.5 - 2.0**-12],), wrt=(0,), order=1),
     Row(edge="tails", inputs=([2.0**-30, 1 - 2.0**-20],), wrt=(0,), order=1),
+    refuses="no_integers no_complex",
+    meaning=lambda mp, x: mp.log(x / (1 - x)),
     level=1, tol="special",
 )  # fmt: skip
 EXPREL = table(

@@ -41,6 +41,7 @@ NDTR = table(
     *special_values(infs=[1.0, 0.0], zeros=[0.5, 0.5]),
     Row(edge="tail", inputs=([-3.5, -5.0, 4.0],), wrt=(0,), order=1),
     Row(edge="underflow", inputs=([-40.0],), expected=[0.0]),
+    refuses="no_integers no_complex",
     level=1, tol="special",
 )  # fmt: skip
 LOG_NDTR = table(
@@ -51,6 +52,7 @@ LOG_NDTR = table(
     Row(edge="tail", inputs=([-5.5, -40.0, -300.0],), wrt=(0,), order=2,
         note="the density and the distribution function are 0 there"),
     Row(edge="upper", inputs=([3.0, 5.5, 7.0],), dtypes=F64, wrt=(0,), order=2),
+    refuses="no_integers no_complex",
     level=1, tol="special",
 )  # fmt: skip
 NDTRI = table(
@@ -59,6 +61,8 @@ NDTRI = table(
     Row(edge="nan", inputs=([nan, -0.5, 1.5],), expected=[nan] * 3),
     Row(edge="ends", inputs=([0.0, 1.0],), expected=[-inf, inf]),
     Row(edge="tail", inputs=([2.0**-20, 2.0**-30, 1 - 2.0**-12],), wrt=(0,), order=1),
+    refuses="no_integers no_complex",
+    meaning=lambda mp, x: mp.sqrt(2) * mp.erfinv(2 * x - 1),
     level=1, tol="special",
 )  # fmt: skip
 ERFCINV = table(
@@ -67,6 +71,8 @@ ERFCINV = table(
     Row(edge="nan", inputs=([nan, -0.5, 2.5],), expected=[nan] * 3),
     Row(edge="ends", inputs=([0.0, 2.0],), expected=[inf, -inf]),
     Row(edge="tail", inputs=([2.0**-20, 2.0**-30, 2 - 2.0**-12],), wrt=(0,), order=1),
+    refuses="no_integers no_complex",
+    meaning=lambda mp, x: mp.erfinv(1 - x),
     level=1, tol="special",
 )  # fmt: skip
 

@@ -34,6 +34,8 @@ ERF = table(
     *special_values(infs=[1.0, -1.0], zeros=[-0.0, 0.0]),
     Row(edge="saturated", inputs=([6.0, -7.0, 3.5],)),
     Row(edge="near_zero", inputs=(_POINTS_NEAR_ZERO,), wrt=(0,), order=1),
+    refuses="no_integers no_complex",
+    meaning=lambda mp, x: mp.erf(x),
     level=1, tol="elementary",
 )  # fmt: skip
 ERFC = table(
@@ -43,6 +45,8 @@ ERFC = table(
     Row(edge="tail", inputs=([2.5, 3.5, -4.0],), wrt=(0,), order=1,
         note="1 - erf x would have no digits left"),
     Row(edge="underflow", inputs=([40.0],), expected=[0.0]),
+    refuses="no_integers no_complex",
+    meaning=lambda mp, x: mp.erfc(x),
     level=1, tol="special",
 )  # fmt: skip
 ERFINV = table(
@@ -54,6 +58,8 @@ ERFINV = table(
         tangents=([1.0, 1.0],), derivative=[inf, inf], note="the derivative at ±1 is inf"),
     Row(edge="near_one", inputs=([1 - 2.0**-10, -1 + 2.0**-16],), wrt=(0,), order=1),
     Row(edge="near_zero", inputs=(_POINTS_NEAR_ZERO,), wrt=(0,), order=1),
+    refuses="no_integers no_complex",
+    meaning=lambda mp, x: mp.erfinv(x),
     level=1, tol="special",
 )  # fmt: skip
 LGAMMA = table(
@@ -66,6 +72,8 @@ LGAMMA = table(
     Row(edge="negative", inputs=([-0.5, -1.25, -3.75],), wrt=(0,), order=1),
     Row(edge="large", inputs=([100.5, 1000.25, 2.0**20],), wrt=(0,), order=1),
     Row(edge="near_zero", inputs=([2.0**-30, -(2.0**-20)],)),
+    refuses="no_integers no_complex",
+    meaning=lambda mp, x: mp.log(abs(mp.gamma(x))),
     level=1, tol="special",
 )  # fmt: skip
 DIGAMMA = table(
@@ -78,6 +86,8 @@ DIGAMMA = table(
     Row(edge="negative", inputs=([-0.25, -1.25, -3.75],), wrt=(0,), order=1),
     Row(edge="large", inputs=([100.5, 1000.25, 2.0**20],), wrt=(0,), order=1),
     Row(edge="near_zero", inputs=([2.0**-30, -(2.0**-20)],)),
+    refuses="no_integers no_complex",
+    meaning=lambda mp, x: mp.digamma(x),
     level=1, tol="special",
 )  # fmt: skip
 

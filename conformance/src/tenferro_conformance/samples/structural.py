@@ -275,6 +275,7 @@ STOP_GRADIENT = table(
     Row(edge="inactive", inputs=([1.5, 2.5],), dtypes=F64, expected=[1.5, 2.5], wrt=(0,), order=1,
         smooth=False,
         tangents=([1.0, 1.0],), derivative=[0.0, 0.0], note="its derivative is a structural zero"),
+    meaning=lambda mp, x: x,
     level=1,
 )  # fmt: skip
 
@@ -322,6 +323,7 @@ OPTIMIZATION_BARRIER = table(
         expected=([1.5, 2.5], 3.0), note="shapes may differ"),
     Row(edge="two_kinds", inputs=([1.5, 2.5], 3), kinds=(None, "int32"), params=_TWO, dtypes=F64,
         out=(None, "int32"), expected=([1.5, 2.5], 3), note="dtypes may differ"),
+    meaning=lambda mp, x: x,
     level=1,
 )  # fmt: skip
 

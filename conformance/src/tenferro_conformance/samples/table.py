@@ -17,9 +17,34 @@ from typing import Any
 from tenferro_conformance.case import Case, Domain, GradPlan, Layout, Stored, TolClass
 
 __all__ = [
-    "ALL_DTYPES", "ALL_INTS", "BOOL", "COMPLEX", "F32", "F64", "FLOATS", "HALF", "INTS", "NUMBERS",
-    "ORACLE", "RARE_DTYPES", "SIGNED", "UNSIGNED", "Grid", "Row", "Table", "away", "cgrid",
-    "coarse", "elementwise_rows", "fine", "grid", "halved", "igrid", "special_values", "table",
+    "ALL_DTYPES",
+    "ALL_INTS",
+    "BOOL",
+    "COMPLEX",
+    "F32",
+    "F64",
+    "FLOATS",
+    "HALF",
+    "INTS",
+    "NUMBERS",
+    "ORACLE",
+    "RARE_DTYPES",
+    "SIGNED",
+    "UNSIGNED",
+    "Grid",
+    "Meaning",
+    "Row",
+    "Table",
+    "away",
+    "cgrid",
+    "coarse",
+    "elementwise_rows",
+    "fine",
+    "grid",
+    "halved",
+    "igrid",
+    "special_values",
+    "table",
 ]  # fmt: skip
 
 F32, F64 = ("float32",), ("float64",)
@@ -142,6 +167,7 @@ def _coprime(size: int) -> int:
 
 
 _OutDType = str | Callable[[str], str] | None
+Meaning = Callable[..., Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,13 +230,21 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """All rows of one primitive."""
+    """All rows of one primitive.
+
+    meaning     what an elementwise primitive computes, as a function of mpmath and the entries;
+                longer definitions stand in `oracle/`
+    refuses     what an elementwise primitive refuses, by the words of `errors.REFUSED_DTYPES`:
+                "shapes" (of two operands, the shapes or dtypes differ), "no_integers", …
+    """
 
     primitive: str
     rows: tuple[Row, ...]
     level: int
     tol: TolClass
     tol_complex: TolClass
+    meaning: Meaning | None = None
+    refuses: str = ""
 
     def entries(self) -> Iterator[tuple[str, Row, str]]:
         """(golden key, row, dtype) of every case."""
@@ -257,6 +291,8 @@ def table(
     level: int,
     tol: TolClass = "exact",
     tol_complex: TolClass | None = None,
+    meaning: Meaning | None = None,
+    refuses: str = "",
 ) -> Table:
     """Make a table; names of edges are unique per dtype."""
     names = [f"{row.edge}/{dtype}" for row in rows for dtype in row.dtypes]
@@ -264,7 +300,13 @@ def table(
     if twice:
         raise ValueError(f"{primitive}: named twice: {sorted(twice)}")
     return Table(
-        primitive=primitive, rows=rows, level=level, tol=tol, tol_complex=tol_complex or tol
+        primitive=primitive,
+        rows=rows,
+        level=level,
+        tol=tol,
+        tol_complex=tol_complex or tol,
+        meaning=meaning,
+        refuses=refuses,
     )
 
 

@@ -53,6 +53,8 @@ SIN = table(
     *elementwise_rows(_any, complex_inputs=(_c,)),
     *special_values(infs=[nan, nan], zeros=[-0.0, 0.0]),
     Row(edge="many_turns", inputs=([100.0, -1000.0, 12345.0],), wrt=(0,), order=2),
+    refuses="no_integers",
+    meaning=lambda mp, x: mp.sin(x),
     level=1, tol="elementary", tol_complex="complex",
 )  # fmt: skip
 COS = table(
@@ -60,6 +62,8 @@ COS = table(
     *elementwise_rows(_any, complex_inputs=(_c,)),
     *special_values(infs=[nan, nan], zeros=[1.0, 1.0]),
     Row(edge="many_turns", inputs=([100.0, -1000.0, 12345.0],), wrt=(0,), order=2),
+    refuses="no_integers",
+    meaning=lambda mp, x: mp.cos(x),
     level=1, tol="elementary", tol_complex="complex",
 )  # fmt: skip
 TAN = table(
@@ -67,6 +71,8 @@ TAN = table(
     *elementwise_rows(partial(grid, -1.25, 1.25), complex_inputs=(partial(cgrid, 0.75),)),
     *special_values(infs=[nan, nan], zeros=[-0.0, 0.0]),
     Row(edge="near_pole", inputs=([1.5703125, -1.5703125],), dtypes=FLOATS, wrt=(0,), order=1),
+    refuses="no_integers",
+    meaning=lambda mp, x: mp.tan(x),
     level=1, tol="elementary", tol_complex="complex",
 )  # fmt: skip
 ASIN = table(
@@ -86,6 +92,8 @@ ASIN = table(
         dtypes=COMPLEX, wrt=(0,), order=1),
     Row(edge="complex_large", inputs=([2.0**40 + 2.0**40 * 1j, 2.0**50 - 2.0**45 * 1j],),
         dtypes=COMPLEX, wrt=(0,), order=1),
+    refuses="no_integers",
+    meaning=lambda mp, x: mp.asin(x),
     level=1, tol="elementary", tol_complex="complex",
 )  # fmt: skip
 ACOS = table(
@@ -101,6 +109,8 @@ ACOS = table(
          [-slope for slope in _ASIN_SLOPES]),
     Row(edge="complex_near_one", inputs=([1 + 2.0**-10 * 1j, -1 - 2.0**-9 - 2.0**-10 * 1j],),
         dtypes=COMPLEX, wrt=(0,), order=1),
+    refuses="no_integers",
+    meaning=lambda mp, x: mp.acos(x),
     level=1, tol="elementary", tol_complex="complex",
 )  # fmt: skip
 ATAN = table(
@@ -115,6 +125,8 @@ ATAN = table(
          [complex(-1 / 3, 0)] * 4),
     Row(edge="complex_near_pole", inputs=([2.0**-10 + 1j, 2.0**-9 - 1.001953125j],),
         dtypes=COMPLEX, wrt=(0,), order=1),
+    refuses="no_integers",
+    meaning=lambda mp, x: mp.atan(x),
     level=1, tol="elementary", tol_complex="complex",
 )  # fmt: skip
 ATAN2 = table(
@@ -136,6 +148,8 @@ ATAN2 = table(
         order=1, smooth=False, tangents=([1.0], [1.0]), derivative=[2.0**-100 / 25]),
     Row(edge="no_overflow", inputs=([3 * 2.0**1000], [4 * 2.0**1000]), dtypes=F64, wrt=(0, 1),
         order=1, smooth=False, tangents=([1.0], [1.0]), derivative=[2.0**-1000 / 25]),
+    refuses="shapes no_integers no_complex",
+    meaning=lambda mp, y, x: mp.atan2(y, x),
     level=1, tol="elementary",
 )  # fmt: skip
 HYPOT = table(
@@ -153,6 +167,8 @@ HYPOT = table(
     Row(edge="no_overflow", inputs=([3 * 2.0**1000], [4 * 2.0**1000]), dtypes=F64, wrt=(0, 1),
         order=1, smooth=False, tangents=([1.0], [1.0]), derivative=[1.4]),
     Row(edge="no_underflow", inputs=([3 * 2.0**-100], [4 * 2.0**-100]), dtypes=F32),
+    refuses="shapes no_integers no_complex",
+    meaning=lambda mp, x, y: mp.hypot(x, y),
     level=1, tol="elementary",
 )  # fmt: skip
 
