@@ -3,7 +3,7 @@
 A pass never changes a dtype or a shape, and a result by rounding at most; each file says what it
 may do beyond that, with its reasons. ``docs/passes.md`` shows each pass at work. Importing this
 loads no pass: they come with the first program.
-Read in this order: ``_rewriter``, ``_driver``, ``arithmetic``, then any other.
+Read in this order: ``_rewriter``, ``_driver``, ``rewrites/arithmetic``, then any other.
 """
 
 from __future__ import annotations

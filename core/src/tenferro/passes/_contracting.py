@@ -1,6 +1,6 @@
 """One side of a contraction: an operand, and which of its axes are contracted, batch and free.
 
-Read next: ``contractions.py``.
+Read next: ``rewrites/contractions.py``.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A sweep looks at every equation once, with the rules of all chosen passes, in the order of
 ``NAMES``; a second one follows where the first changed something in a graph that is not large. So
 the cost is linear in the number of equations. What asks who reads a value comes after the sweeps.
-Read next: ``arithmetic.py``.
+Read next: ``rewrites/arithmetic.py``.
 """
 
 from __future__ import annotations
@@ -17,25 +17,13 @@ from tenferro._runtime.records import NamedTuple
 from tenferro.computegraph import MaterializedGraph
 from tenferro.passes._rewriter import Rewriter
 from tenferro.passes._rules import Rules, Table
-from tenferro.passes._selection import NAMES, selected
-from tenferro.passes.arithmetic import SIMPLIFY
-from tenferro.passes.broadcasts import BROADCAST
-from tenferro.passes.contractions import CONTRACT
-from tenferro.passes.dead_outputs import OUTPUTS, without_dead_outputs
-from tenferro.passes.factors import FACTORS
-from tenferro.passes.folding import FOLD
-from tenferro.passes.moves import MOVES
-from tenferro.passes.reductions import REDUCE
-from tenferro.passes.residuals import RESIDUALS, with_short_lives
-from tenferro.passes.scatters import SCATTERS
+from tenferro.passes._selection import NAMES, REWRITES, selected
+from tenferro.passes.rewrites.dead_outputs import OUTPUTS, without_dead_outputs
+from tenferro.passes.rewrites.residuals import RESIDUALS, with_short_lives
 from tenferro.primitives.structural import Pad
 
 SUMS = "sums"
 _SWEPT_TWICE = 5_000  # equations; what a rule emits is rewritten at once, so little is left
-_RULES: dict[str, Rules] = {
-    rules.name: rules
-    for rules in (SCATTERS, FOLD, SIMPLIFY, MOVES, BROADCAST, FACTORS, REDUCE, CONTRACT)
-}
 
 
 class Report(NamedTuple):
@@ -93,7 +81,7 @@ def _with_joined_paddings(
     """
     if sum([type(node[0]) is Pad for node in graph.nodes]) < 2:
         return graph, 0
-    paddings = import_module("tenferro.passes.paddings")
+    paddings = import_module("tenferro.passes.rewrites.paddings")
     found: tuple[MaterializedGraph, int] = paddings.with_joined_paddings(graph, can)
     return found
 
@@ -135,4 +123,11 @@ def _without_dead_outputs(
 @lru_cache(maxsize=64)
 def _table(names: frozenset[str]) -> Table:
     """Return the rules of these passes, by class."""
-    return Table([_RULES[name] for name in NAMES if name in names and name in _RULES])
+    return Table([_rules(name) for name in REWRITES if name in names])
+
+
+def _rules(name: str) -> Rules:
+    """Import the rules of a pass."""
+    module = import_module(f"tenferro.passes.rewrites.{REWRITES[name]}")
+    rules: Rules = getattr(module, name.upper())
+    return rules

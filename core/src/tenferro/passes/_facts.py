@@ -1,6 +1,6 @@
 """Facts that rules ask for: a value's constant, its operation, its kind.
 
-Read next: ``arithmetic.py``.
+Read next: ``rewrites/arithmetic.py``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Memory profile of a graph run in its order: bytes after each equation, and the peak.
 
 Every value counts with its own bytes until its last reader; what is only repeated counts for
-nothing, because backends need not expand it. Read next: ``residuals.py``.
+nothing, because backends need not expand it. Read next: ``rewrites/residuals.py``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Implementation of ``dead_outputs.py`` for decompositions and sorts; loads when first needed.
+"""Rules of ``rewrites/dead_outputs.py`` for decompositions and sorts; loads when first needed.
 
-Read next: ``residuals.py``.
+Read next: ``rewrites/residuals.py``.
 """
 
 from __future__ import annotations

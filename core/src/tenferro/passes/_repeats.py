@@ -1,6 +1,6 @@
 """Values that are repeated: a constant, a count, a broadcast, without the axes of repetition.
 
-Read next: ``broadcasts.py``.
+Read next: ``rewrites/broadcasts.py``.
 """
 
 from __future__ import annotations

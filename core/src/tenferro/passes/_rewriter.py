@@ -4,7 +4,7 @@ Values keep their numbers while the graph is rewritten, and new ones get the nex
 that is not rewritten costs almost nothing. Equations that evaluate alike become one, if that is
 asked for, and equations that no output needs are dropped in the end. The inputs stay as they are,
 used or not. Nothing here knows what an operation means. Read next: ``_driver.py``, then
-``arithmetic.py``.
+``rewrites/arithmetic.py``.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Python's floats are float64. A sum, product, quotient or square root of two float32 or float16
 numbers that is computed in float64 and then rounded is the correctly rounded one, since 53 bits
 are more than twice 24 and two. (Figueroa, 1995, When is double rounding innocuous?) What
-overflows, or is not a number, is left to the backend. Read next: ``folding.py``.
+overflows, or is not a number, is left to the backend. Read next: ``rewrites/folding.py``.
 """
 
 from __future__ import annotations

@@ -12,13 +12,19 @@ from importlib import import_module
 
 from tenferro.passes._errors import UnknownPassError
 
-NAMES = (
-    "sums",  # of their terms
-    *("fold", "simplify", "moves", "broadcast"),  # of single equations
-    *("factors", "reduce", "contract"),
-    *("cse", "outputs", "residuals"),  # of a whole graph
-)
-"""All passes, in the order in which they look at an equation."""
+REWRITES = {
+    "sums": "scatters",
+    "fold": "folding",
+    "simplify": "arithmetic",
+    "moves": "moves",
+    "broadcast": "broadcasts",
+    "factors": "factors",
+    "reduce": "reductions",
+    "contract": "contractions",
+}
+"""The passes with rules for single equations, in their order, and their files in ``rewrites``."""
+NAMES = (*REWRITES, "cse", "outputs", "residuals")
+"""All passes, in the order in which they look at an equation, then those of a whole graph."""
 
 
 def selected(choice: object, default: object = "all") -> frozenset[str]:

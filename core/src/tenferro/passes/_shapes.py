@@ -1,6 +1,6 @@
 """Questions about shapes: where axes go when others of size 1 come or go, a slice of a slice.
 
-Read next: ``moves.py``.
+Read next: ``rewrites/moves.py``.
 """
 
 from __future__ import annotations

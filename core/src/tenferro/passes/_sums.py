@@ -2,7 +2,8 @@
 
 A tree is what add, sub and neg make of values that nothing else reads; so its terms may change
 places. A graph is written anew from its inputs to its outputs: a term that another one has taken
-in is nothing there, and what adds nothing is what it adds it to. Read next: ``paddings.py``.
+in is nothing there, and what adds nothing is what it adds it to.
+Read next: ``rewrites/paddings.py``.
 """
 
 from __future__ import annotations

@@ -14,15 +14,15 @@ from math import prod
 from tenferro.passes._facts import constant_of, made_by
 from tenferro.passes._rewriter import Rewriter
 from tenferro.passes._rules import Rules
-from tenferro.passes.reductions import is_narrow
+from tenferro.passes.rewrites.reductions import is_narrow
 from tenferro.primitives.arithmetic import Add
 from tenferro.primitives.indexing import ScatterAdd
 
-SCATTERS = Rules("sums")
+SUMS = Rules("sums")
 _MAX_COLLIDING_UPDATES = 64  # updates that may all hit one element
 
 
-@SCATTERS.of(Add, reads=[ScatterAdd])
+@SUMS.of(Add, reads=[ScatterAdd])
 def _added_to_term(rw: Rewriter, op: Add, operands: tuple[int, ...]) -> int | None:
     """y + (0 with u added at i) = y with u added at i, if nothing else reads the second term."""
     if is_narrow(rw.avals[operands[0]]):

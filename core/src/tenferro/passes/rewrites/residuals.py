@@ -4,7 +4,7 @@ The order of a graph follows its outputs; what a derivative reads may so be comp
 An equation moves down to its first reader if what it reads and nothing else would need is not
 larger than its result. A conversion, comparison or count that is read again far below is computed
 again there, if what it reads is there or smaller, and if memory is at its peak in between. Either
-is done only where the peak becomes lower. No number changes. Read next: ``_driver.py``.
+is done only where the peak becomes lower. No number changes. Read next: ``../_driver.py``.
 """
 
 from __future__ import annotations

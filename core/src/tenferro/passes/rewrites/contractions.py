@@ -6,7 +6,7 @@ is one more contraction; an operand that is repeated is contracted once; a sum o
 two repeated arrays, each smaller than the product, is a contraction. Contracted axes are sorted.
 Results agree to rounding where nothing overflows; infinities may meet zeros elsewhere, so inf and
 nan may differ from one another. Nothing is done to float16 and bfloat16, whose sums overflow early.
-Read next: ``_contracting.py``.
+Read next: ``../_contracting.py``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tenferro.passes._contracting import Side, dot, is_worth_a_stack
 from tenferro.passes._repeats import REPEATED, along, may_repeat, remaining, repeated, varying
 from tenferro.passes._rewriter import Rewriter
 from tenferro.passes._rules import Rules
-from tenferro.passes.reductions import is_narrow
+from tenferro.passes.rewrites.reductions import is_narrow
 from tenferro.primitives.arithmetic import Mul
 from tenferro.primitives.contraction import DotGeneral
 from tenferro.primitives.reduction import ReduceSum

@@ -6,7 +6,7 @@ alone, and again with the positions, is sorted once. Operands that are only sort
 are not read, are dropped. Values agree to rounding, because the routines differ (and 0.0 and -0.0,
 which are equal, may be sorted the other way round). What a parameter says of derivatives alone is
 forgotten. Where tangents or cotangents of vectors and of values are read, a mark becomes a check
-for equal values, if the backend can warn; other marks go. Read next: ``_outputs.py``.
+for equal values, if the backend can warn; other marks go. Read next: ``../_outputs.py``.
 """
 
 from __future__ import annotations

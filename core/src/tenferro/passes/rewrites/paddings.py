@@ -5,7 +5,7 @@ size of the whole. Parts that do not overlap are joined instead: those of ``roll
 again, and n elements that were read one by one are n elements, not n arrays. The other terms are
 added in another order, so results agree to rounding, where nothing overflows; what was added to a
 zero was 0.0 if it was -0.0, and may stay so. Nothing is done to float16 and bfloat16.
-Read next: ``_sums.py``.
+Read next: ``../_sums.py``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tenferro.computegraph import MaterializedGraph, Operation
 from tenferro.computegraph._materialize import MaterializedNode
 from tenferro.computegraph._roles import PRIMARY, Linearized
 from tenferro.passes._sums import NOTHING, Rewritten, Term, terms_of_sums
-from tenferro.passes.reductions import is_narrow
+from tenferro.passes.rewrites.reductions import is_narrow
 from tenferro.primitives._aval import Shape
 from tenferro.primitives.arithmetic import Neg
 from tenferro.primitives.constants import Constant
