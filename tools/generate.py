@@ -215,14 +215,33 @@ def place(name: str, function: Callable[..., Any]) -> tuple[str, str]:
     return module.__name__, next(known, names[0] if names else function.__name__)
 
 
+def registered_in() -> dict[str, str]:
+    """Return the family of each name that stands as a string in a call of ``covers``.
+
+    A family may cover one more name by a function of another family.
+    """
+    folder = CORE / "arrays/functions"
+    found = {}
+    for path in sorted(folder.rglob("*.py")):
+        parts = path.relative_to(folder).with_suffix("").parts
+        family = ".".join(part for part in parts if part != "__init__")
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "covers":
+                names = [str(x.value) for x in node.args if isinstance(x, ast.Constant)]
+                found.update(dict.fromkeys(names, family))
+    return found
+
+
 def families_text(functions: dict[str, tuple[str, str]]) -> str:
-    """Return ``arrays/families.py``: the covered names of each family."""
+    """Return ``arrays/families.py``: the names that each family registers."""
     path = CORE / "arrays/families.py"
     here = "tenferro.arrays.functions."
+    stated = registered_in()
     names: dict[str, list[str]] = {}
     for name, (module, _) in functions.items():
         if module.startswith(here):
-            names.setdefault(module.removeprefix(here), []).append(name)
+            family = stated.get(name, module.removeprefix(here))
+            names.setdefault(family, []).append(name)
     lines = [line for family in sorted(names) for line in entry(family, sorted(names[family]), 4)]
     table = ["FAMILIES = {", *(f"    {line}" for line in lines), "}"]
     return replaced(path.read_text("utf-8"), "families", table)

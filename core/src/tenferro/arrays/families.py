@@ -59,7 +59,7 @@ FAMILIES = {
     "linalg.least_squares": "linalg.cond linalg.lstsq linalg.matrix_rank linalg.pinv",
     "linalg.multi_dot": "linalg.multi_dot",
     "linalg.norms": "linalg.matrix_norm linalg.norm linalg.vector_norm",
-    "linalg.powers": "linalg.matrix_power",
+    "linalg.powers": "linalg.matrix_power linalg.matrix_transpose",
     "linalg.solving": "linalg.inv linalg.solve linalg.tensorinv linalg.tensorsolve",
     "linalg.triangular": "linalg.cholesky",
     "logsumexp": "log_softmax logsumexp softmax",
@@ -94,8 +94,8 @@ FAMILIES = {
     ),
     "splitting": "array_split dsplit hsplit split unstack vsplit",
     "structural": (
-        "concat concatenate expand_dims flatten linalg.matrix_transpose matrix_transpose moveaxis "
-        "permute_dims ravel reshape rollaxis squeeze stack swapaxes transpose"
+        "concat concatenate expand_dims flatten matrix_transpose moveaxis permute_dims ravel "
+        "reshape rollaxis squeeze stack swapaxes transpose"
     ),
     "taking": (
         "choose compress diagonal extract ix_ ravel_multi_index take_along_axis unravel_index"
