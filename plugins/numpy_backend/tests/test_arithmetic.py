@@ -143,3 +143,32 @@ def test_roots_and_powers(check):
     check(tp.sqrt, [x], np.sqrt(x))
     check(tp.rsqrt, [x], 1 / np.sqrt(x), rtol=3e-16)
     check(tp.sqrt, [np.array([-4 + 0j])], np.array([2j]), atol=1e-15)
+
+
+@pytest.mark.parametrize("exponent", [2, 3, 4, 5, -1, -2])
+@pytest.mark.parametrize("dtype", ["float64", "complex128", "int32"])
+def test_powers_of_an_array_that_nobody_else_reads(check, dtype, exponent):
+    """(x + y)ⁿ, where the sum may be written over; with two readers, too."""
+    if exponent < 0 and dtype == "int32":
+        pytest.skip("integers have no negative powers")
+    x, y = pair(dtype)
+    result = (x + y) ** exponent if exponent > 0 else 1 / (x + y) ** -exponent
+    check(lambda x, y: tp.integer_pow(x + y, exponent), [x, y], result, rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", REALS)
+@pytest.mark.parametrize("dead", ["lo", "x", "hi"])
+def test_clamp_next_to_an_array_that_nobody_else_reads(check, dtype, dead):
+    """min(max(x, lo), hi), where one operand may be written over: x, or a bound, also a crossed
+    one.
+    """
+    x, y = pair(dtype)
+    lo, hi = (x - x + 3).astype(dtype), (y + 1).astype(dtype)
+
+    def clamp(lo, x, hi, one):
+        given = {"lo": lo, "x": x, "hi": hi}
+        given[dead] = given[dead] * one
+        return tp.clamp(given["lo"], given["x"], given["hi"])
+
+    one = np.ones_like(x)
+    check(clamp, [lo, x, hi, one], np.minimum(np.maximum(x, lo), hi))

@@ -155,3 +155,36 @@ def test_convert(check, values, source, target, expected):
     check(lambda x: tp.convert(x, target), [np.array(values, source)], np.array(expected, target))
     scalar = np.array(values[0], source), np.array(expected[0], target)
     check(lambda x: tp.convert(x, target), [scalar[0]], scalar[1])
+
+
+def _pad(x, low, high):
+    """Zeros before and behind: with handles, and with arrays."""
+    if isinstance(x, np.ndarray):
+        return np.pad(x, (low, high))
+    return tp.pad(x, tp.constant(0.0, "float64"), (low,), (high,), (0,))
+
+
+def _after(x):
+    return _pad(x, 1, 0)
+
+
+def _before(x):
+    return _pad(x, 0, 1)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, y, z: z - _after(x),
+        lambda x, y, z: _after(x) - z,
+        lambda x, y, z: _after(x) - _before(y),
+        lambda x, y, z: z - (_after(x) - _before(y)),
+        lambda x, y, z: (z - _after(x)) - _before(y),
+        lambda x, y, z: z * z - (_after(x) + _before(y)),
+    ],
+)
+@pytest.mark.parametrize("size", [4, 5000])
+def test_padded_terms_are_subtracted(check, function, size):
+    """z - pad(x), pad(x) - z and differences of both are those of the arrays written out."""
+    x, y, z = np.arange(1.0, size), np.linspace(0.5, 1.0, size - 1), np.linspace(-1.0, 1.0, size)
+    check(function, [x, y, z], function(x, y, z), rtol=1e-12)

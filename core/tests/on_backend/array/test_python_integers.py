@@ -118,3 +118,23 @@ def test_what_bools_lack_is_a_type_error(function):
     for x in (b, tn.asarray(b)):
         with pytest.raises(TypeError):
             function(x)
+
+
+@pytest.mark.parametrize(
+    "function, need",
+    [
+        (lambda n, x: x + (n + 100), lambda n: n + 100),
+        (lambda n, x: x * 0 + n * n, lambda n: n * n),
+        (lambda n, x: x * 0 + (3 - n), lambda n: 3 - n),
+    ],
+)
+def test_a_jitted_function_refuses_what_was_computed_of_a_number(function, need):
+    """n is an argument, and f(n) is beside int8: each n is right or refused, in any order."""
+    jitted = tn.jit(function)
+    zeros = np.zeros(2, "int8")
+    for n in (1, 2, 11, 12, 27, 28, 100, -100, -129, 5):
+        if -128 <= need(n) < 128:
+            assert jitted(n, zeros).tolist() == [need(n)] * 2
+        else:
+            with pytest.raises(OverflowError):
+                jitted(n, zeros)

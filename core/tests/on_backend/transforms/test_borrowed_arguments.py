@@ -260,3 +260,32 @@ def test_other_errors_about_values_stay_what_they_are():
     with pytest.raises(ValueError, match="of the user") as caught:
         tn.grad(f)(np.ones(LARGE))
     assert type(caught.value) is ValueError
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float64"])
+@pytest.mark.parametrize("size", [SMALL, LARGE])
+@pytest.mark.parametrize(
+    "transform",
+    [
+        lambda f, x, i: tn.grad(f)(x, i),
+        lambda f, x, i: tn.vjp(lambda x: f(x, i), x),
+        lambda f, x, i: tn.vmap(f, in_axes=(0, None))(np.stack([x, x]), i),
+    ],
+    ids=["grad", "vjp", "vmap"],
+)
+def test_a_program_that_captured_an_argument_keeps_its_value(transform, size, dtype):
+    """g(x) = i x, jitted, traced while i was an argument of f: the same after i was written to"""
+    read = {}
+
+    @tn.jit
+    def product(x):
+        return x * read["i"]
+
+    def f(x, i):
+        read["i"] = i
+        return np.sum(product(x))
+
+    i = np.arange(size).astype(dtype)
+    transform(f, np.ones(size), i)
+    i[:] = 7
+    np.testing.assert_array_equal(product(np.ones(size)), np.arange(size))

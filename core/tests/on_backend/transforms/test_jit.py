@@ -202,3 +202,27 @@ def test_a_static_parameter_is_static_however_it_is_passed(options):
 def test_a_static_parameter_that_is_not_there_is_refused(options):
     with pytest.raises(ValueError, match=r"2|m"):
         tn.jit(lambda x, n: x, **options)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "float32"])
+@pytest.mark.parametrize("number", [2, 2.0])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda a, x: a * x,
+        lambda a, x: x + a,
+        lambda a, x: np.maximum(a, x),
+        lambda a, x: np.where(x > 0, a, x),
+        lambda a, x: (a * 2) * x,
+    ],
+)
+def test_an_argument_that_was_a_python_number_has_the_dtype_of_its_neighbour(
+    function, number, dtype
+):
+    """The dtype of f(a, x) under jit, vmap of x and jvp is that of NumPy with a Python number."""
+    x = np.ones(3, dtype)
+    need = function(number, x).dtype
+    assert tn.jit(function)(number, x).dtype == need
+    assert tn.vmap(lambda x: tn.jit(function)(number, x))(x).dtype == need
+    if dtype == "float32":
+        assert tn.jvp(lambda x: tn.jit(function)(number, x), (x,), (x,))[1].dtype == need

@@ -70,3 +70,21 @@ def test_a_method_is_traced_once_per_instance():
     del model
     gc.collect()
     assert gone() is None
+
+
+def test_a_trace_that_reads_the_argument_of_a_transform_is_not_kept():
+    """h(y) = Σ y a², jitted, a the argument of f: f'(a) = 2 a Σ y, f''(a) = 2 Σ y at each a"""
+    read = {}
+
+    @tn.jit
+    def weighted(y):
+        return np.sum(y * read["a"] ** 2)
+
+    def f(a):
+        read["a"] = a
+        return weighted(np.ones(3))
+
+    assert [float(tn.grad(f)(a)) for a in (2.0, 3.0)] == [12.0, 18.0]
+    assert tn.jvp(f, (2.0,), (1.0,)) == (12.0, 12.0)
+    assert [float(tn.grad(tn.grad(f))(a)) for a in (2.0, 3.0)] == [6.0, 6.0]
+    np.testing.assert_array_equal(tn.vmap(f)(np.arange(3.0)), [0.0, 3.0, 12.0])
