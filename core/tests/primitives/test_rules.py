@@ -290,3 +290,21 @@ GOLDEN = [
 @pytest.mark.parametrize("name, printed", GOLDEN, ids=[row[0] for row in GOLDEN])
 def test_printed_derivatives(name, printed, golden):
     golden(f"primitives_{name}", printed)
+
+
+@pytest.mark.parametrize("slot", ["x", "y"])
+def test_the_cotangent_of_a_complex_factor_has_the_other_one_conjugated(slot):
+    """z = x y:   ct_x = ct conj(y),   ct_y = conj(x) ct
+
+    The engine sorts the operands of a product, so that a program may use one of the rules alone.
+    """
+    ct, x, y = var((), "c128"), var((), "c128"), var((), "c128")
+    found = getattr(p.Mul(), f"transpose_{slot}")(ct, x, y)
+    assert value(found, {ct: 2 - 1j, x: 3 + 4j, y: 3 + 4j}) == (2 - 1j) * (3 - 4j)
+
+
+def test_the_cotangent_of_a_complex_dividend_has_the_divisor_conjugated():
+    """z = x / y:   ct_x = ct / conj(y)"""
+    ct, x, y = var((), "c128"), var((), "c128"), var((), "c128")
+    found = value(p.Div().transpose_x(ct, x, y), {ct: 25, x: 1j, y: 3 + 4j})
+    assert found == pytest.approx(3 + 4j, rel=1e-15)

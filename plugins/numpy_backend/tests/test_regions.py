@@ -49,6 +49,29 @@ def test_a_value_and_its_gradient_are_one_region(backend, program):
     np.testing.assert_allclose(gradient, expected, rtol=1e-14)
 
 
+@pytest.mark.parametrize("is_moved", [False, True])
+@pytest.mark.parametrize("name, times", [("add", 2), ("div", 1)])
+def test_a_division_is_kept_and_a_sum_is_computed_again(backend, program, name, times, is_moved):
+    """q = x ∘ y is read by Σ (q - x)² and by what comes after the sum; y may be expanded there."""
+
+    def centred(x, y):
+        y = tp.broadcast_in_dim(y, x.shape, (1,)) if is_moved else y
+        q = getattr(tp, name)(x, y)
+        total = tp.reduce_sum(tp.square(q - x), (0, 1))
+        return (q - tp.broadcast_in_dim(total, x.shape, ())) * x
+
+    x = np.linspace(1.0, 2.0, 96).reshape(12, 8)
+    y = np.linspace(2.0, 3.0, 8) if is_moved else x + 1
+    made = program(centred, x, y)
+    executable = backend.compile(made, made.input_avals, {"threads": 1, "tile": 16, "poison": True})
+    text = executable.explain().partition("region ")[2]
+    assert text.count(f" = {name} ") == times, executable.explain()
+    q = x + y if name == "add" else x / y
+    np.testing.assert_allclose(
+        executable(x, y)[0], (q - np.sum((q - x) ** 2)) * x, rtol=1e-13, atol=1e-12
+    )
+
+
 def test_what_must_run_between_two_steps_parts_them(backend, program):
     """x − max x needs all of x first: the second step cannot be in the region of the first."""
 
