@@ -15,13 +15,7 @@ from tenferro.arrays.functions._out import into
 from tenferro.arrays.functions.arithmetic import divide, maximum, minimum, sqrt
 from tenferro.arrays.functions.comparison import isnan, logical_and, logical_not
 from tenferro.arrays.functions.moments import squared_modulus
-from tenferro.arrays.functions.quantiles import (
-    fraction,
-    line,
-    median,
-    nan_where,
-    quantile_of,
-)
+from tenferro.arrays.functions.quantiles import line, median, nan_where, quantile_of
 from tenferro.arrays.functions.reduction import spread
 from tenferro.arrays.functions.structural import concatenate
 from tenferro.arrays.handle.array import Array, evaluable
@@ -266,10 +260,7 @@ def nanpercentile(
     weights: Any = None,
 ) -> Array:
     """Compute the q-th percentile over the given axes, ignoring NaNs."""
-    found = as_array(a)
-    part = fraction(q, found, 100, "nanpercentile")
-    result = quantile_of(found, part, axis, method, keepdims, weights, True, "nanpercentile")
-    return into(out, result, "nanpercentile")
+    return quantile_of(a, q, axis, out, method, keepdims, weights, "nanpercentile")
 
 
 @covers("nanquantile")
@@ -285,7 +276,4 @@ def nanquantile(
     weights: Any = None,
 ) -> Array:
     """Compute the q-th quantile over the given axes, ignoring NaNs."""
-    found = as_array(a)
-    part = fraction(q, found, 1, "nanquantile")
-    result = quantile_of(found, part, axis, method, keepdims, weights, True, "nanquantile")
-    return into(out, result, "nanquantile")
+    return quantile_of(a, q, axis, out, method, keepdims, weights, "nanquantile")

@@ -107,10 +107,7 @@ def percentile(
     weights: Any = None,
 ) -> Array:
     """Compute the q-th percentile over axes by one of NumPy's methods."""
-    found = as_array(a)
-    part = fraction(q, found, 100, "percentile")
-    result = quantile_of(found, part, axis, method, keepdims, weights, False, "percentile")
-    return into(out, result, "percentile")
+    return quantile_of(a, q, axis, out, method, keepdims, weights, "percentile")
 
 
 @covers("quantile")
@@ -126,13 +123,28 @@ def quantile(
     weights: Any = None,
 ) -> Array:
     """Compute the q-th quantile over axes by one of NumPy's methods."""
+    return quantile_of(a, q, axis, out, method, keepdims, weights, "quantile")
+
+
+def quantile_of(
+    a: Any,
+    q: Any,
+    axis: Any,
+    out: Any,
+    method: str,
+    keepdims: bool,
+    weights: Any,
+    function: str,
+) -> Array:
+    """Compute ``quantile``, ``percentile``, ``nanquantile`` or ``nanpercentile`` over axes."""
     found = as_array(a)
-    part = fraction(q, found, 1, "quantile")
-    result = quantile_of(found, part, axis, method, keepdims, weights, False, "quantile")
-    return into(out, result, "quantile")
+    part = _fraction(q, found, 100 if function.endswith("percentile") else 1, function)
+    skips_nan = function.startswith("nan")
+    result = _quantile(found, part, axis, method, keepdims, weights, skips_nan, function)
+    return into(out, result, function)
 
 
-def fraction(q: Any, x: Array, whole: int, function: str) -> Array:
+def _fraction(q: Any, x: Array, whole: int, function: str) -> Array:
     """q as a part of 1; a Python number takes the dtype of a float array."""
     if x.dtype.is_complex:
         error = DTypeMismatchError.of(
@@ -156,7 +168,7 @@ def _check_range(q: Array, whole: int, function: str) -> None:
             raise at_user_line(ValueError(f"{function}: q lies outside 0 … {whole}"))
 
 
-def quantile_of(
+def _quantile(
     x: Array,
     q: Array,
     axis: Any,

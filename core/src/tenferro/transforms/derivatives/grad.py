@@ -90,30 +90,10 @@ def grad(
       return %1
     }
     """
-    check_function(function, "grad", backend)
-    chosen = choose(argnums, argnames)
-    compute = _computed(
-        function, chosen, has_aux, holomorphic, convention, allow_int, backend, context, value=False
-    )
-
-    @derived(
-        "grad",
-        function,
-        argnums=argnums,
-        argnames=argnames,
-        has_aux=has_aux,
-        holomorphic=holomorphic,
-        convention=convention,
-        allow_int=allow_int,
-        backend=backend,
-        context=context,
-    )
-    def gradient(*args: Any, **kwargs: Any) -> Any:
-        with Loans() as loans:
-            _, aux, found = compute(args, kwargs, loans)
-        return (found, aux) if has_aux else found
-
-    return gradient
+    return _gradient(
+        "grad", function, argnums, argnames, has_aux, holomorphic, convention, allow_int, backend,
+        context,
+    )  # fmt: skip
 
 
 def value_and_grad(
@@ -143,14 +123,35 @@ def value_and_grad(
     >>> tn.value_and_grad(lambda x: x * x)(3.0)
     (np.float64(9.0), np.float64(6.0))
     """
-    check_function(function, "value_and_grad", backend)
+    return _gradient(
+        "value_and_grad", function, argnums, argnames, has_aux, holomorphic, convention, allow_int,
+        backend, context,
+    )  # fmt: skip
+
+
+def _gradient(
+    name: str,
+    function: Callable[..., Any],
+    argnums: Argnums,
+    argnames: Argnames,
+    has_aux: bool,
+    holomorphic: bool,
+    convention: str,
+    allow_int: bool,
+    backend: Any,
+    context: ADContext | None,
+) -> Callable[..., Any]:
+    """Return the function that ``grad`` or ``value_and_grad`` returns."""
+    check_function(function, name, backend)
     chosen = choose(argnums, argnames)
+    gives_value = name == "value_and_grad"
     compute = _computed(
-        function, chosen, has_aux, holomorphic, convention, allow_int, backend, context, value=True
-    )
+        function, chosen, has_aux, holomorphic, convention, allow_int, backend, context,
+        value=gives_value,
+    )  # fmt: skip
 
     @derived(
-        "value_and_grad",
+        name,
         function,
         argnums=argnums,
         argnames=argnames,
@@ -161,12 +162,14 @@ def value_and_grad(
         backend=backend,
         context=context,
     )
-    def both(*args: Any, **kwargs: Any) -> Any:
+    def gradient(*args: Any, **kwargs: Any) -> Any:
         with Loans() as loans:
             value, aux, found = compute(args, kwargs, loans)
-        return ((value, aux) if has_aux else value), found
+        if gives_value:
+            return ((value, aux) if has_aux else value), found
+        return (found, aux) if has_aux else found
 
-    return both
+    return gradient
 
 
 _Compute = Callable[[tuple[Any, ...], dict[str, Any], Loans], tuple[Any, Any, Any]]
