@@ -179,11 +179,11 @@ def transposed_gradient():
 
 
 def seed_overwritten():
-    from tenferro.tidu._flowing import Cotangents
+    from tenferro.tidu._pull import Cotangents
 
     def last(self, key):
-        terms = self.terms.pop(key, None)
-        return None if terms is None else terms[-1]
+        found = self.terms.pop(key, None)
+        return found[-1] if type(found) is list else found
 
     Cotangents.take = last
 

@@ -8,8 +8,9 @@ import vocabulary
 from tenferro import primitives as p
 from tenferro.computegraph import KeyView, materialize_merge
 from tenferro.tidu import ADContext, linear_transpose, linearize, pullback
-from tenferro.tidu import _template as templates
+from tenferro.tidu._rule_cache import templates_of
 
+TEMPLATES = templates_of(vocabulary.SPACE)
 APPLICATIONS = vocabulary.applications()
 ARGUMENTS = {
     "plain": lambda x: x,
@@ -60,7 +61,7 @@ def test_a_template_serves_operations_that_look_alike(monkeypatch):
     calls = []
     rule = p.Tanh.derivative
     monkeypatch.setattr(p.Tanh, "derivative", lambda *args: calls.append(1) or rule(*args))
-    templates.jvp_templates.clear()
+    TEMPLATES.clear()
     x = y = vocabulary.var((7, 5))
     for _ in range(10):
         y = p.tanh(y)
@@ -69,17 +70,16 @@ def test_a_template_serves_operations_that_look_alike(monkeypatch):
 
 
 def test_templates_are_bounded(monkeypatch):
-    monkeypatch.setattr(templates, "_LIMIT", 4)
-    templates.jvp_templates.clear()
+    monkeypatch.setattr(TEMPLATES, "limit", 4)
+    TEMPLATES.clear()
     for n in range(20):
         x = vocabulary.var((n, 2))
         vocabulary.jvp(p.sin(x), x)
-    assert 0 < len(templates.jvp_templates) <= 4
+    assert 0 < len(TEMPLATES) <= 4
 
 
 def test_threads_make_one_graph():
-    templates.jvp_templates.clear()
-    templates.transpose_templates.clear()
+    TEMPLATES.clear()
     x = vocabulary.var((11,))
     y = x
     for _ in range(30):

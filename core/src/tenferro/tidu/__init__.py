@@ -1,12 +1,18 @@
-"""Automatic differentiation of graphs: two transforms, ``linearize`` and ``linear_transpose``.
+"""Automatic differentiation of graphs: linearize, then transpose.
 
-This layer knows no concrete primitive, no tensor and no number. Read in this order:
-``_primitive``, ``_value``, ``_emit``, ``_linearize``, ``_linear_transpose``, ``_derive``,
-``_linear_map``, ``_pin``.
+This layer knows no concrete primitive, no tensor and no number.
+
+Read in this order: ``_primitive`` (what an operation says of its derivative), ``_value`` (values
+and their flow), ``_emit`` (how rules write operations), ``_apply_rules``, ``_push`` and ``_pull``
+(the two sweeps), ``_linearization`` (the sweeps in a row, which is what ``tn.grad`` runs),
+``_graph_forms`` (the same as graphs: ``linearize`` and ``linear_transpose``), ``_pin`` (nesting).
+
+Not needed to understand these: ``_rule_cache`` (rules replayed instead of called),
+``_linear_map`` (checks that a recorded map is linear), ``_context`` (rules of the caller),
+``_check``, ``_seed``, ``_wires``, ``_linear_space``, ``_errors``.
 """
 
 from tenferro.tidu._context import ADContext, Rules
-from tenferro.tidu._derive import Linearization, linearize_keys, pullback, pushforward
 from tenferro.tidu._emit import RuleBuilder, emit, emit_plain, flow_of, in_rule
 from tenferro.tidu._errors import (
     DifferentiationError,
@@ -16,10 +22,15 @@ from tenferro.tidu._errors import (
     NotLinearError,
     RuleResultError,
 )
+from tenferro.tidu._graph_forms import (
+    LinearInput,
+    LinearizedGraph,
+    linear_transpose,
+    linearize,
+)
 from tenferro.tidu._linear_map import linear_map
 from tenferro.tidu._linear_space import NO_TANGENT, LinearSpace, NoTangent
-from tenferro.tidu._linear_transpose import linear_transpose
-from tenferro.tidu._linearize import LinearInput, LinearizedGraph, linearize
+from tenferro.tidu._linearization import Linearization, linearize_keys, pullback, pushforward
 from tenferro.tidu._pin import Pin, Trace, pin, pinned_leaf
 from tenferro.tidu._primitive import Primitive, missing_rule
 from tenferro.tidu._seed import Seed, cotangent_leaf, tangent_leaf

@@ -4,7 +4,7 @@ Keys are global, so emitting is deriving a key; nothing is collected by hand. Th
 node is inferred from the flow of the handles that come in: an active input makes it linear, in
 every pass that is open on it; otherwise it is an ordinary value, a residual, which merges with the
 primal. Identities such as x·1 are simplified here, so that a later transform never sees them.
-Read next: ``_linearize.py``.
+Read next: ``_apply_rules.py``.
 """
 
 from __future__ import annotations

@@ -21,10 +21,10 @@ from tenferro.computegraph import (
     postorder,
 )
 from tenferro.tidu._context import EMPTY_CONTEXT, ADContext
-from tenferro.tidu._derive import Linearization
 from tenferro.tidu._emit import RuleBuilder, emit, sweeping
 from tenferro.tidu._errors import NotLinearError
 from tenferro.tidu._linear_space import LinearSpace
+from tenferro.tidu._linearization import Linearization
 from tenferro.tidu._value import Pass, Value
 
 Found = dict[ValueKey, Value]

@@ -4,7 +4,7 @@ A transform that is called on values of an outer trace pins them and differentia
 to the pins. The inner transform then cannot confuse its argument with anything else that has the
 same value; for outer transforms a pin is the identity; ``materialize_merge`` removes it.
 Perturbation confusion, closures over outer values and ``wrt`` that is also closed over are right
-without substitution. Read next: ``_linearize.py``.
+without substitution. Read next: ``_emit.py``.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ class Primitive(Operation):
 
     ``linear`` lists groups of input positions: add ``((0, 1),)``, mul ``((0,), (1,))``, exp ``()``.
     A vocabulary's base class sets ``space``, and ``fixed_rules`` where rules look at nothing but
-    avals, so that what one emits is kept (``_template.py``). ``simplified_beside`` names the
+    avals, so that what one emits is kept (``_rule_cache.py``). ``simplified_beside`` names the
     operations that must have made an input so that ``simplify`` finds more than avals tell;
     literals are always among them, and ``None`` says that nothing is known.
     """

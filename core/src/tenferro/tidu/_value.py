@@ -87,6 +87,11 @@ class LinearNodes(NamedTuple):
         """Yield the equations one by one."""
         return map(_new_node, zip(self.keys, self.definitions, self.masks, strict=True))
 
+    def backward(self) -> Iterator[tuple[ValueKey, Definition, Mask]]:
+        """Yield keys, definitions and masks, last equation first."""
+        columns = reversed(self.keys), reversed(self.definitions), reversed(self.masks)
+        return zip(*columns, strict=True)
+
 
 class Pass:
     """One run of a transform: what it has emitted so far, in order."""
