@@ -296,7 +296,7 @@ shows(
 )
 
 # That is reverse mode. No derivative was made here: all of it was made by `linearize`, and
-# `linear_transpose` only turned it around. Run it, beside the program whose residuals it reads:
+# `linear_transpose` only transposed it. Run it, with the program whose residuals it reads:
 
 ct_y, ct_x = backward.linear.input_keys[0], backward.linear.output_keys[0]
 everything = resolve([backward.linear])
@@ -357,10 +357,11 @@ close(curvature, 4 * math.exp(2))
 
 # ## 6. Four ways to the same number
 #
-# `pushforward` and `pullback` are the same two sweeps, given tangents and cotangents that exist
-# already instead of fresh seeds. With the seed 1 they are the derivative of a function of one
-# variable, so the second derivative can be had in four orders: forward over forward, forward over
-# reverse, reverse over forward, reverse over reverse.
+# `linearize` and `linear_transpose` show two sweeps as graphs. `pushforward` and `pullback` run the
+# same sweeps and return values instead of graphs; `pullback` is what `tn.grad` calls. They take
+# tangents and cotangents that exist already instead of fresh seeds. With the seed 1 they are the
+# derivative of a function of one variable, so the second derivative can be had in four orders:
+# forward over forward, forward over reverse, reverse over forward, reverse over reverse.
 
 
 def by_forward(value, wrt):

@@ -1,15 +1,11 @@
 """Automatic differentiation of graphs: linearize, then transpose.
 
-This layer knows no concrete primitive, no tensor and no number.
-
-Read in this order: ``_primitive`` (what an operation says of its derivative), ``_value`` (values
-and their flow), ``_emit`` (how rules write operations), ``_apply_rules``, ``_push`` and ``_pull``
-(the two sweeps), ``_linearization`` (the sweeps in a row, which is what ``tn.grad`` runs),
-``_graph_forms`` (the same as graphs: ``linearize`` and ``linear_transpose``), ``_pin`` (nesting).
-
-Not needed to understand these: ``_rule_cache`` (rules replayed instead of called),
-``_linear_map`` (checks that a recorded map is linear), ``_context`` (rules of the caller),
-``_check``, ``_seed``, ``_wires``, ``_linear_space``, ``_errors``.
+This layer knows no concrete primitive, no tensor and no number. Read in this order:
+``_primitive`` (what an operation says of its derivative), ``_value`` and ``_emit`` (how rules write
+operations), ``_apply_rules``, ``_push`` and ``_pull`` (the two sweeps), ``_linearization`` (the
+sweeps in a row, which is what ``tn.grad`` runs), ``_graph_forms`` (the same as graphs), ``_pin``
+(nesting). The rest serves these: ``_rule_cache`` replays rules instead of calling them,
+``_linear_map`` checks that a recorded map is linear, ``_context`` holds rules of the caller.
 """
 
 from tenferro.tidu._context import ADContext, Rules
