@@ -1,9 +1,10 @@
 """Run the table of source mutants: put each fault into a scratch copy; some test must fail there.
 
 `python tests/mutants/run.py` runs all; `--only TEXT` those whose area or name holds the text, and
-may be repeated; `--tier quick` asks whether the quick tests alone find them; `--list` prints them.
-The tests of a row stop at the first failure; that test must pass once the fault is taken out again.
-The checkout is never written to. Exit code 1 if a mutant survives, 2 if a text is not in its file.
+may be repeated; `--sample N` runs N of the rows that remain, evenly spaced; `--tier quick` asks
+whether the quick tests alone find them; `--list` prints them. The tests of a row stop at the first
+failure; that test must pass once the fault is taken out again. The checkout is never written to.
+Exit code 1 if a mutant survives, 2 if a text is not in its file.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ def main(arguments=None):
     """Run what was asked for; return the exit code."""
     asked = _parser().parse_args(arguments)
     rows = [(area, m) for area in AREAS for m in area.mutants if _is_wanted(asked.only, area, m)]
+    rows = evenly_spaced(rows, asked.sample)
     stale = [f"{m.name}: its text is not once in {m.file}" for _, m in rows if not stands_once(m)]
     if stale or not rows:
         print("\n".join(stale or ["no mutant has such a name"]), file=sys.stderr)
@@ -54,6 +56,7 @@ def main(arguments=None):
 def _parser():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", action="append", default=[], metavar="TEXT")
+    parser.add_argument("--sample", type=int, metavar="N")
     parser.add_argument("--tier", choices=("quick", "full", "deep"), default="deep")
     parser.add_argument("--first", action="store_true", help="only the tests of the row itself")
     parser.add_argument("--list", action="store_true")
@@ -63,6 +66,13 @@ def _parser():
 
 def _is_wanted(texts, area, mutant):
     return not texts or any(text in f"{area.name}: {mutant.name}" for text in texts)
+
+
+def evenly_spaced(rows, count):
+    """Return so many of the rows, the same at every run; all if no number is given."""
+    if count is None or count >= len(rows):
+        return rows
+    return [rows[i * len(rows) // count] for i in range(count)]
 
 
 def stands_once(mutant):
@@ -125,7 +135,7 @@ def _write(path, text):
 def _check_without_fault(copy, test, failed):
     """Stop if the test that failed also fails in the copy as it is."""
     command = command_of(test, "deep")
-    options = [x for x in command if x.startswith("--tenferro-backend=")]
+    options = [x for x in command if x.startswith("--tenferro-backend=") or x == _LOAD_LOOPBACK]
     command = [*_PYTEST, *options, failed]
     again = _first_failure(copy, command)
     if again:
@@ -157,6 +167,7 @@ def _first_failure(copy, command):
 
 #: where the backend of the kit's own tests lives: it runs `tenferro.backend.numpy_like` on NumPy
 _LOOPBACK = "conformance/tests/loopback"
+_LOAD_LOOPBACK = "-ploopback_plugin"
 _PYTEST = (sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider")
 
 
@@ -164,7 +175,7 @@ def command_of(test, tier):
     """Return the command for one entry of the table."""
     if test.startswith("kit "):
         backend, _, keys = test.removeprefix("kit ").partition(":")
-        plugin = ("-p", "loopback_plugin") if backend == "loopback" else ()
+        plugin = [_LOAD_LOOPBACK] if backend == "loopback" else []
         command = [*_PYTEST, *plugin, f"--tenferro-backend={backend}", f"--tenferro-tier={tier}"]
         command += [f"--tenferro-primitive={key}" for key in keys.split()]
         return [*command, "--pyargs", "tenferro_conformance.suite"]

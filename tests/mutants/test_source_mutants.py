@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from run import ROOT, stands_once
+from run import ROOT, evenly_spaced, stands_once
 from source_mutants import AREAS
 
 MUTANTS = [mutant for area in AREAS for mutant in area.mutants]
@@ -27,3 +27,12 @@ def test_the_tests_of_a_mutant_exist():
 
 def test_mutants_have_names_of_their_own():
     assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS) >= 60
+
+
+def test_a_sample_has_mutants_of_every_area():
+    """of 30 mutants, evenly spaced, each area has one; no row comes twice"""
+    rows = [(area.name, mutant.name) for area in AREAS for mutant in area.mutants]
+    sample = evenly_spaced(rows, 30)
+    assert len(set(sample)) == 30
+    assert {area for area, _ in sample} == {area.name for area in AREAS}
+    assert evenly_spaced(rows, None) == evenly_spaced(rows, 1000) == rows
