@@ -43,8 +43,11 @@ __all__ = [
 Array = npt.NDArray[Any]
 Build = Callable[["Recorder"], None]
 _VIEW = KeyView()
-#: Programs merged into one compile.
+#: Programs merged into one compile, and how many equations they may have together: the time that
+#: XLA takes for special functions grows much faster than the program (15 programs of 38 equations:
+#: 9 s one by one, 12 s by four, 90 s by eight), and for large ones it runs out of stack.
 BATCH = 64
+MOST_EQUATIONS = 200
 
 
 # --- primitives of cases ------------------------------------------------------------------------
@@ -356,19 +359,26 @@ class Session:
         return done
 
     def _run(self, recorded: Sequence[Recorder]) -> dict[str, Outcome | Exception]:
-        """Run as one program; after an error, as two halves."""
+        """Run as one program; as two halves if that is too long, and after an error."""
         try:
-            return self._run_merged(recorded)
+            found = self._run_merged(recorded)
         except Exception as error:
             if len(recorded) == 1:
                 return {recorded[0].case.id: error}
+            found = None
+        if found is not None:
+            return found
         middle = len(recorded) // 2
         return {**self._run(recorded[:middle]), **self._run(recorded[middle:])}
 
-    def _run_merged(self, recorded: Sequence[Recorder]) -> dict[str, Outcome | Exception]:
+    def _run_merged(self, recorded: Sequence[Recorder]) -> dict[str, Outcome | Exception] | None:
+        """Run as one program; None if there are several and it is too long."""
         inputs = {key: array for r in recorded for key, array in r.fed.items()}
         outputs = [key for r in recorded for key in r.outputs.values() if key is not None]
-        batch = self.execute(list(inputs), outputs, list(inputs.values()))
+        program, known = self.program_of(list(inputs), outputs)
+        if len(recorded) > 1 and len(program) > MOST_EQUATIONS:
+            return None
+        batch = self._execute(program, [*inputs.values(), *known])
         place_of = {key: i for i, key in enumerate(inputs)}
         count = 0
         done: dict[str, Outcome | Exception] = {}
@@ -387,10 +397,13 @@ class Session:
     ) -> Batch:
         """Materialize, compile, run."""
         program, known = self.program_of(inputs, outputs)
+        return self._execute(program, [*arrays, *known])
+
+    def _execute(self, program: CompiledProgram, arrays: Sequence[Any]) -> Batch:
         executable = self.backend.compile(program, program.input_avals)
         operands = [
             self.backend.asoperand(a, aval)
-            for a, aval in zip([*arrays, *known], program.input_avals, strict=True)
+            for a, aval in zip(arrays, program.input_avals, strict=True)
         ]
         return Batch(operands, executable(*operands), executable(*operands))
 

@@ -1,0 +1,73 @@
+"""Programs of several cases run as one, within a length; each case has its own result or error."""
+
+import numpy as np
+import pytest
+
+from tenferro.backend import host
+from tenferro_conformance import engine, programs
+from tenferro_conformance.kit import Kit
+from tenferro_conformance.profile import Profile
+
+
+class Watched:
+    """A backend that writes down what it compiles, and refuses programs that `refuses` picks."""
+
+    def __init__(self, refuses=lambda program: False):
+        self.backend = host().backend("numpy")
+        self.refuses = refuses
+        self.lengths = []
+
+    def compile(self, program, avals, options=None):
+        self.lengths.append(len(program))
+        if self.refuses(program):
+            raise ZeroDivisionError("refused")
+        return self.backend.compile(program, avals, options)
+
+    def __getattr__(self, name):
+        return getattr(self.backend, name)
+
+
+@pytest.fixture(scope="module")
+def cases():
+    """Cases of tanh in float64."""
+    kit = Kit(["numpy"], None)
+    found = kit.selected("numpy", grad=True)
+    return [c for c in found if c.primitive == "std::tanh" and c.id.endswith("float64")]
+
+
+def run(backend, cases):
+    """The values of all cases by their names, or their errors."""
+    session = engine.Session("watched", backend, Profile(level=2))
+    found = {}
+    for case in cases:
+        try:
+            found[case.id] = session.outcome(programs.adjoint, case, cases).all("jv")
+        except ZeroDivisionError as error:
+            found[case.id] = error
+    return found
+
+
+@pytest.mark.parametrize("most", [1, 15, 40, 10_000])
+def test_a_merged_program_is_no_longer_than_allowed(monkeypatch, cases, most):
+    """length ≤ most, unless it is that of one case; the results are those of the cases alone"""
+    alone = {case.id: run(Watched(), [case])[case.id] for case in cases}
+    monkeypatch.setattr(engine, "MOST_EQUATIONS", most)
+    backend = Watched()
+    found = run(backend, cases)
+    longest_of_one = 10
+    assert max(backend.lengths) <= max(most, longest_of_one)
+    assert len(backend.lengths) == 1 or most < 10_000
+    for name, values in alone.items():
+        np.testing.assert_array_equal(found[name], values)
+
+
+def test_the_error_of_one_case_is_that_of_no_other(cases):
+    """If the program of one case does not compile, the others have their results."""
+    bad = cases[len(cases) // 2]
+    shapes = {x.shape for x in bad.inputs}
+    others = [case for case in cases if not shapes & {x.shape for x in case.inputs}]
+    backend = Watched(lambda program: any(a.shape in shapes for a in program.input_avals))
+    found = run(backend, [*others, bad])
+    assert isinstance(found[bad.id], ZeroDivisionError)
+    assert others
+    assert not any(isinstance(found[case.id], Exception) for case in others)
