@@ -353,13 +353,6 @@ LOWERINGS = Area(
             "std::polygamma",
         ),
         _kit(
-            "dot_general: bool counts exactly one",
-            "tenferro.backend.numpy_like.contraction",
-            "return xp.not_equal(counted, 0)",
-            "return xp.equal(counted, 1)",
-            "std::dot_general",
-        ),
-        _kit(
             "dot_general: free axes of the sides exchanged",
             "tenferro.backend.numpy_like.contraction",
             "return xp.reshape(product, batch + rows + columns)",

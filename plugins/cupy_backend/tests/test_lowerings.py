@@ -238,3 +238,12 @@ def test_fourier_transforms(check, dtype):
     want = np.fft.irfft2(z, (2, 5), norm="ortho")  # of what is no spectrum of real numbers
     check(lambda z: tp.irfft(z, (0, 1), 5, norm="ortho"), [z], want, rtol=bound)
     check(lambda z: tp.fft(z, (0, 1)), [z.reshape(2, 3, 1)[..., :0]], z[..., None][..., :0])
+
+
+def test_three_keys_are_sorted_by_the_first(check):
+    """Rows in the order of (a, b, c); d, which is no key, moves with them."""
+    a, b = np.array([1, 0, 1, 0, 1, 0]), np.array([2.0, 3.0, 1.0, 3.0, 2.0, 1.0])
+    c, d = np.array([6, 5, 4, 3, 2, 1]), np.arange(6.0)
+    order = np.lexsort((c, b, a))
+    expected = tuple(x[order] for x in (a, b, c, d))
+    check(lambda *xs: tp.sort(xs, 0, 3), [a, b, c, d], expected)

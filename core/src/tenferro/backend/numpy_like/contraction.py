@@ -14,7 +14,6 @@ from typing import Any
 from tenferro._runtime.records import NamedTuple
 from tenferro.backend.lowering import Lowerings
 from tenferro.backend.numpy_like._common import cast
-from tenferro.primitives import DType
 from tenferro.primitives.contraction import DotGeneral
 
 __all__ = ["Axes", "aligned", "blas_ready", "contract", "register"]
@@ -46,12 +45,7 @@ def register(lowerings: Lowerings, xp: Any) -> None:
             lhs, rhs = cast(xp, lhs, op.preferred), cast(xp, rhs, op.preferred)
         left = Axes.of(lhs.ndim, op.lhs_batch, op.lhs_contract)
         right = Axes.of(rhs.ndim, op.rhs_batch, op.rhs_contract)
-        if lhs.dtype.kind != "b":
-            return contract(xp, lhs, rhs, left, right)
-        # a sum of ones never cancels, so a float product says where any pair was true
-        single = DType.of("float32")
-        counted = contract(xp, cast(xp, lhs, single), cast(xp, rhs, single), left, right)
-        return xp.not_equal(counted, 0)
+        return contract(xp, lhs, rhs, left, right)
 
 
 def contract(xp: Any, lhs: Any, rhs: Any, left: Axes, right: Axes) -> Any:
