@@ -7,7 +7,8 @@ written here:
 
 * ``primitives/__init__.py``: imports, lazy names and ``__all__``, from ``__all__`` of the families;
 * the other packages with lazy names: these and ``__all__``, from their imports;
-* ``arrays/families.py`` and the functions in ``tenferro/__init__.py``, from ``@covers``;
+* ``arrays/families.py`` and the functions in ``tenferro/__init__.py``, ``linalg.py``, ``fft.py``:
+  from ``@covers``;
 * ``numpy_like.FAMILIES`` and ``_OWN`` of the NumPy backend, from what ``register`` registers;
 * ``numpy_table.txt``, from the rows by which the tests compare functions with NumPy.
 
@@ -211,7 +212,8 @@ def place(name: str, function: Callable[..., Any]) -> tuple[str, str]:
     """Return the module of a function and its name there, of several the one that is asked for."""
     module = sys.modules[function.__module__]
     names = [bound for bound, value in vars(module).items() if value is function]
-    known = (bound for bound in (name, function.__name__) if bound in names)
+    short = name.rpartition(".")[2]
+    known = (bound for bound in (short, function.__name__) if bound in names)
     return module.__name__, next(known, names[0] if names else function.__name__)
 
 
@@ -274,6 +276,21 @@ def tenferro_text(functions: dict[str, tuple[str, str]]) -> str:
     text = replaced(text, "lazy names", later(lazy_files("tenferro", block), "_other _public"))
     text = text.replace("__dir__ = later(", "__dir__ = _later(")
     return replaced(text, "public names", listed("__all__", tenferro_names(ast.parse(text))))
+
+
+def namespace_text(space: str, functions: dict[str, tuple[str, str]]) -> str:
+    """Return ``tenferro/linalg.py`` or its like with the covered functions and ``__all__``."""
+    path = CORE / f"{space}.py"
+    modules: dict[str, list[str]] = {}
+    for name, (module, there) in functions.items():
+        here = name.removeprefix(f"{space}.")
+        if here != name:
+            modules.setdefault(module, []).append(there if there == here else f"{there} as {here}")
+    lines = [
+        line for module in sorted(modules) for line in imported(module, sorted(modules[module]), 0)
+    ]
+    text = replaced(path.read_text("utf-8"), "functions", lines)
+    return replaced(text, "public names", listed("__all__", public_names(ast.parse(text))))
 
 
 def tenferro_names(tree: ast.Module) -> list[str]:
@@ -350,6 +367,8 @@ def texts() -> Iterator[tuple[Path, str]]:
     functions = covered()
     yield CORE / "arrays/families.py", families_text(functions)
     yield CORE / "__init__.py", tenferro_text(functions)
+    for space in ("fft", "linalg"):
+        yield CORE / f"{space}.py", namespace_text(space, functions)
     shared = CORE / "backend/numpy_like/__init__.py"
     yield shared, lowerings_text(shared, "tenferro.backend.numpy_like", "FAMILIES", Anything())
     own = NUMPY / "lowerings/__init__.py"

@@ -9,16 +9,6 @@ Arrays. Where both have a name, the function is NumPy's. The namespace holds the
 from __future__ import annotations
 
 from tenferro.arrays.evaluation.results import publish_kinds as _publish_kinds
-from tenferro.arrays.functions.contraction import linalg_diagonal as diagonal
-from tenferro.arrays.functions.contraction import linalg_outer as outer
-from tenferro.arrays.functions.contraction import linalg_tensordot as tensordot
-from tenferro.arrays.functions.contraction import linalg_trace as trace
-from tenferro.arrays.functions.contraction import matmul, vecdot
-from tenferro.arrays.functions.filtering import linalg_cross as cross
-from tenferro.arrays.functions.linalg.decomposing import qr, svd, svdvals
-from tenferro.arrays.functions.linalg.determinants import det, slogdet
-from tenferro.arrays.functions.linalg.eigenproblems import eig, eigh, eigvals, eigvalsh
-from tenferro.arrays.functions.linalg.least_squares import cond, lstsq, matrix_rank, pinv
 from tenferro.arrays.functions.linalg.lu_factors import lu, lu_factor, lu_solve
 from tenferro.arrays.functions.linalg.matrix_functions import (
     coshm,
@@ -32,10 +22,6 @@ from tenferro.arrays.functions.linalg.matrix_functions import (
     tanhm,
     tanm,
 )
-from tenferro.arrays.functions.linalg.multi_dot import multi_dot
-from tenferro.arrays.functions.linalg.norms import matrix_norm, norm, vector_norm
-from tenferro.arrays.functions.linalg.powers import matrix_power
-from tenferro.arrays.functions.linalg.solving import inv, solve, tensorinv, tensorsolve
 from tenferro.arrays.functions.linalg.special_matrices import (
     block_diag,
     circulant,
@@ -56,15 +42,37 @@ from tenferro.arrays.functions.linalg.subspaces import (
 from tenferro.arrays.functions.linalg.triangular import (
     cho_factor,
     cho_solve,
-    cholesky,
     cholesky_solve,
     solve_triangular,
 )
-from tenferro.arrays.functions.structural import matrix_transpose
 from tenferro.primitives._boundary import publish as _publish
 from tenferro.transforms.matrix_functions.low_rank import low_rank, low_rank_factors
 from tenferro.transforms.matrix_functions.spectral import spectral_function
 
+# fmt: off
+# isort: off
+# generated: functions
+from tenferro.arrays.functions.contraction import (
+    linalg_diagonal as diagonal, linalg_outer as outer, linalg_tensordot as tensordot,
+    linalg_trace as trace, matmul, vecdot,
+)
+from tenferro.arrays.functions.filtering import linalg_cross as cross
+from tenferro.arrays.functions.linalg.decomposing import qr, svd, svdvals
+from tenferro.arrays.functions.linalg.determinants import det, slogdet
+from tenferro.arrays.functions.linalg.eigenproblems import eig, eigh, eigvals, eigvalsh
+from tenferro.arrays.functions.linalg.least_squares import cond, lstsq, matrix_rank, pinv
+from tenferro.arrays.functions.linalg.multi_dot import multi_dot
+from tenferro.arrays.functions.linalg.norms import matrix_norm, norm, vector_norm
+from tenferro.arrays.functions.linalg.powers import matrix_power
+from tenferro.arrays.functions.linalg.solving import inv, solve, tensorinv, tensorsolve
+from tenferro.arrays.functions.linalg.triangular import cholesky
+from tenferro.arrays.functions.structural import matrix_transpose
+# end generated
+# fmt: on
+# isort: on
+
+# fmt: off
+# generated: public names
 __all__ = [
     "block_diag", "cho_factor", "cho_solve", "cholesky", "cholesky_solve", "circulant", "companion",
     "cond", "convolution_matrix", "coshm", "cosm", "cross", "det", "diagonal", "eig", "eigh",
@@ -75,7 +83,9 @@ __all__ = [
     "qr", "sinhm", "sinm", "slogdet", "solve", "solve_triangular", "spectral_function", "sqrtm",
     "svd", "svdvals", "tanhm", "tanm", "tensordot", "tensorinv", "tensorsolve", "toeplitz", "trace",
     "vecdot", "vector_norm",
-]  # fmt: skip
+]
+# end generated
+# fmt: on
 
 _publish_kinds(globals(), __all__)
 _publish(globals(), __all__)
