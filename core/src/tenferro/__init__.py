@@ -80,6 +80,7 @@ from tenferro.primitives import (
     InvalidParameterError,
     RefusalError,
     ShapeMismatchError,
+    StepLimitError,
     UnknownDTypeError,
     bfloat16,
     bool_,
@@ -111,6 +112,7 @@ from tenferro.transforms import (
     ArgumentNumberError,
     BatchAxisError,
     BatchingWarning,
+    BodyError,
     BorrowedWriteError,
     DifferentiationInputError,
     GaugeWarning,
@@ -133,10 +135,10 @@ if TYPE_CHECKING:
         can_cast, finfo, iinfo, isdtype, promote_types, result_type,
     )
     from tenferro.transforms import (
-        FunctionExplanation, GraphOf, PrimitiveExplanation, check_grads, custom_jvp,
-        custom_linear, custom_vjp, debug, debug_nans, eval_shape, explain, grad, graph_of,
-        hessian, hvp, jacfwd, jacobian, jacrev, jit, jvp, linearize, stop_gradient, trace,
-        value_and_grad, vjp, vmap,
+        FunctionExplanation, GraphOf, PrimitiveExplanation, associative_scan, check_grads, cond,
+        custom_jvp, custom_linear, custom_vjp, debug, debug_nans, eval_shape, explain, fori_loop,
+        grad, graph_of, hessian, hvp, jacfwd, jacobian, jacrev, jit, jvp, linearize, map, scan,
+        stop_gradient, switch, trace, value_and_grad, vjp, vmap, while_loop,
     )
     # generated: functions
     from tenferro.arrays.functions.applying import apply_along_axis, apply_over_axes
@@ -281,10 +283,10 @@ else:
             "arrays.array_api": "__array_api_version__ __array_namespace_info__",
             "arrays.functions.data_types": "can_cast finfo iinfo isdtype promote_types result_type",
             "transforms": (
-                "FunctionExplanation GraphOf PrimitiveExplanation check_grads custom_jvp "
-                "custom_linear custom_vjp debug debug_nans eval_shape explain grad graph_of "
-                "hessian hvp jacfwd jacobian jacrev jit jvp linearize stop_gradient trace "
-                "value_and_grad vjp vmap"
+                "FunctionExplanation GraphOf PrimitiveExplanation associative_scan check_grads "
+                "cond custom_jvp custom_linear custom_vjp debug debug_nans eval_shape explain "
+                "fori_loop grad graph_of hessian hvp jacfwd jacobian jacrev jit jvp linearize map "
+                "scan stop_gradient switch trace value_and_grad vjp vmap while_loop"
             ),
         },
         _other,
@@ -306,7 +308,7 @@ __all__ = [
     "API_VERSION", "ADContext", "AbstractValueError", "ArgumentBufferError", "ArgumentError",
     "ArgumentIndexError", "ArgumentNumberError", "ArgumentOverflowError", "ArgumentTypeError",
     "ArgumentValueError", "Array", "Aval", "AxisError", "BackendConflictError", "BackendError",
-    "BatchAxisError", "BatchingWarning", "BorrowedWriteError", "ConcretizationError",
+    "BatchAxisError", "BatchingWarning", "BodyError", "BorrowedWriteError", "ConcretizationError",
     "CopyAssignmentWarning", "DType", "DTypeMismatchError", "DecompositionCycleError",
     "DeviceUnavailableError", "DifferentiationError", "DifferentiationInputError",
     "DuplicateInputError", "DuplicateWrtError", "FunctionExplanation", "GaugeWarning",
@@ -317,7 +319,7 @@ __all__ = [
     "NamespaceError", "NoBackendError", "NonFiniteError", "NonScalarOutputError", "NotLinearError",
     "OperandError", "OutOfBoundsError", "PluginBlockedError", "PluginBrokenError", "PluginError",
     "PluginIncompatibleError", "PluginWarning", "PreferenceError", "PrimitiveExplanation",
-    "RefusalError", "RuleResultError", "SerializationError", "ShapeMismatchError",
+    "RefusalError", "RuleResultError", "SerializationError", "ShapeMismatchError", "StepLimitError",
     "TangentMismatchError", "TenferroError", "TracedConversionError", "UnknownBackendError",
     "UnknownDTypeError", "UnknownOperandError", "UnknownOptionError", "UnknownPassError",
     "UnknownPrimitiveError", "UnresolvedValueError", "UnsupportedAttributeError",
@@ -327,12 +329,12 @@ __all__ = [
     "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctan2", "arctanh", "argmax", "argmin",
     "argpartition", "argsort", "argwhere", "around", "array", "array2string", "array_equal",
     "array_equiv", "array_repr", "array_split", "array_str", "asanyarray", "asarray",
-    "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "asin", "asinh", "astype", "atan",
-    "atan2", "atanh", "atleast_1d", "atleast_2d", "atleast_3d", "average", "bfloat16", "bincount",
-    "bitwise_and", "bitwise_count", "bitwise_invert", "bitwise_left_shift", "bitwise_not",
-    "bitwise_or", "bitwise_right_shift", "bitwise_xor", "block", "bool", "bool_",
+    "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "asin", "asinh", "associative_scan",
+    "astype", "atan", "atan2", "atanh", "atleast_1d", "atleast_2d", "atleast_3d", "average",
+    "bfloat16", "bincount", "bitwise_and", "bitwise_count", "bitwise_invert", "bitwise_left_shift",
+    "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "block", "bool", "bool_",
     "broadcast_arrays", "broadcast_to", "can_cast", "cbrt", "ceil", "check_grads", "choose", "clip",
-    "column_stack", "complex64", "complex128", "compress", "concat", "concatenate", "conj",
+    "column_stack", "complex64", "complex128", "compress", "concat", "concatenate", "cond", "conj",
     "conjugate", "convolve", "copy", "copysign", "copyto", "corrcoef", "correlate", "cos", "cosh",
     "count_nonzero", "cov", "cross", "cumprod", "cumsum", "cumulative_prod", "cumulative_sum",
     "custom_jvp", "custom_linear", "custom_vjp", "debug", "debug_nans", "deg2rad", "degrees",
@@ -341,9 +343,9 @@ __all__ = [
     "einsum_path", "empty", "empty_like", "equal", "erf", "eval_shape", "evaluate", "exp", "exp2",
     "expand_dims", "expit", "explain", "expm1", "extract", "eye", "fabs", "fft", "fill_diagonal",
     "finfo", "fix", "flatnonzero", "flip", "fliplr", "flipud", "float16", "float32", "float64",
-    "float_power", "floor", "floor_divide", "fmax", "fmin", "fmod", "frexp", "from_dlpack",
-    "fromfunction", "full", "full_like", "gcd", "geomspace", "grad", "gradient", "graph_of",
-    "greater", "greater_equal", "heaviside", "hessian", "histogram", "histogram2d",
+    "float_power", "floor", "floor_divide", "fmax", "fmin", "fmod", "fori_loop", "frexp",
+    "from_dlpack", "fromfunction", "full", "full_like", "gcd", "geomspace", "grad", "gradient",
+    "graph_of", "greater", "greater_equal", "heaviside", "hessian", "histogram", "histogram2d",
     "histogram_bin_edges", "histogramdd", "host", "hsplit", "hstack", "hvp", "hypot", "i0",
     "identity", "iinfo", "imag", "indices", "inf", "inner", "insert", "int8", "int16", "int32",
     "int64", "interp", "intersect1d", "invert", "isclose", "iscomplex", "iscomplexobj", "isdtype",
@@ -351,7 +353,7 @@ __all__ = [
     "jacfwd", "jacobian", "jacrev", "jit", "jvp", "kron", "lcm", "ldexp", "left_shift", "less",
     "less_equal", "lexsort", "linalg", "linearize", "linspace", "log", "log1p", "log2", "log10",
     "logaddexp", "logaddexp2", "logical_and", "logical_not", "logical_or", "logical_xor",
-    "logistic", "logspace", "mask_indices", "matmul", "matrix_transpose", "matvec", "max",
+    "logistic", "logspace", "map", "mask_indices", "matmul", "matrix_transpose", "matvec", "max",
     "maximum", "may_share_memory", "mean", "median", "meshgrid", "min", "minimum", "mod", "modf",
     "moveaxis", "multiply", "nan", "nan_to_num", "nanargmax", "nanargmin", "nancumprod",
     "nancumsum", "nanmax", "nanmean", "nanmedian", "nanmin", "nanpercentile", "nanprod",
@@ -362,16 +364,16 @@ __all__ = [
     "promote_types", "ptp", "put", "put_along_axis", "putmask", "quantile", "rad2deg", "radians",
     "random", "ravel", "ravel_multi_index", "real", "real_if_close", "reciprocal", "remainder",
     "repeat", "reshape", "resize", "result_type", "right_shift", "rint", "roll", "rollaxis",
-    "rot90", "round", "searchsorted", "select", "set_default", "setdiff1d", "setxor1d", "shape",
-    "shares_memory", "sign", "signbit", "sin", "sinc", "sinh", "size", "sort", "sort_complex",
-    "spacing", "special", "split", "sqrt", "square", "squeeze", "stack", "std", "stop_gradient",
-    "subtract", "sum", "swapaxes", "take", "take_along_axis", "tan", "tanh", "tensordot", "tile",
-    "trace", "transpose", "trapezoid", "trapz", "tri", "tril", "tril_indices", "tril_indices_from",
-    "trim_zeros", "triu", "triu_indices", "triu_indices_from", "true_divide", "trunc", "uint8",
-    "uint16", "uint32", "uint64", "union1d", "unique", "unique_all", "unique_counts",
-    "unique_inverse", "unique_values", "unravel_index", "unstack", "unwrap", "use",
-    "value_and_grad", "vander", "var", "vdot", "vecdot", "vecmat", "vjp", "vmap", "vsplit",
-    "vstack", "where", "zeros", "zeros_like",
+    "rot90", "round", "scan", "searchsorted", "select", "set_default", "setdiff1d", "setxor1d",
+    "shape", "shares_memory", "sign", "signbit", "sin", "sinc", "sinh", "size", "sort",
+    "sort_complex", "spacing", "special", "split", "sqrt", "square", "squeeze", "stack", "std",
+    "stop_gradient", "subtract", "sum", "swapaxes", "switch", "take", "take_along_axis", "tan",
+    "tanh", "tensordot", "tile", "trace", "transpose", "trapezoid", "trapz", "tri", "tril",
+    "tril_indices", "tril_indices_from", "trim_zeros", "triu", "triu_indices", "triu_indices_from",
+    "true_divide", "trunc", "uint8", "uint16", "uint32", "uint64", "union1d", "unique",
+    "unique_all", "unique_counts", "unique_inverse", "unique_values", "unravel_index", "unstack",
+    "unwrap", "use", "value_and_grad", "vander", "var", "vdot", "vecdot", "vecmat", "vjp", "vmap",
+    "vsplit", "vstack", "where", "while_loop", "zeros", "zeros_like",
 ]
 # end generated
 # fmt: on

@@ -11,6 +11,7 @@ never a plugin call. Read next: ``base.py``, which runs what comes out of here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from importlib import import_module
 from typing import Any, Literal, Protocol
 
@@ -221,6 +222,8 @@ class LoweringTable:
         chosen = self._choose(entry)
         if chosen is not None:
             function = load_target(chosen, self.backend)
+            if getattr(function, "takes_table", False):
+                function = partial(function, self)
             if self.describe is not None and not self.is_at_home(chosen):
                 function = Checked(function, self.describe, self.backend, chosen.provider)
             self._functions[entry] = function
@@ -490,6 +493,16 @@ def _walk(value: Any, path: str) -> Any:
     for name in path.split("."):
         value = getattr(value, name)
     return value
+
+
+def takes_table(function: Implementation) -> Implementation:
+    """Mark a lowering of an operation that has closed graphs among its parameters.
+
+    It is called as ``(table, operation, *operands)``: from the table it takes the lowerings of what
+    the graphs are made of.
+    """
+    function.takes_table = True  # type: ignore[attr-defined]  # of a function
+    return function
 
 
 def with_provider(lowerings: Iterable[object], provider: str) -> list[Lowering]:

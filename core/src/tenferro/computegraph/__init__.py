@@ -19,6 +19,12 @@ from tenferro.computegraph._errors import (
     UnresolvedValueError,
 )
 from tenferro.computegraph._evaluate import check_operand_count, evaluate
+from tenferro.computegraph._fragment import (
+    Fragment,
+    fragment,
+    fragment_of_graph,
+    leaves_beside,
+)
 from tenferro.computegraph._graph import External, Graph, Local, Node, OperationKey, postorder
 from tenferro.computegraph._keys import (
     NO_TRACES,
@@ -80,15 +86,16 @@ else:
 # generated: public names
 __all__ = [
     "NO_TRACES", "PRIMARY", "UNKNOWN", "Application", "CacheLimits", "CacheStats",
-    "CompiledProgram", "Definition", "DuplicateInputError", "External", "Graph", "GraphBuilder",
-    "GraphError", "InputDef", "Instruction", "KeyView", "Linearized", "Local", "MaterializedGraph",
-    "MaterializedNode", "Node", "OperandError", "Operation", "OperationKey", "OperationRole",
-    "Primary", "Produced", "ProgramCache", "ResolvedView", "Resolver", "SerializationError",
-    "Structure", "TenferroError", "UnresolvedValueError", "ValueDef", "ValueKey", "apply_operation",
-    "canonical", "check_operand_count", "clip", "compile_program", "derive", "derive_again",
-    "derive_at", "derive_one", "evaluate", "flatten", "from_rows", "infer", "input_key",
-    "inputs_of", "join_traces", "materialize_merge", "narrowed", "new_leaf", "operation_text",
-    "outputs_of", "postorder", "resolve", "retire", "schedule", "signature", "table_size",
+    "CompiledProgram", "Definition", "DuplicateInputError", "External", "Fragment", "Graph",
+    "GraphBuilder", "GraphError", "InputDef", "Instruction", "KeyView", "Linearized", "Local",
+    "MaterializedGraph", "MaterializedNode", "Node", "OperandError", "Operation", "OperationKey",
+    "OperationRole", "Primary", "Produced", "ProgramCache", "ResolvedView", "Resolver",
+    "SerializationError", "Structure", "TenferroError", "UnresolvedValueError", "ValueDef",
+    "ValueKey", "apply_operation", "canonical", "check_operand_count", "clip", "compile_program",
+    "derive", "derive_again", "derive_at", "derive_one", "evaluate", "flatten", "fragment",
+    "fragment_of_graph", "from_rows", "infer", "input_key", "inputs_of", "join_traces",
+    "leaves_beside", "materialize_merge", "narrowed", "new_leaf", "operation_text", "outputs_of",
+    "postorder", "resolve", "retire", "schedule", "signature", "table_size",
 ]
 # end generated
 # fmt: on

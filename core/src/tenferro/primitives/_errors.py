@@ -110,3 +110,16 @@ class InternalError(TenferroError, RuntimeError):
     function: str
     error: str
     place: str
+
+
+class StepLimitError(TenferroError, RuntimeError):
+    """Report a loop that has not ended within its bound. Fields: ``steps``."""
+
+    @classmethod
+    def of(cls, steps: int) -> StepLimitError:
+        """Make the error of a loop with that bound."""
+        return cls(
+            f"while_loop: the condition still holds after {steps} steps\n"
+            "  hint       a larger `max_steps`, or a condition that ends",
+            steps=steps,
+        )

@@ -70,7 +70,9 @@ class Primitive(ADPrimitive):
 
     Optional methods: ``simplify(self, *inputs)``, ``decompose(self, *inputs)`` and the batching
     rule ``batch(self, size, batched, *inputs)``: inputs marked in ``batched`` have a new first axis
-    of that size (one of them does, at least); the results have it too.
+    of that size (one of them does, at least); the results have it too. An operation with closed
+    graphs among its parameters has ``batch_bodies(self, batch, size, batched, *inputs)`` in its
+    place, where ``batch(outputs, examples, size)`` batches a graph.
     """
 
     space: ClassVar[Any] = TensorSpace()
@@ -78,6 +80,7 @@ class Primitive(ADPrimitive):
     accepts: ClassVar[str | None] = None
     decompose: ClassVar[Any] = None
     batch: ClassVar[Any] = None
+    batch_bodies: ClassVar[Any] = None
     _inputs: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **kwargs: object) -> None:

@@ -15,6 +15,7 @@ from tenferro.transforms.errors import (
     ArgumentNumberError,
     BatchAxisError,
     BatchingWarning,
+    BodyError,
     BorrowedWriteError,
     DifferentiationInputError,
     GaugeWarning,
@@ -31,6 +32,12 @@ if TYPE_CHECKING:
     from tenferro.transforms.batching.vmap import vmap
     from tenferro.transforms.checking.check import check_grads
     from tenferro.transforms.compilation.jit import Jitted, jit
+    from tenferro.transforms.control.associative_scan import associative_scan
+    from tenferro.transforms.control.cond import cond, switch
+    from tenferro.transforms.control.fori_loop import fori_loop
+    from tenferro.transforms.control.map import map
+    from tenferro.transforms.control.scan import scan
+    from tenferro.transforms.control.while_loop import while_loop
     from tenferro.transforms.custom_rules.jvp import custom_jvp
     from tenferro.transforms.custom_rules.linear import custom_linear
     from tenferro.transforms.custom_rules.vjp import custom_vjp
@@ -58,6 +65,12 @@ else:
             "batching.vmap": "vmap",
             "checking.check": "check_grads",
             "compilation.jit": "Jitted jit",
+            "control.associative_scan": "associative_scan",
+            "control.cond": "cond switch",
+            "control.fori_loop": "fori_loop",
+            "control.map": "map",
+            "control.scan": "scan",
+            "control.while_loop": "while_loop",
             "custom_rules.jvp": "custom_jvp",
             "custom_rules.linear": "custom_linear",
             "custom_rules.vjp": "custom_vjp",
@@ -79,13 +92,14 @@ else:
 # fmt: off
 # generated: public names
 __all__ = [
-    "ArgumentNumberError", "BatchAxisError", "BatchingWarning", "BorrowedWriteError",
+    "ArgumentNumberError", "BatchAxisError", "BatchingWarning", "BodyError", "BorrowedWriteError",
     "DifferentiationInputError", "FunctionExplanation", "GaugeWarning", "GradientCheckError",
     "GraphOf", "GraphTooLargeError", "Jitted", "LinearMap", "NonFiniteError",
     "NonScalarOutputError", "PrimitiveExplanation", "TangentMismatchError", "UnknownPrimitiveError",
-    "batch", "check_grads", "custom_jvp", "custom_linear", "custom_vjp", "debug", "debug_nans",
-    "eval_shape", "explain", "grad", "graph_of", "hessian", "hvp", "jacfwd", "jacobian", "jacrev",
-    "jit", "jvp", "linearize", "stop_gradient", "trace", "value_and_grad", "vjp", "vmap",
+    "associative_scan", "batch", "check_grads", "cond", "custom_jvp", "custom_linear", "custom_vjp",
+    "debug", "debug_nans", "eval_shape", "explain", "fori_loop", "grad", "graph_of", "hessian",
+    "hvp", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "linearize", "map", "scan",
+    "stop_gradient", "switch", "trace", "value_and_grad", "vjp", "vmap", "while_loop",
 ]
 # end generated
 # fmt: on

@@ -48,6 +48,13 @@ class BorrowedWriteError(TenferroError, ValueError):
     """
 
 
+class BodyError(TenferroError, TypeError):
+    """Report the body of a loop or branch that does not fit. Fields: ``got``, ``need``, ``leaf``.
+
+    ``leaf`` is the path of the part of the carry, or of the argument, that is meant; else empty.
+    """
+
+
 class GraphTooLargeError(TenferroError, ValueError):
     """Report a graph that is too large to be drawn whole. Fields: ``count``, ``limit``."""
 

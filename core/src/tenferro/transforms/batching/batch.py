@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from tenferro._runtime import CollectorPaused
@@ -133,8 +134,11 @@ def apply_rule(
     operation: Any, size: int, batched: Sequence[bool], handles: Sequence[Handle]
 ) -> Sequence[Handle]:
     """Return all outputs of an operation, by its rule, its decomposition or example by example."""
-    if operation.batch is not None:
-        result = operation.batch(size, batched, *handles)
+    rule = operation.batch
+    if operation.batch_bodies is not None:
+        rule = partial(operation.batch_bodies, batch)
+    if rule is not None:
+        result = rule(size, batched, *handles)
         results = result if isinstance(result, (tuple, list)) else (result,)
         if len(results) != operation.output_count:
             raise _wrong_batch(operation, f"{len(results)} results", str(operation.output_count))

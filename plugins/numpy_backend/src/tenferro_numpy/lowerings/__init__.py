@@ -52,6 +52,9 @@ _EXPRESSIONS = {  # the module with the expressions of a family of primitives
     "comparison": "comparison",
     "complex": "complex",
     "contraction": "contraction",
+    "control.scan": "control",
+    "control.switch": "control",
+    "control.while_loop": "control",
     "elementwise": "elementwise",
     "gammas": "special",
     "hyperbolic": "hyperbolic",
@@ -102,7 +105,7 @@ def _expressions(module: str) -> dict[type, Specialize]:
 
 def expression(op: Any, avals: tuple[Aval, ...], result: Aval, function: Function) -> Expression:
     """Write an instruction, given the lowering that the table chose for it."""
-    if function is not _own_function(op.key):
+    if getattr(function, "func", function) is not _own_function(op.key):
         return called(op, len(avals), function, shares=True, foreign=True)
     specialize = _expressions(type(op).__module__).get(type(op))
     if specialize is None:

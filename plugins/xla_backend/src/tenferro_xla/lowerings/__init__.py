@@ -16,6 +16,7 @@ from tenferro_xla.lowerings import (
     complex,
     constants,
     contraction,
+    control,
     cumulative,
     elementwise,
     fft,
@@ -63,5 +64,6 @@ FAMILIES = (
     sorting,
     random,
     callback,
+    control,
 )
 lowerings = Lowerings([record for family in FAMILIES for record in family.lowerings])

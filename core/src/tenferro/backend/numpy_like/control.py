@@ -1,0 +1,113 @@
+"""Loops for a NumPy-shaped namespace: Python's own, over the lowerings of the body's equations.
+
+Read next: `callback.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tenferro.backend.lowering import Lowerings, LoweringTable, takes_table
+from tenferro.backend.numpy_like._common import native_dtype
+from tenferro.computegraph import CompiledProgram, compile_program
+from tenferro.primitives import StepLimitError
+from tenferro.primitives.control import Bound, Scan, Switch, While
+
+__all__ = ["branch_of", "looped", "register", "repeated"]
+
+#: a body as a function of its inputs
+Body = Callable[..., Sequence[Any]]
+
+
+def register(lowerings: Lowerings, xp: Any) -> None:
+    """Register the control family."""
+
+    @lowerings.register(Scan)
+    @takes_table
+    def scan(table: LoweringTable, op: Scan, *xs: Any) -> Any:
+        body = interpreted(table.close(compile_program(op.body.flat)), table)
+        found = looped(op, body, xp, xs)
+        return found[0] if len(found) == 1 else tuple(found)
+
+    @lowerings.register(Switch)
+    @takes_table
+    def switch(table: LoweringTable, op: Switch, index: Any, *xs: Any) -> Any:
+        branch = op.branches[branch_of(index, len(op.branches))]
+        found = interpreted(table.close(compile_program(branch.flat)), table)(*xs)
+        return found[0] if len(found) == 1 else tuple(found)
+
+    @lowerings.register(While)
+    @takes_table
+    def while_(table: LoweringTable, op: While, *xs: Any) -> Any:
+        condition, body = [
+            interpreted(table.close(compile_program(part.flat)), table)
+            for part in (op.condition, op.body)
+        ]
+        found = repeated(op, condition, body, xs)
+        return found[0] if len(found) == 1 else tuple(found)
+
+    @lowerings.register(Bound)
+    def bound(op: Bound, x: Any, ended: Any) -> Any:
+        if not bool(xp.all(ended)):
+            raise StepLimitError.of(op.steps)
+        return x
+
+
+def interpreted(program: CompiledProgram, table: LoweringTable) -> Body:
+    """Return a program as a function that calls one lowering after the other."""
+    calls = [
+        (
+            table.lookup(row.operation, [program.avals[i] for i in row.inputs]),
+            row.operation,
+            row.inputs,
+            row.outputs,
+        )
+        for row in program.instructions
+    ]
+
+    def run(*operands: Any) -> list[Any]:
+        slots: list[Any] = [*operands, *[None] * (program.slot_count - len(operands))]
+        for function, operation, inputs, outputs in calls:
+            found = function(operation, *[slots[i] for i in inputs])
+            if len(outputs) == 1:
+                slots[outputs[0]] = found
+            else:
+                for slot, value in zip(outputs, found, strict=True):
+                    slots[slot] = value
+        return [slots[i] for i in program.outputs]
+
+    return run
+
+
+def looped(op: Scan, body: Body, xp: Any, xs: Sequence[Any]) -> list[Any]:
+    """Run the steps of a loop; rows are written into the stacked results."""
+    consts, rows = xs[: op.consts], xs[op.rows :]
+    carry: Sequence[Any] = xs[op.consts : op.rows]
+    count = op.carried
+    stacked = [i for i in dict.fromkeys(op.outputs) if i >= count]
+    avals = op.body.output_avals
+    stacks = {
+        i: xp.empty((op.length, *avals[i].shape), native_dtype(xp, avals[i].dtype)) for i in stacked
+    }
+    steps = range(op.length - 1, -1, -1) if op.reverse else range(op.length)
+    for k in steps:
+        found = body(*consts, *carry, *[x[k] for x in rows])
+        carry = found[:count]
+        for i, stack in stacks.items():
+            stack[k] = found[i]
+    return [stacks[i] if i >= count else carry[i] for i in op.outputs]
+
+
+def branch_of(index: Any, count: int) -> int:
+    """Return the number of the branch that an index takes."""
+    return min(max(int(index), 0), count - 1)
+
+
+def repeated(op: While, condition: Body, body: Body, xs: Sequence[Any]) -> list[Any]:
+    """Run the steps of a loop as long as its condition holds."""
+    consts = xs[: op.consts]
+    carry: Sequence[Any] = xs[op.consts :]
+    while bool(condition(*consts, *carry)[0]):
+        carry = body(*consts, *carry)
+    return [carry[i] for i in op.outputs]

@@ -1,0 +1,8 @@
+"""Loops and branches: primitives whose parameters are closed graphs."""
+
+from tenferro.primitives.control.bound import Bound
+from tenferro.primitives.control.scan import Scan
+from tenferro.primitives.control.switch import Switch
+from tenferro.primitives.control.while_loop import While
+
+__all__ = ["Bound", "Scan", "Switch", "While"]

@@ -1,0 +1,48 @@
+"""``Bound``: the value of a loop that had to end within a number of steps.
+
+Read next: ``while_loop.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tenferro.primitives._aval import Aval
+from tenferro.primitives._checks import invalid
+from tenferro.primitives._errors import DTypeMismatchError
+from tenferro.primitives._handle import Handle
+from tenferro.primitives._primitive import Mixed, bind, in_front
+
+__all__ = ["Bound"]
+
+
+class Bound(Mixed):
+    """y = x where ``ended``; else an error where the backend can raise one, and nan elsewhere.
+
+    x: [*s]   ended: bool, a leading part of s   →   y: [*s]
+    """
+
+    key = "std::bound"
+    linear = ((0,),)
+    steps: int
+
+    def __post_init__(self) -> None:
+        if type(self.steps) is not int or self.steps < 0:
+            need = "an integer of 0 or more"
+            raise invalid(self, "steps", "no number of steps", got=repr(self.steps), need=need)
+
+    def abstract_eval(self, x: Aval, ended: Aval) -> Aval:
+        if not ended.dtype.is_bool or ended.shape != x.shape[: ended.ndim]:
+            raise DTypeMismatchError.of(
+                self.name, "`ended` does not say it for x", got=f"{x}, {ended}",
+                need="bool, of leading axes of x", dtypes=(x.dtype, ended.dtype),
+            )  # fmt: skip
+        return x
+
+    def transpose_x(self, ct: Handle, x: Handle, ended: Handle) -> Handle:
+        return bind(self, ct, ended)
+
+    def batch(self, size: int, batched: Sequence[bool], x: Handle, ended: Handle) -> Handle:
+        """Every example has its own end, unless all share it."""
+        values = [in_front(y, b, size) for y, b in zip((x, ended), batched, strict=True)]
+        return bind(self, *values)

@@ -1,0 +1,119 @@
+"""Derivatives of a choice among branches: the choice among their derivatives.
+
+Read next: ``switch.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tenferro.computegraph import Fragment, ValueKey, leaves_beside, new_leaf
+from tenferro.primitives._handle import Handle
+from tenferro.primitives._primitive import Primitive
+from tenferro.primitives.control.scan import emitted
+from tenferro.primitives.control.switch import Switch
+from tenferro.tidu import Linear as FlowInput
+from tenferro.tidu import Residual, RuleBuilder, Value, linear_map, pushforward
+
+
+def tangents(
+    switch: Switch, primals: Sequence[Any], tangents_in: Sequence[Value | None], rule: RuleBuilder
+) -> list[Value | None]:
+    """Return the tangents of the outputs; ``None`` for those that have none in any branch."""
+    avals = switch.branches[0].input_avals
+    given = tangents_in[1:]
+    on = [i for i, t in enumerate(given) if t is not None and avals[i].dtype.is_inexact]
+    pushed = [_pushed(branch, on, rule) for branch in switch.branches]
+    wanted = [
+        i for i in range(switch.output_count) if any([found[i] is not None for *_, found in pushed])
+    ]
+    if not wanted:
+        return [None] * switch.output_count
+    branches = []
+    for inputs, seeds, outputs, found in pushed:
+        results = [
+            rule.zeros(outputs[i].aval).key if (t := found[i]) is None else t.key for i in wanted
+        ]
+        branches.append(([*inputs, *seeds], results))
+    closed, brought = _closed(branches)
+    marks = (False,) * (len(brought) + len(avals)) + (True,) * len(on)
+    operands = [primals[0], *map(rule.value, brought), *primals[1:], *[given[i] for i in on]]
+    values = emitted(rule, Switch(closed, marks), operands)
+    at = dict(zip(wanted, values, strict=True))
+    return [at.get(i) for i in range(switch.output_count)]
+
+
+def _pushed(
+    branch: Fragment, on: Sequence[int], rule: RuleBuilder
+) -> tuple[list[ValueKey], list[ValueKey], list[ValueKey], list[Value | None]]:
+    """Push fresh tangents of some inputs through a branch."""
+    inputs = [new_leaf(f"x{i}", aval) for i, aval in enumerate(branch.input_avals)]
+    seeds = [new_leaf(f"d{i}", inputs[i].aval) for i in on]
+    outputs = branch.apply(inputs)
+    found = pushforward(
+        outputs,
+        [inputs[i] for i in on],
+        [Handle(seed) for seed in seeds],
+        space=Primitive.space,
+        context=rule.context,
+    )
+    return inputs, seeds, outputs, found
+
+
+def cotangents(
+    switch: Switch,
+    cotangents_out: Sequence[Value | None],
+    inputs: Sequence[Residual | FlowInput],
+    rule: RuleBuilder,
+) -> list[Value | None]:
+    """Return the cotangents of the linear operands; ``None`` in the places of the others."""
+    first = switch.branches[0]
+    rows = [i for i, ct in enumerate(cotangents_out) if ct is not None]
+    own = [i for i, on in enumerate(switch.is_linear) if on]
+    fixed = [i for i, on in enumerate(switch.is_linear) if not on]
+    branches = []
+    for branch in switch.branches:
+        leaves = [new_leaf(f"x{i}", aval) for i, aval in enumerate(first.input_avals)]
+        outputs = branch.apply(leaves)
+        seeds = [new_leaf(f"ct{i}", outputs[i].aval) for i in rows]
+        linear = linear_map(
+            [outputs[i] for i in rows],
+            [leaves[i] for i in own],
+            space=Primitive.space,
+            context=rule.context,
+        )
+        found = linear.transpose([Handle(seed) for seed in seeds])
+        results = [
+            rule.zeros(leaves[i].aval).key if ct is None else ct.key
+            for i, ct in zip(own, found, strict=True)
+        ]
+        branches.append(([*[leaves[i] for i in fixed], *seeds], results))
+    closed, brought = _closed(branches)
+    marks = (False,) * (len(brought) + len(fixed)) + (True,) * len(rows)
+    operands = [
+        _fixed(inputs[0]),
+        *map(rule.value, brought),
+        *[_fixed(inputs[i + 1]) for i in fixed],
+        *[cotangents_out[i] for i in rows],
+    ]
+    values = emitted(rule, Switch(closed, marks), operands)  # type: ignore[arg-type]  # there are
+    at = {i + 1: ct for i, ct in zip(own, values, strict=True)}
+    return [at.get(i) if isinstance(x, FlowInput) else None for i, x in enumerate(inputs)]
+
+
+def _closed(
+    branches: Sequence[tuple[Sequence[ValueKey], Sequence[ValueKey]]],
+) -> tuple[tuple[Fragment, ...], list[ValueKey]]:
+    """Return branches, given as inputs and results, as graphs that share what rules brought along.
+
+    These values are the first inputs of all.
+    """
+    brought = [*dict.fromkeys([k for pair in branches for k in leaves_beside(*pair)])]
+    closed = [Fragment.of([*brought, *inputs], results) for inputs, results in branches]
+    return tuple(closed), brought
+
+
+def _fixed(x: Residual | FlowInput) -> Value:
+    assert isinstance(x, Residual)  # the choice is not linear in it
+    return x.value

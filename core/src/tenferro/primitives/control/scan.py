@@ -1,0 +1,177 @@
+"""``Scan``: a loop whose body is a closed graph and whose number of steps is known.
+
+    carry₀ = init,   carryₖ₊₁, yₖ = body(consts, carryₖ, xₖ),   k = 0 … length - 1
+
+The derivative is again a loop (``tangents.py``); one for reverse mode is split into a loop over the
+primals, which stacks what the derivative reads, and a linear loop (``residuals.py``), whose
+transpose runs the other way (``transposed.py``). Read next: ``tangents.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any
+
+from tenferro.computegraph import Fragment
+from tenferro.primitives._aval import Aval
+from tenferro.primitives._checks import invalid
+from tenferro.primitives._errors import ShapeMismatchError
+from tenferro.primitives._handle import Handle
+from tenferro.primitives._primitive import Mixed
+from tenferro.primitives.control.switch import listed
+from tenferro.tidu import Linear as FlowInput
+from tenferro.tidu import Residual, RuleBuilder, Value
+
+__all__ = ["Scan"]
+
+
+class Scan(Mixed):
+    """consts… carry… xs…   →   the chosen ones of carry… ys…
+
+    body      inputs: consts, carry, one row of each x; outputs: carry, one row of each y
+    consts    number of inputs that every step reads whole
+    carried   number of values that go from step to step
+    outputs   results, by their numbers among the body's outputs
+    reverse   the last row is taken first; rows of ys stand where those of xs do
+    is_linear  for each input, whether the results are jointly linear in these inputs
+    """
+
+    key = "std::scan"
+    fixed_rules = False
+    input_count = None
+    body: Fragment
+    consts: int
+    carried: int
+    length: int
+    outputs: tuple[int, ...]
+    reverse: bool = False
+    is_linear: tuple[bool, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.body, Fragment):
+            raise invalid(self, "body", "no closed graph", got=repr(self.body), need="a Fragment")
+        count, results = len(self.body.input_avals), len(self.body.outputs)
+        sizes = (self.consts, self.carried, self.length)
+        if not all([type(n) is int and n >= 0 for n in sizes]) or not self.length:
+            raise invalid(
+                self, "length", "a size is no positive integer", got=repr(sizes), need="integers"
+            )
+        if self.consts + self.carried > count or self.carried > results:
+            raise invalid(
+                self, "carried", "the body is too small",
+                got=f"{self.consts} consts and {self.carried} carries",
+                need=f"at most {count} inputs and {results} outputs",
+            )  # fmt: skip
+        carried = self.body.input_avals[self.consts : self.consts + self.carried]
+        if self.body.output_avals[: self.carried] != carried:
+            raise invalid(
+                self, "body", "the carry changes its shape or dtype",
+                got=listed(self.body.output_avals[: self.carried]), need=listed(carried),
+            )  # fmt: skip
+        if not {*self.outputs} <= {*range(results)}:
+            need = f"numbers below {results}"
+            raise invalid(self, "outputs", "no such output", got=repr(self.outputs), need=need)
+        if self.is_linear and len(self.is_linear) != count:
+            need = f"{count} marks"
+            raise invalid(self, "is_linear", "not one per input", got=repr(self.is_linear), need=need)
+
+    @property
+    def volatile(self) -> bool:  # type: ignore[override]  # it depends on the body
+        """Whether a derivative of it runs code of the user."""
+        return self.body.volatile
+
+    @property
+    def output_count(self) -> int:
+        """As many as are chosen."""
+        return len(self.outputs)
+
+    @property
+    def rows(self) -> int:
+        """The number of the first input that is read row by row."""
+        return self.consts + self.carried
+
+    def replaced(self, **parameters: Any) -> Scan:
+        """Return the loop with other parameters."""
+        found: Scan = Scan(**{**self.parameters, **parameters})
+        return found
+
+    def input_aval(self, i: int) -> Aval:
+        """Return the aval of an input."""
+        aval: Aval = self.body.input_avals[i]
+        return aval if i < self.rows else aval.with_shape((self.length, *aval.shape))
+
+    def abstract_eval(self, *avals: Aval) -> tuple[Aval, ...]:
+        need = tuple([self.input_aval(i) for i in range(len(self.body.input_avals))])
+        if avals != need:
+            raise ShapeMismatchError.of(
+                self.name, "the inputs are not those of the body", got=listed(avals),
+                need=listed(need), shapes=tuple([aval.shape for aval in avals]),
+            )  # fmt: skip
+        found = self.body.output_avals
+        stacked = [
+            aval if i < self.carried else aval.with_shape((self.length, *aval.shape))
+            for i, aval in enumerate(found)
+        ]
+        return tuple([stacked[i] for i in self.outputs])
+
+    def groups(self, count: int) -> tuple[tuple[int, ...], ...]:
+        """Return the one group of inputs in which the loop is linear."""
+        return (self.linear_inputs,) if self.is_linear else ()
+
+    @property
+    def linear_inputs(self) -> tuple[int, ...]:
+        """The inputs in which the results are jointly linear."""
+        return tuple([i for i, on in enumerate(self.is_linear) if on])
+
+    def jvp(
+        self,
+        rule: RuleBuilder,
+        primals_in: Sequence[Any],
+        primals_out: Sequence[Any],
+        tangents_in: Sequence[Value | None],
+    ) -> Sequence[Value | None]:
+        """Emit a loop over the tangents: with the primals, or behind a loop that stacks residuals.
+
+        Where the derivative is only applied, one loop carries primals and tangents, so that memory
+        does not depend on the length.
+        """
+        flowing = {i for i, tangent in enumerate(tangents_in) if tangent is not None}
+        if flowing <= {*self.linear_inputs}:
+            return rule.apply_linear(self, self.linear_inputs, primals_in, tangents_in)
+        tangents = import_module("tenferro.primitives.control.tangents")
+        found = tangents.joint_loop(self, primals_in, tangents_in, rule)
+        if found is None:
+            return [None] * self.output_count
+        loop, operands, places = found
+        if rule.run.kept:
+            residuals = import_module("tenferro.primitives.control.residuals")
+            loop, operands = residuals.split(loop, operands, rule)
+        results = emitted(rule, loop, operands)
+        found_at = dict(zip(places, results, strict=True))
+        return [found_at.get(i) for i in range(self.output_count)]
+
+    def transpose(
+        self,
+        rule: RuleBuilder,
+        cotangents_out: Sequence[Value | None],
+        inputs: Sequence[Residual | FlowInput],
+    ) -> Sequence[Value | None]:
+        """Emit the loop over the cotangents, which runs the other way."""
+        transposed = import_module("tenferro.primitives.control.transposed")
+        found: Sequence[Value | None] = transposed.cotangents(self, cotangents_out, inputs, rule)
+        return found
+
+    def batch_bodies(
+        self, batch: Callable[..., Any], size: int, batched: Sequence[bool], *xs: Handle
+    ) -> Sequence[Handle]:
+        """Batch the body; a carry that differs between examples after a step does so before it."""
+        batching = import_module("tenferro.primitives.control.batching")
+        found: Sequence[Handle] = batching.batched_scan(self, batch, size, batched, xs)
+        return found
+
+
+def emitted(rule: RuleBuilder, loop: Mixed, operands: Sequence[Value]) -> Sequence[Value]:
+    """Emit a loop or a choice, and return its results as a sequence."""
+    found = rule.emit(loop, *operands)
+    return (found,) if loop.output_count == 1 else found

@@ -1,0 +1,138 @@
+"""The derivative of a loop, forward: one loop over primals and tangents.
+
+A carry has a tangent if its start has one, or if a step gives it one; the latter is found by going
+through the body until nothing is added. Read next: ``residuals.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tenferro.computegraph import Fragment, ValueKey, leaves_beside, new_leaf
+from tenferro.primitives._handle import Handle
+from tenferro.primitives._primitive import Primitive
+from tenferro.primitives.control.scan import Scan
+from tenferro.primitives.control.while_loop import While
+from tenferro.tidu import RuleBuilder, Value, pushforward
+
+#: a loop, its operands, and the outputs of the first loop whose tangents it gives
+Joint = tuple[Scan, list[Any], list[int]]
+
+
+def joint_loop(
+    loop: Scan, primals: Sequence[Any], tangents: Sequence[Value | None], rule: RuleBuilder
+) -> Joint | None:
+    """Return the loop that gives the tangents of the outputs; ``None`` if there are none.
+
+    Its inputs are those of ``loop``, and behind consts, carry and xs the tangents of these.
+    """
+    active = {i for i, t in enumerate(tangents) if t is not None}
+    inputs, seeds, outputs, found = _tangents_of(loop.body, loop.consts, loop.carried, active, rule)
+    carries = range(loop.carried)
+    wanted = [place for place, i in enumerate(loop.outputs) if found[i] is not None]
+    if not wanted:
+        return None
+    moving = [i for i in carries if loop.consts + i in seeds]
+    row_tangents = [loop.outputs[place] for place in wanted if loop.outputs[place] >= loop.carried]
+    results: list[ValueKey] = [outputs[i] for i in carries]
+    results += [_or_zeros(found[i], outputs[i], rule) for i in moving]
+    first_row = len(results)
+    results += [found[i].key for i in row_tangents]  # type: ignore[union-attr]  # it is wanted
+    leaves: list[ValueKey] = []
+    operands: list[Any] = []
+    linear: list[bool] = []
+    counts = []
+    for start, stop in (
+        (0, loop.consts),
+        (loop.consts, loop.rows),
+        (loop.rows, len(inputs)),
+    ):
+        own = [i for i in range(start, stop) if i in seeds]
+        leaves += [*inputs[start:stop], *[seeds[i] for i in own]]
+        operands += [*primals[start:stop], *[_given(tangents[i], primals[i], rule) for i in own]]
+        linear += [False] * (stop - start) + [True] * len(own)
+        counts.append(stop - start + len(own))
+    brought = leaves_beside(leaves, results)
+    place_of = {i: loop.carried + k for k, i in enumerate(moving)}
+    place_of.update({i: first_row + k for k, i in enumerate(row_tangents)})
+    joint = Scan(
+        Fragment.of([*brought, *leaves], results),
+        len(brought) + counts[0],
+        counts[1],
+        loop.length,
+        tuple([place_of[loop.outputs[place]] for place in wanted]),
+        loop.reverse,
+        (*[False] * len(brought), *linear),
+    )
+    return joint, [*map(rule.value, brought), *operands], wanted
+
+
+def joint_while(
+    loop: While, primals: Sequence[Any], tangents: Sequence[Value | None], rule: RuleBuilder
+) -> tuple[While, list[Any], list[int]] | None:
+    """Return the loop that gives the tangents of the outputs; ``None`` if there are none.
+
+    It ends when ``loop`` does. Its inputs are those of ``loop``, and behind consts and carry the
+    tangents of these.
+    """
+    active = {i for i, t in enumerate(tangents) if t is not None}
+    inputs, seeds, outputs, found = _tangents_of(loop.body, loop.consts, loop.carried, active, rule)
+    moving = [i for i in range(loop.carried) if loop.consts + i in seeds]
+    place_of = {i: loop.carried + k for k, i in enumerate(moving)}
+    wanted = [place for place, i in enumerate(loop.outputs) if i in place_of]
+    if not wanted:
+        return None
+    leaves: list[ValueKey] = []
+    operands: list[Any] = []
+    linear: list[bool] = []
+    for start, stop in ((0, loop.consts), (loop.consts, len(inputs))):
+        own = [i for i in range(start, stop) if i in seeds]
+        leaves += [*inputs[start:stop], *[seeds[i] for i in own]]
+        operands += [*primals[start:stop], *[_given(tangents[i], primals[i], rule) for i in own]]
+        linear += [False] * (stop - start) + [True] * len(own)
+    results = [*outputs, *[_or_zeros(found[i], outputs[i], rule) for i in moving]]
+    brought = leaves_beside(leaves, results)
+    leaves = [*brought, *leaves]
+    joint = While(
+        Fragment.of(leaves, loop.condition.apply(inputs)),
+        Fragment.of(leaves, results),
+        len(brought) + len([i for i in seeds if i < loop.consts]) + loop.consts,
+        tuple([place_of[loop.outputs[place]] for place in wanted]),
+        (*[False] * len(brought), *linear),
+    )
+    return joint, [*map(rule.value, brought), *operands], wanted
+
+
+def _tangents_of(
+    body: Fragment, consts: int, carried: int, active: set[int], rule: RuleBuilder
+) -> tuple[list[ValueKey], dict[int, ValueKey], list[ValueKey], list[Value | None]]:
+    """Push tangents through the body once for each carry that turns out to have one, at most.
+
+    Returns fresh inputs of the body, a fresh tangent for each that has one, outputs, tangents.
+    """
+    avals = body.input_avals
+    on = {i for i in active if avals[i].dtype.is_inexact}
+    while True:
+        inputs = [new_leaf(f"x{i}", aval) for i, aval in enumerate(avals)]
+        seeds = {i: new_leaf(f"d{i}", avals[i]) for i in sorted(on)}
+        outputs = body.apply(inputs)
+        found = pushforward(
+            outputs,
+            [inputs[i] for i in seeds],
+            [Handle(seed) for seed in seeds.values()],
+            space=Primitive.space,
+            context=rule.context,
+        )
+        more = {consts + i for i in range(carried) if found[i] is not None} - on
+        if not more:
+            return inputs, seeds, outputs, found
+        on |= more
+
+
+def _or_zeros(tangent: Value | None, like: ValueKey, rule: RuleBuilder) -> ValueKey:
+    return rule.zeros(like.aval).key if tangent is None else tangent.key
+
+
+def _given(tangent: Value | None, primal: Any, rule: RuleBuilder) -> Value:
+    return rule.zeros(primal.aval) if tangent is None else tangent

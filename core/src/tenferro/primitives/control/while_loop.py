@@ -1,0 +1,147 @@
+"""``While``: a loop that ends when a condition on its carry no longer holds.
+
+    while condition(consts, carry):  carry = body(consts, carry)
+
+Forward mode is one loop of primals and tangents. The number of steps is known only when it has run,
+so that there is no reverse mode; a loop with a bound is a ``Scan`` (``tn.while_loop(max_steps=)``).
+Read next: ``batching.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any
+
+from tenferro.computegraph import Fragment
+from tenferro.primitives._aval import Aval
+from tenferro.primitives._checks import invalid
+from tenferro.primitives._errors import ShapeMismatchError
+from tenferro.primitives._handle import Handle
+from tenferro.primitives._primitive import Mixed
+from tenferro.primitives.control.scan import emitted
+from tenferro.primitives.control.switch import listed
+from tenferro.tidu import Linear as FlowInput
+from tenferro.tidu import MissingRuleError, Residual, RuleBuilder, Value
+
+__all__ = ["While"]
+
+
+class While(Mixed):
+    """consts… carry…   →   the chosen ones of the last carry…
+
+    condition   consts, carry  →  bool[]
+    body        consts, carry  →  carry
+    consts      number of inputs that every step reads
+    outputs     results, by their numbers in the carry
+    is_linear   for each input, whether the results are jointly linear in these inputs
+    """
+
+    key = "std::while"
+    fixed_rules = False
+    input_count = None
+    condition: Fragment
+    body: Fragment
+    consts: int
+    outputs: tuple[int, ...]
+    is_linear: tuple[bool, ...] = ()
+
+    def __post_init__(self) -> None:
+        inputs = self.body.input_avals
+        if self.condition.input_avals != inputs:
+            raise invalid(
+                self, "condition", "other inputs than the body",
+                got=listed(self.condition.input_avals), need=listed(inputs),
+            )  # fmt: skip
+        test = self.condition.output_avals
+        if len(test) != 1 or test[0].shape or not test[0].dtype.is_bool:
+            raise invalid(self, "condition", "no condition", got=listed(test), need="bool[]")
+        if self.body.output_avals != inputs[self.consts :]:
+            raise invalid(
+                self, "body", "the carry changes its shape or dtype",
+                got=listed(self.body.output_avals), need=listed(inputs[self.consts :]),
+            )  # fmt: skip
+        if not {*self.outputs} <= {*range(self.carried)}:
+            need = f"numbers below {self.carried}"
+            raise invalid(self, "outputs", "no such output", got=repr(self.outputs), need=need)
+        if self.is_linear and len(self.is_linear) != len(inputs):
+            need = f"{len(inputs)} marks"
+            raise invalid(self, "is_linear", "not one per input", got=repr(self.is_linear), need=need)
+
+    @property
+    def carried(self) -> int:
+        """Number of values that go from step to step."""
+        return len(self.body.outputs)
+
+    @property
+    def volatile(self) -> bool:  # type: ignore[override]  # it depends on the body
+        """Whether a derivative of it runs code of the user."""
+        return self.body.volatile
+
+    @property
+    def output_count(self) -> int:
+        """As many as are chosen."""
+        return len(self.outputs)
+
+    def abstract_eval(self, *avals: Aval) -> tuple[Aval, ...]:
+        need = self.body.input_avals
+        if avals != need:
+            raise ShapeMismatchError.of(
+                self.name, "the inputs are not those of the body", got=listed(avals),
+                need=listed(need), shapes=tuple([aval.shape for aval in avals]),
+            )  # fmt: skip
+        found = self.body.output_avals
+        return tuple([found[i] for i in self.outputs])
+
+    def groups(self, count: int) -> tuple[tuple[int, ...], ...]:
+        """Return the one group of inputs in which the loop is linear."""
+        return (self.linear_inputs,) if self.is_linear else ()
+
+    @property
+    def linear_inputs(self) -> tuple[int, ...]:
+        """The inputs in which the results are jointly linear."""
+        return tuple([i for i, on in enumerate(self.is_linear) if on])
+
+    def jvp(
+        self,
+        rule: RuleBuilder,
+        primals_in: Sequence[Any],
+        primals_out: Sequence[Any],
+        tangents_in: Sequence[Value | None],
+    ) -> Sequence[Value | None]:
+        """Emit one loop over primals and tangents, which gives the tangents."""
+        flowing = {i for i, tangent in enumerate(tangents_in) if tangent is not None}
+        if flowing <= {*self.linear_inputs}:
+            return rule.apply_linear(self, self.linear_inputs, primals_in, tangents_in)
+        tangents = import_module("tenferro.primitives.control.tangents")
+        found = tangents.joint_while(self, primals_in, tangents_in, rule)
+        if found is None:
+            return [None] * self.output_count
+        loop, operands, places = found
+        at = dict(zip(places, emitted(rule, loop, operands), strict=True))
+        return [at.get(i) for i in range(self.output_count)]
+
+    def transpose(
+        self,
+        rule: RuleBuilder,
+        cotangents_out: Sequence[Value | None],
+        inputs: Sequence[Residual | FlowInput],
+    ) -> Sequence[Value | None]:
+        """Refuse: how often the body ran is not known."""
+        raise MissingRuleError(
+            "while_loop: no derivative in reverse mode, since the number of steps is unknown\n"
+            "  hint       give a bound, `tenferro.while_loop(…, max_steps=1000)`, or write a\n"
+            "             `scan` of known length; `jvp` and `jacfwd` need neither",
+            primitive=self.key,
+            rule="transpose",
+            provider=type(self).__module__,
+            input=None,
+        )
+
+    def batch_bodies(
+        self, batch: Callable[..., Any], size: int, batched: Sequence[bool], *xs: Handle
+    ) -> Sequence[Handle]:
+        """Batch condition and body; an example that has finished keeps its carry."""
+        batching = import_module("tenferro.primitives.control.batching")
+        found: Sequence[Handle] = batching.batched_while(self, batch, size, batched, xs)
+        return found

@@ -1,0 +1,196 @@
+"""The body of a loop or branch: recorded once, on values that nobody knows.
+
+What the body reads from outside becomes a const, an input that every step reads whole. So does what
+it computes of such values alone: that is done once, before the loop. Where the body calls a
+function that brings its own derivative, all of it stays inside: the function must show what it
+closes over. Read next: ``scan.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tenferro._runtime.records import NamedTuple
+from tenferro.arrays import Array, as_array
+from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.handle.array import SCALARS, is_weak
+from tenferro.arrays.handle.convert import is_operand
+from tenferro.arrays.handle.weak import WeakName
+from tenferro.computegraph import (
+    Definition,
+    Fragment,
+    Operation,
+    ValueKey,
+    inputs_of,
+    new_leaf,
+    outputs_of,
+    postorder,
+)
+from tenferro.primitives import Handle, convert
+from tenferro.primitives._aval import Aval
+from tenferro.tidu import Pin, Trace, flow_of, pinned_leaf
+from tenferro.transforms.errors import BodyError
+from tenferro.transforms.recording import tree as _tree
+from tenferro.transforms.recording.effects import collecting
+from tenferro.transforms.recording.record import Name, has_dtype, make_known
+from tenferro.transforms.recording.run_or_record import pending, run_or_record
+
+_SCALARS = frozenset(SCALARS)
+
+
+class Leaf(NamedTuple):
+    """An input of a body: what to call it, its aval, and whether its dtype yields to others."""
+
+    label: str
+    aval: Aval
+    weak: bool = False
+
+
+class Recorded(NamedTuple):
+    """A body that was called: its inputs, its outputs, and how the result was structured."""
+
+    inputs: list[ValueKey]
+    outputs: list[Array]
+    spec: Any
+    result: Any
+    start: int  # serial of a key made before anything inside
+
+
+def record_body(name: str, call: Callable[[list[Array]], Any], leaves: Sequence[Leaf]) -> Recorded:
+    """Call the body on fresh values.
+
+    Raises BodyError: if it prints or calls back, which loops do not do yet.
+    """
+    trace = Trace(abstract=True, sealed=name)
+    start = new_leaf("start", None).serial
+    serial = trace.id.serial
+    inputs = [
+        pinned_leaf(
+            WeakName(leaf.label, serial) if leaf.weak else Name(leaf.label, serial),
+            leaf.aval,
+            trace,
+        )
+        for leaf in leaves
+    ]
+    try:
+        with collecting() as effects:
+            result = call([Array(key) for key in inputs])
+    finally:
+        trace.open = False
+    if effects:
+        raise at_user_line(
+            BodyError(
+                f"{name}: the body has an effect, such as `debug.print`\n"
+                "  need       a body without effects, or a Python loop",
+                got="an effect",
+                need="none",
+                leaf="",
+            )
+        )
+    flat, spec = _tree.flatten(result)
+    return Recorded(inputs, [_output(name, x) for x in flat], spec, result, start)
+
+
+def _output(name: str, leaf: Any) -> Array:
+    if isinstance(leaf, Array) or type(leaf) in _SCALARS:
+        return as_array(leaf)
+    if is_operand(leaf) and has_dtype(leaf):
+        return as_array(leaf)
+    got = type(leaf).__name__
+    text = f"{name}: wrong result of the body\n  got        {got}\n  need       arrays and numbers"
+    raise at_user_line(BodyError(text, got=got, need="arrays and numbers", leaf=""))
+
+
+def closed(recorded: Recorded, outputs: Sequence[ValueKey]) -> tuple[Fragment, list[Array]]:
+    """Return the body as a closed graph whose first inputs are what it reads from outside."""
+    consts = read_from_outside(recorded, outputs)
+    body = Fragment.of([*consts, *recorded.inputs], outputs, without_pins)
+    return body, [outer_array(key) for key in consts]
+
+
+def outer_array(key: ValueKey) -> Array:
+    """Return a value from outside, with the flow that it carries."""
+    return Array(key, flow_of(key))
+
+
+def without_pins(operation: Operation) -> bool:
+    """Return whether an operation is left out of a body: the transforms inside have ended."""
+    return type(operation) is Pin
+
+
+def read_from_outside(recorded: Recorded, outputs: Sequence[ValueKey]) -> list[ValueKey]:
+    """Return the values from outside that the outputs need, or what depends on these alone."""
+    inside = set(recorded.inputs)
+
+    def definition_of(key: ValueKey) -> Definition | None:
+        return None if key in inside or key.serial < recorded.start else key.definition
+
+    order, definitions, leaves = postorder(outputs, definition_of)
+    if any([definition[0].volatile for definition in definitions]):
+        outside = [key for key in leaves if key not in inside]
+        return [key for key in outside if not _is_literal(key)]
+    read: dict[ValueKey, None] = {}
+    for key, definition in zip(order, definitions, strict=True):
+        given = inputs_of(definition)
+        if not inside.isdisjoint(given):
+            inside.update(outputs_of(key, definition))
+            read.update(dict.fromkeys([x for x in given if x not in inside]))
+    read.update(dict.fromkeys([key for key in outputs if key not in inside]))
+    return [key for key in read if not _is_literal(key)]
+
+
+def _is_literal(key: ValueKey) -> bool:
+    definition = key.definition
+    return definition is not None and bool(definition[0].literal)
+
+
+def given_arrays(tree: Any, name: str) -> tuple[list[Array], Any, list[str], bool]:
+    """Return the arrays of an argument, its structure, their paths, and if all came as operands."""
+    flat, spec = _tree.flatten(tree)
+    paths = _tree.paths(tree, name)
+    plain = True
+    arrays = []
+    for leaf, path in zip(flat, paths, strict=True):
+        if isinstance(leaf, Array):
+            plain = False
+            make_known(leaf)
+        elif not (type(leaf) in _SCALARS or (is_operand(leaf) and has_dtype(leaf))):
+            text = f"{path} is no array\n  got        {leaf!r:.60}\n  need       arrays and numbers"
+            error = BodyError(text, got=type(leaf).__name__, need="arrays and numbers", leaf=path)
+            raise at_user_line(error)
+        arrays.append(as_array(leaf))
+    return arrays, spec, paths, plain
+
+
+def leaf_of(x: Array, label: str) -> Leaf:
+    """Return the input of a body that stands for a carried value."""
+    return Leaf(label, x.aval, is_weak(x) or type(x.key.operand) in _SCALARS)
+
+
+def fitting(name: str, y: Array, leaf: Leaf) -> Array:
+    """Return the next carry in the dtype of the carry.
+
+    Raises BodyError: if it has another shape, or another dtype that is not that of a number.
+    """
+    if y.aval == leaf.aval:
+        return y
+    if y.shape == leaf.aval.shape and is_weak(y):
+        return convert(y, leaf.aval.dtype)
+    path = leaf.label.replace("init", "carry", 1)
+    hint = "convert the first carry, or what the body returns: `x.astype(…)`"
+    if y.shape != leaf.aval.shape:
+        hint = "make the first carry as large as it gets; parts are `buffer.at[i].set(y)`"
+    text = f"{name}: the body changes {path}\n  got        {y.aval}\n  need       {leaf.aval}"
+    text += f"\n  hint       {hint}"
+    raise at_user_line(BodyError(text, got=str(y.aval), need=str(leaf.aval), leaf=path))
+
+
+def delivered(
+    values: Sequence[Handle], plain: bool, consts: Sequence[Array], name: str
+) -> list[Any]:
+    """Return results: as operands if everything came as such, else as Arrays."""
+    keys = [y.key for y in values]
+    if plain and keys and not any([x.flow for x in consts]):
+        return run_or_record((name,), keys, (), lambda: keys, True)
+    return pending(keys)

@@ -1,0 +1,177 @@
+"""``cond`` and ``switch``: a branch chosen by a value that is not known while it is recorded.
+
+Read next: ``while_loop.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tenferro.arrays import Array
+from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.handle.array import is_weak
+from tenferro.computegraph import Fragment
+from tenferro.primitives import convert
+from tenferro.primitives._primitive import bind_all
+from tenferro.primitives.control import Switch
+from tenferro.transforms.control.body import (
+    Leaf,
+    Recorded,
+    delivered,
+    given_arrays,
+    outer_array,
+    read_from_outside,
+    record_body,
+    without_pins,
+)
+from tenferro.transforms.errors import BodyError, check_function
+from tenferro.transforms.recording import tree as _tree
+
+__all__ = ["cond", "switch"]
+
+
+def cond(
+    pred: Any, true_fun: Callable[..., Any], false_fun: Callable[..., Any], *operands: Any
+) -> Any:
+    """Return ``true_fun(*operands)`` where ``pred`` holds, else ``false_fun(*operands)``.
+
+    Both functions are recorded, on values that are not known; one of them runs. Under ``vmap`` with
+    a condition that differs between examples, each function runs on the examples that take it: no
+    nan comes from the one that is not taken, in values or in derivatives.
+
+    Parameters
+    ----------
+    pred : array of rank 0
+        The condition: a bool, or a number, which counts as True unless it is 0.
+    true_fun, false_fun : callable
+        Functions of the operands. Their results agree in structure, shapes and dtypes; the dtype of
+        a Python number yields to the other's.
+    *operands : pytree of arrays
+        Arguments of both. They may read other values, too.
+
+    Returns
+    -------
+    pytree of arrays
+        The result of the function that is taken.
+
+    Raises
+    ------
+    BodyError
+        If the results differ, or ``pred`` is not of rank 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tenferro as tn
+    >>> def root(x):
+    ...     return tn.cond(x > 0, np.sqrt, lambda x: 0.0 * x, x)
+    >>> float(tn.grad(root)(4.0)), float(tn.grad(root)(-1.0))
+    (0.25, 0.0)
+    """
+    check_function(true_fun, "cond")
+    check_function(false_fun, "cond")
+    (index,), _, _, plain = given_arrays((pred,), "pred")
+    if index.shape:
+        raise _refused("cond", "the condition has rank 0", str(index.aval), "bool[]")
+    index = convert(convert(index, "bool"), "int32")
+    return _chosen("cond", index, (false_fun, true_fun), operands, plain)
+
+
+def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
+    """Return ``branches[index](*operands)``; an index beyond the ends takes the first or the last.
+
+    Parameters
+    ----------
+    index : integer array of rank 0
+        Number of the branch.
+    branches : sequence of callables
+        Functions of the operands. Their results agree in structure, shapes and dtypes.
+    *operands : pytree of arrays
+        Arguments of all branches.
+
+    Returns
+    -------
+    pytree of arrays
+        The result of the branch that is taken.
+
+    Raises
+    ------
+    BodyError
+        If there is no branch, results differ, or ``index`` is not an integer of rank 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tenferro as tn
+    >>> float(tn.switch(2, [np.sin, np.cos, np.exp], 0.0))
+    1.0
+    """
+    branches = tuple(branches)
+    for branch in branches:
+        check_function(branch, "switch")
+    if not branches:
+        raise _refused("switch", "there are no branches", "none", "at least one function")
+    (number,), _, _, plain = given_arrays((index,), "index")
+    if number.shape or not number.dtype.is_integer:
+        got = str(number.aval)
+        raise _refused("switch", "the index is an integer of rank 0", got, "i64[]")
+    return _chosen("switch", convert(number, "int32"), branches, operands, plain)
+
+
+def _chosen(
+    name: str, index: Array, functions: Sequence[Callable[..., Any]], operands: Any, plain: bool
+) -> Any:
+    """Record all branches, and bind the choice among them."""
+    arrays, spec, paths, operands_plain = given_arrays(operands, "operands")
+    leaves = [Leaf(path, x.aval, is_weak(x)) for x, path in zip(arrays, paths, strict=True)]
+
+    def recorded(function: Callable[..., Any]) -> Recorded:
+        return record_body(name, lambda values: function(*_tree.unflatten(spec, values)), leaves)
+
+    found = [recorded(function) for function in functions]
+    results = _agreeing(name, found)
+    consts: dict[Any, None] = {}
+    for branch, outputs in zip(found, results, strict=True):
+        consts.update(dict.fromkeys(read_from_outside(branch, [y.key for y in outputs])))
+    bodies = tuple(
+        [
+            Fragment.of([*consts, *branch.inputs], [y.key for y in outputs], without_pins)
+            for branch, outputs in zip(found, results, strict=True)
+        ]
+    )
+    if not results[0]:
+        return _tree.unflatten(found[0].spec, [])
+    outer = [outer_array(key) for key in consts]
+    values = bind_all(Switch(bodies), index, *outer, *arrays)
+    return _tree.unflatten(found[0].spec, delivered(values, plain and operands_plain, outer, name))
+
+
+def _agreeing(name: str, branches: Sequence[Recorded]) -> list[list[Array]]:
+    """Return the results of the branches, numbers in the dtype that the other branches have.
+
+    Raises BodyError: if results differ in structure, shape or dtype.
+    """
+    first = branches[0]
+    for branch in branches[1:]:
+        if branch.spec != first.spec:
+            got, need = _tree.describe(branch.spec), _tree.describe(first.spec)
+            raise _refused(name, "the branches return other structures", got, need)
+    columns = []
+    for column in zip(*[branch.outputs for branch in branches], strict=True):
+        strong = [y for y in column if not is_weak(y)]
+        like = (strong or list(column))[0]
+        fitted = [
+            convert(y, like.dtype) if is_weak(y) and y.shape == like.shape else y for y in column
+        ]
+        for y in fitted:
+            if y.aval != like.aval:
+                fact = "the branches return other shapes or dtypes"
+                raise _refused(name, fact, str(y.aval), str(like.aval))
+        columns.append(fitted)
+    return [[column[i] for column in columns] for i in range(len(branches))]
+
+
+def _refused(name: str, fact: str, got: str, need: str) -> BodyError:
+    text = f"{name}: {fact}\n  got        {got}\n  need       {need}"
+    return at_user_line(BodyError(text, got=got, need=need, leaf=""))

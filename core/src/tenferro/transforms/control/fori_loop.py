@@ -1,0 +1,71 @@
+"""``fori_loop``: a loop over integers. Read next: ``map.py``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tenferro.arrays import Array, as_array
+from tenferro.arrays.errors import at_user_line
+from tenferro.primitives import constant, lt
+from tenferro.primitives._dtype import int64
+from tenferro.transforms.control.scan import scan
+from tenferro.transforms.control.while_loop import while_loop
+from tenferro.transforms.errors import BodyError, check_function
+
+__all__ = ["fori_loop"]
+
+
+def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init: Any) -> Any:
+    """Run ``carry = body_fun(i, carry)`` for i = lower … upper − 1; return the last carry.
+
+    With Python integers as bounds this is a ``scan`` and has all derivatives. With bounds that are
+    arrays it is a ``while_loop``, which has those of forward mode.
+
+    Parameters
+    ----------
+    lower, upper : int, or integer array of rank 0
+        First number, and the one behind the last.
+    body_fun : callable
+        Step: a number, an int64 array of rank 0, and the carry to the next carry.
+    init : pytree of arrays
+        The first carry.
+
+    Returns
+    -------
+    pytree of arrays
+        The last carry.
+
+    Raises
+    ------
+    BodyError
+        If the body changes the carry, or a bound is no integer.
+
+    Examples
+    --------
+    >>> import tenferro as tn
+    >>> float(tn.fori_loop(1, 5, lambda i, product: product * i, 1.0))
+    24.0
+    """
+    check_function(body_fun, "fori_loop")
+    for bound in (lower, upper):
+        aval = as_array(bound).aval
+        if aval.shape or not aval.dtype.is_integer:
+            text = f"fori_loop: a bound is no integer\n  got        {aval}\n  need       i64[]"
+            raise at_user_line(BodyError(text, got=str(aval), need="i64[]", leaf=""))
+    if type(lower) is int and type(upper) is int:
+        first = Array(constant(lower, int64, ()).key)
+
+        def step(carry: Any, _: Any) -> tuple[Any, None]:
+            i, rest = carry
+            return (i + 1, body_fun(i, rest)), None
+
+        return scan(step, (first, init), None, max(upper - lower, 0))[0][1]
+
+    def unknown(carry: Any) -> Any:
+        i, rest = carry
+        return i + 1, body_fun(i, rest)
+
+    end = as_array(upper).astype("int64")
+    start = as_array(lower).astype("int64")
+    return while_loop(lambda carry: lt(carry[0], end), unknown, (start, init))[1]

@@ -1,0 +1,78 @@
+"""``map``: one example after the other, in bounded memory. Read next: ``associative_scan.py``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.functions.structural import concatenate
+from tenferro.transforms.batching.vmap import vmap
+from tenferro.transforms.control.body import given_arrays
+from tenferro.transforms.control.scan import scan
+from tenferro.transforms.errors import BodyError, check_function
+from tenferro.transforms.recording import tree as _tree
+
+__all__ = ["map"]
+
+
+def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> Any:
+    """Return ``f`` of every row of ``xs``, stacked: ``vmap`` in a loop, in the memory of one row.
+
+    Parameters
+    ----------
+    f : callable
+        Function of one row: pytree of arrays to pytree of arrays.
+    xs : pytree of arrays
+        Arrays of shape [n, ...].
+    batch_size : int, optional
+        Number of rows that are computed at once, by ``vmap``; the memory is that of so many.
+
+    Returns
+    -------
+    pytree of arrays
+        Results of shape [n, ...].
+
+    Raises
+    ------
+    BodyError
+        If there is no array, rows differ in number, or ``batch_size`` is not positive.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tenferro as tn
+    >>> tn.map(lambda row: row @ row, np.array([[1.0, 2.0], [3.0, 4.0], [0.0, 1.0]]), batch_size=2)
+    array([ 5., 25.,  1.])
+    """
+    check_function(f, "map")
+    if batch_size is None:
+        return scan(lambda _, x: ((), f(x)), (), xs)[1]
+    if type(batch_size) is not int or batch_size < 1:
+        got = repr(batch_size)
+        text = f"map: batch_size is a positive integer\n  got        {got}\n  need       1 or more"
+        raise at_user_line(BodyError(text, got=got, need="1 or more", leaf=""))
+    arrays, spec, _, _ = given_arrays(xs, "xs")
+    sizes = {x.shape[0] if x.ndim else -1 for x in arrays}
+    if len(sizes) != 1 or -1 in sizes:
+        return scan(lambda _, x: ((), f(x)), (), xs)[1]  # which says what is wrong
+    (size,) = sizes
+    every = vmap(f)
+    count = size // batch_size
+    parts = []
+    if count:
+        whole = [x[: count * batch_size].reshape((count, batch_size, *x.shape[1:])) for x in arrays]
+        found = scan(lambda _, x: ((), every(x)), (), _tree.unflatten(spec, whole))[1]
+        leaves, result_spec = _tree.flatten(found)
+        parts.append([y.reshape((count * batch_size, *y.shape[2:])) for y in leaves])
+    if size % batch_size or not count:
+        rest = every(_tree.unflatten(spec, [x[count * batch_size :] for x in arrays]))
+        leaves, result_spec = _tree.flatten(rest)
+        parts.append(leaves)
+    return _joined(parts, result_spec)
+
+
+def _joined(parts: list[list[Any]], spec: Any) -> Any:
+    columns = zip(*parts, strict=True)
+    results = [column[0] if len(column) == 1 else concatenate(list(column)) for column in columns]
+    return _tree.unflatten(spec, results)

@@ -1,0 +1,174 @@
+"""``scan``: a loop with a carry, over rows, as one equation of the graph.
+
+The body is recorded once, whatever the number of steps. Read next: ``fori_loop.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from operator import index
+from typing import Any
+
+from tenferro._runtime.records import NamedTuple
+from tenferro.arrays import Array
+from tenferro.arrays.errors import at_user_line
+from tenferro.primitives import constant, convert
+from tenferro.primitives._primitive import bind_all
+from tenferro.primitives.control import Scan
+from tenferro.transforms.control.body import (
+    Leaf,
+    Recorded,
+    closed,
+    delivered,
+    fitting,
+    given_arrays,
+    leaf_of,
+    record_body,
+)
+from tenferro.transforms.errors import BodyError, check_function
+from tenferro.transforms.recording import tree as _tree
+
+__all__ = ["scan"]
+
+
+def scan(
+    f: Callable[[Any, Any], tuple[Any, Any]],
+    init: Any,
+    xs: Any = None,
+    length: int | None = None,
+    *,
+    reverse: bool = False,
+) -> tuple[Any, Any]:
+    """Run ``carry, y = f(carry, x)`` for every row x of ``xs``; return the last carry and all y.
+
+    The loop is one equation of the graph: its size, and the time to compile it, do not depend on
+    the number of steps. The body is recorded once, on values that are not known, also outside
+    ``jit``. Derivatives are loops again; in reverse mode a loop stores per step what its derivative
+    reads, or the carry if that is smaller.
+
+    Parameters
+    ----------
+    f : callable
+        Body of the loop: carry and one row of ``xs`` to the next carry and y. Pytrees of arrays;
+        the carry keeps its structure, shapes and dtypes.
+    init : pytree of arrays
+        The first carry. A Python number takes the dtype that the body gives it.
+    xs : pytree of arrays, optional
+        Arrays of shape [length, ...], which agree in their first axis. None: the body receives
+        None.
+    length : int, optional
+        Number of steps; needed only without ``xs``.
+    reverse : bool, default False
+        Take the last row first. Row k of the results belongs to row k of ``xs`` all the same.
+
+    Returns
+    -------
+    carry : pytree of arrays
+        The last carry, structured as ``init``.
+    ys : pytree of arrays
+        All y, each of shape [length, ...].
+
+    Raises
+    ------
+    BodyError
+        If the body changes the structure, shape or dtype of the carry, or sizes do not agree.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tenferro as tn
+    >>> total, sums = tn.scan(lambda s, x: (s + x, s + x), 0.0, np.array([1.0, 2.0, 3.0]))
+    >>> float(total), sums
+    (6.0, array([1., 3., 6.]))
+    """
+    check_function(f, "scan")
+    start, carry_spec, carry_paths, plain = given_arrays(init, "init")
+    rows, rows_spec, row_paths, rows_plain = given_arrays(xs, "xs")
+    steps = _length(rows, row_paths, length)
+
+    def call(values: list[Array]) -> Any:
+        carry = _tree.unflatten(carry_spec, values[: len(start)])
+        return f(carry, _tree.unflatten(rows_spec, values[len(start) :]))
+
+    row_leaves = [
+        Leaf(path, x.aval.with_shape(x.shape[1:])) for x, path in zip(rows, row_paths, strict=True)
+    ]
+    leaves = [leaf_of(x, path) for x, path in zip(start, carry_paths, strict=True)]
+    recorded, outputs = _recorded(call, leaves, row_leaves, carry_spec)
+    if [x.aval.dtype for x in outputs.carry] != [leaf.aval.dtype for leaf in leaves]:
+        leaves = [
+            Leaf(leaf.label, leaf.aval.with_dtype(y.dtype) if leaf.weak else leaf.aval)
+            for leaf, y in zip(leaves, outputs.carry, strict=True)
+        ]
+        recorded, outputs = _recorded(call, leaves, row_leaves, carry_spec)
+    carry = [fitting("scan", y, leaf) for y, leaf in zip(outputs.carry, leaves, strict=True)]
+    start = [convert(x, leaf.aval.dtype) for x, leaf in zip(start, leaves, strict=True)]
+    consts: list[Array] = []
+    if not steps:
+        empty = [constant(0, y.dtype, (0, *y.shape)) for y in outputs.ys]
+        found = [*start, *[Array(y.key) for y in empty]]
+    else:
+        body, consts = closed(recorded, [x.key for x in (*carry, *outputs.ys)])
+        chosen = tuple(range(len(carry) + len(outputs.ys)))
+        loop = Scan(body, len(consts), len(carry), steps, chosen, bool(reverse))
+        found = list(bind_all(loop, *consts, *start, *rows)) if chosen else []
+    results = delivered(found, plain and rows_plain, consts, "scan")
+    count = len(carry)
+    ys = _tree.unflatten(outputs.ys_spec, results[count:])
+    return _tree.unflatten(carry_spec, results[:count]), ys
+
+
+class _Outputs(NamedTuple):
+    carry: list[Array]
+    ys: list[Array]
+    ys_spec: Any
+
+
+def _recorded(
+    call: Callable[[list[Array]], Any], carry: Sequence[Leaf], rows: Sequence[Leaf], spec: Any
+) -> tuple[Recorded, _Outputs]:
+    """Record the body, and tell the next carry from the row of results."""
+    recorded = record_body("scan", call, [*carry, *rows])
+    result = recorded.result
+    if not isinstance(result, tuple) or len(result) != 2:
+        got = type(result).__name__ if not isinstance(result, tuple) else f"{len(result)} results"
+        raise _refused("the body returns a pair", got, "(carry, y)", "")
+    flat, found = _tree.flatten(result[0])
+    if found != spec:
+        got, need = _tree.describe(found), _tree.describe(spec)
+        raise _refused("the body changes the structure of the carry", got, need, "")
+    return recorded, _Outputs(
+        recorded.outputs[: len(flat)], recorded.outputs[len(flat) :], _tree.flatten(result[1])[1]
+    )
+
+
+def _length(rows: Sequence[Array], paths: Sequence[str], length: Any) -> int:
+    """Return the number of steps.
+
+    Raises BodyError: if it is unknown, or rows differ in their number.
+    """
+    if length is not None:
+        try:
+            steps = index(length)
+        except TypeError:
+            raise _refused("length is an integer", repr(length), "an integer", "") from None
+        if steps < 0:
+            raise _refused("length is not negative", repr(length), "0 or more", "")
+        found: dict[int, str] = {steps: "length"}
+    else:
+        found = {}
+    for x, path in zip(rows, paths, strict=True):
+        if not x.ndim:
+            raise _refused(f"{path} has no rows", str(x.aval), "an array of rank 1 or more", path)
+        found.setdefault(x.shape[0], path)
+    if len(found) == 1:
+        return next(iter(found))
+    got = ", ".join(f"{path} {size}" for size, path in found.items())
+    if not got:
+        raise _refused("the number of steps is unknown", "no xs and no length", "one of them", "")
+    raise _refused("numbers of rows differ", got, "one number", "")
+
+
+def _refused(fact: str, got: str, need: str, leaf: str, hint: str = "") -> BodyError:
+    text = f"scan: {fact}\n  got        {got}\n  need       {need}{hint}"
+    return at_user_line(BodyError(text, got=got, need=need, leaf=leaf))

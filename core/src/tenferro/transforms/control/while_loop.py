@@ -1,0 +1,164 @@
+"""``while_loop``: a loop that runs as long as a condition on its carry holds.
+
+Read next: ``fori_loop.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from operator import index
+from typing import Any
+
+from tenferro.arrays import Array, as_array
+from tenferro.arrays.errors import at_user_line
+from tenferro.computegraph import Fragment
+from tenferro.primitives import convert
+from tenferro.primitives._primitive import bind, bind_all
+from tenferro.primitives.bitwise import bitwise_not
+from tenferro.primitives.control import Bound, While
+from tenferro.transforms.control.body import (
+    Leaf,
+    Recorded,
+    delivered,
+    fitting,
+    given_arrays,
+    leaf_of,
+    outer_array,
+    read_from_outside,
+    record_body,
+    without_pins,
+)
+from tenferro.transforms.control.cond import cond
+from tenferro.transforms.control.scan import scan
+from tenferro.transforms.errors import BodyError, check_function
+from tenferro.transforms.recording import tree as _tree
+
+__all__ = ["while_loop"]
+
+
+def while_loop(
+    cond_fun: Callable[[Any], Any],
+    body_fun: Callable[[Any], Any],
+    init: Any,
+    *,
+    max_steps: int | None = None,
+) -> Any:
+    """Run ``carry = body_fun(carry)`` while ``cond_fun(carry)`` holds; return the last carry.
+
+    Forward mode (``jvp``, ``jacfwd``) needs no bound. Reverse mode (``grad``, ``vjp``) needs
+    ``max_steps``: the loop is then a ``scan`` of that length, whose steps behind the end do
+    nothing.
+
+    Parameters
+    ----------
+    cond_fun : callable
+        Condition of the carry: an array of rank 0.
+    body_fun : callable
+        Step: the carry to the next one, of the same structure, shapes and dtypes.
+    init : pytree of arrays
+        The first carry. A Python number takes the dtype that the body gives it.
+    max_steps : int, optional
+        Bound of the number of steps. If the condition still holds behind it, NumPy and CuPy raise
+        StepLimitError; XLA gives nan in place of floats and complex numbers.
+
+    Returns
+    -------
+    pytree of arrays
+        The last carry, structured as ``init``.
+
+    Raises
+    ------
+    BodyError
+        If the body changes the carry, or the condition is not of rank 0.
+    MissingRuleError
+        In reverse mode without ``max_steps``.
+
+    Examples
+    --------
+    >>> import tenferro as tn
+    >>> def root(a):  # by Newton's method
+    ...     step = lambda x: (x + a / x) / 2
+    ...     return tn.while_loop(lambda x: abs(x * x - a) > 1e-12, step, 1.0 + 0 * a, max_steps=50)
+    >>> float(root(2.0)), round(float(tn.grad(root)(2.0)), 6)
+    (1.414213562373095, 0.353553)
+    """
+    check_function(cond_fun, "while_loop")
+    check_function(body_fun, "while_loop")
+    if max_steps is not None:
+        return _bounded(cond_fun, body_fun, init, _steps(max_steps))
+    start, spec, paths, plain = given_arrays(init, "init")
+    leaves = [leaf_of(x, path) for x, path in zip(start, paths, strict=True)]
+    body, outputs = _recorded(body_fun, leaves, spec)
+    if [y.dtype for y in outputs] != [leaf.aval.dtype for leaf in leaves]:
+        leaves = [
+            Leaf(leaf.label, leaf.aval.with_dtype(y.dtype) if leaf.weak else leaf.aval)
+            for leaf, y in zip(leaves, outputs, strict=True)
+        ]
+        body, outputs = _recorded(body_fun, leaves, spec)
+    results = [fitting("while_loop", y, x) for y, x in zip(outputs, leaves, strict=True)]
+    test = record_body("while_loop", lambda values: cond_fun(_tree.unflatten(spec, values)), leaves)
+    goes_on = _condition(test)
+    keys = [y.key for y in results]
+    consts = dict.fromkeys(
+        [*read_from_outside(body, keys), *read_from_outside(test, [goes_on.key])]
+    )
+    loop = While(
+        Fragment.of([*consts, *test.inputs], [goes_on.key], without_pins),
+        Fragment.of([*consts, *body.inputs], keys, without_pins),
+        len(consts),
+        tuple(range(len(start))),
+    )
+    outer = [outer_array(key) for key in consts]
+    first = [convert(x, leaf.aval.dtype) for x, leaf in zip(start, leaves, strict=True)]
+    values = bind_all(loop, *outer, *first) if first else ()
+    return _tree.unflatten(spec, delivered(values, plain, outer, "while_loop"))
+
+
+def _bounded(cond_fun: Any, body_fun: Any, init: Any, steps: int) -> Any:
+    """Run the loop as a scan, in which steps behind the end do nothing."""
+
+    def step(carry: Any, _: Any) -> tuple[Any, None]:
+        return cond(cond_fun(carry), body_fun, lambda same: same, carry), None
+
+    last, _ = scan(step, init, None, steps)
+    leaves, spec = _tree.flatten(last)
+    operation = Bound(steps)
+    plain = not any([isinstance(x, Array) for x in leaves])
+    arrays = [as_array(x) for x in leaves]
+    ended = bitwise_not(convert(as_array(cond_fun(_tree.unflatten(spec, arrays))), "bool"))
+    values = [bind(operation, x, ended) for x in arrays]
+    return _tree.unflatten(spec, delivered(values, plain, [], "while_loop"))
+
+
+def _recorded(
+    body_fun: Callable[[Any], Any], leaves: Sequence[Leaf], spec: Any
+) -> tuple[Recorded, list[Array]]:
+    recorded = record_body(
+        "while_loop", lambda values: body_fun(_tree.unflatten(spec, values)), leaves
+    )
+    if recorded.spec != spec:
+        got, need = _tree.describe(recorded.spec), _tree.describe(spec)
+        raise _refused("the body changes the structure of the carry", got, need)
+    return recorded, recorded.outputs
+
+
+def _condition(test: Recorded) -> Array:
+    if len(test.outputs) != 1 or test.outputs[0].shape:
+        got = ", ".join([str(y.aval) for y in test.outputs]) or "nothing"
+        raise _refused("the condition has rank 0", got, "bool[]")
+    return convert(test.outputs[0], "bool")
+
+
+def _steps(max_steps: Any) -> int:
+    try:
+        found = index(max_steps)
+    except TypeError:
+        found = -1
+    if found < 0 or isinstance(max_steps, bool):
+        raise _refused("max_steps is an integer", repr(max_steps), "0 or more")
+    return found
+
+
+def _refused(fact: str, got: str, need: str) -> BodyError:
+    text = f"while_loop: {fact}\n  got        {got}\n  need       {need}"
+    return at_user_line(BodyError(text, got=got, need=need, leaf=""))

@@ -1,0 +1,92 @@
+"""A loop or branch that stays in the graph is the same function as Python's own.
+
+    T(kept) = T(written)      for transforms T of order 0 to 3, eager and under `jit`
+"""
+
+import numpy as np
+import pytest
+from control.programs import PAIRS
+
+import tenferro as tn
+
+W, X, V = 0.7, 0.4, np.array([0.4, -0.3, 0.2])
+
+
+def both(f):
+    """Return f as a function of one vector, to look at all second derivatives at once."""
+    return lambda p: f(p[0], p[1])
+
+
+TRANSFORMS = {
+    "value": (lambda f: f, (W, V)),
+    "jit": (tn.jit, (W, V)),
+    "jvp": (lambda f: lambda *x: tn.jvp(f, x, (1.0, 0.5 * V)), (W, V)),
+    "grad": (lambda f: tn.grad(f, (0, 1)), (W, V)),
+    "jit of grad": (lambda f: tn.jit(tn.grad(f, (0, 1))), (W, V)),
+    "linearize": (lambda f: lambda *x: tn.linearize(f, *x)[1](1.0, V), (W, V)),
+    "vjp": (lambda f: lambda *x: tn.vjp(f, *x)[1](1.0), (W, V)),
+    "hessian": (lambda f: tn.hessian(both(f)), (np.array([W, X]),)),
+    "jit of jacfwd of grad": (
+        lambda f: tn.jit(tn.jacfwd(tn.grad(both(f)))),
+        (np.array([W, X]),),
+    ),
+    "grad of jvp": (
+        lambda f: tn.grad(lambda *x: tn.jvp(f, x, (1.0, V))[1], (0, 1)),
+        (W, V),
+    ),
+    "jvp of jvp": (
+        lambda f: lambda w: tn.jvp(lambda w: tn.jvp(lambda w: f(w, V), (w,), (1.0,))[1], (w,), (1.0,))[1],
+        (W,),
+    ),
+    "third": (lambda f: tn.grad(tn.grad(tn.grad(lambda x: f(W, x)))), (X,)),
+    "vmap": (lambda f: tn.vmap(f, (None, 0)), (W, np.stack([V, -V]))),
+    "vmap of grad": (lambda f: tn.vmap(tn.grad(f, 1), (0, 0)), (np.array([W, X]), np.stack([V, 2 * V]))),
+    "grad of vmap": (
+        lambda f: tn.grad(lambda w: np.sum(tn.vmap(f, (None, 0))(w, np.stack([V, 2 * V])))),
+        (W,),
+    ),
+}  # fmt: skip
+#: transforms that record examples: Python's own control flow looks at no value of an example
+BATCHED = ("vmap", "vmap of grad", "grad of vmap")
+LOOKS = ("while_loop", "cond")
+
+
+
+@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize("transform", TRANSFORMS)
+def test_a_loop_is_the_program_that_it_stands_for(name, transform):
+    make, arguments = TRANSFORMS[transform]
+    kept, written = PAIRS[name]
+    got = make(kept)(*arguments)
+    if name in LOOKS and transform in BATCHED:
+        need = example_by_example(written, transform)
+    elif name in LOOKS and transform in ("jit", "jit of grad", "jit of jacfwd of grad"):
+        need = unjitted(transform)(written)(*arguments)
+    else:
+        need = make(written)(*arguments)
+    tn_leaves, need_leaves = flat(got), flat(need)
+    assert len(tn_leaves) == len(need_leaves)
+    for x, y in zip(tn_leaves, need_leaves, strict=True):
+        np.testing.assert_allclose(np.array(x), np.array(y), rtol=1e-9, atol=1e-11)
+
+
+def unjitted(transform):
+    return {
+        "jit": lambda f: f,
+        "jit of grad": TRANSFORMS["grad"][0],
+        "jit of jacfwd of grad": lambda f: tn.jacfwd(tn.grad(both(f))),
+    }[transform]
+
+
+def example_by_example(f, transform):
+    if transform == "vmap":
+        return np.stack([f(W, x) for x in (V, -V)])
+    if transform == "vmap of grad":
+        return np.stack([tn.grad(f, 1)(w, x) for w, x in ((W, V), (X, 2 * V))])
+    return tn.grad(lambda w: f(w, V) + f(w, 2 * V))(W)
+
+
+def flat(found):
+    if isinstance(found, (tuple, list)):
+        return [leaf for part in found for leaf in flat(part)]
+    return [found]

@@ -1,0 +1,88 @@
+"""Loops and branches as XLA's own: ``lax.scan``, ``lax.switch``, ``lax.while_loop``.
+
+Read next: ``plugin.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from jax import Array, lax
+from jax import numpy as jnp
+
+from tenferro.backend.lowering import Lowerings, LoweringTable, takes_table
+from tenferro.computegraph import Fragment, compile_program
+from tenferro.primitives.control import Bound, Scan, Switch, While
+
+lowerings = Lowerings()
+
+
+@lowerings.register(Scan)
+@takes_table
+def scan(table: LoweringTable, op: Scan, *xs: Array) -> Any:
+    """Loop; only the rows that are asked for are stacked."""
+    body = as_function(op.body, table)
+    stacked = [i for i in dict.fromkeys(op.outputs) if i >= op.carried]
+
+    def step(carry: Sequence[Array], rows: Sequence[Array]) -> Any:
+        found = body(*xs[: op.consts], *carry, *rows)
+        return tuple(found[: op.carried]), tuple([found[i] for i in stacked])
+
+    start, rows = tuple(xs[op.consts : op.rows]), tuple(xs[op.rows :])
+    carry, stacks = lax.scan(step, start, rows, length=op.length, reverse=op.reverse)
+    place = {i: k for k, i in enumerate(stacked)}
+    found = [stacks[place[i]] if i in place else carry[i] for i in op.outputs]
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+@lowerings.register(Switch)
+@takes_table
+def switch(table: LoweringTable, op: Switch, index: Array, *xs: Array) -> Any:
+    """Run one branch; an index beyond the ends is clamped."""
+    branches = [as_function(branch, table) for branch in op.branches]
+    found = lax.switch(index, branches, *xs)
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+@lowerings.register(While)
+@takes_table
+def while_loop(table: LoweringTable, op: While, *xs: Array) -> Any:
+    """Loop as long as the condition holds."""
+    condition, body = as_function(op.condition, table), as_function(op.body, table)
+    consts = xs[: op.consts]
+    last = lax.while_loop(
+        lambda carry: condition(*consts, *carry)[0],
+        lambda carry: tuple(body(*consts, *carry)),
+        tuple(xs[op.consts :]),
+    )
+    found = [last[i] for i in op.outputs]
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+@lowerings.register(Bound)
+def bound(op: Bound, x: Array, ended: Array) -> Array:
+    """Give nan where the loop has not ended; integers are left as they are."""
+    if not jnp.issubdtype(x.dtype, jnp.inexact):
+        return x
+    mask = lax.broadcast_in_dim(ended, x.shape, tuple(range(ended.ndim)))
+    return lax.select(mask, x, lax.full_like(x, float("nan")))
+
+
+def as_function(body: Fragment, table: LoweringTable) -> Callable[..., list[Any]]:
+    """Return a closed graph as a function that jax can trace."""
+    program = table.close(compile_program(body.flat))
+
+    def run(*operands: Any) -> list[Any]:
+        slots: list[Any] = [*operands, *[None] * (program.slot_count - len(operands))]
+        for row in program.instructions:
+            function = table.lookup(row.operation, [program.avals[i] for i in row.inputs])
+            found = function(row.operation, *[slots[i] for i in row.inputs])
+            if len(row.outputs) == 1:
+                slots[row.outputs[0]] = found
+            else:
+                for slot, value in zip(row.outputs, found, strict=True):
+                    slots[slot] = value
+        return [slots[i] for i in program.outputs]
+
+    return run
