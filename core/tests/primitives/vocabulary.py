@@ -7,6 +7,7 @@ import cmath
 import math
 from itertools import count
 
+import vocabulary_of_control
 import vocabulary_of_matrices
 
 from tenferro import primitives as p
@@ -354,6 +355,7 @@ def applications():
     tables = [_accepted(), _ordered_reductions(), _others()]
     tables += [_ordered_scatters(), _cumulative(), _sorting(), _callbacks()]
     tables += [_statistics(), *vocabulary_of_matrices.tables()]
+    tables += vocabulary_of_control.tables()
     for dtype in ("f64", "c128"):
         tables += [_moves(dtype), _contractions(dtype)]
         tables += [_indexed(dtype, mode) for mode in p.indexing.GATHER_MODES]

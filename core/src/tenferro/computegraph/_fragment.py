@@ -127,7 +127,7 @@ class Fragment:
 
     @cached_property
     def volatile(self) -> bool:
-        """Whether a derivative of it runs code of the user."""
+        """True if a derivative of it runs code of the user."""
         return any([operation.volatile for operation, _ in self.equations])
 
     def __len__(self) -> int:
@@ -142,7 +142,7 @@ class Fragment:
 
 
 def leaves_beside(inputs: Sequence[ValueKey], outputs: Sequence[ValueKey]) -> list[ValueKey]:
-    """Return the leaves that the outputs read beside these inputs: what a rule brought along."""
+    """Return the leaves that the outputs read in addition to these inputs."""
     given = set(inputs)
     *_, leaves = postorder(outputs, lambda key: None if key in given else key.definition)
     return [key for key in leaves if key not in given]

@@ -110,10 +110,10 @@ if TYPE_CHECKING:
         DebugCallback, HostCallback, debug_callback, host_callback,
     )
     from tenferro.primitives.contraction import DotGeneral, dot_general
-    from tenferro.primitives.control.bound import Bound
-    from tenferro.primitives.control.scan import Scan
-    from tenferro.primitives.control.switch import Switch
-    from tenferro.primitives.control.while_loop import While
+    from tenferro.primitives.control.bound import Bound, bound
+    from tenferro.primitives.control.scan import Scan, scan
+    from tenferro.primitives.control.switch import Switch, switch
+    from tenferro.primitives.control.while_loop import WhileLoop, while_loop
     from tenferro.primitives.cumulative import (
         Cumlogsumexp, Cummax, Cummin, Cumprod, Cumsum, cumlogsumexp, cummax, cummin, cumprod,
         cumsum,
@@ -200,10 +200,10 @@ else:
             ),
             "callback": "DebugCallback HostCallback debug_callback host_callback",
             "contraction": "DotGeneral dot_general",
-            "control.bound": "Bound",
-            "control.scan": "Scan",
-            "control.switch": "Switch",
-            "control.while_loop": "While",
+            "control.bound": "Bound bound",
+            "control.scan": "Scan scan",
+            "control.switch": "Switch switch",
+            "control.while_loop": "WhileLoop while_loop",
             "cumulative": (
                 "Cumlogsumexp Cummax Cummin Cumprod Cumsum cumlogsumexp cummax cummin cumprod "
                 "cumsum"
@@ -288,12 +288,12 @@ __all__ = [
     "Slogdet", "Softmax", "Sort", "Spectrum", "Sqrt", "Square", "StepLimitError", "StopGradient",
     "Sub", "Svd", "SvdQuotient", "SvdTurns", "SvdValues", "Svdvals", "Switch", "Table", "Tan",
     "Tanh", "TensorSpace", "Threefry2x32", "TopK", "Transpose", "TriangularSolve", "Turn",
-    "UnknownDTypeError", "VectorsSeen", "VectorsVary", "While", "Xlog1py", "Xlogy", "Zeta", "abs",
-    "acos", "acosh", "add", "adjugate", "angle", "annotate", "argmax", "argmin", "argsort", "asin",
-    "asinh", "atan", "atan2", "atanh", "bessel_i", "bessel_ie", "beta_density", "betainc",
+    "UnknownDTypeError", "VectorsSeen", "VectorsVary", "WhileLoop", "Xlog1py", "Xlogy", "Zeta",
+    "abs", "acos", "acosh", "add", "adjugate", "angle", "annotate", "argmax", "argmin", "argsort",
+    "asin", "asinh", "atan", "atan2", "atanh", "bessel_i", "bessel_ie", "beta_density", "betainc",
     "betainc_derivative", "betaincc", "betaln", "bfloat16", "bind", "bind_all", "bitcast",
-    "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "bool_", "broadcast_in_dim", "cbrt",
-    "ceil", "cholesky", "cholesky_tangent", "clamp", "complex", "complex64", "complex128",
+    "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "bool_", "bound", "broadcast_in_dim",
+    "cbrt", "ceil", "cholesky", "cholesky_tangent", "clamp", "complex", "complex64", "complex128",
     "concatenate", "conj", "constant", "convert", "copysign", "cos", "cosh", "cumlogsumexp",
     "cummax", "cummin", "cumprod", "cumsum", "debug_callback", "det", "digamma", "div",
     "dot_general", "dynamic_slice", "dynamic_update_slice", "eig", "eigh", "eigvals", "eigvalsh",
@@ -308,11 +308,12 @@ __all__ = [
     "pinv", "polygamma", "polygamma_difference", "pow", "promote", "promote_dtypes", "qr",
     "random_bits", "random_log_gamma", "real", "reduce_and", "reduce_logsumexp", "reduce_max",
     "reduce_min", "reduce_or", "reduce_prod", "reduce_sum", "rem", "reshape", "reverse", "rfft",
-    "round", "rsqrt", "scatter", "scatter_add", "scatter_max", "scatter_min", "scatter_mul",
+    "round", "rsqrt", "scan", "scatter", "scatter_add", "scatter_max", "scatter_min", "scatter_mul",
     "searchsorted", "select", "shift_left", "shift_right", "sign", "sin", "sinh", "slice",
     "slogdet", "softmax", "sort", "spectrum", "sqrt", "square", "squeeze", "stop_gradient", "sub",
-    "svd", "svd_quotient", "svd_turns", "svd_values", "svdvals", "table", "take_along_axis", "tan",
-    "tanh", "threefry2x32", "top_k", "transpose", "triangular_solve", "turn", "uint8", "uint16",
-    "uint32", "uint64", "variable", "vectors_seen", "vectors_vary", "xlog1py", "xlogy", "zeta",
+    "svd", "svd_quotient", "svd_turns", "svd_values", "svdvals", "switch", "table",
+    "take_along_axis", "tan", "tanh", "threefry2x32", "top_k", "transpose", "triangular_solve",
+    "turn", "uint8", "uint16", "uint32", "uint64", "variable", "vectors_seen", "vectors_vary",
+    "while_loop", "xlog1py", "xlogy", "zeta",
 ]
 # end generated

@@ -12,7 +12,7 @@ from tenferro.backend.lowering import Lowerings, LoweringTable, takes_table
 from tenferro.backend.numpy_like._common import native_dtype
 from tenferro.computegraph import CompiledProgram, compile_program
 from tenferro.primitives import StepLimitError
-from tenferro.primitives.control import Bound, Scan, Switch, While
+from tenferro.primitives.control import Bound, Scan, Switch, WhileLoop
 
 __all__ = ["branch_of", "looped", "register", "repeated"]
 
@@ -37,9 +37,9 @@ def register(lowerings: Lowerings, xp: Any) -> None:
         found = interpreted(table.close(compile_program(branch.flat)), table)(*xs)
         return found[0] if len(found) == 1 else tuple(found)
 
-    @lowerings.register(While)
+    @lowerings.register(WhileLoop)
     @takes_table
-    def while_(table: LoweringTable, op: While, *xs: Any) -> Any:
+    def while_(table: LoweringTable, op: WhileLoop, *xs: Any) -> Any:
         condition, body = [
             interpreted(table.close(compile_program(part.flat)), table)
             for part in (op.condition, op.body)
@@ -104,7 +104,7 @@ def branch_of(index: Any, count: int) -> int:
     return min(max(int(index), 0), count - 1)
 
 
-def repeated(op: While, condition: Body, body: Body, xs: Sequence[Any]) -> list[Any]:
+def repeated(op: WhileLoop, condition: Body, body: Body, xs: Sequence[Any]) -> list[Any]:
     """Run the steps of a loop as long as its condition holds."""
     consts = xs[: op.consts]
     carry: Sequence[Any] = xs[op.consts :]

@@ -3,6 +3,6 @@
 from tenferro.primitives.control.bound import Bound
 from tenferro.primitives.control.scan import Scan
 from tenferro.primitives.control.switch import Switch
-from tenferro.primitives.control.while_loop import While
+from tenferro.primitives.control.while_loop import WhileLoop
 
-__all__ = ["Bound", "Scan", "Switch", "While"]
+__all__ = ["Bound", "Scan", "Switch", "WhileLoop"]

@@ -14,7 +14,7 @@ from tenferro.primitives.comparison import eq, select
 from tenferro.primitives.constants import constant
 from tenferro.primitives.control.scan import Scan
 from tenferro.primitives.control.switch import Switch
-from tenferro.primitives.control.while_loop import While
+from tenferro.primitives.control.while_loop import WhileLoop
 from tenferro.primitives.indexing import dynamic_slice
 from tenferro.primitives.reduction import argmax, reduce_or
 from tenferro.primitives.structural import broadcast_in_dim, convert, reshape, transpose
@@ -70,8 +70,9 @@ def _examples_first(y: Handle, is_stacked: bool, is_batched: bool, size: int) ->
 def batched_body(
     body: Fragment, batch: Callable[..., Any], size: int, on: Sequence[bool]
 ) -> tuple[list[ValueKey], list[Handle | None], list[ValueKey]]:
-    """Return fresh inputs, of which some stand for all examples, and outputs: for all examples
-    where they differ, and of one.
+    """Return fresh inputs, and outputs for all examples where they differ, and for one.
+
+    Inputs that ``on`` marks stand for all examples.
     """
     leaves = []
     examples: dict[ValueKey, Handle] = {}
@@ -172,7 +173,7 @@ def _where(mask: Handle, x: Handle, y: Handle) -> Handle:
 
 
 def batched_while(
-    loop: While, batch: Callable[..., Any], size: int, batched: Sequence[bool], xs: Sequence[Handle]
+    loop: WhileLoop, batch: Callable[..., Any], size: int, batched: Sequence[bool], xs: Sequence[Handle]
 ) -> list[Handle]:
     """Return the outputs of a loop for all examples; one that has finished keeps its carry."""
     on = list(batched)
@@ -196,7 +197,7 @@ def batched_while(
         goes = reduce_or(going[0], (0,)).key
         kept = [Handle(leaf) for leaf in leaves[loop.consts :]]
         results = [_where(again, y, before) for y, before in zip(results, kept, strict=True)]
-    whole = While(
+    whole = WhileLoop(
         Fragment.of(tested, [goes]),
         Fragment.of(leaves, [y.key for y in results]),
         loop.consts,

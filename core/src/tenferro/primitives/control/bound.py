@@ -13,7 +13,7 @@ from tenferro.primitives._errors import DTypeMismatchError
 from tenferro.primitives._handle import Handle
 from tenferro.primitives._primitive import Mixed, bind, in_front
 
-__all__ = ["Bound"]
+__all__ = ["Bound", "bound"]
 
 
 class Bound(Mixed):
@@ -43,6 +43,21 @@ class Bound(Mixed):
         return bind(self, ct, ended)
 
     def batch(self, size: int, batched: Sequence[bool], x: Handle, ended: Handle) -> Handle:
-        """Every example has its own end, unless all share it."""
+        """Let every example have its own end."""
         values = [in_front(y, b, size) for y, b in zip((x, ended), batched, strict=True)]
         return bind(self, *values)
+
+
+def bound(x: Handle, ended: Handle, steps: int) -> Handle:
+    """Return x if a loop has ended within a number of steps.
+
+    x: [*s]   ended: bool, of leading axes of s   →   y: [*s]
+
+    Definition   y = x where ended; else StepLimitError, and on XLA nan in floats and complex numbers
+    Transpose    ct_x = bound(ct, ended)
+
+    >>> from tenferro.primitives import bound, variable
+    >>> bound(variable("x", (3,), "f64"), variable("ended", (), bool), 10).aval
+    f64[3]
+    """
+    return bind(Bound(steps), x, ended)

@@ -18,12 +18,12 @@ from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import invalid
 from tenferro.primitives._errors import ShapeMismatchError
 from tenferro.primitives._handle import Handle
-from tenferro.primitives._primitive import Mixed
+from tenferro.primitives._primitive import Mixed, bind_all
 from tenferro.primitives.control.switch import listed
 from tenferro.tidu import Linear as FlowInput
 from tenferro.tidu import Residual, RuleBuilder, Value
 
-__all__ = ["Scan"]
+__all__ = ["Scan", "scan"]
 
 
 class Scan(Mixed):
@@ -50,12 +50,12 @@ class Scan(Mixed):
 
     def __post_init__(self) -> None:
         if not isinstance(self.body, Fragment):
-            raise invalid(self, "body", "no closed graph", got=repr(self.body), need="a Fragment")
+            raise invalid(self, "body", "not a closed graph", got=repr(self.body), need="a Fragment")
         count, results = len(self.body.input_avals), len(self.body.outputs)
         sizes = (self.consts, self.carried, self.length)
         if not all([type(n) is int and n >= 0 for n in sizes]) or not self.length:
             raise invalid(
-                self, "length", "a size is no positive integer", got=repr(sizes), need="integers"
+                self, "length", "a size is not an integer of 0 or more, or the length is 0", got=repr(sizes), need="integers"
             )
         if self.consts + self.carried > count or self.carried > results:
             raise invalid(
@@ -78,7 +78,7 @@ class Scan(Mixed):
 
     @property
     def volatile(self) -> bool:  # type: ignore[override]  # it depends on the body
-        """Whether a derivative of it runs code of the user."""
+        """True if a derivative of it runs code of the user."""
         return self.body.volatile
 
     @property
@@ -175,3 +175,32 @@ def emitted(rule: RuleBuilder, loop: Mixed, operands: Sequence[Value]) -> Sequen
     """Emit a loop or a choice, and return its results as a sequence."""
     found = rule.emit(loop, *operands)
     return (found,) if loop.output_count == 1 else found
+
+
+def scan(
+    body: Fragment,
+    consts: Sequence[Handle],
+    carry: Sequence[Handle],
+    xs: Sequence[Handle],
+    length: int,
+    *,
+    reverse: bool = False,
+) -> tuple[Handle, ...]:
+    """Run a closed graph once per row: ``carry, y = body(consts, carry, x)``.
+
+    consts: any   carry: any   xs: [length, *s]   →   the last carry, ys: [length, *t]
+
+    Definition   carry₀ = carry;  carryₖ₊₁, yₖ = body(consts, carryₖ, xₖ)
+    Transpose    a loop that runs the other way: cotangents of consts are summed
+    Raises       InvalidParameterError: if the body does not fit, or the length is 0.
+
+    >>> from tenferro.computegraph import Fragment
+    >>> from tenferro.primitives import scan, variable
+    >>> c, x = variable("c", (), "f64"), variable("x", (), "f64")
+    >>> body = Fragment.of([c.key, x.key], [(c + x).key, (c * x).key])
+    >>> [y.aval for y in scan(body, (), (c,), (variable("xs", (5,), "f64"),), 5)]
+    [f64[], f64[5]]
+    """
+    outputs = tuple(range(len(body.outputs)))
+    loop = Scan(body, len(consts), len(carry), length, outputs, reverse)
+    return bind_all(loop, *consts, *carry, *xs)

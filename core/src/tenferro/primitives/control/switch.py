@@ -17,11 +17,11 @@ from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import invalid
 from tenferro.primitives._errors import ShapeMismatchError
 from tenferro.primitives._handle import Handle
-from tenferro.primitives._primitive import Mixed
+from tenferro.primitives._primitive import Mixed, bind_all
 from tenferro.tidu import Linear as FlowInput
 from tenferro.tidu import Residual, RuleBuilder, Value
 
-__all__ = ["Switch"]
+__all__ = ["Switch", "switch"]
 
 
 class Switch(Mixed):
@@ -57,7 +57,7 @@ class Switch(Mixed):
 
     @property
     def volatile(self) -> bool:  # type: ignore[override]  # it depends on the branches
-        """Whether a derivative of it runs code of the user."""
+        """True if a derivative of it runs code of the user."""
         return any([branch.volatile for branch in self.branches])
 
     @property
@@ -123,3 +123,22 @@ class Switch(Mixed):
 def listed(avals: Sequence[Any]) -> str:
     """Return avals as a message names them."""
     return ", ".join(map(str, avals)) or "nothing"
+
+
+def switch(branches: Sequence[Fragment], index: Handle, *operands: Handle) -> tuple[Handle, ...]:
+    """Run one of several closed graphs.
+
+    index: int[]   operands: any   →   the outputs of a branch
+
+    Definition   branches[min(max(index, 0), n - 1)](operands)
+    Transpose    the transpose of the branch that is taken
+    Raises       InvalidParameterError: if the branches differ in inputs or outputs.
+
+    >>> from tenferro.computegraph import Fragment
+    >>> from tenferro.primitives import switch, variable
+    >>> x = variable("x", (3,), "f64")
+    >>> both = Fragment.of([x.key], [(x + x).key]), Fragment.of([x.key], [(x * x).key])
+    >>> [y.aval for y in switch(both, variable("i", (), "i32"), x)]
+    [f64[3]]
+    """
+    return bind_all(Switch(tuple(branches)), index, *operands)

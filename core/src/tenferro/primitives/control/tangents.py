@@ -13,7 +13,7 @@ from tenferro.computegraph import Fragment, ValueKey, leaves_beside, new_leaf
 from tenferro.primitives._handle import Handle
 from tenferro.primitives._primitive import Primitive
 from tenferro.primitives.control.scan import Scan
-from tenferro.primitives.control.while_loop import While
+from tenferro.primitives.control.while_loop import WhileLoop
 from tenferro.tidu import RuleBuilder, Value, pushforward
 
 #: a loop, its operands, and the outputs of the first loop whose tangents it gives
@@ -69,8 +69,8 @@ def joint_loop(
 
 
 def joint_while(
-    loop: While, primals: Sequence[Any], tangents: Sequence[Value | None], rule: RuleBuilder
-) -> tuple[While, list[Any], list[int]] | None:
+    loop: WhileLoop, primals: Sequence[Any], tangents: Sequence[Value | None], rule: RuleBuilder
+) -> tuple[WhileLoop, list[Any], list[int]] | None:
     """Return the loop that gives the tangents of the outputs; ``None`` if there are none.
 
     It ends when ``loop`` does. Its inputs are those of ``loop``, and behind consts and carry the
@@ -94,7 +94,7 @@ def joint_while(
     results = [*outputs, *[_or_zeros(found[i], outputs[i], rule) for i in moving]]
     brought = leaves_beside(leaves, results)
     leaves = [*brought, *leaves]
-    joint = While(
+    joint = WhileLoop(
         Fragment.of(leaves, loop.condition.apply(inputs)),
         Fragment.of(leaves, results),
         len(brought) + len([i for i in seeds if i < loop.consts]) + loop.consts,

@@ -52,7 +52,7 @@ def _behind_primals(
 
 
 class _Place:
-    """Where a value without a number stands, of which only the aval may be read."""
+    """The place of an input that carries flow: only its aval may be read."""
 
     def __init__(self, number: int, aval: Any) -> None:
         self.number = number

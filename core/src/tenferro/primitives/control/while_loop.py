@@ -1,4 +1,4 @@
-"""``While``: a loop that ends when a condition on its carry no longer holds.
+"""``WhileLoop``: a loop that ends when a condition on its carry no longer holds.
 
     while condition(consts, carry):  carry = body(consts, carry)
 
@@ -18,16 +18,16 @@ from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import invalid
 from tenferro.primitives._errors import ShapeMismatchError
 from tenferro.primitives._handle import Handle
-from tenferro.primitives._primitive import Mixed
+from tenferro.primitives._primitive import Mixed, bind_all
 from tenferro.primitives.control.scan import emitted
 from tenferro.primitives.control.switch import listed
 from tenferro.tidu import Linear as FlowInput
 from tenferro.tidu import MissingRuleError, Residual, RuleBuilder, Value
 
-__all__ = ["While"]
+__all__ = ["WhileLoop", "while_loop"]
 
 
-class While(Mixed):
+class WhileLoop(Mixed):
     """consts… carry…   →   the chosen ones of the last carry…
 
     condition   consts, carry  →  bool[]
@@ -37,7 +37,7 @@ class While(Mixed):
     is_linear   for each input, whether the results are jointly linear in these inputs
     """
 
-    key = "std::while"
+    key = "std::while_loop"
     fixed_rules = False
     input_count = None
     condition: Fragment
@@ -75,7 +75,7 @@ class While(Mixed):
 
     @property
     def volatile(self) -> bool:  # type: ignore[override]  # it depends on the body
-        """Whether a derivative of it runs code of the user."""
+        """True if a derivative of it runs code of the user."""
         return self.body.volatile
 
     @property
@@ -145,3 +145,26 @@ class While(Mixed):
         batching = import_module("tenferro.primitives.control.batching")
         found: Sequence[Handle] = batching.batched_while(self, batch, size, batched, xs)
         return found
+
+
+def while_loop(
+    condition: Fragment, body: Fragment, consts: Sequence[Handle], carry: Sequence[Handle]
+) -> tuple[Handle, ...]:
+    """Run a closed graph as long as another one holds.
+
+    consts: any   carry: any   →   the last carry
+
+    Definition   while condition(consts, carry): carry = body(consts, carry)
+    Transpose    none: the number of steps is unknown
+    Raises       InvalidParameterError: if the graphs do not fit.
+
+    >>> from tenferro.computegraph import Fragment
+    >>> from tenferro.primitives import lt, variable, while_loop
+    >>> n, x = variable("n", (), "f64"), variable("x", (), "f64")
+    >>> condition = Fragment.of([n.key, x.key], [lt(x, n).key])
+    >>> body = Fragment.of([n.key, x.key], [(x + x).key])
+    >>> [y.aval for y in while_loop(condition, body, (n,), (x,))]
+    [f64[]]
+    """
+    loop = WhileLoop(condition, body, len(consts), tuple(range(len(carry))))
+    return bind_all(loop, *consts, *carry)

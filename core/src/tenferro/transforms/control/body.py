@@ -1,4 +1,4 @@
-"""The body of a loop or branch: recorded once, on values that nobody knows.
+"""The body of a loop or branch: recorded once, on values that are not known.
 
 What the body reads from outside becomes a const, an input that every step reads whole. So does what
 it computes of such values alone: that is done once, before the loop. Where the body calls a
@@ -156,7 +156,7 @@ def given_arrays(tree: Any, name: str) -> tuple[list[Array], Any, list[str], boo
             plain = False
             make_known(leaf)
         elif not (type(leaf) in _SCALARS or (is_operand(leaf) and has_dtype(leaf))):
-            text = f"{path} is no array\n  got        {leaf!r:.60}\n  need       arrays and numbers"
+            text = f"{path} is not an array\n  got        {leaf!r:.60}\n  need       arrays and numbers"
             error = BodyError(text, got=type(leaf).__name__, need="arrays and numbers", leaf=path)
             raise at_user_line(error)
         arrays.append(as_array(leaf))

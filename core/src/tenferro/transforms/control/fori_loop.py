@@ -39,7 +39,7 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init:
     Raises
     ------
     BodyError
-        If the body changes the carry, or a bound is no integer.
+        If the body changes the carry, or a bound is not an integer.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init:
     for bound in (lower, upper):
         aval = as_array(bound).aval
         if aval.shape or not aval.dtype.is_integer:
-            text = f"fori_loop: a bound is no integer\n  got        {aval}\n  need       i64[]"
+            text = f"fori_loop: a bound is not an integer\n  got        {aval}\n  need       i64[]"
             raise at_user_line(BodyError(text, got=str(aval), need="i64[]", leaf=""))
     if type(lower) is int and type(upper) is int:
         first = Array(constant(lower, int64, ()).key)

@@ -15,7 +15,7 @@ from tenferro.computegraph import Fragment
 from tenferro.primitives import convert
 from tenferro.primitives._primitive import bind, bind_all
 from tenferro.primitives.bitwise import bitwise_not
-from tenferro.primitives.control import Bound, While
+from tenferro.primitives.control import Bound, WhileLoop
 from tenferro.transforms.control.body import (
     Leaf,
     Recorded,
@@ -102,7 +102,7 @@ def while_loop(
     consts = dict.fromkeys(
         [*read_from_outside(body, keys), *read_from_outside(test, [goes_on.key])]
     )
-    loop = While(
+    loop = WhileLoop(
         Fragment.of([*consts, *test.inputs], [goes_on.key], without_pins),
         Fragment.of([*consts, *body.inputs], keys, without_pins),
         len(consts),

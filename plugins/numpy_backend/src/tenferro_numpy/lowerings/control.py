@@ -14,7 +14,7 @@ from tenferro.backend.lowering import LoweringTable
 from tenferro.backend.numpy_like.control import branch_of, looped, repeated
 from tenferro.computegraph import Fragment, compile_program
 from tenferro.primitives import Aval
-from tenferro.primitives.control import Scan, Switch, While
+from tenferro.primitives.control import Scan, Switch, WhileLoop
 from tenferro_numpy.execution.codegen import generate
 from tenferro_numpy.execution.interpreter import RUNS_BEFORE_SOURCE, Interpreter
 from tenferro_numpy.ir.expression import Expression, Specialize
@@ -83,14 +83,14 @@ class Choice:
 class Repetition:
     """A loop with a condition as a function of its operands."""
 
-    def __init__(self, op: While, table: LoweringTable) -> None:
+    def __init__(self, op: WhileLoop, table: LoweringTable) -> None:
         self.op = op
         self.condition = Body(op.condition, table)
         self.body = Body(op.body, table)
 
     def __call__(self, *operands: Any) -> Any:
         """Run the steps; a single result is not in a tuple."""
-        runs = RUNS_BEFORE_SOURCE  # nobody knows, and loops are written to run often
+        runs = RUNS_BEFORE_SOURCE  # unknown, and loops are written to run often
         condition, body = self.condition.prepared(runs), self.body.prepared(runs)
         return _single(repeated(self.op, condition, body, operands))
 
@@ -98,7 +98,7 @@ class Repetition:
         return f"<Repetition of {self.op.body!r}>"
 
 
-_MADE: dict[type, Any] = {Scan: Loop, Switch: Choice, While: Repetition}
+_MADE: dict[type, Any] = {Scan: Loop, Switch: Choice, WhileLoop: Repetition}
 
 
 def _call(op: Any, avals: tuple[Aval, ...], result: Aval, function: Any) -> Expression:

@@ -13,7 +13,7 @@ from jax import numpy as jnp
 
 from tenferro.backend.lowering import Lowerings, LoweringTable, takes_table
 from tenferro.computegraph import Fragment, compile_program
-from tenferro.primitives.control import Bound, Scan, Switch, While
+from tenferro.primitives.control import Bound, Scan, Switch, WhileLoop
 
 lowerings = Lowerings()
 
@@ -45,9 +45,9 @@ def switch(table: LoweringTable, op: Switch, index: Array, *xs: Array) -> Any:
     return found[0] if len(found) == 1 else tuple(found)
 
 
-@lowerings.register(While)
+@lowerings.register(WhileLoop)
 @takes_table
-def while_loop(table: LoweringTable, op: While, *xs: Array) -> Any:
+def while_loop(table: LoweringTable, op: WhileLoop, *xs: Array) -> Any:
     """Loop as long as the condition holds."""
     condition, body = as_function(op.condition, table), as_function(op.body, table)
     consts = xs[: op.consts]
