@@ -91,7 +91,9 @@ def swapped(scan, w, x):
 
 
 def matrices(scan, w, x):
-    v, ys = scan(lambda v, m: (np.tanh(m @ v), v @ m @ v), np.stack([np.sum(w), np.sum(x)]), MATRICES)
+    v, ys = scan(
+        lambda v, m: (np.tanh(m @ v), v @ m @ v), np.stack([np.sum(w), np.sum(x)]), MATRICES
+    )
     return v @ v + np.sum(ys)
 
 

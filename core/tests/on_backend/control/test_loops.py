@@ -1,6 +1,6 @@
 """A loop or branch that stays in the graph is the same function as Python's own.
 
-    T(kept) = T(written)      for transforms T of order 0 to 3, eager and under `jit`
+T(kept) = T(written)      for transforms T of order 0 to 3, eager and under `jit`
 """
 
 import numpy as np
@@ -49,7 +49,6 @@ TRANSFORMS = {
 #: transforms that record examples: Python's own control flow looks at no value of an example
 BATCHED = ("vmap", "vmap of grad", "grad of vmap")
 LOOKS = ("while_loop", "cond")
-
 
 
 @pytest.mark.parametrize("name", PAIRS)

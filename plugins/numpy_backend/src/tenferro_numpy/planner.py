@@ -13,19 +13,20 @@ from typing import Any
 
 from tenferro.backend.extend import CollectorPaused, NamedTuple
 from tenferro.backend.lowering import LoweringTable
-from tenferro.computegraph import CompiledProgram
+from tenferro.computegraph import CompiledProgram, Fragment, compile_program
 from tenferro.primitives import Aval
 from tenferro.primitives.comparison import Select
 from tenferro.primitives.constants import Constant
 from tenferro.primitives.indexing import ScatterAdd
 from tenferro.primitives.structural import Pad
+from tenferro_numpy.execution.loops import LOOPS, loop_expression
 from tenferro_numpy.ir.expression import IDENTITY, Expression
 from tenferro_numpy.ir.literals import Compared, Literals
 from tenferro_numpy.ir.liveness import dying_after
 from tenferro_numpy.ir.peak import peak_of
 from tenferro_numpy.ir.plan import Plan, Result
 from tenferro_numpy.ir.step import Step, in_order
-from tenferro_numpy.lowerings import expression
+from tenferro_numpy.lowerings import expression, is_own
 from tenferro_numpy.lowerings.selection import select_with_zero
 from tenferro_numpy.machine.allocator import PAGES, keep_freed_arrays
 from tenferro_numpy.machine.tile_size import Tiling
@@ -184,7 +185,16 @@ class Planner:
             self.steps.append(block)
 
     def expression_of(self, op: Any, avals: tuple[Aval, ...], result: Aval) -> Expression:
-        return expression(op, avals, result, self.table.lookup(op, avals))
+        """Choose the line of an instruction."""
+        function = self.table.lookup(op, avals)
+        if type(op) in LOOPS and is_own(op, function):
+            return loop_expression(op, len(avals), self.plan_of)
+        return expression(op, avals, result, function)
+
+    def plan_of(self, body: Fragment) -> Plan:
+        """Plan the body of a loop or a branch."""
+        program = self.table.close(compile_program(body.flat))
+        return make_plan(program, self.table, self.how._replace(donated=()))
 
     # ---- masks -----------------------------------------------------------------------------------
 

@@ -173,7 +173,11 @@ def _where(mask: Handle, x: Handle, y: Handle) -> Handle:
 
 
 def batched_while(
-    loop: WhileLoop, batch: Callable[..., Any], size: int, batched: Sequence[bool], xs: Sequence[Handle]
+    loop: WhileLoop,
+    batch: Callable[..., Any],
+    size: int,
+    batched: Sequence[bool],
+    xs: Sequence[Handle],
 ) -> list[Handle]:
     """Return the outputs of a loop for all examples; one that has finished keeps its carry."""
     on = list(batched)

@@ -50,12 +50,18 @@ class Scan(Mixed):
 
     def __post_init__(self) -> None:
         if not isinstance(self.body, Fragment):
-            raise invalid(self, "body", "not a closed graph", got=repr(self.body), need="a Fragment")
+            raise invalid(
+                self, "body", "not a closed graph", got=repr(self.body), need="a Fragment"
+            )
         count, results = len(self.body.input_avals), len(self.body.outputs)
         sizes = (self.consts, self.carried, self.length)
         if not all([type(n) is int and n >= 0 for n in sizes]) or not self.length:
             raise invalid(
-                self, "length", "a size is not an integer of 0 or more, or the length is 0", got=repr(sizes), need="integers"
+                self,
+                "length",
+                "a size is not an integer of 0 or more, or the length is 0",
+                got=repr(sizes),
+                need="integers",
             )
         if self.consts + self.carried > count or self.carried > results:
             raise invalid(
@@ -74,7 +80,9 @@ class Scan(Mixed):
             raise invalid(self, "outputs", "no such output", got=repr(self.outputs), need=need)
         if self.is_linear and len(self.is_linear) != count:
             need = f"{count} marks"
-            raise invalid(self, "is_linear", "not one per input", got=repr(self.is_linear), need=need)
+            raise invalid(
+                self, "is_linear", "not one per input", got=repr(self.is_linear), need=need
+            )
 
     @property
     def volatile(self) -> bool:  # type: ignore[override]  # it depends on the body

@@ -53,7 +53,9 @@ class Switch(Mixed):
                 )  # fmt: skip
         if self.is_linear and len(self.is_linear) != len(first.input_avals):
             need = f"{len(first.input_avals)} marks"
-            raise invalid(self, "is_linear", "not one per operand", got=repr(self.is_linear), need=need)
+            raise invalid(
+                self, "is_linear", "not one per operand", got=repr(self.is_linear), need=need
+            )
 
     @property
     def volatile(self) -> bool:  # type: ignore[override]  # it depends on the branches

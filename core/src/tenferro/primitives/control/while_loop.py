@@ -66,7 +66,9 @@ class WhileLoop(Mixed):
             raise invalid(self, "outputs", "no such output", got=repr(self.outputs), need=need)
         if self.is_linear and len(self.is_linear) != len(inputs):
             need = f"{len(inputs)} marks"
-            raise invalid(self, "is_linear", "not one per input", got=repr(self.is_linear), need=need)
+            raise invalid(
+                self, "is_linear", "not one per input", got=repr(self.is_linear), need=need
+            )
 
     @property
     def carried(self) -> int:

@@ -21,7 +21,7 @@ from tenferro.primitives import Aval
 from tenferro_numpy.ir.expression import Expression, Function, Specialize, called
 from tenferro_numpy.python_scalars import scalar_form
 
-__all__ = ["expression", "lowerings"]
+__all__ = ["expression", "is_own", "lowerings"]
 
 # the primitives whose lowerings each module replaces, or completes
 # generated: lowered primitives
@@ -52,9 +52,6 @@ _EXPRESSIONS = {  # the module with the expressions of a family of primitives
     "comparison": "comparison",
     "complex": "complex",
     "contraction": "contraction",
-    "control.scan": "control",
-    "control.switch": "control",
-    "control.while_loop": "control",
     "elementwise": "elementwise",
     "gammas": "special",
     "hyperbolic": "hyperbolic",
@@ -103,9 +100,14 @@ def _expressions(module: str) -> dict[type, Specialize]:
     return found
 
 
+def is_own(op: Any, function: Function) -> bool:
+    """Return whether the table chose the lowering that is registered here."""
+    return getattr(function, "func", function) is _own_function(op.key)
+
+
 def expression(op: Any, avals: tuple[Aval, ...], result: Aval, function: Function) -> Expression:
     """Write an instruction, given the lowering that the table chose for it."""
-    if getattr(function, "func", function) is not _own_function(op.key):
+    if not is_own(op, function):
         return called(op, len(avals), function, shares=True, foreign=True)
     specialize = _expressions(type(op).__module__).get(type(op))
     if specialize is None:

@@ -1,34 +1,33 @@
-"""Loops and branches on NumPy: each closed graph has a plan of its own.
+"""Loops and branches: each closed graph has a plan of its own.
 
-A body runs interpreted, and as generated source once it has run often. Read next: `planner.py` of
-the package.
+A body runs interpreted, and as generated source once it has run often. Read next: `planner.py`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from tenferro.backend.lowering import LoweringTable
 from tenferro.backend.numpy_like.control import branch_of, looped, repeated
-from tenferro.computegraph import Fragment, compile_program
-from tenferro.primitives import Aval
+from tenferro.computegraph import Fragment
 from tenferro.primitives.control import Scan, Switch, WhileLoop
 from tenferro_numpy.execution.codegen import generate
 from tenferro_numpy.execution.interpreter import RUNS_BEFORE_SOURCE, Interpreter
-from tenferro_numpy.ir.expression import Expression, Specialize
+from tenferro_numpy.ir.expression import Expression
+from tenferro_numpy.ir.plan import Plan
 
-__all__ = ["EXPRESSIONS"]
+__all__ = ["LOOPS", "loop_expression"]
+
+PlanOf = Callable[[Fragment], Plan]
 
 
 class Body:
     """A closed graph as a function of its inputs."""
 
-    def __init__(self, fragment: Fragment, table: LoweringTable) -> None:
-        from tenferro_numpy.planner import make_plan  # noqa: PLC0415 - it plans loops by this module
-
-        self.plan = make_plan(table.close(compile_program(fragment.flat)), table)
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
         self.run: Any = Interpreter(self.plan)
         self.left = RUNS_BEFORE_SOURCE
 
@@ -48,9 +47,9 @@ def _single(found: Any) -> Any:
 class Loop:
     """A loop of known length as a function of its operands."""
 
-    def __init__(self, op: Scan, table: LoweringTable) -> None:
+    def __init__(self, op: Scan, plan_of: PlanOf) -> None:
         self.op = op
-        self.body = Body(op.body, table)
+        self.body = Body(plan_of(op.body))
 
     def __call__(self, *operands: Any) -> Any:
         """Run the steps; a single result is not in a tuple."""
@@ -63,9 +62,9 @@ class Loop:
 class Choice:
     """A choice among branches as a function of its operands; a branch is planned when it runs."""
 
-    def __init__(self, op: Switch, table: LoweringTable) -> None:
+    def __init__(self, op: Switch, plan_of: PlanOf) -> None:
         self.op = op
-        self.table = table
+        self.plan_of = plan_of
         self.branches: dict[int, Body] = {}
 
     def __call__(self, index: Any, *operands: Any) -> Any:
@@ -73,7 +72,7 @@ class Choice:
         number = branch_of(index, len(self.op.branches))
         body = self.branches.get(number)
         if body is None:
-            body = self.branches[number] = Body(self.op.branches[number], self.table)
+            body = self.branches[number] = Body(self.plan_of(self.op.branches[number]))
         return _single(body.prepared(1)(*operands))
 
     def __repr__(self) -> str:
@@ -83,10 +82,10 @@ class Choice:
 class Repetition:
     """A loop with a condition as a function of its operands."""
 
-    def __init__(self, op: WhileLoop, table: LoweringTable) -> None:
+    def __init__(self, op: WhileLoop, plan_of: PlanOf) -> None:
         self.op = op
-        self.condition = Body(op.condition, table)
-        self.body = Body(op.body, table)
+        self.condition = Body(plan_of(op.condition))
+        self.body = Body(plan_of(op.body))
 
     def __call__(self, *operands: Any) -> Any:
         """Run the steps; a single result is not in a tuple."""
@@ -98,13 +97,10 @@ class Repetition:
         return f"<Repetition of {self.op.body!r}>"
 
 
-_MADE: dict[type, Any] = {Scan: Loop, Switch: Choice, WhileLoop: Repetition}
+LOOPS: dict[type, Any] = {Scan: Loop, Switch: Choice, WhileLoop: Repetition}
 
 
-def _call(op: Any, avals: tuple[Aval, ...], result: Aval, function: Any) -> Expression:
-    operands = ", ".join([f"{{{i}}}" for i in range(len(avals))])
-    made = _MADE[type(op)](op, function.args[0])
-    return Expression(f"{{p0}}({operands})", (made,), shares=True)
-
-
-EXPRESSIONS: dict[type, Specialize] = dict.fromkeys(_MADE, _call)
+def loop_expression(op: Any, count: int, plan_of: PlanOf) -> Expression:
+    """Write the call of a loop or branch over so many operands."""
+    operands = ", ".join([f"{{{i}}}" for i in range(count)])
+    return Expression(f"{{p0}}({operands})", (LOOPS[type(op)](op, plan_of),), shares=True)
