@@ -42,6 +42,7 @@ NO_ARRAYS = {  # functions of values that are no arrays, or of whatever there is
     ),
     *("fromfunction", "mask_indices", "grad", "value_and_grad", "jvp", "vjp", "linearize", "hvp"),
     *("hessian", "jacobian", "jacfwd", "jacrev", "vmap", "jit", "trace", "eval_shape"),
+    *("scan", "while_loop", "fori_loop", "cond", "switch", "map", "associative_scan"),
     *("einsum", "einsum_path", "array_equal", "array_equiv", "__array_namespace_info__"),
 }
 OPERANDS = ("S", "v", "i", "[v, v]", "2", "(2, 2)", "0.5")

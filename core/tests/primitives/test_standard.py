@@ -99,7 +99,7 @@ def test_derivatives_have_the_avals_of_what_they_belong_to(cls):
             assert (tangent is None) == (cotangent is None)
 
 
-#: The rules of a host callback are parameters, those of loops and branches follow from their bodies.
+#: The rules of a host callback are parameters; those of loops and branches are their bodies'.
 WITH_RULES = [c for c in p.STANDARD if c is not p.HostCallback and c.batch_bodies is None]
 
 

@@ -19,8 +19,9 @@ __all__ = ["FAMILIES", "load_cases", "load_error_cases", "tables"]
 FAMILIES = (
     "arithmetic", "bessel", "bitwise", "callback", "cholesky", "comparison", "complex",
     "constants", "contraction", "control", "cumulative", "determinant", "eig", "eigh",
-    "elementwise", "exponential_sums", "fft", "gammas", "hyperbolic", "incomplete", "indexing", "linear_solve",
-    "logarithms", "lu", "matrix_function", "normal", "pinv", "qr", "random", "random_gamma",
+    "elementwise", "exponential_sums", "fft", "gammas", "hyperbolic", "incomplete", "indexing",
+    "linear_solve", "logarithms", "lu", "matrix_function", "normal", "pinv", "qr", "random",
+    "random_gamma",
     "reduction", "rounding", "scattering", "slogdet", "sorting", "special", "spectrum",
     "splitting", "structural", "svd", "triangular_solve", "vectors_used", "trigonometric",
 )  # fmt: skip

@@ -17,6 +17,11 @@ def both(f):
     return lambda p: f(p[0], p[1])
 
 
+def forward(f):
+    """Return the derivative of a function of one number, by forward mode."""
+    return lambda w: tn.jvp(f, (w,), (1.0,))[1]
+
+
 TRANSFORMS = {
     "value": (lambda f: f, (W, V)),
     "jit": (tn.jit, (W, V)),
@@ -35,12 +40,15 @@ TRANSFORMS = {
         (W, V),
     ),
     "jvp of jvp": (
-        lambda f: lambda w: tn.jvp(lambda w: tn.jvp(lambda w: f(w, V), (w,), (1.0,))[1], (w,), (1.0,))[1],
+        lambda f: forward(forward(lambda w: f(w, V))),
         (W,),
     ),
     "third": (lambda f: tn.grad(tn.grad(tn.grad(lambda x: f(W, x)))), (X,)),
     "vmap": (lambda f: tn.vmap(f, (None, 0)), (W, np.stack([V, -V]))),
-    "vmap of grad": (lambda f: tn.vmap(tn.grad(f, 1), (0, 0)), (np.array([W, X]), np.stack([V, 2 * V]))),
+    "vmap of grad": (
+        lambda f: tn.vmap(tn.grad(f, 1), (0, 0)),
+        (np.array([W, X]), np.stack([V, 2 * V])),
+    ),
     "grad of vmap": (
         lambda f: tn.grad(lambda w: np.sum(tn.vmap(f, (None, 0))(w, np.stack([V, 2 * V])))),
         (W,),

@@ -53,7 +53,7 @@ def bound(x: Handle, ended: Handle, steps: int) -> Handle:
 
     x: [*s]   ended: bool, of leading axes of s   →   y: [*s]
 
-    Definition   y = x where ended; else StepLimitError, and on XLA nan in floats and complex numbers
+    Definition   y = x where ended; else StepLimitError, and on XLA nan in place of floats
     Transpose    ct_x = bound(ct, ended)
 
     >>> from tenferro.primitives import bound, variable

@@ -156,7 +156,8 @@ def given_arrays(tree: Any, name: str) -> tuple[list[Array], Any, list[str], boo
             plain = False
             make_known(leaf)
         elif not (type(leaf) in _SCALARS or (is_operand(leaf) and has_dtype(leaf))):
-            text = f"{path} is not an array\n  got        {leaf!r:.60}\n  need       arrays and numbers"
+            text = f"{path} is not an array\n  got        {leaf!r:.60}"
+            text += "\n  need       arrays and numbers"
             error = BodyError(text, got=type(leaf).__name__, need="arrays and numbers", leaf=path)
             raise at_user_line(error)
         arrays.append(as_array(leaf))
