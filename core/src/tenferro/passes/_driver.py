@@ -19,6 +19,7 @@ from tenferro.passes._rewriter import Rewriter
 from tenferro.passes._rules import Rules, Table
 from tenferro.passes._selection import NAMES, REWRITES, selected
 from tenferro.passes.rewrites.dead_outputs import OUTPUTS, without_dead_outputs
+from tenferro.passes.rewrites.loops import LOOPS, with_joined_loops
 from tenferro.passes.rewrites.residuals import RESIDUALS, with_short_lives
 from tenferro.primitives.structural import Pad
 
@@ -67,6 +68,10 @@ def optimized(
             graph = _swept(graph, names, can, counts, joined)
             if OUTPUTS in names:
                 graph = _without_dead_outputs(graph, names, can, counts)
+            if LOOPS in names:
+                graph, counts[LOOPS] = with_joined_loops(
+                    graph, lambda body: optimized(body, names, can)[0]
+                )
             if RESIDUALS in names:
                 graph, counts[RESIDUALS] = with_short_lives(graph)
     return graph, Report(counts, before, len(graph))

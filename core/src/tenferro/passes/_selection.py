@@ -23,7 +23,7 @@ REWRITES = {
     "contract": "contractions",
 }
 """The passes with rules for single equations, in their order, and their files in ``rewrites``."""
-NAMES = (*REWRITES, "cse", "outputs", "residuals")
+NAMES = (*REWRITES, "cse", "outputs", "loops", "residuals")
 """All passes, in the order in which they look at an equation, then those of a whole graph."""
 
 

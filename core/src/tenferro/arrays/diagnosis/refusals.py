@@ -32,7 +32,10 @@ _SIZES = (
     "`np.where(np.arange(n) < k, x, 0)`"
 )
 _STATIC = "call the function without jit, or make the argument static (`static_argnums`)"
-_WHERE = "write `np.where(condition, a, b)` or `np.select` instead of `if`, or " + _STATIC
+_WHERE = (
+    "write `np.where(condition, a, b)` instead of `if`, or `tenferro.cond(condition, f, g, x)`, "
+    "which runs f or g alone; or " + _STATIC
+)
 _INDEX = (
     "to index an array X of NumPy with it, write `tenferro.asarray(X)[i]`; a list becomes an "
     "Array by `np.stack`; to choose, write `np.where(condition, a, b)`"
@@ -236,8 +239,8 @@ def _cure_of_decision(found: Asker) -> str:
         )
     if statement.startswith("while"):
         return (
-            "the number of rounds of `while` must be known: loop over a fixed number and select "
-            f"with `np.where(condition, new, old)`, or {_STATIC}"
+            "write `tenferro.while_loop(condition, step, start)` instead of `while`, where both "
+            f"functions take all that changes in the loop; or {_STATIC}"
         )
     if name in ("max", "min"):
         return f"write `np.{name}imum(a, b)` instead of `{name}(a, b)`, or {_STATIC}"

@@ -1,0 +1,105 @@
+"""``loops``: what is computed once, what is dropped, and that graphs do not grow with the steps."""
+
+import pytest
+
+import tenferro as tn
+from tenferro.passes import optimized
+
+X, ROWS = tn.Aval((3,), "f64"), tn.Aval((50,), "f64")
+
+
+def energy(x, rows):
+    """A loop with one carry, whose rows are read."""
+    c, ys = tn.scan(lambda c, r: (tn.sin(c) * r + c, tn.sum(c * c)), x, rows)
+    return tn.sum(c) + tn.sum(ys)
+
+
+def with_value(x, rows):
+    return tn.value_and_grad(energy)(x, rows)
+
+
+def product(x, rows):
+    return tn.jvp(tn.grad(lambda x: energy(x, rows)), (x,), (x,))
+
+
+def loops_of(function, *avals):
+    """Return the loops of a function after the passes, innermost not counted."""
+    graph = optimized(tn.jit(function).lower(*avals))[0]
+    return [node.operation for node in graph.nodes if node.operation.name == "scan"]
+
+
+@pytest.mark.parametrize(
+    ("function", "forward", "backward"),
+    [
+        (energy, 1, 0),
+        (tn.grad(energy), 1, 1),
+        (with_value, 1, 1),
+        (lambda x, rows: tn.jvp(lambda x: energy(x, rows), (x,), (x,)), 1, 0),
+        (product, 1, 1),
+    ],
+    ids=["value", "grad", "value_and_grad", "jvp", "hvp"],
+)
+def test_the_loop_over_the_primals_runs_once(function, forward, backward):
+    """A derivative of any order is one loop forward and one backward"""
+    found = loops_of(function, X, ROWS)
+    assert [loop.reverse for loop in found] == [False] * forward + [True] * backward
+
+
+@pytest.mark.parametrize("length", [2, 2000])
+def test_the_graph_does_not_depend_on_the_number_of_steps(length):
+    rows = tn.Aval((length,), "f64")
+    graph = tn.jit(tn.grad(energy)).lower(X, rows)
+    first = tn.jit(tn.grad(energy)).lower(X, tn.Aval((50,), "f64"))
+    assert len(graph) == len(first)
+    assert [len(loop.body) for loop in loops_of(tn.grad(energy), X, rows)] == [
+        len(loop.body) for loop in loops_of(tn.grad(energy), X, ROWS)
+    ]
+
+
+def test_forward_mode_stacks_nothing():
+    """The tangent of the last carry needs the memory of two carries, whatever the length"""
+    last = lambda x, rows: tn.scan(lambda c, r: (tn.sin(c) * r, c * c), x, rows)[0]  # noqa: E731
+    (loop,) = loops_of(lambda x, rows: tn.jvp(lambda x: last(x, rows), (x,), (x,)), X, ROWS)
+    assert all(i < loop.carried for i in loop.outputs)
+
+
+def test_what_nothing_reads_is_dropped():
+    """Rows, carries and inputs that no result needs are not computed"""
+
+    def sums(x, rows):
+        step = lambda s, r: ((s[0] + r[0], tn.exp(s[1]) * r[1]), tn.cos(s[1]))  # noqa: E731
+        (total, _), _ = tn.scan(step, (x, x), (rows, rows * 2.0))
+        return total
+
+    (loop,) = loops_of(sums, X, ROWS)
+    assert (loop.carried, loop.consts, len(loop.outputs), len(loop.body)) == (1, 0, 1, 2)
+
+
+def test_loops_with_different_updates_stay_apart():
+    """Equal starts are not equal carries"""
+
+    def two(x, rows):
+        a, _ = tn.scan(lambda c, r: (c * r, None), x, rows)
+        b, _ = tn.scan(lambda c, r: (c + r, None), x, rows)
+        return a, b
+
+    assert len(loops_of(two, X, ROWS)) == 2
+
+
+def test_a_loop_that_reads_the_other_stays_behind_it():
+    def chained(x, rows):
+        a, ys = tn.scan(lambda c, r: (c * r, tn.sum(c)), x, rows)
+        b, _ = tn.scan(lambda c, r: (c * r, None), x, ys)
+        return a + b
+
+    assert len(loops_of(chained, X, ROWS)) == 2
+
+
+def test_a_loop_joins_where_all_its_carries_are_in_the_other():
+    def both(x, rows):
+        a, _ = tn.scan(lambda c, r: (c * r, None), x, rows)
+        (_, b), _ = tn.scan(lambda s, r: ((s[0] * r, s[1] + s[0]), None), (x, x), rows)
+        return a, b
+
+    (loop,) = loops_of(both, X, ROWS)
+    assert loop.carried == 2
