@@ -29,7 +29,7 @@ def loops_of(function, *avals):
 
 
 @pytest.mark.parametrize(
-    ("function", "forward", "backward"),
+    "function, forward, backward",
     [
         (energy, 1, 0),
         (tn.grad(energy), 1, 1),

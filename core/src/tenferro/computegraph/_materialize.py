@@ -27,7 +27,7 @@ from tenferro.computegraph._keys import (
 from tenferro.computegraph._operation import Operation, infer
 from tenferro.computegraph._resolve import Resolver
 from tenferro.computegraph._roles import OperationRole
-from tenferro.computegraph._text import clip, equation_text, graph_text
+from tenferro.computegraph._text import body_lines, clip, equation_text, graph_text
 
 
 class MaterializedNode(NamedTuple):
@@ -81,16 +81,12 @@ class MaterializedGraph:
 
     def __str__(self) -> str:
         inputs = list(zip(self.input_names, self.avals, strict=False))
-        lines = [
-            equation_text(
-                [f"%{i}" for i in node.outputs],
-                node.operation,
-                [f"%{i}" for i in node.inputs],
-                [self.avals[i] for i in node.outputs],
-                node.role,
-            )
-            for node in self.nodes
-        ]
+        lines = []
+        for node in self.nodes:
+            outputs, given = [f"%{i}" for i in node.outputs], [f"%{i}" for i in node.inputs]
+            avals = [self.avals[i] for i in node.outputs]
+            lines.append(equation_text(outputs, node.operation, given, avals, node.role))
+            lines += body_lines(node.operation)
         return graph_text("graph", inputs, lines, [f"%{i}" for i in self.outputs])
 
     def __repr__(self) -> str:

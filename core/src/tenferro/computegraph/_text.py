@@ -6,11 +6,11 @@ is linear in the number of equations. Read next: ``_graph.py``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from tenferro.computegraph._operation import Operation
-from tenferro.computegraph._roles import Linearized, OperationRole
+from tenferro.computegraph._roles import PRIMARY, Linearized, OperationRole
 
 _COLUMN = 39
 _NAME_LIMIT = 40
@@ -22,8 +22,11 @@ def clip(text: str, limit: int = _NAME_LIMIT) -> str:
 
 
 def operation_text(operation: Operation) -> str:
-    """Return the operation's name, with its parameters if it has any."""
-    parameters = operation.parameters
+    """Return the operation's name, with its parameters if it has any.
+
+    An operation with closed graphs among its parameters says in ``shown`` what its line tells.
+    """
+    parameters = getattr(operation, "shown", None) or operation.parameters
     if not parameters:
         return str(operation.name)
     inside = ", ".join(f"{name}={clip(_value_text(v))}" for name, v in parameters.items())
@@ -61,6 +64,38 @@ def equation_text(
     if isinstance(role, Linearized):
         right = f"{right:<12} {'transposed' if role.transposed else 'linear'}"
     return f"  {left:<{_COLUMN - 3}} {right}".rstrip()
+
+
+def body_lines(operation: Operation) -> Iterator[str]:
+    """Yield the lines of the closed graphs of an operation, and of those in them, indented."""
+    stack = [_lines_of(operation, 4)]
+    while stack:
+        line = next(stack[-1], None)
+        if line is None:
+            stack.pop()
+        elif isinstance(line, str):
+            yield line
+        else:
+            stack.append(_lines_of(*line))
+
+
+def _lines_of(operation: Operation, indent: int) -> Iterator[str | tuple[Operation, int]]:
+    """Yield lines, and where the closed graphs of an equation belong, that with its indentation."""
+    margin = " " * indent
+    for name, body in getattr(operation, "bodies", ()):
+        avals = body.avals
+        inputs = [f"%{i}{aval_text(avals[i])}" for i in range(len(body.input_avals))]
+        yield f"{margin}{name}({', '.join(inputs)}) {{"
+        count = len(inputs)
+        for inner, places in body.equations:
+            outputs = range(count, count + inner.output_count)
+            count = outputs.stop
+            names, given = [f"%{i}" for i in outputs], [f"%{i}" for i in places]
+            known = [avals[i] for i in outputs]
+            yield margin + equation_text(names, inner, given, known, PRIMARY)
+            yield inner, indent + 4
+        yield f"{margin}  return {', '.join(f'%{i}' for i in body.outputs)}".rstrip()
+        yield f"{margin}}}"
 
 
 def graph_text(

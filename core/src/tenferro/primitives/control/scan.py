@@ -19,7 +19,7 @@ from tenferro.primitives._checks import invalid
 from tenferro.primitives._errors import ShapeMismatchError
 from tenferro.primitives._handle import Handle
 from tenferro.primitives._primitive import Mixed, bind_all
-from tenferro.primitives.control.switch import listed
+from tenferro.primitives.control.switch import listed, shown
 from tenferro.tidu import Linear as FlowInput
 from tenferro.tidu import Residual, RuleBuilder, Value
 
@@ -83,6 +83,16 @@ class Scan(Mixed):
             raise invalid(
                 self, "is_linear", "not one per input", got=repr(self.is_linear), need=need
             )
+
+    @property
+    def bodies(self) -> tuple[tuple[str, Fragment], ...]:
+        """The closed graphs among the parameters, by name."""
+        return (("body", self.body),)
+
+    @property
+    def shown(self) -> dict[str, object]:
+        """The parameters that an equation shows: those that say something."""
+        return shown(self)
 
     @property
     def volatile(self) -> bool:  # type: ignore[override]  # it depends on the body

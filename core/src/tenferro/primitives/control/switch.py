@@ -58,6 +58,16 @@ class Switch(Mixed):
             )
 
     @property
+    def bodies(self) -> tuple[tuple[str, Fragment], ...]:
+        """The closed graphs among the parameters, by name."""
+        return tuple([(f"branch {i}", branch) for i, branch in enumerate(self.branches)])
+
+    @property
+    def shown(self) -> dict[str, object]:
+        """The parameters that an equation shows: those that say something."""
+        return {"branches": len(self.branches), **shown(self)}
+
+    @property
     def volatile(self) -> bool:  # type: ignore[override]  # it depends on the branches
         """True if a derivative of it runs code of the user."""
         return any([branch.volatile for branch in self.branches])
@@ -120,6 +130,14 @@ class Switch(Mixed):
         batching = import_module("tenferro.primitives.control.batching")
         found: Sequence[Handle] = batching.batched_switch(self, batch, size, batched, xs)
         return found
+
+
+def shown(operation: Any) -> dict[str, object]:
+    """Return parameters without closed graphs, which are shown below, and without defaults."""
+    graphs = ("body", "branches", "condition")
+    marks = ("reverse", "is_linear")
+    found = operation.parameters
+    return {k: v for k, v in found.items() if k not in graphs and (v or k not in marks)}
 
 
 def listed(avals: Sequence[Any]) -> str:

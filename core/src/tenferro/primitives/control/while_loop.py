@@ -20,7 +20,7 @@ from tenferro.primitives._errors import ShapeMismatchError
 from tenferro.primitives._handle import Handle
 from tenferro.primitives._primitive import Mixed, bind_all
 from tenferro.primitives.control.scan import emitted
-from tenferro.primitives.control.switch import listed
+from tenferro.primitives.control.switch import listed, shown
 from tenferro.tidu import Linear as FlowInput
 from tenferro.tidu import MissingRuleError, Residual, RuleBuilder, Value
 
@@ -74,6 +74,16 @@ class WhileLoop(Mixed):
     def carried(self) -> int:
         """Number of values that go from step to step."""
         return len(self.body.outputs)
+
+    @property
+    def bodies(self) -> tuple[tuple[str, Fragment], ...]:
+        """The closed graphs among the parameters, by name."""
+        return (("condition", self.condition), ("body", self.body))
+
+    @property
+    def shown(self) -> dict[str, object]:
+        """The parameters that an equation shows: those that say something."""
+        return shown(self)
 
     @property
     def volatile(self) -> bool:  # type: ignore[override]  # it depends on the body
