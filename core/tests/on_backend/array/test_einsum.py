@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 from against_numpy import sample
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from numpy_rows import REDUCED
 
@@ -71,8 +71,13 @@ def test_any_expression_is_numpys(expression, dtype, method):
     np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-12)
 
 
+#: Its complex gradient is small: what rounding errors make of differences looked like a kink.
+ROUNDED = "d,Ea,aa", [(2,), (1, 1), (2, 2)]
+
+
 @pytest.mark.skipif(REDUCED, reason="derivatives of primitives are compared by the kit")
 @pytest.mark.parametrize("dtype", ["float64", "complex128"])
+@example(expression=ROUNDED)
 @given(expression=expressions(operands=3, sizes=(1, 2)))
 @fewer
 def test_first_and_second_derivatives_are_those_of_differences(dtype, expression):

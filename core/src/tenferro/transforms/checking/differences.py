@@ -27,6 +27,7 @@ _KINK_STEPS = (
 )  # of the first step: where kinks are looked for
 _NOISE_OF_A_GAP = 0.05  # rounding errors above this part of a gap hide it
 _CONSTANT = (0.8, 1.25)  # quotients of gaps at a kink; without one it is near 1/128
+_MORE_KINK_STEPS = (0.8, 0.6, 0.45)  # of a step: where a gap is looked at again
 
 
 class Estimate(NamedTuple):
@@ -71,24 +72,35 @@ def kinked(
     Their difference is compared at steps that shrink by 128 each, as far as rounding errors allow:
     ``rounding`` of values, ``shift`` of arguments. At a kink it stays, elsewhere it shrinks.
     """
-    gaps: list[tuple[float, float, float]] = []  # left, right, and their error by rounding
+    gaps: list[tuple[float, float, float, float]] = []  # left, right, error by rounding, step
     for scale in _KINK_STEPS:
         h = step * scale
         left, right = -function(-h) / h, function(h) / h
         noise = (rounding + shift * max(abs(left), abs(right))) / h
         if math.isfinite(left) and math.isfinite(right):
-            gaps.append((left, right, noise))
-    largest = max([abs(right - left) for left, right, _ in gaps], default=0.0)
-    sure = [(x, y) for x, y, noise in gaps if noise <= _NOISE_OF_A_GAP * largest]
+            gaps.append((left, right, noise, h))
+    largest = max([abs(right - left) for left, right, *_ in gaps], default=0.0)
+    sure = [(x, y, h) for x, y, noise, h in gaps if noise <= _NOISE_OF_A_GAP * largest]
     if len(sure) < 2 or not largest:
         return None
-    (x, y), (left, right) = sure[-2:]
+    (x, y, far), (left, right, near) = sure[-2:]
     before, gap = abs(y - x), abs(right - left)
     is_constant = _CONSTANT[0] * before <= gap <= _CONSTANT[1] * before
     if is_constant and gap > least * max(abs(left), abs(right)):
-        return Break(left, right, is_jump=False)
+        if _stays(function, right - left, [far, near]):
+            return Break(left, right, is_jump=False)
     jumps = [_jump(function, side, step) for side in (-1, 1)] if gap > before else [0.0, 0.0]
     return Break(jumps[0], jumps[1], is_jump=True) if any(jumps) else None
+
+
+def _stays(function: Function, gap: float, steps: list[float]) -> bool:
+    """Return True if the one-sided derivatives differ by the gap near these steps, too.
+
+    What rounding errors make of two derivatives can agree at two steps by chance.
+    """
+    near = [h * part for h in steps for part in _MORE_KINK_STEPS]
+    found = [(function(h) + function(-h)) / h for h in near]
+    return all([_CONSTANT[0] <= other / gap <= _CONSTANT[1] for other in found])
 
 
 def _extrapolated(difference: Function, step: float, wanted: float, order: int) -> Estimate:
