@@ -12,13 +12,14 @@ from functools import cache
 from typing import Any
 
 from tenferro.computegraph import Fragment
-from tenferro.primitives import add, lt, mul, sin, variable
+from tenferro.primitives import add, lt, mul, variable
 from tenferro_conformance.samples.table import (
     COMPLEX,
     F64,
     FLOATS,
     INTS,
     NUMBERS,
+    Grid,
     Row,
     Table,
     table,
@@ -38,10 +39,6 @@ def _step(w: Any, c: Any, r: Any) -> tuple[Any, Any]:
     return add(mul(w, c), r), mul(c, r)
 
 
-def _turned(w: Any, c: Any, r: Any) -> tuple[Any, Any]:
-    return add(sin(mul(w, c)), r), mul(c, mul(c, r))
-
-
 def _loop(
     make: Callable[..., Any],
     *shapes: tuple[int, ...],
@@ -58,29 +55,32 @@ def _loop(
 
 
 _S = ((), (), ())
-_TWO = (None, None)
+_V = ((2,), (2,), (2,))
+_ROWS = [1.0, 2.0, 3.0]
+_ALONG = (1.0, 0.5, [0.0, 1.0, 0.0])
 SCAN = table(
     "std::scan",
     Row(edge="numbers", inputs=(2, 1, [1, 2, 3]), params=_loop(_step, *_S), dtypes=NUMBERS,
-        out=_TWO, expected=(19, [1, 6, 24])),
-    Row(edge="scalar", inputs=(2.0, 1.0, [1.0, 2.0, 3.0]), params=_loop(_step, *_S),
-        wrt=(0, 1, 2), out=_TWO, expected=(19.0, [1.0, 6.0, 24.0]), derivative=None),
-    Row(edge="reverse", inputs=(2.0, 1.0, [1.0, 2.0, 3.0]), params=_loop(_step, *_S, reverse=True),
-        wrt=(0, 1, 2), out=_TWO, expected=(25.0, [12.0, 10.0, 3.0]), derivative=None),
-    Row(edge="carry_alone", inputs=(2.0, 1.0, [1.0, 2.0, 3.0]),
-        params=_loop(_step, *_S, outputs=(0,)), wrt=(0, 1, 2), out=(None,), expected=(19.0,),
-        derivative=None),
-    Row(edge="rows_alone", inputs=(2.0, 1.0, [1.0, 2.0, 3.0]),
-        params=_loop(_step, *_S, outputs=(1,)), wrt=(0, 1, 2), out=(None,),
-        expected=([1.0, 6.0, 24.0],), derivative=None),
-    Row(edge="one_step", inputs=(2.0, 1.0, [3.0]), params=_loop(_step, *_S, length=1),
-        wrt=(0, 1, 2), out=_TWO, expected=(5.0, [3.0]), derivative=None),
+        out=(None, None), expected=(19, [1, 6, 24])),
+    Row(edge="carry", inputs=(2.0, 1.0, _ROWS), params=_loop(_step, *_S, outputs=(0,)),
+        wrt=(0, 1, 2), tangents=_ALONG, expected=19.0, derivative=24.0),
+    Row(edge="rows", inputs=(2.0, 1.0, _ROWS), params=_loop(_step, *_S, outputs=(1,)),
+        wrt=(0, 1, 2), tangents=_ALONG, expected=[1.0, 6.0, 24.0], derivative=[0.5, 7.0, 24.0]),
+    Row(edge="reverse", inputs=(2.0, 1.0, _ROWS), params=_loop(_step, *_S, outputs=(1,),
+        reverse=True), wrt=(0, 1, 2), tangents=_ALONG, expected=[12.0, 10.0, 3.0],
+        derivative=[10.0, 9.0, 1.5]),
+    Row(edge="one_step", inputs=(2.0, 1.0, [3.0]), params=_loop(_step, *_S, length=1,
+        outputs=(0,)), wrt=(0, 1, 2), tangents=(1.0, 0.5, [1.0]), expected=5.0, derivative=3.0),
     Row(edge="wide", inputs=([2.0, -1.0], [1.0, 0.5], [[1.0, 2.0], [3.0, -1.0], [0.5, 0.25]]),
-        params=_loop(_turned, (2,), (2,), (2,)), wrt=(0, 1, 2), out=_TWO, expected=None,
-        derivative=None),
-    Row(edge="complex", inputs=(1j, 1.0, [1.0, 1j]), params=_loop(_step, *_S, length=2),
-        dtypes=COMPLEX, wrt=(0, 1, 2), out=_TWO, expected=(-1 + 2j, [1.0, -1 + 1j]),
-        derivative=None),
+        params=_loop(_step, *_V, outputs=(1,)), wrt=(0, 1, 2),
+        tangents=([1.0, 0.0], [0.0, 1.0], [[0.0, 0.0]] * 3),
+        expected=[[1.0, 1.0], [9.0, -1.5], [4.5, -0.625]],
+        derivative=[[0.0, 2.0], [3.0, 1.0], [2.5, 0.25]]),
+    Row(edge="empty", inputs=(Grid((0,), ()), Grid((0,), ()), Grid((3, 0), ())), dtypes=F64,
+        params=_loop(_step, (0,), (0,), (0,), outputs=(1,)), expected=Grid((3, 0), ())),
+    Row(edge="complex", inputs=(1j, 1.0, [1.0, 1j]),
+        params=_loop(_step, *_S, length=2, outputs=(1,)), dtypes=COMPLEX, wrt=(0, 1, 2),
+        tangents=(1.0, 0.0, [0.0, 0.0]), expected=[1.0, -1 + 1j], derivative=[0.0, 1j]),
     level=2, tol="elementary", tol_complex="complex",
 )  # fmt: skip
 
@@ -93,48 +93,62 @@ def _sum(x: Any, y: Any) -> tuple[Any]:
     return (add(x, y),)
 
 
-_BRANCHES = {
-    "branches": lambda dtype: (_body(_product, dtype, (2,), (2,)), _body(_sum, dtype, (2,), (2,))),
-    "is_linear": (),
-}
+def _branches(*shape: int) -> dict[str, Any]:
+    return {
+        "branches": lambda dtype: (_body(_product, dtype, shape, shape),
+                                   _body(_sum, dtype, shape, shape)),
+        "is_linear": (),
+    }  # fmt: skip
+
+
 _KINDS = ("int32", None, None)
+_X, _Y = [2.0, 3.0], [5.0, 7.0]
+_DX_DY = ([1.0, 0.0], [0.0, 2.0])
 SWITCH = table(
     "std::switch",
-    Row(edge="first", inputs=(0, [2, 3], [5, 7]), kinds=_KINDS, params=_BRANCHES, dtypes=NUMBERS,
-        out=(None,), expected=([10, 21],)),
-    Row(edge="second", inputs=(1, [2.0, 3.0], [5.0, 7.0]), kinds=_KINDS, params=_BRANCHES,
-        wrt=(1, 2), out=(None,), expected=([7.0, 10.0],), derivative=None),
-    Row(edge="below", inputs=(-3, [2.0, 3.0], [5.0, 7.0]), kinds=_KINDS, params=_BRANCHES,
-        wrt=(1, 2), out=(None,), expected=([10.0, 21.0],), derivative=None,
+    Row(edge="numbers", inputs=(0, [2, 3], [5, 7]), kinds=_KINDS, params=_branches(2),
+        dtypes=NUMBERS, expected=[10, 21]),
+    Row(edge="first", inputs=(0, _X, _Y), kinds=_KINDS, params=_branches(2), wrt=(1, 2),
+        tangents=_DX_DY, expected=[10.0, 21.0], derivative=[5.0, 6.0]),
+    Row(edge="second", inputs=(1, _X, _Y), kinds=_KINDS, params=_branches(2), wrt=(1, 2),
+        tangents=_DX_DY, expected=[7.0, 10.0], derivative=[1.0, 2.0]),
+    Row(edge="below", inputs=(-3, _X, _Y), kinds=_KINDS, params=_branches(2), wrt=(1, 2),
+        tangents=_DX_DY, expected=[10.0, 21.0], derivative=[5.0, 6.0],
         note="an index below 0 takes the first branch"),
-    Row(edge="above", inputs=(9, [2.0, 3.0], [5.0, 7.0]), kinds=_KINDS, params=_BRANCHES,
-        wrt=(1, 2), out=(None,), expected=([7.0, 10.0],), derivative=None,
+    Row(edge="above", inputs=(9, _X, _Y), kinds=_KINDS, params=_branches(2), wrt=(1, 2),
+        tangents=_DX_DY, expected=[7.0, 10.0], derivative=[1.0, 2.0],
         note="an index above the last branch takes that"),
-    Row(edge="complex", inputs=(0, [1j, 2.0], [1j, 1j]), kinds=_KINDS, params=_BRANCHES,
-        dtypes=COMPLEX, wrt=(1, 2), out=(None,), expected=([-1.0, 2j],), derivative=None),
+    Row(edge="empty", inputs=(1, Grid((0,), ()), Grid((0,), ())), kinds=_KINDS, dtypes=F64,
+        params=_branches(0), expected=Grid((0,), ())),
+    Row(edge="complex", inputs=(0, [1j, 2.0], [1j, 1j]), kinds=_KINDS, params=_branches(2),
+        dtypes=COMPLEX, wrt=(1, 2), tangents=([1.0, 0.0], [0.0, 1.0]), expected=[-1.0, 2j],
+        derivative=[1j, 2.0]),
     level=2, tol="elementary", tol_complex="complex",
 )  # fmt: skip
 
 
-def _below(n: Any, x: Any) -> tuple[Any]:
+def _below(n: Any, x: Any, *ys: Any) -> tuple[Any]:
     return (lt(x, n),)
 
 
-def _doubled(n: Any, x: Any) -> tuple[Any]:
-    return (add(x, x),)
+def _doubled(n: Any, *xs: Any) -> tuple[Any, ...]:
+    return tuple([add(x, x) for x in xs])
 
 
-_WHILE = {
-    "condition": lambda dtype: _body(_below, dtype, (), ()),
-    "body": lambda dtype: _body(_doubled, dtype, (), ()),
-    "consts": 1, "outputs": (0,), "is_linear": (),
-}  # fmt: skip
+def _while(*shapes: tuple[int, ...], output: int = 0) -> dict[str, Any]:
+    return {
+        "condition": lambda dtype: _body(_below, dtype, (), *shapes),
+        "body": lambda dtype: _body(_doubled, dtype, (), *shapes),
+        "consts": 1, "outputs": (output,), "is_linear": (),
+    }  # fmt: skip
+
+
 WHILE_LOOP = table(
     "std::while_loop",
-    Row(edge="steps", inputs=(20, 3), params=_WHILE, dtypes=FLOATS + INTS, out=(None,),
-        expected=(24,)),
-    Row(edge="no_step", inputs=(2, 3), params=_WHILE, dtypes=FLOATS + INTS, out=(None,),
-        expected=(3,)),
+    Row(edge="steps", inputs=(20, 3), params=_while(()), dtypes=FLOATS + INTS, expected=24),
+    Row(edge="no_step", inputs=(2, 3), params=_while(()), dtypes=FLOATS + INTS, expected=3),
+    Row(edge="empty", inputs=(20, 3, Grid((0,), ())), params=_while((), (0,), output=1),
+        dtypes=F64, expected=Grid((0,), ())),
     level=2, tol="exact",
 )  # fmt: skip
 
@@ -144,6 +158,8 @@ BOUND = table(
         wrt=(0,), expected=[1.5, -2.0], tangents=([1.0, 2.0],), derivative=[1.0, 2.0]),
     Row(edge="numbers", inputs=([1, 2], [True, True]), kinds=(None, "bool"), params={"steps": 4},
         dtypes=INTS + F64, expected=[1, 2]),
+    Row(edge="empty", inputs=(Grid((0,), ()), True), kinds=(None, "bool"), params={"steps": 4},
+        dtypes=F64, expected=Grid((0,), ())),
     level=2, tol="exact",
 )  # fmt: skip
 

@@ -297,7 +297,7 @@ def _classes(
 ) -> list[int]:
     """Number carries such that equal ones, in all steps, have equal numbers.
 
-    Those with one start are taken to be equal until an update tells them apart: the coarsest
+    Those with one start are taken to be equal until their updates differ: the coarsest
     partition that the updates keep (Hopcroft 1971).
     """
     classes = _numbered(list(zip(starts, avals, strict=True)))
