@@ -19,7 +19,7 @@ from tenferro.primitives._checks import invalid
 from tenferro.primitives._errors import ShapeMismatchError
 from tenferro.primitives._handle import Handle
 from tenferro.primitives._primitive import Mixed, bind_all
-from tenferro.primitives.control.switch import listed, shown
+from tenferro.primitives.control.switch import check_marks, check_outputs, listed, shown
 from tenferro.tidu import Linear as FlowInput
 from tenferro.tidu import Residual, RuleBuilder, Value
 
@@ -75,14 +75,11 @@ class Scan(Mixed):
                 self, "body", "the carry changes its shape or dtype",
                 got=listed(self.body.output_avals[: self.carried]), need=listed(carried),
             )  # fmt: skip
-        if not {*self.outputs} <= {*range(results)}:
-            need = f"numbers below {results}"
-            raise invalid(self, "outputs", "no such output", got=repr(self.outputs), need=need)
-        if self.is_linear and len(self.is_linear) != count:
-            need = f"{count} marks"
-            raise invalid(
-                self, "is_linear", "not one per input", got=repr(self.is_linear), need=need
-            )
+        check_outputs(self, self.outputs, results)
+        check_marks(self, self.is_linear, count)
+        if type(self.reverse) is not bool:
+            got = repr(self.reverse)
+            raise invalid(self, "reverse", "neither True nor False", got=got, need="a bool")
 
     @property
     def bodies(self) -> tuple[tuple[str, Fragment], ...]:

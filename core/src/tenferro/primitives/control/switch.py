@@ -51,11 +51,7 @@ class Switch(Mixed):
                     got=listed((*other.input_avals, *other.output_avals)),
                     need=listed((*first.input_avals, *first.output_avals)),
                 )  # fmt: skip
-        if self.is_linear and len(self.is_linear) != len(first.input_avals):
-            need = f"{len(first.input_avals)} marks"
-            raise invalid(
-                self, "is_linear", "not one per operand", got=repr(self.is_linear), need=need
-            )
+        check_marks(self, self.is_linear, len(first.input_avals))
 
     @property
     def bodies(self) -> tuple[tuple[str, Fragment], ...]:
@@ -130,6 +126,22 @@ class Switch(Mixed):
         batching = import_module("tenferro.primitives.control.batching")
         found: Sequence[Handle] = batching.batched_switch(self, batch, size, batched, xs)
         return found
+
+
+def check_marks(operation: Any, marks: Any, count: int) -> None:
+    """Raise InvalidParameterError unless there is one mark per input, or none at all."""
+    is_fine = isinstance(marks, tuple) and {*map(type, marks)} <= {bool}
+    if not is_fine or len(marks) not in (0, count):
+        need = f"{count} bools, or none"
+        raise invalid(operation, "is_linear", "not one per input", got=repr(marks), need=need)
+
+
+def check_outputs(operation: Any, outputs: Any, count: int) -> None:
+    """Raise InvalidParameterError unless the numbers are those of outputs."""
+    is_fine = isinstance(outputs, tuple) and all([type(i) is int for i in outputs])
+    if not is_fine or not {*outputs} <= {*range(count)}:
+        need = f"a tuple of integers from 0 to {count - 1}"
+        raise invalid(operation, "outputs", "no such output", got=repr(outputs), need=need)
 
 
 def shown(operation: Any) -> dict[str, object]:

@@ -20,7 +20,7 @@ from tenferro.primitives._errors import ShapeMismatchError
 from tenferro.primitives._handle import Handle
 from tenferro.primitives._primitive import Mixed, bind_all
 from tenferro.primitives.control.scan import emitted
-from tenferro.primitives.control.switch import listed, shown
+from tenferro.primitives.control.switch import check_marks, check_outputs, listed, shown
 from tenferro.tidu import Linear as FlowInput
 from tenferro.tidu import MissingRuleError, Residual, RuleBuilder, Value
 
@@ -47,7 +47,15 @@ class WhileLoop(Mixed):
     is_linear: tuple[bool, ...] = ()
 
     def __post_init__(self) -> None:
+        for name in ("condition", "body"):
+            graph = getattr(self, name)
+            if not isinstance(graph, Fragment):
+                fact = "not a closed graph"
+                raise invalid(self, name, fact, got=repr(graph), need="a Fragment")
         inputs = self.body.input_avals
+        if type(self.consts) is not int or not 0 <= self.consts <= len(inputs):
+            need = f"an integer from 0 to {len(inputs)}"
+            raise invalid(self, "consts", "no such number", got=repr(self.consts), need=need)
         if self.condition.input_avals != inputs:
             raise invalid(
                 self, "condition", "other inputs than the body",
@@ -61,14 +69,8 @@ class WhileLoop(Mixed):
                 self, "body", "the carry changes its shape or dtype",
                 got=listed(self.body.output_avals), need=listed(inputs[self.consts :]),
             )  # fmt: skip
-        if not {*self.outputs} <= {*range(self.carried)}:
-            need = f"numbers below {self.carried}"
-            raise invalid(self, "outputs", "no such output", got=repr(self.outputs), need=need)
-        if self.is_linear and len(self.is_linear) != len(inputs):
-            need = f"{len(inputs)} marks"
-            raise invalid(
-                self, "is_linear", "not one per input", got=repr(self.is_linear), need=need
-            )
+        check_outputs(self, self.outputs, self.carried)
+        check_marks(self, self.is_linear, len(inputs))
 
     @property
     def carried(self) -> int:
