@@ -35,6 +35,7 @@ SLOW = (
     Slow(f"{ON}/array/test_loops.py", 0, "loops of thousands of turns"),
     Slow(f"{ON}/array/test_special.py", 2, "differences of every function"),
     Slow(f"{ON}/array/test_ufuncs.py", 3, "every ufunc with every method"),
+    Slow(f"{ON}/control", 3, "all transforms of every loop"),
     Slow(f"{ON}/linalg", 3, "decompositions by several ways"),
     Slow(f"{ON}/linalg/test_equal_values.py", 0, "third derivatives of decompositions"),
     Slow(f"{ON}/passes/test_edge_values.py", 4, "every operation with every literal"),
@@ -44,6 +45,7 @@ SLOW = (
     Slow("plugins/numpy_backend/tests/test_growth.py", 3, "long programs, whose calls are counted"),
     Slow("plugins/numpy_backend/tests/test_random_programs.py", 3, "each runs in all modes"),
     Slow("plugins/xla_backend/tests/test_segments.py", 3, "long programs, each compiled anew"),
+    Slow(f"{ON}/control/test_loops.py", 9, _COMPILED, "xla"),
     Slow(f"{ON}/array/test_assignment.py", 10, _COMPILED, "xla"),
     Slow(f"{ON}/array/test_functions.py", 10, _COMPILED, "xla"),
     Slow(f"{ON}/transforms/test_batching_rules.py", 4, _COMPILED, "xla"),
@@ -61,6 +63,7 @@ SLOW = (
 #: wrong, the lowerings, is the kit's.
 XLA_FULL = (
     f"{ON}/transforms",
+    f"{ON}/control/test_loops.py::test_the_derivatives_of_a_loop_are_those_of_its_program",
     f"{ON}/array/test_functions.py",
     f"{ON}/array/test_expressions.py",
     f"{ON}/array/test_indexing.py",
