@@ -107,6 +107,7 @@ def names():
         return made
 
     return {
+        **bodies(),
         "np": np, "tn": tn, "f": square, "g": tn.grad(square), "cvj": with_vjp, "cjv": with_jvp,
         "nan": float("nan"), "inf": float("inf"), "rag": [[1, 2], [3]],
         "obj": np.array([1, "a", None], dtype=object),
@@ -115,6 +116,23 @@ def names():
         "z3": tn.asarray(np.ones(3) + 0j), "i3": tn.asarray(np.arange(3)),
         "b3": tn.asarray(np.array([True, False, True])),
         "v": tn.asarray(np.ones(3)), "i": tn.asarray(np.arange(3)),
+    }  # fmt: skip
+
+
+def bodies():
+    """Functions for loops and branches, most of which do not fit."""
+    x3 = np.ones(3)
+    return {
+        "pair": lambda c, x: (c, x), "alone": lambda c, x: c, "three": lambda c, x: (c, x, x),
+        "nesting": lambda c, x: ((c, c), x), "wider": lambda c, x: (np.stack([c, c]), x),
+        "turning": lambda c, x: (c * 1j, x), "letter": lambda c, x: (c, "a"),
+        "printing": lambda c, x: (tn.debug.print("{c}", c=c), x),
+        "small": lambda x: x < 3, "next_one": lambda x: x + 1, "both": lambda x: (x, x),
+        "kept": lambda i, c: c, "doubled": lambda i, c: (c, c),
+        "one": lambda: 1.0, "zero": lambda: 0.0, "vector": lambda: x3,
+        "two_numbers": lambda: (1.0, 2.0), "letter_a": lambda: "a", "letter_b": lambda: "b",
+        "same": lambda x: x, "part": lambda x: x[:2],
+        "first_of": lambda x, y: x, "first_part": lambda x, y: x[:1],
     }  # fmt: skip
 
 
