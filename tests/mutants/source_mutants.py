@@ -287,6 +287,7 @@ LOWERINGS = Area(
         f"{PLUGIN}/test_families.py",
         f"{PLUGIN}/test_lowerings_of_others.py",
         "plugins/cupy_backend/tests/test_lowerings.py",
+        PLUGIN,
     ),
     (
         _kit(
@@ -406,7 +407,7 @@ LOWERINGS = Area(
 
 XLA_LOWERINGS = Area(
     "lowerings of XLA",
-    ("plugins/xla_backend/tests/test_semantics.py",),
+    ("plugins/xla_backend/tests/test_semantics.py", "plugins/xla_backend/tests"),
     (
         _xla(
             "reduce_max: nan loses",
