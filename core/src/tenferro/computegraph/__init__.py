@@ -1,8 +1,11 @@
 """Graphs of opaque operations: identity, resolution, merging, compilation, evaluation.
 
-This layer knows no derivative, no tensor and no library. Read in this order: ``_operation``,
-``_roles``, ``_keys``, ``_graph``, ``_resolve``, ``_materialize``, ``_compile``, ``_evaluate``,
-``_cache``, ``_builder``. ``tenferro.storage`` writes graphs to files.
+This layer knows no derivative, no tensor and no library. Read in this order: ``_operation`` and
+``_keys`` (identity), ``_graph`` (fragments of programs), ``_resolve`` (many graphs as one view),
+``_materialize`` (``flatten``), ``_compile`` and ``_evaluate`` (programs and their meaning).
+The rest serves these: ``_interning`` keeps equal structure in one object, ``_signature`` and
+``_cache`` find programs again, ``_builder`` writes graphs node by node, ``_roles``, ``_text``,
+``_errors`` and ``_moved`` are as their names say. ``tenferro.storage`` writes graphs to files.
 """
 
 from typing import TYPE_CHECKING
@@ -53,7 +56,6 @@ from tenferro.computegraph._materialize import (
     from_rows,
     materialize_merge,
     narrowed,
-    signature,
 )
 from tenferro.computegraph._moved import moved as _moved
 from tenferro.computegraph._operation import Operation, canonical, infer
@@ -67,6 +69,7 @@ from tenferro.computegraph._resolve import (
     resolve,
 )
 from tenferro.computegraph._roles import PRIMARY, Linearized, OperationRole, Primary
+from tenferro.computegraph._signature import signature
 from tenferro.computegraph._text import clip, operation_text
 
 if TYPE_CHECKING:

@@ -13,8 +13,6 @@ Read next: ``_graph.py``.
 from __future__ import annotations
 
 import gc
-import sys
-from _weakref import _remove_dead_weakref  # type: ignore[attr-defined]  # the atomic removal that `weakref` itself uses
 from collections.abc import Hashable, Sequence
 from itertools import count
 from threading import RLock
@@ -24,20 +22,13 @@ from weakref import ref
 from tenferro._runtime.collector import STRIDE, watch_growth
 from tenferro._runtime.fork import after_fork_in_child
 from tenferro.computegraph._errors import GraphError
+from tenferro.computegraph._interning import HAS_GIL, IN_TABLE, VALUES, Users, enter, known
 from tenferro.computegraph._operation import Operation, canonical, infer
 from tenferro.computegraph._roles import PRIMARY, OperationRole
 
 # (operation, role, slot, *input keys), or (operation, role, slot, application) unless the operation
 # has one output; also the key of the table. Read the inputs by `inputs_of`.
 Definition = tuple[Any, ...]
-
-
-# Intern bucket of a key, for the values whose newest input it is: None, one weak reference, up to
-# `_MAX_USERS` of them, or `_IN_TABLE` once it has overflowed into the global table. Neighbours
-# in a graph are neighbours in memory, so for large graphs this is faster than one table.
-Users = Any
-_IN_TABLE = object()
-_MAX_USERS = 8
 
 
 class _Unknown:
@@ -55,18 +46,14 @@ NO_TRACES: frozenset[Any] = frozenset()
 _serials = count()
 _next_look = STRIDE  # serial
 _retiring = RLock()
-_entering = RLock()
 
 
-def _renew_locks() -> None:
-    global _retiring, _entering
-    _retiring, _entering = RLock(), RLock()
+def _renew_lock() -> None:
+    global _retiring
+    _retiring = RLock()
 
 
-after_fork_in_child(_renew_locks)
-# With the lock of the interpreter, an expression without calls and the store of its value are one
-# step; a lock of our own costs half as much as the key that is made.
-_HAS_GIL: bool = getattr(sys, "_is_gil_enabled", lambda: True)()
+after_fork_in_child(_renew_lock)
 
 
 class ValueKey:
@@ -178,14 +165,14 @@ class Application(ValueKey):
         users = self._users
         if users is None:
             return []
-        found = [_known(users, self._definition_of(slot)) for slot in range(len(self.aval))]
+        found = [known(users, self._definition_of(slot)) for slot in range(len(self.aval))]
         return [key for key in found if key is not None]
 
     def output(self, slot: int) -> ValueKey:
         """Intern one output."""
         definition = self._definition_of(slot)
         users = self._users
-        there = None if users is None else _known(users, definition)
+        there: ValueKey | None = None if users is None else known(users, definition)
         if there is None:
             there = _new_key(definition, self.aval[slot], self.depth, self.traces, self, users)
         return there
@@ -233,106 +220,6 @@ def _newest(inputs: Sequence[ValueKey]) -> ValueKey:
     return found
 
 
-def _known(users: Users, definition: Definition) -> ValueKey | None:
-    """Return the value of this definition, if it is among the users of its newest input."""
-    key: ValueKey | None
-    if type(users) is ref:
-        key = users()
-        return key if key is not None and key.definition == definition else None
-    if users is _IN_TABLE:
-        found = _table.get(definition)
-        return None if found is None else found()
-    for user in users:
-        key = user()
-        if key is not None and key.definition == definition:
-            return key
-    return None
-
-
-def _enter(key: ValueKey, definition: Definition, anchor: ValueKey, users: Users) -> ValueKey:
-    """Intern `key`; if another thread inserted an equal key first, return that one."""
-    if users is _IN_TABLE:
-        return _intern(definition, key)
-    reference = ref(key)
-    joined: Users = reference
-    if type(users) is tuple:
-        if len(users) >= _MAX_USERS:
-            return _move_to_table(key, definition, anchor)
-        joined = (*users, reference)
-    elif users is not None and users() is not None:
-        joined = (users, reference)
-    if _HAS_GIL:
-        anchor._users = joined if anchor._users is users else anchor._users
-    else:
-        with _entering:
-            anchor._users = joined if anchor._users is users else anchor._users
-    if anchor._users is joined:
-        return key
-    users = anchor._users  # another thread has entered something, or a finalizer
-    return _known(users, definition) or _enter(key, definition, anchor, users)
-
-
-def _move_to_table(key: ValueKey, definition: Definition, anchor: ValueKey) -> ValueKey:
-    """``_enter`` where the anchor has ``_MAX_USERS`` users: those that are alive move to the
-    table.
-
-    One thread does so at a time, so that no two enter different keys of one definition; a thread
-    that has not got the lock cannot change so many users.
-    """
-    with _entering:
-        users = anchor._users
-        if type(users) is tuple and len(users) >= _MAX_USERS and _known(users, definition) is None:
-            alive = [user for user in users if user() is not None]
-            if len(alive) < _MAX_USERS // 2:
-                joined = (*alive, ref(key))
-                anchor._users = joined if anchor._users is users else anchor._users
-                if anchor._users is joined:
-                    return key
-            else:
-                _intern_all(alive)
-                found = _intern(definition, key)
-                anchor._users = _IN_TABLE
-                return found
-    users = anchor._users
-    return _known(users, definition) or _enter(key, definition, anchor, users)
-
-
-def _intern_all(users: Sequence[ref[ValueKey]]) -> None:
-    """Put users into the table."""
-    for user in users:
-        key = user()
-        if key is not None and key.definition is not None:
-            _intern(key.definition, key)
-
-
-class _Ref(ref[ValueKey]):
-    """A weak reference that knows its place in the table."""
-
-    __slots__ = ("entry",)
-    entry: Hashable
-
-
-_table: dict[Hashable, _Ref] = {}
-
-
-def _forget(dead: _Ref) -> None:
-    _remove_dead_weakref(_table, dead.entry)
-
-
-def _intern(entry: Hashable, key: ValueKey) -> ValueKey:
-    """Intern `key` in the table; if another thread inserted an equal key first, return that one."""
-    reference = _Ref(key, _forget)
-    reference.entry = entry
-    while True:
-        there = _table.setdefault(entry, reference)
-        if there is reference:
-            return key
-        other = there()
-        if other is not None:
-            return other
-        _remove_dead_weakref(_table, entry)
-
-
 def input_key(identity: Hashable, aval: Any = None) -> ValueKey:
     """Return the key of an input: one object per (identity, aval) as long as it is referenced.
 
@@ -340,9 +227,8 @@ def input_key(identity: Hashable, aval: Any = None) -> ValueKey:
     True
     """
     entry = (canonical(identity), canonical(aval))
-    found = _table.get(entry)
-    key = None if found is None else found()
-    return _intern(entry, new_leaf(identity, aval)) if key is None else key
+    key: ValueKey | None = VALUES.get(entry)
+    return VALUES.intern(entry, new_leaf(identity, aval)) if key is None else key
 
 
 def new_leaf(identity: Hashable, aval: Any) -> ValueKey:
@@ -361,7 +247,7 @@ def new_leaf(identity: Hashable, aval: Any) -> ValueKey:
 
 
 _NO_INPUT = new_leaf(None, None)  # instead of an input for values that have none
-_NO_INPUT._users = _IN_TABLE
+_NO_INPUT._users = IN_TABLE
 
 
 def derive(
@@ -387,7 +273,7 @@ def apply_operation(
     definition = (operation, role, _ALL_OUTPUTS, inputs)
     anchor = _newest(inputs)
     users = anchor._users
-    there: Any = None if users is None else _known(users, definition)
+    there: Any = None if users is None else known(users, definition)
     if there is None:
         if operation.input_count not in (None, len(inputs)):
             raise _wrong_count(operation, len(inputs))
@@ -447,7 +333,7 @@ def derive_at(definition: Definition, aval: Any) -> ValueKey:
         _, depth, traces = _joined(definition[3:])
     users = anchor._users
     if users is not None:
-        there = _known(users, definition)
+        there: ValueKey | None = known(users, definition)
         if there is not None:
             return there
     return _new_key(definition, aval, depth + 1, traces, anchor, users)
@@ -475,12 +361,12 @@ def _new_key(
     key.serial = serial = next(_serials)
     if serial > _next_look:
         _look(key)
-    if users is None and _HAS_GIL:  # as `_enter`, and most often
+    if users is None and HAS_GIL:  # as `enter`, and most often
         reference = ref(key)
         anchor._users = anchor._users or reference
         if anchor._users is reference:
             return key
-    return _enter(key, definition, anchor, users)
+    return enter(key, definition, anchor, users)
 
 
 def _look(key: ValueKey) -> None:
@@ -504,7 +390,7 @@ def derive_one(
         anchor = inputs[0] if count == 1 else _anchor_of(definition)
     users = anchor._users
     if users is not None:
-        there = _known(users, definition)
+        there: ValueKey | None = known(users, definition)
         if there is not None:
             return there
     needed = operation.input_count
@@ -556,14 +442,12 @@ def retire(key: ValueKey) -> None:
         key.identity = ("value", key.serial)
         key.definition = None
         key.depth = 0
-        there = _table.get(definition)
-        if there is not None and there() is key:
-            _table.pop(definition, None)
+        VALUES.discard(definition, key)
     del definition  # frees the history, outside the lock
 
 
 def table_size() -> int:
     """Count the interned keys; for tests and diagnostics, since it visits all objects."""
-    leaves = [entry for entry in [*_table] if len(entry) == 2]  # type: ignore[arg-type]
+    leaves = [entry for entry in VALUES.entries() if len(entry) == 2]
     keys = [each for each in gc.get_objects() if type(each) is ValueKey]
     return len(leaves) + len([key for key in keys if key.definition is not None])

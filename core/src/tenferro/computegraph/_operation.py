@@ -10,28 +10,16 @@ Read next: ``_roles.py``, ``_keys.py``.
 from __future__ import annotations
 
 import struct
-from _weakref import _remove_dead_weakref  # type: ignore[attr-defined]  # as in `_keys.py`
 from collections.abc import Mapping
 from typing import Any, ClassVar, dataclass_transform
-from weakref import ref
 
 from tenferro.computegraph._errors import GraphError
+from tenferro.computegraph._interning import WeakTable
 
 Given = tuple[object, ...]
-_interned: dict[Given, _Ref] = {}  # by the parameters as they are in the end
+_interned: WeakTable[Operation] = WeakTable()  # by the parameters as they are in the end
 _recent: dict[Given, Operation] = {}  # by the parameters as given; keeps hot ones alive
 _RECENT_LIMIT = 4096
-
-
-class _Ref(ref["Operation"]):
-    """A weak reference that knows its place in the table."""
-
-    __slots__ = ("given",)
-    given: Given
-
-
-def _forget(dead: Any) -> None:
-    _remove_dead_weakref(_interned, dead.given)
 
 
 def canonical(value: object) -> object:
@@ -241,10 +229,4 @@ def _intern(operation: Operation, given: Given = ()) -> Operation:
         hash(entry)
     except TypeError as error:
         raise TypeError(f"{operation!r}: parameters must be hashable ({error})") from None
-    reference = _Ref(operation, _forget)
-    reference.given = given if given == entry else entry  # one tuple for both tables
-    while True:
-        found = _interned.setdefault(reference.given, reference)()
-        if found is not None:
-            return found
-        _remove_dead_weakref(_interned, entry)
+    return _interned.intern(given if given == entry else entry, operation)  # one tuple, two tables
