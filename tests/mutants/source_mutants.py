@@ -732,8 +732,8 @@ AD = Area(
         _row(
             "of the inputs of a node only the first lives",
             "tenferro.tidu._linearization",
-            "needed.update(compress(inputs_of(definition), mask))",
-            "needed.update([*inputs_of(definition)][:1])",
+            "needed.update(compress(inputs, mask))",
+            "needed.update(inputs[:1])",
             "core/tests/tidu",
         ),
     ),
@@ -759,7 +759,7 @@ GRAPHS = Area(
         ),
         _row(
             "cache key without the output that is asked for",
-            "tenferro.computegraph._materialize",
+            "tenferro.computegraph._signature",
             "items += operation, slot, len(definition)",
             "items += operation, len(definition)",
             "core/tests/computegraph/test_materialize.py",
@@ -767,7 +767,7 @@ GRAPHS = Area(
         ),
         _row(
             "cache key without which other output",
-            "tenferro.computegraph._materialize",
+            "tenferro.computegraph._signature",
             "items += _ANOTHER_OUTPUT, there, slot",
             "items += _ANOTHER_OUTPUT, there",
             "core/tests/computegraph/test_materialize.py",

@@ -178,13 +178,12 @@ def _graphs_of(
     """Show a linearization as a linear graph and the residual graph that it reads from."""
     seeds, ends, nodes = swept.seeds, swept.ends, swept.nodes
     keys = [seed.key for seed in seeds if seed is not None]
-    made = nodes.keys
+    made, reads = nodes.keys, [definition[3:] for definition in nodes.definitions]
     if any([definition[0].output_count != 1 for definition in nodes.definitions]):
         made = [key for node in nodes.each() for key in node.outputs]
+        reads = [*map(inputs_of, nodes.definitions)]
     own = {*keys, *made}
-    external = [
-        key for definition in nodes.definitions for key in inputs_of(definition) if key not in own
-    ]
+    external = [key for inputs in reads for key in inputs if key not in own]
     residual = Graph.of((), [*dict.fromkeys(external)], parents)
     reached = [end.key for end in ends if end is not None]
     linear = Graph.over(keys, made, nodes.definitions, reached, (residual, *parents))

@@ -192,14 +192,18 @@ def _live_nodes(run: Pass, results: Sequence[Value | None]) -> LinearNodes:
     live = LinearNodes([], [], [])
     for key, mask in reversed(run.nodes.items()):
         definition: Definition = key.definition  # type: ignore[assignment]  # never a leaf
-        if key in needed:
-            needed.remove(key)  # whoever needs it came before
-        elif definition[0].output_count == 1 or needed.isdisjoint(outputs_of(key, definition)):
+        inputs = definition[3:]
+        if definition[0].output_count != 1:
+            inputs = inputs_of(definition)
+            if needed.isdisjoint(outputs_of(key, definition)):
+                continue
+        elif key not in needed:
             continue
+        needed.discard(key)  # whoever needs it came before
         live.keys.append(key)
         live.definitions.append(definition)
         live.masks.append(mask)
-        needed.update(compress(inputs_of(definition), mask))
+        needed.update(compress(inputs, mask))
     for column in live:
         column.reverse()
     return live
