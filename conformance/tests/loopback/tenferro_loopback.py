@@ -6,9 +6,11 @@ fail the law that is named for it. A light plugin module, as a third party would
 
 from __future__ import annotations
 
+from functools import partial
+
 from tenferro.backend import UnsupportedError
 from tenferro.backend.base import Backend
-from tenferro.backend.lowering import Lowering
+from tenferro.backend.lowering import Lowering, takes_table
 from tenferro.backend.records import BackendInfo, PluginManifest, Probe
 from tenferro.backend.spec import hookimpl
 from tenferro.primitives import Aval
@@ -25,6 +27,8 @@ _INFO = BackendInfo(
     features=frozenset({"f64", "complex", "int64", "f16", "ints"}),
     operand_types=("tenferro_loopback.Opaque",),
 )
+#: Lowerings that take the table: bodies are made of other lowerings.
+LOOPS = ("std::scan", "std::switch", "std::while_loop")
 #: Dtypes that the lowerings refuse, set by tests that need an unsupported case.
 WITHOUT: set[str] = set()
 
@@ -89,6 +93,32 @@ def wrapped(function):
     return lowering
 
 
+class NumpyTable:
+    """The table as the bodies of loops and branches see it: lowerings on NumPy arrays."""
+
+    def __init__(self, table):
+        self.close = table.close
+
+    def lookup(self, operation, avals):
+        function = resolved(numpy_lowerings()[operation.key])
+        return partial(function, self) if getattr(function, "takes_table", False) else function
+
+
+def resolved(function):
+    """A lowering that a family has promised, or the lowering itself."""
+    return function.function() if hasattr(function, "function") else function
+
+
+def wrapped_with_table(function):
+    """A lowering on NumPy arrays that takes the table as one on opaque arrays."""
+
+    @takes_table
+    def lowering(table, operation, *operands):
+        return wrapped(partial(resolved(function), NumpyTable(table)))(operation, *operands)
+
+    return lowering
+
+
 def opaque(result):
     """A result of NumPy as the backend's own."""
     import numpy as np
@@ -135,6 +165,6 @@ def tenferro_lowerings(backend):
         return ()
     dtypes = frozenset(_DTYPES) - WITHOUT
     return [
-        Lowering(key, wrapped(function), dtypes=dtypes)
+        Lowering(key, (wrapped_with_table if key in LOOPS else wrapped)(function), dtypes=dtypes)
         for key, function in numpy_lowerings().items()
     ]

@@ -77,9 +77,10 @@ class Scan(Mixed):
             )  # fmt: skip
         check_outputs(self, self.outputs, results)
         check_marks(self, self.is_linear, count)
-        if type(self.reverse) is not bool:
-            got = repr(self.reverse)
-            raise invalid(self, "reverse", "neither True nor False", got=got, need="a bool")
+        reverse: Any = self.reverse
+        if type(reverse) is not bool:
+            fact = "neither True nor False"
+            raise invalid(self, "reverse", fact, got=repr(reverse), need="a bool")
 
     @property
     def bodies(self) -> tuple[tuple[str, Fragment], ...]:
