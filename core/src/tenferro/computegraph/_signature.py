@@ -36,8 +36,8 @@ def signature(
             definition = key.definition
             if definition is not None:
                 operation, slot = definition[0], definition[2]
+                volatile = volatile or operation.volatile  # or the body of a loop is
                 if operation.transparent:
-                    volatile = volatile or operation.volatile
                     stack.append(inputs_of(definition)[slot])
                 else:  # written out here, its inputs behind it; a number from now on
                     number[key] = len(items)
