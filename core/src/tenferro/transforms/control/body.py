@@ -17,6 +17,7 @@ from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.array import SCALARS, is_weak
 from tenferro.arrays.handle.convert import is_operand
 from tenferro.arrays.handle.weak import WeakName
+from tenferro.arrays.promotion.broadcast import weak
 from tenferro.computegraph import (
     Definition,
     Fragment,
@@ -37,6 +38,7 @@ from tenferro.transforms.recording.record import Name, has_dtype, make_known
 from tenferro.transforms.recording.run_or_record import pending, run_or_record
 
 _SCALARS = frozenset(SCALARS)
+_RANK = {"bool": 0, "uint": 1, "int": 1, "float": 2, "complex": 3}
 
 
 class Leaf(NamedTuple):
@@ -167,6 +169,26 @@ def given_arrays(tree: Any, name: str) -> tuple[list[Array], Any, list[str], boo
 def leaf_of(x: Array, label: str) -> Leaf:
     """Return the input of a body that stands for a carried value."""
     return Leaf(label, x.aval, is_weak(x) or type(x.key.operand) in _SCALARS)
+
+
+def retyped(leaves: Sequence[Leaf], outputs: Sequence[Array]) -> list[Leaf]:
+    """Return the inputs again, each number in the dtype that the body gives it.
+
+    A float does not become an integer: what the body returns is refused then.
+    """
+    return [
+        Leaf(leaf.label, leaf.aval.with_dtype(y.dtype))
+        if leaf.weak and _RANK[leaf.aval.dtype.category] <= _RANK[y.dtype.category]
+        else leaf._replace(weak=False)
+        for leaf, y in zip(leaves, outputs, strict=True)
+    ]
+
+
+def started(x: Array, leaf: Leaf) -> Array:
+    """Return the first carry in the dtype of the carry; a Python integer must fit into it."""
+    if type(x.key.operand) in _SCALARS and x.key.definition is None and not x.key.traces:
+        return x if x.aval == leaf.aval else weak(x.key.operand, leaf.aval)
+    return convert(x, leaf.aval.dtype)
 
 
 def fitting(name: str, y: Array, leaf: Leaf) -> Array:

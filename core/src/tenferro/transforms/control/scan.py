@@ -12,7 +12,7 @@ from typing import Any
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays import Array
 from tenferro.arrays.errors import at_user_line
-from tenferro.primitives import constant, convert
+from tenferro.primitives import constant
 from tenferro.primitives._primitive import bind_all
 from tenferro.primitives.control import Scan
 from tenferro.transforms.control.body import (
@@ -24,6 +24,8 @@ from tenferro.transforms.control.body import (
     given_arrays,
     leaf_of,
     record_body,
+    retyped,
+    started,
 )
 from tenferro.transforms.errors import BodyError, check_function
 from tenferro.transforms.recording import tree as _tree
@@ -96,13 +98,10 @@ def scan(
     leaves = [leaf_of(x, path) for x, path in zip(start, carry_paths, strict=True)]
     recorded, outputs = _recorded(call, leaves, row_leaves, carry_spec)
     if [x.aval.dtype for x in outputs.carry] != [leaf.aval.dtype for leaf in leaves]:
-        leaves = [
-            Leaf(leaf.label, leaf.aval.with_dtype(y.dtype) if leaf.weak else leaf.aval)
-            for leaf, y in zip(leaves, outputs.carry, strict=True)
-        ]
+        leaves = retyped(leaves, outputs.carry)
         recorded, outputs = _recorded(call, leaves, row_leaves, carry_spec)
     carry = [fitting("scan", y, leaf) for y, leaf in zip(outputs.carry, leaves, strict=True)]
-    start = [convert(x, leaf.aval.dtype) for x, leaf in zip(start, leaves, strict=True)]
+    start = [started(x, leaf) for x, leaf in zip(start, leaves, strict=True)]
     consts: list[Array] = []
     if not steps:
         empty = [constant(0, y.dtype, (0, *y.shape)) for y in outputs.ys]

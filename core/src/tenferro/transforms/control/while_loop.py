@@ -26,6 +26,8 @@ from tenferro.transforms.control.body import (
     outer_array,
     read_from_outside,
     record_body,
+    retyped,
+    started,
     without_pins,
 )
 from tenferro.transforms.control.cond import cond
@@ -90,10 +92,7 @@ def while_loop(
     leaves = [leaf_of(x, path) for x, path in zip(start, paths, strict=True)]
     body, outputs = _recorded(body_fun, leaves, spec)
     if [y.dtype for y in outputs] != [leaf.aval.dtype for leaf in leaves]:
-        leaves = [
-            Leaf(leaf.label, leaf.aval.with_dtype(y.dtype) if leaf.weak else leaf.aval)
-            for leaf, y in zip(leaves, outputs, strict=True)
-        ]
+        leaves = retyped(leaves, outputs)
         body, outputs = _recorded(body_fun, leaves, spec)
     results = [fitting("while_loop", y, x) for y, x in zip(outputs, leaves, strict=True)]
     test = record_body("while_loop", lambda values: cond_fun(_tree.unflatten(spec, values)), leaves)
@@ -109,7 +108,7 @@ def while_loop(
         tuple(range(len(start))),
     )
     outer = [outer_array(key) for key in consts]
-    first = [convert(x, leaf.aval.dtype) for x, leaf in zip(start, leaves, strict=True)]
+    first = [started(x, leaf) for x, leaf in zip(start, leaves, strict=True)]
     values = bind_all(loop, *outer, *first) if first else ()
     return _tree.unflatten(spec, delivered(values, plain, outer, "while_loop"))
 
