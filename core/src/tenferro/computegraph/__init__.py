@@ -1,8 +1,9 @@
 """Graphs of opaque operations: identity, resolution, merging, compilation, evaluation.
 
 This layer knows no derivative, no tensor and no library. Read in this order: ``_operation`` and
-``_keys`` (identity), ``_graph`` (fragments of programs), ``_resolve`` (many graphs as one view),
-``_materialize`` (``flatten``), ``_compile`` and ``_evaluate`` (programs and their meaning).
+``_keys`` (identity), ``_graph`` (parts of programs), ``_resolve`` (many graphs as one view),
+``_materialize`` (``flatten``), ``_fragment`` (bodies of loops and branches), ``_compile`` and
+``_evaluate`` (programs and their meaning).
 The rest serves these: ``_interning`` keeps equal structure in one object, ``_signature`` and
 ``_cache`` find programs again, ``_builder`` writes graphs node by node, ``_roles``, ``_text``,
 ``_errors`` and ``_moved`` are as their names say. ``tenferro.storage`` writes graphs to files.

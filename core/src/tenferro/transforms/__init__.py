@@ -2,10 +2,10 @@
 
 Read in this order: ``recording/record``, ``recording/run_or_record``, ``derivatives/grad``,
 ``derivatives/jvp``, ``compilation/jit``, ``batching/batch``, ``batching/vmap``,
-``derivatives/jacobian``, ``derivatives/hessian``, ``inspection/look``, ``inspection/explain``,
-``checking/gauge``, ``checking/check``, ``custom_rules/call``, ``inspection/debug_nans``. A file is
-loaded when one of its names is asked for: a program that only differentiates has no use for the
-others.
+``derivatives/jacobian``, ``derivatives/hessian``, ``control/body``, ``control/scan``,
+``inspection/look``, ``inspection/explain``, ``checking/gauge``, ``checking/check``,
+``custom_rules/call``, ``inspection/debug_nans``. A file is loaded when one of its names is asked
+for: a program that only differentiates has no use for the others.
 """
 
 from typing import TYPE_CHECKING
