@@ -1,4 +1,4 @@
-"""Graphs: fragments of programs that own their nodes and refer to each other by value keys.
+"""Graphs: parts of programs that own their nodes and refer to each other by value keys.
 
 A node reads values of its own graph by local id and values of other graphs by key; transforms
 write new graphs next to old ones and copy nothing. ``Graph.of`` collects a closed graph from keys,
@@ -61,7 +61,7 @@ new_node: Callable[[tuple[Any, ...]], Node] = partial(tuple.__new__, Node)  # wi
 
 
 class Graph:
-    """An immutable fragment: inputs in declared order, nodes in topological order, outputs.
+    """An immutable graph: inputs in declared order, nodes in topological order, outputs.
 
     ``keys`` gives the key of each local value; ``parents`` are graphs whose values it may read.
     A graph that was collected knows its equations by their keys; ``nodes`` and ``outputs`` number

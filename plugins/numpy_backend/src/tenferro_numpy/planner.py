@@ -8,6 +8,7 @@ registers are chosen behind them. Each optional pass can be switched off by the 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from operator import itemgetter
 from typing import Any
 
@@ -19,7 +20,6 @@ from tenferro.primitives.comparison import Select
 from tenferro.primitives.constants import Constant
 from tenferro.primitives.indexing import ScatterAdd
 from tenferro.primitives.structural import Pad
-from tenferro_numpy.execution.loops import LOOPS, loop_expression
 from tenferro_numpy.ir.expression import IDENTITY, Expression
 from tenferro_numpy.ir.literals import Compared, Literals
 from tenferro_numpy.ir.liveness import dying_after
@@ -187,8 +187,10 @@ class Planner:
     def expression_of(self, op: Any, avals: tuple[Aval, ...], result: Aval) -> Expression:
         """Choose the line of an instruction."""
         function = self.table.lookup(op, avals)
-        if type(op) in LOOPS and is_own(op, function):
-            return loop_expression(op, len(avals), self.plan_of)
+        if hasattr(op, "bodies") and is_own(op, function):
+            loops = import_module("tenferro_numpy.execution.loops")
+            made: Expression = loops.loop_expression(op, len(avals), self.plan_of)
+            return made
         return expression(op, avals, result, function)
 
     def plan_of(self, body: Fragment) -> Plan:
