@@ -90,7 +90,7 @@ def assert_(x):
         (lambda x: x if x > 0 and x < 3 else -x, "`np.logical_and`"),
         (lambda x: not x > 0, "`np.logical_not(x)`"),
         (lambda x: max(x, 0.0), "`np.maximum(a, b)`"),
-        (while_, "the number of rounds of `while`"),
+        (while_, "`tenferro.while_loop(condition, step, start)` instead of `while`"),
         (assert_, "`tenferro.debug.callback`"),
         (lambda x: f"{x:.3f}", '`tenferro.debug.print("{x}", x=x)`'),
         (lambda x: list(range(x.astype(int))), "`range` needs a number that is known"),
