@@ -10,13 +10,12 @@ from collections.abc import Callable, Sequence
 from operator import index
 from typing import Any
 
-from tenferro.arrays import Array, evaluate_keys
+from tenferro.arrays import Array, as_array
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions.structural import concatenate, stack
-from tenferro.transforms.control.body import given_arrays
+from tenferro.transforms.control.body import delivered, given_arrays
 from tenferro.transforms.errors import BodyError, check_function
 from tenferro.transforms.recording import tree as _tree
-from tenferro.transforms.recording.run_or_record import as_user
 
 __all__ = ["associative_scan"]
 
@@ -78,10 +77,8 @@ def associative_scan(
     found = _scanned(combine, rows) if rows and rows[0].shape[0] else list(rows)
     if reverse:
         found = [x[::-1] for x in found]
-    results = [_back(x, axis) for x in found]
-    if plain:
-        evaluate_keys([x.key for x in results])
-    return _tree.unflatten(spec, [as_user(x, plain) for x in results])
+    results = [as_array(_back(x, axis)) for x in found]
+    return _tree.unflatten(spec, delivered(results, plain, [], "associative_scan"))
 
 
 def _scanned(combine: Any, rows: Sequence[Any]) -> list[Any]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tenferro.arrays import Array, as_array
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions.structural import concatenate
 from tenferro.transforms.batching.vmap import vmap
-from tenferro.transforms.control.body import given_arrays
+from tenferro.transforms.control.body import delivered, given_arrays
 from tenferro.transforms.control.scan import scan
 from tenferro.transforms.errors import BodyError, check_function
 from tenferro.transforms.recording import tree as _tree
@@ -52,7 +53,7 @@ def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> A
         got = repr(batch_size)
         text = f"map: batch_size is a positive integer\n  got        {got}\n  need       1 or more"
         raise at_user_line(BodyError(text, got=got, need="1 or more", leaf=""))
-    arrays, spec, _, _ = given_arrays(xs, "xs")
+    arrays, spec, _, plain = given_arrays(xs, "xs")
     sizes = {x.shape[0] if x.ndim else -1 for x in arrays}
     if len(sizes) != 1 or -1 in sizes:
         return scan(lambda _, x: ((), f(x)), (), xs)[1]  # which says what is wrong
@@ -69,10 +70,10 @@ def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> A
         rest = every(_tree.unflatten(spec, [x[count * batch_size :] for x in arrays]))
         leaves, result_spec = _tree.flatten(rest)
         parts.append(leaves)
-    return _joined(parts, result_spec)
+    return _tree.unflatten(result_spec, delivered(_joined(parts), plain, [], "map"))
 
 
-def _joined(parts: list[list[Any]], spec: Any) -> Any:
+def _joined(parts: list[list[Any]]) -> list[Array]:
+    """Return results of several parts, one behind the other."""
     columns = zip(*parts, strict=True)
-    results = [column[0] if len(column) == 1 else concatenate(list(column)) for column in columns]
-    return _tree.unflatten(spec, results)
+    return [as_array(x[0] if len(x) == 1 else concatenate(list(x))) for x in columns]
