@@ -14,7 +14,7 @@ from tenferro.computegraph import CompiledProgram, compile_program
 from tenferro.primitives import StepLimitError
 from tenferro.primitives.control import Bound, Scan, Switch, WhileLoop
 
-__all__ = ["branch_of", "looped", "register", "repeated"]
+__all__ = ["branch_of", "known", "looped", "register", "repeated"]
 
 #: a body as a function of its inputs
 Body = Callable[..., Sequence[Any]]
@@ -49,7 +49,7 @@ def register(lowerings: Lowerings, xp: Any) -> None:
 
     @lowerings.register(Bound)
     def bound(op: Bound, x: Any, ended: Any) -> Any:
-        if not bool(xp.all(ended)):
+        if not known(xp.all(ended)):
             raise StepLimitError.of(op.steps)
         return x
 
@@ -101,13 +101,18 @@ def looped(op: Scan, body: Body, xp: Any, xs: Sequence[Any]) -> list[Any]:
 
 def branch_of(index: Any, count: int) -> int:
     """Return the number of the branch that an index takes."""
-    return min(max(int(index), 0), count - 1)
+    return min(max(known(index), 0), count - 1)
+
+
+def known(x: Any) -> Any:
+    """Return the number in an array of rank 0; on a device this waits for it."""
+    return x.item() if hasattr(x, "item") else x
 
 
 def repeated(op: WhileLoop, condition: Body, body: Body, xs: Sequence[Any]) -> list[Any]:
     """Run the steps of a loop as long as its condition holds."""
     consts = xs[: op.consts]
     carry: Sequence[Any] = xs[op.consts :]
-    while bool(condition(*consts, *carry)[0]):
+    while known(condition(*consts, *carry)[0]):
         carry = body(*consts, *carry)
     return [carry[i] for i in op.outputs]
