@@ -33,6 +33,11 @@ SLOW = (
     ),
     Slow(f"{ON}/array/test_any_shape_against_numpy.py", 0, "property tests of many functions"),
     Slow(f"{ON}/array/test_loops.py", 0, "loops of thousands of turns"),
+    Slow(
+        f"{ON}/array/test_lazy.py::test_a_long_loop_of_updates_flushes_and_holds_bounded_memory",
+        0,
+        "a loop of thousands of turns",
+    ),
     Slow(f"{ON}/array/test_special.py", 2, "differences of every function"),
     Slow(f"{ON}/array/test_ufuncs.py", 3, "every ufunc with every method"),
     Slow(f"{ON}/control", 3, "all transforms of every loop"),

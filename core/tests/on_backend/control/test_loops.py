@@ -60,7 +60,7 @@ LOOKS = ("while_loop", "cond")
 
 
 #: those that show most, which run over every backend in each change
-FEW = ("jit of grad", "jit of jacfwd of grad", "vmap of grad")
+FEW = ("jit of jacfwd of grad",)
 
 
 @pytest.mark.parametrize("name", PAIRS)
