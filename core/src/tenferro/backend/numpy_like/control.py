@@ -101,7 +101,8 @@ def looped(op: Scan, body: Body, xp: Any, xs: Sequence[Any]) -> list[Any]:
 
 def branch_of(index: Any, count: int) -> int:
     """Return the number of the branch that an index takes."""
-    return min(max(known(index), 0), count - 1)
+    asked: int = known(index)
+    return min(max(asked, 0), count - 1)
 
 
 def known(x: Any) -> Any:
