@@ -1,0 +1,132 @@
+"""Functions of the user with what they close over as arguments: the systems that solvers solve.
+
+A rule for the derivative of a solution needs the derivative of the equations in everything they
+read. So a function is recorded once, and called again on other values of what it reads from
+outside. Read next: ``custom_linear_solve.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tenferro.arrays import Array, as_array, evaluate_keys, is_traced
+from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.handle.array import evaluable, is_weak
+from tenferro.backend import select_backend
+from tenferro.computegraph import Fragment
+from tenferro.primitives import Handle, Primitive, convert
+from tenferro.tidu import Trace, flow_of, in_rule, linear_map, pinned_leaf
+from tenferro.transforms.control.body import Leaf, closed, delivered, record_body
+from tenferro.transforms.errors import BodyError
+from tenferro.transforms.recording import tree as _tree
+from tenferro.transforms.recording.record import Name
+from tenferro.transforms.recording.run_or_record import deliver
+
+
+class ClosedFunction:
+    """A function of one pytree, recorded: ``call(consts, x)`` with ``consts`` as arguments.
+
+    Its results have the structure, shapes and dtypes of its argument.
+
+    Raises BodyError: if the function returns anything else.
+    """
+
+    def __init__(self, name: str, function: Callable[[Any], Any], like: Any, spec: Any) -> None:
+        """``like`` are the leaves of an argument and ``spec`` is its structure."""
+        self.name = name
+        self._spec = spec
+        self._avals = [leaf.aval for leaf in like]
+        self._labels = [leaf.label for leaf in like]
+        recorded = record_body(name, lambda values: function(_tree.unflatten(spec, values)), like)
+        outputs = self.fitting("the function", recorded.spec, recorded.outputs)
+        self._body: Fragment
+        self.consts: list[Array]
+        self._body, self.consts = closed(recorded, [y.key for y in outputs])
+
+    def call(self, consts: Sequence[Array], x: Any) -> Any:
+        """Return the function's value for these values of what it reads from outside."""
+        flat, spec = _tree.flatten(x)
+        xs = self.fitting("the argument of the function", spec, [as_array(leaf) for leaf in flat])
+        found = self._body.apply([y.key for y in (*consts, *xs)])
+        return _tree.unflatten(self._spec, [Array(key, flow_of(key)) for key in found])
+
+    def transposed(self, consts: Sequence[Array], ct: Any) -> Any:
+        """Return what the adjoint of the function, which is linear, makes of a cotangent.
+
+        Raises NotLinearError: if the function is not linear.
+        """
+        flat, spec = _tree.flatten(ct)
+        cts = self.fitting("the cotangent", spec, [as_array(leaf) for leaf in flat])
+        trace = Trace()
+        pairs = zip(self._labels, self._avals, strict=True)
+        places = [pinned_leaf(Name(label, trace.id.serial), aval, trace) for label, aval in pairs]
+        outputs = self._body.apply([*[x.key for x in consts], *places])
+        trace.open = False
+        linear = linear_map(outputs, places, space=Primitive.space)
+        found = linear.transpose([Handle(x.key, x.flow) for x in cts])
+        keys = [
+            Primitive.space.zeros(aval).key if y is None else y.key
+            for y, aval in zip(found, self._avals, strict=True)
+        ]
+        return _tree.unflatten(self._spec, [Array(key, flow_of(key)) for key in keys])
+
+    def solution(self, result: Any) -> Any:
+        """Return what a solver of the user gave, as Arrays with the avals of the argument.
+
+        Raises BodyError: if it has another structure, shape or dtype.
+        """
+        flat, spec = _tree.flatten(result)
+        arrays = [as_array(leaf) for leaf in flat]
+        return _tree.unflatten(self._spec, self.fitting("the solver", spec, arrays))
+
+    def fitting(self, who: str, spec: Any, values: Sequence[Array]) -> list[Array]:
+        """Return values in the dtypes of the argument, where numbers yield to these.
+
+        Raises BodyError: if structure, shapes or dtypes differ.
+        """
+        if spec != self._spec:
+            got, need = _tree.describe(spec), _tree.describe(self._spec)
+            raise self._refused(f"{who} has another structure", got, need, "")
+        found = []
+        for y, aval, label in zip(values, self._avals, self._labels, strict=True):
+            if y.shape != aval.shape or not (y.dtype is aval.dtype or is_weak(y)):
+                raise self._refused(f"{who} does not fit {label}", str(y.aval), str(aval), label)
+            found.append(convert(y, aval.dtype))
+        return found
+
+    def _refused(self, fact: str, got: str, need: str, leaf: str) -> BodyError:
+        text = f"{self.name}: {fact}\n  got        {got}\n  need       {need}"
+        return at_user_line(BodyError(text, got=got, need=need, leaf=leaf))
+
+
+def leaves_like(arrays: Sequence[Array], paths: Sequence[str]) -> list[Leaf]:
+    """Return the inputs of a function of these arrays; numbers count as arrays of their dtype."""
+    return [Leaf(path, x.aval) for x, path in zip(arrays, paths, strict=True)]
+
+
+def varying(values: Sequence[Array]) -> list[int]:
+    """Return the places of values that can vary: floats and complex numbers."""
+    return [i for i, x in enumerate(values) if x.dtype.is_inexact]
+
+
+def replaced(consts: Sequence[Array], places: Sequence[int], some: Sequence[Array]) -> list[Array]:
+    """Return the values with some of them replaced."""
+    found = list(consts)
+    for i, x in zip(places, some, strict=True):
+        found[i] = x
+    return found
+
+
+def solved(
+    values: Sequence[Any], given: Sequence[Array], plain: bool, consts: Sequence[Array], name: str
+) -> list[Any]:
+    """Return a solution in the form in which the arguments came: operands, or Arrays."""
+    arrays = [as_array(x) for x in values]
+    keys = [x.key for x in arrays]
+    if in_rule() or any([is_traced(key) or not evaluable(key) for key in keys]):
+        return delivered(arrays, plain, consts, name)
+    evaluate_keys(keys)  # a solver that looks at values has done most of it
+    operands = [key.operand for key in keys]
+    chosen, avals = select_backend(None, operands), [x.aval for x in arrays]
+    return deliver(operands, avals, chosen, [x.key.operand for x in given], plain)

@@ -1,0 +1,192 @@
+"""``custom_linear_solve``: a linear solver of the user, with the derivative of a solution.
+
+    A(θ) x = b:   dx = A⁻¹ (db - dA x),   ct_b = A⁻ᴴ ct_x,   ct_θ = -ct_b · ∂(A x)/∂θ
+
+The steps of the solver are not differentiated: a derivative is another solution. Read next:
+``custom_root.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tenferro.arrays import Array
+from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.handle.array import is_weak
+from tenferro.primitives import convert
+from tenferro.tidu import MissingRuleError
+from tenferro.transforms.control.body import given_arrays
+from tenferro.transforms.control.closed import (
+    ClosedFunction,
+    leaves_like,
+    replaced,
+    solved,
+    varying,
+)
+from tenferro.transforms.custom_rules.jvp import custom_jvp
+from tenferro.transforms.custom_rules.linear import custom_linear
+from tenferro.transforms.derivatives.jvp import jvp
+from tenferro.transforms.derivatives.stop_gradient import stop_gradient
+from tenferro.transforms.errors import check_function
+from tenferro.transforms.recording import tree as _tree
+
+__all__ = ["custom_linear_solve"]
+
+
+def custom_linear_solve(
+    matvec: Callable[[Any], Any],
+    b: Any,
+    solve: Callable[[Callable[[Any], Any], Any], Any],
+    transpose_solve: Callable[[Callable[[Any], Any], Any], Any] | None = None,
+    symmetric: bool = False,
+) -> Any:
+    """Solve ``matvec(x) = b`` by your own solver; derivatives solve the system again.
+
+    The solver is not differentiated, so it may be a ``while_loop``, and rounding in its steps does
+    not enter the derivative. What ``matvec`` closes over is differentiated, to any order; what the
+    solvers close over is a constant.
+
+    Parameters
+    ----------
+    matvec : callable
+        Linear function of a pytree that is structured as ``b``.
+    b : pytree of arrays
+        The right side: floats or complex numbers.
+    solve : callable
+        ``solve(matvec, b) -> x``. The solution must be linear in b.
+    transpose_solve : callable, optional
+        ``transpose_solve(vecmat, ct) -> y`` solves the adjoint system, ``vecmat(y) = ct``. Reverse
+        mode needs it unless ``symmetric``. The adjoint is that of ⟨a, b⟩ = Re Σ conj(a) b: the
+        transposed matrix, and its conjugate for complex numbers.
+    symmetric : bool, default False
+        The map is its own adjoint (a symmetric real or a Hermitian matrix), so that ``solve``
+        serves both.
+
+    Returns
+    -------
+    pytree of arrays
+        The solution, structured as ``b``.
+
+    Raises
+    ------
+    BodyError
+        If a function returns another structure, shape or dtype than that of ``b``.
+    MissingRuleError
+        In reverse mode without ``transpose_solve``, if the map is not ``symmetric``.
+    NotLinearError
+        In reverse mode, if ``matvec`` is not linear.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tenferro as tn
+    >>> def solution(a, b):
+    ...     solve = lambda matvec, b: np.linalg.solve(a, b)
+    ...     return tn.custom_linear_solve(lambda x: a @ x, b, solve, symmetric=True)
+    >>> a = np.array([[2.0, 0.0], [0.0, 4.0]])
+    >>> tn.grad(lambda b: np.sum(solution(a, b)))(np.ones(2))
+    array([0.5 , 0.25])
+    """
+    name = "custom_linear_solve"
+    check_function(matvec, name)
+    check_function(solve, name)
+    if transpose_solve is not None:
+        check_function(transpose_solve, name)
+    arrays, spec, paths, plain = given_arrays(b, "b")
+    if not arrays:
+        return b
+    function = ClosedFunction(name, matvec, leaves_like(arrays, paths), spec)
+    system = _System(function, solve, transpose_solve, bool(symmetric))
+    given = [convert(x, x.dtype) if is_weak(x) else x for x in arrays]
+    found = system.solution(function.consts, _tree.unflatten(spec, given))
+    values = _tree.flatten(found)[0]
+    return _tree.unflatten(spec, solved(values, arrays, plain, function.consts, name))
+
+
+class _System:
+    """A linear system, its adjoint, and the derivative of their solutions."""
+
+    def __init__(
+        self, matvec: ClosedFunction, solve: Any, transpose_solve: Any, symmetric: bool
+    ) -> None:
+        self.matvec = matvec
+        self._solve = solve
+        self._transpose_solve = solve if symmetric and transpose_solve is None else transpose_solve
+        self._symmetric = symmetric
+        self._direct = _differentiable(self._solved, self._applied, self)
+        self._adjoint = _differentiable(self._adjoint_solved, self._adjoint_applied, self)
+        # linear in the right side; its derivative in the consts is the rule of the functions above
+        self.solution = custom_linear(
+            lambda consts, b: self._direct(consts, b),
+            lambda consts, ct: self._adjoint(consts, ct),
+        )
+
+    def _applied(self, consts: Sequence[Array], x: Any) -> Any:
+        return self.matvec.call(consts, x)
+
+    def _adjoint_applied(self, consts: Sequence[Array], y: Any) -> Any:
+        if self._symmetric:
+            return self.matvec.call(consts, y)
+        return self.matvec.transposed(consts, y)
+
+    def _solved(self, consts: Sequence[Array], b: Any) -> Any:
+        return self.matvec.solution(self._solve(lambda x: self._applied(consts, x), b))
+
+    def _adjoint_solved(self, consts: Sequence[Array], ct: Any) -> Any:
+        if self._transpose_solve is None:
+            raise _missing(self._solve)
+        vecmat = lambda y: self._adjoint_applied(consts, y)  # noqa: E731
+        return self.matvec.solution(self._transpose_solve(vecmat, ct))
+
+    def linear(self, function: Any) -> custom_linear:
+        """Return the linear function that a solution is, whose transpose is the other one."""
+        return self.solution if function is self._direct else self.solution.transposed
+
+
+def _differentiable(solving: Any, applied: Any, system: _System) -> custom_jvp:
+    """Return ``solving(consts, b)`` with the rule A dx = db - dA x."""
+
+    def function(consts: Sequence[Array], b: Any) -> Any:
+        return stop_gradient(solving(consts, b))
+
+    found = custom_jvp(function)
+
+    def rule(primals: Any, tangents: Any) -> Any:
+        (consts, b), (dconsts, db) = primals, tangents
+        x = found(consts, b)
+        moving = [i for i in varying(consts) if dconsts[i] is not None]
+        rest = db
+        if moving:
+            change = jvp(
+                lambda *some: applied(replaced(consts, moving, some), x),
+                tuple([consts[i] for i in moving]),
+                tuple([dconsts[i] for i in moving]),
+            )[1]
+            rest = _tree.map_leaves(lambda y: -y, change) if db is None else _minus(db, change)
+        return x, system.linear(found)(consts, rest)
+
+    found.defjvp(rule)
+    return found
+
+
+def _minus(a: Any, b: Any) -> Any:
+    """Return a - b of two pytrees; ``None`` among the leaves of a counts as zero."""
+    leaves, spec = _tree.flatten(b)
+    first = _tree.flatten_up_to(spec, a)
+    pairs = zip(first, leaves, strict=True)
+    return _tree.unflatten(spec, [-y if x is None else x - y for x, y in pairs])
+
+
+def _missing(solve: Any) -> MissingRuleError:
+    text = (
+        "custom_linear_solve: reverse mode solves the adjoint system\n"
+        "  need       `transpose_solve=`, or `symmetric=True` if the map is its own adjoint"
+    )
+    provider = getattr(solve, "__module__", None) or ""
+    return at_user_line(
+        MissingRuleError(
+            text, primitive="custom_linear_solve", rule="transpose_solve", provider=provider,
+            input=None,
+        )
+    )  # fmt: skip

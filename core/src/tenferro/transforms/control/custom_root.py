@@ -1,0 +1,112 @@
+"""``custom_root``: a solution of f(x) = 0 by a solver of the user, with its derivative.
+
+    f(x, θ) = 0:   dx = -(∂f/∂x)⁻¹ (∂f/∂θ) dθ
+
+Read next: ``inspection/look.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tenferro.arrays import Array
+from tenferro.transforms.control.body import given_arrays
+from tenferro.transforms.control.closed import (
+    ClosedFunction,
+    leaves_like,
+    replaced,
+    solved,
+    varying,
+)
+from tenferro.transforms.custom_rules.jvp import custom_jvp
+from tenferro.transforms.derivatives.jvp import jvp, linearize
+from tenferro.transforms.derivatives.stop_gradient import stop_gradient
+from tenferro.transforms.errors import check_function
+from tenferro.transforms.recording import tree as _tree
+
+__all__ = ["custom_root"]
+
+
+def custom_root(
+    f: Callable[[Any], Any],
+    x0: Any,
+    solve: Callable[[Callable[[Any], Any], Any], Any],
+    tangent_solve: Callable[[Callable[[Any], Any], Any], Any],
+) -> Any:
+    """Solve ``f(x) = 0`` by your own solver; the derivative is that of the implicit function.
+
+    The solver is not differentiated, so it may be a ``while_loop``. What ``f`` closes over is
+    differentiated, to any order. The first guess and what the solver closes over are constants.
+
+    Parameters
+    ----------
+    f : callable
+        Function of a pytree that is structured as ``x0``, with a result of the same structure.
+    x0 : pytree of arrays
+        The first guess.
+    solve : callable
+        ``solve(f, x0) -> x``.
+    tangent_solve : callable
+        ``tangent_solve(g, y) -> x`` solves the linear system g(x) = y, where g is the derivative of
+        f at the solution. Reverse mode transposes it, so it is written in operations that are
+        linear in y: ``y / g(1.0)`` for one number, ``np.linalg.solve(tn.jacobian(g)(y), y)`` for a
+        short vector, or ``tn.custom_linear_solve``.
+
+    Returns
+    -------
+    pytree of arrays
+        The solution, structured as ``x0``.
+
+    Raises
+    ------
+    BodyError
+        If a function returns another structure, shape or dtype than that of ``x0``.
+    NotLinearError
+        If ``tangent_solve`` is not linear in y.
+
+    Examples
+    --------
+    >>> import tenferro as tn
+    >>> def root(a):
+    ...     newton = lambda f, x: tn.fori_loop(0, 8, lambda _, x: x - f(x) / tn.grad(f)(x), x)
+    ...     return tn.custom_root(lambda x: x**3 - a, 1.0, newton, lambda g, y: y / g(1.0))
+    >>> float(root(8.0)), round(float(tn.grad(root)(8.0)), 9)
+    (2.0, 0.083333333)
+    """
+    for function in (f, solve, tangent_solve):
+        check_function(function, "custom_root")
+    arrays, spec, paths, plain = given_arrays(x0, "x0")
+    if not arrays:
+        return x0
+    closed = ClosedFunction("custom_root", f, leaves_like(arrays, paths), spec)
+    root = _root(closed, solve, tangent_solve)
+    values = _tree.flatten(root(closed.consts, _tree.unflatten(spec, arrays)))[0]
+    return _tree.unflatten(spec, solved(values, arrays, plain, closed.consts, "custom_root"))
+
+
+def _root(closed: ClosedFunction, solve: Any, tangent_solve: Any) -> custom_jvp:
+    """Return the solution as a function of what f reads and of the first guess."""
+
+    @custom_jvp
+    def root(consts: Sequence[Array], guess: Any) -> Any:
+        found = solve(lambda x: closed.call(consts, x), guess)
+        return stop_gradient(closed.solution(found))
+
+    @root.defjvp
+    def rule(primals: Any, tangents: Any) -> Any:
+        (consts, guess), (dconsts, _) = primals, tangents
+        x = root(consts, guess)
+        moving = [i for i in varying(consts) if dconsts[i] is not None]
+        if not moving:
+            return x, _tree.map_leaves(lambda y: 0.0 * y, x)
+        change = jvp(
+            lambda *some: closed.call(replaced(consts, moving, some), x),
+            tuple([consts[i] for i in moving]),
+            tuple([dconsts[i] for i in moving]),
+        )[1]
+        derivative = linearize(lambda y: closed.call(consts, y), x)[1]
+        found = closed.solution(tangent_solve(derivative, change))
+        return x, _tree.map_leaves(lambda y: -y, found)
+
+    return root

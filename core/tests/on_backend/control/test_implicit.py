@@ -1,0 +1,288 @@
+"""Solutions by a solver of the user have the derivatives of the solution, not of its steps.
+
+Each solver is compared with a dense solution in closed form, whose derivatives are native.
+
+T(solution by a solver) = T(solution in closed form)      for transforms T of order 0 to 3
+"""
+
+import numpy as np
+import pytest
+
+import tenferro as tn
+
+W, V = 0.7, np.array([0.4, -0.3, 0.2])
+BASE = np.array([[4.0, 1.0, 0.0], [-1.0, 5.0, 0.5], [0.3, 0.0, 3.0]])
+HERMITIAN = np.array([[4.0, 1j, 0.2], [-1j, 5.0, 0.5], [0.2, 0.5, 3.0]])
+
+
+def jacobi(matvec, b):
+    """Solve by x ← x + (b - A x)/5, which no reverse mode goes through."""
+
+    def step(state):
+        x, k = state
+        return x + (b - matvec(x)) / 5.0, k + 1
+
+    return tn.while_loop(lambda state: state[1] < 150, step, (b, 0))[0]
+
+
+def matrix(w, base=BASE):
+    return base + 0.1 * np.sin(w) * np.eye(3)
+
+
+def solved(w, v):
+    a = matrix(w)
+    x = tn.custom_linear_solve(lambda x: a @ x, np.cos(w) * v, jacobi, jacobi)
+    return np.sum(np.sin(x) * w)
+
+
+def solved_direct(w, v):
+    return np.sum(np.sin(np.linalg.solve(matrix(w), np.cos(w) * v)) * w)
+
+
+def symmetric(w, v):
+    a = matrix(w, (BASE + BASE.T) / 2)
+    return np.sum(tn.custom_linear_solve(lambda x: a @ x, v * w, jacobi, symmetric=True) ** 2)
+
+
+def symmetric_direct(w, v):
+    return np.sum(np.linalg.solve(matrix(w, (BASE + BASE.T) / 2), v * w) ** 2)
+
+
+def hermitian(w, v):
+    a = matrix(w, HERMITIAN)
+    x = tn.custom_linear_solve(lambda x: a @ x, v * (1 + w * 1j), jacobi, symmetric=True)
+    return np.sum(np.real(x) * np.imag(x) + np.real(x))
+
+
+def hermitian_direct(w, v):
+    x = np.linalg.solve(matrix(w, HERMITIAN), v * (1 + w * 1j))
+    return np.sum(np.real(x) * np.imag(x) + np.real(x))
+
+
+def complex_general(w, v):
+    a = matrix(w, BASE * (1 + 0.1j))
+    x = tn.custom_linear_solve(lambda x: a @ x, v * (1 + w * 1j), jacobi, jacobi)
+    return np.sum(np.abs(x) ** 2)
+
+
+def complex_general_direct(w, v):
+    x = np.linalg.solve(matrix(w, BASE * (1 + 0.1j)), v * (1 + w * 1j))
+    return np.sum(np.abs(x) ** 2)
+
+
+def tree(w, v):
+    def matvec(p):
+        return {"a": 3 * p["a"] + w * p["b"], "b": p["b"] * (4 + w) - p["a"]}
+
+    def both(matvec, b):
+        start = {"a": 0.0 * b["a"], "b": 0.0 * b["b"]}
+
+        def step(_, p):
+            r = matvec(p)
+            return {k: p[k] + (b[k] - r[k]) / 4 for k in p}
+
+        return tn.fori_loop(0, 120, step, start)
+
+    p = tn.custom_linear_solve(matvec, {"a": v, "b": v * w}, both, both)
+    return np.sum(p["a"] * p["b"])
+
+
+def tree_direct(w, v):
+    determinant = 3 * (4 + w) + w
+    a = ((4 + w) * v - w * v * w) / determinant
+    b = (v + 3 * v * w) / determinant
+    return np.sum(a * b)
+
+
+def newton(f, x):
+    def unfinished(state):
+        return np.sum(np.square(f(state))) > 1e-26
+
+    return tn.while_loop(unfinished, lambda x: x - f(x) / tn.grad(lambda x: np.sum(f(x)))(x), x)
+
+
+def elementwise(g, y):
+    return y / g(np.ones(3))
+
+
+def root(w, v):
+    f = lambda x: x**3 + w * x - v  # noqa: E731
+    return np.sum(np.sin(tn.custom_root(f, np.ones(3), newton, elementwise)) * w)
+
+
+def root_direct(w, v):
+    """Cardano's formula for x³ + w x = v with w > 0"""
+    d = np.sqrt(v * v / 4 + w**3 / 27)
+    return np.sum(np.sin(np.cbrt(v / 2 + d) + np.cbrt(v / 2 - d)) * w)
+
+
+def root_by_linear_solve(w, v):
+    solve = lambda g, y: tn.custom_linear_solve(g, y, jacobi, jacobi)  # noqa: E731
+    f = lambda x: 3 * x + w * x - v  # noqa: E731
+    return np.sum(tn.custom_root(f, np.ones(3), newton, solve) ** 3)
+
+
+def root_by_linear_solve_direct(w, v):
+    return np.sum((v / (3 + w)) ** 3)
+
+
+def in_a_loop(w, v):
+    def step(c, r):
+        x = tn.custom_linear_solve(lambda x: (3 + w * w) * x + c * x, r * v, jacobi, symmetric=True)
+        return c * 0.5 + np.sum(x), x
+
+    c, xs = tn.scan(step, w * 0.1, np.array([1.0, 0.5, 2.0]))
+    return c + np.sum(xs * xs)
+
+
+def in_a_loop_direct(w, v):
+    c, total = w * 0.1, 0.0
+    for r in (1.0, 0.5, 2.0):
+        x = r * v / (3 + w * w + c)
+        c, total = c * 0.5 + np.sum(x), total + np.sum(x * x)
+    return c + total
+
+
+def root_in_a_loop(w, v):
+    def step(c, r):
+        f = lambda x: x**3 + (1 + c * c) * x - r * w  # noqa: E731
+        one = lambda f, x: tn.fori_loop(0, 20, lambda _, x: x - f(x) / tn.grad(f)(x), x)  # noqa: E731
+        return tn.custom_root(f, 1.0, one, lambda g, y: y / g(1.0)), None
+
+    return tn.scan(step, np.sum(v), np.array([1.0, 0.5, 2.0]))[0]
+
+
+def root_in_a_loop_direct(w, v):
+    c = np.sum(v)
+    for r in (1.0, 0.5, 2.0):
+        p, q = 1 + c * c, r * w
+        d = np.sqrt(q * q / 4 + p**3 / 27)
+        c = np.cbrt(q / 2 + d) + np.cbrt(q / 2 - d)
+    return c
+
+
+PROGRAMS = {
+    "linear": (solved, solved_direct),
+    "symmetric": (symmetric, symmetric_direct),
+    "hermitian": (hermitian, hermitian_direct),
+    "complex": (complex_general, complex_general_direct),
+    "tree": (tree, tree_direct),
+    "root": (root, root_direct),
+    "root, linear solve": (root_by_linear_solve, root_by_linear_solve_direct),
+    "in a loop": (in_a_loop, in_a_loop_direct),
+    "root in a loop": (root_in_a_loop, root_in_a_loop_direct),
+}
+
+
+def both(f):
+    """Return f as a function of one vector (w, x), with v = x · V."""
+    return lambda p: f(p[0], p[1] * V)
+
+
+POINT = np.array([W, 0.9])
+TRANSFORMS = {
+    "value": (lambda f: f, (W, V)),
+    "jit": (tn.jit, (W, V)),
+    "jvp": (lambda f: lambda *x: tn.jvp(f, x, (1.0, 0.5 * V))[1], (W, V)),
+    "grad": (lambda f: tn.grad(f, (0, 1)), (W, V)),
+    "jit of grad": (lambda f: tn.jit(tn.grad(f, (0, 1))), (W, V)),
+    "grad of jit": (lambda f: tn.grad(tn.jit(f), (0, 1)), (W, V)),
+    "hessian": (lambda f: tn.hessian(both(f)), (POINT,)),
+    "jacfwd of jacfwd": (lambda f: tn.jacfwd(tn.jacfwd(both(f))), (POINT,)),
+    "jit of jacfwd of grad": (lambda f: tn.jit(tn.jacfwd(tn.grad(both(f)))), (POINT,)),
+    "grad of grad of grad": (
+        lambda f: tn.grad(tn.grad(tn.grad(lambda w: f(w, V)))),
+        (W,),
+    ),
+    "vmap": (lambda f: tn.vmap(f, (None, 0)), (W, np.stack([V, -V]))),
+    "vmap of both": (lambda f: tn.vmap(f), (np.array([W, 0.2]), np.stack([V, -V]))),
+    "vmap of grad": (
+        lambda f: tn.vmap(tn.grad(f, (0, 1))),
+        (np.array([W, 0.2]), np.stack([V, -V])),
+    ),
+    "grad of vmap": (
+        lambda f: tn.grad(lambda w: np.sum(tn.vmap(f, (None, 0))(w, np.stack([V, 2 * V])))),
+        (W,),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("transform", TRANSFORMS)
+def test_derivatives_are_those_of_the_solution(name, transform):
+    make, arguments = TRANSFORMS[transform]
+    by_solver, direct = PROGRAMS[name]
+    got, need = flat(make(by_solver)(*arguments)), flat(make(direct)(*arguments))
+    for x, y in zip(got, need, strict=True):
+        np.testing.assert_allclose(np.array(x), np.array(y), rtol=1e-8, atol=1e-9)
+
+
+def test_a_solver_may_look_at_values():
+    """Outside `jit`, where the values of the system are known"""
+    calls = []
+
+    def relaxed(matvec, b):
+        x = 0.0 * b
+        while np.max(np.abs(b - matvec(x))) > 1e-12:
+            calls.append(1)
+            x = x + (b - matvec(x)) / 5.0
+        return x
+
+    solution = lambda b: np.sum(tn.custom_linear_solve(lambda x: BASE @ x, b, relaxed, relaxed))  # noqa: E731
+    np.testing.assert_allclose(solution(V), np.sum(np.linalg.solve(BASE, V)))
+    assert calls
+    np.testing.assert_allclose(tn.grad(solution)(V), np.linalg.solve(BASE.T, np.ones(3)))
+
+
+def test_what_a_solver_closes_over_is_a_constant():
+    """d/ds of x with A x = b, solved from s on, is 0; so is that by the first guess of a root"""
+
+    def from_here(s, w):
+        solve = lambda matvec, b: s * 0 + b / matvec(1.0)  # noqa: E731
+        x = tn.custom_linear_solve(lambda x: w * x, 1.0, solve, symmetric=True)
+        guessed = tn.custom_root(lambda x: x - w, s, lambda f, x: x - f(x), lambda g, y: y / g(1.0))
+        return x + guessed
+
+    np.testing.assert_allclose(tn.grad(from_here, (0, 1))(0.3, 2.0), (0.0, 1 - 0.25))
+    assert float(tn.jvp(from_here, (0.3, 2.0), (1.0, 0.0))[1]) == 0.0
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex64"])
+def test_the_dtype_is_that_of_the_right_side(dtype):
+    b = V.astype(dtype)
+    a = (BASE + np.eye(3)).astype(dtype)
+    x = tn.custom_linear_solve(lambda x: a @ x, b, jacobi, jacobi)
+    assert x.dtype.name == dtype
+    gradient = tn.grad(
+        lambda b: np.sum(np.real(tn.custom_linear_solve(lambda x: a @ x, b, jacobi, jacobi)))
+    )
+    assert gradient(b).dtype.name == dtype
+
+
+def test_faults_are_named():
+    solve = lambda matvec, b: b / 2  # noqa: E731
+    square = lambda b: np.sum(tn.custom_linear_solve(lambda x: 2 * x, b, solve))  # noqa: E731
+    with pytest.raises(tn.MissingRuleError, match="transpose_solve"):
+        tn.grad(square)(V)
+    np.testing.assert_allclose(tn.jvp(square, (V,), (V,))[1], np.sum(V) / 2)
+    with pytest.raises(tn.BodyError, match="the function does not fit b"):
+        tn.custom_linear_solve(lambda x: x[:2], V, solve)
+    with pytest.raises(tn.BodyError, match="the solver has another structure"):
+        tn.custom_linear_solve(lambda x: x, V, lambda matvec, b: (b, b))
+    with pytest.raises(tn.BodyError, match="the solver does not fit x0"):
+        tn.custom_root(lambda x: x, V, lambda f, x: x[0], elementwise)
+    bent = lambda b: np.sum(tn.custom_linear_solve(lambda x: x * x, b, solve, lambda m, b: m(b)))  # noqa: E731
+    with pytest.raises(tn.NotLinearError):
+        tn.grad(bent)(V)
+    for call in (
+        lambda: tn.custom_root(3.0, V, solve, solve),
+        lambda: tn.custom_linear_solve(lambda x: x, V, None),
+    ):
+        with pytest.raises(TypeError, match="custom_"):
+            call()
+
+
+def flat(found):
+    if isinstance(found, (tuple, list)):
+        return [leaf for part in found for leaf in flat(part)]
+    return [found]
