@@ -37,6 +37,18 @@ text = to_json(Graph.of([x], [top]))
 assert from_json(text, operations=OPERATIONS).output_keys == (top,)
 """,
     "fingerprint": "assert fingerprint(program([top])) == fingerprint(Graph.of([x], [top]))",
+    "json of loops in loops": """
+x, y = loops(1000)
+graph = Graph.of([x], [y])
+text = to_json(graph)
+assert text.count(chr(10)) < 1100 and text.count('"fragment":') == 1000
+assert from_json(text, operations=OPERATIONS).output_keys == (y,)
+""",
+    "fingerprint of loops in loops": """
+(x, y), (x1, y1) = loops(1000), loops(1001)
+found = fingerprint(Graph.of([x], [y]))
+assert found == fingerprint(program([y])) != fingerprint(Graph.of([x1], [y1]))
+""",
     "free": "del top; assert table_size() == 1",
     "retire and free": """
 middle = top.inputs[0]

@@ -11,6 +11,7 @@ from toy_graphs import (
     Alias,
     Const,
     Mul,
+    Repeat,
     Scale,
     add,
     derive_one,
@@ -25,6 +26,7 @@ from toy_graphs import (
 )
 
 from tenferro.computegraph import (
+    Fragment,
     Graph,
     GraphError,
     Linearized,
@@ -156,3 +158,16 @@ def test_the_digest_is_the_same_in_every_process(seed, golden):
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     )
     golden("fingerprint", done.stdout.strip())
+
+
+def test_a_fingerprint_is_of_what_a_body_computes():
+    """A change inside a loop in a loop counts; an operation that is removed or merged does not"""
+    x = input_key("x", "f64")
+
+    def looped(*outputs):
+        inner = derive_one(Repeat(2, Fragment.of([x], outputs)), (x,))
+        return of(derive_one(Repeat(2, Fragment.of([x], [exp(inner)])), (x,)), inputs=[x])
+
+    same = looped(add(exp(x), x))
+    assert same == looped(add(derive_one(Alias(3), (exp(x),)), x))
+    assert len({same, looped(add(exp(x), exp(x))), looped(exp(x))}) == 3

@@ -4,6 +4,7 @@ import math
 import threading
 
 from tenferro.computegraph import (
+    Fragment,
     Graph,
     Operation,
     compile_program,
@@ -78,6 +79,17 @@ class Const(Operation):
         return type(self.value).__name__
 
 
+class Repeat(Operation):
+    """A loop over a body of one input, which runs `times` times."""
+
+    key = "toy::repeat"
+    times: int
+    body: Fragment
+
+    def abstract_eval(self, x):
+        return self.body.output_avals[0]
+
+
 class Alias(Operation):
     transparent = True
     number: int
@@ -97,11 +109,20 @@ RULES = {
     Sum: lambda op, *values: (math.fsum(values),),
     Const: lambda op: (op.value,),
 }
-OPERATIONS = {cls.name: cls for cls in (*RULES, Alias)}
+OPERATIONS = {**{cls.name: cls for cls in (*RULES, Alias)}, Repeat.key: Repeat}
 
 
 def execute(operation, operands):
     return RULES[type(operation)](operation, *operands)
+
+
+def loops(depth, aval="f64"):
+    """Return input and output of loops that lie in each other; each also negates its result."""
+    x = input_key("x", aval)
+    y = neg(x)
+    for times in range(depth):
+        y = neg(derive_one(Repeat(times, Fragment.of([x], [y])), (x,)))
+    return x, y
 
 
 def add(x, y):

@@ -11,10 +11,11 @@ from hashlib import sha256
 from typing import Any
 
 from tenferro._runtime.collector import CollectorPaused
+from tenferro.computegraph._fragment import Fragment
 from tenferro.computegraph._graph import Graph, flat_form
 from tenferro.computegraph._materialize import MaterializedGraph, flatten
 from tenferro.computegraph._operation import Operation
-from tenferro.storage.serialize import Writable, flat, operation_version
+from tenferro.storage.serialize import FragmentTable, Writable, flat, operation_version
 from tenferro.storage.values import Codecs, ValueWriter, dump
 
 
@@ -22,8 +23,8 @@ def fingerprint(graph: Writable, *, codecs: Codecs | None = None) -> str:
     """Return a sha256 digest of what a graph computes, equal in every process and Python version.
 
     It covers operations (class, version, parameters), wiring, the avals of the inputs and the
-    outputs. Left out: names of inputs, roles, source lines. A closed graph has the fingerprint of
-    the program that it compiles to.
+    outputs. Left out: names of inputs, roles, source lines, and derivative rules of the user in the
+    bodies of loops. A closed graph has the fingerprint of the program that it compiles to.
 
     Raises SerializationError: for a type without a codec.
 
@@ -36,18 +37,40 @@ def fingerprint(graph: Writable, *, codecs: Codecs | None = None) -> str:
     >>> fingerprint(negated("x")) == fingerprint(negated("y"))
     True
     """
-    digest = sha256()
     with CollectorPaused():
-        for line in _essence(graph, codecs):
+        return _Digests(codecs).of(graph)
+
+
+class _Digests:
+    """Digests of a graph and of the fragments that it contains, each digested once."""
+
+    def __init__(self, codecs: Codecs | None) -> None:
+        self._codecs = codecs
+        self._fragments = FragmentTable(lambda fragment: self._digest(fragment.flat))
+
+    def of(self, graph: Writable) -> str:
+        """Return the digest of a graph."""
+        return self._fragments.complete(lambda: self._digest(graph))
+
+    def _digest(self, graph: Writable) -> str:
+        digest = sha256()
+        for line in _essence(graph, ValueWriter(self._codecs, {}, self._nested)):
             digest.update(line.encode("ascii"))
             digest.update(b"\n")
-    return digest.hexdigest()
+        return digest.hexdigest()
+
+    def _nested(self, value: Any) -> object:
+        if isinstance(value, Fragment):
+            number = self._fragments.number(value)
+            return {"fragment": self._fragments.texts[number] if number >= 0 else ""}
+        if isinstance(value, Writable):
+            return {"graph": fingerprint(value, codecs=self._codecs)}
+        return None
 
 
-def _essence(graph: Writable, codecs: Codecs | None) -> Iterator[str]:
+def _essence(graph: Writable, write: ValueWriter) -> Iterator[str]:
     """Yield the lines that are digested."""
     form = flat(_merged(graph) if isinstance(graph, Graph) else graph)
-    write = ValueWriter(codecs, {}, lambda value: _nested(value, codecs))
     yield "tenferro.computegraph fingerprint 1"
     for aval in form.avals[: len(form.names)]:
         yield f"input {dump(write(aval))}"
@@ -59,10 +82,6 @@ def _essence(graph: Writable, codecs: Codecs | None) -> Iterator[str]:
             yield f"operation {dump(_identity(operation, write))}"
         yield f"{number} {' '.join(map(str, inputs))}"
     yield f"return {' '.join(map(str, form.outputs))}"
-
-
-def _nested(value: Any, codecs: Codecs | None) -> object:
-    return fingerprint(value, codecs=codecs) if isinstance(value, Writable) else None
 
 
 def _identity(operation: Operation, write: ValueWriter) -> list[object]:

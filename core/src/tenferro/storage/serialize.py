@@ -2,20 +2,31 @@
 
 A text names operations; which class a name means is decided by the caller of ``from_json``, so
 loading runs no code from a file. One equation per line, no recursion over depth, memory in
-proportion to the text. Arrays are stored next to it (``_npy.py``). Not written: source lines and
-the operands of inputs. Read next: ``_fingerprint.py``.
+proportion to the text. Arrays are stored next to it (``npy.py``). The fragments that loops and
+branches have as parameters stand in one table, each after those that it contains; a text with such
+a table is of schema 2, any other of schema 1. Not written: source lines and the operands of inputs.
+Read next: ``digest.py``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import (
+    Callable,
+    Hashable,
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    Sequence,
+)
 from itertools import accumulate, chain, pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 from tenferro._runtime.collector import CollectorPaused
 from tenferro._runtime.records import NamedTuple
 from tenferro.computegraph._compile import CompiledProgram, from_instructions
 from tenferro.computegraph._errors import SerializationError
+from tenferro.computegraph._fragment import Fragment, fragment
 from tenferro.computegraph._graph import FlatNode, Graph, flat_form, from_flat, leaf_name
 from tenferro.computegraph._materialize import MaterializedGraph, from_rows
 from tenferro.computegraph._operation import Operation, canonical, infer
@@ -31,7 +42,8 @@ from tenferro.storage.values import (
     parse,
 )
 
-SCHEMA = 1
+SCHEMA = 2
+_WITHOUT_FRAGMENTS = 1
 _FORMAT = "tenferro.computegraph"
 
 Writable = Graph | MaterializedGraph | CompiledProgram
@@ -52,6 +64,8 @@ def to_json(
     under the sha256 of their npy file; store them next to the text with ``write_npy``.
 
     Inputs of a program, and of a materialized graph where no codec knows them, are named by text.
+    A fragment is written with all its operations; one that contains derivative rules of the user
+    cannot be written.
 
     Raises SerializationError: for a type without a codec, and for two classes of one name.
 
@@ -137,6 +151,47 @@ def _flat_rows(
     return Flat(kind, names, nodes, outputs, [graph.avals[i] for i in slots], slots)
 
 
+_T = TypeVar("_T")
+
+
+class FragmentTable:
+    """The fragments that a graph contains, as texts, each behind those that it contains itself.
+
+    Fragments lie in each other as deep as loops do, so that nothing here recurses: a text that
+    names a fragment without a number is written again when that has one.
+    """
+
+    def __init__(self, write: Callable[[Fragment], str]) -> None:
+        self.texts: list[str] = []
+        self._write = write
+        self._numbers: dict[Fragment, int] = {}
+        self._wanted: list[Fragment] = []
+
+    def number(self, fragment: Fragment) -> int:
+        """Return the number of a fragment; one that has none gets it before the next attempt."""
+        found = self._numbers.get(fragment)
+        if found is None:
+            self._wanted.append(fragment)
+            return -1
+        return found
+
+    def complete(self, write: Callable[[], _T]) -> _T:
+        """Return what ``write`` gives when all fragments that it names have numbers."""
+        found = write()
+        if not self._wanted:
+            return found
+        while self._wanted:
+            fragment = self._wanted[-1]
+            text = "" if fragment in self._numbers else self._write(fragment)
+            if self._wanted[-1] is not fragment:
+                continue  # it contains others, which come first
+            self._wanted.pop()
+            if text:
+                self._numbers[fragment] = len(self.texts)
+                self.texts.append(text)
+        return write()
+
+
 class _Writer:
     """Writes one document: tables of operations, roles and avals, then equations over them."""
 
@@ -150,10 +205,17 @@ class _Writer:
         self._given = operations
         self._names = {cls: name for name, cls in (operations or {}).items()}
         self._classes: dict[str, type[Operation]] = {}
+        self._fragments = FragmentTable(self._fragment)
 
-    def document(self, graph: Writable) -> Iterator[str]:
-        """Yield the lines of the text."""
-        form = flat(graph)
+    def document(self, graph: Writable) -> list[str]:
+        """Return the lines of the text; a graph among its parameters is a document of its own."""
+        around, self._fragments = self._fragments, FragmentTable(self._fragment)
+        try:
+            return [*self._lines(flat(graph))]
+        finally:
+            self._fragments = around
+
+    def _lines(self, form: Flat) -> Iterator[str]:
         operations: dict[Operation, int] = {}
         roles: dict[OperationRole, int] = {PRIMARY: 0}
         nodes = []
@@ -164,8 +226,13 @@ class _Writer:
         avals: dict[object, int] = {}
         values = [avals.setdefault(canonical(aval), len(avals)) for aval in form.avals]
         kinds = dict(zip(values, form.avals, strict=True))
-        yield f'{{"format": "{_FORMAT}", "schema": {SCHEMA}, "kind": "{form.kind}",'
-        yield from _block("operations", (dump(self._operation(o)) for o in operations))
+        written = self._fragments.complete(lambda: [dump(self._operation(o)) for o in operations])
+        fragments = self._fragments.texts
+        schema = SCHEMA if fragments else _WITHOUT_FRAGMENTS
+        yield f'{{"format": "{_FORMAT}", "schema": {schema}, "kind": "{form.kind}",'
+        if fragments:
+            yield from _block("fragments", fragments)
+        yield from _block("operations", written)
         yield from _block("roles", (dump(_role_item(role)) for role in roles))
         yield from _block("avals", (dump(self._value(kinds[i])) for i in range(len(avals))))
         yield from _block("inputs", (dump(self._input(form.kind, name)) for name in form.names))
@@ -184,8 +251,32 @@ class _Writer:
                 raise
             return str(name)
 
+    def _fragment(self, fragment: Fragment) -> str:
+        """Return the row of a fragment; its values are numbered as those of a graph."""
+        operations: dict[Operation, int] = {}
+        nodes = [
+            [operations.setdefault(operation, len(operations)), *inputs]
+            for operation, inputs in fragment.equations
+        ]
+        avals: dict[object, int] = {}
+        values = [avals.setdefault(canonical(aval), len(avals)) for aval in fragment.avals]
+        kinds = dict(zip(values, fragment.avals, strict=True))
+        row = {
+            "operations": [self._operation(operation) for operation in operations],
+            "avals": [self._value(kinds[i]) for i in range(len(avals))],
+            "inputs": len(fragment.input_avals),
+            "nodes": nodes,
+            "values": values,
+            "outputs": list(fragment.outputs),
+        }
+        return dump(row)
+
     def _nested(self, value: Any) -> object:
-        return parse("".join(self.document(value))) if isinstance(value, Writable) else None
+        if isinstance(value, Fragment):
+            return {"fragment": self._fragments.number(value)}
+        if isinstance(value, Writable):
+            return {"graph": parse("".join(self.document(value)))}
+        return None
 
     def _operation(self, operation: Operation) -> list[object]:
         cls = type(operation)
@@ -219,28 +310,60 @@ class _Reader:
         arrays: Mapping[str, StoredArray] | None,
     ) -> None:
         self._operations = operations
-        self._value = ValueReader(codecs, arrays, self.document)
+        self._value = ValueReader(codecs, arrays, self.document, self._known)
+        self._fragments: list[Fragment] = []
 
     def document(self, document: Any, depth: int = 0) -> Writable:
         """Return the graph in a parsed text."""
         _check_header(document)
+        around, self._fragments = self._fragments, []
+        try:
+            if document["schema"] != _WITHOUT_FRAGMENTS:
+                for row in _list(document, "fragments"):
+                    self._fragments.append(self._fragment(row, depth))
+            return self._graph(document, depth)
+        finally:
+            self._fragments = around
+
+    def _known(self, number: Any) -> Fragment:
+        """Return a fragment from the rows above."""
+        found: Fragment = _at(self._fragments, number, "fragments")
+        return found
+
+    def _fragment(self, row: Any, depth: int) -> Fragment:
+        if type(row) is not dict:
+            malformed("fragments", row)
+        avals = [self._value(item, depth) for item in _list(row, "avals")]
+        values = [_at(avals, i, "values") for i in _list(row, "values")]
+        operations = [self._operation(item, depth) for item in _list(row, "operations")]
+        count = _index(row.get("inputs"), len(values) + 1, "inputs")
+        rows = [[*x[:1], 0, *x[1:]] if type(x) is list else x for x in _list(row, "nodes")]
+        nodes = _nodes(rows, operations, [PRIMARY], count, len(values))  # 0: the one role
+        outputs = [_index(i, len(values), "outputs") for i in _list(row, "outputs")]
+        _check_avals(nodes, count, values, "fragment")
+        equations = tuple([(operation, inputs) for operation, inputs, _ in nodes])
+        return fragment(tuple(values[:count]), equations, tuple(outputs))
+
+    def _graph(self, document: Any, depth: int) -> Writable:
         avals = [self._value(item, depth) for item in _list(document, "avals")]
         names = [self._value(item, depth) for item in _list(document, "inputs")]
         values = [_at(avals, i, "values") for i in _list(document, "values")]
         operations = [self._operation(item, depth) for item in _list(document, "operations")]
-        nodes = _nodes(document, operations, len(names), len(values))
+        roles = [_role(item) for item in _list(document, "roles")]
+        rows = _list(document, "nodes")
+        nodes = _nodes(rows, operations, roles, len(names), len(values))
         outputs = [_index(i, len(values), "outputs") for i in _list(document, "outputs")]
         if document["kind"] == "graph":
             return _graph(names, nodes, outputs, values)
         _check_avals(nodes, len(names), values, document["kind"])
         slots = _slots(document, len(names), len(values))
-        rows = list(_rows(nodes, len(names), slots))
+        flat_rows = list(_rows(nodes, len(names), slots))
         placed = dict(zip(slots, values, strict=True))
         parts = [slots[i] for i in outputs], [placed[i] for i in range(len(values))]
         if document["kind"] == "program":
-            return from_instructions(names, rows, *parts)
+            return from_instructions(names, flat_rows, *parts)
         inputs = list(zip(names, values, strict=False))
-        return from_rows(inputs, [(*row, None) for row in rows], *parts)
+        return from_rows(inputs, [(*row, None) for row in flat_rows], *parts)
 
     def _operation(self, item: Any, depth: int) -> Operation:
         if type(item) is not list or len(item) != 3 or type(item[2]) is not dict:
@@ -279,10 +402,15 @@ def _make(cls: type[Operation], name: str, values: dict[str, object]) -> Operati
     return operation
 
 
-def _nodes(document: Any, operations: list[Operation], count: int, total: int) -> list[FlatNode]:
-    roles = [_role(item) for item in _list(document, "roles")]
+def _nodes(
+    rows: list[Any],
+    operations: list[Operation],
+    roles: list[OperationRole],
+    count: int,
+    total: int,
+) -> list[FlatNode]:
     nodes: list[FlatNode] = []
-    for row in _list(document, "nodes"):
+    for row in rows:
         if type(row) is not list or len(row) < 2:
             malformed("nodes", row)
         operation: Operation = _at(operations, row[0], "nodes")
@@ -348,9 +476,9 @@ def _check_header(document: Any) -> None:
     if type(document) is not dict or document.get("format") != _FORMAT:
         raise SerializationError(f"this is not a text of {_FORMAT}", schema=None, need=SCHEMA)
     schema, kind = document.get("schema"), document.get("kind")
-    if type(schema) is not int or schema != SCHEMA:
+    if type(schema) is not int or not _WITHOUT_FRAGMENTS <= schema <= SCHEMA:
         raise SerializationError(
-            f"schema {brief(schema)} is not known; this version reads {SCHEMA}\n"
+            f"schema {brief(schema)} is not known; this version reads up to {SCHEMA}\n"
             "  hint       read it with the version of tenferro that wrote it",
             schema=schema,
             need=SCHEMA,

@@ -3,7 +3,7 @@
 Every value comes back as it was: 1, 1.0 and True stay distinct, floats are written in hexadecimal,
 a nan keeps its bits, a tuple stays a tuple. Types of upper layers travel through a ``Codec`` that
 the caller passes; what a text may name is decided by the caller, never by the text. Read next:
-``_serialize.py``.
+``serialize.py``.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _TAGGED: dict[str, Callable[[Any], object]] = {
 class ValueWriter:
     """Turns values into JSON; arrays go into a separate mapping.
 
-    ``nested`` writes a graph among the values, and gives ``None`` for anything else.
+    ``nested`` writes a graph or fragment among the values, and gives ``None`` for anything else.
     """
 
     def __init__(
@@ -83,7 +83,7 @@ class ValueWriter:
             return {"array": self._store(value)}
         nested = self._nested(value)
         if nested is not None:
-            return {"graph": nested}
+            return nested
         tag, encode = self._codec(cls, value)
         return {"as": tag, "value": self(encode(value), depth + 1)}
 
@@ -119,10 +119,13 @@ class ValueReader:
         codecs: Codecs | None,
         arrays: Mapping[str, StoredArray] | None,
         nested: Callable[[Any, int], object],
+        fragment: Callable[[Any], object],
     ) -> None:
+        """``nested`` reads a graph, and ``fragment`` finds one by its number."""
         self._codecs = codecs or {}
         self._arrays = arrays or {}
         self._nested = nested
+        self._fragment = fragment
 
     def __call__(self, item: Any, depth: int = 0) -> Any:
         """Return the value behind some JSON."""
@@ -140,6 +143,8 @@ class ValueReader:
             return frozenset(self(part, depth + 1) for part in body)
         if tag == "graph":
             return self._nested(body, depth + 1)
+        if tag == "fragment":
+            return self._fragment(body)
         return self._array(body) if tag == "array" else _tagged(tag, body)
 
     def _array(self, name: Any) -> StoredArray:
