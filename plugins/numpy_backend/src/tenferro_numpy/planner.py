@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from operator import itemgetter
+from operator import itemgetter, methodcaller
 from typing import Any
 
 from tenferro.backend.extend import CollectorPaused, NamedTuple
 from tenferro.backend.lowering import LoweringTable
-from tenferro.computegraph import CompiledProgram, Fragment, compile_program
+from tenferro.computegraph import CompiledProgram
 from tenferro.primitives import Aval
 from tenferro.primitives.comparison import Select
 from tenferro.primitives.constants import Constant
@@ -75,7 +75,12 @@ def make_plan(program: CompiledProgram, table: LoweringTable, how: How = How()) 
     return planner_of(program, table, how).finish()
 
 
-def planner_of(program: CompiledProgram, table: LoweringTable, how: How) -> Planner:
+def planner_of(
+    program: CompiledProgram,
+    table: LoweringTable,
+    how: How,
+    kind: Callable[[CompiledProgram, LoweringTable, How], Planner] | None = None,
+) -> Planner:
     """Make the steps of a closed program; only the memory of results is left undecided.
 
     Raises MissingLoweringError: if the table lacks an operation of the program.
@@ -83,7 +88,7 @@ def planner_of(program: CompiledProgram, table: LoweringTable, how: How) -> Plan
     with CollectorPaused():
         if any([getattr(row[0], "key", "") == _EFFECT for row in program.nodes]):
             how = how._replace(tiling=None)  # effects, and what may raise, keep their order
-        planner = Planner(program, table, how)
+        planner = (kind or Planner)(program, table, how)
         if 8 * planner.largest >= PAGES:
             keep_freed_arrays()
         for plan_pass in PLAN_PASSES:
@@ -188,15 +193,10 @@ class Planner:
         """Choose the line of an instruction."""
         function = self.table.lookup(op, avals)
         if hasattr(op, "bodies") and is_own(op, function):
-            loops = import_module("tenferro_numpy.execution.loops")
-            made: Expression = loops.loop_expression(op, len(avals), self.plan_of)
+            loops = import_module("tenferro_numpy.loops.run")
+            made: Expression = loops.loop_expression(op, len(avals), self.table, self.how)
             return made
         return expression(op, avals, result, function)
-
-    def plan_of(self, body: Fragment) -> Plan:
-        """Plan the body of a loop or a branch."""
-        program = self.table.close(compile_program(body.flat))
-        return make_plan(program, self.table, self.how._replace(donated=()))
 
     # ---- masks -----------------------------------------------------------------------------------
 
@@ -327,19 +327,19 @@ class PlanPass(NamedTuple):
     """A rewrite of a planner's steps. Without an optional one, a program computes the same."""
 
     name: str
-    rewrite: Callable[[Planner], None]
+    rewrite: Callable[[Planner], object]
     is_optional: bool = True
 
 
 PLAN_PASSES = (
-    PlanPass("row_blocks", Planner.find_blocks),
-    PlanPass("lowering", Planner.choose_expressions, is_optional=False),
-    PlanPass("constant_masks", Planner.fold_constant_masks),
-    PlanPass("padded_sums", Planner.add_padded_sums),
-    PlanPass("lazy_broadcasts", Planner.leave_broadcasts_to_readers),
-    PlanPass("fusion", Planner.fuse),
-    PlanPass("unboxing", Planner.unbox),
-    PlanPass("scalar_arrays", Planner.convert_scalars),
+    PlanPass("row_blocks", methodcaller("find_blocks")),
+    PlanPass("lowering", methodcaller("choose_expressions"), is_optional=False),
+    PlanPass("constant_masks", methodcaller("fold_constant_masks")),
+    PlanPass("padded_sums", methodcaller("add_padded_sums")),
+    PlanPass("lazy_broadcasts", methodcaller("leave_broadcasts_to_readers")),
+    PlanPass("fusion", methodcaller("fuse")),
+    PlanPass("unboxing", methodcaller("unbox")),
+    PlanPass("scalar_arrays", methodcaller("convert_scalars")),
 )
 MEMORY_REUSE = "memory_reuse"  # runs when registers are chosen, after the first runs of a program
 #: names that the option `without` of the backend takes

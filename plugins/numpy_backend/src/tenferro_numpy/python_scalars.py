@@ -19,20 +19,20 @@ from tenferro import primitives as p
 from tenferro.primitives import Aval, DType
 from tenferro_numpy.ir.expression import Expression, Function, Scalar
 
-__all__ = ["RAISED", "scalar_form"]
+__all__ = ["RAISED", "UNBOXED", "scalar_form"]
 
 #: what the fast form of a line raises where NumPy has a value
 RAISED = (ArithmeticError, ValueError)
 
 _FLOAT, _BOOL = Aval((), DType.of("float64")), Aval((), DType.of("bool"))
-_UNBOXED = frozenset((_FLOAT, _BOOL))
+UNBOXED = frozenset((_FLOAT, _BOOL))
 _ALWAYS = 1_000_000  # functions round as `math` does in every program, so that bits agree
 _OPERATOR, _CALL = 20, 80  # nanoseconds saved by a line
 
 
 def scalar_form(op: Any, avals: tuple[Aval, ...], result: Aval) -> Scalar | None:
     """Return the instruction on Python numbers; None if NumPy's must be used."""
-    if result not in _UNBOXED or not _UNBOXED.issuperset(avals):
+    if result not in UNBOXED or not UNBOXED.issuperset(avals):
         return None
     found = _forms().get(type(op))
     return found(op, avals, result) if callable(found) else found

@@ -54,8 +54,11 @@ def _passes(plan: Plan) -> str:
 
 
 def _part(program: CompiledProgram, line: Line) -> str:
-    """Describe a region or blocks of rows; empty for other lines."""
+    """Describe a region, blocks of rows, or a loop; empty for other lines."""
     part = line.expression.bound[0] if line.expression.bound else None
+    described = getattr(part, "described", None)
+    if described is not None:
+        return f"\n{described()}"
     if isinstance(part, Region):
         head = _region(part)
     elif isinstance(part, Blocked):

@@ -8,7 +8,7 @@ a line after their death, large ones only for a few steps. Read next: `planner.p
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from tenferro_numpy.ir.step import Step
 from tenferro_numpy.kernels.region import Region
 from tenferro_numpy.memory.ownership import Memory, size_of
 
-__all__ = ["reuse"]
+__all__ = ["reuse", "writing_into"]
 
 _MAX_BYTES_TO_KEEP = 1 << 12  # bytes of arrays that wait for a line, however long
 _MAX_STEPS_TO_WAIT = 8  # steps that a larger one waits
@@ -36,10 +36,11 @@ class _Form(NamedTuple):
     is_plain: bool
 
 
-def reuse(steps: Sequence[Step], memory: Memory) -> None:
+def reuse(steps: Sequence[Step], memory: Memory, spare: Mapping[int, int] | None = None) -> None:
     """Let steps write into memory that is dead after them.
 
-    A step gets the array as its last operand, which also keeps it alive until then.
+    A step gets the array as its last operand, which also keeps it alive until then. ``spare`` names
+    for some results a donated slot to take where there is no such memory.
     """
     avals = memory.avals
     forms: dict[int, _Form] = {}
@@ -56,6 +57,9 @@ def reuse(steps: Sequence[Step], memory: Memory) -> None:
                 into = None
         if into is not None and avals[step.targets[0]].shape:
             slot = _room_for(step, memory)
+            if slot is None and spare and step.targets[0] in spare:
+                slot = spare[step.targets[0]]
+                memory.dying[position] = [*memory.dying[position], slot]
             if slot is not None:
                 step.operands = (*step.operands, slot)
                 step.expression = into
@@ -66,7 +70,7 @@ def _form(expression: Expression) -> _Form:
     is_region = bool(expression.bound) and isinstance(expression.bound[0], Region)
     special = is_region or expression.update is not None
     kept = expression.shares or expression.foreign
-    return _Form(expression, _into(expression), not special and not kept)
+    return _Form(expression, writing_into(expression), not special and not kept)
 
 
 def _in_operands(step: Step, memory: Memory) -> bool:
@@ -103,6 +107,8 @@ def _into_operands(region: Region, step: Step, memory: Memory) -> None:
     """Let a region write its arrays into operands that are not read afterwards."""
     direct, moved = step.operands[: region.operand_count], step.operands[region.operand_count :]
     for i, target in enumerate(step.targets[: len(region.arrays)]):
+        if i in region.reuse:
+            continue
         for place, slot in enumerate(direct):
             if (
                 place not in region.reuse.values()
@@ -127,7 +133,7 @@ def _is_done(region: Region, operand: int, array: int) -> bool:
     return True
 
 
-def _into(expression: Expression) -> Expression | None:
+def writing_into(expression: Expression) -> Expression | None:
     """Return the line that writes into its last operand and returns it; None if there is none."""
     is_ufunc = bool(expression.into) and isinstance(expression.bound[0], np.ufunc)
     if not (is_ufunc or expression.onto):

@@ -9,7 +9,7 @@ program; mere operators where they save more than the conversions at the border 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -32,21 +32,46 @@ _TO_NUMPY = {
 
 
 def unbox(
-    steps: Sequence[Step], avals: list[Aval], literals: Collection[int]
+    steps: Sequence[Step],
+    avals: list[Aval],
+    free: Collection[int],
+    linked: Mapping[int, int] | None = None,
 ) -> tuple[list[Step], set[int]]:
     """Insert conversions, and return the steps and the slots that hold Python numbers.
 
-    The avals of new slots are appended.
+    The avals of new slots are appended. ``free`` are slots that are there in both forms: literals,
+    and what a loop only reads. ``linked`` are the inputs of a loop's body that have the form of
+    another slot: carries, and what they become.
     """
-    possible = {step.targets[0]: step for step in steps if step.expression.scalar is not None}
+    possible: dict[int, Step | None] = {
+        step.targets[0]: step for step in steps if step.expression.scalar is not None
+    }
+    linked = _possible_carries(linked or {}, possible, free)
+    possible.update(dict.fromkeys(linked))
     if not possible:
         return list(steps), set()
-    worthwhile = _Groups(possible, literals).worthwhile(steps)
+    worthwhile = _Groups(possible, free, linked).worthwhile(steps)
     if not worthwhile:
         return list(steps), set()
-    border = _Border(avals, literals)
+    border = _Border(avals, free)
     border.numbers.update(worthwhile)
     return border.rewrite(steps), border.numbers
+
+
+def _possible_carries(
+    linked: Mapping[int, int], possible: Collection[int], free: Collection[int]
+) -> dict[int, int]:
+    """Return the carries that may be Python numbers, because what they become may be."""
+    found = dict(linked)
+    while True:
+        fewer = {
+            slot: other
+            for slot, other in found.items()
+            if other in possible or other in free or other in found
+        }
+        if len(fewer) == len(found):
+            return found
+        found = fewer
 
 
 def as_arrays(steps: Sequence[Step], avals: list[Aval], literals: Collection[int]) -> list[Step]:
@@ -84,12 +109,17 @@ def as_arrays(steps: Sequence[Step], avals: list[Aval], literals: Collection[int
 class _Groups:
     """Possible slots that feed each other, and what each group would save."""
 
-    def __init__(self, possible: dict[int, Step], literals: Collection[int]) -> None:
+    def __init__(
+        self,
+        possible: Mapping[int, Step | None],
+        free: Collection[int],
+        linked: Mapping[int, int],
+    ) -> None:
         self.possible = possible
-        self.literals = literals
+        self.free = free
         self._parent = {slot: slot for slot in possible}
         for slot, step in possible.items():
-            for other in step.operands:
+            for other in (linked[slot],) if step is None else step.operands:
                 if other in possible:
                     self._parent[self.of(other)] = self.of(slot)
 
@@ -104,8 +134,9 @@ class _Groups:
         """Return the slots whose group saves more than its conversions cost."""
         gain = dict.fromkeys(self.possible, 0)
         for slot, step in self.possible.items():
-            assert step.expression.scalar is not None
-            gain[self.of(slot)] += step.expression.scalar.gain
+            if step is not None:
+                assert step.expression.scalar is not None
+                gain[self.of(slot)] += step.expression.scalar.gain
         is_other = self.possible.keys().isdisjoint
         beside = [
             step
@@ -122,7 +153,7 @@ class _Groups:
         possible = self.possible
         target = step.targets[0]
         for slot in step.operands:
-            if target in possible and slot not in possible and slot not in self.literals:
+            if target in possible and slot not in possible and slot not in self.free:
                 yield self.of(target), slot, _UNBOX_COST
             elif slot in possible and target not in possible:
                 yield self.of(slot), slot, _BOX_COST
@@ -131,23 +162,23 @@ class _Groups:
 class _Border:
     """Writes the conversions between Python's numbers and NumPy's."""
 
-    def __init__(self, avals: list[Aval], literals: Collection[int]) -> None:
+    def __init__(self, avals: list[Aval], free: Collection[int]) -> None:
         self.avals = avals
-        self.literals = literals
+        self.free = free
         self.numbers: set[int] = set()
         self.steps: list[Step] = []
         self._converted: dict[int, int] = {}
 
     def rewrite(self, steps: Sequence[Step]) -> list[Step]:
         """Rewrite the steps to read numbers of their own kind."""
-        numbers, literals = self.numbers, self.literals
+        numbers, free = self.numbers, self.free
         for step in steps:
             step.on_numbers = on_numbers = step.targets[0] in numbers
             if on_numbers:
                 assert step.expression.scalar is not None
                 step.expression = step.expression.scalar.expression
             for slot in step.operands:
-                if (slot in numbers) is not on_numbers and slot not in literals:
+                if (slot in numbers) is not on_numbers and slot not in free:
                     step.operands = tuple([self.read(i, on_numbers) for i in step.operands])
                     break
             self.steps.append(step)
@@ -155,7 +186,7 @@ class _Border:
 
     def read(self, slot: int, on_numbers: bool) -> int:
         """Return the slot as a number of this kind, converted if it is of the other."""
-        if slot in self.literals or (slot in self.numbers) is on_numbers:
+        if slot in self.free or (slot in self.numbers) is on_numbers:
             return slot
         found = self._converted.get(slot)
         if found is None:

@@ -1,0 +1,1 @@
+"""Loops and branches: their plans, their source, and the calls of both."""

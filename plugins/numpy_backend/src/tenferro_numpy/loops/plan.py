@@ -1,0 +1,271 @@
+"""The plan of a loop's body: what is a Python number, and in which memory each value lies.
+
+A step of a loop makes no arrays where it can do without. What it makes on the way lies in buffers
+that are there before the loop; a carry comes to lie in one of them, and the memory of the carry
+before it becomes a buffer of the next step. A row of a result is written where it belongs, also if
+it is the carry: of the next step, for results that are the carries before each step. Read next:
+`loops/source.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from tenferro.backend.extend import NamedTuple
+from tenferro.backend.lowering import LoweringTable
+from tenferro.computegraph import CompiledProgram
+from tenferro.primitives import Aval
+from tenferro_numpy.ir.liveness import dying_after
+from tenferro_numpy.kernels.region import Region
+from tenferro_numpy.machine.allocator import PAGES
+from tenferro_numpy.memory.ownership import Memory, size_of
+from tenferro_numpy.memory.reuse import reuse, writing_into
+from tenferro_numpy.plan_passes.unboxing import as_arrays, unbox
+from tenferro_numpy.planner import MEMORY_REUSE, How, Planner
+from tenferro_numpy.python_scalars import UNBOXED
+
+__all__ = ["COPIED", "MADE", "SHIFTED", "LoopPlan", "LoopPlanner", "Roles", "Row"]
+
+#: how the rows of a result come to lie in it: a step copies them, makes them there, or makes them
+#: there as the carry of the next step
+COPIED, MADE, SHIFTED = "copied", "made", "shifted"
+
+
+class Roles(NamedTuple):
+    """What the inputs and outputs of a body are.
+
+    consts    number of inputs that all steps read
+    carried   number of inputs behind these, and of first outputs, that go from step to step
+    stacked   outputs whose rows are results
+    """
+
+    consts: int
+    carried: int
+    stacked: tuple[int, ...] = ()
+
+
+class Row(NamedTuple):
+    """A row of a result: the slot that it is a copy of, or the slot of its memory."""
+
+    output: int
+    kind: str
+    slot: int
+
+
+class LoopPlan(NamedTuple):
+    """Where the values of a body are.
+
+    rows       of results
+    buffers    slots of memory that is made before the loop
+    moves      (slot, the slot that it is in the next step)
+    own        carries that are copied before the first step, because steps write into them
+    copies     carries that a step copies, because they share memory with something else
+    borrowed   carries that lie in memory of others after the last step
+    """
+
+    rows: tuple[Row, ...]
+    buffers: tuple[int, ...]
+    moves: tuple[tuple[int, int], ...]
+    own: frozenset[int]
+    copies: frozenset[int]
+    borrowed: frozenset[int]
+
+
+class LoopPlanner(Planner):
+    """The body of a loop while it becomes a plan."""
+
+    def __init__(
+        self, program: CompiledProgram, table: LoweringTable, how: How, roles: Roles
+    ) -> None:
+        super().__init__(program, table, how)
+        self.roles = roles
+        self.first_row = roles.consts + roles.carried
+
+    @property
+    def carries(self) -> range:
+        """The slots of the carries."""
+        return range(self.roles.consts, self.first_row)
+
+    def is_free(self, slot: int) -> bool:
+        """Return True for an input of rank 0 that is there in each form: of all steps, or a row."""
+        return (
+            slot < len(self.program.inputs)
+            and slot not in self.carries
+            and self.avals[slot] in UNBOXED
+        )
+
+    def is_scalar_const(self, slot: int) -> bool:
+        """Return True for an input of rank 0 that all steps read."""
+        return slot < self.roles.consts and not self.avals[slot].shape
+
+    def unbox(self) -> None:
+        """Run lines of rank 0 on Python's own numbers; a carry becomes one if its update is."""
+        free = {i for i in range(len(self.program.inputs)) if self.is_free(i)}
+        linked = {
+            slot: self.outputs[i]
+            for i, slot in enumerate(self.carries)
+            if self.avals[slot] in UNBOXED
+        }
+        given = free.union(self.literals)
+        self.steps, self.numbers = unbox(self.steps, self.avals, given, linked)
+
+    def convert_scalars(self) -> None:
+        """Convert a scalar to an array once, if several lines combine it with arrays."""
+        consts = [i for i in range(self.roles.consts) if self.is_scalar_const(i)]
+        self.steps = as_arrays(self.steps, self.avals, {*self.literals, *consts})
+
+    # ---- memory ----------------------------------------------------------------------------------
+
+    def loop_plan(self) -> LoopPlan:
+        """Choose memory. Call it once."""
+        foreign = any([step.expression.foreign for step in self.steps])
+        places = _Places(self, is_plain=foreign or MEMORY_REUSE in self.how.without)
+        return places.plan()
+
+    def dying(self) -> list[Sequence[int]]:
+        """Return the slots that die in each step of the body, of those that steps make."""
+        kept = (*self.outputs, *self.literals, *range(len(self.program.inputs)))
+        return dying_after(self.steps, kept, len(self.avals))
+
+
+class _Places:
+    """Where the arrays of a body lie, while that is decided."""
+
+    def __init__(self, planner: LoopPlanner, *, is_plain: bool) -> None:
+        self.planner = planner
+        self.avals = planner.avals
+        self.steps = planner.steps
+        self.outputs = planner.outputs
+        self.is_plain = is_plain
+        self.maker = {slot: step for step in self.steps for slot in step.targets}
+        self.taken: set[int] = set()  # slots that are written into rows
+        self.fixed: set[int] = set()  # carries that no step may write into
+
+    def plan(self) -> LoopPlan:
+        """Decide."""
+        planner, outputs = self.planner, self.outputs
+        rows = tuple([self._row(i) for i in planner.roles.stacked])
+        carries = [slot for slot in planner.carries if self.avals[slot].shape]
+        update = {slot: outputs[slot - planner.roles.consts] for slot in planner.carries}
+        if self.is_plain:
+            self.fixed.update(carries)
+        self.fixed.update([slot for slot in carries if update[slot] in self.taken])
+        while True:  # what is renamed to such a carry is one
+            more = {slot for slot in carries if update[slot] in self.fixed} - self.fixed
+            if not more:
+                break
+            self.fixed |= more
+        spare = {} if self.is_plain else self._spare()
+        given = [slot for slot in carries if slot not in self.fixed]
+        in_rows = {row.slot for row in rows if row.kind != COPIED}
+        dying = dying_after(self.steps, (*outputs, *planner.literals), len(self.avals))
+        memory = Memory(self.avals, dying, (*given, *in_rows, *spare.values()))
+        if self.is_plain:
+            memory.follow(self.steps)
+        else:
+            reuse(self.steps, memory, spare)
+        read = {slot for step in self.steps for slot in step.operands}
+        buffers = [slot for slot in spare.values() if slot in read]
+        return self._moved(memory, rows, carries, update, [*given, *buffers], buffers)
+
+    def _moved(
+        self, memory: Memory, rows: tuple[Row, ...], carries: Sequence[int],
+        update: dict[int, int], pool: Sequence[int], buffers: Sequence[int],
+    ) -> LoopPlan:  # fmt: skip
+        """Let carries take the memory in which they were made, and buffers what is left."""
+        used: set[int] = set()
+        copies: set[int] = set()
+        borrowed: set[int] = set()
+        shifted = {row.slot for row in rows if row.kind == SHIFTED}
+        in_rows = {row.slot for row in rows if row.kind == MADE} | shifted
+        for slot in carries:
+            made = update[slot]
+            name = memory.name[made]
+            if made in self.taken or made in self.fixed:
+                if name in used or name not in shifted:
+                    borrowed.add(slot)
+            elif name in in_rows or name in used or not _is_whole(memory, made):
+                copies.add(slot)
+                continue
+            used.add(name)
+        moves = {slot: update[slot] for slot in self.planner.carries}
+        moves.update(self._left(pool, buffers, used))
+        moved = {*moves.values()}
+        own = {
+            slot
+            for slot in carries
+            if slot not in self.fixed and (slot not in memory.given or slot in moved)
+        }
+        return LoopPlan(
+            rows, tuple(buffers), tuple(moves.items()), frozenset(own), frozenset(copies),
+            frozenset(borrowed),
+        )  # fmt: skip
+
+    def _left(
+        self, pool: Sequence[int], buffers: Sequence[int], used: Collection[int]
+    ) -> dict[int, int]:
+        """Return what buffers are in the next step that carries lie in after this one."""
+        left: dict[Aval, list[int]] = {}
+        for name in pool:
+            if name not in used and name not in buffers:
+                left.setdefault(self.avals[name], []).append(name)
+        return {slot: left[self.avals[slot]].pop() for slot in buffers if slot in used}
+
+    def _row(self, output: int) -> Row:
+        """Decide how the rows of a result come to lie in it."""
+        slot, planner = self.outputs[output], self.planner
+        if self.is_plain or not self.avals[slot].shape:
+            return Row(output, COPIED, slot)
+        place = self._written(slot)
+        if place is not None:
+            return Row(output, MADE, place)
+        if slot in planner.carries:
+            place = self._written(self.outputs[slot - planner.roles.consts])
+            if place is not None:
+                self.fixed.add(slot)
+                return Row(output, SHIFTED, place)
+        return Row(output, COPIED, slot)
+
+    def _written(self, slot: int) -> int | None:
+        """Let a step write a result into memory that it is given; return the slot of that."""
+        step = self.maker.get(slot)
+        if step is None or slot in self.taken or step.expression.shares or step.expression.foreign:
+            return None
+        place = len(self.avals)
+        line, bound = step.expression, step.expression.bound
+        region = bound[0] if bound and type(bound[0]) is Region else None
+        if region is not None:
+            number = step.targets.index(slot)
+            if number >= len(region.arrays) or region.shape != self.avals[slot].shape:
+                return None
+            region.reuse[number] = len(step.operands)
+            text = ", ".join([f"{{{i}}}" for i in range(len(step.operands) + 1)])
+            step.expression = line._replace(template=f"{{p0}}({text})")
+        else:
+            into = writing_into(line) if len(step.targets) == 1 else None
+            if into is None:
+                return None
+            step.expression = into
+        step.operands = (*step.operands, place)
+        self.avals.append(self.avals[slot])
+        self.taken.add(slot)
+        return place
+
+    def _spare(self) -> dict[int, int]:
+        """Return a slot of memory for each small array that a step could write."""
+        spare = {}
+        for step in self.steps:
+            target = step.targets[0]
+            if 0 < size_of(self.avals[target]) <= PAGES and writing_into(step.expression):
+                spare[target] = len(self.avals)
+                self.avals.append(self.avals[target])
+        return spare
+
+
+def _is_whole(memory: Memory, slot: int) -> bool:
+    """Return True if a value is all of its memory, and nobody else knows that."""
+    name = memory.name[slot]
+    if name < 0 or name in memory.seen or not (name == slot or memory.writeable[slot]):
+        return False
+    whole, aval = memory.avals[name], memory.avals[slot]
+    return whole.size == aval.size and whole.dtype is aval.dtype

@@ -1,0 +1,237 @@
+"""Loops and branches as functions of their operands.
+
+The source of a loop is written when it first runs. One with a long body calls that as a function.
+Read next: `loops/plan.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from tenferro.backend.extend import CollectorPaused
+from tenferro.backend.lowering import LoweringTable
+from tenferro.backend.numpy_like.control import branch_of, known, looped, repeated
+from tenferro.computegraph import CompiledProgram, Fragment, compile_program, new_leaf
+from tenferro.primitives.control import Scan, Switch, WhileLoop
+from tenferro_numpy.execution.codegen import generate
+from tenferro_numpy.execution.codegen_chunks import compiled
+from tenferro_numpy.execution.interpreter import RUNS_BEFORE_SOURCE, Interpreter
+from tenferro_numpy.ir.expression import Expression
+from tenferro_numpy.loops.plan import LoopPlanner, Roles
+from tenferro_numpy.loops.source import LoopSource
+from tenferro_numpy.planner import How, make_plan, planner_of
+from tenferro_numpy.python_scalars import RAISED
+
+__all__ = ["LOOPS", "loop_expression"]
+
+_MAX_STEPS_IN_SOURCE = 500  # steps of a body above which it is a function that the loop calls
+_shared = lru_cache(maxsize=512)(compiled)
+
+
+class Context:
+    """What plans are made of besides a program."""
+
+    def __init__(self, table: LoweringTable, how: How) -> None:
+        self.table = table
+        self.how = how._replace(donated=())
+
+    def program(self, body: Fragment) -> CompiledProgram:
+        """Return a closed graph as a program."""
+        found: CompiledProgram = self.table.close(compile_program(body.flat))
+        return found
+
+
+class Body:
+    """A closed graph as a function of its inputs."""
+
+    def __init__(self, body: Fragment, context: Context) -> None:
+        self.plan = make_plan(context.program(body), context.table, context.how)
+        self.run: Any = Interpreter(self.plan)
+        self.left = RUNS_BEFORE_SOURCE
+
+    def prepared(self, runs: int) -> Any:
+        """Return the function that runs it; from some number of runs on, as source."""
+        if self.left > 0:
+            self.left -= runs
+            if self.left <= 0:
+                self.run = generate(self.plan).compile()
+        return self.run
+
+
+def _single(found: Any) -> Any:
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+def _own(found: Sequence[Any], outputs: Sequence[int], carried: int) -> list[Any]:
+    """Return results with copies of carries, which may share memory with operands."""
+    return [np.array(x) if i < carried else x for x, i in zip(found, outputs, strict=True)]
+
+
+class Written:
+    """A loop in source: a function of its operands, which returns a tuple."""
+
+    def __init__(
+        self, planner: LoopPlanner, results: Sequence[int], length: int | None, *, reverse: bool
+    ) -> None:
+        self._planner = planner
+        self._plan = planner.loop_plan()
+        self._rest = results, length, reverse
+        is_fast = planner.raises()
+        self.text = ""
+        self._raising = self._made(fast=is_fast)
+        self.run = self._fast if is_fast else self._raising
+
+    def _made(self, *, fast: bool) -> Any:
+        results, length, reverse = self._rest
+        with CollectorPaused():
+            source = LoopSource(
+                self._planner, self._plan, results, length, reverse=reverse, fast=fast
+            )
+            self.text = source.text
+            return _shared(source.text)(*source.bound)
+
+    def _fast(self, *operands: Any) -> Any:
+        """Run lines that may raise; if one does, run again and for ever lines that do not."""
+        try:
+            return self._raising(*operands)
+        except RAISED:
+            self.run = run = self._made(fast=False)
+            return run(*operands)
+
+
+def _written(
+    body: Fragment, roles: Roles, context: Context, results: Sequence[int],
+    length: int | None = None, *, reverse: bool = False,
+) -> Written | None:  # fmt: skip
+    """Write a loop; ``None`` if its body is long."""
+
+    def kind(program: CompiledProgram, table: LoweringTable, how: How) -> LoopPlanner:
+        return LoopPlanner(program, table, how, roles)
+
+    planner: Any = planner_of(context.program(body), context.table, context.how, kind)
+    if len(planner.steps) > _MAX_STEPS_IN_SOURCE:
+        return None
+    return Written(planner, results, length, reverse=reverse)
+
+
+class Loop:
+    """A loop of known length as a function of its operands."""
+
+    def __init__(self, op: Scan, context: Context) -> None:
+        self.op = op
+        self.context = context
+        self.written: Written | None = None
+        self.body: Body | None = None
+
+    def __call__(self, *operands: Any) -> Any:
+        """Run the steps; a single result is not in a tuple."""
+        written = self.written
+        if written is not None:
+            return _single(written.run(*operands))
+        if self.body is None:
+            self._write()
+            if self.body is None:
+                return self(*operands)
+        found = looped(self.op, self.body.prepared(self.op.length), np, operands)
+        return _single(_own(found, self.op.outputs, self.op.carried))
+
+    def _write(self) -> None:
+        op = self.op
+        stacked = tuple(dict.fromkeys([i for i in op.outputs if i >= op.carried]))
+        roles = Roles(op.consts, op.carried, stacked)
+        self.written = _written(
+            op.body, roles, self.context, op.outputs, op.length, reverse=op.reverse
+        )
+        if self.written is None:
+            self.body = Body(op.body, self.context)
+
+    def described(self) -> str:
+        """Return the source."""
+        if self.written is None and self.body is None:
+            self._write()
+        return "" if self.written is None else f"{self!r}\n{self.written.text}"
+
+    def __repr__(self) -> str:
+        return f"<Loop of {self.op.length} steps of {self.op.body!r}>"
+
+
+class Choice:
+    """A choice among branches as a function of its operands; a branch is planned when it runs."""
+
+    def __init__(self, op: Switch, context: Context) -> None:
+        self.op = op
+        self.context = context
+        self.branches: dict[int, Body] = {}
+
+    def __call__(self, index: Any, *operands: Any) -> Any:
+        """Run one branch; a single result is not in a tuple."""
+        number = branch_of(index, len(self.op.branches))
+        body = self.branches.get(number)
+        if body is None:
+            body = self.branches[number] = Body(self.op.branches[number], self.context)
+        return _single(body.prepared(1)(*operands))
+
+    def __repr__(self) -> str:
+        return f"<Choice of {len(self.op.branches)} branches>"
+
+
+class Repetition:
+    """A loop with a condition as a function of its operands."""
+
+    def __init__(self, op: WhileLoop, context: Context) -> None:
+        self.op = op
+        self.context = context
+        self.condition: Body | None = None
+        self.body: Body | None = None
+        self.written: Written | None = None
+
+    def __call__(self, *operands: Any) -> Any:
+        """Run the steps; a single result is not in a tuple."""
+        if self.condition is None:
+            self.condition = Body(self.op.condition, self.context)
+        condition = self.condition.prepared(1)
+        if not known(condition(*operands)[0]):
+            carry = operands[self.op.consts :]
+            return _single([np.array(carry[i]) for i in self.op.outputs])
+        if self.written is None and self.body is None:
+            self._write()
+        if self.written is not None:
+            return _single(self.written.run(*operands))
+        assert self.body is not None
+        body = self.body.prepared(RUNS_BEFORE_SOURCE)  # loops are written to run often
+        found = repeated(self.op, condition, body, operands)
+        return _single(_own(found, self.op.outputs, self.op.carried))
+
+    def _write(self) -> None:
+        """Write body and condition as one: a step gives the next carry, and whether to go on."""
+        op = self.op
+        inputs = [new_leaf(f"x{i}", aval) for i, aval in enumerate(op.body.input_avals)]
+        carry = op.body.apply(inputs)
+        test = op.condition.apply([*inputs[: op.consts], *carry])
+        step = Fragment.of(inputs, [*carry, *test])
+        self.written = _written(step, Roles(op.consts, op.carried), self.context, op.outputs)
+        if self.written is None:
+            self.body = Body(op.body, self.context)
+
+    def described(self) -> str:
+        """Return the source."""
+        if self.written is None and self.body is None:
+            self._write()
+        return "" if self.written is None else f"{self!r}\n{self.written.text}"
+
+    def __repr__(self) -> str:
+        return f"<Repetition of {self.op.body!r}>"
+
+
+LOOPS: dict[type, Any] = {Scan: Loop, Switch: Choice, WhileLoop: Repetition}
+
+
+def loop_expression(op: Any, count: int, table: LoweringTable, how: How) -> Expression:
+    """Write the call of a loop or branch over so many operands."""
+    operands = ", ".join([f"{{{i}}}" for i in range(count)])
+    made = LOOPS[type(op)](op, Context(table, how))
+    return Expression(f"{{p0}}({operands})", (made,), shares=type(op) is Switch)

@@ -1,0 +1,312 @@
+"""The source of a loop: one function of its operands, with the lines of the body in a `for`.
+
+    def loop(o0, v1):                            # a rate, the first carry
+        n0 = p0(o0)                              # as a Python number
+        v5 = p1((10,), p2)                       # memory for what a step makes
+        y1 = p1((1000, 10), p2)                  # the rows of a result
+        for v6 in y1:
+            p3(n0, v1, v5)
+            …
+            v1 = v6
+        return (v1, y1,)
+
+Numbers that one line alone reads are written where they are read. Read next: `loops/run.py`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import chain, repeat
+from typing import Any
+
+import numpy as np
+
+from tenferro_numpy.ir.expression import Expression, simple
+from tenferro_numpy.ir.literals import Literals
+from tenferro_numpy.ir.step import Step
+from tenferro_numpy.loops.plan import COPIED, SHIFTED, LoopPlan, LoopPlanner, Row
+from tenferro_numpy.machine.allocator import PAGES
+from tenferro_numpy.machine.threads import new_array
+from tenferro_numpy.memory.ownership import size_of
+from tenferro_numpy.python_scalars import UNBOXED
+
+__all__ = ["LoopSource"]
+
+_MAX_WIDTH = 300  # characters of a number's expression that is written where it is read
+_NUMBERS = {"float64": (float, np.float64), "bool": (bool, np.bool_)}  # Python's, NumPy's
+
+
+class LoopSource:
+    """The text of a loop, and the values that it binds.
+
+    `length` is the number of steps; without one the last output of the body says whether there is
+    another step, and there is a first one.
+    """
+
+    def __init__(
+        self,
+        planner: LoopPlanner,
+        plan: LoopPlan,
+        results: Sequence[int],
+        length: int | None = None,
+        *,
+        reverse: bool = False,
+        fast: bool = False,
+    ) -> None:
+        self.planner = planner
+        self.plan = plan
+        self.avals = planner.avals
+        self.length = length
+        self.reverse = reverse
+        self.bound: list[Any] = []
+        self._fast = fast
+        self._names: dict[int, str] = {}
+        self._literals = Literals(planner.literals, planner.table)
+        self._used: dict[str, None] = {}  # names of inputs in the forms that lines read
+        self._inlined: dict[int, str] = {}
+        self._safe: dict[int, Expression] = {}
+        self._rank0_views = {
+            slot
+            for step in planner.steps
+            if step.expression.shares
+            for slot in step.targets
+            if not self.avals[slot].shape
+        }
+        self.text = self._written(results)
+
+    # ---- names -----------------------------------------------------------------------------------
+
+    def bind(self, value: Any) -> str:
+        """Return the closure name of a bound value; one per object."""
+        found = self._names.get(id(value))
+        if found is None:
+            found = self._names[id(value)] = f"p{len(self.bound)}"
+            self.bound.append(value)
+        return found
+
+    def name(self, slot: int, form: str) -> str:
+        """Return the name of a value as an "array", a NumPy "scalar" or a "number"."""
+        planner = self.planner
+        if slot in planner.literals:
+            return self.bind(self._literals.values[~self._literals.index(slot, form)])
+        if slot in self._inlined:
+            return self._inlined[slot]
+        found = f"v{slot}"
+        if planner.is_free(slot) and form == "number":
+            found = f"n{slot}"
+        elif planner.is_scalar_const(slot) and form == "array":
+            found = f"a{slot}"
+        self._used[found] = None
+        return found
+
+    def number(self, slot: int) -> str:
+        """Return the name of a value of rank 0 that is stored: a Python number where it is one."""
+        known = slot in self.planner.literals and self.avals[slot] in UNBOXED
+        is_number = slot in self.planner.numbers or self.planner.is_free(slot) or known
+        return self.name(slot, "number" if is_number else "scalar")
+
+    def array(self, shape: tuple[int, ...], dtype: Any) -> str:
+        """Write the making of an array."""
+        return f"{self.bind(new_array)}({shape}, {self.bind(np.dtype(dtype.name))})"
+
+    # ---- the text --------------------------------------------------------------------------------
+
+    def _written(self, results: Sequence[int]) -> str:
+        planner = self.planner
+        lines = self._steps()
+        lines += [self._stored(row) for row in self.plan.rows if row.kind == COPIED]
+        lines += self._moves()
+        if self.length is None:
+            test = self.number(planner.outputs[-1])
+            begin, lines = "while True:", [*lines, f"if not {test}: break"]
+        else:
+            begin = self._head()
+        found = [self._result(i) for i in results]
+        for k, text in enumerate(found):  # no two results share memory
+            if text in found[:k]:
+                found[k] = f"{self.bind(np.array)}({text})"
+        returned = "".join([f" {text}," for text in found])
+        params = [self._param(i) for i in range(len(planner.program.inputs))]
+        before = [*self._forms(), *self._starts(), *self._memory()]
+        body = [
+            f"    def loop({', '.join(params)}):",
+            *[f"        {line}" for line in before],
+            f"        {begin}",
+            *[f"            {line}" for line in lines or ["pass"]],
+            f"        return ({returned.strip()})",
+        ]
+        first = f"def make({', '.join([f'p{i}' for i in range(len(self.bound))])}):"
+        return "\n".join([first, *body, "    return loop", ""])
+
+    def _param(self, slot: int) -> str:
+        planner = self.planner
+        is_array = self.avals[slot].shape and slot < planner.first_row
+        return f"{'v' if is_array else 'o'}{slot}"
+
+    def _forms(self) -> list[str]:
+        """Write the forms of inputs of rank 0 that lines read."""
+        planner, lines = self.planner, []
+        for slot in filter(planner.is_scalar_const, range(planner.roles.consts)):
+            if f"n{slot}" in self._used:
+                kind = _NUMBERS[self.avals[slot].dtype.name][0]
+                lines.append(f"n{slot} = {self.bind(kind)}(o{slot})")
+            if f"v{slot}" in self._used:
+                lines.append(f"v{slot} = o{slot}[()]")
+            if f"a{slot}" in self._used:
+                lines.append(f"a{slot} = {self.bind(np.asarray)}(o{slot})")
+        return lines
+
+    def _starts(self) -> list[str]:
+        """Write the first carries."""
+        planner, lines = self.planner, []
+        for slot in planner.carries:
+            if slot in planner.numbers:
+                kind = _NUMBERS[self.avals[slot].dtype.name][0]
+                lines.append(f"v{slot} = {self.bind(kind)}(o{slot})")
+            elif not self.avals[slot].shape:
+                lines.append(f"v{slot} = o{slot}[()]")
+            elif slot in self.plan.own:
+                lines.append(f'v{slot} = {self.bind(np.array)}(v{slot}, order="C")')
+        return lines
+
+    def _memory(self) -> list[str]:
+        """Write the making of memory: for rows of results, and for what a step makes."""
+        planner, lines = self.planner, []
+        for slot in self.plan.buffers:
+            lines.append(f"v{slot} = {self.array(self.avals[slot].shape, self.avals[slot].dtype)}")
+        for row in self.plan.rows:
+            aval = self.avals[planner.outputs[row.output]]
+            shape = (self.length or 0, *aval.shape)
+            lines.append(f"y{row.output} = {self.array(shape, aval.dtype)}")
+            if row.kind == COPIED and aval in UNBOXED:
+                lines.append(f"m{row.output} = y{row.output}.data")
+            elif row.kind == SHIFTED:
+                first = -1 if self.reverse else 0
+                carry = planner.outputs[row.output]
+                lines.append(f"y{row.output}[{first}] = v{carry}")
+                lines.append(f"z{row.output} = {self.array(aval.shape, aval.dtype)}")
+        return lines
+
+    def _head(self) -> str:
+        """Write the head of the loop over rows of operands and results."""
+        parts = [*self._read_rows(), *self._written_rows()]
+        if not parts:
+            return f"for _ in {self.bind(repeat)}(None, {self.length}):"
+        if len(parts) == 1:
+            return f"for {parts[0][0]} in {parts[0][1]}:"
+        names, over = [", ".join(column) for column in zip(*parts, strict=True)]
+        return f"for {names} in {self.bind(zip)}({over}):"
+
+    def _read_rows(self) -> Iterator[tuple[str, str]]:
+        """Yield the name of a row, and the array of all, for operands that lines read."""
+        planner = self.planner
+        for slot in range(planner.first_row, len(planner.program.inputs)):
+            if f"n{slot}" in self._used:
+                yield f"n{slot}", f"o{slot}{self._turn}.data"
+            if f"v{slot}" in self._used:
+                yield f"v{slot}", f"o{slot}{self._turn}"
+
+    def _written_rows(self) -> Iterator[tuple[str, str]]:
+        """Yield the name of a row, and all rows, for results; and the number of the step."""
+        counts = False
+        for row in self.plan.rows:
+            y = f"y{row.output}{self._turn}"
+            if row.kind == SHIFTED:
+                yield f"v{row.slot}", f"{self.bind(chain)}({y}[1:], (z{row.output},))"
+            elif row.kind != COPIED:
+                yield f"v{row.slot}", y
+            elif self.avals[row.slot].shape:
+                yield f"r{row.output}", y
+            else:
+                counts = True
+        if counts:
+            last = (self.length or 0) - 1
+            yield "k", f"{self.bind(range)}({f'{last}, -1, -1' if self.reverse else last + 1})"
+
+    @property
+    def _turn(self) -> str:
+        return "[::-1]" if self.reverse else ""
+
+    def _steps(self) -> list[str]:
+        """Write the lines of the body."""
+        planner = self.planner
+        reads = Counter([slot for step in planner.steps for slot in step.operands])
+        reads.update(planner.outputs)
+        reader = {slot: step for step in planner.steps for slot in step.operands}
+        late = planner.outputs[-1:] if self.length is None else ()  # read when carries have moved
+        lines = []
+        for step, dead in zip(planner.steps, planner.dying(), strict=True):
+            expression = self._chosen(step.expression)
+            form = "number" if step.on_numbers else "scalar"
+            if not step.on_numbers and self.avals[step.targets[0]].shape:
+                form = "array"
+            operands = tuple([self.name(slot, form) for slot in step.operands])
+            names = tuple([self.bind(value) for value in expression.bound])
+            text = expression.text(operands, names)
+            slot = step.targets[0]
+            if step.on_numbers and reads[slot] == 1 and len(text) <= _MAX_WIDTH:
+                other = reader.get(slot)
+                once = slot not in late if other is None else self._reads_once(other, slot)
+                if once:
+                    self._inlined[slot] = f"({text})"
+                    continue
+            targets = ", ".join([f"v{i}" for i in step.targets])
+            large = [f"v{i}" for i in dead if size_of(self.avals[i]) > PAGES]
+            lines.append(f"{targets} = {text}" + (f"; del {', '.join(large)}" if large else ""))
+        return lines
+
+    def _reads_once(self, step: Step, slot: int) -> bool:
+        """Return True if the line of a step on numbers has an operand in one place."""
+        template = self._chosen(step.expression).template
+        return step.on_numbers and template.count(f"{{{step.operands.index(slot)}}}") == 1
+
+    def _chosen(self, expression: Expression) -> Expression:
+        """Return the form of a line that is written: one that may raise, or one that does not."""
+        if self._fast or expression.safe is None:
+            return expression
+        found = self._safe.get(id(expression))
+        if found is None:
+            found = self._safe[id(expression)] = simple(expression.safe, expression.operand_count)
+        return found
+
+    def _stored(self, row: Row) -> str:
+        """Write the copy of a row into a result."""
+        if self.avals[row.slot].shape:
+            return f"r{row.output}[...] = {self.name(row.slot, 'array')}"
+        place = "m" if self.avals[row.slot] in UNBOXED else "y"
+        return f"{place}{row.output}[k] = {self.number(row.slot)}"
+
+    def _moves(self) -> list[str]:
+        """Write what carries and memory are in the next step."""
+        pairs = []
+        for slot, other in self.plan.moves:
+            value = f"v{other}"
+            if slot in self.planner.carries:
+                value = self._next(slot, other)
+            if value != f"v{slot}":
+                pairs.append((f"v{slot}", value))
+        if not pairs:
+            return []
+        targets, values = [", ".join(column) for column in zip(*pairs, strict=True)]
+        return [f"{targets} = {values}"]
+
+    def _next(self, slot: int, other: int) -> str:
+        """Write a carry of the next step."""
+        if slot in self.planner.numbers:
+            return self.number(other)
+        if not self.avals[slot].shape:
+            there = other < len(self.planner.program.inputs) or other in self._rank0_views
+            return self.name(other, "scalar") + ("[()]" if there else "")
+        value = self.name(other, "array")
+        return f"{self.bind(np.array)}({value})" if slot in self.plan.copies else value
+
+    def _result(self, output: int) -> str:
+        """Write a result: the last carry, or rows."""
+        planner = self.planner
+        if output >= planner.roles.carried:
+            return f"y{output}"
+        slot = planner.roles.consts + output
+        if slot in planner.numbers:
+            return f"{self.bind(_NUMBERS[self.avals[slot].dtype.name][1])}(v{slot})"
+        return f"{self.bind(np.array)}(v{slot})" if slot in self.plan.borrowed else f"v{slot}"

@@ -1,0 +1,206 @@
+"""Loops written as source: the values of unrolled programs, in memory that does not grow."""
+
+import tracemalloc
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import tenferro as tn
+
+ROWS = np.array([0.3, -0.2, 0.5, 0.1, 0.7, -0.4])
+
+
+def unrolled(f, carry, xs=None, length=None, reverse=False):
+    """Return what `scan` returns, by Python's own loop."""
+    count = len(xs) if length is None else length
+    ys: list[Any] = [None] * count
+    for k in reversed(range(count)) if reverse else range(count):
+        carry, ys[k] = f(carry, None if xs is None else xs[k])
+    flat = [y if isinstance(y, tuple) else (y,) for y in ys]
+    columns = tuple([np.stack(column) for column in zip(*flat, strict=True)])
+    return carry, columns if isinstance(ys[0], tuple) else columns[0]
+
+
+class Step(NamedTuple):
+    """A body, and the number of its carries; each is like x."""
+
+    body: Callable[..., Any]
+    carries: int = 1
+
+
+def updated(s, r):
+    return s.at[..., :1].set(s[..., -1:] * r), s
+
+
+STEPS = {
+    "the carry is made from itself": Step(lambda c, r: (np.sin(c) * r + c, c)),
+    "results are the next carry": Step(lambda c, r: ((y := np.tanh(c) - r), y)),
+    "results are both": Step(lambda c, r: ((y := c * r + 1.0), (c, y))),
+    "results are one carry twice": Step(lambda c, r: (c * r, (c, c))),
+    "results are neither": Step(lambda c, r: (c * c + r, np.cos(c) * r)),
+    "a result is an operand": Step(lambda c, r: (c + r, (r, c + 2.0))),
+    "the carry stays": Step(lambda c, r: (c, c * r)),
+    "the carry becomes a number": Step(lambda c, r: (0.0 * c + r, c)),
+    "carries change places": Step(lambda s, r: ((s[1], s[0]), s[0] * r), 2),
+    "a carry follows another": Step(lambda s, r: ((s[1], s[0] + r * s[1]), s[0]), 2),
+    "a wave": Step(lambda s, r: ((s[1], 2.0 * s[1] - s[0] + r * np.sin(s[1])), s[1]), 2),
+    "three follow each other": Step(lambda s, r: ((s[1], s[2], s[0] * r), s[2]), 3),
+    "a carry twice": Step(lambda s, r: (((y := s[0] * s[1] + r), y), y), 2),
+    "one carry is a result": Step(lambda s, r: ((s[0] * r, s[0] - s[1]), s[1]), 2),
+    "the carries before": Step(lambda s, r: ((np.exp(-s[1]), s[0] * r), (s[0], s[1])), 2),
+    "a carry is unread": Step(lambda s, r: ((s[0] + r, s[0]), s[0] * r), 2),
+}
+
+
+def leaves(found):
+    """Return the arrays of nested tuples."""
+    return [y for x in found for y in leaves(x)] if isinstance(found, tuple) else [found]
+
+
+@np.errstate(all="ignore")
+def beside(program, *arguments):
+    """Compare bits of a program with `scan` and unrolled, run twice; arguments stay as they are."""
+    kept = [np.array(x) for x in arguments]
+    rolled = tn.jit(lambda *xs: program(tn.scan, *xs), backend="numpy")
+    straight = tn.jit(lambda *xs: program(unrolled, *xs), backend="numpy")
+    need = leaves(straight(*arguments))
+    for _ in range(2):
+        found = leaves(rolled(*arguments))
+        for x, y in zip(found, need, strict=True):
+            np.testing.assert_array_equal(x, y, strict=True)
+            np.testing.assert_array_equal(1.0 / np.real(x), 1.0 / np.real(y))  # signs of 0
+        for i, x in enumerate(found):  # results are the caller's own
+            assert not any(np.shares_memory(x, y) for y in (*found[:i], *arguments))
+            if x.shape:
+                x[...] = 77
+    for x, y in zip(arguments, kept, strict=True):
+        np.testing.assert_array_equal(x, y)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("shape", [(), (3,), (2, 3), (130, 130)])
+@pytest.mark.parametrize("name", STEPS)
+def test_a_loop_has_the_bits_of_the_unrolled_program(name, shape, reverse):
+    """scan(f, c, xs) = f(… f(c, x₀) …, xₙ)"""
+    body, count = STEPS[name]
+    x = np.linspace(0.1, 0.9, int(np.prod(shape))).reshape(shape)
+    xs = tuple([x + 0.1 * k for k in range(count)])
+
+    def program(scan, *carry):
+        return scan(body, carry if count > 1 else carry[0], ROWS, reverse=reverse)
+
+    beside(program, *xs)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int32, np.complex128, bool])
+def test_other_dtypes(dtype):
+    x = np.array([1, 0, 1]).astype(dtype)
+    rows = np.array([[1, 1, 0], [0, 1, 1]]).astype(dtype)
+    beside(lambda scan, c, r: scan(lambda c, r: (c + r, c * r), c, r), x, rows)
+    beside(lambda scan, c, r: scan(lambda c, r: (c + r, c * r), c, r), x[0], rows[:, 0])
+
+
+@pytest.mark.parametrize("width", [4, 40_000])
+def test_an_update_of_the_carry(width):
+    """(x.at[0].set(v))ₖ is the array of the step before, changed"""
+    x = np.arange(width, dtype=float)
+    beside(lambda scan, c: scan(lambda c, r: (c.at[0].set(c[-1] * r), c[1]), c, ROWS), x)
+    beside(lambda scan, c: scan(lambda c, r: (c.at[0].set(c[-1] * r), c[:2]), c, ROWS), x)
+
+
+def test_views_of_what_a_step_made():
+    x = np.arange(6.0)
+    beside(lambda scan, c: scan(lambda c, r: ((c * r)[::-1], c[:2]), c, ROWS), x)
+    beside(lambda scan, c: scan(lambda c, r: (np.sin(c)[2] * r + c, np.cos(c)[0]), c, ROWS), x)
+    beside(
+        lambda scan, c, s: scan(
+            lambda s, r: ((s[0] * r, np.exp(s[0])[1]), s[1]), (c, s), ROWS
+        ), x, np.array(0.5)
+    )  # fmt: skip
+
+
+def test_matrices_and_loops_inside():
+    m = np.array([[0.9, 0.1], [-0.2, 0.8]])
+
+    def inner(scan, c):
+        return scan(lambda d, q: (np.tanh(m @ d) * q, d), c, ROWS)
+
+    def program(scan, x):
+        def outer(c, r):
+            last, ys = inner(scan, c)
+            return last + r, np.sum(ys)
+
+        return scan(outer, x, ROWS)
+
+    beside(program, np.array([0.3, 0.4]))
+
+
+def test_branches_inside():
+    def step(c, r):
+        return tn.cond(c > 0.4, lambda c: c * r, lambda c: np.exp(c), c), c
+
+    beside(lambda scan, c: scan(step, c, ROWS), np.array(0.5))
+
+
+@pytest.mark.parametrize("start", [0.5, 710.0, -1.0, 0.0])
+def test_where_python_raises_a_number_is_numpys(start):
+    """exp(710), log(-1), 1/0: inf and nan, as in arrays"""
+
+    def step(c, r):
+        return np.exp(c) * r, (1.0 / c, np.log(c))
+
+    beside(lambda scan, c: scan(step, c, ROWS), np.array(start))
+
+
+@pytest.mark.parametrize("shape", [(), (3,)])
+def test_a_loop_with_a_condition(shape):
+    x = np.full(shape, 100.0)
+
+    def halved(c):
+        return c / 2.0 + 0.1, c * 0.5
+
+    def loop(x):
+        return tn.while_loop(lambda s: np.sum(s[1]) > 1.0, lambda s: halved(s[0]), (x, x))
+
+    found = tn.jit(loop, backend="numpy")(x)
+    need = x, x
+    while np.sum(need[1]) > 1.0:
+        need = halved(need[0])
+    np.testing.assert_array_equal(found[0], need[0])
+    np.testing.assert_array_equal(found[1], need[1])
+    small = tn.jit(loop, backend="numpy")(0.001 * x)
+    np.testing.assert_array_equal(small[0], 0.001 * x)
+    assert not np.shares_memory(small[0], small[1])
+
+
+@pytest.mark.parametrize("shape", [(), (8,)])
+def test_memory_does_not_depend_on_the_number_of_steps(shape):
+    def peak(length):
+        step = lambda c, _: (c + 0.01 * np.sin(c) - 0.02 * c * c, None)  # noqa: E731
+        loop = tn.jit(lambda x: tn.scan(step, x, None, length)[0], backend="numpy")
+        x = np.full(shape, 0.5)
+        loop(x)
+        tracemalloc.start()
+        loop(x)
+        found = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return found
+
+    assert peak(20_000) <= peak(200) + 1_000
+
+
+def test_the_source_of_a_loop():
+    """Numbers are Python's, written where they are read; arrays are written in place"""
+
+    def loop(x, rate):
+        step = lambda c, _: ((y := c + rate * np.sin(c)), y)  # noqa: E731
+        return tn.scan(step, x, None, 9)
+
+    text = tn.jit(loop, backend="numpy").explain(np.array(0.5), np.array(0.1))
+    assert "    def loop(o0, o1):\n" in text
+    assert "            v1 = v4\n" in text or "            v1 = (v1 +" in text
+    text = tn.jit(loop, backend="numpy").explain(np.ones(3), np.array(0.1))
+    assert "        for v" in text
+    assert " in y1:\n" in text
