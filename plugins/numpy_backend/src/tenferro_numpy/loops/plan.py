@@ -32,7 +32,7 @@ COPIED, MADE, SHIFTED = "copied", "made", "shifted"
 
 
 class Roles(NamedTuple):
-    """What the inputs and outputs of a body are.
+    """The parts that inputs and outputs of a body play.
 
     consts    number of inputs that all steps read
     carried   number of inputs behind these, and of first outputs, that go from step to step
@@ -53,7 +53,7 @@ class Row(NamedTuple):
 
 
 class LoopPlan(NamedTuple):
-    """Where the values of a body are.
+    """The memory of the values of a body.
 
     rows       of results
     buffers    slots of memory that is made before the loop
@@ -129,7 +129,7 @@ class LoopPlanner(Planner):
 
 
 class _Places:
-    """Where the arrays of a body lie, while that is decided."""
+    """The memory of the arrays of a body, while it is chosen."""
 
     def __init__(self, planner: LoopPlanner, *, is_plain: bool) -> None:
         self.planner = planner
@@ -142,7 +142,7 @@ class _Places:
         self.fixed: set[int] = set()  # carries that no step may write into
 
     def plan(self) -> LoopPlan:
-        """Decide."""
+        """Choose the memory."""
         planner, outputs = self.planner, self.outputs
         rows = tuple([self._row(i) for i in planner.roles.stacked])
         carries = [slot for slot in planner.carries if self.avals[slot].shape]
@@ -263,7 +263,7 @@ class _Places:
 
 
 def _is_whole(memory: Memory, slot: int) -> bool:
-    """Return True if a value is all of its memory, and nobody else knows that."""
+    """Return True if a value is all of its memory, and no other code may hold that."""
     name = memory.name[slot]
     if name < 0 or name in memory.seen or not (name == slot or memory.writeable[slot]):
         return False

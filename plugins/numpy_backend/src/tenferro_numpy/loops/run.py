@@ -33,7 +33,7 @@ _shared = lru_cache(maxsize=512)(compiled)
 
 
 class Context:
-    """What plans are made of besides a program."""
+    """The lowerings and options that plans of bodies need."""
 
     def __init__(self, table: LoweringTable, how: How) -> None:
         self.table = table
