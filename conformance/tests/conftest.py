@@ -14,8 +14,8 @@ sys.path.insert(0, str(LOOPBACK))
 @pytest.fixture
 def run_suite(tmp_path):
     """Run a part of the suite on the loopback backend; returns the process and the report."""
-    from tenferro_conformance.report import read_report
-    from tenferro_conformance.runner import SUITE
+    from tenferro_conformance.reporting.report import read_report
+    from tenferro_conformance.running.children import SUITE
 
     def run(file="", select="", mutant="", without="", extra=()):
         report = tmp_path / "report.json"

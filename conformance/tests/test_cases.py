@@ -3,14 +3,15 @@ unguarded.
 """
 
 import re
+import sys
 from collections import Counter
+from importlib import import_module
 
 import pytest
 
 from tenferro.primitives import STANDARD
-from tenferro_conformance import golden
-from tenferro_conformance.case import draw
-from tenferro_conformance.engine import operation_of
+from tenferro_conformance.cases.case import Case, draw
+from tenferro_conformance.running.operations import operation_of
 from tenferro_conformance.samples import FAMILIES, load_cases, load_error_cases, tables
 
 CASES = load_cases()
@@ -96,6 +97,7 @@ def test_law_inputs_depend_on_the_id_alone():
 
 
 def test_stored_inputs_are_those_of_the_tables():
+    golden = pytest.importorskip("tenferro_conformance.oracle.golden")
     assert golden.stale_inputs() == []
 
 
@@ -105,3 +107,12 @@ def test_non_contiguous_inputs_are_not_contiguous():
     ]
     assert strided
     assert sum(x.flags.c_contiguous for x in strided) < len(strided) / 10
+
+
+def test_a_module_that_has_moved_is_found_with_a_warning():
+    """import tenferro_conformance.case warns, and gives the names of tenferro_conformance.cases."""
+    sys.modules.pop("tenferro_conformance.case", None)
+    with pytest.warns(DeprecationWarning, match=r"tenferro_conformance\.cases\.case"):
+        old = import_module("tenferro_conformance.case")
+    assert old.Case is Case
+    assert old.draw is draw

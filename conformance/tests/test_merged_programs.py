@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from tenferro.backend import host
-from tenferro_conformance import engine, programs
 from tenferro_conformance.kit import Kit
 from tenferro_conformance.profile import Profile
+from tenferro_conformance.running import programs, session
 
 
 class Watched:
@@ -37,11 +37,11 @@ def cases():
 
 def run(backend, cases):
     """The values of all cases by their names, or their errors."""
-    session = engine.Session("watched", backend, Profile(level=2))
+    opened = session.Session("watched", backend, Profile(level=2))
     found = {}
     for case in cases:
         try:
-            found[case.id] = session.outcome(programs.adjoint, case, cases).all("jv")
+            found[case.id] = opened.outcome(programs.adjoint, case, cases).all("jv")
         except ZeroDivisionError as error:
             found[case.id] = error
     return found
@@ -51,7 +51,7 @@ def run(backend, cases):
 def test_a_merged_program_is_no_longer_than_allowed(monkeypatch, cases, most):
     """length ≤ most, unless it is that of one case; the results are those of the cases alone"""
     alone = {case.id: run(Watched(), [case])[case.id] for case in cases}
-    monkeypatch.setattr(engine, "MOST_EQUATIONS", most)
+    monkeypatch.setattr(session, "MOST_EQUATIONS", most)
     backend = Watched()
     found = run(backend, cases)
     longest_of_one = 10

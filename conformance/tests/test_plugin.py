@@ -103,8 +103,8 @@ def test_a_claimed_level_fails_with_an_unsupported_case(run_suite, profile_of_lo
 
 
 def test_a_required_backend_must_be_available(tmp_path):
-    from tenferro_conformance.report import BackendReport, Entry, Report
-    from tenferro_conformance.runner import problems_of
+    from tenferro_conformance.reporting.report import BackendReport, Entry, Report
+    from tenferro_conformance.running.children import problems_of
 
     ran = Entry(id="a/b/c", law="value", backend="here", verdict="pass")
     report = Report(
@@ -157,7 +157,7 @@ def test_several_backends_run_in_several_processes(tmp_path):
         "-p", "no:cacheprovider", "--tenferro-report=both.json", cwd=tmp_path,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
-    from tenferro_conformance.report import read_report
+    from tenferro_conformance.reporting.report import read_report
 
     report = read_report(tmp_path / "both.json")
     assert {e.backend for e in report.entries} == {"numpy", "xla"}
@@ -190,7 +190,7 @@ def test_provisional_cases_count_only_if_asked(run_suite, tmp_path, monkeypatch,
 
 def _entries(run_suite, *options):
     """The laws and cases that a run of a few primitives judged."""
-    from tenferro_conformance.runner import SUITE
+    from tenferro_conformance.running.children import SUITE
 
     files = [str(SUITE / "test_closure.py"), str(SUITE / "test_golden_rules.py")]
     select = "std::add or std::neg or std::tanh or golden"
@@ -263,7 +263,7 @@ def test_a_part_that_is_none_is_a_usage_error(run_suite, part):
 
 def test_jobs_add_up_to_one_report(tmp_path):
     """`--jobs 2` judges what one process judges, and closes with one count."""
-    from tenferro_conformance.report import read_report
+    from tenferro_conformance.reporting.report import read_report
 
     def run(name, *options):
         command = [sys.executable, "-m", "tenferro_conformance.cli", "run", "--backend", "numpy"]

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from tenferro_conformance import cli
-from tenferro_conformance.matrix import diff, matrix
-from tenferro_conformance.report import BackendReport, Entry, Report, read_report
+from tenferro_conformance.reporting.matrix import diff, matrix
+from tenferro_conformance.reporting.report import BackendReport, Entry, Report, read_report
 
 
 def _report(**verdicts):

@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 
-from tenferro_conformance.case import Stored
-from tenferro_conformance.errors import ToleranceError
-from tenferro_conformance.profile import Tol
-from tenferro_conformance.tolerances import (
+from tenferro_conformance.cases.case import Stored
+from tenferro_conformance.cases.tolerances import (
     TABLE,
     bound_of,
     measure,
@@ -14,6 +12,8 @@ from tenferro_conformance.tolerances import (
     require_equal,
     same_bits,
 )
+from tenferro_conformance.errors import ToleranceError
+from tenferro_conformance.profile import Tol
 
 inf, nan = float("inf"), float("nan")
 

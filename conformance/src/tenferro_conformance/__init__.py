@@ -4,7 +4,7 @@ precisely.
 Case = data, law = code, profile = a backend's own declaration. Importing this package imports the
 standard library only; numpy, pytest and mpmath come in where they are used. Run it with
 `tenferro-conformance run --backend mine` or with `pytest --pyargs tenferro_conformance.suite
---tenferro-backend mine`. Read `case.py` next.
+--tenferro-backend mine`. Read `cases/case.py` next.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The command `tenferro-conformance`: run, matrix, diff, golden write, golden check.
 
-Thin: it parses arguments and calls `runner.py`, `matrix.py` and `golden.py`. Exit code 0 means that
-everything asked for holds.
+Thin: it parses arguments and calls `running/children.py`, `reporting/matrix.py` and
+`oracle/golden.py`. Exit code 0 means that everything asked for holds.
 """
 
 from __future__ import annotations
@@ -80,8 +80,8 @@ _COLLECT_ONLY = frozenset({"--collect-only", "--collectonly", "--co"})
 
 
 def _run(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
-    from tenferro_conformance.kit import resolve_names
-    from tenferro_conformance.runner import run_children, suite_arguments
+    from tenferro_conformance.running.backends import resolve_names
+    from tenferro_conformance.running.children import run_children, suite_arguments
 
     with tempfile.TemporaryDirectory() as root:
         fixed = [*suite_arguments(Path(root)), *rest]
@@ -107,8 +107,8 @@ def _run(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
 
 
 def _matrix(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
-    from tenferro_conformance.matrix import matrix
-    from tenferro_conformance.report import read_report
+    from tenferro_conformance.reporting.matrix import matrix
+    from tenferro_conformance.reporting.report import read_report
 
     text = matrix([read_report(path) for path in arguments.reports])
     if arguments.output is None:
@@ -119,8 +119,8 @@ def _matrix(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
 
 
 def _diff(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
-    from tenferro_conformance.matrix import diff
-    from tenferro_conformance.report import read_report
+    from tenferro_conformance.reporting.matrix import diff
+    from tenferro_conformance.reporting.report import read_report
 
     lines = diff(read_report(arguments.old), read_report(arguments.new))
     print("\n".join(lines) or "no regression")
@@ -128,7 +128,7 @@ def _diff(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
 
 
 def _golden(arguments: argparse.Namespace, rest: Sequence[str]) -> int:
-    from tenferro_conformance import golden
+    from tenferro_conformance.oracle import golden
     from tenferro_conformance.samples import FAMILIES
 
     wanted = [f for f in arguments.families or FAMILIES if f not in arguments.skip]

@@ -17,7 +17,7 @@ class LawViolationError(AssertionError):
 class ToleranceError(LawViolationError):
     """A number is further from its expected value than the tolerance class allows.
 
-    Fields: `measured` and `bound`, both in the unit of the class (`tolerances.py`).
+    Fields: `measured` and `bound`, both in the unit of the class (`cases/tolerances.py`).
     """
 
     def __init__(self, message: str = "", *, measured: float = 0.0, bound: float = 0.0) -> None:

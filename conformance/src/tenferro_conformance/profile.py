@@ -3,7 +3,7 @@
 A backend ships one `Profile` in its wheel, under the entry-point group `tenferro.conformance` and
 its own name. Data only: importing this file imports the standard library and nothing else. Whether
 the declaration is *true* is decided by the suite; `validate` finds lists that have rotted. Read
-`case.py` next.
+`cases/case.py` next.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 
-from tenferro_conformance.case import Case, ErrorCase
+from tenferro_conformance.cases.case import Case, ErrorCase
 from tenferro_conformance.samples.table import Table
 
 __all__ = ["FAMILIES", "load_cases", "load_error_cases", "tables"]
@@ -39,7 +39,7 @@ def load_cases() -> tuple[Case, ...]:
     """Load every case of the standard set, sorted by id; bfloat16 only if ml_dtypes is
     installed.
     """
-    from tenferro_conformance.golden import load
+    from tenferro_conformance.cases.golden_data import load
 
     closed = set() if find_spec("ml_dtypes") else {"bf16"}
     found = [

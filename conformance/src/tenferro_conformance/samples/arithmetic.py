@@ -1,7 +1,7 @@
 """Samples of the arithmetic family: add … cbrt. Rules of the conventions table stand here as named
 rows.
 
-Special values are stated; everything else comes from the oracle. Read `table.py` for what the
+Special values are stated; everything else comes from the oracle. Read `rows.py` for what the
 fields of a row mean.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from tenferro_conformance.case import Domain
+from tenferro_conformance.cases.case import Domain
 from tenferro_conformance.samples.table import (
     COMPLEX,
     F32,

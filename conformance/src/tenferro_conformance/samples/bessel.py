@@ -1,6 +1,6 @@
 """Samples of the bessel family: bessel_i bessel_ie.
 
-Read `table.py` for what the fields of a row mean.
+Read `rows.py` for what the fields of a row mean.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from tenferro_conformance.case import Domain
+from tenferro_conformance.cases.case import Domain
 from tenferro_conformance.samples.table import (
     F64,
     Row,

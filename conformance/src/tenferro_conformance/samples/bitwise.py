@@ -1,6 +1,6 @@
 """Samples of the bitwise family: and or xor not, shift_left shift_right, for every integer dtype.
 
-Counts outside the width have a result too. Read `table.py` for what the fields of a row mean.
+Counts outside the width have a result too. Read `rows.py` for what the fields of a row mean.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Samples of the callback family: host_callback debug_callback.
 
 The functions are of this module, so that operations on them print and compare alike in every
-process. Read `table.py` for what the fields of a row mean.
+process. Read `rows.py` for what the fields of a row mean.
 """
 
 from __future__ import annotations

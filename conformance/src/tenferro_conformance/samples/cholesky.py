@@ -1,7 +1,7 @@
 """Samples of the cholesky family: arbitrary tangents; of matrices and tangents the lower
 triangle is read. What blocks do is compared with the decomposition.
 
-Read `table.py` for what the fields of a row mean.
+Read `rows.py` for what the fields of a row mean.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Samples of the comparison family: eq ne lt le gt ge, the logical operations, select.
 
 Comparisons give bool and carry no derivative; `select` is linear in its branches and never lets the
-untaken one leak. Read `table.py` for what the fields of a row mean.
+untaken one leak. Read `rows.py` for what the fields of a row mean.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Samples of the complex family: real imag conj complex.
 
 They are linear over the reals only,
-so the adjoint law under Re(conj(a)·b) is what fixes their transposes. Read `table.py` for what
+so the adjoint law under Re(conj(a)·b) is what fixes their transposes. Read `rows.py` for what
 the fields of a row mean.
 """
 

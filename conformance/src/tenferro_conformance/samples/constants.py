@@ -2,7 +2,7 @@
 dimension) and table (integers written out).
 
 They have no inputs; their dtype is a parameter,
-and it must be the dtype that comes out. Read `table.py` for what the fields of a row
+and it must be the dtype that comes out. Read `rows.py` for what the fields of a row
 mean.
 """
 

@@ -2,7 +2,7 @@
 
 Output order is (batch, left free, right free); contracting nothing is an outer product,
 contracting an empty axis gives zeros. Read
-`table.py` for what the fields of a row mean.
+`rows.py` for what the fields of a row mean.
 """
 
 from __future__ import annotations

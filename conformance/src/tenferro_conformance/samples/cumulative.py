@@ -1,7 +1,7 @@
 """Samples of the cumulative family: cumsum cumprod cummax cummin cumlogsumexp.
 
 An element of the result reduces the elements up to its place, with `reverse` those from its place
-on; NaN stays once it came. Read `table.py` for what the fields of a row mean.
+on; NaN stays once it came. Read `rows.py` for what the fields of a row mean.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Samples of the determinant family: det, and adjugate with its directions, at every rank.
 
-Read `table.py` for what the fields of a row mean.
+Read `rows.py` for what the fields of a row mean.
 """
 
 from __future__ import annotations

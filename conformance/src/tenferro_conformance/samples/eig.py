@@ -1,7 +1,7 @@
 """Samples of eigenproblems of general matrices: eig and eigvals.
 
 The values come in no order and the vectors in no phase; they are brought into one, see
-`observations/eig.py`. Read `table.py` for what the fields of a row mean.
+`observations/eig.py`. Read `rows.py` for what the fields of a row mean.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 What depends on no phase is looked at, see `observations/eigh.py`: sums over pairs where the values
 are distinct, projectors and sums of cubes where some are equal; in the canonical gauge the vectors
-themselves. Tangents are arbitrary; their lower triangle is read. Read `table.py` for what the
+themselves. Tangents are arbitrary; their lower triangle is read. Read `rows.py` for what the
 fields mean.
 """
 

@@ -2,14 +2,14 @@
 
 Each has the shape edges, the complex plane where it has one, its special values,
 and the places where naive formulas lose digits.
-Read `table.py` for what the fields of a row mean.
+Read `rows.py` for what the fields of a row mean.
 """
 
 from __future__ import annotations
 
 from functools import partial
 
-from tenferro_conformance.case import Domain
+from tenferro_conformance.cases.case import Domain
 from tenferro_conformance.samples.table import (
     COMPLEX,
     F32,

@@ -19,8 +19,8 @@ from tenferro.primitives import (
     ShapeMismatchError,
     UnknownDTypeError,
 )
-from tenferro_conformance.case import ErrorCase, Stored
-from tenferro_conformance.samples.table import Table
+from tenferro_conformance.cases.case import ErrorCase, Stored
+from tenferro_conformance.samples.rows import Table
 
 __all__ = ["ERROR_CASES", "REFUSED_DTYPES", "elementwise_refusals"]
 

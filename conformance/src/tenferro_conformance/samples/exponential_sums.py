@@ -1,6 +1,6 @@
 """Samples of the family of exponential sums: reduce_logsumexp softmax log_softmax.
 
-Read `table.py` for what the fields of a row mean.
+Read `rows.py` for what the fields of a row mean.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Even, odd, prime and composite lengths, one axis or several in any order, all scales and both ways
 to count the columns that stand for two. The error of a transform is normwise and grows with the
-logarithm of its length. Read `table.py` for what the fields of a row mean.
+logarithm of its length. Read `rows.py` for what the fields of a row mean.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Samples of the hyperbolic family: sinh cosh tanh asinh acosh atanh.
 
 In addition to the shape edges and the complex plane: where exponentials overflow before the
-function does, poles, and both sides of the branch cuts. Read `table.py` for what the fields of a
+function does, poles, and both sides of the branch cuts. Read `rows.py` for what the fields of a
 row mean.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from tenferro_conformance.case import Domain
+from tenferro_conformance.cases.case import Domain
 from tenferro_conformance.samples.table import (
     COMPLEX,
     F32,

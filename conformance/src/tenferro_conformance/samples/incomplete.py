@@ -1,7 +1,7 @@
 """Samples of the incomplete family: incomplete gamma and beta functions, densities, derivatives.
 
 In addition to the shape edges: both tails, both ends of the interval, small and large shapes.
-Read `table.py` for what the fields of a row mean.
+Read `rows.py` for what the fields of a row mean.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from tenferro_conformance.case import Domain
+from tenferro_conformance.cases.case import Domain
 from tenferro_conformance.samples.table import (
     F64,
     Row,

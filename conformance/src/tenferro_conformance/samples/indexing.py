@@ -2,7 +2,7 @@
 
 Modes are part of the primitive: `clip` moves a slice inside, `fill` reads zero,
 `drop` writes nothing; derivatives carry the mode of the
-primal. Read `table.py` for what the fields of a row mean.
+primal. Read `rows.py` for what the fields of a row mean.
 """
 
 from __future__ import annotations

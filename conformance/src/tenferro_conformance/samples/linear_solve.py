@@ -1,7 +1,7 @@
 """Samples of `linear_solve`: the factors are data, so derivatives in the matrix are looked at with
 factors that follow it.
 
-Read `table.py` for what the fields of a row mean.
+Read `rows.py` for what the fields of a row mean.
 """
 
 from __future__ import annotations

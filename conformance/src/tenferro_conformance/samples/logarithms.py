@@ -1,13 +1,13 @@
 """Samples of the logarithms family: xlogy xlog1py logit exprel.
 
-Read `table.py` for what the fields of a row mean.
+Read `rows.py` for what the fields of a row mean.
 """
 
 from __future__ import annotations
 
 from functools import partial
 
-from tenferro_conformance.case import Domain
+from tenferro_conformance.cases.case import Domain
 from tenferro_conformance.samples.table import (
     F64,
     Row,

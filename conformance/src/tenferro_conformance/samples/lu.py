@@ -1,7 +1,7 @@
 """Samples of the lu family: lu and lu_permutation; square, wide, tall.
 
 The first output is looked at alone where derivatives are wanted, since the others are integers.
-Read `table.py` for what the fields of a row mean.
+Read `rows.py` for what the fields of a row mean.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Matrices for the tables of factorizations: with a good inverse, positive definite, of given rank.
 
-Entries are exact in single precision. Read `table.py`, then `triangular_solve.py`.
+Entries are exact in single precision. Read `rows.py`, then `triangular_solve.py`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The matrices have distinct values, equal ones, and no basis of vectors; all are alike to these
 functions. With directions the value is a derivative, whose golden number is a block of the function
-of a larger matrix. Read `table.py` for what the fields of a row mean.
+of a larger matrix. Read `rows.py` for what the fields of a row mean.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """Samples of the normal family: erfcx ndtr log_ndtr ndtri erfcinv.
 
 In addition to the shape edges: both tails, where complements and logarithms lose digits or
-underflow. Read `table.py` for what the fields of a row mean.
+underflow. Read `rows.py` for what the fields of a row mean.
 """
 
 from __future__ import annotations
 
 from functools import partial
 
-from tenferro_conformance.case import Domain
+from tenferro_conformance.cases.case import Domain
 from tenferro_conformance.samples.table import (
     F64,
     Row,

@@ -1,7 +1,7 @@
 """Samples of the Moore-Penrose inverse.
 
 Where the rank is less than it could be, the inverse is smooth along directions that keep the rank,
-and jumps in others; the derivative of such a direction is stated. Read `table.py` for what the
+and jumps in others; the derivative of such a direction is stated. Read `rows.py` for what the
 fields of a row mean.
 """
 

@@ -2,7 +2,7 @@
 
 What depends on no phase is looked at, see `observations/qr.py`; in the canonical gauge both
 factors. Matrices whose leading columns depend on one another have factors, but no derivative. Read
-`table.py` for what the fields of a row mean.
+`rows.py` for what the fields of a row mean.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Samples of the random family: threefry2x32 and random_bits, bit for bit.
 
 The first vectors are those that Random123 publishes (`kat_vectors`, threefry 2x32 with 20 rounds).
-Read `table.py` for what the fields of a row mean.
+Read `rows.py` for what the fields of a row mean.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A variate jumps where a proposal is no longer accepted, so its derivative is that of its
 distribution function and not of its value: the kit tests the value, and the moments from which the
-derivative is made to every order. Read `table.py` for what the fields of a row mean.
+derivative is made to every order. Read `rows.py` for what the fields of a row mean.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Samples of the reduction family: sums, products, extrema and their positions, and, or.
 
 Axes are explicit and dropped; reducing over `()` is the identity; the first index wins a tie,
-and NaN wins everything. Read `table.py`
+and NaN wins everything. Read `rows.py`
 for what the fields of a row mean.
 """
 

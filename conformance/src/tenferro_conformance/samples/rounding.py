@@ -1,7 +1,7 @@
 """Samples of the rounding family: floor ceil round rem is_finite nextafter copysign.
 
 Ties, signs of zeros, exact remainders, and what the derivative is where a value jumps.
-Read `table.py` for what the fields of a row mean.
+Read `rows.py` for what the fields of a row mean.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Samples of the scattering family: scatter_mul scatter_max scatter_min.
 
 Parameters and modes are those of scatter_add; what falls on one place is multiplied or compared,
-together with what was there. Read `table.py` for what the fields of a row mean.
+together with what was there. Read `rows.py` for what the fields of a row mean.
 """
 
 from __future__ import annotations

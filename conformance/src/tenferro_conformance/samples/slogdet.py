@@ -1,6 +1,6 @@
 """Samples of `slogdet`: its two outputs are looked at one by one.
 
-Read `table.py` for what the fields of a row mean.
+Read `rows.py` for what the fields of a row mean.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Samples of the sorting family: sort top_k searchsorted.
 
 Sorting is stable, NaN comes last, complex numbers are compared by their real parts first. Read
-`table.py` for what the fields of a row mean.
+`rows.py` for what the fields of a row mean.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Samples of the special family: erf erfc erfinv lgamma digamma polygamma.
 
 In addition to the shape edges: tails, poles, both signs of the argument, and neighbourhoods of
-zeros. Read `table.py` for what the fields of a row mean.
+zeros. Read `rows.py` for what the fields of a row mean.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from tenferro_conformance.case import Domain
+from tenferro_conformance.cases.case import Domain
 from tenferro_conformance.samples.table import (
     F64,
     Row,

@@ -1,7 +1,7 @@
 """Samples of what derivatives of eigenvectors are made of: spectrum and turn.
 
 `spectrum` varies with its matrix alone, within spaces of equal values; `turn` is linear in what it
-divides by gaps. Read `table.py` for what the fields of a row mean.
+divides by gaps. Read `rows.py` for what the fields of a row mean.
 """
 
 from __future__ import annotations

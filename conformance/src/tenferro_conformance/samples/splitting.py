@@ -1,7 +1,7 @@
 """Samples of what second derivatives of an SVD are made of: svd_turns svd_quotient svd_values.
 
 Their values are their inputs; they are linear in them, and vary with the matrix where its values
-are equal. What the second derivatives come to is in the cases of `svd`. Read `table.py` for what
+are equal. What the second derivatives come to is in the cases of `svd`. Read `rows.py` for what
 the fields of a row mean.
 """
 

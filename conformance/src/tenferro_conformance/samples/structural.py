@@ -2,7 +2,7 @@
 reverse convert stop_gradient bitcast optimization_barrier.
 
 All but the last four move numbers and never change one, so everything is exact,
-on every dtype. Read `table.py` for what
+on every dtype. Read `rows.py` for what
 the fields of a row mean.
 """
 

@@ -2,7 +2,7 @@
 
 What depends on no phase is looked at, see `observations/svd.py`: sums over pairs where the values
 are distinct, projectors and the polar factor where some are equal or zero. In the canonical gauge
-the vectors themselves are compared. Read `table.py` for what the fields of a row mean.
+the vectors themselves are compared. Read `rows.py` for what the fields of a row mean.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Samples of `triangular_solve`: every operator from both sides, what is not read, batches.
 
-Read `table.py` for what the fields of a row mean.
+Read `rows.py` for what the fields of a row mean.
 """
 
 from __future__ import annotations

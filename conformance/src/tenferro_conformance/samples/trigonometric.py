@@ -1,14 +1,14 @@
 """Samples of the trigonometric family: sin cos tan asin acos atan atan2 hypot.
 
 In addition to the shape edges and the complex plane: poles, both sides of the branch cuts, and the
-origin, where the angle has no derivative. Read `table.py` for what the fields of a row mean.
+origin, where the angle has no derivative. Read `rows.py` for what the fields of a row mean.
 """
 
 from __future__ import annotations
 
 from functools import partial
 
-from tenferro_conformance.case import Domain
+from tenferro_conformance.cases.case import Domain
 from tenferro_conformance.samples.table import (
     COMPLEX,
     F32,

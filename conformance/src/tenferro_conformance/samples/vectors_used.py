@@ -1,7 +1,7 @@
 """Samples of the marks in derivatives of vectors: their values are their inputs, in which they are
 linear. The warnings that backends make of these marks are tested with `tn.GaugeWarning`.
 
-Read `table.py` for what the fields of a row mean.
+Read `rows.py` for what the fields of a row mean.
 """
 
 from __future__ import annotations

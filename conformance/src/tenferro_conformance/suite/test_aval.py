@@ -2,7 +2,8 @@
 
 import pytest
 
-from tenferro_conformance import laws, programs
+from tenferro_conformance.judging import laws
+from tenferro_conformance.running import programs
 
 pytestmark = pytest.mark.tenferro_law("aval", build=programs.value)
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from tenferro_conformance import laws, programs
+from tenferro_conformance.judging import laws
+from tenferro_conformance.running import programs
 
 _value = pytest.mark.tenferro_law(
     "batching", build=programs.batched_value, where=programs.is_of_widest

@@ -4,7 +4,7 @@ itself.
 
 import pytest
 
-from tenferro_conformance import structure
+from tenferro_conformance.judging import structure
 
 pytestmark = pytest.mark.tenferro_law("closure")
 

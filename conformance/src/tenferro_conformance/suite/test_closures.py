@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import tenferro as tn
-from tenferro_conformance.closures import RULES, TRANSFORMS, closure_and_argument
-from tenferro_conformance.doors import close
+from tenferro_conformance.cases.closures import RULES, TRANSFORMS, closure_and_argument
+from tenferro_conformance.running.doors import close
 
 pytestmark = pytest.mark.tenferro_law("closed-over values")
 

@@ -4,7 +4,8 @@ exists.
 
 import pytest
 
-from tenferro_conformance import differences, laws, programs
+from tenferro_conformance.judging import differences, laws
+from tenferro_conformance.running import programs
 
 _stored = pytest.mark.tenferro_law(
     "derivative",

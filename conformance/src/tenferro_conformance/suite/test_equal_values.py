@@ -5,7 +5,7 @@ import pytest
 
 import tenferro as tn
 from tenferro.backend import MissingLoweringError
-from tenferro_conformance.equal_values import FORMS, GAPS
+from tenferro_conformance.cases.equal_values import FORMS, GAPS
 
 pytestmark = pytest.mark.tenferro_law("equal values")
 DTYPES = {"float32": 0, "float64": 1, "complex64": 0, "complex128": 1}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tenferro_conformance import refusals
+from tenferro_conformance.judging import refusals
 
 pytestmark = pytest.mark.tenferro_law("errors")
 

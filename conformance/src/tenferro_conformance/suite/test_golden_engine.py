@@ -14,8 +14,8 @@ from tenferro.computegraph import (
     materialize_merge,
     resolve,
 )
-from tenferro_conformance.doors import close
-from tenferro_conformance.engine import Session
+from tenferro_conformance.running.doors import close
+from tenferro_conformance.running.session import Session
 
 pytestmark = pytest.mark.tenferro_golden
 x, a = p.variable("x", (), "float64"), p.variable("a", (), "float64")

@@ -5,8 +5,8 @@ products of both.
 import numpy as np
 import pytest
 
-from tenferro_conformance import golden_functions as rows
-from tenferro_conformance.doors import close
+from tenferro_conformance.cases import golden_functions as rows
+from tenferro_conformance.running.doors import close
 
 pytestmark = pytest.mark.tenferro_golden
 

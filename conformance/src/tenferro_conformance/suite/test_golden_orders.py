@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tenferro.primitives as p
-from tenferro_conformance.doors import close
+from tenferro_conformance.running.doors import close
 
 pytestmark = pytest.mark.tenferro_golden
 modes = pytest.mark.parametrize("outer", ["push", "pull"])

@@ -5,7 +5,7 @@ import pytest
 
 import tenferro as tn
 import tenferro.primitives as p
-from tenferro_conformance.doors import close
+from tenferro_conformance.running.doors import close
 
 pytestmark = pytest.mark.tenferro_golden
 

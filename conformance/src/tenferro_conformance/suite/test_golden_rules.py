@@ -16,7 +16,7 @@ from tenferro.tidu import (
     linear_transpose,
     linearize,
 )
-from tenferro_conformance.engine import jvp, vjp
+from tenferro_conformance.running.derivatives import jvp, vjp
 
 pytestmark = pytest.mark.tenferro_golden
 

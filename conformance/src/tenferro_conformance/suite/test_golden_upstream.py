@@ -20,8 +20,8 @@ from tenferro.computegraph import (
     resolve,
 )
 from tenferro.tidu import DifferentiationError, linear_transpose, linearize
-from tenferro_conformance.doors import close
-from tenferro_conformance.engine import jvp, vjp
+from tenferro_conformance.running.derivatives import jvp, vjp
+from tenferro_conformance.running.doors import close
 
 pytestmark = pytest.mark.tenferro_golden
 inf, nan = float("inf"), float("nan")

@@ -4,7 +4,8 @@ program.
 
 import pytest
 
-from tenferro_conformance import laws, programs
+from tenferro_conformance.judging import laws
+from tenferro_conformance.running import programs
 
 _second = pytest.mark.tenferro_law(
     "order 2",

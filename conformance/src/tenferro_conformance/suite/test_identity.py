@@ -2,7 +2,7 @@
 
 import pytest
 
-from tenferro_conformance import structure
+from tenferro_conformance.judging import structure
 
 pytestmark = pytest.mark.tenferro_law("identity")
 

@@ -2,12 +2,14 @@
 
 import pytest
 
-from tenferro_conformance import engine, laws, programs
+from tenferro_conformance.judging import laws
+from tenferro_conformance.running import programs
+from tenferro_conformance.running.operations import operation_of
 
 _decomposition = pytest.mark.tenferro_law(
     "lowering",
     build=programs.decomposed,
-    where=lambda case: engine.operation_of(case).decompose is not None,
+    where=lambda case: operation_of(case).decompose is not None,
 )
 _nodes = pytest.mark.tenferro_law(
     "lowering", build=programs.adjoint, grad=True, where=lambda case: programs.is_typical(case)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tenferro_conformance import laws
+from tenferro_conformance.judging import laws
 
 pytestmark = pytest.mark.tenferro_law("round trip", where=lambda case: bool(case.inputs))
 

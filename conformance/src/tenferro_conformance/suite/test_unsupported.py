@@ -2,7 +2,8 @@
 
 import pytest
 
-from tenferro_conformance import programs, refusals
+from tenferro_conformance.judging import refusals
+from tenferro_conformance.running import programs
 
 pytestmark = pytest.mark.tenferro_law("errors", build=programs.value, cases="unsupported")
 

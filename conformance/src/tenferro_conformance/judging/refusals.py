@@ -15,12 +15,13 @@ import pytest
 from tenferro.backend import MissingLoweringError, UnsupportedError, host
 from tenferro.computegraph import TenferroError
 from tenferro.primitives import Elementwise, bind, bind_all, variable
-from tenferro_conformance.case import Case, ErrorCase
-from tenferro_conformance.engine import Outcome, Session, make_operation
+from tenferro_conformance.cases.case import Case, ErrorCase
 from tenferro_conformance.errors import LawViolationError
+from tenferro_conformance.running.operations import make_operation
+from tenferro_conformance.running.session import Outcome, Session
 
 if TYPE_CHECKING:
-    from tenferro_conformance.kit import Kit, Selection
+    from tenferro_conformance.running.selection import Kit, Selection
 
 __all__ = [
     "missing_on",

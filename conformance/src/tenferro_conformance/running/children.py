@@ -2,7 +2,7 @@
 
 Used by the command line (door 1), which brings its own ini file and root directory so that nothing
 of the caller can change a verdict, and by the pytest plugin when several backends are selected
-(door 2). Read `report.py` for what a report holds.
+(door 2). Read `reporting/report.py` for what a report holds.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 
-from tenferro_conformance.report import Report, merge_reports, read_report
+from tenferro_conformance.reporting.report import Report, merge_reports, read_report
 
 __all__ = ["problems_of", "run_children", "suite_arguments"]
 
-SUITE = Path(__file__).parent / "suite"
+SUITE = Path(__file__).parents[1] / "suite"
 _BROKEN = 3  # pytest's exit codes from here on mean that the run itself did not work
 
 
@@ -81,7 +81,7 @@ def run_children(
     With `jobs` above 1 a backend's cases are split into parts of whole primitives, and that many
     parts run at a time. With `collect_only` the tests are listed, and nothing is judged.
     """
-    from tenferro_conformance.kit import describe
+    from tenferro_conformance.running.backends import describe
 
     merged, status = Report(), 0
     for name in sorted({*names, *require}):

@@ -18,7 +18,7 @@ import tenferro as tn
 from tenferro.computegraph import KeyView
 from tenferro.primitives import Aval, Handle, variable
 from tenferro.tidu import LinearizedGraph, linear_transpose, linearize
-from tenferro_conformance.engine import Session
+from tenferro_conformance.running.session import Session
 
 __all__ = ["Door", "GraphDoor", "PublicDoor", "close"]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from tenferro_conformance import SUITE_VERSION
-from tenferro_conformance.report import Entry, Report
+from tenferro_conformance.reporting.report import Entry, Report
 
 __all__ = ["diff", "matrix"]
 

@@ -1,7 +1,7 @@
 """Laws of graphs alone, no backend: identity, printing, types, closure. Helpers of `suite/`.
 
-A case is recorded, differentiated and materialized; nothing is run. Read `programs.py` for the
-programs.
+A case is recorded, differentiated and materialized; nothing is run. Read
+`running/programs.py` for the programs.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ import pickle
 from functools import cache
 
 from tenferro.computegraph import KeyView, MaterializedGraph, infer, materialize_merge
-from tenferro_conformance import programs
-from tenferro_conformance.case import Case
-from tenferro_conformance.engine import Build, Recorder
+from tenferro_conformance.cases.case import Case
+from tenferro_conformance.running import programs
+from tenferro_conformance.running.recorder import Build, Recorder
 from tenferro_conformance.samples import load_cases
 
 __all__ = [

@@ -1,6 +1,6 @@
 """The programs that laws share: the primitive alone, and its derivatives of each kind.
 
-Each function writes one program for one case into a `Recorder` (`engine.py`); laws that judge the
+Each function writes one program for one case into a `Recorder` (`recorder.py`); laws that judge the
 same program share its results, so it is compiled once. Nothing here judges. Names: x inputs, y
 outputs, v and u tangents, w cotangents.
 """
@@ -11,8 +11,10 @@ import numpy as np
 
 from tenferro.primitives import Handle, bind_all
 from tenferro.transforms import batch
-from tenferro_conformance.case import Case
-from tenferro_conformance.engine import Recorder, double_transpose, jvp, operation_of, vjp
+from tenferro_conformance.cases.case import Case
+from tenferro_conformance.running.derivatives import double_transpose, jvp, vjp
+from tenferro_conformance.running.operations import operation_of
+from tenferro_conformance.running.recorder import Recorder
 
 __all__ = [
     "adjoint", "batched_adjoint", "batched_value", "decomposed", "derivatives", "linearity",

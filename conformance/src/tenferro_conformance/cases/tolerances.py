@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tenferro_conformance.case import Stored
+from tenferro_conformance.cases.case import Stored
 from tenferro_conformance.errors import ToleranceError
 from tenferro_conformance.profile import Tol
 

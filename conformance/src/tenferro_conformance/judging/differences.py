@@ -3,7 +3,7 @@ backend under test.
 
 Used where a case stores no derivative (third-party cases, large arrays); the complex step also
 checks the analytic continuation of holomorphic primitives. Step sizes balance truncation and
-rounding. Read `oracle.py` for the better way.
+rounding. Read `oracle/reference.py` for the better way.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from tenferro_conformance.case import Case
-from tenferro_conformance.engine import Outcome, Recorder, jvp
+from tenferro_conformance.cases.case import Case
+from tenferro_conformance.running.derivatives import jvp
+from tenferro_conformance.running.recorder import Recorder
+from tenferro_conformance.running.session import Outcome
 
 __all__ = [
     "complex_step",

@@ -1,8 +1,7 @@
-"""Stored numbers: read them, write them, check them against the oracle.
+"""Write the stored numbers of `golden/`, and check them against the oracle.
 
-`load` needs the standard library only and refuses a file that differs from the manifest. `write`
-and `check` compute everything anew with `oracle.py` (mpmath); writing is an explicit command, never
-a side effect of a test run. Large arrays live in `large.npz`.
+`write` and `check` compute everything anew with mpmath; writing is an explicit command, never a
+side effect of a test run. Read `cases/golden_data.py` for how a test run reads the files.
 """
 
 from __future__ import annotations
@@ -11,101 +10,35 @@ import hashlib
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
-from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tenferro_conformance.case import Stored, draw
-from tenferro_conformance.errors import GoldenDataError
+import numpy as np
+
+from tenferro_conformance.cases import golden_data
+from tenferro_conformance.cases.case import Stored, draw
+from tenferro_conformance.cases.golden_data import SCHEMA, load, manifest
+from tenferro_conformance.oracle.numbers import DIGITS, Tensor, mp
+from tenferro_conformance.oracle.reference import (
+    define,
+    directional,
+    reference,
+    scale_of,
+    term_scale,
+)
 from tenferro_conformance.samples import FAMILIES, tables
 from tenferro_conformance.samples.table import ORACLE, Row, Table
 
-if TYPE_CHECKING:
-    from tenferro_conformance.oracle import Tensor
+__all__ = ["check", "compute", "define_meanings", "generate", "stale_inputs", "write"]
 
-__all__ = ["FOLDER", "check", "full_oracle", "load", "write"]
 
-FOLDER = Path(__file__).parent / "golden"
-SCHEMA = 1
 #: Arrays with more entries than this go to the npz file.
 MAX_ELEMENTS_IN_JSON = 256
 #: Derivatives are stored up to this many entries.
 DIFFERENTIATED = 64
 
 
-# --- reading ------------------------------------------------------------------------------------
-
-
-@cache
-def load(family: str) -> Mapping[str, Mapping[str, Any]]:
-    """Load the entries of one family, by golden key."""
-    path = FOLDER / f"{family}.json"
-    if not path.exists():
-        return {}
-    _verify(path)
-    content = json.loads(path.read_text())
-    if content["schema"] != SCHEMA:
-        raise GoldenDataError(f"{path.name}: schema {content['schema']}, this suite reads {SCHEMA}")
-    entries: dict[str, dict[str, Any]] = content["entries"]
-    return {key: _with_large(key, entry) for key, entry in entries.items()}
-
-
-@cache
-def _manifest() -> Mapping[str, str]:
-    lines = (FOLDER / "MANIFEST.sha256").read_text().splitlines()
-    return {name: digest for digest, name in (line.split("  ") for line in lines)}
-
-
-def _verify(path: Path) -> None:
-    if _manifest().get(path.name) != hashlib.sha256(path.read_bytes()).hexdigest():
-        raise GoldenDataError(
-            f"golden/{path.name} differs from MANIFEST.sha256; "
-            "`tenferro-conformance golden check` says where"
-        )
-
-
-def _with_large(key: str, entry: dict[str, Any]) -> dict[str, Any]:
-    """Replace references into the npz file by their numbers."""
-    return {
-        name: {**value, **_from_npz(value["npz"])}
-        if isinstance(value, dict) and "npz" in value
-        else value
-        for name, value in entry.items()
-    }
-
-
-@cache
-def _npz() -> Any:
-    import numpy as np
-
-    _verify(FOLDER / "large.npz")
-    return np.load(FOLDER / "large.npz", allow_pickle=False)
-
-
-def _from_npz(name: str) -> dict[str, Any]:
-    stored = _npz()
-    found = {part: [float(x).hex() for x in stored[f"{name}:{part}"]] for part in ("data", "low")}
-    return found
-
-
-# --- computing ----------------------------------------------------------------------------------
-
-
-@cache
-def full_oracle() -> ModuleType:
-    """Return the oracle, with the definitions that stand in the tables."""
-    from tenferro_conformance import oracle
-
-    for table in (table for family in FAMILIES for table in tables(family)):
-        if table.meaning is not None:
-            oracle.define(table.primitive, table.meaning)
-    return oracle
-
-
 def _to_tensor(stored: Stored) -> Tensor:
     """Convert stored numbers to exact oracle numbers."""
-    from tenferro_conformance.oracle import Tensor, mp
-
     make = {"float": mp.mpf, "bfloat": mp.mpf, "complex": mp.mpc, "bool": bool}.get(
         stored.dtype.rstrip("0123456789"), int
     )
@@ -114,8 +47,6 @@ def _to_tensor(stored: Stored) -> Tensor:
 
 def _pair(value: Any) -> tuple[str, str]:
     """Return the double nearest to a number, and the double nearest to the rest."""
-    from tenferro_conformance.oracle import mp
-
     exact = mp.mpf(value)
     high = float(exact)
     low = float(exact - mp.mpf(high)) if mp.isfinite(exact) and abs(high) != float("inf") else 0.0
@@ -124,8 +55,6 @@ def _pair(value: Any) -> tuple[str, str]:
 
 def _packed(tensor: Tensor) -> dict[str, Any]:
     """Return an oracle result as JSON data."""
-    from tenferro_conformance.oracle import mp
-
     if all(isinstance(entry, int) for entry in tensor.flat) and tensor.flat:
         return {"shape": list(tensor.shape), "kind": "exact", "data": list(tensor.flat)}
     is_complex = any(isinstance(entry, mp.mpc) for entry in tensor.flat)
@@ -156,9 +85,18 @@ def _given(stored: Stored) -> dict[str, Any]:
     return {"shape": list(stored.shape), "kind": kind, "data": [part.hex() for part in parts]}
 
 
+@cache
+def define_meanings() -> None:
+    """Define the elementwise primitives whose tables state what they compute."""
+    for family in FAMILIES:
+        for table in tables(family):
+            if table.meaning is not None:
+                define(table.primitive, table.meaning)
+
+
 def compute(table: Table, row: Row, dtype: str, key: str) -> dict[str, Any]:
     """Compute everything that the oracle states about one entry."""
-    oracle = full_oracle()
+    define_meanings()
     primitive = table.primitive
     inputs = row.stored_inputs(dtype)
     params = {
@@ -169,10 +107,10 @@ def compute(table: Table, row: Row, dtype: str, key: str) -> dict[str, Any]:
         primitive = f"{primitive}@{row.observe}"
     entry: dict[str, Any] = {"inputs": [_given(x) for x in inputs]}
     if row.expected is ORACLE:
-        entry["expected"] = _packed(oracle.reference(primitive, params, tensors))
+        entry["expected"] = _packed(reference(primitive, params, tensors))
     is_sum = (row.tol or table.tol) != "factorization"
     if is_sum and (row.size > 1 or primitive == "std::dot_general"):
-        entry["scale"] = _packed(oracle.scale_of(primitive, params, tensors))
+        entry["scale"] = _packed(scale_of(primitive, params, tensors))
     if (
         row.wrt
         and row.derivative is ORACLE
@@ -190,17 +128,16 @@ def _derivatives(
     row: Row,
     key: str,
 ) -> dict[str, Any]:
-    oracle = full_oracle()
     tangents = {i: draw(f"{key}#tangent{i}", inputs[i].shape, inputs[i].dtype) for i in row.wrt}
     directions = {i: _to_tensor(tangent) for i, tangent in tangents.items()}
     along = [
-        _without_noise(oracle.directional(primitive, params, tensors, directions, n))
+        _without_noise(directional(primitive, params, tensors, directions, n))
         for n in range(1, row.order + 1)
     ]
     return {
         "tangents": [_given(tangents[i]) for i in row.wrt],
         "derivatives": [_packed(d) for d in along],
-        "derivative_scale": _packed(oracle.term_scale(primitive, params, tensors, directions)),
+        "derivative_scale": _packed(term_scale(primitive, params, tensors, directions)),
     }
 
 
@@ -224,8 +161,6 @@ def _entries(family: str) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _moved_to_npz(key: str, entry: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Any]:
     """Take large float arrays out of an entry; its inputs are in the table."""
-    import numpy as np
-
     kept: dict[str, Any] = {}
     for name, value in entry.items():
         if not isinstance(value, dict) or len(value["data"]) <= MAX_ELEMENTS_IN_JSON:
@@ -260,16 +195,11 @@ def generate(
     return found, arrays
 
 
-# --- writing and checking -----------------------------------------------------------------------
-
-
 def write(date: str, only: Sequence[str] = ()) -> list[str]:
     """Compute and store everything, or these families only; returns the names of the files."""
     import mpmath
-    import numpy as np
 
-    from tenferro_conformance.oracle import DIGITS
-
+    folder = golden_data.FOLDER
     families, arrays = generate(only or FAMILIES)
     arrays |= _kept_arrays(families)
     for family, entries in families.items():
@@ -280,25 +210,23 @@ def write(date: str, only: Sequence[str] = ()) -> list[str]:
         lines = ",\n".join(
             f"{json.dumps(key)}: {_dumps(entry)}" for key, entry in sorted(entries.items())
         )
-        (FOLDER / f"{family}.json").write_text(f'{{{head}, "entries": {{\n{lines}\n}}}}\n')
-    np.savez(FOLDER / "large.npz", **{name: arrays[name] for name in sorted(arrays)})
+        (folder / f"{family}.json").write_text(f'{{{head}, "entries": {{\n{lines}\n}}}}\n')
+    np.savez(folder / "large.npz", **{name: arrays[name] for name in sorted(arrays)})
     stored = [f"{family}.json" for family in sorted(FAMILIES)]
-    names = [*(name for name in stored if (FOLDER / name).exists()), "large.npz"]
+    names = [*(name for name in stored if (folder / name).exists()), "large.npz"]
     lines = "".join(
-        f"{hashlib.sha256((FOLDER / name).read_bytes()).hexdigest()}  {name}\n" for name in names
+        f"{hashlib.sha256((folder / name).read_bytes()).hexdigest()}  {name}\n" for name in names
     )
-    (FOLDER / "MANIFEST.sha256").write_text(lines)
+    (folder / "MANIFEST.sha256").write_text(lines)
     return [*(f"{family}.json" for family in sorted(families)), "large.npz"]
 
 
 def _kept_arrays(written: Collection[str]) -> dict[str, Any]:
     """Return the large arrays of the families that are not written now."""
-    import numpy as np
-
     others = {t.primitive for family in FAMILIES if family not in written for t in tables(family)}
     if not others:
         return {}
-    stored = np.load(FOLDER / "large.npz", allow_pickle=False)
+    stored = np.load(golden_data.FOLDER / "large.npz", allow_pickle=False)
     return {name: stored[name] for name in stored.files if name.split("/", 1)[0] in others}
 
 
@@ -312,7 +240,7 @@ def check(only: Sequence[str] = ()) -> list[str]:
     arrays |= _kept_arrays(families)
     problems = [f"{name}: not in the manifest, or altered" for name in _altered()]
     for family, entries in families.items():
-        stored = json.loads((FOLDER / f"{family}.json").read_text())["entries"]
+        stored = json.loads((golden_data.FOLDER / f"{family}.json").read_text())["entries"]
         problems += [
             f"{key}: missing or stale"
             for key in sorted(entries)
@@ -331,14 +259,12 @@ def _altered() -> list[str]:
     return [
         n
         for n in names
-        if _manifest().get(n) != hashlib.sha256((FOLDER / n).read_bytes()).hexdigest()
+        if manifest().get(n) != hashlib.sha256((golden_data.FOLDER / n).read_bytes()).hexdigest()
     ]
 
 
 def _different_arrays(arrays: Mapping[str, Any]) -> list[str]:
-    import numpy as np
-
-    stored = np.load(FOLDER / "large.npz", allow_pickle=False)
+    stored = np.load(golden_data.FOLDER / "large.npz", allow_pickle=False)
     names = sorted(set(arrays) ^ set(stored.files))
     differ = [
         name

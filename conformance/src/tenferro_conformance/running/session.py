@@ -1,25 +1,21 @@
-"""From a case to numbers: record a program on handles, merge it with its neighbours', compile, run
-on one backend.
+"""From recorded programs to numbers: merge them with their neighbours', compile, run on one
+backend.
 
 A law records what it needs with a `Recorder`; `Session.outcome` runs the programs of all cases of
 one primitive as one compiled program (compilers dislike a thousand small ones) and falls back to
-smaller batches when something raises, so that each case gets its own error. Derivatives are tidu's
-transforms on the recorded graph, seeds are inputs. Laws are in `suite/`; nothing here judges a
-number.
+smaller batches when something raises, so that each case gets its own error. Laws are in `suite/`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tenferro.backend import Backend, Executable
-from tenferro.backend import host as default_host
 from tenferro.computegraph import (
     CompiledProgram,
     KeyView,
@@ -27,164 +23,24 @@ from tenferro.computegraph import (
     compile_program,
     materialize_merge,
 )
-from tenferro.primitives import Aval, DType, Handle, Primitive, bind_all, variable
-from tenferro.tidu import linear_transpose, linearize, pullback, pushforward
-from tenferro_conformance.case import Case, Stored, draw
+from tenferro.primitives import Aval, Handle
+from tenferro_conformance.cases.case import Case, Stored
+from tenferro_conformance.cases.tolerances import Measure, bound_of, eps_of, require
 from tenferro_conformance.errors import ToleranceError
-from tenferro_conformance.observations import observation
 from tenferro_conformance.profile import Profile, Tol
-from tenferro_conformance.tolerances import Measure, bound_of, eps_of, require
+from tenferro_conformance.running.derivatives import Handles, keys_of
+from tenferro_conformance.running.recorder import Build, Recorder
 
-__all__ = [
-    "Batch", "Build", "Outcome", "Recorder", "Session", "double_transpose", "jvp", "operation_of",
-    "vjp",
-]  # fmt: skip
+__all__ = ["Batch", "Outcome", "Session"]
+
 
 Array = npt.NDArray[Any]
-Build = Callable[["Recorder"], None]
 _VIEW = KeyView()
 #: Programs merged into one compile, and how many equations they may have together: the time that
 #: XLA takes for special functions grows much faster than the program (15 programs of 38 equations:
 #: 9 s one by one, 12 s by four, 90 s by eight), and for large ones it runs out of stack.
 BATCH = 64
 MOST_EQUATIONS = 200
-
-
-# --- primitives of cases ------------------------------------------------------------------------
-
-
-@cache
-def _registry() -> Mapping[str, Any]:
-    return dict(default_host().primitives())
-
-
-def primitive_of(key: str) -> type[Primitive]:
-    """Return the registered class of a primitive key."""
-    cls: type[Primitive] = _registry()[key]
-    return cls
-
-
-def make_operation(key: str, params: Mapping[str, Any]) -> Primitive:
-    """Make the operation of a key and parameters; dtype names become dtypes."""
-    typed = {
-        k: DType.of(v) if k in ("dtype", "preferred") and isinstance(v, str) else v
-        for k, v in params.items()
-    }
-    operation: Primitive = primitive_of(key)(**typed)
-    return operation
-
-
-def operation_of(case: Case) -> Primitive:
-    """Return the operation of a case."""
-    return make_operation(case.primitive, case.params)
-
-
-# --- derivatives on handles ---------------------------------------------------------------------
-
-Handles = Sequence[Handle]
-Flows = Sequence[Handle | None]
-
-
-def _keys(handles: Handles) -> list[ValueKey]:
-    return [handle.key for handle in handles]
-
-
-def jvp(outputs: Handles, wrt: Handles, tangents: Flows) -> list[Handle | None]:
-    """J·v: tangents of the outputs; None where nothing flows."""
-    found: list[Any] = pushforward(_keys(outputs), _keys(wrt), tangents, space=Primitive.space)
-    return found
-
-
-def vjp(outputs: Handles, wrt: Handles, cotangents: Flows) -> list[Handle | None]:
-    """Jᵀ·w: cotangents of `wrt`; None where nothing flows."""
-    found: list[Any] = pullback(_keys(outputs), _keys(wrt), cotangents, space=Primitive.space)
-    return found
-
-
-@dataclass(frozen=True)
-class LinearMap:
-    """A linear graph as inputs to feed and outputs to read; None where nothing flows."""
-
-    inputs: list[Handle | None]
-    outputs: list[Handle | None]
-
-
-def double_transpose(outputs: Handles, wrt: Handles) -> LinearMap:
-    """Return the linear map of J, transposed twice."""
-    once = linear_transpose(linearize(_VIEW, _keys(outputs), _keys(wrt)))
-    twice = linear_transpose(once)
-    keys = twice.linear.keys
-    return LinearMap(
-        [None if t is None else Handle(keys[t.local]) for t in twice.tangent_inputs],
-        [None if local is None else Handle(keys[local]) for local in twice.tangent_outputs],
-    )
-
-
-# --- recording ----------------------------------------------------------------------------------
-
-
-class Recorder:
-    """Recorder of a law's program: inputs with their numbers, and named outputs."""
-
-    def __init__(self, case: Case) -> None:
-        self.case = case
-        self.operation = operation_of(case)
-        self.fed: dict[ValueKey, Array] = {}
-        self.outputs: dict[str, ValueKey | None] = {}
-
-    def feed(self, name: str, value: Stored | Array) -> Handle:
-        """Make a graph input that will receive these numbers."""
-        array = value.array() if isinstance(value, Stored) else value
-        handle = variable((self.case.id, name), array.shape, str(array.dtype))
-        self.fed[handle.key] = array
-        return handle
-
-    def feed_to(self, handle: Handle, value: Stored | Array) -> None:
-        """Give numbers to an input that a transform made."""
-        self.fed[handle.key] = value.array() if isinstance(value, Stored) else value
-
-    def inputs(self, prefix: str = "x") -> list[Handle]:
-        """Return the inputs of the case."""
-        return [self.feed(f"{prefix}{i}", stored) for i, stored in enumerate(self.case.inputs)]
-
-    def apply(self, xs: Handles) -> list[Handle]:
-        """Apply the primitive of the case and return its outputs, or its observation of them."""
-        return self.observed(xs, bind_all(self.operation, *xs))
-
-    def observed(self, xs: Handles, ys: Handles) -> list[Handle]:
-        """Return the outputs, or the case's observation of them."""
-        if self.case.observe is None:
-            return list(ys)
-        look = observation(self.case.primitive, self.case.observe)
-        return [look(self.case.params, xs, ys)]
-
-    def wrt(self, xs: Handles) -> list[Handle]:
-        """Return the inputs that the case differentiates."""
-        return [xs[i] for i in self.case.grad.wrt] if self.case.grad else []
-
-    def tangents(self, name: str, likes: Handles) -> list[Handle]:
-        """Make inputs shaped like these, with numbers drawn from the case id and the name."""
-        return [
-            self.feed(f"{name}{i}", draw(f"{self.case.id}#{name}{i}", like.shape, like.dtype.name))
-            for i, like in enumerate(likes)
-        ]
-
-    def stored_tangents(self) -> list[Handle]:
-        """Return the stored directions of the case, as inputs."""
-        plan = self.case.grad
-        return [self.feed(f"v{i}", t) for i, t in enumerate(plan.tangents)] if plan else []
-
-    def output(self, name: str, handle: Handle | None) -> None:
-        """Name a result; None is a structural zero."""
-        self.outputs[name] = None if handle is None else handle.key
-
-    def output_all(self, name: str, handles: Flows) -> None:
-        """Name several results: name0, name1, …"""
-        for i, handle in enumerate(handles):
-            self.output(f"{name}{i}", handle)
-
-
-# --- running ------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -421,6 +277,6 @@ class Session:
     def evaluate(self, inputs: Mapping[Handle, Any], outputs: Handles) -> list[Array]:
         """Compute a few values, for tests that are not about a case."""
         batch = self.execute(
-            [h.key for h in inputs], _keys(outputs), [np.asarray(a) for a in inputs.values()]
+            [h.key for h in inputs], keys_of(outputs), [np.asarray(a) for a in inputs.values()]
         )
         return [self.backend.to_numpy(operand) for operand in batch.results]

@@ -1,7 +1,7 @@
 """Judgement of laws: inner products, comparisons of modes, node-by-node evaluation.
 
 Each function takes an `Outcome` and raises `LawViolationError` or `ToleranceError`. The statements
-of the laws stand in the docstrings of the tests; the programs in `programs.py`.
+of the laws stand in the docstrings of the tests; the programs in `running/programs.py`.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import numpy.typing as npt
 
 from tenferro.computegraph import derive, evaluate, input_key
 from tenferro.primitives import Aval
-from tenferro_conformance.case import Case, Stored
-from tenferro_conformance.engine import Outcome, Session
+from tenferro_conformance.cases.case import Case, Stored
+from tenferro_conformance.cases.tolerances import same_bits, sum_of_products
 from tenferro_conformance.errors import LawViolationError
-from tenferro_conformance.programs import EXAMPLES, FACTORS, linear_groups
-from tenferro_conformance.tolerances import same_bits, sum_of_products
+from tenferro_conformance.running.programs import EXAMPLES, FACTORS, linear_groups
+from tenferro_conformance.running.session import Outcome, Session
 
 __all__ = [
     "node_by_node", "require_adjoint", "require_aval", "require_batching", "require_decomposition",

@@ -1,0 +1,4 @@
+"""Findings of a run: the report, and its two readers `matrix` and `diff`.
+
+Read `report.py` next.
+"""

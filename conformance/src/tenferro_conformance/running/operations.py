@@ -1,0 +1,42 @@
+"""Operations of cases: the registered class of a primitive key, made with the parameters of a case.
+
+Read `recorder.py` next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from tenferro.backend import host as default_host
+from tenferro.primitives import DType, Primitive
+from tenferro_conformance.cases.case import Case
+
+__all__ = ["make_operation", "operation_of", "primitive_of"]
+
+
+@cache
+def _registry() -> Mapping[str, Any]:
+    return dict(default_host().primitives())
+
+
+def primitive_of(key: str) -> type[Primitive]:
+    """Return the registered class of a primitive key."""
+    cls: type[Primitive] = _registry()[key]
+    return cls
+
+
+def make_operation(key: str, params: Mapping[str, Any]) -> Primitive:
+    """Make the operation of a key and parameters; dtype names become dtypes."""
+    typed = {
+        k: DType.of(v) if k in ("dtype", "preferred") and isinstance(v, str) else v
+        for k, v in params.items()
+    }
+    operation: Primitive = primitive_of(key)(**typed)
+    return operation
+
+
+def operation_of(case: Case) -> Primitive:
+    """Return the operation of a case."""
+    return make_operation(case.primitive, case.params)

@@ -1,0 +1,161 @@
+"""Selection of backends and cases: what a run of the suite tests.
+
+Everything is decided at collection, sorted and deterministic. Imported only when a test asks for a
+tenferro fixture, so the pytest plugin stays inert elsewhere. Read `collection.py` next.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from tenferro_conformance.cases.case import Case, ErrorCase
+from tenferro_conformance.profile import Exclude, Profile, validate
+from tenferro_conformance.reporting.report import BackendReport
+from tenferro_conformance.running.backends import (
+    available_backends,
+    claim_of,
+    describe,
+    make_backend,
+    profile_of,
+    published,
+    resolve_names,
+)
+from tenferro_conformance.running.session import Session
+from tenferro_conformance.running.tiers import AnyCase, cases_of_tier
+from tenferro_conformance.samples import load_cases, load_error_cases
+
+__all__ = ["Kit", "Selection", "register_cases"]
+
+
+_late_cases: list[Case] = []
+
+
+def register_cases(cases: Iterable[Case]) -> None:
+    """Add cases, as an entry point of a third party does."""
+    _late_cases.extend(cases)
+
+
+def _all_cases() -> tuple[Case, ...]:
+    backends = set(available_backends())
+    tables = [point.load() for name, point in published().items() if name not in backends]
+    third_party = [case for found in tables if isinstance(found, tuple | list) for case in found]
+    return tuple(sorted([*load_cases(), *third_party, *_late_cases], key=lambda case: case.id))
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Selection of what is tested on one backend."""
+
+    profile: Profile
+    features: frozenset[str]
+    level: int
+    about: BackendReport
+
+    def is_open(self, case: Case | ErrorCase) -> bool:
+        """Return True if all features that the case needs are open."""
+        return case.features <= self.features
+
+    def is_unsupported(self, case: Case) -> bool:
+        """Return True if the profile says that the backend cannot run the case."""
+        return not self.is_open(case) or self.profile.exclusion(case.id, "unsupported") is not None
+
+    def why_unsupported(self, case: Case | ErrorCase) -> tuple[str, bool]:
+        """Return the reason, and True if a closed feature causes it."""
+        closed = sorted(case.features - self.features)
+        if closed:
+            return f"the backend does not have the feature {', '.join(closed)}", True
+        exclusion = self.profile.exclusion(case.id, "unsupported")
+        return (exclusion.reason if exclusion else ""), False
+
+
+class Kit:
+    """The selected backends, their sessions and the cases of a run."""
+
+    def __init__(self, names: Sequence[str], level: int | None) -> None:
+        self.cases = _all_cases()
+        self.error_cases = load_error_cases()
+        self._level = level
+        self._sessions: dict[str, Session] = {}
+        self._shards: dict[tuple[int, int], frozenset[str]] = {}
+        self.selections: dict[str, Selection] = {}
+        self.unavailable: dict[str, BackendReport] = {}
+        for name in resolve_names(names):
+            self._select(name)
+
+    def _select(self, name: str) -> None:
+        about = describe(name)
+        if about.status != "available":
+            self.unavailable[name] = about
+            return
+        profile = profile_of(name)
+        validate(
+            profile,
+            [*(case.id for case in self.cases), *(case.id for case in self.error_cases)],
+            version=about.distribution.rpartition(" ")[2] or "0",
+        )
+        features = frozenset(profile.features if profile.features is not None else about.features)
+        level = self._level if self._level is not None else profile.level
+        about.level, about.ad, about.features = profile.level, profile.ad, sorted(features)
+        about.claim = claim_of(profile)
+        self.selections[name] = Selection(profile, features, -1 if level is None else level, about)
+
+    def shard(self, index: int, count: int) -> frozenset[str]:
+        """Return the primitives of part `index` (from 1) of `count` parts of about equal size.
+
+        The largest primitive goes to the smallest part, so that parts take about the same time.
+        """
+        if (index, count) not in self._shards:
+            sizes = Counter(case.primitive for case in self.cases)
+            sizes.update(case.primitive for case in self.error_cases)
+            parts: list[list[str]] = [[] for _ in range(count)]
+            loads = [0] * count
+            for name, size in sorted(sizes.items(), key=lambda item: (-item[1], item[0])):
+                smallest = loads.index(min(loads))
+                parts[smallest].append(name)
+                loads[smallest] += size
+            self._shards |= {(k + 1, count): frozenset(part) for k, part in enumerate(parts)}
+        return self._shards[index, count]
+
+    def session(self, name: str) -> Session:
+        """Return the session of a backend, created at first use."""
+        if name not in self._sessions:
+            profile = self.selections[name].profile
+            self._sessions[name] = Session(name, make_backend(name, profile), profile)
+        return self._sessions[name]
+
+    def selected(
+        self, backend: str, *, grad: bool, kind: Literal["supported", "unsupported"] = "supported"
+    ) -> list[Case]:
+        """Return the cases of one backend, sorted by id."""
+        selection = self.selections[backend]
+        if grad and not selection.profile.ad:
+            return []
+        return [
+            case
+            for case in self.cases
+            if case.level <= selection.level
+            and (case.grad is not None or not grad)
+            and selection.is_unsupported(case) == (kind == "unsupported")
+        ]
+
+    def in_tier(
+        self, cases: Sequence[AnyCase], tier: str, law: str, backend: str = ""
+    ) -> list[AnyCase]:
+        """Return those of the cases of one law that a tier runs, see `cases_of_tier`."""
+        profile = self.selections[backend].profile if backend else None
+        return cases_of_tier(cases, tier, law, profile)
+
+    def selected_errors(self, backend: str) -> list[ErrorCase]:
+        """Return the refusals that depend on data, for a backend with all features that they
+        need.
+        """
+        selection = self.selections[backend]
+        cases = [case for case in self.error_cases if case.inputs is not None]
+        return [c for c in cases if c.level <= selection.level and selection.is_open(c)]
+
+    def known_bug(self, backend: str, case: Case | ErrorCase, law: str) -> Exclude | None:
+        """Return the exclusion that makes this an expected failure."""
+        return self.selections[backend].profile.known_bug(case.id, law)

@@ -1,0 +1,176 @@
+"""Verdicts of a run: an entry for every law on every case, the report, and the exit code.
+
+Loaded by every pytest run of the environment, so it imports pytest and the standard library alone.
+Read `reporting/report.py` for what a report holds.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Generator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tenferro_conformance.running.collection import Collection, Unit, parameters_of, runs_the_suite
+
+if TYPE_CHECKING:
+    from tenferro_conformance.reporting.report import Entry
+
+__all__ = ["Verdicts"]
+
+
+class Verdicts:
+    """The hooks that collect what a run has found, and judge it as a whole."""
+
+    def __init__(self, collection: Collection) -> None:
+        self.config = collection.config
+        self.collection = collection
+        self.entries: list[Entry] = []
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, Any, Any]:
+        """Attach our entry to the report, so that it travels between workers."""
+        report = yield
+        if report.when == "call" or (report.when == "setup" and not report.passed):
+            entry = self._entry(item, call, report)
+            if entry is not None:
+                report.user_properties.append(("tenferro", entry))
+        return report
+
+    def _entry(
+        self, item: pytest.Item, call: pytest.CallInfo[None], report: Any
+    ) -> dict[str, Any] | None:
+        params = parameters_of(item)
+        unit = params.get("tenferro_unit")
+        marker = item.get_closest_marker("tenferro_law")
+        if marker is None and unit is None:
+            return None
+        case = (
+            unit.case
+            if unit
+            else params.get("tenferro_any_case") or params.get("tenferro_error_case")
+        )
+        law = marker.args[0] if marker else "golden"
+        is_refusal = marker is not None and marker.kwargs.get("cases") == "unsupported"
+        entry: dict[str, Any] = {
+            "id": case.id if case is not None else item.name.partition("[")[0],
+            "law": law,
+            "backend": unit.backend if unit else "",
+            "verdict": _verdict(report, call, is_refusal),
+            "reason": self._reason(report, call, unit, is_refusal),
+            "level": getattr(case, "level", None),
+            "provisional": getattr(case, "provisional", False),
+            "seconds": report.duration,
+        }
+        if (
+            unit
+            and case is not None
+            and (bug := self.collection.kit.known_bug(unit.backend, case, law))
+        ):
+            entry["issue"] = bug.issue
+        worst = max(
+            getattr(item, "tenferro_measured", []),
+            key=lambda m: m.measured / (m.bound or 1),
+            default=None,
+        )
+        if worst is not None:
+            entry.update(max_ulp=worst.measured, bound=worst.bound, tol=worst.tol)
+        return entry
+
+    def _reason(
+        self, report: Any, call: pytest.CallInfo[None], unit: Unit | None, is_refusal: bool
+    ) -> str:
+        if getattr(report, "wasxfail", None) is not None:
+            return str(report.wasxfail)
+        if call.excinfo is not None:
+            return f"{call.excinfo.typename}: {call.excinfo.value}"[:400]
+        if is_refusal and unit is not None and unit.case is not None:
+            return self.collection.kit.selections[unit.backend].why_unsupported(unit.case)[0]
+        return ""
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Collect entries, from workers too."""
+        from tenferro_conformance.reporting.report import Entry
+
+        found: list[Any] = [value for name, value in report.user_properties if name == "tenferro"]
+        self.entries += [Entry(**value) for value in found]
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """Write the report; a selected backend with zero executed cases fails."""
+        if hasattr(self.config, "workerinput") or not self._is_used():
+            return
+        if self.config.option.collectonly:
+            return
+        problems = self._problems()
+        if self.config.getoption("--tenferro-shard") is not None:
+            problems = []  # whoever adds up the parts judges whether anything ran
+            if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
+                session.exitstatus = exitstatus = pytest.ExitCode.OK
+        self._lines = [
+            self._report.summary(name) for name in sorted(self._report.backends)
+        ] + problems
+        if exitstatus == pytest.ExitCode.TESTS_FAILED and self._only_provisional(session):
+            session.exitstatus = exitstatus = pytest.ExitCode.OK
+        path = self.config.getoption("--tenferro-report")
+        if path:
+            self._report.write(Path(path))
+        if problems and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def _only_provisional(self, session: pytest.Session) -> bool:
+        """Return True if only provisional cases failed, which do not count yet."""
+        failed = [e for e in self.entries if e.verdict in ("fail", "error")]
+        counted = self.config.getoption("--tenferro-strict-new")
+        return (
+            not counted
+            and session.testsfailed == len(failed)
+            and all(e.provisional for e in failed)
+        )
+
+    def _is_used(self) -> bool:
+        if not self.collection.has_kit:
+            return False
+        kit = self.collection.kit
+        return bool(self.entries or kit.selections or kit.unavailable)
+
+    def _problems(self) -> list[str]:
+        """Return why a run without failing tests still fails."""
+        from tenferro_conformance.reporting.report import Report
+        from tenferro_conformance.running.children import problems_of
+
+        about = {
+            name: selection.about for name, selection in self.collection.kit.selections.items()
+        }
+        self._report = Report(
+            backends={**about, **self.collection.kit.unavailable},
+            date=datetime.date.today().isoformat(),
+        )
+        self._report.entries = list(self.entries)
+        if not runs_the_suite(self.config):
+            return []
+        return problems_of(
+            self._report,
+            self.config.getoption("--tenferro-require"),
+            self.config.getoption("--tenferro-backend"),
+            laws=self.config.getoption("--tenferro-laws"),
+        )
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Write one line per backend."""
+        for line in getattr(self, "_lines", ()):
+            terminalreporter.write_line(f"tenferro: {line}")
+
+
+def _verdict(report: Any, call: pytest.CallInfo[None], is_refusal: bool) -> str:
+    if hasattr(report, "wasxfail"):
+        return "xfail"
+    if report.passed:
+        return "unsupported" if is_refusal else "pass"
+    if report.skipped:
+        return "not_selected"
+    return "fail" if call.excinfo is None or call.excinfo.errisinstance(AssertionError) else "error"
