@@ -4,8 +4,10 @@ import jax
 import numpy as np
 import pytest
 
+import tenferro as tn
 from tenferro.computegraph import OperandError
 from tenferro.primitives import Aval, add, sin
+from tenferro_xla._backend import XlaBackend
 from tenferro_xla.plugin import tenferro_backend_info
 
 F64 = Aval((3,), "float64")
@@ -179,3 +181,16 @@ def test_synchronize_and_memory_stats(xla):
     xla.asoperand(np.zeros(3), F64)
     xla.synchronize()
     assert set(xla.memory_stats()) <= {"in_use", "peak", "limit"}
+
+
+@pytest.mark.parametrize("number", [np.float64(2.0), np.array(2.0), 2.0])
+def test_a_number_is_read_by_the_program_itself(number, monkeypatch):
+    """No copy to the device is made for it on the way"""
+    twice = tn.jit(lambda x: x + x, backend="xla")
+    twice(number)
+
+    def refused(*_):
+        raise AssertionError("a number is moved")
+
+    monkeypatch.setattr(XlaBackend, "asoperand", refused)
+    assert float(twice(number)) == 4.0

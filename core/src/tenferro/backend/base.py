@@ -61,8 +61,8 @@ class Timings(tuple[Timing, ...]):
 class Executable(ABC):
     """A compiled program: call it with operands in the order of the program's inputs.
 
-    ``reads_numpy``: NumPy arrays of the inputs' shapes and dtypes are operands, too, and are not
-    read any more when the call returns.
+    ``reads_numpy``: NumPy arrays of the inputs' shapes and dtypes, NumPy scalars and Python's
+    numbers are operands, too, and are not read any more when the call returns.
     """
 
     reads_numpy: ClassVar[bool] = False

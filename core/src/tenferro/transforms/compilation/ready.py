@@ -123,7 +123,10 @@ def _moves(x: Any, aval: Aval, backend: Backend, run: Executable) -> bool:
     """Return True if an operand must be converted; a backend takes its own ones unchanged."""
     if backend.owns(x):
         return backend.asoperand(x, aval) is not x
-    return not (run.reads_numpy and (type(x).__module__, type(x).__name__) == ("numpy", "ndarray"))
+    if not run.reads_numpy:
+        return True
+    kind = type(x)
+    return not (kind in _SCALARS or (kind.__module__ == "numpy" and hasattr(x, "dtype")))
 
 
 class Kept:
