@@ -5,7 +5,8 @@ This layer knows no derivative, no tensor and no library. Read in this order: ``
 ``_materialize`` (``flatten``), ``_fragment`` (bodies of loops and branches), ``_compile`` and
 ``_evaluate`` (programs and their meaning).
 The rest serves these: ``_interning`` keeps equal structure in one object, ``_signature`` and
-``_cache`` find programs again, ``_builder`` writes graphs node by node, ``_roles``, ``_text``,
+``_cache`` find programs again, ``_builder`` writes graphs node by node, ``_cut`` finds the
+cheapest values to keep, ``_roles``, ``_text``,
 ``_errors`` and ``_moved`` are as their names say. ``tenferro.storage`` writes graphs to files.
 """
 
@@ -75,12 +76,14 @@ from tenferro.computegraph._text import clip, operation_text
 
 if TYPE_CHECKING:
     from tenferro.computegraph._builder import GraphBuilder
+    from tenferro.computegraph._cut import vertex_cut
 else:
     # generated: lazy names
     __getattr__, __dir__ = later(
         __name__,
         {
             "_builder": "GraphBuilder",
+            "_cut": "vertex_cut",
         },
         _moved,
     )
@@ -99,7 +102,7 @@ __all__ = [
     "derive", "derive_again", "derive_at", "derive_one", "evaluate", "flatten", "fragment",
     "fragment_of_graph", "from_rows", "infer", "input_key", "inputs_of", "join_traces",
     "leaves_beside", "materialize_merge", "narrowed", "new_leaf", "operation_text", "outputs_of",
-    "postorder", "resolve", "retire", "schedule", "signature", "table_size",
+    "postorder", "resolve", "retire", "schedule", "signature", "table_size", "vertex_cut",
 ]
 # end generated
 # fmt: on

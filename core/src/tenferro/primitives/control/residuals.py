@@ -1,29 +1,40 @@
 """A loop over primals and tangents as two: one that stacks residuals, and a linear one.
 
 What the linear loop reads of the primals: literals stay in it, consts and xs are there for both,
-what depends on consts alone is computed once, before. Of the rest either what is read is stacked,
-or the carry, from which the linear loop computes it again: whichever is fewer bytes. A body with a
-function that brings its own derivative is always computed again, as a whole: cut in two, the
-function would no longer show what it closes over.
+what depends on consts alone is computed once, before. Of the rest the fewest bytes are stacked from
+which the linear loop can compute it again: a minimum cut between the carry and what is read.
+Products, factorizations, loops and the like are computed again only where that saves much memory.
+A body with a function that brings its own derivative is always computed again, as a whole: cut in
+two, the function would no longer show what it closes over.
 Read next: ``transposed.py``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from tenferro.computegraph import (
     Definition,
     Fragment,
+    Operation,
     ValueKey,
     inputs_of,
     new_leaf,
     outputs_of,
     postorder,
+    vertex_cut,
 )
 from tenferro.primitives.control.scan import Scan, emitted
 from tenferro.tidu import RuleBuilder, Value
+
+_MAX_REPEATED_SAVING = 2  # times fewer bytes for which expensive operations are repeated
+_FEW_BYTES = 1 << 20  # of all steps together, up to which nothing expensive is repeated
+#: families of operations that cost about as much as to read their results from memory
+_CHEAP = frozenset(
+    ("arithmetic", "bitwise", "comparison", "complex", "constants", "elementwise", "hyperbolic",
+     "indexing", "reduction", "rounding", "structural", "trigonometric")
+)  # fmt: skip
 
 
 def split(loop: Scan, operands: Sequence[Any], rule: RuleBuilder) -> tuple[Scan, list[Any]]:
@@ -34,16 +45,15 @@ def split(loop: Scan, operands: Sequence[Any], rule: RuleBuilder) -> tuple[Scan,
     moving = [i for i in range(loop.carried) if loop.is_linear[loop.consts + i]]
     fixed = [i for i in range(loop.carried) if not loop.is_linear[loop.consts + i]]
     results = [outputs[i] for i in (*moving, *wanted)]
-    read = _read_by_linear_part(results, [inputs[i] for i in loop.linear_inputs])
+    read, flow = _read_by_linear_part(results, [inputs[i] for i in loop.linear_inputs])
     kinds = _Kinds(loop, inputs)
     read = [key for key in read if kinds.of(key) != FREE]
     varying = [key for key in read if kinds.of(key) == VARYING and key not in kinds.rows]
     if loop.volatile:
         invariant, stacked = [], _carries_of(read, kinds)
     else:
-        invariant = [key for key in read if kinds.of(key) == INVARIANT and key not in kinds.numbers]
-        carried = _carries_of(varying, kinds)
-        stacked = carried if _bytes(carried) < _bytes(varying) else varying
+        stacked = _stacked(varying, kinds, loop.length)
+        invariant = _invariants_read(results, flow, stacked, kinds)
     known = [*kinds.consts, *kinds.rows, *stacked, *invariant]
     reads = _leaves_read(results, known)
 
@@ -114,8 +124,72 @@ class _Kinds:
         return known[key]
 
 
-def _read_by_linear_part(results: Sequence[ValueKey], linear: Iterable[ValueKey]) -> list[ValueKey]:
-    """Return the values that equations of linear flow read and that are not part of it."""
+def _stacked(varying: Sequence[ValueKey], kinds: _Kinds, length: int) -> list[ValueKey]:
+    """Return the values to stack, from which the linear loop computes those that vary again."""
+    fewest = _cut(varying, kinds, is_repeated=lambda operation: True)
+    cheap = _cut(varying, kinds, is_repeated=_is_cheap)
+    most = max(_MAX_REPEATED_SAVING * _bytes(fewest), _FEW_BYTES / length)
+    return cheap if _bytes(cheap) <= most else fewest
+
+
+def _is_cheap(operation: Operation) -> bool:
+    """Return True for an operation that costs about as much as to read its result from memory."""
+    return type(operation).__module__.rpartition(".")[2] in _CHEAP
+
+
+def _cut(
+    varying: Sequence[ValueKey], kinds: _Kinds, is_repeated: Callable[[Operation], bool]
+) -> list[ValueKey]:
+    """Return the lightest values from which others follow by operations that are repeated."""
+    keys: dict[ValueKey, int] = {}
+    carries = set(kinds.carries)
+
+    def number(key: ValueKey) -> int:
+        return keys.setdefault(key, len(keys))
+
+    def sources(i: int) -> list[int] | None:
+        key = found[i]
+        definition = None if key in kinds.numbers else key.definition
+        if key in carries or (definition is not None and not is_repeated(definition[0])):
+            return None
+        before = () if definition is None else inputs_of(definition)
+        given = [k for k in before if kinds.of(k) == VARYING]
+        numbers = [number(k) for k in given]
+        found.update(zip(numbers, given, strict=True))
+        return numbers
+
+    found = {number(key): key for key in varying}
+    cut = vertex_cut(list(found), sources, lambda i: max(1, _bytes([found[i]])))
+    chosen = {found[i] for i in cut}
+    order, _, leaves = postorder(varying, lambda k: None if k in kinds.numbers else k.definition)
+    return [key for key in dict.fromkeys([*leaves, *_all_outputs(order)]) if key in chosen]
+
+
+def _all_outputs(keys: Sequence[ValueKey]) -> Iterator[ValueKey]:
+    """Yield the keys and the other outputs of their equations."""
+    for key in keys:
+        definition = key.definition
+        yield from (key,) if definition is None else outputs_of(key, definition)
+
+
+def _invariants_read(
+    results: Sequence[ValueKey], flow: set[ValueKey], stacked: Sequence[ValueKey], kinds: _Kinds
+) -> list[ValueKey]:
+    """Return the values that the linear loop reads and that follow from consts alone."""
+    stop = {*stacked, *kinds.numbers}
+    order, definitions, _ = postorder(results, lambda k: None if k in stop else k.definition)
+    found: dict[ValueKey, None] = {}
+    for key, definition in zip(order, definitions, strict=True):
+        if key in flow or kinds.of(key) == VARYING:
+            given = [k for k in inputs_of(definition) if k not in flow and k not in kinds.numbers]
+            found.update(dict.fromkeys([k for k in given if kinds.of(k) == INVARIANT]))
+    return list(found)
+
+
+def _read_by_linear_part(
+    results: Sequence[ValueKey], linear: Iterable[ValueKey]
+) -> tuple[list[ValueKey], set[ValueKey]]:
+    """Return the values that equations of linear flow read, and those that are part of it."""
     flow = set(linear)
     order, definitions, _ = postorder(results, lambda key: key.definition)
     read: dict[ValueKey, None] = {}
@@ -124,7 +198,7 @@ def _read_by_linear_part(results: Sequence[ValueKey], linear: Iterable[ValueKey]
         if not flow.isdisjoint(given):
             flow.update(outputs_of(key, definition))
             read.update(dict.fromkeys([k for k in given if k not in flow]))
-    return [key for key in read if not _is_literal(key)]
+    return [key for key in read if not _is_literal(key)], flow
 
 
 def _is_literal(key: ValueKey) -> bool:

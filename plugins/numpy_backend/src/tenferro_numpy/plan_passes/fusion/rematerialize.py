@@ -3,8 +3,8 @@
 What one region makes and another reads goes through memory and stays there until then: residuals of
 a gradient for the whole of both sweeps. Sums, products and comparisons of what is there anyway cost
 less when they are done twice. What a region exports is therefore the smallest set of arrays from
-which cheap steps make all that others read: a minimum cut (`plan_passes/fusion/min_cut.py`). Read
-next: `plan_passes/fusion/build.py`.
+which cheap steps make all that others read: a minimum cut. Read next:
+`plan_passes/fusion/build.py`.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Protocol
 
 import numpy as np
 
+from tenferro.computegraph import vertex_cut
 from tenferro.primitives import Aval
 from tenferro_numpy.ir.step import Step
 from tenferro_numpy.lowerings.selection import choose, drop, keep
 from tenferro_numpy.memory.ownership import roots_of
-from tenferro_numpy.plan_passes.fusion.min_cut import vertex_cut
 
 __all__ = ["Group", "recompute"]
 

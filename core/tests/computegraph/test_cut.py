@@ -5,7 +5,7 @@ from itertools import combinations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tenferro_numpy.plan_passes.fusion.min_cut import vertex_cut
+from tenferro.computegraph import vertex_cut
 
 
 @st.composite
@@ -40,6 +40,17 @@ def test_no_smaller_set_cuts(graph):
     assert cuts(before, ends, found)
     smaller = (set(c) for size in range(len(found)) for c in combinations(before, size))
     assert not any(cuts(before, ends, chosen) for chosen in smaller)
+
+
+@given(graphs(), st.lists(st.integers(1, 9), min_size=7, max_size=7))
+@settings(max_examples=300, deadline=None)
+def test_no_lighter_set_cuts(graph, weights):
+    before, ends = graph
+    weigh = lambda values: sum([weights[v] for v in values])  # noqa: E731
+    found = vertex_cut(ends, before.__getitem__, weights.__getitem__)
+    assert cuts(before, ends, found)
+    sets = (set(c) for size in range(len(before)) for c in combinations(before, size))
+    assert not any(cuts(before, ends, c) for c in sets if weigh(c) < weigh(found))
 
 
 def test_the_cut_next_to_the_ends_is_taken():

@@ -1,0 +1,83 @@
+"""The values that a loop stacks for its derivative in reverse mode."""
+
+import numpy as np
+
+import tenferro as tn
+
+LENGTH = 64
+
+
+def loops(function, *xs):
+    """Return the loops of a gradient: over the primals, and backward."""
+    graph = tn.passes.optimized(tn.jit(tn.grad(function)).lower(*xs))[0]
+    scans = [node.operation for node in graph.nodes if node.operation.name == "scan"]
+    forward, backward = sorted(scans, key=lambda loop: loop.reverse)
+    return forward, backward
+
+
+def stacked(function, *xs):
+    """Return the avals of the rows that the loop over the primals stacks."""
+    forward, _ = loops(function, *xs)
+    return [str(forward.body.output_avals[i]) for i in forward.outputs if i >= forward.carried]
+
+
+def names(loop):
+    return [operation.name for operation, _ in loop.body.equations]
+
+
+def looped(body, length=LENGTH):
+    return lambda x, *w: np.sum(tn.scan(lambda c, _: (body(c, *w), None), x, None, length)[0])
+
+
+def heat(u):
+    return u + 0.1 * (np.roll(u, 1) - 2.0 * u + np.roll(u, -1)) - 0.01 * u**3 + np.sin(u)
+
+
+def test_the_carry_alone_is_stacked_where_all_follows_from_it():
+    assert stacked(looped(heat), np.ones(100)) == ["f64[100]"]
+
+
+def test_a_smaller_value_is_stacked_in_place_of_the_carry():
+    """d(c + sin(mean c)) reads cos(mean c), one number"""
+    assert stacked(looped(lambda c: c + np.sin(np.mean(c))), np.ones(100)) == ["f64[]"]
+
+
+def test_two_small_values_are_stacked_in_place_of_a_large_carry():
+    body = lambda c: c + np.sin(c[0]) * np.cos(c[1])  # noqa: E731
+    assert set(stacked(looped(body), np.ones(100))) == {"f64[]"}
+
+
+def test_a_linear_loop_stacks_nothing():
+    function = looped(lambda c: 2.0 * c + np.roll(c, 1))
+    graph = tn.passes.optimized(tn.jit(tn.grad(function)).lower(np.ones(5)))[0]
+    assert [n.operation.reverse for n in graph.nodes if n.operation.name == "scan"] == [True]
+
+
+def test_rows_of_operands_are_not_stacked_again():
+    xs = np.ones((LENGTH, 5))
+    function = lambda x: np.sum(tn.scan(lambda c, r: (c * np.sin(r), None), x, xs)[0])  # noqa: E731
+    graph = tn.passes.optimized(tn.jit(tn.grad(function)).lower(np.ones(5)))[0]
+    assert [n.operation.reverse for n in graph.nodes if n.operation.name == "scan"] == [True]
+
+
+def test_invariants_are_computed_once():
+    """exp(w) of d(sin(c) exp(w)) is in neither loop over and over"""
+    function = looped(lambda c, w: np.sin(c) * np.exp(w))
+    assert "exp" not in names(loops(function, np.ones(5), 0.5)[1])
+    assert stacked(function, np.ones(5), 0.5) == ["f64[5]"]
+
+
+def test_products_are_not_repeated_for_little_memory():
+    """d tanh(A c) reads tanh(A c): as large as c, from which a product would give it"""
+    a = np.eye(5)
+    _, backward = loops(looped(lambda c: np.tanh(a @ c)), np.ones(5))
+    assert names(backward).count("dot_general") == 1
+
+
+def test_products_are_repeated_for_much_memory():
+    """tanh(A c) is 9 times as large as c, and all steps together have 9 MB"""
+    a, b = np.ones((9000, 1000)), np.ones((1000, 9000))
+    body = lambda c: b @ np.tanh(a @ c)  # noqa: E731
+    forward, backward = loops(looped(body, 128), np.ones(1000))
+    assert [str(forward.body.output_avals[i]) for i in forward.outputs if i] == ["f64[1000]"]
+    assert names(backward).count("dot_general") == 3
