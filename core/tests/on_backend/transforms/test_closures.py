@@ -303,3 +303,49 @@ def test_a_function_that_closes_over_a_value_has_its_effects_once(capsys):
 
     tn.grad(f, 1)(2.0, 3.0)
     assert capsys.readouterr().out == "x = 2.0\n"
+
+
+def repeated(w, x, look):
+    """Return x after calls of functions with rules that close over w, and look at values between.
+
+    ``look`` is called with what is inside a function and what it returns.
+    """
+    for k in (0.3, -0.2):
+        f, inside = seen_inside(w)
+        x = f(x) + k
+        look(inside[0], x)
+    return x
+
+
+def seen_inside(w):
+    """Return w sin², with five times its slope as a rule, and a list that gets what is inside."""
+    inside = []
+
+    @tn.custom_vjp
+    def f(y):
+        inside.append(np.sin(y))
+        return inside[0] * w * inside[0]
+
+    f.defvjp(lambda y: (f(y), y), lambda y, g: (10 * g * np.sin(y) * np.cos(y) * w,))
+    return f, inside
+
+
+LOOKS = {
+    "at the result": lambda inside, x: bool(x > 100),
+    "at the result, the inside is held": lambda inside, x: HELD.append(inside) or bool(x > 100),
+    "by evaluate": lambda inside, x: tn.evaluate(x) if isinstance(x, tn.Array) else None,
+}
+HELD: list = []
+
+
+@pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS)
+def test_looking_at_values_changes_no_derivative_in_a_closure(look):
+    """What is inside of a function with a rule keeps its history when it becomes known"""
+    derivatives = lambda look: (  # noqa: E731
+        *tn.grad(lambda w, x: repeated(w, x, look), (0, 1))(0.7, 0.4),
+        tn.hessian(lambda p: repeated(p[0], p[1], look))(np.array([0.7, 0.4])),
+        tn.jacfwd(tn.grad(lambda p: repeated(p[0], p[1], look)))(np.array([0.7, 0.4])),
+    )
+    HELD.clear()
+    for got, need in zip(derivatives(look), derivatives(lambda *_: None), strict=True):
+        np.testing.assert_allclose(np.array(got), np.array(need), rtol=1e-12)

@@ -9,19 +9,20 @@ one. Read next: ``inspection/look.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import nullcontext
 from functools import partial, update_wrapper
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from tenferro._runtime import CollectorPaused
 from tenferro._runtime.records import NamedTuple
-from tenferro.arrays import Array, as_array, is_traced
+from tenferro.arrays import Array, as_array, evaluate_keys, is_traced
 from tenferro.arrays.errors import UnknownOperandError, at_user_line
 from tenferro.arrays.evaluation.evaluate import executable, leaked
 from tenferro.arrays.handle.array import SCALARS, evaluable
 from tenferro.arrays.handle.convert import aval_of_operand, operand_key, snapshot, weak_kind
 from tenferro.arrays.handle.weak import NumberReads, WeakName, value_of
-from tenferro.backend import UnsupportedError, select_backend
+from tenferro.backend import UnsupportedError, select_backend, use
 from tenferro.backend._options import DONATED, PASSES, Options, identity_of, rewritten
 from tenferro.backend._snapshots import is_numpy
 from tenferro.computegraph import (
@@ -48,7 +49,9 @@ from tenferro.transforms.pickled import PickledByName, check_picklable
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.effects import WithoutEffects, collecting, perform
 from tenferro.transforms.recording.record import Loans, Name
-from tenferro.transforms.recording.run_or_record import history, key_of
+from tenferro.transforms.recording.run_or_record import deliver, history, key_of, pending
+from tenferro.transforms.recording.unrolled import is_unrolling
+from tenferro.transforms.recording.unrolled import state as unrolling
 
 _SCALARS = frozenset(SCALARS)
 
@@ -89,6 +92,8 @@ class Jitted(PickledByName):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the program for these arguments, traced and compiled at the first such call."""
         try:
+            if unrolling.was_entered and is_unrolling():
+                return self._unjitted(args, kwargs)
             level = self._kept.level
             call: Call | None = None
             leaves: Sequence[Any] = args
@@ -111,6 +116,25 @@ class Jitted(PickledByName):
             if (error := refusal(error, "jit")) is not None:
                 raise error from None
             raise
+
+    def _unjitted(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """Call the function on known values, and give its results the form of its arguments."""
+        call = self._call(args, kwargs)
+        given = [as_array(leaf) for leaf in call.leaves]
+        chosen = nullcontext() if self._backend is None else use(self._backend)
+        positional, named = call.arguments(given)
+        with chosen:
+            leaves, spec = _tree.flatten(self._function(*positional, **named))
+            keys = [_result_key(leaf) for leaf in leaves]
+            if any([is_traced(key) or not evaluable(key) for key in keys]):
+                return _tree.unflatten(spec, pending(keys))
+            evaluate_keys(keys)
+        operands = [key.operand for key in keys]
+        backend = select_backend(self._backend, operands)
+        plain = not any([isinstance(leaf, Array) for leaf in call.leaves])
+        known = operands_of(call.leaves)
+        found = deliver(operands, [key.aval for key in keys], backend, known, plain)
+        return _tree.unflatten(spec, found)
 
     def _run(self, call: Call, seen: Hashable, level: int) -> Any:
         """Run a call that looks like none before, and keep its program if it can be kept."""

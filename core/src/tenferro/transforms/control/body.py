@@ -12,12 +12,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tenferro._runtime.records import NamedTuple
-from tenferro.arrays import Array, as_array
+from tenferro.arrays import Array, as_array, evaluate_keys, is_traced
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.handle.array import SCALARS, is_weak
+from tenferro.arrays.handle.array import SCALARS, evaluable, is_weak
 from tenferro.arrays.handle.convert import is_operand
 from tenferro.arrays.handle.weak import WeakName
 from tenferro.arrays.promotion.broadcast import weak
+from tenferro.backend import select_backend
 from tenferro.computegraph import (
     Definition,
     Fragment,
@@ -30,12 +31,12 @@ from tenferro.computegraph import (
 )
 from tenferro.primitives import Handle, convert
 from tenferro.primitives._aval import Aval
-from tenferro.tidu import Pin, Trace, flow_of, pinned_leaf
+from tenferro.tidu import Pin, Trace, flow_of, in_rule, pinned_leaf
 from tenferro.transforms.errors import BodyError
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.effects import collecting
 from tenferro.transforms.recording.record import Name, has_dtype, make_known
-from tenferro.transforms.recording.run_or_record import pending, run_or_record
+from tenferro.transforms.recording.run_or_record import deliver, pending, run_or_record
 
 _SCALARS = frozenset(SCALARS)
 _RANK = {"bool": 0, "uint": 1, "int": 1, "float": 2, "complex": 3}
@@ -84,17 +85,22 @@ def record_body(name: str, call: Callable[[list[Array]], Any], leaves: Sequence[
         raise at_user_line(
             BodyError(
                 f"{name}: the body has an effect, such as `debug.print`\n"
-                "  need       a body without effects, or a Python loop",
+                "  need       a body without effects\n"
+                "  hint       `with tn.debug.unrolled():` runs Python's loop, in which they work",
                 got="an effect",
                 need="none",
                 leaf="",
             )
         )
     flat, spec = _tree.flatten(result)
-    return Recorded(inputs, [_output(name, x) for x in flat], spec, result, start)
+    return Recorded(inputs, [output(name, x) for x in flat], spec, result, start)
 
 
-def _output(name: str, leaf: Any) -> Array:
+def output(name: str, leaf: Any) -> Array:
+    """Return a leaf of what a body returned as an Array.
+
+    Raises BodyError: for anything but arrays and numbers.
+    """
     if isinstance(leaf, Array) or type(leaf) in _SCALARS:
         return as_array(leaf)
     if is_operand(leaf) and has_dtype(leaf):
@@ -217,3 +223,17 @@ def delivered(
     if plain and keys and not any([x.flow for x in consts]):
         return run_or_record((name,), keys, (), lambda: keys, True)
     return pending(keys)
+
+
+def finished(
+    values: Sequence[Any], given: Sequence[Array], plain: bool, consts: Sequence[Array], name: str
+) -> list[Any]:
+    """Return results, which may be known, as operands or Arrays, whichever the arguments were."""
+    arrays = [as_array(x) for x in values]
+    keys = [x.key for x in arrays]
+    if in_rule() or any([is_traced(key) or not evaluable(key) for key in keys]):
+        return delivered(arrays, plain, consts, name)
+    evaluate_keys(keys)  # who looks at values has computed most of them
+    operands = [key.operand for key in keys]
+    chosen, avals = select_backend(None, operands), [x.aval for x in arrays]
+    return deliver(operands, avals, chosen, [x.key.operand for x in given], plain)

@@ -10,18 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tenferro.arrays import Array, as_array, evaluate_keys, is_traced
+from tenferro.arrays import Array, as_array
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.handle.array import evaluable, is_weak
-from tenferro.backend import select_backend
+from tenferro.arrays.handle.array import is_weak
 from tenferro.computegraph import Fragment
 from tenferro.primitives import Handle, Primitive, convert
-from tenferro.tidu import Trace, flow_of, in_rule, linear_map, pinned_leaf
-from tenferro.transforms.control.body import Leaf, closed, delivered, record_body
+from tenferro.tidu import Trace, flow_of, linear_map, pinned_leaf
+from tenferro.transforms.control.body import Leaf, closed, record_body
 from tenferro.transforms.errors import BodyError
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.record import Name
-from tenferro.transforms.recording.run_or_record import deliver
 
 
 class ClosedFunction:
@@ -116,17 +114,3 @@ def replaced(consts: Sequence[Array], places: Sequence[int], some: Sequence[Arra
     for i, x in zip(places, some, strict=True):
         found[i] = x
     return found
-
-
-def solved(
-    values: Sequence[Any], given: Sequence[Array], plain: bool, consts: Sequence[Array], name: str
-) -> list[Any]:
-    """Return a solution in the form in which the arguments came: operands, or Arrays."""
-    arrays = [as_array(x) for x in values]
-    keys = [x.key for x in arrays]
-    if in_rule() or any([is_traced(key) or not evaluable(key) for key in keys]):
-        return delivered(arrays, plain, consts, name)
-    evaluate_keys(keys)  # a solver that looks at values has done most of it
-    operands = [key.operand for key in keys]
-    chosen, avals = select_backend(None, operands), [x.aval for x in arrays]
-    return deliver(operands, avals, chosen, [x.key.operand for x in given], plain)

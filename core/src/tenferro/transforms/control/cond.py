@@ -19,12 +19,15 @@ from tenferro.transforms.control.body import (
     Leaf,
     Recorded,
     delivered,
+    finished,
     given_arrays,
     outer_array,
+    output,
     read_from_outside,
     record_body,
     without_pins,
 )
+from tenferro.transforms.control.unrolled import is_unrolling, known_value
 from tenferro.transforms.errors import BodyError, check_function
 from tenferro.transforms.recording import tree as _tree
 
@@ -124,6 +127,13 @@ def _chosen(
 ) -> Any:
     """Record all branches, and bind the choice among them."""
     arrays, spec, paths, operands_plain = given_arrays(operands, "operands")
+    chosen = known_value(index) if is_unrolling() else None
+    if chosen is not None:
+        taken = functions[min(max(int(chosen), 0), len(functions) - 1)]
+        flat, found_spec = _tree.flatten(taken(*_tree.unflatten(spec, arrays)))
+        found_values = [output(name, y) for y in flat]
+        results = finished(found_values, [index, *arrays], plain and operands_plain, [], name)
+        return _tree.unflatten(found_spec, results)
     leaves = [Leaf(path, x.aval, is_weak(x)) for x, path in zip(arrays, paths, strict=True)]
 
     def recorded(function: Callable[..., Any]) -> Recorded:

@@ -16,12 +16,11 @@ from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.array import is_weak
 from tenferro.primitives import convert
 from tenferro.tidu import MissingRuleError
-from tenferro.transforms.control.body import given_arrays
+from tenferro.transforms.control.body import finished, given_arrays
 from tenferro.transforms.control.closed import (
     ClosedFunction,
     leaves_like,
     replaced,
-    solved,
     varying,
 )
 from tenferro.transforms.custom_rules.jvp import custom_jvp
@@ -101,7 +100,7 @@ def custom_linear_solve(
     given = [convert(x, x.dtype) if is_weak(x) else x for x in arrays]
     found = system.solution(function.consts, _tree.unflatten(spec, given))
     values = _tree.flatten(found)[0]
-    return _tree.unflatten(spec, solved(values, arrays, plain, function.consts, name))
+    return _tree.unflatten(spec, finished(values, arrays, plain, function.consts, name))
 
 
 class _System:

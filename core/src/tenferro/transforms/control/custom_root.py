@@ -11,12 +11,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tenferro.arrays import Array
-from tenferro.transforms.control.body import given_arrays
+from tenferro.transforms.control.body import finished, given_arrays
 from tenferro.transforms.control.closed import (
     ClosedFunction,
     leaves_like,
     replaced,
-    solved,
     varying,
 )
 from tenferro.transforms.custom_rules.jvp import custom_jvp
@@ -82,7 +81,7 @@ def custom_root(
     closed = ClosedFunction("custom_root", f, leaves_like(arrays, paths), spec)
     root = _root(closed, solve, tangent_solve)
     values = _tree.flatten(root(closed.consts, _tree.unflatten(spec, arrays)))[0]
-    return _tree.unflatten(spec, solved(values, arrays, plain, closed.consts, "custom_root"))
+    return _tree.unflatten(spec, finished(values, arrays, plain, closed.consts, "custom_root"))
 
 
 def _root(closed: ClosedFunction, solve: Any, tangent_solve: Any) -> custom_jvp:

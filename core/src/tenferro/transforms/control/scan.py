@@ -20,13 +20,16 @@ from tenferro.transforms.control.body import (
     Recorded,
     closed,
     delivered,
+    finished,
     fitting,
     given_arrays,
     leaf_of,
+    output,
     record_body,
     retyped,
     started,
 )
+from tenferro.transforms.control.unrolled import is_unrolling, steps_of_scan
 from tenferro.transforms.errors import BodyError, check_function
 from tenferro.transforms.recording import tree as _tree
 
@@ -96,6 +99,10 @@ def scan(
         Leaf(path, x.aval.with_shape(x.shape[1:])) for x, path in zip(rows, row_paths, strict=True)
     ]
     leaves = [leaf_of(x, path) for x, path in zip(start, carry_paths, strict=True)]
+    if steps and is_unrolling():
+        return _unrolled(
+            call, (start, carry_spec), leaves, rows, steps, bool(reverse), plain and rows_plain
+        )
     recorded, outputs = _recorded(call, leaves, row_leaves, carry_spec)
     if [x.aval.dtype for x in outputs.carry] != [leaf.aval.dtype for leaf in leaves]:
         leaves = retyped(leaves, outputs.carry)
@@ -117,6 +124,33 @@ def scan(
     return _tree.unflatten(carry_spec, results[:count]), ys
 
 
+def _unrolled(
+    call: Callable[[Any], Any],
+    init: tuple[list[Array], Any],
+    leaves: Sequence[Leaf],
+    rows: Sequence[Array],
+    steps: int,
+    reverse: bool,
+    plain: bool,
+) -> tuple[Any, Any]:
+    """Run Python's loop."""
+    start, carry_spec = init
+    specs = []
+
+    def step(values: Sequence[Array]) -> tuple[Sequence[Array], Sequence[Array]]:
+        result = call(list(values))
+        flat = [output("scan", y) for y in _tree.flatten(result)[0]]
+        outputs = _outputs(result, flat, carry_spec)
+        specs.append(outputs.ys_spec)
+        return outputs.carry, outputs.ys
+
+    carry, ys = steps_of_scan(step, start, leaves, rows, steps, reverse)
+    results = finished([*carry, *ys], [*start, *rows], plain, [], "scan")
+    count = len(carry)
+    last = _tree.unflatten(carry_spec, results[:count])
+    return last, _tree.unflatten(specs[0], results[count:])
+
+
 class _Outputs(NamedTuple):
     carry: list[Array]
     ys: list[Array]
@@ -128,7 +162,14 @@ def _recorded(
 ) -> tuple[Recorded, _Outputs]:
     """Record the body, and tell the next carry from the row of results."""
     recorded = record_body("scan", call, [*carry, *rows])
-    result = recorded.result
+    return recorded, _outputs(recorded.result, recorded.outputs, spec)
+
+
+def _outputs(result: Any, leaves: list[Array], spec: Any) -> _Outputs:
+    """Split the leaves of what a body returned.
+
+    Raises BodyError: if it is not a pair, or the carry has another structure.
+    """
     if not isinstance(result, tuple) or len(result) != 2:
         got = type(result).__name__ if not isinstance(result, tuple) else f"{len(result)} results"
         raise _refused("the body returns a pair", got, "(carry, y)", "")
@@ -136,9 +177,7 @@ def _recorded(
     if found != spec:
         got, need = _tree.describe(found), _tree.describe(spec)
         raise _refused("the body changes the structure of the carry", got, need, "")
-    return recorded, _Outputs(
-        recorded.outputs[: len(flat)], recorded.outputs[len(flat) :], _tree.flatten(result[1])[1]
-    )
+    return _Outputs(leaves[: len(flat)], leaves[len(flat) :], _tree.flatten(result[1])[1])
 
 
 def _length(rows: Sequence[Array], paths: Sequence[str], length: Any) -> int:

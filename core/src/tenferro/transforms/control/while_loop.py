@@ -20,10 +20,12 @@ from tenferro.transforms.control.body import (
     Leaf,
     Recorded,
     delivered,
+    finished,
     fitting,
     given_arrays,
     leaf_of,
     outer_array,
+    output,
     read_from_outside,
     record_body,
     retyped,
@@ -32,6 +34,7 @@ from tenferro.transforms.control.body import (
 )
 from tenferro.transforms.control.cond import cond
 from tenferro.transforms.control.scan import scan
+from tenferro.transforms.control.unrolled import is_unrolling, steps_of_while
 from tenferro.transforms.errors import BodyError, check_function
 from tenferro.transforms.recording import tree as _tree
 
@@ -86,17 +89,22 @@ def while_loop(
     """
     check_function(cond_fun, "while_loop")
     check_function(body_fun, "while_loop")
-    if max_steps is not None:
-        return _bounded(cond_fun, body_fun, init, _steps(max_steps))
+    bound = None if max_steps is None else _steps(max_steps)
     start, spec, paths, plain = given_arrays(init, "init")
     leaves = [leaf_of(x, path) for x, path in zip(start, paths, strict=True)]
+    if is_unrolling():
+        last = _unrolled(cond_fun, body_fun, (start, spec), leaves, bound)
+        if last is not None:
+            return _tree.unflatten(spec, finished(last, start, plain, [], "while_loop"))
+    if bound is not None:
+        return _bounded(cond_fun, body_fun, init, bound)
     body, outputs = _recorded(body_fun, leaves, spec)
     if [y.dtype for y in outputs] != [leaf.aval.dtype for leaf in leaves]:
         leaves = retyped(leaves, outputs)
         body, outputs = _recorded(body_fun, leaves, spec)
     results = [fitting("while_loop", y, x) for y, x in zip(outputs, leaves, strict=True)]
     test = record_body("while_loop", lambda values: cond_fun(_tree.unflatten(spec, values)), leaves)
-    goes_on = _condition(test)
+    goes_on = _condition(test.outputs)
     keys = [y.key for y in results]
     consts = dict.fromkeys(
         [*read_from_outside(body, keys), *read_from_outside(test, [goes_on.key])]
@@ -135,17 +143,39 @@ def _recorded(
     recorded = record_body(
         "while_loop", lambda values: body_fun(_tree.unflatten(spec, values)), leaves
     )
-    if recorded.spec != spec:
-        got, need = _tree.describe(recorded.spec), _tree.describe(spec)
-        raise _refused("the body changes the structure of the carry", got, need)
+    _check_structure(recorded.spec, spec)
     return recorded, recorded.outputs
 
 
-def _condition(test: Recorded) -> Array:
-    if len(test.outputs) != 1 or test.outputs[0].shape:
-        got = ", ".join([str(y.aval) for y in test.outputs]) or "nothing"
+def _check_structure(found: Any, spec: Any) -> None:
+    if found != spec:
+        got, need = _tree.describe(found), _tree.describe(spec)
+        raise _refused("the body changes the structure of the carry", got, need)
+
+
+def _unrolled(
+    cond_fun: Any, body_fun: Any, init: tuple[list[Array], Any], leaves: Sequence[Leaf], bound: Any
+) -> list[Array] | None:
+    """Run Python's loop; None if the condition is not known."""
+    start, spec = init
+
+    def goes_on(values: Sequence[Array]) -> Array:
+        found = _tree.flatten(cond_fun(_tree.unflatten(spec, values)))[0]
+        return _condition([output("while_loop", y) for y in found])
+
+    def step(values: Sequence[Array]) -> list[Array]:
+        flat, found = _tree.flatten(body_fun(_tree.unflatten(spec, values)))
+        _check_structure(found, spec)
+        return [output("while_loop", y) for y in flat]
+
+    return steps_of_while(goes_on, step, start, leaves, bound)
+
+
+def _condition(outputs: Sequence[Array]) -> Array:
+    if len(outputs) != 1 or outputs[0].shape:
+        got = ", ".join([str(y.aval) for y in outputs]) or "nothing"
         raise _refused("the condition has rank 0", got, "bool[]")
-    return convert(test.outputs[0], "bool")
+    return convert(outputs[0], "bool")
 
 
 def _steps(max_steps: Any) -> int:

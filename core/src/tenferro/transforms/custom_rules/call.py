@@ -22,7 +22,7 @@ from tenferro.arrays.handle.array import SCALARS, evaluable, is_weak
 from tenferro.arrays.handle.convert import is_operand
 from tenferro.arrays.handle.weak import WeakName
 from tenferro.arrays.promotion.broadcast import weak
-from tenferro.computegraph import UNKNOWN, ValueKey, canonical, new_leaf
+from tenferro.computegraph import UNKNOWN, Definition, ValueKey, canonical, new_leaf, postorder
 from tenferro.primitives import Handle, Linear, Primitive, constant, convert
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._primitive import bind, bind_all, pointwise
@@ -342,10 +342,35 @@ class Inside:
     ) -> list[Array]:  # fmt: skip
         """Bind the outputs to the operation that carries the rule."""
         values = [_stopped(y, Stopped(self.id, True)) for y in outputs]
+        self._keep_history(values, outputs)
         found = list(bind_all(operation, *values, *inputs, *map(Array, closed_over)))
         for y, inside in zip(found, outputs, strict=True):
             _same_value(y.key, inside)
         return found
+
+    def _keep_history(self, values: Sequence[Array], outputs: Sequence[Array]) -> None:
+        """Let what is inside keep its history, when it becomes known, as long as the closure does.
+
+        The derivative in what is closed over is recorded again from it.
+        """
+        every = [
+            frozenset([t for t in y.key.traces if t.open and not (t.hidden or t.sealed)])
+            for y in outputs
+        ]
+        traces = frozenset().union(*every)
+        if not traces:
+            return
+        for value, own in zip(values, every, strict=True):
+            value.key.traces |= own
+        argument = Stopped(self.id, False)
+
+        def definition_of(key: ValueKey) -> Definition | None:
+            definition = None if key.serial < self.start else key.definition
+            return None if definition is None or definition[0] is argument else definition
+
+        for key in postorder([y.key for y in outputs], definition_of)[0]:
+            if self.trace in key.traces:
+                key.traces |= traces
 
     def closed_over(self, of_rule: Sequence[ValueKey], outputs: Sequence[Array]) -> list[ValueKey]:
         """Return the values from before the call on which the rule or the outputs depend.

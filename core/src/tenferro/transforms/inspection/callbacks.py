@@ -20,6 +20,7 @@ from tenferro.primitives._boundary import bounded
 from tenferro.primitives._tracebacks import full_traceback
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.effects import is_silent, perform
+from tenferro.transforms.recording.unrolled import unrolled
 
 
 class debug:
@@ -81,6 +82,7 @@ class debug:
         debug.callback(show, *args, **kwargs)
 
     full_traceback = staticmethod(full_traceback)
+    unrolled = unrolled
 
 
 def _check_fields(text: object, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
