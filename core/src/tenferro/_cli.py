@@ -3,7 +3,7 @@
 Every command first collects plain data and then prints it, so both forms say the same. What plugins
 print meanwhile goes to standard error. ``plugins`` imports light modules only; ``doctor`` tries
 each backend in a process of its own, because that imports the heavy libraries and may hang. Read
-next: ``_trial.py``, then ``backend/_host.py``.
+next: ``_trial.py``, then ``backend/discovery/host.py``.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from typing import Any
 
 from tenferro._trial import try_in_child_process, write_trial
 from tenferro.backend import API_VERSION, BackendError, LoweringTable, PluginWarning, host
-from tenferro.backend._hints import VARIABLES
-from tenferro.backend.discovery import core_version, dependents
-from tenferro.backend.lowering import canonical
+from tenferro.backend.discovery.hints import VARIABLES
+from tenferro.backend.discovery.scan import core_version, dependents
+from tenferro.backend.lowering.providers import canonical
 from tenferro.backend.records import BACKENDS, PluginRecord
 from tenferro.backend.select import choose
 from tenferro.tidu import Primitive

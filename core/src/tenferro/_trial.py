@@ -3,7 +3,7 @@
 ``tenferro doctor`` asks ``try_in_child_process``, which runs ``try_here`` in a process of its own:
 it imports heavy libraries, and survives a plugin that hangs, ends the process or prints. The answer
 comes back in a file, because standard output belongs to whoever prints. Read next:
-``backend/_host.py``.
+``backend/discovery/host.py``.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from tenferro.backend import (
     PluginBrokenError,
     host,
 )
-from tenferro.backend._hints import nearest
-from tenferro.backend._loading import FAILURES, first_line
+from tenferro.backend.discovery.hints import nearest
+from tenferro.backend.discovery.loading import FAILURES, first_line
 from tenferro.backend.lowering import Lowering, load_target
 from tenferro.backend.records import PluginRecord
 from tenferro.computegraph import (

@@ -10,7 +10,7 @@ import pytest
 
 from tenferro._trial import try_here
 from tenferro.backend import PluginHost, set_host
-from tenferro.backend.discovery import (
+from tenferro.backend.discovery.scan import (
     Filters,
     Found,
     check_ranges,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from tenferro.backend._frozen import Frozen, made, replace
+from tenferro._runtime.frozen import Frozen, made, replace
 
 
 class Ours(Frozen, kw_only=False):

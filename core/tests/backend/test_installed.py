@@ -6,8 +6,8 @@ from importlib import metadata
 
 import pytest
 
-from tenferro.backend import _installed
-from tenferro.backend._installed import entries, is_ordinary, parse, version_of
+from tenferro.backend.discovery import installed
+from tenferro.backend.discovery.installed import entries, is_ordinary, parse, version_of
 
 GROUPS = ("console_scripts", "pytest11", "tenferro.backends", "tenferro.primitives")
 
@@ -31,7 +31,7 @@ def test_requirements_and_versions_are_read_as_the_library_reads_them():
 
 def test_the_library_gives_the_same_where_it_is_asked(monkeypatch):
     ordinary = entries(GROUPS)
-    monkeypatch.setattr(_installed, "is_ordinary", lambda: False)
+    monkeypatch.setattr(installed, "is_ordinary", lambda: False)
     assert set(entries(GROUPS)) == set(ordinary)
     assert version_of("pytest") == metadata.version("pytest")
     assert version_of("no-such-distribution") == ""
@@ -81,7 +81,7 @@ def test_a_plugin_in_a_zip_file_is_found(site, tmp_path):
     [("json:dumps", "dumps"), ("json : decoder.JSONDecoder", "JSONDecoder"), ("json [x]", "json")],
 )
 def test_what_an_entry_points_at_is_loaded_as_the_library_loads_it(value, wanted):
-    entry = _installed.Entry("g", "n", value, "d", "1", ())
+    entry = installed.Entry("g", "n", value, "d", "1", ())
     assert entry.load() is metadata.EntryPoint("n", value, "g").load()
     assert entry.load().__name__ == wanted
 

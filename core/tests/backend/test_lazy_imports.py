@@ -25,7 +25,7 @@ def run_python():
 def test_import_discovers_nothing_and_loads_no_plugin_machinery(run_python):
     loaded = set(run_python("import sys, tenferro.backend; print(*sys.modules)").split())
     assert not {"pluggy", "importlib.metadata", "packaging", *HEAVY} & loaded
-    assert "tenferro.backend._host" not in loaded
+    assert "tenferro.backend.discovery.host" not in loaded
 
 
 def test_listing_imports_nothing_heavy(run_python):

@@ -36,7 +36,7 @@ def test_one_distribution_seen_twice_is_one_plugin(site, tmp_path):
 
 def test_identical_entries_are_dropped_and_different_ones_are_not():
     """Whatever the metadata library merges already, the scan does by (name, dist, value)."""
-    from tenferro.backend.discovery import Found, _unique, mark_conflicts
+    from tenferro.backend.discovery.scan import Found, _unique, mark_conflicts
     from tenferro.backend.records import BACKENDS, PluginRecord
 
     def found(dist, value):

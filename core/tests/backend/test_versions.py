@@ -5,7 +5,7 @@ import random
 import pytest
 from packaging.specifiers import SpecifierSet
 
-from tenferro.backend._versions import plain_fit, range_problem
+from tenferro.backend.discovery.versions import plain_fit, range_problem
 
 
 def _random(source):

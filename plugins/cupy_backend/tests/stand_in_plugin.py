@@ -2,8 +2,8 @@
 
 import fake_cupy
 
+from tenferro._runtime.frozen import replace
 from tenferro.backend import Probe, hookimpl, host
-from tenferro.backend._frozen import replace
 from tenferro_conformance.kit import register_profile
 from tenferro_cupy import plugin
 from tenferro_cupy._backend import CupyBackend

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import tenferro as tn
+from tenferro._runtime.frozen import replace
 from tenferro.backend import Probe, hookimpl
-from tenferro.backend._frozen import replace
 from tenferro_cupy import plugin
 from tenferro_cupy._backend import CupyBackend
 from tenferro_cupy.lowerings import lowerings

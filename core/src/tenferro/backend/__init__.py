@@ -2,7 +2,7 @@
 
 ``import tenferro`` loads what is imported here and no more; the other public names load with the
 module that defines them. Read in this order: ``spec``, ``records``, ``base``, ``algebra``,
-``lowering``, ``discovery``, ``_host``, ``select``.
+``lowering/``, ``discovery/``, ``select``.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from tenferro.backend._errors import (
 from tenferro.backend.select import select_backend, set_default, use
 
 if TYPE_CHECKING:
-    from tenferro.backend._host import PluginHost
     from tenferro.backend.algebra import AlgebraBackend, OperandAlgebra
     from tenferro.backend.base import Backend, Executable, Interpreter, Timings
+    from tenferro.backend.discovery.host import PluginHost
     from tenferro.backend.lowering import Lowering, Lowerings, LoweringTable
     from tenferro.backend.records import (
         BackendConfig,
@@ -56,9 +56,9 @@ else:
     __getattr__, __dir__ = later(
         __name__,
         {
-            "_host": "PluginHost",
             "algebra": "AlgebraBackend OperandAlgebra",
             "base": "Backend Executable Interpreter Timings",
+            "discovery.host": "PluginHost",
             "lowering": "Lowering LoweringTable Lowerings",
             "records": (
                 "BackendConfig BackendInfo Gap LoweringReport PluginManifest PluginRecord Probe"

@@ -1,6 +1,7 @@
 """The default host, made when it is first asked for; ``import tenferro`` loads no more than this.
 
-``_host.py`` and all it needs (pluggy, the metadata of distributions) loads with the first call.
+``discovery/host.py`` and all it needs (pluggy, the metadata of distributions) loads with the first
+call.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 from tenferro._runtime import after_fork_in_child
 
 if TYPE_CHECKING:
-    from tenferro.backend._host import PluginHost
+    from tenferro.backend.discovery.host import PluginHost
     from tenferro.tidu import Primitive
 
 _lock = RLock()
@@ -41,7 +42,7 @@ def _make() -> PluginHost:
     global _host
     with _lock:
         if _host is None:
-            made: PluginHost = import_module("tenferro.backend._host").PluginHost()
+            made: PluginHost = import_module("tenferro.backend.discovery.host").PluginHost()
             _host = made
         return _host
 

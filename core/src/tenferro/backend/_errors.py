@@ -1,7 +1,8 @@
 """Errors of the plugin contract and of execution; each carries its facts as fields.
 
 A missing thing names its remedy, a fault names its owner (the distribution and its version). Only
-texts and fields live here; who raises what is in ``_host.py``, ``select.py`` and ``lowering.py``.
+texts and fields live here; who raises what is in ``discovery/``, ``select.py`` and
+``lowering/table.py``.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 ``OperandAlgebra`` is the part of the vocabulary that derivatives close over: whoever implements it
 over max-plus numbers, intervals or rationals can run contractions and their derivatives without
 writing a backend. What an algebra lacks is missing by name, and nothing stands in for it.
-Read next: ``lowering.py``.
+Read next: ``lowering/table.py``.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tenferro._runtime.frozen import replace
 from tenferro._runtime.records import NamedTuple
-from tenferro.backend._frozen import replace
 from tenferro.backend.base import Backend, Executable, Options
 from tenferro.computegraph import (
     CompiledProgram,

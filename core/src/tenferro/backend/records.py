@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
+from tenferro._runtime.frozen import Frozen, made
 from tenferro.backend._api import API_VERSION
-from tenferro.backend._frozen import Frozen, made
 
 __all__ = [
     "API_VERSION",

@@ -23,8 +23,8 @@ from tenferro.primitives._boundary import at_user_line, bounded
 from tenferro.primitives._source import caller, source_text
 
 if TYPE_CHECKING:
-    from tenferro.backend._host import PluginHost
     from tenferro.backend.base import Backend
+    from tenferro.backend.discovery.host import PluginHost
 
 _HOST = "numpy"  # whose operands choose no backend, and may move to one that is named
 _VARIABLE = "TENFERRO_BACKEND"
@@ -330,8 +330,8 @@ def _automatic(plugins: PluginHost, available: Callable[[str], bool]) -> Choice:
 
 
 def _no_backend(plugins: PluginHost) -> NoBackendError:
-    hints = import_module("tenferro.backend._hints").KNOWN
-    text = import_module("tenferro.backend._refusals").no_backend_text
+    hints = import_module("tenferro.backend.discovery.hints").KNOWN
+    text = import_module("tenferro.backend.discovery.refusals").no_backend_text
     records = [r for r in plugins.records() if r.group == "tenferro.backends"]
     return NoBackendError(
         text(records), installed=tuple(r.name for r in records), hints=dict(hints)

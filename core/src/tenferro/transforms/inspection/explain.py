@@ -15,8 +15,8 @@ from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.evaluation.evaluate import executable
 from tenferro.backend import BackendError, MissingLoweringError, host, select_backend
-from tenferro.backend._decompose import has_decomposition, sample
 from tenferro.backend._options import rewritten
+from tenferro.backend.lowering.decompose import has_decomposition, sample
 from tenferro.backend.select import choose, kinds_of
 from tenferro.computegraph import UNKNOWN, CompiledProgram, Operation
 from tenferro.primitives._primitive import Primitive

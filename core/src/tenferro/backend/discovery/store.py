@@ -1,7 +1,7 @@
 """Every plugin with its state: scanned, then loaded one by one, all under one lock.
 
 The store knows entry points, records and errors; what loaded plugins are used for is the host's
-business. A plugin that fails changes its own state and no other's. Read next: ``_host.py``.
+business. A plugin that fails changes its own state and no other's. Read next: ``host.py``.
 """
 
 from __future__ import annotations
@@ -14,11 +14,10 @@ from threading import RLock
 from typing import Any
 
 from tenferro._runtime import CollectorPaused, importing, renew_in_children
-from tenferro.backend._decompose import check_cycles
+from tenferro._runtime.frozen import replace
 from tenferro.backend._errors import BackendConflictError, BackendError, PluginWarning
-from tenferro.backend._frozen import replace
-from tenferro.backend._hints import KNOWN
-from tenferro.backend._loading import (
+from tenferro.backend.discovery.hints import KNOWN
+from tenferro.backend.discovery.loading import (
     KINDS,
     Loader,
     Plugin,
@@ -26,9 +25,8 @@ from tenferro.backend._loading import (
     absent_module,
     first_line,
 )
-from tenferro.backend._refusals import broken, unknown_backend, unknown_namespace, unusable
-from tenferro.backend._versions import required_name
-from tenferro.backend.discovery import (
+from tenferro.backend.discovery.refusals import broken, unknown_backend, unknown_namespace, unusable
+from tenferro.backend.discovery.scan import (
     STANDARD,
     Filters,
     Found,
@@ -36,7 +34,10 @@ from tenferro.backend.discovery import (
     scan,
     with_standard,
 )
-from tenferro.backend.lowering import canonical, key_of
+from tenferro.backend.discovery.versions import required_name
+from tenferro.backend.lowering import key_of
+from tenferro.backend.lowering.decompose import check_cycles
+from tenferro.backend.lowering.providers import canonical
 from tenferro.backend.records import BACKENDS, PRIMITIVES, PluginManifest, PluginRecord
 from tenferro.primitives._boundary import at_user_line
 from tenferro.tidu import Primitive

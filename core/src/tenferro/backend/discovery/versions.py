@@ -1,7 +1,7 @@
 """Does the running core fit the range that an installed plugin requires? Compared without import.
 
 ``packaging`` decides, except for plain ranges (``>=0.1,<0.2``) and plain versions, which nearly
-all are and which need none of its import time. Read next: ``discovery.py``.
+all are and which need none of its import time. Read next: ``scan.py``.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Replacements may contain operations that are replaced in turn; a stack of frames walks them, no
 recursion. Operations that evaluate alike are written once, and what a replacement computes in vain
 is dropped. What has no replacement is collected as a gap, so that all are known at once.
-Read next: ``lowering.py``, which says what runs and what is replaced.
+Read next: ``table.py``, which says what runs and what is replaced.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 from tenferro._runtime import CollectorPaused
 from tenferro._runtime.records import NamedTuple
-from tenferro.backend._decompose import cycle_error
+from tenferro.backend.lowering.decompose import cycle_error
 from tenferro.computegraph import (
     PRIMARY,
     CompiledProgram,

@@ -2,7 +2,7 @@
 
 A family of lowerings costs a file or two with all they import; a program uses few families. A
 promise is called like the function itself, so callers need not know.
-Read next: ``lowering.py``.
+Read next: ``table.py``.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A backend trusts its own lowerings, which its tests cover. A lowering from elsewhere may give
 another shape or dtype than its primitive promises, and the numbers of the program would be wrong
-without a word. Read next: ``lowering.py``, which wraps them.
+without a word. Read next: ``table.py``, which wraps them.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tenferro.backend._errors import LoweringError
+from tenferro.backend.lowering.signature import key_of
 from tenferro.computegraph import Operation, infer
 
 MOST_SIGNATURES = 4096  # kept for one lowering; then all are checked anew
@@ -81,3 +82,18 @@ class Checked:
             provider=self._provider,
             **fields,
         )
+
+
+def check_result_count(operation: Operation, results: Any, backend: str, provider: str) -> None:
+    """Raise LoweringError unless a lowering of several outputs gave a tuple of that many."""
+    need = operation.output_count
+    if isinstance(results, (tuple, list)) and len(results) == need:
+        return
+    got = len(results) if isinstance(results, (tuple, list)) else type(results).__name__
+    raise LoweringError(
+        f"the lowering of {key_of(operation)} for {backend} gave {got}, need a tuple of {need}\n"
+        f"  provider   {provider or 'unknown'}",
+        primitive=key_of(operation),
+        backend=backend,
+        provider=provider,
+    )

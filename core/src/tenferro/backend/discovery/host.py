@@ -2,7 +2,7 @@
 
 An object, not import-time work: the default one is made by the first ``tenferro.host()``. It scans
 at the first question, imports light modules when a backend or the registry is asked for, and
-creates a backend when it is used. Read next: ``select.py``, which asks for backends.
+creates a backend when it is used. Read next: ``../select.py``, which asks for backends.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ from importlib import import_module
 from typing import Any
 
 from tenferro._runtime import CollectorPaused
+from tenferro._runtime.frozen import replace
 from tenferro.backend._errors import BackendError, DeviceUnavailableError, PreferenceError
-from tenferro.backend._frozen import replace
-from tenferro.backend._hints import nearest
-from tenferro.backend._loading import (
+from tenferro.backend.base import Backend
+from tenferro.backend.discovery.hints import nearest
+from tenferro.backend.discovery.loading import (
     FAILURES,
     Plugin,
     failure_of,
@@ -24,18 +25,16 @@ from tenferro.backend._loading import (
     library_is_missing,
     missing_library,
 )
-from tenferro.backend._refusals import broken, unknown_backend
-from tenferro.backend._store import PluginStore
-from tenferro.backend.base import Backend
+from tenferro.backend.discovery.refusals import broken, unknown_backend
+from tenferro.backend.discovery.store import PluginStore
 from tenferro.backend.lowering import (
     Implementation,
     Lowering,
     LoweringTable,
-    dist_of,
     key_of,
-    owned_by,
     with_provider,
 )
+from tenferro.backend.lowering.providers import dist_of, owned_by
 from tenferro.backend.records import (
     BACKENDS,
     PRIMITIVES,

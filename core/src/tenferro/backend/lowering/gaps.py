@@ -1,7 +1,7 @@
 """The texts of what cannot be lowered: every gap of a program, and conflicts of lowerings.
 
 Each says what is missing, who provides the primitive, and what would help. Read next:
-``lowering.py``, which finds the gaps.
+``table.py``, which finds the gaps.
 """
 
 from __future__ import annotations

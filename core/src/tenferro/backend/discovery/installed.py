@@ -2,7 +2,7 @@
 
 Ordinary environments are folders with ``.dist-info`` folders in them, and reading those takes a
 millisecond where importing ``importlib.metadata`` takes fifteen. Whatever is not ordinary (zip
-files, eggs, finders of other tools) is left to ``importlib.metadata``. Read next: ``discovery.py``.
+files, eggs, finders of other tools) is left to ``importlib.metadata``. Read next: ``scan.py``.
 """
 
 from __future__ import annotations

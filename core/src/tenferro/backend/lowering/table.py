@@ -1,124 +1,34 @@
-"""Lowerings, the table of one backend, and the lowering of whole programs.
+"""The table of one backend: the lowering of an operation, and the lowering of whole programs.
 
 Order of resolution: a lowering that fits exactly (version and dtypes), else the decomposition,
 else a gap; ``close`` reports all gaps of a program at once. Of several that fit, the preferred
 distribution's runs, else the one by the distribution that owns the primitive, else the backend's
 own; one by any other distribution runs only after ``prefer``. A dtype or a device is never
 substituted. Results are kept in dictionaries: finding the function of an operation is one look-up,
-never a plugin call. Read next: ``base.py``, which runs what comes out of here.
+never a plugin call. Read next: ``decompose.py``; then
+``../base.py``, which runs what comes out of here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from importlib import import_module
 from typing import Any, Literal, Protocol
 
-from tenferro.backend._checked import Checked, Describe
-from tenferro.backend._decompose import decomposition, has_decomposition, sample
-from tenferro.backend._errors import LoweringError, PluginBrokenError
-from tenferro.backend._frozen import Frozen, replace
-from tenferro.backend._gaps import lowering_conflict, missing_lowerings
-from tenferro.backend._promised import Family, Promised
-from tenferro.backend._splice import Splicer
+from tenferro.backend.lowering.checked import Checked, Describe
+from tenferro.backend.lowering.decompose import decomposition, has_decomposition, sample
+from tenferro.backend.lowering.gaps import lowering_conflict, missing_lowerings
+from tenferro.backend.lowering.providers import dist_of, owned_by
+from tenferro.backend.lowering.record import Implementation, Lowering, load_target
+from tenferro.backend.lowering.signature import Dtypes, dtypes_of, key_of, version_of
+from tenferro.backend.lowering.splice import Splicer
 from tenferro.backend.records import Gap, LoweringReport
-from tenferro.computegraph import CompiledProgram, MaterializedGraph, Operation, infer
+from tenferro.computegraph import CompiledProgram, MaterializedGraph, Operation
 from tenferro.tidu import Primitive
 
-Implementation = Callable[..., Any]  # (operation, *operands) -> operand | tuple of operands
+__all__ = ["LoweringTable", "Registry", "Status"]
+
 Status = Literal["native", "decomposed", "missing"]
-
-
-class Lowering(Frozen, kw_only=False):
-    """One backend's implementation of one primitive.
-
-    ``target`` is a function ``(operation, *operands)`` or ``"package.module:function"``, which is
-    imported at first use. ``dtypes`` (names) must contain the dtype of every input, or, without
-    inputs, of every output; ``None`` fits all. ``priority`` ranks the lowerings of one
-    distribution. ``for_version`` is the version of the primitive that it was written for. The host
-    fills in ``provider``.
-
-    >>> Lowering("acme::voigt", "tenferro_acme.numpy_rules:voigt").for_version
-    1
-    """
-
-    primitive: str
-    target: str | Implementation
-    dtypes: frozenset[str] | None = None
-    priority: int = 0
-    for_version: int = 1
-    provider: str = ""
-
-    def __post_init__(self) -> None:
-        if "::" not in self.primitive:
-            raise ValueError(f"{self.primitive!r} is not a primitive key such as 'std::sin'")
-        object.__setattr__(self, "dtypes", _names(self.dtypes))
-
-
-class Lowerings:
-    """Collect lowerings inside a backend's own package; iterating yields the records.
-
-    >>> from tenferro.primitives import Sin
-    >>> lowerings = Lowerings()
-    >>> @lowerings.register(Sin)
-    ... def sin(operation, x):
-    ...     return "sine of " + x
-    >>> [record.primitive for record in lowerings]
-    ['std::sin']
-    """
-
-    def __init__(self, records: Iterable[Lowering] = ()) -> None:
-        self._records = list(records)
-
-    def register(
-        self,
-        primitive: type[Primitive] | str,
-        *,
-        dtypes: Iterable[object] | None = None,
-        priority: int = 0,
-        for_version: int | None = None,
-    ) -> Callable[[Implementation], Implementation]:
-        """Decorate ``(operation, *operands) -> operand | tuple`` as a lowering of a primitive."""
-        key = primitive if isinstance(primitive, str) else primitive.key
-        version = 1 if isinstance(primitive, str) else primitive.version
-
-        def add(function: Implementation) -> Implementation:
-            self._records.append(
-                Lowering(key, function, _names(dtypes), priority, for_version or version)
-            )
-            return function
-
-        return add
-
-    def later(
-        self,
-        primitives: Iterable[str],
-        register: Callable[[Lowerings], object],
-        *,
-        dtypes: Iterable[object] | None = None,
-    ) -> None:
-        """Promise lowerings of these keys; ``register`` collects them when one is used first."""
-
-        def collect() -> dict[str, Any]:
-            found = Lowerings()
-            register(found)
-            return {record.primitive: record.target for record in found}
-
-        family, fitting = Family(collect), _names(dtypes)
-        self._records += [Lowering(key, Promised(family, key), fitting) for key in primitives]
-
-    def __iter__(self) -> Iterator[Lowering]:
-        return iter(tuple(self._records))
-
-    def __len__(self) -> int:
-        return len(self._records)
-
-
-def _names(dtypes: Iterable[object] | None) -> frozenset[str] | None:
-    if isinstance(dtypes, str):
-        raise TypeError(f"dtypes is a collection of names, got {dtypes!r}")
-    return None if dtypes is None else frozenset(str(getattr(d, "name", d)) for d in dtypes)
 
 
 class Registry(Protocol):
@@ -210,7 +120,7 @@ class LoweringTable:
         Raises MissingLoweringError: if no lowering fits; decompositions are ``close``'s business.
         Raises LoweringConflictError: if two fit with equal priority.
         """
-        entry = type(operation), _dtypes(operation, avals)
+        entry = type(operation), dtypes_of(operation, avals)
         function = self._functions.get(entry)
         if function is None:
             function = self._resolve(operation, entry, tuple(avals or ()))
@@ -237,7 +147,7 @@ class LoweringTable:
         """Return the provider of the lowering that ``lookup`` would return; empty if there is
         none.
         """
-        chosen = self._choose((type(operation), _dtypes(operation, avals)))
+        chosen = self._choose((type(operation), dtypes_of(operation, avals)))
         return "" if chosen is None else chosen.provider
 
     def lowerings_of(self, key: str) -> tuple[Lowering, ...]:
@@ -246,7 +156,7 @@ class LoweringTable:
 
     def is_native(self, operation: Operation, avals: Sequence[Any] | None = None) -> bool:
         """Return True if a lowering fits this operation on operands of these avals."""
-        return self._choose((type(operation), _dtypes(operation, avals))) is not None
+        return self._choose((type(operation), dtypes_of(operation, avals))) is not None
 
     def _choose(self, entry: tuple[type, Dtypes]) -> Lowering | None:
         if entry in self._chosen:
@@ -398,7 +308,7 @@ class LoweringTable:
         return Gap(
             primitive=key,
             version=version_of(cls),
-            dtypes=_dtypes(operation, avals) or (),
+            dtypes=dtypes_of(operation, avals) or (),
             provider=provider or cls.__module__,
             registered=registry is None or bool(provider),
             note=registry.note(key) if registry is not None else "",
@@ -413,121 +323,8 @@ class LoweringTable:
         )
 
 
-Dtypes = tuple[str, ...] | None
-
-
-def key_of(operation: Operation | type) -> str:
-    """Return the key of a primitive; the name of an operation that has none."""
-    return getattr(operation, "key", "") or str(operation.name)  # type: ignore[union-attr]
-
-
-def version_of(cls: type) -> int:
-    """Return the version of a primitive class."""
-    return int(getattr(cls, "version", 1))
-
-
-def _dtypes(operation: Operation, avals: Sequence[Any] | None) -> Dtypes:
-    """Return the names that ``Lowering.dtypes`` is compared with."""
-    if avals is None:
-        return None
-    return tuple([_name_of_dtype(aval) for aval in avals or infer(operation, ())])
-
-
-def _name_of_dtype(aval: Any) -> str:
-    dtype = getattr(aval, "dtype", None)
-    return str(getattr(dtype, "name", dtype))
-
-
 def fits(lowering: Lowering, version: int, dtypes: Dtypes) -> bool:
     """Return True if a lowering is for this version of its primitive and these dtypes."""
     if lowering.for_version != version:
         return False
     return lowering.dtypes is None or dtypes is None or lowering.dtypes.issuperset(dtypes)
-
-
-def dist_of(provider: str) -> str:
-    """Return the distribution of a provider, without its version."""
-    return provider.partition(" ")[0]
-
-
-def owned_by(provider: str, dist: str) -> bool:
-    """Return True if a provider (``"tenferro-acme 1.2"``) is the distribution ``dist``."""
-    return canonical(provider.partition(" ")[0]) == canonical(dist)
-
-
-def canonical(dist: str) -> str:
-    """Return the name of a distribution as package indexes compare it."""
-    parts = dist.lower().replace("_", "-").replace(".", "-").split("-")
-    return "-".join(part for part in parts if part)
-
-
-def load_target(lowering: Lowering, backend: str) -> Implementation:
-    """Return the function of a lowering, imported now if its target is a string.
-
-    Raises PluginBrokenError: if the target cannot be imported or is not callable.
-    """
-    target = lowering.target
-    try:
-        if isinstance(target, str):
-            module, _, path = target.partition(":")
-            target = _walk(import_module(module), path)
-        if isinstance(target, Promised):
-            target = target.function()
-        if not callable(target):
-            raise TypeError(f"{target!r} is not callable")
-    except (Exception, SystemExit) as error:
-        raise PluginBrokenError(
-            f"the lowering of {lowering.primitive} for {backend} cannot be used\n"
-            f"  provider   {lowering.provider or 'unknown'}\n"
-            f"  target     {lowering.target}\n"
-            f"  because    {type(error).__name__}: {error}",
-            name=backend,
-            group="",
-            dist=lowering.provider,
-            reason=str(error),
-        ) from error
-    return target
-
-
-def _walk(value: Any, path: str) -> Any:
-    for name in path.split("."):
-        value = getattr(value, name)
-    return value
-
-
-def takes_table(function: Implementation) -> Implementation:
-    """Mark a lowering of an operation that has closed graphs among its parameters.
-
-    It is called as ``(table, operation, *operands)``: from the table it takes the lowerings of what
-    the graphs are made of.
-    """
-    function.takes_table = True  # type: ignore[attr-defined]  # of a function
-    return function
-
-
-def with_provider(lowerings: Iterable[object], provider: str) -> list[Lowering]:
-    """Return the lowerings of one plugin, checked and marked with its provider.
-
-    Raises TypeError: if something is not a Lowering.
-    """
-    signed = []
-    for lowering in lowerings:
-        if not isinstance(lowering, Lowering):
-            raise TypeError(f"tenferro_lowerings gave {lowering!r}, which is not a Lowering")
-        signed.append(replace(lowering, provider=provider))
-    return signed
-
-
-def check_result_count(operation: Operation, results: Any, backend: str, provider: str) -> None:
-    """Raise LoweringError unless a lowering of several outputs gave a tuple of that many."""
-    need = operation.output_count
-    if isinstance(results, (tuple, list)) and len(results) == need:
-        return
-    got = len(results) if isinstance(results, (tuple, list)) else type(results).__name__
-    raise LoweringError(
-        f"the lowering of {key_of(operation)} for {backend} gave {got}, need a tuple of {need}\n"
-        f"  provider   {provider or 'unknown'}",
-        primitive=key_of(operation),
-        backend=backend,
-        provider=provider,
-    )

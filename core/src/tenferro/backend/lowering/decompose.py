@@ -2,7 +2,7 @@
 
 Tracing gives a flat graph, which is independent of backends. A *sample* is a trace of a class
 without parameters on small operands of one dtype; it serves to find cycles when a plugin is
-loaded and to say in tables whether a decomposition leads to lowerings. Read next: ``_splice.py``.
+loaded and to say in tables whether a decomposition leads to lowerings. Read next: ``splice.py``.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 One plugin at a time, and all or nothing: whatever fails leaves the plugin manager as it was and
 becomes a ``Refusal`` with a status and a reason. pluggy is called here and nowhere else.
-Read next: ``_host.py``, which keeps what comes out.
+Read next: ``host.py``, which keeps what comes out.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The error for a plugin that is asked for and cannot be used, by the state it is in.
 
-Each names the remedy, or the owner of the fault. Read next: ``_host.py``.
+Each names the remedy, or the owner of the fault. Read next: ``host.py``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tenferro.backend._errors import (
     PluginIncompatibleError,
     UnknownBackendError,
 )
-from tenferro.backend._hints import KNOWN, install_lines, nearest
+from tenferro.backend.discovery.hints import KNOWN, install_lines, nearest
 from tenferro.backend.records import BACKENDS, PluginRecord
 
 _WHAT = {BACKENDS: "backend"}

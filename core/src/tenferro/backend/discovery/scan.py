@@ -2,7 +2,7 @@
 
 Steps 1 to 4 of loading: duplicates of one editable install are dropped, two distributions with one
 name are a conflict, block and allow lists are applied, version ranges are compared. Everything
-comes from the metadata of distributions. Read next: ``_host.py``, which imports what is left.
+comes from the metadata of distributions. Read next: ``host.py``, which imports what is left.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
+from tenferro._runtime.frozen import replace
 from tenferro._runtime.records import NamedTuple
-from tenferro.backend._frozen import replace
-from tenferro.backend._installed import Entry, entries, version_of
-from tenferro.backend._versions import range_problem, required_name
-from tenferro.backend.lowering import canonical
+from tenferro.backend.discovery.installed import Entry, entries, version_of
+from tenferro.backend.discovery.versions import range_problem, required_name
+from tenferro.backend.lowering.providers import canonical
 from tenferro.backend.records import BACKENDS, PRIMITIVES, PluginRecord
 
 GROUPS = (BACKENDS, PRIMITIVES)
