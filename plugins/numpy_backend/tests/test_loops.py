@@ -144,6 +144,29 @@ def test_branches_inside():
     beside(lambda scan, c: scan(step, c, ROWS), np.array(0.5))
 
 
+@pytest.mark.parametrize("shape", [(), (3,)])
+@pytest.mark.parametrize("start", [0.9, 0.1, 800.0])
+def test_branches_that_give_operands_numbers_and_two_results(shape, start):
+    def step(s, r):
+        a, b = s
+        first = np.sum(a) > 0.5 * a.size
+        y, z = tn.cond(first, lambda a, b: (b, a), lambda a, b: (np.exp(a), a * r), a, b)
+        return (y, tn.cond(first, lambda z: 0.0 * z, lambda z: z, z)), y
+
+    def python_step(s, r):
+        a, b = s
+        first = np.sum(a) > 0.5 * a.size
+        y, z = (b, a) if first else (np.exp(a), a * r)
+        return (y, 0.0 * z if first else z), y
+
+    x = np.full(shape, start)
+    found = tn.jit(lambda x: tn.scan(step, (x, x + 0.1), ROWS), backend="numpy")(x)
+    with np.errstate(all="ignore"):
+        need = unrolled(python_step, (x, x + 0.1), ROWS)
+    for y, z in zip(leaves(found), leaves(need), strict=True):
+        np.testing.assert_allclose(y, z, rtol=1e-14)
+
+
 @pytest.mark.parametrize("start", [0.5, 710.0, -1.0, 0.0])
 def test_where_python_raises_a_number_is_numpys(start):
     """exp(710), log(-1), 1/0: inf and nan, as in arrays"""

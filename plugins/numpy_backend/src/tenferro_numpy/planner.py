@@ -7,7 +7,7 @@ registers are chosen behind them. Each optional pass can be switched off by the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from operator import itemgetter, methodcaller
 from typing import Any
@@ -15,11 +15,11 @@ from typing import Any
 from tenferro.backend.extend import CollectorPaused, NamedTuple
 from tenferro.backend.lowering import LoweringTable
 from tenferro.computegraph import CompiledProgram
-from tenferro.primitives import Aval
+from tenferro.primitives import Aval, DType
 from tenferro.primitives.comparison import Select
 from tenferro.primitives.constants import Constant
 from tenferro.primitives.indexing import ScatterAdd
-from tenferro.primitives.structural import Pad
+from tenferro.primitives.structural import Convert, Pad
 from tenferro_numpy.ir.expression import IDENTITY, Expression
 from tenferro_numpy.ir.literals import Compared, Literals
 from tenferro_numpy.ir.liveness import dying_after
@@ -47,6 +47,7 @@ __all__ = ["PLAN_PASSES", "SWITCHES", "How", "PlanPass", "Planner", "make_plan",
 _MAX_LINES_PER_NUMBER_LINE = (
     1.25  # lines in all for each line on numbers, where a program is mostly made of them
 )
+_BOOL = Aval((), DType.of("bool"))
 _EFFECT = "std::debug_callback"
 _BY_LITERALS: dict[type, Any] = {
     ScatterAdd: placed,
@@ -158,7 +159,7 @@ class Planner:
         by_literals = {} if "constant_operands" in self.how.without else _BY_LITERALS
         aval_of = avals.__getitem__
         moved: dict[int, int] = {}  # slots that are another one's value
-        for position, row in enumerate(self.program.nodes):
+        for position, row in self.rows():
             if position in blocks:
                 self.add_block(blocks[position], position, moved)
                 continue
@@ -183,6 +184,26 @@ class Planner:
             self.steps = in_order(enumerate(steps))
         self.outputs = [moved.get(i, i) for i in self.program.outputs]
 
+    def rows(self) -> Iterable[tuple[int, Any]]:
+        """Return the instructions, numbered; branches are chosen by a bool itself."""
+        nodes = self.program.nodes
+        if not any([hasattr(op, "branches") for op in self.distinct]):
+            return enumerate(nodes)
+        bools = {
+            row[2][0]: row[1][0]
+            for row in nodes
+            if type(row[0]) is Convert and self.avals[row[1][0]] is _BOOL
+        }
+        found = [
+            row._replace(inputs=(bools.get(row[1][0], row[1][0]), *row[1][1:]))
+            if hasattr(row[0], "branches")
+            else row
+            for row in nodes
+        ]
+        read = {*self.program.outputs, *[slot for row in found for slot in row[1]]}
+        unread = bools.keys() - read
+        return [(i, row) for i, row in enumerate(found) if row[2][0] not in unread]
+
     def add_block(self, block: Step, position: int, moved: Mapping[int, int]) -> None:
         """Append the step of a block, where its last instruction stands."""
         if position == block.positions[-1]:
@@ -194,7 +215,7 @@ class Planner:
         function = self.table.lookup(op, avals)
         if hasattr(op, "bodies") and is_own(op, function):
             loops = import_module("tenferro_numpy.loops.run")
-            made: Expression = loops.loop_expression(op, len(avals), self.table, self.how)
+            made: Expression = loops.loop_expression(op, avals, self.table, self.how)
             return made
         return expression(op, avals, result, function)
 

@@ -31,7 +31,7 @@ from tenferro.tidu import RuleBuilder, Value
 _MAX_REPEATED_SAVING = 2  # times fewer bytes for which expensive operations are repeated
 _FEW_BYTES = 1 << 20  # of all steps together, up to which nothing expensive is repeated
 #: families of operations that cost about as much as to read their results from memory
-_CHEAP = frozenset(
+_FAMILIES_TO_REPEAT = frozenset(
     ("arithmetic", "bitwise", "comparison", "complex", "constants", "elementwise", "hyperbolic",
      "indexing", "reduction", "rounding", "structural", "trigonometric")
 )  # fmt: skip
@@ -134,7 +134,7 @@ def _stacked(varying: Sequence[ValueKey], kinds: _Kinds, length: int) -> list[Va
 
 def _is_cheap(operation: Operation) -> bool:
     """Return True for an operation that costs about as much as to read its result from memory."""
-    return type(operation).__module__.rpartition(".")[2] in _CHEAP
+    return type(operation).__module__.rpartition(".")[2] in _FAMILIES_TO_REPEAT
 
 
 def _cut(

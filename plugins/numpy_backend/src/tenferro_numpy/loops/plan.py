@@ -155,7 +155,8 @@ class _Places:
             if not more:
                 break
             self.fixed |= more
-        spare = {} if self.is_plain else self._spare()
+        is_branch = not planner.roles.carried and not planner.roles.stacked
+        spare = {} if self.is_plain or is_branch else self._spare()
         given = [slot for slot in carries if slot not in self.fixed]
         in_rows = {row.slot for row in rows if row.kind != COPIED}
         dying = dying_after(self.steps, (*outputs, *planner.literals), len(self.avals))

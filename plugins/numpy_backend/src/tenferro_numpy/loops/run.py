@@ -16,19 +16,22 @@ from tenferro.backend.extend import CollectorPaused
 from tenferro.backend.lowering import LoweringTable
 from tenferro.backend.numpy_like.control import branch_of, known, looped, repeated
 from tenferro.computegraph import CompiledProgram, Fragment, compile_program, new_leaf
+from tenferro.primitives import Aval
 from tenferro.primitives.control import Scan, Switch, WhileLoop
 from tenferro_numpy.execution.codegen import generate
 from tenferro_numpy.execution.codegen_chunks import compiled
 from tenferro_numpy.execution.interpreter import RUNS_BEFORE_SOURCE, Interpreter
-from tenferro_numpy.ir.expression import Expression
+from tenferro_numpy.ir.expression import Expression, Scalar
 from tenferro_numpy.loops.plan import LoopPlanner, Roles
-from tenferro_numpy.loops.source import LoopSource
+from tenferro_numpy.loops.source import BranchSource, LoopSource
 from tenferro_numpy.planner import How, make_plan, planner_of
-from tenferro_numpy.python_scalars import RAISED
+from tenferro_numpy.python_scalars import RAISED, UNBOXED
 
 __all__ = ["LOOPS", "loop_expression"]
 
 _MAX_STEPS_IN_SOURCE = 500  # steps of a body above which it is a function that the loop calls
+_MAX_EQUATIONS_IN_SOURCE = 200  # of all branches, above which each is planned when it runs
+_SAVED_BY_NUMBERS = 200  # nanoseconds of a choice among branches on Python's numbers
 _shared = lru_cache(maxsize=512)(compiled)
 
 
@@ -103,16 +106,23 @@ class Written:
             return run(*operands)
 
 
-def _written(
-    body: Fragment, roles: Roles, context: Context, results: Sequence[int],
-    length: int | None = None, *, reverse: bool = False,
-) -> Written | None:  # fmt: skip
-    """Write a loop; ``None`` if its body is long."""
+def _loop_planner(body: Fragment, roles: Roles, context: Context) -> LoopPlanner:
+    """Return the planner of a body, with its steps."""
 
     def kind(program: CompiledProgram, table: LoweringTable, how: How) -> LoopPlanner:
         return LoopPlanner(program, table, how, roles)
 
     planner: Any = planner_of(context.program(body), context.table, context.how, kind)
+    found: LoopPlanner = planner
+    return found
+
+
+def _written(
+    body: Fragment, roles: Roles, context: Context, results: Sequence[int],
+    length: int | None = None, *, reverse: bool = False,
+) -> Written | None:  # fmt: skip
+    """Write a loop; ``None`` if its body is long."""
+    planner = _loop_planner(body, roles, context)
     if len(planner.steps) > _MAX_STEPS_IN_SOURCE:
         return None
     return Written(planner, results, length, reverse=reverse)
@@ -227,11 +237,57 @@ class Repetition:
         return f"<Repetition of {self.op.body!r}>"
 
 
+def _branches(
+    op: Switch, context: Context, *, numbers: bool, fast: bool
+) -> tuple[tuple[Any, ...], bool]:
+    """Return the branches as functions in source, and whether their results are new arrays."""
+    found = []
+    is_new = True
+    for branch in op.branches:
+        roles = Roles(len(branch.input_avals), 0)
+        planner = _loop_planner(branch, roles, context)
+        new = {i for step in planner.steps if not step.expression.shares for i in step.targets}
+        several = len({*planner.outputs}) != len(planner.outputs)  # one array twice
+        is_new = is_new and not several and new.issuperset(planner.outputs)
+        source = BranchSource(planner, planner.loop_plan(), numbers=numbers, fast=fast)
+        found.append(_shared(source.text)(*source.bound))
+    return tuple(found), is_new
+
+
+def _is_short(op: Switch) -> bool:
+    """Return True for branches without loops and branches inside that have few equations."""
+    operations = [operation for branch in op.branches for operation, _ in branch.equations]
+    nested = any([hasattr(operation, "bodies") for operation in operations])
+    return len(operations) <= _MAX_EQUATIONS_IN_SOURCE and not nested
+
+
+def _chosen(op: Switch, avals: Sequence[Aval], context: Context) -> Expression:
+    """Write the choice among branches that are there as functions."""
+    operands = ", ".join([f"{{{i}}}" for i in range(1, len(avals))])
+    if avals[0].dtype.is_bool and len(op.branches) == 2:
+        text = f"({{p1}} if {{0}} else {{p0}})({operands})"
+    else:
+        last = len(op.branches) - 1
+        text = "".join([f"{{p{i}}} if {{0}} <= {i} else " for i in range(last)])
+        text = f"({text}{{p{last}}})({operands})"
+    plain, is_new = _branches(op, context, numbers=False, fast=False)
+    found = Expression(text, plain, shares=not is_new)
+    if not UNBOXED.issuperset((*avals, *op.branches[0].output_avals)):
+        return found
+    safe = Expression(text, _branches(op, context, numbers=True, fast=False)[0])
+    fast = Expression(text, _branches(op, context, numbers=True, fast=True)[0])
+    scalar = Scalar(fast._replace(safe=safe.function()), _SAVED_BY_NUMBERS)
+    return found._replace(scalar=scalar)
+
+
 LOOPS: dict[type, Any] = {Scan: Loop, Switch: Choice, WhileLoop: Repetition}
 
 
-def loop_expression(op: Any, count: int, table: LoweringTable, how: How) -> Expression:
-    """Write the call of a loop or branch over so many operands."""
-    operands = ", ".join([f"{{{i}}}" for i in range(count)])
-    made = LOOPS[type(op)](op, Context(table, how))
+def loop_expression(op: Any, avals: Sequence[Aval], table: LoweringTable, how: How) -> Expression:
+    """Write the call of a loop or branch over operands of these avals."""
+    context = Context(table, how)
+    if type(op) is Switch and _is_short(op):
+        return _chosen(op, avals, context)
+    operands = ", ".join([f"{{{i}}}" for i in range(len(avals))])
+    made = LOOPS[type(op)](op, context)
     return Expression(f"{{p0}}({operands})", (made,), shares=type(op) is Switch)

@@ -31,7 +31,7 @@ from tenferro_numpy.machine.threads import new_array
 from tenferro_numpy.memory.ownership import size_of
 from tenferro_numpy.python_scalars import UNBOXED
 
-__all__ = ["LoopSource"]
+__all__ = ["BranchSource", "LoopSource"]
 
 _MAX_WIDTH = 300  # characters of a number's expression that is written where it is read
 _NUMBERS = {"float64": (float, np.float64), "bool": (bool, np.bool_)}  # Python's, NumPy's
@@ -245,7 +245,8 @@ class LoopSource:
             names = tuple([self.bind(value) for value in expression.bound])
             text = expression.text(operands, names)
             slot = step.targets[0]
-            if step.on_numbers and reads[slot] == 1 and len(text) <= _MAX_WIDTH:
+            alone = step.on_numbers and len(step.targets) == 1
+            if alone and reads[slot] == 1 and len(text) <= _MAX_WIDTH:
                 other = reader.get(slot)
                 once = slot not in late if other is None else self._reads_once(other, slot)
                 if once:
@@ -310,3 +311,42 @@ class LoopSource:
         if slot in planner.numbers:
             return f"{self.bind(_NUMBERS[self.avals[slot].dtype.name][1])}(v{slot})"
         return f"{self.bind(np.array)}(v{slot})" if slot in self.plan.borrowed else f"v{slot}"
+
+
+class BranchSource(LoopSource):
+    """The text of a branch: a function of its operands, which may return one of them.
+
+    `numbers` are its operands and results Python's numbers.
+    """
+
+    def __init__(
+        self, planner: LoopPlanner, plan: LoopPlan, *, numbers: bool, fast: bool = False
+    ) -> None:
+        self.numbers = numbers
+        super().__init__(planner, plan, range(len(planner.outputs)), 1, fast=fast)
+
+    def _written(self, results: Sequence[int]) -> str:
+        planner = self.planner
+        lines = self._steps()
+        found = [self._value(planner.outputs[i]) for i in results]
+        before = [] if self.numbers else self._forms()
+        before += [line for line in self._memory() if line]
+        returned = found[0] if len(found) == 1 else f"({', '.join(found)})"
+        params = [self._param(i) for i in range(len(planner.program.inputs))]
+        body = [f"        {line}" for line in [*before, *lines, f"return {returned}"]]
+        names = ", ".join([f"p{i}" for i in range(len(self.bound))])
+        head = [f"def make({names}):", f"    def branch({', '.join(params)}):"]
+        return "\n".join([*head, *body, "    return branch", ""])
+
+    def _param(self, slot: int) -> str:
+        return f"n{slot}" if self.numbers else super()._param(slot)
+
+    def _value(self, slot: int) -> str:
+        if self.numbers:
+            return self.number(slot)
+        if self.avals[slot].shape:
+            return self.name(slot, "array")
+        if slot in self.planner.numbers:
+            kind = _NUMBERS[self.avals[slot].dtype.name][1]
+            return f"{self.bind(kind)}({self.number(slot)})"
+        return self.name(slot, "scalar")

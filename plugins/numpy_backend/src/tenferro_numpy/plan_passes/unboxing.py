@@ -44,7 +44,7 @@ def unbox(
     another slot: carries, and what they become.
     """
     possible: dict[int, Step | None] = {
-        step.targets[0]: step for step in steps if step.expression.scalar is not None
+        slot: step for step in steps if step.expression.scalar is not None for slot in step.targets
     }
     linked = _possible_carries(linked or {}, possible, free)
     possible.update(dict.fromkeys(linked))
@@ -119,7 +119,8 @@ class _Groups:
         self.free = free
         self._parent = {slot: slot for slot in possible}
         for slot, step in possible.items():
-            for other in (linked[slot],) if step is None else step.operands:
+            beside = (linked[slot],) if step is None else (*step.operands, *step.targets)
+            for other in beside:
                 if other in possible:
                     self._parent[self.of(other)] = self.of(slot)
 
