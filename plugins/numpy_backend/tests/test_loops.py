@@ -121,6 +121,65 @@ def test_views_of_what_a_step_made():
     )  # fmt: skip
 
 
+def test_an_element_of_an_array_that_is_written_over():
+    """s₁[0] is read before s₂ takes the memory of s₁"""
+
+    def step(s, r):
+        x, t = s
+        for k in (0, 2, 1):
+            x = np.tanh(x + r)
+            t = t + np.log(np.sum(np.exp(x))) - x[k]
+        return (x, t), t
+
+    beside(lambda scan, x, t: scan(step, (x, t), ROWS), np.array([0.4, -0.3, 0.2]), np.array(0.0))
+
+
+#: operations on two arrays of three elements and two numbers, which give one of either
+DRAWN = (
+    lambda x, y, a, b: x * 0.5 + y,
+    lambda x, y, a, b: np.sin(x),
+    lambda x, y, a, b: x * a,
+    lambda x, y, a, b: x[::-1],
+    lambda x, y, a, b: np.tanh(x) - y,
+    lambda x, y, a, b: tn.asarray(x).at[1].set(0.25),
+    lambda x, y, a, b: np.sum(x * y),
+    lambda x, y, a, b: x[2],
+    lambda x, y, a, b: np.cos(a) * b,
+    lambda x, y, a, b: a * 0.5 - b,
+    lambda x, y, a, b: np.reshape(np.reshape(x, (3, 1)), (3,)),
+    lambda x, y, a, b: np.where(x > y, x, 0.5 * y),
+)
+
+
+def random_step(seed):
+    """Return a body that is drawn: sums, products, functions, views, updates, numbers."""
+    draw = np.random.default_rng(seed)
+    picks = [draw.integers(0, 1 << 30, 3) for _ in range(int(draw.integers(3, 14)))]
+    ends = draw.integers(0, 1 << 30, 6)
+
+    def step(carry, r):
+        arrays, numbers = [*carry[:2]], [carry[2], r]
+        for which, i, j in picks:
+            x, y = arrays[i % len(arrays)], arrays[j % len(arrays)]
+            a, b = numbers[i % len(numbers)], numbers[j % len(numbers)]
+            made = DRAWN[which % len(DRAWN)](x, y, a, b)
+            (arrays if made.ndim else numbers).append(made)
+        x, y, z = [arrays[-1 - int(i) % min(4, len(arrays))] for i in ends[:3]]
+        a, b = [numbers[-1 - int(i) % min(4, len(numbers))] for i in ends[3:5]]
+        bounded = (np.tanh(x), 0.5 * y, np.cos(a)) if ends[5] % 2 else (x, y, a)
+        return bounded, (z, b, carry[int(ends[5]) % 3])
+
+    return step
+
+
+@pytest.mark.parametrize("seed", range(120))
+def test_drawn_bodies(seed):
+    x = np.array([0.4, -0.3, 0.2])
+    step = random_step(seed)
+    start = x, x[::-1] + 0.1, np.array(0.3)
+    beside(lambda scan, *s: scan(step, s, ROWS[:4], reverse=seed % 3 == 0), *start)
+
+
 def test_matrices_and_loops_inside():
     m = np.array([[0.9, 0.1], [-0.2, 0.8]])
 

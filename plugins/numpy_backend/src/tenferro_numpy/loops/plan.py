@@ -195,7 +195,8 @@ class _Places:
         own = {
             slot
             for slot in carries
-            if slot not in self.fixed and (slot not in memory.given or slot in moved)
+            if slot not in self.fixed
+            and (slot not in memory.given or slot in used or slot in moved)
         }
         return LoopPlan(
             rows, tuple(buffers), tuple(moves.items()), frozenset(own), frozenset(copies),
@@ -266,7 +267,4 @@ class _Places:
 def _is_whole(memory: Memory, slot: int) -> bool:
     """Return True if a value is all of its memory, and no other code may hold that."""
     name = memory.name[slot]
-    if name < 0 or name in memory.seen or not (name == slot or memory.writeable[slot]):
-        return False
-    whole, aval = memory.avals[name], memory.avals[slot]
-    return whole.size == aval.size and whole.dtype is aval.dtype
+    return name >= 0 and name not in memory.seen and memory.whole[name] == slot

@@ -10,7 +10,8 @@
             v1 = v6
         return (v1, y1,)
 
-Numbers that one line alone reads are written where they are read. Read next: `loops/run.py`.
+Numbers that follow from numbers, and that one line alone reads, are written where they are read.
+Read next: `loops/run.py`.
 """
 
 from __future__ import annotations
@@ -245,7 +246,7 @@ class LoopSource:
             names = tuple([self.bind(value) for value in expression.bound])
             text = expression.text(operands, names)
             slot = step.targets[0]
-            alone = step.on_numbers and len(step.targets) == 1
+            alone = len(step.targets) == 1 and self._is_of_numbers(step)
             if alone and reads[slot] == 1 and len(text) <= _MAX_WIDTH:
                 other = reader.get(slot)
                 once = slot not in late if other is None else self._reads_once(other, slot)
@@ -256,6 +257,16 @@ class LoopSource:
             large = [f"v{i}" for i in dead if size_of(self.avals[i]) > PAGES]
             lines.append(f"{targets} = {text}" + (f"; del {', '.join(large)}" if large else ""))
         return lines
+
+    def _is_of_numbers(self, step: Step) -> bool:
+        """Return True for a line on Python numbers alone: memory that it reads may be reused."""
+        planner = self.planner
+        return step.on_numbers and all(
+            [
+                slot in planner.numbers or planner.is_free(slot) or slot in planner.literals
+                for slot in step.operands
+            ]
+        )
 
     def _reads_once(self, step: Step, slot: int) -> bool:
         """Return True if the line of a step on numbers has an operand in one place."""
