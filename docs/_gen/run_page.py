@@ -19,6 +19,7 @@ import types
 from dataclasses import dataclass
 from pathlib import Path
 
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"  # pages import packages from there
 FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<body>.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
 TITLE = re.compile(r'title="([^"]+)"')
 
@@ -97,6 +98,7 @@ def main(argument: str, kept: str = "") -> int:
     with tempfile.TemporaryDirectory() as empty:
         folder = Path(kept or empty).resolve()
         with contextlib.chdir(folder):
+            sys.path.insert(0, str(EXAMPLES))
             sys.path.insert(0, str(folder))
             count = run(page, folder)
     print(f"{page.name}: {count} snippets ran.")

@@ -161,7 +161,23 @@ def root_in_a_loop_direct(w, v):
     return c
 
 
+def padded(w, v):
+    """A map that adds zeros, which is linear all the same"""
+
+    def matvec(x):
+        behind = np.concatenate([np.zeros(1), x[:-1]])
+        return 4 * x - w * behind + np.diff(np.pad(x, 1), 2)
+
+    return np.sum(tn.custom_linear_solve(matvec, v, jacobi, jacobi) ** 2)
+
+
+def padded_direct(w, v):
+    below, near = np.eye(3, k=-1), np.eye(3, k=-1) + np.eye(3, k=1)
+    return np.sum(np.linalg.solve(2 * np.eye(3) - w * below + near, v) ** 2)
+
+
 PROGRAMS = {
+    "padded": (padded, padded_direct),
     "linear": (solved, solved_direct),
     "symmetric": (symmetric, symmetric_direct),
     "hermitian": (hermitian, hermitian_direct),

@@ -13,10 +13,11 @@ from typing import Any
 from tenferro.arrays import Array, as_array
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.array import is_weak
-from tenferro.computegraph import Fragment
+from tenferro.computegraph import Fragment, ValueKey
 from tenferro.primitives import Handle, Primitive, convert
 from tenferro.tidu import Trace, flow_of, linear_map, pinned_leaf
 from tenferro.transforms.control.body import Leaf, closed, record_body
+from tenferro.transforms.custom_rules.call import has_known_value, is_constant_zero
 from tenferro.transforms.errors import BodyError
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.record import Name
@@ -40,14 +41,20 @@ class ClosedFunction:
         outputs = self.fitting("the function", recorded.spec, recorded.outputs)
         self._body: Fragment
         self.consts: list[Array]
-        self._body, self.consts = closed(recorded, [y.key for y in outputs])
+        self._body, self._consts = closed(recorded, [y.key for y in outputs])
+        # an array whose value is known and that nothing varies stays: it may be a zero
+        self._varying = [i for i, x in enumerate(self._consts) if not has_known_value(x)]
+        self.consts = [self._consts[i] for i in self._varying]
 
     def call(self, consts: Sequence[Array], x: Any) -> Any:
         """Return the function's value for these values of what it reads from outside."""
         flat, spec = _tree.flatten(x)
         xs = self.fitting("the argument of the function", spec, [as_array(leaf) for leaf in flat])
-        found = self._body.apply([y.key for y in (*consts, *xs)])
+        found = self._body.apply([*self._keys(consts), *[x.key for x in xs]])
         return _tree.unflatten(self._spec, [Array(key, flow_of(key)) for key in found])
+
+    def _keys(self, consts: Sequence[Array]) -> list[ValueKey]:
+        return [x.key for x in replaced(self._consts, self._varying, consts)]
 
     def transposed(self, consts: Sequence[Array], ct: Any) -> Any:
         """Return what the adjoint of the function, which is linear, makes of a cotangent.
@@ -59,9 +66,9 @@ class ClosedFunction:
         trace = Trace()
         pairs = zip(self._labels, self._avals, strict=True)
         places = [pinned_leaf(Name(label, trace.id.serial), aval, trace) for label, aval in pairs]
-        outputs = self._body.apply([*[x.key for x in consts], *places])
+        outputs = self._body.apply([*self._keys(consts), *places])
         trace.open = False
-        linear = linear_map(outputs, places, space=Primitive.space)
+        linear = linear_map(outputs, places, space=Primitive.space, is_zero=is_constant_zero)
         found = linear.transpose([Handle(x.key, x.flow) for x in cts])
         keys = [
             Primitive.space.zeros(aval).key if y is None else y.key
