@@ -930,21 +930,21 @@ PLANNER = Area(
         ),
         _plan(
             "a region that waits for itself",
-            "tenferro_numpy.plan_passes.fusion.grouping",
+            "tenferro.backend.regions.grouping",
             "if behind & group.bit or any(behind & other.bit for other in merged):",
             "if any(behind & other.bit for other in merged):",
             "test_regions.py",
         ),
         _plan(
             "waiting is not transitive",
-            "tenferro_numpy.plan_passes.fusion.grouping",
+            "tenferro.backend.regions.grouping",
             "found |= self.open[low.bit_length() - 1].reach",
             "found |= low",
             "test_regions.py",
         ),
         _plan(
             "merged regions forget what they wait for",
-            "tenferro_numpy.plan_passes.fusion.grouping",
+            "tenferro.backend.regions.grouping",
             "        self.reaches(group, other.reach)\n",
             "",
             "test_regions.py",
@@ -981,7 +981,7 @@ PLANNER = Area(
         ),
         _plan(
             "a division is computed again",
-            "tenferro_numpy.plan_passes.fusion.rematerialize",
+            "tenferro_numpy.plan_passes.fusion.build",
             "        np.add, np.subtract, np.multiply,",
             "        np.divide, np.add, np.subtract, np.multiply,",
             "test_regions.py",

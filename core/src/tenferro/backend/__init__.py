@@ -2,7 +2,7 @@
 
 ``import tenferro`` loads what is imported here and no more; the other public names load with the
 module that defines them. Read in this order: ``spec``, ``records``, ``base``, ``algebra``,
-``lowering/``, ``discovery/``, ``select``.
+``lowering/``, ``discovery/``, ``select``; ``regions/`` is for backends that fuse elementwise steps.
 """
 
 from __future__ import annotations

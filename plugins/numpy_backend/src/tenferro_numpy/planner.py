@@ -14,6 +14,7 @@ from typing import Any
 
 from tenferro.backend.extend import CollectorPaused, NamedTuple
 from tenferro.backend.lowering import LoweringTable
+from tenferro.backend.regions import in_order
 from tenferro.computegraph import CompiledProgram
 from tenferro.primitives import Aval, DType
 from tenferro.primitives.comparison import Select
@@ -25,17 +26,16 @@ from tenferro_numpy.ir.literals import Compared, Literals
 from tenferro_numpy.ir.liveness import dying_after
 from tenferro_numpy.ir.peak import peak_of
 from tenferro_numpy.ir.plan import Plan, Result
-from tenferro_numpy.ir.step import Step, in_order
+from tenferro_numpy.ir.step import Step
 from tenferro_numpy.lowerings import expression, is_own
 from tenferro_numpy.lowerings.selection import select_with_zero
 from tenferro_numpy.machine.allocator import PAGES, keep_freed_arrays
-from tenferro_numpy.machine.tile_size import Tiling
+from tenferro_numpy.machine.tile_size import Tiling, least_elements
 from tenferro_numpy.memory.ownership import Memory
 from tenferro_numpy.memory.registers import Registers
 from tenferro_numpy.memory.reuse import reuse
 from tenferro_numpy.plan_passes.constant_scatter import placed
 from tenferro_numpy.plan_passes.fusion.build import fuse, share_equal
-from tenferro_numpy.plan_passes.fusion.grouping import least_elements
 from tenferro_numpy.plan_passes.lazy_broadcasts import leave_to_readers
 from tenferro_numpy.plan_passes.padded_sums import add_windows
 from tenferro_numpy.plan_passes.unboxing import as_arrays, unbox

@@ -5,12 +5,9 @@ Read next: `plan_passes/fusion/build.py`, `plan_passes/unboxing.py`, `planner.py
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from heapq import heapify, heappop, heappush
-
 from tenferro_numpy.ir.expression import Expression
 
-__all__ = ["Step", "in_order"]
+__all__ = ["Step"]
 
 
 class Step:
@@ -37,28 +34,23 @@ class Step:
         self.positions = positions
         self.on_numbers = on_numbers
 
+    @property
+    def is_elementwise(self) -> bool:
+        """True if an element of the result needs only the same element of each operand."""
+        return bool(self.expression.into)
 
-def in_order(placed: Iterable[tuple[int, Step]]) -> list[Step]:
-    """Sort the steps so that each follows its operands; ties keep their order."""
-    nodes = list(placed)
-    maker = {slot: i for i, (_, step) in enumerate(nodes) for slot in step.targets}
-    waits = [0] * len(nodes)
-    wakes: list[list[int]] = [[] for _ in nodes]
-    for i, (_, step) in enumerate(nodes):
-        for slot in set(step.operands):
-            if slot in maker:
-                wakes[maker[slot]].append(i)
-                waits[i] += 1
-    ready = [(nodes[i][0], i) for i, count in enumerate(waits) if not count]
-    heapify(ready)
-    ordered = []
-    while ready:
-        _, i = heappop(ready)
-        ordered.append(nodes[i][1])
-        for j in wakes[i]:
-            waits[j] -= 1
-            if not waits[j]:
-                heappush(ready, (nodes[j][0], j))
-    if len(ordered) != len(nodes):
-        raise AssertionError("steps wait for each other")
-    return ordered
+    @property
+    def is_assembled(self) -> bool:
+        """True if the step pads or concatenates its operands, and may do so tile by tile."""
+        return self.expression.pieces is not None
+
+    @property
+    def reduced_axes(self) -> tuple[int, ...] | None:
+        """Axes of a reduction that may run on the tiles of its operand; else None."""
+        fold = self.expression.fold
+        return None if fold is None else fold[1]
+
+    @property
+    def shares(self) -> bool:
+        """True if a result may use the memory of an operand."""
+        return self.expression.shares

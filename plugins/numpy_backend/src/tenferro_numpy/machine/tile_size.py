@@ -14,13 +14,16 @@ from tenferro.backend.extend import NamedTuple
 from tenferro_numpy.machine.caches import cache_of_core
 
 __all__ = [
-    "SHRINKS", "Index", "Tiling", "chunks_of", "even_rows", "tile_elements", "tile_elements_for",
-    "tiled_axis",
+    "SHRINKS", "Index", "Tiling", "chunks_of", "even_rows", "least_elements", "tile_elements",
+    "tile_elements_for", "tiled_axis",
 ]  # fmt: skip
 
 SHRINKS = 2  # times that a tile may be halved for a region of many buffers
 _CHUNKS = 16  # parts of the work that threads take in turn
 _SHARE = 8  # whole tiles that fit the cache together
+_PART_OF_TILE = 4  # arrays smaller than this part of a tile fit the cache anyway
+#: Elements. Where many arrays wait for a gradient, their number counts, and regions keep fewer.
+_MAX_ELEMENTS_OUTSIDE_REGIONS = 1 << 12
 _LEAST, _MOST = 1 << 17, 1 << 19  # bytes of a tile
 
 Index = tuple[int | slice, ...]
@@ -47,6 +50,11 @@ class Tiling(NamedTuple):
     def cache(self) -> int:
         """Bytes of all tiles that are in use together."""
         return _SHARE * self.bytes
+
+
+def least_elements(tiling: Tiling) -> int:
+    """Return the size from which arrays are worth a region."""
+    return max(min(tiling.elements // _PART_OF_TILE, _MAX_ELEMENTS_OUTSIDE_REGIONS), 1)
 
 
 def chunks_of(parts: Sequence[_T]) -> list[Sequence[_T]]:

@@ -1,8 +1,7 @@
 """In whose memory a value lies: what a step makes is new, or may share memory with its operands.
 
-`Memory` follows the steps in their order, and knows what may be written over; `roots_of` says of
-steps that may yet change their order which memory a value may lie in. Read next: `memory/reuse.py`,
-`plan_passes/fusion/rematerialize.py`.
+`Memory` follows the steps in their order, and knows what may be written over. Read next:
+`memory/reuse.py`.
 """
 
 from __future__ import annotations
@@ -13,22 +12,9 @@ from tenferro.primitives import Aval
 from tenferro_numpy.ir.step import Step
 from tenferro_numpy.kernels.region import Region
 
-__all__ = ["Memory", "roots_of", "size_of"]
+__all__ = ["Memory", "size_of"]
 
-_FOREIGN = frozenset((-1,))  # of inputs and literals
 _NOBODY = -1  # the name of memory from outside
-
-
-def roots_of(steps: Sequence[Step]) -> dict[int, frozenset[int]]:
-    """Return, for each slot that steps make, the slots whose memory it may use."""
-    roots: dict[int, frozenset[int]] = {}
-    for step in steps:
-        if not step.expression.shares:
-            roots.update((slot, frozenset((slot,))) for slot in step.targets)
-            continue
-        shared: frozenset[int] = frozenset().union(*(roots.get(i, _FOREIGN) for i in step.operands))
-        roots.update((slot, shared) for slot in step.targets)
-    return roots
 
 
 def size_of(aval: Aval) -> int:

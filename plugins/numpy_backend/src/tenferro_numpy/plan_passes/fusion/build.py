@@ -1,27 +1,39 @@
 """Regions made of groups of steps: what they read and give, their buffers, and their order.
 
-A region stands at the place of its last step. Read next: `kernels/region.py`, which runs a region.
+`tenferro.backend.regions` chooses the groups. A region stands at the place of its last step. Read
+next: `kernels/region.py`, which runs a region.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from tenferro.backend.regions import Group, Policy, find_regions, in_order
 from tenferro.primitives import Aval
 from tenferro_numpy.ir.expression import Expression, Function
-from tenferro_numpy.ir.step import Step, in_order
+from tenferro_numpy.ir.step import Step
 from tenferro_numpy.kernels.region import Region, Write
 from tenferro_numpy.kernels.tile_layout import Move
-from tenferro_numpy.kernels.tile_reductions import Fold
-from tenferro_numpy.machine.tile_size import Tiling
-from tenferro_numpy.plan_passes.fusion.grouping import Finder, Group, least_elements
-from tenferro_numpy.plan_passes.fusion.rematerialize import recompute
+from tenferro_numpy.kernels.tile_reductions import Fold, can_fold
+from tenferro_numpy.lowerings.selection import choose, drop, keep
+from tenferro_numpy.machine.tile_size import Tiling, least_elements
 
 __all__ = ["fuse", "share_equal"]
+
+#: Functions that are computed again rather than kept, where that keeps fewer arrays.
+_RECOMPUTABLE = frozenset(
+    (
+        np.add, np.subtract, np.multiply, np.negative, np.square, np.absolute, np.maximum,
+        np.minimum, np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal,
+        np.logical_and, np.logical_or, np.logical_not, np.conjugate, np.where, choose,
+        drop, keep,
+    )
+)  # fmt: skip
 
 
 def fuse(
@@ -32,18 +44,11 @@ def fuse(
     literals: Collection[int] = (),
 ) -> list[Step]:
     """Replace regions that are worth it by single steps, in a valid order."""
-    finder = Finder(avals, tiling.elements, least_elements(tiling), literals)
-    for position, step in enumerate(steps):
-        finder.place(step, position)
-    groups = [g for g in finder.groups if g.is_worth_it(tiling, avals)]
+    policy = Policy(least_elements(tiling), tiling.elements, partial(_can_fold, tiling), _is_cheap)
+    found = find_regions(steps, avals, outputs, policy, literals)
+    groups, group_of, exports = found.groups, found.group_of, found.exports
     if not groups:
         return list(steps)
-    group_of = {id(step): g for g in groups for _, step in (*g.members, *g.folds)}
-    recompute(groups, steps, avals, outputs)
-    for _ in range(2):  # what only a step that is dropped now reads is dropped next
-        exports = _exports(steps, groups, group_of, outputs)
-        for g in groups:
-            g.drop_unread(exports[id(g)])
     writers = _Writers()
     made = {
         id(g): _step_of(g, avals, exports[id(g)], tiling, literals, writers)
@@ -60,8 +65,17 @@ def fuse(
     return in_order([*placed.values(), *lines])
 
 
+def _can_fold(tiling: Tiling, axes: Sequence[int], shape: Sequence[int]) -> bool:
+    return can_fold(axes, shape, tiling.elements)
+
+
+def _is_cheap(step: Step) -> bool:
+    functions = [f for f in step.expression.bound if callable(f)]
+    return step.is_elementwise and any(f in _RECOMPUTABLE for f in functions)
+
+
 def _as_lines(
-    groups: Sequence[Group], group_of: Mapping[int, Group], made: dict[int, Step]
+    groups: Sequence[Group[Step]], group_of: Mapping[int, Group[Step]], made: dict[int, Step]
 ) -> list[tuple[int, Step]]:
     """Take small regions out of those made: their steps with their places.
 
@@ -79,30 +93,8 @@ def _as_lines(
     return lines
 
 
-def _exports(
-    steps: Iterable[Step],
-    groups: Sequence[Group],
-    group_of: Mapping[int, Group],
-    outputs: Set[int],
-) -> dict[int, set[int]]:
-    """Return, for each region by identity, the slots that other steps read."""
-    owner = {i: g for g in groups for _, s in g.members if group_of[id(s)] is g for i in s.targets}
-    exports: dict[int, set[int]] = {id(g): set() for g in groups}
-
-    def read(slots: Iterable[int], inside: Set[int] = frozenset()) -> None:
-        for slot in (owner.keys() & slots) - inside:
-            exports[id(owner[slot])].add(slot)
-
-    read(outputs)
-    read(slot for step in steps if id(step) not in group_of for slot in step.operands)
-    for group in groups:
-        inside = {step.targets[0] for _, step in group.members}
-        read((slot for _, step in group.members for slot in step.operands), inside)
-    return exports
-
-
 def _step_of(
-    group: Group,
+    group: Group[Step],
     avals: Sequence[Aval],
     exports: Set[int],
     tiling: Tiling,

@@ -4,59 +4,47 @@ What one region makes and another reads goes through memory and stays there unti
 a gradient for the whole of both sweeps. Sums, products and comparisons of what is there anyway cost
 less when they are done twice. What a region exports is therefore the smallest set of arrays from
 which cheap steps make all that others read: a minimum cut. Read next:
-`plan_passes/fusion/build.py`.
+``exports.py``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from typing import Protocol
+from typing import Generic
 
-import numpy as np
-
+from tenferro.backend.regions.grouping import Group
+from tenferro.backend.regions.step import S, Step
 from tenferro.computegraph import vertex_cut
-from tenferro.primitives import Aval
-from tenferro_numpy.ir.step import Step
-from tenferro_numpy.lowerings.selection import choose, drop, keep
-from tenferro_numpy.memory.ownership import roots_of
+from tenferro.primitives._aval import Aval
 
-__all__ = ["Group", "recompute"]
+__all__ = ["recompute"]
 
-_RECOMPUTABLE = frozenset(
-    (
-        np.add, np.subtract, np.multiply, np.negative, np.square, np.absolute, np.maximum,
-        np.minimum, np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal,
-        np.logical_and, np.logical_or, np.logical_not, np.conjugate, np.where, choose,
-        drop, keep,
-    )
-)  # fmt: skip
-
-
-class Group(Protocol):
-    """Interface of a region to this file: its steps with their positions, and its own position."""
-
-    members: list[tuple[int, Step]]
-    last: int
+#: What no step made: inputs and literals.
+_FOREIGN = frozenset((-1,))
 
 
 def recompute(
-    groups: Sequence[Group], steps: Sequence[Step], avals: Sequence[Aval], outputs: Set[int]
+    groups: Sequence[Group[S]],
+    steps: Sequence[S],
+    avals: Sequence[Aval],
+    outputs: Set[int],
+    is_cheap: Callable[[S], bool],
 ) -> None:
     """Let regions make again what they would read from others."""
     group_of = {id(step): g for g in groups for _, step in g.members}
-    readers: dict[int, list[Step]] = {}
+    readers: dict[int, list[S]] = {}
     for step in steps:
         for slot in step.operands:
             readers.setdefault(slot, []).append(step)
     alive = _ends(steps, outputs)
     for group in groups:
         made = {step.targets[0]: (position, step) for position, step in group.members}
-        _Exports(group, made, group_of, readers, alive, avals, outputs).save()
+        _Exports(group, made, group_of, readers, alive, avals, outputs, is_cheap).save()
 
 
 def _ends(steps: Sequence[Step], outputs: Iterable[int]) -> Callable[[int], float]:
     """Return the position until which a slot's memory is alive anyway; inputs live forever."""
-    roots = roots_of(steps)
+    roots = _roots_of(steps)
     last: dict[int, int] = {}
     for position, step in enumerate(steps):
         for slot in step.operands:
@@ -69,18 +57,31 @@ def _ends(steps: Sequence[Step], outputs: Iterable[int]) -> Callable[[int], floa
     )
 
 
-class _Exports:
+def _roots_of(steps: Sequence[Step]) -> dict[int, frozenset[int]]:
+    """Return, for each slot that steps make, the slots whose memory it may use."""
+    roots: dict[int, frozenset[int]] = {}
+    for step in steps:
+        if not step.shares:
+            roots.update((slot, frozenset((slot,))) for slot in step.targets)
+            continue
+        shared: frozenset[int] = frozenset().union(*(roots.get(i, _FOREIGN) for i in step.operands))
+        roots.update((slot, shared) for slot in step.targets)
+    return roots
+
+
+class _Exports(Generic[S]):
     """Exports of one region to other steps."""
 
     def __init__(
         self,
-        group: Group,
-        made: Mapping[int, tuple[int, Step]],
-        group_of: Mapping[int, Group],
-        readers: Mapping[int, Sequence[Step]],
+        group: Group[S],
+        made: Mapping[int, tuple[int, S]],
+        group_of: Mapping[int, Group[S]],
+        readers: Mapping[int, Sequence[S]],
         alive: Callable[[int], float],
         avals: Sequence[Aval],
         outputs: Set[int],
+        is_cheap: Callable[[S], bool],
     ) -> None:
         self.group = group
         self.made = made
@@ -89,6 +90,7 @@ class _Exports:
         self.alive = alive
         self.avals = avals
         self.outputs = outputs
+        self.is_cheap = is_cheap
 
     def save(self) -> None:
         """Let the others make again what follows from a smaller cut."""
@@ -116,7 +118,7 @@ class _Exports:
 
         Operands that are live anyway are left out.
         """
-        if slot not in self.made or not _is_cheap(self.made[slot][1]):
+        if slot not in self.made or not self.is_cheap(self.made[slot][1]):
             return None
         operands = self.made[slot][1].operands
         large = [i for i in operands if self.avals[i].size == self.avals[slot].size]
@@ -134,14 +136,14 @@ class _Exports:
             stack += self.made[slot][1].operands
         return list(found)
 
-    def regions_that_read(self, slot: int) -> list[Group]:
+    def regions_that_read(self, slot: int) -> list[Group[S]]:
         """Return the other regions that read a slot; none if any other step reads it."""
         if slot in self.outputs:
             return []
-        found: dict[int, Group] = {}
+        found: dict[int, Group[S]] = {}
         for reader in self.readers.get(slot, ()):
             group = self.group_of.get(id(reader))
-            if group is None or reader.expression.pieces is not None:
+            if group is None or reader.is_assembled:
                 return []
             if group is not self.group:
                 found[id(group)] = group
@@ -153,9 +155,3 @@ class _Exports:
             slot in self.outputs
             or any(self.group_of.get(id(r)) is not self.group for r in self.readers.get(slot, ()))
         )
-
-
-def _is_cheap(step: Step) -> bool:
-    expression = step.expression
-    functions = [f for f in expression.bound if callable(f)]
-    return bool(expression.into) and any(f in _RECOMPUTABLE for f in functions)

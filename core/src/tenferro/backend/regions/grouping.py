@@ -4,37 +4,26 @@ A step joins the group that made one of its operands, or that reads one of them,
 between the two must run outside. Reductions of what a group makes end in it; pads and
 concatenations that it reads begin in it. What reaches what is known as sets of groups, bits of an
 integer; after `_EPOCH` groups all are closed and counting starts again, so that the sets stay
-small. Read next: `plan_passes/fusion/build.py`, which makes regions of groups.
+small. Read next: ``rematerialize.py``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence, Set
 from math import prod
+from typing import Generic
 
-from tenferro.primitives import Aval
-from tenferro_numpy.ir.step import Step
-from tenferro_numpy.kernels.tile_reductions import can_fold
-from tenferro_numpy.machine.tile_size import Tiling
+from tenferro.backend.regions.step import Policy, S
+from tenferro.primitives._aval import Aval
 
-__all__ = ["Finder", "Group", "least_elements"]
+__all__ = ["Finder", "Group"]
 
-_EPOCH = 128
-_PART = 4  # of a tile: smaller arrays fit the cache anyway; but where more than so many elements
-_MAX_ELEMENTS_OUTSIDE_REGIONS = (
-    1 << 12
-)  # wait for a gradient, it counts how many arrays do, and regions keep fewer
-_MAX_STEPS_BETWEEN_MEMBERS = (
-    128  # steps: joining steps at a larger distance would keep values alive for long
-)
+_EPOCH = 128  # groups
+#: Joining steps at a larger distance would keep values alive for long.
+_MAX_STEPS_BETWEEN_MEMBERS = 128
 
 
-def least_elements(tiling: Tiling) -> int:
-    """Return the size from which arrays are worth a region."""
-    return max(min(tiling.elements // _PART, _MAX_ELEMENTS_OUTSIDE_REGIONS), 1)
-
-
-class Group:
+class Group(Generic[S]):
     """A region while it grows."""
 
     __slots__ = ("bit", "folds", "last", "members", "reach", "shape")
@@ -42,8 +31,8 @@ class Group:
     def __init__(self, bit: int, shape: tuple[int, ...]) -> None:
         self.bit = bit
         self.shape = shape
-        self.members: list[tuple[int, Step]] = []
-        self.folds: list[tuple[int, Step]] = []
+        self.members: list[tuple[int, S]] = []
+        self.folds: list[tuple[int, S]] = []
         self.reach = 0  # bits of the regions that must run before
         self.last = 0
 
@@ -57,48 +46,47 @@ class Group:
                 read.update(step.operands)
         self.members = kept
 
-    def is_worth_it(self, tiling: Tiling, avals: Sequence[Aval]) -> bool:
+    def is_worth_it(self, policy: Policy) -> bool:
         """Return True if the region saves a sweep over memory, or time on another processor."""
-        if all(step.expression.pieces is not None for _, step in self.members):
+        if all(step.is_assembled for _, step in self.members):
             return False
         if len(self.members) + len(self.folds) > 1:
             return True
         # One operation gains from threads alone; it is a region without them, too, because what it
         # gives lies in another order then, in which sums are rounded otherwise.
-        return prod(self.shape) > tiling.elements and bool(self.members)
+        return prod(self.shape) > policy.alone and bool(self.members)
 
 
-class Finder:
+class Finder(Generic[S]):
     """Collect the steps of a plan into groups, in one walk over them."""
 
     def __init__(
-        self, avals: Sequence[Aval], elements: int, smallest: int, literals: Collection[int]
+        self, avals: Sequence[Aval], policy: Policy, literals: Collection[int] = ()
     ) -> None:
         self.avals = avals
         self.literals = literals  # read everywhere: that two steps read one says nothing
-        self.elements = elements
-        self.smallest = smallest
-        self.groups: list[Group] = []
+        self.policy = policy
+        self.groups: list[Group[S]] = []
         self.forget()
 
     def forget(self) -> None:
         """Close all regions."""
-        self.open: list[Group] = []
-        self.maker: dict[int, Group] = {}  # slot → the region that makes it
-        self.reader: dict[int, Group] = {}  # slot → the last region that reads it
+        self.open: list[Group[S]] = []
+        self.maker: dict[int, Group[S]] = {}  # slot → the region that makes it
+        self.reader: dict[int, Group[S]] = {}  # slot → the last region that reads it
         self.before: dict[int, int] = {}  # slot → bits of the regions behind it
 
-    def place(self, step: Step, position: int) -> None:
+    def place(self, step: S, position: int) -> None:
         """Put a step into a region, or note what it waits for."""
-        expression = step.expression
-        if expression.fold is not None and self.end_in_region(step, position):
+        axes = step.reduced_axes
+        if axes is not None and self.end_in_region(step, axes, position):
             return
         aval = self.avals[step.targets[0]]
-        if aval.size < self.smallest or not aval.shape:  # a number has no tiles
+        if aval.size < self.policy.smallest or not aval.shape:  # a number has no tiles
             self.wait(step)
-        elif expression.pieces is not None:  # reads beyond a tile what must be made elsewhere
+        elif step.is_assembled:  # reads beyond a tile what must be made elsewhere
             self.enter(self.new_group(step, aval.shape), step, position)
-        elif expression.into:
+        elif step.is_elementwise:
             group = self.group_for(step, aval.shape, position)
             self.enter(group, step, position)
             for slot in step.operands:
@@ -107,7 +95,7 @@ class Finder:
         else:
             self.wait(step)
 
-    def wait(self, step: Step) -> None:
+    def wait(self, step: S) -> None:
         """Note the regions behind a step that is in none."""
         behind = 0
         for slot in step.operands:
@@ -115,19 +103,18 @@ class Finder:
         if behind:
             self.before.update(dict.fromkeys(step.targets, behind))
 
-    def enter(self, group: Group, step: Step, position: int) -> None:
+    def enter(self, group: Group[S], step: S, position: int) -> None:
         """Put a step into a region."""
         group.members.append((position, step))
         group.last = position
         self.maker[step.targets[0]] = group
         self.before[step.targets[0]] = group.bit
 
-    def end_in_region(self, step: Step, position: int) -> bool:
+    def end_in_region(self, step: S, axes: Sequence[int], position: int) -> bool:
         """Let a reduction end in the region that makes its operand."""
         (slot,) = step.operands
         group = self.maker.get(slot)
-        fold = step.expression.fold
-        if group is None or fold is None or not can_fold(fold[1], group.shape, self.elements):
+        if group is None or not self.policy.can_reduce(axes, group.shape):
             return False
         if position - group.last > _MAX_STEPS_BETWEEN_MEMBERS:
             return False
@@ -135,12 +122,12 @@ class Finder:
         self.before[step.targets[0]] = group.bit
         return True
 
-    def group_for(self, step: Step, shape: tuple[int, ...], position: int) -> Group:
+    def group_for(self, step: S, shape: tuple[int, ...], position: int) -> Group[S]:
         """Return the region that a step joins; a new one if it can join none."""
         makers = self.candidates(self.maker, step, shape, position)
         readers = self.candidates(self.reader, step, shape, position)
         for group in (*makers, *readers):
-            merged: list[Group] = []
+            merged: list[Group[S]] = []
             for other in makers:
                 if other is not group and all(_may_merge(one, other) for one in (group, *merged)):
                     merged.append(other)
@@ -153,19 +140,19 @@ class Finder:
             return group
         return self.new_group(step, shape)
 
-    def new_group(self, step: Step, shape: tuple[int, ...]) -> Group:
+    def new_group(self, step: S, shape: tuple[int, ...]) -> Group[S]:
         """Make a region that begins with a step."""
         if len(self.open) >= _EPOCH:
             self.forget()
-        group = Group(1 << len(self.open), shape)
+        group = Group[S](1 << len(self.open), shape)
         self.open.append(group)
         self.groups.append(group)
         self.reaches(group, self.behind(step, set()))
         return group
 
     def candidates(
-        self, table: Mapping[int, Group], step: Step, shape: tuple[int, ...], position: int
-    ) -> list[Group]:
+        self, table: Mapping[int, Group[S]], step: S, shape: tuple[int, ...], position: int
+    ) -> list[Group[S]]:
         """Return the regions of this shape in a table of slots, the newest first."""
         found = {id(g): g for slot in step.operands if (g := table.get(slot)) is not None}
         near = [
@@ -175,7 +162,7 @@ class Finder:
         ]
         return sorted(near, key=lambda g: -g.last)
 
-    def behind(self, step: Step, joined: Set[int]) -> int:
+    def behind(self, step: S, joined: Set[int]) -> int:
         """Return the regions that must run before a step that joins some: those of its operands."""
         bits = 0
         for slot in step.operands:
@@ -194,14 +181,14 @@ class Finder:
             found |= self.open[low.bit_length() - 1].reach
         return found
 
-    def reaches(self, group: Group, behind: int) -> None:
+    def reaches(self, group: Group[S], behind: int) -> None:
         """Note that a region waits for others, and so does whatever waits for it."""
         group.reach |= behind
         for other in self.open:
             if other.reach & group.bit:
                 other.reach |= group.reach
 
-    def merge(self, group: Group, other: Group) -> None:
+    def merge(self, group: Group[S], other: Group[S]) -> None:
         """Put the steps of another region into this one."""
         group.members += other.members
         group.folds += other.folds
@@ -220,6 +207,6 @@ class Finder:
         self.reaches(group, other.reach)
 
 
-def _may_merge(group: Group, other: Group) -> bool:
+def _may_merge(group: Group[S], other: Group[S]) -> bool:
     """Return True if two regions may be merged: neither waits for the other."""
     return not (group.reach & other.bit or other.reach & group.bit)

@@ -1,0 +1,86 @@
+"""A step of a backend's plan, as far as the choice of regions looks at it.
+
+Read next: ``grouping.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from heapq import heapify, heappop, heappush
+from typing import Any, Protocol, TypeVar
+
+from tenferro._runtime.records import NamedTuple
+
+__all__ = ["Policy", "S", "Step", "in_order"]
+
+
+class Step(Protocol):
+    """An operation with the slots that it reads and writes; a slot is a value of the program."""
+
+    @property
+    def operands(self) -> tuple[int, ...]:
+        """Slots that the step reads."""
+
+    @property
+    def targets(self) -> tuple[int, ...]:
+        """Slots that the step writes."""
+
+    @property
+    def is_elementwise(self) -> bool:
+        """True if an element of the result needs only the same element of each operand."""
+
+    @property
+    def is_assembled(self) -> bool:
+        """True if the step pads or concatenates its operands, and may do so tile by tile."""
+
+    @property
+    def reduced_axes(self) -> tuple[int, ...] | None:
+        """Axes of a reduction that may run on the tiles of its operand; else None."""
+
+    @property
+    def shares(self) -> bool:
+        """True if a result may use the memory of an operand."""
+
+
+S = TypeVar("S", bound=Step)
+
+
+class Policy(NamedTuple):
+    """What a backend decides about its regions.
+
+    smallest     elements from which an array is worth a region
+    alone        elements above which one operation is worth a region of its own
+    can_reduce   (axes, shape) → whether a reduction may run on the tiles of a region
+    is_cheap     step → whether computing it twice costs less than keeping its result
+    """
+
+    smallest: int
+    alone: int
+    can_reduce: Callable[[Sequence[int], Sequence[int]], bool]
+    is_cheap: Callable[[Any], bool]
+
+
+def in_order(placed: Iterable[tuple[int, S]]) -> list[S]:
+    """Sort the steps so that each follows its operands; ties keep their order."""
+    nodes = list(placed)
+    maker = {slot: i for i, (_, step) in enumerate(nodes) for slot in step.targets}
+    waits = [0] * len(nodes)
+    wakes: list[list[int]] = [[] for _ in nodes]
+    for i, (_, step) in enumerate(nodes):
+        for slot in set(step.operands):
+            if slot in maker:
+                wakes[maker[slot]].append(i)
+                waits[i] += 1
+    ready = [(nodes[i][0], i) for i, count in enumerate(waits) if not count]
+    heapify(ready)
+    ordered = []
+    while ready:
+        _, i = heappop(ready)
+        ordered.append(nodes[i][1])
+        for j in wakes[i]:
+            waits[j] -= 1
+            if not waits[j]:
+                heappush(ready, (nodes[j][0], j))
+    if len(ordered) != len(nodes):
+        raise AssertionError("steps wait for each other")
+    return ordered
