@@ -10,7 +10,8 @@ written here:
 * ``arrays/families.py`` and the functions in ``tenferro/__init__.py``, ``linalg.py``, ``fft.py``:
   from ``@covers``;
 * ``numpy_like.FAMILIES`` and ``_OWN`` of the NumPy backend, from what ``register`` registers;
-* ``numpy_table.txt``, from the rows by which the tests compare functions with NumPy.
+* ``arrays/numpy_protocols/numpy_table.txt``, from the rows by which the tests compare functions
+  with NumPy.
 
 Only text between ``# generated:`` and ``# end generated`` is replaced. Run it after adding a name.
 """

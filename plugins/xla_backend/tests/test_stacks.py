@@ -1,7 +1,7 @@
 """Programs with several stacks of matrices end, with the numbers that NumPy gives.
 
 Two of jaxlib's batched LAPACK calls at the same time wait for each other on a machine of two
-processors; see `_batches.py`. A process of its own is given up after a minute.
+processors; see `src/tenferro_xla/_batches.py`. A process of its own is given up after a minute.
 """
 
 import subprocess

@@ -3,7 +3,7 @@ public API.
 
 A door makes inputs, pushes tangents forward, pulls cotangents back and gives numbers. Functions are
 written with operators and with `tenferro.primitives`, which take handles and arrays alike, and may
-themselves use the door: derivatives nest. Read `suite/test_golden_scalar.py` for the use.
+themselves use the door: derivatives nest. Read `suite/test_golden_orders.py` for the use.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 The spectrum of real numbers is Hermitian, so ``rfft`` keeps the columns 0 … n//2 of the last of
 its axes, and each of them but 0 and n/2 stands for two. Whether such a column counts twice is the
 parameter ``twice``; with it the set is closed: the transpose of every transform is one transform of
-the same kind, and so are derivatives of every order. Read next: ``numpy_like/fft.py``.
+the same kind, and so are derivatives of every order. Read next: ``backend/numpy_like/fft.py``.
 
 The transforms are those of Cooley & Tukey (1965), with the sign of NumPy and of most others: minus
 in the exponent of ``fft``. Scales are 1, 1/√N or 1/N, where N is the number of elements that a

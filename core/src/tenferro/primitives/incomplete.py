@@ -3,7 +3,7 @@
 Derivatives of every order exist: with respect to x they are densities, whose exponents count down;
 with respect to a shape they are a primitive of their own, whose order counts up, as ``polygamma``
 does. Formulas of the NIST Digital Library of Mathematical Functions (DLMF), chapters 5 and 8.
-Read next: ``inverses.py``.
+Read next: ``gammas.py``.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 An array is its element type, its shape and its bytes in C order; nothing here computes with it.
 What is written is what ``numpy.save`` writes. Element types that need pickle are refused, so that
-loading never runs code from a file. Read next: ``_values.py``.
+loading never runs code from a file. Read next: ``values.py``.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Rounding, floor division and remainders: NumPy's and Python's rules over the primitives.
 
 The derivative of a rounded value is zero; a remainder varies with the dividend at rate one. An
-integer division by zero is an error of the backend when the program runs, as ``conventions.md``
-says. Read next: ``floating.py``.
+integer division by zero is an error of the backend when the program runs, as
+``docs/conventions.md`` says. Read next: ``floating.py``.
 """
 
 from __future__ import annotations

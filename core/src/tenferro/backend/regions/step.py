@@ -46,7 +46,7 @@ S = TypeVar("S", bound=Step)
 
 
 class Policy(NamedTuple):
-    """What a backend decides about its regions.
+    """Decisions of a backend about its regions.
 
     smallest     elements from which an array is worth a region
     alone        elements above which one operation is worth a region of its own

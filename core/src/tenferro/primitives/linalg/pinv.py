@@ -2,7 +2,7 @@
 
 They need no gaps between singular values, so they are right where values are equal, and at rank
 deficiency along directions that keep the rank; in others the inverse itself jumps. A value counts
-as zero up to a fraction of the largest. Read next: ``det.py``.
+as zero up to a fraction of the largest. Read next: ``determinant.py``.
 """
 
 from __future__ import annotations

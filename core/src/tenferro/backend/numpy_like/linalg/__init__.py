@@ -1,7 +1,7 @@
 """Linear algebra for a NumPy-shaped namespace, one module per factorization.
 
 What `xp.linalg` has is written once here; what only `scipy.linalg` or `cupyx` has is registered by
-each backend. Read next: `cholesky.py`.
+each backend. Read next: `qr.py`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 LAPACK's gesdd is several times faster than gesvd and, rarely, does not converge. Then each matrix
 goes to gesvd through SciPy; what does not converge there either has a nan or an infinity in it.
-Read next: `qr.py`.
+Read next: `eig.py`.
 """
 
 from __future__ import annotations
