@@ -7,7 +7,7 @@ from toy_functions import Total
 from toy_running import FORMS, differences, nest, numbers, var
 from toy_scalars import Const, Exp
 
-E1, E2, E6 = math.e, math.exp(2), math.exp(6)
+E2, E6 = math.exp(2), math.exp(6)
 AX = ((1.0, 2.0), (2.0, 3.0))
 both_forms = pytest.mark.parametrize("form", FORMS)
 

@@ -32,7 +32,6 @@ DIVISOR = X(3, low=0.4, high=3, seed=1)
 SMALL = X(2, 3, low=-0.6, high=0.7)
 NEGATIVE_DIVISOR = X(3, low=-3, high=-0.4, seed=1)
 ODD = X(values=[0.0, -0.0, 1.5, -2.5, float("inf"), float("-inf"), float("nan")])
-FLOATING_LIKE = ("float16", "float32", "float64")
 
 EXPONENTIAL = [
     *rows("exp exp2 expm1 sin cos tanh", A, grad=True),

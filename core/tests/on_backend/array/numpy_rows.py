@@ -6,7 +6,7 @@ must we. Tables are lists of rows; ``test_against_numpy.py`` runs them all.
 """
 
 import inspect
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.util import find_spec
 
 import numpy as np
@@ -78,7 +78,6 @@ class Row:
     grad: bool | str = False  # "real": derivatives for real arguments only
     by: str = "np"  # "tn": NumPy does not dispatch this function, so ours is called by our name
     after: object = None  # applied to both results first, e.g. to take what may be compared
-    tags: dict = field(default_factory=dict)
 
     @property
     def numpy_function(self):

@@ -13,16 +13,6 @@ class WithoutShape(Elementwise):
     key = "faults::without_shape"
 
 
-class WithNumpy(Elementwise):
-    key = "faults::with_numpy"
-
-    def abstract_eval(self, x):
-        return x
-
-    def derivative(self, y, x):
-        return np.exp(x)
-
-
 @pytest.mark.parametrize("binder", [bind, bind_all])
 def test_a_primitive_takes_handles(binder):
     with pytest.raises(tn.ArgumentTypeError, match=r"sin: a primitive takes handles, not ndarray"):

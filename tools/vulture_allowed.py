@@ -1,0 +1,40 @@
+"""Names that vulture takes for dead, each with the reason why it is not. Never imported."""
+
+# ruff's B018 and F821 are off for this file: a name here is a statement about a name elsewhere.
+
+# Public, so that users call it.
+capabilities  # the Array API's namespace info
+default_dtypes  # the Array API's namespace info
+max_work  # np.shares_memory's parameter
+inverse_indices  # field of the Array API's named tuples
+trace_hooks  # of the plugin host, for authors of plugins
+url  # field of a plugin's manifest
+output_slot  # field of what a resolver returns
+to_mermaid  # of a recorded graph
+to_dot  # of a recorded graph
+
+# Parameters that NumPy and SciPy have; ours are accepted and change nothing.
+subok  # arrays have no subclasses
+overwrite_a  # arrays are never written over
+overwrite_b  # arrays are never written over
+overwrite_input  # arrays are never written over
+check_finite  # backends check what they must
+
+# Looked up by name at run time.
+logic  # conformance/strategies.py: getattr(self, kind)
+augment  # tests/fuzz/programs.py: getattr(self, kind)
+on_files  # MkDocs calls it
+TIERS  # conftest.py runs tests/tiers.py and takes its names
+choose_expressions  # PLAN_PASSES names the planner's methods
+fold_constant_masks  # PLAN_PASSES
+add_padded_sums  # PLAN_PASSES
+leave_broadcasts_to_readers  # PLAN_PASSES
+convert_scalars  # PLAN_PASSES
+
+# Used for what it does, not for its value.
+exception  # parameters of __exit__
+exc  # parameters of __exit__
+impatient_threads  # a fixture that shortens the switch interval of threads
+itself  # a circle of references for the collector
+prec  # decimal reads it
+write_names  # by hand, where CuPy is installed
