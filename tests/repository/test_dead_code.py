@@ -3,10 +3,11 @@
 import ast
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
-from conftest import ROOT
 
+ROOT = Path(__file__).resolve().parents[2]
 ALLOWED = ROOT / "tools/vulture_allowed.py"
 
 

@@ -6,8 +6,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
 
+ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = (
     "README.md", "GLOSSARY.md", "CONTRIBUTING.md", "docs/reading_order.md", "docs/how_it_works.md",
 )  # fmt: skip
