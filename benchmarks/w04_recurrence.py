@@ -88,6 +88,26 @@ def with_xla(x: Any, steps: int) -> Call:
     return lambda: f(x)
 
 
+@W.contestant("tenferro scan")
+def with_scan(x: Any, steps: int) -> Call:
+    import tenferro as tn
+
+    f = tn.jit(tn.value_and_grad(lambda x: scanned_loss(np, tn.scan, x, steps)))
+    return lambda: f(x)
+
+
+@W.contestant("tenferro xla scan", needs="xla")
+def with_xla_scan(x: Any, steps: int) -> Call:
+    import tenferro as tn
+
+    f = tn.jit(tn.value_and_grad(lambda x: scanned_loss(np, tn.scan, x, steps)), backend="xla")
+    return lambda: f(x)
+
+
+def scanned_loss(np: Any, scan: Any, x: Any, steps: int) -> Any:
+    return np.sum(scan(lambda x, _: (x + H * np.tanh(np.sin(x)), None), x, None, steps)[0])
+
+
 @W.contestant("jax scan", needs="jax")
 def with_jax_scan(x: Any, steps: int) -> Call:
     import jax

@@ -101,6 +101,27 @@ def with_xla(start: Any, steps: int) -> Call:
     return lambda: f(start)
 
 
+@W.contestant("tenferro scan")
+def with_scan(start: Any, steps: int) -> Call:
+    import tenferro as tn
+
+    f = tn.jit(tn.value_and_grad(lambda u: scanned_loss(np, tn.scan, u, steps)))
+    return lambda: f(start)
+
+
+@W.contestant("tenferro xla scan", needs="xla")
+def with_xla_scan(start: Any, steps: int) -> Call:
+    import tenferro as tn
+
+    f = tn.jit(tn.value_and_grad(lambda u: scanned_loss(np, tn.scan, u, steps)), backend="xla")
+    return lambda: f(start)
+
+
+def scanned_loss(np: Any, scan: Any, u: Any, steps: int) -> Any:
+    u = scan(lambda u, _: (step(np, u), None), u, None, steps)[0]
+    return np.sum(u * u) / 2
+
+
 @W.contestant("jax scan", needs="jax")
 def with_jax_scan(start: Any, steps: int) -> Call:
     import jax

@@ -103,3 +103,33 @@ def test_a_loop_joins_where_all_its_carries_are_in_the_other():
 
     (loop,) = loops_of(both, X, ROWS)
     assert loop.carried == 2
+
+
+def whiles_of(function, *avals):
+    """Return the loops with a condition after the passes."""
+    graph = optimized(tn.jit(function).lower(*avals))[0]
+    return [node.operation for node in graph.nodes if node.operation.name == "while_loop"]
+
+
+def halved(x, bound):
+    return tn.while_loop(lambda c: tn.sum(c * c) > bound, lambda c: tn.sin(c) * 0.5, x)
+
+
+def test_a_while_loop_and_its_tangent_run_as_one():
+    forward = lambda x, b: tn.jvp(lambda x: halved(x, b), (x,), (x,))  # noqa: E731
+    (loop,) = whiles_of(forward, X, tn.Aval((), "f64"))
+    assert (loop.carried, len(loop.outputs)) == (2, 2)
+
+
+def test_while_loops_with_different_conditions_stay_apart():
+    """Equal carries that end after different numbers of steps"""
+    two = lambda x, b: (halved(x, b), halved(x, 2.0 * b))  # noqa: E731
+    assert len(whiles_of(two, X, tn.Aval((), "f64"))) == 2
+
+
+def test_while_loops_with_different_updates_stay_apart():
+    def two(x, b):
+        other = tn.while_loop(lambda c: tn.sum(c * c) > b, lambda c: tn.cos(c) * 0.5, x)
+        return halved(x, b), other
+
+    assert len(whiles_of(two, X, tn.Aval((), "f64"))) == 2

@@ -10,6 +10,7 @@ import jax
 import numpy as np
 import pytest
 
+import tenferro as tn
 from tenferro.primitives import (
     STANDARD,
     Abs,
@@ -622,3 +623,14 @@ def test_dynamic_slices_clamp_and_do_not_count_from_the_end(programs, dtype, ind
 def test_dynamic_slice_of_rank_0(programs):
     same(programs.apply(DynamicSlice(()), np.array(1.5)), np.array(1.5))
     same(programs.apply(DynamicUpdateSlice(), np.array(1.5), np.array(2.5)), np.array(2.5))
+
+
+def test_a_loop_and_its_derivative_run_the_steps_once():
+    """value and gradient: one loop forward, one backward"""
+
+    def loss(x):
+        return np.sum(tn.scan(lambda c, _: (c + 0.1 * np.sin(c), None), x, None, 300)[0])
+
+    x = np.linspace(0.1, 1.0, 5_000)
+    text = tn.jit(tn.value_and_grad(loss), backend="xla").explain(x)
+    assert text.count(" while(") == 2

@@ -33,7 +33,9 @@ _DTYPES = (
 
 
 # All but the order of equations, which XLA chooses by itself.
-_PASSES = ("fold", "simplify", "moves", "broadcast", "reduce", "contract", "cse", "outputs")
+_PASSES = (
+    "fold", "simplify", "moves", "broadcast", "reduce", "contract", "cse", "outputs", "loops",
+)  # fmt: skip
 
 
 @hookimpl

@@ -1,11 +1,11 @@
 """``loops``: loops over the same steps run as one, and nothing in them is computed in vain.
 
-Two loops of one length and direction join where every carry of one is a carry of the other: it has
-the same start and the same update. Loops without carries join where they read the same rows. So a
-value and its derivative run the loop over the primals once, at every order. Results, carries and
-inputs of a loop that nothing reads are dropped. The bodies of loops and branches are rewritten by
-the chosen passes. Values keep every bit, except for what the other passes do in a body. Read next:
-``residuals.py``.
+Two loops of one length and direction, or with one condition, join where every carry of one is a
+carry of the other: it has the same start and the same update. Loops without carries join where they
+read the same rows. So a value and its derivative run the loop over the primals once, at every
+order. Results, carries and inputs of a loop that nothing reads are dropped. The bodies of loops and
+branches are rewritten by the chosen passes. Values keep every bit, except for what the other passes
+do in a body. Read next: ``residuals.py``.
 """
 
 from __future__ import annotations
@@ -61,6 +61,11 @@ class _Row:
         """True for a loop of known length."""
         return getattr(self.operation, "key", "") == "std::scan"
 
+    @property
+    def is_while(self) -> bool:
+        """True for a loop with a condition."""
+        return getattr(self.operation, "key", "") == "std::while_loop"
+
 
 class _Loops:
     """The equations of a graph with loops, which become fewer."""
@@ -78,6 +83,12 @@ class _Loops:
             if row.is_scan:  # derivatives are taken: rules of the user have done their part
                 flat = fragment_of_graph(row.operation.body.flat)
                 row.operation = row.operation.replaced(body=flat)
+            elif row.is_while:
+                parts = {
+                    name: fragment_of_graph(getattr(row.operation, name).flat)
+                    for name in ("condition", "body")
+                }
+                row.operation = _replaced(row.operation, **parts)
         self._join()
         self._drop()
         for row in self.rows:
@@ -91,6 +102,8 @@ class _Loops:
             if row.is_scan:
                 key = row.operation.length, row.operation.reverse
                 groups.setdefault(key, []).append(row)
+            elif row.is_while:
+                groups.setdefault((0, False), []).append(row)
         for group in groups.values():
             while 2 <= len(group) <= _MOST_LOOPS and self._join_one(group):
                 pass
@@ -103,7 +116,7 @@ class _Loops:
                 second = group[j]
                 if above[first] >> j & 1 or above[second] >> i & 1:
                     continue
-                if _joined(first, second):
+                if _joined_whiles(first, second) if first.is_while else _joined(first, second):
                     self.rows.remove(second)
                     group.remove(second)
                     self.count += 1
@@ -176,7 +189,7 @@ class _Loops:
             changed = type(operation)(branches, operation.is_linear)
         elif key == "std::while_loop":
             parts = {name: self._body(getattr(operation, name)) for name in ("condition", "body")}
-            changed = type(operation)(**{**operation.parameters, **parts})
+            changed = _replaced(operation, **parts)
         else:
             return
         row.operation = changed
@@ -253,6 +266,57 @@ def _joined(first: _Row, second: _Row) -> bool:
         *[starts[classes.index(i)] for i in range(count)],
         *places.slots("row"),
     )
+    first.outputs = (*first.outputs, *second.outputs)
+    return True
+
+
+def _replaced(operation: Any, **parameters: Any) -> Any:
+    """Return an operation with other parameters."""
+    return type(operation)(**{**operation.parameters, **parameters})
+
+
+def _joined_whiles(first: _Row, second: _Row) -> bool:
+    """Let the first loop do the work of the second, if one has all carries of the other.
+
+    Both end in the same step, because their conditions are the same function of these carries.
+    """
+    one, two = first.operation, second.operation
+    leaf_of: dict[int, ValueKey] = {}
+    for row in (first, second):
+        for slot, aval in zip(row.inputs, row.operation.body.input_avals, strict=True):
+            leaf_of.setdefault(slot, new_leaf("const", aval))
+    whole = [leaf_of[slot] for slot in first.inputs[: one.consts]]
+    also = [leaf_of[slot] for slot in second.inputs[: two.consts]]
+    starts = [*first.inputs[one.consts :], *second.inputs[two.consts :]]
+    avals = [*one.body.input_avals[one.consts :], *two.body.input_avals[two.consts :]]
+    own = one.carried
+
+    def outputs(carry: Sequence[ValueKey]) -> tuple[list[ValueKey], list[ValueKey]]:
+        return (
+            one.body.apply([*whole, *carry[:own]]),
+            two.body.apply([*also, *carry[own:]]),
+        )
+
+    classes = _classes(starts, avals, outputs, own)
+    mine, others = set(classes[:own]), set(classes[own:])
+    if not mine or not others or not (mine <= others or others <= mine):
+        return False
+    count = len({*classes})
+    leaves = [new_leaf(f"carry{i}", avals[classes.index(i)]) for i in range(count)]
+    carry = [leaves[i] for i in classes]
+    test = one.condition.apply([*whole, *carry[:own]])
+    if test != two.condition.apply([*also, *carry[own:]]):
+        return False
+    updates = [update for part in outputs(carry) for update in part]
+    places = dict.fromkeys([*first.inputs[: one.consts], *second.inputs[: two.consts]])
+    inputs = [*[leaf_of[slot] for slot in places], *leaves]
+    first.operation = type(one)(
+        Fragment.of(inputs, test),
+        Fragment.of(inputs, [updates[classes.index(i)] for i in range(count)]),
+        len(places),
+        (*[classes[i] for i in one.outputs], *[classes[own + i] for i in two.outputs]),
+    )
+    first.inputs = (*places, *[starts[classes.index(i)] for i in range(count)])
     first.outputs = (*first.outputs, *second.outputs)
     return True
 
