@@ -46,7 +46,8 @@ if TYPE_CHECKING:
     from tenferro.transforms.derivatives.grad import grad, value_and_grad
     from tenferro.transforms.derivatives.hessian import hessian
     from tenferro.transforms.derivatives.jacobian import jacfwd, jacobian, jacrev
-    from tenferro.transforms.derivatives.jvp import LinearMap, hvp, jvp, linearize, vjp
+    from tenferro.transforms.derivatives.jvp import hvp, jvp
+    from tenferro.transforms.derivatives.linear_map import LinearMap, linearize, vjp
     from tenferro.transforms.derivatives.stop_gradient import stop_gradient
     from tenferro.transforms.inspection.callbacks import debug
     from tenferro.transforms.inspection.debug_nans import debug_nans
@@ -81,7 +82,8 @@ else:
             "derivatives.grad": "grad value_and_grad",
             "derivatives.hessian": "hessian",
             "derivatives.jacobian": "jacfwd jacobian jacrev",
-            "derivatives.jvp": "LinearMap hvp jvp linearize vjp",
+            "derivatives.jvp": "hvp jvp",
+            "derivatives.linear_map": "LinearMap linearize vjp",
             "derivatives.stop_gradient": "stop_gradient",
             "inspection.callbacks": "debug",
             "inspection.debug_nans": "debug_nans",

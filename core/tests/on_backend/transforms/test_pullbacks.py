@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tenferro as tn
-from tenferro.transforms.derivatives import jvp as _jvp
+from tenferro.transforms.derivatives import linear_map
 
 X, W = np.array([0.1, 0.5, 1.2]), np.array([1.0, -2.0, 3.0])
 
@@ -13,8 +13,10 @@ X, W = np.array([0.1, 0.5, 1.2]), np.array([1.0, -2.0, 3.0])
 def sweeps(monkeypatch):
     """Counts the sweeps over recorded functions."""
     found = []
-    sweep = _jvp.linearize_keys
-    monkeypatch.setattr(_jvp, "linearize_keys", lambda *a, **k: found.append(1) or sweep(*a, **k))
+    sweep = linear_map.linearize_keys
+    monkeypatch.setattr(
+        linear_map, "linearize_keys", lambda *a, **k: found.append(1) or sweep(*a, **k)
+    )
     return found
 
 

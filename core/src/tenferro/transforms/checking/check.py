@@ -29,7 +29,9 @@ from tenferro.transforms.checking.differences import (
     two_sided,
 )
 from tenferro.transforms.checking.gauge import warn_of_gauge
-from tenferro.transforms.derivatives.jvp import as_tuple, jvp, vjp
+from tenferro.transforms.derivatives.directions import as_tuple
+from tenferro.transforms.derivatives.jvp import jvp
+from tenferro.transforms.derivatives.linear_map import vjp
 from tenferro.transforms.errors import GradientCheckError, check_function
 from tenferro.transforms.recording import tree as _tree
 

@@ -19,7 +19,8 @@ from tenferro.transforms.control.closed import (
     varying,
 )
 from tenferro.transforms.custom_rules.jvp import custom_jvp
-from tenferro.transforms.derivatives.jvp import jvp, linearize
+from tenferro.transforms.derivatives.jvp import jvp
+from tenferro.transforms.derivatives.linear_map import linearize
 from tenferro.transforms.derivatives.stop_gradient import stop_gradient
 from tenferro.transforms.errors import check_function
 from tenferro.transforms.recording import tree as _tree

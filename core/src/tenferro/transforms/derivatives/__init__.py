@@ -1,1 +1,1 @@
-"""Recording: run a function on arrays that a transform follows, and evaluate what it recorded."""
+"""Derivatives: directional ones, gradients, Jacobians, Hessians, linear maps."""
