@@ -17,7 +17,8 @@ from tenferro.computegraph import Fragment, ValueKey
 from tenferro.primitives import Handle, Primitive, convert
 from tenferro.tidu import Trace, flow_of, linear_map, pinned_leaf
 from tenferro.transforms.control.body import Leaf, closed, record_body
-from tenferro.transforms.custom_rules.call import has_known_value, is_constant_zero
+from tenferro.transforms.custom_rules.checks import is_constant_zero
+from tenferro.transforms.custom_rules.stopped import has_known_value
 from tenferro.transforms.errors import BodyError
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.record import Name

@@ -25,21 +25,19 @@ from tenferro.tidu import (
     Value,
     linear_map,
 )
+from tenferro.transforms.custom_rules.arguments import Arguments
 from tenferro.transforms.custom_rules.batch import BatchedJvp, values_in_front
-from tenferro.transforms.custom_rules.call import (
-    Arguments,
-    CustomFunction,
-    Inside,
+from tenferro.transforms.custom_rules.call import CustomFunction
+from tenferro.transforms.custom_rules.checks import (
     check_value,
     defined,
     fit,
     is_constant_zero,
     is_known_zero,
-    pinned,
-    run_rule,
 )
 from tenferro.transforms.custom_rules.operation import Custom, Tangents, plain_arrays
 from tenferro.transforms.custom_rules.recorded import RecordedRule, Stage
+from tenferro.transforms.custom_rules.stopped import Inside, pinned, run_rule
 from tenferro.transforms.recording import tree as _tree
 
 

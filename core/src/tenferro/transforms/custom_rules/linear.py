@@ -18,20 +18,13 @@ from tenferro.primitives import Handle, constant
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._primitive import bind_all
 from tenferro.tidu import RuleBuilder, RuleResultError, Value
+from tenferro.transforms.custom_rules.arguments import Places, is_array, take_arrays
 from tenferro.transforms.custom_rules.batch import BatchedLinear, values_in_front
-from tenferro.transforms.custom_rules.call import (
-    Inside,
-    Places,
-    fit,
-    has_known_value,
-    is_array,
-    run_rule,
-    take_arrays,
-    wrong_result,
-)
+from tenferro.transforms.custom_rules.checks import fit, wrong_result
 from tenferro.transforms.custom_rules.linear_call import LinearCall
 from tenferro.transforms.custom_rules.operation import Custom, Tangents
 from tenferro.transforms.custom_rules.recorded import RecordedRule, Stage, recorded
+from tenferro.transforms.custom_rules.stopped import Inside, has_known_value, run_rule
 from tenferro.transforms.errors import check_function
 from tenferro.transforms.pickled import PickledByName, check_picklable
 from tenferro.transforms.recording import tree as _tree

@@ -26,7 +26,8 @@ from tenferro.tidu import (
     pin,
     pushforward,
 )
-from tenferro.transforms.custom_rules.call import is_constant_zero, pinned
+from tenferro.transforms.custom_rules.checks import is_constant_zero
+from tenferro.transforms.custom_rules.stopped import pinned
 
 Values = Sequence[Value | None]
 

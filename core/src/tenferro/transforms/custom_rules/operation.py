@@ -17,7 +17,7 @@ from tenferro.primitives import Handle, Mixed, Primitive
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._primitive import bind, pointwise
 from tenferro.tidu import PassId, RuleBuilder, Trace, Value, pin, pushforward
-from tenferro.transforms.custom_rules.call import Stopped
+from tenferro.transforms.custom_rules.stopped import Stopped
 
 Tangents = Sequence[Value | None]
 _T = TypeVar("_T")

@@ -27,24 +27,21 @@ from tenferro.tidu import (
     linear_map,
     pinned_leaf,
 )
+from tenferro.transforms.custom_rules.arguments import Arguments, Places, take_arrays
 from tenferro.transforms.custom_rules.batch import BatchedVjp, values_in_front
-from tenferro.transforms.custom_rules.call import (
-    Arguments,
-    CustomFunction,
-    Inside,
-    Places,
+from tenferro.transforms.custom_rules.call import CustomFunction
+from tenferro.transforms.custom_rules.checks import (
     check_value,
     defined,
     fit,
     is_constant_zero,
     is_known_zero,
-    run_rule,
-    take_arrays,
 )
 from tenferro.transforms.custom_rules.jvp import missing
 from tenferro.transforms.custom_rules.linear_call import LinearCall
 from tenferro.transforms.custom_rules.operation import Custom, Tangents, plain_arrays
 from tenferro.transforms.custom_rules.recorded import RecordedRule, Stage
+from tenferro.transforms.custom_rules.stopped import Inside, run_rule
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.record import Name
 

@@ -1,0 +1,94 @@
+"""Arguments of a call: the arrays among them, and everything else with its place.
+
+Read next: ``stopped.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tenferro._runtime.records import NamedTuple
+from tenferro.arrays import Array, as_array
+from tenferro.arrays.handle.convert import is_operand
+from tenferro.computegraph import canonical
+from tenferro.transforms.recording import tree as _tree
+from tenferro.transforms.recording.record import has_dtype
+
+
+class Same:
+    """A value of the user that compares by content where it can and by identity where not."""
+
+    __slots__ = ("_key", "value")
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        try:
+            self._key = canonical(value)
+            hash(self._key)
+        except TypeError:
+            self._key = id(value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+
+class Places(NamedTuple):
+    """A pytree without its arrays: structure, where they stand, and what the other leaves are."""
+
+    spec: Any
+    arrays: tuple[int, ...]
+    others: tuple[Same, ...]
+
+    def fill(self, values: Sequence[Any], other: Callable[[Any], Any] | None = None) -> Any:
+        """Fill the tree with these values in the places of the arrays; other leaves are
+        unchanged.
+        """
+        rest = iter([same.value if other is None else other(same.value) for same in self.others])
+        given = iter(values)
+        chosen = set(self.arrays)
+        count = len(self.arrays) + len(self.others)
+        leaves = [next(given) if i in chosen else next(rest) for i in range(count)]
+        return _tree.unflatten(self.spec, leaves)
+
+
+def take_arrays(tree: Any) -> tuple[list[Array], Places]:
+    """Split a pytree into its arrays and the rest. Python scalars are not arrays here."""
+    leaves, spec = _tree.flatten(tree)
+    chosen = [i for i, leaf in enumerate(leaves) if is_array(leaf)]
+    taken = set(chosen)
+    others = [Same(leaf) for i, leaf in enumerate(leaves) if i not in taken]
+    return [as_array(leaves[i]) for i in chosen], Places(spec, tuple(chosen), tuple(others))
+
+
+def is_array(leaf: Any) -> bool:
+    """Return True if a leaf is an Array or an operand whose dtype tenferro knows."""
+    return isinstance(leaf, Array) or (is_operand(leaf) and has_dtype(leaf))
+
+
+class Arguments(NamedTuple):
+    """The arguments of one call: those that the rule is about, and those that it is not."""
+
+    places: Places  # of the tuple of arguments that the rule is about
+    fixed: tuple[tuple[int, Same], ...]  # by position, ``nondiff_argnums``
+    keywords: tuple[tuple[str, Same], ...]  # keyword-only
+
+    def call(self, function: Callable[..., Any], arrays: Sequence[Any]) -> Any:
+        """Call the function with these arrays in the places of the arguments."""
+        args = list(self.places.fill(arrays))
+        for position, same in self.fixed:
+            args.insert(position, same.value)
+        return function(*args, **self.named)
+
+    @property
+    def leading(self) -> list[Any]:
+        """Fixed arguments, which a rule receives first."""
+        return [same.value for _, same in self.fixed]
+
+    @property
+    def named(self) -> dict[str, Any]:
+        """The keyword-only arguments."""
+        return {name: same.value for name, same in self.keywords}
