@@ -1094,7 +1094,7 @@ TRANSFORMS = Area(
         ),
         _transform(
             "jit: a borrowed argument is captured",
-            "tenferro.transforms.compilation.jit",
+            "tenferro.transforms.compilation.traced",
             "return snapshot(key.operand) if isinstance(key.identity, Name) else",
             "return",
             "test_borrowed_arguments.py",

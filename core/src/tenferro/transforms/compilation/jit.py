@@ -14,59 +14,48 @@ from functools import partial, update_wrapper
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from tenferro._runtime import CollectorPaused
-from tenferro._runtime.records import NamedTuple
 from tenferro.arrays import Array, as_array, evaluate_keys, is_traced
-from tenferro.arrays.errors import UnknownOperandError, at_user_line
+from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.evaluation.evaluate import executable, leaked
-from tenferro.arrays.handle.array import SCALARS, evaluable
-from tenferro.arrays.handle.convert import aval_of_operand, operand_key, snapshot, weak_kind
-from tenferro.arrays.handle.weak import NumberReads, WeakName, value_of
+from tenferro.arrays.handle.array import evaluable
+from tenferro.arrays.handle.weak import NumberReads
 from tenferro.backend import UnsupportedError, select_backend, use
-from tenferro.backend._options import DONATED, PASSES, Options, identity_of, rewritten
+from tenferro.backend._options import DONATED, Options, rewritten
 from tenferro.backend._snapshots import is_numpy
 from tenferro.computegraph import (
     UNKNOWN,
     CacheStats,
     MaterializedGraph,
-    ValueKey,
-    derive_again,
     flatten,
-    postorder,
 )
-from tenferro.passes._selection import selected
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._boundary import bounded, refusal
-from tenferro.tidu import Trace, pinned_leaf
+from tenferro.tidu import Trace
+from tenferro.transforms.compilation.options import checked_options, donated_parameters
 from tenferro.transforms.compilation.ready import Kept, Ready, looks, operands_of
 from tenferro.transforms.compilation.signature import (
     Call,
     Statics,
     static_parameters,
 )
+from tenferro.transforms.compilation.traced import (
+    Traced,
+    abstract_leaf,
+    captured_value,
+    describe,
+    inline,
+    is_constant,
+    is_known,
+    result_key,
+)
 from tenferro.transforms.errors import check_function
 from tenferro.transforms.pickled import PickledByName, check_picklable
 from tenferro.transforms.recording import tree as _tree
-from tenferro.transforms.recording.effects import WithoutEffects, collecting, perform
-from tenferro.transforms.recording.record import Loans, Name
-from tenferro.transforms.recording.run_or_record import deliver, history, key_of, pending
+from tenferro.transforms.recording.effects import WithoutEffects, collecting
+from tenferro.transforms.recording.record import Loans
+from tenferro.transforms.recording.run_or_record import deliver, pending
 from tenferro.transforms.recording.unrolled import is_unrolling
 from tenferro.transforms.recording.unrolled import state as unrolling
-
-_SCALARS = frozenset(SCALARS)
-
-
-class Traced(NamedTuple):
-    """A function recorded for one signature; ``captured`` are inputs that it closes over."""
-
-    graph: MaterializedGraph
-    inputs: tuple[ValueKey, ...]
-    outputs: tuple[ValueKey, ...]
-    captured: tuple[Any, ...]
-    out_spec: Any
-    avals: tuple[Aval, ...]
-    is_open: bool  # it closes over values of an outer transform, so it is good for this call only
-    effects: tuple[ValueKey, ...] = ()  # roots of the graph behind the outputs
 
 
 class Jitted(PickledByName):
@@ -125,7 +114,7 @@ class Jitted(PickledByName):
         positional, named = call.arguments(given)
         with chosen:
             leaves, spec = _tree.flatten(self._function(*positional, **named))
-            keys = [_result_key(leaf) for leaf in leaves]
+            keys = [result_key(leaf) for leaf in leaves]
             if any([is_traced(key) or not evaluable(key) for key in keys]):
                 return _tree.unflatten(spec, pending(keys))
             evaluate_keys(keys)
@@ -144,7 +133,7 @@ class Jitted(PickledByName):
             )
         traced, leaves = self._traced_for_run(call)
         arrays = [leaf for leaf in leaves if isinstance(leaf, Array)]
-        if traced.is_open or any([not _is_known(array) for array in arrays]):
+        if traced.is_open or any([not is_known(array) for array in arrays]):
             return _tree.unflatten(traced.out_spec, inline(traced, leaves))
         ready = self._ready(traced, call.leaves, self._given_up(call))
         if seen is not None and level == self._kept.level:
@@ -280,7 +269,7 @@ class Jitted(PickledByName):
         trace = Trace(abstract=True, sealed="jit")
         names = call.names(self._function)
         pairs = zip(call.leaves, names, strict=True)
-        keys = [_abstract(leaf, name, trace, number_reads) for leaf, name in pairs]
+        keys = [abstract_leaf(leaf, name, trace, number_reads) for leaf, name in pairs]
         args, kwargs = call.arguments([Array(key) for key in keys])
         try:
             with collecting() as effects:
@@ -288,9 +277,9 @@ class Jitted(PickledByName):
         finally:
             trace.open = False
         leaves, out_spec = _tree.flatten(result)
-        outputs = tuple([_result_key(leaf) for leaf in leaves])
+        outputs = tuple([result_key(leaf) for leaf in leaves])
         roots = (*outputs, *effects)
-        graph = flatten(keys, roots, lambda key: None if _constant(key) else key.definition)
+        graph = flatten(keys, roots, lambda key: None if is_constant(key) else key.definition)
         captured = graph.inputs[len(keys) :]
         unknown = [key for key in captured if key.operand is UNKNOWN]
         for key in unknown:
@@ -301,7 +290,7 @@ class Jitted(PickledByName):
             graph,
             tuple(keys),
             outputs,
-            tuple([_captured(key) for key in captured]),
+            tuple([captured_value(key) for key in captured]),
             out_spec,
             tuple(key.aval for key in outputs),
             bool(unknown) or any([is_traced(key) for key in roots]),
@@ -405,119 +394,3 @@ def jit(
     statics = static_parameters(function, static_argnums, static_argnames)
     donated = donated_parameters(function, donate_argnums, statics)
     return Jitted(function, statics, backend, checked_options(options), donated)
-
-
-def checked_options(options: Any) -> Options | None:
-    """Copy the options to a new dictionary; ``None`` for no options.
-
-    Raises TypeError: if they are no mapping, or hold what cannot name a program.
-    Raises UnknownPassError: if a pass that they name is none.
-    """
-    if options is None:
-        return None
-    if not isinstance(options, Mapping):
-        kind = type(options).__name__
-        raise at_user_line(TypeError(f"jit: options are a mapping of names to values, got {kind}"))
-    own = dict(options)
-    identity_of(own)
-    if own.get(PASSES) is not None:
-        selected(own[PASSES])
-    return own or None
-
-
-def donated_parameters(function: Any, numbers: int | Sequence[int], statics: Statics) -> Statics:
-    """Return the donated parameters.
-
-    Raises TypeError: for anything but positions.
-    Raises ValueError: for a position that is not there, or is static.
-    """
-    given: Any = (numbers,) if isinstance(numbers, int) else numbers
-    if isinstance(given, str) or not all(type(i) is int for i in given):
-        raise at_user_line(TypeError(f"donate_argnums are positions of arguments, got {numbers!r}"))
-    donated = static_parameters(function, numbers, (), "donated")
-    both = sorted(donated.numbers & statics.numbers)
-    if both:
-        raise at_user_line(ValueError(f"static arguments cannot be donated: {both} are both"))
-    return donated
-
-
-def describe(traced: Traced, name: str, backend: str, program: str, passes: str) -> str:
-    """Describe a program: its inputs and results, the values it has captured, and how it runs."""
-    graph = traced.graph
-    count = len(traced.inputs)
-    given = zip(graph.input_names[:count], graph.avals, strict=False)
-    sizes = zip(graph.input_names[count:], graph.avals[count:], strict=False)
-    rows = {
-        "backend": backend,
-        "equations": str(len(graph)),
-        "passes": passes,
-        "inputs": ", ".join(f"{label}: {aval}" for label, aval in given),
-        "results": ", ".join(map(str, traced.avals)),
-        "captured": ", ".join(f"{label}: {a} ({_bytes(a):,} bytes)" for label, a in sizes),
-    }
-    lines = [f"  {label:<11}{text or 'none'}" for label, text in rows.items()]
-    return "\n".join([name, *lines, "", program.rstrip()])
-
-
-def _bytes(aval: Aval) -> int:
-    return aval.size * aval.dtype.itemsize
-
-
-def _abstract(leaf: Any, name: str, trace: Trace, number_reads: NumberReads) -> ValueKey:
-    """Make a fresh input without a value."""
-    weak = weak_kind(leaf) is not None
-    aval = leaf if isinstance(leaf, Aval) else as_array(leaf).aval if weak else None
-    if aval is None:
-        aval = leaf.aval if isinstance(leaf, Array) else aval_of_operand(leaf)
-    serial = trace.id.serial
-    label: Any = Name(name, serial)
-    if weak:
-        label = WeakName(name, serial, value_of(leaf), (number_reads,))
-    return pinned_leaf(label, aval, trace)
-
-
-def _result_key(leaf: Any) -> ValueKey:
-    """Return the key of a leaf of the function's result."""
-    try:
-        return key_of(leaf)
-    except UnknownOperandError as error:
-        error.add_note("  where      in what the jitted function returned")
-        raise
-
-
-def _constant(key: ValueKey) -> bool:
-    """Return True if a value enters as a captured input: it is known, and no transform is open
-    on it.
-    """
-    return key.is_cut and not key.traces
-
-
-def _captured(key: ValueKey) -> Any:
-    """Return the operand of a captured input; a copy if a transform borrows that argument."""
-    return snapshot(key.operand) if isinstance(key.identity, Name) else key.operand
-
-
-def _is_known(array: Array) -> bool:
-    if is_traced(array.key):
-        return False
-    return array.key.operand is not UNKNOWN or evaluable(array.key)
-
-
-def inline(traced: Traced, leaves: Sequence[Any]) -> list[Array]:
-    """Inline the traced graph on other inputs."""
-    keys = [leaf.key if isinstance(leaf, Array) else operand_or_scalar(leaf) for leaf in leaves]
-    found: dict[ValueKey, ValueKey] = dict(zip(traced.inputs, keys, strict=True))
-    with CollectorPaused():
-        roots = (*traced.outputs, *traced.effects)
-        order, definitions, _ = postorder(roots, lambda k: None if k in found else history(k))
-        for key, definition in zip(order, definitions, strict=True):
-            y = derive_again(definition, found)
-            if y is not None:
-                found[key] = y
-    perform([found.get(key, key) for key in traced.effects])
-    return [Array(found.get(key, key)) for key in traced.outputs]
-
-
-def operand_or_scalar(leaf: Any) -> ValueKey:
-    """Return the key of an operand or scalar that enters an outer graph."""
-    return as_array(leaf).key if type(leaf) in _SCALARS else operand_key(leaf)

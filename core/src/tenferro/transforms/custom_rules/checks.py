@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from tenferro.arrays import Array, as_array
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.handle.array import evaluable, is_weak
+from tenferro.arrays.handle.array import SCALARS, evaluable, is_weak
 from tenferro.arrays.promotion.broadcast import weak
 from tenferro.computegraph import ValueKey
 from tenferro.primitives import Primitive, convert
@@ -18,6 +18,8 @@ from tenferro.primitives._aval import Aval
 from tenferro.tidu import RuleResultError
 from tenferro.transforms.custom_rules.arguments import is_array
 from tenferro.transforms.recording import tree as _tree
+
+_SCALARS = frozenset(SCALARS)
 
 
 def wrong_result(
@@ -39,9 +41,6 @@ def defined(rule: Any, what: str = "rule") -> str:
         return ""
     file = code.co_filename.rpartition("/")[2]
     return f"\n  {what:10} {rule.__name__}, {file}:{code.co_firstlineno}"
-
-
-_SCALARS = frozenset(SCALARS)
 
 
 class Checked(Protocol):

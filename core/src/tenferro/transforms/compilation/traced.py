@@ -1,0 +1,127 @@
+"""A traced function: its graph, what it captured, and how it is written into another graph.
+
+Read next: ``jit.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tenferro._runtime import CollectorPaused
+from tenferro._runtime.records import NamedTuple
+from tenferro.arrays import Array, as_array, is_traced
+from tenferro.arrays.errors import UnknownOperandError
+from tenferro.arrays.handle.array import SCALARS, evaluable
+from tenferro.arrays.handle.convert import aval_of_operand, operand_key, snapshot, weak_kind
+from tenferro.arrays.handle.weak import NumberReads, WeakName, value_of
+from tenferro.computegraph import (
+    UNKNOWN,
+    MaterializedGraph,
+    ValueKey,
+    derive_again,
+    postorder,
+)
+from tenferro.primitives._aval import Aval
+from tenferro.tidu import Trace, pinned_leaf
+from tenferro.transforms.recording.effects import perform
+from tenferro.transforms.recording.record import Name
+from tenferro.transforms.recording.run_or_record import history, key_of
+
+_SCALARS = frozenset(SCALARS)
+
+
+class Traced(NamedTuple):
+    """A function recorded for one signature; ``captured`` are inputs that it closes over."""
+
+    graph: MaterializedGraph
+    inputs: tuple[ValueKey, ...]
+    outputs: tuple[ValueKey, ...]
+    captured: tuple[Any, ...]
+    out_spec: Any
+    avals: tuple[Aval, ...]
+    is_open: bool  # it closes over values of an outer transform, so it is good for this call only
+    effects: tuple[ValueKey, ...] = ()  # roots of the graph behind the outputs
+
+
+def describe(traced: Traced, name: str, backend: str, program: str, passes: str) -> str:
+    """Describe a program: its inputs and results, the values it has captured, and how it runs."""
+    graph = traced.graph
+    count = len(traced.inputs)
+    given = zip(graph.input_names[:count], graph.avals, strict=False)
+    sizes = zip(graph.input_names[count:], graph.avals[count:], strict=False)
+    rows = {
+        "backend": backend,
+        "equations": str(len(graph)),
+        "passes": passes,
+        "inputs": ", ".join(f"{label}: {aval}" for label, aval in given),
+        "results": ", ".join(map(str, traced.avals)),
+        "captured": ", ".join(f"{label}: {a} ({_bytes(a):,} bytes)" for label, a in sizes),
+    }
+    lines = [f"  {label:<11}{text or 'none'}" for label, text in rows.items()]
+    return "\n".join([name, *lines, "", program.rstrip()])
+
+
+def _bytes(aval: Aval) -> int:
+    return aval.size * aval.dtype.itemsize
+
+
+def abstract_leaf(leaf: Any, name: str, trace: Trace, number_reads: NumberReads) -> ValueKey:
+    """Make a fresh input without a value."""
+    weak = weak_kind(leaf) is not None
+    aval = leaf if isinstance(leaf, Aval) else as_array(leaf).aval if weak else None
+    if aval is None:
+        aval = leaf.aval if isinstance(leaf, Array) else aval_of_operand(leaf)
+    serial = trace.id.serial
+    label: Any = Name(name, serial)
+    if weak:
+        label = WeakName(name, serial, value_of(leaf), (number_reads,))
+    return pinned_leaf(label, aval, trace)
+
+
+def result_key(leaf: Any) -> ValueKey:
+    """Return the key of a leaf of the function's result."""
+    try:
+        return key_of(leaf)
+    except UnknownOperandError as error:
+        error.add_note("  where      in what the jitted function returned")
+        raise
+
+
+def is_constant(key: ValueKey) -> bool:
+    """Return True if a value enters as a captured input: it is known, and no transform is open
+    on it.
+    """
+    return key.is_cut and not key.traces
+
+
+def captured_value(key: ValueKey) -> Any:
+    """Return the operand of a captured input; a copy if a transform borrows that argument."""
+    return snapshot(key.operand) if isinstance(key.identity, Name) else key.operand
+
+
+def is_known(array: Array) -> bool:
+    """Return whether an array has a value, or one that can be computed outside of every trace."""
+    if is_traced(array.key):
+        return False
+    return array.key.operand is not UNKNOWN or evaluable(array.key)
+
+
+def inline(traced: Traced, leaves: Sequence[Any]) -> list[Array]:
+    """Inline the traced graph on other inputs."""
+    keys = [leaf.key if isinstance(leaf, Array) else operand_or_scalar(leaf) for leaf in leaves]
+    found: dict[ValueKey, ValueKey] = dict(zip(traced.inputs, keys, strict=True))
+    with CollectorPaused():
+        roots = (*traced.outputs, *traced.effects)
+        order, definitions, _ = postorder(roots, lambda k: None if k in found else history(k))
+        for key, definition in zip(order, definitions, strict=True):
+            y = derive_again(definition, found)
+            if y is not None:
+                found[key] = y
+    perform([found.get(key, key) for key in traced.effects])
+    return [Array(found.get(key, key)) for key in traced.outputs]
+
+
+def operand_or_scalar(leaf: Any) -> ValueKey:
+    """Return the key of an operand or scalar that enters an outer graph."""
+    return as_array(leaf).key if type(leaf) in _SCALARS else operand_key(leaf)
