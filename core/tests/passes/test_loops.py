@@ -86,13 +86,55 @@ def test_loops_with_different_updates_stay_apart():
     assert len(loops_of(two, X, ROWS)) == 2
 
 
-def test_a_loop_that_reads_the_other_stays_behind_it():
+def test_a_loop_that_reads_the_rows_of_another_joins_it():
+    """Rows that nothing else reads vanish"""
+
     def chained(x, rows):
         a, ys = tn.scan(lambda c, r: (c * r, tn.sum(c)), x, rows)
         b, _ = tn.scan(lambda c, r: (c * r, None), x, ys)
         return a + b
 
+    (loop,) = loops_of(chained, X, ROWS)
+    assert (loop.carried, loop.outputs) == (2, (0, 1))
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        lambda last, ys: (last, tn.sin(ys)),
+        lambda last, ys: (last, ys[::-1]),
+        lambda last, ys: (last + 1.0, ys),
+        lambda last, ys: (last * tn.sum(ys), ys),
+    ],
+)
+def test_a_loop_that_reads_more_of_another_stays_behind_it(between):
+    """Its last carry, its rows changed or all at once"""
+
+    def chained(x, rows):
+        a, ys = tn.scan(lambda c, r: (c * r, tn.sum(c)), x, rows)
+        start, again = between(a, ys)
+        return tn.scan(lambda c, r: (tn.cos(c) * r, None), start, again)[0]
+
     assert len(loops_of(chained, X, ROWS)) == 2
+
+
+def test_loops_in_different_directions_stay_apart():
+    def chained(x, rows):
+        _, ys = tn.scan(lambda c, r: (c * r, tn.sum(c)), x, rows)
+        return tn.scan(lambda c, r: (tn.cos(c) * r, None), x, ys, reverse=True)[0]
+
+    assert len(loops_of(chained, X, ROWS)) == 2
+
+
+def test_what_follows_from_values_outside_is_computed_before_the_loop():
+    """exp(w) and what is made of it alone"""
+
+    def program(x, w):
+        step = lambda c, _: (c * tn.log(tn.exp(w) + 2.0) + 2.0, None)  # noqa: E731
+        return tn.scan(step, x, None, 50)[0]
+
+    (loop,) = loops_of(program, X, tn.Aval((3,), "f64"))
+    assert len([op for op, _ in loop.body.equations if not op.literal]) == 2
 
 
 def test_a_loop_joins_where_all_its_carries_are_in_the_other():

@@ -2,10 +2,11 @@
 
 Two loops of one length and direction, or with one condition, join where every carry of one is a
 carry of the other: it has the same start and the same update. Loops without carries join where they
-read the same rows. So a value and its derivative run the loop over the primals once, at every
-order. Results, carries and inputs of a loop that nothing reads are dropped. The bodies of loops and
-branches are rewritten by the chosen passes. Values keep every bit, except for what the other passes
-do in a body. Read next: ``residuals.py``.
+read the same rows; a loop that reads the rows of another, and nothing else of it, joins that. So a
+value and its derivative run the loop over the primals once, at every order. Results, carries and
+inputs of a loop that nothing reads are dropped. The bodies of loops and branches are rewritten by
+the chosen passes. Values keep every bit, except for what the other passes do in a body.
+Read next: ``residuals.py``.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from tenferro.passes._rewriter import needed
 LOOPS = "loops"
 _KEYS = frozenset(("std::scan", "std::switch", "std::while_loop"))
 _MOST_LOOPS = 64  # of one length, among which each is compared with each
+_MOST_EQUATIONS = 300  # of two bodies that become one
 
 Optimize = Callable[[MaterializedGraph], MaterializedGraph]
 
@@ -78,7 +80,7 @@ class _Loops:
         self._bodies: dict[Fragment, Fragment] = {}
 
     def run(self) -> None:
-        """Join, then drop, then rewrite bodies."""
+        """Join, chain, then drop, then rewrite bodies."""
         for row in self.rows:
             if row.is_scan:  # derivatives are taken: rules of the user have done their part
                 flat = fragment_of_graph(row.operation.body.flat)
@@ -90,6 +92,7 @@ class _Loops:
                 }
                 row.operation = _replaced(row.operation, **parts)
         self._join()
+        self._chain()
         self._drop()
         for row in self.rows:
             self._rewrite_bodies(row)
@@ -124,10 +127,50 @@ class _Loops:
                     return True
         return False
 
-    def _loops_above(self, group: Sequence[_Row]) -> dict[_Row, int]:
-        """Return for each loop of the group those on which it depends, as bits."""
-        number = {row: i for i, row in enumerate(group)}
+    def _chain(self) -> None:
+        """Let loops that read rows of an earlier one join it."""
+        again = True
+        while again:
+            again = False
+            groups: dict[tuple[int, bool], list[_Row]] = {}
+            for row in self.rows:
+                if row.is_scan:
+                    key = row.operation.length, row.operation.reverse
+                    groups.setdefault(key, []).append(row)
+            for group in groups.values():
+                if 2 <= len(group) <= _MOST_LOOPS and self._chain_one(group):
+                    again = True
+                    break
+
+    def _chain_one(self, group: Sequence[_Row]) -> bool:
+        """Join a loop with one whose rows it reads, if it needs nothing else of that."""
         bits: dict[int, int] = {}
+        self._loops_above(group, bits)
+        for i, first in enumerate(group):
+            one = first.operation
+            rows = {s for s, k in zip(first.outputs, one.outputs, strict=True) if k >= one.carried}
+            for second in group:
+                two = second.operation
+                read = rows.intersection(second.inputs[two.rows :])
+                others = [*second.inputs[: two.rows], *set(second.inputs[two.rows :]) - read]
+                short = len(one.body) + len(two.body) <= _MOST_EQUATIONS
+                if read and short and not any([bits.get(slot, 0) >> i & 1 for slot in others]):
+                    _chained(first, second)
+                    self.rows.remove(second)
+                    self.count += 1
+                    self._sort()
+                    return True
+        return False
+
+    def _loops_above(
+        self, group: Sequence[_Row], bits: dict[int, int] | None = None
+    ) -> dict[_Row, int]:
+        """Return for each loop of the group those on which it depends, as bits.
+
+        ``bits`` receives the same for each slot.
+        """
+        number = {row: i for i, row in enumerate(group)}
+        bits = {} if bits is None else bits
         found = {}
         for row in self.rows:
             mask = 0
@@ -270,6 +313,49 @@ def _joined(first: _Row, second: _Row) -> bool:
     return True
 
 
+def _chained(first: _Row, second: _Row) -> None:
+    """Let the first loop do the work of the second, which reads its rows."""
+    one, two = first.operation, second.operation
+    places = _Places()
+    whole, rows = places.inputs(first)
+    also = [places.leaf("const", second, i) for i in range(two.consts)]
+    start = [new_leaf("carry", aval) for aval in one.body.input_avals[one.consts : one.rows]]
+    other = [new_leaf("carry", aval) for aval in two.body.input_avals[two.consts : two.rows]]
+    a = one.body.apply([*whole, *start, *rows])
+    made = {
+        slot: a[i] for slot, i in zip(first.outputs, one.outputs, strict=True) if i >= one.carried
+    }
+    more = [
+        made[slot] if slot in made else places.leaf("row", second, two.rows + i)
+        for i, slot in enumerate(second.inputs[two.rows :])
+    ]
+    b = two.body.apply([*also, *other, *more])
+    count = one.carried + two.carried
+    behind = count + len(a) - one.carried
+    outputs = [i if i < one.carried else count + i - one.carried for i in one.outputs]
+    outputs += [
+        one.carried + i if i < two.carried else behind + i - two.carried for i in two.outputs
+    ]
+    consts = places.of("const")
+    first.operation = one.replaced(
+        body=Fragment.of(
+            [*consts, *start, *other, *places.of("row")],
+            [*a[: one.carried], *b[: two.carried], *a[one.carried :], *b[two.carried :]],
+        ),
+        consts=len(consts),
+        carried=count,
+        outputs=tuple(outputs),
+        is_linear=(),
+    )
+    first.inputs = (
+        *places.slots("const"),
+        *first.inputs[one.consts : one.rows],
+        *second.inputs[two.consts : two.rows],
+        *places.slots("row"),
+    )
+    first.outputs = (*first.outputs, *second.outputs)
+
+
 def _replaced(operation: Any, **parameters: Any) -> Any:
     """Return an operation with other parameters."""
     return type(operation)(**{**operation.parameters, **parameters})
@@ -335,10 +421,11 @@ class _Places:
     def inputs(self, row: _Row) -> tuple[list[ValueKey], list[ValueKey]]:
         """Return the inputs for the operands of a loop: those read whole, those read by rows."""
         loop = row.operation
-        whole = [self._leaf("const", row, i) for i in range(loop.consts)]
-        return whole, [self._leaf("row", row, i) for i in range(loop.rows, len(row.inputs))]
+        whole = [self.leaf("const", row, i) for i in range(loop.consts)]
+        return whole, [self.leaf("row", row, i) for i in range(loop.rows, len(row.inputs))]
 
-    def _leaf(self, kind: str, row: _Row, i: int) -> ValueKey:
+    def leaf(self, kind: str, row: _Row, i: int) -> ValueKey:
+        """Return the input for an operand of a loop."""
         there = kind, row.inputs[i]
         if there not in self._leaves:
             self._leaves[there] = new_leaf(kind, row.operation.body.input_avals[i])
