@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
+import tenferro as tn
 from tenferro import primitives as tp
 
 
@@ -266,3 +267,27 @@ def test_a_scatter_into_literal_zeros_keeps_their_signs(run, zero):
     (result,) = run(function, np.array([2 + 1j]))
     assert result[0].tobytes() == np.complex128(zero).tobytes()
     assert result[1] == 2 + 1j
+
+
+@pytest.mark.parametrize("mode", ["drop", "clip"])
+@pytest.mark.parametrize("where", [0, 3, -1, 4, 99, -99])
+@pytest.mark.parametrize("shape", [(4,), (4, 3), (2, 4, 3)])
+@pytest.mark.parametrize("method", ["set", "add"])
+def test_an_update_at_one_place_is_that_of_several(shape, where, mode, method):
+    """x.at[i].set(v) = x.at[[i]].set([v]), beyond the ends too"""
+    axis = shape.index(4)
+    x = np.arange(float(np.prod(shape))).reshape(shape)
+    before = (slice(None),) * axis
+    value = np.sin(np.arange(x.size // 4)).reshape((*shape[:axis], *shape[axis + 1 :]))
+
+    def one(x, i, v):
+        return getattr(x.at[(*before, i)], method)(v, mode=mode)
+
+    def several(x, i, v):
+        rows = tn.reshape(v, (*shape[:axis], 1, *shape[axis + 1 :]))
+        return getattr(x.at[(*before, tn.reshape(i, (1,)))], method)(rows, mode=mode)
+
+    i = np.array(where)
+    found = tn.jit(lambda x, i, v: one(tn.asarray(x), i, v), backend="numpy")(x, i, value)
+    need = tn.jit(lambda x, i, v: several(tn.asarray(x), i, v), backend="numpy")(x, i, value)
+    np.testing.assert_array_equal(found, need)

@@ -57,6 +57,46 @@ def combined_at(combine: Callable[[Any, Any, Any], object]) -> Function:
     return in_place
 
 
+def _is_one_place(op: Any, x: Aval, indices: Aval, updates: Aval) -> bool:
+    """Return True if one element, or one row of some axes, is updated."""
+    axes = op.scatter_dims_to_operand_dims
+    return (
+        op.mode in ("drop", "clip")
+        and indices.ndim == 1
+        and x.size > 0
+        and tuple(op.inserted_window_dims) == tuple(sorted(axes))
+        and tuple(op.update_window_dims) == tuple(range(updates.ndim))
+        and updates.ndim == x.ndim - len(axes)
+    )
+
+
+def _at_one_place(write: Callable[[Any, Any, Any], object]) -> Function:
+    """Update one element, or one row of some axes, of an array itself."""
+
+    def in_place(op: Any, x: Any, indices: Any, updates: Any) -> Any:
+        where: list[Any] = [slice(None)] * x.ndim
+        for axis, i in zip(op.scatter_dims_to_operand_dims, indices.tolist(), strict=True):
+            size = x.shape[axis]
+            if 0 <= i < size:
+                where[axis] = i
+            elif op.mode == "drop":
+                return x
+            else:
+                where[axis] = 0 if i < 0 else size - 1
+        write(x, tuple(where), updates)
+        return x
+
+    return in_place
+
+
+def _set(x: Any, where: Any, updates: Any) -> None:
+    x[where] = updates
+
+
+def _add(x: Any, where: Any, updates: Any) -> None:
+    x[where] += updates
+
+
 def _places(axes: Sequence[int], indices: Any, shape: tuple[int, ...]) -> Any:
     """Return the places of single elements in the flat array, given index vectors over `axes`."""
     if indices.dtype != np.intp:
@@ -162,10 +202,41 @@ def updating(in_place: Function) -> Specialize:
     return specialize
 
 
+def _scattering(in_place: Function, at_one_place: Function) -> Specialize:
+    """Update an array, at one place without arrays of positions."""
+    general = updating(in_place)
+
+    def specialize(
+        op: Any, avals: tuple[Aval, ...], result: Aval, lowering: Function
+    ) -> Expression:
+        found = general(op, avals, result, lowering)
+        if not _is_one_place(op, *avals):
+            return found
+        there = found._replace(bound=(at_one_place, op), memory_of=0, update=None)
+        return found._replace(bound=(on_copy(at_one_place), op), update=there)
+
+    return specialize
+
+
+def _dynamic_slice(
+    op: DynamicSlice, avals: tuple[Aval, ...], result: Aval, lowering: Function
+) -> Expression:
+    if avals[0].ndim != 1:
+        return _view(op, avals, result, lowering)
+    (size,) = op.sizes
+    most = avals[0].shape[0] - size
+
+    def part(x: Any, start: Any) -> Any:
+        begin = min(max(int(start), 0), most)
+        return x[begin : begin + size]
+
+    return Expression("{p0}({0}, {1})", (part,), shares=True)
+
+
 EXPRESSIONS: dict[type, Specialize] = {
     Gather: _gather,
-    Scatter: updating(combined_at(_put)),
-    ScatterAdd: updating(combined_at(np.add.at)),
-    DynamicSlice: _view,
+    Scatter: _scattering(combined_at(_put), _at_one_place(_set)),
+    ScatterAdd: _scattering(combined_at(np.add.at), _at_one_place(_add)),
+    DynamicSlice: _dynamic_slice,
     DynamicUpdateSlice: updating(_update_window),
 }
