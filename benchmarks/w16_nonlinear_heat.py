@@ -33,7 +33,6 @@ W = Workload(
         Goal(1.0),
         Goal(1.05, figure="memory"),
         Goal(0.4, contestant="tenferro xla", over="jax scan"),
-        Goal(0.3, contestant="tenferro xla", over="jax scan", figure="memory", label="memory"),
     ],
     large=True,
     memory=True,
