@@ -275,6 +275,30 @@ def test_the_dtype_is_that_of_the_right_side(dtype):
     assert gradient(b).dtype.name == dtype
 
 
+def test_a_solver_may_return_more_than_the_root():
+    """The number of steps is a constant for derivatives"""
+
+    def counted(f, x):
+        body = lambda s: (s[0] - f(s[0]) / tn.grad(f)(s[0]), {"steps": s[1]["steps"] + 1})  # noqa: E731
+        return tn.while_loop(lambda s: abs(f(s[0])) > 1e-12, body, (x, {"steps": 0}))
+
+    def root(w):
+        return tn.custom_root(
+            lambda x: x * x - w, 1.0, counted, lambda g, y: y / g(1.0), has_aux=True
+        )
+
+    x, aux = root(2.0)
+    np.testing.assert_allclose(x, np.sqrt(2))
+    assert 3 < aux["steps"] < 9
+    for transform in (lambda f: f, tn.jit):
+        slope, aux = transform(tn.grad(root, has_aux=True))(2.0)
+        np.testing.assert_allclose(slope, 0.5 / np.sqrt(2))
+        assert 3 < aux["steps"] < 9
+    tangent = tn.jvp(root, (2.0,), (1.0,))[1][0]
+    np.testing.assert_allclose(tangent, 0.5 / np.sqrt(2))
+    np.testing.assert_allclose(tn.vmap(root)(np.array([1.0, 4.0]))[0], [1.0, 2.0])
+
+
 def test_faults_are_named():
     solve = lambda matvec, b: b / 2  # noqa: E731
     square = lambda b: np.sum(tn.custom_linear_solve(lambda x: 2 * x, b, solve))  # noqa: E731

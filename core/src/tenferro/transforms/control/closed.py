@@ -10,15 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tenferro.arrays import Array, as_array
+from tenferro.arrays import Array, as_array, is_traced
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.handle.array import is_weak
+from tenferro.arrays.handle.array import evaluable, is_weak
 from tenferro.computegraph import Fragment, ValueKey
 from tenferro.primitives import Handle, Primitive, convert
 from tenferro.tidu import Trace, flow_of, linear_map, pinned_leaf
 from tenferro.transforms.control.body import Leaf, closed, record_body
 from tenferro.transforms.custom_rules.checks import is_constant_zero
-from tenferro.transforms.custom_rules.stopped import has_known_value
 from tenferro.transforms.errors import BodyError
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.record import Name
@@ -43,8 +42,8 @@ class ClosedFunction:
         self._body: Fragment
         self.consts: list[Array]
         self._body, self._consts = closed(recorded, [y.key for y in outputs])
-        # an array whose value is known and that nothing varies stays: it may be a zero
-        self._varying = [i for i, x in enumerate(self._consts) if not has_known_value(x)]
+        # what nothing varies stays, if its value is known or can be: it may be a zero
+        self._varying = [i for i, x in enumerate(self._consts) if not _is_fixed(x)]
         self.consts = [self._consts[i] for i in self._varying]
 
     def call(self, consts: Sequence[Array], x: Any) -> Any:
@@ -104,6 +103,10 @@ class ClosedFunction:
     def _refused(self, fact: str, got: str, need: str, leaf: str) -> BodyError:
         text = f"{self.name}: {fact}\n  got        {got}\n  need       {need}"
         return at_user_line(BodyError(text, got=got, need=need, leaf=leaf))
+
+
+def _is_fixed(x: Array) -> bool:
+    return evaluable(x.key) and not is_traced(x.key) and not x.flow
 
 
 def leaves_like(arrays: Sequence[Array], paths: Sequence[str]) -> list[Leaf]:

@@ -24,6 +24,7 @@ from tenferro.transforms.derivatives.linear_map import linearize
 from tenferro.transforms.derivatives.stop_gradient import stop_gradient
 from tenferro.transforms.errors import check_function
 from tenferro.transforms.recording import tree as _tree
+from tenferro.transforms.recording.record import split_aux
 
 __all__ = ["custom_root"]
 
@@ -33,6 +34,7 @@ def custom_root(
     x0: Any,
     solve: Callable[[Callable[[Any], Any], Any], Any],
     tangent_solve: Callable[[Callable[[Any], Any], Any], Any],
+    has_aux: bool = False,
 ) -> Any:
     """Solve ``f(x) = 0`` by your own solver; the derivative is that of the implicit function.
 
@@ -52,11 +54,14 @@ def custom_root(
         f at the solution. Reverse mode transposes it, so it is written in operations that are
         linear in y: ``y / g(1.0)`` for one number, ``np.linalg.solve(tn.jacobian(g)(y), y)`` for a
         short vector, or ``tn.custom_linear_solve``.
+    has_aux : bool, default False
+        If True, ``solve`` returns (x, aux), such as the number of steps, and aux is a second
+        result, which is a constant for derivatives.
 
     Returns
     -------
     pytree of arrays
-        The solution, structured as ``x0``.
+        The solution, structured as ``x0``; a pair (x, aux) with ``has_aux``.
 
     Raises
     ------
@@ -80,26 +85,30 @@ def custom_root(
     if not arrays:
         return x0
     closed = ClosedFunction("custom_root", f, leaves_like(arrays, paths), spec)
-    root = _root(closed, solve, tangent_solve)
-    values = _tree.flatten(root(closed.consts, _tree.unflatten(spec, arrays)))[0]
-    return _tree.unflatten(spec, finished(values, arrays, plain, closed.consts, "custom_root"))
+    root = _root(closed, solve, tangent_solve, bool(has_aux))
+    found, found_spec = _tree.flatten(root(closed.consts, _tree.unflatten(spec, arrays)))
+    results = finished(found, arrays, plain, closed.consts, "custom_root")
+    x, aux = _tree.unflatten(found_spec, results)
+    return (x, aux) if has_aux else x
 
 
-def _root(closed: ClosedFunction, solve: Any, tangent_solve: Any) -> custom_jvp:
-    """Return the solution as a function of what f reads and of the first guess."""
+def _root(closed: ClosedFunction, solve: Any, tangent_solve: Any, has_aux: bool) -> custom_jvp:
+    """Return the solution and aux as functions of what f reads and of the first guess."""
 
     @custom_jvp
     def root(consts: Sequence[Array], guess: Any) -> Any:
         found = solve(lambda x: closed.call(consts, x), guess)
-        return stop_gradient(closed.solution(found))
+        x, aux = split_aux(found, has_aux)
+        return stop_gradient((closed.solution(x), aux))
 
     @root.defjvp
     def rule(primals: Any, tangents: Any) -> Any:
         (consts, guess), (dconsts, _) = primals, tangents
-        x = root(consts, guess)
+        x, aux = root(consts, guess)
+        no_change = _tree.map_leaves(lambda _: 0.0, aux)
         moving = [i for i in varying(consts) if dconsts[i] is not None]
         if not moving:
-            return x, _tree.map_leaves(lambda y: 0.0 * y, x)
+            return (x, aux), (_tree.map_leaves(lambda _: 0.0, x), no_change)
         change = jvp(
             lambda *some: closed.call(replaced(consts, moving, some), x),
             tuple([consts[i] for i in moving]),
@@ -107,6 +116,6 @@ def _root(closed: ClosedFunction, solve: Any, tangent_solve: Any) -> custom_jvp:
         )[1]
         derivative = linearize(lambda y: closed.call(consts, y), x)[1]
         found = closed.solution(tangent_solve(derivative, change))
-        return x, _tree.map_leaves(lambda y: -y, found)
+        return (x, aux), (_tree.map_leaves(lambda y: -y, found), no_change)
 
     return root
