@@ -27,7 +27,7 @@ def theirs(name, order):
     """JAX's value, gradient, or derivative of the gradient along cos x, as a jitted function."""
     f = lambda x: PROGRAMS[name].function(Theirs, x)  # noqa: E731
     grad = jax.grad(f)
-    second = lambda x: jax.jvp(grad, (x,), (np.cos(x),))[1]  # noqa: E731
+    second = lambda x: jax.jvp(grad, (x,), (jax.numpy.cos(x),))[1]  # noqa: E731
     return jax.jit((f, grad, second)[order])
 
 

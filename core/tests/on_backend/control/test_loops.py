@@ -111,3 +111,31 @@ def flat(found):
     if isinstance(found, (tuple, list)):
         return [leaf for part in found for leaf in flat(part)]
     return [found]
+
+
+CLOSURES = {
+    "cond": lambda ok, p, g: tn.cond(ok, lambda: 1.0 - p * g, lambda: 1.0 + 0 * p),
+    "switch": lambda ok, p, g: tn.switch(
+        np.where(ok, 1, 0), [lambda: 1.0 + 0 * p, lambda: 1.0 - p * g]
+    ),
+}
+
+
+@pytest.mark.parametrize("choose", CLOSURES.values(), ids=CLOSURES)
+def test_what_a_branch_makes_of_its_closure_stays_in_it(choose):
+    """∂/∂p Σ (1 - p g over finite g) = -Σ g: no 0 · ∞ from the branch that is not taken"""
+    rows = np.array([2.0, np.inf, 3.0])
+
+    def looped(p):
+        step = lambda c, g: (c + choose(np.isfinite(g), p, g), None)  # noqa: E731
+        return tn.scan(step, 0.0, rows)[0]
+
+    def batched(p):
+        return np.sum(tn.vmap(lambda g: choose(np.isfinite(g), p, g))(rows))
+
+    for f in (looped, batched):
+        assert float(tn.grad(f)(0.5)) == -5.0
+        assert float(tn.jit(tn.grad(f))(0.5)) == -5.0
+        assert float(tn.jvp(f, (0.5,), (1.0,))[1]) == -5.0
+    graph = tn.jit(lambda p, g: choose(g > 0, p, g)).lower(1.0, 2.0)
+    assert "mul" not in [node.operation.name for node in graph.nodes]

@@ -3,7 +3,8 @@
 What the body reads from outside becomes a const, an input that every step reads whole. So does what
 it computes of such values alone: that is done once, before the loop. Where the body calls a
 function that brings its own derivative, all of it stays inside: the function must show what it
-closes over. Read next: ``scan.py``.
+closes over. So does all that a branch computes, which runs only if it is taken. Read next:
+``scan.py``.
 """
 
 from __future__ import annotations
@@ -127,15 +128,20 @@ def without_pins(operation: Operation) -> bool:
     return type(operation) is Pin
 
 
-def read_from_outside(recorded: Recorded, outputs: Sequence[ValueKey]) -> list[ValueKey]:
-    """Return the values from outside that the outputs need, or what depends on these alone."""
+def read_from_outside(
+    recorded: Recorded, outputs: Sequence[ValueKey], hoists: bool = True
+) -> list[ValueKey]:
+    """Return the values from outside that the outputs need, or what depends on these alone.
+
+    A branch does not hoist: what it computes is not computed where another one is taken.
+    """
     inside = set(recorded.inputs)
 
     def definition_of(key: ValueKey) -> Definition | None:
         return None if key in inside or key.serial < recorded.start else key.definition
 
     order, definitions, leaves = postorder(outputs, definition_of)
-    if any([definition[0].volatile for definition in definitions]):
+    if not hoists or any([definition[0].volatile for definition in definitions]):
         outside = [key for key in leaves if key not in inside]
         return [key for key in outside if not _is_literal(key)]
     read: dict[ValueKey, None] = {}

@@ -143,7 +143,7 @@ def _chosen(
     results = _agreeing(name, found)
     consts: dict[Any, None] = {}
     for branch, outputs in zip(found, results, strict=True):
-        consts.update(dict.fromkeys(read_from_outside(branch, [y.key for y in outputs])))
+        consts.update(dict.fromkeys(read_from_outside(branch, [y.key for y in outputs], False)))
     bodies = tuple(
         [
             Fragment.of([*consts, *branch.inputs], [y.key for y in outputs], without_pins)
