@@ -279,6 +279,8 @@ class Interpreter(Executable):
         line = source_text(source)
         if line is not None:
             error.add_note(f"  from       {line}")
+        if hasattr(operation, "bodies"):  # a loop or branch, whose body has lines of its own
+            error.add_note("  hint       `with tn.debug.unrolled():` shows the line and the step")
 
     def explain(self) -> str:
         """Return the program as text, each line with the provider of its lowering."""

@@ -1,5 +1,7 @@
 """`debug.unrolled` runs the same programs as plain Python, whose bodies see values."""
 
+import contextlib
+
 import numpy as np
 import pytest
 from control.programs import PAIRS, ROWS
@@ -26,7 +28,7 @@ def test_a_loop_is_what_it_is_when_it_is_unrolled(name, transform):
     with tn.debug.unrolled():
         got = make(kept)
     for x, y in zip(flat(got), flat(need), strict=True):
-        assert type(x) is type(y)
+        assert isinstance(x, tn.Array) is isinstance(y, tn.Array)
         np.testing.assert_allclose(np.array(x), np.array(y), rtol=1e-12, atol=1e-14)
 
 
@@ -148,3 +150,32 @@ def test_it_ends_with_its_block_and_may_be_nested():
     assert len(recorded) == 4
     tn.scan(step, 0.0, ROWS)
     assert len(recorded) == 5
+
+
+def test_an_error_inside_a_loop_tells_how_to_see_its_line():
+    """The error names the line of the loop; the step and the line in the body follow unrolled"""
+
+    def factors(c, r):
+        return np.linalg.cholesky(c - r * np.eye(2)), None
+
+    def run():
+        last, _ = tn.scan(factors, 3 * np.eye(2), np.ones(4))
+        return np.any(np.isnan(last))
+
+    with contextlib.suppress(np.linalg.LinAlgError):
+        assert run()
+        return  # a backend that cannot raise gives nan
+    with pytest.raises(np.linalg.LinAlgError) as caught:
+        run()
+    assert any("debug.unrolled" in note for note in caught.value.__notes__)
+    with tn.debug.unrolled(), pytest.raises(np.linalg.LinAlgError) as caught:
+        run()
+    assert any("step 2 of 4" in note for note in caught.value.__notes__)
+
+
+def test_a_nan_inside_a_loop_tells_how_to_see_its_line():
+    def run():
+        tn.scan(lambda c, r: (np.sqrt(c) - 1.5, None), 1.0, ROWS)
+
+    with tn.debug_nans(), pytest.raises(tn.NonFiniteError, match=r"scan made nan(.|\n)*unrolled"):
+        run()

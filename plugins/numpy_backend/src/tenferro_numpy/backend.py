@@ -254,4 +254,8 @@ class NumpyBackend(Backend):
             f"  lowering   {key_of(operation)} on {self.name}, by {provider}",
         ]
         line = source_text(source)
-        return notes if line is None else [*notes, f"  from       {line}"]
+        if line is not None:
+            notes.append(f"  from       {line}")
+        if hasattr(operation, "bodies"):  # a loop or branch, whose body has lines of its own
+            notes.append("  hint       `with tn.debug.unrolled():` shows the line and the step")
+        return notes

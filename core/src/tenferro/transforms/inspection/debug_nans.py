@@ -108,6 +108,10 @@ def _error(seen: Seen, what: str, place: int, shape: tuple[int, ...]) -> NonFini
         text += f"  from       {recorded}"
     else:
         text += f"  from       {source_text(caller())}   (an equation of a derivative or rule)"
+    if hasattr(instruction.operation, "bodies"):  # a loop or branch, looked at from outside
+        text += (
+            "\n  hint       inside `with tn.debug.unrolled():` the equation in its body is named"
+        )
     return NonFiniteError(
         text,
         operation=instruction.operation.name,
