@@ -28,7 +28,7 @@ _INFO = BackendInfo(
     operand_types=("tenferro_loopback.Opaque",),
 )
 #: Lowerings that take the table: bodies are made of other lowerings.
-LOOPS = ("std::scan", "std::switch", "std::while_loop")
+LOOPS = ("std::checkpoint", "std::scan", "std::switch", "std::while_loop")
 #: Dtypes that the lowerings refuse, set by tests that need an unsupported case.
 WITHOUT: set[str] = set()
 

@@ -135,11 +135,11 @@ if TYPE_CHECKING:
         can_cast, finfo, iinfo, isdtype, promote_types, result_type,
     )
     from tenferro.transforms import (
-        FunctionExplanation, GraphOf, PrimitiveExplanation, associative_scan, check_grads, cond,
-        custom_jvp, custom_linear, custom_linear_solve, custom_root, custom_vjp, debug, debug_nans,
-        eval_shape, explain, fori_loop, grad, graph_of, hessian, hvp, jacfwd, jacobian, jacrev, jit,
-        jvp, linearize, map, scan, stop_gradient, switch, trace, value_and_grad, vjp, vmap,
-        while_loop,
+        FunctionExplanation, GraphOf, PrimitiveExplanation, associative_scan, barrier, check_grads,
+        checkpoint, cond, custom_jvp, custom_linear, custom_linear_solve, custom_root, custom_vjp,
+        debug, debug_nans, eval_shape, explain, fori_loop, grad, graph_of, hessian, hvp, jacfwd,
+        jacobian, jacrev, jit, jvp, linearize, map, name, scan, stop_gradient, switch, trace,
+        value_and_grad, vjp, vmap, while_loop,
     )
     # generated: functions
     from tenferro.arrays.functions.applying import apply_along_axis, apply_over_axes
@@ -284,11 +284,11 @@ else:
             "arrays.array_api": "__array_api_version__ __array_namespace_info__",
             "arrays.functions.data_types": "can_cast finfo iinfo isdtype promote_types result_type",
             "transforms": (
-                "FunctionExplanation GraphOf PrimitiveExplanation associative_scan check_grads "
-                "cond custom_jvp custom_linear custom_linear_solve custom_root custom_vjp debug "
-                "debug_nans eval_shape explain fori_loop grad graph_of hessian hvp jacfwd jacobian "
-                "jacrev jit jvp linearize map scan stop_gradient switch trace value_and_grad vjp "
-                "vmap while_loop"
+                "FunctionExplanation GraphOf PrimitiveExplanation associative_scan barrier "
+                "check_grads checkpoint cond custom_jvp custom_linear custom_linear_solve "
+                "custom_root custom_vjp debug debug_nans eval_shape explain fori_loop grad "
+                "graph_of hessian hvp jacfwd jacobian jacrev jit jvp linearize map name scan "
+                "stop_gradient switch trace value_and_grad vjp vmap while_loop"
             ),
         },
         _other,
@@ -333,31 +333,32 @@ __all__ = [
     "array_equiv", "array_repr", "array_split", "array_str", "asanyarray", "asarray",
     "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "asin", "asinh", "associative_scan",
     "astype", "atan", "atan2", "atanh", "atleast_1d", "atleast_2d", "atleast_3d", "average",
-    "bfloat16", "bincount", "bitwise_and", "bitwise_count", "bitwise_invert", "bitwise_left_shift",
-    "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "block", "bool", "bool_",
-    "broadcast_arrays", "broadcast_to", "can_cast", "cbrt", "ceil", "check_grads", "choose", "clip",
-    "column_stack", "complex64", "complex128", "compress", "concat", "concatenate", "cond", "conj",
-    "conjugate", "convolve", "copy", "copysign", "copyto", "corrcoef", "correlate", "cos", "cosh",
-    "count_nonzero", "cov", "cross", "cumprod", "cumsum", "cumulative_prod", "cumulative_sum",
-    "custom_jvp", "custom_linear", "custom_linear_solve", "custom_root", "custom_vjp", "debug",
-    "debug_nans", "deg2rad", "degrees", "delete", "diag", "diag_indices", "diag_indices_from",
-    "diagflat", "diagonal", "diff", "digitize", "divide", "divmod", "dot", "dsplit", "dstack", "e",
-    "ediff1d", "einsum", "einsum_path", "empty", "empty_like", "equal", "erf", "eval_shape",
-    "evaluate", "exp", "exp2", "expand_dims", "expit", "explain", "expm1", "extract", "eye", "fabs",
-    "fft", "fill_diagonal", "finfo", "fix", "flatnonzero", "flip", "fliplr", "flipud", "float16",
-    "float32", "float64", "float_power", "floor", "floor_divide", "fmax", "fmin", "fmod",
-    "fori_loop", "frexp", "from_dlpack", "fromfunction", "full", "full_like", "gcd", "geomspace",
-    "grad", "gradient", "graph_of", "greater", "greater_equal", "heaviside", "hessian", "histogram",
-    "histogram2d", "histogram_bin_edges", "histogramdd", "host", "hsplit", "hstack", "hvp", "hypot",
-    "i0", "identity", "iinfo", "imag", "indices", "inf", "inner", "insert", "int8", "int16",
-    "int32", "int64", "interp", "intersect1d", "invert", "isclose", "iscomplex", "iscomplexobj",
-    "isdtype", "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf", "isreal", "isrealobj",
-    "ix_", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "kron", "lcm", "ldexp", "left_shift",
-    "less", "less_equal", "lexsort", "linalg", "linearize", "linspace", "log", "log1p", "log2",
-    "log10", "logaddexp", "logaddexp2", "logical_and", "logical_not", "logical_or", "logical_xor",
+    "barrier", "bfloat16", "bincount", "bitwise_and", "bitwise_count", "bitwise_invert",
+    "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift", "bitwise_xor",
+    "block", "bool", "bool_", "broadcast_arrays", "broadcast_to", "can_cast", "cbrt", "ceil",
+    "check_grads", "checkpoint", "choose", "clip", "column_stack", "complex64", "complex128",
+    "compress", "concat", "concatenate", "cond", "conj", "conjugate", "convolve", "copy",
+    "copysign", "copyto", "corrcoef", "correlate", "cos", "cosh", "count_nonzero", "cov", "cross",
+    "cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "custom_jvp", "custom_linear",
+    "custom_linear_solve", "custom_root", "custom_vjp", "debug", "debug_nans", "deg2rad", "degrees",
+    "delete", "diag", "diag_indices", "diag_indices_from", "diagflat", "diagonal", "diff",
+    "digitize", "divide", "divmod", "dot", "dsplit", "dstack", "e", "ediff1d", "einsum",
+    "einsum_path", "empty", "empty_like", "equal", "erf", "eval_shape", "evaluate", "exp", "exp2",
+    "expand_dims", "expit", "explain", "expm1", "extract", "eye", "fabs", "fft", "fill_diagonal",
+    "finfo", "fix", "flatnonzero", "flip", "fliplr", "flipud", "float16", "float32", "float64",
+    "float_power", "floor", "floor_divide", "fmax", "fmin", "fmod", "fori_loop", "frexp",
+    "from_dlpack", "fromfunction", "full", "full_like", "gcd", "geomspace", "grad", "gradient",
+    "graph_of", "greater", "greater_equal", "heaviside", "hessian", "histogram", "histogram2d",
+    "histogram_bin_edges", "histogramdd", "host", "hsplit", "hstack", "hvp", "hypot", "i0",
+    "identity", "iinfo", "imag", "indices", "inf", "inner", "insert", "int8", "int16", "int32",
+    "int64", "interp", "intersect1d", "invert", "isclose", "iscomplex", "iscomplexobj", "isdtype",
+    "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf", "isreal", "isrealobj", "ix_",
+    "jacfwd", "jacobian", "jacrev", "jit", "jvp", "kron", "lcm", "ldexp", "left_shift", "less",
+    "less_equal", "lexsort", "linalg", "linearize", "linspace", "log", "log1p", "log2", "log10",
+    "logaddexp", "logaddexp2", "logical_and", "logical_not", "logical_or", "logical_xor",
     "logistic", "logspace", "map", "mask_indices", "matmul", "matrix_transpose", "matvec", "max",
     "maximum", "may_share_memory", "mean", "median", "meshgrid", "min", "minimum", "mod", "modf",
-    "moveaxis", "multiply", "nan", "nan_to_num", "nanargmax", "nanargmin", "nancumprod",
+    "moveaxis", "multiply", "name", "nan", "nan_to_num", "nanargmax", "nanargmin", "nancumprod",
     "nancumsum", "nanmax", "nanmean", "nanmedian", "nanmin", "nanpercentile", "nanprod",
     "nanquantile", "nanstd", "nansum", "nanvar", "ndim", "negative", "newaxis", "nextafter",
     "nonzero", "not_equal", "numpy_functions", "ones", "ones_like", "outer", "pad", "partition",

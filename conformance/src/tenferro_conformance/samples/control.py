@@ -1,4 +1,4 @@
-"""Samples of the control family: scan switch while_loop bound.
+"""Samples of the control family: scan switch while_loop bound checkpoint.
 
 Bodies are small enough that results are computed by hand: c ← w·c + r and y = c·r, for example,
 with w = 2, c = 1 and rows 1, 2, 3 gives c = 3, 8, 19 and y = 1, 6, 24. Read `table.py` for what the
@@ -163,4 +163,35 @@ BOUND = table(
     level=2, tol="exact",
 )  # fmt: skip
 
-TABLES: tuple[Table, ...] = (SCAN, SWITCH, WHILE_LOOP, BOUND)
+
+def _twice(x: Any, y: Any) -> tuple[Any, ...]:
+    product = mul(x, y)
+    return (mul(product, product), product)
+
+
+def _again(*shape: int, kept: tuple[int, ...] = ()) -> dict[str, Any]:
+    return {
+        "body": lambda dtype: _body(_twice, dtype, shape, shape),
+        "kept": kept, "recompute": False, "is_linear": (),
+    }  # fmt: skip
+
+
+_XY2, _XY = [100.0, 441.0], [10.0, 21.0]
+_DXY2, _DXY = [100.0, 252.0], [5.0, 6.0]
+CHECKPOINT = table(
+    "std::checkpoint",
+    Row(edge="numbers", inputs=([2, 3], [5, 3]), params=_again(2), dtypes=NUMBERS,
+        out=(None, None), expected=([100, 81], [10, 9])),
+    Row(edge="nothing", inputs=(_X, _Y), params=_again(2), wrt=(0, 1), tangents=_DX_DY,
+        out=(None, None), expected=(_XY2, _XY), derivative=(_DXY2, _DXY)),
+    Row(edge="kept", inputs=(_X, _Y), params=_again(2, kept=(1,)), wrt=(0, 1), tangents=_DX_DY,
+        out=(None, None), expected=(_XY2, _XY), derivative=(_DXY2, _DXY)),
+    Row(edge="empty", inputs=(Grid((0,), ()), Grid((0,), ())), dtypes=F64, params=_again(0),
+        out=(None, None), expected=(Grid((0,), ()), Grid((0,), ()))),
+    Row(edge="complex", inputs=([1j, 2.0], [1j, 1j]), params=_again(2), dtypes=COMPLEX,
+        wrt=(0, 1), tangents=([1.0, 0.0], [0.0, 1.0]), out=(None, None),
+        expected=([1.0, -4.0], [-1.0, 2j]), derivative=([-2j, 8j], [1j, 2.0])),
+    level=2, tol="elementary", tol_complex="complex",
+)  # fmt: skip
+
+TABLES: tuple[Table, ...] = (SCAN, SWITCH, WHILE_LOOP, BOUND, CHECKPOINT)

@@ -18,6 +18,7 @@ from tenferro.computegraph import MaterializedGraph
 from tenferro.passes._rewriter import Rewriter
 from tenferro.passes._rules import Rules, Table
 from tenferro.passes._selection import NAMES, REWRITES, selected
+from tenferro.passes.rewrites.checkpoints import without_checkpoints
 from tenferro.passes.rewrites.dead_outputs import OUTPUTS, without_dead_outputs
 from tenferro.passes.rewrites.loops import LOOPS, with_joined_loops
 from tenferro.passes.rewrites.residuals import RESIDUALS, with_short_lives
@@ -62,6 +63,8 @@ def optimized(
     before = len(graph)
     if names:
         with CollectorPaused():
+            if LOOPS in names:
+                graph = without_checkpoints(graph)
             joined = 0
             if SUMS in names:
                 graph, joined = _with_joined_paddings(graph, can)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from tenferro.transforms.checking.check import check_grads
     from tenferro.transforms.compilation.jit import Jitted, jit
     from tenferro.transforms.control.associative_scan import associative_scan
+    from tenferro.transforms.control.checkpoint import barrier, checkpoint, name
     from tenferro.transforms.control.cond import cond, switch
     from tenferro.transforms.control.custom_linear_solve import custom_linear_solve
     from tenferro.transforms.control.custom_root import custom_root
@@ -69,6 +70,7 @@ else:
             "checking.check": "check_grads",
             "compilation.jit": "Jitted jit",
             "control.associative_scan": "associative_scan",
+            "control.checkpoint": "barrier checkpoint name",
             "control.cond": "cond switch",
             "control.custom_linear_solve": "custom_linear_solve",
             "control.custom_root": "custom_root",
@@ -102,11 +104,11 @@ __all__ = [
     "DifferentiationInputError", "FunctionExplanation", "GaugeWarning", "GradientCheckError",
     "GraphOf", "GraphTooLargeError", "Jitted", "LinearMap", "NonFiniteError",
     "NonScalarOutputError", "PrimitiveExplanation", "TangentMismatchError", "UnknownPrimitiveError",
-    "associative_scan", "batch", "check_grads", "cond", "custom_jvp", "custom_linear",
-    "custom_linear_solve", "custom_root", "custom_vjp", "debug", "debug_nans", "eval_shape",
-    "explain", "fori_loop", "grad", "graph_of", "hessian", "hvp", "jacfwd", "jacobian", "jacrev",
-    "jit", "jvp", "linearize", "map", "scan", "stop_gradient", "switch", "trace", "value_and_grad",
-    "vjp", "vmap", "while_loop",
+    "associative_scan", "barrier", "batch", "check_grads", "checkpoint", "cond", "custom_jvp",
+    "custom_linear", "custom_linear_solve", "custom_root", "custom_vjp", "debug", "debug_nans",
+    "eval_shape", "explain", "fori_loop", "grad", "graph_of", "hessian", "hvp", "jacfwd",
+    "jacobian", "jacrev", "jit", "jvp", "linearize", "map", "name", "scan", "stop_gradient",
+    "switch", "trace", "value_and_grad", "vjp", "vmap", "while_loop",
 ]
 # end generated
 # fmt: on

@@ -31,7 +31,7 @@ FAMILIES = {
     "complex": "complex conj imag real",
     "constants": "constant iota table",
     "contraction": "dot_general",
-    "control": "bound scan switch while_loop",
+    "control": "bound checkpoint scan switch while_loop",
     "cumulative": "cumlogsumexp cummax cummin cumprod cumsum",
     "elementwise": "exp exp2 expm1 log log10 log1p log2 logaddexp logistic",
     "fft": "fft irfft rfft",

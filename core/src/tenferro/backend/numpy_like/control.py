@@ -12,7 +12,7 @@ from tenferro.backend.lowering import Lowerings, LoweringTable, takes_table
 from tenferro.backend.numpy_like._common import native_dtype
 from tenferro.computegraph import CompiledProgram, compile_program
 from tenferro.primitives import StepLimitError
-from tenferro.primitives.control import Bound, Scan, Switch, WhileLoop
+from tenferro.primitives.control import Bound, Checkpoint, Scan, Switch, WhileLoop
 
 __all__ = ["branch_of", "known", "looped", "register", "repeated"]
 
@@ -35,6 +35,12 @@ def register(lowerings: Lowerings, xp: Any) -> None:
     def switch(table: LoweringTable, op: Switch, index: Any, *xs: Any) -> Any:
         branch = op.branches[branch_of(index, len(op.branches))]
         found = interpreted(table.close(compile_program(branch.flat)), table)(*xs)
+        return found[0] if len(found) == 1 else tuple(found)
+
+    @lowerings.register(Checkpoint)
+    @takes_table
+    def checkpoint(table: LoweringTable, op: Checkpoint, *xs: Any) -> Any:
+        found = interpreted(table.close(compile_program(op.body.flat)), table)(*xs)
         return found[0] if len(found) == 1 else tuple(found)
 
     @lowerings.register(WhileLoop)

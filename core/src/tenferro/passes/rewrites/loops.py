@@ -28,7 +28,7 @@ from tenferro.computegraph import (
 from tenferro.passes._rewriter import needed
 
 LOOPS = "loops"
-_KEYS = frozenset(("std::scan", "std::switch", "std::while_loop"))
+_KEYS = frozenset(("std::checkpoint", "std::scan", "std::switch", "std::while_loop"))
 _MOST_LOOPS = 64  # of one length, among which each is compared with each
 _MOST_EQUATIONS = 300  # of two bodies that become one
 
@@ -226,6 +226,8 @@ class _Loops:
         operation = row.operation
         key = getattr(operation, "key", "")
         if key == "std::scan":
+            changed = operation.replaced(body=self._body(operation.body))
+        elif key == "std::checkpoint":
             changed = operation.replaced(body=self._body(operation.body))
         elif key == "std::switch":
             branches = tuple(map(self._body, operation.branches))

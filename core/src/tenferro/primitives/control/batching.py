@@ -103,13 +103,15 @@ def batched_switch(
 ) -> Sequence[Handle]:
     """Return the outputs of a choice for all examples, with their axis in front."""
     on = batched[1:]
-    branches = tuple([_every(branch, batch, size, on) for branch in switch.branches])
+    branches = tuple([every_example(branch, batch, size, on) for branch in switch.branches])
     if not batched[0]:
         return bind_all(Switch(branches, switch.is_linear), *xs)
     return _each_its_branch(switch, branches, size, on, xs)
 
 
-def _every(branch: Fragment, batch: Callable[..., Any], size: int, on: Sequence[bool]) -> Fragment:
+def every_example(
+    branch: Fragment, batch: Callable[..., Any], size: int, on: Sequence[bool]
+) -> Fragment:
     """Return a branch for all examples; every result has their axis in front."""
     leaves, outputs, plain = batched_body(branch, batch, size, on)
     results = [

@@ -17,7 +17,7 @@ from tenferro.backend.lowering import LoweringTable
 from tenferro.backend.numpy_like.control import branch_of, known, looped, repeated
 from tenferro.computegraph import CompiledProgram, Fragment, compile_program, new_leaf
 from tenferro.primitives import Aval
-from tenferro.primitives.control import Scan, Switch, WhileLoop
+from tenferro.primitives.control import Checkpoint, Scan, Switch, WhileLoop
 from tenferro_numpy.execution.codegen import generate
 from tenferro_numpy.execution.codegen_chunks import compiled
 from tenferro_numpy.execution.interpreter import RUNS_BEFORE_SOURCE, Interpreter
@@ -189,6 +189,24 @@ class Choice:
         return f"<Choice of {len(self.op.branches)} branches>"
 
 
+class Recomputation:
+    """A checkpoint as a function of its operands; what its body computes is freed when it ends."""
+
+    def __init__(self, op: Checkpoint, context: Context) -> None:
+        self.op = op
+        self.context = context
+        self.body: Body | None = None
+
+    def __call__(self, *operands: Any) -> Any:
+        """Run the body; a single result is not in a tuple."""
+        if self.body is None:
+            self.body = Body(self.op.body, self.context)
+        return _single(self.body.prepared(1)(*operands))
+
+    def __repr__(self) -> str:
+        return f"<Recomputation of {self.op.body!r}>"
+
+
 class Repetition:
     """A loop with a condition as a function of its operands."""
 
@@ -280,7 +298,12 @@ def _chosen(op: Switch, avals: Sequence[Aval], context: Context) -> Expression:
     return found._replace(scalar=scalar)
 
 
-LOOPS: dict[type, Any] = {Scan: Loop, Switch: Choice, WhileLoop: Repetition}
+LOOPS: dict[type, Any] = {
+    Checkpoint: Recomputation,
+    Scan: Loop,
+    Switch: Choice,
+    WhileLoop: Repetition,
+}
 
 
 def loop_expression(op: Any, avals: Sequence[Aval], table: LoweringTable, how: How) -> Expression:
@@ -290,4 +313,4 @@ def loop_expression(op: Any, avals: Sequence[Aval], table: LoweringTable, how: H
         return _chosen(op, avals, context)
     operands = ", ".join([f"{{{i}}}" for i in range(len(avals))])
     made = LOOPS[type(op)](op, context)
-    return Expression(f"{{p0}}({operands})", (made,), shares=type(op) is Switch)
+    return Expression(f"{{p0}}({operands})", (made,), shares=type(op) in (Checkpoint, Switch))

@@ -13,7 +13,7 @@ from jax import numpy as jnp
 
 from tenferro.backend.lowering import Lowerings, LoweringTable, takes_table
 from tenferro.computegraph import Fragment, compile_program
-from tenferro.primitives.control import Bound, Scan, Switch, WhileLoop
+from tenferro.primitives.control import Bound, Checkpoint, Scan, Switch, WhileLoop
 
 lowerings = Lowerings()
 
@@ -42,6 +42,14 @@ def switch(table: LoweringTable, op: Switch, index: Array, *xs: Array) -> Any:
     """Run one branch; an index beyond the ends is clamped."""
     branches = [as_function(branch, table) for branch in op.branches]
     found = lax.switch(index, branches, *xs)
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+@lowerings.register(Checkpoint)
+@takes_table
+def checkpoint(table: LoweringTable, op: Checkpoint, *xs: Array) -> Any:
+    """Run the body; behind a barrier if it computes again what XLA would find computed before."""
+    found = as_function(op.body, table)(*(lax.optimization_barrier(xs) if op.recompute else xs))
     return found[0] if len(found) == 1 else tuple(found)
 
 
