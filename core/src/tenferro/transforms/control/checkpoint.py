@@ -98,8 +98,9 @@ def name(x: Any, label: str) -> Any:
     >>> round(float(tn.grad(tn.checkpoint(layer, policy=["h"]))(0.5)), 6)
     0.633052
     """
-    if not isinstance(label, str):
-        text = f"the name of a value is a string, got {type(label).__name__}"
+    given: Any = label
+    if not isinstance(given, str):
+        text = f"the name of a value is a string, got {type(given).__name__}"
         raise at_user_line(TypeError(text))
     operation = Named(label)
 
@@ -153,13 +154,9 @@ def checkpoint(f: _F, *, policy: Policy = "nothing") -> _F:
     True
     """
     check_function(f, "checkpoint")
-    if isinstance(policy, str):
-        known = policy in _POLICIES
-    else:
-        known = callable(policy) or (
-            isinstance(policy, Collection) and all([isinstance(x, str) for x in policy])
-        )
-    if not known:
+    given: Any = policy
+    is_names = isinstance(given, Collection) and all([isinstance(x, str) for x in given])
+    if not (given in _POLICIES if isinstance(given, str) else is_names or callable(given)):
         text = f"checkpoint: unknown policy {policy!r}\n  need       one of {', '.join(_POLICIES)}"
         text += ", a list of names, or a function of a primitive"
         raise at_user_line(ValueError(text))

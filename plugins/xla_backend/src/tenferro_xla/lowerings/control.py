@@ -49,7 +49,9 @@ def switch(table: LoweringTable, op: Switch, index: Array, *xs: Array) -> Any:
 @takes_table
 def checkpoint(table: LoweringTable, op: Checkpoint, *xs: Array) -> Any:
     """Run the body; behind a barrier if it computes again what XLA would find computed before."""
-    found = as_function(op.body, table)(*(lax.optimization_barrier(xs) if op.recompute else xs))
+    if op.recompute:
+        xs = lax.optimization_barrier(xs)  # type: ignore[no-untyped-call]
+    found = as_function(op.body, table)(*xs)
     return found[0] if len(found) == 1 else tuple(found)
 
 
