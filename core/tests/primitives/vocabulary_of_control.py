@@ -29,6 +29,7 @@ def tables():
                 (lambda w, c, r: p.scan(STEP, (w,), (c,), (r,), 5, reverse=True)[1], (W, C, rows)),
             ],
             p.Switch: [(lambda w, c: p.switch(BRANCHES, index, w, c)[0], (W, C))],
+            p.Checkpoint: [(lambda w, c: p.checkpoint(BRANCHES[1], w, c)[0], (W, C))],
             p.Bound: [(lambda c: p.bound(c, mask, 3), (C,))],
             p.WhileLoop: [(lambda: p.while_loop(GOES_ON, NEXT, (W,), (C,))[0], ())],
         }
