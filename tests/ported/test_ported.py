@@ -7,8 +7,8 @@ import pytest
 
 jax = pytest.importorskip("jax")
 
-from libraries import Ours, Theirs  # noqa: E402
-from programs import PROGRAMS  # noqa: E402
+from ported_programs import PROGRAMS  # noqa: E402
+from two_libraries import Ours, Theirs  # noqa: E402
 
 lib = Ours
 TRANSFORMS = {

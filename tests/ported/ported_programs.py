@@ -1,7 +1,7 @@
 """Ten programs that people wrote for JAX, each as a function that takes the library.
 
 The ideas are those of the files that are cited; the code is our own. `lib` has NumPy's functions
-as `lib.np`, and the transforms and loops under one name for both libraries; see `libraries.py` for
+as `lib.np`, and the transforms and loops under one name for both libraries; `two_libraries.py` says
 what each name is. Programs return a number, which is differentiated.
 """
 
