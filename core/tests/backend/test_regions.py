@@ -4,11 +4,11 @@ from dataclasses import dataclass
 
 import pytest
 
-from tenferro.backend.regions import Policy, find_regions, in_order
+from tenferro.backend.regions import RegionPolicy, find_regions, in_order
 from tenferro.primitives import Aval
 
 LARGE, SMALL = Aval((100,), "float64"), Aval((2,), "float64")
-POLICY = Policy(smallest=10, alone=1000, can_reduce=lambda axes, shape: True, is_cheap=bool)
+POLICY = RegionPolicy(smallest=10, alone=1000, can_reduce=lambda axes, shape: True, is_cheap=bool)
 
 
 @dataclass

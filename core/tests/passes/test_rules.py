@@ -4,12 +4,12 @@ import pytest
 from graphs import apply, graph_of, value
 
 from tenferro.passes._rewriter import Rewriter
-from tenferro.passes._rules import Rules, Table, kinds_of
+from tenferro.passes._rules import PassRules, RuleTable, kinds_of
 from tenferro.primitives.arithmetic import Add, Mul, Neg
 from tenferro.primitives.comparison import Lt, Select
 from tenferro.primitives.constants import Constant, Iota
 
-RULES = Rules("toy")
+RULES = PassRules("toy")
 
 
 @RULES.of(Add, reads=[Constant])
@@ -52,7 +52,7 @@ INPUT = type(None)
 )
 def test_a_rule_is_asked_where_its_operands_are(kinds, asked):
     """A rule that reads R is asked if one operand is made by R; with ``every``, if each is."""
-    assert [rule for _, rule in Table([RULES])[kinds]] == asked
+    assert [rule for _, rule in RuleTable([RULES])[kinds]] == asked
 
 
 def test_each_equation_has_the_rules_of_its_kinds():
@@ -61,7 +61,7 @@ def test_each_equation_has_the_rules_of_its_kinds():
     negative = apply(Neg(), x)
     total = apply(Add(), negative, apply(Constant(2, "f64", (3,))))
     made = graph_of(apply(Select(), apply(Lt(), x, y), total, negative))
-    table = Table([RULES])
+    table = RuleTable([RULES])
     rewriter = Rewriter(made, table)
     values = [node[2][0] for node in made.nodes]
     assert {len(node[1]) for node in made.nodes} == {0, 1, 2, 3}

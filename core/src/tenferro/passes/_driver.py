@@ -16,7 +16,7 @@ from tenferro._runtime import CollectorPaused
 from tenferro._runtime.records import NamedTuple
 from tenferro.computegraph import MaterializedGraph
 from tenferro.passes._rewriter import Rewriter
-from tenferro.passes._rules import Rules, Table
+from tenferro.passes._rules import PassRules, RuleTable
 from tenferro.passes._selection import NAMES, REWRITES, selected
 from tenferro.passes.rewrites.checkpoints import without_checkpoints
 from tenferro.passes.rewrites.dead_outputs import OUTPUTS, without_dead_outputs
@@ -129,13 +129,13 @@ def _without_dead_outputs(
 
 
 @lru_cache(maxsize=64)
-def _table(names: frozenset[str]) -> Table:
+def _table(names: frozenset[str]) -> RuleTable:
     """Return the rules of these passes, by class."""
-    return Table([_rules(name) for name in REWRITES if name in names])
+    return RuleTable([_rules(name) for name in REWRITES if name in names])
 
 
-def _rules(name: str) -> Rules:
+def _rules(name: str) -> PassRules:
     """Import the rules of a pass."""
     module = import_module(f"tenferro.passes.rewrites.{REWRITES[name]}")
-    rules: Rules = getattr(module, name.upper())
+    rules: PassRules = getattr(module, name.upper())
     return rules

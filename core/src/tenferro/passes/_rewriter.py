@@ -16,7 +16,7 @@ from typing import Any
 from tenferro.computegraph import MaterializedGraph, Operation, infer
 from tenferro.computegraph._materialize import MaterializedNode, new_row
 from tenferro.computegraph._roles import PRIMARY, OperationRole
-from tenferro.passes._rules import Found, Table, kinds_of
+from tenferro.passes._rules import Found, RuleTable, kinds_of
 
 _NO_RULES: Found = ()
 _MAX_RULE_DEPTH = 6  # how far rules apply to what rules emit; the next sweep does the rest
@@ -31,7 +31,7 @@ class Rewriter:
     def __init__(
         self,
         graph: MaterializedGraph,
-        table: Table,
+        table: RuleTable,
         *,
         merges: bool = True,
         can: Callable[[type], bool] = lambda cls: True,

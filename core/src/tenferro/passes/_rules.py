@@ -25,7 +25,7 @@ Kinds = tuple[Any, ...]
 Found = Sequence[tuple[str, Rule]]
 
 
-class Rules:
+class PassRules:
     """The rules of one pass."""
 
     def __init__(self, name: str) -> None:
@@ -84,10 +84,10 @@ def _concern(reads: frozenset[type] | None, every: bool, makers: frozenset[type]
     return makers <= reads if every and makers else not reads.isdisjoint(makers)
 
 
-class Table(dict[Kinds, Found]):
+class RuleTable(dict[Kinds, Found]):
     """The rules of several passes that look at equations of a kind, in the order of the passes."""
 
-    def __init__(self, passes: Sequence[Rules]) -> None:
+    def __init__(self, passes: Sequence[PassRules]) -> None:
         super().__init__()
         self._passes = passes
         self._by_class: dict[type, list[Entry]] = {}

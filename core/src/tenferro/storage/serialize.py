@@ -110,7 +110,7 @@ def operation_version(cls: type[Operation]) -> int:
     return version if type(version) is int else 1
 
 
-class Flat(NamedTuple):
+class FlatGraph(NamedTuple):
     """Any kind of graph as lists; values are numbered inputs first, then as they are produced."""
 
     kind: str
@@ -121,14 +121,14 @@ class Flat(NamedTuple):
     slots: list[int] | None  # of a program that numbers its slots in another order
 
 
-def flat(graph: Writable) -> Flat:
+def flat(graph: Writable) -> FlatGraph:
     """Flatten a graph or program; raises GraphError for a graph that is not closed."""
     if isinstance(graph, Graph):
         keys, nodes, outputs = flat_form(graph)
         local = chain(graph.inputs, *(node.outputs for node in graph.nodes))
         avals = [graph.keys[i].aval for i in local]
         names = [leaf_name(key, i) for i, key in enumerate(keys)]
-        return Flat("graph", names, nodes, outputs, avals, None)
+        return FlatGraph("graph", names, nodes, outputs, avals, None)
     if isinstance(graph, MaterializedGraph):
         names = [leaf_name(key, i) for i, key in enumerate(graph.inputs)]
         return _flat_rows("materialized", names, graph, graph.nodes)
@@ -140,15 +140,15 @@ def _flat_rows(
     names: list[Hashable],
     graph: MaterializedGraph | CompiledProgram,
     rows: Sequence[Any],
-) -> Flat:
+) -> FlatGraph:
     slots = [*chain(range(len(names)), *(row.outputs for row in rows))]
     if slots == [*range(len(slots))]:
         nodes = [(row.operation, row.inputs, row.role) for row in rows]
-        return Flat(kind, names, nodes, list(graph.outputs), list(graph.avals), None)
+        return FlatGraph(kind, names, nodes, list(graph.outputs), list(graph.avals), None)
     number = {slot: i for i, slot in enumerate(slots)}
     nodes = [(row.operation, tuple([number[i] for i in row.inputs]), row.role) for row in rows]
     outputs = [number[i] for i in graph.outputs]
-    return Flat(kind, names, nodes, outputs, [graph.avals[i] for i in slots], slots)
+    return FlatGraph(kind, names, nodes, outputs, [graph.avals[i] for i in slots], slots)
 
 
 _T = TypeVar("_T")
@@ -215,7 +215,7 @@ class _Writer:
         finally:
             self._fragments = around
 
-    def _lines(self, form: Flat) -> Iterator[str]:
+    def _lines(self, form: FlatGraph) -> Iterator[str]:
         operations: dict[Operation, int] = {}
         roles: dict[OperationRole, int] = {PRIMARY: 0}
         nodes = []

@@ -46,7 +46,7 @@ _NOTHING = 0  # place of a result that does not exist; `None` is the first of th
 Watched = tuple[tuple[int, tuple[str, ...]], ...]
 
 
-class Step(NamedTuple):
+class RecordedEquation(NamedTuple):
     """One equation: places of its inputs among the values so far; the outputs follow these."""
 
     operation: Any
@@ -66,7 +66,7 @@ class Template(NamedTuple):
     where that has to be asked at each step.
     """
 
-    steps: tuple[Step, ...]
+    steps: tuple[RecordedEquation, ...]
     pick: Callable[[list[Any]], Sequence[Any]]
     watched: Watched | None
 
@@ -404,7 +404,7 @@ def _picker(places: Sequence[int]) -> Callable[[list[Any]], Sequence[Any]]:
     return itemgetter(slice(places[0], places[0] + 1) if places else slice(0))
 
 
-def _watched_by_all(steps: Sequence[Step], makers: Sequence[Any]) -> Watched | None:
+def _watched_by_all(steps: Sequence[RecordedEquation], makers: Sequence[Any]) -> Watched | None:
     """Return the given values that decide if a step is simplified; ``None`` if others do, too."""
     found: dict[int, set[str]] = {}
     for step in steps:
@@ -418,7 +418,9 @@ def _watched_by_all(steps: Sequence[Step], makers: Sequence[Any]) -> Watched | N
     return tuple([(i, tuple(names)) for i, names in found.items()])
 
 
-def _step(definition: Definition, outputs: Sequence[ValueKey], place: dict[ValueKey, int]) -> Step:
+def _step(
+    definition: Definition, outputs: Sequence[ValueKey], place: dict[ValueKey, int]
+) -> RecordedEquation:
     operation, role = definition[0], definition[1]
     inputs: tuple[ValueKey, ...] = inputs_of(definition)
     beside: tuple[str, ...] | None = operation.simplified_beside
@@ -436,7 +438,7 @@ def _step(definition: Definition, outputs: Sequence[ValueKey], place: dict[Value
     is_plain = is_plain and (operation.simplify is None or beside is not None)
     places = tuple([place[key] for key in inputs])
     aval = outputs[0].aval
-    return Step(operation, places, role, turned, aval, mask, watched, is_plain)
+    return RecordedEquation(operation, places, role, turned, aval, mask, watched, is_plain)
 
 
 def _is_literal(key: ValueKey) -> bool:

@@ -20,7 +20,7 @@ from tenferro.computegraph import CompiledProgram, OperandError, check_operand_c
 from tenferro.primitives import Aval
 from tenferro_numpy.draft import Draft
 from tenferro_numpy.execution.donation import given_up
-from tenferro_numpy.execution.interpreter import RUNS_BEFORE_SOURCE, Interpreter
+from tenferro_numpy.execution.interpreter import RUNS_BEFORE_SOURCE, PlanInterpreter
 from tenferro_numpy.ir.plan import Plan
 from tenferro_numpy.machine.fp_errors import restore, silence
 from tenferro_numpy.python_scalars import RAISED
@@ -73,8 +73,8 @@ class NumpyExecutable(Executable):
         return self._draft.plan
 
     @cached_property
-    def _interpreter(self) -> Interpreter:
-        return Interpreter(self.plan)
+    def _interpreter(self) -> PlanInterpreter:
+        return PlanInterpreter(self.plan)
 
     def __call__(self, *operands: Any) -> tuple[Any, ...]:
         """Run the program; NumPy's floating-point warnings are silenced, results are new arrays."""

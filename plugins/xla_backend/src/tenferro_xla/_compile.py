@@ -28,12 +28,12 @@ from tenferro_xla._jax import (
 )
 from tenferro_xla._operands import numpy_dtype
 from tenferro_xla._options import warn_dropped
-from tenferro_xla._policy import Policy
-from tenferro_xla._segments import Plan, Segment
-from tenferro_xla._trace import Traced
+from tenferro_xla._policy import CompilePolicy
+from tenferro_xla._segments import Segment, SegmentPlan
+from tenferro_xla._trace import SegmentFunction
 
 
-class Step(NamedTuple):
+class CompiledSegment(NamedTuple):
     """One segment with its executable, ready to run over slots."""
 
     run: Any
@@ -53,10 +53,10 @@ def own_settings(device: Device) -> Iterator[None]:
 def compile_plan(
     backend: Backend,
     program: CompiledProgram,
-    plan: Plan,
-    policy: Policy,
+    plan: SegmentPlan,
+    policy: CompilePolicy,
     device: Device,
-) -> tuple[Step, ...]:
+) -> tuple[CompiledSegment, ...]:
     """Compile the segments, those of one structure once, on as many threads as there are cores.
 
     Raises LoweringError: if a lowering gives a value that is not of its aval.
@@ -71,7 +71,7 @@ def compile_plan(
             compiled = list(pool.map(compiler.compile, unique.values()))
     executables = dict(zip(unique, compiled, strict=True))
     return tuple(
-        Step(
+        CompiledSegment(
             executables[segment.structure],
             segment.inputs,
             tuple([kept for _, kept in segment.outputs]),
@@ -89,7 +89,7 @@ class _Compiler:
         self,
         backend: Backend,
         program: CompiledProgram,
-        policy: Policy,
+        policy: CompilePolicy,
         device: Device,
     ) -> None:
         self.backend = backend
@@ -103,7 +103,7 @@ class _Compiler:
         avals = [self.program.avals[i] for i in segment.inputs]
         specs = [shape_dtype(aval.shape, numpy_dtype(aval.dtype)) for aval in avals]
         with own_settings(self.device):
-            traced = Traced(self.backend, self.program, segment, self.device.platform)
+            traced = SegmentFunction(self.backend, self.program, segment, self.device.platform)
             lowered = jit(traced).lower(*specs)
             try:
                 return self._finish(lowered)

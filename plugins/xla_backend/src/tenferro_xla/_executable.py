@@ -19,7 +19,7 @@ import numpy as np
 from tenferro.backend import UnsupportedError
 from tenferro.backend.base import Backend, Executable, Timing, Timings
 from tenferro.computegraph import CompiledProgram, check_operand_count
-from tenferro_xla._compile import Step, compile_plan, own_settings
+from tenferro_xla._compile import CompiledSegment, compile_plan, own_settings
 from tenferro_xla._device import device_name
 from tenferro_xla._errors import DeviceMismatchError, translated
 from tenferro_xla._fork import check_process
@@ -41,7 +41,9 @@ from tenferro_xla._policy import policy_for
 from tenferro_xla._raised import raise_original
 from tenferro_xla._segments import plan_segments
 
-_Compiled = tuple[tuple[Step, ...], dict[int, Any]]  # the steps, and the literals made once
+_Compiled = tuple[
+    tuple[CompiledSegment, ...], dict[int, Any]
+]  # the steps, and the literals made once
 _Direct = Callable[..., Any] | None  # the only step, where it alone is the program
 
 
@@ -95,7 +97,7 @@ class XlaExecutable(Executable):
                 held.update(zip(plan.results, step.run(), strict=True))
         return steps, held
 
-    def _directly_callable(self, steps: tuple[Step, ...]) -> _Direct:
+    def _directly_callable(self, steps: tuple[CompiledSegment, ...]) -> _Direct:
         """Return the only step, if it takes the operands unchanged and returns results in order."""
         if len(steps) != 1:
             return None
@@ -147,7 +149,7 @@ class XlaExecutable(Executable):
         return (operands if converted is None else converted), from_host
 
     def _run(
-        self, steps: Iterable[Step], held: dict[int, Any], operands: Sequence[Any]
+        self, steps: Iterable[CompiledSegment], held: dict[int, Any], operands: Sequence[Any]
     ) -> tuple[Any, ...]:
         """Run the steps over slots, dropping each value after its last use."""
         slots: list[Any] = [None] * self.plan.slot_count
@@ -256,7 +258,7 @@ class XlaExecutable(Executable):
         (steps, held), _ = self._own or self._load()
         rows: list[Timing] = []
 
-        def timed(step: Step) -> Step:
+        def timed(step: CompiledSegment) -> CompiledSegment:
             def run(*operands: Any) -> Any:
                 start = perf_counter()
                 found = block_until_ready(step.run(*operands))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from tenferro.computegraph import CompiledProgram
 from tenferro.primitives import Constant, Iota
-from tenferro_xla._segments import Plan, Segment, is_literal
+from tenferro_xla._segments import Segment, SegmentPlan, is_literal
 
 #: Bytes from which on a literal of another namespace is a parameter.
 MIN_BYTES_TO_HOIST = 64 * 1024
@@ -31,8 +31,8 @@ def _bytes(program: CompiledProgram, slot: int) -> int:
     return int(aval.size * aval.dtype.itemsize)
 
 
-def plan_of_literal(program: CompiledProgram, position: int) -> Plan:
+def plan_of_literal(program: CompiledProgram, position: int) -> SegmentPlan:
     """Make the plan of a program that makes one literal and nothing else."""
     slots = program.instructions[position].outputs
     kept = tuple((slot, slot) for slot in slots)
-    return Plan((Segment((position,), (), kept, (), position),), slots, 0)
+    return SegmentPlan((Segment((position,), (), kept, (), position),), slots, 0)

@@ -27,7 +27,7 @@ MAX_BYTES_WITHOUT_FUSION = 8 * 1024
 _NO_FUSION = {"xla_disable_hlo_passes": "fusion"}
 
 
-class Policy(NamedTuple):
+class CompilePolicy(NamedTuple):
     """Programs longer than ``limit`` are cut into segments of ``size``; 0 never cuts.
 
     ``stated`` are the compiler options that the user gave; the others are our own advice.
@@ -39,13 +39,13 @@ class Policy(NamedTuple):
     stated: frozenset[str]
 
 
-def policy_for(program: CompiledProgram, options: CompileOptions, platform: str) -> Policy:
+def policy_for(program: CompiledProgram, options: CompileOptions, platform: str) -> CompilePolicy:
     """Return the policy of one program; the user's options win."""
     limit, size, implied = _measured(program, platform)
     if options.segment_size is not None:
         limit = size = options.segment_size
     stated = frozenset(options.compiler_options)
-    return Policy(limit, size, {**implied, **options.compiler_options}, stated)
+    return CompilePolicy(limit, size, {**implied, **options.compiler_options}, stated)
 
 
 def _measured(program: CompiledProgram, platform: str) -> tuple[int, int, dict[str, object]]:

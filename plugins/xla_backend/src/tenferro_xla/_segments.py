@@ -32,7 +32,7 @@ class Segment(NamedTuple):
     structure: Hashable
 
 
-class Plan(NamedTuple):
+class SegmentPlan(NamedTuple):
     """The segments in order, and the slots of the results; ``slot_count`` has room for copies."""
 
     segments: tuple[Segment, ...]
@@ -47,7 +47,7 @@ def is_literal(instruction: Instruction) -> bool:
 
 def plan_segments(
     program: CompiledProgram, held: frozenset[int], size: int, limit: int | None = None
-) -> Plan:
+) -> SegmentPlan:
     """Cut a program of more than ``limit`` instructions into segments of about ``size``.
 
     ``held`` are slots whose values exist before the program starts, in addition to those of the
@@ -126,7 +126,7 @@ class _Planner:
             if slot not in held
         }
 
-    def plan(self, work: Sequence[int], ends: Sequence[int]) -> Plan:
+    def plan(self, work: Sequence[int], ends: Sequence[int]) -> SegmentPlan:
         parts = [tuple(work[i:j]) for i, j in zip([0, *ends], ends, strict=False)] or [()]
         results, copies = self._results(parts)
         reads = [self._reads(part) for part in parts]
@@ -144,7 +144,7 @@ class _Planner:
                 wanted += [(slot, copy) for copy, slot in copies.items()]
             frees = tuple(s for s in reads[k] if last_read[s] == k and s not in kept)
             segments.append(self._segment(part, reads[k], tuple(wanted), frees))
-        return Plan(tuple(segments), results, self.program.slot_count + len(copies))
+        return SegmentPlan(tuple(segments), results, self.program.slot_count + len(copies))
 
     def _results(self, parts: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], dict[int, int]]:
         """Return the slots of the results, and new slots for those that must be copies.

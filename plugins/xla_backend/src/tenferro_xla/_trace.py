@@ -20,7 +20,7 @@ from tenferro_xla._operands import fits
 from tenferro_xla._segments import Segment
 
 
-class Traced:
+class SegmentFunction:
     """Interprets the instructions of a segment over its slots."""
 
     __name__ = "tenferro"  # part of the names that XLA shows

@@ -17,7 +17,7 @@ from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions import indexing as reading
 from tenferro.arrays.handle.array import SCALARS, Array, is_weak
 from tenferro.arrays.handle.convert import as_array, check_range, scalar
-from tenferro.arrays.indexing.indexing import Gathering, Plan, gathering, plan_index
+from tenferro.arrays.indexing.indexing import Gathering, IndexPlan, gathering, plan_index
 from tenferro.arrays.numpy_protocols.writing import check_cast, rebind, write
 from tenferro.arrays.promotion.broadcast import broadcast_shapes, cast, stretch
 from tenferro.arrays.registry import FUNCTIONS, covers
@@ -132,7 +132,7 @@ def fit(v: Array, shape: Shape) -> Array:
 # ---- a box ---------------------------------------------------------------------------------------
 
 
-def write_box(x: Array, plan: Plan, v: Array) -> Array:
+def write_box(x: Array, plan: IndexPlan, v: Array) -> Array:
     """x with the box of a plan replaced; v has the shape that the plan gives the box."""
     if not v.size:
         return x
@@ -149,7 +149,7 @@ def write_box(x: Array, plan: Plan, v: Array) -> Array:
     return bind(reading.operation(DynamicUpdateSlice), x, block, *starts)
 
 
-def _among(window: Array, plan: Plan, block: Array) -> Array:
+def _among(window: Array, plan: IndexPlan, block: Array) -> Array:
     """Replace elements of the window at the plan's strides by those of the block."""
     low = reading.offsets(plan)
     gaps = [stride - 1 for stride in plan.strides]
@@ -241,14 +241,14 @@ def at_factor(x: Array, index: Any, value: Any, name: str, mode: str | None = No
     return value_for(x.dtype, FUNCTIONS[name](x, factors))
 
 
-def _at_box(x: Array, plan: Plan, value: Any, name: str) -> Array:
+def _at_box(x: Array, plan: IndexPlan, value: Any, name: str) -> Array:
     """Combine a box, which names each position once, with the value and write it back."""
     part = reading.read_box(x, plan)
     new = FUNCTIONS[name](part, value)
     return write_box(x, plan, fit(value_for(x.dtype, new), part.shape))
 
 
-def _at(x: Array, plan: Plan, v: Array, how: _Scatter, mode: str | None) -> Array:
+def _at(x: Array, plan: IndexPlan, v: Array, how: _Scatter, mode: str | None) -> Array:
     if not plan.advanced:
         return write_box(x, plan, fit(v, tuple(plan.shape)))
     at = gathering(plan)

@@ -17,8 +17,8 @@ from tenferro.arrays.handle.convert import as_array, asarray
 from tenferro.arrays.indexing.indexing import (
     Gathering,
     IndexKindError,
+    IndexPlan,
     OutOfBoundsError,
-    Plan,
     as_data,
     gathering,
     is_abstract,
@@ -100,14 +100,14 @@ def _fixed(start: int) -> Array:
     return Array(constant(start, int64).key)
 
 
-def read_box(x: Array, plan: Plan) -> Array:
+def read_box(x: Array, plan: IndexPlan) -> Array:
     """Read the box of a plan and reverse, drop and add axes as the plan says."""
     y = take_box(x, plan)
     y = p.reverse(y, plan.reversed_axes) if plan.reversed_axes else y
     return bind(operation(Reshape, tuple(plan.shape)), y)
 
 
-def take_box(x: Array, plan: Plan) -> Array:
+def take_box(x: Array, plan: IndexPlan) -> Array:
     """Read the box of a plan with the axes in the order of x."""
     starts: Sequence[Any] = plan.starts
     if any([isinstance(start, Array) for start in starts]):
@@ -121,24 +121,24 @@ def take_box(x: Array, plan: Plan) -> Array:
     return bind(operation(Slice, tuple(starts), tuple(limits), tuple(plan.strides)), x)
 
 
-def take_window(x: Array, plan: Plan) -> Array:
+def take_window(x: Array, plan: IndexPlan) -> Array:
     """Read the box along axes of stride 1 and take the other axes whole."""
     return bind(operation(DynamicSlice, window_sizes(x, plan)), x, *start_handles(plan))
 
 
-def window_sizes(x: Array, plan: Plan) -> tuple[int, ...]:
+def window_sizes(x: Array, plan: IndexPlan) -> tuple[int, ...]:
     """Return the sizes of a box; axes with another stride are taken whole."""
     each = zip(plan.sizes, plan.strides, x.shape, strict=True)
     return tuple([size if stride == 1 else n for size, stride, n in each])
 
 
-def offsets(plan: Plan) -> list[int]:
+def offsets(plan: IndexPlan) -> list[int]:
     """Return the offset of the box inside its window, per axis."""
     each = zip(plan.starts, plan.strides, strict=True)
     return [start if stride > 1 else 0 for start, stride in each]  # type: ignore[misc]
 
 
-def start_handles(plan: Plan) -> list[Array]:
+def start_handles(plan: IndexPlan) -> list[Array]:
     """Return the start of the window as one position per axis."""
     each = zip(plan.starts, plan.strides, strict=True)
     return [_start(start if stride == 1 else 0) for start, stride in each]

@@ -47,7 +47,7 @@ METHODS = (
 )  # fmt: skip
 
 
-class Line(NamedTuple):
+class ReducedAxis(NamedTuple):
     """An array whose reduced axes are one, in front, and how to give the result its shape."""
 
     x: Array
@@ -59,14 +59,14 @@ class Line(NamedTuple):
         return reshape(result, (*leading, *(self.shape if keepdims else self.kept)))
 
 
-def line(x: Array, axis: Any, function: str) -> Line:
+def line(x: Array, axis: Any, function: str) -> ReducedAxis:
     """Join the reduced axes of an array into one axis in front."""
     axes = normalize_axes(axis, x.ndim, function)
     rest = [i for i in range(x.ndim) if i not in axes]
     kept = tuple(x.shape[i] for i in rest)
     count = prod([x.shape[i] for i in axes])
     front = reshape(transpose(x, (*axes, *rest)), (count, *kept))
-    return Line(front, kept, tuple(1 if i in axes else n for i, n in enumerate(x.shape)))
+    return ReducedAxis(front, kept, tuple(1 if i in axes else n for i, n in enumerate(x.shape)))
 
 
 def nan_where(mask: Array, x: Array) -> Array:
@@ -199,7 +199,9 @@ def _quantile(
     return flat.shaped(result, q.shape, keepdims)
 
 
-def _of_nothing(flat: Line, q: Array, keepdims: bool, skips_nan: bool, function: str) -> Array:
+def _of_nothing(
+    flat: ReducedAxis, q: Array, keepdims: bool, skips_nan: bool, function: str
+) -> Array:
     """NaN where NaN is left out, since nothing may be left; otherwise a mistake, as in NumPy."""
     if not skips_nan:
         raise at_user_line(IndexError(f"{function}: no element among {flat.x.aval}"))

@@ -42,7 +42,7 @@ class IndexKindError(TenferroError, IndexError):
     """Report something that is not an index, or too many of them. Fields: ``index``, ``shape``."""
 
 
-class Place(NamedTuple):
+class PositionName(NamedTuple):
     """The name of a position that the user wrote; unlike other numbers, none is shared.
 
     Which positions of a loop coincide is accidental, and must not change its program.
@@ -61,7 +61,7 @@ class Mask(NamedTuple):
     size: int | None
 
 
-class Plan:
+class IndexPlan:
     """A box of an array, axis by axis, and positions along axes of its shape."""
 
     __slots__ = (
@@ -118,7 +118,7 @@ class Gathering(NamedTuple):
         return tuple(axis for axis in range(rank) if axis not in inside)
 
 
-def plan_index(x: Array, index: Any, mode: str | None = None, writing: bool = False) -> Plan:
+def plan_index(x: Array, index: Any, mode: str | None = None, writing: bool = False) -> IndexPlan:
     """Say what an index asks of an array; ``mode`` lets positions lie outside.
 
     A position that is only traced moves the box for reading, and is clamped with it. For writing
@@ -128,7 +128,7 @@ def plan_index(x: Array, index: Any, mode: str | None = None, writing: bool = Fa
     Raises IndexKindError: if there are too many indices, or one is of the wrong kind.
     """
     entries = [entry_of(e) for e in (index if type(index) is tuple else (index,))]
-    plan = Plan(mode, writing, is_abstract(x))
+    plan = IndexPlan(mode, writing, is_abstract(x))
     axis = 0
     for entry in _expand(entries, x):
         if entry is None:
@@ -207,7 +207,7 @@ def _on_host(operand: Any) -> Any:
 
 def _known(operand: Any, aval: Aval, name: str = "index") -> ValueKey:
     """Make a new leaf with this value."""
-    key = new_leaf(Place(name), aval)
+    key = new_leaf(PositionName(name), aval)
     key.operand = operand
     return key
 
@@ -258,7 +258,7 @@ def _are_separated(entries: Sequence[Any]) -> bool:
     return not all(inside)
 
 
-def _take(plan: Plan, entry: Any, n: int, axis: int) -> None:
+def _take(plan: IndexPlan, entry: Any, n: int, axis: int) -> None:
     """Take an entry along an axis of size n."""
     if type(entry) is slice:
         _take_slice(plan, entry, n, axis)
@@ -273,18 +273,18 @@ def _take(plan: Plan, entry: Any, n: int, axis: int) -> None:
         _take_along(plan, positions(entry, n, axis, plan.mode), n)
 
 
-def _moves_the_box(plan: Plan, at: Array, n: int) -> bool:
+def _moves_the_box(plan: IndexPlan, at: Array, n: int) -> bool:
     return not at.ndim and n > 0 and plan.mode is None and not plan.writing
 
 
-def _take_along(plan: Plan, at: Any, n: int) -> None:
+def _take_along(plan: IndexPlan, at: Any, n: int) -> None:
     """Take the whole axis into the box, and positions along it."""
     plan.advanced.append((len(plan.shape), at))
     plan.add(0, n)
     plan.shape.append(n)
 
 
-def _take_integer(plan: Plan, i: int, n: int, axis: int) -> None:
+def _take_integer(plan: IndexPlan, i: int, n: int, axis: int) -> None:
     if plan.mode is not None:
         _take_along(plan, as_data(i + n if i < 0 else i), n)
     elif not -n <= i < n:
@@ -298,7 +298,7 @@ def as_data(i: int) -> Array:
     return Array(_known(i, _POSITION, str(i)))
 
 
-def _take_slice(plan: Plan, entry: slice, n: int, axis: int) -> None:
+def _take_slice(plan: IndexPlan, entry: slice, n: int, axis: int) -> None:
     first, last = entry.start, entry.stop
     taken = range(*entry.indices(n))
     count = len(taken)
@@ -371,7 +371,7 @@ def no_index(entry: Any, what: object) -> IndexKindError:
     return at_user_line(error)
 
 
-def gathering(plan: Plan) -> Gathering:
+def gathering(plan: IndexPlan) -> Gathering:
     """Join the positions of a plan."""
     axes = tuple([axis for axis, _ in plan.advanced])
     given = [at for _, at in plan.advanced]

@@ -18,7 +18,7 @@ MOST_SIGNATURES = 4096  # kept for one lowering; then all are checked anew
 Describe = Callable[[Any], Any]  # operand -> aval
 
 
-class Checked:
+class CheckedLowering:
     """A lowering that raises LoweringError unless its results have the promised avals."""
 
     __slots__ = ("_backend", "_describe", "_function", "_provider", "_seen")

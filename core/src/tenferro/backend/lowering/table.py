@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, Protocol
 
-from tenferro.backend.lowering.checked import Checked, Describe
+from tenferro.backend.lowering.checked import CheckedLowering, Describe
 from tenferro.backend.lowering.decompose import decomposition, has_decomposition, sample
 from tenferro.backend.lowering.gaps import lowering_conflict, missing_lowerings
 from tenferro.backend.lowering.providers import dist_of, owned_by
@@ -135,7 +135,7 @@ class LoweringTable:
             if getattr(function, "takes_table", False):
                 function = partial(function, self)
             if self.describe is not None and not self.is_at_home(chosen):
-                function = Checked(function, self.describe, self.backend, chosen.provider)
+                function = CheckedLowering(function, self.describe, self.backend, chosen.provider)
             self._functions[entry] = function
             return function
         callback = self._callback(operation, avals)

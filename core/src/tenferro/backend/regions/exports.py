@@ -7,7 +7,7 @@ from typing import Generic
 
 from tenferro.backend.regions.grouping import Finder, Group
 from tenferro.backend.regions.rematerialize import recompute
-from tenferro.backend.regions.step import Policy, S
+from tenferro.backend.regions.step import RegionPolicy, S
 from tenferro.primitives._aval import Aval
 
 __all__ = ["Regions", "find_regions"]
@@ -31,7 +31,7 @@ def find_regions(
     steps: Sequence[S],
     avals: Sequence[Aval],
     outputs: Set[int],
-    policy: Policy,
+    policy: RegionPolicy,
     literals: Collection[int] = (),
 ) -> Regions[S]:
     """Choose the steps that run together, and what is computed twice instead of kept.

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence, Set
 from math import prod
 from typing import Generic
 
-from tenferro.backend.regions.step import Policy, S
+from tenferro.backend.regions.step import RegionPolicy, S
 from tenferro.primitives._aval import Aval
 
 __all__ = ["Finder", "Group"]
@@ -46,7 +46,7 @@ class Group(Generic[S]):
                 read.update(step.operands)
         self.members = kept
 
-    def is_worth_it(self, policy: Policy) -> bool:
+    def is_worth_it(self, policy: RegionPolicy) -> bool:
         """Return True if the region saves a sweep over memory, or time on another processor."""
         if all(step.is_assembled for _, step in self.members):
             return False
@@ -61,7 +61,7 @@ class Finder(Generic[S]):
     """Collect the steps of a plan into groups, in one walk over them."""
 
     def __init__(
-        self, avals: Sequence[Aval], policy: Policy, literals: Collection[int] = ()
+        self, avals: Sequence[Aval], policy: RegionPolicy, literals: Collection[int] = ()
     ) -> None:
         self.avals = avals
         self.literals = literals  # read everywhere: that two steps read one says nothing

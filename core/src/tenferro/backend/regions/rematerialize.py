@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import Generic
 
 from tenferro.backend.regions.grouping import Group
-from tenferro.backend.regions.step import S, Step
+from tenferro.backend.regions.step import RegionStep, S
 from tenferro.computegraph import vertex_cut
 from tenferro.primitives._aval import Aval
 
@@ -42,7 +42,7 @@ def recompute(
         _Exports(group, made, group_of, readers, alive, avals, outputs, is_cheap).save()
 
 
-def _ends(steps: Sequence[Step], outputs: Iterable[int]) -> Callable[[int], float]:
+def _ends(steps: Sequence[RegionStep], outputs: Iterable[int]) -> Callable[[int], float]:
     """Return the position until which a slot's memory is alive anyway; inputs live forever."""
     roots = _roots_of(steps)
     last: dict[int, int] = {}
@@ -57,7 +57,7 @@ def _ends(steps: Sequence[Step], outputs: Iterable[int]) -> Callable[[int], floa
     )
 
 
-def _roots_of(steps: Sequence[Step]) -> dict[int, frozenset[int]]:
+def _roots_of(steps: Sequence[RegionStep]) -> dict[int, frozenset[int]]:
     """Return, for each slot that steps make, the slots whose memory it may use."""
     roots: dict[int, frozenset[int]] = {}
     for step in steps:

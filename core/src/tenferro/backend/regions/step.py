@@ -11,10 +11,10 @@ from typing import Any, Protocol, TypeVar
 
 from tenferro._runtime.records import NamedTuple
 
-__all__ = ["Policy", "S", "Step", "in_order"]
+__all__ = ["RegionPolicy", "RegionStep", "S", "in_order"]
 
 
-class Step(Protocol):
+class RegionStep(Protocol):
     """An operation with the slots that it reads and writes; a slot is a value of the program."""
 
     @property
@@ -42,10 +42,10 @@ class Step(Protocol):
         """True if a result may use the memory of an operand."""
 
 
-S = TypeVar("S", bound=Step)
+S = TypeVar("S", bound=RegionStep)
 
 
-class Policy(NamedTuple):
+class RegionPolicy(NamedTuple):
     """Decisions of a backend about its regions.
 
     smallest     elements from which an array is worth a region

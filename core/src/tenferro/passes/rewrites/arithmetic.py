@@ -15,7 +15,7 @@ from typing import Any
 from tenferro.passes._facts import constant, constant_of, is_real, made_by
 from tenferro.passes._rewriter import Rewriter
 from tenferro.passes._rounding import is_power_of_two, negated, rounded
-from tenferro.passes._rules import Rules
+from tenferro.passes._rules import PassRules
 from tenferro.primitives.arithmetic import (
     Abs,
     Add,
@@ -40,7 +40,7 @@ from tenferro.primitives.complex import Complex, Conj, Imag, Real
 from tenferro.primitives.constants import Constant
 from tenferro.primitives.structural import Convert, StopGradient
 
-SIMPLIFY = Rules("simplify")
+SIMPLIFY = PassRules("simplify")
 _Operands = tuple[int, ...]
 
 # ---- products ------------------------------------------------------------------------------------

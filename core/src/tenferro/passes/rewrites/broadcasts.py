@@ -15,12 +15,12 @@ from typing import Any
 
 from tenferro.passes._repeats import REPEATED, along, may_repeat, varying
 from tenferro.passes._rewriter import Rewriter
-from tenferro.passes._rules import Rules
+from tenferro.passes._rules import PassRules
 from tenferro.primitives._aval import Shape
 from tenferro.primitives._primitive import pointwise
 from tenferro.primitives.structural import BroadcastInDim
 
-BROADCAST = Rules("broadcast")
+BROADCAST = PassRules("broadcast")
 _Operands = tuple[int, ...]
 
 

@@ -17,14 +17,14 @@ from typing import Any
 from tenferro.passes._contracting import Side, dot, is_worth_a_stack
 from tenferro.passes._repeats import REPEATED, along, may_repeat, remaining, repeated, varying
 from tenferro.passes._rewriter import Rewriter
-from tenferro.passes._rules import Rules
+from tenferro.passes._rules import PassRules
 from tenferro.passes.rewrites.reductions import is_narrow
 from tenferro.primitives.arithmetic import Mul
 from tenferro.primitives.contraction import DotGeneral
 from tenferro.primitives.reduction import ReduceSum
 from tenferro.primitives.structural import BroadcastInDim, Transpose
 
-CONTRACT = Rules("contract")
+CONTRACT = PassRules("contract")
 _Operands = tuple[int, ...]
 
 # ---- transpositions and order --------------------------------------------------------------------

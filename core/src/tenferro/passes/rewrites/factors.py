@@ -17,11 +17,11 @@ from typing import Any
 from tenferro.passes._facts import constant_of, is_real, made_by
 from tenferro.passes._repeats import REPEATED, along, may_repeat, repeated, varying
 from tenferro.passes._rewriter import Rewriter
-from tenferro.passes._rules import Rules
+from tenferro.passes._rules import PassRules
 from tenferro.passes.rewrites.reductions import is_narrow
 from tenferro.primitives.arithmetic import Add, Div, Mul, Neg, Sub
 
-FACTORS = Rules("factors")
+FACTORS = PassRules("factors")
 _Operands = tuple[int, ...]
 _MAX_FACTOR = 1 << 20  # of the numbers that multiply others first
 

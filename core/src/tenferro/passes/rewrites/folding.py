@@ -16,7 +16,7 @@ from typing import Any
 from tenferro.passes._facts import constant, constant_of
 from tenferro.passes._rewriter import Rewriter
 from tenferro.passes._rounding import holds_integer, rounded
-from tenferro.passes._rules import Rules
+from tenferro.passes._rules import PassRules
 from tenferro.primitives._dtype import DType
 from tenferro.primitives.arithmetic import (
     Abs,
@@ -56,7 +56,7 @@ from tenferro.primitives.structural import (
     Transpose,
 )
 
-FOLD = Rules("fold")
+FOLD = PassRules("fold")
 _Operands = tuple[int, ...]
 
 _SCALAR: dict[type, Callable[..., Any]] = {

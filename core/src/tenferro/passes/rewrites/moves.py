@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from tenferro.passes._facts import made_by
 from tenferro.passes._rewriter import Rewriter
-from tenferro.passes._rules import Rules
+from tenferro.passes._rules import PassRules
 from tenferro.passes._shapes import merged_slice, placed, unit_axes_alone
 from tenferro.primitives._dtype import DType
 from tenferro.primitives.structural import (
@@ -26,7 +26,7 @@ from tenferro.primitives.structural import (
     inverse,
 )
 
-MOVES = Rules("moves")
+MOVES = PassRules("moves")
 _Operands = tuple[int, ...]
 _MAX_CONCATENATED = 64  # operands of one concatenation
 

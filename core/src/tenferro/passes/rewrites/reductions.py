@@ -19,13 +19,13 @@ from tenferro.passes._facts import constant
 from tenferro.passes._repeats import REPEATED, along, may_repeat, remaining, repeated, varying
 from tenferro.passes._rewriter import Rewriter
 from tenferro.passes._rounding import holds_integer, wrapped
-from tenferro.passes._rules import Rules
+from tenferro.passes._rules import PassRules
 from tenferro.primitives._aval import Aval
 from tenferro.primitives.arithmetic import Div, Mul, Neg
 from tenferro.primitives.reduction import ReduceAnd, ReduceMax, ReduceMin, ReduceOr, ReduceSum
 from tenferro.primitives.structural import BroadcastInDim, Reshape, Transpose
 
-REDUCE = Rules("reduce")
+REDUCE = PassRules("reduce")
 _Operands = tuple[int, ...]
 _ALL = (ReduceSum, ReduceMax, ReduceMin, ReduceAnd, ReduceOr)
 

@@ -13,12 +13,12 @@ from math import prod
 
 from tenferro.passes._facts import constant_of, made_by
 from tenferro.passes._rewriter import Rewriter
-from tenferro.passes._rules import Rules
+from tenferro.passes._rules import PassRules
 from tenferro.passes.rewrites.reductions import is_narrow
 from tenferro.primitives.arithmetic import Add
 from tenferro.primitives.indexing import ScatterAdd
 
-SUMS = Rules("sums")
+SUMS = PassRules("sums")
 _MAX_COLLIDING_UPDATES = 64  # updates that may all hit one element
 
 

@@ -36,7 +36,7 @@ class Same:
         return hash(self._key)
 
 
-class Places(NamedTuple):
+class ArgumentTree(NamedTuple):
     """A pytree without its arrays: structure, where they stand, and what the other leaves are."""
 
     spec: Any
@@ -55,13 +55,13 @@ class Places(NamedTuple):
         return _tree.unflatten(self.spec, leaves)
 
 
-def take_arrays(tree: Any) -> tuple[list[Array], Places]:
+def take_arrays(tree: Any) -> tuple[list[Array], ArgumentTree]:
     """Split a pytree into its arrays and the rest. Python scalars are not arrays here."""
     leaves, spec = _tree.flatten(tree)
     chosen = [i for i, leaf in enumerate(leaves) if is_array(leaf)]
     taken = set(chosen)
     others = [Same(leaf) for i, leaf in enumerate(leaves) if i not in taken]
-    return [as_array(leaves[i]) for i in chosen], Places(spec, tuple(chosen), tuple(others))
+    return [as_array(leaves[i]) for i in chosen], ArgumentTree(spec, tuple(chosen), tuple(others))
 
 
 def is_array(leaf: Any) -> bool:
@@ -72,7 +72,7 @@ def is_array(leaf: Any) -> bool:
 class Arguments(NamedTuple):
     """The arguments of one call: those that the rule is about, and those that it is not."""
 
-    places: Places  # of the tuple of arguments that the rule is about
+    places: ArgumentTree  # of the tuple of arguments that the rule is about
     fixed: tuple[tuple[int, Same], ...]  # by position, ``nondiff_argnums``
     keywords: tuple[tuple[str, Same], ...]  # keyword-only
 

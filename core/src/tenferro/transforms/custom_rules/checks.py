@@ -43,7 +43,7 @@ def defined(rule: Any, what: str = "rule") -> str:
     return f"\n  {what:10} {rule.__name__}, {file}:{code.co_firstlineno}"
 
 
-class Checked(Protocol):
+class HasWrong(Protocol):
     """A function with a rule of its own, as checks of what the rule returned see it."""
 
     def wrong(
@@ -53,7 +53,7 @@ class Checked(Protocol):
 
 
 def fit(
-    custom: Checked, what: str, rule: Any, value: Any, aval: Aval, lenient: bool
+    custom: HasWrong, what: str, rule: Any, value: Any, aval: Aval, lenient: bool
 ) -> Array | None:
     """Convert a tangent or cotangent that a rule returned to the shape and dtype of its value.
 
@@ -80,7 +80,7 @@ def fit(
 
 
 def check_value(
-    custom: Checked, what: str, rule: Any, value: Any, spec: Any, outputs: Sequence[Array]
+    custom: HasWrong, what: str, rule: Any, value: Any, spec: Any, outputs: Sequence[Array]
 ) -> None:
     """Check the value that a rule returned with a tangent or residuals.
 

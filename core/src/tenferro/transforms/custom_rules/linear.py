@@ -18,7 +18,7 @@ from tenferro.primitives import Handle, constant
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._primitive import bind_all
 from tenferro.tidu import RuleBuilder, RuleResultError, Value
-from tenferro.transforms.custom_rules.arguments import Places, is_array, take_arrays
+from tenferro.transforms.custom_rules.arguments import ArgumentTree, is_array, take_arrays
 from tenferro.transforms.custom_rules.batch import BatchedLinear, values_in_front
 from tenferro.transforms.custom_rules.checks import fit, wrong_result
 from tenferro.transforms.custom_rules.linear_call import LinearCall
@@ -137,7 +137,7 @@ class LinearRule(NamedTuple):
     """One call of a linear function, on the level of arrays."""
 
     custom: custom_linear
-    places: Places  # of the residuals
+    places: ArgumentTree  # of the residuals
     ins: Space
     outs: Space
     wants_zeros: bool = True
@@ -145,7 +145,7 @@ class LinearRule(NamedTuple):
     pulled: RecordedRule | None = None
 
     @property
-    def arguments(self) -> Places:
+    def arguments(self) -> ArgumentTree:
         """Places of the arrays, which distinguish calls."""
         return self.places
 

@@ -27,7 +27,7 @@ from tenferro.tidu import (
     linear_map,
     pinned_leaf,
 )
-from tenferro.transforms.custom_rules.arguments import Arguments, Places, take_arrays
+from tenferro.transforms.custom_rules.arguments import Arguments, ArgumentTree, take_arrays
 from tenferro.transforms.custom_rules.batch import BatchedVjp, values_in_front
 from tenferro.transforms.custom_rules.call import CustomFunction
 from tenferro.transforms.custom_rules.checks import (
@@ -202,7 +202,7 @@ class PullbackRule(NamedTuple):
     """The linear rule of one call: what its ``bwd`` says, and its transpose."""
 
     call: VjpCall
-    places: Places  # of the residuals
+    places: ArgumentTree  # of the residuals
     varying: tuple[tuple[Aval, bool], ...]  # aval and weakness of each argument that can vary
     exact: tuple[bool, ...]  # for each array argument, whether it cannot vary
     outs: tuple[Aval, ...]

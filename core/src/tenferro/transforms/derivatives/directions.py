@@ -63,7 +63,7 @@ def is_literal(key: ValueKey) -> bool:
     return key.definition is not None and key.definition[0].literal
 
 
-class Place(NamedTuple):
+class LeafPlace(NamedTuple):
     """Place of a leaf in a tangent or cotangent that the user gave."""
 
     tree: Any
@@ -74,7 +74,9 @@ class Place(NamedTuple):
         return _tree.paths(self.tree, self.name)[self.number]
 
 
-def direction_key(leaf: Any, like: ValueKey, prefix: str, loans: Loans, place: Place) -> ValueKey:
+def direction_key(
+    leaf: Any, like: ValueKey, prefix: str, loans: Loans, place: LeafPlace
+) -> ValueKey:
     """Return the key of a tangent or cotangent that the user gave for a value."""
     aval: Aval = like.aval
     check_differentiable(like)
@@ -107,7 +109,7 @@ def _known(name: Name, aval: Aval, operand: Any) -> ValueKey:
     return key
 
 
-def _fit(x: Array, like: ValueKey, place: Place) -> Array:
+def _fit(x: Array, like: ValueKey, place: LeafPlace) -> Array:
     """Convert a direction to the dtype of its value.
 
     The width may differ only if either side is a Python number, as in arithmetic.
@@ -130,7 +132,7 @@ def _fit(x: Array, like: ValueKey, place: Place) -> Array:
 
 
 def mismatch(
-    got: str, need: str, place: Place | None = None, hint: str = ""
+    got: str, need: str, place: LeafPlace | None = None, hint: str = ""
 ) -> TangentMismatchError:
     """Return the error for a direction that does not fit its input."""
     lines = ["a tangent or cotangent does not fit"]

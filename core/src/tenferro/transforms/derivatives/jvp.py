@@ -14,7 +14,7 @@ from tenferro.computegraph import ValueKey
 from tenferro.primitives import Handle, Primitive
 from tenferro.tidu import ADContext, pushforward
 from tenferro.transforms.derivatives.directions import (
-    Place,
+    LeafPlace,
     as_tuple,
     direction_key,
     flow_key,
@@ -144,7 +144,7 @@ def _tangent_keys(
         if not _tree.same_structure(structure, spec):
             raise mismatch(f"a tangent of structure {structure}", str(spec))
         for i, (leaf, key) in enumerate(zip(leaves, keys, strict=True)):
-            place = Place(tangent, called.format(number), i)
+            place = LeafPlace(tangent, called.format(number), i)
             literal = unit_key(leaf, key) or literal_key(leaf, key)
             seeds.append(literal or direction_key(leaf, key, "d", loans, place))
     return seeds

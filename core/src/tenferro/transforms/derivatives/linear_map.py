@@ -17,7 +17,7 @@ from tenferro.primitives import Handle, Primitive
 from tenferro.primitives._boundary import bounded
 from tenferro.tidu import ADContext, Linearization, linearize_keys
 from tenferro.transforms.derivatives.directions import (
-    Place,
+    LeafPlace,
     direction_key,
     flow_key,
     mismatch,
@@ -135,7 +135,7 @@ class _Linearized:
             raise mismatch(f"structure {structure}", str(spec))
         pairs = enumerate(zip(leaves, keys, strict=True))
         return [
-            Handle(direction_key(leaf, key, prefix, loans, Place(tree, called, i)))
+            Handle(direction_key(leaf, key, prefix, loans, LeafPlace(tree, called, i)))
             for i, (leaf, key) in pairs
         ]
 

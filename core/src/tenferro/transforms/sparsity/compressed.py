@@ -44,7 +44,7 @@ _KNOWN = ProgramCache(max_entries=256, max_bytes=64 * 2**20)
 Values = Sequence[Any]  # handles; None where nothing flows
 
 
-class Places(NamedTuple):
+class EntryMap(NamedTuple):
     """Map from the elements of a compressed result to their places in the whole one.
 
     All other elements of the whole result are 0.
@@ -62,7 +62,7 @@ class Colours(NamedTuple):
 
     of: tuple[int, ...]
     number: int
-    places: tuple[Places | None, ...]
+    places: tuple[EntryMap | None, ...]
     reads: tuple[int, ...]
 
 
@@ -172,7 +172,7 @@ class Directions:
         of = self._of.shape
         return (*aval.shape, *of) if self._last else (*of, *aval.shape)
 
-    def _expanded(self, y: Handle | None, aval: Aval, places: Places | None) -> Handle:
+    def _expanded(self, y: Handle | None, aval: Aval, places: EntryMap | None) -> Handle:
         """Write a compressed result, [colour, *result], to its places among zeros."""
         shape = self._shape(aval)
         if y is None or places is None:
@@ -227,7 +227,7 @@ def _colours(
     return Colours(tuple(of), count, places, tuple([i for i, _ in reads.among(leaves)]))
 
 
-def _places(bits: Bits, colours: Sequence[int], last: bool) -> Places:
+def _places(bits: Bits, colours: Sequence[int], last: bool) -> EntryMap:
     """Return the source and the target of each entry of the pattern, in the order of the
     targets.
     """
@@ -238,7 +238,7 @@ def _places(bits: Bits, colours: Sequence[int], last: bool) -> Places:
             target = element * count + column if last else column * size + element
             entries.append((target, colours[column] * size + element))
     entries.sort()
-    return Places(tuple([e[1] for e in entries]), tuple([e[0] for e in entries]))
+    return EntryMap(tuple([e[1] for e in entries]), tuple([e[0] for e in entries]))
 
 
 def _size(colours: Colours | None) -> int:

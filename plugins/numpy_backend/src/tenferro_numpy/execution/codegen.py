@@ -19,7 +19,7 @@ import numpy as np
 from tenferro.backend.extend import CollectorPaused
 from tenferro_numpy.execution.codegen_chunks import (
     FILENAME,
-    Part,
+    Chunk,
     Shape,
     compiled,
     cut,
@@ -154,7 +154,7 @@ class _InParts(Generated):
         self._arguments: list[tuple[Any, ...]] = []
         numbers: dict[Shape, int] = {}
         for begin, end in cut(plan.lines):
-            part = Part(plan.lines[begin:end], plan.literals, choose)
+            part = Chunk(plan.lines[begin:end], plan.literals, choose)
             self._begins.append(begin)
             self._order.append(numbers.setdefault(part.shape, len(numbers)))
             self._arguments.append(part.arguments)

@@ -22,7 +22,7 @@ from tenferro.backend.extend import NamedTuple
 from tenferro_numpy.ir.expression import Expression
 from tenferro_numpy.ir.plan import Line
 
-__all__ = ["FILENAME", "Part", "Shape", "compiled", "cut", "line_at", "maker", "part_text"]
+__all__ = ["FILENAME", "Chunk", "Shape", "compiled", "cut", "line_at", "maker", "part_text"]
 
 FILENAME = "<tenferro_numpy>"
 _SHORTEST, _LONGEST = 100, 400  # lines of a part; a turn of up to their difference is recognized
@@ -86,7 +86,7 @@ class Shape(NamedTuple):
         return list(stores)
 
 
-class Part:
+class Chunk:
     """Some lines of a plan, renamed; `choose` says which form of a line is written."""
 
     def __init__(

@@ -17,7 +17,7 @@ import numpy as np
 from tenferro.backend.extend import CollectorPaused
 from tenferro_numpy.ir.plan import Line, Plan
 
-__all__ = ["RUNS_BEFORE_SOURCE", "Interpreter", "general"]
+__all__ = ["RUNS_BEFORE_SOURCE", "PlanInterpreter", "general"]
 
 RUNS_BEFORE_SOURCE = 64  # compiling a line costs about as much as interpreting it saves in 100 runs
 
@@ -27,7 +27,7 @@ Observe = Callable[[int, float, tuple[Any, ...]], None]
 _Step = tuple[int, Callable[..., Any], Any, int, int, Any, tuple[int, ...]]
 
 
-class Interpreter:
+class PlanInterpreter:
     """Runs the lines of a plan over a list of registers and literals."""
 
     def __init__(self, plan: Plan) -> None:
@@ -129,4 +129,6 @@ def general(slots: list[Any], function: Callable[..., Any], inputs: Any, target:
     return result
 
 
-_RUNNING = frozenset(method.__code__ for method in (Interpreter.__call__, Interpreter.observed))
+_RUNNING = frozenset(
+    method.__code__ for method in (PlanInterpreter.__call__, PlanInterpreter.observed)
+)

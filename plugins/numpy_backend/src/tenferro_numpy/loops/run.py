@@ -20,7 +20,7 @@ from tenferro.primitives import Aval
 from tenferro.primitives.control import Checkpoint, Scan, Switch, WhileLoop
 from tenferro_numpy.execution.codegen import generate
 from tenferro_numpy.execution.codegen_chunks import compiled
-from tenferro_numpy.execution.interpreter import RUNS_BEFORE_SOURCE, Interpreter
+from tenferro_numpy.execution.interpreter import RUNS_BEFORE_SOURCE, PlanInterpreter
 from tenferro_numpy.ir.expression import Expression, Scalar
 from tenferro_numpy.loops.plan import LoopPlanner, Roles
 from tenferro_numpy.loops.source import BranchSource, LoopSource
@@ -53,7 +53,7 @@ class Body:
 
     def __init__(self, body: Fragment, context: Context) -> None:
         self.plan = make_plan(context.program(body), context.table, context.how)
-        self.run: Any = Interpreter(self.plan)
+        self.run: Any = PlanInterpreter(self.plan)
         self.left = RUNS_BEFORE_SOURCE
 
     def prepared(self, runs: int) -> Any:

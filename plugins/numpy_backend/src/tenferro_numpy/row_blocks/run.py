@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tenferro.primitives import Aval
-from tenferro_numpy.execution.interpreter import RUNS_BEFORE_SOURCE, Interpreter
+from tenferro_numpy.execution.interpreter import RUNS_BEFORE_SOURCE, PlanInterpreter
 from tenferro_numpy.ir.plan import Plan
 from tenferro_numpy.machine.threads import WORTH_THREADS, new_array, shared
 from tenferro_numpy.machine.tile_size import chunks_of
@@ -44,7 +44,7 @@ class Blocked:
         self.joined = tuple(block.joined.values())
         self.threads = threads if block.work >= WORTH_THREADS else 1
         self.working_bytes = self._working_bytes([size_of(aval) for aval in joined])
-        self.runs: dict[int, Callable[..., Any]] = {n: Interpreter(p) for n, p in plans.items()}
+        self.runs: dict[int, Callable[..., Any]] = {n: PlanInterpreter(p) for n, p in plans.items()}
         self.left = RUNS_BEFORE_SOURCE
 
     def _working_bytes(self, joined: Sequence[int]) -> int:

@@ -17,7 +17,7 @@ from tenferro.arrays.functions.einsum import _order
 from tenferro.arrays.functions.einsum._cost import PathInfo
 from tenferro.arrays.functions.einsum._steps import Steps, steps_of
 from tenferro.arrays.functions.einsum._subscripts import (
-    Expression,
+    Subscripts,
     Written,
     expression_of,
     of_lists,
@@ -39,7 +39,7 @@ _ORDERS = ("C", "F", "A", "K")
 class _Plan(NamedTuple):
     """Plan of an expression for operands of given shapes."""
 
-    expression: Expression
+    expression: Subscripts
     steps: Steps
 
 
@@ -161,7 +161,7 @@ def _plan(subscripts: str | Written, avals: tuple[Aval, ...], kind: DType, optim
     return plan
 
 
-def _empty(expression: Expression) -> Shape | None:
+def _empty(expression: Subscripts) -> Shape | None:
     """Return the shape of the result if it is a sum of nothing; None if there is something to add.
 
     It must not be contracted in pairs: a NaN in one of them times the 0 of another would be NaN.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import prod
 
 from tenferro.arrays.functions.einsum._steps import Pair
-from tenferro.arrays.functions.einsum._subscripts import Expression, Label, text_of
+from tenferro.arrays.functions.einsum._subscripts import Label, Subscripts, text_of
 
 _RULE = "-" * 74
 
@@ -24,7 +24,7 @@ class PathInfo:
     ``largest_intermediate`` counts elements. Printed, it is a table like NumPy's.
     """
 
-    expression: Expression
+    expression: Subscripts
     pairs: tuple[Pair, ...]
 
     @property

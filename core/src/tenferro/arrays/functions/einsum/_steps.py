@@ -15,7 +15,7 @@ from typing import Any
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.functions.einsum._order import Tree, order
-from tenferro.arrays.functions.einsum._subscripts import Expression, Label, Labels
+from tenferro.arrays.functions.einsum._subscripts import Label, Labels, Subscripts
 from tenferro.primitives import DType, bool_, int64
 from tenferro.primitives._primitive import Primitive
 from tenferro.primitives.arithmetic import Mul
@@ -31,7 +31,7 @@ from tenferro.primitives.structural import (
 )
 
 
-class Line(NamedTuple):
+class Application(NamedTuple):
     """One primitive applied to values, which are numbered: operands first, then results."""
 
     operation: Primitive
@@ -49,7 +49,7 @@ class Pair(NamedTuple):
 class Steps(NamedTuple):
     """Program of an einsum: the operations that compute it."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[Application, ...]
     result: int
     tree: tuple[tuple[int, int], ...]
     pairs: tuple[Pair, ...]
@@ -62,7 +62,7 @@ class _Term(NamedTuple):
     labels: Labels
 
 
-def steps_of(expression: Expression, dtype: DType, chosen: Any) -> Steps:
+def steps_of(expression: Subscripts, dtype: DType, chosen: Any) -> Steps:
     """Write the steps for operands of one dtype, contracted in the order that ``chosen`` gives."""
     writer = _Writer(expression, dtype)
     terms = writer.prepared()
@@ -103,15 +103,15 @@ def _uses(tree: Tree, operands: int) -> list[_Use]:
 class _Writer:
     """Writes lines; ``size`` knows each label's size."""
 
-    def __init__(self, expression: Expression, dtype: DType) -> None:
+    def __init__(self, expression: Subscripts, dtype: DType) -> None:
         self.expression = expression
         self.size = expression.sizes
         self.dtype = dtype
-        self.lines: list[Line] = []
+        self.lines: list[Application] = []
         self.count = len(expression.inputs)
 
     def write(self, operation: Primitive, *inputs: int) -> int:
-        self.lines.append(Line(operation, inputs))
+        self.lines.append(Application(operation, inputs))
         self.count += 1
         return self.count - 1
 

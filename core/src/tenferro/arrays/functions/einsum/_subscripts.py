@@ -21,7 +21,7 @@ Labels = tuple[Label, ...]
 Written = tuple[tuple[Any, ...], ...]  # labels of each operand and maybe of the output, with `...`
 
 
-class Expression(NamedTuple):
+class Subscripts(NamedTuple):
     """An einsum: the labels of all axes, what the operands' sizes are, and the size of each label.
 
     An axis of size 1 may have a label of another size: then it broadcasts.
@@ -107,7 +107,7 @@ def _integer(item: Any, sublist: Any) -> Any:
     return int(label)
 
 
-def expression_of(written: Written, avals: Sequence[Aval]) -> Expression:
+def expression_of(written: Written, avals: Sequence[Aval]) -> Subscripts:
     """Return the expression for operands of these shapes.
 
     Raises ShapeMismatchError: if a term has not as many labels as its operand has axes, or a label
@@ -122,7 +122,7 @@ def expression_of(written: Written, avals: Sequence[Aval]) -> Expression:
     else:
         counts = Counter(label for term in terms for label in term)
         output = (*hidden, *sorted(x for x in counts if x is not ... and counts[x] == 1))
-    return Expression(inputs, output, tuple(aval.shape for aval in avals), sizes)
+    return Subscripts(inputs, output, tuple(aval.shape for aval in avals), sizes)
 
 
 def _spread(number: int, term: tuple[Any, ...], aval: Aval) -> Labels:

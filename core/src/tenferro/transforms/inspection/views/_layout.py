@@ -22,7 +22,7 @@ _MARGIN = 16.0
 _SWEEPS = 8
 
 
-class Place(NamedTuple):
+class BoxPlace(NamedTuple):
     """A box: its centre, its top, and its size."""
 
     x: float
@@ -36,7 +36,7 @@ class Drawing(NamedTuple):
 
     width: float
     height: float
-    places: list[Place]
+    places: list[BoxPlace]
     routes: list[list[tuple[float, float, float]]]
 
 
@@ -232,7 +232,7 @@ def _drawing(
     left = min([x[i] - sizes[i][0] / 2 for i in range(len(sizes))] + list(x), default=0.0)
     x = [value - left + _MARGIN for value in x]
     places = [
-        Place(x[i], tops[rows[i]] + (heights[rows[i]] - h) / 2, w, h)
+        BoxPlace(x[i], tops[rows[i]] + (heights[rows[i]] - h) / 2, w, h)
         for i, (w, h) in enumerate(sizes)
     ]
     ports = _ports(paths, x, places)
@@ -245,7 +245,7 @@ def _drawing(
 
 
 def _ports(
-    paths: Sequence[Sequence[int]], x: Sequence[float], places: Sequence[Place]
+    paths: Sequence[Sequence[int]], x: Sequence[float], places: Sequence[BoxPlace]
 ) -> list[float]:
     """Return where each edge enters its box: spread over the top side, in the order of arrival."""
     arriving: dict[int, list[int]] = {}
@@ -265,7 +265,7 @@ def _route(
     path: Sequence[int],
     port: float,
     rows: Sequence[int],
-    places: Sequence[Place],
+    places: Sequence[BoxPlace],
     x: Sequence[float],
     tops: Sequence[float],
     heights: Sequence[float],

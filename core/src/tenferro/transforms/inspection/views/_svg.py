@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tenferro.transforms.inspection.views._colors import FAINT, FLOWS, INK, LOOKS, PAPER
-from tenferro.transforms.inspection.views._layout import Drawing, Place, draw
+from tenferro.transforms.inspection.views._layout import BoxPlace, Drawing, draw
 from tenferro.transforms.inspection.views._picture import PARTS, Box, Edge, Picture
 
 _FONT = "'DejaVu Sans Mono',Menlo,Consolas,'Liberation Mono',monospace"
@@ -65,7 +65,7 @@ def _size(box: Box) -> tuple[float, float]:
     return letters * _ADVANCE + room + 2 * _PADDING + _BAR, len(box.lines) * _LINE + _PADDING
 
 
-def _box(box: Box, place: Place) -> str:
+def _box(box: Box, place: BoxPlace) -> str:
     look = LOOKS[box.part]
     left, top, w, h = place.x - place.width / 2, place.top, place.width, place.height
     is_end = box.part in ("input", "output")

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from tenferro.backend.regions import Group, Policy, find_regions, in_order
+from tenferro.backend.regions import Group, RegionPolicy, find_regions, in_order
 from tenferro.primitives import Aval
 from tenferro_numpy.ir.expression import Expression, Function
 from tenferro_numpy.ir.step import Step
@@ -44,7 +44,9 @@ def fuse(
     literals: Collection[int] = (),
 ) -> list[Step]:
     """Replace regions that are worth it by single steps, in a valid order."""
-    policy = Policy(least_elements(tiling), tiling.elements, partial(_can_fold, tiling), _is_cheap)
+    policy = RegionPolicy(
+        least_elements(tiling), tiling.elements, partial(_can_fold, tiling), _is_cheap
+    )
     found = find_regions(steps, avals, outputs, policy, literals)
     groups, group_of, exports = found.groups, found.group_of, found.exports
     if not groups:
