@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from tenferro.computegraph import ValueKey
 from tenferro.tidu import (
     NO_TANGENT,
+    FlowInput,
     LinearSpace,
     Primitive,
     Residual,
@@ -19,7 +20,6 @@ from tenferro.tidu import (
     Value,
     emit,
 )
-from tenferro.tidu import Linear as Flow
 
 # ---- the vocabulary ----------------------------------------------------------------------------
 
@@ -77,7 +77,7 @@ class Toy(Primitive):
         return (self.slope(*primals, *results) * tangent,)
 
     def transpose(
-        self, rule: RuleBuilder, cts: Sequence[Value | None], inputs: Sequence[Residual | Flow]
+        self, rule: RuleBuilder, cts: Sequence[Value | None], inputs: Sequence[Residual | FlowInput]
     ) -> Sequence[Value | None]:
         known = [i.value if isinstance(i, Residual) else None for i in inputs]
         ct = self.turn(cts[0], *known)

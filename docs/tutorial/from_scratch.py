@@ -18,7 +18,7 @@ from tenferro.computegraph import (
     resolve,
 )
 from tenferro.tidu import (
-    Linear,
+    FlowInput,
     NotLinearError,
     Primitive,
     Residual,
@@ -85,7 +85,7 @@ close(y.dx, 2 * math.exp(2))
 # * For an input in a group, `transpose` says how to turn the flow around. For any other input,
 #   `jvp_input` gives its tangent. **One rule for each input**, so no two rules can disagree.
 #
-# In `transpose`, an input is `Linear` where the flow came from, and gets a cotangent; the others
+# In `transpose`, an input is `FlowInput` where the flow came from, and gets a cotangent; the others
 # are `Residual`, plain values that may be used as coefficients.
 
 
@@ -145,7 +145,7 @@ class Add(Operation):
 
     def transpose(self, rule, cotangents, inputs):
         (ct,) = cotangents
-        return [ct if isinstance(flow, Linear) else None for flow in inputs]
+        return [ct if isinstance(flow, FlowInput) else None for flow in inputs]
 
 
 class Mul(Operation):

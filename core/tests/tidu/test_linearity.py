@@ -5,7 +5,8 @@ from toy_functions import Div, Sum, one
 from toy_running import FORMS, GraphForm, forward, numbers, reverse, var, view_of
 from toy_scalars import Add, Conj, Const, Exp, Mul, Neg, Space, Toy
 
-from tenferro.tidu import Linear, NotLinearError, linearize, pushforward
+from tenferro import tidu
+from tenferro.tidu import FlowInput, NotLinearError, linearize, pushforward
 
 
 def emitting(formula):
@@ -111,8 +112,8 @@ def test_the_error_prints_who_emitted_what(golden):
 
 
 def test_flow_is_an_abstract_value_and_nothing_else():
-    assert Linear._fields == ("aval", "primal")
-    assert not hasattr(Linear("f"), "key")
+    assert FlowInput._fields == ("aval", "primal")
+    assert not hasattr(FlowInput("f"), "key")
 
 
 def test_the_check_is_of_handles_not_of_keys():
@@ -147,3 +148,8 @@ def test_linearity_may_be_asked_of_any_order():
 def test_groups_belong_to_the_class():
     assert (Add().groups(2), Mul().groups(2), Exp().groups(1)) == (((0, 1),), ((0,), (1,)), ())
     assert Sum().groups(3) == ((0, 1, 2),)
+
+
+def test_the_former_name_of_a_flow_input_warns():
+    with pytest.warns(DeprecationWarning, match="FlowInput"):
+        assert tidu.Linear is FlowInput

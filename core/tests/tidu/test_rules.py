@@ -22,7 +22,7 @@ import tenferro.tidu
 from tenferro.computegraph import derive_one
 from tenferro.tidu import (
     ADContext,
-    Linear,
+    FlowInput,
     MissingRuleError,
     NotLinearError,
     Residual,
@@ -231,7 +231,7 @@ def test_transposes_see_typed_inputs():
     scaled = made("Scaled", input_count=2, transpose=look, run=lambda self, x, y: x * y)
     assert EmittingForm.vjp([scaled(x, y)], [x], {x: 2, y: 3}, [1]) == [3]
     flow, coefficient = seen
-    assert (type(flow), flow.aval, flow.primal) == (Linear, "f", x.key)
+    assert (type(flow), flow.aval, flow.primal) == (FlowInput, "f", x.key)
     assert (type(coefficient), coefficient.value.key) == (Residual, y.key)
 
 

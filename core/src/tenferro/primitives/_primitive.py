@@ -21,6 +21,7 @@ from tenferro.primitives._handle import OPERATORS, FlowHandle, H, Handle
 from tenferro.primitives._source import caller, source_text
 from tenferro.tidu import (
     NO_TANGENT,
+    FlowInput,
     MissingRuleError,
     Residual,
     RuleBuilder,
@@ -29,7 +30,6 @@ from tenferro.tidu import (
     emit_plain,
     missing_rule,
 )
-from tenferro.tidu import Linear as FlowInput
 from tenferro.tidu import Primitive as ADPrimitive
 
 _VARIADIC = 0x04  # flag of code objects with *args

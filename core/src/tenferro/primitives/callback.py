@@ -21,8 +21,7 @@ from tenferro.primitives._handle import Handle
 from tenferro.primitives._primitive import Mixed, bind, bind_all
 from tenferro.primitives.constants import zeros_like
 from tenferro.primitives.structural import broadcast_in_dim
-from tenferro.tidu import Linear as FlowInput
-from tenferro.tidu import Residual, RuleBuilder, Value, missing_rule
+from tenferro.tidu import FlowInput, Residual, RuleBuilder, Value, missing_rule
 
 __all__ = ["DebugCallback", "HostCallback", "debug_callback", "host_callback"]
 

@@ -8,6 +8,8 @@ sweeps in a row, which is what ``tn.grad`` runs), ``_graph_forms`` (the same as 
 ``_linear_map`` checks that a recorded map is linear, ``_context`` holds rules of the caller.
 """
 
+from warnings import warn
+
 from tenferro.tidu._context import ADContext, Rules
 from tenferro.tidu._emit import RuleBuilder, emit, emit_plain, flow_of, in_rule
 from tenferro.tidu._errors import (
@@ -33,7 +35,7 @@ from tenferro.tidu._seed import Seed, cotangent_leaf, tangent_leaf
 from tenferro.tidu._value import (
     NO_FLOW,
     Flow,
-    Linear,
+    FlowInput,
     Pass,
     PassId,
     Residual,
@@ -50,7 +52,7 @@ __all__ = [
     "DifferentiationError",
     "DuplicateWrtError",
     "Flow",
-    "Linear",
+    "FlowInput",
     "LinearInput",
     "LinearSpace",
     "Linearization",
@@ -89,3 +91,10 @@ __all__ = [
     "pushforward",
     "tangent_leaf",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name == "Linear":  # the former name, which a class of `tenferro.primitives` has, too
+        warn("tenferro.tidu.Linear is now FlowInput", DeprecationWarning, stacklevel=2)
+        return FlowInput
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

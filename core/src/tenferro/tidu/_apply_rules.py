@@ -13,7 +13,7 @@ from typing import Any
 from tenferro.computegraph import Operation, ValueKey
 from tenferro.tidu._emit import RuleBuilder
 from tenferro.tidu._errors import RuleResultError
-from tenferro.tidu._value import Linear, Mask, Residual, Value
+from tenferro.tidu._value import FlowInput, Mask, Residual, Value
 
 Flowing = Any  # a tangent or cotangent in a sweep: a value if rules are called, a key if replayed
 Primals = Callable[[], Mapping[ValueKey, ValueKey]]  # by tangent, the value to which it belongs
@@ -76,7 +76,7 @@ class CalledRules:
         if primal_of is None:
             primal_of = self._primal_of = self._primals()
         seen = [
-            Linear(key.aval, primal_of.get(key)) if flows else Residual(self._fixed(key))
+            FlowInput(key.aval, primal_of.get(key)) if flows else Residual(self._fixed(key))
             for key, flows in zip(inputs, active, strict=True)
         ]
         self.run.operation = operation

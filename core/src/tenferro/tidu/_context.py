@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tenferro._runtime.records import NamedTuple
 from tenferro.computegraph import Operation
 from tenferro.tidu._primitive import missing_rule
-from tenferro.tidu._value import Linear, Residual, Value
+from tenferro.tidu._value import FlowInput, Residual, Value
 
 if TYPE_CHECKING:
     from tenferro.tidu._emit import RuleBuilder
@@ -22,7 +22,7 @@ Jvp = Callable[
     Sequence[Value | None],
 ]
 Transpose = Callable[
-    [Any, "RuleBuilder", Sequence[Value | None], Sequence[Residual | Linear]],
+    [Any, "RuleBuilder", Sequence[Value | None], Sequence[Residual | FlowInput]],
     Sequence[Value | None],
 ]
 

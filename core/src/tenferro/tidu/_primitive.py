@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from tenferro.computegraph import Operation
 from tenferro.tidu._errors import MissingRuleError
 from tenferro.tidu._linear_space import NO_TANGENT, LinearSpace
-from tenferro.tidu._value import Linear, Residual, Value
+from tenferro.tidu._value import FlowInput, Residual, Value
 
 if TYPE_CHECKING:
     from tenferro.tidu._emit import RuleBuilder
@@ -91,9 +91,9 @@ class Primitive(Operation):
         self,
         rule: RuleBuilder,
         cotangents_out: Sequence[Value | None],
-        inputs: Sequence[Residual | Linear],
+        inputs: Sequence[Residual | FlowInput],
     ) -> Sequence[Value | None]:
-        """Emit cotangents of the ``Linear`` inputs, ``None`` in the places of the others."""
+        """Emit cotangents of the ``FlowInput`` inputs, ``None`` in the places of the others."""
         raise missing_rule(self, "transpose")
 
 

@@ -32,7 +32,7 @@ from tenferro.tidu._apply_rules import CalledRules, Flowing, Primals
 from tenferro.tidu._context import EMPTY_CONTEXT
 from tenferro.tidu._emit import RuleBuilder, alone, emit, sum_of
 from tenferro.tidu._linear_space import LinearSpace
-from tenferro.tidu._value import NO_FLOW, Linear, Mask, Pass, Residual, Value
+from tenferro.tidu._value import NO_FLOW, FlowInput, Mask, Pass, Residual, Value
 
 _aval_of = attrgetter("aval")
 _depth_of = attrgetter("depth")
@@ -322,7 +322,7 @@ def _of_transpose(
     cts = [None if ct is None else _fresh(space, ct.aval, run) for ct in cotangents]
     given = [_fresh(space, key.aval) for key in inputs]  # those that do not flow are seen
     seen = [
-        Linear(value.aval) if flows else Residual(value)
+        FlowInput(value.aval) if flows else Residual(value)
         for value, flows in zip(given, active, strict=True)
     ]
     needs = [k.aval if flows else _MUST_BE_NONE for k, flows in zip(inputs, active, strict=True)]

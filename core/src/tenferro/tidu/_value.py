@@ -161,7 +161,7 @@ class Residual(NamedTuple):
     value: Value
 
 
-class Linear(NamedTuple):
+class FlowInput(NamedTuple):
     """An input of a linear operation that carries flow: only its abstract value may be read.
 
     ``primal`` is the key of the value whose tangent this is, where there is one.

@@ -13,8 +13,7 @@ from tenferro.primitives._handle import Handle
 from tenferro.primitives._primitive import Primitive
 from tenferro.primitives.control.scan import emitted
 from tenferro.primitives.control.switch import Switch
-from tenferro.tidu import Linear as FlowInput
-from tenferro.tidu import Residual, RuleBuilder, Value, linear_map, pushforward
+from tenferro.tidu import FlowInput, Residual, RuleBuilder, Value, linear_map, pushforward
 
 
 def tangents(

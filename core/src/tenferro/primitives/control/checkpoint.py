@@ -29,8 +29,7 @@ from tenferro.primitives._handle import Handle
 from tenferro.primitives._primitive import Mixed, Primitive, bind_all
 from tenferro.primitives.control.scan import emitted
 from tenferro.primitives.control.switch import check_marks, check_outputs, listed
-from tenferro.tidu import Linear as FlowInput
-from tenferro.tidu import Residual, RuleBuilder, Value, linear_map, pushforward
+from tenferro.tidu import FlowInput, Residual, RuleBuilder, Value, linear_map, pushforward
 
 __all__ = ["Checkpoint", "checkpoint"]
 

@@ -20,8 +20,7 @@ from tenferro.primitives._errors import ShapeMismatchError
 from tenferro.primitives._handle import Handle
 from tenferro.primitives._primitive import Mixed, bind_all
 from tenferro.primitives.control.switch import check_marks, check_outputs, listed, shown
-from tenferro.tidu import Linear as FlowInput
-from tenferro.tidu import Residual, RuleBuilder, Value
+from tenferro.tidu import FlowInput, Residual, RuleBuilder, Value
 
 __all__ = ["Scan", "scan"]
 

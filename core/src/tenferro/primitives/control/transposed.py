@@ -14,8 +14,7 @@ from tenferro.primitives._handle import Handle
 from tenferro.primitives._primitive import Primitive
 from tenferro.primitives.control.residuals import split
 from tenferro.primitives.control.scan import Scan, emitted
-from tenferro.tidu import Linear as FlowInput
-from tenferro.tidu import Residual, RuleBuilder, Value, linear_map
+from tenferro.tidu import FlowInput, Residual, RuleBuilder, Value, linear_map
 
 
 def cotangents(

@@ -21,8 +21,7 @@ from tenferro.primitives._handle import Handle
 from tenferro.primitives._primitive import Mixed, bind_all
 from tenferro.primitives.control.scan import emitted
 from tenferro.primitives.control.switch import check_marks, check_outputs, listed, shown
-from tenferro.tidu import Linear as FlowInput
-from tenferro.tidu import MissingRuleError, Residual, RuleBuilder, Value
+from tenferro.tidu import FlowInput, MissingRuleError, Residual, RuleBuilder, Value
 
 __all__ = ["WhileLoop", "while_loop"]
 

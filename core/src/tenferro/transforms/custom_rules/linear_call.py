@@ -14,7 +14,7 @@ from tenferro.arrays import Array
 from tenferro.primitives import Handle, Primitive, constant
 from tenferro.primitives._aval import Aval
 from tenferro.tidu import (
-    Linear,
+    FlowInput,
     Residual,
     RuleBuilder,
     Trace,
@@ -83,7 +83,7 @@ class LinearCall(Primitive):
         self,
         rule: RuleBuilder,
         cotangents_out: Values,
-        inputs: Sequence[Residual | Linear],
+        inputs: Sequence[Residual | FlowInput],
     ) -> Values:
         """Return cotangents by the user's rule, which must be linear only if it is
         differentiated.
@@ -96,7 +96,7 @@ class LinearCall(Primitive):
             found = LinearCall(transposed, r, self.outs, self.ins).send(fixed, cotangents_out)
         else:
             found = self._pull(rule, fixed, cotangents_out, kept)
-        active = [isinstance(i, Linear) for i in inputs[r:]]
+        active = [isinstance(i, FlowInput) for i in inputs[r:]]
         return [None] * r + [ct if on else None for ct, on in zip(found, active, strict=True)]
 
     def _pull(
