@@ -27,9 +27,8 @@ _WALK = 2_000_000  # promoted objects from one walk to the next, at least
 _PER_KEY = 4  # objects that come with a key
 _FROZEN_BY_PYTHON = 1000  # CPython 3.12 starts with 375 frozen objects; a program freezes thousands
 _OF_KEY = 24  # blocks of memory that a key and what passes make of it take, generously
-_PROMOTIONS_PER_BLOCK_BEFORE_WALK = (
-    16  # promoted objects, since the last walk, for each block: then a walk is cheap
-)
+#: Objects promoted since the last walk, for each allocated block; above it a walk is cheap.
+_PROMOTIONS_PER_BLOCK_BEFORE_WALK = 16
 _promoted = 0  # since the last walk
 _look_at = _WALK
 _held = 0  # blocks of memory after the last walk

@@ -44,9 +44,8 @@ from tenferro_numpy.row_blocks.run import Blocked
 
 __all__ = ["PLAN_PASSES", "SWITCHES", "How", "PlanPass", "Planner", "make_plan", "planner_of"]
 
-_MAX_LINES_PER_NUMBER_LINE = (
-    1.25  # lines in all for each line on numbers, where a program is mostly made of them
-)
+#: Lines for each line on Python's numbers: below it a program is mostly made of these.
+_MAX_LINES_PER_NUMBER_LINE = 1.25
 _BOOL = Aval((), DType.of("bool"))
 _EFFECT = "std::debug_callback"
 _BY_LITERALS: dict[type, Any] = {

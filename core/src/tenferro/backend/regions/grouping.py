@@ -2,9 +2,9 @@
 
 A step joins the group that made one of its operands, or that reads one of them, unless something
 between the two must run outside. Reductions of what a group makes end in it; pads and
-concatenations that it reads begin in it. What reaches what is known as sets of groups, bits of an
-integer; after `_EPOCH` groups all are closed and counting starts again, so that the sets stay
-small. Read next: ``rematerialize.py``.
+concatenations that it reads begin in it. Each group knows which groups must run before it, as bits
+of an integer. After `_EPOCH` groups no group grows further and the bits are used anew, so the
+integers stay small. Read next: ``rematerialize.py``.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _MAX_STEPS_BETWEEN_MEMBERS = 128
 
 
 class Group(Generic[S]):
-    """A region while it grows."""
+    """A region while it grows: steps with their positions, and the groups that must run before."""
 
     __slots__ = ("bit", "folds", "last", "members", "reach", "shape")
 
     def __init__(self, bit: int, shape: tuple[int, ...]) -> None:
-        self.bit = bit
+        self.bit = bit  # of this group among those that may still grow
         self.shape = shape
         self.members: list[tuple[int, S]] = []
         self.folds: list[tuple[int, S]] = []

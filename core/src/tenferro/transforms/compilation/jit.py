@@ -3,7 +3,9 @@
 A function is recorded once per structure of its arguments, their shapes and dtypes, and the values
 of its static arguments. Values are unknown while it is recorded, so a program that asks for one is
 an error at the user's line. Inside another transform the recorded graph is written into the outer
-one. Read next: ``inspection/look.py``.
+one. Caches: ``Kept`` in ``ready.py`` has the graphs and programs of one function; equal graphs of
+all functions share one program in ``PROGRAMS`` of ``arrays/evaluation/evaluate.py``. Read next:
+``inspection/look.py``.
 """
 
 from __future__ import annotations

@@ -36,9 +36,8 @@ from tenferro_numpy.ir.expression import Expression, Function, Specialize, calle
 
 __all__ = ["EXPRESSIONS", "operator_or", "register", "ufunc"]
 
-_MIN_ELEMENTS_FOR_ROW = (
-    4096  # elements from which the largest of them and a number is worth a row of the number
-)
+#: Elements of a maximum or minimum from which an operand that is a number becomes a row.
+_MIN_ELEMENTS_FOR_ROW = 4096
 _SHORTEST, _LONGEST = 64, 1 << 15  # elements of such a row
 
 

@@ -20,9 +20,8 @@ from tenferro_numpy.ir.expression import Expression, Function, Specialize, calle
 __all__ = ["EXPRESSIONS"]
 
 _BLAS = ("float32", "float64", "complex64", "complex128")
-_MAX_PRODUCTS_FOR_PLAIN_CALL = (
-    4096  # multiplications of a stack, or elements of a result, up to which calls decide
-)
+#: Multiplications of a stack, or elements of a result, up to which the calls cost more.
+_MAX_PRODUCTS_FOR_PLAIN_CALL = 4096
 
 
 class _Writer:

@@ -1,6 +1,7 @@
-"""Cumulative reductions on NumPy: `accumulate` of the ufunc.
+"""Cumulative maxima, minima and sums of exponentials on NumPy: `accumulate` of the ufunc.
 
-Read next: `contraction.py`.
+`cumsum` and `cumprod` are those of `tenferro.backend.numpy_like.cumulative`. Read next:
+`contraction.py`.
 """
 
 from __future__ import annotations

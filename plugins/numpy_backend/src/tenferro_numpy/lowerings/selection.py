@@ -20,9 +20,8 @@ from tenferro_numpy.ir.literals import is_zero
 
 __all__ = ["EXPRESSIONS", "choose", "drop", "keep", "select_with_zero"]
 
-_MIN_ELEMENTS_FOR_BITWISE_SELECT = (
-    1024  # elements from which three simple passes cost less than one with branches
-)
+#: Elements from which three simple passes cost less than one with branches.
+_MIN_ELEMENTS_FOR_BITWISE_SELECT = 1024
 _INTEGERS = {size: np.dtype(f"int{8 * size}") for size in (1, 2, 4, 8)}
 
 

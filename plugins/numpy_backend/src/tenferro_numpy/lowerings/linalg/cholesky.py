@@ -27,9 +27,8 @@ from tenferro_numpy.lowerings.linalg.triangular_solve import refuse_zeros
 __all__ = ["register"]
 
 _BLOCK = 64
-_MIN_ROWS_FOR_LAPACK = (
-    100  # rows from which the copies of `np.linalg` cost more than the call of LAPACK
-)
+#: Rows from which the copies of `np.linalg` cost more than the call of LAPACK.
+_MIN_ROWS_FOR_LAPACK = 100
 
 
 def register(lowerings: Lowerings) -> None:
