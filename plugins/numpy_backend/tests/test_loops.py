@@ -180,6 +180,51 @@ def test_drawn_bodies(seed):
     beside(lambda scan, *s: scan(step, s, ROWS[:4], reverse=seed % 3 == 0), *start)
 
 
+def chosen(condition, f, g, *operands):
+    """Return what `cond` returns, by Python's own `if`."""
+    return f(*operands) if bool(condition) else g(*operands)
+
+
+def repeated(goes_on, f, x):
+    """Return what `while_loop` returns, by Python's own `while`."""
+    while bool(goes_on(x)):
+        x = f(x)
+    return x
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_drawn_bodies_with_branches_and_loops_inside(seed):
+    first, second, third = [random_step(seed + k) for k in (0, 7919, 104729)]
+
+    def program(scan, cond, while_loop, *start):
+        def step(s, r):
+            s = cond(
+                np.sum(s[0]) > r + 0.01,
+                lambda *s: first(s, r)[0],
+                lambda *s: second(s, r)[0],
+                *s,
+            )
+            s, _ = scan(third, s, ROWS[:2])
+            x, k = while_loop(
+                lambda u: (u[1] < 6.0) & (np.sum(u[0] * u[0]) < 50.0),
+                lambda u: (u[0] * 1.5 + s[1] * 0.1, u[1] + 1.0),
+                (0.5 * s[0], 0.0 * s[2] + r),
+            )
+            return (np.tanh(x), np.tanh(s[1]), 0.5 * np.cos(s[2]) + 0.01 * k), (x, k)
+
+        return scan(step, start, ROWS[:4], reverse=seed % 2 == 0)
+
+    x = np.array([0.4, -0.3, 0.2])
+    start = x, x[::-1] + 0.1, np.array(0.3)
+    loop = tn.jit(lambda *s: program(tn.scan, tn.cond, tn.while_loop, *s), backend="numpy")
+    found, again = leaves(loop(*start)), leaves(loop(*start))
+    with np.errstate(all="ignore"):
+        need = leaves(program(unrolled, chosen, repeated, *start))
+    for y, z, same in zip(found, need, again, strict=True):
+        np.testing.assert_allclose(np.asarray(y), np.asarray(z), rtol=1e-11, atol=1e-12)
+        np.testing.assert_array_equal(y, same)
+
+
 def test_matrices_and_loops_inside():
     m = np.array([[0.9, 0.1], [-0.2, 0.8]])
 
