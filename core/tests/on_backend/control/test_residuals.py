@@ -34,7 +34,12 @@ def heat(u):
 
 
 def test_the_carry_alone_is_stacked_where_all_follows_from_it():
-    assert stacked(looped(heat), np.ones(100)) == ["f64[100]"]
+    assert stacked(looped(heat), np.ones(10_000)) == ["f64[10000]"]
+
+
+def test_functions_are_not_repeated_where_all_steps_take_little_memory():
+    """Of 3 u² and cos u the square is made again from u, the cosine is not"""
+    assert stacked(looped(heat), np.ones(100)) == ["f64[100]", "f64[100]"]
 
 
 def test_a_smaller_value_is_stacked_in_place_of_the_carry():

@@ -3,7 +3,8 @@
 What the linear loop reads of the primals: literals stay in it, consts and xs are there for both,
 what depends on consts alone is computed once, before. Of the rest the fewest bytes are stacked from
 which the linear loop can compute it again: a minimum cut between the carry and what is read.
-Products, factorizations, loops and the like are computed again only where that saves much memory.
+Products, factorizations, loops and the like are computed again only where that saves much memory,
+functions such as exp where it saves some.
 A body with a function that brings its own derivative is always computed again, as a whole: cut in
 two, the function would no longer show what it closes over.
 Read next: ``transposed.py``.
@@ -29,12 +30,13 @@ from tenferro.primitives.control.scan import Scan, emitted
 from tenferro.tidu import RuleBuilder, Value
 
 _MAX_REPEATED_SAVING = 2  # times fewer bytes for which expensive operations are repeated
-_FEW_BYTES = 1 << 20  # of all steps together, up to which nothing expensive is repeated
-#: families of operations that cost about as much as to read their results from memory
-_FAMILIES_TO_REPEAT = frozenset(
-    ("arithmetic", "bitwise", "comparison", "complex", "constants", "elementwise", "hyperbolic",
-     "indexing", "reduction", "rounding", "structural", "trigonometric")
+_FEW_BYTES = 1 << 20  # of all steps together, up to which only arithmetic is repeated
+#: families of operations that cost less than to read their results from memory, and about as much
+_ARITHMETIC = frozenset(
+    ("arithmetic", "bitwise", "comparison", "complex", "constants", "indexing", "rounding",
+     "structural")
 )  # fmt: skip
+_FUNCTIONS = frozenset(("elementwise", "hyperbolic", "reduction", "trigonometric"))
 
 
 def split(loop: Scan, operands: Sequence[Any], rule: RuleBuilder) -> tuple[Scan, list[Any]]:
@@ -48,7 +50,7 @@ def split(loop: Scan, operands: Sequence[Any], rule: RuleBuilder) -> tuple[Scan,
     read, flow = _read_by_linear_part(results, [inputs[i] for i in loop.linear_inputs])
     kinds = _Kinds(loop, inputs)
     read = [key for key in read if kinds.of(key) != FREE]
-    varying = [key for key in read if kinds.of(key) == VARYING and key not in kinds.rows]
+    varying = [key for key in read if kinds.of(key) >= BY_ROWS and key not in kinds.rows]
     if loop.volatile:
         invariant, stacked = [], _carries_of(read, kinds)
     else:
@@ -98,8 +100,8 @@ def split(loop: Scan, operands: Sequence[Any], rule: RuleBuilder) -> tuple[Scan,
     return linear, [value_of[key] for key in leaves]
 
 
-#: what a value in a body depends on: literals, consts as well, or what changes from step to step
-FREE, INVARIANT, VARYING = range(3)
+#: what a value in a body depends on: literals, consts as well, rows of operands as well, the carry
+FREE, INVARIANT, BY_ROWS, VARYING = range(4)
 
 
 class _Kinds:
@@ -113,10 +115,11 @@ class _Kinds:
         self.rows = dict.fromkeys(inputs[i] for i in self.primal_numbers if i >= loop.rows)
         self.numbers = {key: i for i, key in enumerate(inputs)}
         self._kinds: dict[ValueKey, int] = dict.fromkeys(self.consts, INVARIANT)
-        self._kinds.update(dict.fromkeys([*self.carries, *self.rows], VARYING))
+        self._kinds.update(dict.fromkeys(self.rows, BY_ROWS))
+        self._kinds.update(dict.fromkeys(self.carries, VARYING))
 
     def of(self, key: ValueKey) -> int:
-        """Return what a value depends on: ``FREE``, ``INVARIANT`` or ``VARYING``."""
+        """Return what a value depends on: ``FREE``, ``INVARIANT``, ``BY_ROWS`` or ``VARYING``."""
         known = self._kinds
         order, definitions, _ = postorder([key], lambda k: None if k in known else k.definition)
         for k, definition in zip(order, definitions, strict=True):
@@ -126,15 +129,18 @@ class _Kinds:
 
 def _stacked(varying: Sequence[ValueKey], kinds: _Kinds, length: int) -> list[ValueKey]:
     """Return the values to stack, from which the linear loop computes those that vary again."""
+    moved = _cut(varying, kinds, is_repeated=_is_from(_ARITHMETIC))
+    if length * _bytes(moved) <= _FEW_BYTES:
+        return moved
     fewest = _cut(varying, kinds, is_repeated=lambda operation: True)
-    cheap = _cut(varying, kinds, is_repeated=_is_cheap)
+    cheap = _cut(varying, kinds, is_repeated=_is_from(_ARITHMETIC | _FUNCTIONS))
     most = max(_MAX_REPEATED_SAVING * _bytes(fewest), _FEW_BYTES / length)
     return cheap if _bytes(cheap) <= most else fewest
 
 
-def _is_cheap(operation: Operation) -> bool:
-    """Return True for an operation that costs about as much as to read its result from memory."""
-    return type(operation).__module__.rpartition(".")[2] in _FAMILIES_TO_REPEAT
+def _is_from(families: frozenset[str]) -> Callable[[Operation], bool]:
+    """Return the function that is True for operations of some families."""
+    return lambda operation: type(operation).__module__.rpartition(".")[2] in families
 
 
 def _cut(
@@ -143,6 +149,7 @@ def _cut(
     """Return the lightest values from which others follow by operations that are repeated."""
     keys: dict[ValueKey, int] = {}
     carries = set(kinds.carries)
+    is_function = _is_from(_FUNCTIONS)
 
     def number(key: ValueKey) -> int:
         return keys.setdefault(key, len(keys))
@@ -150,10 +157,13 @@ def _cut(
     def sources(i: int) -> list[int] | None:
         key = found[i]
         definition = None if key in kinds.numbers else key.definition
-        if key in carries or (definition is not None and not is_repeated(definition[0])):
+        if key in carries:
             return None
+        if definition is not None and not is_repeated(definition[0]):
+            if kinds.of(key) != BY_ROWS or not is_function(definition[0]):
+                return None
         before = () if definition is None else inputs_of(definition)
-        given = [k for k in before if kinds.of(k) == VARYING]
+        given = [k for k in before if kinds.of(k) >= BY_ROWS]
         numbers = [number(k) for k in given]
         found.update(zip(numbers, given, strict=True))
         return numbers
@@ -180,7 +190,7 @@ def _invariants_read(
     order, definitions, _ = postorder(results, lambda k: None if k in stop else k.definition)
     found: dict[ValueKey, None] = {}
     for key, definition in zip(order, definitions, strict=True):
-        if key in flow or kinds.of(key) == VARYING:
+        if key in flow or kinds.of(key) >= BY_ROWS:
             given = [k for k in inputs_of(definition) if k not in flow and k not in kinds.numbers]
             found.update(dict.fromkeys([k for k in given if kinds.of(k) == INVARIANT]))
     return list(found)
