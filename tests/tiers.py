@@ -44,6 +44,7 @@ SLOW = (
     Slow(f"{ON}/linalg", 3, "decompositions by several ways"),
     Slow(f"{ON}/linalg/test_equal_values.py", 0, "third derivatives of decompositions"),
     Slow(f"{ON}/passes/test_edge_values.py", 4, "every operation with every literal"),
+    Slow(f"{ON}/rolling", 5, "all transforms of every loop"),
     Slow(f"{ON}/transforms/test_closures.py", 4, "all pairs of transforms"),
     Slow(f"{ON}/transforms/test_cost.py", 0, "long programs, whose calls are counted"),
     Slow(f"{ON}/transforms/test_derivatives_of_functions.py", 2, "differences of every function"),

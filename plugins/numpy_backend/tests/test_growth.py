@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import tenferro as tn
+from tenferro.passes import _driver
 from tenferro.primitives import host_callback, optimization_barrier
 
 SMALL, LARGE = 150, 600
@@ -339,6 +340,12 @@ PROGRAMS = [
     tangent_of_a_custom_rule_with_many_results,
     gradient_through_jit_with_many_results,
 ]
+
+
+@pytest.fixture(autouse=True)
+def loops_are_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compare programs of which all are long enough for the pass `roll`"""
+    monkeypatch.setattr(_driver, "_LEAST_EQUATIONS", 100)
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)

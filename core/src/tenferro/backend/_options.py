@@ -8,8 +8,8 @@ first program. Read next: ``select.py``.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import cache, lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from tenferro.computegraph import MaterializedGraph, compile_program
 
 if TYPE_CHECKING:
     from tenferro.backend.base import Backend, Executable
+    from tenferro.backend.lowering import LoweringTable
     from tenferro.passes import Report
     from tenferro.primitives._aval import Aval
     from tenferro.tidu import Primitive
@@ -51,16 +52,31 @@ def rewritten(
 ) -> tuple[MaterializedGraph, Report]:
     """Return the graph after the chosen passes, and a report of what they did."""
     passes = import_module("tenferro.passes")
-    found = passes.selected(backend.config.options.get(PASSES), backend.info.passes)
-    chosen = passes.selected((options or {}).get(PASSES), found)
-    table = backend.lowerings
+    can = _can(backend.lowerings, backend.lowerings.generation)
+    chosen = chosen_passes(backend, options)
+    result: tuple[MaterializedGraph, Report] = passes.optimized(graph, chosen, can)
+    return result
 
-    @cache  # passes ask thousands of times about a few classes
+
+@lru_cache(maxsize=8)
+def _can(table: LoweringTable, generation: int) -> Callable[..., bool]:
+    """Return the one function that says which primitives a backend runs.
+
+    Passes ask it thousands of times about a few classes, and know rewritten bodies by it.
+    """
+
     def can(cls: type[Primitive]) -> bool:
         return table.status(cls) != "missing"
 
-    result: tuple[MaterializedGraph, Report] = passes.optimized(graph, chosen, can)
-    return result
+    return cache(can)
+
+
+def chosen_passes(backend: Backend, options: Options | None = None) -> frozenset[str]:
+    """Return the names of the graph passes that rewrite a program."""
+    passes = import_module("tenferro.passes")
+    found = passes.selected(backend.config.options.get(PASSES), backend.info.passes)
+    chosen: frozenset[str] = passes.selected((options or {}).get(PASSES), found)
+    return chosen
 
 
 def check_options(options: Options, backend: Backend) -> None:

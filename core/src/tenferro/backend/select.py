@@ -195,6 +195,11 @@ class inspecting:
         _inspector.reset(self._token)
 
 
+def is_inspected() -> bool:
+    """Return whether programs run equation by equation, so that each must be there."""
+    return _inspector.get() is not None
+
+
 def _inspected(backend: Backend) -> Backend:
     inspector = _inspector.get()
     return backend if inspector is None else inspector(backend)

@@ -43,6 +43,7 @@ class _Unknown:
 
 UNKNOWN = _Unknown()
 NO_TRACES: frozenset[Any] = frozenset()
+SHARED_SERIAL = 2**62  # from here on: numbers that many graphs share, and what is made of these
 _serials = count()
 _next_look = STRIDE  # serial
 _retiring = RLock()

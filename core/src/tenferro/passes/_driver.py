@@ -14,17 +14,20 @@ from importlib import import_module
 
 from tenferro._runtime import CollectorPaused
 from tenferro._runtime.records import NamedTuple
-from tenferro.computegraph import MaterializedGraph
+from tenferro.computegraph import Fragment, MaterializedGraph, fragment_of_graph
 from tenferro.passes._rewriter import Rewriter
 from tenferro.passes._rules import PassRules, RuleTable
-from tenferro.passes._selection import NAMES, REWRITES, selected
+from tenferro.passes._selection import NAMES, REWRITES, ROLL, selected
 from tenferro.passes.rewrites.checkpoints import without_checkpoints
 from tenferro.passes.rewrites.dead_outputs import OUTPUTS, without_dead_outputs
 from tenferro.passes.rewrites.loops import LOOPS, with_joined_loops
 from tenferro.passes.rewrites.residuals import RESIDUALS, with_short_lives
+from tenferro.primitives.control import Scan
 from tenferro.primitives.structural import Pad
 
 SUMS = "sums"
+_LEAST_STEPS = 64
+_LEAST_EQUATIONS = 512  # of a loop
 _SWEPT_TWICE = 5_000  # equations; what a rule emits is rewritten at once, so little is left
 
 
@@ -63,6 +66,9 @@ def optimized(
     before = len(graph)
     if names:
         with CollectorPaused():
+            if ROLL in names and before >= _LEAST_EQUATIONS and can(Scan):
+                loops = import_module("tenferro.passes.roll.loops")
+                graph, counts[ROLL] = loops.with_loops(graph, _LEAST_STEPS, _LEAST_EQUATIONS)
             if LOOPS in names:
                 graph = without_checkpoints(graph)
             joined = 0
@@ -73,11 +79,17 @@ def optimized(
                 graph = _without_dead_outputs(graph, names, can, counts)
             if LOOPS in names:
                 graph, counts[LOOPS] = with_joined_loops(
-                    graph, lambda body: optimized(body, names, can)[0]
+                    graph, lambda body: _rewritten_body(body, names, can)
                 )
             if RESIDUALS in names:
                 graph, counts[RESIDUALS] = with_short_lives(graph)
     return graph, Report(counts, before, len(graph))
+
+
+@lru_cache(maxsize=256)
+def _rewritten_body(body: Fragment, names: frozenset[str], can: Callable[[type], bool]) -> Fragment:
+    """Rewrite the body of a loop or branch; loops that differ in their length share it."""
+    return fragment_of_graph(optimized(body.flat, names, can)[0])
 
 
 def _with_joined_paddings(

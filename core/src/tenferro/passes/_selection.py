@@ -23,8 +23,9 @@ REWRITES = {
     "contract": "contractions",
 }
 """The passes with rules for single equations, in their order, and their files in ``rewrites``."""
-NAMES = (*REWRITES, "cse", "outputs", "loops", "residuals")
-"""All passes, in the order in which they look at an equation, then those of a whole graph."""
+ROLL = "roll"
+NAMES = (ROLL, *REWRITES, "cse", "outputs", "loops", "residuals")
+"""All passes in their order; those of a whole graph stand before and behind those of equations."""
 
 
 def selected(choice: object, default: object = "all") -> frozenset[str]:

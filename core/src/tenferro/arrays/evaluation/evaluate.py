@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from tenferro.arrays.errors import ConcretizationError, LeakedArrayError
 from tenferro.arrays.evaluation.form import form_of, graph_of
 from tenferro.arrays.handle.array import EVALUATE, Array, is_traced, refusals
-from tenferro.arrays.handle.convert import SHARED_SERIAL
 from tenferro.backend import select_backend
 from tenferro.backend._options import Options, compiled, identity_of
 from tenferro.backend.select import backend_of
@@ -32,6 +31,7 @@ from tenferro.computegraph import (
     postorder,
     retire,
 )
+from tenferro.computegraph._keys import SHARED_SERIAL
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._source import caller, source_text
 

@@ -16,8 +16,8 @@ from typing import Any
 from tenferro._runtime import CollectorPaused
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.evaluation.shared_scalars import split_shared_scalars
-from tenferro.arrays.handle.convert import SHARED_SERIAL
 from tenferro.computegraph import MaterializedGraph, ProgramCache
+from tenferro.computegraph._keys import SHARED_SERIAL
 from tenferro.computegraph._materialize import MaterializedNode, Structure
 
 MAX_EQUATIONS_TO_SPLIT_AT_ONCE = 256  # equations

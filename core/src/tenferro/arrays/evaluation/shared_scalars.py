@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tenferro.arrays.handle.convert import SHARED_SERIAL
 from tenferro.computegraph import MaterializedGraph
+from tenferro.computegraph._keys import SHARED_SERIAL
 from tenferro.computegraph._materialize import MaterializedNode
 from tenferro.primitives import BroadcastInDim, Convert
 

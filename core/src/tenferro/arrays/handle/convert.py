@@ -7,9 +7,11 @@ content. No array library is imported: an operand is whatever has a shape and a 
 
 from __future__ import annotations
 
+import sys
 from contextvars import ContextVar
 from importlib import import_module
 from typing import Any
+from weakref import ref
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.errors import UnknownOperandError, at_user_line
@@ -20,6 +22,7 @@ from tenferro.backend._errors import BackendError
 from tenferro.backend._snapshots import copied, is_numpy
 from tenferro.backend._snapshots import snapshot as numpy_snapshot
 from tenferro.computegraph import UNKNOWN, ValueKey, input_key, new_leaf
+from tenferro.computegraph._keys import SHARED_SERIAL
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._dtype import DType, bool_, complex128, float64, int64, uint64
 from tenferro.primitives._source import caller, source_text
@@ -34,11 +37,11 @@ _CONVERSIONS = (  # of what other libraries hold numbers in: the library, its me
 _SHARED_BYTES = 4096
 _TOO_LARGE = 2**63  # for int64: uint64 then, as in NumPy
 _KEPT_SCALARS = 1024
-SHARED_SERIAL = 2**62
 _scalars: dict[tuple[type, Any, DType], ValueKey] = {}
 _dtypes: dict[Any, DType] = {}
 _plain: set[type] = set()  # classes of operands that were looked at
 Borrowed = dict[int, tuple[ValueKey, Any]]  # by id of the operand, which is held to keep its id
+_captured: dict[int, tuple[ref[Any], ref[ValueKey]]] = {}  # by id of the array
 _borrowed: ContextVar[Borrowed | None] = ContextVar("tenferro_borrowed", default=None)
 
 
@@ -113,7 +116,26 @@ def operand_key(x: Any) -> ValueKey:
     if is_numpy(x) and x.nbytes <= _SHARED_BYTES:
         key = _shared_leaf(ContentName(aval.dtype, aval.shape, x.tobytes()), aval)
         return key if key.operand is not UNKNOWN else _known(key, x.copy())
-    return _known(new_leaf(CapturedName(id(x)), aval), snapshot(x))
+    return _captured_key(x, aval)
+
+
+def _captured_key(x: Any, aval: Aval) -> ValueKey:
+    """Return the key of a captured array: the same one while the array has the same bytes.
+
+    A loop that reads an array in every step copies it once.
+    """
+    there = _captured.get(id(x))
+    if there is not None:
+        owner, known = there[0](), there[1]()
+        if owner is x and known is not None and known.aval == aval:
+            if known.operand is x or _is_unchanged(x, known.operand):
+                return known
+    copy = quick_to_compare(x, sys.maxsize)
+    key = _known(new_leaf(CapturedName(id(x)), aval), snapshot(x) if copy is None else copy)
+    if copy is not None or (is_numpy(x) and key.operand is x):
+        number = id(x)
+        _captured[number] = ref(x, lambda _: _captured.pop(number, None)), ref(key)
+    return key
 
 
 def quick_to_compare(x: Any, most: int) -> Any:

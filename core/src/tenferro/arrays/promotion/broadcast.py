@@ -11,9 +11,10 @@ from typing import Any, TypeVar
 
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.array import SCALARS, Array, is_weak
-from tenferro.arrays.handle.convert import SHARED_SERIAL, as_array, check_range, scalar
+from tenferro.arrays.handle.convert import as_array, check_range, scalar
 from tenferro.arrays.handle.weak import WeakName
 from tenferro.computegraph import Definition, ValueKey
+from tenferro.computegraph._keys import SHARED_SERIAL
 from tenferro.primitives import (
     Aval,
     AxisError,

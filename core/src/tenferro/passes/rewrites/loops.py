@@ -32,7 +32,7 @@ _KEYS = frozenset(("std::checkpoint", "std::scan", "std::switch", "std::while_lo
 _MOST_LOOPS = 64  # of one length, among which each is compared with each
 _MOST_EQUATIONS = 300  # of two bodies that become one
 
-Optimize = Callable[[MaterializedGraph], MaterializedGraph]
+Optimize = Callable[[Fragment], Fragment]
 
 
 def with_joined_loops(
@@ -77,7 +77,6 @@ class _Loops:
         self.optimize = optimize
         self.rows = [_Row(node) for node in graph.nodes]
         self.count = 0
-        self._bodies: dict[Fragment, Fragment] = {}
 
     def run(self) -> None:
         """Join, chain, then drop, then rewrite bodies."""
@@ -226,24 +225,20 @@ class _Loops:
         operation = row.operation
         key = getattr(operation, "key", "")
         if key == "std::scan":
-            changed = operation.replaced(body=self._body(operation.body))
+            changed = operation.replaced(body=self.optimize(operation.body))
         elif key == "std::checkpoint":
-            changed = operation.replaced(body=self._body(operation.body))
+            changed = operation.replaced(body=self.optimize(operation.body))
         elif key == "std::switch":
-            branches = tuple(map(self._body, operation.branches))
+            branches = tuple(map(self.optimize, operation.branches))
             changed = type(operation)(branches, operation.is_linear)
         elif key == "std::while_loop":
-            parts = {name: self._body(getattr(operation, name)) for name in ("condition", "body")}
+            parts = {
+                name: self.optimize(getattr(operation, name)) for name in ("condition", "body")
+            }
             changed = _replaced(operation, **parts)
         else:
             return
         row.operation = changed
-
-    def _body(self, body: Fragment) -> Fragment:
-        found = self._bodies.get(body)
-        if found is None:
-            found = self._bodies[body] = fragment_of_graph(self.optimize(body.flat))
-        return found
 
     # ---- the graph -------------------------------------------------------------------------------
 

@@ -142,7 +142,7 @@ class _Call:
     def _run_or_record(
         self, outputs: list[ValueKey], places: Sequence[int | None], size: int, backend: Any
     ) -> list[Any]:
-        def emit() -> list[ValueKey]:
+        def emit(outputs: Sequence[ValueKey]) -> list[ValueKey]:
             leaves = {m.example: moved(m.batch, m.axis, 0) for m in self._leaves}
             values = batch(outputs, leaves, size)
             triples = zip(outputs, values, places, strict=True)

@@ -22,7 +22,7 @@ from tenferro.arrays.evaluation.evaluate import executable, leaked
 from tenferro.arrays.handle.array import evaluable
 from tenferro.arrays.handle.weak import NumberReads
 from tenferro.backend import UnsupportedError, select_backend, use
-from tenferro.backend._options import DONATED, Options, rewritten
+from tenferro.backend._options import DONATED, PASSES, Options, rewritten
 from tenferro.backend._snapshots import is_numpy
 from tenferro.computegraph import (
     UNKNOWN,
@@ -30,6 +30,7 @@ from tenferro.computegraph import (
     MaterializedGraph,
     flatten,
 )
+from tenferro.passes._selection import ROLL, selected
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._boundary import bounded, refusal
 from tenferro.tidu import Trace
@@ -55,6 +56,7 @@ from tenferro.transforms.pickled import PickledByName, check_picklable
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.effects import WithoutEffects, collecting
 from tenferro.transforms.recording.record import Loans
+from tenferro.transforms.recording.rolling import rolling
 from tenferro.transforms.recording.run_or_record import deliver, pending
 from tenferro.transforms.recording.unrolled import is_unrolling
 from tenferro.transforms.recording.unrolled import state as unrolling
@@ -267,6 +269,11 @@ class Jitted(PickledByName):
             call = call.at(self._kept.level)
         return traced if traced.is_open else self._kept.traces.get_or_make(call.key, lambda: traced)
 
+    @property
+    def _rolls(self) -> bool:
+        """True if long loops become loops of the graph before they are differentiated."""
+        return ROLL in selected((self._options or {}).get(PASSES))
+
     def _trace(self, call: Call, number_reads: NumberReads) -> Traced:
         trace = Trace(abstract=True, sealed="jit")
         names = call.names(self._function)
@@ -274,7 +281,7 @@ class Jitted(PickledByName):
         keys = [abstract_leaf(leaf, name, trace, number_reads) for leaf, name in pairs]
         args, kwargs = call.arguments([Array(key) for key in keys])
         try:
-            with collecting() as effects:
+            with collecting() as effects, rolling(self._rolls):
                 result = self._function(*args, **kwargs)
         finally:
             trace.open = False

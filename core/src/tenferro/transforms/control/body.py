@@ -227,7 +227,7 @@ def delivered(
     """Return results: as operands if everything came as such, else as Arrays."""
     keys = [y.key for y in values]
     if plain and keys and not any([x.flow for x in consts]):
-        return run_or_record((name,), keys, (), lambda: keys, True)
+        return run_or_record((name,), keys, (), lambda found: found, True)
     return pending(keys)
 
 

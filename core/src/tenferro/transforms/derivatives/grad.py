@@ -199,14 +199,14 @@ def _computed(
         wrt = _varying(recording.wrt, holomorphic, allow_int)
         value_key = _scalar_output(recording, holomorphic)
         aux = recording.aux
-        outputs = [value_key, *aux.keys] if value else aux.keys
+        count = len(aux.keys) + value
 
-        def emit() -> list[ValueKey]:
-            return [*outputs, *gradient_keys(value_key, wrt, conjugate, context)]
+        def emit(primal: Sequence[ValueKey]) -> list[ValueKey]:
+            outputs = primal if value else primal[1:]
+            return [*outputs, *gradient_keys(primal[0], wrt, conjugate, context)]
 
         inputs = recording.wrt
         found = run_or_record(kind, [value_key, *aux.keys], inputs, emit, recording.plain, backend)
-        count = len(outputs)
         leaves = found[count:]
         if len(wrt) < len(inputs):
             rest = iter(leaves)

@@ -83,7 +83,7 @@ def hessian(
             rows = blocks_of(linear, of, places, mode, sparse, reads, holomorphic)
             return [block.key for row in rows for block in row]
 
-        def emit() -> list[ValueKey]:
+        def emit(_: Sequence[ValueKey]) -> list[ValueKey]:
             recording.trace.open = True  # a rule of the user is recorded: it evaluates nothing
             try:
                 first = derivatives(outputs, pinned.wrt, "reverse")
@@ -93,7 +93,7 @@ def hessian(
 
         kind = ("hessian", sparse, holomorphic, len(outputs), context)
         primal, plain = [*outputs, *aux], recording.plain
-        found = run_or_record(kind, primal, wrt, emit, plain, backend, reads=reads)
+        found = run_or_record(kind, primal, wrt, emit, plain, backend, reads=reads, rolls=False)
         nested = _nest(found[len(aux) :], pinned, chosen.single)
         return (nested, pinned.aux.with_values(found[: len(aux)])) if has_aux else nested
 

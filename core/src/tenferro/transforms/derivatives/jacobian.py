@@ -147,7 +147,7 @@ def _made(
 
         reads = Reads()
 
-        def emit() -> list[ValueKey]:
+        def emit(_: Sequence[ValueKey]) -> list[ValueKey]:
             linear = linearize_keys(outputs, recording.wrt, space=Primitive.space, context=context)
             rows = blocks_of(linear, outputs, recording.wrt, mode, sparse, reads, holomorphic)
             if conjugate:
@@ -156,7 +156,14 @@ def _made(
 
         kind = ("jacobian", mode, sparse, holomorphic, conjugate, len(outputs), context)
         found = run_or_record(
-            kind, [*outputs, *aux], recording.wrt, emit, recording.plain, backend, reads=reads
+            kind,
+            [*outputs, *aux],
+            recording.wrt,
+            emit,
+            recording.plain,
+            backend,
+            reads=reads,
+            rolls=False,
         )
         nested = _nest(found[len(aux) :], recording, chosen.single)
         return (nested, recording.aux.with_values(found[: len(aux)])) if has_aux else nested

@@ -96,18 +96,19 @@ def _jvp(
     outputs = [key_of(x) for x in recording.outputs]
     aux = recording.aux
 
-    def emit() -> list[ValueKey]:
+    def emit(primal: Sequence[ValueKey]) -> list[ValueKey]:
         values = [None if seed is None else Handle(seed) for seed in seeds]
-        found = pushforward(outputs, recording.wrt, values, space=Primitive.space, context=context)
-        flow = [flow_key(k, t) for k, t in zip(outputs, found, strict=True)]
-        return [*outputs, *flow, *aux.keys]
+        of = primal[: len(outputs)]
+        found = pushforward(of, recording.wrt, values, space=Primitive.space, context=context)
+        flow = [flow_key(k, t) for k, t in zip(of, found, strict=True)]
+        return [*of, *flow, *primal[len(of) :]]
 
     known = [seed and seed.operation for seed in seeds]  # of literals, which programs contain
     kind = ("jvp", tuple(known), tuple([s is None for s in seeds]), len(outputs), context)
     plain = recording.plain and not any(isinstance(t, Array) for t in _tree.flatten(tangents)[0])
     inputs = [*recording.wrt, *given]
     if any([is_traced(seed) for seed in given]):
-        found = pending(emit())
+        found = pending(emit([*outputs, *aux.keys]))
     else:
         found = run_or_record(kind, [*outputs, *aux.keys], inputs, emit, plain, backend)
     count = len(outputs)

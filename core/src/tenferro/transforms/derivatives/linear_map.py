@@ -15,7 +15,7 @@ from tenferro.arrays.handle.array import evaluable
 from tenferro.computegraph import ValueKey
 from tenferro.primitives import Handle, Primitive
 from tenferro.primitives._boundary import bounded
-from tenferro.tidu import ADContext, Linearization, linearize_keys
+from tenferro.tidu import ADContext, Linearization, in_rule, linearize_keys
 from tenferro.transforms.derivatives.directions import (
     LeafPlace,
     direction_key,
@@ -27,6 +27,7 @@ from tenferro.transforms.derivatives.pullback import Swept, sweep_once
 from tenferro.transforms.errors import check_function
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.record import Loans, Recording, record
+from tenferro.transforms.recording.rolling import with_loops
 from tenferro.transforms.recording.run_or_record import as_user, key_of, pending
 
 
@@ -55,33 +56,43 @@ class _Linearized:
 
         kind = "vjp" if self._transposed else "linearize", len(outputs), self._context
         places = [key.aval for key in into]
-        return sweep_once(kind, wrt, [*outputs, *aux], places, lambda: self.linear, emit)
+
+        def sweep() -> tuple[Sequence[ValueKey], Linearization]:
+            return self.primal, self.linear
+
+        return sweep_once(kind, wrt, [*outputs, *aux], places, sweep, emit)
+
+    @cached_property
+    def primal(self) -> Sequence[ValueKey]:
+        """The outputs and the auxiliary result, with long loops rolled."""
+        recording = self.recording
+        found = [*self.outputs, *recording.aux.keys]
+        return found if in_rule() else with_loops(found, recording.wrt)
 
     @cached_property
     def linear(self) -> Linearization:
         """The derivative, swept here."""
-        wrt, context = self.recording.wrt, self._context
-        return linearize_keys(self.outputs, wrt, space=Primitive.space, context=context)
+        of, wrt = self.primal[: len(self.outputs)], self.recording.wrt
+        return linearize_keys(of, wrt, space=Primitive.space, context=self._context)
 
     def _evaluate(self) -> None:
         """Compute the values, and what the linear map reads of them."""
-        needed = [*self.outputs, *self.linear.residuals, *self.recording.aux.keys]
+        needed = [*self.primal, *self.linear.residuals]
         if self.known:
             evaluate_keys(needed)  # does nothing the second time
 
     @cached_property
     def known(self) -> bool:
         """Return True if all values are known and no transform is open on them."""
-        values = [*self.outputs, *self.recording.aux.keys]
-        needed = [*values, *self.linear.residuals]
-        return not any([is_traced(k) for k in needed]) and all([evaluable(k) for k in values])
+        needed = [*self.primal, *self.linear.residuals]
+        return not any(map(is_traced, needed)) and all(map(evaluable, self.primal))
 
     def value(self) -> Any:
         """Return the value of the function in the form that the user receives."""
         spec, count = self.recording.out_spec, len(self.outputs)
         if self._swept is not None:
             return _tree.unflatten(spec, self._swept.delivered(self.recording.plain)[:count])
-        return _tree.unflatten(spec, self._delivered(self.outputs, True))
+        return _tree.unflatten(spec, self._delivered(self.primal[:count], True))
 
     def aux(self) -> Any:
         """Return the function's auxiliary result in the form that the user receives."""
@@ -89,7 +100,7 @@ class _Linearized:
         if self._swept is not None:
             values = self._swept.delivered(self.recording.plain)[len(self.outputs) :]
             return aux.with_values(values)
-        return aux.with_values(self._delivered(aux.keys, True))
+        return aux.with_values(self._delivered(self.primal[len(self.outputs) :], True))
 
     def apply(self, values: list[Any], plain: bool) -> list[Any]:
         """Return the leaves of the derivative along tangents."""

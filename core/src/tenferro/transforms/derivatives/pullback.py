@@ -84,13 +84,14 @@ def sweep_once(
     inputs: Sequence[ValueKey],
     outputs: Sequence[ValueKey],
     places: Sequence[Aval],
-    sweep: Callable[[], Linearization],
+    sweep: Callable[[], tuple[Sequence[ValueKey], Linearization]],
     emit: Emit,
 ) -> Swept | None:
     """Compute the outputs and compile the linear map, if all values are known.
 
     Return ``None`` otherwise, and if a rule closes over values that the recorded primal does not
-    show. ``places`` are the avals of the map's inputs; ``emit`` applies it to handles.
+    show. ``sweep`` gives the outputs as they were differentiated, and the derivative; ``places``
+    are the avals of the map's inputs; ``emit`` applies it to handles.
     """
     if in_rule() or any([is_traced(key) for key in outputs]):
         return None
@@ -102,7 +103,7 @@ def sweep_once(
     avals = tuple([leaf.aval for leaf in leaves])
 
     def make() -> _Pair:
-        return _compile(leaves, outputs, places, sweep(), emit, backend)
+        return _compile(leaves, places, *sweep(), emit, backend)
 
     name = kind, structure, avals, backend, backend.lowerings.generation
     try:
@@ -114,8 +115,8 @@ def sweep_once(
 
 def _compile(
     leaves: Sequence[ValueKey],
-    outputs: Sequence[ValueKey],
     places: Sequence[Aval],
+    outputs: Sequence[ValueKey],
     linear: Linearization,
     emit: Emit,
     backend: Backend,

@@ -10,6 +10,7 @@ primal does not show: such a derivative depends on that value and is not kept.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tenferro._runtime import CollectorPaused
@@ -30,6 +31,7 @@ from tenferro.computegraph import (
 from tenferro.primitives._aval import Aval
 from tenferro.tidu import flow_of, in_rule
 from tenferro.transforms.recording.positions import Reads, read
+from tenferro.transforms.recording.rolling import with_loops
 
 if TYPE_CHECKING:
     from tenferro.backend import Backend, Executable
@@ -43,47 +45,70 @@ def run_or_record(
     kind: Hashable,
     primal: Sequence[ValueKey],
     inputs: Sequence[ValueKey],
-    emit: Callable[[], Sequence[ValueKey]],
+    emit: Callable[[Sequence[ValueKey]], Sequence[ValueKey]],
     plain: bool,
     backend: Any = None,
     stand_ins: Sequence[ValueKey] | None = None,
     reads: Reads | None = None,
+    rolls: bool = True,
 ) -> list[Any]:
-    """Compute the values that ``emit`` describes now, or record them if a transform is open.
+    """Compute what ``emit`` makes of the primal now, or record it if a transform is open.
 
     The result is operands if ``plain`` and no transform is open, else Arrays. ``inputs`` are the
     fresh keys of the transform, in order; the other leaves of the primal are found. ``kind`` names
     the transform and everything that changes its program. If the inputs are examples of a batch,
     ``stand_ins`` are the batches, which the program reads instead. ``reads`` notes the leaves whose
-    values the program relies on while ``emit`` runs.
+    values the program relies on while ``emit`` runs. Without ``rolls``, loops of the primal stay
+    as Python unrolled them.
     """
-    if in_rule() or any([is_traced(key) for key in (*primal, *(stand_ins or ()))]):
-        return pending(emit())
-    structure, leaves = signature(inputs, primal)
-    if stand_ins is not None:
-        leaves[: len(inputs)] = stand_ins
+    if in_rule():
+        return pending(emit(primal))
+
+    def emitted(chosen: Backend | None = None) -> Sequence[ValueKey]:
+        return emit(with_loops(primal, inputs, chosen) if rolls else primal)
+
+    known = _known(primal, inputs, stand_ins)
+    if known is None:
+        return pending(emitted())
+    structure, leaves = known
     operands = [leaf.operand for leaf in leaves]
-    if any([operand is UNKNOWN for operand in operands]):
-        return pending(emit())
     if structure is None:
-        return _run_anew(leaves, len(inputs), emit(), plain, backend)
+        return _run_anew(leaves, len(inputs), emit(primal), plain, backend)
     chosen = select_backend(backend, operands)
     avals = tuple([leaf.aval for leaf in leaves])
 
     def make() -> Finished:
-        return finish(leaves, avals, emit, chosen, reads)
+        return finish(leaves, avals, partial(emitted, chosen), chosen, reads)
 
     key: Hashable = (kind, structure, avals, chosen, chosen.lowerings.generation)
     try:
         program = _program(key, make, _BYTES_PER_ITEM * len(structure), reads, operands)
     except ClosedOverError as closed:
-        emitted = closed.outputs
+        outputs = closed.outputs
     else:
         take = chosen.asoperand
         pairs = zip(operands, avals, strict=True)
         results = program.executable(*[take(x, aval) for x, aval in pairs])
         return deliver(results, program.output_avals, chosen, operands, plain)
-    return _run_anew(leaves, len(inputs), emitted, plain, backend)
+    return _run_anew(leaves, len(inputs), outputs, plain, backend)
+
+
+def _known(
+    primal: Sequence[ValueKey],
+    inputs: Sequence[ValueKey],
+    stand_ins: Sequence[ValueKey] | None,
+) -> tuple[tuple[Any, ...] | None, list[ValueKey]] | None:
+    """Return the cache key and the leaves of a primal; ``None`` if a value is not known, or a
+    transform is open.
+    """
+    if any([is_traced(key) for key in (*primal, *(stand_ins or ()))]):
+        return None
+    structure, leaves = signature(inputs, primal)
+    if stand_ins is not None:
+        leaves[: len(inputs)] = stand_ins
+    if any([leaf.operand is UNKNOWN for leaf in leaves]):
+        return None
+    return structure, leaves
 
 
 def _program(

@@ -1,0 +1,462 @@
+"""The loop that stands for a repeated stretch of equations.
+
+What a step reads of the step before is carried; what differs from step to step is read by rows;
+what later equations read of all steps is stacked. Where they read something of the last step that
+is not carried, that step stays as it was. Values keep every bit: a body holds the same equations.
+Read next: ``_driver.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from tenferro._runtime import CollectorPaused
+from tenferro._runtime.records import NamedTuple
+from tenferro.computegraph import (
+    MaterializedGraph,
+    Operation,
+    ValueKey,
+    derive,
+    derive_one,
+    flatten,
+    fragment,
+)
+from tenferro.computegraph._keys import Application
+from tenferro.passes.roll.periods import runs
+from tenferro.passes.roll.steps import (
+    SLOTS,
+    Earlier,
+    Program,
+    Read,
+    Row,
+    Same,
+    Steps,
+    Whole,
+    results_of,
+    steps_of,
+)
+from tenferro.primitives.control import Scan
+from tenferro.primitives.structural import Concatenate, Reshape, Reverse, Slice
+
+Result = tuple[int, int]  # place of the equation in the period, number of the output
+Last = tuple[int, int, int]  # and of how many steps before the end, from 1 on
+_SHARE = 4  # a loop may be a quarter of what is long enough: it often reads what another one stacks
+_SELDOM = 4  # a value that fewer than one step in four is asked for is not stacked
+
+
+def rolled(
+    outputs: Sequence[ValueKey],
+    is_given: Callable[[ValueKey], bool],
+    least_steps: int,
+    least_equations: int,
+) -> tuple[list[ValueKey], int]:
+    """Return the outputs with loops instead of repeated equations, and how many loops.
+
+    ``is_given`` names the values that are not looked behind.
+    """
+    with CollectorPaused():
+        program = Program(outputs, is_given, least_steps)
+        if len(program) < least_equations:
+            return [*outputs], 0
+        least = least_equations // _SHARE
+        found = [
+            steps_of(program, run, least_steps) for run in runs(program.items, least_steps, least)
+        ]
+        loops = [
+            steps
+            for steps in found
+            if steps is not None
+            and steps.length * steps.period >= least
+            and not _is_volatile(program, steps)
+        ]
+        if sum([steps.length * steps.period for steps in loops]) < least_equations:
+            return [*outputs], 0
+        writer = _Writer(program, outputs, loops, least_steps)
+        return writer.written(), writer.count
+
+
+def with_loops(
+    graph: MaterializedGraph, least_steps: int, least_equations: int
+) -> tuple[MaterializedGraph, int]:
+    """Return a graph with loops instead of repeated equations, and how many loops."""
+    values = list(graph.inputs)
+    for node in graph.nodes:
+        made = derive(node.operation, [values[i] for i in node.inputs], node.role)
+        for key in made:
+            key.source = key.source or node.source
+        values += made
+    given = set(graph.inputs)
+    outputs = [values[i] for i in graph.outputs]
+    found, count = rolled(outputs, given.__contains__, least_steps, least_equations)
+    if not count:
+        return graph, 0
+    return flatten(graph.inputs, found, lambda key: None if key in given else key.definition), count
+
+
+def _is_volatile(program: Program, steps: Steps) -> bool:
+    """Return whether derivatives of a step run code of the user, which belongs to each call."""
+    makers = program.makers[steps.start : steps.start + steps.period]
+    return any([_operation(maker).volatile for maker in makers])
+
+
+class _Loop(NamedTuple):
+    """Steps, and what is asked of them: last values, and values of all steps."""
+
+    steps: Steps
+    last: tuple[Last, ...]
+    stacked: tuple[Result, ...]
+
+
+class _Writer:
+    """The program while it is written again; first from its end, to see what is asked for."""
+
+    def __init__(
+        self,
+        program: Program,
+        outputs: Sequence[ValueKey],
+        loops: Sequence[Steps],
+        least_steps: int,
+    ) -> None:
+        self._program = program
+        self._outputs = outputs
+        self._least_steps = least_steps
+        self._new: dict[ValueKey, ValueKey] = {}
+        self._rows: dict[ValueKey, tuple[ValueKey, int]] = {}  # the stack that a value is a row of
+        self.count = 0
+        self._read = {*map(program.value, outputs)}
+        self._joined: set[ValueKey] = set()  # read together with others, in a stack
+        self._blocks = self._asked(loops)
+
+    def written(self) -> list[ValueKey]:
+        """Write the program and return its outputs."""
+        for block in self._blocks:
+            if isinstance(block, _Loop):
+                self._write_loop(block)
+            else:
+                self._write(block)
+        behind = [self._program.value(key) for key in self._outputs]
+        found = [self._found(key) for key in behind]
+        return [
+            key if new is old else new
+            for key, old, new in zip(self._outputs, behind, found, strict=True)
+        ]
+
+    # ---- from the end ----------------------------------------------------------------------------
+
+    def _asked(self, loops: Sequence[Steps]) -> list[int | _Loop]:
+        """Return what is needed, in order: places of equations, and loops."""
+        blocks: list[int | _Loop] = []
+        end = len(self._program)
+        for whole in reversed(loops):
+            for steps in self._shortened(whole):
+                blocks += self._needed(steps.end, end)
+                end = steps.end
+                loop = self._asked_of(steps)
+                if loop is not None:
+                    blocks.append(loop)
+                    self._ask(steps)
+                    end = steps.start
+                    self.count += 1
+                    break
+        blocks += self._needed(0, end)
+        return blocks[::-1]
+
+    def _shortened(self, steps: Steps) -> Iterator[Steps]:
+        """Give the steps, then fewer: something else than a carry may be asked of the last one."""
+        yield steps
+        for _ in range(2 if steps.tail else 1):
+            steps = steps.shorter()
+            if steps.length >= self._least_steps:
+                yield steps
+
+    def _needed(self, start: int, end: int) -> Iterator[int]:
+        """Give the equations that something reads, from the last to the first."""
+        for i in range(end - 1, start - 1, -1):
+            found = results_of(self._program.makers[i])
+            if any([key in self._read or key in self._joined for key in found]):
+                parts = self._parts(i)
+                if parts is None:
+                    self._read.update(self._program.inputs[i])
+                else:
+                    self._joined.update(parts)
+                yield i
+
+    def _parts(self, i: int) -> list[ValueKey] | None:
+        """Return what an equation joins along the first axis; ``None`` if it does not.
+
+        These are arrays of one shape, or what became them: rows of a stack.
+        """
+        program = self._program
+        operation = program.makers[i].operation
+        if type(operation) is not Concatenate or operation.dimension:
+            return None
+        given = program.inputs[i]
+        rows = [_reshaped(key) for key in given]
+        parts = [program.value(key) for key in rows if key is not None]
+        if len(parts) < len(given):
+            parts = [*given]
+        return parts if len({key.aval for key in parts}) == 1 else None
+
+    def _asked_of(self, steps: Steps) -> _Loop | None:
+        """Return a loop that gives what is asked for; ``None`` if none does."""
+        asked: dict[Result, set[int]] = {}
+        alone = 0
+        low, high = steps.start * SLOTS, steps.end * SLOTS
+        for keys in (self._read, self._joined):
+            for key in keys:
+                code = self._program.code_of.get(key, -1)
+                if low <= code < high:
+                    k, j = steps.step_of(code // SLOTS)
+                    asked.setdefault((j, code % SLOTS), set()).add(k)
+                    alone += keys is self._read
+        if 2 * (2 * alone + self._joined_for(steps)) > steps.period * steps.length:
+            return None  # what goes in and out would be as many equations
+        back = {(x.place, x.slot): x.back for x in _reads(steps) if isinstance(x, Earlier)}
+        last: list[Last] = []
+        stacked = []
+        for result, ks in sorted(asked.items()):
+            ends = sorted([steps.length - k for k in ks])
+            if ends[-1] <= back.get(result, 0):
+                last += [(*result, end) for end in ends]
+            elif len(ks) * _SELDOM < steps.length:
+                return None
+            else:
+                stacked.append(result)
+        return _Loop(steps, tuple(last), tuple(stacked))
+
+    def _joined_for(self, steps: Steps) -> int:
+        """Return how many values are joined before the loop, which are not rows of an array."""
+        rows = {x.keys for x in _reads(steps) if isinstance(x, Row)}
+        given = [keys for keys in rows if keys[0] not in self._program.code_of]
+        return sum([steps.length for keys in given if self._row(keys[0]) is None])
+
+    def _ask(self, steps: Steps) -> None:
+        """Note what a loop reads."""
+        for read in _reads(steps):
+            if isinstance(read, Whole):
+                self._read.add(read.key)
+            elif isinstance(read, Row):
+                self._joined.update(read.keys)
+            elif isinstance(read, Earlier):
+                self._read.update(read.starts)
+
+    # ---- from the start --------------------------------------------------------------------------
+
+    def _found(self, key: ValueKey) -> ValueKey:
+        """Return what stands for a value; a row is taken from its stack."""
+        found = self._new.get(key)
+        if found is None and key in self._rows:
+            stack, k = self._rows[key]
+            rest = stack.aval.shape[1:]
+            ones = (1,) * len(stack.aval.shape)
+            row = derive_one(Slice((k, *[0] * len(rest)), (k + 1, *rest), ones), (stack,))
+            found = self._new[key] = derive_one(Reshape(rest), (row,))
+        return key if found is None else found
+
+    def _write(self, i: int) -> None:
+        """Write an equation again if what it reads has changed."""
+        maker, given, parts = self._program.makers[i], self._program.inputs[i], self._parts(i)
+        if parts is not None:
+            if any([key in self._rows or key in self._new for key in parts]):
+                stack = self._stack(parts)
+                shape = maker.aval.shape
+                self._new[maker] = (
+                    stack if stack.aval.shape == shape else derive_one(Reshape(shape), (stack,))
+                )
+            return
+        inputs = [self._found(key) for key in given]
+        if all([x is y for x, y in zip(inputs, given, strict=True)]):
+            return
+        made = derive(_operation(maker), inputs, maker.role)
+        for key, old in zip(made, results_of(maker), strict=True):
+            key.source = key.source or old.source
+            self._new[old] = key
+
+    def _stack(self, keys: Sequence[ValueKey]) -> ValueKey:
+        """Stack values; those that are rows of a stack, one behind the other, are cut out of it."""
+        rows = [self._row(key) for key in keys]
+        pieces: list[ValueKey] = []
+        i = 0
+        while i < len(keys):
+            row = rows[i]
+            if row is None:
+                key = self._found(keys[i])
+                pieces.append(derive_one(Reshape((1, *key.aval.shape)), (key,)))
+                i += 1
+            else:
+                count, step = _run_of_rows(rows, i, row)
+                pieces.append(_cut(*row, count, step))
+                i += count
+        return pieces[0] if len(pieces) == 1 else derive_one(Concatenate(0), pieces)
+
+    def _row(self, key: ValueKey) -> tuple[ValueKey, int] | None:
+        """Return the stack that has a value as a row, and which row; ``None`` if there is none."""
+        found = self._rows.get(key)
+        if found is not None or key in self._new:
+            return found
+        part = key.definition
+        if part is not None and type(part[0]) is Reshape:
+            rows, cut = 1, part[3]
+        else:
+            rows, cut = key.aval.shape[0] if key.aval.shape else 0, key
+        part = cut.definition
+        if part is None or type(part[0]) is not Slice or not rows:
+            return None
+        whole = self._found(self._program.value(part[3]))
+        size, *rest = whole.aval.shape
+        start: tuple[int, ...] = part[0].start
+        if cut.aval.shape != (rows, *rest) or size % rows or start[0] % rows:
+            return None
+        shape = (size // rows, *key.aval.shape)
+        stack = whole if whole.aval.shape == shape else derive_one(Reshape(shape), (whole,))
+        return stack, start[0] // rows
+
+    def _write_loop(self, loop: _Loop) -> None:
+        steps = loop.steps
+        body = _Body(self._program, loop)
+        consts = [self._found(key) for key in body.consts]
+        starts = [self._found(carry.starts[0]) for carry in body.carries]
+        rows = [self._stack(keys) for keys in body.rows]
+        count = len(body.carries)
+        wanted = [body.carry_of[last] for last in loop.last]
+        wanted += range(count, count + len(loop.stacked))
+        operation = Scan(body.fragment, len(consts), count, steps.length, tuple(wanted))
+        results = derive(operation, [*consts, *starts, *rows])
+        source = self._program.makers[steps.end - 1].source
+        for result in results:
+            result.source = source
+        for (j, slot, end), key in zip(loop.last, results, strict=False):
+            self._new[self._output(steps.place(steps.length - end, j), slot)] = key
+        for (j, slot), key in zip(loop.stacked, results[len(loop.last) :], strict=True):
+            for k in range(steps.length):
+                place = steps.place(k, j)
+                if place >= 0:
+                    self._rows[self._output(place, slot)] = key, k
+
+    def _output(self, place: int, slot: int) -> ValueKey:
+        maker = self._program.makers[place]
+        return maker.output(slot) if isinstance(maker, Application) else maker
+
+
+def _reshaped(key: ValueKey) -> ValueKey | None:
+    """Return the value to which an axis of size 1 was added in front."""
+    definition = key.definition
+    if definition is None or type(definition[0]) is not Reshape:
+        return None
+    x: ValueKey = definition[3]
+    return x if key.aval.shape == (1, *x.aval.shape) else None
+
+
+def _run_of_rows(
+    rows: Sequence[tuple[ValueKey, int] | None], place: int, row: tuple[ValueKey, int]
+) -> tuple[int, int]:
+    """Return how many rows of a stack follow one another from here, and their step, 1 or -1."""
+    stack, first = row
+    count = step = 1
+    while place + count < len(rows):
+        if count == 1 and rows[place + 1] == (stack, first - 1):
+            step = -1
+        elif rows[place + count] != (stack, first + count * step):
+            break
+        count += 1
+    return count, step
+
+
+def _cut(stack: ValueKey, first: int, count: int, step: int) -> ValueKey:
+    """Return these rows of a stack as a stack."""
+    shape = stack.aval.shape
+    if count < shape[0]:
+        low = first if step > 0 else first - count + 1
+        zeros, ones = (0,) * (len(shape) - 1), (1,) * len(shape)
+        stack = derive_one(Slice((low, *zeros), (low + count, *shape[1:]), ones), (stack,))
+    return stack if step > 0 else derive_one(Reverse((0,)), (stack,))
+
+
+def _reads(steps: Steps) -> Iterator[Read]:
+    for row in steps.reads:
+        yield from row
+
+
+class _Carry(NamedTuple):
+    """A value of ``len(starts)`` steps before; what first steps read instead, the oldest first."""
+
+    place: int
+    slot: int
+    starts: tuple[ValueKey, ...]
+
+
+class _Body:
+    """The closed graph of one step, and what its inputs are."""
+
+    def __init__(self, program: Program, loop: _Loop) -> None:
+        steps = loop.steps
+        wholes = dict.fromkeys([x.key for x in _reads(steps) if isinstance(x, Whole)])
+        rows = dict.fromkeys([x.keys for x in _reads(steps) if isinstance(x, Row)])
+        carries = [
+            _Carry(read.place, read.slot, read.starts[i:])
+            for read in _reads(steps)
+            if isinstance(read, Earlier)
+            for i in range(read.back)
+        ]
+        self.consts = [key for key in wholes if not _is_literal(key)]
+        self.carries = [*dict.fromkeys(carries)]
+        self.rows = [*rows]
+        self.carry_of = {(*c[:2], len(c.starts)): i for i, c in enumerate(self.carries)}
+        first_carry = len(self.consts)
+        first_row = first_carry + len(self.carries)
+        self._whole = {key: i for i, key in enumerate(self.consts)}
+        self._carry = {carry: first_carry + i for i, carry in enumerate(self.carries)}
+        self._row = {keys: first_row + i for i, keys in enumerate(self.rows)}
+        self._made: dict[Result, int] = {}
+        equations = self._equations(program, steps, [key for key in wholes if _is_literal(key)])
+        avals = [key.aval for key in self.consts]
+        avals += [carry.starts[0].aval for carry in self.carries]
+        avals += [keys[0].aval for keys in self.rows]
+        outputs = [self._next(carry) for carry in self.carries]
+        outputs += [self._made[result] for result in loop.stacked]
+        self.fragment = fragment(tuple(avals), tuple(equations), tuple(outputs))
+
+    def _equations(
+        self, program: Program, steps: Steps, literals: Sequence[ValueKey]
+    ) -> list[tuple[Operation, tuple[int, ...]]]:
+        """Number the values of the body and return its equations, literals first."""
+        count = len(self.consts) + len(self.carries) + len(self.rows)
+        found: list[tuple[Operation, tuple[int, ...]]] = []
+        for key in literals:
+            found.append((_operation(key), ()))
+            self._whole[key] = count
+            count += 1
+        for j, reads in enumerate(steps.reads):
+            operation = _operation(program.makers[steps.start + j])
+            found.append((operation, tuple([self._number(read) for read in reads])))
+            for slot in range(operation.output_count):
+                self._made[j, slot] = count
+                count += 1
+        return found
+
+    def _number(self, read: Read) -> int:
+        """Return the number of what an equation reads."""
+        if isinstance(read, Same):
+            return self._made[read.place, read.slot]
+        if isinstance(read, Whole):
+            return self._whole[read.key]
+        if isinstance(read, Row):
+            return self._row[read.keys]
+        return self._carry[_Carry(read.place, read.slot, read.starts)]
+
+    def _next(self, carry: _Carry) -> int:
+        """Return the number of what a carry is in the next step."""
+        if len(carry.starts) == 1:
+            return self._made[carry.place, carry.slot]
+        return self._carry[carry._replace(starts=carry.starts[1:])]
+
+
+def _operation(maker: ValueKey) -> Operation:
+    operation: Any = maker.operation  # never a leaf
+    return operation  # type: ignore[no-any-return]
+
+
+def _is_literal(key: ValueKey) -> bool:
+    definition = key.definition
+    return definition is not None and bool(definition[0].literal)
