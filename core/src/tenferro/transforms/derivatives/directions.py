@@ -52,7 +52,7 @@ def unit_key(leaf: Any, like: ValueKey) -> ValueKey | None:
 
 def literal_key(leaf: Any, like: ValueKey) -> ValueKey | None:
     """Return the key of a filled Array, as of ``ones_like(x)``, which needs no evaluation."""
-    if not isinstance(leaf, Array) or leaf.key.operand is not UNKNOWN:
+    if not isinstance(leaf, Array):
         return None
     fits = leaf.key.aval is like.aval and leaf.key.aval.dtype.is_inexact
     return leaf.key if fits and is_literal(leaf.key) else None
