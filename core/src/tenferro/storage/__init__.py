@@ -1,7 +1,7 @@
 """Storage of graphs: JSON, NumPy's npy, digests of content.
 
 Files are rarely read or written, so a module loads when one of its names is first used. Read in
-this order: ``npy``, ``values``, ``serialize``, ``digest``.
+this order: ``npy``, ``values``, ``serialize``, ``flat``, ``writing``, ``reading``, ``digest``.
 """
 
 from typing import TYPE_CHECKING
@@ -10,8 +10,9 @@ from tenferro._runtime import later
 
 if TYPE_CHECKING:
     from tenferro.storage.digest import fingerprint
+    from tenferro.storage.flat import SCHEMA, operation_name
     from tenferro.storage.npy import StoredArray, read_npy, write_npy
-    from tenferro.storage.serialize import SCHEMA, from_json, operation_name, to_json
+    from tenferro.storage.serialize import from_json, to_json
     from tenferro.storage.values import Codec
 else:  # json and hashlib would double the import time of tenferro
     # generated: lazy names
@@ -19,8 +20,9 @@ else:  # json and hashlib would double the import time of tenferro
         __name__,
         {
             "digest": "fingerprint",
+            "flat": "SCHEMA operation_name",
             "npy": "StoredArray read_npy write_npy",
-            "serialize": "SCHEMA from_json operation_name to_json",
+            "serialize": "from_json to_json",
             "values": "Codec",
         },
     )

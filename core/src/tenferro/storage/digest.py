@@ -15,7 +15,7 @@ from tenferro.computegraph._fragment import Fragment
 from tenferro.computegraph._graph import Graph, flat_form
 from tenferro.computegraph._materialize import MaterializedGraph, flatten
 from tenferro.computegraph._operation import Operation
-from tenferro.storage.serialize import FragmentTable, Writable, flat, operation_version
+from tenferro.storage.flat import FragmentTable, Writable, flat, operation_version
 from tenferro.storage.values import Codecs, ValueWriter, dump
 
 
