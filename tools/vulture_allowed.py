@@ -37,4 +37,5 @@ exc  # parameters of __exit__
 impatient_threads  # a fixture that shortens the switch interval of threads
 itself  # a circle of references for the collector
 prec  # decimal reads it
+licence  # tests/ported: for whoever reads where a program is from
 write_names  # by hand, where CuPy is installed

@@ -40,7 +40,8 @@ def to_json(
 
     Raises SerializationError: for a type without a codec, and for two classes of one name.
 
-    >>> from tenferro.computegraph import PRIMARY, Operation, from_flat
+    >>> from tenferro.computegraph import PRIMARY, Operation
+    >>> from tenferro.computegraph._graph import from_flat
     >>> class Scale(Operation):
     ...     by: float
     >>> graph = from_flat([("x", None)], [(Scale(2.0), (0,), PRIMARY)], [1])
