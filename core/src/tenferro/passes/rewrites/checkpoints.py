@@ -7,10 +7,17 @@ values would be stored all the time. Read next: ``loops.py``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from tenferro.computegraph import PRIMARY, MaterializedGraph, MaterializedNode, Operation, infer
+from tenferro.computegraph import (
+    PRIMARY,
+    Fragment,
+    MaterializedGraph,
+    MaterializedNode,
+    Operation,
+    infer,
+)
 from tenferro.passes._rewriter import needed
 
 _KEY = "std::checkpoint"
@@ -19,27 +26,50 @@ Slots = tuple[int, ...]
 
 
 def without_checkpoints(graph: MaterializedGraph) -> MaterializedGraph:
-    """Return the graph with the bodies of checkpoints inserted, except for recomputations."""
+    """Return the graph with the bodies of checkpoints inserted, except for recomputations.
+
+    A recomputation is inserted, too, if it is the only one and no equation of the graph equals one
+    of its body: in the backward body of a loop, where nothing is left of the first evaluation.
+    """
     while any([_is_open(node.operation) for node in graph.nodes]):
-        graph = _inserted(graph)
-    return graph
+        graph, _ = _inserted(graph, _is_open)
+    again = [node.operation for node in graph.nodes if _is_checkpoint(node.operation)]
+    if len(again) != 1 or _passes_on(again[0]):
+        return graph
+    found, merged = _inserted(graph, _is_checkpoint)
+    return graph if merged else without_checkpoints(found)
+
+
+def _is_checkpoint(operation: Any) -> bool:
+    return getattr(operation, "key", "") == _KEY
 
 
 def _is_open(operation: Any) -> bool:
-    return getattr(operation, "key", "") == _KEY and not operation.recompute
+    return _is_checkpoint(operation) and not operation.recompute
 
 
-def _inserted(graph: MaterializedGraph) -> MaterializedGraph:
-    """Insert bodies at one depth of nesting."""
+def _passes_on(operation: Any) -> bool:
+    """Return True if a result is an input, as those of ``barrier``, whose identity matters."""
+    body: Fragment = operation.body
+    return min(body.flat.outputs) < len(body.input_avals)
+
+
+def _inserted(
+    graph: MaterializedGraph, is_chosen: Callable[[Operation], bool]
+) -> tuple[MaterializedGraph, int]:
+    """Insert bodies at one depth of nesting; also return how many equations were merged."""
     avals = list(graph.avals[: len(graph.inputs)])
     number = {i: i for i in range(len(graph.inputs))}
     nodes: list[MaterializedNode] = []
     first: dict[tuple[object, ...], tuple[int, ...]] = {}  # outputs of equal equations
+    merged = 0
 
     def append(node: MaterializedNode, operation: Operation, inputs: Sequence[int]) -> Slots:
+        nonlocal merged
         given = tuple(sorted(inputs)) if operation.commutative else tuple(inputs)
         entry = (operation, *given)
         if entry in first:
+            merged += not operation.literal
             return first[entry]
         found = infer(operation, tuple([avals[i] for i in inputs]))
         outputs = first[entry] = tuple(range(len(avals), len(avals) + len(found)))
@@ -51,7 +81,7 @@ def _inserted(graph: MaterializedGraph) -> MaterializedGraph:
     for node in graph.nodes:
         inputs = tuple([number[i] for i in node.inputs])
         operation: Any = node.operation
-        if _is_open(operation):
+        if is_chosen(operation):
             flat = operation.body.flat
             inside = dict(enumerate(inputs))
             for row in flat.nodes:
@@ -60,4 +90,5 @@ def _inserted(graph: MaterializedGraph) -> MaterializedGraph:
             number.update(zip(node.outputs, [inside[i] for i in flat.outputs], strict=True))
         else:
             number.update(zip(node.outputs, append(node, operation, inputs), strict=True))
-    return needed(graph, nodes, [number[i] for i in graph.outputs], avals)
+    found = needed(graph, nodes, [number[i] for i in graph.outputs], avals)
+    return found, merged

@@ -12,8 +12,7 @@ from typing import Any
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays import Array
 from tenferro.arrays.errors import at_user_line
-from tenferro.primitives import constant
-from tenferro.primitives._primitive import bind_all
+from tenferro.primitives import Handle, constant
 from tenferro.primitives.control import Scan
 from tenferro.transforms.control.body import (
     Leaf,
@@ -29,6 +28,7 @@ from tenferro.transforms.control.body import (
     retyped,
     started,
 )
+from tenferro.transforms.control.segments import STORES, segmented
 from tenferro.transforms.control.unrolled import is_unrolling, steps_of_scan
 from tenferro.transforms.errors import BodyError, check_function
 from tenferro.transforms.recording import tree as _tree
@@ -43,6 +43,7 @@ def scan(
     length: int | None = None,
     *,
     reverse: bool = False,
+    checkpoint: str = "auto",
 ) -> tuple[Any, Any]:
     """Run ``carry, y = f(carry, x)`` for every row x of ``xs``; return the last carry and all y.
 
@@ -65,6 +66,12 @@ def scan(
         Number of steps; needed only without ``xs``.
     reverse : bool, default False
         Take the last row first. Row k of the results belongs to row k of ``xs`` all the same.
+    checkpoint : {"auto", "none", "sqrt"}, default "auto"
+        What reverse mode stores. "auto": per step what the derivative reads, or the carry,
+        whichever is fewer bytes. "none": the carry of every step; each step is computed again.
+        "sqrt": the carries of about √length steps; the steps between two of them are computed again
+        when the reverse sweep reaches them. For n steps that is memory for about 2√n carries, and
+        one more evaluation of each step.
 
     Returns
     -------
@@ -77,6 +84,8 @@ def scan(
     ------
     BodyError
         If the body changes the structure, shape or dtype of the carry, or sizes do not agree.
+    ValueError
+        If ``checkpoint`` is none of these.
 
     Examples
     --------
@@ -87,6 +96,9 @@ def scan(
     (6.0, array([1., 3., 6.]))
     """
     check_function(f, "scan")
+    if checkpoint not in STORES:
+        text = f"scan: unknown checkpoint {checkpoint!r}\n  need       one of {', '.join(STORES)}"
+        raise at_user_line(ValueError(text))
     start, carry_spec, carry_paths, plain = given_arrays(init, "init")
     rows, rows_spec, row_paths, rows_plain = given_arrays(xs, "xs")
     steps = _length(rows, row_paths, length)
@@ -110,6 +122,7 @@ def scan(
     carry = [fitting("scan", y, leaf) for y, leaf in zip(outputs.carry, leaves, strict=True)]
     start = [started(x, leaf) for x, leaf in zip(start, leaves, strict=True)]
     consts: list[Array] = []
+    found: list[Handle]
     if not steps:
         empty = [constant(0, y.dtype, (0, *y.shape)) for y in outputs.ys]
         found = [*start, *[Array(y.key) for y in empty]]
@@ -117,7 +130,7 @@ def scan(
         body, consts = closed(recorded, [x.key for x in (*carry, *outputs.ys)])
         chosen = tuple(range(len(carry) + len(outputs.ys)))
         loop = Scan(body, len(consts), len(carry), steps, chosen, bool(reverse))
-        found = list(bind_all(loop, *consts, *start, *rows)) if chosen else []
+        found = segmented(loop, checkpoint, consts, start, rows) if chosen else []
     results = delivered(found, plain and rows_plain, consts, "scan")
     count = len(carry)
     ys = _tree.unflatten(outputs.ys_spec, results[count:])
