@@ -132,7 +132,7 @@ def _chosen(
         taken = functions[min(max(int(chosen), 0), len(functions) - 1)]
         flat, found_spec = _tree.flatten(taken(*_tree.unflatten(spec, arrays)))
         found_values = [output(name, y) for y in flat]
-        results = finished(found_values, [index, *arrays], plain and operands_plain, [], name)
+        results = finished(found_values, arrays, plain and operands_plain, [], name)
         return _tree.unflatten(found_spec, results)
     leaves = [Leaf(path, x.aval, is_weak(x)) for x, path in zip(arrays, paths, strict=True)]
 

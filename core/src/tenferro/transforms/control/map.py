@@ -9,7 +9,7 @@ from tenferro.arrays import Array, as_array
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions.structural import concatenate
 from tenferro.transforms.batching.vmap import vmap
-from tenferro.transforms.control.body import delivered, given_arrays
+from tenferro.transforms.control.body import finished, given_arrays
 from tenferro.transforms.control.scan import scan
 from tenferro.transforms.errors import BodyError, check_function
 from tenferro.transforms.recording import tree as _tree
@@ -70,7 +70,7 @@ def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> A
         rest = every(_tree.unflatten(spec, [x[count * batch_size :] for x in arrays]))
         leaves, result_spec = _tree.flatten(rest)
         parts.append(leaves)
-    return _tree.unflatten(result_spec, delivered(_joined(parts), plain, [], "map"))
+    return _tree.unflatten(result_spec, finished(_joined(parts), arrays, plain, [], "map"))
 
 
 def _joined(parts: list[list[Any]]) -> list[Array]:
