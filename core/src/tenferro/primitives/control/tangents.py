@@ -7,6 +7,7 @@ through the body until nothing is added. Read next: ``residuals.py``.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from tenferro.computegraph import Fragment, ValueKey, leaves_beside, new_leaf
@@ -14,7 +15,8 @@ from tenferro.primitives._handle import Handle
 from tenferro.primitives._primitive import Primitive
 from tenferro.primitives.control.scan import Scan
 from tenferro.primitives.control.while_loop import WhileLoop
-from tenferro.tidu import RuleBuilder, Value, pushforward
+from tenferro.tidu import ADContext, RuleBuilder, Value, pushforward
+from tenferro.tidu._context import EMPTY_CONTEXT
 
 #: a loop, its operands, and the outputs of the first loop whose tangents it gives
 Joint = tuple[Scan, list[Any], list[int]]
@@ -104,15 +106,33 @@ def joint_while(
     return joint, [*map(rule.value, brought), *operands], wanted
 
 
+Pushed = tuple[list[ValueKey], dict[int, ValueKey], list[ValueKey], list[Value | None]]
+
+
 def _tangents_of(
     body: Fragment, consts: int, carried: int, active: set[int], rule: RuleBuilder
-) -> tuple[list[ValueKey], dict[int, ValueKey], list[ValueKey], list[Value | None]]:
+) -> Pushed:
     """Push tangents through the body once for each carry that turns out to have one, at most.
 
     Returns fresh inputs of the body, a fresh tangent for each that has one, outputs, tangents.
+    Loops that differ in their length share them.
     """
+    on = frozenset([i for i in active if body.input_avals[i].dtype.is_inexact])
+    if body.volatile or rule.context is not EMPTY_CONTEXT:
+        return _pushed(body, consts, carried, on, rule.context)
+    return _pushed_once(body, consts, carried, on)
+
+
+@lru_cache(maxsize=128)
+def _pushed_once(body: Fragment, consts: int, carried: int, on: frozenset[int]) -> Pushed:
+    """Push tangents through a body by the rules of its primitives."""
+    return _pushed(body, consts, carried, on, EMPTY_CONTEXT)
+
+
+def _pushed(
+    body: Fragment, consts: int, carried: int, on: frozenset[int], context: ADContext
+) -> Pushed:
     avals = body.input_avals
-    on = {i for i in active if avals[i].dtype.is_inexact}
     while True:
         inputs = [new_leaf(f"x{i}", aval) for i, aval in enumerate(avals)]
         seeds = {i: new_leaf(f"d{i}", avals[i]) for i in sorted(on)}
@@ -122,7 +142,7 @@ def _tangents_of(
             [inputs[i] for i in seeds],
             [Handle(seed) for seed in seeds.values()],
             space=Primitive.space,
-            context=rule.context,
+            context=context,
         )
         more = {consts + i for i in range(carried) if found[i] is not None} - on
         if not more:

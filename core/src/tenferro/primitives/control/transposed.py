@@ -7,6 +7,7 @@ are the rows that it gives. Read next: ``batching.py``.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from tenferro.computegraph import Fragment, ValueKey, leaves_beside, new_leaf
@@ -14,7 +15,8 @@ from tenferro.primitives._handle import Handle
 from tenferro.primitives._primitive import Primitive
 from tenferro.primitives.control.residuals import split
 from tenferro.primitives.control.scan import Scan, emitted
-from tenferro.tidu import FlowInput, Residual, RuleBuilder, Value, linear_map
+from tenferro.tidu import ADContext, FlowInput, Residual, RuleBuilder, Value, linear_map
+from tenferro.tidu._context import EMPTY_CONTEXT
 
 
 def cotangents(
@@ -74,20 +76,10 @@ class _Backward:
         """Emit the transposed loop."""
         loop, rule = self.loop, self.rule
         body = loop.body
-        leaves = [new_leaf(f"x{i}", aval) for i, aval in enumerate(body.input_avals)]
-        outputs = body.apply(leaves)
         carries = range(loop.carried)
         rows = sorted([i for i in self.of_output if i >= loop.carried])
-        through = [*carries, *rows]
-        seeds = [new_leaf(f"ct{i}", body.output_avals[i]) for i in through]
         own = loop.linear_inputs
-        linear = linear_map(
-            [outputs[i] for i in through],
-            [leaves[i] for i in own],
-            space=Primitive.space,
-            context=rule.context,
-        )
-        found = dict(zip(own, linear.transpose([Handle(seed) for seed in seeds]), strict=True))
+        leaves, seeds, found = _cotangents_of(body, (*carries, *rows), own, rule)
         whole = [i for i in own if i < loop.consts and found[i] is not None]
         sums = [new_leaf(f"sum{i}", body.input_avals[i]) for i in whole]
         of_rows = [i for i in own if i >= loop.rows and found[i] is not None]
@@ -145,3 +137,41 @@ class _Backward:
     def _added(self, total: ValueKey, ct: Value | None) -> ValueKey:
         assert ct is not None  # only these are added up
         return self.rule.space.add(Handle(total), Handle(ct.key)).key
+
+
+Pulled = tuple[list[ValueKey], list[ValueKey], dict[int, Value | None]]
+
+
+def _cotangents_of(
+    body: Fragment, through: tuple[int, ...], own: tuple[int, ...], rule: RuleBuilder
+) -> Pulled:
+    """Pull cotangents of these outputs back through the body, to its linear inputs.
+
+    Returns fresh inputs of the body, fresh cotangents, and what they become, by input. Loops that
+    differ in their length share them.
+    """
+    if body.volatile or rule.context is not EMPTY_CONTEXT:
+        return _pulled(body, through, own, rule.context)
+    return _pulled_once(body, through, own)
+
+
+@lru_cache(maxsize=128)
+def _pulled_once(body: Fragment, through: tuple[int, ...], own: tuple[int, ...]) -> Pulled:
+    """Pull cotangents back through a body by the rules of its primitives."""
+    return _pulled(body, through, own, EMPTY_CONTEXT)
+
+
+def _pulled(
+    body: Fragment, through: tuple[int, ...], own: tuple[int, ...], context: ADContext
+) -> Pulled:
+    leaves = [new_leaf(f"x{i}", aval) for i, aval in enumerate(body.input_avals)]
+    outputs = body.apply(leaves)
+    seeds = [new_leaf(f"ct{i}", body.output_avals[i]) for i in through]
+    linear = linear_map(
+        [outputs[i] for i in through],
+        [leaves[i] for i in own],
+        space=Primitive.space,
+        context=context,
+    )
+    found = linear.transpose([Handle(seed) for seed in seeds])
+    return leaves, seeds, dict(zip(own, found, strict=True))
