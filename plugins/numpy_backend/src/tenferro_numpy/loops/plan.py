@@ -10,11 +10,13 @@ it is the carry: of the next step, for results that are the carries before each 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import cached_property
 
 from tenferro.backend.extend import NamedTuple
 from tenferro.backend.lowering import LoweringTable
 from tenferro.computegraph import CompiledProgram
 from tenferro.primitives import Aval
+from tenferro_numpy.ir.literals import Literals
 from tenferro_numpy.ir.liveness import dying_after
 from tenferro_numpy.kernels.region import Region
 from tenferro_numpy.machine.allocator import PAGES
@@ -80,6 +82,11 @@ class LoopPlanner(Planner):
         super().__init__(program, table, how)
         self.roles = roles
         self.first_row = roles.consts + roles.carried
+
+    @cached_property
+    def made_literals(self) -> Literals:
+        """The values of the literals, in the forms that were asked for."""
+        return Literals(self.literals, self.table)
 
     @property
     def carries(self) -> range:

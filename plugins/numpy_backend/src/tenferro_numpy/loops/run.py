@@ -22,7 +22,7 @@ from tenferro_numpy.execution.codegen import generate
 from tenferro_numpy.execution.codegen_chunks import compiled
 from tenferro_numpy.execution.interpreter import RUNS_BEFORE_SOURCE, PlanInterpreter
 from tenferro_numpy.ir.expression import Expression, Scalar
-from tenferro_numpy.loops.plan import LoopPlanner, Roles
+from tenferro_numpy.loops.plan import LoopPlan, LoopPlanner, Roles
 from tenferro_numpy.loops.source import BranchSource, LoopSource
 from tenferro_numpy.planner import How, make_plan, planner_of
 from tenferro_numpy.python_scalars import RAISED, UNBOXED
@@ -78,10 +78,16 @@ class Written:
     """A loop in source: a function of its operands, which returns a tuple."""
 
     def __init__(
-        self, planner: LoopPlanner, results: Sequence[int], length: int | None, *, reverse: bool
+        self,
+        planner: LoopPlanner,
+        plan: LoopPlan,
+        results: Sequence[int],
+        length: int | None,
+        *,
+        reverse: bool,
     ) -> None:
         self._planner = planner
-        self._plan = planner.loop_plan()
+        self._plan = plan
         self._rest = results, length, reverse
         is_fast = planner.raises()
         self.text = ""
@@ -106,6 +112,17 @@ class Written:
             return run(*operands)
 
 
+@lru_cache(maxsize=256)
+def _planned(
+    body: Fragment, roles: Roles, table: LoweringTable, generation: int, how: How
+) -> tuple[LoopPlanner, LoopPlan | None]:
+    """Plan a body; loops that differ in their length share it. There is no plan for a long body."""
+    planner = _loop_planner(body, roles, Context(table, how))
+    if len(planner.steps) > _MAX_STEPS_IN_SOURCE:
+        return planner, None
+    return planner, planner.loop_plan()
+
+
 def _loop_planner(body: Fragment, roles: Roles, context: Context) -> LoopPlanner:
     """Return the planner of a body, with its steps."""
 
@@ -122,10 +139,9 @@ def _written(
     length: int | None = None, *, reverse: bool = False,
 ) -> Written | None:  # fmt: skip
     """Write a loop; ``None`` if its body is long."""
-    planner = _loop_planner(body, roles, context)
-    if len(planner.steps) > _MAX_STEPS_IN_SOURCE:
-        return None
-    return Written(planner, results, length, reverse=reverse)
+    table = context.table
+    planner, plan = _planned(body, roles, table, table.generation, context.how)
+    return None if plan is None else Written(planner, plan, results, length, reverse=reverse)
 
 
 class Loop:

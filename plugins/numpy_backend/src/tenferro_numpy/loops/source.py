@@ -24,7 +24,6 @@ from typing import Any
 import numpy as np
 
 from tenferro_numpy.ir.expression import Expression, simple
-from tenferro_numpy.ir.literals import Literals
 from tenferro_numpy.ir.step import Step
 from tenferro_numpy.loops.plan import COPIED, SHIFTED, LoopPlan, LoopPlanner, Row
 from tenferro_numpy.machine.allocator import PAGES
@@ -63,7 +62,7 @@ class LoopSource:
         self.bound: list[Any] = []
         self._fast = fast
         self._names: dict[int, str] = {}
-        self._literals = Literals(planner.literals, planner.table)
+        self._literals = planner.made_literals
         self._used: dict[str, None] = {}  # names of inputs in the forms that lines read
         self._inlined: dict[int, str] = {}
         self._safe: dict[int, Expression] = {}
