@@ -177,6 +177,12 @@ class Scan(Mixed):
         found: Sequence[Value | None] = transposed.cotangents(self, cotangents_out, inputs, rule)
         return found
 
+    def decompose(self, *xs: Handle) -> tuple[Handle, ...]:
+        """Write the steps one behind the other, for a backend without loops."""
+        unrolled = import_module("tenferro.primitives.control.unrolled")
+        found: tuple[Handle, ...] = unrolled.steps_of(self, xs)
+        return found
+
     def batch_bodies(
         self, batch: Callable[..., Any], size: int, batched: Sequence[bool], *xs: Handle
     ) -> Sequence[Handle]:

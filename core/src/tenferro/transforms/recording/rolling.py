@@ -16,6 +16,7 @@ from tenferro.backend._options import chosen_passes
 from tenferro.backend.select import is_inspected
 from tenferro.computegraph import ValueKey
 from tenferro.passes._selection import ROLL
+from tenferro.primitives.control import Scan
 from tenferro.transforms.recording.unrolled import is_unrolling
 
 if TYPE_CHECKING:
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
 LEAST_STEPS = 12
 LEAST_EQUATIONS = 128
 _allowed: ContextVar[bool] = ContextVar("tenferro_rolls", default=True)
+
+
+def _can_roll(backend: Backend) -> bool:
+    """Return True if the pass is chosen, and the backend itself runs loops."""
+    return ROLL in chosen_passes(backend) and backend.lowerings.status(Scan) == "native"
 
 
 @contextmanager
@@ -49,7 +55,7 @@ def with_loops(
         return outputs
     if is_inspected() or is_unrolling():
         return outputs
-    if backend is not None and ROLL not in chosen_passes(backend):
+    if backend is not None and not _can_roll(backend):
         return outputs
     loops = import_module("tenferro.passes.roll.loops")
     given = set(inputs)

@@ -300,6 +300,10 @@ def _chosen(op: Switch, avals: Sequence[Aval], context: Context) -> Expression:
     operands = ", ".join([f"{{{i}}}" for i in range(1, len(avals))])
     if avals[0].dtype.is_bool and len(op.branches) == 2:
         text = f"({{p1}} if {{0}} else {{p0}})({operands})"
+    elif (
+        len(op.branches) == 1
+    ):  # the index is read all the same, so that operands keep their places
+        text = f"({{p0}}, {{0}})[0]({operands})"
     else:
         last = len(op.branches) - 1
         text = "".join([f"{{p{i}}} if {{0}} <= {i} else " for i in range(last)])
