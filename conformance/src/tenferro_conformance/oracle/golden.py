@@ -16,7 +16,7 @@ import numpy as np
 
 from tenferro_conformance.cases import golden_data
 from tenferro_conformance.cases.case import Stored, draw
-from tenferro_conformance.cases.golden_data import SCHEMA, load, manifest
+from tenferro_conformance.cases.golden_data import SCHEMA, manifest
 from tenferro_conformance.oracle.numbers import DIGITS, Tensor, mp
 from tenferro_conformance.oracle.reference import (
     define,
@@ -26,9 +26,10 @@ from tenferro_conformance.oracle.reference import (
     term_scale,
 )
 from tenferro_conformance.samples import FAMILIES, tables
+from tenferro_conformance.samples.stored_inputs import digest, given
 from tenferro_conformance.samples.table import ORACLE, Row, Table
 
-__all__ = ["check", "compute", "define_meanings", "generate", "stale_inputs", "write"]
+__all__ = ["check", "compute", "define_meanings", "generate", "write"]
 
 
 #: Arrays with more entries than this go to the npz file.
@@ -74,17 +75,6 @@ def _packed(tensor: Tensor) -> dict[str, Any]:
     return packed
 
 
-def _given(stored: Stored) -> dict[str, Any]:
-    """Return an input as JSON data."""
-    if not stored.dtype.startswith(("float", "bfloat", "complex")):
-        return {"shape": list(stored.shape), "kind": "exact", "data": list(stored.data)}
-    if stored.dtype.startswith("complex"):
-        kind, parts = "complex", [p for z in map(complex, stored.data) for p in (z.real, z.imag)]
-    else:
-        kind, parts = "real", [float(x) for x in stored.data]
-    return {"shape": list(stored.shape), "kind": kind, "data": [part.hex() for part in parts]}
-
-
 @cache
 def define_meanings() -> None:
     """Define the elementwise primitives whose tables state what they compute."""
@@ -105,7 +95,7 @@ def compute(table: Table, row: Row, dtype: str, key: str) -> dict[str, Any]:
     tensors = [_to_tensor(x) for x in inputs]
     if row.observe is not None:
         primitive = f"{primitive}@{row.observe}"
-    entry: dict[str, Any] = {"inputs": [_given(x) for x in inputs]}
+    entry: dict[str, Any] = {"inputs": [given(x) for x in inputs]}
     if row.expected is ORACLE:
         entry["expected"] = _packed(reference(primitive, params, tensors))
     is_sum = (row.tol or table.tol) != "factorization"
@@ -135,7 +125,7 @@ def _derivatives(
         for n in range(1, row.order + 1)
     ]
     return {
-        "tangents": [_given(tangents[i]) for i in row.wrt],
+        "tangents": [given(tangents[i]) for i in row.wrt],
         "derivatives": [_packed(d) for d in along],
         "derivative_scale": _packed(term_scale(primitive, params, tensors, directions)),
     }
@@ -174,13 +164,9 @@ def _moved_to_npz(key: str, entry: dict[str, Any], arrays: dict[str, Any]) -> di
         kept[name] = {"shape": value["shape"], "kind": value["kind"], "npz": place}
     if any(len(x["data"]) > MAX_ELEMENTS_IN_JSON for x in entry["inputs"]):
         kept["inputs"] = [
-            {"shape": x["shape"], "kind": x["kind"], "sha256": _digest(x)} for x in entry["inputs"]
+            {"shape": x["shape"], "kind": x["kind"], "sha256": digest(x)} for x in entry["inputs"]
         ]
     return kept
-
-
-def _digest(given: Mapping[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(given["data"]).encode()).hexdigest()
 
 
 def generate(
@@ -272,24 +258,3 @@ def _different_arrays(arrays: Mapping[str, Any]) -> list[str]:
         if name in stored.files and not np.array_equal(arrays[name], stored[name])
     ]
     return [f"large.npz: {name} missing or stale" for name in [*names, *differ]]
-
-
-def stale_inputs() -> list[str]:
-    """List golden keys whose stored inputs differ from the table; this needs no oracle."""
-    problems = []
-    for family in FAMILIES:
-        entries = load(family)
-        for table in tables(family):
-            for key, row, dtype in table.entries():
-                entry = entries.get(key)
-                if entry and not _same_inputs(entry["inputs"], row.stored_inputs(dtype)):
-                    problems.append(key)
-    return sorted(set(problems))
-
-
-def _same_inputs(stored: Sequence[Mapping[str, Any]], inputs: Sequence[Stored]) -> bool:
-    given = [_json(_given(x)) for x in inputs]
-    return len(given) == len(stored) and all(
-        _digest(mine) == theirs["sha256"] if "sha256" in theirs else _json(mine) == _json(theirs)
-        for mine, theirs in zip(given, stored, strict=True)
-    )
