@@ -6,6 +6,7 @@ Read next: ``editing.py``, for elements that come and go.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from operator import index
 from typing import Any
 
@@ -19,6 +20,7 @@ from tenferro.arrays.handle.convert import as_array
 from tenferro.arrays.promotion.broadcast import axis_error, normalize_axes, normalize_axis, stretch
 from tenferro.arrays.registry import covers
 from tenferro.primitives import structural as p
+from tenferro.primitives._primitive import bind
 
 
 @covers("flip")
@@ -84,14 +86,22 @@ def _roll_all(x: Array, shift: Any, axes: Sequence[int]) -> Array:
 
 
 def _roll(x: Array, shift: int, axis: int) -> Array:
-    n = x.shape[axis]
-    behind = shift % n if n else 0
+    size = x.shape[axis]
+    behind = shift % size if size else 0
     if not behind:
         return x
-    low, high = [0] * x.ndim, list(x.shape)
-    low[axis] = high[axis] = n - behind
-    last = p.slice(x, low, x.shape)
-    return p.concatenate([last, p.slice(x, [0] * x.ndim, high)], axis)
+    last, first, joined = _rolling(x.shape, size - behind, axis)
+    return bind(joined, bind(last, x), bind(first, x))
+
+
+@lru_cache(maxsize=512)  # loops roll by the same shifts again and again
+def _rolling(shape: tuple[int, ...], at: int, axis: int) -> tuple[p.Slice, p.Slice, p.Concatenate]:
+    """Return the operations that take the parts behind and before a place, and join them."""
+    low, high = [0] * len(shape), list(shape)
+    low[axis] = high[axis] = at
+    ones = (1,) * len(shape)
+    last = p.Slice(tuple(low), shape, ones)
+    return last, p.Slice((0,) * len(shape), tuple(high), ones), p.Concatenate(axis)
 
 
 @covers("tile")

@@ -6,8 +6,8 @@ Read next: `loops/plan.py`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -75,33 +75,23 @@ def _own(found: Sequence[Any], outputs: Sequence[int], carried: int) -> list[Any
 
 
 class Written:
-    """A loop in source: a function of its operands, which returns a tuple."""
+    """A loop in source: a function of its operands, which returns a tuple.
+
+    `write` returns the function that makes it and its text, with lines that may raise or without.
+    """
 
     def __init__(
-        self,
-        planner: LoopPlanner,
-        plan: LoopPlan,
-        results: Sequence[int],
-        length: int | None,
-        *,
-        reverse: bool,
+        self, write: Callable[..., tuple[Callable[..., Any], str]], count: Sequence[int], fast: bool
     ) -> None:
-        self._planner = planner
-        self._plan = plan
-        self._rest = results, length, reverse
-        is_fast = planner.raises()
+        self._write = write
+        self._count = count  # of steps, if it is known
         self.text = ""
-        self._raising = self._made(fast=is_fast)
-        self.run = self._fast if is_fast else self._raising
+        self._raising = self._made(fast=fast)
+        self.run = self._fast if fast else self._raising
 
     def _made(self, *, fast: bool) -> Any:
-        results, length, reverse = self._rest
-        with CollectorPaused():
-            source = LoopSource(
-                self._planner, self._plan, results, length, reverse=reverse, fast=fast
-            )
-            self.text = source.text
-            return _shared(source.text)(*source.bound)
+        make, self.text = self._write(fast=fast)
+        return make(*self._count)
 
     def _fast(self, *operands: Any) -> Any:
         """Run lines that may raise; if one does, run again and for ever lines that do not."""
@@ -134,14 +124,30 @@ def _loop_planner(body: Fragment, roles: Roles, context: Context) -> LoopPlanner
     return found
 
 
+@lru_cache(maxsize=256)
+def _source(
+    body: Fragment, roles: Roles, table: LoweringTable, generation: int, how: How,
+    results: Sequence[int], *, counted: bool, reverse: bool, fast: bool,
+) -> tuple[Callable[..., Any], str]:  # fmt: skip
+    """Return the function that makes a loop of some number of steps, and its text."""
+    planner, plan = _planned(body, roles, table, generation, how)
+    assert plan is not None
+    with CollectorPaused():
+        source = LoopSource(planner, plan, results, counted=counted, reverse=reverse, fast=fast)
+        return partial(_shared(source.text), *source.bound), source.text
+
+
 def _written(
     body: Fragment, roles: Roles, context: Context, results: Sequence[int],
-    length: int | None = None, *, reverse: bool = False,
+    count: Sequence[int] = (), *, reverse: bool = False,
 ) -> Written | None:  # fmt: skip
     """Write a loop; ``None`` if its body is long."""
-    table = context.table
-    planner, plan = _planned(body, roles, table, table.generation, context.how)
-    return None if plan is None else Written(planner, plan, results, length, reverse=reverse)
+    parts = body, roles, context.table, context.table.generation, context.how
+    planner, plan = _planned(*parts)
+    if plan is None:
+        return None
+    write = partial(_source, *parts, tuple(results), counted=bool(count), reverse=reverse)
+    return Written(write, count, planner.raises())
 
 
 class Loop:
@@ -170,7 +176,7 @@ class Loop:
         stacked = tuple(dict.fromkeys([i for i in op.outputs if i >= op.carried]))
         roles = Roles(op.consts, op.carried, stacked)
         self.written = _written(
-            op.body, roles, self.context, op.outputs, op.length, reverse=op.reverse
+            op.body, roles, self.context, op.outputs, (op.length,), reverse=op.reverse
         )
         if self.written is None:
             self.body = Body(op.body, self.context)

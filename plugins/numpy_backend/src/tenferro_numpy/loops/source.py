@@ -40,8 +40,9 @@ _NUMBERS = {"float64": (float, np.float64), "bool": (bool, np.bool_)}  # Python'
 class LoopSource:
     """The text of a loop, and the values that it binds.
 
-    `length` is the number of steps; without one the last output of the body says whether there is
-    another step, and there is a first one.
+    The number of steps is the last argument of `make`, so that loops of any length share the text.
+    A loop that is not `counted` goes on while the last output of its body is true; it has a first
+    step.
     """
 
     def __init__(
@@ -49,15 +50,15 @@ class LoopSource:
         planner: LoopPlanner,
         plan: LoopPlan,
         results: Sequence[int],
-        length: int | None = None,
         *,
+        counted: bool = False,
         reverse: bool = False,
         fast: bool = False,
     ) -> None:
         self.planner = planner
         self.plan = plan
         self.avals = planner.avals
-        self.length = length
+        self.counted = counted
         self.reverse = reverse
         self.bound: list[Any] = []
         self._fast = fast
@@ -106,9 +107,10 @@ class LoopSource:
         is_number = slot in self.planner.numbers or self.planner.is_free(slot) or known
         return self.name(slot, "number" if is_number else "scalar")
 
-    def array(self, shape: tuple[int, ...], dtype: Any) -> str:
-        """Write the making of an array."""
-        return f"{self.bind(new_array)}({shape}, {self.bind(np.dtype(dtype.name))})"
+    def array(self, shape: Sequence[int | str], dtype: Any) -> str:
+        """Write the making of an array; sizes are numbers or names."""
+        sizes = "".join([f"{size}, " for size in shape])
+        return f"{self.bind(new_array)}(({sizes}), {self.bind(np.dtype(dtype.name))})"
 
     # ---- the text --------------------------------------------------------------------------------
 
@@ -117,7 +119,7 @@ class LoopSource:
         lines = self._steps()
         lines += [self._stored(row) for row in self.plan.rows if row.kind == COPIED]
         lines += self._moves()
-        if self.length is None:
+        if not self.counted:
             test = self.number(planner.outputs[-1])
             begin, lines = "while True:", [*lines, f"if not {test}: break"]
         else:
@@ -136,7 +138,8 @@ class LoopSource:
             *[f"            {line}" for line in lines or ["pass"]],
             f"        return ({returned.strip()})",
         ]
-        first = f"def make({', '.join([f'p{i}' for i in range(len(self.bound))])}):"
+        names = [*[f"p{i}" for i in range(len(self.bound))], *(("count",) if self.counted else ())]
+        first = f"def make({', '.join(names)}):"
         return "\n".join([first, *body, "    return loop", ""])
 
     def _param(self, slot: int) -> str:
@@ -177,8 +180,7 @@ class LoopSource:
             lines.append(f"v{slot} = {self.array(self.avals[slot].shape, self.avals[slot].dtype)}")
         for row in self.plan.rows:
             aval = self.avals[planner.outputs[row.output]]
-            shape = (self.length or 0, *aval.shape)
-            lines.append(f"y{row.output} = {self.array(shape, aval.dtype)}")
+            lines.append(f"y{row.output} = {self.array(('count', *aval.shape), aval.dtype)}")
             if row.kind == COPIED and aval in UNBOXED:
                 lines.append(f"m{row.output} = y{row.output}.data")
             elif row.kind == SHIFTED:
@@ -192,7 +194,7 @@ class LoopSource:
         """Write the head of the loop over rows of operands and results."""
         parts = [*self._read_rows(), *self._written_rows()]
         if not parts:
-            return f"for _ in {self.bind(repeat)}(None, {self.length}):"
+            return f"for _ in {self.bind(repeat)}(None, count):"
         if len(parts) == 1:
             return f"for {parts[0][0]} in {parts[0][1]}:"
         names, over = [", ".join(column) for column in zip(*parts, strict=True)]
@@ -221,8 +223,7 @@ class LoopSource:
             else:
                 counts = True
         if counts:
-            last = (self.length or 0) - 1
-            yield "k", f"{self.bind(range)}({f'{last}, -1, -1' if self.reverse else last + 1})"
+            yield "k", f"{self.bind(range)}({'count - 1, -1, -1' if self.reverse else 'count'})"
 
     @property
     def _turn(self) -> str:
@@ -234,7 +235,7 @@ class LoopSource:
         reads = Counter([slot for step in planner.steps for slot in step.operands])
         reads.update(planner.outputs)
         reader = {slot: step for step in planner.steps for slot in step.operands}
-        late = planner.outputs[-1:] if self.length is None else ()  # read when carries have moved
+        late = planner.outputs[-1:] if not self.counted else ()  # read when carries have moved
         lines = []
         for step, dead in zip(planner.steps, planner.dying(), strict=True):
             expression = self._chosen(step.expression)
@@ -333,7 +334,7 @@ class BranchSource(LoopSource):
         self, planner: LoopPlanner, plan: LoopPlan, *, numbers: bool, fast: bool = False
     ) -> None:
         self.numbers = numbers
-        super().__init__(planner, plan, range(len(planner.outputs)), 1, fast=fast)
+        super().__init__(planner, plan, range(len(planner.outputs)), counted=True, fast=fast)
 
     def _written(self, results: Sequence[int]) -> str:
         planner = self.planner
