@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tenferro as tn
+from tenferro_numpy.loops import run
 
 ROWS = np.array([0.3, -0.2, 0.5, 0.1, 0.7, -0.4])
 
@@ -331,3 +332,34 @@ def test_the_source_of_a_loop():
     text = tn.jit(loop, backend="numpy").explain(np.ones(3), np.array(0.1))
     assert "        for v" in text
     assert " in y1:\n" in text
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_loops_of_any_length_share_their_source(reverse):
+    """A body is written once for values and once for rows, whatever the number of steps"""
+    body = lambda c, r: (np.sqrt(c) * 0.25 + r, c * r)  # noqa: E731
+    misses = []
+    for count in (3, 5, 2, 7):
+        rows = np.linspace(0.0, 1.0, count)
+        found = tn.jit(lambda c, xs: tn.scan(body, c, xs, reverse=reverse))(0.5, rows)
+        assert_equal(found, unrolled(body, 0.5, rows, reverse=reverse))
+        misses.append(run._source.cache_info().misses)
+    assert misses == misses[:1] * 4
+
+
+@pytest.mark.parametrize("count", [2, 3, 5])
+def test_a_step_that_raises_leaves_loops_of_other_lengths_alone(count):
+    """1 / 0 and log 0 in one length, regular values in the next"""
+    body = lambda c, r: (1.0 / (c - r) + np.log(c * c), c)  # noqa: E731
+    rows = np.zeros(count)
+    with np.errstate(all="ignore"):
+        found = tn.jit(lambda c, xs: tn.scan(body, c, xs))(0.0, rows)
+        assert_equal(found, unrolled(body, np.float64(0.0), rows))
+    rows = np.full(count + 5, 0.25)
+    found = tn.jit(lambda c, xs: tn.scan(body, c, xs))(2.0, rows)
+    assert_equal(found, unrolled(body, np.float64(2.0), rows))
+
+
+def assert_equal(found, expected):
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
