@@ -6,10 +6,11 @@ import signal
 import threading
 import warnings
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import pytest
 
-from tenferro._runtime import CollectorPaused
+from tenferro._runtime import CollectorPaused, fork
 from tenferro.computegraph import ProgramCache
 from tenferro.tidu._value import fresh_id
 
@@ -105,3 +106,21 @@ def test_a_disabled_collector_stays_disabled_in_a_child():
 def test_identities_of_a_child_are_not_those_of_its_parent():
     here = fresh_id()
     assert holds_in_child(lambda: fresh_id().process != here.process)
+
+
+def test_a_fork_waits_for_an_import_that_began_while_it_waited_for_the_lock(monkeypatch):
+    """whoever waits for a lock lets other threads run"""
+    another, begins = -1, iter([True])
+
+    def acquire():
+        if next(begins, False):
+            fork._importing[another] = 1
+
+    def sleep(seconds):
+        del fork._importing[another]
+
+    lock = SimpleNamespace(acquire=acquire, release=lambda: None)
+    monkeypatch.setattr(fork, "_imports_lock", lock)
+    monkeypatch.setattr(fork, "time", SimpleNamespace(sleep=sleep, monotonic=lambda: 0.0))
+    fork._wait_for_imports()
+    assert another not in fork._importing

@@ -14,7 +14,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Condition, get_ident
+from threading import RLock, get_ident
 from typing import Protocol
 from weakref import WeakSet
 
@@ -32,7 +32,7 @@ _LIBRARIES = ("tenferro", "numpy", "scipy", "optree", "opt_einsum", "pluggy")  #
 
 _holders: WeakSet[HoldsLocks] = WeakSet()
 _importing: dict[int, int] = {}  # threads, with the number of imports inside each other
-_imports_changed = Condition()
+_imports_lock = RLock()
 
 
 def renew_in_children(holder: HoldsLocks) -> None:
@@ -50,33 +50,39 @@ def after_fork_in_child(renew: Callable[[], None]) -> None:
 def importing() -> Iterator[None]:
     """Mark the time in which this thread loads plugins; forks of other threads wait for its end."""
     me = get_ident()
-    with _imports_changed:
+    with _imports_lock:
         _importing[me] = _importing.get(me, 0) + 1
     try:
         yield
     finally:
-        with _imports_changed:
+        with _imports_lock:
             _importing[me] -= 1
             if not _importing[me]:
                 del _importing[me]
-            _imports_changed.notify_all()
 
 
 def _wait_for_imports() -> None:
-    """Wait until no other thread imports; let none begin to load plugins until the fork is done."""
+    """Wait until no other thread imports; let none begin to load plugins until the fork is done.
+
+    The lock is taken before the last look: whoever waits for a lock lets other threads run, which
+    may begin an import meanwhile.
+    """
     me = get_ident()
     end = time.monotonic() + _SECONDS_FOR_IMPORTS
+    _imports_lock.acquire()
     while _is_importing_elsewhere(me) and time.monotonic() < end:
+        _imports_lock.release()
         time.sleep(0.001)
-    _imports_changed.acquire()
-    _imports_changed.wait_for(lambda: not (_importing.keys() - {me}), _SECONDS_FOR_IMPORTS)
+        _imports_lock.acquire()
 
 
 def _is_importing_elsewhere(me: int) -> bool:
-    """Return whether another thread holds the lock of a module that tenferro loads on demand.
+    """Return True if another thread loads plugins, or a module that tenferro loads on demand.
 
-    Only CPython's importlib knows; an interpreter without this table is not waited for.
+    Only CPython's importlib knows the latter; an interpreter without its table is not waited for.
     """
+    if _importing.keys() - {me}:
+        return True
     locks = getattr(importlib._bootstrap, "_module_locks", {})
     for name, reference in [*locks.items()]:
         if name.startswith(_LIBRARIES):
@@ -87,8 +93,8 @@ def _is_importing_elsewhere(me: int) -> bool:
 
 
 def _renew() -> None:
-    global _imports_changed
-    _imports_changed = Condition()
+    global _imports_lock
+    _imports_lock = RLock()
     me = get_ident()
     for thread in _importing.keys() - {me}:
         del _importing[thread]
@@ -99,6 +105,6 @@ def _renew() -> None:
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(
         before=_wait_for_imports,
-        after_in_parent=lambda: _imports_changed.release(),
+        after_in_parent=lambda: _imports_lock.release(),
         after_in_child=_renew,
     )
