@@ -45,6 +45,14 @@ def test_the_reference_has_every_public_name_with_its_docstring(tmp_path):
     assert names - classes - named == set()
 
 
+def test_the_reference_is_written_into_a_folder_that_is_named(tmp_path):
+    script = DOCS / "_gen/reference.py"
+    command = [sys.executable, str(script), "--check"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "FOLDER" in done.stderr
+    assert (done.returncode, list(tmp_path.iterdir())) == (2, [])
+
+
 @pytest.mark.parametrize("program", sorted(GALLERY.glob("*.py")), ids=lambda program: program.stem)
 def test_a_page_of_the_gallery_shows_all_of_its_program(program):
     hooks = load("mkdocs_hooks")

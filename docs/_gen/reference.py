@@ -7,9 +7,9 @@ tests of core.
 
 from __future__ import annotations
 
+import argparse
 import inspect
 import re
-import sys
 import types
 from collections.abc import Sequence
 from pathlib import Path
@@ -273,12 +273,15 @@ def pages() -> dict[str, str]:
     }
 
 
-def main(folder: str) -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description="Write the pages of the reference into a folder.")
+    parser.add_argument("folder", type=Path, metavar="FOLDER")
+    folder = parser.parse_args(arguments).folder
     for name, text in pages().items():
-        path = Path(folder) / name
+        path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main()

@@ -36,3 +36,13 @@ def test_words_of_the_glossary_are_defined_once(root):
     rows = re.findall(r"^\| ([^|]+) \|", (root / "GLOSSARY.md").read_text("utf-8"), re.MULTILINE)
     words = [word.strip() for row in rows[1:] for word in row.split(",")]
     assert len(words) == len(set(words))
+
+
+def test_the_engine_is_read_in_an_evening(root):
+    """Σ lines of the files between `tn.grad` and the numbers ≤ 2,000"""
+    text = (root / "docs/reading_order.md").read_text("utf-8")
+    (section,) = re.findall(r"^## The engine: .*?(?=^## )", text, re.MULTILINE | re.DOTALL)
+    files = re.findall(r"^\| `(\S+)` \|", section, re.MULTILINE)
+    assert "Eleven files, fewer than 2,000 lines." in section
+    assert len(files) == 11
+    assert sum(len((root / name).read_text("utf-8").splitlines()) for name in files) < 2000

@@ -87,3 +87,33 @@ def test_every_name_of_extend_is_there():
     assert [name for name in extend.__all__ if not hasattr(extend, name)] == []
     with pytest.raises(AttributeError, match="extend"):
         extend.no_such_name  # noqa: B018 - the access is what is tested
+
+
+HAS_NO_SUCH = {"numpy", "hypothesis"}  # the environment `core` of tox.ini
+
+
+def imported_at_once(path):
+    """Every package that a file imports when it is imported itself."""
+    stack = list(ast.parse(path.read_text("utf-8")).body)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield (node.module or "").partition(".")[0]
+        stack += ast.iter_child_nodes(node)
+
+
+def test_the_tests_of_core_alone_need_neither_numpy_nor_hypothesis(root):
+    folder = root / "core/tests"
+    files = [path for path in folder.rglob("*.py") if folder / "on_backend" not in path.parents]
+    assert files
+    assert [str(path) for path in files if HAS_NO_SUCH.intersection(imported_at_once(path))] == []
+
+
+def test_the_scanner_sees_an_import_in_a_class_and_not_in_a_function(tmp_path):
+    text = "def f():\n    import numpy\nclass A:\n    from hypothesis.strategies import lists\n"
+    (tmp_path / "a.py").write_text(text)
+    assert [*imported_at_once(tmp_path / "a.py")] == ["hypothesis"]

@@ -1,5 +1,7 @@
 """One check for all tables: contract lowerings, interpreter, source and debug mode agree."""
 
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,6 +13,8 @@ from tenferro.backend.records import BackendConfig
 from tenferro.computegraph import KeyView, compile_program, evaluate, materialize_merge
 from tenferro_numpy.kernels import region
 from tenferro_numpy.row_blocks import run as block_run
+
+sys.path.insert(0, str(Path(__file__).parent))  # tests import programs of this folder
 
 MODES = [
     {"executor": "interpret"},
