@@ -34,6 +34,8 @@ CORE = ROOT / "core/src/tenferro"
 NUMPY = ROOT / "plugins/numpy_backend/src/tenferro_numpy"
 LINE_LENGTH = 100
 PACKAGES = ("arrays", "backend", "computegraph", "passes", "primitives", "storage", "transforms")
+#: Functions of packages that find former names, which warn.
+FORMER_NAMES = {"computegraph": "_moved", "primitives": "_former"}
 #: Families of primitives that every program needs; the others load at the first use of a name.
 EAGER = (
     "arithmetic", "comparison", "complex", "constants", "elementwise", "reduction", "structural",
@@ -165,7 +167,7 @@ def package_text(name: str) -> str:
     tree = ast.parse(text)
     block = lazy_block(tree)
     if block is not None:
-        rest = "_moved" if name == "computegraph" else ""
+        rest = FORMER_NAMES.get(name, "")
         text = replaced(text, "lazy names", later(lazy_files(f"tenferro.{name}", block), rest))
     return replaced(text, "public names", listed("__all__", public_names(tree)))
 

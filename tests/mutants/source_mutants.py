@@ -716,14 +716,14 @@ AD = Area(
         ),
         _row(
             "replayed steps are not simplified beside literals",
-            "tenferro.tidu._rule_cache",
+            "tenferro.tidu._template",
             "if maker.literal or (names and maker.name in names):",
             "if names and maker.name in names:",
             "core/tests/primitives/test_templates.py",
         ),
         _row(
             "operands change places, their activity does not",
-            "tenferro.tidu._rule_cache",
+            "tenferro.tidu._template",
             "x, y, role, mask = y, x, turned, mask and mask[::-1]",
             "x, y, role, mask = y, x, turned, mask",
             "core/tests/primitives/test_templates.py",
@@ -813,7 +813,7 @@ GRAPHS = Area(
         ),
         _row(
             "a value of two inputs has no open traces",
-            "tenferro.computegraph._keys",
+            "tenferro.computegraph._derive",
             "    return tuple(given), depth, traces",
             "    return tuple(given), depth, NO_TRACES",
             "core/tests/computegraph/test_keys.py",
@@ -832,6 +832,8 @@ PLANNER = Area(
             "starts = range(0, shape[axis], rows)",
             "starts = range(0, shape[axis] - 1, rows)",
             "test_regions.py",
+            "test_region_tiles.py",
+            "test_random_regions.py",
         ),
         _plan(
             "memory in Fortran's order is read in C's",
@@ -839,6 +841,8 @@ PLANNER = Area(
             "views = [x.reshape(-1, order=order) for x in views]",
             "views = [x.reshape(-1) for x in views]",
             "test_regions.py",
+            "test_region_tiles.py",
+            "test_random_regions.py",
         ),
         _plan(
             "a region writes into memory of another shape, or read-only",
@@ -850,6 +854,8 @@ PLANNER = Area(
             " and flags.writeable:\n",
             "            if old is not None:\n                if True:\n",
             "test_regions.py",
+            "test_region_tiles.py",
+            "test_random_regions.py",
             "test_reuse.py",
         ),
         _plan(
@@ -858,6 +864,8 @@ PLANNER = Area(
             "if not (divided <= set(axes) or not divided & set(axes)):",
             "if False:",
             "test_regions.py",
+            "test_region_tiles.py",
+            "test_random_regions.py",
         ),
         _plan(
             "partial sums of later tiles are lost",
@@ -865,6 +873,8 @@ PLANNER = Area(
             "if self._single or not partial:",
             "if not partial:",
             "test_regions.py",
+            "test_region_tiles.py",
+            "test_random_regions.py",
         ),
         _plan(
             "a region overwrites an operand that it reads later",
@@ -873,6 +883,8 @@ PLANNER = Area(
             "",
             "test_reuse.py",
             "test_regions.py",
+            "test_region_tiles.py",
+            "test_random_regions.py",
         ),
         _plan(
             "a region overwrites an operand of a line that is not in place",
@@ -882,6 +894,8 @@ PLANNER = Area(
             "",
             "test_reuse.py",
             "test_regions.py",
+            "test_region_tiles.py",
+            "test_random_regions.py",
         ),
         _plan(
             "memory is free though a view of it lives",
@@ -934,6 +948,8 @@ PLANNER = Area(
             "if behind & group.bit or any(behind & other.bit for other in merged):",
             "if any(behind & other.bit for other in merged):",
             "test_regions.py",
+            "test_region_tiles.py",
+            "test_random_regions.py",
         ),
         _plan(
             "waiting is not transitive",
@@ -941,6 +957,8 @@ PLANNER = Area(
             "found |= self.open[low.bit_length() - 1].reach",
             "found |= low",
             "test_regions.py",
+            "test_region_tiles.py",
+            "test_random_regions.py",
         ),
         _plan(
             "merged regions forget what they wait for",
@@ -948,6 +966,8 @@ PLANNER = Area(
             "        self.reaches(group, other.reach)\n",
             "",
             "test_regions.py",
+            "test_region_tiles.py",
+            "test_random_regions.py",
         ),
         _plan(
             "scratch is released before it is written over",
@@ -955,6 +975,8 @@ PLANNER = Area(
             "                out = self.take(target)\n                self.release(dying)\n",
             "                self.release(dying)\n                out = self.take(target)\n",
             "test_regions.py",
+            "test_region_tiles.py",
+            "test_random_regions.py",
             "test_arithmetic.py",
         ),
         _plan(
@@ -963,6 +985,8 @@ PLANNER = Area(
             "if last[slot] is step and slot not in self.held and self.place[slot] >= self.first",
             "if last[slot] is step and self.place[slot] >= self.first",
             "test_regions.py",
+            "test_region_tiles.py",
+            "test_random_regions.py",
         ),
         _plan(
             "equal regions that write elsewhere are one",
@@ -970,6 +994,8 @@ PLANNER = Area(
             "self.folds, self.moves, self.tiling, tuple(self.reuse.items()),",
             "self.folds, self.moves, self.tiling,",
             "test_regions.py",
+            "test_region_tiles.py",
+            "test_random_regions.py",
             "test_reuse.py",
         ),
         _plan(
@@ -978,6 +1004,8 @@ PLANNER = Area(
             "self.folds, self.moves, self.tiling, tuple(self.reuse.items()),",
             "self.moves, self.tiling, tuple(self.reuse.items()),",
             "test_regions.py",
+            "test_region_tiles.py",
+            "test_random_regions.py",
         ),
         _plan(
             "a division is computed again",
@@ -985,6 +1013,8 @@ PLANNER = Area(
             "        np.add, np.subtract, np.multiply,",
             "        np.divide, np.add, np.subtract, np.multiply,",
             "test_regions.py",
+            "test_region_tiles.py",
+            "test_random_regions.py",
         ),
         _plan(
             "a subtracted window is added",
@@ -1192,28 +1222,28 @@ ARRAYS = Area(
         ),
         _row(
             "negative positions are off by one",
-            "tenferro.arrays.indexing.indexing",
+            "tenferro.arrays.indexing.plan",
             "found[found < 0] += n",
             "found[found < -1] += n",
             f"{ON}/array/test_indexing.py",
         ),
         _row(
             "the index behind the last is let through",
-            "tenferro.arrays.indexing.indexing",
+            "tenferro.arrays.indexing.plan",
             "elif not -n <= i < n:",
             "elif not -n <= i <= n:",
             f"{ON}/array/test_indexing.py",
         ),
         _row(
             "index arrays apart keep their place",
-            "tenferro.arrays.indexing.indexing",
+            "tenferro.arrays.indexing.gathering",
             "first = 0 if plan.separated else axes[0]",
             "first = axes[0]",
             f"{ON}/array/test_indexing.py",
         ),
         _row(
             "a negative step begins at the wrong end",
-            "tenferro.arrays.indexing.indexing",
+            "tenferro.arrays.indexing.plan",
             "        taken = taken[::-1]\n",
             "",
             f"{ON}/array/test_indexing.py",

@@ -12,7 +12,7 @@ from tenferro.backend import (
     select_backend,
     use,
 )
-from tenferro.primitives import Aval, Primitive, dot_general, exp, reduce_sum
+from tenferro.primitives import Aval, TensorPrimitive, dot_general, exp, reduce_sum
 from tenferro.tidu import pullback
 
 
@@ -127,7 +127,7 @@ def test_the_derivative_of_a_contraction_runs_over_max_plus(backend, variable, p
     """ct_a = ct ⊗ bᵀ"""
     a, b, ct = (variable(name, (2, 2)) for name in ("a", "b", "ct"))
     out = dot_general(a, b, (1,), (0,))
-    (ct_a,) = pullback([out.key], [a.key], [ct], space=Primitive.space)
+    (ct_a,) = pullback([out.key], [a.key], [ct], space=TensorPrimitive.space)
     run = backend.compile(program([b, ct], [ct_a]), ())
     transposed = Grid((2, 2), [0.0, 4.0, 3.0, 1.0])
     assert run(B, A) == (

@@ -133,7 +133,7 @@ def _check_rules(op, avals):
 
 def _has_one_jvp_for_all(op, i, linear):
     """Whether a class of any number of inputs says how it varies with one that is not linear"""
-    written = type(op).jvp_input not in (p.Primitive.jvp_input, p.Elementwise.jvp_input)
+    written = type(op).jvp_input not in (p.TensorPrimitive.jvp_input, p.Elementwise.jvp_input)
     return op.input_count is None and written and i not in linear
 
 
@@ -187,3 +187,9 @@ def test_no_array_library_is_imported():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout.split()
     assert not {"numpy", "cupy", "jax", "opt_einsum"} & set(loaded)
+
+
+def test_the_former_name_of_the_base_class_warns():
+    with pytest.warns(DeprecationWarning, match="TensorPrimitive"):
+        assert p.Primitive is p.TensorPrimitive
+    del p.__dict__["Primitive"]  # the package keeps what it has found

@@ -15,7 +15,7 @@ from tenferro.computegraph import KeyView, compile_program, evaluate, materializ
 from tenferro.primitives._primitive import pointwise
 from tenferro.tidu import pullback, pushforward
 
-SPACE = p.Primitive.space
+SPACE = p.TensorPrimitive.space
 _names = count()
 
 

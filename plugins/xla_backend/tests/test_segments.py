@@ -7,7 +7,7 @@ import pytest
 
 from tenferro.primitives import (
     Aval,
-    Primitive,
+    TensorPrimitive,
     add,
     constant,
     convert,
@@ -98,7 +98,7 @@ def gradient(function):
     def both(x, a):
         y = function(x, a)
         one = constant(1.0, "float64", y.shape)
-        return [y, *pullback([y.key], [x.key, a.key], [one], space=Primitive.space)]
+        return [y, *pullback([y.key], [x.key, a.key], [one], space=TensorPrimitive.space)]
 
     return both
 

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any
 
 from tenferro.backend import host as default_host
-from tenferro.primitives import DType, Primitive
+from tenferro.primitives import DType, TensorPrimitive
 from tenferro_conformance.cases.case import Case
 
 __all__ = ["make_operation", "operation_of", "primitive_of"]
@@ -21,22 +21,22 @@ def _registry() -> Mapping[str, Any]:
     return dict(default_host().primitives())
 
 
-def primitive_of(key: str) -> type[Primitive]:
+def primitive_of(key: str) -> type[TensorPrimitive]:
     """Return the registered class of a primitive key."""
-    cls: type[Primitive] = _registry()[key]
+    cls: type[TensorPrimitive] = _registry()[key]
     return cls
 
 
-def make_operation(key: str, params: Mapping[str, Any]) -> Primitive:
+def make_operation(key: str, params: Mapping[str, Any]) -> TensorPrimitive:
     """Make the operation of a key and parameters; dtype names become dtypes."""
     typed = {
         k: DType.of(v) if k in ("dtype", "preferred") and isinstance(v, str) else v
         for k, v in params.items()
     }
-    operation: Primitive = primitive_of(key)(**typed)
+    operation: TensorPrimitive = primitive_of(key)(**typed)
     return operation
 
 
-def operation_of(case: Case) -> Primitive:
+def operation_of(case: Case) -> TensorPrimitive:
     """Return the operation of a case."""
     return make_operation(case.primitive, case.params)

@@ -1,4 +1,4 @@
-"""Names that load when they are asked for: how every package of tenferro waits with its files.
+"""Lazy names of packages (PEP 562): a file is imported when one of its names is first used.
 
 A program uses a part of what there is, and each file costs a fresh process a quarter of a
 millisecond to load, and as much again to let go. A package imports what every program needs, and

@@ -1,13 +1,13 @@
 """Graphs of opaque operations: identity, resolution, merging, compilation, evaluation.
 
-This layer knows no derivative, no tensor and no library. Read in this order: ``_operation`` and
-``_keys`` (identity), ``_graph`` (parts of programs), ``_resolve`` (many graphs as one view),
-``_materialize`` (``flatten``), ``_fragment`` (bodies of loops and branches), ``_compile`` and
-``_evaluate`` (programs and their meaning).
+This layer knows no derivative, no tensor and no library. Read in this order: ``_operation``,
+``_keys`` and ``_derive`` (identity), ``_graph`` (parts of programs), ``_resolve`` (many graphs as
+one view), ``_materialize`` (``flatten``), ``_fragment`` (bodies of loops and branches),
+``_compile`` and ``_evaluate`` (programs and their meaning).
 The rest serves these: ``_interning`` keeps equal structure in one object, ``_signature`` and
-``_cache`` find programs again, ``_builder`` writes graphs node by node, ``_cut`` finds the
-cheapest values to keep, ``_roles``, ``_text``,
-``_errors`` and ``_moved`` are as their names say. ``tenferro.storage`` writes graphs to files.
+``_cache`` find programs again, ``_builder`` writes graphs node by node, ``_cut`` finds the cheapest
+values to keep, ``_text`` prints, ``_roles`` says which nodes are linear, ``_moved`` finds former
+names. ``tenferro.storage`` writes graphs to files.
 """
 
 from typing import TYPE_CHECKING
@@ -15,6 +15,14 @@ from typing import TYPE_CHECKING
 from tenferro._runtime import later
 from tenferro.computegraph._cache import CacheLimits, CacheStats, ProgramCache
 from tenferro.computegraph._compile import CompiledProgram, Instruction, compile_program, schedule
+from tenferro.computegraph._derive import (
+    apply_operation,
+    derive,
+    derive_again,
+    derive_at,
+    derive_one,
+    join_traces,
+)
 from tenferro.computegraph._errors import (
     DuplicateInputError,
     GraphError,
@@ -37,14 +45,8 @@ from tenferro.computegraph._keys import (
     Application,
     Definition,
     ValueKey,
-    apply_operation,
-    derive,
-    derive_again,
-    derive_at,
-    derive_one,
     input_key,
     inputs_of,
-    join_traces,
     new_leaf,
     outputs_of,
     retire,

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any
 
+from tenferro.computegraph._derive import derive
 from tenferro.computegraph._errors import GraphError
 from tenferro.computegraph._graph import External, Graph, Local, Node, duplicate_input
-from tenferro.computegraph._keys import ValueKey, derive, input_key
+from tenferro.computegraph._keys import ValueKey, input_key
 from tenferro.computegraph._operation import Operation
 from tenferro.computegraph._roles import PRIMARY, OperationRole
 

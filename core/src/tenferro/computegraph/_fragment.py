@@ -16,12 +16,12 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from tenferro._runtime.fork import after_fork_in_child
+from tenferro.computegraph._derive import derive
 from tenferro.computegraph._errors import GraphError
 from tenferro.computegraph._graph import postorder
 from tenferro.computegraph._keys import (
     Definition,
     ValueKey,
-    derive,
     inputs_of,
     new_leaf,
     outputs_of,

@@ -13,12 +13,12 @@ from typing import Any
 
 from tenferro._runtime.collector import CollectorPaused
 from tenferro._runtime.records import NamedTuple
+from tenferro.computegraph._derive import derive
 from tenferro.computegraph._errors import DuplicateInputError, GraphError
 from tenferro.computegraph._keys import (
     Application,
     Definition,
     ValueKey,
-    derive,
     input_key,
     inputs_of,
     outputs_of,

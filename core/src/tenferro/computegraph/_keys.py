@@ -7,13 +7,13 @@ nothing. A key holds its inputs strongly (an operation with several outputs hold
 weakly, so the intern table is spread over the keys. No recursion: chains of any length are built
 and freed (CPython 3.13 needs a C stack of 1 MiB in the thread that frees one).
 A key also has room for facts other than its identity: operand, open traces, where it was recorded.
-Read next: ``_graph.py``.
+Read next: ``_derive.py``.
 """
 
 from __future__ import annotations
 
 import gc
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from itertools import count
 from threading import RLock
 from typing import Any
@@ -22,8 +22,8 @@ from weakref import ref
 from tenferro._runtime.collector import STRIDE, watch_growth
 from tenferro._runtime.fork import after_fork_in_child
 from tenferro.computegraph._errors import GraphError
-from tenferro.computegraph._interning import HAS_GIL, IN_TABLE, VALUES, Users, enter, known
-from tenferro.computegraph._operation import Operation, canonical, infer
+from tenferro.computegraph._interning import HAS_GIL, VALUES, Users, enter, known
+from tenferro.computegraph._operation import Operation, canonical
 from tenferro.computegraph._roles import PRIMARY, OperationRole
 
 # (operation, role, slot, *input keys), or (operation, role, slot, application) unless the operation
@@ -58,7 +58,7 @@ after_fork_in_child(_renew_lock)
 
 
 class ValueKey:
-    """Identity of one value; make one with ``input_key`` or ``derive``."""
+    """Identity of one value; make one with ``input_key``, or ``derive`` of ``_derive.py``."""
 
     __slots__ = (
         "__weakref__",
@@ -142,9 +142,9 @@ class ValueKey:
 class Application(ValueKey):
     """An operation with several outputs, applied to keys in a role; made by ``apply_operation``.
 
-    Its definition is (operation, role, ``_ALL_OUTPUTS``, inputs), its aval a tuple of the outputs'
-    avals. It is interned as keys are, but it is not a value: no graph shows it, and ``postorder``
-    does not list it. Its outputs keep it alive.
+    Its definition is (operation, role, -1, inputs), its aval a tuple of the outputs' avals. It is
+    interned as keys are, but it is not a value: no graph shows it, and ``postorder`` does not list
+    it. Its outputs keep it alive.
     """
 
     __slots__ = ()
@@ -175,15 +175,12 @@ class Application(ValueKey):
         users = self._users
         there: ValueKey | None = None if users is None else known(users, definition)
         if there is None:
-            there = _new_key(definition, self.aval[slot], self.depth, self.traces, self, users)
+            there = new_key(definition, self.aval[slot], self.depth, self.traces, self, users)
         return there
 
     def _definition_of(self, slot: int) -> Definition:
         operation, role, _, _ = self.definition  # type: ignore[misc]  # never a leaf
         return (operation, role, slot, self)
-
-
-_ALL_OUTPUTS = -1
 
 
 def inputs_of(definition: Definition) -> tuple[ValueKey, ...]:
@@ -201,24 +198,6 @@ def outputs_of(key: ValueKey, definition: Definition) -> tuple[ValueKey, ...]:
         return (key,)
     application: Application = definition[3]
     return application.outputs
-
-
-def _anchor_of(definition: Definition) -> ValueKey:
-    """Return the newest input, which holds the value of this definition weakly."""
-    if len(definition) == 5:
-        x: ValueKey = definition[3]
-        y: ValueKey = definition[4]
-        return x if x.serial > y.serial else y
-    return _newest(definition[3:])
-
-
-def _newest(inputs: Sequence[ValueKey]) -> ValueKey:
-    """Return the input that was made last; a stand-in if there is none."""
-    found, serial = _NO_INPUT, -1
-    for value in inputs:
-        if value.serial > serial:
-            found, serial = value, value.serial
-    return found
 
 
 def input_key(identity: Hashable, aval: Any = None) -> ValueKey:
@@ -247,100 +226,7 @@ def new_leaf(identity: Hashable, aval: Any) -> ValueKey:
     return key
 
 
-_NO_INPUT = new_leaf(None, None)  # instead of an input for values that have none
-_NO_INPUT._users = IN_TABLE
-
-
-def derive(
-    operation: Operation, inputs: Sequence[ValueKey], role: OperationRole = PRIMARY
-) -> tuple[ValueKey, ...]:
-    """Return the keys of all outputs of an operation applied to keys in a role.
-
-    Raises GraphError: if the number of inputs is not what the operation takes.
-    """
-    if operation.output_count == 1:
-        return (derive_one(operation, inputs, role),)
-    return apply_operation(operation, inputs, role).outputs
-
-
-def apply_operation(
-    operation: Operation, inputs: Sequence[ValueKey], role: OperationRole = PRIMARY
-) -> Application:
-    """Intern the application of an operation that does not have exactly one output.
-
-    Raises GraphError: if the number of inputs is not what the operation takes.
-    """
-    inputs = tuple(inputs)
-    definition = (operation, role, _ALL_OUTPUTS, inputs)
-    anchor = _newest(inputs)
-    users = anchor._users
-    there: Any = None if users is None else known(users, definition)
-    if there is None:
-        if operation.input_count not in (None, len(inputs)):
-            raise _wrong_count(operation, len(inputs))
-        given, depth, traces = _joined(inputs)
-        avals = infer(operation, given)
-        there = _new_key(definition, avals, depth + 1, traces, anchor, users, Application)
-    application: Application = there
-    return application
-
-
-def _wrong_count(operation: Operation, count: int) -> GraphError:
-    """Make the error for a number of inputs that the operation does not take."""
-    return GraphError(
-        f"{operation.name} takes {operation.input_count} inputs, got {count}", operation=operation
-    )
-
-
-def derive_again(definition: Definition, found: dict[ValueKey, ValueKey]) -> ValueKey | None:
-    """Derive a value again with other inputs; ``None`` if none of its inputs is replaced.
-
-    ``found`` maps keys to what replaces them. Applications are added to it, so that the outputs of
-    one operation are not looked into one by one.
-    """
-    operation, role, slot = definition[:3]
-    inputs: tuple[ValueKey, ...] = definition[3:]
-    if operation.output_count == 1:
-        if not any([x in found for x in inputs]):
-            return None
-        return derive_one(operation, [found.get(x, x) for x in inputs], role)
-    application: Any = inputs[0]
-    if application not in found:
-        inputs, other = application.inputs, application
-        if any([x in found for x in inputs]):
-            other = apply_operation(operation, [found.get(x, x) for x in inputs], role)
-        found[application] = other
-    replaced: Any = found[application]
-    return None if replaced is application else replaced.output(slot)
-
-
-def derive_at(definition: Definition, aval: Any) -> ValueKey:
-    """``derive_one`` where the aval is known: of inputs with the avals of an earlier call."""
-    if len(definition) == 5:
-        anchor: ValueKey = definition[3]
-        other: ValueKey = definition[4]
-        depth, traces = anchor.depth, anchor.traces
-        if other.depth > depth:
-            depth = other.depth
-        if other.traces is not traces and other.traces:
-            traces = join_traces(traces, other.traces) if traces else other.traces
-        if other.serial > anchor.serial:
-            anchor = other
-    elif len(definition) == 4:
-        anchor = definition[3]
-        depth, traces = anchor.depth, anchor.traces
-    else:
-        anchor = _anchor_of(definition)
-        _, depth, traces = _joined(definition[3:])
-    users = anchor._users
-    if users is not None:
-        there: ValueKey | None = known(users, definition)
-        if there is not None:
-            return there
-    return _new_key(definition, aval, depth + 1, traces, anchor, users)
-
-
-def _new_key(
+def new_key(
     definition: Definition,
     aval: Any,
     depth: int,
@@ -375,59 +261,6 @@ def _look(key: ValueKey) -> None:
     global _next_look
     _next_look = key.serial + STRIDE
     watch_growth(ref(key))
-
-
-def derive_one(
-    operation: Operation, inputs: Sequence[ValueKey], role: OperationRole = PRIMARY
-) -> ValueKey:
-    """``derive`` for an operation that has one output."""
-    definition = (operation, role, 0, *inputs)
-    count = len(inputs)
-    if count == 2:
-        anchor, other = inputs
-        if other.serial > anchor.serial:
-            anchor = other
-    else:
-        anchor = inputs[0] if count == 1 else _anchor_of(definition)
-    users = anchor._users
-    if users is not None:
-        there: ValueKey | None = known(users, definition)
-        if there is not None:
-            return there
-    needed = operation.input_count
-    if needed != count and needed is not None:
-        raise _wrong_count(operation, count)
-    if count == 1:
-        given: tuple[Any, ...] = (anchor.aval,)
-        depth, traces = anchor.depth, anchor.traces
-    else:
-        given, depth, traces = _joined(inputs)
-    memo = operation.__dict__.get("_inferred") if given else None
-    avals = None if memo is None else memo.get(given)
-    aval = (infer(operation, given) if avals is None else avals)[0]
-    return _new_key(definition, aval, depth + 1, traces, anchor, users)
-
-
-def _joined(inputs: Sequence[ValueKey]) -> tuple[tuple[Any, ...], int, frozenset[Any]]:
-    """Return the avals, the greatest depth and the joint open traces of several keys."""
-    depth = 0
-    traces = NO_TRACES
-    given = []
-    for value in inputs:
-        given.append(value.aval)
-        if value.depth > depth:
-            depth = value.depth
-        if value.traces is not traces and value.traces:
-            traces = join_traces(traces, value.traces) if traces else value.traces
-    return tuple(given), depth, traces
-
-
-def join_traces(left: frozenset[Any], right: frozenset[Any]) -> frozenset[Any]:
-    """Return the open traces of both sets, and sealed ones; closed ones are dropped."""
-    joined = left | right
-    if all(trace.open for trace in joined):
-        return joined if len(joined) > len(right) else right
-    return frozenset(t for t in joined if t.open or getattr(t, "sealed", ""))
 
 
 def retire(key: ValueKey) -> None:

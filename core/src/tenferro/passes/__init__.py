@@ -3,6 +3,8 @@
 A pass never changes a dtype or a shape, and a result by rounding at most; each file says what it
 may do beyond that, with its reasons. ``docs/passes.md`` shows each pass at work. Importing this
 loads no pass: they come with the first program.
+``rewrites/`` has a file for each pass, except for ``roll/``, which makes loops of what Python
+unrolled.
 Read in this order: ``_rewriter``, ``_driver``, ``rewrites/arithmetic``, then any other.
 """
 

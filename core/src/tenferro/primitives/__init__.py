@@ -7,6 +7,7 @@ The families that few programs use load when one of their names is asked for.
 Read in this order: ``_dtype``, ``_aval``, ``_handle``, ``_primitive``, ``elementwise``.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from tenferro._runtime import later
@@ -62,7 +63,7 @@ from tenferro.primitives._primitive import (
     Linear,
     Mixed,
     Multilinear,
-    Primitive,
+    TensorPrimitive,
     TensorSpace,
     annotate,
     bind,
@@ -189,6 +190,15 @@ if TYPE_CHECKING:
     )
     # end generated
 else:
+
+    def _former(name: str) -> object:
+        """Return the class that had a name which `tenferro.tidu.Primitive` has, too."""
+        if name != "Primitive":
+            return None
+        text = "tenferro.primitives.Primitive is now TensorPrimitive"
+        import_module("warnings").warn(text, DeprecationWarning, stacklevel=3)
+        return TensorPrimitive
+
     # generated: lazy names
     __getattr__, __dir__ = later(
         __name__,
@@ -260,6 +270,7 @@ else:
                 "tan"
             ),
         },
+        _former,
     )
     # end generated
 
@@ -283,13 +294,13 @@ __all__ = [
     "LogicalNot", "LogicalOr", "LogicalXor", "Logistic", "Logit", "Lt", "Lu", "LuPermutation",
     "MatrixFunction", "Maximum", "Minimum", "Mixed", "Mul", "Multilinear", "Ndtr", "Ndtri", "Ne",
     "Neg", "Nextafter", "OptimizationBarrier", "Pad", "Pinv", "Polygamma", "PolygammaDifference",
-    "Pow", "Primitive", "Qr", "RandomBits", "RandomLogGamma", "Real", "ReduceAnd",
-    "ReduceLogsumexp", "ReduceMax", "ReduceMin", "ReduceOr", "ReduceProd", "ReduceSum",
-    "RefusalError", "Rem", "Reshape", "Reverse", "Rfft", "Round", "Rsqrt", "Scan", "Scatter",
-    "ScatterAdd", "ScatterMax", "ScatterMin", "ScatterMul", "Searchsorted", "Select", "Shape",
-    "ShapeMismatchError", "ShiftLeft", "ShiftRight", "Sign", "Sin", "Sinh", "Slice", "Slogdet",
-    "Softmax", "Sort", "Spectrum", "Sqrt", "Square", "StepLimitError", "StopGradient", "Sub", "Svd",
-    "SvdQuotient", "SvdTurns", "SvdValues", "Svdvals", "Switch", "Table", "Tan", "Tanh",
+    "Pow", "Qr", "RandomBits", "RandomLogGamma", "Real", "ReduceAnd", "ReduceLogsumexp",
+    "ReduceMax", "ReduceMin", "ReduceOr", "ReduceProd", "ReduceSum", "RefusalError", "Rem",
+    "Reshape", "Reverse", "Rfft", "Round", "Rsqrt", "Scan", "Scatter", "ScatterAdd", "ScatterMax",
+    "ScatterMin", "ScatterMul", "Searchsorted", "Select", "Shape", "ShapeMismatchError",
+    "ShiftLeft", "ShiftRight", "Sign", "Sin", "Sinh", "Slice", "Slogdet", "Softmax", "Sort",
+    "Spectrum", "Sqrt", "Square", "StepLimitError", "StopGradient", "Sub", "Svd", "SvdQuotient",
+    "SvdTurns", "SvdValues", "Svdvals", "Switch", "Table", "Tan", "Tanh", "TensorPrimitive",
     "TensorSpace", "Threefry2x32", "TopK", "Transpose", "TriangularSolve", "Turn",
     "UnknownDTypeError", "VectorsSeen", "VectorsVary", "WhileLoop", "Xlog1py", "Xlogy", "Zeta",
     "abs", "acos", "acosh", "add", "adjugate", "angle", "annotate", "argmax", "argmin", "argsort",

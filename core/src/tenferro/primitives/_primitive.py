@@ -23,6 +23,7 @@ from tenferro.tidu import (
     NO_TANGENT,
     FlowInput,
     MissingRuleError,
+    Primitive,
     Residual,
     RuleBuilder,
     Value,
@@ -30,7 +31,6 @@ from tenferro.tidu import (
     emit_plain,
     missing_rule,
 )
-from tenferro.tidu import Primitive as ADPrimitive
 
 _VARIADIC = 0x04  # flag of code objects with *args
 
@@ -62,7 +62,7 @@ class TensorSpace:
         return source_text(source) or source_text(caller())
 
 
-class Primitive(ADPrimitive):
+class TensorPrimitive(Primitive):
     """A tensor primitive; subclass one of the four classes below.
 
     ``accepts`` names the dtypes that ``abstract_eval`` takes: "inexact", "float", "real",
@@ -157,14 +157,14 @@ def in_front(x: H, batched: bool, size: int) -> H:
 
 
 def pointwise(
-    operation: Primitive, size: int, batched: Sequence[bool], *inputs: Handle
+    operation: TensorPrimitive, size: int, batched: Sequence[bool], *inputs: Handle
 ) -> Sequence[Handle]:
     """Batch an operation that treats each element by itself: apply the operation itself."""
     spread = [in_front(x, is_batched, size) for x, is_batched in zip(inputs, batched, strict=True)]
     return bind_all(operation, *spread)
 
 
-class Linear(Primitive):
+class Linear(TensorPrimitive):
     """Linear in all inputs jointly (add, reshape, sum, concatenate): write ``transpose_x`` each."""
 
     def groups(self, count: int) -> tuple[tuple[int, ...], ...]:
@@ -172,7 +172,7 @@ class Linear(Primitive):
         return (tuple(range(count)),)
 
 
-class Multilinear(Primitive):
+class Multilinear(TensorPrimitive):
     """Linear in each input separately (mul, dot_general): write ``transpose_x`` each."""
 
     def groups(self, count: int) -> tuple[tuple[int, ...], ...]:
@@ -180,7 +180,7 @@ class Multilinear(Primitive):
         return tuple((i,) for i in range(count))
 
 
-class Elementwise(Primitive):
+class Elementwise(TensorPrimitive):
     """A scalar function of each element: write ``derivative(self, x, y)`` with y the output.
 
     The class states the dtypes that it ``accepts``; ``abstract_eval`` is then that of one operand.
@@ -209,11 +209,11 @@ class Elementwise(Primitive):
         return (OPERATORS["mul"](derivative(*primals_in, *primals_out), tangent),)
 
 
-class Mixed(Primitive):
+class Mixed(TensorPrimitive):
     """Linear in the groups that ``linear`` lists (``transpose_x``), not in others (``jvp_x``)."""
 
 
-def bind(operation: Primitive, *handles: H) -> H:
+def bind(operation: TensorPrimitive, *handles: H) -> H:
     """Apply a primitive of one output to handles (``bind_all`` for any number of outputs).
 
     The result is of the class of the inputs. Errors of the primitive get the equation and the
@@ -235,7 +235,7 @@ def bind(operation: Primitive, *handles: H) -> H:
         raise
 
 
-def bind_all(operation: Primitive, *handles: H) -> tuple[H, ...]:
+def bind_all(operation: TensorPrimitive, *handles: H) -> tuple[H, ...]:
     """``bind`` for a primitive of any number of outputs."""
     try:
         return emit(operation, handles, _class_of(handles))  # type: ignore[return-value]
@@ -249,7 +249,7 @@ def bind_all(operation: Primitive, *handles: H) -> tuple[H, ...]:
 
 def _check_operands(operation: object, handles: Sequence[object]) -> None:
     """Raise for anything but a primitive with its parameters, or operands that are not handles."""
-    if not isinstance(operation, Primitive):
+    if not isinstance(operation, TensorPrimitive):
         need = "a primitive with its parameters, as in `bind(Sin(), x)`"
         raise at_user_line(TypeError(f"bind: need {need}, not {operation!r:.60}"))
     for handle in handles:
@@ -283,7 +283,7 @@ def _most_derived(handles: Sequence[Handle]) -> type[Handle]:
     return cls
 
 
-def annotate(error: TenferroError, operation: Primitive, handles: Sequence[Handle]) -> None:
+def annotate(error: TenferroError, operation: TensorPrimitive, handles: Sequence[Handle]) -> None:
     """Add the equation and the user's line to an error, once."""
     if getattr(error, "__notes__", None):
         return

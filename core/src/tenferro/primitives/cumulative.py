@@ -14,7 +14,7 @@ from tenferro.computegraph import Operation
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import accepted, axes, integers
 from tenferro.primitives._handle import H, Handle
-from tenferro.primitives._primitive import Linear, Mixed, Primitive, bind
+from tenferro.primitives._primitive import Linear, Mixed, TensorPrimitive, bind
 from tenferro.primitives._recurrence import earlier, recurrence
 from tenferro.primitives.comparison import eq, gt, logical_not, lt, select
 from tenferro.primitives.constants import full_like, zeros_like
@@ -164,7 +164,7 @@ def _normalise(op: Operation, axis: int, reverse: object) -> None:
     op._set(axis=integers(op, "axis", (axis,))[0], reverse=bool(reverse))
 
 
-def _along(op: Primitive, axis: int, x: Aval) -> Aval:
+def _along(op: TensorPrimitive, axis: int, x: Aval) -> Aval:
     axes(op, "axis", (axis,), x)
     return accepted(op, x)
 

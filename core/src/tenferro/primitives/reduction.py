@@ -18,7 +18,7 @@ from tenferro.primitives._checks import accepted, axes, index_dtype, integers, i
 from tenferro.primitives._dtype import DType, int64
 from tenferro.primitives._errors import InvalidParameterError
 from tenferro.primitives._handle import H, Handle
-from tenferro.primitives._primitive import Linear, Mixed, Primitive, bind
+from tenferro.primitives._primitive import Linear, Mixed, TensorPrimitive, bind
 from tenferro.primitives.comparison import gt, logical_not, lt, select
 from tenferro.primitives.constants import zeros_like
 
@@ -250,7 +250,7 @@ class Argmin(Mixed):
         return argmin(x, self.axis + 1, self.dtype)
 
 
-def _position(op: Primitive, x: Aval, axis: int, dtype: DType) -> Aval:
+def _position(op: TensorPrimitive, x: Aval, axis: int, dtype: DType) -> Aval:
     axes(op, "axis", (axis,), x)
     return _of_something(op, accepted(op, x), (axis,)).without((axis,)).with_dtype(dtype)
 

@@ -4,7 +4,8 @@ This layer knows no concrete primitive, no tensor and no number. Read in this or
 ``_primitive`` (what an operation says of its derivative), ``_value`` and ``_emit`` (how rules write
 operations), ``_apply_rules``, ``_push`` and ``_pull`` (the two sweeps), ``_linearization`` (the
 sweeps in a row, which is what ``tn.grad`` runs), ``_graph_forms`` (the same as graphs), ``_pin``
-(nesting). The rest serves these: ``_rule_cache`` replays rules instead of calling them,
+(nesting). The rest serves these: ``_rule_cache`` replays rules instead of calling them
+(``_record_template`` records what a rule emits, ``_template`` emits it again),
 ``_linear_map`` checks that a recorded map is linear, ``_context`` holds rules of the caller.
 """
 

@@ -4,7 +4,7 @@ Keys hold their own history, so outputs and ``wrt`` are enough: ``linearize_keys
 once, on fresh seeds, and the ``Linearization`` that it returns applies the derivative to tangents
 or transposes it onto cotangents. ``pullback`` and ``pushforward`` are these in one call. All leave
 their results as further values of the graph they extend, so they nest. The graph forms
-(``_graph_forms.py``) show the same sweeps as graphs.
+(``_graph_forms.py``) show the same sweeps as graphs. Read next: ``_pin.py``.
 """
 
 from __future__ import annotations

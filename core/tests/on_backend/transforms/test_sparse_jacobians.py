@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import tenferro as tn
 from tenferro.computegraph import new_leaf
-from tenferro.primitives import Handle, Primitive, pad
+from tenferro.primitives import Handle, TensorPrimitive, pad
 from tenferro.primitives.constants import Table
 from tenferro.tidu import linearize_keys
 from tenferro.transforms.recording.positions import Reads
@@ -110,7 +110,7 @@ def rows_of(function, x):
     """The pattern as sets of columns, one per element of the result."""
     argument = tn.Array(new_leaf("x", tn.Aval(x.shape, "float64")))
     result = function(argument)
-    linear = linearize_keys([result.key], [argument.key], space=Primitive.space)
+    linear = linearize_keys([result.key], [argument.key], space=TensorPrimitive.space)
     seed = Handle(new_leaf("direction", argument.aval))
     (tangent,) = linear.apply([seed])
     (bits,) = pattern([tangent.key], seed.key, Reads())

@@ -13,6 +13,9 @@ from importlib import import_module
 from types import FrameType
 from typing import Any
 
+from tenferro.arrays.errors import LostAssignmentError
+from tenferro.primitives._source import caller, source_text
+
 _count = getattr(sys, "getrefcount", None)
 
 
@@ -60,3 +63,17 @@ def written_as_one(line: str) -> str:
     pattern = r"\s*([\w.]+)\[(-?\d+)\]\[([^][]+)\](\s*\W{0,3}=.*)"
     match = import_module("re").match(pattern, line)
     return f"{match[1]}[{match[2]}, {match[3]}]{match[4]}" if match else ""
+
+
+def lost_assignment(x: Any) -> LostAssignmentError:
+    """Make the error about an assignment into an array that only its statement sees."""
+    source = caller()
+    line = source_text(source) or ""
+    better = written_as_one(line.partition("   ")[2]) or "x[i, j] = v` for `x[i][j] = v"
+    return LostAssignmentError(
+        "an assignment into a temporary array would be lost\n"
+        f"  got        an array {x.aval} that only this statement sees\n"
+        f"  from       {line}\n"
+        f"  hint       indexing and methods copy, they make no views; write `{better}`",
+        aval=x.aval,
+    )

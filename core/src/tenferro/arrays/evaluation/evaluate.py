@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from tenferro.arrays.errors import ConcretizationError, LeakedArrayError
 from tenferro.arrays.evaluation.form import form_of, graph_of
-from tenferro.arrays.handle.array import EVALUATE, Array, is_traced, refusals
+from tenferro.arrays.handle.array import EVALUATE, Array, refusals
+from tenferro.arrays.handle.traces import is_traced
 from tenferro.backend import select_backend
 from tenferro.backend._options import Options, compiled, identity_of
 from tenferro.backend.select import backend_of

@@ -16,7 +16,8 @@ from types import FunctionType
 from typing import Any, TypeVar
 
 from tenferro.arrays.evaluation.evaluate import evaluate_keys, to_numpy
-from tenferro.arrays.handle.array import Array, evaluable, is_traced
+from tenferro.arrays.handle.array import Array, evaluable
+from tenferro.arrays.handle.traces import is_traced
 from tenferro.computegraph import UNKNOWN
 from tenferro.primitives._handle import Handle
 

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.handle.array import Array, another_handle, is_weak
+from tenferro.arrays.handle.array import Array, another_handle
 from tenferro.arrays.handle.convert import as_array
+from tenferro.arrays.handle.weak import is_weak
 from tenferro.arrays.promotion.broadcast import cast, float_for, floating, pair, together
 from tenferro.arrays.registry import FUNCTIONS, covers
 from tenferro.primitives import (

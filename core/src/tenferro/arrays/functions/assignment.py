@@ -15,9 +15,11 @@ from typing import Any
 
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions import indexing as reading
-from tenferro.arrays.handle.array import SCALARS, Array, is_weak
+from tenferro.arrays.handle.array import SCALARS, Array
 from tenferro.arrays.handle.convert import as_array, check_range, scalar
-from tenferro.arrays.indexing.indexing import Gathering, IndexPlan, gathering, plan_index
+from tenferro.arrays.handle.weak import is_weak
+from tenferro.arrays.indexing.gathering import Gathering, gathering
+from tenferro.arrays.indexing.plan import IndexPlan, plan_index
 from tenferro.arrays.numpy_protocols.writing import check_cast, rebind, write
 from tenferro.arrays.promotion.broadcast import broadcast_shapes, cast, stretch
 from tenferro.arrays.registry import FUNCTIONS, covers

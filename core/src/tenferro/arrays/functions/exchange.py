@@ -11,8 +11,9 @@ from importlib import import_module
 from typing import Any
 
 from tenferro.arrays.errors import UnknownOperandError, at_user_line
-from tenferro.arrays.handle.array import Array, evaluable, is_followed, is_traced, note_conversion
+from tenferro.arrays.handle.array import Array, evaluable
 from tenferro.arrays.handle.convert import operand_key, snapshot
+from tenferro.arrays.handle.traces import is_followed, is_traced, note_conversion
 from tenferro.arrays.registry import covers
 from tenferro.backend import DeviceUnavailableError, host, select_backend
 from tenferro.backend._snapshots import is_numpy

@@ -14,25 +14,17 @@ from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions._out import into
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array, asarray
-from tenferro.arrays.indexing.indexing import (
-    Gathering,
-    IndexKindError,
-    IndexPlan,
-    OutOfBoundsError,
-    as_data,
-    gathering,
-    is_abstract,
-    outside,
-    plan_index,
-)
+from tenferro.arrays.indexing.errors import IndexKindError, OutOfBoundsError, outside
+from tenferro.arrays.indexing.gathering import Gathering, gathering
+from tenferro.arrays.indexing.plan import IndexPlan, as_data, is_abstract, plan_index
 from tenferro.arrays.promotion.broadcast import cast, normalize_axis
 from tenferro.arrays.registry import FUNCTIONS, covers
 from tenferro.primitives import (
     DynamicSlice,
     InvalidParameterError,
-    Primitive,
     Reshape,
     Slice,
+    TensorPrimitive,
     bind,
     gather,
     int64,
@@ -42,8 +34,8 @@ from tenferro.primitives.constants import constant
 
 __all__ = ["IndexKindError", "OutOfBoundsError", "getitem", "read_box", "start_handles", "take"]
 
-_P = TypeVar("_P", bound=Primitive)
-_operations: dict[Hashable, Primitive] = {}
+_P = TypeVar("_P", bound=TensorPrimitive)
+_operations: dict[Hashable, TensorPrimitive] = {}
 _LIMIT = 4096
 
 

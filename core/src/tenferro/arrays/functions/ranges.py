@@ -13,8 +13,9 @@ from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions._factories import filled
 from tenferro.arrays.functions._known import known
 from tenferro.arrays.functions.creation import on_device, shape_of
-from tenferro.arrays.handle.array import SCALARS, Array, evaluable, is_traced
+from tenferro.arrays.handle.array import SCALARS, Array, evaluable
 from tenferro.arrays.handle.convert import as_array, asarray
+from tenferro.arrays.handle.traces import is_traced
 from tenferro.arrays.promotion.broadcast import broadcast_shapes, cast, common_dtype, stretch
 from tenferro.arrays.registry import FUNCTIONS, covers
 from tenferro.primitives import (

@@ -16,26 +16,22 @@ from typing import TYPE_CHECKING, Any
 
 from tenferro.arrays.diagnosis.copy_warnings import tell_of_copy
 from tenferro.arrays.diagnosis.missing_attributes import missing_attribute
-from tenferro.arrays.diagnosis.temporaries import UNHELD, is_statement, written_as_one
-from tenferro.arrays.errors import (
-    LeakedArrayError,
-    LostAssignmentError,
-    at_user_line,
-)
+from tenferro.arrays.diagnosis.temporaries import UNHELD, is_statement, lost_assignment
+from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.at import At
 from tenferro.arrays.handle.flat import Flat
-from tenferro.arrays.handle.weak import WeakName, derived
+from tenferro.arrays.handle.traces import is_followed, is_traced, note_conversion, refuse_leaked
 from tenferro.arrays.registry import FUNCTIONS
 from tenferro.computegraph import UNKNOWN, ValueKey
 from tenferro.primitives._boundary import bounded, refusal
 from tenferro.primitives._handle import Handle
-from tenferro.primitives._source import caller, source_text
+from tenferro.primitives._source import caller
 from tenferro.tidu import NO_FLOW, Flow
 
 FLUSH_DEPTH = 2000
 SCALARS = (float, int, complex, bool)
 PLAIN_UFUNCS: dict[Any, Callable[..., Any]] = {}  # those of one operand that were called before
-EVALUATE: list[Callable[..., Any]] = []  # filled by _evaluate.py: (evaluate_keys, flush, to_numpy)
+EVALUATE: list[Callable[..., Any]] = []  # filled by `evaluation/evaluate.py`
 
 
 class Array(Handle):
@@ -230,7 +226,7 @@ class Array(Handle):
 
     def __setitem__(self, index: Any, value: Any) -> None:
         if UNHELD and sys.getrefcount(self) <= UNHELD and is_statement(sys._getframe(1)):
-            raise _lost(self)
+            raise lost_assignment(self)
         if self.is_taken:
             tell_of_copy(self)
         try:
@@ -364,7 +360,7 @@ class Array(Handle):
                 return False
             raise missing_attribute(name, self)
 
-    if TYPE_CHECKING:  # attached by _operators.py, from its tables
+    if TYPE_CHECKING:  # attached by `operators.py`, from its tables
 
         def all(self, *args: Any, **kwargs: Any) -> Array: ...
         def any(self, *args: Any, **kwargs: Any) -> Array: ...
@@ -416,69 +412,9 @@ class Array(Handle):
         def __pos__(self) -> Array: ...
 
 
-def refuse_leaked(key: ValueKey) -> None:
-    """Raise LeakedArrayError if a new value was made of an array of a traced call that is over."""
-    for trace in key.traces:
-        if trace.sealed and not trace.open:
-            raise _leaked(next(x for x in key.inputs if trace in x.traces), trace)
-
-
-def _leaked(key: ValueKey, trace: Any) -> LeakedArrayError:
-    line = source_text(key.source)
-    argument = str(key.identity) if line is None else None
-    where = f"  recorded   {line}\n" if line else f"  argument   {argument}\n"
-    error = LeakedArrayError(
-        f"an array is used that left the function in which it was traced by `{trace.sealed}`\n"
-        f"  got        {key.aval}, made of arguments of a call that is over\n"
-        f"{where}"
-        "  need       values that the function returns\n"
-        "  hint       return the array from the function instead of keeping it elsewhere",
-        aval=key.aval,
-        asked="an operation",
-        argument=argument,
-    )
-    return at_user_line(error)
-
-
-def is_traced(key: ValueKey) -> bool:
-    """Return True if an open transform depends differentiably on the value."""
-    for trace in key.traces:
-        if trace.open:
-            return True
-    return False
-
-
-def is_followed(key: ValueKey) -> bool:
-    """Return True if a derivative would be lost if the value left as an operand."""
-    return any([trace.open and not trace.hidden for trace in key.traces])
-
-
-def note_conversion(key: ValueKey) -> None:
-    """Record the user's line on each open trace of a value that is converted to numbers there."""
-    for trace in key.traces:
-        if trace.open and not trace.converted:
-            trace.converted = source_text(caller())
-
-
 def evaluable(key: ValueKey) -> bool:
     """Return True if every leaf under the value is known."""
     return bool(EVALUATE[3](key))
-
-
-def is_weak(x: Array) -> bool:
-    """Return True if the value stands for a Python scalar, whose dtype yields to that of any
-    array.
-    """
-    return type(x.key.identity) is WeakName
-
-
-def stay_weak(result: Array, x: Array, function: str, *operands: Any) -> Array:
-    """Mark the result of arithmetic on numbers that were written in Python: it is such a number."""
-    definition = result.key.definition
-    if definition is not None and not definition[0].literal and result.key is not x.key:
-        name: Any = x.key.identity
-        result.key.identity = derived(name, function, operands)
-    return result
 
 
 def another_handle(x: Array) -> Array:
@@ -500,16 +436,3 @@ def a_handle_of_its_own(result: Any, given: Any) -> Any:
 def refusals() -> Any:
     """Return the module of errors about values that are asked for; it loads with the first."""
     return import_module("tenferro.arrays.diagnosis.refusals")
-
-
-def _lost(x: Array) -> LostAssignmentError:
-    source = caller()
-    line = source_text(source) or ""
-    better = written_as_one(line.partition("   ")[2]) or "x[i, j] = v` for `x[i][j] = v"
-    return LostAssignmentError(
-        "an assignment into a temporary array would be lost\n"
-        f"  got        an array {x.aval} that only this statement sees\n"
-        f"  from       {line}\n"
-        f"  hint       indexing and methods copy, they make no views; write `{better}`",
-        aval=x.aval,
-    )

@@ -15,7 +15,8 @@ from weakref import ref
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.errors import UnknownOperandError, at_user_line
-from tenferro.arrays.handle.array import Array, is_weak
+from tenferro.arrays.handle.array import Array
+from tenferro.arrays.handle.weak import is_weak
 from tenferro.arrays.registry import FUNCTIONS, covers
 from tenferro.backend._default import host
 from tenferro.backend._errors import BackendError

@@ -10,14 +10,8 @@ from typing import Any
 
 from tenferro.arrays.diagnosis.copy_warnings import tell_of_augmented
 from tenferro.arrays.errors import UnknownOperandError
-from tenferro.arrays.handle.array import (
-    SCALARS,
-    Array,
-    a_handle_of_its_own,
-    is_weak,
-    stay_weak,
-)
-from tenferro.arrays.handle.weak import WeakName
+from tenferro.arrays.handle.array import SCALARS, Array, a_handle_of_its_own
+from tenferro.arrays.handle.weak import WeakName, is_weak, stay_weak
 from tenferro.arrays.registry import FUNCTIONS
 from tenferro.primitives._boundary import bounded, refusal
 

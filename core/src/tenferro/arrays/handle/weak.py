@@ -12,6 +12,7 @@ from bisect import bisect_right
 from typing import Any
 
 from tenferro._runtime.records import NamedTuple
+from tenferro.primitives._handle import H, Handle
 
 RANGE, VALUE = 1, 2  # what of its numbers a trace depends on; 0 is nothing
 INT64 = 2**63
@@ -103,6 +104,22 @@ def derived(name: WeakName, function: str, operands: tuple[Any, ...]) -> WeakNam
     values = [value_of(x) for x in operands]
     number_reads = frozenset([s for n in found if n is not None for s in n.number_reads])
     return WeakName(name.text, name.serial, _result(function, values), tuple(number_reads), True)
+
+
+def is_weak(x: Handle) -> bool:
+    """Return True if the value stands for a Python scalar, whose dtype yields to that of any
+    array.
+    """
+    return type(x.key.identity) is WeakName
+
+
+def stay_weak(result: H, x: Handle, function: str, *operands: Any) -> H:
+    """Mark the result of arithmetic on numbers that were written in Python: it is such a number."""
+    definition = result.key.definition
+    if definition is not None and not definition[0].literal and result.key is not x.key:
+        name: Any = x.key.identity
+        result.key.identity = derived(name, function, operands)
+    return result
 
 
 def _result(function: str, values: list[int | None]) -> int | None:

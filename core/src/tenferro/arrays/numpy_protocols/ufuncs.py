@@ -14,8 +14,9 @@ from typing import Any
 
 from tenferro.arrays.diagnosis.hints import unsupported_keyword
 from tenferro.arrays.errors import UnsupportedFunctionError, at_user_line
-from tenferro.arrays.handle.array import SCALARS, Array, is_weak
+from tenferro.arrays.handle.array import SCALARS, Array
 from tenferro.arrays.handle.convert import as_array
+from tenferro.arrays.handle.weak import is_weak
 from tenferro.arrays.numpy_protocols.writing import destination, write
 from tenferro.arrays.promotion.broadcast import cast, weak_or_array
 from tenferro.arrays.registry import FUNCTIONS

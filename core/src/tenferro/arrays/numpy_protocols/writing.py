@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from tenferro.arrays.errors import ImmutableArrayError, at_user_line
-from tenferro.arrays.handle.array import Array, is_weak
+from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array
+from tenferro.arrays.handle.weak import is_weak
 from tenferro.arrays.promotion.broadcast import broadcast_shapes, cast, stretch
 from tenferro.primitives import DType, DTypeMismatchError, ShapeMismatchError, bool_, promote_dtypes
 from tenferro.primitives._source import caller, source_text

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Any, TypeVar
 
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.handle.array import SCALARS, Array, is_weak
+from tenferro.arrays.handle.array import SCALARS, Array
 from tenferro.arrays.handle.convert import as_array, check_range, scalar
-from tenferro.arrays.handle.weak import WeakName
+from tenferro.arrays.handle.weak import WeakName, is_weak
 from tenferro.computegraph import Definition, ValueKey
 from tenferro.computegraph._keys import SHARED_SERIAL
 from tenferro.primitives import (

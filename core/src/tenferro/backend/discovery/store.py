@@ -1,7 +1,8 @@
 """Every plugin with its state: scanned, then loaded one by one, all under one lock.
 
 The store knows entry points, records and errors; what loaded plugins are used for is the host's
-business. A plugin that fails changes its own state and no other's. Read next: ``host.py``.
+business. A plugin that fails changes its own state and no other's. Read next: ``catalogue.py``,
+``host.py``.
 """
 
 from __future__ import annotations
@@ -91,6 +92,17 @@ class PluginStore:
     def names(self, group: str) -> tuple[str, ...]:
         """Return the names that are claimed in a group."""
         return tuple(sorted({f.record.name for f in self._scanned() if f.place[0] == group}))
+
+    def backends(self) -> tuple[str, ...]:
+        """Return the names of the backends whose plugins are loaded, available here or not."""
+        self.load_others()
+        return tuple(sorted(name for group, name in self.plugins if group == BACKENDS))
+
+    def check_name(self, name: str, variable: str = "") -> None:
+        """Raise UnknownBackendError unless an installed plugin claims a backend's name."""
+        installed = self.names(BACKENDS)
+        if name not in installed:
+            raise unknown_backend(name, installed, variable)
 
     def record(self, name: str, group: str) -> PluginRecord | None:
         """Return the record that represents a name: the loaded one if there is one."""

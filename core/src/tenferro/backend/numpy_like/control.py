@@ -1,5 +1,6 @@
 """Loops for a NumPy-shaped namespace: Python's own, over the lowerings of the body's equations.
 
+The NumPy backend plans its loops itself, in its folder `loops`, and uses parts of this file.
 Read next: `callback.py`.
 """
 

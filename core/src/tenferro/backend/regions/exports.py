@@ -1,4 +1,7 @@
-"""The regions of a plan: groups that are worth it, and what each of them gives to other steps."""
+"""The regions of a plan: groups that are worth it, and what each of them gives to other steps.
+
+``find_regions`` is what backends call. Read next: ``grouping.py``, ``rematerialize.py``.
+"""
 
 from __future__ import annotations
 

@@ -51,14 +51,14 @@ def with_joined_paddings(
     return new.finished({graph.nodes[i][1][1] for i in joined}), len(joined)
 
 
-class Row(NamedTuple):
+class JoinedParts(NamedTuple):
     """A box of several parts, and the terms among which its parts have their places."""
 
     box: Box
     terms: Sequence[Term]
 
 
-def _rows_of(graph: MaterializedGraph) -> dict[int, Row]:
+def _rows_of(graph: MaterializedGraph) -> dict[int, JoinedParts]:
     """Return the parts to join, by the place of the last of their paddings."""
     pads = [i for i, node in enumerate(graph.nodes) if type(node[0]) is Pad]
     zeros = {node[2][0] for node in graph.nodes if type(node[0]) is Constant and not node[0].value}
@@ -79,7 +79,7 @@ def _rows_of(graph: MaterializedGraph) -> dict[int, Row]:
             parts = [Box.of(place, *part) for place, part in enumerate(pattern)]
             boxes = patterns[pattern] = [box for box in _joined(parts) if box.parts]
         for box in boxes:
-            found[terms[box.place].position] = Row(box, terms)
+            found[terms[box.place].position] = JoinedParts(box, terms)
     return found
 
 
@@ -157,7 +157,7 @@ def _rows(boxes: list[Box], axis: int) -> list[Box]:
     return [Box.row(row, axis) if len(row) > 1 else row[0] for row in rows]
 
 
-def _written(new: Rewritten, row: Row, last: MaterializedNode) -> int:
+def _written(new: Rewritten, row: JoinedParts, last: MaterializedNode) -> int:
     """Write a row, padded to the whole, instead of the last of its paddings."""
     box = row.box
     found = _in_a_row(new, box, row.terms, last)

@@ -1,5 +1,5 @@
 """``roll``: a long loop that Python unrolled becomes one equation, before it is differentiated.
 
-Read in this order: ``periods`` (where equations repeat), ``steps`` (what one step reads), ``loops``
-(the loop in their place).
+Read in this order: ``periods`` (where equations repeat), ``steps`` (what one step reads), ``body``
+(the closed graph of a step), ``loops`` (the loop in their place).
 """

@@ -3,34 +3,29 @@
 What a step reads of the step before is carried; what differs from step to step is read by rows;
 what later equations read of all steps is stacked. Where they read something of the last step that
 is not carried, that step stays as it was. Values keep every bit: a body holds the same equations.
-Read next: ``_driver.py``.
+Read next: ``../_driver.py``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 from tenferro._runtime import CollectorPaused
-from tenferro._runtime.records import NamedTuple
 from tenferro.computegraph import (
     MaterializedGraph,
-    Operation,
     ValueKey,
     derive,
     derive_one,
     flatten,
-    fragment,
 )
 from tenferro.computegraph._keys import Application
+from tenferro.passes.roll.body import Body, Last, Result, RolledLoop, operation_of, reads_of
 from tenferro.passes.roll.periods import runs
 from tenferro.passes.roll.steps import (
     SLOTS,
     Earlier,
     Program,
-    Read,
     Row,
-    Same,
     Steps,
     Whole,
     results_of,
@@ -39,8 +34,6 @@ from tenferro.passes.roll.steps import (
 from tenferro.primitives.control import Scan
 from tenferro.primitives.structural import Concatenate, Reshape, Reverse, Slice
 
-Result = tuple[int, int]  # place of the equation in the period, number of the output
-Last = tuple[int, int, int]  # and of how many steps before the end, from 1 on
 _SHARE = 4  # a loop may be a quarter of what is long enough: it often reads what another one stacks
 _SELDOM = 4  # a value that fewer than one step in four is asked for is not stacked
 
@@ -97,15 +90,7 @@ def with_loops(
 def _is_volatile(program: Program, steps: Steps) -> bool:
     """Return whether derivatives of a step run code of the user, which belongs to each call."""
     makers = program.makers[steps.start : steps.start + steps.period]
-    return any([_operation(maker).volatile for maker in makers])
-
-
-class _Loop(NamedTuple):
-    """Steps, and what is asked of them: last values, and values of all steps."""
-
-    steps: Steps
-    last: tuple[Last, ...]
-    stacked: tuple[Result, ...]
+    return any([operation_of(maker).volatile for maker in makers])
 
 
 class _Writer:
@@ -131,7 +116,7 @@ class _Writer:
     def written(self) -> list[ValueKey]:
         """Write the program and return its outputs."""
         for block in self._blocks:
-            if isinstance(block, _Loop):
+            if isinstance(block, RolledLoop):
                 self._write_loop(block)
             else:
                 self._write(block)
@@ -144,9 +129,9 @@ class _Writer:
 
     # ---- from the end ----------------------------------------------------------------------------
 
-    def _asked(self, loops: Sequence[Steps]) -> list[int | _Loop]:
+    def _asked(self, loops: Sequence[Steps]) -> list[int | RolledLoop]:
         """Return what is needed, in order: places of equations, and loops."""
-        blocks: list[int | _Loop] = []
+        blocks: list[int | RolledLoop] = []
         end = len(self._program)
         for whole in reversed(loops):
             for steps in self._shortened(whole):
@@ -198,7 +183,7 @@ class _Writer:
             parts = [*given]
         return parts if len({key.aval for key in parts}) == 1 else None
 
-    def _asked_of(self, steps: Steps) -> _Loop | None:
+    def _asked_of(self, steps: Steps) -> RolledLoop | None:
         """Return a loop that gives what is asked for; ``None`` if none does."""
         asked: dict[Result, set[int]] = {}
         alone = 0
@@ -212,7 +197,7 @@ class _Writer:
                     alone += keys is self._read
         if 2 * (2 * alone + self._joined_for(steps)) > steps.period * steps.length:
             return None  # what goes in and out would be as many equations
-        back = {(x.place, x.slot): x.back for x in _reads(steps) if isinstance(x, Earlier)}
+        back = {(x.place, x.slot): x.back for x in reads_of(steps) if isinstance(x, Earlier)}
         last: list[Last] = []
         stacked = []
         for result, ks in sorted(asked.items()):
@@ -223,17 +208,17 @@ class _Writer:
                 return None
             else:
                 stacked.append(result)
-        return _Loop(steps, tuple(last), tuple(stacked))
+        return RolledLoop(steps, tuple(last), tuple(stacked))
 
     def _joined_for(self, steps: Steps) -> int:
         """Return how many values are joined before the loop, which are not rows of an array."""
-        rows = {x.keys for x in _reads(steps) if isinstance(x, Row)}
+        rows = {x.keys for x in reads_of(steps) if isinstance(x, Row)}
         given = [keys for keys in rows if keys[0] not in self._program.code_of]
         return sum([steps.length for keys in given if self._row(keys[0]) is None])
 
     def _ask(self, steps: Steps) -> None:
         """Note what a loop reads."""
-        for read in _reads(steps):
+        for read in reads_of(steps):
             if isinstance(read, Whole):
                 self._read.add(read.key)
             elif isinstance(read, Row):
@@ -268,7 +253,7 @@ class _Writer:
         inputs = [self._found(key) for key in given]
         if all([x is y for x, y in zip(inputs, given, strict=True)]):
             return
-        made = derive(_operation(maker), inputs, maker.role)
+        made = derive(operation_of(maker), inputs, maker.role)
         for key, old in zip(made, results_of(maker), strict=True):
             key.source = key.source or old.source
             self._new[old] = key
@@ -312,9 +297,9 @@ class _Writer:
         stack = whole if whole.aval.shape == shape else derive_one(Reshape(shape), (whole,))
         return stack, start[0] // rows
 
-    def _write_loop(self, loop: _Loop) -> None:
+    def _write_loop(self, loop: RolledLoop) -> None:
         steps = loop.steps
-        body = _Body(self._program, loop)
+        body = Body(self._program, loop)
         consts = [self._found(key) for key in body.consts]
         starts = [self._found(carry.starts[0]) for carry in body.carries]
         rows = [self._stack(keys) for keys in body.rows]
@@ -371,92 +356,3 @@ def _cut(stack: ValueKey, first: int, count: int, step: int) -> ValueKey:
         zeros, ones = (0,) * (len(shape) - 1), (1,) * len(shape)
         stack = derive_one(Slice((low, *zeros), (low + count, *shape[1:]), ones), (stack,))
     return stack if step > 0 else derive_one(Reverse((0,)), (stack,))
-
-
-def _reads(steps: Steps) -> Iterator[Read]:
-    for row in steps.reads:
-        yield from row
-
-
-class _Carry(NamedTuple):
-    """A value of ``len(starts)`` steps before; what first steps read instead, the oldest first."""
-
-    place: int
-    slot: int
-    starts: tuple[ValueKey, ...]
-
-
-class _Body:
-    """The closed graph of one step, and what its inputs are."""
-
-    def __init__(self, program: Program, loop: _Loop) -> None:
-        steps = loop.steps
-        wholes = dict.fromkeys([x.key for x in _reads(steps) if isinstance(x, Whole)])
-        rows = dict.fromkeys([x.keys for x in _reads(steps) if isinstance(x, Row)])
-        carries = [
-            _Carry(read.place, read.slot, read.starts[i:])
-            for read in _reads(steps)
-            if isinstance(read, Earlier)
-            for i in range(read.back)
-        ]
-        self.consts = [key for key in wholes if not _is_literal(key)]
-        self.carries = [*dict.fromkeys(carries)]
-        self.rows = [*rows]
-        self.carry_of = {(*c[:2], len(c.starts)): i for i, c in enumerate(self.carries)}
-        first_carry = len(self.consts)
-        first_row = first_carry + len(self.carries)
-        self._whole = {key: i for i, key in enumerate(self.consts)}
-        self._carry = {carry: first_carry + i for i, carry in enumerate(self.carries)}
-        self._row = {keys: first_row + i for i, keys in enumerate(self.rows)}
-        self._made: dict[Result, int] = {}
-        equations = self._equations(program, steps, [key for key in wholes if _is_literal(key)])
-        avals = [key.aval for key in self.consts]
-        avals += [carry.starts[0].aval for carry in self.carries]
-        avals += [keys[0].aval for keys in self.rows]
-        outputs = [self._next(carry) for carry in self.carries]
-        outputs += [self._made[result] for result in loop.stacked]
-        self.fragment = fragment(tuple(avals), tuple(equations), tuple(outputs))
-
-    def _equations(
-        self, program: Program, steps: Steps, literals: Sequence[ValueKey]
-    ) -> list[tuple[Operation, tuple[int, ...]]]:
-        """Number the values of the body and return its equations, literals first."""
-        count = len(self.consts) + len(self.carries) + len(self.rows)
-        found: list[tuple[Operation, tuple[int, ...]]] = []
-        for key in literals:
-            found.append((_operation(key), ()))
-            self._whole[key] = count
-            count += 1
-        for j, reads in enumerate(steps.reads):
-            operation = _operation(program.makers[steps.start + j])
-            found.append((operation, tuple([self._number(read) for read in reads])))
-            for slot in range(operation.output_count):
-                self._made[j, slot] = count
-                count += 1
-        return found
-
-    def _number(self, read: Read) -> int:
-        """Return the number of what an equation reads."""
-        if isinstance(read, Same):
-            return self._made[read.place, read.slot]
-        if isinstance(read, Whole):
-            return self._whole[read.key]
-        if isinstance(read, Row):
-            return self._row[read.keys]
-        return self._carry[_Carry(read.place, read.slot, read.starts)]
-
-    def _next(self, carry: _Carry) -> int:
-        """Return the number of what a carry is in the next step."""
-        if len(carry.starts) == 1:
-            return self._made[carry.place, carry.slot]
-        return self._carry[carry._replace(starts=carry.starts[1:])]
-
-
-def _operation(maker: ValueKey) -> Operation:
-    operation: Any = maker.operation  # never a leaf
-    return operation  # type: ignore[no-any-return]
-
-
-def _is_literal(key: ValueKey) -> bool:
-    definition = key.definition
-    return definition is not None and bool(definition[0].literal)

@@ -1,4 +1,9 @@
-"""Loops and branches: primitives whose parameters are closed graphs."""
+"""Loops, branches and checkpoints: primitives whose parameters are closed graphs.
+
+Read in this order: ``scan``, then its derivative: ``tangents`` (forward), ``residuals`` (what is
+stacked for reverse mode, what is computed again), ``transposed``; then ``while_loop``, ``switch``
+with ``branches``, ``checkpoint``, ``batching``, ``unrolled``.
+"""
 
 from tenferro.primitives.control.bound import Bound
 from tenferro.primitives.control.checkpoint import Checkpoint

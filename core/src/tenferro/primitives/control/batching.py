@@ -1,4 +1,4 @@
-"""Batches of loops and branches: their bodies, batched."""
+"""Batches of loops and branches: their bodies, batched. Read next: ``unrolled.py``."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from tenferro.computegraph import Fragment, ValueKey, leaves_beside, new_leaf
 from tenferro.primitives._handle import Handle
-from tenferro.primitives._primitive import Primitive
+from tenferro.primitives._primitive import TensorPrimitive
 from tenferro.primitives.control.scan import emitted
 from tenferro.primitives.control.switch import Switch
 from tenferro.tidu import FlowInput, Residual, RuleBuilder, Value, linear_map, pushforward
@@ -54,7 +54,7 @@ def _pushed(
         outputs,
         [inputs[i] for i in on],
         [Handle(seed) for seed in seeds],
-        space=Primitive.space,
+        space=TensorPrimitive.space,
         context=rule.context,
     )
     return inputs, seeds, outputs, found
@@ -79,7 +79,7 @@ def cotangents(
         linear = linear_map(
             [outputs[i] for i in rows],
             [leaves[i] for i in own],
-            space=Primitive.space,
+            space=TensorPrimitive.space,
             context=rule.context,
         )
         found = linear.transpose([Handle(seed) for seed in seeds])

@@ -26,7 +26,7 @@ from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import invalid
 from tenferro.primitives._errors import ShapeMismatchError
 from tenferro.primitives._handle import Handle
-from tenferro.primitives._primitive import Mixed, Primitive, bind_all
+from tenferro.primitives._primitive import Mixed, TensorPrimitive, bind_all
 from tenferro.primitives.control.scan import emitted
 from tenferro.primitives.control.switch import check_marks, check_outputs, listed
 from tenferro.tidu import FlowInput, Residual, RuleBuilder, Value, linear_map, pushforward
@@ -132,7 +132,7 @@ class Checkpoint(Mixed):
             outputs,
             [inputs[i] for i in on],
             [Handle(seed) for seed in seeds],
-            space=Primitive.space,
+            space=TensorPrimitive.space,
             context=rule.context,
         )
         wanted = [i for i, t in enumerate(found) if t is not None]
@@ -168,7 +168,7 @@ class Checkpoint(Mixed):
         linear = linear_map(
             [outputs[i] for i in rows],
             [leaves[i] for i in own],
-            space=Primitive.space,
+            space=TensorPrimitive.space,
             context=rule.context,
         )
         cotangents = linear.transpose([Handle(seed) for seed in seeds])

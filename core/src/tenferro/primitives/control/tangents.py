@@ -12,7 +12,7 @@ from typing import Any
 
 from tenferro.computegraph import Fragment, ValueKey, leaves_beside, new_leaf
 from tenferro.primitives._handle import Handle
-from tenferro.primitives._primitive import Primitive
+from tenferro.primitives._primitive import TensorPrimitive
 from tenferro.primitives.control.scan import Scan
 from tenferro.primitives.control.while_loop import WhileLoop
 from tenferro.tidu import ADContext, RuleBuilder, Value, pushforward
@@ -141,7 +141,7 @@ def _pushed(
             outputs,
             [inputs[i] for i in seeds],
             [Handle(seed) for seed in seeds.values()],
-            space=Primitive.space,
+            space=TensorPrimitive.space,
             context=context,
         )
         more = {consts + i for i in range(carried) if found[i] is not None} - on

@@ -12,7 +12,7 @@ from typing import Any
 
 from tenferro.computegraph import Fragment, ValueKey, leaves_beside, new_leaf
 from tenferro.primitives._handle import Handle
-from tenferro.primitives._primitive import Primitive
+from tenferro.primitives._primitive import TensorPrimitive
 from tenferro.primitives.control.residuals import split
 from tenferro.primitives.control.scan import Scan, emitted
 from tenferro.tidu import ADContext, FlowInput, Residual, RuleBuilder, Value, linear_map
@@ -170,7 +170,7 @@ def _pulled(
     linear = linear_map(
         [outputs[i] for i in through],
         [leaves[i] for i in own],
-        space=Primitive.space,
+        space=TensorPrimitive.space,
         context=context,
     )
     found = linear.transpose([Handle(seed) for seed in seeds])

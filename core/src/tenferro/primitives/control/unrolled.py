@@ -1,4 +1,7 @@
-"""A loop as its steps, one behind the other: what runs where a backend has no loops."""
+"""A loop as its steps, one behind the other: what runs where a backend has no loops.
+
+Read next: ``../../backend/lowering/decompose.py``.
+"""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from tenferro.computegraph import (
     new_leaf,
     postorder,
 )
-from tenferro.primitives import Handle, Primitive, concatenate, constant, reshape, slice
+from tenferro.primitives import Handle, TensorPrimitive, concatenate, constant, reshape, slice
 from tenferro.primitives._primitive import bind_all, in_front
 from tenferro.primitives._source import source_text
 from tenferro.tidu import Pass, RuleResultError, flow_of
@@ -93,7 +93,7 @@ class _Equations:
         self._size = size
         self._results: dict[ValueKey, Sequence[Handle]] = {}
         self._batched: dict[ValueKey, bool] = {}  # applications
-        self._passes = {t: Pass(Primitive.space, transposed=t) for t in (False, True)}
+        self._passes = {t: Pass(TensorPrimitive.space, transposed=t) for t in (False, True)}
 
     def is_batched(self, definition: Definition) -> bool:
         """Return True if an input of an equation differs between examples."""

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from tenferro._runtime import renew_in_children
 from tenferro.arrays import Array
-from tenferro.arrays.handle.array import SCALARS, is_weak
-from tenferro.arrays.handle.weak import INT64, class_of
+from tenferro.arrays.handle.array import SCALARS
+from tenferro.arrays.handle.weak import INT64, class_of, is_weak
 from tenferro.backend.select import kinds_of, recall
 from tenferro.computegraph import UNKNOWN, CacheStats, ProgramCache
 from tenferro.primitives._aval import Aval

@@ -15,9 +15,9 @@ from typing import Any
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays import Array, as_array, evaluate_keys, is_traced
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.handle.array import SCALARS, evaluable, is_weak
+from tenferro.arrays.handle.array import SCALARS, evaluable
 from tenferro.arrays.handle.convert import is_operand
-from tenferro.arrays.handle.weak import WeakName
+from tenferro.arrays.handle.weak import WeakName, is_weak
 from tenferro.arrays.promotion.broadcast import weak
 from tenferro.backend import select_backend
 from tenferro.computegraph import (

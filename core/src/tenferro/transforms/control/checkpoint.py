@@ -13,7 +13,7 @@ from typing import Any, ClassVar, TypeVar
 
 from tenferro.arrays import Array
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.handle.array import is_weak
+from tenferro.arrays.handle.weak import is_weak
 from tenferro.computegraph import (
     Definition,
     Fragment,

@@ -12,9 +12,10 @@ from typing import Any
 
 from tenferro.arrays import Array, as_array, is_traced
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.handle.array import evaluable, is_weak
+from tenferro.arrays.handle.array import evaluable
+from tenferro.arrays.handle.weak import is_weak
 from tenferro.computegraph import Fragment, ValueKey
-from tenferro.primitives import Handle, Primitive, convert
+from tenferro.primitives import Handle, TensorPrimitive, convert
 from tenferro.tidu import Trace, flow_of, linear_map, pinned_leaf
 from tenferro.transforms.control.body import Leaf, closed, record_body
 from tenferro.transforms.custom_rules.checks import is_constant_zero
@@ -68,10 +69,10 @@ class ClosedFunction:
         places = [pinned_leaf(Name(label, trace.id.serial), aval, trace) for label, aval in pairs]
         outputs = self._body.apply([*self._keys(consts), *places])
         trace.open = False
-        linear = linear_map(outputs, places, space=Primitive.space, is_zero=is_constant_zero)
+        linear = linear_map(outputs, places, space=TensorPrimitive.space, is_zero=is_constant_zero)
         found = linear.transpose([Handle(x.key, x.flow) for x in cts])
         keys = [
-            Primitive.space.zeros(aval).key if y is None else y.key
+            TensorPrimitive.space.zeros(aval).key if y is None else y.key
             for y, aval in zip(found, self._avals, strict=True)
         ]
         return _tree.unflatten(self._spec, [Array(key, flow_of(key)) for key in keys])

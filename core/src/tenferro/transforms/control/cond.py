@@ -10,7 +10,7 @@ from typing import Any
 
 from tenferro.arrays import Array
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.handle.array import is_weak
+from tenferro.arrays.handle.weak import is_weak
 from tenferro.computegraph import Fragment
 from tenferro.primitives import convert
 from tenferro.primitives._primitive import bind_all

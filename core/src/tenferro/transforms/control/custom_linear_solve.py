@@ -13,7 +13,7 @@ from typing import Any
 
 from tenferro.arrays import Array
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.handle.array import is_weak
+from tenferro.arrays.handle.weak import is_weak
 from tenferro.primitives import convert
 from tenferro.tidu import MissingRuleError
 from tenferro.transforms.control.body import finished, given_arrays

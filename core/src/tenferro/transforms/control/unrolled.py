@@ -12,8 +12,8 @@ from typing import Any
 
 from tenferro.arrays import Array, as_array, evaluate_keys
 from tenferro.arrays.functions.structural import stack
-from tenferro.arrays.handle.array import evaluable, is_weak
-from tenferro.arrays.handle.weak import WeakName
+from tenferro.arrays.handle.array import evaluable
+from tenferro.arrays.handle.weak import WeakName, is_weak
 from tenferro.primitives import StepLimitError, convert
 from tenferro.tidu import Trace, pin
 from tenferro.transforms.control.body import Leaf, fitting, retyped

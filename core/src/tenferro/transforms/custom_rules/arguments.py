@@ -16,7 +16,7 @@ from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.record import has_dtype
 
 
-class Same:
+class ComparedByContent:
     """A value of the user that compares by content where it can and by identity where not."""
 
     __slots__ = ("_key", "value")
@@ -30,7 +30,7 @@ class Same:
             self._key = id(value)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Same) and self._key == other._key
+        return isinstance(other, ComparedByContent) and self._key == other._key
 
     def __hash__(self) -> int:
         return hash(self._key)
@@ -41,7 +41,7 @@ class ArgumentTree(NamedTuple):
 
     spec: Any
     arrays: tuple[int, ...]
-    others: tuple[Same, ...]
+    others: tuple[ComparedByContent, ...]
 
     def fill(self, values: Sequence[Any], other: Callable[[Any], Any] | None = None) -> Any:
         """Fill the tree with these values in the places of the arrays; other leaves are
@@ -60,7 +60,7 @@ def take_arrays(tree: Any) -> tuple[list[Array], ArgumentTree]:
     leaves, spec = _tree.flatten(tree)
     chosen = [i for i, leaf in enumerate(leaves) if is_array(leaf)]
     taken = set(chosen)
-    others = [Same(leaf) for i, leaf in enumerate(leaves) if i not in taken]
+    others = [ComparedByContent(leaf) for i, leaf in enumerate(leaves) if i not in taken]
     return [as_array(leaves[i]) for i in chosen], ArgumentTree(spec, tuple(chosen), tuple(others))
 
 
@@ -73,8 +73,8 @@ class Arguments(NamedTuple):
     """The arguments of one call: those that the rule is about, and those that it is not."""
 
     places: ArgumentTree  # of the tuple of arguments that the rule is about
-    fixed: tuple[tuple[int, Same], ...]  # by position, ``nondiff_argnums``
-    keywords: tuple[tuple[str, Same], ...]  # keyword-only
+    fixed: tuple[tuple[int, ComparedByContent], ...]  # by position, ``nondiff_argnums``
+    keywords: tuple[tuple[str, ComparedByContent], ...]  # keyword-only
 
     def call(self, function: Callable[..., Any], arrays: Sequence[Any]) -> Any:
         """Call the function with these arrays in the places of the arguments."""

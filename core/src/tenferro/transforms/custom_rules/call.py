@@ -8,6 +8,7 @@ closes over is differentiated as ever. Read next: ``arguments.py``, ``stopped.py
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial, update_wrapper
 from importlib import import_module
@@ -17,9 +18,14 @@ from typing import Any
 from tenferro.arrays import Array, as_array
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.array import SCALARS
-from tenferro.primitives import Primitive
+from tenferro.primitives import TensorPrimitive
 from tenferro.tidu import RuleResultError
-from tenferro.transforms.custom_rules.arguments import Arguments, Same, is_array, take_arrays
+from tenferro.transforms.custom_rules.arguments import (
+    Arguments,
+    ComparedByContent,
+    is_array,
+    take_arrays,
+)
 from tenferro.transforms.custom_rules.checks import wrong_result
 from tenferro.transforms.custom_rules.recorded import recorded, results_of_same_call
 from tenferro.transforms.custom_rules.stopped import Inside, has_known_value
@@ -110,8 +116,8 @@ class CustomFunction(PickledByName):
         arrays, places = take_arrays(about)
         if all([has_known_value(x) for x in arrays]):
             return self.function(*args, **kwargs)
-        fixed = tuple([(i, Same(args[i])) for i in numbers if i < count])
-        named = tuple([(name, Same(value)) for name, value in sorted(kwargs.items())])
+        fixed = tuple([(i, ComparedByContent(args[i])) for i in numbers if i < count])
+        named = tuple([(name, ComparedByContent(value)) for name, value in sorted(kwargs.items())])
         arguments = Arguments(places, fixed, named)
         known = results_of_same_call(self, arguments, arrays)
         if known is not None:
@@ -142,15 +148,17 @@ class CustomFunction(PickledByName):
         leaves, spec = _tree.flatten(result)
         return inside, [self._output(leaf) for leaf in leaves], spec
 
+    @abstractmethod
     def _call(self, arguments: Arguments, out_spec: Any) -> Any:
         """Make the rule for one call; it runs where a derivative is taken."""
-        raise NotImplementedError
 
-    def _operation(self, rule: Any, outputs: int, arguments: int, inside: Inside) -> Primitive:
+    @abstractmethod
+    def _operation(
+        self, rule: Any, outputs: int, arguments: int, inside: Inside
+    ) -> TensorPrimitive:
         """Make the operation that carries the rule, given the numbers of values and of
         arguments.
         """
-        raise NotImplementedError
 
     def _positional(self, args: Any, kwargs: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         """Pass every argument that has a position by position, defaults included.

@@ -10,10 +10,11 @@ from typing import Any, Protocol
 
 from tenferro.arrays import Array, as_array
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.handle.array import SCALARS, evaluable, is_weak
+from tenferro.arrays.handle.array import SCALARS, evaluable
+from tenferro.arrays.handle.weak import is_weak
 from tenferro.arrays.promotion.broadcast import weak
 from tenferro.computegraph import ValueKey
-from tenferro.primitives import Primitive, convert
+from tenferro.primitives import TensorPrimitive, convert
 from tenferro.primitives._aval import Aval
 from tenferro.tidu import RuleResultError
 from tenferro.transforms.custom_rules.arguments import is_array
@@ -117,6 +118,6 @@ def is_constant_zero(key: ValueKey) -> bool:
 
 def is_known_zero(x: Array) -> bool:
     """Return True if a value that no tangent reaches is known to be zero."""
-    if Primitive.space.is_zero(x.key):
+    if TensorPrimitive.space.is_zero(x.key):
         return True
     return evaluable(x.key) and not x._concrete("the zero of a tangent")[...].any()

@@ -13,9 +13,9 @@ from typing import Any
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays import Array, as_array
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.handle.array import is_weak
+from tenferro.arrays.handle.weak import is_weak
 from tenferro.computegraph import ValueKey
-from tenferro.primitives import Handle, Primitive
+from tenferro.primitives import Handle, TensorPrimitive
 from tenferro.primitives._primitive import bind_all
 from tenferro.tidu import (
     MissingRuleError,
@@ -130,7 +130,9 @@ class custom_jvp(CustomFunction):
     def _call(self, arguments: Arguments, out_spec: Any) -> JvpCall:
         return JvpCall(self, arguments, out_spec)
 
-    def _operation(self, rule: Any, outputs: int, arguments: int, inside: Inside) -> Primitive:
+    def _operation(
+        self, rule: Any, outputs: int, arguments: int, inside: Inside
+    ) -> TensorPrimitive:
         return CustomJvp(rule, outputs, arguments, inside.id, inside.trace.converted)
 
 

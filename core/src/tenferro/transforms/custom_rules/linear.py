@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays import Array, as_array, is_traced
-from tenferro.arrays.handle.array import SCALARS, is_weak
+from tenferro.arrays.handle.array import SCALARS
+from tenferro.arrays.handle.weak import is_weak
 from tenferro.computegraph import ValueKey
 from tenferro.primitives import Handle, constant
 from tenferro.primitives._aval import Aval

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tenferro.arrays import Array
-from tenferro.primitives import Handle, Primitive, constant
+from tenferro.primitives import Handle, TensorPrimitive, constant
 from tenferro.primitives._aval import Aval
 from tenferro.tidu import (
     FlowInput,
@@ -32,7 +32,7 @@ from tenferro.transforms.custom_rules.stopped import pinned
 Values = Sequence[Value | None]
 
 
-class LinearCall(Primitive):
+class LinearCall(TensorPrimitive):
     """A linear map by a rule with ``push`` and ``pull``.   residuals…, x…   →   y…
 
     ``rule.push(residuals, xs)`` gives results, ``rule.pull(residuals, cts)`` cotangents of the xs,

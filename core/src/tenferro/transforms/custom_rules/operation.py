@@ -7,13 +7,14 @@ arguments; what comes from the closure is the native derivative. Read next: ``cu
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, Self, TypeVar
 
 from tenferro.arrays import Array
 from tenferro.arrays.errors import TracedConversionError, at_user_line
 from tenferro.computegraph import Definition, ValueKey, derive_again, postorder
-from tenferro.primitives import Handle, Mixed, Primitive
+from tenferro.primitives import Handle, Mixed, TensorPrimitive
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._primitive import bind, pointwise
 from tenferro.tidu import PassId, RuleBuilder, Trace, Value, pin, pushforward
@@ -23,7 +24,7 @@ Tangents = Sequence[Value | None]
 _T = TypeVar("_T")
 
 
-class Custom(Primitive):
+class Custom(TensorPrimitive):
     """Base of these operations.   y…, x…, c…   →   y…"""
 
     transparent = True
@@ -90,6 +91,7 @@ class Custom(Primitive):
             terms.append(self._closure(rule, primals_in, tangents_in))
         return rule.sum_terms(terms)
 
+    @abstractmethod
     def own(
         self, rule: RuleBuilder, primals: Sequence[Value], outputs: Sequence[Value],
         tangents: Tangents,
@@ -98,7 +100,6 @@ class Custom(Primitive):
 
         ``primals`` are all inputs.
         """
-        raise NotImplementedError
 
     def _closure(
         self, rule: RuleBuilder, primals: Sequence[Value], tangents_in: Tangents

@@ -18,8 +18,7 @@ from typing import Any
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays import Array, is_traced
-from tenferro.arrays.handle.array import is_weak
-from tenferro.arrays.handle.weak import WeakName
+from tenferro.arrays.handle.weak import WeakName, is_weak
 from tenferro.computegraph import Definition, ValueKey, derive_again, postorder
 from tenferro.primitives._aval import Aval
 from tenferro.tidu import Trace, pin, pinned_leaf

@@ -11,10 +11,9 @@ from typing import Any
 
 from tenferro.arrays import Array, is_traced
 from tenferro.arrays.evaluation.evaluate import ABSTRACT, holding_history
-from tenferro.arrays.handle.array import is_weak
-from tenferro.arrays.handle.weak import WeakName
+from tenferro.arrays.handle.weak import WeakName, is_weak
 from tenferro.computegraph import UNKNOWN, Definition, ValueKey, new_leaf, postorder
-from tenferro.primitives import Handle, Linear, Primitive, constant
+from tenferro.primitives import Handle, Linear, TensorPrimitive, constant
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._primitive import bind, bind_all, pointwise
 from tenferro.tidu import PassId, Trace, fresh_id, pin
@@ -74,7 +73,7 @@ class Inside:
         return found
 
     def results(
-        self, operation: Primitive, outputs: Sequence[Array], inputs: Sequence[Array],
+        self, operation: TensorPrimitive, outputs: Sequence[Array], inputs: Sequence[Array],
         closed_over: Sequence[ValueKey],
     ) -> list[Array]:  # fmt: skip
         """Bind the outputs to the operation that carries the rule."""

@@ -14,9 +14,9 @@ from typing import Any
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays import Array
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.handle.array import is_weak
+from tenferro.arrays.handle.weak import is_weak
 from tenferro.computegraph import ValueKey
-from tenferro.primitives import Handle, Primitive
+from tenferro.primitives import Handle, TensorPrimitive
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._primitive import bind_all
 from tenferro.tidu import (
@@ -117,7 +117,9 @@ class custom_vjp(CustomFunction):
     def _call(self, arguments: Arguments, out_spec: Any) -> VjpCall:
         return VjpCall(self, arguments, out_spec)
 
-    def _operation(self, rule: Any, outputs: int, arguments: int, inside: Inside) -> Primitive:
+    def _operation(
+        self, rule: Any, outputs: int, arguments: int, inside: Inside
+    ) -> TensorPrimitive:
         return CustomVjp(rule, outputs, arguments, inside.id, inside.trace.converted)
 
 
@@ -281,7 +283,9 @@ class PullbackRule(NamedTuple):
         chosen = [i for i, x in enumerate(found) if x is not None]
         outputs = [x.key for x in found if x is not None]
         try:
-            linear = linear_map(outputs, places, space=Primitive.space, is_zero=is_constant_zero)
+            linear = linear_map(
+                outputs, places, space=TensorPrimitive.space, is_zero=is_constant_zero
+            )
         except NotLinearError as error:
             raise self._not_linear(str(error).partition("\n")[0]) from error
         for i, is_reached in zip(chosen, linear.reached, strict=True):

@@ -11,8 +11,9 @@ from typing import Any
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays import Array, as_array, is_traced
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.handle.array import SCALARS, is_weak
+from tenferro.arrays.handle.array import SCALARS
 from tenferro.arrays.handle.convert import aval_of_operand
+from tenferro.arrays.handle.weak import is_weak
 from tenferro.arrays.promotion.broadcast import weak
 from tenferro.computegraph import UNKNOWN, ValueKey, new_leaf
 from tenferro.primitives import constant, convert

@@ -14,7 +14,7 @@ from tenferro.arrays import Array, conj
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.convert import aval_of_operand
 from tenferro.computegraph import ValueKey
-from tenferro.primitives import Handle, Primitive, constant
+from tenferro.primitives import Handle, TensorPrimitive, constant
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._source import caller, source_text
 from tenferro.tidu import ADContext, Value, pullback
@@ -226,7 +226,7 @@ def gradient_keys(
 ) -> list[ValueKey]:
     """Return the keys of the gradients; zeros if the output does not depend on an argument."""
     one = constant(1, output.aval.dtype)
-    found = pullback([output], wrt, [one], space=Primitive.space, context=context)
+    found = pullback([output], wrt, [one], space=TensorPrimitive.space, context=context)
     return [gradient_key(key.aval, value, conjugate) for key, value in zip(wrt, found, strict=True)]
 
 

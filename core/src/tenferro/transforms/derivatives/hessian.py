@@ -12,7 +12,7 @@ from functools import wraps
 from typing import Any
 
 from tenferro.computegraph import ValueKey
-from tenferro.primitives import Primitive
+from tenferro.primitives import TensorPrimitive
 from tenferro.tidu import ADContext, linearize_keys
 from tenferro.transforms.derivatives.grad import regroup
 from tenferro.transforms.derivatives.jacobian import blocks_of, check_arguments, refused
@@ -79,7 +79,7 @@ def hessian(
         def derivatives(
             of: Sequence[ValueKey], places: Sequence[ValueKey], mode: str
         ) -> list[ValueKey]:
-            linear = linearize_keys(of, places, space=Primitive.space, context=context)
+            linear = linearize_keys(of, places, space=TensorPrimitive.space, context=context)
             rows = blocks_of(linear, of, places, mode, sparse, reads, holomorphic)
             return [block.key for row in rows for block in row]
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from tenferro.arrays.errors import at_user_line
 from tenferro.computegraph import Linearized, ValueKey, flatten, new_leaf
-from tenferro.primitives import Handle, Primitive
+from tenferro.primitives import Handle, TensorPrimitive
 from tenferro.primitives._aval import Aval
 from tenferro.primitives.complex import complex as make_complex
 from tenferro.primitives.complex import conj, real
@@ -148,7 +148,9 @@ def _made(
         reads = Reads()
 
         def emit(_: Sequence[ValueKey]) -> list[ValueKey]:
-            linear = linearize_keys(outputs, recording.wrt, space=Primitive.space, context=context)
+            linear = linearize_keys(
+                outputs, recording.wrt, space=TensorPrimitive.space, context=context
+            )
             rows = blocks_of(linear, outputs, recording.wrt, mode, sparse, reads, holomorphic)
             if conjugate:
                 rows = [_conjugated(row, recording.wrt) for row in rows]

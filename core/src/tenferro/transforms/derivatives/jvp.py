@@ -11,7 +11,7 @@ from typing import Any
 from tenferro.arrays import Array, is_traced
 from tenferro.arrays.errors import at_user_line
 from tenferro.computegraph import ValueKey
-from tenferro.primitives import Handle, Primitive
+from tenferro.primitives import Handle, TensorPrimitive
 from tenferro.tidu import ADContext, pushforward
 from tenferro.transforms.derivatives.directions import (
     LeafPlace,
@@ -99,7 +99,7 @@ def _jvp(
     def emit(primal: Sequence[ValueKey]) -> list[ValueKey]:
         values = [None if seed is None else Handle(seed) for seed in seeds]
         of = primal[: len(outputs)]
-        found = pushforward(of, recording.wrt, values, space=Primitive.space, context=context)
+        found = pushforward(of, recording.wrt, values, space=TensorPrimitive.space, context=context)
         flow = [flow_key(k, t) for k, t in zip(of, found, strict=True)]
         return [*of, *flow, *primal[len(of) :]]
 

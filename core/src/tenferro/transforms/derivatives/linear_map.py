@@ -13,7 +13,7 @@ from typing import Any
 from tenferro.arrays import Array, evaluate_keys, is_traced
 from tenferro.arrays.handle.array import evaluable
 from tenferro.computegraph import ValueKey
-from tenferro.primitives import Handle, Primitive
+from tenferro.primitives import Handle, TensorPrimitive
 from tenferro.primitives._boundary import bounded
 from tenferro.tidu import ADContext, Linearization, in_rule, linearize_keys
 from tenferro.transforms.derivatives.directions import (
@@ -73,7 +73,7 @@ class _Linearized:
     def linear(self) -> Linearization:
         """The derivative, swept here."""
         of, wrt = self.primal[: len(self.outputs)], self.recording.wrt
-        return linearize_keys(of, wrt, space=Primitive.space, context=self._context)
+        return linearize_keys(of, wrt, space=TensorPrimitive.space, context=self._context)
 
     def _evaluate(self) -> None:
         """Compute the values, and what the linear map reads of them."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.evaluation.evaluate import executable
-from tenferro.arrays.handle.array import is_traced
+from tenferro.arrays.handle.traces import is_traced
 from tenferro.backend import select_backend
 from tenferro.computegraph import UNKNOWN, ProgramCache, ValueKey, flatten, new_leaf, signature
 from tenferro.primitives import Handle

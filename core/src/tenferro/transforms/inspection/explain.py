@@ -19,7 +19,7 @@ from tenferro.backend._options import rewritten
 from tenferro.backend.lowering.decompose import has_decomposition, sample
 from tenferro.backend.select import choose, kinds_of
 from tenferro.computegraph import UNKNOWN, CompiledProgram, Operation
-from tenferro.primitives._primitive import Primitive
+from tenferro.primitives._primitive import TensorPrimitive
 from tenferro.transforms.errors import UnknownPrimitiveError
 from tenferro.transforms.inspection.cost import Cost, cost_of, family
 from tenferro.transforms.inspection.look import GraphOf, trace
@@ -35,7 +35,7 @@ _CALLBACK = "BackendConfig(allow_host_callback=True)"
 class PrimitiveExplanation(NamedTuple):
     """Table of how each backend would run a primitive: (backend, status, reason) in ``rows``."""
 
-    primitive: type[Primitive]
+    primitive: type[TensorPrimitive]
     provider: str
     rows: tuple[tuple[str, str, str], ...]
 
@@ -94,7 +94,7 @@ class FunctionExplanation(NamedTuple):
 
 
 def explain(
-    subject: Callable[..., Any] | type[Primitive] | Primitive | str,
+    subject: Callable[..., Any] | type[TensorPrimitive] | TensorPrimitive | str,
     *args: Any,
     backend: str | Backend | None = None,
     **kwargs: Any,
@@ -138,16 +138,16 @@ def explain(
 # ---- a primitive ---------------------------------------------------------------------------------
 
 
-def _primitive_of(subject: Any) -> type[Primitive] | None:
+def _primitive_of(subject: Any) -> type[TensorPrimitive] | None:
     """Return the class of a primitive, however it is given; ``None`` for anything else."""
     if isinstance(subject, str):
         return _registered(subject)
-    if isinstance(subject, type) and issubclass(subject, Primitive):
+    if isinstance(subject, type) and issubclass(subject, TensorPrimitive):
         return subject
-    return type(subject) if isinstance(subject, Primitive) else None
+    return type(subject) if isinstance(subject, TensorPrimitive) else None
 
 
-def _registered(key: str) -> type[Primitive]:
+def _registered(key: str) -> type[TensorPrimitive]:
     for name in (key, f"std::{key}"):
         found = host().primitive(name)
         if found is not None:
@@ -161,13 +161,15 @@ def _registered(key: str) -> type[Primitive]:
     )
 
 
-def _explain_primitive(cls: type[Primitive], backend: str | Backend | None) -> PrimitiveExplanation:
+def _explain_primitive(
+    cls: type[TensorPrimitive], backend: str | Backend | None
+) -> PrimitiveExplanation:
     named = [backend] if backend is not None else list(host().backends())
     rows = tuple(_how(cls, one) for one in named)
     return PrimitiveExplanation(cls, host().provider(cls.key), rows)
 
 
-def _how(cls: type[Primitive], backend: str | Backend) -> tuple[str, str, str]:
+def _how(cls: type[TensorPrimitive], backend: str | Backend) -> tuple[str, str, str]:
     """(backend, status, reason) of a primitive."""
     name = backend if isinstance(backend, str) else backend.name
     try:
@@ -186,7 +188,7 @@ def _how(cls: type[Primitive], backend: str | Backend) -> tuple[str, str, str]:
     return name, "missing", _lacks(table, cls) + note
 
 
-def _into(cls: type[Primitive]) -> str:
+def _into(cls: type[TensorPrimitive]) -> str:
     """Name the primitives of a decomposition, as far as a small sample shows."""
     operations = sample(cls)
     if not operations:
@@ -194,7 +196,7 @@ def _into(cls: type[Primitive]) -> str:
     return "into " + ", ".join(dict.fromkeys(map(_key, operations)))
 
 
-def _lacks(table: LoweringTable, cls: type[Primitive]) -> str:
+def _lacks(table: LoweringTable, cls: type[TensorPrimitive]) -> str:
     others = sorted({str(x.for_version) for x in table.lowerings_of(cls.key)})
     offers = ", ".join(table.offers(cls))
     if offers:
@@ -206,11 +208,11 @@ def _lacks(table: LoweringTable, cls: type[Primitive]) -> str:
     return "no lowering and no decomposition"
 
 
-def _on_numpy(cls: type[Primitive]) -> bool:
+def _on_numpy(cls: type[TensorPrimitive]) -> bool:
     return host().table("numpy").status(cls) == "native"
 
 
-def _who(table: LoweringTable, cls: type[Primitive]) -> str:
+def _who(table: LoweringTable, cls: type[TensorPrimitive]) -> str:
     found = table.usable(cls)
     who = ", ".join(dict.fromkeys(x.provider or "unknown" for x in found))
     dtypes = sorted({name for x in found for name in x.dtypes or ()})
@@ -220,14 +222,14 @@ def _who(table: LoweringTable, cls: type[Primitive]) -> str:
     return f"{text}; not used without tenferro.prefer: {others}" if others else text
 
 
-def _rules(cls: type[Primitive]) -> str:
+def _rules(cls: type[TensorPrimitive]) -> str:
     """List the rules that the primitive's author wrote."""
     names = [n for n in dir(cls) if n.startswith(("jvp_", "transpose_")) and n != "jvp_input"]
     names += [n for n in ("derivative", "batch", "decompose") if getattr(cls, n, None) is not None]
     return ", ".join(names) or "none: it cannot be differentiated or batched"
 
 
-def _to_write(cls: type[Primitive], missing: Sequence[str]) -> list[str]:
+def _to_write(cls: type[TensorPrimitive], missing: Sequence[str]) -> list[str]:
     """Suggest what an author could add to make it run on these backends."""
     if not missing:
         return []

@@ -28,7 +28,7 @@ from tenferro.arrays.functions.reduction import sum
 from tenferro.arrays.functions.sorting import sort
 from tenferro.arrays.functions.structural import matrix_transpose, stack
 from tenferro.arrays.promotion.broadcast import cast
-from tenferro.primitives import InvalidParameterError, Primitive, ShapeMismatchError
+from tenferro.primitives import InvalidParameterError, ShapeMismatchError, TensorPrimitive
 from tenferro.primitives.linalg import eigh as eigh_primitives
 from tenferro.transforms.custom_rules.jvp import custom_jvp
 from tenferro.transforms.custom_rules.linear import custom_linear
@@ -145,7 +145,7 @@ def _function(g: Callable[..., Any], is_conjugate: bool, order: int) -> custom_j
 
 
 def _flows(tangent: Any) -> bool:
-    return tangent is not None and not Primitive.space.is_zero(as_array(tangent).key)
+    return tangent is not None and not TensorPrimitive.space.is_zero(as_array(tangent).key)
 
 
 def _linear(g: Callable[..., Any], is_conjugate: bool, order: int) -> custom_linear:

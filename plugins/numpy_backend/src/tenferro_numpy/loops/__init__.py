@@ -1,1 +1,5 @@
-"""Loops and branches: their plans, their source, and the calls of both."""
+"""NumPy's lowering of loops, branches and checkpoints: their plans, their source, their calls.
+
+`loop_expression` in `run.py` is where `planner.py` asks for one. Read in this order: `run.py`,
+`plan.py`, `source.py`.
+"""

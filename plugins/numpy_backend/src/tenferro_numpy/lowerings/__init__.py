@@ -4,7 +4,8 @@ Each module may `register` lowerings that replace those of `numpy_like`, and lis
 how an instruction is written when its avals are known, so that it costs the call of the ufunc and
 no wrapper. An expression is used only where the table gives the lowering registered here; somebody
 else's lowering of higher priority is called as the contract says. A module loads when one of its
-primitives is met first. Read next: `arithmetic.py`.
+primitives is met first. Loops, branches and checkpoints have no module here: `../loops/` plans and
+writes them with the equations of their bodies. Read next: `arithmetic.py`.
 """
 
 from __future__ import annotations

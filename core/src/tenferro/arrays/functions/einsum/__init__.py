@@ -15,7 +15,7 @@ from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions.einsum import _order
 from tenferro.arrays.functions.einsum._cost import PathInfo
-from tenferro.arrays.functions.einsum._steps import Steps, steps_of
+from tenferro.arrays.functions.einsum._steps import EinsumProgram, program_of
 from tenferro.arrays.functions.einsum._subscripts import (
     Subscripts,
     Written,
@@ -40,7 +40,7 @@ class _Plan(NamedTuple):
     """Plan of an expression for operands of given shapes."""
 
     expression: Subscripts
-    steps: Steps
+    steps: EinsumProgram
 
 
 _plans: dict[Hashable, _Plan] = {}
@@ -154,7 +154,7 @@ def _plan(subscripts: str | Written, avals: tuple[Aval, ...], kind: DType, optim
     if plan is None:
         written = of_text(subscripts, len(avals)) if isinstance(subscripts, str) else subscripts
         expression = expression_of(written, avals)
-        plan = _Plan(expression, steps_of(expression, kind, chosen))
+        plan = _Plan(expression, program_of(expression, kind, chosen))
         if len(_plans) >= _LIMIT:
             _plans.clear()
         _plans[entry] = plan

@@ -17,7 +17,7 @@ from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.functions.einsum._order import Tree, order
 from tenferro.arrays.functions.einsum._subscripts import Label, Labels, Subscripts
 from tenferro.primitives import DType, bool_, int64
-from tenferro.primitives._primitive import Primitive
+from tenferro.primitives._primitive import TensorPrimitive
 from tenferro.primitives.arithmetic import Mul
 from tenferro.primitives.comparison import LogicalAnd
 from tenferro.primitives.contraction import DotGeneral
@@ -31,10 +31,10 @@ from tenferro.primitives.structural import (
 )
 
 
-class Application(NamedTuple):
+class EinsumOperation(NamedTuple):
     """One primitive applied to values, which are numbered: operands first, then results."""
 
-    operation: Primitive
+    operation: TensorPrimitive
     inputs: tuple[int, ...]
 
 
@@ -46,10 +46,10 @@ class Pair(NamedTuple):
     result: Labels
 
 
-class Steps(NamedTuple):
+class EinsumProgram(NamedTuple):
     """Program of an einsum: the operations that compute it."""
 
-    lines: tuple[Application, ...]
+    lines: tuple[EinsumOperation, ...]
     result: int
     tree: tuple[tuple[int, int], ...]
     pairs: tuple[Pair, ...]
@@ -62,7 +62,7 @@ class _Term(NamedTuple):
     labels: Labels
 
 
-def steps_of(expression: Subscripts, dtype: DType, chosen: Any) -> Steps:
+def program_of(expression: Subscripts, dtype: DType, chosen: Any) -> EinsumProgram:
     """Write the steps for operands of one dtype, contracted in the order that ``chosen`` gives."""
     writer = _Writer(expression, dtype)
     terms = writer.prepared()
@@ -75,7 +75,7 @@ def steps_of(expression: Subscripts, dtype: DType, chosen: Any) -> Steps:
         terms.append(writer.contracted(terms[i], terms[j], use, wanted if is_last else None))
         pairs.append(Pair(terms[i].labels, terms[j].labels, terms[-1].labels))
     result = writer.arranged(terms[-1], expression.output)
-    return Steps(tuple(writer.lines), result, tree.pairs, tuple(pairs))
+    return EinsumProgram(tuple(writer.lines), result, tree.pairs, tuple(pairs))
 
 
 class _Use(NamedTuple):
@@ -107,11 +107,11 @@ class _Writer:
         self.expression = expression
         self.size = expression.sizes
         self.dtype = dtype
-        self.lines: list[Application] = []
+        self.lines: list[EinsumOperation] = []
         self.count = len(expression.inputs)
 
-    def write(self, operation: Primitive, *inputs: int) -> int:
-        self.lines.append(Application(operation, inputs))
+    def write(self, operation: TensorPrimitive, *inputs: int) -> int:
+        self.lines.append(EinsumOperation(operation, inputs))
         self.count += 1
         return self.count - 1
 

@@ -1,64 +1,27 @@
-"""Meaning of an index: a box of the array, and positions along axes of that box.
+"""The plan of an index: a box of the array, and positions along axes of that box.
 
 Integers, slices, ellipsis and new axes choose the box; integer and bool arrays give positions.
 Positions whose values are known are checked and counted from the front here; others, which only
 ``jit`` makes, are followed by the program. A single integer, and a window ``x[a:b]`` given by two
 numbers, are data of the program and no part of it: a loop over i compiles one program. Under
-``jit``, which records once, they are part of it.
-Read next: ``functions/indexing.py``, ``functions/assignment.py``.
+``jit``, which records once, they are part of it. Read next: ``gathering.py``.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Any
 
-from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.handle.array import Array, evaluable
-from tenferro.arrays.handle.convert import aval_of_operand, from_sequence
-from tenferro.arrays.promotion.broadcast import broadcast_shapes, cast, stretch
-from tenferro.computegraph import UNKNOWN, TenferroError, ValueKey, new_leaf
-from tenferro.primitives import (
-    Aval,
-    Shape,
-    ShapeMismatchError,
-    concatenate,
-    int64,
-    reshape,
-)
+from tenferro.arrays.handle.array import Array
+from tenferro.arrays.indexing.entries import Mask, entry_of, known_leaf
+from tenferro.arrays.indexing.errors import IndexKindError, outside
+from tenferro.arrays.promotion.broadcast import cast
+from tenferro.primitives import Aval, int64
 from tenferro.primitives.comparison import lt, select
 from tenferro.primitives.constants import constant
 
 _POSITION = Aval((), int64)
-
-
-class OutOfBoundsError(TenferroError, IndexError):
-    """Report an index outside its axis. Fields: ``axis``, ``index``, ``size``."""
-
-
-class IndexKindError(TenferroError, IndexError):
-    """Report something that is not an index, or too many of them. Fields: ``index``, ``shape``."""
-
-
-class PositionName(NamedTuple):
-    """The name of a position that the user wrote; unlike other numbers, none is shared.
-
-    Which positions of a loop coincide is accidental, and must not change its program.
-    """
-
-    text: str
-
-    def __str__(self) -> str:
-        return self.text
-
-
-class Mask(NamedTuple):
-    """Positions of a bool array's true elements along one axis; ``size`` is ``None`` for rank 0."""
-
-    positions: Any
-    size: int | None
 
 
 class IndexPlan:
@@ -98,26 +61,6 @@ class IndexPlan:
         self.strides.append(stride)
 
 
-class Gathering(NamedTuple):
-    """Positions of all indexed axes together, as ``gather`` and ``scatter`` take them."""
-
-    indices: Array  # [*shape, number of axes]
-    axes: tuple[int, ...]  # the indexed axes of the box
-    shape: Shape  # the joint shape of the positions
-    first: int  # where that shape begins among the axes of the result
-
-    def result_shape(self, box: Sequence[int]) -> Shape:
-        """Return the shape that is read from a box, or written into it."""
-        rest = [n for axis, n in enumerate(box) if axis not in self.axes]
-        return (*rest[: self.first], *self.shape, *rest[self.first :])
-
-    def window_axes(self, box: Sequence[int]) -> tuple[int, ...]:
-        """Return the axes of the result that are axes of the box and not positions."""
-        rank = len(box) - len(self.axes) + len(self.shape)
-        inside = range(self.first, self.first + len(self.shape))
-        return tuple(axis for axis in range(rank) if axis not in inside)
-
-
 def plan_index(x: Array, index: Any, mode: str | None = None, writing: bool = False) -> IndexPlan:
     """Say what an index asks of an array; ``mode`` lets positions lie outside.
 
@@ -148,75 +91,6 @@ def is_abstract(x: Array) -> bool:
     """Return True if the array belongs to a recording without values that serves many calls."""
     traces = x.key.traces
     return bool(traces) and any([trace.open and trace.abstract for trace in traces])
-
-
-def entry_of(entry: Any) -> Any:
-    """Reduce an entry to one of few forms: int, slice, None, Ellipsis, a list of Masks, positions.
-
-    Positions are an ``Array`` where they are only traced, and a NumPy array otherwise.
-    """
-    kind = type(entry)
-    if kind is int or kind is slice or entry is None or entry is Ellipsis:
-        return entry
-    if kind is bool:
-        return [Mask(Array(constant(0, int64, (int(entry),)).key), None)]
-    if kind is list or kind is tuple:
-        entry = from_sequence(entry)
-        if not entry.size and entry.dtype.kind == "f":  # an empty list
-            return entry.astype("int64")
-    return _of_array(entry) if isinstance(entry, Array) else _of_operand(entry)
-
-
-def _of_operand(entry: Any) -> Any:
-    if not hasattr(entry, "dtype") or not hasattr(entry, "shape"):
-        return _of_object(entry)
-    aval = aval_of_operand(entry)
-    if aval.dtype.is_bool:
-        return masks(_on_host(entry))
-    if not aval.dtype.is_integer:
-        raise no_index(entry, aval)
-    return _on_host(entry) if aval.ndim else entry.__index__()
-
-
-def _of_object(entry: Any) -> int:
-    if not hasattr(entry, "__index__"):
-        raise no_index(entry, type(entry).__name__)
-    return int(entry.__index__())
-
-
-def _of_array(entry: Array) -> Any:
-    if entry.dtype.is_bool:
-        return masks(entry._concrete("indexing with a bool array"))
-    if not entry.dtype.is_integer:
-        if entry.size:
-            raise no_index(entry, entry.aval)
-        return cast(entry, int64)
-    if entry.key.operand is UNKNOWN and not evaluable(entry.key):
-        return entry
-    known = entry._concrete("indexing")
-    return known if entry.ndim else int(known)
-
-
-def _on_host(operand: Any) -> Any:
-    """Return an operand of any backend as a NumPy array."""
-    numpy = sys.modules.get("numpy")
-    if numpy is not None and isinstance(operand, (numpy.ndarray, numpy.generic)):
-        return operand
-    return Array(_known(operand, aval_of_operand(operand)))._concrete("indexing")
-
-
-def _known(operand: Any, aval: Aval, name: str = "index") -> ValueKey:
-    """Make a new leaf with this value."""
-    key = new_leaf(PositionName(name), aval)
-    key.operand = operand
-    return key
-
-
-def masks(known: Any) -> list[Mask]:
-    """Return the positions of a bool array's true elements, along each of its axes."""
-    if not known.ndim:  # a new axis, taken wholly or not at all
-        return [Mask(Array(constant(0, int64, (int(known),)).key), None)]
-    return [Mask(at, n) for at, n in zip(known.nonzero(), known.shape, strict=True)]
 
 
 def _expand(entries: Sequence[Any], x: Array) -> list[Any]:
@@ -295,7 +169,7 @@ def _take_integer(plan: IndexPlan, i: int, n: int, axis: int) -> None:
 
 def as_data(i: int) -> Array:
     """Return a position as an input of its own: data of the program, not part of it."""
-    return Array(_known(i, _POSITION, str(i)))
+    return Array(known_leaf(i, _POSITION, str(i)))
 
 
 def _take_slice(plan: IndexPlan, entry: slice, n: int, axis: int) -> None:
@@ -349,67 +223,3 @@ def _from_front(at: Array, n: int) -> Array:
     wide = cast(at, int64)
     zero, size = (Array(constant(v, int64, wide.shape).key) for v in (0, n))
     return select(lt(wide, zero), wide + size, wide)
-
-
-def outside(axis: int, i: int, n: int) -> OutOfBoundsError:
-    """Make the error about an index outside its axis."""
-    error = OutOfBoundsError(
-        f"index {i} is out of bounds for axis {axis} of size {n}", axis=axis, index=i, size=n
-    )
-    return at_user_line(error)
-
-
-def no_index(entry: Any, what: object) -> IndexKindError:
-    """Make the error about something that is not an index."""
-    error = IndexKindError(
-        f"{what} is not an index\n"
-        f"  got        {entry!r:.60}\n"
-        "  need       an integer, a slice, an ellipsis, None, or an array of integers or bools",
-        index=entry,
-        shape=None,
-    )
-    return at_user_line(error)
-
-
-def gathering(plan: IndexPlan) -> Gathering:
-    """Join the positions of a plan."""
-    axes = tuple([axis for axis, _ in plan.advanced])
-    given = [at for _, at in plan.advanced]
-    shape = _joint_shape([tuple(at.shape) for at in given])
-    first = 0 if plan.separated else axes[0]
-    if any([isinstance(at, Array) for at in given]):
-        return Gathering(_joined([_as_leaf(at) for at in given], shape), axes, shape, first)
-    if len(given) == 1:
-        return Gathering(_as_leaf(given[0].reshape((*shape, 1))), axes, shape, first)
-    numpy = sys.modules["numpy"]
-    indices = numpy.empty((*shape, len(axes)), "int64")
-    for i, at in enumerate(given):
-        indices[..., i] = at
-    return Gathering(_as_leaf(indices), axes, shape, first)
-
-
-def _joint_shape(shapes: Sequence[Shape]) -> Shape:
-    try:
-        return broadcast_shapes(*shapes, function="indexing")
-    except ShapeMismatchError as error:
-        raise at_user_line(
-            IndexKindError(
-                "index arrays do not broadcast together\n"
-                f"  got        shapes {', '.join(map(str, shapes))}\n"
-                f"  need       {error.need}",
-                index=tuple(shapes),
-                shape=None,
-            )
-        ) from None
-
-
-def _as_leaf(at: Any) -> Array:
-    """Return positions as an input; a memoryview belongs to no backend and may go to any."""
-    if isinstance(at, Array):
-        return at
-    return Array(_known(memoryview(at), Aval(at.shape, int64)))
-
-
-def _joined(given: Sequence[Array], shape: Shape) -> Array:
-    parts = [reshape(stretch(at, shape), (*shape, 1)) for at in given]
-    return parts[0] if len(parts) == 1 else concatenate(parts, len(shape))

@@ -1,0 +1,116 @@
+"""The commands and their options: collect plain data, then print it as text or as JSON.
+
+Both forms say the same. What plugins print meanwhile goes to standard error. Read next:
+``plugins.py``, ``primitives.py``, ``doctor.py``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
+from typing import Any
+
+from tenferro._cli.doctor import collect_doctor, write_doctor
+from tenferro._cli.plugins import Data, collect_plugins, write_plugins
+from tenferro._cli.primitives import collect_primitives, write_primitives
+from tenferro._trial import write_trial
+from tenferro.backend import BackendError, PluginWarning
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code says whether anything is wrong."""
+    options = _parser().parse_args(arguments)
+    code: int
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PluginWarning)  # states are printed anyway
+        try:
+            with _printing_to_stderr():
+                data, code = options.collect(options)
+        except BackendError as error:
+            print(error, file=sys.stderr)
+            return 2
+    text = json.dumps(data, indent=2) if options.json else options.write(data, options)
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:  # the reader, `head` perhaps, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return code
+
+
+@contextmanager
+def _printing_to_stderr() -> Iterator[None]:
+    """Keep standard output for the answer: what plugins print goes to standard error.
+
+    The file descriptor is moved, too, for whatever does not print through Python.
+    """
+    sys.stdout.flush()
+    try:
+        kept = os.dup(1)
+    except OSError:  # standard output is closed, as in a service
+        kept = -1
+    with redirect_stdout(sys.stderr):
+        try:
+            if kept >= 0:
+                os.dup2(2, 1)
+            yield
+        finally:
+            sys.stderr.flush()
+            if kept >= 0:
+                os.dup2(kept, 1)
+                os.close(kept)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="tenferro", description="Inspect the installed plugins of tenferro."
+    )
+    commands = parser.add_subparsers(required=True, metavar="command")
+    plugins = _command(commands, "plugins", "list the installed plugins", collect_plugins)
+    plugins.set_defaults(write=write_plugins)
+    plugins.add_argument(
+        "-v", "--verbose", action="store_true", help="print hooks and tracebacks, too"
+    )
+    primitives = _command(
+        commands, "primitives", "show how each backend runs each primitive", collect_primitives
+    )
+    primitives.set_defaults(write=write_primitives)
+    primitives.add_argument("--backend", metavar="B", help="show only this backend")
+    doctor = _command(
+        commands, "doctor", "check the installation and report problems", collect_doctor
+    )
+    doctor.set_defaults(write=write_doctor)
+    doctor.add_argument(
+        "-v", "--verbose", action="store_true", help="print hooks and tracebacks, too"
+    )
+    doctor.add_argument(
+        "--timeout",
+        type=float,
+        default=60.0,
+        metavar="S",
+        help="stop a backend's trial after S seconds (default: 60)",
+    )
+    trial = commands.add_parser("_try")  # what doctor runs in a process of its own
+    trial.add_argument("name")
+    trial.add_argument("folder")
+    trial.set_defaults(collect=collect_trial, json=True)
+    return parser
+
+
+def _command(
+    commands: Any, name: str, text: str, collect: Callable[[Any], tuple[Data, int]]
+) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text)
+    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
+    parser.set_defaults(collect=collect)
+    return parser
+
+
+def collect_trial(options: Any) -> tuple[Data, int]:
+    """Run one trial in this process."""
+    write_trial(options.name, options.folder)
+    return {}, 0
