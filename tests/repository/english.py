@@ -62,7 +62,7 @@ COINED = {
 ADJECTIVES = frozenset(
     "ALONE BEST BIG BUSY CHEAP CROWDED DEEP DEEPEST EMPTY ENOUGH FAR FEW FEWEST FREE FULL HEAVY "
     "HIGH HUGE LARGE LARGEST LEAST LITTLE LONG LONGEST LOW MANY MOST MOSTLY MUCH NARROW NEAR OFTEN "
-    "RARE SHORT SMALL SOON TALL TAME TINY WIDE WIDEST YOUNG".split()
+    "RARE SELDOM SHORT SMALL SOON TALL TAME TINY TRIED WIDE WIDEST WORTH YOUNG".split()
 )
 _COINED = {re.compile(rf"\b{word}\b", re.IGNORECASE): word for word in COINED}
 _COINED_NAMES = frozenset(
@@ -119,14 +119,14 @@ def opening(node: ast.AST, path: str) -> Iterator[Finding]:
 def constants(node: ast.AST, path: str) -> Iterator[Finding]:
     targets = {ast.Assign: lambda: node.targets, ast.AnnAssign: lambda: [node.target]}
     for target in targets.get(type(node), list)():
-        name = getattr(target, "id", "")
-        if _CONSTANT.match(name) and name.strip("_") in ADJECTIVES:
-            yield Finding(
-                path,
-                node.lineno,
-                "constant",
-                f"{name}: name the quantity, its unit and its purpose",
-            )
+        for each in target.elts if isinstance(target, ast.Tuple) else [target]:
+            yield from constant(getattr(each, "id", ""), node.lineno, path)
+
+
+def constant(name: str, line: int, path: str) -> Iterator[Finding]:
+    if _CONSTANT.match(name) and name.strip("_") in ADJECTIVES:
+        remedy = "name the quantity, its unit and its purpose"
+        yield Finding(path, line, "constant", f"{name}: {remedy}")
 
 
 def names(node: ast.AST, path: str) -> Iterator[Finding]:

@@ -58,7 +58,9 @@ def test_coined_words_are_found_in_names(name):
     assert rules_of("", "core/src/tenferro/_settle.py") == ["coined"]
 
 
-@pytest.mark.parametrize("name", ["_LARGE = 8", "FEW: int = 4", "_CROWDED = object()"])
+@pytest.mark.parametrize(
+    "name", ["_LARGE = 8", "FEW: int = 4", "_CROWDED = object()", "A, _MOST = 1, 2"]
+)
 def test_a_constant_names_its_quantity(name):
     assert rules_of(name + "\n") == ["constant"]
     assert rules_of("MIN_ELEMENTS_FOR_SELECT = 8\n") == []

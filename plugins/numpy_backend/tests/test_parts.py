@@ -76,14 +76,14 @@ def test_parts_cover_every_line_once(backend):
     parts = codegen_chunks.cut(lines)
     assert [begin for begin, _ in parts] == [0, *[end for _, end in parts[:-1]]]
     assert parts[-1][1] == len(lines)
-    assert max(end - begin for begin, end in parts) <= codegen_chunks._LONGEST
+    assert max(end - begin for begin, end in parts) <= codegen_chunks._MAX_LINES_OF_PART
 
 
 @pytest.mark.parametrize("executor", ["interpret", "source"])
 def test_values_are_freed_at_their_last_use_in_parts(backend, monkeypatch, executor):
     """How many values of the program are alive when each has just been made."""
-    monkeypatch.setattr(codegen_chunks, "_SHORTEST", 20)
-    monkeypatch.setattr(codegen_chunks, "_LONGEST", 30)
+    monkeypatch.setattr(codegen_chunks, "_MIN_LINES_OF_PART", 20)
+    monkeypatch.setattr(codegen_chunks, "_MAX_LINES_OF_PART", 30)
     made_so_far, alive = [], []
 
     def probe(op, x, *others):

@@ -28,7 +28,7 @@ OPTIONS = [
 ]
 LIMITS = [
     (arithmetic, "_MIN_ELEMENTS_FOR_ROW"),
-    (arithmetic, "_SHORTEST"),
+    (arithmetic, "_MIN_ROW_ELEMENTS"),
     (contraction, "_MAX_PRODUCTS_FOR_PLAIN_CALL"),
     (reduction, "_MIN_ELEMENTS_FOR_PRODUCT"),
     (selection, "_MIN_ELEMENTS_FOR_BITWISE_SELECT"),

@@ -14,7 +14,7 @@ from tenferro.primitives._aval import Shape
 from tenferro.primitives._dtype import DType
 from tenferro.primitives.contraction import DotGeneral
 
-_WORTH = 4096  # products per matrix: from here a stack of matrix products is not slower
+_MIN_PRODUCTS_PER_MATRIX = 4096  # from here a stack of matrix products is not slower
 
 
 class Side(NamedTuple):
@@ -84,4 +84,4 @@ def is_worth_a_stack(
         return False
     batch = (a & b) - reduced
     work = prod([shape[axis] for axis in (a | b) - batch])
-    return not batch or work >= _WORTH
+    return not batch or work >= _MIN_PRODUCTS_PER_MATRIX

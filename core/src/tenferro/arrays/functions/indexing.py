@@ -36,7 +36,7 @@ __all__ = ["IndexKindError", "OutOfBoundsError", "getitem", "read_box", "start_h
 
 _P = TypeVar("_P", bound=TensorPrimitive)
 _operations: dict[Hashable, TensorPrimitive] = {}
-_LIMIT = 4096
+_MAX_KEPT_OPERATIONS = 4096
 
 
 def operation(kind: type[_P], *parameters: Hashable) -> _P:
@@ -44,7 +44,7 @@ def operation(kind: type[_P], *parameters: Hashable) -> _P:
     name = (kind, parameters)
     found = _operations.get(name)
     if found is None:
-        if len(_operations) >= _LIMIT:
+        if len(_operations) >= _MAX_KEPT_OPERATIONS:
             _operations.clear()
         found = _operations[name] = kind(*parameters)
     return found  # type: ignore[return-value]

@@ -34,7 +34,7 @@ _shapes: dict[tuple[Shape, ...], Shape] = {}
 _stretches: dict[tuple[Shape, Shape], BroadcastInDim] = {}
 _weak_dtypes: dict[tuple[DType, type, bool], DType] = {}
 _numbers: dict[tuple[Any, ...], tuple[ValueKey, Definition | None]] = {}
-_LIMIT = 4096
+_MAX_KEPT_PLANS = 4096
 _MAX_ELEMENTS_TO_SHARE = 1024  # elements of a broadcast number whose key is kept
 
 
@@ -95,7 +95,7 @@ _V = TypeVar("_V")
 
 def _remember(plans: dict[_K, _V], key: _K, plan: _V) -> _V:
     """Keep a plan in a bounded table."""
-    if len(plans) >= _LIMIT:
+    if len(plans) >= _MAX_KEPT_PLANS:
         plans.clear()
     plans[key] = plan
     return plan

@@ -15,7 +15,7 @@ from tenferro.computegraph import MaterializedGraph, Operation, flatten, infer, 
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._handle import Handle
 
-_LIMIT = 4096
+_MAX_KEPT_TRACES = 4096
 _FAILURES = (Exception, SystemExit)  # of a plugin's code, which runs while plugins are loaded
 _SAMPLE_SHAPES = ((), (2,), (2, 2))
 _SAMPLE_DTYPES = ("float64", "complex128", "bool", "int64")
@@ -36,7 +36,7 @@ def decomposition(operation: Any, avals: tuple[Any, ...]) -> MaterializedGraph:
     found = _traced.get((operation, avals))
     if found is None:
         found = _trace(operation, avals)
-        if len(_traced) >= _LIMIT:
+        if len(_traced) >= _MAX_KEPT_TRACES:
             _traced.clear()
         _traced[operation, avals] = found
     return found

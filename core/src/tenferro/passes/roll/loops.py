@@ -34,8 +34,11 @@ from tenferro.passes.roll.steps import (
 from tenferro.primitives.control import Scan
 from tenferro.primitives.structural import Concatenate, Reshape, Reverse, Slice
 
-_SHARE = 4  # a loop may be a quarter of what is long enough: it often reads what another one stacks
-_SELDOM = 4  # a value that fewer than one step in four is asked for is not stacked
+#: One loop may have a quarter of the equations that all must have together: it often reads what
+#: another one stacks.
+_DIVISOR_FOR_ONE_LOOP = 4
+#: A value is stacked if at least one step in four is asked for it.
+_MAX_STEPS_PER_STACKED_READ = 4
 
 
 def rolled(
@@ -52,7 +55,7 @@ def rolled(
         program = Program(outputs, is_given, least_steps)
         if len(program) < least_equations:
             return [*outputs], 0
-        least = least_equations // _SHARE
+        least = least_equations // _DIVISOR_FOR_ONE_LOOP
         found = [
             steps_of(program, run, least_steps) for run in runs(program.items, least_steps, least)
         ]
@@ -204,7 +207,7 @@ class _Writer:
             ends = sorted([steps.length - k for k in ks])
             if ends[-1] <= back.get(result, 0):
                 last += [(*result, end) for end in ends]
-            elif len(ks) * _SELDOM < steps.length:
+            elif len(ks) * _MAX_STEPS_PER_STACKED_READ < steps.length:
                 return None
             else:
                 stacked.append(result)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from tenferro._runtime.records import NamedTuple
 
-_TRIED = 12  # items whose places are looked at
+_MAX_ITEMS_TRIED = 12  # items whose places are looked at
 _MOST_REPEATS = 16  # of an item within a period
 
 
@@ -58,7 +58,7 @@ def _run(
     for some in places.values():
         if len(some) >= least_steps:
             by_count.setdefault(len(some), some)
-    for count in sorted(by_count)[:_TRIED]:
+    for count in sorted(by_count)[:_MAX_ITEMS_TRIED]:
         for period, at in _periods(by_count[count], least_steps):
             run = _extended(items, at, period, low, high)
             if run.steps >= least_steps and run.steps * period >= least_items:

@@ -18,7 +18,7 @@ from tenferro.tidu import Pin
 
 SLOTS = 1 << 16  # more than any operation has outputs
 _MOST_STEPS_BACK = 8
-_TRIED = 4  # stretches, each a part of the one before
+_MAX_STRETCHES_TRIED = 4  # stretches, each a part of the one before
 _MAY_FAIL = ("tenferro.primitives.linalg", "tenferro.primitives.callback")
 
 
@@ -215,7 +215,7 @@ def _without_last(read: Read) -> Read:
 def steps_of(program: Program, run: Run, least_steps: int) -> Steps | None:
     """Return the longest part of a stretch in which all steps read alike, if it is long enough."""
     start, count = _cut(program, run)
-    for _ in range(_TRIED):
+    for _ in range(_MAX_STRETCHES_TRIED):
         if count < least_steps:
             return None
         reads, odd = _reads(program, start, run.period, count)

@@ -49,7 +49,7 @@ def split(loop: Scan, operands: Sequence[Any], rule: RuleBuilder) -> tuple[Scan,
     results = [outputs[i] for i in (*moving, *wanted)]
     read, flow = _read_by_linear_part(results, [inputs[i] for i in loop.linear_inputs])
     kinds = _Kinds(loop, inputs)
-    read = [key for key in read if kinds.of(key) != FREE]
+    read = [key for key in read if kinds.of(key) != OF_LITERALS]
     varying = [key for key in read if kinds.of(key) >= BY_ROWS and key not in kinds.rows]
     if loop.volatile:
         invariant, stacked = [], _carries_of(read, kinds)
@@ -101,7 +101,7 @@ def split(loop: Scan, operands: Sequence[Any], rule: RuleBuilder) -> tuple[Scan,
 
 
 #: what a value in a body depends on: literals, consts as well, rows of operands as well, the carry
-FREE, INVARIANT, BY_ROWS, VARYING = range(4)
+OF_LITERALS, INVARIANT, BY_ROWS, VARYING = range(4)
 
 
 class _Kinds:
@@ -119,11 +119,11 @@ class _Kinds:
         self._kinds.update(dict.fromkeys(self.carries, VARYING))
 
     def of(self, key: ValueKey) -> int:
-        """Return what a value depends on: ``FREE``, ``INVARIANT``, ``BY_ROWS`` or ``VARYING``."""
+        """Return what a value depends on, ``OF_LITERALS`` to ``VARYING``."""
         known = self._kinds
         order, definitions, _ = postorder([key], lambda k: None if k in known else k.definition)
         for k, definition in zip(order, definitions, strict=True):
-            known[k] = max([known[x] for x in inputs_of(definition)], default=FREE)
+            known[k] = max([known[x] for x in inputs_of(definition)], default=OF_LITERALS)
         return known[key]
 
 

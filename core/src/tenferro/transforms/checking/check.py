@@ -32,8 +32,8 @@ from tenferro.transforms.derivatives.linear_map import vjp
 from tenferro.transforms.errors import GradientCheckError, check_function
 
 MODES = ("fwd", "rev")
-_STEPS = (1.0, 0.02, 4e-4, 8e-6)  # of the first step, if a kink or an edge is near
-_MARGIN = 4.0  # how many estimated errors of the difference are allowed
+_STEP_FACTORS = (1.0, 0.02, 4e-4, 8e-6)  # of the first step, if a kink or an edge is near
+_ERRORS_ALLOWED = 4.0  # estimated errors of the difference
 
 
 def check_grads(
@@ -130,7 +130,7 @@ def _check(
 def _confirm(line: Line, got: float, allowed: Limits, mode: str, order: int) -> None:
     """Raise GradientCheckError unless differences show the derivative."""
     tried: list[_Comparison] = []
-    for shrinking, estimate in product(_STEPS, (central, two_sided)):
+    for shrinking, estimate in product(_STEP_FACTORS, (central, two_sided)):
         found = _compare(line, got, allowed, shrinking, estimate)
         if found.is_confirmed and not found.is_unsure:
             return
@@ -138,7 +138,7 @@ def _confirm(line: Line, got: float, allowed: Limits, mode: str, order: int) -> 
     best = min(tried, key=lambda found: (found.is_unsure, found.error))
     if best.is_unsure:
         exact = line.complex_step()
-        if exact is not None and abs(exact - best.need.value) <= _MARGIN * best.error:
+        if exact is not None and abs(exact - best.need.value) <= _ERRORS_ALLOWED * best.error:
             near = allowed.absolute + allowed.tolerance * max(best.scale, abs(exact))
             if abs(got - exact) <= near:
                 return
@@ -183,10 +183,9 @@ def _compare(
     noise = 4 * allowed.rounding * line.height(need.step) / need.step  # of the values
     shift = allowed.rounding * line.extent * scale / need.step  # of the arguments
     error = max(need.error, noise, shift)
-    bound = (
-        allowed.absolute + allowed.tolerance * scale + _MARGIN * min(error, allowed.unsure * scale)
-    )
-    is_zero = shrinking == 1 and max(abs(got), abs(need.value)) <= _MARGIN * noise
+    bound = allowed.absolute + allowed.tolerance * scale
+    bound += _ERRORS_ALLOWED * min(error, allowed.unsure * scale)
+    is_zero = shrinking == 1 and max(abs(got), abs(need.value)) <= _ERRORS_ALLOWED * noise
     is_confirmed = is_zero or abs(got - need.value) <= bound
     is_unsure = not (is_zero or error <= allowed.unsure * scale)
     return _Comparison(need, error, scale, bound, is_confirmed, is_unsure, estimate)

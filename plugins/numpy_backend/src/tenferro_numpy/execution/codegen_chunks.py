@@ -25,7 +25,8 @@ from tenferro_numpy.ir.plan import Line
 __all__ = ["FILENAME", "Chunk", "Shape", "compiled", "cut", "line_at", "maker", "part_text"]
 
 FILENAME = "<tenferro_numpy>"
-_SHORTEST, _LONGEST = 100, 400  # lines of a part; a turn of up to their difference is recognized
+#: A repeated stretch of up to their difference is recognized.
+_MIN_LINES_OF_PART, _MAX_LINES_OF_PART = 100, 400
 _WINDOW = 12  # lines that a hash looks at
 _BASE = 1_000_003
 _FIRST = 3  # the line of the text that loads the first register
@@ -120,9 +121,9 @@ def cut(lines: Sequence[Line]) -> list[tuple[int, int]]:
     """Cut a plan into parts and return where each begins and ends."""
     hashes = _hashes(lines)
     places, begin = [], 0
-    while len(lines) - begin > _LONGEST:
-        window = hashes[begin + _SHORTEST : begin + _LONGEST]
-        end = begin + _SHORTEST + int(window.argmin())
+    while len(lines) - begin > _MAX_LINES_OF_PART:
+        window = hashes[begin + _MIN_LINES_OF_PART : begin + _MAX_LINES_OF_PART]
+        end = begin + _MIN_LINES_OF_PART + int(window.argmin())
         places.append((begin, end))
         begin = end
     return [*places, (begin, len(lines))]

@@ -38,7 +38,7 @@ __all__ = ["EXPRESSIONS", "operator_or", "register", "ufunc"]
 
 #: Elements of a maximum or minimum from which an operand that is a number becomes a row.
 _MIN_ELEMENTS_FOR_ROW = 4096
-_SHORTEST, _LONGEST = 64, 1 << 15  # elements of such a row
+_MIN_ROW_ELEMENTS, _MAX_ROW_ELEMENTS = 64, 1 << 15  # elements of such a row
 
 
 def register(lowerings: Lowerings) -> None:
@@ -161,7 +161,7 @@ def _extreme(function: Function) -> Specialize:
 
 def _as_row(x: Any, other: Any) -> Any:
     """Return the operand; a number becomes a row as long as those of the other operand."""
-    if x.ndim or not other.ndim or not _SHORTEST <= other.shape[-1] <= _LONGEST:
+    if x.ndim or not other.ndim or not _MIN_ROW_ELEMENTS <= other.shape[-1] <= _MAX_ROW_ELEMENTS:
         return x
     row = np.empty(other.shape[-1], x.dtype)
     row.fill(x)

@@ -27,7 +27,7 @@ from tenferro.primitives.random_gamma import (
 
 __all__ = ["register"]
 
-_PART = 1 << 15  # blocks: three arrays of them fit into the cache of a core
+_BLOCKS_PER_PART = 1 << 15  # blocks: three arrays of them fit into the cache of a core
 _ELEMENTS = 1 << 8  # whose integrands are looked at together
 
 
@@ -45,11 +45,11 @@ def _random_bits(op: RandomBits, key: Any) -> Any:
     arrange = wide if op.dtype.bits == 64 else words
     found = np.empty((len(keys), count), op.dtype.name)
     per_block = 1 if op.dtype.bits == 64 else 2
-    rows = max(_PART // max(blocks, 1), 1)
+    rows = max(_BLOCKS_PER_PART // max(blocks, 1), 1)
     for row in range(0, len(keys), rows):
         some = keys[row : row + rows]
-        for start in range(0, blocks, _PART):
-            counters = np.arange(start, min(start + _PART, blocks), dtype=np.uint32)
+        for start in range(0, blocks, _BLOCKS_PER_PART):
+            counters = np.arange(start, min(start + _BLOCKS_PER_PART, blocks), dtype=np.uint32)
             made = arrange(np, *_blocks(some, counters, BITS))
             place = start * per_block
             part = found[row : row + rows, place : place + made.shape[1]]

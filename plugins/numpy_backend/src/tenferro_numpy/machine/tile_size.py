@@ -20,11 +20,11 @@ __all__ = [
 
 SHRINKS = 2  # times that a tile may be halved for a region of many buffers
 _CHUNKS = 16  # parts of the work that threads take in turn
-_SHARE = 8  # whole tiles that fit the cache together
+_TILES_PER_CACHE = 8  # whole tiles that fit the cache together
 _PART_OF_TILE = 4  # arrays smaller than this part of a tile fit the cache anyway
 #: Elements. Where many arrays wait for a gradient, their number counts, and regions keep fewer.
 _MAX_ELEMENTS_OUTSIDE_REGIONS = 1 << 12
-_LEAST, _MOST = 1 << 17, 1 << 19  # bytes of a tile
+_MIN_TILE_BYTES, _MAX_TILE_BYTES = 1 << 17, 1 << 19  # bytes of a tile
 
 Index = tuple[int | slice, ...]
 _T = TypeVar("_T")
@@ -49,7 +49,7 @@ class Tiling(NamedTuple):
     @property
     def cache(self) -> int:
         """Bytes of all tiles that are in use together."""
-        return _SHARE * self.bytes
+        return _TILES_PER_CACHE * self.bytes
 
 
 def least_elements(tiling: Tiling) -> int:
@@ -66,7 +66,7 @@ def chunks_of(parts: Sequence[_T]) -> list[Sequence[_T]]:
 def tile_elements_for(most: int, buffers: int) -> int:
     """Return the elements of a tile such that all buffers of a region fit in the cache."""
     halvings = 0
-    while halvings < SHRINKS and buffers > _SHARE << halvings:
+    while halvings < SHRINKS and buffers > _TILES_PER_CACHE << halvings:
         halvings += 1
     return max(most >> halvings, 1)
 
@@ -97,4 +97,4 @@ def tile_elements() -> int:
 
     Calls cost more where tiles are smaller; where they are larger, nothing gains.
     """
-    return min(max(cache_of_core() // _SHARE, _LEAST), _MOST) // 8
+    return min(max(cache_of_core() // _TILES_PER_CACHE, _MIN_TILE_BYTES), _MAX_TILE_BYTES) // 8

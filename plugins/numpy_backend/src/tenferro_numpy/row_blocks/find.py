@@ -29,8 +29,8 @@ __all__ = ["Block", "find_blocks"]
 _MIN_ROWS_OF_BLOCK = 4  # rows of a block
 _OWN = 2  # part of the cache for what a block makes; the rest is for operands and for BLAS
 _WHOLE = 8  # part of the cache that a whole operand of a product, or a partial result, may take
-_WORTH = 3  # bytes that need not be written out, for each that others read
-_CALL = 10  # 1/2¹⁰ of the cache in bytes: elements of a line that are worth calling NumPy for
+_MIN_BYTES_SAVED_PER_BYTE_READ = 3  # bytes not written out, for each that others read
+_SHIFT_OF_LINE = 10  # 1/2¹⁰ of the cache in bytes: elements for which a line is worth its call
 _MAX_SEARCHES = 32  # walks through a program; each may find a block
 _BETWEEN_REGIONS = (DotGeneral, *REDUCTIONS)
 
@@ -182,7 +182,7 @@ def _extents(program: CompiledProgram, cache: int) -> list[int]:
             extent = aval.shape[0]
             sizes[extent] += count * size_of(aval)
             lines[extent] = max(lines.get(extent, 0), aval.size)
-    least = cache >> _CALL  # elements of a line of some of the rows
+    least = cache >> _SHIFT_OF_LINE  # elements of a line of some of the rows
     return [
         extent for extent, size in sizes.most_common() if size > cache and lines[extent] > least
     ]
@@ -236,13 +236,13 @@ class _Search:
         gains = Gains(self.program, self.members, exported)
         inside = sum(gains.written[slot] for slot in gains.between if slot not in exported)
         outside = sum(size_of(avals[slot]) for slot in exported)
-        if inside <= max(self.cache, _WORTH * outside):
+        if inside <= max(self.cache, _MIN_BYTES_SAVED_PER_BYTE_READ * outside):
             return None
         rows = self.cache * self.extent // (_OWN * gains.alive)
         rows = even_rows(self.extent, rows) if rows else 0
         work = sum(avals[slot].size for slot in gains.written)
         a_line = work * rows // (self.extent * len(gains.written))
-        if not _MIN_ROWS_OF_BLOCK <= rows < self.extent or a_line < self.cache >> _CALL:
+        if not _MIN_ROWS_OF_BLOCK <= rows < self.extent or a_line < self.cache >> _SHIFT_OF_LINE:
             return None
         constants, given = self.read()
         return Block(

@@ -32,7 +32,7 @@ from tenferro.arrays.registry import covers
 from tenferro.primitives import Aval, DType, Shape, ShapeMismatchError, constant, promote_dtypes
 from tenferro.primitives._primitive import bind
 
-_LIMIT = 1024
+_MAX_KEPT_PLANS = 1024
 _ORDERS = ("C", "F", "A", "K")
 
 
@@ -155,7 +155,7 @@ def _plan(subscripts: str | Written, avals: tuple[Aval, ...], kind: DType, optim
         written = of_text(subscripts, len(avals)) if isinstance(subscripts, str) else subscripts
         expression = expression_of(written, avals)
         plan = _Plan(expression, program_of(expression, kind, chosen))
-        if len(_plans) >= _LIMIT:
+        if len(_plans) >= _MAX_KEPT_PLANS:
             _plans.clear()
         _plans[entry] = plan
     return plan
