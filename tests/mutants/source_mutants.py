@@ -760,8 +760,8 @@ GRAPHS = Area(
         _row(
             "cache key without the output that is asked for",
             "tenferro.computegraph._signature",
-            "items += operation, slot, len(definition)",
-            "items += operation, len(definition)",
+            "items += operation, slot, 3 + len(application.inputs)",
+            "items += operation, 3 + len(application.inputs)",
             "core/tests/computegraph/test_materialize.py",
             f"{ON}/transforms/test_interface.py",
         ),

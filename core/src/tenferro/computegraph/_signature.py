@@ -54,7 +54,7 @@ def signature(
                         items += operation, slot, 3 + len(application.inputs)
                         stack += reversed(application.inputs)
                         continue
-                    items += operation, slot, len(definition)
+                    items += operation, len(definition)
                     stack += definition[:2:-1]
                 continue
             inputs.append(key)
