@@ -140,8 +140,7 @@ def test_the_command_line_runs_one_backend(tmp_path):
         "numpy",
         "--report",
         "numpy.json",
-        "-k",
-        "std::add",
+        "--primitive=std::add",
     ]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -153,7 +152,7 @@ def test_several_backends_run_in_several_processes(tmp_path):
     """Door 2 with two backends: a process each, one report."""
     done = _pytest(
         "--pyargs", "tenferro_conformance.suite", "--tenferro-backend=numpy",
-        "--tenferro-backend=xla", "-k", "std::neg and test_value",
+        "--tenferro-backend=xla", "--tenferro-primitive=std::neg", "-k", "test_value",
         "-p", "no:cacheprovider", "--tenferro-report=both.json", cwd=tmp_path,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
@@ -267,7 +266,7 @@ def test_jobs_add_up_to_one_report(tmp_path):
 
     def run(name, *options):
         command = [sys.executable, "-m", "tenferro_conformance.cli", "run", "--backend", "numpy"]
-        select = ["-q", "-k", "std::add and test_value or std::neg and test_aval"]
+        select = ["-q", "--primitive=std::add", "--primitive=std::neg", "-k", "test_value"]
         done = subprocess.run(
             [*command, "--report", name, *options, *select],
             cwd=tmp_path, capture_output=True, text=True, check=False,

@@ -9,10 +9,12 @@ source tree.
 from __future__ import annotations
 
 import importlib.util
+import os
 import re
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -127,8 +129,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     pages = {f"{TUTORIAL}.md": page_of_program(program.read_text("utf-8"))}
     for name, source in COPIED.items():
         pages[name] = LINK.sub(r"](\1)", (ROOT / source).read_text("utf-8"))
-    for example in sorted(GALLERY.glob("*.py")):
-        page, picture = gallery(example)
+    examples = sorted(GALLERY.glob("*.py"))
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        shown = list(pool.map(gallery, examples))
+    for example, (page, picture) in zip(examples, shown, strict=True):
         pages |= {f"gallery/{example.stem}.md": page, f"gallery/{example.stem}.svg": picture}
     pages |= drawn_by(Path(config.docs_dir) / "looking.md")
     for name, text in (pages | reference()).items():

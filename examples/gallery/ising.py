@@ -129,7 +129,7 @@ def plot(path):
 
     figure = Figure(figsize=(8, 4), layout="constrained")
     left, right = figure.subplots(1, 2)
-    betas = np.linspace(0.3, 0.55, 11)
+    betas = np.linspace(0.3, 0.55, 6)
     first = np.array([float(slope(b)) for b in betas])
     second = np.array([float(tn.grad(slope)(b)) for b in betas])
     left.plot(betas, [onsager(b) for b in betas], color="#d55e00", label="exact")

@@ -71,6 +71,9 @@ class Selection:
         return (exclusion.reason if exclusion else ""), False
 
 
+_COST_OF_CASE = 20  # of a case that runs, in those of one that is refused
+
+
 class Kit:
     """The selected backends, their sessions and the cases of a run."""
 
@@ -108,8 +111,10 @@ class Kit:
         The largest primitive goes to the smallest part, so that parts take about the same time.
         """
         if (index, count) not in self._shards:
-            sizes = Counter(case.primitive for case in self.cases)
-            sizes.update(case.primitive for case in self.error_cases)
+            sizes = Counter(case.primitive for case in self.error_cases)
+            levels = [found.level for found in self.selections.values()] or [0]
+            for case in self.cases:  # those that do not run cost the time to say so
+                sizes[case.primitive] += _COST_OF_CASE if case.level <= max(levels) else 1
             parts: list[list[str]] = [[] for _ in range(count)]
             loads = [0] * count
             for name, size in sorted(sizes.items(), key=lambda item: (-item[1], item[0])):
