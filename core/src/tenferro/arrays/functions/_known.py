@@ -7,12 +7,14 @@ at these positions in the graph, so that derivatives flow.
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from tenferro.arrays.errors import ConcretizationError, UnknownOperandError, at_user_line
 from tenferro.arrays.functions.indexing import take
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array
+from tenferro.arrays.handle.looks import Find, found_in, is_observed
 
 
 def known(x: Any, function: str, instead: str) -> Any:
@@ -28,6 +30,20 @@ def known(x: Any, function: str, instead: str) -> Any:
     except ConcretizationError as error:
         error.add_note(f"  instead    {instead}")
         raise
+
+
+def found_of(xs: Sequence[Any], find: Find, function: str, instead: str) -> Sequence[Any]:
+    """Return what ``find`` computes of the values of operands: integers, and arrays of numbers.
+
+    The arrays are NumPy's where the values are known. While ``jit(dynamic=True)`` traces, they are
+    Arrays of these shapes.
+
+    Raises ConcretizationError: with what to write instead, where a value is only traced.
+    """
+    answer = None
+    if is_observed():
+        answer = found_in([as_array(x) for x in xs], find, f"np.{function}")
+    return find(*[known(x, function, instead) for x in xs]) if answer is None else answer
 
 
 def elements(x: Array, places: Any, axis: int = 0) -> Array:

@@ -10,7 +10,7 @@ from operator import index
 from typing import Any
 
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.functions._known import elements, known, numpy_module
+from tenferro.arrays.functions._known import elements, found_of, known, numpy_module
 from tenferro.arrays.functions.creation import zeros
 from tenferro.arrays.functions.indexing import getitem
 from tenferro.arrays.functions.structural import concatenate, ravel
@@ -41,8 +41,13 @@ def delete(arr: Any, obj: Any, axis: int | None = None) -> Array:
     """
     found = ravel(arr) if axis is None else as_array(arr)
     along = 0 if axis is None else normalize_axis(axis, found.ndim, "delete")
-    numpy, entry = numpy_module("delete"), _index(obj, "delete")
-    return elements(found, numpy.delete(numpy.arange(found.shape[along]), entry), along)
+    numpy, size = numpy_module("delete"), found.shape[along]
+
+    def find(entry: Any) -> Any:
+        return (numpy.delete(numpy.arange(size), entry),)
+
+    (places,) = find(obj) if isinstance(obj, slice) else found_of([obj], find, "delete", _STATIC)
+    return elements(found, places, along)
 
 
 @covers("insert")
@@ -81,16 +86,19 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Array:
     found = as_array(filt)
     if not found.ndim:
         return another_handle(found)
-    value = known(found, "trim_zeros", "slice by fixed positions, or mask with np.where")
     axes = normalize_axes(axis, found.ndim, "trim_zeros")
     sides = trim.lower()
     if not sides or set(sides) - set("fb"):
         raise at_user_line(ValueError(f"trim_zeros: trim consists of 'f' and 'b', got {trim!r}"))
-    bounds = zip(value.nonzero(), found.shape, strict=True)
-    spans = [
-        _span(where, n, sides) if d in axes else slice(None) for d, (where, n) in enumerate(bounds)
-    ]
-    return getitem(found, tuple(spans))
+
+    def find(value: Any) -> list[int]:
+        bounds = zip(value.nonzero(), value.shape, strict=True)
+        spans = [_span(where, n, sides) for where, n in bounds]
+        return [end for span in spans for end in (span.start, span.stop)]
+
+    ends = found_of([found], find, "trim_zeros", "slice by fixed positions, or mask with np.where")
+    spans = [slice(*ends[2 * d : 2 * d + 2]) for d in range(found.ndim)]
+    return getitem(found, tuple([x if d in axes else slice(None) for d, x in enumerate(spans)]))
 
 
 def _span(where: Any, n: int, sides: str) -> slice:

@@ -13,7 +13,7 @@ from operator import index
 from typing import Any
 
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.functions._known import known, numpy_module
+from tenferro.arrays.functions._known import found_of, known, numpy_module
 from tenferro.arrays.functions.comparison import logical_and, where
 from tenferro.arrays.functions.creation import full, ones_like, zeros
 from tenferro.arrays.functions.ranges import arange
@@ -59,14 +59,18 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Array:
         raise at_user_line(TypeError(f"bincount: need integers of rank 1, not {places.aval}"))
     if index(minlength) < 0:
         raise at_user_line(ValueError("bincount: minlength must not be negative"))
-    value = known(places, "bincount", _FIXED)
-    if value.size and value.min() < 0:
-        raise at_user_line(ValueError("bincount: need non-negative integers"))
-    size = max(int(value.max()) + 1 if value.size else 0, index(minlength))
+    (size,) = found_of([places], _bins, "bincount", _FIXED)
+    size = max(size, index(minlength))
     places = cast(places, int64)
     if weights is None:
         return counted(places, ones_like(places), size)
     return counted(places, _weights_like(cast(_real(as_array(weights)), float64), places), size)
+
+
+def _bins(values: Any) -> tuple[int]:
+    if values.size and values.min() < 0:
+        raise at_user_line(ValueError("bincount: need non-negative integers"))
+    return (int(values.max()) + 1 if values.size else 0,)
 
 
 def _real(x: Array) -> Array:

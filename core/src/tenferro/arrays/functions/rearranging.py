@@ -12,7 +12,7 @@ from typing import Any
 
 from tenferro.arrays.diagnosis.copy_warnings import view_of
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.functions._known import elements, known, numpy_module
+from tenferro.arrays.functions._known import elements, found_of, known, numpy_module
 from tenferro.arrays.functions.broadcasting import at_least
 from tenferro.arrays.functions.structural import ravel, swapaxes
 from tenferro.arrays.handle.array import Array, another_handle
@@ -125,10 +125,15 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Array:
     if axis is None or (not found.ndim and normalize_axis(axis, 1, "repeat") == 0):
         found, axis = ravel(found), None  # a number has one element along axis 0
     along = 0 if axis is None else normalize_axis(axis, found.ndim, "repeat")
-    counts = known(repeats, "repeat", "make the repetitions static, or one integer")
-    if not getattr(counts, "ndim", 0):
-        return _repeat_each(found, index(counts), along)
-    places = numpy_module("repeat").repeat(range(found.shape[along]), counts)
+    instead = "make the repetitions static, or one integer"
+    if not as_array(repeats).ndim:
+        return _repeat_each(found, index(known(repeats, "repeat", instead)), along)
+    numpy, size = numpy_module("repeat"), found.shape[along]
+
+    def find(counts: Any) -> Any:
+        return (numpy.repeat(range(size), counts),)
+
+    (places,) = found_of([repeats], find, "repeat", instead)
     return elements(found, places, along)
 
 

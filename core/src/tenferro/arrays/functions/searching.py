@@ -10,12 +10,13 @@ from itertools import pairwise
 from typing import Any
 
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.functions._known import elements, known
+from tenferro.arrays.functions._known import elements, found_of, known
 from tenferro.arrays.functions.creation import zeros
 from tenferro.arrays.functions.rearranging import flip
 from tenferro.arrays.functions.structural import ravel, stack
 from tenferro.arrays.handle.array import Array, evaluable
 from tenferro.arrays.handle.convert import as_array, asarray
+from tenferro.arrays.handle.looks import true_positions
 from tenferro.arrays.promotion.broadcast import cast, common_dtype
 from tenferro.arrays.registry import covers
 from tenferro.primitives import bool_, int64
@@ -36,8 +37,8 @@ def nonzero(a: Any) -> tuple[Array, ...]:
     found = as_array(a)
     if not found.ndim:
         raise at_user_line(ValueError("nonzero: an array of rank 0; use np.atleast_1d(a)"))
-    value = known(cast(found, bool_), "nonzero", _STATIC)
-    return tuple(as_array(places) for places in value.nonzero())
+    each = found_of([cast(found, bool_)], true_positions, "nonzero", _STATIC)
+    return tuple(as_array(places) for places in each)
 
 
 @covers("flatnonzero")

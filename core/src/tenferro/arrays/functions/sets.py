@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from tenferro._runtime.records import NamedTuple
-from tenferro.arrays.functions._known import elements, known, numpy_module
+from tenferro.arrays.functions._known import elements, found_of, known, numpy_module
 from tenferro.arrays.functions.comparison import logical_not
 from tenferro.arrays.functions.reduction import any as some
 from tenferro.arrays.functions.structural import concatenate, ravel, reshape
@@ -54,9 +54,12 @@ class _Found(NamedTuple):
 
 def _distinct(x: Array, function: str, axis: int | None = None, equal_nan: bool = True) -> _Found:
     """Return the distinct values and their positions, as NumPy finds them."""
-    value = known(x, function, _STATIC)
     numpy = numpy_module(function)
-    _, index, inverse, counts = numpy.unique(value, True, True, True, axis, equal_nan=equal_nan)
+
+    def find(value: Any) -> Any:
+        return numpy.unique(value, True, True, True, axis, equal_nan=equal_nan)[1:]
+
+    index, inverse, counts = found_of([x], find, function, _STATIC)
     values = elements(ravel(x), index) if axis is None else elements(x, index, axis)
     return _Found(values, index, inverse, counts)
 
@@ -132,8 +135,11 @@ def intersect1d(
     """Return the sorted values that are in both arrays; optionally their positions in both."""
     a, b = together_flat("intersect1d", ar1, ar2)
     numpy = numpy_module("intersect1d")
-    values = [known(x, "intersect1d", _STATIC) for x in (a, b)]
-    _, first, second = numpy.intersect1d(*values, assume_unique, return_indices=True)
+
+    def find(x: Any, y: Any) -> Any:
+        return numpy.intersect1d(x, y, assume_unique, return_indices=True)[1:]
+
+    first, second = found_of([a, b], find, "intersect1d", _STATIC)
     common = elements(a, first)
     return (common, as_array(first), as_array(second)) if return_indices else common
 
@@ -157,9 +163,13 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
     ``assume_unique``.
     """
     values, _ = _set(ar1, "setdiff1d", assume_unique)
-    others = known(asarray(ar2), "setdiff1d", _STATIC)
-    keep = numpy_module("setdiff1d").isin(known(values, "setdiff1d", _STATIC), others, invert=True)
-    return elements(values, keep.nonzero()[0])
+    numpy = numpy_module("setdiff1d")
+
+    def find(x: Any, others: Any) -> Any:
+        return numpy.isin(x, others, invert=True).nonzero()
+
+    (places,) = found_of([values, asarray(ar2)], find, "setdiff1d", _STATIC)
+    return elements(values, places)
 
 
 @covers("setxor1d")
@@ -167,7 +177,9 @@ def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
     """Return the sorted values that are in exactly one of the arrays."""
     parts = [_set(x, "setxor1d", assume_unique)[0] for x in (ar1, ar2)]
     found = _distinct(concatenate(parts), "setxor1d")
-    return elements(found.values, (found.counts == 1).nonzero()[0])
+    find = lambda counts: (counts == 1).nonzero()  # noqa: E731
+    (places,) = found_of([found.counts], find, "setxor1d", _STATIC)
+    return elements(found.values, places)
 
 
 @covers("isin")

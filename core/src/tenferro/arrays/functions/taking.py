@@ -12,7 +12,7 @@ from operator import index
 from typing import Any
 
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.functions._known import elements, known
+from tenferro.arrays.functions._known import elements, found_of, known
 from tenferro.arrays.functions._out import into
 from tenferro.arrays.functions.indexing import getitem, integer_positions, moved_inside
 from tenferro.arrays.functions.ranges import arange
@@ -21,6 +21,7 @@ from tenferro.arrays.functions.searching import nonzero
 from tenferro.arrays.functions.structural import ravel, stack, transpose
 from tenferro.arrays.handle.array import Array, evaluable
 from tenferro.arrays.handle.convert import as_array, asarray
+from tenferro.arrays.handle.looks import true_positions
 from tenferro.arrays.promotion.broadcast import (
     broadcast_shapes,
     cast,
@@ -108,8 +109,8 @@ def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -
     given = asarray(condition)
     if given.ndim != 1:
         raise at_user_line(ValueError(f"compress: a condition of rank 1, not {given.aval}"))
-    mask = known(given, "compress", "keep the shape with np.where")
-    kept = elements(found, mask.nonzero()[0], 0 if axis is None else axis)
+    (places,) = found_of([given], true_positions, "compress", "keep the shape with np.where")
+    kept = elements(found, places, 0 if axis is None else axis)
     return into(out, kept, "compress")
 
 

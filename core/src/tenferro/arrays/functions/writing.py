@@ -8,10 +8,12 @@ from __future__ import annotations
 from typing import Any
 
 from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.functions._known import found_of
 from tenferro.arrays.functions.assignment import assign, fit, updated, value_for
 from tenferro.arrays.functions.indexing import as_positions, integer_positions, moved_inside
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array
+from tenferro.arrays.handle.looks import true_positions
 from tenferro.arrays.numpy_protocols.writing import destination, rebind, write, writing_error
 from tenferro.arrays.promotion.broadcast import cast, normalize_axis, weak_or_array
 from tenferro.arrays.registry import FUNCTIONS, covers
@@ -50,7 +52,8 @@ def place(arr: Any, mask: Any, vals: Any) -> None:
     x = _target(arr, "place")
     where = cast(as_array(mask), bool_)
     flat = reshape(where, (where.size,))
-    count = len(flat._concrete("np.place").nonzero()[0])
+    (places,) = found_of([flat], true_positions, "place", "`np.where(mask, value, x)`")
+    count = places.shape[0]
     if count:
         if not as_array(vals).size:
             raise at_user_line(ValueError("place: nothing to insert, the values are empty"))

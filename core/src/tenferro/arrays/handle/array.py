@@ -20,6 +20,7 @@ from tenferro.arrays.diagnosis.temporaries import UNHELD, is_statement, lost_ass
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.at import At
 from tenferro.arrays.handle.flat import Flat
+from tenferro.arrays.handle.looks import number_in
 from tenferro.arrays.handle.traces import is_followed, is_traced, note_conversion, refuse_leaked
 from tenferro.arrays.registry import FUNCTIONS
 from tenferro.computegraph import UNKNOWN, ValueKey
@@ -153,6 +154,9 @@ class Array(Handle):
         open.
         """
         if self.key.operand is UNKNOWN:
+            answer = number_in(self, asked)
+            if answer is not None:
+                return answer
             EVALUATE[0]([self.key], asked)
         return EVALUATE[2](self.key.operand, self.aval)
 

@@ -13,6 +13,7 @@ from typing import Any
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.handle.array import Array, evaluable
 from tenferro.arrays.handle.convert import aval_of_operand, from_sequence
+from tenferro.arrays.handle.looks import found_in, true_positions
 from tenferro.arrays.indexing.errors import no_index
 from tenferro.arrays.promotion.broadcast import cast
 from tenferro.computegraph import UNKNOWN, ValueKey, new_leaf
@@ -75,7 +76,7 @@ def _of_object(entry: Any) -> int:
 
 def _of_array(entry: Array) -> Any:
     if entry.dtype.is_bool:
-        return masks(entry._concrete("indexing with a bool array"))
+        return _masks_of_array(entry)
     if not entry.dtype.is_integer:
         if entry.size:
             raise no_index(entry, entry.aval)
@@ -84,6 +85,14 @@ def _of_array(entry: Array) -> Any:
         return entry
     known = entry._concrete("indexing")
     return known if entry.ndim else int(known)
+
+
+def _masks_of_array(entry: Array) -> list[Mask]:
+    asked = "indexing with a bool array"
+    found = found_in([entry], true_positions, asked) if entry.ndim else None
+    if found is None:
+        return masks(entry._concrete(asked))
+    return [Mask(at, n) for at, n in zip(found, entry.shape, strict=True)]
 
 
 def _on_host(operand: Any) -> Any:

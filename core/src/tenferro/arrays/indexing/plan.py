@@ -144,6 +144,8 @@ def _take(plan: IndexPlan, entry: Any, n: int, axis: int) -> None:
         if type(entry) is Mask:
             _check_mask(entry, n, axis)
             entry = entry.positions
+            if isinstance(entry, Array):  # they lie in the axis, counted from the front
+                return _take_along(plan, entry, n)
         _take_along(plan, positions(entry, n, axis, plan.mode), n)
 
 

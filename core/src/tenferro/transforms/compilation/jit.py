@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial, update_wrapper
+from importlib import import_module
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -61,9 +62,13 @@ from tenferro.transforms.recording.run_or_record import deliver, pending
 from tenferro.transforms.recording.unrolled import is_unrolling
 from tenferro.transforms.recording.unrolled import state as unrolling
 
+_DYNAMIC = "tenferro.transforms.compilation.dynamic"
+
 
 class Jitted(PickledByName):
     """A function that is traced once per signature and then runs as one program."""
+
+    _new_cache: Callable[[], Any] = Kept
 
     def __init__(
         self,
@@ -79,7 +84,7 @@ class Jitted(PickledByName):
         self._backend = backend
         self._options = options
         self._donated = donated
-        self._kept = Kept()
+        self._kept: Any = self._new_cache()
         self._bound: WeakKeyDictionary[Any, Kept] = WeakKeyDictionary()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -219,7 +224,8 @@ class Jitted(PickledByName):
 
     def cache_info(self) -> CacheStats:
         """Return hits and misses of the trace cache; a miss is a new signature."""
-        return self._kept.stats
+        found: CacheStats = self._kept.stats
+        return found
 
     def clear_cache(self) -> None:
         """Forget all traces."""
@@ -229,12 +235,12 @@ class Jitted(PickledByName):
         """Bind as a method; traces are kept per instance, as long as the instance lives."""
         if instance is None:
             return self
-        bound = object.__new__(Jitted)
+        bound = object.__new__(type(self))
         bound.__dict__.update(self.__dict__)
         bound._function = self._function.__get__(instance, owner)
         bound._statics = self._statics.bound()
         bound._donated = self._donated.bound()
-        bound._kept = Kept()
+        bound._kept = self._new_cache()
         try:
             bound._kept = self._bound.setdefault(instance, bound._kept)
         except TypeError:  # without a hash or weak references, nothing is kept
@@ -249,7 +255,7 @@ class Jitted(PickledByName):
             return getattr, (owner, name)  # a jitted method
         check_picklable(self._function, "a jitted function")
         settings = self._statics, self._backend, self._options, self._donated
-        return Jitted, (self._function, *settings)
+        return type(self), (self._function, *settings)
 
     def _call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Call:
         return self._statics.call(args, kwargs, self._kept.level)
@@ -315,6 +321,7 @@ def jit(
     static_argnames: str | Sequence[str] = (),
     donate_argnums: int | Sequence[int] = (),
     memory_budget: int | None = None,
+    dynamic: bool = False,
     options: Options | None = None,
 ) -> Any:
     """Compile a function: trace it once per signature, then run one program.
@@ -338,6 +345,12 @@ def jit(
         results into their memory. The NumPy backend does so for NumPy arrays only.
     memory_budget : int, optional
         Reserved; in bytes.
+    dynamic : bool, default False
+        Let sizes depend on values, on NumPy and CuPy and at top level only. Where the function asks
+        for a size (``x[mask]``, ``np.nonzero``, ``int(np.sum(s > tolerance))``) or decides
+        (``if``), the program recorded so far runs, and tracing goes on with that size. The parts
+        are kept by the sizes found; a call with the same sizes traces nothing. Memory of donated
+        arguments is not used again.
     options : mapping, optional
         Options of this program. ``passes`` chooses the graph passes: "all", "none", a sequence
         of names, or a mapping from names to bools. All others go to the backend. Inside another
@@ -362,7 +375,8 @@ def jit(
     UnknownOptionError
         At the first call, if the backend does not take an option.
     UnsupportedError
-        If ``memory_budget`` is given.
+        If ``memory_budget`` is given; with ``dynamic=True`` at a call on XLA, or in a function that
+        is traced itself.
 
     Examples
     --------
@@ -387,6 +401,7 @@ def jit(
             static_argnames=static_argnames,
             donate_argnums=donate_argnums,
             memory_budget=memory_budget,
+            dynamic=dynamic,
             options=options,
         )
     check_function(function, "jit", backend)
@@ -402,4 +417,5 @@ def jit(
         )
     statics = static_parameters(function, static_argnums, static_argnames)
     donated = donated_parameters(function, donate_argnums, statics)
-    return Jitted(function, statics, backend, checked_options(options), donated)
+    made = import_module(_DYNAMIC).DynamicJitted if dynamic else Jitted
+    return made(function, statics, backend, checked_options(options), donated)

@@ -11,7 +11,7 @@ from typing import Any
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.functions._known import known
+from tenferro.arrays.functions._known import found_of
 from tenferro.arrays.functions.complex import conj
 from tenferro.arrays.functions.contraction import matmul
 from tenferro.arrays.functions.elementwise import stop_gradient
@@ -106,9 +106,14 @@ def orthogonal_procrustes(A: Any, B: Any) -> tuple[Array, Array]:
 
 
 def _rank(a: Array, s: Array, rcond: float | None, function: str) -> int:
-    values = known(stop_gradient(s), function, "a basis of known size: `svd(a)` and a slice")
     fraction = rounding(a) if rcond is None else rcond
-    return int((values > fraction * values.max(initial=0.0)).sum())
+
+    def find(values: Any) -> tuple[int]:
+        return (int((values > fraction * values.max(initial=0.0)).sum()),)
+
+    instead = "a basis of known size: `svd(a)` and a slice"
+    (rank,) = found_of([stop_gradient(s)], find, function, instead)
+    return int(rank)
 
 
 def _matrix(x: Any, function: str) -> Array:
