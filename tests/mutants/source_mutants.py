@@ -407,7 +407,12 @@ LOWERINGS = Area(
 
 XLA_LOWERINGS = Area(
     "lowerings of XLA",
-    ("plugins/xla_backend/tests/test_semantics.py", "plugins/xla_backend/tests"),
+    (
+        "plugins/xla_backend/tests/test_elementwise.py",
+        "plugins/xla_backend/tests/test_where_xla_differs.py",
+        "plugins/xla_backend/tests/test_semantics.py",
+        "plugins/xla_backend/tests",
+    ),
     (
         _xla(
             "reduce_max: nan loses",

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+sys.path.insert(0, str(Path(__file__).parent))  # tests import the toy vocabulary of this folder
+
 DEPENDENCIES = ("pluggy", "optree", "typing_extensions", "opt_einsum", "packaging")
 
 PRELUDE = """

@@ -1,10 +1,14 @@
 """A host that knows this plugin and the standard set alone, and programs written in one line."""
 
 import os
+import sys
+from pathlib import Path
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 # two devices that share one processor: enough to put an operand on another one
 os.environ.setdefault("XLA_FLAGS", "--xla_force_host_platform_device_count=2")
+
+sys.path.insert(0, str(Path(__file__).parent))  # tests import operands from this folder
 
 import numpy as np
 import pytest
