@@ -28,7 +28,7 @@ from tenferro.transforms.control.body import (
     retyped,
     started,
 )
-from tenferro.transforms.control.segments import STORES, segmented
+from tenferro.transforms.control.segments import STORES, stepped
 from tenferro.transforms.control.unrolled import is_unrolling, steps_of_scan
 from tenferro.transforms.errors import BodyError, check_function
 from tenferro.transforms.recording import tree as _tree
@@ -43,6 +43,7 @@ def scan(
     length: int | None = None,
     *,
     reverse: bool = False,
+    unroll: int = 1,
     checkpoint: str = "auto",
 ) -> tuple[Any, Any]:
     """Run ``carry, y = f(carry, x)`` for every row x of ``xs``; return the last carry and all y.
@@ -66,6 +67,9 @@ def scan(
         Number of steps; needed only without ``xs``.
     reverse : bool, default False
         Take the last row first. Row k of the results belongs to row k of ``xs`` all the same.
+    unroll : int, default 1
+        Number of steps in one iteration of the loop that runs; a larger program, with less work
+        around each step. Values and derivatives are the same.
     checkpoint : {"auto", "none", "sqrt"}, default "auto"
         What reverse mode stores. "auto": per step what the derivative reads, or the carry,
         whichever is fewer bytes. "none": the carry of every step; each step is computed again.
@@ -85,7 +89,7 @@ def scan(
     BodyError
         If the body changes the structure, shape or dtype of the carry, or sizes do not agree.
     ValueError
-        If ``checkpoint`` is none of these.
+        If ``checkpoint`` is none of these, or ``unroll`` is less than 1.
 
     Examples
     --------
@@ -99,6 +103,7 @@ def scan(
     if checkpoint not in STORES:
         text = f"scan: unknown checkpoint {checkpoint!r}\n  need       one of {', '.join(STORES)}"
         raise at_user_line(ValueError(text))
+    together = _unroll(unroll)
     start, carry_spec, carry_paths, plain = given_arrays(init, "init")
     rows, rows_spec, row_paths, rows_plain = given_arrays(xs, "xs")
     steps = _length(rows, row_paths, length)
@@ -130,7 +135,7 @@ def scan(
         body, consts = closed(recorded, [x.key for x in (*carry, *outputs.ys)])
         chosen = tuple(range(len(carry) + len(outputs.ys)))
         loop = Scan(body, len(consts), len(carry), steps, chosen, bool(reverse))
-        found = segmented(loop, checkpoint, consts, start, rows) if chosen else []
+        found = stepped(loop, together, checkpoint, consts, start, rows) if chosen else []
     results = delivered(found, plain and rows_plain, consts, "scan")
     count = len(carry)
     ys = _tree.unflatten(outputs.ys_spec, results[count:])
@@ -191,6 +196,14 @@ def _outputs(result: Any, leaves: list[Array], spec: Any) -> _Outputs:
         got, need = _tree.describe(found), _tree.describe(spec)
         raise _refused("the body changes the structure of the carry", got, need, "")
     return _Outputs(leaves[: len(flat)], leaves[len(flat) :], _tree.flatten(result[1])[1])
+
+
+def _unroll(unroll: Any) -> int:
+    """Return the number of steps in one iteration."""
+    if type(unroll) is not int or unroll < 1:
+        text = f"scan: unroll is a number of steps\n  got        {unroll!r:.60}"
+        raise at_user_line(ValueError(text + "\n  need       an integer, 1 or more"))
+    return unroll
 
 
 def _length(rows: Sequence[Array], paths: Sequence[str], length: Any) -> int:

@@ -1,14 +1,15 @@
-"""Loops that store less for reverse mode: a checkpoint around each step, or around segments.
+"""Loops that store less for reverse mode, or that take several steps at once.
 
 "sqrt" makes a loop of k segments of m steps each, with k·m ≤ n and m ≈ √n; the remaining steps
 follow as one more segment. The outer loop stores a carry per segment. The reverse sweep computes a
 segment again, and stores what its derivative reads while it goes through it (Chen et al. 2016).
+With ``unroll`` the body of the loop is several steps, one behind the other.
 Read next: ``checkpoint.py``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import isqrt
 from typing import Any
 
@@ -17,6 +18,7 @@ from tenferro.primitives import Handle, concatenate, reshape
 from tenferro.primitives import slice as slice_of
 from tenferro.primitives._primitive import bind_all
 from tenferro.primitives.control import Checkpoint, Scan
+from tenferro.primitives.control.unrolled import steps_of
 
 STORES = ("auto", "none", "sqrt")
 
@@ -33,7 +35,35 @@ def segmented(
         return list(bind_all(loop, *consts, *carry, *rows))
     if store == "none" or loop.length <= 3:
         return list(bind_all(loop.replaced(body=again(loop.body)), *consts, *carry, *rows))
-    return _by_segments(loop, consts, carry, rows)
+    size = isqrt(loop.length - 1) + 1
+    count, left = divmod(loop.length, size)
+    outer = loop.replaced(body=again(_segment(loop, size)), length=count)
+    end = Checkpoint(_segment(loop, left)) if left else None
+    run = lambda *xs: list(bind_all(outer, *xs))  # noqa: E731
+    return _by_parts(loop, size, run, end, consts, carry, rows)
+
+
+def stepped(
+    loop: Scan,
+    unroll: int,
+    store: str,
+    consts: Sequence[Handle],
+    carry: Sequence[Handle],
+    rows: Sequence[Handle],
+) -> list[Handle]:
+    """Run a loop as ``segmented`` does, with ``unroll`` steps in its body."""
+    size = min(unroll, loop.length)
+    if size == 1:
+        return segmented(loop, store, consts, carry, rows)
+    count, left = divmod(loop.length, size)
+    outer = loop.replaced(body=_steps(loop, size), length=count)
+
+    def run(*xs: Handle) -> list[Handle]:
+        first, after = loop.consts, loop.rows
+        return segmented(outer, store, xs[:first], xs[first:after], xs[after:])
+
+    end = loop.replaced(length=left) if left else None
+    return _by_parts(loop, size, run, end, consts, carry, rows)
 
 
 def again(body: Fragment) -> Fragment:
@@ -43,37 +73,47 @@ def again(body: Fragment) -> Fragment:
     return Fragment.of([x.key for x in inputs], [y.key for y in outputs])
 
 
-def _by_segments(
-    loop: Scan, consts: Sequence[Handle], carry: Sequence[Handle], rows: Sequence[Handle]
+def _by_parts(
+    loop: Scan,
+    size: int,
+    run: Callable[..., list[Handle]],
+    end: Any,
+    consts: Sequence[Handle],
+    carry: Sequence[Handle],
+    rows: Sequence[Handle],
 ) -> list[Handle]:
-    """Run a loop as a loop over segments, and the remaining steps as a segment of their own."""
-    size = isqrt(loop.length - 1) + 1
-    count = loop.length // size
+    """Run whole parts of ``size`` steps by ``run``, and the rest by the operation ``end``."""
+    count, left = divmod(loop.length, size)
     whole = count * size
-    left = loop.length - whole
-    first = left if loop.reverse else 0  # of the rows that belong to whole segments
-    outer = loop.replaced(body=again(_segment(loop, size)), length=count)
+    first = left if loop.reverse else 0  # of the rows that belong to whole parts
     split = [reshape(_rows(x, first, first + whole), (count, size, *x.shape[1:])) for x in rows]
-    found = bind_all(outer, *consts, *carry, *split)
+    found = run(*consts, *carry, *split)
     last = list(found[: loop.carried])
     stacks = [reshape(y, (whole, *y.shape[2:])) for y in found[loop.carried :]]
-    if not left:
+    if end is None:
         return [*last, *stacks]
     start = 0 if loop.reverse else whole
     rest = [_rows(x, start, start + left) for x in rows]
-    ends = bind_all(Checkpoint(_segment(loop, left)), *consts, *last, *rest)
+    ends = bind_all(end, *consts, *last, *rest)
     pairs = zip(stacks, ends[loop.carried :], strict=True)
     joined = [concatenate((b, a) if loop.reverse else (a, b), 0) for a, b in pairs]
     return [*ends[: loop.carried], *joined]
 
 
 def _segment(loop: Scan, size: int) -> Fragment:
-    """Return some steps of a loop as a closed graph."""
-    part = loop.replaced(length=size)
-    inputs = [
-        Handle(new_leaf(f"x{i}", part.input_aval(i))) for i in range(len(loop.body.input_avals))
-    ]
-    outputs = bind_all(part, *inputs)
+    """Return some steps of a loop as a closed graph that is a loop."""
+    return _closed(loop.replaced(length=size), lambda part, xs: bind_all(part, *xs))
+
+
+def _steps(loop: Scan, size: int) -> Fragment:
+    """Return some steps of a loop as a closed graph, one behind the other."""
+    return _closed(loop.replaced(length=size), steps_of)
+
+
+def _closed(part: Scan, run: Callable[..., Sequence[Handle]]) -> Fragment:
+    count = len(part.body.input_avals)
+    inputs = [Handle(new_leaf(f"x{i}", part.input_aval(i))) for i in range(count)]
+    outputs = run(part, inputs)
     return Fragment.of([x.key for x in inputs], [y.key for y in outputs])
 
 
