@@ -68,8 +68,9 @@ def scan(
     reverse : bool, default False
         Take the last row first. Row k of the results belongs to row k of ``xs`` all the same.
     unroll : int, default 1
-        Number of steps in one iteration of the loop that runs; a larger program, with less work
-        around each step. Values and derivatives are the same.
+        Number of steps in one iteration of the loop that runs. Values and derivatives are the
+        same. The program is larger, and each iteration costs less around its steps where the
+        backend starts each operation on a device. On NumPy it makes loops over numbers slower.
     checkpoint : {"auto", "none", "sqrt"}, default "auto"
         What reverse mode stores. "auto": per step what the derivative reads, or the carry,
         whichever is fewer bytes. "none": the carry of every step; each step is computed again.
