@@ -23,18 +23,16 @@ from tenferro.computegraph import (
     postorder,
 )
 from tenferro.primitives._aval import Aval
-from tenferro.primitives._checks import invalid
-from tenferro.primitives._errors import ShapeMismatchError
 from tenferro.primitives._handle import Handle
-from tenferro.primitives._primitive import Mixed, TensorPrimitive, bind_all
+from tenferro.primitives._primitive import TensorPrimitive, bind_all
+from tenferro.primitives.control.higher_order import HigherOrder
 from tenferro.primitives.control.scan import emitted
-from tenferro.primitives.control.switch import check_marks, check_outputs, listed
 from tenferro.tidu import FlowInput, Residual, RuleBuilder, Value, linear_map, pushforward
 
 __all__ = ["Checkpoint", "checkpoint"]
 
 
-class Checkpoint(Mixed):
+class Checkpoint(HigherOrder):
     """inputs…   →   the outputs of the body
 
     body       a closed graph
@@ -44,24 +42,16 @@ class Checkpoint(Mixed):
     """
 
     key = "std::checkpoint"
-    fixed_rules = False
-    input_count = None
     body: Fragment
     kept: tuple[int, ...] = ()
     recompute: bool = False
     is_linear: tuple[bool, ...] = ()
 
     def __post_init__(self) -> None:
-        if not isinstance(self.body, Fragment):
-            raise invalid(
-                self, "body", "not a closed graph", got=repr(self.body), need="a Fragment"
-            )
-        check_outputs(self, self.kept, len(self.body.outputs))
-        check_marks(self, self.is_linear, len(self.body.input_avals))
-        recompute: Any = self.recompute
-        if type(recompute) is not bool:
-            fact = "neither True nor False"
-            raise invalid(self, "recompute", fact, got=repr(recompute), need="a bool")
+        self.check_graph("body")
+        self.check_outputs(self.kept, len(self.body.outputs))
+        self.check_marks(len(self.body.input_avals))
+        self.check_bool("recompute")
 
     @property
     def bodies(self) -> tuple[tuple[str, Fragment], ...]:
@@ -69,46 +59,17 @@ class Checkpoint(Mixed):
         return (("body", self.body),)
 
     @property
-    def shown(self) -> dict[str, object]:
-        """The parameters that an equation shows: those that differ from their defaults."""
-        return {k: v for k, v in self.parameters.items() if k != "body" and v}
-
-    @property
-    def volatile(self) -> bool:  # type: ignore[override]  # it depends on the body
-        """True if a derivative of it runs code of the user."""
-        return self.body.volatile
-
-    @property
     def output_count(self) -> int:
         """As many as the body has."""
         return len(self.body.outputs)
 
-    def replaced(self, **parameters: Any) -> Checkpoint:
-        """Return the checkpoint with other parameters."""
-        found: Checkpoint = Checkpoint(**{**self.parameters, **parameters})
-        return found
-
     def abstract_eval(self, *avals: Aval) -> tuple[Aval, ...]:
-        need = self.body.input_avals
-        if avals != need:
-            raise ShapeMismatchError.of(
-                self.name, "the inputs are not those of the body", got=listed(avals),
-                need=listed(need), shapes=tuple([aval.shape for aval in avals]),
-            )  # fmt: skip
+        self.check_inputs(avals, self.body.input_avals)
         return self.body.output_avals
 
     def decompose(self, *xs: Handle) -> tuple[Handle, ...]:
         """Write the body out; a backend without checkpoints keeps what it likes."""
         return tuple(map(Handle, self.body.apply([x.key for x in xs])))
-
-    def groups(self, count: int) -> tuple[tuple[int, ...], ...]:
-        """Return the one group of inputs in which the body is linear."""
-        return (self.linear_inputs,) if self.is_linear else ()
-
-    @property
-    def linear_inputs(self) -> tuple[int, ...]:
-        """The inputs in which the outputs are jointly linear."""
-        return tuple([i for i, on in enumerate(self.is_linear) if on])
 
     def jvp(
         self,

@@ -16,16 +16,15 @@ from typing import Any
 from tenferro.computegraph import Fragment
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import invalid
-from tenferro.primitives._errors import ShapeMismatchError
 from tenferro.primitives._handle import Handle
 from tenferro.primitives._primitive import Mixed, bind_all
-from tenferro.primitives.control.switch import check_marks, check_outputs, listed, shown
+from tenferro.primitives.control.higher_order import HigherOrder, listed
 from tenferro.tidu import FlowInput, Residual, RuleBuilder, Value
 
 __all__ = ["Scan", "scan"]
 
 
-class Scan(Mixed):
+class Scan(HigherOrder):
     """consts… carry… xs…   →   the chosen ones of carry… ys…
 
     body      inputs: consts, carry, one row of each x; outputs: carry, one row of each y
@@ -37,8 +36,6 @@ class Scan(Mixed):
     """
 
     key = "std::scan"
-    fixed_rules = False
-    input_count = None
     body: Fragment
     consts: int
     carried: int
@@ -48,10 +45,7 @@ class Scan(Mixed):
     is_linear: tuple[bool, ...] = ()
 
     def __post_init__(self) -> None:
-        if not isinstance(self.body, Fragment):
-            raise invalid(
-                self, "body", "not a closed graph", got=repr(self.body), need="a Fragment"
-            )
+        self.check_graph("body")
         count, results = len(self.body.input_avals), len(self.body.outputs)
         sizes = (self.consts, self.carried, self.length)
         if not all([type(n) is int and n >= 0 for n in sizes]) or not self.length:
@@ -74,27 +68,14 @@ class Scan(Mixed):
                 self, "body", "the carry changes its shape or dtype",
                 got=listed(self.body.output_avals[: self.carried]), need=listed(carried),
             )  # fmt: skip
-        check_outputs(self, self.outputs, results)
-        check_marks(self, self.is_linear, count)
-        reverse: Any = self.reverse
-        if type(reverse) is not bool:
-            fact = "neither True nor False"
-            raise invalid(self, "reverse", fact, got=repr(reverse), need="a bool")
+        self.check_outputs(self.outputs, results)
+        self.check_marks(count)
+        self.check_bool("reverse")
 
     @property
     def bodies(self) -> tuple[tuple[str, Fragment], ...]:
         """The closed graphs among the parameters, by name."""
         return (("body", self.body),)
-
-    @property
-    def shown(self) -> dict[str, object]:
-        """The parameters that an equation shows: those that say something."""
-        return shown(self)
-
-    @property
-    def volatile(self) -> bool:  # type: ignore[override]  # it depends on the body
-        """True if a derivative of it runs code of the user."""
-        return self.body.volatile
 
     @property
     def output_count(self) -> int:
@@ -106,11 +87,6 @@ class Scan(Mixed):
         """The number of the first input that is read row by row."""
         return self.consts + self.carried
 
-    def replaced(self, **parameters: Any) -> Scan:
-        """Return the loop with other parameters."""
-        found: Scan = Scan(**{**self.parameters, **parameters})
-        return found
-
     def input_aval(self, i: int) -> Aval:
         """Return the aval of an input."""
         aval: Aval = self.body.input_avals[i]
@@ -118,26 +94,13 @@ class Scan(Mixed):
 
     def abstract_eval(self, *avals: Aval) -> tuple[Aval, ...]:
         need = tuple([self.input_aval(i) for i in range(len(self.body.input_avals))])
-        if avals != need:
-            raise ShapeMismatchError.of(
-                self.name, "the inputs are not those of the body", got=listed(avals),
-                need=listed(need), shapes=tuple([aval.shape for aval in avals]),
-            )  # fmt: skip
+        self.check_inputs(avals, need)
         found = self.body.output_avals
         stacked = [
             aval if i < self.carried else aval.with_shape((self.length, *aval.shape))
             for i, aval in enumerate(found)
         ]
         return tuple([stacked[i] for i in self.outputs])
-
-    def groups(self, count: int) -> tuple[tuple[int, ...], ...]:
-        """Return the one group of inputs in which the loop is linear."""
-        return (self.linear_inputs,) if self.is_linear else ()
-
-    @property
-    def linear_inputs(self) -> tuple[int, ...]:
-        """The inputs in which the results are jointly linear."""
-        return tuple([i for i, on in enumerate(self.is_linear) if on])
 
     def jvp(
         self,

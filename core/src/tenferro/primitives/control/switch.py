@@ -17,13 +17,14 @@ from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import invalid
 from tenferro.primitives._errors import ShapeMismatchError
 from tenferro.primitives._handle import Handle
-from tenferro.primitives._primitive import Mixed, bind_all
+from tenferro.primitives._primitive import bind_all
+from tenferro.primitives.control.higher_order import HigherOrder, listed
 from tenferro.tidu import FlowInput, Residual, RuleBuilder, Value
 
 __all__ = ["Switch", "switch"]
 
 
-class Switch(Mixed):
+class Switch(HigherOrder):
     """index: int[], operands…   →   the results of a branch
 
     branches   closed graphs of the same inputs and outputs; an index that is too small or too large
@@ -32,8 +33,6 @@ class Switch(Mixed):
     """
 
     key = "std::switch"
-    fixed_rules = False
-    input_count = None
     branches: tuple[Fragment, ...]
     is_linear: tuple[bool, ...] = ()
 
@@ -50,7 +49,7 @@ class Switch(Mixed):
                     got=listed((*other.input_avals, *other.output_avals)),
                     need=listed((*first.input_avals, *first.output_avals)),
                 )  # fmt: skip
-        check_marks(self, self.is_linear, len(first.input_avals))
+        self.check_marks(len(first.input_avals))
 
     @property
     def bodies(self) -> tuple[tuple[str, Fragment], ...]:
@@ -60,12 +59,7 @@ class Switch(Mixed):
     @property
     def shown(self) -> dict[str, object]:
         """The parameters that an equation shows: those that say something."""
-        return {"branches": len(self.branches), **shown(self)}
-
-    @property
-    def volatile(self) -> bool:  # type: ignore[override]  # it depends on the branches
-        """True if a derivative of it runs code of the user."""
-        return any([branch.volatile for branch in self.branches])
+        return {"branches": len(self.branches), **super().shown}
 
     @property
     def output_count(self) -> int:
@@ -82,10 +76,6 @@ class Switch(Mixed):
                 shapes=tuple([aval.shape for aval in avals]),
             )  # fmt: skip
         return self.branches[0].output_avals
-
-    def groups(self, count: int) -> tuple[tuple[int, ...], ...]:
-        """Return the one group of inputs in which the branches are linear."""
-        return (self.linear_inputs,) if self.is_linear else ()
 
     @property
     def linear_inputs(self) -> tuple[int, ...]:
@@ -125,35 +115,6 @@ class Switch(Mixed):
         batching = import_module("tenferro.primitives.control.batching")
         found: Sequence[Handle] = batching.batched_switch(self, batch, size, batched, xs)
         return found
-
-
-def check_marks(operation: Any, marks: Any, count: int) -> None:
-    """Raise InvalidParameterError unless there is one mark per input, or none at all."""
-    is_fine = isinstance(marks, tuple) and {*map(type, marks)} <= {bool}
-    if not is_fine or len(marks) not in (0, count):
-        need = f"{count} bools, or none"
-        raise invalid(operation, "is_linear", "not one per input", got=repr(marks), need=need)
-
-
-def check_outputs(operation: Any, outputs: Any, count: int) -> None:
-    """Raise InvalidParameterError unless the numbers are those of outputs."""
-    is_fine = isinstance(outputs, tuple) and all([type(i) is int for i in outputs])
-    if not is_fine or not {*outputs} <= {*range(count)}:
-        need = f"a tuple of integers from 0 to {count - 1}"
-        raise invalid(operation, "outputs", "no such output", got=repr(outputs), need=need)
-
-
-def shown(operation: Any) -> dict[str, object]:
-    """Return parameters without closed graphs, which are shown below, and without defaults."""
-    graphs = ("body", "branches", "condition")
-    marks = ("reverse", "is_linear")
-    found = operation.parameters
-    return {k: v for k, v in found.items() if k not in graphs and (v or k not in marks)}
-
-
-def listed(avals: Sequence[Any]) -> str:
-    """Return avals as a message names them."""
-    return ", ".join(map(str, avals)) or "nothing"
 
 
 def switch(branches: Sequence[Fragment], index: Handle, *operands: Handle) -> tuple[Handle, ...]:

@@ -16,17 +16,16 @@ from typing import Any
 from tenferro.computegraph import Fragment
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._checks import invalid
-from tenferro.primitives._errors import ShapeMismatchError
 from tenferro.primitives._handle import Handle
-from tenferro.primitives._primitive import Mixed, bind_all
+from tenferro.primitives._primitive import bind_all
+from tenferro.primitives.control.higher_order import HigherOrder, listed
 from tenferro.primitives.control.scan import emitted
-from tenferro.primitives.control.switch import check_marks, check_outputs, listed, shown
 from tenferro.tidu import FlowInput, MissingRuleError, Residual, RuleBuilder, Value
 
 __all__ = ["WhileLoop", "while_loop"]
 
 
-class WhileLoop(Mixed):
+class WhileLoop(HigherOrder):
     """consts… carry…   →   the chosen ones of the last carry…
 
     condition   consts, carry  →  bool[]
@@ -37,8 +36,6 @@ class WhileLoop(Mixed):
     """
 
     key = "std::while_loop"
-    fixed_rules = False
-    input_count = None
     condition: Fragment
     body: Fragment
     consts: int
@@ -46,11 +43,8 @@ class WhileLoop(Mixed):
     is_linear: tuple[bool, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in ("condition", "body"):
-            graph = getattr(self, name)
-            if not isinstance(graph, Fragment):
-                fact = "not a closed graph"
-                raise invalid(self, name, fact, got=repr(graph), need="a Fragment")
+        self.check_graph("condition")
+        self.check_graph("body")
         inputs = self.body.input_avals
         if type(self.consts) is not int or not 0 <= self.consts <= len(inputs):
             need = f"an integer from 0 to {len(inputs)}"
@@ -68,8 +62,8 @@ class WhileLoop(Mixed):
                 self, "body", "the carry changes its shape or dtype",
                 got=listed(self.body.output_avals), need=listed(inputs[self.consts :]),
             )  # fmt: skip
-        check_outputs(self, self.outputs, self.carried)
-        check_marks(self, self.is_linear, len(inputs))
+        self.check_outputs(self.outputs, self.carried)
+        self.check_marks(len(inputs))
 
     @property
     def carried(self) -> int:
@@ -80,11 +74,6 @@ class WhileLoop(Mixed):
     def bodies(self) -> tuple[tuple[str, Fragment], ...]:
         """The closed graphs among the parameters, by name."""
         return (("condition", self.condition), ("body", self.body))
-
-    @property
-    def shown(self) -> dict[str, object]:
-        """The parameters that an equation shows: those that say something."""
-        return shown(self)
 
     @property
     def volatile(self) -> bool:  # type: ignore[override]  # it depends on the body
@@ -98,22 +87,9 @@ class WhileLoop(Mixed):
 
     def abstract_eval(self, *avals: Aval) -> tuple[Aval, ...]:
         need = self.body.input_avals
-        if avals != need:
-            raise ShapeMismatchError.of(
-                self.name, "the inputs are not those of the body", got=listed(avals),
-                need=listed(need), shapes=tuple([aval.shape for aval in avals]),
-            )  # fmt: skip
+        self.check_inputs(avals, need)
         found = self.body.output_avals
         return tuple([found[i] for i in self.outputs])
-
-    def groups(self, count: int) -> tuple[tuple[int, ...], ...]:
-        """Return the one group of inputs in which the loop is linear."""
-        return (self.linear_inputs,) if self.is_linear else ()
-
-    @property
-    def linear_inputs(self) -> tuple[int, ...]:
-        """The inputs in which the results are jointly linear."""
-        return tuple([i for i, on in enumerate(self.is_linear) if on])
 
     def jvp(
         self,

@@ -109,7 +109,7 @@ class LoopSource:
 
     def array(self, shape: Sequence[int | str], dtype: Any) -> str:
         """Write the making of an array; sizes are numbers or names."""
-        sizes = "".join([f"{size}, " for size in shape])
+        sizes = ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "")
         return f"{self.bind(new_array)}(({sizes}), {self.bind(np.dtype(dtype.name))})"
 
     # ---- the text --------------------------------------------------------------------------------
