@@ -33,9 +33,18 @@ ROOT = Path(__file__).resolve().parents[1]
 CORE = ROOT / "core/src/tenferro"
 NUMPY = ROOT / "plugins/numpy_backend/src/tenferro_numpy"
 LINE_LENGTH = 100
-PACKAGES = ("arrays", "backend", "computegraph", "passes", "primitives", "storage", "transforms")
+PACKAGES = (
+    "arrays",
+    "backend",
+    "computegraph",
+    "passes",
+    "primitives",
+    "storage",
+    "tidu",
+    "transforms",
+)
 #: Functions of packages that find former names, which warn.
-FORMER_NAMES = {"computegraph": "_moved", "primitives": "_former"}
+FORMER_NAMES = {"computegraph": "_moved", "primitives": "_former", "tidu": "_former"}
 #: Families of primitives that every program needs; the others load at the first use of a name.
 EAGER = (
     "arithmetic", "comparison", "complex", "constants", "elementwise", "reduction", "structural",

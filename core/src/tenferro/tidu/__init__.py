@@ -9,8 +9,10 @@ sweeps in a row, which is what ``tn.grad`` runs), ``_graph_forms`` (the same as 
 ``_linear_map`` checks that a recorded map is linear, ``_context`` holds rules of the caller.
 """
 
-from warnings import warn
+from importlib import import_module
+from typing import TYPE_CHECKING
 
+from tenferro._runtime import later
 from tenferro.tidu._context import ADContext, Rules
 from tenferro.tidu._emit import RuleBuilder, emit, emit_plain, flow_of, in_rule
 from tenferro.tidu._errors import (
@@ -21,13 +23,6 @@ from tenferro.tidu._errors import (
     NotLinearError,
     RuleResultError,
 )
-from tenferro.tidu._graph_forms import (
-    LinearInput,
-    LinearizedGraph,
-    linear_transpose,
-    linearize,
-)
-from tenferro.tidu._linear_map import linear_map
 from tenferro.tidu._linear_space import NO_TANGENT, LinearSpace, NoTangent
 from tenferro.tidu._linearization import Linearization, linearize_keys, pullback, pushforward
 from tenferro.tidu._pin import Pin, Trace, pin, pinned_leaf
@@ -46,56 +41,45 @@ from tenferro.tidu._value import (
     joint_flow,
 )
 
-__all__ = [
-    "NO_FLOW",
-    "NO_TANGENT",
-    "ADContext",
-    "DifferentiationError",
-    "DuplicateWrtError",
-    "Flow",
-    "FlowInput",
-    "LinearInput",
-    "LinearSpace",
-    "Linearization",
-    "LinearizedGraph",
-    "MissingRuleError",
-    "MixedFlowError",
-    "NoTangent",
-    "NotLinearError",
-    "Pass",
-    "PassId",
-    "Pin",
-    "Primitive",
-    "Residual",
-    "RuleBuilder",
-    "RuleResultError",
-    "Rules",
-    "Seed",
-    "Trace",
-    "Value",
-    "cotangent_leaf",
-    "emit",
-    "emit_plain",
-    "flow_of",
-    "fresh_id",
-    "in_rule",
-    "is_kept",
-    "joint_flow",
-    "linear_map",
-    "linear_transpose",
-    "linearize",
-    "linearize_keys",
-    "missing_rule",
-    "pin",
-    "pinned_leaf",
-    "pullback",
-    "pushforward",
-    "tangent_leaf",
-]
+if TYPE_CHECKING:
+    from tenferro.tidu._graph_forms import (
+        LinearInput,
+        LinearizedGraph,
+        linear_transpose,
+        linearize,
+    )
+    from tenferro.tidu._linear_map import linear_map
+else:
 
-
-def __getattr__(name: str) -> object:
-    if name == "Linear":  # the former name, which a class of `tenferro.primitives` has, too
-        warn("tenferro.tidu.Linear is now FlowInput", DeprecationWarning, stacklevel=2)
+    def _former(name: str) -> object:
+        """Return the class that had a name which a class of `tenferro.primitives` has, too."""
+        if name != "Linear":
+            return None
+        text = "tenferro.tidu.Linear is now FlowInput"
+        import_module("warnings").warn(text, DeprecationWarning, stacklevel=3)
         return FlowInput
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+    # generated: lazy names
+    __getattr__, __dir__ = later(
+        __name__,
+        {
+            "_graph_forms": "LinearInput LinearizedGraph linear_transpose linearize",
+            "_linear_map": "linear_map",
+        },
+        _former,
+    )
+    # end generated
+
+# fmt: off
+# generated: public names
+__all__ = [
+    "NO_FLOW", "NO_TANGENT", "ADContext", "DifferentiationError", "DuplicateWrtError", "Flow",
+    "FlowInput", "LinearInput", "LinearSpace", "Linearization", "LinearizedGraph",
+    "MissingRuleError", "MixedFlowError", "NoTangent", "NotLinearError", "Pass", "PassId", "Pin",
+    "Primitive", "Residual", "RuleBuilder", "RuleResultError", "Rules", "Seed", "Trace", "Value",
+    "cotangent_leaf", "emit", "emit_plain", "flow_of", "fresh_id", "in_rule", "is_kept",
+    "joint_flow", "linear_map", "linear_transpose", "linearize", "linearize_keys", "missing_rule",
+    "pin", "pinned_leaf", "pullback", "pushforward", "tangent_leaf",
+]
+# end generated
+# fmt: on

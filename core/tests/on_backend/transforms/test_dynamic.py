@@ -399,7 +399,6 @@ def test_methods_have_their_own_segments():
 
 
 dynamic_sum = tn.jit(masked, dynamic=True)
-masked_sum = tn.jit(masked)
 
 
 def test_it_pickles_as_other_jitted_functions():
