@@ -16,7 +16,14 @@ from tenferro.transforms.errors import BodyError, check_function
 __all__ = ["fori_loop"]
 
 
-def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init: Any) -> Any:
+def fori_loop(
+    lower: Any,
+    upper: Any,
+    body_fun: Callable[[Any, Any], Any],
+    init: Any,
+    *,
+    progress: bool = False,
+) -> Any:
     """Run ``carry = body_fun(i, carry)`` for i = lower … upper − 1; return the last carry.
 
     With Python integers as bounds this is a ``scan`` and has all derivatives. With bounds that are
@@ -30,6 +37,9 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init:
         Step: a number, an int64 array of rank 0, and the carry to the next carry.
     init : pytree of arrays
         The first carry.
+    progress : bool, default False
+        Show on standard error how far the loop is, by rich where it is installed. Only at top
+        level, on values that are known.
 
     Returns
     -------
@@ -60,7 +70,7 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init:
             i, rest = carry
             return (i + 1, body_fun(i, rest)), None
 
-        return scan(step, (first, init), None, max(upper - lower, 0))[0][1]
+        return scan(step, (first, init), None, max(upper - lower, 0), progress=progress)[0][1]
 
     def unknown(carry: Any) -> Any:
         i, rest = carry
@@ -68,4 +78,5 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init:
 
     end = as_array(upper).astype("int64")
     start = as_array(lower).astype("int64")
-    return while_loop(lambda carry: lt(carry[0], end), unknown, (start, init))[1]
+    going = lambda carry: lt(carry[0], end)  # noqa: E731
+    return while_loop(going, unknown, (start, init), progress=progress)[1]

@@ -17,7 +17,9 @@ from tenferro.transforms.recording import tree as _tree
 __all__ = ["map"]
 
 
-def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> Any:
+def map(
+    f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None, progress: bool = False
+) -> Any:
     """Return ``f`` of every row of ``xs``, stacked: ``vmap`` in a loop, in the memory of one row.
 
     Parameters
@@ -28,6 +30,9 @@ def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> A
         Arrays of shape [n, ...].
     batch_size : int, optional
         Number of rows that are computed at once, by ``vmap``; the memory is that of so many.
+    progress : bool, default False
+        Show on standard error how far the loop is, by rich where it is installed. Only at top
+        level, on values that are known.
 
     Returns
     -------
@@ -48,7 +53,7 @@ def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> A
     """
     check_function(f, "map")
     if batch_size is None:
-        return scan(lambda _, x: ((), f(x)), (), xs)[1]
+        return scan(lambda _, x: ((), f(x)), (), xs, progress=progress)[1]
     if type(batch_size) is not int or batch_size < 1:
         got = repr(batch_size)
         text = f"map: batch_size is a positive integer\n  got        {got}\n  need       1 or more"
@@ -63,7 +68,9 @@ def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> A
     parts = []
     if count:
         whole = [x[: count * batch_size].reshape((count, batch_size, *x.shape[1:])) for x in arrays]
-        found = scan(lambda _, x: ((), every(x)), (), _tree.unflatten(spec, whole))[1]
+        found = scan(
+            lambda _, x: ((), every(x)), (), _tree.unflatten(spec, whole), progress=progress
+        )[1]
         leaves, result_spec = _tree.flatten(found)
         parts.append([y.reshape((count * batch_size, *y.shape[2:])) for y in leaves])
     if size % batch_size or not count:

@@ -28,6 +28,7 @@ from tenferro.transforms.control.body import (
     retyped,
     started,
 )
+from tenferro.transforms.control.progress import checked_progress, in_blocks
 from tenferro.transforms.control.segments import STORES, stepped
 from tenferro.transforms.control.unrolled import is_unrolling, steps_of_scan
 from tenferro.transforms.errors import BodyError, check_function
@@ -45,6 +46,7 @@ def scan(
     reverse: bool = False,
     unroll: int = 1,
     checkpoint: str = "auto",
+    progress: bool = False,
 ) -> tuple[Any, Any]:
     """Run ``carry, y = f(carry, x)`` for every row x of ``xs``; return the last carry and all y.
 
@@ -77,6 +79,9 @@ def scan(
         "sqrt": the carries of about √length steps; the steps between two of them are computed again
         when the reverse sweep reaches them. For n steps that is memory for about 2√n carries, and
         one more evaluation of each step.
+    progress : bool, default False
+        Show on standard error how far the loop is, by rich where it is installed. Only at top
+        level, on values that are known.
 
     Returns
     -------
@@ -88,7 +93,8 @@ def scan(
     Raises
     ------
     BodyError
-        If the body changes the structure, shape or dtype of the carry, or sizes do not agree.
+        If the body changes the structure, shape or dtype of the carry, or sizes do not agree; with
+        ``progress=True`` inside a transform.
     ValueError
         If ``checkpoint`` is none of these, or ``unroll`` is less than 1.
 
@@ -104,7 +110,7 @@ def scan(
     if checkpoint not in STORES:
         text = f"scan: unknown checkpoint {checkpoint!r}\n  need       one of {', '.join(STORES)}"
         raise at_user_line(ValueError(text))
-    together = _unroll(unroll)
+    together, shows = _unroll(unroll), checked_progress(progress, "scan")
     start, carry_spec, carry_paths, plain = given_arrays(init, "init")
     rows, rows_spec, row_paths, rows_plain = given_arrays(xs, "xs")
     steps = _length(rows, row_paths, length)
@@ -136,11 +142,23 @@ def scan(
         body, consts = closed(recorded, [x.key for x in (*carry, *outputs.ys)])
         chosen = tuple(range(len(carry) + len(outputs.ys)))
         loop = Scan(body, len(consts), len(carry), steps, chosen, bool(reverse))
-        found = stepped(loop, together, checkpoint, consts, start, rows) if chosen else []
-    results = delivered(found, plain and rows_plain, consts, "scan")
+
+        def run(part: Scan, *given: Any) -> list[Handle]:
+            return stepped(part, together, checkpoint, *given) if chosen else []
+
+        found = (in_blocks if shows else _at_once)(loop, run, consts, start, rows)
+    if shows:
+        results = finished(found, [*start, *rows], plain and rows_plain, consts, "scan")
+    else:
+        results = delivered(found, plain and rows_plain, consts, "scan")
     count = len(carry)
     ys = _tree.unflatten(outputs.ys_spec, results[count:])
     return _tree.unflatten(carry_spec, results[:count]), ys
+
+
+def _at_once(loop: Scan, run: Any, *given: Any) -> list[Handle]:
+    found: list[Handle] = run(loop, *given)
+    return found
 
 
 def _unrolled(

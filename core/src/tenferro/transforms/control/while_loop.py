@@ -33,6 +33,7 @@ from tenferro.transforms.control.body import (
     without_pins,
 )
 from tenferro.transforms.control.cond import cond
+from tenferro.transforms.control.progress import checked_progress, while_in_blocks
 from tenferro.transforms.control.scan import scan
 from tenferro.transforms.control.unrolled import is_unrolling, steps_of_while
 from tenferro.transforms.errors import BodyError, check_function
@@ -47,6 +48,7 @@ def while_loop(
     init: Any,
     *,
     max_steps: int | None = None,
+    progress: bool = False,
 ) -> Any:
     """Run ``carry = body_fun(carry)`` while ``cond_fun(carry)`` holds; return the last carry.
 
@@ -65,6 +67,9 @@ def while_loop(
     max_steps : int, optional
         Bound of the number of steps. If the condition still holds behind it, NumPy and CuPy raise
         StepLimitError; XLA gives nan in place of floats and complex numbers.
+    progress : bool, default False
+        Show on standard error how far the loop is, by rich where it is installed. Only at top
+        level, on values that are known.
 
     Returns
     -------
@@ -90,6 +95,7 @@ def while_loop(
     check_function(cond_fun, "while_loop")
     check_function(body_fun, "while_loop")
     bound = None if max_steps is None else _steps(max_steps)
+    shows = checked_progress(progress, "while_loop")
     start, spec, paths, plain = given_arrays(init, "init")
     leaves = [leaf_of(x, path) for x, path in zip(start, paths, strict=True)]
     if is_unrolling():
@@ -97,7 +103,9 @@ def while_loop(
         if last is not None:
             return _tree.unflatten(spec, finished(last, start, plain, [], "while_loop"))
     if bound is not None:
-        return _bounded(cond_fun, body_fun, init, bound)
+        return _bounded(cond_fun, body_fun, init, bound, shows)
+    if shows:
+        return while_in_blocks(while_loop, cond_fun, body_fun, init)
     body, outputs = _recorded(body_fun, leaves, spec)
     if [y.dtype for y in outputs] != [leaf.aval.dtype for leaf in leaves]:
         leaves = retyped(leaves, outputs)
@@ -121,13 +129,13 @@ def while_loop(
     return _tree.unflatten(spec, delivered(values, plain, outer, "while_loop"))
 
 
-def _bounded(cond_fun: Any, body_fun: Any, init: Any, steps: int) -> Any:
+def _bounded(cond_fun: Any, body_fun: Any, init: Any, steps: int, shows: bool) -> Any:
     """Run the loop as a scan, in which steps behind the end do nothing."""
 
     def step(carry: Any, _: Any) -> tuple[Any, None]:
         return cond(cond_fun(carry), body_fun, lambda same: same, carry), None
 
-    last, _ = scan(step, init, None, steps)
+    last, _ = scan(step, init, None, steps, progress=shows)
     leaves, spec = _tree.flatten(last)
     operation = Bound(steps)
     plain = not any([isinstance(x, Array) for x in leaves])
