@@ -36,9 +36,11 @@ class WeakTable(Generic[T]):
     def __init__(self) -> None:
         references: dict[Hashable, _Reference[T]] = {}
         self._references = references
-        self._forget: Callable[[Any], None] = lambda dead: _remove_dead_weakref(
-            references, dead.entry
-        )
+
+        def forget(dead: Any, remove: Callable[..., None] = _remove_dead_weakref) -> None:
+            remove(references, dead.entry)  # modules lose their names when the interpreter ends
+
+        self._forget: Callable[[Any], None] = forget
 
     def get(self, entry: Hashable) -> T | None:
         """Return the object of an entry; ``None`` if there is none."""

@@ -203,3 +203,13 @@ def test_backends_keep_the_value_of_their_operands():
     except TypeError:
         assert kept is operand
     np.testing.assert_array_equal(backend.to_numpy(kept), np.ones(3))
+
+
+def test_a_captured_array_may_die_while_the_interpreter_ends(monkeypatch):
+    """modules have lost their names by then"""
+    x = np.ones(10_000)
+    total = tn.asarray(1.0) * x
+    monkeypatch.setattr("tenferro.arrays.handle.convert._captured", None)
+    del x  # an error in the callback of a weak reference would be a warning, hence an error
+    monkeypatch.undo()
+    assert total.shape == (10_000,)

@@ -135,7 +135,11 @@ def _captured_key(x: Any, aval: Aval) -> ValueKey:
     key = _known(new_leaf(CapturedName(id(x)), aval), snapshot(x) if copy is None else copy)
     if copy is not None or (is_numpy(x) and key.operand is x):
         number = id(x)
-        _captured[number] = ref(x, lambda _: _captured.pop(number, None)), ref(key)
+
+        def forget(dead: ref[Any], captured: dict[int, Any] = _captured) -> None:
+            captured.pop(number, None)  # modules lose their names when the interpreter ends
+
+        _captured[number] = ref(x, forget), ref(key)
     return key
 
 
