@@ -332,7 +332,7 @@ def _flat(graph: Graph, number: dict[int, int], reference: Local | External) -> 
 
 
 def leaf_name(key: ValueKey, position: int) -> Hashable:
-    """Return the name of an input for serialization; a value that was cut has none."""
+    """Return the name of an input for serialization; one that is known has none."""
     return key.input_key if key.is_input else ("cut", position)
 
 

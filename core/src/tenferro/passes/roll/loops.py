@@ -274,7 +274,7 @@ class _Writer:
                 i += 1
             else:
                 count, step = _run_of_rows(rows, i, row)
-                pieces.append(_cut(*row, count, step))
+                pieces.append(_taken_rows(*row, count, step))
                 i += count
         return pieces[0] if len(pieces) == 1 else derive_one(Concatenate(0), pieces)
 
@@ -351,7 +351,7 @@ def _run_of_rows(
     return count, step
 
 
-def _cut(stack: ValueKey, first: int, count: int, step: int) -> ValueKey:
+def _taken_rows(stack: ValueKey, first: int, count: int, step: int) -> ValueKey:
     """Return these rows of a stack as a stack."""
     shape = stack.aval.shape
     if count < shape[0]:

@@ -214,7 +214,7 @@ def _without_last(read: Read) -> Read:
 
 def steps_of(program: Program, run: Run, least_steps: int) -> Steps | None:
     """Return the longest part of a stretch in which all steps read alike, if it is long enough."""
-    start, count = _cut(program, run)
+    start, count = _aligned(program, run)
     for _ in range(_MAX_STRETCHES_TRIED):
         if count < least_steps:
             return None
@@ -227,7 +227,7 @@ def steps_of(program: Program, run: Run, least_steps: int) -> Steps | None:
     return None
 
 
-def _cut(program: Program, run: Run) -> tuple[int, int]:
+def _aligned(program: Program, run: Run) -> tuple[int, int]:
     """Return the start and number of steps such that the fewest values go from step to step.
 
     Where several cuts are equal, the last step ends with the stretch.

@@ -4,9 +4,9 @@ With P = Uᴴ dA V, split into H = (P + Pᴴ)/2 and K = (P - Pᴴ)/2, the vector
 
     Ω_u = H/(s_j - s_i) + K/(s_j + s_i),   Ω_v = H/(s_j - s_i) - K/(s_j + s_i),
 
-and leave their spaces by (I - UUᴴ) dA V/s and (I - VVᴴ) dAᴴ U/s. What is divided by (nearly) zero
-is cut, see ``inverse_gaps``: first and second derivatives are right for what treats the space of
-equal singular values, or that of zeros, as a whole: projectors, the polar factor (see
+and leave their spaces by (I - UUᴴ) dA V/s and (I - VVᴴ) dAᴴ U/s. A quotient by (nearly) zero is
+replaced by zero, see ``inverse_gaps``: first and second derivatives are right for what treats the
+space of equal singular values, or that of zeros, as a whole: projectors, the polar factor (see
 ``splitting.py``); where the matrix is not square and has zeros, first ones alone. U g(s) Vᴴ at
 equal values in a direction that splits them is not of that kind: see ``vectors_used.py``.
 Read next: ``pinv.py``.

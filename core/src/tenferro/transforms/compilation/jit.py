@@ -3,9 +3,9 @@
 A function is recorded once per structure of its arguments, their shapes and dtypes, and the values
 of its static arguments. Values are unknown while it is recorded, so a program that asks for one is
 an error at the user's line. Inside another transform the recorded graph is written into the outer
-one. Caches: ``Kept`` in ``ready.py`` has the graphs and programs of one function; equal graphs of
-all functions share one program in ``PROGRAMS`` of ``arrays/evaluation/evaluate.py``. Read next:
-``inspection/look.py``.
+one. Caches: ``JitCache`` in ``ready.py`` has the graphs and programs of one function; equal graphs
+of all functions share one program in ``PROGRAMS`` of ``arrays/evaluation/evaluate.py``.
+Read next: ``inspection/look.py``.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from tenferro.primitives._aval import Aval
 from tenferro.primitives._boundary import bounded, refusal
 from tenferro.tidu import Trace
 from tenferro.transforms.compilation.options import checked_options, donated_parameters
-from tenferro.transforms.compilation.ready import Kept, Ready, looks, operands_of
+from tenferro.transforms.compilation.ready import JitCache, Ready, looks, operands_of
 from tenferro.transforms.compilation.signature import (
     Call,
     Statics,
@@ -68,7 +68,7 @@ _DYNAMIC = "tenferro.transforms.compilation.dynamic"
 class Jitted(PickledByName):
     """A function that is traced once per signature and then runs as one program."""
 
-    _new_cache: Callable[[], Any] = Kept
+    _new_cache: Callable[[], Any] = JitCache
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class Jitted(PickledByName):
         self._options = options
         self._donated = donated
         self._kept: Any = self._new_cache()
-        self._bound: WeakKeyDictionary[Any, Kept] = WeakKeyDictionary()
+        self._bound: WeakKeyDictionary[Any, JitCache] = WeakKeyDictionary()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the program for these arguments, traced and compiled at the first such call."""

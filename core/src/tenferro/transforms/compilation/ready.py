@@ -129,7 +129,7 @@ def _moves(x: Any, aval: Aval, backend: Backend, run: Executable) -> bool:
     return not (kind in _SCALARS or (kind.__module__ == "numpy" and hasattr(x, "dtype")))
 
 
-class Kept:
+class JitCache:
     """Cache of a jitted function: traces by signature, programs by the looks of a call."""
 
     __slots__ = ("__weakref__", "_hits", "_lock", "_ready", "level", "traces")

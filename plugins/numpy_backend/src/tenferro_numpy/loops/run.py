@@ -1,7 +1,7 @@
-"""Loops and branches as functions of their operands.
+"""Calls of loops, branches and checkpoints: each becomes one function of its operands.
 
-The source of a loop is written when it first runs. One with a long body calls that as a function.
-Read next: `loops/plan.py`.
+The source of a loop is written when it first runs. A long body becomes a function of its own, which
+the loop calls in each step. Read next: `loops/plan.py`.
 """
 
 from __future__ import annotations
