@@ -139,3 +139,27 @@ def test_what_a_branch_makes_of_its_closure_stays_in_it(choose):
         assert float(tn.jvp(f, (0.5,), (1.0,))[1]) == -5.0
     graph = tn.jit(lambda p, g: choose(g > 0, p, g)).lower(1.0, 2.0)
     assert "mul" not in [node.operation.name for node in graph.nodes]
+
+
+MIXED_BRANCHES = {
+    "arrays": lambda c: (np.sum(np.stack([c, 2 * c])), c > 4),
+    "integers": lambda c: (np.floor(c).astype(int) * 1.0, np.floor(c).astype(int) > 4),
+}
+
+
+@pytest.mark.parametrize("branch", MIXED_BRANCHES.values(), ids=MIXED_BRANCHES)
+def test_a_branch_of_numbers_may_compute_with_others(branch):
+    """A branch in a loop takes and returns numbers, and computes with arrays or integers"""
+
+    def step(c, _):
+        return tn.cond(c > 2.5, branch, lambda c: (c + 1.0, c > 9), c)
+
+    def written(c):
+        ys = []
+        for _ in range(5):
+            c, y = branch(c) if c > 2.5 else (c + 1.0, c > 9)
+            ys.append(y)
+        return c, np.array(ys)
+
+    for got, need in zip(tn.scan(step, 0.5, None, 5), written(np.float64(0.5)), strict=True):
+        np.testing.assert_array_equal(got, need)

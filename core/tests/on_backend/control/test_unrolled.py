@@ -63,8 +63,6 @@ def test_effects_happen_in_the_order_of_steps(capsys):
     def loop(x):
         return tn.scan(step, 0, x)[0]
 
-    with pytest.raises(tn.BodyError, match=r"debug\.unrolled"):
-        loop(np.array([5, 6]))
     with tn.debug.unrolled():
         loop(np.array([5, 6]))
         tn.jit(loop)(np.array([7, 8]))

@@ -29,6 +29,7 @@ from tenferro.passes._loop_joins import (
     replaced,
 )
 from tenferro.passes._rewriter import needed
+from tenferro.primitives.control.effects import has_effects
 
 LOOPS = "loops"
 _KEYS = frozenset(("std::checkpoint", "std::scan", "std::switch", "std::while_loop"))
@@ -82,6 +83,8 @@ class _Loops:
     def _join(self) -> None:
         groups: dict[tuple[int, bool], list[MutableEquation]] = {}
         for equation in self.equations:
+            if has_effects(equation.operation):  # effects keep their order
+                continue
             if equation.is_scan:
                 key = equation.operation.length, equation.operation.reverse
                 groups.setdefault(key, []).append(equation)
@@ -114,7 +117,7 @@ class _Loops:
             again = False
             groups: dict[tuple[int, bool], list[MutableEquation]] = {}
             for equation in self.equations:
-                if equation.is_scan:
+                if equation.is_scan and not has_effects(equation.operation):
                     key = equation.operation.length, equation.operation.reverse
                     groups.setdefault(key, []).append(equation)
             for group in groups.values():

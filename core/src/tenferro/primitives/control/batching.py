@@ -12,12 +12,14 @@ from tenferro.primitives._primitive import bind_all, in_front
 from tenferro.primitives.arithmetic import clamp
 from tenferro.primitives.comparison import eq, select
 from tenferro.primitives.constants import constant
+from tenferro.primitives.control.effects import has_effects
 from tenferro.primitives.control.scan import Scan
 from tenferro.primitives.control.switch import Switch
 from tenferro.primitives.control.while_loop import WhileLoop
 from tenferro.primitives.indexing import dynamic_slice
 from tenferro.primitives.reduction import argmax, reduce_or
 from tenferro.primitives.structural import broadcast_in_dim, convert, reshape, transpose
+from tenferro.tidu import MissingRuleError
 
 
 def batched_scan(
@@ -94,6 +96,20 @@ def _with_examples(aval: Aval, size: int) -> Aval:
     return aval.with_shape((size, *aval.shape))
 
 
+def refuse_effects(operation: Switch | WhileLoop, what: str) -> None:
+    """Raise MissingRuleError if examples differ in what they do, and a body has effects."""
+    if has_effects(operation):
+        raise MissingRuleError(
+            f"{operation.name}: a body with effects, such as `debug.print`, under vmap\n"
+            f"  got        a batch whose examples differ in {what}\n"
+            "  need       a body without effects, or one condition for all examples\n"
+            "  hint       call the function per example, or leave the effect out",
+            primitive=operation.key,
+            rule="batch",
+            provider=type(operation).__module__,
+        )
+
+
 def batched_switch(
     switch: Switch,
     batch: Callable[..., Any],
@@ -106,6 +122,7 @@ def batched_switch(
     branches = tuple([every_example(branch, batch, size, on) for branch in switch.branches])
     if not batched[0]:
         return bind_all(Switch(branches, switch.is_linear), *xs)
+    refuse_effects(switch, "the branch that is taken")
     return _each_its_branch(switch, branches, size, on, xs)
 
 
@@ -199,6 +216,7 @@ def batched_while(
             on[i] = True
     results = [_whole_output(outputs[i], plain[i], on[loop.consts + i], size) for i in carries]
     if going[0] is not None:
+        refuse_effects(loop, "the number of steps")
         again = Handle(Fragment.of(tested, [going[0].key]).apply(leaves)[0])
         goes = reduce_or(going[0], (0,)).key
         kept = [Handle(leaf) for leaf in leaves[loop.consts :]]

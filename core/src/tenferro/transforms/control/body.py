@@ -30,8 +30,9 @@ from tenferro.computegraph import (
     outputs_of,
     postorder,
 )
-from tenferro.primitives import Handle, convert
+from tenferro.primitives import Handle, concatenate, convert, reshape
 from tenferro.primitives._aval import Aval
+from tenferro.primitives.reduction import reduce_or
 from tenferro.tidu import Pin, Trace, flow_of, in_rule, pinned_leaf
 from tenferro.transforms.errors import BodyError
 from tenferro.transforms.recording import tree as _tree
@@ -59,12 +60,18 @@ class Recorded(NamedTuple):
     spec: Any
     result: Any
     start: int  # serial of a key made before anything inside
+    effect: ValueKey | None = None  # a token that says that all effects have happened
 
 
-def record_body(name: str, call: Callable[[list[Array]], Any], leaves: Sequence[Leaf]) -> Recorded:
+def record_body(
+    name: str,
+    call: Callable[[list[Array]], Any],
+    leaves: Sequence[Leaf],
+    has_effects: bool = False,
+) -> Recorded:
     """Call the body on fresh values.
 
-    Raises BodyError: if it prints or calls back, which loops do not do yet.
+    Raises BodyError: if it prints or calls back, unless it is one that ``has_effects``.
     """
     trace = Trace(abstract=True, sealed=name)
     start = new_leaf("start", None).serial
@@ -78,11 +85,12 @@ def record_body(name: str, call: Callable[[list[Array]], Any], leaves: Sequence[
         for leaf in leaves
     ]
     try:
-        with collecting() as effects:
+        with collecting(every_step=has_effects) as effects:
             result = call([Array(key) for key in inputs])
+        effect = _one_token(effects) if effects else None
     finally:
         trace.open = False
-    if effects:
+    if effects and not has_effects:
         raise at_user_line(
             BodyError(
                 f"{name}: the body has an effect, such as `debug.print`\n"
@@ -94,7 +102,28 @@ def record_body(name: str, call: Callable[[list[Array]], Any], leaves: Sequence[
             )
         )
     flat, spec = _tree.flatten(result)
-    return Recorded(inputs, [output(name, x) for x in flat], spec, result, start)
+    return Recorded(inputs, [output(name, x) for x in flat], spec, result, start, effect)
+
+
+def _one_token(effects: Sequence[ValueKey]) -> ValueKey:
+    """Return a token of rank 0 for all effects, which keeps their order."""
+    tokens = [Handle(key) for key in effects]
+    if len(tokens) == 1 and not tokens[0].ndim:
+        return effects[0]
+    rows = [reshape(x, (x.size,)) for x in tokens]  # an operation that does not reorder its inputs
+    return reduce_or(concatenate(rows, 0), (0,)).key
+
+
+def with_effect(recorded: Recorded, carry: Sequence[ValueKey]) -> tuple[Fragment, list[Array]]:
+    """Return the body as a closed graph of the next carry and the token of its effects.
+
+    Nothing of it moves out of the loop, so that effects happen at every step.
+    """
+    assert recorded.effect is not None
+    outputs = [*carry, recorded.effect]
+    consts = read_from_outside(recorded, outputs, hoists=False)
+    body = Fragment.of([*consts, *recorded.inputs], outputs, without_pins)
+    return body, [outer_array(key) for key in consts]
 
 
 def output(name: str, leaf: Any) -> Array:

@@ -12,7 +12,7 @@ from tenferro.arrays import Array
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.weak import is_weak
 from tenferro.computegraph import Fragment
-from tenferro.primitives import convert
+from tenferro.primitives import constant, convert
 from tenferro.primitives._primitive import bind_all
 from tenferro.primitives.control import Switch
 from tenferro.transforms.control.body import (
@@ -30,6 +30,7 @@ from tenferro.transforms.control.body import (
 from tenferro.transforms.control.unrolled import is_unrolling, known_value
 from tenferro.transforms.errors import BodyError, check_function
 from tenferro.transforms.recording import tree as _tree
+from tenferro.transforms.recording.effects import perform
 
 __all__ = ["cond", "switch"]
 
@@ -137,10 +138,12 @@ def _chosen(
     leaves = [Leaf(path, x.aval, is_weak(x)) for x, path in zip(arrays, paths, strict=True)]
 
     def recorded(function: Callable[..., Any]) -> Recorded:
-        return record_body(name, lambda values: function(*_tree.unflatten(spec, values)), leaves)
+        call = lambda values: function(*_tree.unflatten(spec, values))  # noqa: E731
+        return record_body(name, call, leaves, has_effects=True)
 
     found = [recorded(function) for function in functions]
     results = _agreeing(name, found)
+    _perform(found, index, arrays)
     consts: dict[Any, None] = {}
     for branch, outputs in zip(found, results, strict=True):
         consts.update(dict.fromkeys(read_from_outside(branch, [y.key for y in outputs], False)))
@@ -155,6 +158,24 @@ def _chosen(
     outer = [outer_array(key) for key in consts]
     values = bind_all(Switch(bodies), index, *outer, *arrays)
     return _tree.unflatten(found[0].spec, delivered(values, plain and operands_plain, outer, name))
+
+
+def _perform(branches: Sequence[Recorded], index: Array, arrays: Sequence[Array]) -> None:
+    """Let the effects of the branch that is taken happen, by a choice of their own."""
+    if all([branch.effect is None for branch in branches]):
+        return
+    none = constant(False, "bool", ()).key
+    tokens = [none if branch.effect is None else branch.effect for branch in branches]
+    consts: dict[Any, None] = {}
+    for branch, token in zip(branches, tokens, strict=True):
+        consts.update(dict.fromkeys(read_from_outside(branch, [token], False)))
+    bodies = [
+        Fragment.of([*consts, *branch.inputs], [token], without_pins)
+        for branch, token in zip(branches, tokens, strict=True)
+    ]
+    outer = [outer_array(key) for key in consts]
+    found = bind_all(Switch(tuple(bodies)), index, *outer, *arrays)
+    perform([token.key for token in found])
 
 
 def _agreeing(name: str, branches: Sequence[Recorded]) -> list[list[Array]]:

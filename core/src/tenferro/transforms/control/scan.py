@@ -13,6 +13,7 @@ from tenferro._runtime.records import NamedTuple
 from tenferro.arrays import Array
 from tenferro.arrays.errors import at_user_line
 from tenferro.primitives import Handle, constant
+from tenferro.primitives._primitive import bind_all
 from tenferro.primitives.control import Scan
 from tenferro.transforms.control.body import (
     Leaf,
@@ -27,12 +28,14 @@ from tenferro.transforms.control.body import (
     record_body,
     retyped,
     started,
+    with_effect,
 )
 from tenferro.transforms.control.progress import checked_progress, in_blocks
 from tenferro.transforms.control.segments import STORES, stepped
 from tenferro.transforms.control.unrolled import is_unrolling, steps_of_scan
 from tenferro.transforms.errors import BodyError, check_function
 from tenferro.transforms.recording import tree as _tree
+from tenferro.transforms.recording.effects import perform
 
 __all__ = ["scan"]
 
@@ -139,6 +142,7 @@ def scan(
         empty = [constant(0, y.dtype, (0, *y.shape)) for y in outputs.ys]
         found = [*start, *[Array(y.key) for y in empty]]
     else:
+        _perform(recorded, carry, start, rows, steps, bool(reverse))
         body, consts = closed(recorded, [x.key for x in (*carry, *outputs.ys)])
         chosen = tuple(range(len(carry) + len(outputs.ys)))
         loop = Scan(body, len(consts), len(carry), steps, chosen, bool(reverse))
@@ -154,6 +158,25 @@ def scan(
     count = len(carry)
     ys = _tree.unflatten(outputs.ys_spec, results[count:])
     return _tree.unflatten(carry_spec, results[:count]), ys
+
+
+def _perform(
+    recorded: Recorded,
+    carry: Sequence[Array],
+    start: Sequence[Array],
+    rows: Sequence[Array],
+    steps: int,
+    reverse: bool,
+) -> None:
+    """Let the effects of the body happen at every step, by a loop of their own.
+
+    Derivatives of the other loop do not contain them, and passes may move it.
+    """
+    if recorded.effect is None:
+        return
+    body, consts = with_effect(recorded, [x.key for x in carry])
+    loop = Scan(body, len(consts), len(carry), steps, (len(carry),), reverse)
+    perform([token.key for token in bind_all(loop, *consts, *start, *rows)])
 
 
 def _at_once(loop: Scan, run: Any, *given: Any) -> list[Handle]:
@@ -198,7 +221,7 @@ def _recorded(
     call: Callable[[list[Array]], Any], carry: Sequence[Leaf], rows: Sequence[Leaf], spec: Any
 ) -> tuple[Recorded, _Outputs]:
     """Record the body, and tell the next carry from the row of results."""
-    recorded = record_body("scan", call, [*carry, *rows])
+    recorded = record_body("scan", call, [*carry, *rows], has_effects=True)
     return recorded, _outputs(recorded.result, recorded.outputs, spec)
 
 

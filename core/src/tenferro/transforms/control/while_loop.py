@@ -11,8 +11,8 @@ from typing import Any
 
 from tenferro.arrays import Array, as_array
 from tenferro.arrays.errors import at_user_line
-from tenferro.computegraph import Fragment
-from tenferro.primitives import convert
+from tenferro.computegraph import Fragment, ValueKey, new_leaf
+from tenferro.primitives import constant, convert
 from tenferro.primitives._primitive import bind, bind_all
 from tenferro.primitives.bitwise import bitwise_not
 from tenferro.primitives.control import Bound, WhileLoop
@@ -38,6 +38,7 @@ from tenferro.transforms.control.scan import scan
 from tenferro.transforms.control.unrolled import is_unrolling, steps_of_while
 from tenferro.transforms.errors import BodyError, check_function
 from tenferro.transforms.recording import tree as _tree
+from tenferro.transforms.recording.effects import perform
 
 __all__ = ["while_loop"]
 
@@ -125,8 +126,34 @@ def while_loop(
     )
     outer = [outer_array(key) for key in consts]
     first = [started(x, leaf) for x, leaf in zip(start, leaves, strict=True)]
+    _perform(body, test, keys, goes_on.key, first)
     values = bind_all(loop, *outer, *first) if first else ()
     return _tree.unflatten(spec, delivered(values, plain, outer, "while_loop"))
+
+
+def _perform(
+    body: Recorded,
+    test: Recorded,
+    carry: Sequence[ValueKey],
+    goes_on: ValueKey,
+    start: Sequence[Array],
+) -> None:
+    """Let the effects of the body happen at every step, by a loop that carries their token."""
+    if body.effect is None:
+        return
+    outputs = [*carry, body.effect]
+    consts = dict.fromkeys(
+        [*read_from_outside(body, outputs, False), *read_from_outside(test, [goes_on])]
+    )
+    token = new_leaf("token", body.effect.aval)
+    loop = WhileLoop(
+        Fragment.of([*consts, *test.inputs, token], [goes_on], without_pins),
+        Fragment.of([*consts, *body.inputs, token], outputs, without_pins),
+        len(consts),
+        (len(carry),),
+    )
+    outer = [outer_array(key) for key in consts]
+    perform([y.key for y in bind_all(loop, *outer, *start, constant(False, "bool", ()))])
 
 
 def _bounded(cond_fun: Any, body_fun: Any, init: Any, steps: int, shows: bool) -> Any:
@@ -149,7 +176,7 @@ def _recorded(
     body_fun: Callable[[Any], Any], leaves: Sequence[Leaf], spec: Any
 ) -> tuple[Recorded, list[Array]]:
     recorded = record_body(
-        "while_loop", lambda values: body_fun(_tree.unflatten(spec, values)), leaves
+        "while_loop", lambda values: body_fun(_tree.unflatten(spec, values)), leaves, True
     )
     _check_structure(recorded.spec, spec)
     return recorded, recorded.outputs

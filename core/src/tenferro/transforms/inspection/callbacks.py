@@ -19,7 +19,7 @@ from tenferro.primitives import debug_callback
 from tenferro.primitives._boundary import bounded
 from tenferro.primitives._tracebacks import full_traceback
 from tenferro.transforms.recording import tree as _tree
-from tenferro.transforms.recording.effects import is_silent, perform
+from tenferro.transforms.recording.effects import is_every_step, is_silent, perform
 from tenferro.transforms.recording.unrolled import unrolled
 
 
@@ -111,7 +111,8 @@ def _call(function: Callable[..., None], arrays: Sequence[Array]) -> None:
     """Call it now if all values are known, else when the program runs."""
     if is_silent():
         return
-    if all([x.key.operand is not UNKNOWN or evaluable(x.key) for x in arrays]):
+    is_known = all([x.key.operand is not UNKNOWN or evaluable(x.key) for x in arrays])
+    if is_known and not is_every_step():
         function(*[x._concrete("debug.callback") for x in arrays])
         return
     perform([debug_callback(function, *arrays).key])

@@ -20,10 +20,17 @@ from tenferro.computegraph import UNKNOWN, ValueKey
 _collected: ContextVar[list[ValueKey] | None] = ContextVar("tenferro_effects", default=None)
 
 
+class _EveryStep(list[ValueKey]):
+    """Effects of a body, which happen at every step, on known values too."""
+
+
 @contextmanager
-def collecting() -> Iterator[list[ValueKey]]:
-    """Collect the effects of a program in program order while it is recorded."""
-    effects: list[ValueKey] = []
+def collecting(every_step: bool = False) -> Iterator[list[ValueKey]]:
+    """Collect the effects of a program in program order while it is recorded.
+
+    With ``every_step`` nothing happens at once, not even where all values are known.
+    """
+    effects: list[ValueKey] = _EveryStep() if every_step else []
     token = _collected.set(effects)
     try:
         yield effects
@@ -49,6 +56,11 @@ def is_silent() -> bool:
     return _silent.get()
 
 
+def is_every_step() -> bool:
+    """Return True while a body is recorded, whose effects happen at every step."""
+    return type(_collected.get()) is _EveryStep
+
+
 def perform(effects: Sequence[ValueKey]) -> None:
     """Let effects happen now, if what they read is known; else the program being recorded has them.
 
@@ -59,7 +71,7 @@ def perform(effects: Sequence[ValueKey]) -> None:
     for effect in effects:
         if effect.operand is not UNKNOWN:
             continue
-        if evaluable(effect):
+        if not is_every_step() and evaluable(effect):
             evaluate_keys([effect])
             continue
         collected = _collected.get()

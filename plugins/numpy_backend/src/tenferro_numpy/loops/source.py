@@ -340,7 +340,7 @@ class BranchSource(LoopSource):
         planner = self.planner
         lines = self._steps()
         found = [self._value(planner.outputs[i]) for i in results]
-        before = [] if self.numbers else self._forms()
+        before = self._from_numbers() if self.numbers else self._forms()
         before += [line for line in self._memory() if line]
         returned = found[0] if len(found) == 1 else f"({', '.join(found)})"
         params = [self._param(i) for i in range(len(planner.program.inputs))]
@@ -352,9 +352,23 @@ class BranchSource(LoopSource):
     def _param(self, slot: int) -> str:
         return f"n{slot}" if self.numbers else super()._param(slot)
 
+    def _from_numbers(self) -> list[str]:
+        """Write the forms of operands that lines read which do not take Python's numbers."""
+        lines = []
+        for slot in range(len(self.planner.program.inputs)):
+            if f"v{slot}" in self._used:
+                kind = _NUMBERS[self.avals[slot].dtype.name][1]
+                lines.append(f"v{slot} = {self.bind(kind)}(n{slot})")
+            if f"a{slot}" in self._used:
+                lines.append(f"a{slot} = {self.bind(np.asarray)}(n{slot})")
+        return lines
+
     def _value(self, slot: int) -> str:
         if self.numbers:
-            return self.number(slot)
+            found = self.number(slot)
+            is_scalar = found == f"v{slot}" and slot not in self.planner.numbers
+            python = _NUMBERS[self.avals[slot].dtype.name][0]
+            return f"{self.bind(python)}({found})" if is_scalar else found
         if self.avals[slot].shape:
             return self.name(slot, "array")
         if slot in self.planner.numbers:
