@@ -145,10 +145,9 @@ def _is_vague(aval: Aval, asked: str) -> bool:
 def _refuse_look(unknown: Sequence[ValueKey], aval: Aval, asked: str) -> NoReturn:
     inside = _names_of(unknown) or "a transform"
     raise ConcretizationError(
-        f"{asked} needs a value inside {inside}, where it differs from step to step or from "
-        "example to example\n"
+        f"{asked} needs a value inside {inside}, which is recorded on values that are not known\n"
         f"  got        {aval}, for which `jit(dynamic=True)` knows no single value\n"
-        "  need       sizes that are found outside of loops, branches and `vmap`\n"
+        "  need       sizes that are found outside of loops, branches, `vmap` and another `jit`\n"
         f"  from       {source_text(caller())}\n"
         f"  hint       {_PADDING}",
         aval=aval,

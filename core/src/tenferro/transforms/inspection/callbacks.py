@@ -2,7 +2,8 @@
 
 Both work wherever a value is: at once where it is known, inside ``grad`` and ``jvp`` too, and each
 time the program runs where it is traced (``jit``), once per example where it is batched
-(``vmap``). They have no result and change no derivative.
+(``vmap``), once per step in the body of a loop, and in a branch if it is taken. They have no result
+and change no derivative.
 """
 
 from __future__ import annotations
