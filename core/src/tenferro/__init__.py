@@ -138,8 +138,8 @@ if TYPE_CHECKING:
         FunctionExplanation, GraphOf, PrimitiveExplanation, associative_scan, barrier, check_grads,
         checkpoint, cond, custom_jvp, custom_linear, custom_linear_solve, custom_root, custom_vjp,
         debug, debug_nans, eval_shape, explain, fori_loop, grad, graph_of, hessian, hvp, jacfwd,
-        jacobian, jacrev, jit, jvp, linearize, map, name, scan, stop_gradient, switch, trace,
-        value_and_grad, vjp, vmap, while_loop,
+        jacobian, jacrev, jit, jvp, linearize, map, name, revolve, scan, stop_gradient, switch,
+        trace, value_and_grad, vjp, vmap, while_loop,
     )
     # generated: functions
     from tenferro.arrays.functions.applying import apply_along_axis, apply_over_axes
@@ -287,8 +287,8 @@ else:
                 "FunctionExplanation GraphOf PrimitiveExplanation associative_scan barrier "
                 "check_grads checkpoint cond custom_jvp custom_linear custom_linear_solve "
                 "custom_root custom_vjp debug debug_nans eval_shape explain fori_loop grad "
-                "graph_of hessian hvp jacfwd jacobian jacrev jit jvp linearize map name scan "
-                "stop_gradient switch trace value_and_grad vjp vmap while_loop"
+                "graph_of hessian hvp jacfwd jacobian jacrev jit jvp linearize map name revolve "
+                "scan stop_gradient switch trace value_and_grad vjp vmap while_loop"
             ),
         },
         _other,
@@ -366,9 +366,9 @@ __all__ = [
     "polyint", "polymul", "polysub", "polyval", "positive", "pow", "power", "prefer", "prod",
     "promote_types", "ptp", "put", "put_along_axis", "putmask", "quantile", "rad2deg", "radians",
     "random", "ravel", "ravel_multi_index", "real", "real_if_close", "reciprocal", "remainder",
-    "repeat", "reshape", "resize", "result_type", "right_shift", "rint", "roll", "rollaxis",
-    "rot90", "round", "scan", "searchsorted", "select", "set_default", "setdiff1d", "setxor1d",
-    "shape", "shares_memory", "sign", "signbit", "sin", "sinc", "sinh", "size", "sort",
+    "repeat", "reshape", "resize", "result_type", "revolve", "right_shift", "rint", "roll",
+    "rollaxis", "rot90", "round", "scan", "searchsorted", "select", "set_default", "setdiff1d",
+    "setxor1d", "shape", "shares_memory", "sign", "signbit", "sin", "sinc", "sinh", "size", "sort",
     "sort_complex", "spacing", "special", "split", "sqrt", "square", "squeeze", "stack", "std",
     "stop_gradient", "subtract", "sum", "swapaxes", "switch", "take", "take_along_axis", "tan",
     "tanh", "tensordot", "tile", "trace", "transpose", "trapezoid", "trapz", "tri", "tril",

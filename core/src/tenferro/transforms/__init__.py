@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from tenferro.transforms.control.custom_root import custom_root
     from tenferro.transforms.control.fori_loop import fori_loop
     from tenferro.transforms.control.map import map
+    from tenferro.transforms.control.revolve import revolve
     from tenferro.transforms.control.scan import scan
     from tenferro.transforms.control.while_loop import while_loop
     from tenferro.transforms.custom_rules.jvp import custom_jvp
@@ -76,6 +77,7 @@ else:
             "control.custom_root": "custom_root",
             "control.fori_loop": "fori_loop",
             "control.map": "map",
+            "control.revolve": "revolve",
             "control.scan": "scan",
             "control.while_loop": "while_loop",
             "custom_rules.jvp": "custom_jvp",
@@ -107,8 +109,8 @@ __all__ = [
     "associative_scan", "barrier", "batch", "check_grads", "checkpoint", "cond", "custom_jvp",
     "custom_linear", "custom_linear_solve", "custom_root", "custom_vjp", "debug", "debug_nans",
     "eval_shape", "explain", "fori_loop", "grad", "graph_of", "hessian", "hvp", "jacfwd",
-    "jacobian", "jacrev", "jit", "jvp", "linearize", "map", "name", "scan", "stop_gradient",
-    "switch", "trace", "value_and_grad", "vjp", "vmap", "while_loop",
+    "jacobian", "jacrev", "jit", "jvp", "linearize", "map", "name", "revolve", "scan",
+    "stop_gradient", "switch", "trace", "value_and_grad", "vjp", "vmap", "while_loop",
 ]
 # end generated
 # fmt: on

@@ -9,7 +9,7 @@ from memory.test_checkpoint import TRANSFORMS, W, X, agree
 
 import tenferro as tn
 
-STORES = ("none", "sqrt")
+STORES = ("none", "sqrt", tn.revolve(1), tn.revolve(2), tn.revolve(3))
 
 
 def looped(length, reverse, store):
@@ -32,14 +32,14 @@ def looped(length, reverse, store):
 
 
 @pytest.mark.parametrize("transform", TRANSFORMS.values(), ids=TRANSFORMS.keys())
-@pytest.mark.parametrize("store", STORES)
+@pytest.mark.parametrize("store", STORES, ids=str)
 def test_what_is_stored_changes_no_value(store, transform):
     agree(transform(looped(7, False, store)), transform(looped(7, False, "auto")), W, X)
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 4, 5, 9, 10, 12])
 @pytest.mark.parametrize("reverse", [False, True])
-@pytest.mark.parametrize("store", STORES)
+@pytest.mark.parametrize("store", STORES, ids=str)
 def test_lengths_and_directions(store, reverse, length):
     gradient = tn.value_and_grad(looped(length, reverse, store), (0, 1))
     agree(gradient, tn.value_and_grad(looped(length, reverse, "auto"), (0, 1)), W, X)
@@ -70,7 +70,9 @@ def rows(operations):
     return found
 
 
-@pytest.mark.parametrize("store, length", [("auto", 100), ("none", 100), ("sqrt", 10)])
+@pytest.mark.parametrize(
+    "store, length", [("auto", 100), ("none", 100), ("sqrt", 10), (tn.revolve(99), 100)]
+)
 def test_the_stored_rows(store, length):
     """√n carries of segments, and √n rows of the segment that is swept"""
     body = lambda c, _: (np.sin(c) + c**3, None)  # noqa: E731

@@ -31,6 +31,7 @@ from tenferro.transforms.control.body import (
     with_effect,
 )
 from tenferro.transforms.control.progress import checked_progress, in_blocks
+from tenferro.transforms.control.revolve import Revolve
 from tenferro.transforms.control.segments import STORES, stepped
 from tenferro.transforms.control.unrolled import is_unrolling, steps_of_scan
 from tenferro.transforms.errors import BodyError, check_function
@@ -48,7 +49,7 @@ def scan(
     *,
     reverse: bool = False,
     unroll: int = 1,
-    checkpoint: str = "auto",
+    checkpoint: str | Revolve = "auto",
     progress: bool = False,
 ) -> tuple[Any, Any]:
     """Run ``carry, y = f(carry, x)`` for every row x of ``xs``; return the last carry and all y.
@@ -76,12 +77,12 @@ def scan(
         Number of steps in one iteration of the loop that runs. Values and derivatives are the
         same. The program is larger, and each iteration costs less around its steps where the
         backend starts each operation on a device. On NumPy it makes loops over numbers slower.
-    checkpoint : {"auto", "none", "sqrt"}, default "auto"
+    checkpoint : {"auto", "none", "sqrt"} or revolve(slots), default "auto"
         What reverse mode stores. "auto": per step what the derivative reads, or the carry,
         whichever is fewer bytes. "none": the carry of every step; each step is computed again.
         "sqrt": the carries of about √length steps; the steps between two of them are computed again
         when the reverse sweep reaches them. For n steps that is memory for about 2√n carries, and
-        one more evaluation of each step.
+        one more evaluation of each step. ``tn.revolve(slots)``: that many carries at most.
     progress : bool, default False
         Show on standard error how far the loop is, by rich where it is installed. Only at top
         level, on values that are known.
@@ -99,7 +100,7 @@ def scan(
         If the body changes the structure, shape or dtype of the carry, or sizes do not agree; with
         ``progress=True`` inside a transform.
     ValueError
-        If ``checkpoint`` is none of these, or ``unroll`` is less than 1.
+        If ``checkpoint`` is none of these, has too few slots, or ``unroll`` is less than 1.
 
     Examples
     --------
@@ -110,8 +111,9 @@ def scan(
     (6.0, array([1., 3., 6.]))
     """
     check_function(f, "scan")
-    if checkpoint not in STORES:
-        text = f"scan: unknown checkpoint {checkpoint!r}\n  need       one of {', '.join(STORES)}"
+    if not isinstance(checkpoint, Revolve) and checkpoint not in STORES:
+        names = ", ".join(STORES)
+        text = f"scan: unknown checkpoint {checkpoint!r}\n  need       {names} or revolve(slots)"
         raise at_user_line(ValueError(text))
     together, shows = _unroll(unroll), checked_progress(progress, "scan")
     start, carry_spec, carry_paths, plain = given_arrays(init, "init")

@@ -4,7 +4,7 @@
 follow as one more segment. The outer loop stores a carry per segment. The reverse sweep computes a
 segment again, and stores what its derivative reads while it goes through it (Chen et al. 2016).
 With ``unroll`` the body of the loop is several steps, one behind the other.
-Read next: ``checkpoint.py``.
+Read next: ``revolve.py``.
 """
 
 from __future__ import annotations
@@ -19,13 +19,15 @@ from tenferro.primitives import slice as slice_of
 from tenferro.primitives._primitive import bind_all
 from tenferro.primitives.control import Checkpoint, Scan
 from tenferro.primitives.control.unrolled import steps_of
+from tenferro.transforms.control.revolve import Revolve, split
 
 STORES = ("auto", "none", "sqrt")
+Store = str | Revolve
 
 
 def segmented(
     loop: Scan,
-    store: str,
+    store: Store,
     consts: Sequence[Handle],
     carry: Sequence[Handle],
     rows: Sequence[Handle],
@@ -33,6 +35,8 @@ def segmented(
     """Run a loop that gives all its outputs, and stores for reverse mode what ``store`` says."""
     if store == "auto":
         return list(bind_all(loop, *consts, *carry, *rows))
+    if isinstance(store, Revolve):
+        return _revolved(loop, store.slots, {}, [*consts, *carry, *rows])
     if store == "none" or loop.length <= 3:
         return list(bind_all(loop.replaced(body=again(loop.body)), *consts, *carry, *rows))
     size = isqrt(loop.length - 1) + 1
@@ -46,7 +50,7 @@ def segmented(
 def stepped(
     loop: Scan,
     unroll: int,
-    store: str,
+    store: Store,
     consts: Sequence[Handle],
     carry: Sequence[Handle],
     rows: Sequence[Handle],
@@ -64,6 +68,34 @@ def stepped(
 
     end = loop.replaced(length=left) if left else None
     return _by_parts(loop, size, run, end, consts, carry, rows)
+
+
+def _revolved(
+    loop: Scan, slots: int, known: dict[tuple[int, int], Fragment], operands: Sequence[Handle]
+) -> list[Handle]:
+    """Run a loop whose carries reverse mode stores in so many slots; see ``revolve.py``."""
+    fixed, carry = operands[: loop.consts], operands[loop.consts : loop.rows]
+    done, found = 0, []
+    for steps, own in split(loop.length, slots):
+        start = loop.length - done - steps if loop.reverse else done
+        rows = [_rows(x, start, start + steps) for x in operands[loop.rows :]]
+        part = loop.replaced(length=steps)
+        if done + steps == loop.length:
+            results: Sequence[Handle] = bind_all(
+                part.replaced(body=again(part.body)), *fixed, *carry, *rows
+            )
+        else:
+            if (steps, own) not in known:
+                known[steps, own] = _closed(
+                    part, lambda part, xs, own=own: _revolved(part, own, known, xs)
+                )
+            results = bind_all(Checkpoint(known[steps, own]), *fixed, *carry, *rows)
+        carry = results[: loop.carried]
+        found.append(results[loop.carried :])
+        done += steps
+    ordered = found[::-1] if loop.reverse else found
+    stacks = [ys[0] if len(ys) == 1 else concatenate(ys, 0) for ys in zip(*ordered, strict=True)]
+    return [*carry, *stacks]
 
 
 def again(body: Fragment) -> Fragment:
