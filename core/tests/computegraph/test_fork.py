@@ -1,8 +1,10 @@
 """A forked child computes, whatever the other threads of its parent were doing."""
 
 import gc
+import importlib
 import os
 import signal
+import sys
 import threading
 import warnings
 from contextlib import contextmanager
@@ -124,3 +126,17 @@ def test_a_fork_waits_for_an_import_that_began_while_it_waited_for_the_lock(monk
     monkeypatch.setattr(fork, "time", SimpleNamespace(sleep=sleep, monotonic=lambda: 0.0))
     fork._wait_for_imports()
     assert another not in fork._importing
+
+
+def test_a_child_imports_what_another_thread_was_importing(monkeypatch):
+    """an import may begin between the last look and the fork"""
+    name = "tenferro.computegraph._builder"
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setattr(fork, "_SECONDS_FOR_IMPORTS", 0.0)
+
+    def hold(wait):
+        with importlib._bootstrap._ModuleLockManager(name):
+            wait()
+
+    with another_thread(hold):
+        assert holds_in_child(lambda: importlib.import_module(name).__name__ == name)

@@ -2,15 +2,16 @@
 
 A fork copies every lock in its state, but only the thread that forks: a lock that another thread
 held stays locked in the child for ever. So modules renew their locks in the child, and
-half-finished work of other threads is forgotten there. A half-imported module cannot be renewed:
-its import would wait in the child for a thread that does not exist. So the fork waits, for a
-bounded time, until other threads have imported what tenferro imports on demand.
+half-finished work of other threads is forgotten there. The import of a half-imported module would
+wait in the child for a thread that does not exist. So the fork waits, for a bounded time, until
+other threads have imported what tenferro imports on demand; the child imports the rest anew.
 """
 
 from __future__ import annotations
 
 import importlib
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,7 +19,7 @@ from threading import RLock, get_ident
 from typing import Protocol
 from weakref import WeakSet
 
-_SECONDS_FOR_IMPORTS = 10.0  # then the fork goes on; a child may find a half-imported module
+_SECONDS_FOR_IMPORTS = 10.0  # then the fork goes on
 
 
 class HoldsLocks(Protocol):
@@ -98,8 +99,22 @@ def _renew() -> None:
     me = get_ident()
     for thread in _importing.keys() - {me}:
         del _importing[thread]
+    _forget_half_imported(me)
     for holder in [*_holders]:
         holder.renew_after_fork()
+
+
+def _forget_half_imported(me: int) -> None:
+    """Forget modules that other threads of the parent were importing; the child imports them anew.
+
+    The fork waits for imports that it sees; one may begin between its last look and the fork.
+    """
+    locks = getattr(importlib._bootstrap, "_module_locks", {})
+    for name, reference in [*locks.items()]:
+        owner = getattr(reference(), "owner", None)
+        if name.startswith(_LIBRARIES) and owner is not None and owner != me:
+            del locks[name]
+            sys.modules.pop(name, None)
 
 
 if hasattr(os, "register_at_fork"):
