@@ -207,9 +207,38 @@ def given_arrays(tree: Any, name: str) -> tuple[list[Array], Any, list[str], boo
     return arrays, spec, paths, plain
 
 
+def is_number(x: Array) -> bool:
+    """Return True for a number, or an argument that was one, whose dtype yields to others."""
+    return is_weak(x) or type(x.key.operand) in _SCALARS
+
+
+def fits(x: Array, aval: Aval) -> bool:
+    """Return True for a value of this aval, or a number that it can hold: 1 as a float, not 1.5
+    as an integer.
+    """
+    if x.aval == aval:
+        return True
+    rank, most = _RANK[x.dtype.category], _RANK[aval.dtype.category]
+    return x.shape == aval.shape and is_number(x) and rank <= most
+
+
+def held(x: Array, aval: Aval) -> Array:
+    """Return a value that fits in the dtype of the aval; a Python integer must be in its range."""
+    key = x.key
+    if type(key.operand) in _SCALARS and key.definition is None and not key.traces:
+        return x if x.aval == aval else weak(key.operand, aval)
+    return convert(x, aval.dtype)
+
+
+def highest(values: Sequence[Array]) -> Array:
+    """Return the value whose dtype all numbers among the values yield to."""
+    others = [x for x in values if not is_number(x)]
+    return others[0] if others else max(values, key=lambda x: _RANK[x.dtype.category])
+
+
 def leaf_of(x: Array, label: str) -> Leaf:
     """Return the input of a body that stands for a carried value."""
-    return Leaf(label, x.aval, is_weak(x) or type(x.key.operand) in _SCALARS)
+    return Leaf(label, x.aval, is_number(x))
 
 
 def retyped(leaves: Sequence[Leaf], outputs: Sequence[Array]) -> list[Leaf]:
@@ -225,13 +254,6 @@ def retyped(leaves: Sequence[Leaf], outputs: Sequence[Array]) -> list[Leaf]:
     ]
 
 
-def started(x: Array, leaf: Leaf) -> Array:
-    """Return the first carry in the dtype of the carry; a Python integer must fit into it."""
-    if type(x.key.operand) in _SCALARS and x.key.definition is None and not x.key.traces:
-        return x if x.aval == leaf.aval else weak(x.key.operand, leaf.aval)
-    return convert(x, leaf.aval.dtype)
-
-
 def fitting(name: str, y: Array, leaf: Leaf) -> Array:
     """Return the next carry in the dtype of the carry.
 
@@ -239,8 +261,8 @@ def fitting(name: str, y: Array, leaf: Leaf) -> Array:
     """
     if y.aval == leaf.aval:
         return y
-    if y.shape == leaf.aval.shape and is_weak(y):
-        return convert(y, leaf.aval.dtype)
+    if fits(y, leaf.aval):
+        return held(y, leaf.aval)
     path = leaf.label.replace("init", "carry", 1)
     hint = "convert the first carry, or what the body returns: `x.astype(…)`"
     if y.shape != leaf.aval.shape:

@@ -13,11 +13,10 @@ from typing import Any
 from tenferro.arrays import Array, as_array, is_traced
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.array import evaluable
-from tenferro.arrays.handle.weak import is_weak
 from tenferro.computegraph import Fragment, ValueKey
-from tenferro.primitives import Handle, TensorPrimitive, convert
+from tenferro.primitives import Handle, TensorPrimitive
 from tenferro.tidu import Trace, flow_of, linear_map, pinned_leaf
-from tenferro.transforms.control.body import Leaf, closed, record_body
+from tenferro.transforms.control.body import Leaf, closed, fits, held, record_body
 from tenferro.transforms.custom_rules.checks import is_constant_zero
 from tenferro.transforms.errors import BodyError
 from tenferro.transforms.recording import tree as _tree
@@ -96,9 +95,9 @@ class ClosedFunction:
             raise self._refused(f"{who} has another structure", got, need, "")
         found = []
         for y, aval, label in zip(values, self._avals, self._labels, strict=True):
-            if y.shape != aval.shape or not (y.dtype is aval.dtype or is_weak(y)):
+            if not fits(y, aval):
                 raise self._refused(f"{who} does not fit {label}", str(y.aval), str(aval), label)
-            found.append(convert(y, aval.dtype))
+            found.append(held(y, aval))
         return found
 
     def _refused(self, fact: str, got: str, need: str, leaf: str) -> BodyError:

@@ -10,7 +10,6 @@ from typing import Any
 
 from tenferro.arrays import Array
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.handle.weak import is_weak
 from tenferro.computegraph import Fragment
 from tenferro.primitives import constant, convert
 from tenferro.primitives._primitive import bind_all
@@ -20,7 +19,11 @@ from tenferro.transforms.control.body import (
     Recorded,
     delivered,
     finished,
+    fits,
     given_arrays,
+    held,
+    highest,
+    is_number,
     outer_array,
     output,
     read_from_outside,
@@ -135,7 +138,7 @@ def _chosen(
         found_values = [output(name, y) for y in flat]
         results = finished(found_values, arrays, plain and operands_plain, [], name)
         return _tree.unflatten(found_spec, results)
-    leaves = [Leaf(path, x.aval, is_weak(x)) for x, path in zip(arrays, paths, strict=True)]
+    leaves = [Leaf(path, x.aval, is_number(x)) for x, path in zip(arrays, paths, strict=True)]
 
     def recorded(function: Callable[..., Any]) -> Recorded:
         call = lambda values: function(*_tree.unflatten(spec, values))  # noqa: E731
@@ -190,19 +193,18 @@ def _agreeing(name: str, branches: Sequence[Recorded]) -> list[list[Array]]:
             raise _refused(name, "the branches return other structures", got, need)
     columns = []
     for column in zip(*[branch.outputs for branch in branches], strict=True):
-        strong = [y for y in column if not is_weak(y)]
-        like = (strong or list(column))[0]
-        fitted = [
-            convert(y, like.dtype) if is_weak(y) and y.shape == like.shape else y for y in column
-        ]
-        for y in fitted:
-            if y.aval != like.aval:
+        like = highest(column).aval
+        for y in column:
+            if not fits(y, like):
                 fact = "the branches return other shapes or dtypes"
-                raise _refused(name, fact, str(y.aval), str(like.aval))
-        columns.append(fitted)
+                hint = "\n  hint       convert what a branch returns: `x.astype(…)`"
+                raise _refused(
+                    name, fact, str(y.aval), str(like), hint if y.shape == like.shape else ""
+                )
+        columns.append([held(y, like) for y in column])
     return [[column[i] for column in columns] for i in range(len(branches))]
 
 
-def _refused(name: str, fact: str, got: str, need: str) -> BodyError:
-    text = f"{name}: {fact}\n  got        {got}\n  need       {need}"
+def _refused(name: str, fact: str, got: str, need: str, hint: str = "") -> BodyError:
+    text = f"{name}: {fact}\n  got        {got}\n  need       {need}{hint}"
     return at_user_line(BodyError(text, got=got, need=need, leaf=""))

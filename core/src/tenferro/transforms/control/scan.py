@@ -23,11 +23,11 @@ from tenferro.transforms.control.body import (
     finished,
     fitting,
     given_arrays,
+    held,
     leaf_of,
     output,
     record_body,
     retyped,
-    started,
     with_effect,
 )
 from tenferro.transforms.control.progress import checked_progress, in_blocks
@@ -137,7 +137,7 @@ def scan(
         leaves = retyped(leaves, outputs.carry)
         recorded, outputs = _recorded(call, leaves, row_leaves, carry_spec)
     carry = [fitting("scan", y, leaf) for y, leaf in zip(outputs.carry, leaves, strict=True)]
-    start = [started(x, leaf) for x, leaf in zip(start, leaves, strict=True)]
+    start = [held(x, leaf.aval) for x, leaf in zip(start, leaves, strict=True)]
     consts: list[Array] = []
     found: list[Handle]
     if not steps:

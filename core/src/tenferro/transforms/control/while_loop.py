@@ -23,13 +23,13 @@ from tenferro.transforms.control.body import (
     finished,
     fitting,
     given_arrays,
+    held,
     leaf_of,
     outer_array,
     output,
     read_from_outside,
     record_body,
     retyped,
-    started,
     without_pins,
 )
 from tenferro.transforms.control.cond import cond
@@ -125,7 +125,7 @@ def while_loop(
         tuple(range(len(start))),
     )
     outer = [outer_array(key) for key in consts]
-    first = [started(x, leaf) for x, leaf in zip(start, leaves, strict=True)]
+    first = [held(x, leaf.aval) for x, leaf in zip(start, leaves, strict=True)]
     _perform(body, test, keys, goes_on.key, first)
     values = bind_all(loop, *outer, *first) if first else ()
     return _tree.unflatten(spec, delivered(values, plain, outer, "while_loop"))
