@@ -91,3 +91,11 @@ def test_a_float_does_not_become_an_integer_carry(name):
 def test_a_number_that_does_not_fit_is_refused():
     with pytest.raises(OverflowError, match="300 does not fit into uint8"):
         tn.cond(True, lambda x: x, lambda x: 300, np.uint8(1))
+
+
+@pytest.mark.parametrize("integer", [int, np.int64, np.int32, np.uint8, np.array])
+def test_bounds_of_numpy_are_numbers_of_steps(integer):
+    """d/dx 1.5³ x = 1.5³, in reverse mode, too"""
+    loop = lambda x: tn.fori_loop(integer(1), integer(4), lambda i, c: c * 1.5, x)  # noqa: E731
+    assert float(tn.grad(loop)(1.0)) == 1.5**3
+    assert float(tn.jit(tn.grad(loop))(1.0)) == 1.5**3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import index
 from typing import Any
 
 from tenferro.arrays import Array, as_array
@@ -26,8 +27,8 @@ def fori_loop(
 ) -> Any:
     """Run ``carry = body_fun(i, carry)`` for i = lower … upper − 1; return the last carry.
 
-    With Python integers as bounds this is a ``scan`` and has all derivatives. With bounds that are
-    arrays it is a ``while_loop``, which has those of forward mode.
+    With integers of Python or NumPy as bounds this is a ``scan`` and has all derivatives. With
+    bounds that are Arrays it is a ``while_loop``, which has those of forward mode.
 
     Parameters
     ----------
@@ -63,14 +64,15 @@ def fori_loop(
         if aval.shape or not aval.dtype.is_integer:
             text = f"fori_loop: a bound is not an integer\n  got        {aval}\n  need       i64[]"
             raise at_user_line(BodyError(text, got=str(aval), need="i64[]", leaf=""))
-    if type(lower) is int and type(upper) is int:
-        first = Array(constant(lower, int64, ()).key)
+    if not isinstance(lower, Array) and not isinstance(upper, Array):
+        steps = index(upper) - index(lower)
+        first = Array(constant(index(lower), int64, ()).key)
 
         def step(carry: Any, _: Any) -> tuple[Any, None]:
             i, rest = carry
             return (i + 1, body_fun(i, rest)), None
 
-        return scan(step, (first, init), None, max(upper - lower, 0), progress=progress)[0][1]
+        return scan(step, (first, init), None, max(steps, 0), progress=progress)[0][1]
 
     def unknown(carry: Any) -> Any:
         i, rest = carry
