@@ -15,7 +15,7 @@ from functools import cached_property
 from tenferro.backend.extend import NamedTuple
 from tenferro.backend.lowering import LoweringTable
 from tenferro.computegraph import CompiledProgram
-from tenferro.primitives import Aval
+from tenferro.primitives import DType
 from tenferro_numpy.ir.literals import Literals
 from tenferro_numpy.ir.liveness import dying_after
 from tenferro_numpy.kernels.region import Region
@@ -213,12 +213,29 @@ class _Places:
     def _left(
         self, pool: Sequence[int], buffers: Sequence[int], used: Collection[int]
     ) -> dict[int, int]:
-        """Return what buffers are in the next step that carries lie in after this one."""
-        left: dict[Aval, list[int]] = {}
+        """Return what buffers are in the next step that carries lie in after this one.
+
+        A carry may have been made in a buffer of another shape, as a reshape of what lies there:
+        the buffer becomes memory of its size, if there is none of its shape. There is enough, as
+        each carry takes at most one piece of memory, of its own size, and leaves one.
+        """
+        left: dict[tuple[DType, int], list[int]] = {}
         for name in pool:
             if name not in used and name not in buffers:
-                left.setdefault(self.avals[name], []).append(name)
-        return {slot: left[self.avals[slot]].pop() for slot in buffers if slot in used}
+                left.setdefault(self._storage(name), []).append(name)
+        found = {}
+        for slot in buffers:
+            if slot in used:
+                names = left[self._storage(slot)]
+                alike = [name for name in names if self.avals[name] is self.avals[slot]]
+                found[slot] = alike[-1] if alike else names[-1]
+                names.remove(found[slot])
+        return found
+
+    def _storage(self, slot: int) -> tuple[DType, int]:
+        """Return what arrays have in common that may lie in the same memory."""
+        aval = self.avals[slot]
+        return aval.dtype, aval.size
 
     def _row(self, output: int) -> Row:
         """Decide how the rows of a result come to lie in it."""

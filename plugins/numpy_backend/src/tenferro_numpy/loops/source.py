@@ -296,6 +296,8 @@ class LoopSource:
             value = f"v{other}"
             if slot in self.planner.carries:
                 value = self._next(slot, other)
+            elif self.avals[slot].shape != self.avals[other].shape:
+                value += f".reshape({self.bind(self.avals[slot].shape)})"
             if value != f"v{slot}":
                 pairs.append((f"v{slot}", value))
         if not pairs:
