@@ -33,7 +33,7 @@ LOOPS = {
     ),
     "fori_loop of arrays": (
         lambda x, progress: tn.fori_loop(
-            0, np.array(9), lambda i, c: c + i * x, x, progress=progress
+            0, tn.asarray(9), lambda i, c: c + i * x, x, progress=progress
         ),
         "while_loop: 9 steps",
     ),
