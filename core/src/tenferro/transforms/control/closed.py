@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tenferro.arrays import Array, as_array, is_traced
-from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.errors import ConcretizationError, at_user_line
 from tenferro.arrays.handle.array import evaluable
 from tenferro.computegraph import Fragment, ValueKey
 from tenferro.primitives import Handle, TensorPrimitive
-from tenferro.tidu import Trace, flow_of, linear_map, pinned_leaf
+from tenferro.tidu import NotLinearError, Trace, flow_of, linear_map, pinned_leaf
 from tenferro.transforms.control.body import Leaf, closed, fits, held, record_body
 from tenferro.transforms.custom_rules.checks import is_constant_zero
 from tenferro.transforms.errors import BodyError
@@ -35,6 +35,7 @@ class ClosedFunction:
         """``like`` are the leaves of an argument and ``spec`` is its structure."""
         self.name = name
         self._spec = spec
+        self._like = list(like)
         self._avals = [leaf.aval for leaf in like]
         self._labels = [leaf.label for leaf in like]
         recorded = record_body(name, lambda values: function(_tree.unflatten(spec, values)), like)
@@ -76,6 +77,23 @@ class ClosedFunction:
         ]
         return _tree.unflatten(self._spec, [Array(key, flow_of(key)) for key in keys])
 
+    def solver(self, solve: Callable[[Sequence[Array], Any], Any]) -> ClosedSolver | None:
+        """Return ``solve(consts, b)`` recorded; ``None`` where it cannot be.
+
+        A solver that looks at values that are known, or that prints, cannot.
+        """
+        consts = [Leaf(f"const {i}", x.aval) for i, x in enumerate(self.consts)]
+
+        def call(values: Sequence[Array]) -> Any:
+            return solve(values[: len(consts)], _tree.unflatten(self._spec, values[len(consts) :]))
+
+        try:
+            recorded = record_body(self.name, call, [*consts, *self._like])
+            outputs = self.fitting("the solver", recorded.spec, recorded.outputs)
+        except (ConcretizationError, BodyError, NotLinearError):
+            return None
+        return ClosedSolver(self._spec, *closed(recorded, [y.key for y in outputs]))
+
     def solution(self, result: Any) -> Any:
         """Return what a solver of the user gave, as Arrays with the avals of the argument.
 
@@ -103,6 +121,26 @@ class ClosedFunction:
     def _refused(self, fact: str, got: str, need: str, leaf: str) -> BodyError:
         text = f"{self.name}: {fact}\n  got        {got}\n  need       {need}"
         return at_user_line(BodyError(text, got=got, need=need, leaf=leaf))
+
+
+class ClosedSolver:
+    """A solver as a graph: ``call(reads, consts, b)``, where ``reads`` is what it closes over."""
+
+    def __init__(self, spec: Any, body: Fragment, reads: list[Array]) -> None:
+        self._spec = spec
+        self._body = body
+        self.reads = reads
+
+    def call(self, reads: Sequence[Array], consts: Sequence[Array], b: Any) -> Any:
+        """Return the solution."""
+        given = [*reads, *consts, *[as_array(leaf) for leaf in _tree.flatten(b)[0]]]
+        found = self._body.apply([x.key for x in given])
+        return _tree.unflatten(self._spec, [Array(key, flow_of(key)) for key in found])
+
+
+def are_known(values: Sequence[Array]) -> bool:
+    """Return True if the values can be computed now."""
+    return all([evaluable(x.key) for x in values])
 
 
 def _is_fixed(x: Array) -> bool:

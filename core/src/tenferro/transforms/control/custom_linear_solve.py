@@ -19,6 +19,8 @@ from tenferro.tidu import MissingRuleError
 from tenferro.transforms.control.body import finished, given_arrays
 from tenferro.transforms.control.closed import (
     ClosedFunction,
+    ClosedSolver,
+    are_known,
     leaves_like,
     replaced,
     varying,
@@ -98,7 +100,9 @@ def custom_linear_solve(
     function = ClosedFunction(name, matvec, leaves_like(arrays, paths), spec)
     system = _System(function, solve, transpose_solve, bool(symmetric))
     given = [convert(x, x.dtype) if is_weak(x) else x for x in arrays]
-    found = system.solution(function.consts, _tree.unflatten(spec, given))
+    if not are_known([*arrays, *function.consts]):
+        system.record_solvers()
+    found = system.solution([*function.consts, *system.reads], _tree.unflatten(spec, given))
     values = _tree.flatten(found)[0]
     return _tree.unflatten(spec, finished(values, arrays, plain, function.consts, name))
 
@@ -113,6 +117,8 @@ class _System:
         self._solve = solve
         self._transpose_solve = solve if symmetric and transpose_solve is None else transpose_solve
         self._symmetric = symmetric
+        self._solver: ClosedSolver | None = None
+        self._adjoint_solver: ClosedSolver | None = None
         self._direct = _differentiable(self._solved, self._applied, self)
         self._adjoint = _differentiable(self._adjoint_solved, self._adjoint_applied, self)
         # linear in the right side; its derivative in the consts is the rule of the functions above
@@ -121,22 +127,51 @@ class _System:
             lambda consts, ct: self._adjoint(consts, ct),
         )
 
+    @property
+    def reads(self) -> list[Array]:
+        """The values that recorded solvers close over; they follow the consts of the map."""
+        solvers = self._solver, self._adjoint_solver
+        return [x for solver in solvers if solver is not None for x in solver.reads]
+
+    def record_solvers(self) -> None:
+        """Run the solvers on stand-ins now: derivatives come when what they close over is gone."""
+        self._solver = self.matvec.solver(self._direct_run)
+        if self._transpose_solve is not None:
+            self._adjoint_solver = self.matvec.solver(self._adjoint_run)
+
+    def own(self, consts: Sequence[Array]) -> Sequence[Array]:
+        """Return the part of the consts that the map reads."""
+        return consts[: len(self.matvec.consts)]
+
     def _applied(self, consts: Sequence[Array], x: Any) -> Any:
-        return self.matvec.call(consts, x)
+        return self.matvec.call(self.own(consts), x)
 
     def _adjoint_applied(self, consts: Sequence[Array], y: Any) -> Any:
         if self._symmetric:
-            return self.matvec.call(consts, y)
-        return self.matvec.transposed(consts, y)
+            return self.matvec.call(self.own(consts), y)
+        return self.matvec.transposed(self.own(consts), y)
+
+    def _direct_run(self, consts: Sequence[Array], b: Any) -> Any:
+        return self._solve(lambda x: self._applied(consts, x), b)
+
+    def _adjoint_run(self, consts: Sequence[Array], ct: Any) -> Any:
+        return self._transpose_solve(lambda y: self._adjoint_applied(consts, y), ct)
 
     def _solved(self, consts: Sequence[Array], b: Any) -> Any:
-        return self.matvec.solution(self._solve(lambda x: self._applied(consts, x), b))
+        solver = self._solver
+        if solver is None:
+            return self.matvec.solution(self._direct_run(consts, b))
+        first = len(self.matvec.consts)
+        reads = consts[first : first + len(solver.reads)]
+        return solver.call(reads, self.own(consts), b)
 
     def _adjoint_solved(self, consts: Sequence[Array], ct: Any) -> Any:
         if self._transpose_solve is None:
             raise _missing(self._solve)
-        vecmat = lambda y: self._adjoint_applied(consts, y)  # noqa: E731
-        return self.matvec.solution(self._transpose_solve(vecmat, ct))
+        solver = self._adjoint_solver
+        if solver is None:
+            return self.matvec.solution(self._adjoint_run(consts, ct))
+        return solver.call(consts[len(consts) - len(solver.reads) :], self.own(consts), ct)
 
     def linear(self, function: Any) -> custom_linear:
         """Return the linear function that a solution is, whose transpose is the other one."""
@@ -154,7 +189,7 @@ def _differentiable(solving: Any, applied: Any, system: _System) -> custom_jvp:
     def rule(primals: Any, tangents: Any) -> Any:
         (consts, b), (dconsts, db) = primals, tangents
         x = found(consts, b)
-        moving = [i for i in varying(consts) if dconsts[i] is not None]
+        moving = [i for i in varying(system.own(consts)) if dconsts[i] is not None]
         rest = db
         if moving:
             change = jvp(
