@@ -1,4 +1,4 @@
-"""Solvers that close over arguments: T(solve(A, b)) = T(custom_linear_solve(…)), outside `jit`, too.
+"""Solvers that close over arguments: T(solve(A, b)) = T(custom_linear_solve(…)), T outside `jit`.
 
 Derivatives of a jitted function are taken when it has returned, and what its solvers close over is
 gone.
