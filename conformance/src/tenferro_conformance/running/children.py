@@ -108,7 +108,7 @@ def run_children(
 
 
 #: parts per job: primitives differ in cost, and who is ready early takes another part
-_PARTS_PER_JOB = 3
+_PARTS_PER_JOB = 2
 
 
 @dataclass(frozen=True)
