@@ -183,6 +183,28 @@ def test_what_others_read_is_no_gain(backend, program):
     assert run(backend, program(function, x, w), [x, w], tile=128)[0] == []
 
 
+def test_large_partial_sums_are_not_made_once_per_block(backend, program):
+    """Layers whose gradients are as large as their activations: b blocks write them b times."""
+    layers = 10
+
+    def gradients(x, *weights):
+        hidden = [x]
+        for w in weights:
+            hidden.append(tp.tanh(tp.dot_general(hidden[-1], w, (1,), (0,))))
+        ct, found = hidden[-1], []
+        for w, h, y in zip(weights[::-1], hidden[-2::-1], hidden[:0:-1], strict=True):
+            inner = ct * (1.0 - y * y)
+            found.append(tp.dot_general(h, inner, (0,), (0,)))
+            ct = tp.dot_general(inner, w, (1,), (1,))
+        return tuple(found)
+
+    rng = np.random.default_rng(0)
+    for size, count in ((10, 0), (4, 1)):
+        arrays = [rng.normal(size=(50 * ROWS, size)), *rng.normal(size=(layers, size, size))]
+        found, _ = run(backend, program(gradients, *arrays), arrays, tile=2 * TILE)
+        assert len(found) == count
+
+
 def test_few_rows_and_small_arrays_are_not_divided(backend, program):
     small = samples(10)
     assert run(backend, program(softened, small), [small], tile=4096)[0] == []

@@ -9,7 +9,7 @@ reads are never whole in memory. Read next: `row_blocks/run.py`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -30,6 +30,7 @@ _MIN_ROWS_OF_BLOCK = 4  # rows of a block
 _OWN = 2  # part of the cache for what a block makes; the rest is for operands and for BLAS
 _WHOLE = 8  # part of the cache that a whole operand of a product, or a partial result, may take
 _MIN_BYTES_SAVED_PER_BYTE_READ = 3  # bytes not written out, for each that others read
+_MOVES_PER_PART = 2  # a partial result is written, and added up: twice what else is not written
 _SHIFT_OF_LINE = 10  # 1/2¹⁰ of the cache in bytes: elements for which a line is worth its call
 _MAX_SEARCHES = 32  # walks through a program; each may find a block
 _BETWEEN_REGIONS = (DotGeneral, *REDUCTIONS)
@@ -245,6 +246,9 @@ class _Search:
         if not _MIN_ROWS_OF_BLOCK <= rows < self.extent or a_line < self.cache >> _SHIFT_OF_LINE:
             return None
         constants, given = self.read()
+        blocks = -(-self.extent // rows)
+        if inside <= _MOVES_PER_PART * blocks * self.bytes_per_block(exported, given):
+            return None
         return Block(
             self.members,
             self.extent,
@@ -256,6 +260,15 @@ class _Search:
             constants,
             work,
         )
+
+    def bytes_per_block(self, exported: Collection[int], given: Sequence[tuple[int, bool]]) -> int:
+        """Return the bytes that each block moves again: partial results, and whole operands that
+        the cache does not hold until the next block.
+        """
+        avals = self.program.avals
+        partial = sum([size_of(avals[i]) for i in exported if self.made[i].joined is not None])
+        whole = sum([size_of(avals[slot]) for slot, by_rows in given if not by_rows])
+        return partial + max(0, whole - self.cache)
 
     def read(self) -> tuple[dict[tuple[int, bool], Constant], list[tuple[int, bool]]]:
         """Return the constants and other slots that the block reads, row by row or whole."""
