@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 
 Options = Mapping[str, Any]
 PASSES = "passes"
+MEMORY_BUDGET = "memory_budget"  # bytes, or a fraction of what the program needs without it
 DONATED = "donated"  # numbers of inputs that are not read afterwards
-_SHARED = (PASSES, "mesh", "in_shardings", "out_shardings")  # of core, or refused by feature
+_OF_CORE = (PASSES, MEMORY_BUDGET)
+_SHARED = (*_OF_CORE, "mesh", "in_shardings", "out_shardings")  # of core, or refused by feature
 
 
 def compiled(
@@ -44,7 +46,7 @@ def compiled(
     if not options:
         return backend.compile(program, avals)
     check_options(options, backend)
-    return backend.compile(program, avals, {k: v for k, v in options.items() if k != PASSES})
+    return backend.compile(program, avals, _of_backend(options))
 
 
 def rewritten(
@@ -54,8 +56,19 @@ def rewritten(
     passes = import_module("tenferro.passes")
     can = _can(backend.lowerings, backend.lowerings.generation)
     chosen = chosen_passes(backend, options)
-    result: tuple[MaterializedGraph, Report] = passes.optimized(graph, chosen, can)
+    budget = (options or {}).get(MEMORY_BUDGET)
+    own = _of_backend(options)
+
+    def predict(graph: MaterializedGraph) -> int | None:
+        return backend.memory_of(compile_program(graph), own)
+
+    result: tuple[MaterializedGraph, Report] = passes.optimized(graph, chosen, can, budget, predict)
     return result
+
+
+def _of_backend(options: Options | None) -> Options | None:
+    """Return the options that a backend is given."""
+    return {k: v for k, v in (options or {}).items() if k not in _OF_CORE} or None
 
 
 @lru_cache(maxsize=8)

@@ -133,6 +133,13 @@ class Backend(ABC):
         """Return bytes by name (``in_use``, ``peak``, …); empty if nothing is known."""
         return {}
 
+    def memory_of(self, program: CompiledProgram, options: Options | None = None) -> int | None:
+        """Return the most bytes of arrays, without the operands, that a run of a program needs.
+
+        ``None`` if the backend knows no better than the equations of the program tell.
+        """
+        return None
+
     def compile(
         self, program: CompiledProgram, avals: Sequence[Aval], options: Options | None = None
     ) -> Executable:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tenferro._runtime import later
-from tenferro.passes._errors import UnknownPassError
+from tenferro.passes._errors import MemoryBudgetError, UnknownPassError
 from tenferro.passes._selection import NAMES, selected
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ else:  # with the passes, which come with the first program
 # fmt: off
 # generated: public names
 __all__ = [
-    "NAMES", "Report", "UnknownPassError", "optimized", "selected",
+    "NAMES", "MemoryBudgetError", "Report", "UnknownPassError", "optimized", "selected",
 ]
 # end generated
 # fmt: on

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from tenferro._runtime import CollectorPaused
 from tenferro._runtime.records import NamedTuple
@@ -24,6 +25,9 @@ from tenferro.passes.rewrites.loops import LOOPS, with_joined_loops
 from tenferro.passes.rewrites.residuals import RESIDUALS, with_short_lives
 from tenferro.primitives.control import Scan
 from tenferro.primitives.structural import Pad
+
+if TYPE_CHECKING:
+    from tenferro.passes.budget.schedule import MemoryPlan
 
 SUMS = "sums"
 _LEAST_STEPS = 64
@@ -39,6 +43,7 @@ class Report(NamedTuple):
     rewritten: dict[str, int]
     before: int
     after: int
+    memory: MemoryPlan | None = None  # where a budget was given
 
     def __str__(self) -> str:
         if not self.rewritten:
@@ -54,17 +59,23 @@ def optimized(
     graph: MaterializedGraph,
     passes: object = "all",
     can: Callable[[type], bool] = lambda cls: True,
+    budget: int | float | None = None,
+    predict: Callable[[MaterializedGraph], int | None] = lambda graph: None,
 ) -> tuple[MaterializedGraph, Report]:
     """Rewrite a graph to compute the same with less work; also report what was done.
 
-    ``can`` says whether an operation of a class may be introduced.
+    ``can`` says whether an operation of a class may be introduced. A ``budget`` is a number of
+    bytes, or a fraction of what the graph needs in the order in which it was recorded; ``predict``
+    returns the bytes that a graph needs on the backend, if that knows.
 
     Raises UnknownPassError: if a name is not that of a pass.
+    Raises MemoryBudgetError: if the graph cannot be made to fit into the budget.
     """
     names = selected(passes)
     counts = dict.fromkeys([name for name in NAMES if name in names], 0)
     before = len(graph)
-    if names:
+    memory = None
+    if names or budget is not None:
         with CollectorPaused():
             if ROLL in names and before >= _LEAST_EQUATIONS and can(Scan):
                 loops = import_module("tenferro.passes.roll.loops")
@@ -81,9 +92,30 @@ def optimized(
                 graph, counts[LOOPS] = with_joined_loops(
                     graph, lambda body: _rewritten_body(body, names, can)
                 )
-            if RESIDUALS in names:
-                graph, counts[RESIDUALS] = with_short_lives(graph)
-    return graph, Report(counts, before, len(graph))
+            graph, memory = _in_memory(graph, names, can, counts, budget, predict)
+    return graph, Report(counts, before, len(graph), memory)
+
+
+def _in_memory(
+    graph: MaterializedGraph,
+    names: frozenset[str],
+    can: Callable[[type], bool],
+    counts: dict[str, int],
+    budget: int | float | None,
+    predict: Callable[[MaterializedGraph], int | None],
+) -> tuple[MaterializedGraph, MemoryPlan | None]:
+    """Shorten the lives of values, and make the graph fit into a budget."""
+    if budget is None:
+        if RESIDUALS in names:
+            graph, counts[RESIDUALS] = with_short_lives(graph)
+        return graph, None
+    schedule = import_module("tenferro.passes.budget.schedule")
+    short, counts[RESIDUALS] = with_short_lives(graph, 1)
+    finish = lambda body: _rewritten_body(body, names, can)  # noqa: E731
+    found: tuple[MaterializedGraph, MemoryPlan] = schedule.within(
+        short, graph, budget, finish, predict
+    )
+    return found
 
 
 @lru_cache(maxsize=256)

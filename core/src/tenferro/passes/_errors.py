@@ -1,4 +1,4 @@
-"""Errors about the choice of passes. Read next: ``_selection.py``."""
+"""Errors about the choice of passes and about memory. Read next: ``_selection.py``."""
 
 from __future__ import annotations
 
@@ -7,3 +7,11 @@ from tenferro.computegraph import TenferroError
 
 class UnknownPassError(TenferroError, ValueError):
     """Report a name that no graph pass has. Fields: ``name``, ``names``."""
+
+
+class MemoryBudgetError(TenferroError, ValueError):
+    """Report a program that does not fit into its memory budget.
+
+    Fields: ``budget`` and ``least``, the least peak that was found, in bytes; ``values``, the
+    largest values at that peak.
+    """

@@ -168,7 +168,7 @@ def test_transforms_nest_in_any_order(name):
         ({"donate_argnums": 0, "static_argnums": 0}, ValueError, "donated"),
         ({"donate_argnums": -1, "static_argnums": 0}, ValueError, "donated"),
         ({"donate_argnums": 3}, ValueError, "donated"),
-        ({"memory_budget": 1 << 20}, tn.backend.UnsupportedError, "memory_budget"),
+        ({"memory_budget": 1 << 20, "dynamic": True}, tn.backend.UnsupportedError, "memory_budget"),
     ],
     ids=str,
 )

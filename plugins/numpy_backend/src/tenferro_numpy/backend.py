@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tenferro.backend import InvalidOptionError
-from tenferro.backend.base import Backend, Executable
+from tenferro.backend.base import Backend
 from tenferro.backend.extend import renew_in_children, snapshot, source_text
 from tenferro.backend.lowering import key_of
 from tenferro.backend.records import BackendConfig
@@ -195,7 +195,7 @@ class NumpyBackend(Backend):
         program: CompiledProgram,
         avals: Sequence[Aval],
         options: Mapping[str, object] | None = None,
-    ) -> Executable:
+    ) -> NumpyExecutable:
         """Plan a program, if it is small when it runs again.
 
         Its source is generated when it has run often enough.
@@ -224,6 +224,17 @@ class NumpyBackend(Backend):
         how = How(None if debug else tiling, donated, without)
         draft = self._draft(closed, how)
         return NumpyExecutable(self, closed, draft, executor=executor, debug=debug)
+
+    def memory_of(
+        self, program: CompiledProgram, options: Mapping[str, object] | None = None
+    ) -> int | None:
+        """Return the peak of the plan, which knows what fusion and blocks of rows save.
+
+        A plan does not count what a loop needs inside: then ``None``.
+        """
+        if any([hasattr(row.operation, "bodies") for row in program.instructions]):
+            return None
+        return self.compile(program, program.input_avals, options).plan.peak.bytes
 
     def _draft(self, program: CompiledProgram, how: How) -> Draft:
         if len(program) > _LONGEST_KEPT:

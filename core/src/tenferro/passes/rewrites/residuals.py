@@ -2,14 +2,15 @@
 
 The order of a graph follows its outputs; what a derivative reads may so be computed long before.
 An equation moves down to its first reader if what it reads and nothing else would need is not
-larger than its result. A conversion, comparison or count that is read again far below is computed
-again there, if what it reads is there or smaller, and if memory is at its peak in between. Either
-is done only where the peak becomes lower. No number changes. Read next: ``../_driver.py``.
+larger than its result, and up to the last of its operands if its result is not larger than what it
+frees: so the gradient of a weight is computed before the sweep goes on. A conversion, comparison
+or count that is read again far below is computed again there, if what it reads is there or smaller,
+and if memory is at its peak in between. All of it is done only where the peak becomes lower. No
+number changes. Read next: ``../_driver.py``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -23,7 +24,7 @@ from tenferro.primitives.constants import Constant, Iota
 from tenferro.primitives.structural import BroadcastInDim, Convert
 
 RESIDUALS = "residuals"
-_MIN_BYTES_TO_MOVE = 1 << 16  # bytes of a value from which its lifetime matters
+_MIN_BYTES_TO_MOVE = 1 << 16  # bytes of a value from which its lifetime matters without a budget
 _MIN_DISTANCE_TO_RECOMPUTE = 8  # equations between two readers
 _NEAR_PEAK = 0.9  # of the peak
 _RECOMPUTABLE = frozenset(
@@ -32,26 +33,32 @@ _RECOMPUTABLE = frozenset(
 _FIXED = frozenset({Constant, Iota})
 
 
-def with_short_lives(graph: MaterializedGraph) -> tuple[MaterializedGraph, int]:
+def with_short_lives(
+    graph: MaterializedGraph, large: int = _MIN_BYTES_TO_MOVE
+) -> tuple[MaterializedGraph, int]:
     """Reorder and recompute to shorten the lives of large values; also count the changes."""
-    if not any(aval.size * aval.dtype.itemsize >= _MIN_BYTES_TO_MOVE for aval in set(graph.avals)):
+    if not any([aval.size * aval.dtype.itemsize >= large for aval in set(graph.avals)]):
         return graph, 0
-    before = Liveness.of(graph)
-    moved, count = _late(graph, before.sizes)
-    after = Liveness.of(moved) if count else before
-    if after.peak >= before.peak:
-        moved, after, count = graph, before, 0
-    again, more = _again(moved, after)
-    if more and Liveness.of(again).peak < after.peak:
-        return again, count + more
-    return moved, count
+    best, changes = graph, 0
+    lives = Liveness.of(graph)
+    least = lives.peak
+    count = 0
+    for change in (_late, _early, _again):  # one may lower the peak only where another has worked
+        found, more = change(graph, lives, large)
+        if not more:
+            continue
+        graph, lives, count = found, Liveness.of(found), count + more
+        if lives.peak < least:
+            best, least, changes = graph, lives.peak, count
+    return best, changes
 
 
 # ---- later ---------------------------------------------------------------------------------------
 
 
-def _late(graph: MaterializedGraph, sizes: Sequence[int]) -> tuple[MaterializedGraph, int]:
+def _late(graph: MaterializedGraph, lives: Liveness, large: int) -> tuple[MaterializedGraph, int]:
     """Move each large value as late as possible, unless that keeps a larger operand alive."""
+    sizes = lives.sizes
     end = len(graph.nodes)
     first = [end] * len(sizes)  # the place of the first reader
     last = [end if i < len(graph.inputs) else -1 for i in range(len(sizes))]  # inputs are kept
@@ -63,7 +70,7 @@ def _late(graph: MaterializedGraph, sizes: Sequence[int]) -> tuple[MaterializedG
         wanted = min([first[i] for i in node[2]])
         if position + 1 < wanted < end and type(node[0]) not in _FIXED:
             waiting = sum([sizes[i] for i in set(node[1]) if last[i] < wanted])
-            if waiting <= sum([sizes[i] for i in node[2]]) >= _MIN_BYTES_TO_MOVE:
+            if waiting <= sum([sizes[i] for i in node[2]]) >= large:
                 place[position] = wanted
         for i in node[1]:
             first[i] = min(first[i], place[position])
@@ -74,14 +81,35 @@ def _late(graph: MaterializedGraph, sizes: Sequence[int]) -> tuple[MaterializedG
     return needed(graph, ordered, graph.outputs, graph.avals) if count else graph, count
 
 
+def _early(graph: MaterializedGraph, lives: Liveness, large: int) -> tuple[MaterializedGraph, int]:
+    """Move each equation that frees large values up to the last of its operands."""
+    place = list(range(len(graph.nodes)))
+    made = [-1] * len(lives.sizes)
+    for position, node in enumerate(graph.nodes):
+        operation, inputs, outputs = node[:3]
+        wanted = max([made[i] for i in inputs], default=position)
+        if wanted + 1 < position and type(operation) not in _FIXED:
+            freed = [i for i in set(inputs) if lives.last[i] == position]
+            size = sum([lives.sizes[i] for i in freed])
+            if size >= large and size >= sum([lives.sizes[i] for i in outputs]):
+                others = [place[at] for i in freed for at in lives.reads[i] if at < position]
+                place[position] = min(position, max([wanted, *others]))
+        for i in outputs:
+            made[i] = place[position]
+    count = sum([here != position for position, here in enumerate(place)])
+    order = sorted(range(len(place)), key=lambda position: (place[position], position))
+    ordered = [graph.nodes[position] for position in order]
+    return needed(graph, ordered, graph.outputs, graph.avals) if count else graph, count
+
+
 # ---- again ---------------------------------------------------------------------------------------
 
 
-def _again(graph: MaterializedGraph, lives: Liveness) -> tuple[MaterializedGraph, int]:
+def _again(graph: MaterializedGraph, lives: Liveness, large: int) -> tuple[MaterializedGraph, int]:
     """Recompute cheap values before readers that are far below."""
     copies: dict[int, list[int]] = {}  # position → values that are made again before it
     for node in graph.nodes:
-        if type(node[0]) in _RECOMPUTABLE and lives.sizes[node[2][0]] >= _MIN_BYTES_TO_MOVE:
+        if type(node[0]) in _RECOMPUTABLE and lives.sizes[node[2][0]] >= large:
             for position in _far_readers(node, lives):
                 copies.setdefault(position, []).append(node[2][0])
     if not copies:

@@ -23,7 +23,7 @@ from tenferro.arrays.evaluation.evaluate import executable, leaked
 from tenferro.arrays.handle.array import evaluable
 from tenferro.arrays.handle.weak import NumberReads
 from tenferro.backend import UnsupportedError, select_backend, use
-from tenferro.backend._options import DONATED, PASSES, Options, rewritten
+from tenferro.backend._options import DONATED, MEMORY_BUDGET, PASSES, Options, rewritten
 from tenferro.backend._snapshots import is_numpy
 from tenferro.computegraph import (
     UNKNOWN,
@@ -31,6 +31,7 @@ from tenferro.computegraph import (
     MaterializedGraph,
     flatten,
 )
+from tenferro.passes import MemoryBudgetError
 from tenferro.passes._selection import ROLL, selected
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._boundary import bounded, refusal
@@ -63,6 +64,7 @@ from tenferro.transforms.recording.unrolled import is_unrolling
 from tenferro.transforms.recording.unrolled import state as unrolling
 
 _DYNAMIC = "tenferro.transforms.compilation.dynamic"
+_SCHEDULE = "tenferro.passes.budget.schedule"
 
 
 class Jitted(PickledByName):
@@ -188,7 +190,10 @@ class Jitted(PickledByName):
         options = self._options
         if donated and DONATED in backend.info.options:
             options = {**(options or {}), DONATED: donated}
-        run: Any = executable(traced.graph, backend, options)
+        try:
+            run: Any = executable(traced.graph, backend, options)
+        except MemoryBudgetError as error:
+            raise at_user_line(error) from None
         run.prepare()
         if traced.effects:
             run = WithoutEffects(run, len(traced.outputs))
@@ -218,9 +223,10 @@ class Jitted(PickledByName):
         known = [x for x in operands_of(leaves) if not isinstance(x, Aval)]
         backend = select_backend(self._backend, [*known, *traced.captured])
         name = getattr(self, "__qualname__", type(self._function).__qualname__)
+        graph, report = rewritten(traced.graph, backend, self._options)
+        memory = report.memory or import_module(_SCHEDULE).described(graph)
         program = executable(traced.graph, backend, self._options).explain()
-        _, report = rewritten(traced.graph, backend, self._options)
-        return describe(traced, name, backend.name, program, str(report))
+        return describe(traced, name, backend.name, program, str(report), memory)
 
     def cache_info(self) -> CacheStats:
         """Return hits and misses of the trace cache; a miss is a new signature."""
@@ -320,7 +326,7 @@ def jit(
     static_argnums: int | Sequence[int] = (),
     static_argnames: str | Sequence[str] = (),
     donate_argnums: int | Sequence[int] = (),
-    memory_budget: int | None = None,
+    memory_budget: int | float | str | None = None,
     dynamic: bool = False,
     options: Options | None = None,
 ) -> Any:
@@ -343,8 +349,12 @@ def jit(
     donate_argnums : int or sequence of int, optional
         Positions of arguments that the caller promises not to read again. The backend may write
         results into their memory. The NumPy backend does so for NumPy arrays only.
-    memory_budget : int, optional
-        Reserved; in bytes.
+    memory_budget : int, float or str, optional
+        The most memory for arrays, without the arguments, while the program runs: bytes, text such
+        as "2 GB" or "512 MiB", or a fraction of what the program needs in the order in which it was
+        recorded. What derivatives read is stored less, and computed again; results differ by
+        rounding at most. ``explain`` shows the prediction and what is run again. Inside another
+        jitted function, the budget of the outer one applies.
     dynamic : bool, default False
         Let sizes depend on values, on NumPy and CuPy and at top level only. Where the function asks
         for a size (``x[mask]``, ``np.nonzero``, ``int(np.sum(s > tolerance))``) or decides
@@ -369,14 +379,17 @@ def jit(
     LeakedArrayError
         If it reads an array of another traced function that has returned.
     ValueError
-        If a static or donated parameter does not exist, or a parameter is both.
+        If a static or donated parameter does not exist, or a parameter is both; if
+        ``memory_budget`` cannot be read as an amount.
     UnknownPassError
         If a name among the passes is unknown.
     UnknownOptionError
         At the first call, if the backend does not take an option.
+    MemoryBudgetError
+        At the first call, if the program cannot be made to fit into ``memory_budget``.
     UnsupportedError
-        If ``memory_budget`` is given; with ``dynamic=True`` at a call on XLA, or in a function that
-        is traced itself.
+        With ``dynamic=True`` and ``memory_budget``; with ``dynamic=True`` at a call on XLA, or in a
+        function that is traced itself.
 
     Examples
     --------
@@ -405,11 +418,13 @@ def jit(
             options=options,
         )
     check_function(function, "jit", backend)
-    if memory_budget is not None:
+    chosen = checked_options(options, memory_budget)
+    if dynamic and chosen is not None and MEMORY_BUDGET in chosen:
         raise at_user_line(
             UnsupportedError(
-                f"jit: memory_budget={memory_budget!r} is not supported yet\n"
-                "  hint       leave it out; a program keeps whatever its derivative reads",
+                "jit: memory_budget and dynamic=True do not go together\n"
+                "  hint       the parts of a dynamic program are planned one by one; give a budget"
+                " to the functions inside that need one",
                 backend="",
                 feature="memory_budget",
                 instead="",
@@ -418,4 +433,4 @@ def jit(
     statics = static_parameters(function, static_argnums, static_argnames)
     donated = donated_parameters(function, donate_argnums, statics)
     made = import_module(_DYNAMIC).DynamicJitted if dynamic else Jitted
-    return made(function, statics, backend, checked_options(options), donated)
+    return made(function, statics, backend, chosen, donated)

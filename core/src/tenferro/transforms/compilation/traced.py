@@ -6,7 +6,7 @@ Read next: ``jit.py``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tenferro._runtime import CollectorPaused
 from tenferro._runtime.records import NamedTuple
@@ -28,6 +28,9 @@ from tenferro.transforms.recording.effects import perform
 from tenferro.transforms.recording.record import Name
 from tenferro.transforms.recording.run_or_record import history, key_of
 
+if TYPE_CHECKING:
+    from tenferro.passes.budget.schedule import MemoryPlan
+
 _SCALARS = frozenset(SCALARS)
 
 
@@ -44,8 +47,12 @@ class Traced(NamedTuple):
     effects: tuple[ValueKey, ...] = ()  # roots of the graph behind the outputs
 
 
-def describe(traced: Traced, name: str, backend: str, program: str, passes: str) -> str:
-    """Describe a program: its inputs and results, the values it has captured, and how it runs."""
+def describe(
+    traced: Traced, name: str, backend: str, program: str, passes: str, memory: MemoryPlan
+) -> str:
+    """Describe a program: its inputs and results, the values it has captured, its memory, and how
+    it runs.
+    """
     graph = traced.graph
     count = len(traced.inputs)
     given = zip(graph.input_names[:count], graph.avals, strict=False)
@@ -59,6 +66,7 @@ def describe(traced: Traced, name: str, backend: str, program: str, passes: str)
         "captured": ", ".join(f"{label}: {a} ({_bytes(a):,} bytes)" for label, a in sizes),
     }
     lines = [f"  {label:<11}{text or 'none'}" for label, text in rows.items()]
+    lines += [f"  {label:<11}{text}" for label, text in memory.rows()]
     return "\n".join([name, *lines, "", program.rstrip()])
 
 

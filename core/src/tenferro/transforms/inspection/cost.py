@@ -6,15 +6,9 @@ and views cost neither. Read next: ``inspection/explain.py``, which prints them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import log2, prod
-from typing import Any
-
 from tenferro._runtime.records import NamedTuple
-from tenferro.computegraph import CompiledProgram, Operation
-from tenferro.primitives._aval import Aval
-
-_MOVES = frozenset(("structural", "constants", "indexing"))  # families without arithmetic
+from tenferro.computegraph import CompiledProgram
+from tenferro.passes._costs import flops_of, nbytes
 
 
 class Cost(NamedTuple):
@@ -27,14 +21,6 @@ class Cost(NamedTuple):
     arguments: int
 
 
-def family(operation: Operation) -> str:
-    """Return the family of a primitive: its file, or the namespace of a third party."""
-    namespace, _, name = str(getattr(operation, "key", "")).partition("::")
-    if namespace != "std" or not name:
-        return namespace
-    return type(operation).__module__.split("primitives.", 1)[-1].split(".")[0]
-
-
 def cost_of(program: CompiledProgram) -> Cost:
     """Count a program, equation by equation."""
     flops = moved = 0
@@ -45,27 +31,6 @@ def cost_of(program: CompiledProgram) -> Cost:
         moved += sum(map(nbytes, given)) + sum(map(nbytes, results))
     peak, at = _peak(program)
     return Cost(flops, moved, peak, at, sum(map(nbytes, program.input_avals)))
-
-
-def nbytes(aval: Aval) -> int:
-    """Return the size of an array in bytes."""
-    return aval.size * aval.dtype.itemsize
-
-
-def flops_of(operation: Operation, given: Sequence[Aval], results: Sequence[Aval]) -> int:
-    """Count the elementwise operations of one equation, to leading order."""
-    kind = family(operation)
-    if kind in _MOVES:
-        return 0
-    largest = max((a.size for a in (*given, *results)), default=0)
-    contract: Any = getattr(operation, "lhs_contract", None)
-    if contract is not None:
-        return int(2 * results[0].size * prod(given[0].shape[axis] for axis in contract))
-    if kind == "linalg" and given:  # a factorization of m × n takes about m n min(m, n)
-        return largest * min(given[0].shape[-2:], default=1)
-    if kind in ("sorting", "fft"):
-        return int(largest * max(1.0, log2(max(largest, 1))))
-    return largest
 
 
 def _peak(program: CompiledProgram) -> tuple[int, int | None]:

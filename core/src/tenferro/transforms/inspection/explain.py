@@ -19,9 +19,10 @@ from tenferro.backend._options import rewritten
 from tenferro.backend.lowering.decompose import has_decomposition, sample
 from tenferro.backend.select import choose, kinds_of
 from tenferro.computegraph import UNKNOWN, CompiledProgram, Operation
+from tenferro.passes._costs import family
 from tenferro.primitives._primitive import TensorPrimitive
 from tenferro.transforms.errors import UnknownPrimitiveError
-from tenferro.transforms.inspection.cost import Cost, cost_of, family
+from tenferro.transforms.inspection.cost import Cost, cost_of
 from tenferro.transforms.inspection.look import GraphOf, trace
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ reads are never whole in memory. Read next: `row_blocks/run.py`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -247,7 +247,10 @@ class _Search:
             return None
         constants, given = self.read()
         blocks = -(-self.extent // rows)
-        if inside <= _MOVES_PER_PART * blocks * self.bytes_per_block(exported, given):
+        partial = sum([size_of(avals[i]) for i in exported if self.made[i].joined is not None])
+        whole = sum([size_of(avals[slot]) for slot, by_rows in given if not by_rows])
+        again = partial + max(0, whole - self.cache)  # bytes that each block moves again
+        if inside <= _MOVES_PER_PART * blocks * again or gains.alive < blocks * partial:
             return None
         return Block(
             self.members,
@@ -260,15 +263,6 @@ class _Search:
             constants,
             work,
         )
-
-    def bytes_per_block(self, exported: Collection[int], given: Sequence[tuple[int, bool]]) -> int:
-        """Return the bytes that each block moves again: partial results, and whole operands that
-        the cache does not hold until the next block.
-        """
-        avals = self.program.avals
-        partial = sum([size_of(avals[i]) for i in exported if self.made[i].joined is not None])
-        whole = sum([size_of(avals[slot]) for slot, by_rows in given if not by_rows])
-        return partial + max(0, whole - self.cache)
 
     def read(self) -> tuple[dict[tuple[int, bool], Constant], list[tuple[int, bool]]]:
         """Return the constants and other slots that the block reads, row by row or whole."""
