@@ -43,7 +43,7 @@ class _Gap(NamedTuple):
 
 
 class _Chain(NamedTuple):
-    """What it takes to compute a value again: elementwise operations, and the values it reads."""
+    """The cost of computing a value again, in elementwise operations, and the values it reads."""
 
     value: int
     cost: float
