@@ -113,6 +113,13 @@ class XlaBackend(Backend):
         closed = self.lowerings.close(program)
         return XlaExecutable(self, closed, checked, self.device)
 
+    def memory_of(self, program: CompiledProgram, options: Options | None = None) -> int | None:
+        """Return what XLA says of the compiled program; ``None`` if it has several segments.
+
+        XLA orders equations itself, and may merge what is computed again with its first evaluation.
+        """
+        return self.compile(program, program.input_avals, options).memory()
+
     def host_callback(
         self, operation: Operation, host: Backend, function: Function, avals: Sequence[Any]
     ) -> Function:

@@ -251,6 +251,16 @@ class XlaExecutable(Executable):
         head.append(f"  {'temporary bytes':<18} {temporary}")
         return "\n\n".join(["\n".join(head), *(_readable(run.as_text()) for run in unique)])
 
+    def memory(self) -> int | None:
+        """Return the bytes of temporaries and results; ``None`` for several segments."""
+        (steps, _), _ = self._own or self._load()
+        if len(steps) != 1:
+            return None
+        found = steps[0].run.memory_analysis()
+        if found is None:
+            return None
+        return int(found.temp_size_in_bytes + found.output_size_in_bytes)
+
     def profile(self, *operands: Any) -> Timings:
         """Run once and time every segment; within one, XLA has merged the equations."""
         check_operand_count(self.program, operands)

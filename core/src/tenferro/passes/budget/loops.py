@@ -330,7 +330,7 @@ class _Cut:
         operands = [self.leaf(i) for i in body.consts]
         results = list(bind_all(outer, *operands, *carry, *[x for _, x in body.row_leaves]))
         behind = loop.carried + len(first)
-        if first:
+        if position in self.loops:
             self.starts[position] = results[loop.carried : behind]
         return results[: loop.carried], dict(zip(ys, results[behind:], strict=True))
 

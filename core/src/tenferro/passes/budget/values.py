@@ -12,14 +12,14 @@ Read next: ``schedule.py``.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from heapq import heapify, heappop, heappush
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import Any
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.computegraph import PRIMARY, MaterializedGraph, MaterializedNode
+from tenferro.computegraph._materialize import new_row
 from tenferro.passes._costs import flops_of
 from tenferro.passes._rewriter import needed
 from tenferro.passes.budget.disjoint_sets import DisjointSets
@@ -27,11 +27,11 @@ from tenferro.passes.budget.profile import VIEWS, Profile
 from tenferro.primitives.callback import DebugCallback, HostCallback
 from tenferro.primitives.structural import OptimizationBarrier
 
-_LEAST_SHARE = 4096  # of the peak: a value that is smaller stays
+_LEAST_SHARE = 4  # of the peak per equation: a value that is smaller stays
 _LEAST_GAP = 8  # equations between two readers
 _MOST_EQUATIONS = 64  # to compute a value again
 _NEVER_AGAIN = frozenset({HostCallback, DebugCallback, OptimizationBarrier})
-_PROBES = 8  # numbers of dropped values that are tried
+_PROBES = 8  # numbers of dropped values that are tried, before halving between two of them
 
 
 class _Gap(NamedTuple):
@@ -87,25 +87,26 @@ def with_values_again(graph: MaterializedGraph, limit: int) -> tuple[Materialize
     profile = Profile(graph)
     search = _Search(graph, profile)
     order = search.order()
-    saved = list(accumulate([profile.sizes[gap.value] for gap in order]))
-    if not order:
-        return graph, []
-    count = min(bisect_left(saved, profile.peak - limit) + 1, len(order))
     best, least, chosen = graph, profile.peak, 0
-    low, high = 0, 0  # too few, and enough; 0: not known yet
-    for _ in range(_PROBES):
+    low, high = 0, len(order) + 1  # too few, and enough
+    while high - low > 1 + high // 16:
+        count = (low + high) // 2 if chosen and least <= limit else _next(low, len(order))
         found = search.rewritten(order[:count])
         peak = Profile(found).peak
-        if peak <= limit or (not high and peak < least):
+        if peak <= limit or peak < least:
             best, least, chosen = found, peak, count
         if peak <= limit:
             high = count
+        elif count == len(order):
+            break
         else:
             low = count
-        if (high and high - low <= max(1, high // 16)) or low == len(order):
-            break
-        count = (low + high) // 2 if high else min(len(order), count + max(1, count // 2))
     return best, [gap.value for gap in order[:chosen]]
+
+
+def _next(count: int, most: int) -> int:
+    """Return the next number to try while none was enough; it does not depend on the limit."""
+    return min(most, count + max(1, most // _PROBES))
 
 
 class _Search:
@@ -146,7 +147,7 @@ class _Search:
         """Return the longest gap of each large value."""
         profile = self.profile
         results = {profile.owner[i] for i in self.graph.outputs}
-        least = max(1, profile.peak // _LEAST_SHARE)
+        least = max(1, profile.peak // (_LEAST_SHARE * len(self.graph.nodes)))
         found = []
         for value, positions in self._reads().items():
             if profile.sizes[value] < least or value in results:
@@ -271,7 +272,9 @@ class _Writer:
 
     def copy(self, node: MaterializedNode) -> None:
         """Write an equation as it is."""
-        self._nodes.append(node._replace(inputs=tuple([self._number[i] for i in node.inputs])))
+        operation, inputs, outputs, role, source = node
+        given = tuple([self._number[i] for i in inputs])
+        self._nodes.append(new_row((operation, given, outputs, role, source)))
 
     def compute_again(
         self,
@@ -290,8 +293,8 @@ class _Writer:
         local = dict(zip(roots, passed, strict=False))
         for node in chain:
             made = self._new(node.outputs)
-            inputs = tuple([local.get(i, self._number[i]) for i in node.inputs])
-            self._nodes.append(node._replace(inputs=inputs, outputs=made, role=PRIMARY))
+            given = tuple([local.get(i, self._number[i]) for i in node.inputs])
+            self._nodes.append(new_row((node.operation, given, made, PRIMARY, node.source)))
             local.update(zip(node.outputs, made, strict=True))
         for i in alive:
             self._number[i] = local[i]
