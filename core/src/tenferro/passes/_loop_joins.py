@@ -68,6 +68,8 @@ def join_scans(first: MutableEquation, second: MutableEquation) -> bool:
         return False
     if not mine and {*rows}.isdisjoint(more_rows):
         return False
+    if not _one_store(one, two):
+        return False
     count = len({*classes})
     leaves = [new_leaf(f"carry{i}", avals[classes.index(i)]) for i in range(count)]
     a, b = outputs([leaves[i] for i in classes])
@@ -79,9 +81,12 @@ def join_scans(first: MutableEquation, second: MutableEquation) -> bool:
     wanted = [_place(i, classes[:own], count, own) for i in one.outputs]
     behind = count + len(a) - own
     wanted += [_place(i, classes[own:], behind, two.carried) for i in two.outputs]
+    stored = [_place(i, (), count, own) for i in one.offloaded]
+    stored += [_place(i, (), behind, two.carried) for i in two.offloaded]
     first.operation = one.replaced(
-        body=body, consts=len(consts), carried=count, outputs=tuple(wanted), is_linear=()
-    )
+        body=body, consts=len(consts), carried=count, outputs=tuple(wanted), is_linear=(),
+        offload=two.offload if one.offload is None else one.offload, offloaded=tuple(stored),
+    )  # fmt: skip
     first.inputs = (
         *places.slots("const"),
         *[starts[classes.index(i)] for i in range(count)],
@@ -92,7 +97,10 @@ def join_scans(first: MutableEquation, second: MutableEquation) -> bool:
 
 
 def chain_scans(first: MutableEquation, second: MutableEquation) -> None:
-    """Let the first loop do the work of the second, which reads its rows."""
+    """Let the first loop do the work of the second, which reads its rows.
+
+    Where both store rows in files, those of the second are in the directory of the first.
+    """
     one, two = first.operation, second.operation
     places = _JointInputs()
     whole, rows = places.inputs(first)
@@ -114,6 +122,8 @@ def chain_scans(first: MutableEquation, second: MutableEquation) -> None:
     outputs += [
         one.carried + i if i < two.carried else behind + i - two.carried for i in two.outputs
     ]
+    stored = [count + i - one.carried for i in one.offloaded]
+    stored += [behind + i - two.carried for i in two.offloaded]
     consts = places.of("const")
     first.operation = one.replaced(
         body=Fragment.of(
@@ -124,6 +134,8 @@ def chain_scans(first: MutableEquation, second: MutableEquation) -> None:
         carried=count,
         outputs=tuple(outputs),
         is_linear=(),
+        offload=two.offload if one.offload is None else one.offload,
+        offloaded=tuple(stored),
     )
     first.inputs = (
         *places.slots("const"),
@@ -178,6 +190,11 @@ def join_whiles(first: MutableEquation, second: MutableEquation) -> bool:
     first.inputs = (*places, *[starts[classes.index(i)] for i in range(count)])
     first.outputs = (*first.outputs, *second.outputs)
     return True
+
+
+def _one_store(one: Any, two: Any) -> bool:
+    """Return True unless two loops store rows in files of different directories."""
+    return one.offload == two.offload or None in (one.offload, two.offload)
 
 
 def replaced(operation: Any, **parameters: Any) -> Any:
@@ -277,6 +294,7 @@ def drop_unread(equation: MutableEquation, read: set[int]) -> bool:
         carried=len(carries),
         outputs=tuple([place[loop.outputs[k]] for k in wanted]),
         is_linear=(),
+        offloaded=tuple([place[i] for i in loop.offloaded if i in place]),
     )
     equation.inputs = tuple([equation.inputs[i] for i in kept])
     equation.outputs = tuple([equation.outputs[k] for k in wanted])

@@ -112,6 +112,22 @@ class InternalError(TenferroError, RuntimeError):
     place: str
 
 
+class OffloadError(TenferroError, OSError):
+    """Report a loop whose rows cannot be stored in a file. Fields: ``directory``, ``bytes``."""
+
+    @classmethod
+    def of(cls, directory: str, size: int, reason: str) -> OffloadError:
+        """Make the error of a file of that size."""
+        return cls(
+            f"scan: cannot store {size:,} bytes in a temporary file\n"
+            f"  got        {reason} in {directory}\n"
+            "  need       a directory that exists, on a disc with so much room\n"
+            "  hint       `tn.offload(directory)` chooses another one",
+            directory=directory,
+            bytes=size,
+        )
+
+
 class StepLimitError(TenferroError, RuntimeError):
     """Report a loop that has not ended within its bound. Fields: ``steps``."""
 

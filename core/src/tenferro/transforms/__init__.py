@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from tenferro.transforms.control.custom_root import custom_root
     from tenferro.transforms.control.fori_loop import fori_loop
     from tenferro.transforms.control.map import map
+    from tenferro.transforms.control.offload import offload
     from tenferro.transforms.control.revolve import revolve
     from tenferro.transforms.control.scan import scan
     from tenferro.transforms.control.while_loop import while_loop
@@ -77,6 +78,7 @@ else:
             "control.custom_root": "custom_root",
             "control.fori_loop": "fori_loop",
             "control.map": "map",
+            "control.offload": "offload",
             "control.revolve": "revolve",
             "control.scan": "scan",
             "control.while_loop": "while_loop",
@@ -109,7 +111,7 @@ __all__ = [
     "associative_scan", "barrier", "batch", "check_grads", "checkpoint", "cond", "custom_jvp",
     "custom_linear", "custom_linear_solve", "custom_root", "custom_vjp", "debug", "debug_nans",
     "eval_shape", "explain", "fori_loop", "grad", "graph_of", "hessian", "hvp", "jacfwd",
-    "jacobian", "jacrev", "jit", "jvp", "linearize", "map", "name", "revolve", "scan",
+    "jacobian", "jacrev", "jit", "jvp", "linearize", "map", "name", "offload", "revolve", "scan",
     "stop_gradient", "switch", "trace", "value_and_grad", "vjp", "vmap", "while_loop",
 ]
 # end generated

@@ -29,11 +29,16 @@ def nested(w):
     return c + np.sum(ys)
 
 
+def in_a_file(w):
+    return tn.scan(lambda c, r: (np.sin(c * r), None), w, ROWS, checkpoint=tn.offload())[0]
+
+
 GRAPHS = {
     "value": nested,
     "grad": tn.grad(nested),
     "second": tn.grad(tn.grad(nested)),
     "jvp": lambda w: tn.jvp(nested, (w,), (1.0,))[1],
+    "in a file": tn.grad(in_a_file),
 }
 
 

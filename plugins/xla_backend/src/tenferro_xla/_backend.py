@@ -30,7 +30,7 @@ from tenferro_xla._jax import (
     shape_dtype,
 )
 from tenferro_xla._operands import NumpyArray, fits, host_array, numpy_dtype, refusal
-from tenferro_xla._options import checked_options
+from tenferro_xla._options import check_offload, checked_options
 from tenferro_xla._raised import keeping, raise_original
 
 Function = Callable[..., Any]
@@ -111,6 +111,7 @@ class XlaBackend(Backend):
         check_process()
         checked = checked_options(self.config, options, self.device.platform)
         closed = self.lowerings.close(program)
+        check_offload([row.operation for row in program.instructions], self.device.platform)
         return XlaExecutable(self, closed, checked, self.device)
 
     def memory_of(self, program: CompiledProgram, options: Options | None = None) -> int | None:

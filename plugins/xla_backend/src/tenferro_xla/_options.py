@@ -10,8 +10,8 @@ that would change a result if they were ignored are refused. Read next: ``_polic
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 from tenferro.backend import InvalidOptionError, UnsupportedError
 from tenferro.backend.records import BackendConfig
@@ -70,6 +70,28 @@ def warn_dropped(names: list[str]) -> None:
     warnings.warn(
         f"xla: dropped unknown options {', '.join(names)}", CompilerOptionWarning, stacklevel=2
     )
+
+
+def check_offload(operations: Iterable[Any], platform: str) -> None:
+    """Raise UnsupportedError if a loop stores rows outside the memory of a device.
+
+    On the CPU that is the memory in which they lie anyway.
+    """
+    if platform == "cpu":
+        return
+    waiting = [*operations]
+    while waiting:
+        operation = waiting.pop()
+        if getattr(operation, "offloaded", ()):
+            raise UnsupportedError(
+                f"xla: a loop cannot store its rows outside the memory of {platform}\n"
+                '  hint       `checkpoint="sqrt"` or `tn.revolve(slots)` store fewer rows',
+                backend="xla",
+                feature="offload",
+                instead='checkpoint="sqrt"',
+            )
+        for _, body in getattr(operation, "bodies", ()):
+            waiting += [inner for inner, _ in body.equations]
 
 
 def _unsupported(name: str, feature: str) -> UnsupportedError:

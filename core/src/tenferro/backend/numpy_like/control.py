@@ -11,6 +11,7 @@ from typing import Any
 
 from tenferro.backend.lowering import Lowerings, LoweringTable, takes_table
 from tenferro.backend.numpy_like._common import native_dtype
+from tenferro.backend.numpy_like.offload import array_in_file
 from tenferro.computegraph import CompiledProgram, compile_program
 from tenferro.primitives import StepLimitError
 from tenferro.primitives.control import Bound, Checkpoint, Scan, Switch, WhileLoop
@@ -94,9 +95,15 @@ def looped(op: Scan, body: Body, xp: Any, xs: Sequence[Any]) -> list[Any]:
     count = op.carried
     stacked = [i for i in dict.fromkeys(op.outputs) if i >= count]
     avals = op.body.output_avals
-    stacks = {
-        i: xp.empty((op.length, *avals[i].shape), native_dtype(xp, avals[i].dtype)) for i in stacked
-    }
+    stacks = {}
+    for i in stacked:
+        shape, dtype = (op.length, *avals[i].shape), native_dtype(xp, avals[i].dtype)
+        in_file = op.offload is not None and i in op.offloaded
+        stacks[i] = (
+            array_in_file(xp, op.offload or "", shape, xp.dtype(dtype))
+            if in_file
+            else xp.empty(shape, dtype)
+        )
     steps = range(op.length - 1, -1, -1) if op.reverse else range(op.length)
     for k in steps:
         found = body(*consts, *carry, *[x[k] for x in rows])

@@ -35,7 +35,8 @@ class HigherOrder(Mixed):
     def shown(self) -> dict[str, object]:
         """The parameters that an equation shows: those that say something."""
         found = {k: v for k, v in self.parameters.items() if k not in _GRAPHS}
-        return {k: v for k, v in found.items() if v or k not in self._defaults}
+        missing = object()
+        return {k: v for k, v in found.items() if v != self._defaults.get(k, missing)}
 
     @property
     def volatile(self) -> bool:  # type: ignore[override]  # it depends on the graphs

@@ -63,7 +63,10 @@ def split(loop: Scan, operands: Sequence[Any], rule: RuleBuilder) -> tuple[Scan,
     if stacked:
         body = Fragment.of(kinds.primals, [*[outputs[i] for i in fixed], *stacked])
         chosen = tuple(range(len(fixed), len(fixed) + len(stacked)))
-        primal = Scan(body, len(kinds.consts), len(fixed), loop.length, chosen, loop.reverse)
+        primal = Scan(
+            body, len(kinds.consts), len(fixed), loop.length, chosen, loop.reverse,
+            offload=loop.offload, offloaded=chosen if loop.offload is not None else (),
+        )  # fmt: skip
         stacks = emitted(rule, primal, [operands[i] for i in kinds.primal_numbers])
 
     value_of = dict(zip(inputs, operands, strict=True))
@@ -96,6 +99,8 @@ def split(loop: Scan, operands: Sequence[Any], rule: RuleBuilder) -> tuple[Scan,
         tuple([place[i] for i in loop.outputs]),
         loop.reverse,
         tuple([key in own for key in leaves]),
+        loop.offload,
+        tuple([place[i] for i in loop.offloaded if i in place]),
     )
     return linear, [value_of[key] for key in leaves]
 

@@ -33,6 +33,9 @@ class Scan(HigherOrder):
     outputs   results, by their numbers among the body's outputs
     reverse   the last row is taken first; rows of ys stand where those of xs do
     is_linear  for each input, whether the results are jointly linear in these inputs
+    offload   the directory of the file in which its derivative stores rows; "" is the system's
+              directory for temporary files, None stores them in memory
+    offloaded  outputs of the body, by number, whose rows are stored there
     """
 
     key = "std::scan"
@@ -43,6 +46,8 @@ class Scan(HigherOrder):
     outputs: tuple[int, ...]
     reverse: bool = False
     is_linear: tuple[bool, ...] = ()
+    offload: str | None = None
+    offloaded: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         self.check_graph("body")
@@ -71,6 +76,19 @@ class Scan(HigherOrder):
         self.check_outputs(self.outputs, results)
         self.check_marks(count)
         self.check_bool("reverse")
+        self._check_offload()
+
+    def _check_offload(self) -> None:
+        directory: Any = self.offload
+        if directory is not None and not isinstance(directory, str):
+            need = "a directory, or None"
+            raise invalid(self, "offload", "no directory", got=repr(directory), need=need)
+        marks: Any = self.offloaded
+        rows = {*range(self.carried, len(self.body.outputs))}
+        is_fine = isinstance(marks, tuple) and all([type(i) is int for i in marks])
+        if not is_fine or not {*marks} <= rows or (marks and directory is None):
+            need = "numbers of outputs that are stacked, with a directory"
+            raise invalid(self, "offloaded", "no such rows", got=repr(marks), need=need)
 
     @property
     def bodies(self) -> tuple[tuple[str, Fragment], ...]:

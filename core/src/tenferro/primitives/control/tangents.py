@@ -66,6 +66,8 @@ def joint_loop(
         tuple([place_of[loop.outputs[place]] for place in wanted]),
         loop.reverse,
         (*[False] * len(brought), *linear),
+        loop.offload,
+        tuple([place_of[i] for i in loop.offloaded if i in place_of]),
     )
     return joint, [*map(rule.value, brought), *operands], wanted
 

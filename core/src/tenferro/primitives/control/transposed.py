@@ -106,6 +106,7 @@ class _Backward:
                 *[False] * (len(brought) + len(fixed_whole)), *[True] * moving,
                 *[False] * len(fixed_rows), *[True] * len(rows),
             ),
+            loop.offload,
         )  # fmt: skip
         operands = [
             *map(rule.value, brought),

@@ -30,6 +30,7 @@ from tenferro.transforms.control.body import (
     retyped,
     with_effect,
 )
+from tenferro.transforms.control.offload import Offload
 from tenferro.transforms.control.progress import checked_progress, in_blocks
 from tenferro.transforms.control.revolve import Revolve
 from tenferro.transforms.control.segments import STORES, stepped
@@ -49,7 +50,7 @@ def scan(
     *,
     reverse: bool = False,
     unroll: int = 1,
-    checkpoint: str | Revolve = "auto",
+    checkpoint: str | Revolve | Offload = "auto",
     progress: bool = False,
 ) -> tuple[Any, Any]:
     """Run ``carry, y = f(carry, x)`` for every row x of ``xs``; return the last carry and all y.
@@ -77,12 +78,13 @@ def scan(
         Number of steps in one iteration of the loop that runs. Values and derivatives are the
         same. The program is larger, and each iteration costs less around its steps where the
         backend starts each operation on a device. On NumPy it makes loops over numbers slower.
-    checkpoint : {"auto", "none", "sqrt"} or revolve(slots), default "auto"
+    checkpoint : {"auto", "none", "sqrt"}, revolve(slots) or offload(), default "auto"
         What reverse mode stores. "auto": per step what the derivative reads, or the carry,
         whichever is fewer bytes. "none": the carry of every step; each step is computed again.
         "sqrt": the carries of about √length steps; the steps between two of them are computed again
         when the reverse sweep reaches them. For n steps that is memory for about 2√n carries, and
         one more evaluation of each step. ``tn.revolve(slots)``: that many carries at most.
+        ``tn.offload(directory)``: what "auto" stores, in a temporary file instead of in memory.
     progress : bool, default False
         Show on standard error how far the loop is, by rich where it is installed. Only at top
         level, on values that are known.
@@ -111,9 +113,10 @@ def scan(
     (6.0, array([1., 3., 6.]))
     """
     check_function(f, "scan")
-    if not isinstance(checkpoint, Revolve) and checkpoint not in STORES:
+    if not isinstance(checkpoint, (Revolve, Offload)) and checkpoint not in STORES:
         names = ", ".join(STORES)
-        text = f"scan: unknown checkpoint {checkpoint!r}\n  need       {names} or revolve(slots)"
+        text = f"scan: unknown checkpoint {checkpoint!r}\n"
+        text += f"  need       {names}, revolve(slots) or offload()"
         raise at_user_line(ValueError(text))
     together, shows = _unroll(unroll), checked_progress(progress, "scan")
     start, carry_spec, carry_paths, plain = given_arrays(init, "init")

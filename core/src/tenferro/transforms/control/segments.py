@@ -19,10 +19,11 @@ from tenferro.primitives import slice as slice_of
 from tenferro.primitives._primitive import bind_all
 from tenferro.primitives.control import Checkpoint, Scan
 from tenferro.primitives.control.unrolled import steps_of
+from tenferro.transforms.control.offload import Offload
 from tenferro.transforms.control.revolve import Revolve, split
 
 STORES = ("auto", "none", "sqrt")
-Store = str | Revolve
+Store = str | Revolve | Offload
 
 
 def segmented(
@@ -35,6 +36,8 @@ def segmented(
     """Run a loop that gives all its outputs, and stores for reverse mode what ``store`` says."""
     if store == "auto":
         return list(bind_all(loop, *consts, *carry, *rows))
+    if isinstance(store, Offload):
+        return list(bind_all(loop.replaced(offload=store.directory), *consts, *carry, *rows))
     if isinstance(store, Revolve):
         return _revolved(loop, store.slots, {}, [*consts, *carry, *rows])
     if store == "none" or loop.length <= 3:

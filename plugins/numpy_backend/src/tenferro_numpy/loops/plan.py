@@ -39,11 +39,15 @@ class Roles(NamedTuple):
     consts    number of inputs that all steps read
     carried   number of inputs behind these, and of first outputs, that go from step to step
     stacked   outputs whose rows are results
+    in_file   those whose rows lie in a temporary file
+    directory  of the file
     """
 
     consts: int
     carried: int
     stacked: tuple[int, ...] = ()
+    in_file: tuple[int, ...] = ()
+    directory: str = ""
 
 
 class Row(NamedTuple):

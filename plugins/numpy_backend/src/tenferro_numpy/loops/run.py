@@ -174,7 +174,7 @@ class Loop:
     def _write(self) -> None:
         op = self.op
         stacked = tuple(dict.fromkeys([i for i in op.outputs if i >= op.carried]))
-        roles = Roles(op.consts, op.carried, stacked)
+        roles = Roles(op.consts, op.carried, stacked, op.offloaded, op.offload or "")
         self.written = _written(
             op.body, roles, self.context, op.outputs, (op.length,), reverse=op.reverse
         )

@@ -18,11 +18,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
 
+from tenferro.backend.numpy_like.offload import array_in_file
 from tenferro_numpy.ir.expression import Expression, simple
 from tenferro_numpy.ir.step import Step
 from tenferro_numpy.loops.plan import COPIED, SHIFTED, LoopPlan, LoopPlanner, Row
@@ -112,6 +114,15 @@ class LoopSource:
         sizes = ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "")
         return f"{self.bind(new_array)}(({sizes}), {self.bind(np.dtype(dtype.name))})"
 
+    def _rows(self, output: int, aval: Any) -> str:
+        """Write the making of the rows of a result, in memory or in a temporary file."""
+        roles = self.planner.roles
+        if output not in roles.in_file:
+            return self.array(("count", *aval.shape), aval.dtype)
+        made = self.bind(partial(array_in_file, np, roles.directory))
+        sizes = ", ".join(["count", *map(str, aval.shape)])
+        return f"{made}(({sizes},), {self.bind(np.dtype(aval.dtype.name))})"
+
     # ---- the text --------------------------------------------------------------------------------
 
     def _written(self, results: Sequence[int]) -> str:
@@ -180,7 +191,7 @@ class LoopSource:
             lines.append(f"v{slot} = {self.array(self.avals[slot].shape, self.avals[slot].dtype)}")
         for row in self.plan.rows:
             aval = self.avals[planner.outputs[row.output]]
-            lines.append(f"y{row.output} = {self.array(('count', *aval.shape), aval.dtype)}")
+            lines.append(f"y{row.output} = {self._rows(row.output, aval)}")
             if row.kind == COPIED and aval in UNBOXED:
                 lines.append(f"m{row.output} = y{row.output}.data")
             elif row.kind == SHIFTED:
