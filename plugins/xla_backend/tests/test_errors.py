@@ -6,6 +6,7 @@ import jax
 import numpy as np
 import pytest
 
+import tenferro as tn
 from tenferro.backend import (
     BackendConfig,
     InvalidOptionError,
@@ -40,6 +41,7 @@ from tenferro_xla._errors import (
     translated,
 )
 from tenferro_xla._jax import JaxRuntimeError
+from tenferro_xla._options import check_offload
 
 F64 = Aval((3,), "float64")
 
@@ -420,3 +422,21 @@ def test_a_callback_that_raises_is_an_internal_error_with_its_equation(host, pro
     executable._own = executable._own[0], broken
     with pytest.raises(XlaError, match="CpuCallback error"):
         executable(np.ones(3))
+
+
+# ---- rows in a file ------------------------------------------------------------------------------
+
+
+def test_rows_outside_the_memory_of_a_device_are_refused():
+    """On the CPU they lie in the same memory; a loop inside another body is found as well"""
+
+    def looped(x):
+        step = lambda c, _: (np.sin(c), None)  # noqa: E731
+        return tn.scan(step, x, None, 5, checkpoint=tn.offload())[0]
+
+    gradient = tn.grad(lambda x: tn.scan(lambda c, _: (looped(c), None), x, None, 3)[0])
+    operations = [node.operation for node in tn.jit(gradient).lower(0.5).nodes]
+    check_offload(operations, "cpu")
+    with pytest.raises(UnsupportedError, match="outside the memory of cuda") as caught:
+        check_offload(operations, "cuda")
+    assert (caught.value.feature, caught.value.instead) == ("offload", 'checkpoint="sqrt"')

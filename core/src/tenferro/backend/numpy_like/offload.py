@@ -29,11 +29,12 @@ def array_in_file(xp: Any, directory: str, shape: tuple[int, ...], dtype: Any) -
     Raises OffloadError: if the file cannot be made, or the disc is full.
     Raises UnsupportedError: if the arrays of the namespace do not lie in the host's memory.
     """
-    if xp.__name__ != "numpy":
+    name = getattr(xp, "__name__", "this backend")
+    if name != "numpy":
         raise UnsupportedError(
-            f"{xp.__name__}: a loop cannot store its rows outside the device's memory\n"
+            f"{name}: a loop cannot store its rows outside the device's memory\n"
             '  hint       `checkpoint="sqrt"` or `tn.revolve(slots)` store fewer rows',
-            backend=xp.__name__,
+            backend=name,
             feature="offload",
             instead='checkpoint="sqrt"',
         )

@@ -8,6 +8,7 @@ Read next: ``segments.py`` and ``primitives/control/residuals.py``.
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.errors import at_user_line
@@ -62,10 +63,9 @@ def offload(directory: str | os.PathLike[str] | None = None) -> Offload:
     """
     if directory is None:
         return Offload("")
-    try:
-        path = os.fspath(directory)
-    except TypeError:
-        path = None  # type: ignore[assignment]  # it is refused below
+    path: Any = directory
+    if isinstance(path, os.PathLike):
+        path = os.fspath(path)
     if not isinstance(path, str):
         text = f"offload: the directory is a path, got {type(directory).__name__}"
         raise at_user_line(TypeError(text))
