@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tenferro._runtime import later
 from tenferro.arrays.errors import (
+    CapturedAssignmentError,
     ConcretizationError,
     CopyAssignmentWarning,
     ImmutableArrayError,
@@ -154,9 +155,9 @@ else:
 # fmt: off
 # generated: public names
 __all__ = [
-    "PROGRAMS", "Array", "ConcretizationError", "CopyAssignmentWarning", "ImmutableArrayError",
-    "IndexKindError", "LeakedArrayError", "LostAssignmentError", "OutOfBoundsError",
-    "TracedConversionError", "UnknownOperandError", "UnsupportedAttributeError",
+    "PROGRAMS", "Array", "CapturedAssignmentError", "ConcretizationError", "CopyAssignmentWarning",
+    "ImmutableArrayError", "IndexKindError", "LeakedArrayError", "LostAssignmentError",
+    "OutOfBoundsError", "TracedConversionError", "UnknownOperandError", "UnsupportedAttributeError",
     "UnsupportedFunctionError", "absolute", "add", "all", "any", "arange", "argmax", "argmin",
     "as_array", "asarray", "astype", "borrowing", "broadcast_to", "clip", "concatenate", "conj",
     "convert", "copy", "cos", "divide", "dot", "equal", "erf", "evaluate", "evaluate_keys",

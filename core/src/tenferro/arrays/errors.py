@@ -33,6 +33,10 @@ class LostAssignmentError(TenferroError, TypeError):
     """Report an assignment into a temporary array: ``x[0][1] = v``. Field: ``aval``."""
 
 
+class CapturedAssignmentError(TenferroError, TypeError):
+    """Report an assignment to an outer Array in a loop or branch. Fields: ``aval``, ``body``."""
+
+
 class CopyAssignmentWarning(UserWarning):
     """Say that an array is assigned into that would be a view of another one in NumPy."""
 

@@ -81,18 +81,6 @@ def test_what_leaves_a_body_otherwise_is_refused():
         tn.evaluate(kept[0] * 2)
 
 
-def test_assignment_to_an_array_from_outside_is_refused():
-    buffer = tn.asarray(np.zeros(3))
-
-    def step(c, r):
-        buffer[0] = c
-        return c + r, None
-
-    tn.scan(step, 0.0, ROWS)
-    with pytest.raises(tn.LeakedArrayError, match="scan"):
-        np.sum(buffer).item()
-
-
 def test_a_rule_is_that_of_the_call():
     """A body with a function that brings its own derivative is not taken for an earlier one"""
     factor = [1.0]

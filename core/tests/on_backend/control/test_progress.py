@@ -25,22 +25,22 @@ LOOPS = {
     "short": (lambda x, progress: scanned(x[:3], progress), "scan: 3 of 3 steps"),
     "while_loop": (halved, "while_loop: 1937 steps"),
     "max_steps": (
-        lambda x, progress: halved(x, progress, max_steps=2000), "scan: 2000 of 2000 steps"
+        lambda x, progress: halved(x, progress, max_steps=2000), "while_loop: 2000 of 2000 steps"
     ),
     "fori_loop": (
         lambda x, progress: tn.fori_loop(0, 9, lambda i, c: c + i * x, x, progress=progress),
-        "scan: 9 of 9 steps",
+        "fori_loop: 9 of 9 steps",
     ),
     "fori_loop of arrays": (
         lambda x, progress: tn.fori_loop(
             0, tn.asarray(9), lambda i, c: c + i * x, x, progress=progress
         ),
-        "while_loop: 9 steps",
+        "fori_loop: 9 steps",
     ),
-    "map": (lambda x, progress: tn.map(np.sin, x, progress=progress), "scan: 257 of 257 steps"),
+    "map": (lambda x, progress: tn.map(np.sin, x, progress=progress), "map: 257 of 257 steps"),
     "map of batches": (
         lambda x, progress: tn.map(np.sin, x, batch_size=16, progress=progress),
-        "scan: 16 of 16 steps",
+        "map: 16 of 16 steps",
     ),
 }  # fmt: skip
 

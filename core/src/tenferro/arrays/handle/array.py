@@ -32,6 +32,7 @@ from tenferro.tidu import NO_FLOW, Flow
 FLUSH_DEPTH = 2000
 SCALARS = (float, int, complex, bool)
 PLAIN_UFUNCS: dict[Any, Callable[..., Any]] = {}  # those of one operand that were called before
+_last_body = 0  # number of the loop body or branch whose recording began last
 EVALUATE: list[Callable[..., Any]] = []  # filled by `evaluation/evaluate.py`
 
 
@@ -46,7 +47,8 @@ class Array(Handle):
     ()
     """
 
-    __slots__ = ("__weakref__", "is_taken")
+    __slots__ = ("__weakref__", "body", "is_taken")
+    body: int  # number of the body that was recorded last when the handle was made
     is_taken: Any  # the mark of `diagnosis/copy_warnings.py`; unset where there is none
     __array_priority__ = 1000.0
     __hash__ = None  # type: ignore[assignment]
@@ -54,6 +56,7 @@ class Array(Handle):
     def __init__(self, key: ValueKey, flow: Flow = NO_FLOW) -> None:
         self.key = key
         self.flow = flow
+        self.body = _last_body
         try:
             if key.source is None and key.definition is not None:
                 key.source = caller(3)  # a public function is between the user and this
@@ -435,6 +438,13 @@ def a_handle_of_its_own(result: Any, given: Any) -> Any:
         if x is result and isinstance(x, Array):
             return Array(result.key, result.flow)
     return result
+
+
+def next_body() -> int:
+    """Return a number for a body that is recorded from now on; new handles carry it."""
+    global _last_body
+    _last_body += 1
+    return _last_body
 
 
 def refusals() -> Any:

@@ -10,6 +10,7 @@ from typing import Any
 
 from tenferro.arrays.errors import ImmutableArrayError, at_user_line
 from tenferro.arrays.handle.array import Array
+from tenferro.arrays.handle.bodies import refuse_captured
 from tenferro.arrays.handle.convert import as_array
 from tenferro.arrays.handle.weak import is_weak
 from tenferro.arrays.promotion.broadcast import broadcast_shapes, cast, stretch
@@ -97,7 +98,11 @@ def _fitted(x: Array, out: Array, function: str) -> Array:
 
 
 def rebind(x: Array, value: Array) -> Array:
-    """Rebind the handle x to the value."""
+    """Rebind the handle x to the value.
+
+    Raises CapturedAssignmentError: in the body of a loop or branch, if x was made outside of it.
+    """
+    refuse_captured(x)
     x.key = value.key
     x.flow = value.flow
     return x

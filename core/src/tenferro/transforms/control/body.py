@@ -16,6 +16,7 @@ from tenferro._runtime.records import NamedTuple
 from tenferro.arrays import Array, as_array, evaluate_keys, is_traced
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.array import SCALARS, evaluable
+from tenferro.arrays.handle.bodies import recording_body
 from tenferro.arrays.handle.convert import is_operand
 from tenferro.arrays.handle.weak import WeakName, is_weak
 from tenferro.arrays.promotion.broadcast import weak
@@ -85,7 +86,7 @@ def record_body(
         for leaf in leaves
     ]
     try:
-        with collecting(every_step=has_effects) as effects:
+        with recording_body(name, _cure(name)), collecting(every_step=has_effects) as effects:
             result = call([Array(key) for key in inputs])
         effect = _one_token(effects) if effects else None
     finally:
@@ -103,6 +104,13 @@ def record_body(
         )
     flat, spec = _tree.flatten(result)
     return Recorded(inputs, [output(name, x) for x in flat], spec, result, start, effect)
+
+
+def _cure(name: str) -> str:
+    """Return what to write instead of an assignment to an array from outside."""
+    if name in ("scan", "fori_loop", "while_loop"):
+        return "make the array a part of the carry: take it from the carry and return it"
+    return "return the new value as a result, and assign it behind the call"
 
 
 def _one_token(effects: Sequence[ValueKey]) -> ValueKey:
@@ -270,6 +278,16 @@ def fitting(name: str, y: Array, leaf: Leaf) -> Array:
     text = f"{name}: the body changes {path}\n  got        {y.aval}\n  need       {leaf.aval}"
     text += f"\n  hint       {hint}"
     raise at_user_line(BodyError(text, got=str(y.aval), need=str(leaf.aval), leaf=path))
+
+
+def check_carry(name: str, result: Any, spec: Any) -> None:
+    """Raise BodyError unless what a body returned is structured as the carry."""
+    found = _tree.flatten(result)[1]
+    if found != spec:
+        got, need = _tree.describe(found), _tree.describe(spec)
+        text = f"{name}: the body changes the structure of the carry"
+        text += f"\n  got        {got}\n  need       {need}"
+        raise at_user_line(BodyError(text, got=got, need=need, leaf=""))
 
 
 def delivered(

@@ -82,7 +82,7 @@ def cond(
     if index.shape:
         raise _refused("cond", "the condition has rank 0", str(index.aval), "bool[]")
     index = convert(convert(index, "bool"), "int32")
-    return _chosen("cond", index, (false_fun, true_fun), operands, plain)
+    return chosen("cond", index, (false_fun, true_fun), operands, plain)
 
 
 def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
@@ -123,10 +123,10 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
     if number.shape or not number.dtype.is_integer:
         got = str(number.aval)
         raise _refused("switch", "the index is an integer of rank 0", got, "i64[]")
-    return _chosen("switch", convert(number, "int32"), branches, operands, plain)
+    return chosen("switch", convert(number, "int32"), branches, operands, plain)
 
 
-def _chosen(
+def chosen(
     name: str, index: Array, functions: Sequence[Callable[..., Any]], operands: Any, plain: bool
 ) -> Any:
     """Record all branches, and bind the choice among them."""

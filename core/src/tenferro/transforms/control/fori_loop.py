@@ -10,8 +10,9 @@ from tenferro.arrays import Array, as_array
 from tenferro.arrays.errors import at_user_line
 from tenferro.primitives import constant, lt
 from tenferro.primitives._dtype import int64
-from tenferro.transforms.control.scan import scan
-from tenferro.transforms.control.while_loop import while_loop
+from tenferro.transforms.control.body import check_carry, given_arrays
+from tenferro.transforms.control.scan import scan_for
+from tenferro.transforms.control.while_loop import while_loop_for
 from tenferro.transforms.errors import BodyError, check_function
 
 __all__ = ["fori_loop"]
@@ -58,27 +59,38 @@ def fori_loop(
     >>> float(tn.fori_loop(1, 5, lambda i, product: product * i, 1.0))
     24.0
     """
-    check_function(body_fun, "fori_loop")
+    name = "fori_loop"
+    check_function(body_fun, name)
+    _, spec, _, _ = given_arrays(init, "init")
     for bound in (lower, upper):
         aval = as_array(bound).aval
         if aval.shape or not aval.dtype.is_integer:
             text = f"fori_loop: a bound is not an integer\n  got        {aval}\n  need       i64[]"
             raise at_user_line(BodyError(text, got=str(aval), need="i64[]", leaf=""))
+
+    def counted(carry: Any) -> Any:
+        i, rest = carry
+        found = body_fun(i, rest)
+        check_carry(name, found, spec)
+        return i + 1, found
+
     if not isinstance(lower, Array) and not isinstance(upper, Array):
         steps = index(upper) - index(lower)
         first = Array(constant(index(lower), int64, ()).key)
 
         def step(carry: Any, _: Any) -> tuple[Any, None]:
-            i, rest = carry
-            return (i + 1, body_fun(i, rest)), None
+            return counted(carry), None
 
-        return scan(step, (first, init), None, max(steps, 0), progress=progress)[0][1]
-
-    def unknown(carry: Any) -> Any:
-        i, rest = carry
-        return i + 1, body_fun(i, rest)
+        return scan_for(
+            name, step, (first, init), None, max(steps, 0), progress=progress, rename=_own
+        )[0][1]
 
     end = as_array(upper).astype("int64")
     start = as_array(lower).astype("int64")
     going = lambda carry: lt(carry[0], end)  # noqa: E731
-    return while_loop(going, unknown, (start, init), progress=progress)[1]
+    return while_loop_for(name, going, counted, (start, init), progress=progress, rename=_own)[1]
+
+
+def _own(path: str) -> str:
+    """Return the path of a leaf in the pair of the counter and the carry."""
+    return path.replace("init[1]", "init", 1)

@@ -10,7 +10,7 @@ from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions.structural import concatenate
 from tenferro.transforms.batching.vmap import vmap
 from tenferro.transforms.control.body import finished, given_arrays
-from tenferro.transforms.control.scan import scan
+from tenferro.transforms.control.scan import scan_for
 from tenferro.transforms.errors import BodyError, check_function
 from tenferro.transforms.recording import tree as _tree
 
@@ -52,8 +52,11 @@ def map(
     array([ 5., 25.,  1.])
     """
     check_function(f, "map")
+    if not _tree.flatten(xs)[0]:
+        text = "map: xs holds no array\n  got        no array\n  need       at least one"
+        raise at_user_line(BodyError(text, got="no array", need="at least one", leaf="xs"))
     if batch_size is None:
-        return scan(lambda _, x: ((), f(x)), (), xs, progress=progress)[1]
+        return scan_for("map", lambda _, x: ((), f(x)), (), xs, progress=progress)[1]
     if type(batch_size) is not int or batch_size < 1:
         got = repr(batch_size)
         text = f"map: batch_size is a positive integer\n  got        {got}\n  need       1 or more"
@@ -61,16 +64,16 @@ def map(
     arrays, spec, _, plain = given_arrays(xs, "xs")
     sizes = {x.shape[0] if x.ndim else -1 for x in arrays}
     if len(sizes) != 1 or -1 in sizes:
-        return scan(lambda _, x: ((), f(x)), (), xs)[1]  # which says what is wrong
+        return scan_for("map", lambda _, x: ((), f(x)), (), xs)[1]  # which says what is wrong
     (size,) = sizes
     every = vmap(f)
     count = size // batch_size
     parts = []
     if count:
         whole = [x[: count * batch_size].reshape((count, batch_size, *x.shape[1:])) for x in arrays]
-        found = scan(
-            lambda _, x: ((), every(x)), (), _tree.unflatten(spec, whole), progress=progress
-        )[1]
+        blocks = _tree.unflatten(spec, whole)
+        step = lambda _, x: ((), every(x))  # noqa: E731
+        found = scan_for("map", step, (), blocks, progress=progress)[1]
         leaves, result_spec = _tree.flatten(found)
         parts.append([y.reshape((count * batch_size, *y.shape[2:])) for y in leaves])
     if size % batch_size or not count:

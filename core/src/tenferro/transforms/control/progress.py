@@ -18,6 +18,7 @@ from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.array import evaluable
 from tenferro.primitives import Handle, concatenate
 from tenferro.primitives.control import Scan
+from tenferro.transforms.control.body import check_carry
 from tenferro.transforms.errors import BodyError
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.run_or_record import known_array
@@ -52,6 +53,7 @@ def check_known(arrays: Sequence[Array], name: str) -> None:
 
 
 def in_blocks(
+    name: str,
     loop: Scan,
     run: Run,
     consts: Sequence[Array],
@@ -59,13 +61,13 @@ def in_blocks(
     rows: Sequence[Array],
 ) -> list[Handle]:
     """Run a loop in blocks by ``run``, and show how far it is."""
-    check_known([*consts, *start, *rows], "scan")
+    check_known([*consts, *start, *rows], name)
     evaluate_keys([x.key for x in (*consts, *start, *rows)])
     size = -(-loop.length // BLOCKS)
     firsts = list(range(0, loop.length, size))
     carry: list[Handle] = list(start)
     parts: list[list[Handle]] = []
-    with counting("scan", loop.length) as advance:
+    with counting(name, loop.length) as advance:
         for first in reversed(firsts) if loop.reverse else firsts:
             count = min(size, loop.length - first)
             block = [_rows(x, first, count) for x in rows]
@@ -87,9 +89,16 @@ def _rows(x: Array, first: int, count: int) -> Array:
     return known_array(x.operand[first : first + count], aval)
 
 
-def while_in_blocks(loop: Callable[..., Any], cond_fun: Any, body_fun: Any, init: Any) -> Any:
+def while_in_blocks(
+    name: str,
+    loop: Callable[..., Any],
+    cond_fun: Any,
+    body_fun: Any,
+    init: Any,
+    rename: Callable[[str], str],
+) -> Any:
     """Run a loop with a condition in blocks, which grow until one takes a tenth of a second."""
-    check_known([as_array(x) for x in _tree.flatten(init)[0]], "while_loop")
+    check_known([as_array(x) for x in _tree.flatten(init)[0]], name)
 
     def goes_on(state: Any) -> Any:
         k, end, carry = state
@@ -97,14 +106,19 @@ def while_in_blocks(loop: Callable[..., Any], cond_fun: Any, body_fun: Any, init
 
     def step(state: Any) -> Any:
         k, end, carry = state
-        return k + 1, end, body_fun(carry)
+        found = body_fun(carry)
+        check_carry(name, found, _tree.flatten(carry)[1])
+        return k + 1, end, found
+
+    def inner(path: str) -> str:
+        return rename(path.replace("init[2]", "init", 1))
 
     size, carry = 1, init
-    with counting("while_loop", None) as advance:
+    with counting(name, None) as advance:
         while True:
             began = monotonic()
-            done, _, carry = loop(goes_on, step, (0, size, carry))
-            check_known([x for x in _tree.flatten(carry)[0] if isinstance(x, Array)], "while_loop")
+            done, _, carry = loop(name, goes_on, step, (0, size, carry), rename=inner)
+            check_known([x for x in _tree.flatten(carry)[0] if isinstance(x, Array)], name)
             advance(int(done))
             if int(done) < size:
                 return carry

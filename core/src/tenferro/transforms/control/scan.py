@@ -113,15 +113,35 @@ def scan(
     (6.0, array([1., 3., 6.]))
     """
     check_function(f, "scan")
+    return scan_for("scan", f, init, xs, length, reverse, unroll, checkpoint, progress)
+
+
+def scan_for(
+    name: str,
+    f: Callable[[Any, Any], tuple[Any, Any]],
+    init: Any,
+    xs: Any = None,
+    length: int | None = None,
+    reverse: bool = False,
+    unroll: int = 1,
+    checkpoint: str | Revolve | Offload = "auto",
+    progress: bool = False,
+    rename: Callable[[str], str] = str,
+) -> tuple[Any, Any]:
+    """Run ``scan`` for the public function ``name``, which its errors and progress show.
+
+    ``rename`` makes of the path of a leaf of ``init`` the path that the user knows.
+    """
     if not isinstance(checkpoint, (Revolve, Offload)) and checkpoint not in STORES:
         names = ", ".join(STORES)
         text = f"scan: unknown checkpoint {checkpoint!r}\n"
         text += f"  need       {names}, revolve(slots) or offload()"
         raise at_user_line(ValueError(text))
-    together, shows = _unroll(unroll), checked_progress(progress, "scan")
+    together, shows = _unroll(unroll), checked_progress(progress, name)
     start, carry_spec, carry_paths, plain = given_arrays(init, "init")
+    carry_paths = [rename(path) for path in carry_paths]
     rows, rows_spec, row_paths, rows_plain = given_arrays(xs, "xs")
-    steps = _length(rows, row_paths, length)
+    steps = _length(name, rows, row_paths, length)
 
     def call(values: list[Array]) -> Any:
         carry = _tree.unflatten(carry_spec, values[: len(start)])
@@ -133,13 +153,20 @@ def scan(
     leaves = [leaf_of(x, path) for x, path in zip(start, carry_paths, strict=True)]
     if steps and is_unrolling():
         return _unrolled(
-            call, (start, carry_spec), leaves, rows, steps, bool(reverse), plain and rows_plain
+            name,
+            call,
+            (start, carry_spec),
+            leaves,
+            rows,
+            steps,
+            bool(reverse),
+            plain and rows_plain,
         )
-    recorded, outputs = _recorded(call, leaves, row_leaves, carry_spec)
+    recorded, outputs = _recorded(name, call, leaves, row_leaves, carry_spec)
     if [x.aval.dtype for x in outputs.carry] != [leaf.aval.dtype for leaf in leaves]:
         leaves = retyped(leaves, outputs.carry)
-        recorded, outputs = _recorded(call, leaves, row_leaves, carry_spec)
-    carry = [fitting("scan", y, leaf) for y, leaf in zip(outputs.carry, leaves, strict=True)]
+        recorded, outputs = _recorded(name, call, leaves, row_leaves, carry_spec)
+    carry = [fitting(name, y, leaf) for y, leaf in zip(outputs.carry, leaves, strict=True)]
     start = [held(x, leaf.aval) for x, leaf in zip(start, leaves, strict=True)]
     consts: list[Array] = []
     found: list[Handle]
@@ -155,11 +182,11 @@ def scan(
         def run(part: Scan, *given: Any) -> list[Handle]:
             return stepped(part, together, checkpoint, *given) if chosen else []
 
-        found = (in_blocks if shows else _at_once)(loop, run, consts, start, rows)
+        found = (in_blocks if shows else _at_once)(name, loop, run, consts, start, rows)
     if shows:
-        results = finished(found, [*start, *rows], plain and rows_plain, consts, "scan")
+        results = finished(found, [*start, *rows], plain and rows_plain, consts, name)
     else:
-        results = delivered(found, plain and rows_plain, consts, "scan")
+        results = delivered(found, plain and rows_plain, consts, name)
     count = len(carry)
     ys = _tree.unflatten(outputs.ys_spec, results[count:])
     return _tree.unflatten(carry_spec, results[:count]), ys
@@ -184,12 +211,13 @@ def _perform(
     perform([token.key for token in bind_all(loop, *consts, *start, *rows)])
 
 
-def _at_once(loop: Scan, run: Any, *given: Any) -> list[Handle]:
+def _at_once(name: str, loop: Scan, run: Any, *given: Any) -> list[Handle]:
     found: list[Handle] = run(loop, *given)
     return found
 
 
 def _unrolled(
+    name: str,
     call: Callable[[Any], Any],
     init: tuple[list[Array], Any],
     leaves: Sequence[Leaf],
@@ -204,13 +232,13 @@ def _unrolled(
 
     def step(values: Sequence[Array]) -> tuple[Sequence[Array], Sequence[Array]]:
         result = call(list(values))
-        flat = [output("scan", y) for y in _tree.flatten(result)[0]]
-        outputs = _outputs(result, flat, carry_spec)
+        flat = [output(name, y) for y in _tree.flatten(result)[0]]
+        outputs = _outputs(name, result, flat, carry_spec)
         specs.append(outputs.ys_spec)
         return outputs.carry, outputs.ys
 
-    carry, ys = steps_of_scan(step, start, leaves, rows, steps, reverse)
-    results = finished([*carry, *ys], [*start, *rows], plain, [], "scan")
+    carry, ys = steps_of_scan(name, step, start, leaves, rows, steps, reverse)
+    results = finished([*carry, *ys], [*start, *rows], plain, [], name)
     count = len(carry)
     last = _tree.unflatten(carry_spec, results[:count])
     return last, _tree.unflatten(specs[0], results[count:])
@@ -223,25 +251,29 @@ class _Outputs(NamedTuple):
 
 
 def _recorded(
-    call: Callable[[list[Array]], Any], carry: Sequence[Leaf], rows: Sequence[Leaf], spec: Any
+    name: str,
+    call: Callable[[list[Array]], Any],
+    carry: Sequence[Leaf],
+    rows: Sequence[Leaf],
+    spec: Any,
 ) -> tuple[Recorded, _Outputs]:
     """Record the body, and tell the next carry from the row of results."""
-    recorded = record_body("scan", call, [*carry, *rows], has_effects=True)
-    return recorded, _outputs(recorded.result, recorded.outputs, spec)
+    recorded = record_body(name, call, [*carry, *rows], has_effects=True)
+    return recorded, _outputs(name, recorded.result, recorded.outputs, spec)
 
 
-def _outputs(result: Any, leaves: list[Array], spec: Any) -> _Outputs:
+def _outputs(name: str, result: Any, leaves: list[Array], spec: Any) -> _Outputs:
     """Split the leaves of what a body returned.
 
     Raises BodyError: if it is not a pair, or the carry has another structure.
     """
     if not isinstance(result, tuple) or len(result) != 2:
         got = type(result).__name__ if not isinstance(result, tuple) else f"{len(result)} results"
-        raise _refused("the body returns a pair", got, "(carry, y)", "")
+        raise _refused(name, "the body returns a pair", got, "(carry, y)", "")
     flat, found = _tree.flatten(result[0])
     if found != spec:
         got, need = _tree.describe(found), _tree.describe(spec)
-        raise _refused("the body changes the structure of the carry", got, need, "")
+        raise _refused(name, "the body changes the structure of the carry", got, need, "")
     return _Outputs(leaves[: len(flat)], leaves[len(flat) :], _tree.flatten(result[1])[1])
 
 
@@ -253,7 +285,7 @@ def _unroll(unroll: Any) -> int:
     return unroll
 
 
-def _length(rows: Sequence[Array], paths: Sequence[str], length: Any) -> int:
+def _length(name: str, rows: Sequence[Array], paths: Sequence[str], length: Any) -> int:
     """Return the number of steps.
 
     Raises BodyError: if it is unknown, or rows differ in their number.
@@ -262,24 +294,27 @@ def _length(rows: Sequence[Array], paths: Sequence[str], length: Any) -> int:
         try:
             steps = index(length)
         except TypeError:
-            raise _refused("length is an integer", repr(length), "an integer", "") from None
+            raise _refused(name, "length is an integer", repr(length), "an integer", "") from None
         if steps < 0:
-            raise _refused("length is not negative", repr(length), "0 or more", "")
+            raise _refused(name, "length is not negative", repr(length), "0 or more", "")
         found: dict[int, str] = {steps: "length"}
     else:
         found = {}
     for x, path in zip(rows, paths, strict=True):
         if not x.ndim:
-            raise _refused(f"{path} has no rows", str(x.aval), "an array of rank 1 or more", path)
+            raise _refused(
+                name, f"{path} has no rows", str(x.aval), "an array of rank 1 or more", path
+            )
         found.setdefault(x.shape[0], path)
     if len(found) == 1:
         return next(iter(found))
     got = ", ".join(f"{path} {size}" for size, path in found.items())
     if not got:
-        raise _refused("the number of steps is unknown", "no xs and no length", "one of them", "")
-    raise _refused("numbers of rows differ", got, "one number", "")
+        fact, got = "the number of steps is unknown", "no xs and no length"
+        raise _refused(name, fact, got, "one of them", "")
+    raise _refused(name, "numbers of rows differ", got, "one number", "")
 
 
-def _refused(fact: str, got: str, need: str, leaf: str, hint: str = "") -> BodyError:
-    text = f"scan: {fact}\n  got        {got}\n  need       {need}{hint}"
+def _refused(name: str, fact: str, got: str, need: str, leaf: str, hint: str = "") -> BodyError:
+    text = f"{name}: {fact}\n  got        {got}\n  need       {need}{hint}"
     return at_user_line(BodyError(text, got=got, need=need, leaf=leaf))

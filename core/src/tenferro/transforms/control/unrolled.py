@@ -28,6 +28,7 @@ def known_value(x: Array) -> Any:
 
 
 def steps_of_scan(
+    name: str,
     call: Callable[[Sequence[Array]], tuple[Sequence[Array], Sequence[Array]]],
     start: Sequence[Array],
     leaves: Sequence[Leaf],
@@ -38,9 +39,9 @@ def steps_of_scan(
     """Return the last carry and the stacked rows of ``call(carry and row)`` at each step."""
     carry, found = _first_carry(start, leaves), []
     for k in reversed(range(steps)) if reverse else range(steps):
-        with _naming("scan", k, steps):
+        with _naming(name, k, steps):
             after, ys = call([*carry, *[x[k] for x in rows]])
-            carry, leaves = _next_carry("scan", after, leaves)
+            carry, leaves = _next_carry(name, after, leaves)
             _evaluate([*carry, *ys])
         found.append(ys)
     if reverse:
@@ -49,6 +50,7 @@ def steps_of_scan(
 
 
 def steps_of_while(
+    name: str,
     goes_on: Callable[[Sequence[Array]], Array],
     call: Callable[[Sequence[Array]], Sequence[Array]],
     start: Sequence[Array],
@@ -62,7 +64,7 @@ def steps_of_while(
     carry = _first_carry(start, leaves)
     step = 0
     while True:
-        with _naming("while_loop", step, None):
+        with _naming(name, step, None):
             condition = goes_on(carry)
             if not step and known_value(condition) is None:
                 return None
@@ -70,7 +72,7 @@ def steps_of_while(
                 return carry
             if step == max_steps:
                 raise StepLimitError.of(step)
-            carry, leaves = _next_carry("while_loop", call(carry), leaves)
+            carry, leaves = _next_carry(name, call(carry), leaves)
             _evaluate(carry)
         step += 1
 

@@ -19,8 +19,10 @@ from tenferro.primitives.control import Bound, WhileLoop
 from tenferro.transforms.control.body import (
     Leaf,
     Recorded,
+    check_carry,
     delivered,
     finished,
+    fits,
     fitting,
     given_arrays,
     held,
@@ -32,9 +34,9 @@ from tenferro.transforms.control.body import (
     retyped,
     without_pins,
 )
-from tenferro.transforms.control.cond import cond
+from tenferro.transforms.control.cond import chosen
 from tenferro.transforms.control.progress import checked_progress, while_in_blocks
-from tenferro.transforms.control.scan import scan
+from tenferro.transforms.control.scan import scan_for
 from tenferro.transforms.control.unrolled import is_unrolling, steps_of_while
 from tenferro.transforms.errors import BodyError, check_function
 from tenferro.transforms.recording import tree as _tree
@@ -95,24 +97,40 @@ def while_loop(
     """
     check_function(cond_fun, "while_loop")
     check_function(body_fun, "while_loop")
+    return while_loop_for("while_loop", cond_fun, body_fun, init, max_steps, progress)
+
+
+def while_loop_for(
+    name: str,
+    cond_fun: Callable[[Any], Any],
+    body_fun: Callable[[Any], Any],
+    init: Any,
+    max_steps: int | None = None,
+    progress: bool = False,
+    rename: Callable[[str], str] = str,
+) -> Any:
+    """Run ``while_loop`` for the public function ``name``, which its errors and progress show.
+
+    ``rename`` makes of the path of a leaf of ``init`` the path that the user knows.
+    """
     bound = None if max_steps is None else _steps(max_steps)
-    shows = checked_progress(progress, "while_loop")
+    shows = checked_progress(progress, name)
     start, spec, paths, plain = given_arrays(init, "init")
-    leaves = [leaf_of(x, path) for x, path in zip(start, paths, strict=True)]
+    leaves = [leaf_of(x, rename(path)) for x, path in zip(start, paths, strict=True)]
     if is_unrolling():
-        last = _unrolled(cond_fun, body_fun, (start, spec), leaves, bound)
+        last = _unrolled(name, cond_fun, body_fun, (start, spec), leaves, bound)
         if last is not None:
-            return _tree.unflatten(spec, finished(last, start, plain, [], "while_loop"))
+            return _tree.unflatten(spec, finished(last, start, plain, [], name))
     if bound is not None:
-        return _bounded(cond_fun, body_fun, init, bound, shows)
+        return _bounded(name, cond_fun, body_fun, init, bound, shows)
     if shows:
-        return while_in_blocks(while_loop, cond_fun, body_fun, init)
-    body, outputs = _recorded(body_fun, leaves, spec)
+        return while_in_blocks(name, while_loop_for, cond_fun, body_fun, init, rename)
+    body, outputs = _recorded(name, body_fun, leaves, spec)
     if [y.dtype for y in outputs] != [leaf.aval.dtype for leaf in leaves]:
         leaves = retyped(leaves, outputs)
-        body, outputs = _recorded(body_fun, leaves, spec)
-    results = [fitting("while_loop", y, x) for y, x in zip(outputs, leaves, strict=True)]
-    test = record_body("while_loop", lambda values: cond_fun(_tree.unflatten(spec, values)), leaves)
+        body, outputs = _recorded(name, body_fun, leaves, spec)
+    results = [fitting(name, y, x) for y, x in zip(outputs, leaves, strict=True)]
+    test = record_body(name, lambda values: cond_fun(_tree.unflatten(spec, values)), leaves)
     goes_on = _condition(test.outputs)
     keys = [y.key for y in results]
     consts = dict.fromkeys(
@@ -128,7 +146,7 @@ def while_loop(
     first = [held(x, leaf.aval) for x, leaf in zip(start, leaves, strict=True)]
     _perform(body, test, keys, goes_on.key, first)
     values = bind_all(loop, *outer, *first) if first else ()
-    return _tree.unflatten(spec, delivered(values, plain, outer, "while_loop"))
+    return _tree.unflatten(spec, delivered(values, plain, outer, name))
 
 
 def _perform(
@@ -156,54 +174,71 @@ def _perform(
     perform([y.key for y in bind_all(loop, *outer, *start, constant(False, "bool", ()))])
 
 
-def _bounded(cond_fun: Any, body_fun: Any, init: Any, steps: int, shows: bool) -> Any:
+def _bounded(name: str, cond_fun: Any, body_fun: Any, init: Any, steps: int, shows: bool) -> Any:
     """Run the loop as a scan, in which steps behind the end do nothing."""
+    same = lambda carry: carry  # noqa: E731
 
     def step(carry: Any, _: Any) -> tuple[Any, None]:
-        return cond(cond_fun(carry), body_fun, lambda same: same, carry), None
+        leaves, spec = _tree.flatten(carry)
 
-    last, _ = scan(step, init, None, steps, progress=shows)
+        def checked(given: Any) -> Any:
+            found = body_fun(given)
+            check_carry(name, found, spec)
+            outputs, paths = _tree.flatten(found)[0], _tree.paths(carry, "init")
+            for y, x, path in zip(outputs, leaves, paths, strict=True):
+                _check_leaf(name, output(name, y), x, path)
+            return found
+
+        goes_on = _condition([output(name, y) for y in _tree.flatten(cond_fun(carry))[0]])
+        return chosen(name, convert(goes_on, "int32"), (same, checked), (carry,), False), None
+
+    last, _ = scan_for(name, step, init, None, steps, progress=shows)
     leaves, spec = _tree.flatten(last)
     operation = Bound(steps)
     plain = not any([isinstance(x, Array) for x in leaves])
     arrays = [as_array(x) for x in leaves]
     ended = bitwise_not(convert(as_array(cond_fun(_tree.unflatten(spec, arrays))), "bool"))
     values = [bind(operation, x, ended) for x in arrays]
-    return _tree.unflatten(spec, delivered(values, plain, [], "while_loop"))
+    return _tree.unflatten(spec, delivered(values, plain, [], name))
+
+
+def _check_leaf(name: str, y: Array, x: Array, path: str) -> None:
+    """Raise BodyError if the next carry fits the carry in neither direction."""
+    if not (fits(y, x.aval) or fits(x, y.aval)):
+        fitting(name, y, Leaf(path, x.aval))
 
 
 def _recorded(
-    body_fun: Callable[[Any], Any], leaves: Sequence[Leaf], spec: Any
+    name: str, body_fun: Callable[[Any], Any], leaves: Sequence[Leaf], spec: Any
 ) -> tuple[Recorded, list[Array]]:
     recorded = record_body(
-        "while_loop", lambda values: body_fun(_tree.unflatten(spec, values)), leaves, True
+        name, lambda values: body_fun(_tree.unflatten(spec, values)), leaves, True
     )
-    _check_structure(recorded.spec, spec)
+    check_carry(name, recorded.result, spec)
     return recorded, recorded.outputs
 
 
-def _check_structure(found: Any, spec: Any) -> None:
-    if found != spec:
-        got, need = _tree.describe(found), _tree.describe(spec)
-        raise _refused("the body changes the structure of the carry", got, need)
-
-
 def _unrolled(
-    cond_fun: Any, body_fun: Any, init: tuple[list[Array], Any], leaves: Sequence[Leaf], bound: Any
+    name: str,
+    cond_fun: Any,
+    body_fun: Any,
+    init: tuple[list[Array], Any],
+    leaves: Sequence[Leaf],
+    bound: Any,
 ) -> list[Array] | None:
     """Run Python's loop; None if the condition is not known."""
     start, spec = init
 
     def goes_on(values: Sequence[Array]) -> Array:
         found = _tree.flatten(cond_fun(_tree.unflatten(spec, values)))[0]
-        return _condition([output("while_loop", y) for y in found])
+        return _condition([output(name, y) for y in found])
 
     def step(values: Sequence[Array]) -> list[Array]:
-        flat, found = _tree.flatten(body_fun(_tree.unflatten(spec, values)))
-        _check_structure(found, spec)
-        return [output("while_loop", y) for y in flat]
+        found = body_fun(_tree.unflatten(spec, values))
+        check_carry(name, found, spec)
+        return [output(name, y) for y in _tree.flatten(found)[0]]
 
-    return steps_of_while(goes_on, step, start, leaves, bound)
+    return steps_of_while(name, goes_on, step, start, leaves, bound)
 
 
 def _condition(outputs: Sequence[Array]) -> Array:
