@@ -101,3 +101,17 @@ def test_a_solver_that_looks_at_known_values_runs_as_it_is():
 
     f = lambda a: np.sum(tn.custom_linear_solve(lambda x: a @ x, B, solve, by_columns))  # noqa: E731
     np.testing.assert_allclose(tn.jit(f)(A), np.sum(np.linalg.solve(A, B)))
+
+
+def test_a_solver_that_cannot_be_recorded_and_closes_over_an_argument_says_why():
+    """The error of the derivative holds the error that recording the solver raised"""
+
+    def loss(a):
+        def solve(_, b):
+            return np.linalg.solve(a, b) if b[0] > 0 else np.zeros(2)
+
+        return np.sum(tn.custom_linear_solve(lambda x: a @ x, B, solve, by_columns))
+
+    with pytest.raises(tn.BodyError, match="arguments of a function that has returned") as caught:
+        tn.grad(tn.jit(loss))(A)
+    assert "if b[0] > 0" in str(caught.value)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tenferro.arrays import Array, as_array, is_traced
-from tenferro.arrays.errors import ConcretizationError, at_user_line
+from tenferro.arrays.errors import ConcretizationError, LeakedArrayError, at_user_line
 from tenferro.arrays.handle.array import evaluable
 from tenferro.computegraph import Fragment, ValueKey
 from tenferro.primitives import Handle, TensorPrimitive
@@ -77,8 +77,10 @@ class ClosedFunction:
         ]
         return _tree.unflatten(self._spec, [Array(key, flow_of(key)) for key in keys])
 
-    def solver(self, solve: Callable[[Sequence[Array], Any], Any]) -> ClosedSolver | None:
-        """Return ``solve(consts, b)`` recorded; ``None`` where it cannot be.
+    def solver(
+        self, solve: Callable[[Sequence[Array], Any], Any]
+    ) -> ClosedSolver | UnrecordedSolver:
+        """Return ``solve(consts, b)`` recorded, or why it cannot be.
 
         A solver that looks at values that are known, or that prints, cannot.
         """
@@ -90,8 +92,8 @@ class ClosedFunction:
         try:
             recorded = record_body(self.name, call, [*consts, *self._like])
             outputs = self.fitting("the solver", recorded.spec, recorded.outputs)
-        except (ConcretizationError, BodyError, NotLinearError):
-            return None
+        except (ConcretizationError, BodyError, NotLinearError) as error:
+            return UnrecordedSolver(self.name, str(error))
         return ClosedSolver(self._spec, *closed(recorded, [y.key for y in outputs]))
 
     def solution(self, result: Any) -> Any:
@@ -136,6 +138,34 @@ class ClosedSolver:
         given = [*reads, *consts, *[as_array(leaf) for leaf in _tree.flatten(b)[0]]]
         found = self._body.apply([x.key for x in given])
         return _tree.unflatten(self._spec, [Array(key, flow_of(key)) for key in found])
+
+
+class UnrecordedSolver:
+    """A solver that must run as it is; ``cause`` is the error that recording it raised."""
+
+    reads: tuple[Array, ...] = ()
+
+    def __init__(self, name: str, cause: str) -> None:
+        self._name = name
+        self._cause = cause
+
+    def run(self, solve: Callable[..., Any], *args: Any) -> Any:
+        """Return ``solve(*args)``.
+
+        Raises BodyError: if it closes over an argument of a traced function that has returned.
+        """
+        try:
+            return solve(*args)
+        except LeakedArrayError as error:
+            fact = f"{self._name}: a solver closes over arguments of a function that has returned"
+            need = "a solver that can be recorded while the function is traced"
+            cause = self._cause.replace("\n", "\n    ")
+            hint = "mend what recording it raised, or read the values through its first argument"
+            aval: Any = getattr(error, "aval", None)
+            text = f"{fact}\n  got        {aval}, in a derivative\n  need       {need}\n"
+            text += f"  hint       {hint}\n  recording  {cause}"
+            found = BodyError(text, got=str(aval), need=need, leaf="")
+            raise at_user_line(found) from None
 
 
 def are_known(values: Sequence[Array]) -> bool:

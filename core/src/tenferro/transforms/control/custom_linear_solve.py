@@ -20,6 +20,7 @@ from tenferro.transforms.control.body import finished, given_arrays
 from tenferro.transforms.control.closed import (
     ClosedFunction,
     ClosedSolver,
+    UnrecordedSolver,
     are_known,
     leaves_like,
     replaced,
@@ -117,8 +118,8 @@ class _System:
         self._solve = solve
         self._transpose_solve = solve if symmetric and transpose_solve is None else transpose_solve
         self._symmetric = symmetric
-        self._solver: ClosedSolver | None = None
-        self._adjoint_solver: ClosedSolver | None = None
+        self._solver: ClosedSolver | UnrecordedSolver | None = None
+        self._adjoint_solver: ClosedSolver | UnrecordedSolver | None = None
         self._direct = _differentiable(self._solved, self._applied, self)
         self._adjoint = _differentiable(self._adjoint_solved, self._adjoint_applied, self)
         # linear in the right side; its derivative in the consts is the rule of the functions above
@@ -161,6 +162,8 @@ class _System:
         solver = self._solver
         if solver is None:
             return self.matvec.solution(self._direct_run(consts, b))
+        if isinstance(solver, UnrecordedSolver):
+            return self.matvec.solution(solver.run(self._direct_run, consts, b))
         first = len(self.matvec.consts)
         reads = consts[first : first + len(solver.reads)]
         return solver.call(reads, self.own(consts), b)
@@ -171,6 +174,8 @@ class _System:
         solver = self._adjoint_solver
         if solver is None:
             return self.matvec.solution(self._adjoint_run(consts, ct))
+        if isinstance(solver, UnrecordedSolver):
+            return self.matvec.solution(solver.run(self._adjoint_run, consts, ct))
         return solver.call(consts[len(consts) - len(solver.reads) :], self.own(consts), ct)
 
     def linear(self, function: Any) -> custom_linear:
