@@ -22,7 +22,7 @@ from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.evaluation.evaluate import executable, leaked
 from tenferro.arrays.handle.array import evaluable
 from tenferro.arrays.handle.weak import NumberReads
-from tenferro.backend import UnsupportedError, select_backend, use
+from tenferro.backend import Backend, UnsupportedError, select_backend, use
 from tenferro.backend._options import DONATED, MEMORY_BUDGET, PASSES, Options, rewritten
 from tenferro.backend._snapshots import is_numpy
 from tenferro.computegraph import (
@@ -36,6 +36,7 @@ from tenferro.passes._selection import ROLL, selected
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._boundary import bounded, refusal
 from tenferro.tidu import Trace
+from tenferro.transforms.compilation.constants import with_constants
 from tenferro.transforms.compilation.options import checked_options, donated_parameters
 from tenferro.transforms.compilation.ready import JitCache, Ready, looks, operands_of
 from tenferro.transforms.compilation.signature import (
@@ -190,16 +191,17 @@ class Jitted(PickledByName):
         options = self._options
         if donated and DONATED in backend.info.options:
             options = {**(options or {}), DONATED: donated}
+        graph, captured = _program_of(traced, backend)
         try:
-            run: Any = executable(traced.graph, backend, options)
+            run: Any = executable(graph, backend, options)
         except MemoryBudgetError as error:
             raise at_user_line(error) from None
         run.prepare()
         if traced.effects:
             run = WithoutEffects(run, len(traced.outputs))
-        avals = traced.graph.avals[: len(traced.graph.inputs)], traced.avals
+        avals = graph.avals[: len(graph.inputs)], traced.avals
         spec = traced.out_spec
-        return Ready(run, backend, self._backend, leaves, traced.captured, avals, spec)
+        return Ready(run, backend, self._backend, leaves, captured, avals, spec)
 
     @bounded("jit")
     def lower(self, *args: Any, **kwargs: Any) -> MaterializedGraph:
@@ -223,9 +225,10 @@ class Jitted(PickledByName):
         known = [x for x in operands_of(leaves) if not isinstance(x, Aval)]
         backend = select_backend(self._backend, [*known, *traced.captured])
         name = getattr(self, "__qualname__", type(self._function).__qualname__)
-        graph, report = rewritten(traced.graph, backend, self._options)
+        own, _ = _program_of(traced, backend)
+        graph, report = rewritten(own, backend, self._options)
         memory = report.memory or import_module(_SCHEDULE).described(graph)
-        program = executable(traced.graph, backend, self._options).explain()
+        program = executable(own, backend, self._options).explain()
         return describe(traced, name, backend.name, program, str(report), memory)
 
     def cache_info(self) -> CacheStats:
@@ -317,6 +320,13 @@ class Jitted(PickledByName):
             bool(unknown) or any([is_traced(key) for key in roots]),
             tuple(effects),
         )
+
+
+def _program_of(traced: Traced, backend: Backend) -> tuple[MaterializedGraph, Sequence[Any]]:
+    """Return the graph that a backend compiles, and the values that it captures."""
+    if backend.info.whole_program and traced.captured:
+        return with_constants(traced.graph, traced.captured)
+    return traced.graph, traced.captured
 
 
 def jit(
