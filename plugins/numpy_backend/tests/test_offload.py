@@ -43,6 +43,16 @@ def test_the_gradient_of_a_thousand_steps_keeps_a_few_states_in_memory():
     np.testing.assert_array_equal(found, tn.jit(tn.grad(lambda u: heat(u, "auto")))(u))
 
 
+def test_a_budget_counts_nothing_for_rows_in_a_file():
+    """a budget of 20 states cuts no loop of 1,000 steps, and the predicted peak is below it"""
+    u = np.sin(np.linspace(0.0, 6.0, 10_000))
+    store = tn.offload()
+    plain = tn.jit(tn.grad(lambda u: heat(u, store)))
+    gradient = tn.jit(tn.grad(lambda u: heat(u, store)), memory_budget=20 * u.nbytes)
+    np.testing.assert_array_equal(gradient(u), plain(u))
+    assert gradient.explain(u).count("Loop of 1000 steps") == 2
+
+
 def test_a_pullback_keeps_its_rows_in_the_file():
     """peak ≤ 20 states of vjp and its pullback, which may be called twice"""
     u = np.sin(np.linspace(0.0, 6.0, 10_000))

@@ -14,6 +14,7 @@ from typing import Any
 
 from tenferro.computegraph import Fragment, MaterializedGraph, Operation
 from tenferro.primitives.constants import Constant
+from tenferro.primitives.control import Scan
 from tenferro.primitives.structural import (
     BroadcastInDim,
     OptimizationBarrier,
@@ -59,9 +60,19 @@ class Profile:
                     self.sizes[i] = 0
         for i in graph.outputs:
             last[owner[i]] = end
+        self._leave_out_files()
         self.outside = self._profile()
         self.kept = [a + b for a, b in zip(self.outside, self.inner, strict=True)]
         self.peak = max(self.kept, default=0)
+
+    def _leave_out_files(self) -> None:
+        """Let rows that a loop stores in a file count nothing."""
+        for node in self.graph.nodes:
+            loop = node[0]
+            if type(loop) is Scan and loop.offloaded:
+                for i, output in zip(node[2], loop.outputs, strict=True):
+                    if output in loop.offloaded:
+                        self.sizes[i] = 0
 
     def _profile(self) -> list[int]:
         """Return the bytes of the values of this graph at each equation."""
