@@ -43,6 +43,23 @@ def test_the_gradient_of_a_thousand_steps_keeps_a_few_states_in_memory():
     np.testing.assert_array_equal(found, tn.jit(tn.grad(lambda u: heat(u, "auto")))(u))
 
 
+@pytest.mark.parametrize("inner", ["grad", "jvp"])
+def test_a_second_derivative_in_a_direction_keeps_a_few_states_in_memory(inner):
+    """peak ≤ 16 states of ∂²f·v, forward over reverse and reverse over forward"""
+    u = np.sin(np.linspace(0.0, 6.0, 10_000))
+    v = np.cos(u)
+
+    def product(store):
+        function = lambda u: heat(u, store)  # noqa: E731
+        if inner == "grad":
+            return tn.jit(lambda u: tn.jvp(tn.grad(function), (u,), (v,))[1])
+        return tn.jit(tn.grad(lambda u: tn.jvp(function, (u,), (v,))[1]))
+
+    peak, found = traced(product(tn.offload()), u)
+    assert peak <= 16 * u.nbytes
+    np.testing.assert_allclose(found, product("auto")(u), rtol=1e-12)
+
+
 def test_a_budget_counts_nothing_for_rows_in_a_file():
     """a budget of 20 states cuts no loop of 1,000 steps, and the predicted peak is below it"""
     u = np.sin(np.linspace(0.0, 6.0, 10_000))
