@@ -57,8 +57,10 @@ def test_a_loop_takes_what_is_predicted_and_gives_the_same_bits(budget):
 
 @pytest.mark.parametrize("budget", [1.0, 0.4, 0.25])
 def test_layers_take_what_is_predicted(budget):
+    """Without blocks of rows: how much these save depends on threads and on the cache."""
     want = tn.jit(tn.grad(layers))(INPUTS)
-    gradient = tn.jit(tn.grad(layers), memory_budget=budget)
+    whole = {"without": ("row_blocks",)}
+    gradient = tn.jit(tn.grad(layers), memory_budget=budget, options=whole)
     found, peak = measured(gradient, INPUTS)
     assert peak <= 1.05 * predicted(gradient, INPUTS) <= 1.15 * peak
     np.testing.assert_allclose(found, want, rtol=1e-10, atol=1e-12)

@@ -9,7 +9,7 @@ from memory.test_checkpoint import TRANSFORMS, W, X, agree
 
 import tenferro as tn
 
-STORES = ("none", "sqrt", tn.revolve(1), tn.revolve(2), tn.revolve(3))
+STORES = ("all", "none", "sqrt", tn.revolve(1), tn.revolve(2), tn.revolve(3))
 
 
 def looped(length, reverse, store):
@@ -95,3 +95,20 @@ def test_equations_do_not_depend_on_the_length():
 def test_an_unknown_store_is_refused():
     with pytest.raises(ValueError, match="unknown checkpoint 'some'"):
         tn.scan(lambda c, _: (c, None), X, None, 3, checkpoint="some")
+
+
+def test_all_computes_nothing_again():
+    """The linear loop of "all" has no function of the primals; that of "auto" has."""
+
+    def gradient_names(store):
+        def f(x):
+            return np.sum(
+                tn.scan(lambda c, _: (np.exp(np.sin(c)), None), x, None, 5, checkpoint=store)[0]
+            )
+
+        graph = tn.passes.optimized(tn.jit(tn.grad(f)).lower(np.ones(100_000)))[0]
+        (backward,) = [n.operation for n in graph.nodes if getattr(n.operation, "reverse", False)]
+        return {operation.name for operation, _ in backward.body.equations}
+
+    assert gradient_names("all").isdisjoint({"exp", "sin", "cos"})
+    assert gradient_names("auto") >= {"cos"}

@@ -174,11 +174,11 @@ def _stacks_for_loops(graph: MaterializedGraph) -> Iterator[tuple[int, int, list
     results = set(graph.outputs)
     for position, node in enumerate(graph.nodes):
         loop: Any = node.operation
-        if type(loop) is not Scan or loop.length < _LEAST_STEPS:
+        if type(loop) is not Scan or loop.length < _LEAST_STEPS or loop.offload is not None:
             continue
         for i, output in zip(node.outputs, loop.outputs, strict=True):
             found = reads.get(i, ())
-            if output < loop.carried or i in results or not found:
+            if output < loop.carried or output in loop.offloaded or i in results or not found:
                 continue
             if all([_reads_rows(graph.nodes[at].operation, place, loop) for at, place in found]):
                 yield i, position, [at for at, _ in found]

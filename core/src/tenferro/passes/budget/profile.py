@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from tenferro.computegraph import Fragment, MaterializedGraph, Operation
+from tenferro.computegraph import Fragment, MaterializedGraph, MaterializedNode, Operation
 from tenferro.primitives.constants import Constant
 from tenferro.primitives.control import Scan
 from tenferro.primitives.structural import (
@@ -46,33 +46,35 @@ class Profile:
         for position, node in enumerate(graph.nodes):
             for i in node[1]:
                 last[owner[i]] = position
-            kind = type(node[0])
             for i in node[2]:
                 self.made[i] = position
                 last[i] = max(last[i], position)
-                if kind in VIEWS:
-                    owner[i] = owner[node[1][0]]
-                    self.sizes[i] = 0
-                elif kind is OptimizationBarrier:
-                    owner[i] = owner[node[1][node[2].index(i)]]
-                    self.sizes[i] = 0
-                elif kind is Constant:
-                    self.sizes[i] = 0
+            self._share(node)
         for i in graph.outputs:
             last[owner[i]] = end
-        self._leave_out_files()
         self.outside = self._profile()
         self.kept = [a + b for a, b in zip(self.outside, self.inner, strict=True)]
         self.peak = max(self.kept, default=0)
 
-    def _leave_out_files(self) -> None:
-        """Let rows that a loop stores in a file count nothing."""
-        for node in self.graph.nodes:
-            loop = node[0]
-            if type(loop) is Scan and loop.offloaded:
-                for i, output in zip(node[2], loop.outputs, strict=True):
-                    if output in loop.offloaded:
-                        self.sizes[i] = 0
+    def _share(self, node: MaterializedNode) -> None:
+        """Count nothing for results that are views, literals, or in a file."""
+        operation: Any = node.operation
+        kind = type(operation)
+        free: Sequence[int] = ()
+        if kind in VIEWS:
+            free = node.outputs
+            self.owner[free[0]] = self.owner[node.inputs[0]]
+        elif kind is OptimizationBarrier:
+            free = node.outputs
+            for i, k in zip(free, node.inputs, strict=True):
+                self.owner[i] = self.owner[k]
+        elif kind is Constant:
+            free = node.outputs
+        elif kind is Scan and operation.offloaded:
+            pairs = zip(node.outputs, operation.outputs, strict=True)
+            free = [i for i, output in pairs if output in operation.offloaded]
+        for i in free:
+            self.sizes[i] = 0
 
     def _profile(self) -> list[int]:
         """Return the bytes of the values of this graph at each equation."""

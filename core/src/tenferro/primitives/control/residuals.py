@@ -54,7 +54,7 @@ def split(loop: Scan, operands: Sequence[Any], rule: RuleBuilder) -> tuple[Scan,
     if loop.volatile:
         invariant, stacked = [], _carries_of(read, kinds)
     else:
-        stacked = _stacked(varying, kinds, loop.length)
+        stacked = varying if loop.stores_all else _stacked(varying, kinds, loop.length)
         invariant = _invariants_read(results, flow, stacked, kinds)
     known = [*kinds.consts, *kinds.rows, *stacked, *invariant]
     reads = _leaves_read(results, known)
@@ -66,6 +66,7 @@ def split(loop: Scan, operands: Sequence[Any], rule: RuleBuilder) -> tuple[Scan,
         primal = Scan(
             body, len(kinds.consts), len(fixed), loop.length, chosen, loop.reverse,
             offload=loop.offload, offloaded=chosen if loop.offload is not None else (),
+            stores_all=loop.stores_all,
         )  # fmt: skip
         stacks = emitted(rule, primal, [operands[i] for i in kinds.primal_numbers])
 
@@ -101,6 +102,7 @@ def split(loop: Scan, operands: Sequence[Any], rule: RuleBuilder) -> tuple[Scan,
         tuple([key in own for key in leaves]),
         loop.offload,
         tuple([place[i] for i in loop.offloaded if i in place]),
+        loop.stores_all,
     )
     return linear, [value_of[key] for key in leaves]
 

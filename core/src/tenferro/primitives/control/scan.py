@@ -36,6 +36,7 @@ class Scan(HigherOrder):
     offload   the directory of the file in which its derivative stores rows; "" is the system's
               directory for temporary files, None stores them in memory
     offloaded  outputs of the body, by number, whose rows are stored there
+    stores_all  its derivative stores all that it reads, and computes nothing again
     """
 
     key = "std::scan"
@@ -48,6 +49,7 @@ class Scan(HigherOrder):
     is_linear: tuple[bool, ...] = ()
     offload: str | None = None
     offloaded: tuple[int, ...] = ()
+    stores_all: bool = False
 
     def __post_init__(self) -> None:
         self.check_graph("body")
@@ -76,6 +78,7 @@ class Scan(HigherOrder):
         self.check_outputs(self.outputs, results)
         self.check_marks(count)
         self.check_bool("reverse")
+        self.check_bool("stores_all")
         self._check_offload()
 
     def _check_offload(self) -> None:

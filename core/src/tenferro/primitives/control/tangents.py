@@ -68,6 +68,7 @@ def joint_loop(
         (*[False] * len(brought), *linear),
         loop.offload,
         tuple([place_of[i] for i in loop.offloaded if i in place_of]),
+        loop.stores_all,
     )
     return joint, [*map(rule.value, brought), *operands], wanted
 

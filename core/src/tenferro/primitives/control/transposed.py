@@ -107,6 +107,7 @@ class _Backward:
                 *[False] * len(fixed_rows), *[True] * len(rows),
             ),
             loop.offload,
+            stores_all=loop.stores_all,
         )  # fmt: skip
         operands = [
             *map(rule.value, brought),

@@ -78,9 +78,10 @@ def scan(
         Number of steps in one iteration of the loop that runs. Values and derivatives are the
         same. The program is larger, and each iteration costs less around its steps where the
         backend starts each operation on a device. On NumPy it makes loops over numbers slower.
-    checkpoint : {"auto", "none", "sqrt"}, revolve(slots) or offload(), default "auto"
+    checkpoint : {"auto", "all", "none", "sqrt"}, revolve(slots) or offload(), default "auto"
         What reverse mode stores. "auto": per step what the derivative reads, or the carry,
-        whichever is fewer bytes. "none": the carry of every step; each step is computed again.
+        whichever is fewer bytes. "all": what the derivative reads, whatever its size, so that no
+        step is computed again. "none": the carry of every step; each step is computed again.
         "sqrt": the carries of about √length steps; the steps between two of them are computed again
         when the reverse sweep reaches them. For n steps that is memory for about 2√n carries, and
         one more evaluation of each step. ``tn.revolve(slots)``: that many carries at most.

@@ -22,7 +22,7 @@ from tenferro.primitives.control.unrolled import steps_of
 from tenferro.transforms.control.offload import Offload
 from tenferro.transforms.control.revolve import Revolve, split
 
-STORES = ("auto", "none", "sqrt")
+STORES = ("auto", "all", "none", "sqrt")
 Store = str | Revolve | Offload
 
 
@@ -38,6 +38,8 @@ def segmented(
         return list(bind_all(loop, *consts, *carry, *rows))
     if isinstance(store, Offload):
         return list(bind_all(loop.replaced(offload=store.directory), *consts, *carry, *rows))
+    if store == "all":
+        return list(bind_all(loop.replaced(stores_all=True), *consts, *carry, *rows))
     if isinstance(store, Revolve):
         return _revolved(loop, store.slots, {}, [*consts, *carry, *rows])
     if store == "none" or loop.length <= 3:
