@@ -53,7 +53,8 @@ class Operation:
     whose derivative is code of the user, to be run anew each time; ``literal`` an operation without
     inputs whose value a backend may compute once; ``commutative`` one whose two operands may
     change places; ``prunable`` one that costs less, or checks less, where some outputs are not
-    read, so that these are computed only when they are asked for.
+    read, so that these are computed only when they are asked for. ``cheap_output`` is the one
+    output of such an operation that costs less alone; where another one is computed, all are.
 
     >>> class Scale(Operation):
     ...     input_count = 1
@@ -70,6 +71,7 @@ class Operation:
     literal: ClassVar[bool] = False
     commutative: ClassVar[bool] = False
     prunable: ClassVar[bool] = False
+    cheap_output: ClassVar[int | None] = None
     _fields: ClassVar[tuple[str, ...]] = ()
     _defaults: ClassVar[dict[str, object]] = {}
     _single: ClassVar[Any] = None

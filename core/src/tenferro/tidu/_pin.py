@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
+from weakref import ReferenceType
 
 from tenferro.computegraph import UNKNOWN, Operation, ValueKey, derive_one, join_traces, new_leaf
 from tenferro.tidu._value import PassId, Value, fresh_id
@@ -25,10 +26,11 @@ class Trace:
     ``abstract``: the arguments have no values, so that what is recorded serves many calls.
     ``sealed`` names a transform whose arguments have no values for anybody once it is closed.
     ``hidden``: no derivative flows yet; values are recorded, and may be converted as if they were
-    not. ``converted`` is the user's line that did so.
+    not. ``converted`` is the user's line that did so. ``evaluated`` are results of factorizations
+    that the function looked at, which the program of the transform reads instead of computing them.
     """
 
-    __slots__ = ("abstract", "converted", "hidden", "id", "open", "sealed")
+    __slots__ = ("abstract", "converted", "evaluated", "hidden", "id", "open", "sealed")
 
     def __init__(self, abstract: bool = False, sealed: str = "", hidden: bool = False) -> None:
         self.id = fresh_id()
@@ -37,6 +39,7 @@ class Trace:
         self.sealed = sealed
         self.hidden = hidden
         self.converted = ""
+        self.evaluated: tuple[ReferenceType[ValueKey], ...] = ()
 
     def __repr__(self) -> str:
         return f"<{'open' if self.open else 'closed'} trace {self.id.serial}>"

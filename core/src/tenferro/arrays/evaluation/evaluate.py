@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+from weakref import ref
 
 from tenferro.arrays.errors import ConcretizationError, LeakedArrayError
 from tenferro.arrays.evaluation.form import form_of, graph_of
@@ -65,8 +66,19 @@ def store(key: ValueKey, operand: Any) -> None:
     """Keep the operand on the key, and drop its history if no transform needs it."""
     key.operand = operand
     key.depth = 0
-    if not is_traced(key) and not _held.depth:
+    if is_traced(key):
+        definition = key.definition
+        if definition is not None and definition[0].cheap_output is not None:
+            _note_factorization(key)
+    elif not _held.depth:
         retire(key)
+
+
+def _note_factorization(key: ValueKey) -> None:
+    """Tell the open derivatives of a result that their programs need not compute again."""
+    for trace in key.traces:
+        if trace.open:
+            trace.evaluated = (*trace.evaluated, ref(key))  # keys hold their traces
 
 
 class _Held(threading.local):
@@ -100,13 +112,15 @@ def _shared(wanted: Sequence[ValueKey]) -> list[ValueKey]:
     """
     order, definitions, _ = postorder(wanted, pending)
     uses: dict[ValueKey, int] = {}
-    applied: dict[Application, bool] = {}  # whether it is prunable
+    applied: dict[Application, bool] = {}  # whether all its outputs cost no more than these
     for definition in definitions:
         inputs = definition[3:]
         if inputs and type(inputs[0]) is Application:
-            if inputs[0] in applied:
+            application = inputs[0]
+            if application in applied:
+                applied[application] = applied[application] or _takes_all(definition)
                 continue
-            applied[inputs[0]] = definition[0].prunable
+            applied[application] = _takes_all(definition)
             inputs = inputs_of(definition)
         for key in inputs:
             uses[key] = uses.get(key, 0) + 1
@@ -120,15 +134,24 @@ def _shared(wanted: Sequence[ValueKey]) -> list[ValueKey]:
     return [*found, *_siblings(applied, skip.union(order))] if applied else found
 
 
-def _siblings(applied: Mapping[Application, bool], known: set[ValueKey]) -> list[ValueKey]:
-    """Return the other outputs of these operations that something holds.
+def _takes_all(definition: Definition) -> bool:
+    """Return True if one output of an operation costs about as much as all of them.
 
-    They cost no more work, except where an operation is prunable.
+    An open derivative reads the vectors that belong to values, whichever of them is asked for.
     """
+    operation, _, slot, application = definition[:4]
+    if not operation.prunable:
+        return True
+    cheap = operation.cheap_output
+    return cheap is not None and (slot != cheap or is_traced(application))
+
+
+def _siblings(applied: Mapping[Application, bool], known: set[ValueKey]) -> list[ValueKey]:
+    """Return the outputs that something holds of those operations that compute all of them."""
     return [
         key
-        for application, is_prunable in applied.items()
-        if not is_prunable
+        for application, takes_all in applied.items()
+        if takes_all
         for key in application.living_outputs
         if key not in known and key.operand is UNKNOWN
     ]

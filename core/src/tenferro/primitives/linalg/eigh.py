@@ -40,6 +40,7 @@ class Eigh(Mixed):
     key = "std::eigh"
     output_count = 2
     prunable = True
+    cheap_output = 0  # the values, which take no vectors
     linear = ()
     gauge: str = "raw"
     epsilon: float | None = None

@@ -58,6 +58,7 @@ class Svd(Mixed):
     key = "std::svd"
     output_count = 3
     prunable = True
+    cheap_output = 1  # the values, which take no vectors
     linear = ()
     full: bool = False
     gauge: str = "raw"

@@ -67,11 +67,13 @@ def run_or_record(
     def emitted(chosen: Backend | None = None) -> Sequence[ValueKey]:
         return emit(with_loops(primal, inputs, chosen) if rolls else primal)
 
-    known = _known(primal, inputs, stand_ins)
+    looked_at = _looked_at(inputs, stand_ins, reads)
+    known = _known(primal, inputs, stand_ins, looked_at)
     if known is None:
         return pending(emitted())
     structure, leaves = known
     operands = [leaf.operand for leaf in leaves]
+    given = len(operands) - len(looked_at)
     if structure is None:
         return _run_anew(leaves, len(inputs), emit(primal), plain, backend)
     chosen = select_backend(backend, operands)
@@ -80,7 +82,7 @@ def run_or_record(
     def make() -> Finished:
         return finish(leaves, avals, partial(emitted, chosen), chosen, reads)
 
-    key: Hashable = (kind, structure, avals, chosen, chosen.lowerings.generation)
+    key: Hashable = (kind, len(looked_at), structure, avals, chosen, chosen.lowerings.generation)
     try:
         program = _program(key, make, _BYTES_PER_ITEM * len(structure), reads, operands)
     except ClosedOverError as closed:
@@ -89,21 +91,38 @@ def run_or_record(
         take = chosen.asoperand
         pairs = zip(operands, avals, strict=True)
         results = program.executable(*[take(x, aval) for x, aval in pairs])
-        return deliver(results, program.output_avals, chosen, operands, plain)
+        return deliver(results, program.output_avals, chosen, operands[:given], plain)
     return _run_anew(leaves, len(inputs), outputs, plain, backend)
+
+
+def _looked_at(
+    inputs: Sequence[ValueKey], stand_ins: Sequence[ValueKey] | None, reads: Reads | None
+) -> list[ValueKey]:
+    """Return the results of factorizations that were computed while the primal was recorded.
+
+    Programs of batches, and those that rely on values of their leaves, compute them again.
+    """
+    if stand_ins is not None or reads is not None:
+        return []
+    traces = {trace for key in inputs for trace in key.traces}
+    found = [key for trace in traces for reference in trace.evaluated if (key := reference())]
+    living = [key for key in found if key.definition is not None]
+    return sorted(dict.fromkeys(living), key=lambda key: key.serial)
 
 
 def _known(
     primal: Sequence[ValueKey],
     inputs: Sequence[ValueKey],
     stand_ins: Sequence[ValueKey] | None,
+    looked_at: Sequence[ValueKey],
 ) -> tuple[tuple[Any, ...] | None, list[ValueKey]] | None:
     """Return the cache key and the leaves of a primal; ``None`` if a value is not known, or a
     transform is open.
     """
     if any([is_traced(key) for key in (*primal, *(stand_ins or ()))]):
         return None
-    structure, leaves = signature(inputs, primal)
+    structure, leaves = signature(inputs, [*primal, *looked_at])
+    leaves += looked_at
     if stand_ins is not None:
         leaves[: len(inputs)] = stand_ins
     if any([leaf.operand is UNKNOWN for leaf in leaves]):
