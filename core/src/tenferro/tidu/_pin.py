@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
-from weakref import ReferenceType
 
 from tenferro.computegraph import UNKNOWN, Operation, ValueKey, derive_one, join_traces, new_leaf
 from tenferro.tidu._value import PassId, Value, fresh_id
@@ -39,7 +38,7 @@ class Trace:
         self.sealed = sealed
         self.hidden = hidden
         self.converted = ""
-        self.evaluated: tuple[ReferenceType[ValueKey], ...] = ()
+        self.evaluated: tuple[ValueKey, ...] = ()
 
     def __repr__(self) -> str:
         return f"<{'open' if self.open else 'closed'} trace {self.id.serial}>"

@@ -11,7 +11,6 @@ import sys
 import threading
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
-from weakref import ref
 
 from tenferro.arrays.errors import ConcretizationError, LeakedArrayError
 from tenferro.arrays.evaluation.form import form_of, graph_of
@@ -78,7 +77,7 @@ def _note_factorization(key: ValueKey) -> None:
     """Tell the open derivatives of a result that their programs need not compute again."""
     for trace in key.traces:
         if trace.open:
-            trace.evaluated = (*trace.evaluated, ref(key))  # keys hold their traces
+            trace.evaluated = (*trace.evaluated, key)
 
 
 class _Held(threading.local):

@@ -18,7 +18,7 @@ from tenferro.computegraph import UNKNOWN, ProgramCache, ValueKey, flatten, new_
 from tenferro.primitives import Handle
 from tenferro.primitives._aval import Aval
 from tenferro.tidu import Linearization, in_rule
-from tenferro.transforms.recording.run_or_record import ClosedOverError, deliverer
+from tenferro.transforms.recording.run_or_record import ClosedOverError, deliverer, take_evaluated
 
 if TYPE_CHECKING:
     from tenferro.backend.base import Backend, Executable
@@ -93,6 +93,7 @@ def sweep_once(
     show. ``sweep`` gives the outputs as they were differentiated, and the derivative; ``places``
     are the avals of the map's inputs; ``emit`` applies it to handles.
     """
+    take_evaluated(inputs)
     if in_rule() or any([is_traced(key) for key in outputs]):
         return None
     structure, leaves = signature(inputs, outputs)

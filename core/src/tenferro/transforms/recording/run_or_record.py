@@ -102,12 +102,22 @@ def _looked_at(
 
     Programs of batches, and those that rely on values of their leaves, compute them again.
     """
-    if stand_ins is not None or reads is not None:
-        return []
+    found = take_evaluated(inputs)
+    return found if stand_ins is None and reads is None else []
+
+
+def take_evaluated(inputs: Sequence[ValueKey]) -> list[ValueKey]:
+    """Return what the traces of the inputs noted; those that have closed let go of it.
+
+    Keys hold their traces, so that values would stay until a collection of cycles otherwise.
+    """
     traces = {trace for key in inputs for trace in key.traces}
-    found = [key for trace in traces for reference in trace.evaluated if (key := reference())]
-    living = [key for key in found if key.definition is not None]
-    return sorted(dict.fromkeys(living), key=lambda key: key.serial)
+    found = [key for trace in traces for key in trace.evaluated]
+    for trace in traces:
+        if not trace.open:
+            trace.evaluated = ()
+    living = [key for key in dict.fromkeys(found) if key.definition is not None]
+    return sorted(living, key=lambda key: key.serial)
 
 
 def _known(
