@@ -6,8 +6,17 @@ import sys
 
 import pytest
 
+from tenferro.backend import records
 from tenferro_conformance.errors import ProfileError
-from tenferro_conformance.profile import Exclude, Profile, Slow, Tol, until_has_passed, validate
+from tenferro_conformance.profile import (
+    FEATURES,
+    Exclude,
+    Profile,
+    Slow,
+    Tol,
+    until_has_passed,
+    validate,
+)
 
 IDS = ["std::svd/wide/complex64", "std::svd/wide/float64", "std::sv/d/float64"]
 
@@ -122,3 +131,10 @@ def test_a_slow_law_and_all_laws_of_a_slow_case_are_not_quick():
     assert not profile.may_be_quick(IDS[1], "value")
     assert not profile.may_be_quick(IDS[2], "batching")
     assert profile.may_be_quick(IDS[2], "value")
+
+
+def test_features_are_words_that_backends_know():
+    """A word that was mistyped would make cases unsupported, and nobody would see it."""
+    assert FEATURES == records.FEATURES
+    with pytest.raises(ProfileError, match="complx"):
+        Profile(features={"f64", "complx"})

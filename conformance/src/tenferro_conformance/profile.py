@@ -19,7 +19,8 @@ from tenferro_conformance.errors import ProfileError
 
 __all__ = ["Exclude", "Profile", "Slow", "Tol", "until_has_passed", "validate"]
 
-#: Words for `Profile.features`; a case whose features are not all open is `unsupported`.
+#: Words for `Profile.features`, those of `tenferro.backend`; see `docs/conformance.md`.
+#: A case whose features are not all open is `unsupported`.
 FEATURES = frozenset(
     {
         *("f64", "complex", "int64", "f16", "bf16"),
@@ -118,7 +119,7 @@ def _any_matches(patterns: Iterable[str], case_id: str) -> bool:
 class Profile:
     """The claim of one backend, checked by the suite.
 
-    level       the highest level claimed (`conformance.md`, *Levels*); `None` claims nothing
+    level       the highest level claimed (`docs/conformance.md`); `None` claims nothing
     ad          whether derivatives are claimed too
     features    which groups of cases are open: `f64 complex int64 …`; `None` takes
                 `BackendInfo.features`
@@ -141,6 +142,12 @@ class Profile:
 
     def __post_init__(self) -> None:
         if self.features is not None:
+            unknown = set(self.features) - FEATURES
+            if unknown:
+                raise ProfileError(
+                    f"Profile: unknown features {', '.join(sorted(unknown))}; the words are "
+                    + ", ".join(sorted(FEATURES))
+                )
             object.__setattr__(self, "features", frozenset(self.features))
         object.__setattr__(self, "exclusions", tuple(self.exclusions))
         object.__setattr__(self, "slow", tuple(self.slow))

@@ -112,7 +112,8 @@ def test_the_directory_stays_empty(tmp_path):
 
 
 PROGRAM = """
-import os, sys, numpy as np, tenferro as tn
+import os, signal, sys, numpy as np, tenferro as tn
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started us may ignore it
 store = tn.offload(sys.argv[1])
 f = lambda u: np.sum(tn.scan(lambda c, _: (np.sin(c), None), u, None, 50, checkpoint=store)[0])
 value, pull = tn.vjp(f, np.ones(1000))

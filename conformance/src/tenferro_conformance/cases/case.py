@@ -147,7 +147,7 @@ class Case:
     expected     stored outputs; None: a law decides
     scale        per output: what a sum's rounding errors are relative to (Σ|x|, or |A|·|B|)
     size         number of terms in a sum
-    level        `conformance.md`, *Levels*
+    level        the least level of a backend that runs it; `docs/conformance.md` lists them
     features     what a backend must have; an unguarded case would break every third party
     observe      the name of what is looked at instead of the outputs, where these are not unique
     condition    what multiplies rounding errors: a condition number, or one over a gap

@@ -33,7 +33,7 @@ PRIMITIVES = "tenferro.primitives"
 FEATURES = frozenset(
     {
         *("f64", "complex", "int64", "f16", "bf16", "ints"),
-        *("dynamic_shape", "control_flow", "inplace", "sharding"),
+        *("dynamic_shape", "control_flow", "inplace", "sharding", "checks"),
     }
 )
 

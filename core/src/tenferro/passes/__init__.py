@@ -2,10 +2,12 @@
 
 A pass never changes a dtype or a shape, and a result by rounding at most; each file says what it
 may do beyond that, with its reasons. ``docs/passes.md`` shows each pass at work. Importing this
-loads no pass: they come with the first program.
-``rewrites/`` has a file for each pass, except for ``roll/``, which makes loops of what Python
-unrolled.
-Read in this order: ``_rewriter``, ``_driver``, ``rewrites/arithmetic``, then any other.
+loads no pass: they come with the first program. ``rewrites/`` has the rules of the passes
+(``REWRITES`` in ``_selection.py`` says which file) and the passes over a whole graph; ``cse`` is
+part of the sweep (``_rewriter.py``). ``roll/`` makes loops of what Python unrolled, and ``budget/``
+makes a program fit into memory. CONTRIBUTING.md shows how to add a pass; a backend with a list of
+its own (XLA) names it, too. Read in this order: ``_rewriter``, ``_driver``,
+``rewrites/arithmetic``, then any other.
 """
 
 from __future__ import annotations

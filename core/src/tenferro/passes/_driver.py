@@ -1,9 +1,10 @@
-"""The passes in their order, over one graph, to a fixed point in at most two sweeps.
+"""The passes in their order, over one graph, in one sweep or two.
 
 A sweep looks at every equation once, with the rules of all chosen passes, in the order of
 ``NAMES``; a second one follows where the first changed something in a graph that is not large. So
-the cost is linear in the number of equations. What asks who reads a value comes after the sweeps.
-Read next: ``rewrites/arithmetic.py``.
+the cost is linear in the number of equations. Passes that need the whole graph are calls in
+``optimized``: ``roll`` before the sweeps; ``outputs``, ``loops``, ``residuals`` and the memory
+budget behind them. Read next: ``rewrites/arithmetic.py``.
 """
 
 from __future__ import annotations

@@ -2,9 +2,10 @@
 
 Keys hold their own history, so outputs and ``wrt`` are enough: ``linearize_keys`` sweeps forward
 once, on fresh seeds, and the ``Linearization`` that it returns applies the derivative to tangents
-or transposes it onto cotangents. ``pullback`` and ``pushforward`` are these in one call. All leave
-their results as further values of the graph they extend, so they nest. The graph forms
-(``_graph_forms.py``) show the same sweeps as graphs. Read next: ``_pin.py``.
+or transposes it onto cotangents. ``pullback`` is both in one call; ``pushforward`` pushes given
+tangents through the forward sweep, without seeds. All leave their results as further values of the
+graph they extend, so they nest. The graph forms (``_graph_forms.py``) show the same sweeps as
+graphs. Read next: ``_pin.py``.
 """
 
 from __future__ import annotations

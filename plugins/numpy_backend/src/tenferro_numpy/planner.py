@@ -1,8 +1,9 @@
 """From a program to a plan: lines over registers, chosen once per structure.
 
-`PLAN_PASSES`, at the end of this file, lists the rewrites of the steps in their order; memory and
-registers are chosen behind them. Each optional pass can be switched off by the backend's option
-`without`; `explain` says which ran. Read next: `executable.py`.
+`PLAN_PASSES`, at the end of this file, lists what happens in order: blocks of rows are found in the
+program, `lowering` makes steps of it, and the others rewrite the steps. Memory and registers are
+chosen after them. Each optional pass can be switched off by the backend's option `without`;
+`explain` says which ran. Read next: `executable.py`.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ class How(NamedTuple):
 
     tiling    of large elementwise steps, which become regions; None for none
     donated   inputs that may be written to
-    without   names of passes of `PLAN_PASSES` that do not run
+    without   names of `SWITCHES`, the optional passes, that do not run
     """
 
     tiling: Tiling | None = None

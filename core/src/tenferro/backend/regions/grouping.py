@@ -1,10 +1,10 @@
 """Grouping of steps that may run together: large elementwise ones of one shape.
 
 A step joins the group that made one of its operands, or that reads one of them, unless something
-between the two must run outside. Reductions of what a group makes end in it; pads and
-concatenations that it reads begin in it. Each group knows which groups must run before it, as bits
-of an integer. After `_EPOCH` groups no group grows further and the bits are used anew, so the
-integers stay small. Read next: ``rematerialize.py``.
+between the two must run outside; groups that it connects become one. Reductions of what a group
+makes end in it; pads and concatenations that it reads begin in it. Each group knows which groups
+must run before it, as bits of an integer. After `_EPOCH` groups no group grows further and the bits
+are used anew, so the integers stay small. Read next: ``rematerialize.py``.
 """
 
 from __future__ import annotations

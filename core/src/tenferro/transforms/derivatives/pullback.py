@@ -23,7 +23,7 @@ from tenferro.transforms.recording.run_or_record import ClosedOverError, deliver
 if TYPE_CHECKING:
     from tenferro.backend.base import Backend, Executable
 
-PROGRAMS = ProgramCache(max_entries=512)
+PULLBACKS = ProgramCache(max_entries=512)
 _BYTES_PER_ITEM = 1000
 
 Emit = Callable[[Linearization, list[Handle]], list[ValueKey]]
@@ -108,7 +108,7 @@ def sweep_once(
 
     name = kind, structure, avals, backend, backend.lowerings.generation
     try:
-        pair = PROGRAMS.get_or_make(name, make, lambda _: _BYTES_PER_ITEM * len(structure))
+        pair = PULLBACKS.get_or_make(name, make, lambda _: _BYTES_PER_ITEM * len(structure))
     except ClosedOverError:
         return None
     return Swept(pair, backend, leaves, [key.aval for key in outputs])
