@@ -1263,8 +1263,8 @@ ARRAYS = Area(
         _row(
             "history is dropped while a sweep is under way",
             "tenferro.arrays.evaluation.evaluate",
-            "if not is_traced(key) and not _held.depth:",
-            "if not is_traced(key):",
+            "    elif not _held.depth:\n        retire(key)",
+            "    else:\n        retire(key)",
             f"{ON}/array/test_lazy.py",
             f"{ON}/transforms/test_interface.py",
         ),
