@@ -166,8 +166,8 @@ BROKEN = {
     ),
     "unknown feature": (
         {"info": "features={'fast'}"},
-        "ValueError: unknown features fast; the words are bf16, complex, control_flow, "
-        "dynamic_shape, f16, f64, inplace, int64, ints, sharding",
+        "ValueError: unknown features fast; the words are bf16, checks, complex, "
+        "control_flow, dynamic_shape, f16, f64, inplace, int64, ints, sharding",
     ),
     "no primitive": (
         {"extra": "\n@hookimpl\ndef tenferro_primitives(): return [int]\n"},

@@ -1,4 +1,4 @@
-"""Value keys: interned structural identity of the values of all graphs.
+"""Value keys: interned structural identity of the values of all graphs, and facts about them.
 
 A key is an input (a name and an abstract value) or the output slot of an operation applied to keys
 in a role. Equal structure gives the *same object*: hashing and comparing are by identity and cost
@@ -6,8 +6,7 @@ nothing. A key holds its inputs strongly (an operation with several outputs hold
 ``Application``), so a graph lives as long as its outputs are referenced. Its newest input holds it
 weakly, so the intern table is spread over the keys. ``retire`` ends that: once a key is evaluated
 it becomes a leaf in place, and its equal made later is another object. No recursion: chains of any
-length are built and freed (CPython 3.13 needs a C stack of 1 MiB in the thread that frees one). A
-key also has room for facts other than its identity: operand, open traces, where it was recorded.
+length are built and freed (CPython 3.13 needs a C stack of 1 MiB in the thread that frees one).
 Read next: ``_derive.py``.
 """
 
