@@ -55,13 +55,9 @@ SLOW = (
     Slow(f"{ON}/array/test_assignment.py", 10, _COMPILED, "xla"),
     Slow(f"{ON}/array/test_functions.py", 10, _COMPILED, "xla"),
     Slow(f"{ON}/transforms/test_batching_rules.py", 4, _COMPILED, "xla"),
-    Slow(f"{ON}/transforms/test_check_grads.py", 10, _COMPILED, "xla"),
     Slow(f"{ON}/transforms/test_complex.py", 5, _COMPILED, "xla"),
     Slow(f"{ON}/transforms/test_control_flow.py", 2, _COMPILED, "xla"),
-    Slow(f"{ON}/transforms/test_custom.py", 10, _COMPILED, "xla"),
     Slow(f"{ON}/transforms/test_nesting.py", 3, _COMPILED, "xla"),
-    Slow(f"{ON}/transforms/test_rules_when_called.py", 5, _COMPILED, "xla"),
-    Slow(f"{ON}/transforms/test_singular_points.py", 0, _COMPILED, "xla"),
 )
 
 #: Over XLA these alone of the tests for any backend are in `full`, the others in `deep`: what
@@ -76,12 +72,16 @@ XLA_FULL = (
     f"{ON}/array/test_assignment.py",
 )
 #: Derivatives of every function beside differences, warnings of gauges, patterns of sparse
-#: Jacobians, all pairs of transforms of closures.
+#: Jacobians, all pairs of transforms of closures; checks of gradients, and rules of users.
 XLA_DEEP = (
     f"{ON}/transforms/test_sparse_jacobians.py",
     f"{ON}/transforms/test_closures.py",
     f"{ON}/transforms/test_derivatives_of_functions.py",
     f"{ON}/transforms/test_gauge.py",
+    f"{ON}/transforms/test_check_grads.py",
+    f"{ON}/transforms/test_custom.py",
+    f"{ON}/transforms/test_rules_when_called.py",
+    f"{ON}/transforms/test_singular_points.py",
 )
 
 
