@@ -10,7 +10,7 @@ import pytest
 
 import tenferro as tn
 from tenferro.backend import select_backend
-from tenferro.transforms.compilation import segments
+from tenferro.transforms.compilation import continuations
 
 X = np.array([0.3, -1.2, 2.5, -0.4, 0.9])
 IS_WHOLE = select_backend(None, [X]).info.whole_program
@@ -320,7 +320,7 @@ def test_effects_happen_once_per_call_in_order(capsys):
 
 
 def test_the_number_of_segments_is_bounded(monkeypatch):
-    monkeypatch.setattr(segments, "MAX_SEGMENTS", 4)
+    monkeypatch.setattr(continuations, "MAX_SEGMENTS", 4)
     f, traces = counted(lambda x: x[: int(np.sum(x))])
     for k in (1, 2, 3, 4, 5, 5, 4):
         f(np.eye(6)[0] * k)

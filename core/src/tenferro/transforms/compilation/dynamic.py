@@ -5,7 +5,7 @@ segment: it returns what the look reads, and the values that later segments read
 segment after segment; the sizes that it finds at each look name the next one. Where a segment is
 missing, the function is traced again from its start: the first looks get the answers that the call
 has found, and later ones run what was recorded before them. Effects belong to the last segment, so
-that they happen once per call. Read next: ``segments.py``.
+that they happen once per call. Read next: ``continuations.py``.
 """
 
 from __future__ import annotations
@@ -27,9 +27,7 @@ from tenferro.primitives._aval import Aval
 from tenferro.primitives._boundary import refusal
 from tenferro.primitives._source import caller, source_text
 from tenferro.tidu import Trace, pinned_leaf
-from tenferro.transforms.compilation.jit import Jitted
-from tenferro.transforms.compilation.ready import operands_of
-from tenferro.transforms.compilation.segments import (
+from tenferro.transforms.compilation.continuations import (
     Continuations,
     Last,
     Part,
@@ -39,6 +37,8 @@ from tenferro.transforms.compilation.segments import (
     on_host,
     parts_of,
 )
+from tenferro.transforms.compilation.jit import Jitted
+from tenferro.transforms.compilation.ready import operands_of
 from tenferro.transforms.compilation.signature import Call
 from tenferro.transforms.compilation.traced import (
     abstract_leaf,
