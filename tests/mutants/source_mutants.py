@@ -701,8 +701,8 @@ AD = Area(
         _row(
             "repeated outputs share one seed",
             "tenferro.tidu._pull",
-            "leaf = cotangent_leaf(output.key, output.aval, run.id, index)",
-            "leaf = cotangent_leaf(output.key, output.aval, run.id, 0)",
+            "leaf = cotangent_leaf(output.key, output.aval, sweep.id, index)",
+            "leaf = cotangent_leaf(output.key, output.aval, sweep.id, 0)",
             "core/tests/tidu",
         ),
         _row(
@@ -950,8 +950,8 @@ PLANNER = Area(
         _plan(
             "a region that waits for itself",
             "tenferro.backend.regions.grouping",
-            "if behind & group.bit or any(behind & other.bit for other in merged):",
-            "if any(behind & other.bit for other in merged):",
+            "if needed & group.bit or any(needed & other.bit for other in merged):",
+            "if any(needed & other.bit for other in merged):",
             "test_regions.py",
             "test_region_tiles.py",
             "test_random_regions.py",
@@ -959,7 +959,7 @@ PLANNER = Area(
         _plan(
             "waiting is not transitive",
             "tenferro.backend.regions.grouping",
-            "found |= self.open[low.bit_length() - 1].reach",
+            "found |= self.open[low.bit_length() - 1].waits_for",
             "found |= low",
             "test_regions.py",
             "test_region_tiles.py",
@@ -968,7 +968,7 @@ PLANNER = Area(
         _plan(
             "merged regions forget what they wait for",
             "tenferro.backend.regions.grouping",
-            "        self.reaches(group, other.reach)\n",
+            "        self.add_waits(group, other.waits_for)\n",
             "",
             "test_regions.py",
             "test_region_tiles.py",

@@ -150,7 +150,11 @@ def test_groups_belong_to_the_class():
     assert Sum().groups(3) == ((0, 1, 2),)
 
 
-def test_the_former_name_of_a_flow_input_warns():
-    with pytest.warns(DeprecationWarning, match="FlowInput"):
-        assert tidu.Linear is FlowInput
-    del tidu.__dict__["Linear"]  # the package keeps what it has found
+FORMER = {"Linear": "FlowInput", "Pass": "Sweep", "PassId": "SweepId"}
+
+
+@pytest.mark.parametrize("name", FORMER)
+def test_former_names_warn(name):
+    with pytest.warns(DeprecationWarning, match=FORMER[name]):
+        assert getattr(tidu, name) is getattr(tidu, FORMER[name])
+    del tidu.__dict__[name]  # the package keeps what it has found

@@ -121,11 +121,11 @@ def test_seeds_are_named_after_what_they_belong_to():
 
 def test_an_input_key_may_name_its_own_seeds():
     class Name(str):
-        def tangent_of(self, pass_id):
-            return Seed("tangent of ", self, pass_id)
+        def tangent_of(self, sweep_id):
+            return Seed("tangent of ", self, sweep_id)
 
-        def cotangent_of(self, pass_id, index):
-            return Seed("cotangent of ", self, pass_id)
+        def cotangent_of(self, sweep_id, index):
+            return Seed("cotangent of ", self, sweep_id)
 
     x = var(Name("x"))
     linear = linearize(view_of([x]), keys([x]), keys([x]))

@@ -21,7 +21,7 @@ from toy_running import (
 from toy_scalars import Const, Dup, Neg
 
 from tenferro.tidu import linear_transpose, linearize
-from tenferro.tidu._value import Pass, join_flow
+from tenferro.tidu._value import Sweep, join_flow
 
 SEEDS = pytest.mark.parametrize("seed", range(12))
 UNARY = [lambda v: Tanh()(v), lambda v: Neg()(v), *(lambda v, i=i: Sincos()(v)[i] for i in (0, 1))]
@@ -119,7 +119,7 @@ def test_threads_may_transform_at_once():
 
 
 def test_flow_is_ordered_by_age():
-    runs = [Pass(None, transposed=False) for _ in range(6)]
+    sweeps = [Sweep(None, transposed=False) for _ in range(6)]
     for left, right in [((3,), (1,)), ((0, 5), (2, 5)), ((), (4,)), ((4,), ()), ((1, 2), (1,))]:
-        joined = join_flow(tuple(runs[i] for i in left), tuple(runs[i] for i in right))
-        assert joined == tuple(runs[i] for i in sorted({*left, *right}))
+        joined = join_flow(tuple(sweeps[i] for i in left), tuple(sweeps[i] for i in right))
+        assert joined == tuple(sweeps[i] for i in sorted({*left, *right}))

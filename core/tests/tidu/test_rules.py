@@ -372,11 +372,11 @@ def test_linearity_is_checked_inside_an_inner_transform(slope):
         GraphForm.jvp([own_jvp(slope)(x)], [x], {x: 3}, [1])
 
 
-def test_passes_are_closed_after_an_error():
+def test_sweeps_are_closed_after_an_error():
     x = var("x")
     with pytest.raises(ZeroDivisionError):
         GraphForm.jvp([own_jvp(lambda x, dx: 1 // 0)(x)], [x], {x: 3}, [1])
-    assert _emit._open.passes == ()
+    assert _emit._open.sweeps == ()
 
 
 def test_both_slots_of_an_operation_are_pushed_at_once():

@@ -32,9 +32,9 @@ from tenferro.tidu._value import (
     NO_FLOW,
     Flow,
     FlowInput,
-    Pass,
-    PassId,
     Residual,
+    Sweep,
+    SweepId,
     Value,
     fresh_id,
     is_kept,
@@ -52,12 +52,12 @@ if TYPE_CHECKING:
 else:
 
     def _former(name: str) -> object:
-        """Return the class that had a name which a class of `tenferro.primitives` has, too."""
-        if name != "Linear":
-            return None
-        text = "tenferro.tidu.Linear is now FlowInput"
-        import_module("warnings").warn(text, DeprecationWarning, stacklevel=3)
-        return FlowInput
+        """Return the class that had this name once; each name meant something else elsewhere."""
+        now = {"Linear": FlowInput, "Pass": Sweep, "PassId": SweepId}.get(name)
+        if now is not None:
+            text = f"tenferro.tidu.{name} is now {now.__name__}"
+            import_module("warnings").warn(text, DeprecationWarning, stacklevel=3)
+        return now
 
     # generated: lazy names
     __getattr__, __dir__ = later(
@@ -75,9 +75,9 @@ else:
 __all__ = [
     "NO_FLOW", "NO_TANGENT", "ADContext", "DifferentiationError", "DuplicateWrtError", "Flow",
     "FlowInput", "LinearInput", "LinearSpace", "Linearization", "LinearizedGraph",
-    "MissingRuleError", "MixedFlowError", "NoTangent", "NotLinearError", "Pass", "PassId", "Pin",
-    "Primitive", "Residual", "RuleBuilder", "RuleResultError", "Rules", "Seed", "Trace", "Value",
-    "cotangent_leaf", "emit", "emit_plain", "flow_of", "fresh_id", "in_rule", "is_kept",
+    "MissingRuleError", "MixedFlowError", "NoTangent", "NotLinearError", "Pin", "Primitive",
+    "Residual", "RuleBuilder", "RuleResultError", "Rules", "Seed", "Sweep", "SweepId", "Trace",
+    "Value", "cotangent_leaf", "emit", "emit_plain", "flow_of", "fresh_id", "in_rule", "is_kept",
     "joint_flow", "linear_map", "linear_transpose", "linearize", "linearize_keys", "missing_rule",
     "pin", "pinned_leaf", "pullback", "pushforward", "tangent_leaf",
 ]

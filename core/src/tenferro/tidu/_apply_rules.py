@@ -22,11 +22,11 @@ Primals = Callable[[], Mapping[ValueKey, ValueKey]]  # by tangent, the value to 
 class CalledRules:
     """The rules of one sweep, called for each operation."""
 
-    __slots__ = ("_fixed", "_primal_of", "_primals", "rule", "run")
+    __slots__ = ("_fixed", "_primal_of", "_primals", "rule", "sweep")
 
     def __init__(self, rule: RuleBuilder, primals: Primals = dict) -> None:
         self.rule = rule
-        self.run = rule.run
+        self.sweep = rule.sweep
         self._fixed = rule.reader()
         self._primals = primals
         self._primal_of: Mapping[ValueKey, ValueKey] | None = None
@@ -51,7 +51,7 @@ class CalledRules:
         if not any([operation.carries(key.aval) for key in outputs]):
             return [None] * len(outputs)
         rule, fixed = self.rule, self._fixed
-        self.run.operation = operation
+        self.sweep.operation = operation
         emitted = rule.context.jvp(operation)(
             rule, [*map(fixed, inputs)], [*map(fixed, outputs)], [*map(self.leave, tangents)]
         )
@@ -79,7 +79,7 @@ class CalledRules:
             FlowInput(key.aval, primal_of.get(key)) if flows else Residual(self._fixed(key))
             for key, flows in zip(inputs, active, strict=True)
         ]
-        self.run.operation = operation
+        self.sweep.operation = operation
         emitted = rule.context.transpose(operation)(rule, [*map(self.leave, cotangents)], seen)
         if len(emitted) != len(inputs):
             raise _wrong_result(operation, rule, f"{len(emitted)} cotangents", str(len(inputs)))
@@ -106,7 +106,7 @@ class CalledRules:
             raise _wrong_result(operation, rule, repr(value), "a value or None")
         if value.key.aval != need:
             raise _wrong_result(operation, rule, str(value.key.aval), str(need))
-        if rule.run in value.flow:
+        if rule.sweep in value.flow:
             return self.enter(value)
         if not rule.space.is_zero(value.key):
             got = f"a constant {value.key.aval}"
@@ -118,10 +118,10 @@ def _wrong_result(operation: Operation, rule: RuleBuilder, got: str, need: str) 
     """Make the error for a rule that returned a wrong result."""
     key = getattr(operation, "key", "") or operation.name
     return RuleResultError(
-        f"{key}: its {rule.run.rule} rule returned a wrong result\n"
+        f"{key}: its {rule.sweep.rule} rule returned a wrong result\n"
         f"  got        {got}\n  need       {need}",
         primitive=key,
-        rule=rule.run.rule,
+        rule=rule.sweep.rule,
         got=got,
         need=need,
     )

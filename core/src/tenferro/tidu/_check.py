@@ -10,10 +10,10 @@ from collections.abc import Sequence
 
 from tenferro.computegraph import Operation
 from tenferro.tidu._errors import NotLinearError
-from tenferro.tidu._value import Mask, Pass, Value
+from tenferro.tidu._value import Mask, Sweep, Value
 
 
-def check_linear(operation: Operation, mask: Mask, values: Sequence[Value], flow: Pass) -> None:
+def check_linear(operation: Operation, mask: Mask, values: Sequence[Value], flow: Sweep) -> None:
     """Raise NotLinearError unless the operation is linear in the active inputs."""
     memo = operation.__dict__.get("_fixed_members")
     if memo is None:
@@ -41,7 +41,7 @@ def _fixed_members(operation: Operation, mask: Mask) -> tuple[int, ...]:
     return _ILLEGAL
 
 
-def _not_linear(operation: Operation, mask: Mask, flow: Pass, why: str) -> NotLinearError:
+def _not_linear(operation: Operation, mask: Mask, flow: Sweep, why: str) -> NotLinearError:
     active = tuple(i for i, is_active in enumerate(mask) if is_active)
     emitted = getattr(operation, "key", "") or operation.name
     by = flow.operation

@@ -29,7 +29,7 @@ from tenferro.tidu._context import EMPTY_CONTEXT, ADContext
 from tenferro.tidu._errors import DifferentiationError
 from tenferro.tidu._linear_space import LinearSpace
 from tenferro.tidu._primitive import Primitive
-from tenferro.tidu._value import NO_FLOW, Flow, Pass, Value, join_flow
+from tenferro.tidu._value import NO_FLOW, Flow, Sweep, Value, join_flow
 
 
 def emit(operation: Primitive, values: Sequence[Value], cls: type[Value]) -> tuple[Value, ...]:
@@ -88,8 +88,8 @@ def _simplified(
     flow = NO_FLOW
     for value in values:
         flow = join_flow(flow, value.flow)
-    for run in flow:
-        check_linear(operation, tuple([run in value.flow for value in values]), values, run)
+    for sweep in flow:
+        check_linear(operation, tuple([sweep in value.flow for value in values]), values, sweep)
     return cls(simpler.key, flow)  # another handle: an operand may be assigned into
 
 
@@ -114,30 +114,30 @@ def _emit_linear(
         return _emit_in(flow[0], operation, values, keys)
     role: OperationRole = PRIMARY
     masks = []
-    for run in flow:
-        mask = tuple([run in value.flow for value in values])
-        check_linear(operation, mask, values, run)
+    for sweep in flow:
+        mask = tuple([sweep in value.flow for value in values])
+        check_linear(operation, mask, values, sweep)
         masks.append(mask)
         if role is PRIMARY:
-            role = Linearized(mask, run.transposed)
+            role = Linearized(mask, sweep.transposed)
     outputs = derive(operation, keys, role)
     if outputs[0].source is None:
         outputs[0].source = flow[-1].source
-    for run, mask in zip(flow, masks, strict=True):
-        run.nodes.setdefault(outputs[0], mask)
+    for sweep, mask in zip(flow, masks, strict=True):
+        sweep.nodes.setdefault(outputs[0], mask)
     return outputs
 
 
 def _emit_in(
-    run: Pass, operation: Operation, values: Sequence[Value], keys: list[ValueKey]
+    sweep: Sweep, operation: Operation, values: Sequence[Value], keys: list[ValueKey]
 ) -> tuple[ValueKey, ...]:
     """Emit if exactly one pass is open, which is nearly always."""
     mask = tuple([True if value.flow else False for value in values])
-    check_linear(operation, mask, values, run)
-    outputs = derive(operation, keys, Linearized(mask, run.transposed))
+    check_linear(operation, mask, values, sweep)
+    outputs = derive(operation, keys, Linearized(mask, sweep.transposed))
     if outputs[0].source is None:
-        outputs[0].source = run.source
-    run.nodes.setdefault(outputs[0], mask)
+        outputs[0].source = sweep.source
+    sweep.nodes.setdefault(outputs[0], mask)
     return outputs
 
 
@@ -145,69 +145,69 @@ _depth = attrgetter("key.depth")
 
 
 class _Open(threading.local):
-    passes: Flow = NO_FLOW
+    sweeps: Flow = NO_FLOW
 
 
 _open = _Open()
 
 
 @contextmanager
-def sweeping(run: Pass, context: ADContext | None) -> Iterator[RuleBuilder]:
+def sweeping(sweep: Sweep, context: ADContext | None) -> Iterator[RuleBuilder]:
     """Open a pass and yield the builder for its rules.
 
-    A rule may itself run a transform. What that transform finds by key may be flow of the passes
+    A rule may itself run a transform. What that transform finds by key may be flow of the sweeps
     that are open around it.
     """
-    outer = _open.passes
-    _open.passes = (*outer, run)
+    outer = _open.sweeps
+    _open.sweeps = (*outer, sweep)
     try:
-        yield RuleBuilder(run, context or EMPTY_CONTEXT, outer)
+        yield RuleBuilder(sweep, context or EMPTY_CONTEXT, outer)
     except DifferentiationError as error:
-        _locate(error, run)
+        _locate(error, sweep)
         raise
     finally:
-        _open.passes = outer
+        _open.sweeps = outer
 
 
-def _locate(error: DifferentiationError, run: Pass) -> None:
+def _locate(error: DifferentiationError, sweep: Sweep) -> None:
     """Add the line that recorded the operation whose rule failed, if the vocabulary knows it."""
-    describe = getattr(run.space, "source_text", None)
-    line = None if describe is None or getattr(error, "__notes__", None) else describe(run.source)
+    describe = getattr(sweep.space, "source_text", None)
+    line = None if describe is None or getattr(error, "__notes__", None) else describe(sweep.source)
     if line is not None:
         error.add_note(f"  from       {line}")
 
 
 @contextmanager
-def alone(run: Pass) -> Iterator[RuleBuilder]:
-    """``sweeping`` as if no other pass were open: to see what a rule emits."""
-    outer = _open.passes
-    _open.passes = (run,)
+def alone(sweep: Sweep) -> Iterator[RuleBuilder]:
+    """``sweeping`` as if no other sweep were open: to see what a rule emits."""
+    outer = _open.sweeps
+    _open.sweeps = (sweep,)
     try:
-        yield RuleBuilder(run, EMPTY_CONTEXT, NO_FLOW)
+        yield RuleBuilder(sweep, EMPTY_CONTEXT, NO_FLOW)
     finally:
-        _open.passes = outer
+        _open.sweeps = outer
 
 
 def in_rule() -> bool:
     """Return True inside a rule: what it calls must stay in the graph."""
-    return bool(_open.passes)
+    return bool(_open.sweeps)
 
 
 def flow_of(key: ValueKey) -> Flow:
-    """Return the open passes in which a key is active."""
-    return tuple([run for run in _open.passes if key in run.nodes or key in run.seeds])
+    """Return the open sweeps in which a key is active."""
+    return tuple([sweep for sweep in _open.sweeps if key in sweep.nodes or key in sweep.seeds])
 
 
 class RuleBuilder:
     """Builder for a rule: emits operations, reads the context, makes zeros, adds terms."""
 
-    __slots__ = ("context", "enclosing", "run", "space")
+    __slots__ = ("context", "enclosing", "space", "sweep")
 
-    def __init__(self, run: Pass, context: ADContext, enclosing: Flow) -> None:
-        self.run = run
+    def __init__(self, sweep: Sweep, context: ADContext, enclosing: Flow) -> None:
+        self.sweep = sweep
         self.context = context
-        self.space: LinearSpace = run.space
-        self.enclosing = enclosing  # passes of outer transforms, whose flow may be closed over
+        self.space: LinearSpace = sweep.space
+        self.enclosing = enclosing  # sweeps of outer transforms, whose flow may be closed over
 
     def emit(self, operation: Primitive, *values: Value) -> Any:
         """Apply an operation; one value, or a tuple where it has not exactly one output."""
@@ -226,7 +226,9 @@ class RuleBuilder:
         """Return a value that is fixed in this pass."""
         if not self.enclosing:
             return self.space.value(key)
-        flow = tuple([run for run in self.enclosing if key in run.nodes or key in run.seeds])
+        flow = tuple(
+            [sweep for sweep in self.enclosing if key in sweep.nodes or key in sweep.seeds]
+        )
         return self.space.value(key, flow)
 
     def apply_linear(

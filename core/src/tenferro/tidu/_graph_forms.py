@@ -26,7 +26,7 @@ from tenferro.tidu._errors import MixedFlowError
 from tenferro.tidu._linear_space import LinearSpace
 from tenferro.tidu._linearization import Linearization, linearize_keys
 from tenferro.tidu._pull import fresh_cotangents
-from tenferro.tidu._value import LinearNodes, Pass, Value
+from tenferro.tidu._value import LinearNodes, Sweep, Value
 
 
 class LinearInput(NamedTuple):
@@ -101,18 +101,18 @@ def linear_transpose(
         if inputs is not None or outputs is not None:
             nodes, flowing = _nodes_from(swept.nodes, [seed for _, seed in seeds])
             _check_forward(ends_ahead, flowing)
-        run = Pass(swept.space, transposed=True, kept=True)
-        cotangents = fresh_cotangents([end for _, end in ends], run)
+        sweep = Sweep(swept.space, transposed=True, kept=True)
+        cotangents = fresh_cotangents([end for _, end in ends], sweep)
         given: list[Value | None] = [None] * len(swept.ends)
         for (position, _), ct in zip(ends, cotangents, strict=True):
             given[position] = ct
-        found = swept.swept_back(given, run, context, nodes)
+        found = swept.swept_back(given, sweep, context, nodes)
         if seeds_ahead:
-            _record_forward(swept.nodes, [seed for _, seed in seeds_ahead], run)
+            _record_forward(swept.nodes, [seed for _, seed in seeds_ahead], sweep)
         back = Linearization(
-            run,
-            [*cotangents, *[_within(run, seed) for _, seed in seeds_ahead]],
-            [*[found[i] for i, _ in seeds], *[_within(run, end) for _, end in ends_ahead]],
+            sweep,
+            [*cotangents, *[_within(sweep, seed) for _, seed in seeds_ahead]],
+            [*[found[i] for i, _ in seeds], *[_within(sweep, end) for _, end in ends_ahead]],
         )
         keys_ahead = [t and t.key for t in [linear.tangent_inputs[i] for i, _ in seeds_ahead]]
         keys = [*[None for _ in cotangents], *keys_ahead]
@@ -161,15 +161,15 @@ def _check_forward(ends_ahead: Chosen, flowing: set[ValueKey]) -> None:
             )
 
 
-def _record_forward(nodes: LinearNodes, seeds: Sequence[Value | None], run: Pass) -> None:
+def _record_forward(nodes: LinearNodes, seeds: Sequence[Value | None], sweep: Sweep) -> None:
     """Add the nodes that a partial transposition leaves as they are."""
     ahead, _ = _nodes_from(nodes, seeds)
     for node in ahead.each():
-        run.nodes.setdefault(node.key, node.active_mask)
+        sweep.nodes.setdefault(node.key, node.active_mask)
 
 
-def _within(run: Pass, value: Value | None) -> Value | None:
-    return None if value is None else run.space.value(value.key, (run,))
+def _within(sweep: Sweep, value: Value | None) -> Value | None:
+    return None if value is None else sweep.space.value(value.key, (sweep,))
 
 
 def _graphs_of(

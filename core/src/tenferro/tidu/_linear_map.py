@@ -25,7 +25,7 @@ from tenferro.tidu._emit import RuleBuilder, emit, sweeping
 from tenferro.tidu._errors import NotLinearError
 from tenferro.tidu._linear_space import LinearSpace
 from tenferro.tidu._linearization import Linearization
-from tenferro.tidu._value import Pass, Value
+from tenferro.tidu._value import Sweep, Value
 
 Found = dict[ValueKey, Value]
 
@@ -48,16 +48,18 @@ def linear_map(
     """
     rules = context or EMPTY_CONTEXT
     with CollectorPaused():
-        run = Pass(space, transposed=False, kept=True)
-        run.operation = operation
-        seeds: list[Value | None] = [space.value(key, (run,)) for key in places]
-        found: Found = {key: space.value(key, (run,)) for key in places}
-        with sweeping(run, rules) as rule:
+        sweep = Sweep(space, transposed=False, kept=True)
+        sweep.operation = operation
+        seeds: list[Value | None] = [space.value(key, (sweep,)) for key in places]
+        found: Found = {key: space.value(key, (sweep,)) for key in places}
+        with sweeping(sweep, rules) as rule:
             results: dict[ValueKey, Sequence[Value]] = {}
             for key, definition in depending(outputs, places):
                 found[key] = _emit_again(definition, found, results, rule, is_zero)
         ends = [found.get(key) for key in outputs]
-        return Linearization(run, seeds, ends, rules, lambda: {v.key: k for k, v in found.items()})
+        return Linearization(
+            sweep, seeds, ends, rules, lambda: {v.key: k for k, v in found.items()}
+        )
 
 
 def depending(

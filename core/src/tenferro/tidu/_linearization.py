@@ -22,7 +22,7 @@ from tenferro.tidu._linear_space import LinearSpace
 from tenferro.tidu._pull import Cotangents, pull
 from tenferro.tidu._push import Tangents, fresh_tangents, plan_sweep, push
 from tenferro.tidu._rule_cache import rules_of
-from tenferro.tidu._value import LinearNode, LinearNodes, Pass, Value, is_kept
+from tenferro.tidu._value import LinearNode, LinearNodes, Sweep, Value, is_kept
 from tenferro.tidu._wires import WIRES, check_wires
 
 _KEYS = KeyView()
@@ -54,13 +54,13 @@ def pushforward(
     """Push tangents of ``wrt`` forward to the outputs; ``None`` where nothing flows."""
     with CollectorPaused():
         plan = plan_sweep(view, outputs, wrt)
-        run = Pass(space, transposed=False)
-        seeds = [None if t is None else _enter(t, run) for t in tangents]
-        with sweeping(run, context) as rule:
+        sweep = Sweep(space, transposed=False)
+        seeds = [None if t is None else _enter(t, sweep) for t in tangents]
+        with sweeping(sweep, context) as rule:
             rules = rules_of(rule)
             found = _starting(wrt, seeds, rules)
             push(plan, found, rules)
-        return [_leave(rules.leave(found.get(key)), run) for key in outputs]
+        return [_leave(rules.leave(found.get(key)), sweep) for key in outputs]
 
 
 def linearize_keys(
@@ -80,15 +80,15 @@ def linearize_keys(
     """
     with CollectorPaused():
         plan = plan_sweep(view, outputs, wrt)
-        run = Pass(space or plan.space or WIRES, transposed=False, kept=True)
-        seeds = fresh_tangents(wrt, run)
-        with sweeping(run, context) as rule:
+        sweep = Sweep(space or plan.space or WIRES, transposed=False, kept=True)
+        seeds = fresh_tangents(wrt, sweep)
+        with sweeping(sweep, context) as rule:
             rules = rules_of(rule)
             tangents = _starting(wrt, seeds, rules)
             push(plan, tangents, rules)
         ends = [rules.leave(tangents.get(key)) for key in outputs]
         primals = _belonging(tangents, rules)
-        return Linearization(run, seeds, ends, context or EMPTY_CONTEXT, primals)
+        return Linearization(sweep, seeds, ends, context or EMPTY_CONTEXT, primals)
 
 
 def _starting(
@@ -116,16 +116,16 @@ class Linearization:
 
     def __init__(
         self,
-        run: Pass,
+        sweep: Sweep,
         seeds: Sequence[Value | None],
         ends: Sequence[Value | None],
         context: ADContext = EMPTY_CONTEXT,
         primals: Primals = dict,
     ) -> None:
-        self.space = run.space
+        self.space = sweep.space
         self.seeds = seeds
         self.ends = ends
-        self.nodes = _live_nodes(run, ends)
+        self.nodes = _live_nodes(sweep, ends)
         self._context = context
         self._primals = primals  # of tangents; only rules that are called, not replayed, ask
 
@@ -147,39 +147,39 @@ class Linearization:
     def apply(self, tangents: Sequence[Value | None]) -> list[Value | None]:
         """Emit the linear nodes again on given tangents; return tangents of the outputs."""
         with CollectorPaused():
-            run = Pass(self.space, transposed=False)
+            sweep = Sweep(self.space, transposed=False)
             found: dict[ValueKey, Value] = {}
             for seed, tangent in zip(self.seeds, tangents, strict=True):
                 if seed is not None and tangent is not None:
-                    found[seed.key] = _enter(tangent, run)
-            with sweeping(run, self._context) as rule:
+                    found[seed.key] = _enter(tangent, sweep)
+            with sweeping(sweep, self._context) as rule:
                 for node in self.nodes.each():
                     _emit_again(node, found, rule)
             ends = [None if end is None else found.get(end.key) for end in self.ends]
-            return [_leave(value, run) for value in ends]
+            return [_leave(value, sweep) for value in ends]
 
     def transpose(self, cotangents: Sequence[Value | None]) -> list[Value | None]:
         """Sweep backward over the linear nodes; return cotangents of ``wrt``."""
         with CollectorPaused():
-            run = Pass(self.space, transposed=True)
-            entered = [None if ct is None else _enter(ct, run) for ct in cotangents]
-            found = self.swept_back(entered, run, self._context)
-            return [_leave(value, run) for value in found]
+            sweep = Sweep(self.space, transposed=True)
+            entered = [None if ct is None else _enter(ct, sweep) for ct in cotangents]
+            found = self.swept_back(entered, sweep, self._context)
+            return [_leave(value, sweep) for value in found]
 
     def swept_back(
         self,
         cotangents: Sequence[Value | None],
-        run: Pass,
+        sweep: Sweep,
         context: ADContext | None,
         nodes: LinearNodes | None = None,
     ) -> list[Value | None]:
-        """Return cotangents of ``wrt`` from those of the outputs, which flow in ``run``.
+        """Return cotangents of ``wrt`` from those of the outputs, which flow in ``sweep``.
 
         With ``nodes``, only these are transposed.
         """
         if self.space is WIRES:
             check_wires(self.ends, cotangents)
-        with sweeping(run, context) as rule:
+        with sweeping(sweep, context) as rule:
             rules = rules_of(rule, self._primals)
             found = Cotangents(rules, self.ends, cotangents)
             pull(self.nodes if nodes is None else nodes, found, rules)
@@ -187,11 +187,11 @@ class Linearization:
             return [rules.leave(ct) for ct in taken]
 
 
-def _live_nodes(run: Pass, results: Sequence[Value | None]) -> LinearNodes:
+def _live_nodes(sweep: Sweep, results: Sequence[Value | None]) -> LinearNodes:
     """Return the recorded nodes that the results need, in the order of emission."""
     needed = {t.key for t in results if t is not None}
     live = LinearNodes([], [], [])
-    for key, mask in reversed(run.nodes.items()):
+    for key, mask in reversed(sweep.nodes.items()):
         definition: Definition = key.definition  # type: ignore[assignment]  # never a leaf
         inputs = definition[3:]
         if definition[0].output_count != 1:
@@ -233,13 +233,13 @@ def _emit_again(node: LinearNode, found: dict[ValueKey, Value], rule: RuleBuilde
     found.update(zip(node.outputs, emitted, strict=True))
 
 
-def _enter(value: Value, run: Pass) -> Value:
-    """Mark the value as active in the pass."""
-    return run.space.value(value.key, (*value.flow, run))
+def _enter(value: Value, sweep: Sweep) -> Value:
+    """Mark the value as active in the sweep."""
+    return sweep.space.value(value.key, (*value.flow, sweep))
 
 
-def _leave(value: Value | None, run: Pass) -> Value | None:
-    """Unmark the value as active in the pass, which has ended."""
+def _leave(value: Value | None, sweep: Sweep) -> Value | None:
+    """Unmark the value as active in the sweep, which has ended."""
     if value is None:
         return None
-    return run.space.value(value.key, tuple([p for p in value.flow if p is not run]))
+    return sweep.space.value(value.key, tuple([p for p in value.flow if p is not sweep]))

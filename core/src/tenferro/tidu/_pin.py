@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tenferro.computegraph import UNKNOWN, Operation, ValueKey, derive_one, join_traces, new_leaf
-from tenferro.tidu._value import PassId, Value, fresh_id
+from tenferro.tidu._value import SweepId, Value, fresh_id
 
 if TYPE_CHECKING:
     from tenferro.tidu._emit import RuleBuilder
@@ -48,7 +48,7 @@ class Pin(Operation):
     """y = x, under an identity of its own."""
 
     transparent: ClassVar[bool] = True
-    id: PassId
+    id: SweepId
 
     def abstract_eval(self, x: Any) -> Any:
         """Return the aval of the input."""

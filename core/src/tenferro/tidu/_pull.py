@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from tenferro.computegraph import ValueKey, inputs_of, outputs_of
 from tenferro.tidu._apply_rules import CalledRules, Flowing
 from tenferro.tidu._seed import cotangent_leaf
-from tenferro.tidu._value import LinearNodes, Pass, Value
+from tenferro.tidu._value import LinearNodes, Sweep, Value
 
 
 class Cotangents:
@@ -53,7 +53,7 @@ def pull(nodes: LinearNodes, cotangents: Cotangents, rules: CalledRules) -> None
 
     For each y = A(r) x:   ct_x += A(r)ᵀ ct_y
     """
-    run, take, terms, transpose = rules.run, cotangents.take, cotangents.terms, rules.transpose
+    sweep, take, terms, transpose = rules.sweep, cotangents.take, cotangents.terms, rules.transpose
     for key, definition, active in nodes.backward():
         operation = definition[0]
         if operation.output_count == 1:
@@ -66,21 +66,21 @@ def pull(nodes: LinearNodes, cotangents: Cotangents, rules: CalledRules) -> None
             if all([ct is None for ct in cts]):
                 continue
             inputs = inputs_of(definition)
-        run.source = key.source
+        sweep.source = key.source
         found = transpose(operation, inputs, active, cts)
         for x, ct_x in zip(inputs, found):  # noqa: B905 - checked, and faster
             if ct_x is not None:
                 terms[x] = ct_x if x not in terms else _joined(terms[x], ct_x)
 
 
-def fresh_cotangents(outputs: Sequence[Value | None], run: Pass) -> list[Value | None]:
+def fresh_cotangents(outputs: Sequence[Value | None], sweep: Sweep) -> list[Value | None]:
     """Make a fresh seed for each output through which something flows, also for repeated ones."""
     seeds: list[Value | None] = []
     for index, output in enumerate(outputs):
         if output is None:
             seeds.append(None)
         else:
-            leaf = cotangent_leaf(output.key, output.aval, run.id, index)
-            run.seeds.add(leaf)
-            seeds.append(run.space.value(leaf, (run,)))
+            leaf = cotangent_leaf(output.key, output.aval, sweep.id, index)
+            sweep.seeds.add(leaf)
+            seeds.append(sweep.space.value(leaf, (sweep,)))
     return seeds

@@ -22,7 +22,7 @@ from tenferro.tidu._apply_rules import CalledRules, Flowing
 from tenferro.tidu._errors import DuplicateWrtError
 from tenferro.tidu._linear_space import NO_TANGENT, LinearSpace
 from tenferro.tidu._seed import tangent_leaf
-from tenferro.tidu._value import Pass, Value
+from tenferro.tidu._value import Sweep, Value
 
 Tangents = dict[ValueKey, Flowing]
 
@@ -44,7 +44,7 @@ def push(plan: SweepPlan, tangents: Tangents, rules: CalledRules) -> None:
 
     For each y = f(x):   dy = f'(x) dx
     """
-    run, tangent_of, jvp = rules.run, tangents.get, rules.jvp
+    sweep, tangent_of, jvp = rules.sweep, tangents.get, rules.jvp
     nothing_flows_in = tangents.keys().isdisjoint
     for key, definition in zip(plan.keys, plan.definitions, strict=True):
         operation, inputs = definition[0], definition[3:]
@@ -53,7 +53,7 @@ def push(plan: SweepPlan, tangents: Tangents, rules: CalledRules) -> None:
             inputs, outputs = inputs_of(definition), outputs_of(key, definition)
         if nothing_flows_in(inputs):
             continue
-        run.source = key.source
+        sweep.source = key.source
         found = jvp(operation, inputs, outputs, [*map(tangent_of, inputs)])
         for y, dy in zip(outputs, found):  # noqa: B905 - checked, and faster
             if dy is not None:
@@ -115,15 +115,15 @@ def _check_distinct(wrt: Sequence[ValueKey]) -> None:
             )
 
 
-def fresh_tangents(wrt: Sequence[ValueKey], run: Pass) -> list[Value | None]:
+def fresh_tangents(wrt: Sequence[ValueKey], sweep: Sweep) -> list[Value | None]:
     """Make a fresh active seed for each value; ``None`` if no tangent exists."""
     seeds: list[Value | None] = []
     for key in wrt:
-        aval = run.space.tangent_aval(key.aval)
+        aval = sweep.space.tangent_aval(key.aval)
         if aval is NO_TANGENT:
             seeds.append(None)
         else:
-            leaf = tangent_leaf(key, aval, run.id)
-            run.seeds.add(leaf)
-            seeds.append(run.space.value(leaf, (run,)))
+            leaf = tangent_leaf(key, aval, sweep.id)
+            sweep.seeds.add(leaf)
+            seeds.append(sweep.space.value(leaf, (sweep,)))
     return seeds

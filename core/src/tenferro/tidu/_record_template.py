@@ -25,7 +25,7 @@ from tenferro.computegraph import (
 from tenferro.tidu._emit import RuleBuilder, alone
 from tenferro.tidu._linear_space import LinearSpace
 from tenferro.tidu._template import RecordedEquation, Template, Watched
-from tenferro.tidu._value import FlowInput, Pass, Residual, Value
+from tenferro.tidu._value import FlowInput, Residual, Sweep, Value
 
 _MUST_BE_NONE = object()  # the aval of a result that a rule must not return
 _NOTHING = 0  # place of a result that does not exist; `None` is the first of the values
@@ -49,17 +49,19 @@ def template_of_jvp(
     carried = [operation.carries(key.aval) for key in outputs]
     if not any(carried):
         return Template((), _picker([_NOTHING] * len(outputs)), ())
-    run = Pass(space, transposed=False)
+    sweep = Sweep(space, transposed=False)
     primals = [_fresh(space, key.aval) for key in inputs]
     results = [_fresh(space, key.aval) for key in outputs]
     tangent_of = space.tangent_aval
     tangents = [
-        None if t is None else _fresh(space, tangent_of(key.aval), run)
+        None if t is None else _fresh(space, tangent_of(key.aval), sweep)
         for key, t in zip(inputs, tangents_in, strict=True)
     ]
     given = [*primals, *results, *[t for t in tangents if t is not None]]
     needs = [tangent_of(key.aval) for key in outputs]
-    return _traced(run, given, needs, lambda rule: operation.jvp(rule, primals, results, tangents))
+    return _traced(
+        sweep, given, needs, lambda rule: operation.jvp(rule, primals, results, tangents)
+    )
 
 
 def template_of_transpose(
@@ -72,8 +74,8 @@ def template_of_transpose(
     """Make the template of a transpose rule; it is given the cotangents and the inputs."""
     if not is_fixed(operation):
         return None
-    run = Pass(space, transposed=True)
-    cts = [None if ct is None else _fresh(space, ct.aval, run) for ct in cotangents]
+    sweep = Sweep(space, transposed=True)
+    cts = [None if ct is None else _fresh(space, ct.aval, sweep) for ct in cotangents]
     given = [_fresh(space, key.aval) for key in inputs]  # those that do not flow are seen
     seen = [
         FlowInput(value.aval) if flows else Residual(value)
@@ -81,23 +83,23 @@ def template_of_transpose(
     ]
     needs = [k.aval if flows else _MUST_BE_NONE for k, flows in zip(inputs, active, strict=True)]
     places = [_fresh(space, None) if ct is None else ct for ct in cts] + given
-    return _traced(run, places, needs, lambda rule: operation.transpose(rule, cts, seen))
+    return _traced(sweep, places, needs, lambda rule: operation.transpose(rule, cts, seen))
 
 
 def template_of_sum(space: LinearSpace, transposed: bool, aval: Any) -> Template | None:
     """Make the template of x + y."""
-    run = Pass(space, transposed)
-    x, y = _fresh(space, aval, run), _fresh(space, aval, run)
-    found = _traced(run, [x, y], [aval], lambda rule: [space.add(x, y)])
+    sweep = Sweep(space, transposed)
+    x, y = _fresh(space, aval, sweep), _fresh(space, aval, sweep)
+    found = _traced(sweep, [x, y], [aval], lambda rule: [space.add(x, y)])
     return None if found is None or not found.steps else found
 
 
-def _fresh(space: LinearSpace, aval: Any, *flow: Pass) -> Value:
+def _fresh(space: LinearSpace, aval: Any, *flow: Sweep) -> Value:
     return space.value(new_leaf("given", aval), flow)
 
 
 def _traced(
-    run: Pass,
+    sweep: Sweep,
     given: Sequence[Value],
     needs: Sequence[Any],
     call: Callable[[RuleBuilder], Sequence[Any]],
@@ -107,7 +109,7 @@ def _traced(
     Such a rule is then called as it is, and the error says for which values.
     """
     try:
-        with alone(run) as rule:
+        with alone(sweep) as rule:
             emitted = call(rule)
     except Exception:
         return None
@@ -119,9 +121,9 @@ def _traced(
             continue
         if not isinstance(value, Value) or value.key.aval != need:
             return None
-        if run in value.flow:
+        if sweep in value.flow:
             ends[i] = value.key
-        elif not run.space.is_zero(value.key):
+        elif not sweep.space.is_zero(value.key):
             return None
     return _steps([value.key for value in given], ends)
 

@@ -87,7 +87,7 @@ class RuleCache(CalledRules):
     def __init__(self, rule: RuleBuilder, primals: Primals = dict) -> None:
         super().__init__(rule, primals)
         self._value = rule.space.value
-        self._flow = (rule.run,)
+        self._flow = (rule.sweep,)
         self._templates = found = templates_of(rule.space)
         self._jvps, self._transposes, self._sums = found.jvps, found.transposes, found.sums
 
@@ -116,12 +116,12 @@ class RuleCache(CalledRules):
             values = [None, *inputs, *outputs, *tangents]
         template = self._jvps.get(entry, _MISSING)
         if template is _MISSING:
-            template = template_of_jvp(operation, self.run.space, inputs, outputs, tangents)
+            template = template_of_jvp(operation, self.sweep.space, inputs, outputs, tangents)
             if is_fixed(operation):
                 self._templates.keep(self._jvps, entry, template)
         if template is None:
             return super().jvp(operation, inputs, outputs, tangents)
-        return replay(template, values, self.run)
+        return replay(template, values, self.sweep)
 
     def transpose(
         self,
@@ -135,24 +135,26 @@ class RuleCache(CalledRules):
         entry = (operation, active, given, *map(_aval_of, inputs))
         template = self._transposes.get(entry, _MISSING)
         if template is _MISSING:
-            template = template_of_transpose(operation, self.run.space, inputs, active, cotangents)
+            template = template_of_transpose(
+                operation, self.sweep.space, inputs, active, cotangents
+            )
             if is_fixed(operation):
                 self._templates.keep(self._transposes, entry, template)
         if template is None:
             return super().transpose(operation, inputs, active, cotangents)
-        return replay(template, [None, *cotangents, *inputs], self.run)
+        return replay(template, [None, *cotangents, *inputs], self.sweep)
 
     def sum(self, x: Flowing, y: Flowing) -> Flowing:
         """Return x + y."""
-        run = self.run
-        entry = (run.transposed, x.aval)
+        sweep = self.sweep
+        entry = (sweep.transposed, x.aval)
         template = self._sums.get(entry, _MISSING)
         if template is _MISSING:
-            template = template_of_sum(run.space, run.transposed, x.aval)
+            template = template_of_sum(sweep.space, sweep.transposed, x.aval)
             self._templates.keep(self._sums, entry, template)
         if template is None:
-            return run.space.add(self._value(x, self._flow), self._value(y, self._flow)).key
-        return replay(template, [None, x, y], run)[0]
+            return sweep.space.add(self._value(x, self._flow), self._value(y, self._flow)).key
+        return replay(template, [None, x, y], sweep)[0]
 
     def add(self, terms: list[Flowing]) -> Flowing:
         """Return the sum of two or more contributions, as a balanced tree."""

@@ -2,7 +2,7 @@
 
 A seed is unique because it carries the identity of the call that made it, and readable because it
 carries the name of what it belongs to. An input key that knows better names defines
-``tangent_of(pass_id)`` and ``cotangent_of(pass_id, index)``.
+``tangent_of(sweep_id)`` and ``cotangent_of(sweep_id, index)``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.computegraph import ValueKey, clip, new_leaf
-from tenferro.tidu._value import PassId
+from tenferro.tidu._value import SweepId
 
 
 class Seed(NamedTuple):
@@ -19,23 +19,23 @@ class Seed(NamedTuple):
 
     prefix: str
     base: str
-    pass_id: PassId
+    sweep_id: SweepId
 
     def __str__(self) -> str:
         return f"{self.prefix}{self.base}"
 
 
-def tangent_leaf(key: ValueKey, aval: Any, pass_id: PassId) -> ValueKey:
+def tangent_leaf(key: ValueKey, aval: Any, sweep_id: SweepId) -> ValueKey:
     """Make a fresh input for the tangent of a value."""
     own = getattr(key.identity, "tangent_of", None)
-    identity = Seed("d", _base(key), pass_id) if own is None else own(pass_id)
+    identity = Seed("d", _base(key), sweep_id) if own is None else own(sweep_id)
     return new_leaf(identity, aval)
 
 
-def cotangent_leaf(key: ValueKey, aval: Any, pass_id: PassId, index: int) -> ValueKey:
+def cotangent_leaf(key: ValueKey, aval: Any, sweep_id: SweepId, index: int) -> ValueKey:
     """Make a fresh input for the cotangent of an output."""
     own = getattr(key.identity, "cotangent_of", None)
-    identity = Seed("ct", str(index), pass_id) if own is None else own(pass_id, index)
+    identity = Seed("ct", str(index), sweep_id) if own is None else own(sweep_id, index)
     return new_leaf(identity, aval)
 
 

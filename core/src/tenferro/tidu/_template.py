@@ -14,7 +14,7 @@ from typing import Any
 from tenferro._runtime.records import NamedTuple
 from tenferro.computegraph import Linearized, OperationRole, ValueKey, derive_at
 from tenferro.tidu._emit import emit
-from tenferro.tidu._value import NO_FLOW, Pass
+from tenferro.tidu._value import NO_FLOW, Sweep
 
 # Places of values, and the names of the operations that let a reader of such a value be simplified;
 # a literal always may.
@@ -46,11 +46,11 @@ class Template(NamedTuple):
     watched: Watched | None
 
 
-def replay(template: Template, values: list[Any], run: Pass) -> Sequence[Any]:
+def replay(template: Template, values: list[Any], sweep: Sweep) -> Sequence[Any]:
     """Emit all steps and return the results; ``values`` are what the rule is given."""
     steps, pick, watched = template
     if watched is None or (watched and _may_simplify(values, watched)):
-        _replay_asking(template, values, run)
+        _replay_asking(template, values, sweep)
         steps = ()
     for operation, places, role, turned, aval, mask, _, _ in steps:
         if len(places) == 2:
@@ -64,18 +64,18 @@ def replay(template: Template, values: list[Any], run: Pass) -> Sequence[Any]:
             key = derive_at((operation, role, 0, *[values[i] for i in places]), aval)
         values.append(key)
         if mask is not None:
-            run.nodes[key] = mask
+            sweep.nodes[key] = mask
             if key.source is None:
-                key.source = run.source
+                key.source = sweep.source
     return pick(values)
 
 
-def _replay_asking(template: Template, values: list[Any], run: Pass) -> None:
+def _replay_asking(template: Template, values: list[Any], sweep: Sweep) -> None:
     """Replay a template, and ask at each step whether the values simplify it."""
     for step in template.steps:
         operation, places, role, turned, aval, mask, watched, is_plain = step
         if not is_plain or _may_simplify(values, watched):
-            values += _emitted(operation, [values[i] for i in places], role, run)
+            values += _emitted(operation, [values[i] for i in places], role, sweep)
             continue
         given = [values[i] for i in places]
         if turned is not None and given[0].serial > given[1].serial:
@@ -83,9 +83,9 @@ def _replay_asking(template: Template, values: list[Any], run: Pass) -> None:
         key = derive_at((operation, role, 0, *given), aval)
         values.append(key)
         if mask is not None:
-            run.nodes[key] = mask
+            sweep.nodes[key] = mask
             if key.source is None:
-                key.source = run.source
+                key.source = sweep.source
 
 
 def _may_simplify(values: list[ValueKey], watched: Watched) -> bool:
@@ -100,10 +100,10 @@ def _may_simplify(values: list[ValueKey], watched: Watched) -> bool:
 
 
 def _emitted(
-    operation: Any, keys: Sequence[ValueKey], role: OperationRole, run: Pass
+    operation: Any, keys: Sequence[ValueKey], role: OperationRole, sweep: Sweep
 ) -> list[ValueKey]:
     """Emit a step by ``emit`` and return its outputs."""
-    cls, flow = run.space.value, (run,)
+    cls, flow = sweep.space.value, (sweep,)
     mask = role.active_mask if isinstance(role, Linearized) else (False,) * len(keys)
     pairs = zip(keys, mask, strict=True)
     values = [cls(key, flow if active else NO_FLOW) for key, active in pairs]

@@ -1,8 +1,8 @@
-"""Values as rules see them, and the passes whose flow they carry.
+"""Values as rules see them, and the sweeps whose flow they carry.
 
-A value is a key together with its flow: the passes in which it is active. Flow belongs to the
+A value is a key together with its flow: the sweeps in which it is active. Flow belongs to the
 handle and not to the key, because one value can be primal and tangent at once (``jvp(f, x, x)``),
-and because a rule may itself run a transform, so that several passes are open together.
+and because a rule may itself run a transform, so that several sweeps are open together.
 Read next: ``_primitive.py``.
 """
 
@@ -35,16 +35,16 @@ after_fork_in_child(_name_process)
 _serials = count()
 
 
-class PassId(NamedTuple):
+class SweepId(NamedTuple):
     """Identity of one run of a transform: unique over processes, so it survives pickling."""
 
     process: str
     serial: int
 
 
-def fresh_id() -> PassId:
+def fresh_id() -> SweepId:
     """Return an identity that no other call has returned."""
-    return PassId(_process, next(_serials))
+    return SweepId(_process, next(_serials))
 
 
 Mask = tuple[bool, ...]
@@ -93,8 +93,8 @@ class LinearNodes(NamedTuple):
         return zip(*columns, strict=True)
 
 
-class Pass:
-    """One run of a transform: what it has emitted so far, in order."""
+class Sweep:
+    """One walk of a transform over equations: what it has emitted so far, in order."""
 
     __slots__ = ("id", "kept", "nodes", "operation", "rule", "seeds", "source", "space",
                  "transposed")  # fmt: skip
@@ -111,12 +111,12 @@ class Pass:
         self.source: Any = None  # where the operation was recorded: what its rule emits is there
 
 
-Flow = tuple[Pass, ...]  # by age, oldest first
+Flow = tuple[Sweep, ...]  # by age, oldest first
 NO_FLOW: Flow = ()
 
 
 def join_flow(left: Flow, right: Flow) -> Flow:
-    """Return the passes of both, oldest first."""
+    """Return the sweeps of both, oldest first."""
     if not left or left is right:
         return right
     joined = {*left, *right}
@@ -143,7 +143,7 @@ class Value:
 
 def is_kept(values: Sequence[Value]) -> bool:
     """Return True if one of the values is active in a pass whose nodes are kept."""
-    return any([run.kept for value in values for run in value.flow])
+    return any([sweep.kept for value in values for sweep in value.flow])
 
 
 def joint_flow(values: Sequence[Value | None]) -> Flow:

@@ -26,14 +26,14 @@ _MAX_STEPS_BETWEEN_MEMBERS = 128
 class Group(Generic[S]):
     """A region while it grows: steps with their positions, and the groups that must run before."""
 
-    __slots__ = ("bit", "folds", "last", "members", "reach", "shape")
+    __slots__ = ("bit", "folds", "last", "members", "shape", "waits_for")
 
     def __init__(self, bit: int, shape: tuple[int, ...]) -> None:
         self.bit = bit  # of this group among those that may still grow
         self.shape = shape
         self.members: list[tuple[int, S]] = []
         self.folds: list[tuple[int, S]] = []
-        self.reach = 0  # bits of the regions that must run before
+        self.waits_for = 0  # bits of the regions that must run before
         self.last = 0
 
     def drop_unread(self, exports: Set[int]) -> None:
@@ -74,7 +74,7 @@ class Finder(Generic[S]):
         self.open: list[Group[S]] = []
         self.maker: dict[int, Group[S]] = {}  # slot → the region that makes it
         self.reader: dict[int, Group[S]] = {}  # slot → the last region that reads it
-        self.before: dict[int, int] = {}  # slot → bits of the regions behind it
+        self.needed: dict[int, int] = {}  # slot → bits of the regions that must run first
 
     def place(self, step: S, position: int) -> None:
         """Put a step into a region, or note what it waits for."""
@@ -96,19 +96,19 @@ class Finder(Generic[S]):
             self.wait(step)
 
     def wait(self, step: S) -> None:
-        """Note the regions behind a step that is in none."""
-        behind = 0
+        """Note which regions must run before the results of a step that is in none."""
+        needed = 0
         for slot in step.operands:
-            behind |= self.before.get(slot, 0)
-        if behind:
-            self.before.update(dict.fromkeys(step.targets, behind))
+            needed |= self.needed.get(slot, 0)
+        if needed:
+            self.needed.update(dict.fromkeys(step.targets, needed))
 
     def enter(self, group: Group[S], step: S, position: int) -> None:
         """Put a step into a region."""
         group.members.append((position, step))
         group.last = position
         self.maker[step.targets[0]] = group
-        self.before[step.targets[0]] = group.bit
+        self.needed[step.targets[0]] = group.bit
 
     def end_in_region(self, step: S, axes: Sequence[int], position: int) -> bool:
         """Let a reduction end in the region that makes its operand."""
@@ -119,7 +119,7 @@ class Finder(Generic[S]):
         if position - group.last > _MAX_STEPS_BETWEEN_MEMBERS:
             return False
         group.folds.append((position, step))
-        self.before[step.targets[0]] = group.bit
+        self.needed[step.targets[0]] = group.bit
         return True
 
     def group_for(self, step: S, shape: tuple[int, ...], position: int) -> Group[S]:
@@ -131,12 +131,12 @@ class Finder(Generic[S]):
             for other in makers:
                 if other is not group and all(_may_merge(one, other) for one in (group, *merged)):
                     merged.append(other)
-            behind = self.behind(step, {group.bit, *(other.bit for other in merged)})
-            if behind & group.bit or any(behind & other.bit for other in merged):
+            needed = self.needed_by(step, {group.bit, *(other.bit for other in merged)})
+            if needed & group.bit or any(needed & other.bit for other in merged):
                 continue
             for other in merged:
                 self.merge(group, other)
-            self.reaches(group, behind)
+            self.add_waits(group, needed)
             return group
         return self.new_group(step, shape)
 
@@ -147,7 +147,7 @@ class Finder(Generic[S]):
         group = Group[S](1 << len(self.open), shape)
         self.open.append(group)
         self.groups.append(group)
-        self.reaches(group, self.behind(step, set()))
+        self.add_waits(group, self.needed_by(step, set()))
         return group
 
     def candidates(
@@ -162,14 +162,14 @@ class Finder(Generic[S]):
         ]
         return sorted(near, key=lambda g: -g.last)
 
-    def behind(self, step: S, joined: Set[int]) -> int:
-        """Return the regions that must run before a step that joins some: those of its operands."""
+    def needed_by(self, step: S, joined: Set[int]) -> int:
+        """Return bits of the regions that must run before a step that joins ``joined``."""
         bits = 0
         for slot in step.operands:
-            before = self.before.get(slot, 0)
-            if before in joined and slot in self.maker:
+            bits_of_slot = self.needed.get(slot, 0)
+            if bits_of_slot in joined and slot in self.maker:
                 continue  # made in the region itself
-            bits |= self.closed(before)
+            bits |= self.closed(bits_of_slot)
         return bits
 
     def closed(self, bits: int) -> int:
@@ -178,15 +178,15 @@ class Finder(Generic[S]):
         while rest:
             low = rest & -rest
             rest ^= low
-            found |= self.open[low.bit_length() - 1].reach
+            found |= self.open[low.bit_length() - 1].waits_for
         return found
 
-    def reaches(self, group: Group[S], behind: int) -> None:
+    def add_waits(self, group: Group[S], needed: int) -> None:
         """Note that a region waits for others, and so does whatever waits for it."""
-        group.reach |= behind
+        group.waits_for |= needed
         for other in self.open:
-            if other.reach & group.bit:
-                other.reach |= group.reach
+            if other.waits_for & group.bit:
+                other.waits_for |= group.waits_for
 
     def merge(self, group: Group[S], other: Group[S]) -> None:
         """Put the steps of another region into this one."""
@@ -198,15 +198,15 @@ class Finder(Generic[S]):
             for slot, owner in table.items():
                 if owner is other:
                     table[slot] = group
-        for slot, bits in self.before.items():
+        for slot, bits in self.needed.items():
             if bits & other.bit:
-                self.before[slot] = bits & ~other.bit | group.bit
+                self.needed[slot] = bits & ~other.bit | group.bit
         for one in self.open:
-            if one.reach & other.bit:
-                one.reach |= group.bit
-        self.reaches(group, other.reach)
+            if one.waits_for & other.bit:
+                one.waits_for |= group.bit
+        self.add_waits(group, other.waits_for)
 
 
 def _may_merge(group: Group[S], other: Group[S]) -> bool:
     """Return True if two regions may be merged: neither waits for the other."""
-    return not (group.reach & other.bit or other.reach & group.bit)
+    return not (group.waits_for & other.bit or other.waits_for & group.bit)

@@ -106,7 +106,7 @@ class Checkpoint(HigherOrder):
         brought = leaves_beside([*fixed, *seeds], results)
         linear = Checkpoint(
             Fragment.of([*brought, *fixed, *seeds], results),
-            recompute=self.recompute or rule.run.kept,
+            recompute=self.recompute or rule.sweep.kept,
             is_linear=(False,) * (len(brought) + len(fixed)) + (True,) * len(seeds),
         )
         operands = [*map(rule.value, brought), *[value_of[key] for key in fixed]]

@@ -143,7 +143,7 @@ class Scan(HigherOrder):
         if found is None:
             return [None] * self.output_count
         loop, operands, places = found
-        if rule.run.kept:
+        if rule.sweep.kept:
             residuals = import_module("tenferro.primitives.control.residuals")
             loop, operands = residuals.split(loop, operands, rule)
         results = emitted(rule, loop, operands)

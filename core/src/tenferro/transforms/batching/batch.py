@@ -26,7 +26,7 @@ from tenferro.computegraph import (
 from tenferro.primitives import Handle, TensorPrimitive, concatenate, constant, reshape, slice
 from tenferro.primitives._primitive import bind_all, in_front
 from tenferro.primitives._source import source_text
-from tenferro.tidu import Pass, RuleResultError, flow_of
+from tenferro.tidu import RuleResultError, Sweep, flow_of
 from tenferro.transforms.errors import BatchingWarning
 
 Examples = dict[ValueKey, Handle]
@@ -93,7 +93,7 @@ class _Equations:
         self._size = size
         self._results: dict[ValueKey, Sequence[Handle]] = {}
         self._batched: dict[ValueKey, bool] = {}  # applications
-        self._passes = {t: Pass(TensorPrimitive.space, transposed=t) for t in (False, True)}
+        self._sweeps = {t: Sweep(TensorPrimitive.space, transposed=t) for t in (False, True)}
 
     def is_batched(self, definition: Definition) -> bool:
         """Return True if an input of an equation differs between examples."""
@@ -123,11 +123,11 @@ class _Equations:
             return handles
         if not isinstance(role, Linearized):
             return apply_rule(operation, self._size, batched, handles)
-        run = self._passes[role.transposed]  # lends the new equations their role
+        sweep = self._sweeps[role.transposed]  # lends the new equations their role
         active = zip(handles, role.active_mask, strict=True)
-        handles = [Handle(x.key, (*x.flow, run)) if on else x for x, on in active]
+        handles = [Handle(x.key, (*x.flow, sweep)) if on else x for x, on in active]
         results = apply_rule(operation, self._size, batched, handles)
-        return [Handle(y.key, tuple([p for p in y.flow if p is not run])) for y in results]
+        return [Handle(y.key, tuple([p for p in y.flow if p is not sweep])) for y in results]
 
 
 def apply_rule(

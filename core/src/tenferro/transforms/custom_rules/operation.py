@@ -17,7 +17,7 @@ from tenferro.computegraph import Definition, ValueKey, derive_again, postorder
 from tenferro.primitives import Handle, Mixed, TensorPrimitive
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._primitive import bind, pointwise
-from tenferro.tidu import PassId, RuleBuilder, Trace, Value, pin, pushforward
+from tenferro.tidu import RuleBuilder, SweepId, Trace, Value, pin, pushforward
 from tenferro.transforms.custom_rules.stopped import Stopped
 
 Tangents = Sequence[Value | None]
@@ -33,7 +33,7 @@ class Custom(TensorPrimitive):
     rule: Any
     count: int
     arguments: int
-    call: PassId
+    call: SweepId
     converted: str  # the user's line inside the function that made numbers of arguments, or ""
 
     @property

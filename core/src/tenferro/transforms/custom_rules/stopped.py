@@ -16,7 +16,7 @@ from tenferro.computegraph import UNKNOWN, Definition, ValueKey, new_leaf, posto
 from tenferro.primitives import Handle, Linear, TensorPrimitive, constant
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._primitive import bind, bind_all, pointwise
-from tenferro.tidu import PassId, Trace, fresh_id, pin
+from tenferro.tidu import SweepId, Trace, fresh_id, pin
 from tenferro.transforms.custom_rules.recorded import older
 
 
@@ -31,7 +31,7 @@ class Stopped(Linear):
     transparent = True
     volatile = True
     fixed_rules = False
-    id: PassId
+    id: SweepId
     ends: bool
 
     def abstract_eval(self, x: Aval) -> Aval:
