@@ -192,7 +192,7 @@ class DynamicJitted(Jitted):
                 return self._unjitted(args, kwargs)
             call = self._call(args, kwargs)
             if self._is_nested(call.leaves):
-                with rolling(self._rolls):
+                with rolling(self._rolls, self._backend):
                     return self._unjitted(args, kwargs)
             for traces in range(MAX_LOOKS + 2):
                 walk = _Walk(self, call)
@@ -268,7 +268,7 @@ class DynamicJitted(Jitted):
         looks = Looks(self, trace, dict(zip(keys, walk.operands, strict=True)), walk.answers)
         args, kwargs = call.arguments([Array(key) for key in keys])
         try:
-            with collecting() as effects, rolling(self._rolls), observing(looks):
+            with collecting() as effects, rolling(self._rolls, self._backend), observing(looks):
                 result = self._function(*args, **kwargs)
         finally:
             trace.open = False

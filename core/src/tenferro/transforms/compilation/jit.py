@@ -296,7 +296,7 @@ class Jitted(PickledByName):
         keys = [abstract_leaf(leaf, name, trace, number_reads) for leaf, name in pairs]
         args, kwargs = call.arguments([Array(key) for key in keys])
         try:
-            with collecting() as effects, rolling(self._rolls):
+            with collecting() as effects, rolling(self._rolls, self._backend):
                 result = self._function(*args, **kwargs)
         finally:
             trace.open = False

@@ -33,6 +33,7 @@ from tenferro.transforms.control.body import (
 from tenferro.transforms.control.offload import Offload
 from tenferro.transforms.control.progress import checked_progress, in_blocks
 from tenferro.transforms.control.revolve import Revolve
+from tenferro.transforms.control.row_work import before_loop
 from tenferro.transforms.control.segments import STORES, stepped
 from tenferro.transforms.control.unrolled import is_unrolling, steps_of_scan
 from tenferro.transforms.errors import BodyError, check_function
@@ -176,7 +177,9 @@ def scan_for(
         found = [*start, *[Array(y.key) for y in empty]]
     else:
         _perform(recorded, carry, start, rows, steps, bool(reverse))
-        body, consts = closed(recorded, [x.key for x in (*carry, *outputs.ys)])
+        roots = [x.key for x in (*carry, *outputs.ys)]
+        recorded, rows = before_loop(recorded, roots, len(carry), rows, steps, checkpoint)
+        body, consts = closed(recorded, roots)
         chosen = tuple(range(len(carry) + len(outputs.ys)))
         loop = Scan(body, len(consts), len(carry), steps, chosen, bool(reverse))
 

@@ -12,8 +12,9 @@ from contextvars import ContextVar
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from tenferro.backend import NoBackendError
 from tenferro.backend._options import chosen_passes
-from tenferro.backend.select import is_inspected
+from tenferro.backend.select import is_inspected, select_backend
 from tenferro.computegraph import ValueKey
 from tenferro.passes._selection import ROLL
 from tenferro.primitives.control import Scan
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 LEAST_STEPS = 12
 LEAST_EQUATIONS = 128
 _allowed: ContextVar[bool] = ContextVar("tenferro_rolls", default=True)
+_named: ContextVar[str | Backend | None] = ContextVar("tenferro_records_for", default=None)
 
 
 def _can_roll(backend: Backend) -> bool:
@@ -33,13 +35,30 @@ def _can_roll(backend: Backend) -> bool:
 
 
 @contextmanager
-def rolling(is_allowed: bool) -> Iterator[None]:
-    """Roll loops in the programs that are recorded in this block, or leave them as they are."""
-    token = _allowed.set(is_allowed)
+def rolling(is_allowed: bool, backend: str | Backend | None = None) -> Iterator[None]:
+    """Roll loops in the programs that are recorded in this block, or leave them as they are.
+
+    ``backend`` is what the user named for them, or None.
+    """
+    tokens = _allowed.set(is_allowed), _named.set(backend)
     try:
         yield
     finally:
-        _allowed.reset(token)
+        _allowed.reset(tokens[0])
+        _named.reset(tokens[1])
+
+
+def is_interpreted() -> bool:
+    """Return True if what is recorded now will run one operation after the other.
+
+    Where no backend can be chosen, and where each operation is looked at, it is not known.
+    """
+    if is_inspected():
+        return False
+    try:
+        return not select_backend(_named.get()).info.whole_program
+    except NoBackendError:
+        return False
 
 
 def with_loops(
