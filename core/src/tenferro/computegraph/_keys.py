@@ -4,8 +4,9 @@ A key is an input (a name and an abstract value) or the output slot of an operat
 in a role. Equal structure gives the *same object*: hashing and comparing are by identity and cost
 nothing. A key holds its inputs strongly (an operation with several outputs holds them once, in its
 ``Application``), so a graph lives as long as its outputs are referenced. Its newest input holds it
-weakly, so the intern table is spread over the keys. ``retire`` ends that: once a key is evaluated
-it becomes a leaf in place, and its equal made later is another object. No recursion: chains of any
+weakly, so the intern table is spread over the keys. A key that is evaluated becomes a leaf in
+place (``retire``): it lets go of its inputs, and an equal key made later is another object. No
+recursion: chains of any
 length are built and freed (CPython 3.13 needs a C stack of 1 MiB in the thread that frees one).
 Read next: ``_derive.py``.
 """
@@ -43,7 +44,7 @@ class _Unknown:
 
 UNKNOWN = _Unknown()
 NO_TRACES: frozenset[Any] = frozenset()
-SHARED_SERIAL = 2**62  # from here on: numbers that many graphs share, and what is made of these
+SHARED_SERIAL = 2**62  # first serial of numbers that graphs share, and of what reads only these
 _serials = count()
 _next_look = STRIDE  # serial
 _retiring = RLock()
@@ -184,7 +185,7 @@ class Application(ValueKey):
 
 
 def inputs_of(definition: Definition) -> tuple[ValueKey, ...]:
-    """Return the keys that an operation is applied to, in time that the outputs share."""
+    """Return the keys that an operation is applied to."""
     if len(definition) == 4:
         only = definition[3]
         if type(only) is Application:
@@ -248,7 +249,7 @@ def new_key(
     key.serial = serial = next(_serials)
     if serial > _next_look:
         _look(key)
-    if users is None and HAS_GIL:  # as `enter`, and most often
+    if users is None and HAS_GIL:  # the common case of `enter`, inlined
         reference = ref(key)
         anchor._users = anchor._users or reference
         if anchor._users is reference:

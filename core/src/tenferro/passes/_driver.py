@@ -3,8 +3,9 @@
 A sweep looks at every equation once, with the rules of all chosen passes, in the order of
 ``NAMES``; a second one follows where the first changed something in a graph that is not large. So
 the cost is linear in the number of equations. Passes that need the whole graph are calls in
-``optimized``: ``roll`` before the sweeps; ``outputs``, ``loops``, ``residuals`` and the memory
-budget behind them. Read next: ``rewrites/arithmetic.py``.
+``optimized``: ``roll``, the removal of checkpoints that save nothing, and the joining of paddings
+before the sweeps; ``outputs``, ``loops``, ``residuals`` and the memory budget after them.
+Read next: ``rewrites/arithmetic.py``.
 """
 
 from __future__ import annotations

@@ -22,7 +22,10 @@ REWRITES = {
     "reduce": "reductions",
     "contract": "contractions",
 }
-"""The passes with rules for single equations, in their order, and their files in ``rewrites``."""
+"""The passes with rules for single equations, in their order, and their files in ``rewrites``.
+
+``sums`` has a part that looks at the whole graph, too: ``paddings.py``.
+"""
 ROLL = "roll"
 NAMES = (ROLL, *REWRITES, "cse", "outputs", "loops", "residuals")
 """All passes in their order; those of a whole graph stand before and behind those of equations."""

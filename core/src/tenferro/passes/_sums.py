@@ -1,8 +1,8 @@
 """Trees of additions: the terms of a sum, wherever in it they stand, and the sum with others.
 
 A tree is what add, sub and neg make of values that nothing else reads; so its terms may change
-places. A graph is written anew from its inputs to its outputs: a term that another one has taken
-in is nothing there, and what adds nothing is what it adds it to.
+places. The graph is written again from its inputs to its outputs. There a term that was joined to
+another is left out, and an addition with one term left becomes that term.
 Read next: ``rewrites/paddings.py``.
 """
 

@@ -24,8 +24,8 @@ from tenferro.primitives import Aval, DType
 from tenferro_numpy.draft import Draft
 from tenferro_numpy.executable import NumpyExecutable
 from tenferro_numpy.machine.caches import thread_count
-from tenferro_numpy.machine.tile_size import Tiling, tile_elements
-from tenferro_numpy.planner import SWITCHES, How
+from tenferro_numpy.machine.tile_size import Tiling, largest_tile
+from tenferro_numpy.planner import SWITCHES, PlanOptions
 
 __all__ = ["NumpyBackend", "library_versions"]
 
@@ -91,7 +91,7 @@ def _tiling(elements: object, threads: object) -> Tiling | None:
     if elements == 0:
         return None
     return Tiling(
-        tile_elements() if elements is None else int(str(elements)),
+        largest_tile() if elements is None else int(str(elements)),
         thread_count() if threads is None else int(str(threads)),
     )
 
@@ -196,13 +196,14 @@ class NumpyBackend(Backend):
         avals: Sequence[Aval],
         options: Mapping[str, object] | None = None,
     ) -> NumpyExecutable:
-        """Plan a program, if it is small when it runs again.
+        """Make an executable of a program, and its plan unless the program is small.
 
-        Its source is generated when it has run often enough.
+        A small program is planned after its first runs, because many run only once. Source is
+        generated for a plan that has run often enough.
 
         Options, also in the configuration: `executor` ("auto", "source", "interpret"), `debug`,
         `threads` that share large elementwise regions, `tile`, their elements at a time (0: no
-        regions), `poison`, which fills buffers with nan before they are written, `donated`,
+        regions), `poison`, which fills buffers with nan or -1 before they are written, `donated`,
         numbers of inputs that may be written to, and `without`, names of plan passes to leave out.
 
         Raises MissingLoweringError: naming every operation of the program that cannot run.
@@ -221,7 +222,7 @@ class NumpyBackend(Backend):
         closed = self.lowerings.close(program)
         donated = _donated(chosen.get("donated", ()), len(program.inputs))
         without = _switched_off(chosen.get("without", ())) | (_WITHOUT_IN_DEBUG if debug else set())
-        how = How(None if debug else tiling, donated, without)
+        how = PlanOptions(None if debug else tiling, donated, without)
         draft = self._draft(closed, how)
         return NumpyExecutable(self, closed, draft, executor=executor, debug=debug)
 
@@ -236,7 +237,7 @@ class NumpyBackend(Backend):
             return None
         return self.compile(program, program.input_avals, options).plan.peak.bytes
 
-    def _draft(self, program: CompiledProgram, how: How) -> Draft:
+    def _draft(self, program: CompiledProgram, how: PlanOptions) -> Draft:
         if len(program) > _LONGEST_KEPT:
             return Draft(program, self.lowerings, how)
         key = (program.structure, program.input_avals, self.lowerings.generation, how)

@@ -23,7 +23,7 @@ from tenferro_numpy.ir.liveness import dying_after
 from tenferro_numpy.ir.plan import Plan
 from tenferro_numpy.ir.step import Step
 from tenferro_numpy.memory.ownership import size_of
-from tenferro_numpy.planner import How, Planner, planner_of
+from tenferro_numpy.planner import Planner, PlanOptions, planner_of
 
 __all__ = ["RUNS_BEFORE_PLAN", "Draft"]
 
@@ -41,11 +41,11 @@ _Call = tuple[int, Callable[..., Any], Any, int, Any, bool, Sequence[int]]
 class Draft:
     """A program that is planned when it has run a few times, or when its plan is asked for."""
 
-    def __init__(self, program: CompiledProgram, table: LoweringTable, how: How) -> None:
+    def __init__(self, program: CompiledProgram, table: LoweringTable, how: PlanOptions) -> None:
         self._made_of = program, table, how
         planner = planner_of(program, table, how)
-        self._planners = [planner]  # none while its steps run, and once they are a plan
-        self._run: Run | None = None  # belongs to whoever has the planner
+        self._planners = [planner]  # empty while a thread runs its steps, and after planning
+        self._run: Run | None = None  # belongs to the thread that took the planner
         self._plan: Plan | None = None
         self._runs_left = RUNS_BEFORE_PLAN if is_plain(planner) else 0
         self.donated = how.donated

@@ -107,7 +107,7 @@ class NumpyExecutable(Executable):
         return self._interpreter(*operands)
 
     def prepare(self) -> None:
-        """Make the executor that is asked for; left the choice, the source if little is new."""
+        """Make the executor that the options ask for; by default the source, if it is short."""
         if self._executor == "interpret":
             self._run = self._interpreter
         elif self._executor == "auto" and self._is_cheap(_LONGEST_PREPARED):

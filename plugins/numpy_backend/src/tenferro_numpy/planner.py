@@ -1,9 +1,10 @@
 """From a program to a plan: lines over registers, chosen once per structure.
 
-`PLAN_PASSES`, at the end of this file, lists what happens in order: blocks of rows are found in the
-program, `lowering` makes steps of it, and the others rewrite the steps. Memory and registers are
-chosen after them. Each optional pass can be switched off by the backend's option `without`;
-`explain` says which ran. Read next: `executable.py`.
+`planner_of` runs `PLAN_PASSES`, listed at the end of this file, in order: blocks of rows are found
+in the program, `lowering` makes steps of it, and the others rewrite the steps. `finish` then
+chooses memory and registers; for a small program that waits until it has run a few times. Each
+optional pass can be switched off by the backend's option `without`; `explain` says which ran. Loops
+among the instructions have plans of their own: `loops/`. Read next: `draft.py`.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from tenferro_numpy.ir.step import Step
 from tenferro_numpy.lowerings import expression, is_own
 from tenferro_numpy.lowerings.selection import select_with_zero
 from tenferro_numpy.machine.allocator import PAGES, keep_freed_arrays
-from tenferro_numpy.machine.tile_size import Tiling, least_elements
+from tenferro_numpy.machine.tile_size import Tiling, smallest_region
 from tenferro_numpy.memory.ownership import Memory
 from tenferro_numpy.memory.registers import Registers
 from tenferro_numpy.memory.reuse import reuse
@@ -43,19 +44,25 @@ from tenferro_numpy.plan_passes.unboxing import as_arrays, unbox
 from tenferro_numpy.row_blocks.find import find_blocks
 from tenferro_numpy.row_blocks.run import Blocked
 
-__all__ = ["PLAN_PASSES", "SWITCHES", "How", "PlanPass", "Planner", "make_plan", "planner_of"]
+__all__ = [
+    "PLAN_PASSES",
+    "SWITCHES",
+    "PlanOptions",
+    "PlanPass",
+    "Planner",
+    "make_plan",
+    "planner_of",
+]
 
-#: Lines for each line on Python's numbers: below it a program is mostly made of these.
+#: A program with fewer lines per line on Python's numbers is mostly made of such lines.
 _MAX_LINES_PER_NUMBER_LINE = 1.25
 _BOOL = Aval((), DType.of("bool"))
 _EFFECT = "std::debug_callback"
-_BY_LITERALS: dict[type, Any] = {
-    ScatterAdd: placed,
-    Select: select_with_zero,
-}  # do less with some literals
+#: expressions that do less work where operands are literals
+_BY_LITERALS: dict[type, Any] = {ScatterAdd: placed, Select: select_with_zero}
 
 
-class How(NamedTuple):
+class PlanOptions(NamedTuple):
     """Options of a plan.
 
     tiling    of large elementwise steps, which become regions; None for none
@@ -68,7 +75,11 @@ class How(NamedTuple):
     without: frozenset[str] = frozenset()
 
 
-def make_plan(program: CompiledProgram, table: LoweringTable, how: How = How()) -> Plan:  # noqa: B008
+def make_plan(
+    program: CompiledProgram,
+    table: LoweringTable,
+    how: PlanOptions = PlanOptions(),  # noqa: B008
+) -> Plan:
     """Make the plan of a closed program.
 
     Raises MissingLoweringError: if the table lacks an operation of the program.
@@ -79,8 +90,8 @@ def make_plan(program: CompiledProgram, table: LoweringTable, how: How = How()) 
 def planner_of(
     program: CompiledProgram,
     table: LoweringTable,
-    how: How,
-    kind: Callable[[CompiledProgram, LoweringTable, How], Planner] | None = None,
+    how: PlanOptions,
+    kind: Callable[[CompiledProgram, LoweringTable, PlanOptions], Planner] | None = None,
 ) -> Planner:
     """Make the steps of a closed program; only the memory of results is left undecided.
 
@@ -107,7 +118,7 @@ def _read_instead(inputs: tuple[int, ...], moved: Mapping[int, int]) -> tuple[in
 class Planner:
     """A program while it becomes a plan."""
 
-    def __init__(self, program: CompiledProgram, table: LoweringTable, how: How) -> None:
+    def __init__(self, program: CompiledProgram, table: LoweringTable, how: PlanOptions) -> None:
         self.program = program
         self.distinct = set(map(itemgetter(0), program.nodes))  # operations
         self.how = how
@@ -138,7 +149,7 @@ class Planner:
         tiling = self.how.tiling
         if tiling is None:
             return
-        part_how = How(without=self.how.without)
+        part_how = PlanOptions(without=self.how.without)
         for block in find_blocks(self.program, tiling.cache):
             parts = {rows: block.program(self.program, rows) for rows in block.sizes}
             plans = {rows: make_plan(part, self.table, part_how) for rows, part in parts.items()}
@@ -257,7 +268,7 @@ class Planner:
     def fuse(self) -> None:
         """Run large elementwise steps tile by tile."""
         tiling = self.how.tiling
-        if tiling is not None and self.largest >= least_elements(tiling):
+        if tiling is not None and self.largest >= smallest_region(tiling):
             self.has_regions = True
             self.steps = fuse(self.steps, self.avals, set(self.outputs), tiling, self.literals)
 
@@ -272,7 +283,10 @@ class Planner:
         self.steps = as_arrays(self.steps, self.avals, self.literals)
 
     def raises(self) -> bool:
-        """Return True if lines may run in fast form, and the program again if one raises."""
+        """Return True if lines run in their fast form first.
+
+        If one raises an error, the program runs again from the start in its safe form.
+        """
         on_numbers = sum(step.on_numbers for step in self.steps)
         return (
             bool(self.numbers)
@@ -345,7 +359,7 @@ class Planner:
 
 
 class PlanPass(NamedTuple):
-    """A rewrite of a planner's steps. Without an optional one, a program computes the same."""
+    """A rewrite of a planner's steps; results are the same without one that is optional."""
 
     name: str
     rewrite: Callable[[Planner], object]
@@ -362,7 +376,7 @@ PLAN_PASSES = (
     PlanPass("unboxing", methodcaller("unbox")),
     PlanPass("scalar_arrays", methodcaller("convert_scalars")),
 )
-MEMORY_REUSE = "memory_reuse"  # runs when registers are chosen, after the first runs of a program
+MEMORY_REUSE = "memory_reuse"  # runs when registers are chosen, by `finish`; see `draft.py`
 #: names that the option `without` of the backend takes
 SWITCHES = (
     *[plan_pass.name for plan_pass in PLAN_PASSES if plan_pass.is_optional],

@@ -47,7 +47,7 @@ def find_regions(
         The shape and dtype of each slot.
     outputs : set of int
         Slots that the program returns.
-    policy : Policy
+    policy : RegionPolicy
         What the backend decides: sizes, reductions, and which steps are cheap.
     literals : collection of int
         Slots of constants; that two steps read one does not join them.

@@ -47,13 +47,13 @@ class Group(Generic[S]):
         self.members = kept
 
     def is_worth_it(self, policy: RegionPolicy) -> bool:
-        """Return True if the region saves a sweep over memory, or time on another processor."""
+        """Return True if the region saves reading memory again, or time on another processor."""
         if all(step.is_assembled for _, step in self.members):
             return False
         if len(self.members) + len(self.folds) > 1:
             return True
-        # One operation gains from threads alone; it is a region without them, too, because what it
-        # gives lies in another order then, in which sums are rounded otherwise.
+        # A single operation gains only from threads. It is a region with one thread, too: a region
+        # writes its result in row-major order, and the order decides how later sums are rounded.
         return prod(self.shape) > policy.alone and bool(self.members)
 
 

@@ -101,7 +101,7 @@ class _Fitting:
         self.finish = finish
         self.done: list[str] = []
         self._bodies: dict[tuple[Fragment, int], Fragment] = {}
-        self._exhausted: set[Fragment] = set()  # need the least that is found
+        self._exhausted: set[Fragment] = set()  # bodies that cannot need less
 
     def fitted(self, graph: MaterializedGraph, limit: int, depth: int) -> MaterializedGraph:
         """Return a graph of the same values that needs less: at most ``limit``, if that is met."""

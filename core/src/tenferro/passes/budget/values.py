@@ -2,12 +2,12 @@
 
 Of each large value the longest gap between two readers is looked at. Dropping it there costs the
 equations that compute it again from values that are there at its next reader; where several are
-dropped that are computed from each other, they are computed together. Greedily, what saves the most
-bytes × equations in between per cost goes first, with the cost of its dropped neighbours (Kirisame
-et al. 2021, Dynamic Tensor Rematerialization, arXiv:2006.09616, there at run time). How many are
-dropped is decided by the profile of the graph that results. What is computed again stands behind a
-barrier together with what its reader waits for, so that no compiler merges it with the first.
-Read next: ``schedule.py``.
+dropped that are computed from each other, they are computed together. The value with the largest
+bytes × length of the gap ÷ cost is dropped first; its cost includes that of neighbours dropped
+before (Kirisame et al. 2021, Dynamic Tensor Rematerialization, arXiv:2006.09616, there at run
+time). How many are dropped is decided by the profile of the graph that results. What is computed
+again stands behind a barrier together with what its reader waits for, so that no compiler merges it
+with the first. Read next: ``schedule.py``.
 """
 
 from __future__ import annotations

@@ -7,8 +7,9 @@ With P = Uᴴ dA V, split into H = (P + Pᴴ)/2 and K = (P - Pᴴ)/2, the vector
 and leave their spaces by (I - UUᴴ) dA V/s and (I - VVᴴ) dAᴴ U/s. A quotient by (nearly) zero is
 replaced by zero, see ``inverse_gaps``: first and second derivatives are right for what treats the
 space of equal singular values, or that of zeros, as a whole: projectors, the polar factor (see
-``splitting.py``); where the matrix is not square and has zeros, first ones alone. U g(s) Vᴴ at
-equal values in a direction that splits them is not of that kind: see ``vectors_used.py``.
+``splitting.py``); where the matrix is not square and has zeros, first ones alone. For others,
+as U g(s) Vᴴ in a direction that splits equal values, ``vectors_used.py`` has further terms. In the
+code ``even`` and ``odd`` are the terms of H and K, ``into_u`` is Ω_u and ``into_v`` is Ω_vᴴ.
 Read next: ``pinv.py``.
 """
 

@@ -226,7 +226,7 @@ class Continuations:
         self._lock = RLock()
         renew_in_children(self)
         self._hits = self._misses = self._evictions = 0
-        self.level = 0  # how much its traces looked at numbers that were arguments
+        self.level = 0  # as `JitCache.level`
 
     def renew_after_fork(self) -> None:
         """Make a new lock."""

@@ -58,9 +58,9 @@ def memory_budget_of(given: Any) -> float | None:
 def checked_options(options: Any, memory_budget: Any = None) -> Options | None:
     """Copy the options to a new dictionary, with the memory budget; ``None`` for no options.
 
-    Raises TypeError: if they are no mapping, or hold what cannot name a program.
-    Raises ValueError: if the memory budget is none.
-    Raises UnknownPassError: if a pass that they name is none.
+    Raises TypeError: if they are not a mapping, or hold a value that cannot be hashed.
+    Raises ValueError: if the memory budget is not an amount of memory.
+    Raises UnknownPassError: if they name a pass that does not exist.
     """
     budget = memory_budget_of(memory_budget)
     if options is None:

@@ -31,9 +31,9 @@ class Line(NamedTuple):
 
 
 class Result(NamedTuple):
-    """Slot of a result, and whether it must be copied to have no other reference."""
+    """A result: where it is, and whether it must be copied to have no other reference."""
 
-    operand: int
+    operand: int  # a register, or a literal: ~index
     copied: bool
     scalar: bool
 

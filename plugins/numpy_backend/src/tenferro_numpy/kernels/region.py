@@ -29,7 +29,7 @@ from tenferro_numpy.machine.threads import (
     new_array,
     shared,
 )
-from tenferro_numpy.machine.tile_size import Index, Tiling, tile_elements_for
+from tenferro_numpy.machine.tile_size import Index, Tiling, tile_for_buffers
 
 __all__ = ["Region", "Write"]
 
@@ -84,7 +84,7 @@ class Region:
         self.full = full
         self.flat = not moves and all(len(fold.axes) == len(shape) for fold in folds)
         widest = max((dtype.itemsize for dtype in (*arrays, *scratch)), default=8)
-        self.elements = tile_elements_for(tiling.elements, full + len(arrays) + len(scratch))
+        self.elements = tile_for_buffers(tiling.elements, full + len(arrays) + len(scratch))
         self.at_once = prod(shape) * widest <= tiling.bytes
         self.held: tuple[Any, Any, list[Any]] = (None, None, [])  # scratch of the last run
         self.known: tuple[Any, Division | None] = (None, None)  # the division of the last run

@@ -1,10 +1,10 @@
 """The plan of a loop's body: what is a Python number, and in which memory each value lies.
 
-A step of a loop makes no arrays where it can do without. What it makes on the way lies in buffers
-that are there before the loop; a carry comes to lie in one of them, and the memory of the carry
-before it becomes a buffer of the next step. A row of a result is written where it belongs, also if
-it is the carry: of the next step, for results that are the carries before each step. Read next:
-`loops/source.py`.
+A step of a loop allocates no arrays where it can avoid it. Its intermediate values lie in buffers
+that are allocated before the loop. The next carry is written to such a buffer, and the memory of
+the present carry becomes a buffer of the next step. A row of a result is written into the stacked
+result. If the row is also a carry, the carry lies there: row k + 1 if the result is the carry
+before each step. Read next: `loops/source.py`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tenferro_numpy.machine.allocator import PAGES
 from tenferro_numpy.memory.ownership import Memory, size_of
 from tenferro_numpy.memory.reuse import reuse, writing_into
 from tenferro_numpy.plan_passes.unboxing import as_arrays, unbox
-from tenferro_numpy.planner import MEMORY_REUSE, How, Planner
+from tenferro_numpy.planner import MEMORY_REUSE, Planner, PlanOptions
 from tenferro_numpy.python_scalars import UNBOXED
 
 __all__ = ["COPIED", "MADE", "SHIFTED", "LoopPlan", "LoopPlanner", "Roles", "Row"]
@@ -81,7 +81,7 @@ class LoopPlanner(Planner):
     """The body of a loop while it becomes a plan."""
 
     def __init__(
-        self, program: CompiledProgram, table: LoweringTable, how: How, roles: Roles
+        self, program: CompiledProgram, table: LoweringTable, how: PlanOptions, roles: Roles
     ) -> None:
         super().__init__(program, table, how)
         self.roles = roles
@@ -98,7 +98,7 @@ class LoopPlanner(Planner):
         return range(self.roles.consts, self.first_row)
 
     def is_free(self, slot: int) -> bool:
-        """Return True for an input of rank 0 that is there in each form: of all steps, or a row."""
+        """Return True for a const or row of rank 0, which has the form that its readers want."""
         return (
             slot < len(self.program.inputs)
             and slot not in self.carries

@@ -24,7 +24,7 @@ from tenferro_numpy.execution.interpreter import RUNS_BEFORE_SOURCE, PlanInterpr
 from tenferro_numpy.ir.expression import Expression, Scalar
 from tenferro_numpy.loops.plan import LoopPlan, LoopPlanner, Roles
 from tenferro_numpy.loops.source import BranchSource, LoopSource
-from tenferro_numpy.planner import How, make_plan, planner_of
+from tenferro_numpy.planner import PlanOptions, make_plan, planner_of
 from tenferro_numpy.python_scalars import RAISED, UNBOXED
 
 __all__ = ["LOOPS", "loop_expression"]
@@ -38,7 +38,7 @@ _shared = lru_cache(maxsize=512)(compiled)
 class Context:
     """The lowerings and options that plans of bodies need."""
 
-    def __init__(self, table: LoweringTable, how: How) -> None:
+    def __init__(self, table: LoweringTable, how: PlanOptions) -> None:
         self.table = table
         self.how = how._replace(donated=())
 
@@ -104,7 +104,7 @@ class Written:
 
 @lru_cache(maxsize=256)
 def _planned(
-    body: Fragment, roles: Roles, table: LoweringTable, generation: int, how: How
+    body: Fragment, roles: Roles, table: LoweringTable, generation: int, how: PlanOptions
 ) -> tuple[LoopPlanner, LoopPlan | None]:
     """Plan a body; loops that differ in their length share it. There is no plan for a long body."""
     planner = _loop_planner(body, roles, Context(table, how))
@@ -116,7 +116,7 @@ def _planned(
 def _loop_planner(body: Fragment, roles: Roles, context: Context) -> LoopPlanner:
     """Return the planner of a body, with its steps."""
 
-    def kind(program: CompiledProgram, table: LoweringTable, how: How) -> LoopPlanner:
+    def kind(program: CompiledProgram, table: LoweringTable, how: PlanOptions) -> LoopPlanner:
         return LoopPlanner(program, table, how, roles)
 
     planner: Any = planner_of(context.program(body), context.table, context.how, kind)
@@ -126,7 +126,7 @@ def _loop_planner(body: Fragment, roles: Roles, context: Context) -> LoopPlanner
 
 @lru_cache(maxsize=256)
 def _source(
-    body: Fragment, roles: Roles, table: LoweringTable, generation: int, how: How,
+    body: Fragment, roles: Roles, table: LoweringTable, generation: int, how: PlanOptions,
     results: Sequence[int], *, counted: bool, reverse: bool, fast: bool,
 ) -> tuple[Callable[..., Any], str]:  # fmt: skip
     """Return the function that makes a loop of some number of steps, and its text."""
@@ -332,7 +332,9 @@ LOOPS: dict[type, Any] = {
 }
 
 
-def loop_expression(op: Any, avals: Sequence[Aval], table: LoweringTable, how: How) -> Expression:
+def loop_expression(
+    op: Any, avals: Sequence[Aval], table: LoweringTable, how: PlanOptions
+) -> Expression:
     """Write the call of a loop or branch over operands of these avals."""
     context = Context(table, how)
     if type(op) is Switch and _is_short(op):

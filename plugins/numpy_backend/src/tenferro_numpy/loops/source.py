@@ -43,8 +43,8 @@ class LoopSource:
     """The text of a loop, and the values that it binds.
 
     The number of steps is the last argument of `make`, so that loops of any length share the text.
-    A loop that is not `counted` goes on while the last output of its body is true; it has a first
-    step.
+    A loop that is not `counted` goes on while the last output of its body is true. Its caller has
+    tested the condition before the first step.
     """
 
     def __init__(

@@ -14,15 +14,23 @@ from tenferro.backend.extend import NamedTuple
 from tenferro_numpy.machine.caches import cache_of_core
 
 __all__ = [
-    "SHRINKS", "Index", "Tiling", "chunks_of", "even_rows", "least_elements", "tile_elements",
-    "tile_elements_for", "tiled_axis",
+    "SHRINKS",
+    "Index",
+    "Tiling",
+    "chunks_of",
+    "even_rows",
+    "largest_tile",
+    "smallest_region",
+    "tile_for_buffers",
+    "tiled_axis",
 ]  # fmt: skip
 
 SHRINKS = 2  # times that a tile may be halved for a region of many buffers
 _CHUNKS = 16  # parts of the work that threads take in turn
 _TILES_PER_CACHE = 8  # whole tiles that fit the cache together
 _PART_OF_TILE = 4  # arrays smaller than this part of a tile fit the cache anyway
-#: Elements. Where many arrays wait for a gradient, their number counts, and regions keep fewer.
+#: Elements. Larger arrays are fused whatever the cache: a region stores fewer of them for the
+#: reverse sweep, which counts where a program has many.
 _MAX_ELEMENTS_OUTSIDE_REGIONS = 1 << 12
 _MIN_TILE_BYTES, _MAX_TILE_BYTES = 1 << 17, 1 << 19  # bytes of a tile
 
@@ -33,7 +41,7 @@ _T = TypeVar("_T")
 class Tiling(NamedTuple):
     """Elements per tile, and number of threads that share the work.
 
-    Poisoned, every buffer is filled with bytes that no computation leaves there before it is
+    If ``poisoned``, every buffer is filled with bytes 0xFF, which are nan or -1, before it is
     written: a read of an unwritten place then shows in the results.
     """
 
@@ -52,7 +60,7 @@ class Tiling(NamedTuple):
         return _TILES_PER_CACHE * self.bytes
 
 
-def least_elements(tiling: Tiling) -> int:
+def smallest_region(tiling: Tiling) -> int:
     """Return the size from which arrays are worth a region."""
     return max(min(tiling.elements // _PART_OF_TILE, _MAX_ELEMENTS_OUTSIDE_REGIONS), 1)
 
@@ -63,8 +71,8 @@ def chunks_of(parts: Sequence[_T]) -> list[Sequence[_T]]:
     return [parts[i : i + size] for i in range(0, len(parts), size)]
 
 
-def tile_elements_for(most: int, buffers: int) -> int:
-    """Return the elements of a tile such that all buffers of a region fit in the cache."""
+def tile_for_buffers(most: int, buffers: int) -> int:
+    """Return the elements of a tile for a region of so many buffers; halved at most twice."""
     halvings = 0
     while halvings < SHRINKS and buffers > _TILES_PER_CACHE << halvings:
         halvings += 1
@@ -92,7 +100,7 @@ def even_rows(extent: int, rows: int) -> int:
     return -(-extent // count)
 
 
-def tile_elements() -> int:
+def largest_tile() -> int:
     """Return the tile size: 8-byte elements in an eighth of a core's cache, within limits.
 
     Calls cost more where tiles are smaller; where they are larger, nothing gains.

@@ -21,7 +21,7 @@ from tenferro_numpy.kernels.region import Region, Write
 from tenferro_numpy.kernels.tile_layout import Move
 from tenferro_numpy.kernels.tile_reductions import Fold, can_fold
 from tenferro_numpy.lowerings.selection import choose, drop, keep
-from tenferro_numpy.machine.tile_size import Tiling, least_elements
+from tenferro_numpy.machine.tile_size import Tiling, smallest_region
 
 __all__ = ["fuse", "share_equal"]
 
@@ -45,7 +45,7 @@ def fuse(
 ) -> list[Step]:
     """Replace regions that are worth it by single steps, in a valid order."""
     policy = RegionPolicy(
-        least_elements(tiling), tiling.elements, partial(_can_fold, tiling), _is_cheap
+        smallest_region(tiling), tiling.elements, partial(_can_fold, tiling), _is_cheap
     )
     found = find_regions(steps, avals, outputs, policy, literals)
     groups, group_of, exports = found.groups, found.group_of, found.exports
