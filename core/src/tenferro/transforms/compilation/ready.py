@@ -140,7 +140,7 @@ class JitCache:
         self._lock = RLock()
         renew_in_children(self)
         self._hits = 0
-        self.level = 0  # the highest `NumberReads.level` of a trace; a part of the cache key of calls
+        self.level = 0  # the highest `NumberReads.level` of a trace; a part of the keys of calls
 
     def renew_after_fork(self) -> None:
         """Make a new lock."""
