@@ -105,6 +105,12 @@ class Profile:
         return sorted(alive, key=lambda entry: (-entry[0], entry[1]))[:count]
 
 
+@lru_cache(maxsize=4)
+def profile_of(graph: MaterializedGraph) -> Profile:
+    """Return the profile of a graph; those asked for last are kept until they are forgotten."""
+    return Profile(graph)
+
+
 def inner_bytes(operation: Operation) -> int:
     """Return the bytes that an equation needs while it runs, without its operands and results."""
     bodies: Sequence[tuple[str, Fragment]] = getattr(operation, "bodies", ())

@@ -20,7 +20,7 @@ from tenferro.passes.budget.loops import (
     segmented,
     smallest,
 )
-from tenferro.passes.budget.profile import Profile, peak_of
+from tenferro.passes.budget.profile import Profile, peak_of, profile_of
 from tenferro.passes.budget.values import with_values_again
 from tenferro.primitives._source import source_text
 
@@ -50,7 +50,7 @@ class MemoryPlan(NamedTuple):
 
 def described(graph: MaterializedGraph) -> MemoryPlan:
     """Return the memory of a graph as it is."""
-    profile = Profile(graph)
+    profile = profile_of(graph)
     return MemoryPlan(profile.peak, _named(profile), (), profile.peak, None)
 
 
@@ -68,12 +68,25 @@ def within(
 
     Raises MemoryBudgetError: if no schedule that is known here fits.
     """
-    without = Profile(as_recorded).peak
+    try:
+        return _within(graph, as_recorded, budget, finish, predict)
+    finally:
+        profile_of.cache_clear()
+
+
+def _within(
+    graph: MaterializedGraph,
+    as_recorded: MaterializedGraph,
+    budget: int | float,
+    finish: Callable[[Fragment], Fragment],
+    predict: Callable[[MaterializedGraph], int | None],
+) -> tuple[MaterializedGraph, MemoryPlan]:
+    without = profile_of(as_recorded).peak
     limit = int(budget * without) if isinstance(budget, float) else budget
 
     def needed_by(graph: MaterializedGraph) -> int:
         known = predict(graph)
-        return Profile(graph).peak if known is None else known
+        return profile_of(graph).peak if known is None else known
 
     best, least, done = graph, needed_by(graph), _Fitting(finish).done
     wanted = limit
@@ -85,10 +98,10 @@ def within(
         peak = needed_by(found)
         if peak < least:
             best, least, done = found, peak, fitting.done
-        if Profile(found).peak > wanted:
+        if profile_of(found).peak > wanted:
             break
         wanted = wanted * limit // max(peak, limit + 1)
-    profile = Profile(best)
+    profile = profile_of(best)
     if least > limit:
         raise _refused(profile, least, without, limit, budget)
     return best, MemoryPlan(least, _named(profile), tuple(done[::-1]), without, limit)
@@ -105,11 +118,11 @@ class _Fitting:
 
     def fitted(self, graph: MaterializedGraph, limit: int, depth: int) -> MaterializedGraph:
         """Return a graph of the same values that needs less: at most ``limit``, if that is met."""
-        if Profile(graph).peak <= limit:
+        if profile_of(graph).peak <= limit:
             return graph
         graph = self._with_cut_loops(graph, limit)
         graph = self._with_fitted_bodies(graph, limit, depth)
-        profile = Profile(graph)
+        profile = profile_of(graph)
         if profile.peak > limit:
             graph, again = with_values_again(graph, limit)
             if again:
@@ -123,7 +136,7 @@ class _Fitting:
         """Cut loops whose rows are alive where there is too much."""
         tried: set[tuple[Any, ...]] = set()
         while True:
-            profile = Profile(graph)
+            profile = profile_of(graph)
             if profile.peak <= limit:
                 return graph
             waiting = [
@@ -156,7 +169,7 @@ class _Fitting:
             chosen = smallest(group.length, row, carry) if parts is None else parts
             found = self._finished(segmented(group, chosen))
             found = self._with_fitted_bodies(found, limit, 0)
-            peak = Profile(found).peak
+            peak = profile_of(found).peak
             if peak < least:
                 best, least = found, peak
                 said = (
@@ -180,7 +193,7 @@ class _Fitting:
         self, graph: MaterializedGraph, limit: int, depth: int
     ) -> MaterializedGraph:
         """Fit the bodies of equations during which there is too much."""
-        profile = Profile(graph)
+        profile = profile_of(graph)
         if depth >= _MAX_DEPTH or profile.peak <= limit:
             return graph
 

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from heapq import heapify, heappop, heappush
-from itertools import pairwise
+from itertools import accumulate, pairwise
+from operator import add
 from typing import Any
 
 from tenferro._runtime.records import NamedTuple
@@ -23,7 +24,7 @@ from tenferro.computegraph._materialize import new_row
 from tenferro.passes._costs import flops_of
 from tenferro.passes._rewriter import needed
 from tenferro.passes.budget.disjoint_sets import DisjointSets
-from tenferro.passes.budget.profile import VIEWS, Profile
+from tenferro.passes.budget.profile import VIEWS, Profile, profile_of
 from tenferro.primitives.callback import DebugCallback, HostCallback
 from tenferro.primitives.structural import OptimizationBarrier
 
@@ -84,23 +85,31 @@ def with_values_again(graph: MaterializedGraph, limit: int) -> tuple[Materialize
 
     It fits into ``limit`` bytes if enough can be dropped; else it needs the least that was found.
     """
-    profile = Profile(graph)
+    profile = profile_of(graph)
     search = _Search(graph, profile)
     order = search.order()
     best, least, chosen = graph, profile.peak, 0
     low, high = 0, len(order) + 1  # too few, and enough
+    aim = limit
     while high - low > 1 + high // 16:
-        count = (low + high) // 2 if chosen and least <= limit else _next(low, len(order))
+        if least <= limit:
+            count = (low + high) // 2
+        else:
+            count = search.enough(order, aim)
+            if count <= low:
+                count = _next(low, len(order))
         found = search.rewritten(order[:count])
-        peak = Profile(found).peak
+        peak = profile_of(found).peak
         if peak <= limit or peak < least:
             best, least, chosen = found, peak, count
         if peak <= limit:
             high = count
+            low = max(low, count - 1) if aim == limit else low  # an estimate is never too high
         elif count == len(order):
             break
         else:
             low = count
+            aim -= peak - limit
     return best, [gap.value for gap in order[:chosen]]
 
 
@@ -142,6 +151,26 @@ class _Search:
             order.append(at[value])
             costs.drop(value)
         return order
+
+    def enough(self, order: Sequence[_Gap], limit: int) -> int:
+        """Return how many gaps to take at least, if computing again took no memory."""
+        low, high = 0, len(order)
+        while low < high:
+            count = (low + high) // 2
+            if self._estimate(order[:count]) <= limit:
+                high = count
+            else:
+                low = count + 1
+        return low
+
+    def _estimate(self, gaps: Sequence[_Gap]) -> int:
+        """Return the peak without the values of these gaps, where nothing is computed again."""
+        sizes = self.profile.sizes
+        change = [0] * (len(self.profile.kept) + 1)
+        for value, start, end in gaps:
+            change[start + 1] -= sizes[value]
+            change[end] += sizes[value]
+        return max(map(add, self.profile.kept, accumulate(change)), default=0)
 
     def _gaps(self) -> list[_Gap]:
         """Return the longest gap of each large value."""
