@@ -1261,14 +1261,6 @@ ARRAYS = Area(
             f"{ON}/array/test_snapshots.py",
         ),
         _row(
-            "history is dropped while a sweep is under way",
-            "tenferro.arrays.evaluation.evaluate",
-            "    elif not _held.depth:\n        retire(key)",
-            "    else:\n        retire(key)",
-            f"{ON}/array/test_lazy.py",
-            f"{ON}/transforms/test_interface.py",
-        ),
-        _row(
             "a jitted function looks at a number once for all",
             "tenferro.arrays.handle.weak",
             "    if level == VALUE:\n        return kind, value\n",

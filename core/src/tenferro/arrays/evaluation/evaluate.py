@@ -8,7 +8,6 @@ its history once it is known. Read next: ``functions/``.
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -69,7 +68,7 @@ def store(key: ValueKey, operand: Any) -> None:
         definition = key.definition
         if definition is not None and definition[0].cheap_output is not None:
             _note_factorization(key)
-    elif not _held.depth:
+    else:
         retire(key)
 
 
@@ -78,23 +77,6 @@ def _note_factorization(key: ValueKey) -> None:
     for trace in key.traces:
         if trace.open:
             trace.evaluated = (*trace.evaluated, key)
-
-
-class _Held(threading.local):
-    depth = 0
-
-
-_held = _Held()
-
-
-class holding_history:
-    """While it lasts, values that become known keep their history: a sweep is under way in it."""
-
-    def __enter__(self) -> None:
-        _held.depth += 1
-
-    def __exit__(self, *exception: object) -> None:
-        _held.depth -= 1
 
 
 def pending(key: ValueKey) -> Definition | None:

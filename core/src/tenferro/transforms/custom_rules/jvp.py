@@ -37,7 +37,7 @@ from tenferro.transforms.custom_rules.checks import (
 )
 from tenferro.transforms.custom_rules.operation import Custom, Tangents, plain_arrays
 from tenferro.transforms.custom_rules.recorded import RecordedRule, Stage
-from tenferro.transforms.custom_rules.stopped import Inside, pinned, run_rule
+from tenferro.transforms.custom_rules.stopped import Inside, pinned
 from tenferro.transforms.recording import tree as _tree
 
 
@@ -183,9 +183,9 @@ class JvpCall(NamedTuple):
             raise missing(custom, "jvp", write)
         given = arguments.places.fill(primals), arguments.places.fill(tangents, zero)
         if custom.takes_value:
-            result = run_rule(rule, _tree.unflatten(self.out_spec, outputs), *given)
+            result = rule(_tree.unflatten(self.out_spec, outputs), *given)
         else:
-            result = run_rule(rule, *arguments.leading, *given, **arguments.named)
+            result = rule(*arguments.leading, *given, **arguments.named)
         if not isinstance(result, (tuple, list)) or len(result) != 2:
             need = "a pair: the value and its tangent"
             raise custom.wrong("the jvp rule", type(result).__name__, need, rule)

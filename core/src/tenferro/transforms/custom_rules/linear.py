@@ -25,7 +25,7 @@ from tenferro.transforms.custom_rules.checks import fit, wrong_result
 from tenferro.transforms.custom_rules.linear_call import LinearCall
 from tenferro.transforms.custom_rules.operation import Custom, Tangents
 from tenferro.transforms.custom_rules.recorded import RecordedRule, Stage, recorded
-from tenferro.transforms.custom_rules.stopped import Inside, has_known_value, run_rule
+from tenferro.transforms.custom_rules.stopped import Inside, has_known_value
 from tenferro.transforms.errors import check_function
 from tenferro.transforms.pickled import PickledByName, check_picklable
 from tenferro.transforms.recording import tree as _tree
@@ -207,7 +207,7 @@ class LinearRule(NamedTuple):
     ) -> list[Array | None]:  # fmt: skip
         custom, (spec, avals) = self.custom, self.outs
         flowing = _tree.unflatten(self.ins[0], xs)
-        result = run_rule(function, self.places.fill(residuals), flowing)
+        result = function(self.places.fill(residuals), flowing)
         what = "a linear function or its transpose"
         try:
             leaves = _tree.flatten_up_to(spec, result)

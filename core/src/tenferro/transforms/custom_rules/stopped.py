@@ -6,11 +6,11 @@ The history of what the function closes over is kept, since it is differentiated
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from tenferro.arrays import Array, is_traced
-from tenferro.arrays.evaluation.evaluate import ABSTRACT, holding_history
+from tenferro.arrays.evaluation.evaluate import ABSTRACT
 from tenferro.arrays.handle.weak import WeakName, is_weak
 from tenferro.computegraph import UNKNOWN, Definition, ValueKey, new_leaf, postorder
 from tenferro.primitives import Handle, Linear, TensorPrimitive, constant
@@ -152,9 +152,3 @@ def pinned(value: Any, aval: Aval, trace: Trace, is_weak: bool = False) -> Array
     if is_weak:
         key.identity = WeakName("tangent", trace.id.serial)
     return Array(key)
-
-
-def run_rule(rule: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call a rule of the user, in the midst of a sweep."""
-    with holding_history():
-        return rule(*args, **kwargs)

@@ -41,7 +41,7 @@ from tenferro.transforms.custom_rules.jvp import missing
 from tenferro.transforms.custom_rules.linear_call import LinearCall
 from tenferro.transforms.custom_rules.operation import Custom, Tangents, plain_arrays
 from tenferro.transforms.custom_rules.recorded import RecordedRule, Stage
-from tenferro.transforms.custom_rules.stopped import Inside, run_rule
+from tenferro.transforms.custom_rules.stopped import Inside
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.record import Name
 
@@ -149,7 +149,7 @@ class VjpCall(NamedTuple):
             write = f"`{custom.name}.defvjp(fwd, bwd)`, with `fwd(*args) -> (y, residuals)` and\n"
             write += "             `bwd(residuals, ct) -> (cotangent of each argument, …)`"
             raise missing(custom, "vjp", write)
-        result = run_rule(lambda *xs: self.arguments.call(fwd, xs), *primals)
+        result = self.arguments.call(fwd, primals)
         if not isinstance(result, (tuple, list)) or len(result) != 2:
             need = "a pair: the value and the residuals"
             raise custom.wrong("fwd", type(result).__name__, need, fwd)
@@ -238,7 +238,7 @@ class PullbackRule(NamedTuple):
         arguments = call.arguments
         assert bwd is not None
         named = arguments.named
-        result = run_rule(bwd, *arguments.leading, self.places.fill(residuals), ct, **named)
+        result = bwd(*arguments.leading, self.places.fill(residuals), ct, **named)
         entries = self._entries(result)
         arrays = [entries[i] for i in arguments.places.arrays]
         kept = [x for x, is_exact in zip(arrays, self.exact, strict=True) if not is_exact]
