@@ -129,7 +129,7 @@ GRADIENT = "CG BFGS Newton-CG L-BFGS-B TNC SLSQP dogleg trust-ncg trust-exact tr
 HESSIAN = "Newton-CG dogleg trust-ncg trust-exact trust-krylov".split()
 
 
-# At the minimum trust-constr may take a step so short that the gradient stays; that depends on BLAS.
+# At the minimum trust-constr may take so short a step that the gradient stays; BLAS decides.
 @pytest.mark.filterwarnings("ignore:delta_grad == 0.0:UserWarning")
 @pytest.mark.parametrize("name", OBJECTIVES)
 @pytest.mark.parametrize("method", ["Nelder-Mead", "Powell", "COBYLA", "trust-constr", *GRADIENT])
