@@ -10,6 +10,8 @@ import pytest
 
 import tenferro as tn
 from tenferro.arrays import PROGRAMS
+from tenferro.backend import host, select_backend
+from tenferro.transforms.compilation import jit as jit_module
 from tenferro.transforms.recording import tree as pytrees
 
 X = np.array([1.0, 2.0, 3.0])
@@ -216,3 +218,35 @@ def test_explain_says_what_a_program_is():
         assert text in one
     assert one in both
     assert both.count("\n  equations  ") == 2
+
+
+SEVEN, TWO, LAZY = np.int64(7), np.array(2.0), tn.asarray(2.0)
+CAPTURES = {
+    "nothing": lambda x: x * x,
+    "numbers": lambda x: x * 0.3 + 0.25,
+    "a scalar of NumPy": lambda x: x * SEVEN,
+    "a number and an array": lambda x: x * 0.1 + CAPTURED,
+    "an array of rank 0": lambda x: x * TWO,
+    "a number in a loop": lambda x: tn.scan(lambda c, _: (c * 0.5 + 1.0, None), x, None, 3)[0],
+    "an Array": lambda x: x * LAZY,
+}
+
+
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize("name", CAPTURES)
+def test_a_second_call_prepares_nothing(name, named, monkeypatch):
+    """Whatever a function captures, a program is bound once for calls that look alike"""
+    bound = []
+    own = jit_module.Ready
+
+    def counted(*given):
+        bound.append(given)
+        return own(*given)
+
+    monkeypatch.setattr(jit_module, "Ready", counted)
+    monkeypatch.setattr(host(), "chosen", {})  # as in a process that has run nothing else
+    backend = {"backend": select_backend().name} if named else {}
+    jitted = tn.jit(CAPTURES[name], **backend)
+    for _ in range(3):
+        np.testing.assert_allclose(jitted(X), CAPTURES[name](X))
+    assert len(bound) == 1

@@ -187,7 +187,8 @@ class Jitted(PickledByName):
     def _ready(self, traced: Traced, leaves: Sequence[Any], donated: tuple[int, ...]) -> Ready:
         """Prepare the program of a trace on the backend for these leaves."""
         known = operands_of(leaves)
-        backend = select_backend(self._backend, [*known, *traced.captured])
+        chosen_by = [*known, *traced.captured]
+        backend = select_backend(self._backend, chosen_by)
         options = self._options
         if donated and DONATED in backend.info.options:
             options = {**(options or {}), DONATED: donated}
@@ -201,7 +202,7 @@ class Jitted(PickledByName):
             run = WithoutEffects(run, len(traced.outputs))
         avals = graph.avals[: len(graph.inputs)], traced.avals
         spec = traced.out_spec
-        return Ready(run, backend, self._backend, leaves, captured, avals, spec)
+        return Ready(run, backend, self._backend, leaves, captured, chosen_by, avals, spec)
 
     @bounded("jit")
     def lower(self, *args: Any, **kwargs: Any) -> MaterializedGraph:

@@ -73,17 +73,23 @@ class Ready:
         named: Any,
         leaves: Sequence[Any],
         captured: Sequence[Any],
+        chosen_by: Sequence[Any],
         avals: tuple[Sequence[Aval], Sequence[Aval]],
         out_spec: Any,
     ) -> None:
-        """``avals`` are those of the inputs, captured ones too, and those of the results."""
+        """Bind the program.
+
+        ``captured`` are its last operands. The backend was ``chosen_by`` these operands, of which
+        some may be constants of the program now. ``avals`` are those of the inputs, captured ones
+        too, and those of the results.
+        """
         known = operands_of(leaves)
         given, results = avals
         plain = not any([isinstance(leaf, Array) for leaf in leaves])
         own = given[: len(known)]
         self._run, self._backend, self._named = run, backend, named
         self._generation = backend.lowerings.generation
-        self._types = kinds_of([*known, *captured])
+        self._types = kinds_of(chosen_by)
         self._has_arrays = not plain
         self._moved = [(i, a) for i, a in enumerate(own) if _moves(known[i], a, backend, run)]
         rest = zip(captured, given[len(known) :], strict=True)
