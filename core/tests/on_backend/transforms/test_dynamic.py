@@ -55,6 +55,8 @@ FUNCTIONS = {
     "repeat": (lambda x: np.repeat(x, np.abs(x).astype(int)), X),
     "repeat alike": (lambda x: np.repeat(x, np.sum(x > 0)), X),
     "delete": (lambda x: np.delete(x, np.argmax(x)), X),
+    "insert": (lambda x: np.insert(x, np.argmax(x), np.sum(x)), X),
+    "polydiv": (lambda x: np.polydiv(np.polymul(x, x) + np.eye(1, 9, 8)[0], x), X),
     "rows of a mask": (lambda x: (np.outer(x, x)[x > 0], np.outer(x, x)[:, x > 0]), X),
     "mask of rank 2": (lambda x: np.outer(x, x)[np.outer(x, x) > 0], X),
     "range": (lambda x: sum(x[i] * i for i in range(int(np.argmax(x)))), X),

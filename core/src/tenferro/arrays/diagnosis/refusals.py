@@ -26,10 +26,18 @@ _OF_MATH = {"pow": "power", "fabs": "abs", "atan2": "arctan2"}
 _OF_MATH_SPECIAL = {"gamma": "gamma", "lgamma": "gammaln", "erf": "erf", "erfc": "erfc"}
 _LOOPS = ("range", "islice", "itertools.islice", "itertools.repeat", "repeat")
 
+_DYNAMIC = (
+    "`tenferro.jit(f, dynamic=True)`, on NumPy and CuPy and around the whole program, runs what "
+    "comes before and goes on with the value"
+)
 _SIZES = (
     "sizes and counts are part of a program: take them from `x.shape`, or make the argument "
     "static (`static_argnums`), or compute with all elements and select by "
-    "`np.where(np.arange(n) < k, x, 0)`"
+    "`np.where(np.arange(n) < k, x, 0)`; or " + _DYNAMIC
+)
+_MASK = (
+    "the number of elements is part of a program: keep all, `np.where(mask, x, 0)` instead of "
+    "`x[mask]`, `np.sum(x, where=mask)` instead of `np.sum(x[mask])`; or " + _DYNAMIC
 )
 _STATIC = "call the function without jit, or make the argument static (`static_argnums`)"
 _WHERE = (
@@ -225,7 +233,7 @@ def cure_under_jit(asked: str) -> str:
         return '`tenferro.debug.print("{x}", x=x)` prints the value each time the program runs'
     if asked == "the length of `arange`":
         return _wrapped(_SIZES)
-    return _wrapped(_cure(found, asked) if asked in _PLAIN else _WHERE)
+    return _wrapped(_cure(found, asked) if asked in _PLAIN else _MASK)
 
 
 def _cure_of_decision(found: Asker) -> str:

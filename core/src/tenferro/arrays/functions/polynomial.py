@@ -10,7 +10,7 @@ from operator import index
 from typing import Any
 
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.functions._known import known
+from tenferro.arrays.functions._known import found_of
 from tenferro.arrays.functions.arithmetic import add, subtract
 from tenferro.arrays.functions.broadcasting import at_least
 from tenferro.arrays.functions.creation import full, zeros_like
@@ -125,7 +125,7 @@ def _constants(k: Any, count: int) -> list[Array]:
 def polydiv(u: Any, v: Any) -> tuple[Array, Array]:
     """Divide two polynomials; return the quotient, and the remainder without leading zeros.
 
-    Raises ConcretizationError: under ``jit``, where the length of the remainder is not known.
+    Raises ConcretizationError: under ``jit`` that is not ``dynamic``: the length is a value.
     """
     a, b = together_unstretched(_coefficients(u), _coefficients(v))
     kind = a.dtype if a.dtype.is_inexact else promote_dtypes(a.dtype, float64)
@@ -143,8 +143,10 @@ def polydiv(u: Any, v: Any) -> tuple[Array, Array]:
 
 def _trimmed(rest: Array) -> Array:
     """Remove leading coefficients of the remainder that are 0 up to rounding."""
-    value = known(rest, "polydiv", "np.polymul and np.polysub have fixed sizes")
-    first = 0
-    while first < rest.size - 1 and abs(value[first]) <= 1e-8:
-        first += 1
+
+    def find(value: Any) -> list[int]:
+        (kept,) = (abs(value[:-1]) > 1e-8).nonzero()
+        return [int(kept[0]) if kept.size else value.size - 1]
+
+    (first,) = found_of([rest], find, "polydiv", "np.polymul and np.polysub have fixed sizes")
     return rest[first:]
