@@ -7,6 +7,7 @@ of a larger matrix. Read `rows.py` for what the fields of a row mean.
 
 from __future__ import annotations
 
+from math import log, pi
 from typing import Any
 
 from tenferro_conformance.samples.table import COMPLEX, F64, FLOATS, Grid, Row, Table, table
@@ -89,6 +90,8 @@ MATRIX_FUNCTION = table(
     _row("logm", "scaled", [[2.0**20, 0], [2.0**10, 2.0**-10]], order=1, condition=64.0),
     _row("logm", "negative", [[-1, 0], [0, 4]], wrt=(), expected=[[nan, nan], [nan, nan]],
          note="the logarithm of a real matrix is real or nan"),
+    _row("logm", "complex_negative", [[-1, 0], [0, 4]], dtypes=_C128, wrt=(),
+         expected=[[pi * 1j, 0], [0, 2 * log(2)]]),
     level=3,
     tol="factorization",
 )  # fmt: skip

@@ -9,6 +9,7 @@ Read next: `../contraction.py`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import cos, sin
 from typing import Any
 
 from tenferro.backend.lowering import Lowerings
@@ -31,6 +32,7 @@ _NODES = (  # of Gauss and Legendre on [-1, 1], with their weights, both for ±
     (0.8650633666889845, 0.1494513491505806),
     (0.9739065285171717, 0.0666713443086881),
 )
+_TURN = 2.0**-10  # θ in radians: the error grows as its inverse, the wrong branch as itself
 _ITERATIONS = 100  # of Newton's method, which halves the exponents of eigenvalues at first
 _ROOTS = 100
 
@@ -130,6 +132,22 @@ def _pade(xp: Any, x: Any) -> Any:
 
 
 def sqrtm(xp: Any, loop: Loop, x: Any) -> Any:
+    """Compute the principal square root; nan for a real matrix with an eigenvalue below zero.
+
+    For eigenvalues at the branch cut of a complex matrix, the iteration does not converge unless
+    rounding moves them. There it takes √x = e^(iθ/2) √(e^(-iθ) x), which is the principal root
+    unless another eigenvalue has an argument between -π and θ - π.
+    """
+    root = _iterated_root(xp, loop, x)
+    if not xp.iscomplexobj(x):
+        return root
+    lost = xp.isnan(_norm(xp, root))[..., None, None]
+    turned = xp.where(lost, x * complex(cos(_TURN), -sin(_TURN)), _identity(xp, x))
+    other = _iterated_root(xp, loop, turned) * complex(cos(_TURN / 2), sin(_TURN / 2))
+    return xp.where(lost, other, root)
+
+
+def _iterated_root(xp: Any, loop: Loop, x: Any) -> Any:
     """Iterate the product form of Denman & Beavers' method: Higham (2008), (6.29).
 
     M → 1 and X → √x quadratically, if no eigenvalue is at or below zero; otherwise nan.
