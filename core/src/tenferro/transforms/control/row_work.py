@@ -9,11 +9,11 @@ pay nothing per operation, so for them the body stays as it is. Read next: ``bod
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 
 from tenferro.arrays import Array
 from tenferro.computegraph import Definition, ValueKey, inputs_of, outputs_of, postorder
 from tenferro.primitives._aval import Aval
-from tenferro.transforms.batching.batch import batch
 from tenferro.transforms.control.body import Recorded, without_pins
 from tenferro.transforms.recording.rolling import is_interpreted
 
@@ -48,6 +48,7 @@ def before_loop(
     if not found or not is_interpreted():
         return recorded, rows
     leaves = recorded.inputs[carried:]
+    batch = import_module("tenferro.transforms.batching.batch").batch
     made = batch(found, dict(zip(leaves, rows, strict=True)), steps)
     more = [Array(y.key, y.flow) for y in made if y is not None]
     assert len(more) == len(found)  # each depends on a row
