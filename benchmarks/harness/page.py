@@ -32,8 +32,8 @@ both are more than 15 % away from it, otherwise it is *undecided*. Beside them: 
 (record, transform, compile; wall time), the peak of memory over the inputs in a process of its own,
 wall time with two threads, CPU time with huge pages (`GLIBC_TUNABLES=glibc.malloc.hugetlb=1`), and
 the slope of log time over log size. `numpy` is the version by hand. Large new arrays cost their
-pages, unless the process has free ones: torch leaves so many on W7 that beside it nobody pays, so
-it ran in another process; goals are compared with the first.
+pages, unless the process has free ones. On W7 and W16 peers change how many are free, so that they
+ran in processes of their own, each beside the version by hand; goals are compared with the first.
 
 This page is generated. It shows the run of
 
@@ -61,7 +61,7 @@ BACKENDS = {  # and whose goals those of a backend are
 def page(results: Data) -> str:
     """The whole page."""
     runs = results["runs"]
-    first = list({setting_of(run): run for run in reversed(runs)}.values())[::-1]
+    first = list(joined(runs))
     parts = [INTRODUCTION.format(command=results["command"]), *environment(results)]
     parts += ["## At a glance\n", GLANCE, *glance(first)]
     for backend, ours in BACKENDS.items():
@@ -75,6 +75,18 @@ def page(results: Data) -> str:
 def setting_of(run: Data) -> tuple[Any, ...]:
     """What two runs share of which the second is beside other peers."""
     return run["workload"], run["threads"], run["huge_pages"]
+
+
+def joined(runs: list[Data]) -> Iterator[Data]:
+    """Each setting once: its first run, with the contestants that ran only in later ones."""
+    for setting in dict.fromkeys(map(setting_of, runs)):
+        main, *others = [run for run in runs if setting_of(run) == setting]
+        whole = dict(main)
+        for kind in ("rows", "memory", "figures"):
+            own = {row["contestant"] for row in main[kind]}
+            more = [row for run in others for row in run[kind] if row["contestant"] not in own]
+            whole[kind] = [*main[kind], *more]
+        yield whole
 
 
 def environment(results: Data) -> Iterator[str]:
