@@ -79,9 +79,9 @@ class Ready:
     ) -> None:
         """Bind the program.
 
-        ``captured`` are its last operands. The backend was ``chosen_by`` these operands, of which
-        some may be constants of the program now. ``avals`` are those of the inputs, captured ones
-        too, and those of the results.
+        ``captured`` are its last operands. ``chosen_by`` are the operands that chose the backend;
+        numbers among them may be constants of the program now. ``avals`` are those of the inputs,
+        captured ones too, and those of the results.
         """
         known = operands_of(leaves)
         given, results = avals
