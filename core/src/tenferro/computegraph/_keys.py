@@ -2,13 +2,11 @@
 
 A key is an input (a name and an abstract value) or the output slot of an operation applied to keys
 in a role. Equal structure gives the *same object*: hashing and comparing are by identity and cost
-nothing. A key holds its inputs strongly (an operation with several outputs holds them once, in its
-``Application``), so a graph lives as long as its outputs are referenced. Its newest input holds it
-weakly, so the intern table is spread over the keys. A key that is evaluated becomes a leaf in
-place (``retire``): it lets go of its inputs, and an equal key made later is another object. No
-recursion: chains of any
-length are built and freed (CPython 3.13 needs a C stack of 1 MiB in the thread that frees one).
-Read next: ``_derive.py``.
+nothing. A key holds its inputs strongly (several outputs hold them once, in an ``Application``), so
+a graph lives as long as its outputs are referenced. Its newest input holds it weakly, so the intern
+table is spread over the keys. An evaluated key becomes a leaf in place (``retire``): it drops its
+inputs, and an equal key made later is another object. No recursion: chains of any length are built
+and freed (CPython 3.13 needs a C stack of 1 MiB there). Read next: ``_derive.py``.
 """
 
 from __future__ import annotations
