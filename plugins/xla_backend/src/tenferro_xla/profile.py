@@ -82,6 +82,7 @@ PROFILE = Profile(
         ("std::beta_density", "float64"): _SUM_OF_LOGARITHMS,
         ("std::betainc", "float64"): _CONTINUED_FRACTION,
         ("std::betaincc", "float64"): _CONTINUED_FRACTION,
+        ("std::beta_density", "float32"): _SERIES_OF_SINGLES,
         ("std::betainc", "float32"): _SERIES_OF_SINGLES,
         ("std::betaincc", "float32"): _SERIES_OF_SINGLES,
         ("std::betainc_derivative", "float64"): _SERIES,

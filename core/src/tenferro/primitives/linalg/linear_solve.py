@@ -35,7 +35,7 @@ __all__ = ["LinearSolve", "linear_solve"]
 
 
 class LinearSolve(Mixed):
-    """x = a⁻¹ b or a⁻ᴴ b, by the factors of a;   dx = -a⁻¹ da x, or -a⁻ᴴ daᴴ x"""
+    """x = a⁻¹ b or a⁻ᴴ b, by the factors of a;   dx = a⁻¹(-da x), or a⁻ᴴ(-daᴴ x)"""
 
     key = "std::linear_solve"
     linear = ((3,),)
@@ -74,7 +74,8 @@ class LinearSolve(Mixed):
         x: Handle,
     ) -> Handle:
         product = matmul(adjoint_of(da) if self.adjoint else da, x)
-        return -linear_solve(a, factors, permutation, product, adjoint=self.adjoint)
+        # the sign inside: transposed, a and b then share one solve
+        return linear_solve(a, factors, permutation, -product, adjoint=self.adjoint)
 
     def batch(
         self,

@@ -30,7 +30,7 @@ __all__ = ["TriangularSolve", "triangular_solve"]
 
 
 class TriangularSolve(Mixed):
-    """op(a) x = b, or x op(a) = b;   dx = -op(a)⁻¹ op(da) x, or -x op(da) op(a)⁻¹"""
+    """op(a) x = b, or x op(a) = b;   dx = op(a)⁻¹(-op(da) x), or (-x op(da)) op(a)⁻¹"""
 
     key = "std::triangular_solve"
     linear = ((1,),)
@@ -66,7 +66,8 @@ class TriangularSolve(Mixed):
     def jvp_a(self, da: Handle, a: Handle, b: Handle, x: Handle) -> Handle:
         moved = self._operator(da)
         product = matmul(moved, x) if self.left else matmul(x, moved)
-        return -self._solve(a, product, transpose=self.transposed, conjugate=self.conjugated)
+        # the sign inside: transposed, a and b then share one solve
+        return self._solve(a, -product, transpose=self.transposed, conjugate=self.conjugated)
 
     def _operator(self, a: Handle) -> Handle:
         """op(a) with zeros where nothing is read."""

@@ -57,6 +57,7 @@ _EXPRESSIONS = {  # the module with the expressions of a family of primitives
     "gammas": "special",
     "hyperbolic": "hyperbolic",
     "indexing": "indexing",
+    "linalg.linear_solve": "linalg.lu",
     "normal": "special",
     "reduction": "reduction",
     "rounding": "rounding",

@@ -8,6 +8,8 @@ Read next: `triangular_solve.py`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -21,17 +23,18 @@ _LETTERS = {"f": "s", "d": "d", "F": "c", "D": "z"}
 
 def lapack(name: str, x: Any) -> Callable[..., Any]:
     """Return the LAPACK routine for the dtype of a matrix."""
-    from scipy.linalg import lapack as routines  # noqa: PLC0415 - slow to import
-
-    found: Callable[..., Any] = getattr(routines, _LETTERS[x.dtype.char] + name)
-    return found
+    return _routine("lapack", name, x.dtype.char)
 
 
 def blas(name: str, x: Any) -> Callable[..., Any]:
     """Return the BLAS routine for the dtype of a matrix."""
-    from scipy.linalg import blas as routines  # noqa: PLC0415 - slow to import
+    return _routine("blas", name, x.dtype.char)
 
-    found: Callable[..., Any] = getattr(routines, _LETTERS[x.dtype.char] + name)
+
+@cache
+def _routine(library: str, name: str, char: str) -> Callable[..., Any]:
+    routines = import_module(f"scipy.linalg.{library}")  # slow: not before it is needed
+    found: Callable[..., Any] = getattr(routines, _LETTERS[char] + name)
     return found
 
 

@@ -1,21 +1,30 @@
-"""LU on NumPy, and systems solved by it: `getrf` and `trsm`, matrix by matrix.
+"""LU on NumPy, and systems solved by it: `getrf`, then `getrs` or `trsm`, matrix by matrix.
 
+`getrs` is one call where `trsm` is two, but copies factors whose columns are not contiguous.
+Stacks of small matrices are factorized together, by `stacked.py`, and solved together, by NumPy.
 Read next: `cholesky.py`.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from tenferro.backend.lowering import Lowerings
+from tenferro.primitives import Aval
 from tenferro.primitives.linalg.linear_solve import LinearSolve
 from tenferro.primitives.linalg.lu import Lu
+from tenferro_numpy.ir.expression import Expression, Function, Specialize, called
 from tenferro_numpy.lowerings.linalg._lapack import lapack, over_batch, triangular
+from tenferro_numpy.lowerings.linalg.stacked import is_stack_of_small, stacked_lu
 from tenferro_numpy.lowerings.linalg.triangular_solve import refuse_zeros
 
-__all__ = ["register"]
+__all__ = ["EXPRESSIONS", "register"]
+
+_MAX_ROWS_FOR_ONE_CALL = 32
+_MAX_ROWS_FOR_STACK = 8  # up to which one call of NumPy for all matrices wins, though it factorizes
 
 
 def register(lowerings: Lowerings) -> None:
@@ -24,6 +33,8 @@ def register(lowerings: Lowerings) -> None:
     @lowerings.register(Lu)
     def lu(op: Lu, a: Any) -> tuple[Any, Any, Any]:
         if a.size:
+            if is_stack_of_small(a):
+                return stacked_lu(a)
             return over_batch(_factors, a)  # type: ignore[no-any-return]
         *lead, m, n = a.shape
         order = np.broadcast_to(np.arange(m, dtype="int32"), (*lead, m))
@@ -33,8 +44,14 @@ def register(lowerings: Lowerings) -> None:
     def linear_solve(op: LinearSolve, a: Any, factors: Any, permutation: Any, b: Any) -> Any:
         if not b.size:
             return np.empty_like(b)
+        if a.ndim == 2 and len(a) <= _MAX_ROWS_FOR_ONE_CALL:
+            return _solve_small(op.adjoint, a, factors, permutation, b)
         refuse_zeros(op.key, factors)
+        if a.shape[-1] <= _MAX_ROWS_FOR_STACK:
+            return np.linalg.solve(a.conj().swapaxes(-2, -1) if op.adjoint else a, b)
         solve = _solve_adjoint if op.adjoint else _solve
+        if a.shape[-1] <= _MAX_ROWS_FOR_ONE_CALL:
+            solve = _one_call_adjoint if op.adjoint else _one_call
         return over_batch(solve, factors, permutation[..., None], b)
 
 
@@ -44,6 +61,35 @@ def _factors(a: Any) -> tuple[Any, Any, Any]:
     for i, j in enumerate(pivots.tolist()):
         order[i], order[j] = order[j], order[i]
     return factors, pivots.astype("int32", copy=False), np.array(order, "int32")
+
+
+@cache
+def _in_place(n: int) -> Any:
+    """Return the pivots, as LAPACK writes them, that exchange nothing."""
+    return np.arange(n, dtype="int32")
+
+
+def _solve_small(adjoint: bool, a: Any, factors: Any, permutation: Any, b: Any) -> Any:
+    """Solve one small system."""
+    if 0 in factors.diagonal().tolist():
+        refuse_zeros(LinearSolve.key, factors)
+    solve = _one_call_adjoint if adjoint else _one_call
+    return solve(factors, permutation[:, None], b)
+
+
+def _one_call(factors: Any, permutation: Any, b: Any) -> Any:
+    """L U x = b[permutation], where the pivots exchange nothing more."""
+    exchanged = b.take(permutation[:, 0], 0)
+    x, _ = lapack("getrs", factors)(factors, _in_place(len(factors)), exchanged)
+    return np.ascontiguousarray(x)
+
+
+def _one_call_adjoint(factors: Any, permutation: Any, b: Any) -> Any:
+    """(L U)ᴴ y = b,  x[permutation] = y."""
+    y, _ = lapack("getrs", factors)(factors, _in_place(len(factors)), b, trans=2)
+    x = np.empty(b.shape, b.dtype)
+    x[permutation[:, 0]] = y
+    return x
 
 
 def _solve(factors: Any, permutation: Any, b: Any) -> Any:
@@ -60,3 +106,14 @@ def _solve_adjoint(factors: Any, permutation: Any, b: Any) -> Any:
     x = np.empty_like(y)
     x[permutation[:, 0]] = y
     return x
+
+
+def _linear_solve(
+    op: LinearSolve, avals: tuple[Aval, ...], result: Aval, lowering: Function
+) -> Expression:
+    if result.size and result.ndim == 2 and result.shape[0] <= _MAX_ROWS_FOR_ONE_CALL:
+        return Expression("{p0}({p1}, {0}, {1}, {2}, {3})", (_solve_small, op.adjoint))
+    return called(op, 4, lowering, shares=True, foreign=True)
+
+
+EXPRESSIONS: dict[type, Specialize] = {LinearSolve: _linear_solve}

@@ -13,6 +13,7 @@ from tenferro.backend.lowering import Lowerings
 from tenferro.primitives.linalg.triangular_solve import TriangularSolve
 from tenferro_numpy.errors import SingularMatrixError
 from tenferro_numpy.lowerings.linalg._lapack import over_batch, refusal, triangular
+from tenferro_numpy.lowerings.linalg.stacked import is_stack_of_small, stacked_triangular
 
 __all__ = ["refuse_zeros", "register"]
 
@@ -27,6 +28,8 @@ def register(lowerings: Lowerings) -> None:
         if not op.unit_diagonal:
             refuse_zeros(op.key, a)
         parameters: Any = op.parameters
+        if is_stack_of_small(a, b):
+            return stacked_triangular(a, b, **parameters)
         return over_batch(lambda a, b: triangular(a, b, **parameters), a, b)
 
 

@@ -1,0 +1,128 @@
+"""Small systems: one call of LAPACK for one matrix, all matrices of a stack together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+import tenferro as tn
+from tenferro_numpy.errors import SingularMatrixError
+from tenferro_numpy.lowerings.linalg.stacked import (
+    is_stack_of_small,
+    stacked_lu,
+    stacked_triangular,
+)
+
+DTYPES = ("float32", "float64", "complex64", "complex128")
+SHAPES = [((), 1), ((), 5), ((), 32), ((), 33), ((3,), 4), ((60,), 3), ((5, 12), 8), ((70,), 9)]
+
+
+def matrices(dtype: str, *shape: int) -> Any:
+    """Matrices that need pivots, the same ones at each call."""
+    rng = np.random.default_rng(sum(shape))
+    x = rng.standard_normal(shape)
+    if np.dtype(dtype).kind == "c":
+        x = x + 1j * rng.standard_normal(shape)
+    return x.astype(dtype)
+
+
+def tolerance(dtype: str) -> float:
+    """A bound for the condition numbers of these matrices."""
+    return float(2e4 * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("lead", "n"), SHAPES)
+@pytest.mark.parametrize("adjoint", [False, True])
+def test_solutions_fit_the_equations(
+    dtype: str, lead: tuple[int, ...], n: int, adjoint: bool
+) -> None:
+    a, b = matrices(dtype, *lead, n, n), matrices(dtype, *lead, n, 2)
+
+    def product(b: Any) -> Any:
+        return (np.conj(c) * np.linalg.solve(a, b)).real.sum()
+
+    c = matrices(dtype, *lead, n, 2)
+    if adjoint:  # the gradient is a⁻ᴴ c
+        found, operator, right = tn.grad(product)(b), a.conj().swapaxes(-2, -1), c
+    else:
+        found, operator, right = tn.jit(np.linalg.solve)(a, b), a, b
+    assert found.dtype == dtype
+    size = np.abs(operator).max() * np.abs(found).max()
+    assert np.abs(operator @ found - right).max() <= tolerance(dtype) * size
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(60, 5, 5), (60, 3, 6), (4, 15, 6, 2), (60, 1, 1)])
+def test_factors_of_a_stack_are_those_of_lapack(dtype: str, shape: tuple[int, ...]) -> None:
+    a = matrices(dtype, *shape)
+    a[0, ..., 0] = 0  # a column without a pivot
+    assert is_stack_of_small(a)
+    factors, pivots, permutation = stacked_lu(a)
+    assert factors.dtype == dtype
+    assert pivots.dtype == permutation.dtype == np.int32
+    for place in np.ndindex(a.shape[:-2]):
+        want, want_pivots, _ = scipy.linalg.lapack.get_lapack_funcs(("getrf",), (a,))[0](a[place])
+        np.testing.assert_array_equal(pivots[place], want_pivots)
+        np.testing.assert_allclose(
+            factors[place], want, rtol=tolerance(dtype), atol=tolerance(dtype)
+        )
+        lower = np.tril(factors[place], -1)[:, : min(shape[-2:])] + np.eye(*shape[-2:])[
+            :, : min(shape[-2:])
+        ].astype(dtype)
+        upper = np.triu(factors[place])[: min(shape[-2:])]
+        np.testing.assert_allclose(
+            lower @ upper, a[place][permutation[place]], rtol=0, atol=tolerance(dtype)
+        )
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("left", [False, True])
+@pytest.mark.parametrize("lower", [False, True])
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("conjugated", [False, True])
+@pytest.mark.parametrize("unit", [False, True])
+def test_triangular_systems_of_a_stack(
+    dtype: str, left: bool, lower: bool, transposed: bool, conjugated: bool, unit: bool
+) -> None:
+    a = matrices(dtype, 50, 4, 4) + 3 * np.eye(4, dtype=dtype)
+    b = matrices(dtype, 50, 4, 3) if left else matrices(dtype, 50, 3, 4)
+    assert is_stack_of_small(a, b)
+    x = stacked_triangular(
+        a, b, left=left, lower=lower, transposed=transposed, conjugated=conjugated,
+        unit_diagonal=unit,
+    )  # fmt: skip
+    part = np.tril(a) if lower else np.triu(a)
+    if unit:
+        np.einsum("...ii->...i", part)[...] = 1
+    part = part.conj() if conjugated else part
+    part = part.swapaxes(-2, -1) if transposed else part
+    found = part @ x if left else x @ part
+    assert x.dtype == dtype
+    np.testing.assert_allclose(found, b, rtol=tolerance(dtype), atol=tolerance(dtype))
+
+
+@pytest.mark.parametrize("lead", [(), (5,), (60,)])
+def test_a_singular_matrix_is_named(lead: tuple[int, ...]) -> None:
+    a = np.broadcast_to(np.eye(3), (*lead, 3, 3)).copy()
+    a[(*[2 for _ in lead], 1)] = 0
+    with pytest.raises(SingularMatrixError, match="matrix" + (r" \[2\]" if lead else " is")):
+        tn.jit(np.linalg.solve)(a, np.ones((*lead, 3, 1)))
+
+
+def test_value_and_gradients_of_a_system_take_two_solves() -> None:
+    def energy(a: Any, b: Any) -> Any:
+        return (np.linalg.solve(a, b) ** 2).sum()
+
+    a, b = matrices("float64", 4, 4), matrices("float64", 4, 2)
+    text = str(tn.trace(tn.value_and_grad(energy, argnums=(0, 1)), a, b).program)
+    assert text.count("linear_solve[") == 2
+    value, (da, db) = tn.value_and_grad(energy, argnums=(0, 1))(a, b)
+    x = np.linalg.solve(a, b)
+    adjoint = np.linalg.solve(a.T, 2 * x)
+    np.testing.assert_allclose(value, (x**2).sum())
+    np.testing.assert_allclose(db, adjoint)
+    np.testing.assert_allclose(da, -adjoint @ x.T)
