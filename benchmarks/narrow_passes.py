@@ -55,6 +55,12 @@ def pairs(np: Any, x: Any) -> Any:
     return np.sum(np.exp(-np.sum((x[:, None, :] - x[None, :, :]) ** 2, axis=2)))
 
 
+def columns(np: Any, x: Any) -> Any:
+    """Points as columns, shifted and scaled by numbers of each coordinate."""
+    y = x.T
+    return np.sum(np.exp(-(((y - y[:, :1]) / (1.0 + y[:, 1:2] ** 2)) ** 2)))
+
+
 def _steps(n: int) -> Any:
     """0 … n − 1, recorded."""
     import tenferro as tn
@@ -81,6 +87,7 @@ LOSSES: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
     "largest of 10,000": (largest, (100, 100)),
     "table of 1,000 rows": (table, (1000, 16)),
     "pairs, n = 200": (pairs, (200, 3)),
+    "columns, n = 10,000": (columns, (10_000, 3)),
 }
 
 

@@ -29,6 +29,10 @@ def broadcast(x):
     return x[:, None] * x[None, :] + x
 
 
+def points_in_columns(x):
+    return np.exp(x.T - x[0][:, None]) * x[1][:, None]
+
+
 def elementwise(x):
     return np.sin(np.exp(x) * x) + np.cos(x)
 
@@ -57,6 +61,7 @@ PROGRAMS = {
     "constant_masks": (constant_mask, SMALL),
     "padded_sums": (padded, SMALL),
     "lazy_broadcasts": (broadcast, SMALL),
+    "row_major": (points_in_columns, LARGE.reshape(-1, 3)),
     "fusion": (elementwise, LARGE),
     "unboxing": (numbers, ONE),
     "scalar_arrays": (scalar_and_arrays, SMALL, ONE),

@@ -4,7 +4,8 @@ A sweep looks at every equation once, with the rules of all chosen passes, in th
 ``NAMES``; a second one follows where the first changed something in a graph that is not large. So
 the cost is linear in the number of equations. Passes that need the whole graph are calls in
 ``optimized``: ``roll``, the removal of checkpoints that save nothing, and the joining of paddings
-before the sweeps; ``outputs``, ``loops``, ``residuals`` and the memory budget after them.
+before the sweeps; ``outputs``, ``loops``, ``layout``, ``residuals`` and the memory budget after
+them.
 Read next: ``rewrites/arithmetic.py``.
 """
 
@@ -23,6 +24,7 @@ from tenferro.passes._rules import PassRules, RuleTable
 from tenferro.passes._selection import NAMES, REWRITES, ROLL, selected
 from tenferro.passes.rewrites.checkpoints import without_checkpoints
 from tenferro.passes.rewrites.dead_outputs import OUTPUTS, without_dead_outputs
+from tenferro.passes.rewrites.layout import LAYOUT, with_short_axes_first
 from tenferro.passes.rewrites.loops import LOOPS, with_joined_loops
 from tenferro.passes.rewrites.residuals import RESIDUALS, with_short_lives
 from tenferro.primitives.control import Scan
@@ -94,6 +96,8 @@ def optimized(
                 graph, counts[LOOPS] = with_joined_loops(
                     graph, lambda body: _rewritten_body(body, names, can)
                 )
+            if LAYOUT in names:
+                graph, counts[LAYOUT] = with_short_axes_first(graph)
             graph, memory = _in_memory(graph, names, can, counts, budget, predict)
     return graph, Report(counts, before, len(graph), memory)
 

@@ -27,7 +27,7 @@ REWRITES = {
 ``sums`` has a part that looks at the whole graph, too: ``paddings.py``.
 """
 ROLL = "roll"
-NAMES = (ROLL, *REWRITES, "cse", "outputs", "loops", "residuals")
+NAMES = (ROLL, *REWRITES, "cse", "outputs", "loops", "layout", "residuals")
 """All passes in their order; those of a whole graph stand before and behind those of equations."""
 
 

@@ -10,7 +10,15 @@ from tenferro.passes import NAMES, optimized
 from tenferro_conformance.strategies import dag as program
 from tenferro_conformance.strategies import dags
 
-ROUNDING = {"sums", "broadcast", "factors", "reduce", "contract", "outputs"}  # as each of them says
+ROUNDING = {
+    "sums",
+    "broadcast",
+    "factors",
+    "reduce",
+    "contract",
+    "outputs",
+    "layout",
+}  # as each of them says
 BITS = [name for name in NAMES if name not in ROUNDING]
 CHECKS = settings(
     max_examples=120,

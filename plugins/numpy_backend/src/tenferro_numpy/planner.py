@@ -22,7 +22,7 @@ from tenferro.primitives import Aval, DType
 from tenferro.primitives.comparison import Select
 from tenferro.primitives.constants import Constant
 from tenferro.primitives.indexing import ScatterAdd
-from tenferro.primitives.structural import Convert, Pad
+from tenferro.primitives.structural import Convert, Pad, Transpose
 from tenferro_numpy.ir.expression import IDENTITY, Expression
 from tenferro_numpy.ir.literals import Compared, Literals
 from tenferro_numpy.ir.liveness import dying_after
@@ -40,6 +40,7 @@ from tenferro_numpy.plan_passes.constant_scatter import placed
 from tenferro_numpy.plan_passes.fusion.build import fuse, share_equal
 from tenferro_numpy.plan_passes.lazy_broadcasts import leave_to_readers
 from tenferro_numpy.plan_passes.padded_sums import add_windows
+from tenferro_numpy.plan_passes.row_major import copy_short_axes
 from tenferro_numpy.plan_passes.unboxing import as_arrays, unbox
 from tenferro_numpy.row_blocks.find import find_blocks
 from tenferro_numpy.row_blocks.run import Blocked
@@ -263,6 +264,11 @@ class Planner:
         """Do not expand what is only read by elementwise lines that have a full operand anyway."""
         self.steps = leave_to_readers(self.steps, self.avals, self.literals, self.outputs)
 
+    def copy_short_axes(self) -> None:
+        """Copy transposed arrays with a short axis where elementwise lines read them."""
+        if Transpose in map(type, self.distinct):
+            copy_short_axes(self.steps, self.avals, [row[0] for row in self.program.nodes])
+
     # ---- regions ---------------------------------------------------------------------------------
 
     def fuse(self) -> None:
@@ -372,6 +378,7 @@ PLAN_PASSES = (
     PlanPass("constant_masks", methodcaller("fold_constant_masks")),
     PlanPass("padded_sums", methodcaller("add_padded_sums")),
     PlanPass("lazy_broadcasts", methodcaller("leave_broadcasts_to_readers")),
+    PlanPass("row_major", methodcaller("copy_short_axes")),
     PlanPass("fusion", methodcaller("fuse")),
     PlanPass("unboxing", methodcaller("unbox")),
     PlanPass("scalar_arrays", methodcaller("convert_scalars")),

@@ -32,7 +32,7 @@ from tenferro.computegraph import (
 )
 from tenferro.passes._loop_joins import MutableEquation, drop_unread
 from tenferro.passes._rewriter import needed
-from tenferro.passes.budget.disjoint_sets import DisjointSets
+from tenferro.passes._disjoint_sets import DisjointSets
 from tenferro.passes.budget.profile import bytes_of
 from tenferro.primitives import Handle, concatenate, reshape
 from tenferro.primitives import slice as slice_of

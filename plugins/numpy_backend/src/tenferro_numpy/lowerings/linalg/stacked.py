@@ -15,13 +15,14 @@ import numpy as np
 __all__ = ["is_stack_of_small", "stacked_lu", "stacked_triangular"]
 
 _MAX_ROWS = 8
-_LEAST = 8, 4  # matrices, and more per row, from which on calls of NumPy cost less than LAPACK's
+_MIN_MATRICES = 8  # and so many more per row, from which on calls of NumPy cost less than LAPACK's
+_MIN_MATRICES_PER_ROW = 4
 
 
 def is_stack_of_small(*stacks: Any) -> bool:
     """Return True for enough matrices that are small enough."""
     rows = max([max(x.shape[-2:]) for x in stacks])
-    least = _LEAST[0] + _LEAST[1] * rows
+    least = _MIN_MATRICES + _MIN_MATRICES_PER_ROW * rows
     return rows <= _MAX_ROWS and prod(stacks[0].shape[:-2]) >= least
 
 

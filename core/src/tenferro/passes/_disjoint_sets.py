@@ -1,4 +1,4 @@
-"""Disjoint sets of numbers, which are joined (Tarjan 1975). Read next: ``loops.py``."""
+"""Disjoint sets of numbers, which are joined (Tarjan 1975). Read next: ``budget/loops.py``."""
 
 from __future__ import annotations
 

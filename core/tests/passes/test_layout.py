@@ -1,0 +1,100 @@
+"""``layout``: short last axes are laid first where arrays are combined along the others."""
+
+from graphs import after, apply, value
+
+from tenferro.primitives.arithmetic import Add, Mul, Square, Sub
+from tenferro.primitives.constants import Constant
+from tenferro.primitives.elementwise import Exp
+from tenferro.primitives.reduction import ReduceMax, ReduceSum
+from tenferro.primitives.structural import BroadcastInDim, Transpose
+
+N, M = 40, 60
+PAIRS = (N, M, 3)
+
+
+def differences(shape=PAIRS):
+    """All differences of two sets of points, and the points."""
+    n, m, k = shape
+    x, y = value("x", shape=(n, k)), value("y", shape=(m, k))
+    wide = apply(BroadcastInDim(shape, (0, 2)), x), apply(BroadcastInDim(shape, (1, 2)), y)
+    return apply(Sub(), *wide), (x, y)
+
+
+def layout(*outputs, inputs):
+    return after(["layout"], *outputs, inputs=inputs)
+
+
+def test_distances_of_points():
+    d, points = differences()
+    assert layout(apply(ReduceSum((2,)), apply(Square(), d)), inputs=points) == (
+        "%2 = transpose[permutation=(1, 0)] %0; "
+        "%3 = broadcast_in_dim[shape=(3, 40, 60), dimensions=(0, 1)] %2; "
+        "%4 = transpose[permutation=(1, 0)] %1; "
+        "%5 = broadcast_in_dim[shape=(3, 40, 60), dimensions=(0, 2)] %4; "
+        "%6 = sub %3 %5; %7 = square %6; %8 = reduce_sum[axes=(0,)] %7; return %8"
+    )
+
+
+def test_a_sum_along_a_long_axis_is_turned_back():
+    d, points = differences()
+    text = layout(apply(ReduceSum((0,)), apply(Exp(), d)), inputs=points)
+    assert "reduce_sum[axes=(1,)]" in text
+    assert text.endswith("transpose[permutation=(1, 0)] %8; return %9")
+
+
+def test_what_is_alike_along_the_short_axis():
+    """Weights of pairs multiply vectors: the reader of the weights is the slow one."""
+    w, d = value("w", shape=(N, M)), value("d", shape=PAIRS)
+    wide = apply(BroadcastInDim(PAIRS, (0, 1)), w)
+    moved = apply(Mul(), apply(Exp(), apply(Mul(), wide, d)), wide)
+    text = layout(apply(ReduceMax((2,)), moved), inputs=(w, d))
+    assert "broadcast_in_dim[shape=(3, 40, 60), dimensions=(1, 2)] %0" in text
+    assert "transpose[permutation=(2, 0, 1)] %1" in text
+    assert "reduce_max[axes=(0,)]" in text
+
+
+def test_constants_are_written_in_the_new_shape():
+    d, points = differences()
+    two = apply(Constant(2, "float64", PAIRS))
+    text = layout(apply(ReduceSum((2,)), apply(Mul(), d, two)), inputs=points)
+    assert "shape=(3, 40, 60)" in text.partition("constant")[2].partition(";")[0]
+
+
+def unchanged(output, inputs):
+    return layout(output, inputs=inputs) == after("none", output, inputs=inputs)
+
+
+def test_small_arrays_and_long_axes_stay():
+    for shape in ((10, 10, 3), (40, 60, 17), (4, 2000, 1), (2000, 9, 3)):
+        d, points = differences(shape)
+        assert unchanged(apply(ReduceSum((2,)), d), points), shape
+
+
+def test_nothing_moves_that_only_enters_and_leaves():
+    x, y = value("x", shape=PAIRS), value("y", shape=PAIRS)
+    assert unchanged(apply(Add(), apply(Exp(), x), y), (x, y))
+
+
+def test_nothing_moves_where_transpositions_cost_more():
+    """One slow reader, but four arrays of all pairs to transpose."""
+    others = [value(f"x{i}", shape=PAIRS) for i in range(3)]
+    y = value("y", shape=(N, 3))
+    total = apply(BroadcastInDim(PAIRS, (0, 2)), y)
+    for x in others:
+        total = apply(Add(), total, x)
+    assert unchanged(total, (*others, y))
+
+
+def test_a_value_that_leaves_is_transposed_once():
+    d, points = differences()
+    squares = apply(Square(), d)
+    out = apply(Transpose((1, 0, 2)), squares)
+    text = layout(apply(ReduceSum((2,)), squares), squares, out, inputs=points)
+    assert text.count("transpose[permutation=(1, 2, 0)]") == 1
+
+
+def test_layout_after_layout_changes_nothing():
+    d, points = differences()
+    output = apply(ReduceSum((2,)), apply(Square(), d))
+    once = layout(output, inputs=points)
+    assert after(["layout"], output, inputs=points) == once
