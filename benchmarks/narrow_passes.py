@@ -87,7 +87,8 @@ LOSSES: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
     "largest of 10,000": (largest, (100, 100)),
     "table of 1,000 rows": (table, (1000, 16)),
     "pairs, n = 200": (pairs, (200, 3)),
-    "columns, n = 10,000": (columns, (10_000, 3)),
+    "pairs, n = 50": (pairs, (50, 3)),
+    "columns, n = 1,000": (columns, (1_000, 3)),
 }
 
 

@@ -35,7 +35,7 @@ def tolerance(dtype: str) -> float:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize(("lead", "n"), SHAPES)
+@pytest.mark.parametrize("lead, n", SHAPES)
 @pytest.mark.parametrize("adjoint", [False, True])
 def test_solutions_fit_the_equations(
     dtype: str, lead: tuple[int, ...], n: int, adjoint: bool

@@ -30,9 +30,9 @@ from tenferro.computegraph import (
     infer,
     new_leaf,
 )
+from tenferro.passes._disjoint_sets import DisjointSets
 from tenferro.passes._loop_joins import MutableEquation, drop_unread
 from tenferro.passes._rewriter import needed
-from tenferro.passes._disjoint_sets import DisjointSets
 from tenferro.passes.budget.profile import bytes_of
 from tenferro.primitives import Handle, concatenate, reshape
 from tenferro.primitives import slice as slice_of

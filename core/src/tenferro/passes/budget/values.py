@@ -22,8 +22,8 @@ from tenferro._runtime.records import NamedTuple
 from tenferro.computegraph import PRIMARY, MaterializedGraph, MaterializedNode
 from tenferro.computegraph._materialize import new_row
 from tenferro.passes._costs import flops_of
-from tenferro.passes._rewriter import needed
 from tenferro.passes._disjoint_sets import DisjointSets
+from tenferro.passes._rewriter import needed
 from tenferro.passes.budget.profile import VIEWS, Profile, profile_of
 from tenferro.primitives.callback import DebugCallback, HostCallback
 from tenferro.primitives.structural import OptimizationBarrier

@@ -11,7 +11,7 @@ at most by the order of sums. Read next: ``../_driver.py``.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import prod
 from typing import Any
 
@@ -98,29 +98,37 @@ class _Sets:
     def _effects(self) -> Iterator[tuple[float, int, int]]:
         """Yield nanoseconds saved per element, the member, and a value that is transposed or -1."""
         graph, members = self._graph, self._members
-        avals = graph.avals
         makers = {node[2][0]: node for node in graph.nodes if node[2][0] in members}
         for node in graph.nodes:
-            value = node[2][0]
-            if value in members and type(node[0]) not in (BroadcastInDim, Constant):
-                for i in node[1]:
-                    if i in members:
-                        yield self._saved_by(makers[i]), value, -1
-                    elif avals[i].shape == avals[value].shape:
-                        yield 0.0, value, i
-                continue
-            for i in node[1]:
-                if i not in members:
-                    continue
-                if type(node[0]) in _REDUCTIONS:
-                    last = avals[i].ndim - 1
-                    alone = last in node[0].axes and last - 1 not in node[0].axes
-                    yield _START_OF_INNER_LOOP / avals[i].shape[-1] if alone else 0.0, i, -1
-                else:
-                    yield 0.0, i, i
+            if node[2][0] not in members:
+                yield from self._effects_of_reader(node)
+            elif type(node[0]) not in (BroadcastInDim, Constant):
+                yield from self._effects_of_member(node, makers)
         for i in graph.outputs:
             if i in members:
                 yield 0.0, i, i
+
+    def _effects_of_member(
+        self, node: MaterializedNode, makers: Mapping[int, MaterializedNode]
+    ) -> Iterator[tuple[float, int, int]]:
+        value = node[2][0]
+        for i in node[1]:
+            if i in makers:
+                yield self._saved_by(makers[i]), value, -1
+            elif self._graph.avals[i].shape == self._graph.avals[value].shape:
+                yield 0.0, value, i
+
+    def _effects_of_reader(self, node: MaterializedNode) -> Iterator[tuple[float, int, int]]:
+        for i in node[1]:
+            if i not in self._members:
+                continue
+            if type(node[0]) not in _REDUCTIONS:
+                yield 0.0, i, i
+                continue
+            shape = self._graph.avals[i].shape
+            last = len(shape) - 1
+            alone = last in node[0].axes and last - 1 not in node[0].axes
+            yield _START_OF_INNER_LOOP / shape[-1] if alone else 0.0, i, -1
 
     def _saved_by(self, maker: MaterializedNode) -> float:
         """Return what a reader of a broadcast saves, whose inner loop is the last axis."""

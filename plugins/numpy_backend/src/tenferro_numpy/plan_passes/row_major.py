@@ -33,7 +33,7 @@ def copy_short_axes(steps: list[Step], avals: Sequence[Aval], operations: Sequen
     }
     if not views:
         return
-    of = {slot: slot for slot in views}  # what is a view of which
+    of = {slot: slot for slot in views}  # views of these views, too: the transposition behind each
     read: set[int] = set()
     for step in steps:
         for slot in step.operands:

@@ -49,10 +49,14 @@ def register(lowerings: Lowerings) -> None:
         refuse_zeros(op.key, factors)
         if a.shape[-1] <= _MAX_ROWS_FOR_STACK:
             return np.linalg.solve(a.conj().swapaxes(-2, -1) if op.adjoint else a, b)
-        solve = _solve_adjoint if op.adjoint else _solve
-        if a.shape[-1] <= _MAX_ROWS_FOR_ONE_CALL:
-            solve = _one_call_adjoint if op.adjoint else _one_call
-        return over_batch(solve, factors, permutation[..., None], b)
+        return over_batch(_solver(op.adjoint, a.shape[-1]), factors, permutation[..., None], b)
+
+
+def _solver(adjoint: bool, rows: int) -> Function:
+    """Return the function that solves one system of so many rows."""
+    if rows <= _MAX_ROWS_FOR_ONE_CALL:
+        return _one_call_adjoint if adjoint else _one_call
+    return _solve_adjoint if adjoint else _solve
 
 
 def _factors(a: Any) -> tuple[Any, Any, Any]:
