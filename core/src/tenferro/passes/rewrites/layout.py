@@ -122,12 +122,13 @@ class _Sets:
         for i in node[1]:
             if i not in self._members:
                 continue
-            if type(node[0]) not in _REDUCTIONS:
+            reduction: Any = node[0]
+            if type(reduction) not in _REDUCTIONS:
                 yield 0.0, i, i
                 continue
             shape = self._graph.avals[i].shape
             last = len(shape) - 1
-            alone = last in node[0].axes and last - 1 not in node[0].axes
+            alone = last in reduction.axes and last - 1 not in reduction.axes
             yield _START_OF_INNER_LOOP / shape[-1] if alone else 0.0, i, -1
 
     def _saved_by(self, maker: MaterializedNode) -> float:

@@ -21,9 +21,10 @@ _MIN_MATRICES_PER_ROW = 4
 
 def is_stack_of_small(*stacks: Any) -> bool:
     """Return True for enough matrices that are small enough."""
-    rows = max([max(x.shape[-2:]) for x in stacks])
+    rows: int = max([max(x.shape[-2:]) for x in stacks])
     least = _MIN_MATRICES + _MIN_MATRICES_PER_ROW * rows
-    return rows <= _MAX_ROWS and prod(stacks[0].shape[:-2]) >= least
+    matrices: int = prod(stacks[0].shape[:-2])
+    return rows <= _MAX_ROWS and matrices >= least
 
 
 def stacked_lu(a: Any) -> tuple[Any, Any, Any]:
