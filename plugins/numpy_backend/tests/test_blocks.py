@@ -75,6 +75,35 @@ def test_products_and_sums_over_rows_are_in_the_block(backend, program):
     np.testing.assert_allclose(largest, p.max(axis=0), rtol=1e-12)
 
 
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_rows_may_lie_along_any_axis(backend, program, axis):
+    """Scores by samples in columns, in rows, and as a batch of products in between."""
+
+    def function(x, w):
+        if axis == 2:  # [3, 5, ROWS]
+            scores = tp.dot_general(w, x, (2,), (1,), (0,), (0,))
+        elif axis == 1:  # [3, ROWS, 5]
+            scores = tp.dot_general(x, w, (1,), (2,), (0,), (0,))
+        else:  # [ROWS, 3, 5]
+            scores = tp.transpose(tp.dot_general(x, w, (1,), (2,), (0,), (0,)), (1, 0, 2))
+        over = 1 if axis == 2 else 2
+        kept = [i for i in range(3) if i != over]
+        for _ in range(3):
+            top = tp.broadcast_in_dim(tp.reduce_max(scores, (over,)), scores.shape, kept)
+            e = tp.exp((scores - top) * 3.0)
+            scores = e / tp.broadcast_in_dim(tp.reduce_sum(e, (over,)), scores.shape, kept)
+        return tp.reduce_sum(tp.log(scores), (axis,)), tp.reduce_max(scores, (0, 1, 2))
+
+    x = np.random.default_rng(1).normal(size=(3, 4, ROWS))
+    w = np.random.default_rng(2).normal(size=(3, 5, 4))
+    found, (logs, largest) = run(backend, program(function, x, w), [x, w])
+    assert [(b.extent, len(b.stacked), len(b.joined)) for b in found] == [(ROWS, 0, 2)]
+    p = np.stack([softened_of(each) for each in np.swapaxes(w @ x, 1, 2)])  # [3, ROWS, 5]
+    logarithms = np.log(p).sum(1)
+    np.testing.assert_allclose(largest, p.max(), rtol=1e-12)
+    np.testing.assert_allclose(logs, logarithms, rtol=1e-11)
+
+
 def test_what_follows_from_a_sum_is_the_next_block(backend, program):
     """Rows minus their mean need all rows first."""
 
@@ -367,6 +396,16 @@ def _shifted(x, sums):
     return x + _spread(row, x, 1)
 
 
+def _columns(x):
+    return tp.transpose(x, (1, 0))
+
+
+def _scaled_columns(x, y):
+    """Samples stand in columns: each is scaled by a sum of its own."""
+    columns = _columns(x)
+    return _columns(columns * _spread(tp.reduce_sum(_columns(y), (0,)), columns, 1))
+
+
 STEPS = (  # of two arrays, the weights, and the sums over all rows so far
     lambda a, b, w, sums: UNARY[len(sums) % 4](a),
     lambda a, b, w, sums: a * b - a,
@@ -375,12 +414,15 @@ STEPS = (  # of two arrays, the weights, and the sums over all rows so far
     lambda a, b, w, sums: _shifted(a, sums),
     lambda a, b, w, sums: tp.reverse(a, (0,)),
     lambda a, b, w, sums: _turned(b),
+    lambda a, b, w, sums: _scaled_columns(a, b),
+    lambda a, b, w, sums: _columns(tp.dot_general(w, _columns(a), (0,), (0,))),
     lambda a, b, w, sums: a - _spread(tp.reduce_max(tp.real(b), (1,)), a),
     lambda a, b, w, sums: tp.select(tp.lt(a, b), a, a * 0.0),
 )
 SUMS = (
     lambda a, b: tp.dot_general(a, b, (0,), (0,)),
     lambda a, b: tp.reduce_sum(a, (0,)),
+    lambda a, b: tp.reduce_sum(_columns(a) * _columns(b), (1,)),
 )
 
 

@@ -1,9 +1,10 @@
 """Parts of a program that run block by block, some rows at a time, so that they stay in the cache.
 
 A product, a softmax of its rows, what the loss does with them and the sums of the gradient: each
-alone goes once through memory. Where every instruction acts on rows, as most do whose leading axis
-counts samples, a block of rows goes through all of them before the next. Values that only the block
-reads are never whole in memory. Read next: `row_blocks/run.py`.
+alone goes once through memory. Where every instruction acts on rows, as most do where an axis
+counts samples, a block of rows goes through all of them before the next. The axis may stand
+anywhere. Values that only the block reads are never whole in memory.
+Read next: `row_blocks/run.py`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,14 @@ from tenferro.primitives import Aval
 from tenferro.primitives.constants import Constant
 from tenferro.primitives.contraction import DotGeneral
 from tenferro_numpy.machine.tile_size import even_rows
-from tenferro_numpy.row_blocks.row_rules import REDUCTIONS, ByRows, acts_by_rows, with_extent
+from tenferro_numpy.row_blocks.row_rules import (
+    REDUCTIONS,
+    ByRows,
+    acts_by_rows,
+    resized,
+    row_axis,
+    with_rows,
+)
 from tenferro_numpy.row_blocks.savings import VIEWS, Gains, size_of
 
 __all__ = ["Block", "find_blocks"]
@@ -63,7 +71,8 @@ class Block(NamedTuple):
         def place(slot: int, *, by_rows: bool) -> int:
             aval = program.avals[slot]
             slots[slot, by_rows] = len(avals)
-            avals.append(Aval((rows, *aval.shape[1:]), aval.dtype) if by_rows else aval)
+            shape = resized(aval.shape, self.extent, rows) if by_rows else aval.shape
+            avals.append(Aval(shape, aval.dtype))
             return slots[slot, by_rows]
 
         for slot in self.by_rows:
@@ -80,7 +89,7 @@ class Block(NamedTuple):
             op, read, outputs, _, role, source = program.instructions[position]
             operands = tuple([slots[pair] for pair in zip(read, how.operands, strict=True)])
             made = place(outputs[0], by_rows=how.joined is None)
-            sized = with_extent(op, rows) if how.joined is None else op
+            sized = with_rows(op, self.extent, rows) if how.joined is None else op
             instructions.append((sized, operands, (made,), role, source))
         results = [slots[slot, True] for slot in self.stacked]
         results += [slots[slot, False] for slot in self.joined]
@@ -171,7 +180,7 @@ def _has_order(program: CompiledProgram, block_of: Mapping[int, int]) -> bool:
 
 
 def _extents(program: CompiledProgram, cache: int) -> list[int]:
-    """Return the extents of leading axes of values that fill the cache together, largest first."""
+    """Return the extents of axes of values that fill the cache together, largest first."""
     kinds = set(map(type, map(itemgetter(0), program.nodes)))
     if not any(issubclass(kind, _BETWEEN_REGIONS) for kind in kinds):
         return []
@@ -179,8 +188,9 @@ def _extents(program: CompiledProgram, cache: int) -> list[int]:
     lines: dict[int, int] = {}  # the largest array of an extent
     avals = program.avals[len(program.inputs) :]
     for aval, count in Counter(avals).items():
-        if aval.shape and aval.shape[0] >= 2 * _MIN_ROWS_OF_BLOCK:
-            extent = aval.shape[0]
+        for extent in set(aval.shape):
+            if extent < 2 * _MIN_ROWS_OF_BLOCK or row_axis(aval.shape, extent) is None:
+                continue
             sizes[extent] += count * size_of(aval)
             lines[extent] = max(lines.get(extent, 0), aval.size)
     least = cache >> _SHIFT_OF_LINE  # elements of a line of some of the rows

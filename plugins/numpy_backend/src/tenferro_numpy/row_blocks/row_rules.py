@@ -1,12 +1,14 @@
-"""Rules for instructions that act on rows, the elements at one index of the leading axis.
+"""Rules for instructions that act on rows, the elements at one index of the axis of an extent.
 
 What they give at an index follows from the same index of some operands, and from the whole of the
-others. Read next: `row_blocks/find.py`.
+others. Which axis that is follows from the shape: the only one of the extent, or the leading one.
+Read next: `row_blocks/find.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from tenferro.primitives.contraction import DotGeneral
 from tenferro.primitives.reduction import ReduceMax, ReduceMin, ReduceSum
 from tenferro.primitives.structural import BroadcastInDim, Reshape, Transpose
 
-__all__ = ["REDUCTIONS", "ByRows", "acts_by_rows", "with_extent"]
+__all__ = ["REDUCTIONS", "ByRows", "acts_by_rows", "resized", "row_axis", "with_rows"]
 
 _DTYPES = frozenset(("float32", "float64", "complex64", "complex128", "bool"))  # nothing raises
 _JOINED: dict[type, np.ufunc] = {ReduceSum: np.add, ReduceMax: np.maximum, ReduceMin: np.minimum}
@@ -35,71 +37,105 @@ class ByRows(NamedTuple):
 
 
 def acts_by_rows(op: Any, avals: Sequence[Aval], result: Aval, extent: int) -> ByRows | None:
-    """Return how an instruction acts on rows of a leading axis of this extent; None if not."""
+    """Return how an instruction acts on rows of this extent; None if it does not."""
     if any(aval.dtype.name not in _DTYPES for aval in (*avals, result)):
         return None
     if type(op).batch is batch_pointwise:
-        rows = bool(avals) and _has(result, extent) and all(_has(x, extent) for x in avals)
+        axis = row_axis(result.shape, extent)
+        rows = bool(avals) and axis is not None and all(x.shape == result.shape for x in avals)
         return ByRows((True,) * len(avals)) if rows else None
     rule = _RULES.get(type(op))
     return rule(op, avals, result, extent) if rule else None
 
 
-def with_extent(op: Any, extent: int) -> Any:
-    """Return the operation for results with this many rows."""
+def row_axis(shape: Sequence[int], extent: int) -> int | None:
+    """Return the axis of an array that its rows lie along; None if it has none."""
+    if not shape or extent not in shape:
+        return None
+    if shape[0] == extent or shape.count(extent) == 1:
+        return shape.index(extent)
+    return None
+
+
+def resized(shape: Sequence[int], extent: int, rows: int) -> tuple[int, ...]:
+    """Return the shape of so many rows of an array."""
+    axis = row_axis(shape, extent)
+    return tuple([rows if i == axis else n for i, n in enumerate(shape)])
+
+
+def with_rows(op: Any, extent: int, rows: int) -> Any:
+    """Return the operation for results with so many rows instead of all."""
     if isinstance(op, Reshape):
-        return Reshape((extent, *op.shape[1:]))
+        return Reshape(resized(op.shape, extent, rows))
     if isinstance(op, BroadcastInDim):
-        return BroadcastInDim((extent, *op.shape[1:]), op.dimensions)
+        return BroadcastInDim(resized(op.shape, extent, rows), op.dimensions)
     return op
 
 
-def _has(aval: Aval, extent: int) -> bool:
-    return bool(aval.shape) and aval.shape[0] == extent
-
-
-def _kept(op: Any, avals: Sequence[Aval], result: Aval, extent: int) -> ByRows | None:
-    """Handle an operation that keeps the leading axis in its place."""
-    kept = _has(avals[0], extent) and _has(result, extent)
-    return ByRows((True,)) if kept else None
+def _reshaped(op: Any, avals: Sequence[Aval], result: Aval, extent: int) -> ByRows | None:
+    given, made = row_axis(avals[0].shape, extent), row_axis(result.shape, extent)
+    if given is None or made is None:
+        return None
+    same = prod(avals[0].shape[:given]) == prod(result.shape[:made])
+    return ByRows((True,)) if same else None
 
 
 def _transposed(op: Any, avals: Sequence[Aval], result: Aval, extent: int) -> ByRows | None:
-    return _kept(op, avals, result, extent) if op.permutation[:1] == (0,) else None
+    given, made = row_axis(avals[0].shape, extent), row_axis(result.shape, extent)
+    if given is None or made is None:
+        return None
+    return ByRows((True,)) if op.permutation[made] == given else None
 
 
 def _broadcast(op: Any, avals: Sequence[Aval], result: Aval, extent: int) -> ByRows | None:
-    if not _has(result, extent):
+    made = row_axis(result.shape, extent)
+    if made is None:
         return None
-    if op.dimensions[:1] != (0,):
+    if made not in op.dimensions:
         return ByRows((False,))
-    return ByRows((avals[0].shape[0] == extent,))
+    from_axis = op.dimensions.index(made)
+    if avals[0].shape[from_axis] == 1:
+        return ByRows((False,))
+    return ByRows((True,)) if row_axis(avals[0].shape, extent) == from_axis else None
 
 
 def _reduced(op: Any, avals: Sequence[Aval], result: Aval, extent: int) -> ByRows | None:
-    if not _has(avals[0], extent):
+    given = row_axis(avals[0].shape, extent)
+    if given is None:
         return None
-    return ByRows((True,), _JOINED[type(op)] if 0 in op.axes else None)
+    if given in op.axes:
+        return ByRows((True,), _JOINED[type(op)])
+    made = given - sum([axis < given for axis in op.axes])
+    return ByRows((True,)) if row_axis(result.shape, extent) == made else None
 
 
 def _contracted(op: Any, avals: Sequence[Aval], result: Aval, extent: int) -> ByRows | None:
-    lhs = avals[0]
     if op.preferred is not None:
         return None
-    if op.lhs_batch or op.rhs_batch:
-        both = op.lhs_batch[0] == op.rhs_batch[0] == 0
-        return ByRows((True, True)) if both and _has(result, extent) else None
-    if (0, 0) in zip(op.lhs_contract, op.rhs_contract, strict=True):
-        return ByRows((True, True), np.add) if _has(lhs, extent) else None
-    if not _has(result, extent):
+    lhs, rhs = avals
+    left, right = row_axis(lhs.shape, extent), row_axis(rhs.shape, extent)
+    if left is not None and (left, right) in zip(op.lhs_contract, op.rhs_contract, strict=True):
+        return ByRows((True, True), np.add)
+    made = row_axis(result.shape, extent)
+    if made is None:
         return None
-    if len(op.lhs_contract) < lhs.ndim:  # the free axes of the left operand come first
-        return ByRows((True, False)) if 0 not in op.lhs_contract else None
-    return ByRows((False, True)) if 0 not in op.rhs_contract else None
+    if made < len(op.lhs_batch):
+        both = op.lhs_batch[made] == left and op.rhs_batch[made] == right
+        return ByRows((True, True)) if both else None
+    free = _free(lhs.ndim, (*op.lhs_batch, *op.lhs_contract))
+    place = made - len(op.lhs_batch)
+    if place < len(free):
+        return ByRows((True, False)) if free[place] == left else None
+    free_right = _free(rhs.ndim, (*op.rhs_batch, *op.rhs_contract))
+    return ByRows((False, True)) if free_right[place - len(free)] == right else None
+
+
+def _free(ndim: int, used: Sequence[int]) -> list[int]:
+    return [axis for axis in range(ndim) if axis not in used]
 
 
 _RULES: dict[type, Callable[[Any, Sequence[Aval], Aval, int], ByRows | None]] = {
-    Reshape: _kept,
+    Reshape: _reshaped,
     Transpose: _transposed,
     BroadcastInDim: _broadcast,
     ReduceSum: _reduced,

@@ -17,6 +17,7 @@ from tenferro_numpy.ir.plan import Plan
 from tenferro_numpy.machine.threads import WORTH_THREADS, new_array, shared
 from tenferro_numpy.machine.tile_size import chunks_of
 from tenferro_numpy.row_blocks.find import Block
+from tenferro_numpy.row_blocks.row_rules import row_axis
 from tenferro_numpy.row_blocks.savings import size_of
 
 __all__ = ["Blocked"]
@@ -100,16 +101,22 @@ class Blocked:
     ) -> None:
         """Do one block; what it made is freed before the next."""
         stop = min(start + self.rows, self.extent)
-        given = [x[start:stop] for x in operands[: self.by_rows]]
+        taken = slice(start, stop)
+        given = [x[self.rows_of(x, taken)] for x in operands[: self.by_rows]]
         results = self.runs[stop - start](*given, *operands[self.by_rows :])
         for out, result in zip(outs, results, strict=False):
-            out[start:stop] = result
+            out[self.rows_of(out, taken)] = result
         found = results[len(outs) :]
         for partial, function, result in zip(partials, self.joined, found, strict=True):
             if partial and result.ndim:
                 function(partial[0], result, out=partial[0])
             else:
                 partial.append(result)
+
+    def rows_of(self, x: Any, taken: slice) -> tuple[slice, ...]:
+        """Return the index that takes some of the rows of an array."""
+        axis = row_axis(x.shape, self.extent)
+        return (*[slice(None)] * (axis or 0), taken)
 
     def __repr__(self) -> str:
         return f"<Blocked {self.extent} rows, {self.rows} at a time>"
