@@ -225,7 +225,7 @@ RULES = Area(
         _kit(
             "triangular_solve: sign",
             "tenferro.primitives.linalg.triangular_solve",
-            "return -self._solve(a, product",
+            "return self._solve(a, -product",
             "return self._solve(a, product",
             "std::triangular_solve",
         ),

@@ -1,9 +1,10 @@
-"""``layout``: short last axes are laid first where arrays are combined along the others."""
+"""``layout``: arrays are combined in the order of axes that costs least."""
 
 from graphs import after, apply, value
 
 from tenferro.primitives.arithmetic import Add, Mul, Square, Sub
 from tenferro.primitives.constants import Constant
+from tenferro.primitives.contraction import DotGeneral
 from tenferro.primitives.elementwise import Exp
 from tenferro.primitives.reduction import ReduceMax, ReduceSum
 from tenferro.primitives.structural import BroadcastInDim, Transpose
@@ -65,7 +66,7 @@ def unchanged(output, inputs):
 
 
 def test_small_arrays_and_long_axes_stay():
-    for shape in ((10, 10, 3), (40, 60, 17), (4, 2000, 1), (2000, 9, 3)):
+    for shape in ((10, 10, 3), (40, 60, 40), (4, 2000, 1), (2000, 2, 3)):
         d, points = differences(shape)
         assert unchanged(apply(ReduceSum((2,)), d), points), shape
 
@@ -98,3 +99,44 @@ def test_layout_after_layout_changes_nothing():
     output = apply(ReduceSum((2,)), apply(Square(), d))
     once = layout(output, inputs=points)
     assert after(["layout"], output, inputs=points) == once
+
+
+def test_a_product_is_read_in_the_order_in_which_it_comes():
+    """Samples in rows of all matrices: [n, k, i] of what the product gives as [k, i, n]."""
+    w, x = value("w", shape=(5, 4, 4)), value("x", shape=(1000, 5, 4))
+    y = apply(DotGeneral((2,), (2,), (0,), (1,)), w, x)
+    rows = apply(Transpose((2, 0, 1)), y)
+    text = layout(apply(ReduceSum((2,)), apply(Exp(), rows)), inputs=(w, x))
+    assert text == (
+        "%2 = dot_general[lhs_contract=(2,), rhs_contract=(2,), lhs_batch=(0,), rhs_batch=(1,), "
+        "preferred=None] %0 %1; "
+        "%3 = exp %2; %4 = reduce_sum[axes=(1,)] %3; %5 = transpose[permutation=(1, 0)] %4; "
+        "return %5"
+    )
+
+
+def test_a_product_may_come_in_another_order():
+    """Where only reordered equations read a product, its operands change places."""
+    x, w, m = value("x", shape=(2000, 7)), value("w", shape=(7, 3)), value("m", shape=(3,))
+    y = apply(DotGeneral((1,), (0,), (), ()), x, w)
+    wide = apply(BroadcastInDim((2000, 3), (1,)), m)
+    text = layout(apply(ReduceMax((1,)), apply(Sub(), y, wide)), inputs=(x, w, m))
+    assert text.startswith(
+        "%3 = dot_general[lhs_contract=(0,), rhs_contract=(1,), lhs_batch=(), rhs_batch=(), "
+        "preferred=None] %1 %0; %4 = broadcast_in_dim[shape=(3, 2000), dimensions=(0,)] %2; "
+    )
+
+
+def test_products_name_the_axes_of_what_they_read():
+    d, points = differences()
+    z = value("z", shape=(N, M, 5))
+    found = apply(DotGeneral((0, 1), (0, 1), (), ()), apply(Exp(), d), z)
+    text = layout(found, inputs=(*points, z))
+    assert "dot_general[lhs_contract=(1, 2), rhs_contract=(0, 1)" in text
+    assert (
+        "preferred=None] %8 %2; return %9" in text
+    )  # free axes keep their order: no transposition
+    by_point = apply(DotGeneral((1,), (1,), (0,), (0,)), apply(Exp(), d), z)
+    assert "lhs_contract=(2,), rhs_contract=(1,), lhs_batch=(1,)" in layout(
+        by_point, inputs=(*points, z)
+    )

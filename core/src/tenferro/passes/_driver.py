@@ -24,7 +24,7 @@ from tenferro.passes._rules import PassRules, RuleTable
 from tenferro.passes._selection import NAMES, REWRITES, ROLL, selected
 from tenferro.passes.rewrites.checkpoints import without_checkpoints
 from tenferro.passes.rewrites.dead_outputs import OUTPUTS, without_dead_outputs
-from tenferro.passes.rewrites.layout import LAYOUT, with_short_axes_first
+from tenferro.passes.rewrites.layout import LAYOUT, with_fast_layouts
 from tenferro.passes.rewrites.loops import LOOPS, with_joined_loops
 from tenferro.passes.rewrites.residuals import RESIDUALS, with_short_lives
 from tenferro.primitives.control import Scan
@@ -97,7 +97,7 @@ def optimized(
                     graph, lambda body: _rewritten_body(body, names, can)
                 )
             if LAYOUT in names:
-                graph, counts[LAYOUT] = with_short_axes_first(graph)
+                graph, counts[LAYOUT] = with_fast_layouts(graph)
             graph, memory = _in_memory(graph, names, can, counts, budget, predict)
     return graph, Report(counts, before, len(graph), memory)
 

@@ -1,0 +1,238 @@
+"""Costs of the orders of axes in which connected elementwise equations may run.
+
+Counted are nanoseconds: to start inner loops where the last axis is short and cannot be joined with
+the one before it, and to read an array against the order in which it lies in memory. The candidates
+are the order as it is, the last axis first, and the orders of what enters or leaves through a
+transposition. Read next: ``rewrites/layout.py``.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from tenferro.computegraph import MaterializedGraph
+from tenferro.computegraph._materialize import MaterializedNode
+from tenferro.passes._disjoint_sets import DisjointSets
+from tenferro.primitives._aval import Aval
+from tenferro.primitives._primitive import pointwise
+from tenferro.primitives.constants import Constant
+from tenferro.primitives.contraction import DotGeneral
+from tenferro.primitives.reduction import (
+    ReduceAnd,
+    ReduceMax,
+    ReduceMin,
+    ReduceOr,
+    ReduceProd,
+    ReduceSum,
+)
+from tenferro.primitives.structural import BroadcastInDim, Transpose, inverse
+
+Order = tuple[int, ...]
+REDUCTIONS = (ReduceAnd, ReduceMax, ReduceMin, ReduceOr, ReduceProd, ReduceSum)
+_MIN_ELEMENTS = 1 << 12
+_LOOP = 3.0  # ns to start an inner loop over a broadcast
+_FOLD = 28.0  # ns to start a maximum, a minimum or a product along an axis; a sum is a product
+_AGAINST_ORDER = 0.5  # ns for an element whose neighbour in memory is not the next one
+_SPREAD = 0.1  # ns for an element of a broadcast whose axes cannot be joined any more
+_MIN_SAVED = 0.2  # ns per element, from which on the order is changed
+
+
+def is_large(aval: Any) -> bool:
+    """Return True for arrays whose order of axes matters."""
+    return isinstance(aval, Aval) and aval.ndim >= 2 and aval.size >= _MIN_ELEMENTS
+
+
+def orders_of(graph: MaterializedGraph) -> dict[int, Order]:
+    """Return values that are made faster in another order of their axes, and the order."""
+    members, sets = _connected(graph)
+    if not members:
+        return {}
+    costs: defaultdict[int, _Costs] = defaultdict(_Costs)
+    _gather(graph, members, sets, costs)
+    sets_reading = Counter([i for of in costs.values() for i in of.entering])
+    for of in costs.values():
+        of.sets_reading = sets_reading
+    best = {root: of.best(graph.avals[root].shape) for root, of in costs.items()}
+    found = {}
+    for value in members:
+        order = best.get(sets.root(value))
+        if order is not None:
+            found[value] = order
+    for root, of in costs.items():
+        order = best[root]
+        if order is not None:
+            found.update({i: order for i, other in of.products.items() if other == order})
+    return found
+
+
+def _connected(graph: MaterializedGraph) -> tuple[set[int], DisjointSets]:
+    """Return large values made element by element, and which of them are connected."""
+    sets, members, avals = DisjointSets(), set[int](), graph.avals
+    for node in graph.nodes:
+        value = node[2][0]
+        if not is_large(avals[value]):
+            continue
+        if type(node[0]) in (BroadcastInDim, Constant):
+            members.add(value)
+        elif _is_elementwise(node):
+            members.add(value)
+            for i in node[1]:
+                if i in members and avals[i].shape == avals[value].shape:
+                    sets.join(i, value)
+    return members, sets
+
+
+def _is_elementwise(node: MaterializedNode) -> bool:
+    operation: Any = node[0]
+    return operation.output_count == 1 and getattr(type(operation), "batch", None) is pointwise
+
+
+def _gather(
+    graph: MaterializedGraph,
+    members: set[int],
+    sets: DisjointSets,
+    costs: defaultdict[int, _Costs],
+) -> None:
+    """Note, for each set, what its order of axes decides."""
+    makers = {node[2][0]: node for node in graph.nodes}
+    readers = Counter([*graph.outputs, *[i for node in graph.nodes for i in {*node[1]}]])
+    for node in graph.nodes:
+        value = node[2][0]
+        if value in members and type(node[0]) not in (BroadcastInDim, Constant):
+            of = costs[sets.root(value)]
+            for i in dict.fromkeys(node[1]):
+                of.reads(i, value, graph.avals, makers.get(i), members, readers[i])
+            continue
+        for place, i in enumerate(node[1]):
+            if i in members:
+                ratio = graph.avals[value].size / graph.avals[i].size
+                costs[sets.root(i)].leaves(node[0], place, i, ratio)
+    for i in members.intersection(graph.outputs):
+        costs[sets.root(i)].leaving[i] = None
+
+
+def _swapped(operation: DotGeneral, lhs: Aval, rhs: Aval) -> Order:
+    """Return the order of the axes of a product whose operands change places."""
+    batch = len(operation.lhs_batch)
+    left = lhs.ndim - batch - len(operation.lhs_contract)
+    right = rhs.ndim - batch - len(operation.rhs_contract)
+    end = batch + left
+    return (*range(batch), *range(end, end + right), *range(batch, end))
+
+
+def _varying(maker: MaterializedNode, avals: Any) -> frozenset[int]:
+    """Return the axes along which a broadcast varies."""
+    operation: Any = maker[0]
+    given = avals[maker[1][0]].shape
+    return frozenset([d for d, n in zip(operation.dimensions, given, strict=True) if n > 1])
+
+
+class _Costs:
+    """Costs that decide on the order of the axes of one set.
+
+    loops      axes along which broadcasts vary, one entry for each that is read
+    entering   other values that are read, with the order of the transposition that made them
+    sets_reading   by entering value: it is transposed once for all of them
+    products   of them, those that may be made in another order, at no cost
+    leaving    values that others read, with the order of the transposition that reads them
+    spread     ns more where broadcasts of other arrays read another order
+    reduced    axes of reductions, and what it costs to start one
+    batches    axes of products that are those of a batch
+    """
+
+    def __init__(self) -> None:
+        self.loops: list[frozenset[int]] = []
+        self.entering: dict[int, Order | None] = {}
+        self.products: dict[int, Order] = {}
+        self.sets_reading: Counter[int] = Counter()
+        self._read: Counter[int] = Counter()
+        self.leaving: dict[int, Order | None] = {}
+        self.spread = 0.0
+        self.reduced: list[tuple[frozenset[int], float]] = []
+        self.batches: list[frozenset[int]] = []
+
+    def reads(
+        self,
+        value: int,
+        reader: int,
+        avals: Sequence[Any],
+        maker: MaterializedNode | None,
+        members: set[int],
+        readers: int,
+    ) -> None:
+        """Note a value that an equation of the set reads; ``readers`` counts all its readers."""
+        operation: Any = None if maker is None else maker[0]
+        if value in members:
+            if maker is not None and type(operation) is BroadcastInDim:
+                self.loops.append(_varying(maker, avals))
+            return
+        if avals[value].shape != avals[reader].shape:
+            return
+        self.entering[value] = operation.permutation if type(operation) is Transpose else None
+        self._read[value] += 1
+        if maker is not None and type(operation) is DotGeneral and self._read[value] == readers:
+            self.products[value] = _swapped(operation, *[avals[i] for i in maker[1]])
+
+    def leaves(self, operation: Any, place: int, value: int, ratio: float) -> None:
+        """Note a reader outside of the set, whose result is so many times larger."""
+        if type(operation) in REDUCTIONS:
+            start = 0.0 if type(operation) is ReduceSum else _FOLD
+            self.reduced.append((frozenset(operation.axes), start))
+        elif type(operation) is DotGeneral:
+            self.batches.append(frozenset((operation.lhs_batch, operation.rhs_batch)[place]))
+        else:
+            permuted = operation.permutation if type(operation) is Transpose else None
+            self.leaving[value] = permuted
+            if type(operation) is BroadcastInDim:
+                self.spread += _SPREAD * ratio
+
+    def best(self, shape: tuple[int, ...]) -> Order | None:
+        """Return the order that costs least; None if it is the one that is there."""
+        plain: Order = tuple(range(len(shape)))
+        candidates = dict.fromkeys(self._candidates(plain))
+        if not candidates:
+            return None
+        cost, order = min([(self._cost(order, shape), order) for order in candidates])
+        return order if cost + _MIN_SAVED <= self._cost(plain, shape) else None
+
+    def _candidates(self, plain: Order) -> Iterable[Order]:
+        if self.loops or self.reduced:
+            yield (plain[-1], *plain[:-1])
+        for order in self.entering.values():
+            if order is not None:
+                yield inverse(order)
+        for order in self.leaving.values():
+            if order is not None:
+                yield order
+        yield from self.products.values()
+
+    def _cost(self, order: Order, shape: tuple[int, ...]) -> float:
+        """Return the nanoseconds for each element."""
+        longer = _longer(order, shape)
+        if len(longer) < 2:
+            return 0.0
+        last = longer[-1]
+        cost = 0.0 if list(order) == sorted(order) else self.spread
+        cost += self._cost_of_loops(longer[-2], last, shape[last])
+        cost += _AGAINST_ORDER * sum([last in batch for batch in self.batches])
+        for value, made_by in self.entering.items():
+            lies = range(len(shape)) if made_by is None else inverse(made_by)
+            if self.products.get(value) != order and _longer(lies, shape)[-1] != last:
+                cost += _AGAINST_ORDER / self.sets_reading[value]
+        for read_by in self.leaving.values():
+            wanted = range(len(shape)) if read_by is None else read_by
+            cost += _AGAINST_ORDER * (_longer(wanted, shape)[-1] != last)
+        return cost
+
+    def _cost_of_loops(self, before: int, last: int, length: int) -> float:
+        """Return the cost of inner loops that cannot run along the last two axes as one."""
+        starts = [_LOOP for varying in self.loops if (last in varying) != (before in varying)]
+        starts += [first for axes, first in self.reduced if last in axes and before not in axes]
+        return sum(starts) / length
+
+
+def _longer(order: Sequence[int], shape: tuple[int, ...]) -> list[int]:
+    """Return the axes of more than one element, in this order."""
+    return [axis for axis in order if shape[axis] > 1]
