@@ -144,14 +144,41 @@ class Linearization:
         """For each output, whether anything flows there."""
         return tuple([end is not None for end in self.ends])
 
+    def between(
+        self, starts: Sequence[ValueKey | None], ends: Sequence[ValueKey | None]
+    ) -> Linearization:
+        """Return the part of the map that takes some of its values, distinct ones, to others.
+
+        What flows into a start from elsewhere is not a part of it. Flow that comes from no start
+        counts as zero.
+        """
+        sweep = Sweep(self.space, transposed=False, kept=True)
+        given = {key for key in starts if key is not None}
+        flowing = {*given}
+        for node in self.nodes.each():
+            pairs = zip(node.inputs, node.active_mask, strict=True)
+            if any([active and key in flowing for key, active in pairs]):
+                made = [key for key in node.outputs if key not in given]
+                flowing.update(made)
+                if made:
+                    sweep.nodes[node.key] = node.active_mask
+        value = self.space.value
+        return Linearization(
+            sweep,
+            [None if key is None else value(key, (sweep,)) for key in starts],
+            [value(key, (sweep,)) if key in flowing else None for key in ends],
+            self._context,
+            self._primals,
+        )
+
     def apply(self, tangents: Sequence[Value | None]) -> list[Value | None]:
         """Emit the linear nodes again on given tangents; return tangents of the outputs."""
         with CollectorPaused():
             sweep = Sweep(self.space, transposed=False)
-            found: dict[ValueKey, Value] = {}
+            found: dict[ValueKey, Value | None] = {}
             for seed, tangent in zip(self.seeds, tangents, strict=True):
-                if seed is not None and tangent is not None:
-                    found[seed.key] = _enter(tangent, sweep)
+                if seed is not None:
+                    found[seed.key] = None if tangent is None else _enter(tangent, sweep)
             with sweeping(sweep, self._context) as rule:
                 for node in self.nodes.each():
                     _emit_again(node, found, rule)
@@ -182,6 +209,7 @@ class Linearization:
         with sweeping(sweep, context) as rule:
             rules = rules_of(rule, self._primals)
             found = Cotangents(rules, self.ends, cotangents)
+            found.kept = frozenset([seed.key for seed in self.seeds if seed is not None])
             pull(self.nodes if nodes is None else nodes, found, rules)
             taken = [None if seed is None else found.take(seed.key) for seed in self.seeds]
             return [rules.leave(ct) for ct in taken]
@@ -210,8 +238,11 @@ def _live_nodes(sweep: Sweep, results: Sequence[Value | None]) -> LinearNodes:
     return live
 
 
-def _emit_again(node: LinearNode, found: dict[ValueKey, Value], rule: RuleBuilder) -> None:
-    """Emit one linear node again, with what was found for its active inputs."""
+def _emit_again(node: LinearNode, found: dict[ValueKey, Value | None], rule: RuleBuilder) -> None:
+    """Emit one linear node again, with what was found for its active inputs.
+
+    An output that is there already is a seed in the middle of the map, and stays.
+    """
     inputs = [
         found.get(key) if active else rule.value(key)
         for key, active in zip(node.inputs, node.active_mask, strict=True)
@@ -230,7 +261,8 @@ def _emit_again(node: LinearNode, found: dict[ValueKey, Value], rule: RuleBuilde
         emitted = expand(rule, inputs)
     else:
         emitted = emit(node.operation, values, rule.space.value)
-    found.update(zip(node.outputs, emitted, strict=True))
+    for key, value in zip(node.outputs, emitted, strict=True):
+        found.setdefault(key, value)
 
 
 def _enter(value: Value, sweep: Sweep) -> Value:

@@ -18,7 +18,7 @@ from tenferro.tidu._value import LinearNodes, Sweep, Value
 class Cotangents:
     """By value, what its readers have contributed to its cotangent; a list if there are several."""
 
-    __slots__ = ("_add", "terms")
+    __slots__ = ("_add", "kept", "terms")
 
     def __init__(
         self,
@@ -27,6 +27,7 @@ class Cotangents:
         cotangents: Iterable[Value | None],
     ) -> None:
         self._add = rules.add
+        self.kept: frozenset[ValueKey] = frozenset()  # seeds that a node makes, with other outputs
         self.terms: dict[ValueKey, Flowing | list[Flowing]] = {}
         for y, ct_y in zip(outputs, cotangents, strict=True):
             if y is not None and ct_y is not None:
@@ -54,6 +55,7 @@ def pull(nodes: LinearNodes, cotangents: Cotangents, rules: CalledRules) -> None
     For each y = A(r) x:   ct_x += A(r)ᵀ ct_y
     """
     sweep, take, terms, transpose = rules.sweep, cotangents.take, cotangents.terms, rules.transpose
+    kept = cotangents.kept
     for key, definition, active in nodes.backward():
         operation = definition[0]
         if operation.output_count == 1:
@@ -62,7 +64,7 @@ def pull(nodes: LinearNodes, cotangents: Cotangents, rules: CalledRules) -> None
                 continue
             inputs, cts = definition[3:], [ct]
         else:
-            cts = [*map(take, outputs_of(key, definition))]
+            cts = [None if y in kept else take(y) for y in outputs_of(key, definition)]
             if all([ct is None for ct in cts]):
                 continue
             inputs = inputs_of(definition)
