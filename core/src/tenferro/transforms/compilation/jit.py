@@ -57,6 +57,7 @@ from tenferro.transforms.compilation.traced import (
 from tenferro.transforms.errors import check_function
 from tenferro.transforms.pickled import PickledByName, check_picklable
 from tenferro.transforms.recording import tree as _tree
+from tenferro.transforms.recording.decisions import collected_decisions
 from tenferro.transforms.recording.effects import WithoutEffects, collecting
 from tenferro.transforms.recording.record import Loans
 from tenferro.transforms.recording.rolling import rolling
@@ -297,7 +298,11 @@ class Jitted(PickledByName):
         keys = [abstract_leaf(leaf, name, trace, number_reads) for leaf, name in pairs]
         args, kwargs = call.arguments([Array(key) for key in keys])
         try:
-            with collecting() as effects, rolling(self._rolls, self._backend):
+            with (
+                collecting() as effects,
+                collected_decisions() as decisions,
+                rolling(self._rolls, self._backend),
+            ):
                 result = self._function(*args, **kwargs)
         finally:
             trace.open = False
@@ -320,6 +325,7 @@ class Jitted(PickledByName):
             tuple(key.aval for key in outputs),
             bool(unknown) or any([is_traced(key) for key in roots]),
             tuple(effects),
+            tuple(dict.fromkeys(decisions)),
         )
 
 

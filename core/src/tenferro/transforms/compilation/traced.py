@@ -24,6 +24,7 @@ from tenferro.computegraph import (
 )
 from tenferro.primitives._aval import Aval
 from tenferro.tidu import Trace, pinned_leaf
+from tenferro.transforms.recording.decisions import note_decision
 from tenferro.transforms.recording.effects import perform
 from tenferro.transforms.recording.record import Name
 from tenferro.transforms.recording.run_or_record import history, key_of
@@ -45,6 +46,7 @@ class Traced(NamedTuple):
     avals: tuple[Aval, ...]
     is_open: bool  # it closes over values of an outer transform, so it is good for this call only
     effects: tuple[ValueKey, ...] = ()  # roots of the graph behind the outputs
+    decisions: tuple[tuple[str, str], ...] = ()  # of transforms inside, as they are explained
 
 
 def describe(
@@ -66,7 +68,7 @@ def describe(
         "captured": ", ".join(f"{label}: {a} ({_bytes(a):,} bytes)" for label, a in sizes),
     }
     lines = [f"  {label:<11}{text or 'none'}" for label, text in rows.items()]
-    lines += [f"  {label:<11}{text}" for label, text in memory.rows()]
+    lines += [f"  {label:<11}{text}" for label, text in (*traced.decisions, *memory.rows())]
     return "\n".join([name, *lines, "", program.rstrip()])
 
 
@@ -127,6 +129,8 @@ def inline(traced: Traced, leaves: Sequence[Any]) -> list[Array]:
             if y is not None:
                 found[key] = y
     perform([found.get(key, key) for key in traced.effects])
+    for transform, text in traced.decisions:
+        note_decision(transform, text)
     return [Array(found.get(key, key)) for key in traced.outputs]
 
 

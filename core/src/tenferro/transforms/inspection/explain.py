@@ -24,6 +24,7 @@ from tenferro.primitives._primitive import TensorPrimitive
 from tenferro.transforms.errors import UnknownPrimitiveError
 from tenferro.transforms.inspection.cost import Cost, cost_of
 from tenferro.transforms.inspection.look import GraphOf, trace
+from tenferro.transforms.recording.decisions import collected_decisions
 
 if TYPE_CHECKING:
     from tenferro.backend import Backend, Gap, LoweringTable
@@ -62,6 +63,7 @@ class FunctionExplanation(NamedTuple):
 
     ``runs`` counts equations by (status, primitive). ``gaps`` lists missing lowerings. ``compiled``
     is the backend's description of the program. ``passes`` says what each graph pass changed.
+    ``decisions`` are choices of transforms, such as the mode of a Jacobian: (transform, text).
     """
 
     name: str
@@ -73,6 +75,7 @@ class FunctionExplanation(NamedTuple):
     cost: Cost
     compiled: str
     passes: str = ""
+    decisions: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
         counts = ", ".join(f"{count} {part}" for part, count in self.graph.counts().items())
@@ -84,6 +87,7 @@ class FunctionExplanation(NamedTuple):
             _row("families", ", ".join(f"{n} {count}" for n, count in families.most_common())),
             _row("backend", f"{self.backend}: {self.why}"),
             *_status_rows(self.runs),
+            *[_row(transform, text) for transform, text in self.decisions],
             _row("passes", self.passes),
             *_cost_rows(self.cost, self.graph.program),
         ]
@@ -115,9 +119,9 @@ def explain(
     -------
     PrimitiveExplanation or FunctionExplanation
         For a primitive: native, decomposed, callback or missing on each backend, and what to
-        write if it is missing. For a function: its equations by family, how each would run,
-        estimates of arithmetic, memory traffic and memory, and the backend's description of the
-        program. Print it to read it.
+        write if it is missing. For a function: its equations by family, how each would run, which
+        mode each Jacobian inside takes and why, estimates of arithmetic, memory traffic and
+        memory, and the backend's description of the program. Print it to read it.
 
     Examples
     --------
@@ -253,7 +257,8 @@ def _to_write(cls: type[TensorPrimitive], missing: Sequence[str]) -> list[str]:
 def _explain_function(
     function: Callable[..., Any], args: Sequence[Any], kwargs: Any, backend: str | Backend | None
 ) -> FunctionExplanation:
-    graph = trace(function, *args, **kwargs)
+    with collected_decisions() as decisions:
+        graph = trace(function, *args, **kwargs)
     known = [key.operand for key in graph.graph.inputs if key.operand is not UNKNOWN]
     why = choose(backend, tuple(kinds_of(known))).why
     chosen = select_backend(backend, known)
@@ -267,7 +272,10 @@ def _explain_function(
     name = getattr(function, "__name__", type(function).__name__)
     cost = cost_of(graph.program)
     passes = str(rewritten(graph.graph, chosen)[1])
-    return FunctionExplanation(name, graph, chosen.name, why, runs, gaps, cost, compiled, passes)
+    chose = tuple(dict.fromkeys(decisions))
+    return FunctionExplanation(
+        name, graph, chosen.name, why, runs, gaps, cost, compiled, passes, chose
+    )
 
 
 def _runs(

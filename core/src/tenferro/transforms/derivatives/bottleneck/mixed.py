@@ -108,9 +108,7 @@ def _has_narrow_value(linear: Linearization, limit: int) -> bool:
     return any(0 < key.aval.size < limit for key in made)
 
 
-def _directions(
-    linear: Linearization, flow: Flow, counts: Counts
-) -> tuple[list[int], list[int]]:
+def _directions(linear: Linearization, flow: Flow, counts: Counts) -> tuple[list[int], list[int]]:
     """Return how many directions the pure modes take for each start and each end of the flow."""
     into, out = counts()
     ends = [None if end is None else end.key for end in linear.ends]
