@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from tenferro.arrays import Array, evaluate_keys, is_traced
+from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.array import evaluable
 from tenferro.computegraph import ValueKey
 from tenferro.primitives import Handle, TensorPrimitive
@@ -24,6 +25,7 @@ from tenferro.transforms.derivatives.directions import (
 )
 from tenferro.transforms.derivatives.grad import check_differentiable, regroup
 from tenferro.transforms.derivatives.pullback import Swept, sweep_once
+from tenferro.transforms.derivatives.turned_map import Positions, TurnedMap, sides_of
 from tenferro.transforms.errors import check_function
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.record import Loans, Recording, record
@@ -31,7 +33,7 @@ from tenferro.transforms.recording.rolling import with_loops
 from tenferro.transforms.recording.run_or_record import as_user, key_of, pending
 
 
-class _Linearized:
+class Linearized:
     """A recorded function with its linear map: swept anew, or by programs of an earlier sweep."""
 
     def __init__(self, recording: Recording, context: ADContext | None, transposed: bool) -> None:
@@ -92,7 +94,7 @@ class _Linearized:
         spec, count = self.recording.out_spec, len(self.outputs)
         if self._swept is not None:
             return _tree.unflatten(spec, self._swept.delivered(self.recording.plain)[:count])
-        return _tree.unflatten(spec, self._delivered(self.primal[:count], True))
+        return _tree.unflatten(spec, self.delivered(self.primal[:count], True))
 
     def aux(self) -> Any:
         """Return the function's auxiliary result in the form that the user receives."""
@@ -100,7 +102,7 @@ class _Linearized:
         if self._swept is not None:
             values = self._swept.delivered(self.recording.plain)[len(self.outputs) :]
             return aux.with_values(values)
-        return aux.with_values(self._delivered(self.primal[len(self.outputs) :], True))
+        return aux.with_values(self.delivered(self.primal[len(self.outputs) :], True))
 
     def apply(self, values: list[Any], plain: bool) -> list[Any]:
         """Return the leaves of the derivative along tangents."""
@@ -122,10 +124,18 @@ class _Linearized:
         self._evaluate()
         return self._flow(self.linear.transpose(values), self.recording.wrt, plain)
 
-    def _flow(self, found: Sequence[Any], like: Sequence[ValueKey], plain: bool) -> list[Any]:
-        return self._delivered([flow_key(k, t) for k, t in zip(like, found, strict=True)], plain)
+    def both_ways(
+        self, tangents: Sequence[Any], cotangents: Sequence[Any]
+    ) -> tuple[Sequence[Any], Sequence[Any]]:
+        """Return tangents of the outputs and cotangents of the inputs; ``None`` is no flow."""
+        self._evaluate()
+        return self.linear.apply(tangents), self.linear.transpose(cotangents)
 
-    def _delivered(self, keys: Sequence[ValueKey], plain: bool) -> list[Any]:
+    def _flow(self, found: Sequence[Any], like: Sequence[ValueKey], plain: bool) -> list[Any]:
+        return self.delivered([flow_key(k, t) for k, t in zip(like, found, strict=True)], plain)
+
+    def delivered(self, keys: Sequence[ValueKey], plain: bool) -> list[Any]:
+        """Return values in the form that the user receives."""
         if self.known and not any([is_traced(key) for key in keys]):
             evaluate_keys([key for key in keys if evaluable(key)])
         plain = plain and self.recording.plain
@@ -151,6 +161,9 @@ class _Linearized:
         ]
 
 
+_MISSING: Any = object()
+
+
 class LinearMap:
     """The derivative of a function at a point: call it with tangents, transpose it, or look at it.
 
@@ -160,7 +173,7 @@ class LinearMap:
     'Apply the adjoint to a cotangent of the result; a tuple with one entry per argument'
     """
 
-    def __init__(self, linearized: _Linearized) -> None:
+    def __init__(self, linearized: Linearized) -> None:
         self._linearized = linearized
 
     @bounded("linearize")
@@ -169,9 +182,64 @@ class LinearMap:
         with Loans() as loans:
             return self._apply(tangents, loans)
 
+    def transpose(
+        self,
+        cotangent: Any = _MISSING,
+        *,
+        inputs: Positions | None = None,
+        outputs: Positions | None = None,
+    ) -> Any:
+        """Apply the adjoint to a cotangent of the result; a tuple with one entry per argument.
+
+        Without a cotangent, turn a part of the map around: the blocks between the arguments
+        ``inputs`` and the results ``outputs`` are transposed, all others stay.
+
+        Parameters
+        ----------
+        cotangent : pytree, optional
+            Cotangent of the result, in its structure.
+        inputs, outputs : int or sequence of int, optional
+            Positions of arguments, and of results if the function returns a tuple or list. All if
+            only the other one is given.
+
+        Returns
+        -------
+        tuple or TurnedMap
+            Cotangents of the arguments; or the turned map. It takes cotangents of the turned
+            results, then tangents of the arguments that stay, and returns cotangents of the turned
+            arguments, then tangents of the results that stay.
+
+        Raises
+        ------
+        MixedFlowError
+            If a turned result depends on an argument that stays, or the other way round: that block
+            of the map would be lost.
+
+        Examples
+        --------
+        >>> import tenferro as tn
+        >>> y, df = tn.linearize(lambda a, b: (3 * a, 5 * b), 1.0, 1.0)
+        >>> df.transpose((1.0, 1.0))
+        (np.float64(3.0), np.float64(5.0))
+        >>> df.transpose(inputs=[1], outputs=[1])(1.0, 1.0)
+        (np.float64(5.0), np.float64(3.0))
+        """
+        if inputs is None and outputs is None:
+            return self._adjoint(cotangent)
+        if cotangent is not _MISSING:
+            text = (
+                "transpose takes a cotangent, or inputs and outputs to turn around\n"
+                "  hint       `df.transpose(inputs=0, outputs=0)(cotangent, …)`"
+            )
+            raise at_user_line(TypeError(text))
+        return TurnedMap(self._linearized, *sides_of(self._linearized)).transpose(
+            inputs=inputs, outputs=outputs
+        )
+
     @bounded("vjp")
-    def transpose(self, cotangent: Any) -> tuple[Any, ...]:
-        """Apply the adjoint to a cotangent of the result; a tuple with one entry per argument."""
+    def _adjoint(self, cotangent: Any) -> tuple[Any, ...]:
+        if cotangent is _MISSING:
+            raise at_user_line(TypeError("transpose takes a cotangent of the result"))
         with Loans() as loans:
             return self._transpose(cotangent, loans)
 
@@ -224,7 +292,8 @@ def linearize(
     -------
     tuple
         (f(x), df), or (f(x), df, aux) with ``has_aux``. Call ``df`` with one tangent per
-        argument, or ``df.transpose`` with a cotangent of the value.
+        argument, or ``df.transpose`` with a cotangent of the value. ``df.transpose(inputs=…,
+        outputs=…)`` turns a part of the map around.
 
     Examples
     --------
@@ -236,7 +305,7 @@ def linearize(
     check_function(function, "linearize")
     with Loans() as loans:
         recording = record(function, primals, {}, range(len(primals)), loans, has_aux)
-        linearized = _Linearized(recording, context, transposed=False)
+        linearized = Linearized(recording, context, transposed=False)
         if has_aux:
             return linearized.value(), LinearMap(linearized), linearized.aux()
         return linearized.value(), LinearMap(linearized)
@@ -280,7 +349,7 @@ def vjp(
     check_function(function, "vjp")
     with Loans() as loans:
         recording = record(function, primals, {}, range(len(primals)), loans, has_aux)
-        linearized = _Linearized(recording, context, transposed=True)
+        linearized = Linearized(recording, context, transposed=True)
         pullback = LinearMap(linearized).transpose
         if has_aux:
             return linearized.value(), pullback, linearized.aux()
