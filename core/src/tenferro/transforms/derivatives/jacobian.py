@@ -374,19 +374,30 @@ def cheaper_mode(
     wrt: Sequence[ValueKey],
 ) -> str:
     """Forward or reverse, by the operations that all directions of either take together."""
-    tangents = [Handle(new_leaf("direction", key.aval)) for key in wrt]
-    cotangents = [Handle(new_leaf("direction", key.aval)) for key in outputs]
+    into, out = _counts(columns, rows, outputs, wrt)
     try:
-        forward = _cost(linear.apply(tangents))
+        forward = _all_directions(linear.apply, columns, wrt, into)
     except NotLinearError:  # a pullback of the user that cannot be converted to forward mode
         note_decision("jacobian", "reverse: a rule has no forward mode")
         return "reverse"
-    reverse = _cost(linear.transpose(cotangents))
-    into, out = map(sum, _counts(columns, rows, outputs, wrt))
-    mode = "forward" if into * forward <= out * reverse else "reverse"
-    costs = f"forward {into * forward:.2g}, reverse {out * reverse:.2g}"
+    reverse = _all_directions(linear.transpose, rows, outputs, out)
+    mode = "forward" if forward <= reverse else "reverse"
+    costs = f"forward {forward:.2g}, reverse {reverse:.2g}"
     note_decision("jacobian", f"{mode}; counted operations: {costs}; no cheaper narrow waist")
     return mode
+
+
+def _all_directions(
+    send: Callable[[list[Any]], Sequence[Any]],
+    each: Sequence[Directions],
+    keys: Sequence[ValueKey],
+    counts: Sequence[int],
+) -> int:
+    """Return the operations of all directions; of many leaves, as if each reached everything."""
+    if len(keys) <= _LEAVES:
+        last = dict(zip(keys, zip(counts, each, strict=True), strict=True))  # repeated ones share
+        return sum([n * _cost(one.one) for n, one in last.values()])
+    return sum(counts) * _cost(send([Handle(new_leaf("direction", key.aval)) for key in keys]))
 
 
 def _counts(
