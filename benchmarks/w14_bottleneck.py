@@ -1,7 +1,8 @@
 """W14: the Jacobian of a network with a narrow waist, 1000 → 256 → 6 → 256 → m with tanh layers.
 
-Everything passes through 6 numbers, so the Jacobian is a product of two thin matrices: 6 rows pulled
-back through the first half, 6 columns pushed through the second. The hand version writes just that.
+Everything passes through 6 numbers, so the Jacobian is a product of two thin matrices: 6 rows
+pulled back through the first half and 6 columns pushed through the second, as in
+the hand version.
 """
 
 from __future__ import annotations

@@ -64,7 +64,9 @@ FUNCTIONS = {
     "repeated result": lambda x: [waist(x)] * 2,
     "two waists": lambda x: waist(waist(x)),
     "two waists beside": lambda x: (waist(x), waist(x[::-1])),
-    "wide bypass": lambda x: decoded(np.sin(encoded(x)) + (ENCODE[1] @ np.ones((HIDDEN, WIDE))) @ x),
+    "wide bypass": lambda x: decoded(
+        np.sin(encoded(x)) + (ENCODE[1] @ np.ones((HIDDEN, WIDE))) @ x
+    ),
     "dense bypass": lambda x: waist(x) + np.ones((WIDE, WIDE)) @ x,
     "several values": lambda x: decoded(encoded(x) * np.sin(x[0]) + np.cos(np.sum(x))),
     "matrix": lambda x: np.outer(encoded(x), np.arange(1.0, 9.0)).reshape(-1) * 2,

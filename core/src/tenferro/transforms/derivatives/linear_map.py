@@ -24,8 +24,8 @@ from tenferro.transforms.derivatives.directions import (
     mismatch,
 )
 from tenferro.transforms.derivatives.grad import check_differentiable, regroup
+from tenferro.transforms.derivatives.partial_transpose import PartialTranspose, Positions, sides_of
 from tenferro.transforms.derivatives.pullback import Swept, sweep_once
-from tenferro.transforms.derivatives.turned_map import Positions, TurnedMap, sides_of
 from tenferro.transforms.errors import check_function
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.record import Loans, Recording, record
@@ -127,7 +127,7 @@ class Linearized:
     def both_ways(
         self, tangents: Sequence[Any], cotangents: Sequence[Any]
     ) -> tuple[Sequence[Any], Sequence[Any]]:
-        """Return tangents of the outputs and cotangents of the inputs; ``None`` is no flow."""
+        """Return tangents of the outputs, and cotangents of the inputs."""
         self._evaluate()
         return self.linear.apply(tangents), self.linear.transpose(cotangents)
 
@@ -191,7 +191,7 @@ class LinearMap:
     ) -> Any:
         """Apply the adjoint to a cotangent of the result; a tuple with one entry per argument.
 
-        Without a cotangent, turn a part of the map around: the blocks between the arguments
+        Without a cotangent, transpose a part of the map: the blocks between the arguments
         ``inputs`` and the results ``outputs`` are transposed, all others stay.
 
         Parameters
@@ -204,16 +204,16 @@ class LinearMap:
 
         Returns
         -------
-        tuple or TurnedMap
-            Cotangents of the arguments; or the turned map. It takes cotangents of the turned
-            results, then tangents of the arguments that stay, and returns cotangents of the turned
-            arguments, then tangents of the results that stay.
+        tuple or PartialTranspose
+            Cotangents of the arguments; or the new map. It takes cotangents of the results
+            ``outputs``, then tangents of the other arguments. It returns cotangents of the
+            arguments ``inputs``, then tangents of the other results.
 
         Raises
         ------
         MixedFlowError
-            If a turned result depends on an argument that stays, or the other way round: that block
-            of the map would be lost.
+            If one of these results depends on another argument, or another result on one of these
+            arguments: that block of the map would be lost.
 
         Examples
         --------
@@ -228,11 +228,11 @@ class LinearMap:
             return self._adjoint(cotangent)
         if cotangent is not _MISSING:
             text = (
-                "transpose takes a cotangent, or inputs and outputs to turn around\n"
+                "transpose takes a cotangent, or inputs and outputs to transpose\n"
                 "  hint       `df.transpose(inputs=0, outputs=0)(cotangent, …)`"
             )
             raise at_user_line(TypeError(text))
-        return TurnedMap(self._linearized, *sides_of(self._linearized)).transpose(
+        return PartialTranspose(self._linearized, *sides_of(self._linearized)).transpose(
             inputs=inputs, outputs=outputs
         )
 
@@ -293,7 +293,7 @@ def linearize(
     tuple
         (f(x), df), or (f(x), df, aux) with ``has_aux``. Call ``df`` with one tangent per
         argument, or ``df.transpose`` with a cotangent of the value. ``df.transpose(inputs=…,
-        outputs=…)`` turns a part of the map around.
+        outputs=…)`` transposes a part of the map.
 
     Examples
     --------

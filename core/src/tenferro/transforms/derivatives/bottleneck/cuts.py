@@ -18,7 +18,7 @@ MAX_VALUES = 8
 
 _MAX_PATHS = 64  # augmenting paths; a cut of few values needs few
 _MAX_EQUATIONS = 20_000
-_ELEMENT = 1 << 10  # capacity of an element; a value costs 1 beside, so that few values win ties
+_ELEMENT = 1 << 10  # capacity of an element; a value adds 1, so that few values win ties
 
 
 def narrow_cuts(flow: Flow, limit: int) -> Iterator[list[int]]:

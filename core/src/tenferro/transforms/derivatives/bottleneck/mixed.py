@@ -127,7 +127,7 @@ def _forbidden(
 
     All dtypes have one precision, since the dtype of an entry would depend on the cut otherwise.
     A complex value stands in a cut where all is linear in complex numbers, or if arguments and
-    outputs are real: a product of conjugated gradients is no gradient.
+    outputs are real: a product of two blocks of gradients is not a gradient.
     """
     outside = [key.aval.dtype for key in (*outputs, *wrt)]
     precisions = {_precision(dtype) for dtype in (*outside, *[key.aval.dtype for key in flow.keys])}

@@ -1,8 +1,8 @@
-"""A linear map of which a part is turned around: cotangents in, tangents in, and the same out.
+"""Partial transpose of a linear map: some of its blocks transposed, the others as they were.
 
-The Jacobian of f at a point consists of blocks, one per result and argument. Turning some arguments
-and results around transposes the blocks between them, and the other blocks stay forward. A block
-between a turned and a forward side would have no place in either direction, so it must be zero.
+The Jacobian of f at a point consists of blocks, one per result and argument. The blocks between
+chosen arguments and chosen results are transposed, and those between the others stay. A block
+between a chosen and another side would have no place in the new map, so it must be zero.
 Read next: ``derivatives/linear_map.py``.
 """
 
@@ -37,7 +37,7 @@ class Side(NamedTuple):
 
     @property
     def name(self) -> str:
-        """How a message calls it."""
+        """Its name in messages."""
         return f"{'argument' if self.is_argument else 'result'} {self.position}"
 
     def of(self, leaves: Sequence[Any]) -> Sequence[Any]:
@@ -45,17 +45,17 @@ class Side(NamedTuple):
         return leaves[self.first : self.first + self.spec.num_leaves]
 
 
-class TurnedMap:
-    """A linear map with some arguments and results turned around.
+class PartialTranspose:
+    """A linear map with some arguments and results transposed.
 
-    Call it with one value per input: cotangents of the turned results first, then tangents of the
-    arguments that stay. It returns a tuple: cotangents of the turned arguments first, then tangents
-    of the results that stay.
+    Call it with one value per input: cotangents of the transposed results first, then tangents of
+    the other arguments. It returns a tuple: cotangents of the transposed arguments first, then
+    tangents of the other results.
 
     >>> import tenferro as tn
     >>> y, df = tn.linearize(lambda a, b: (3 * a, 5 * b), 1.0, 1.0)
-    >>> turned = df.transpose(inputs=0, outputs=0)
-    >>> turned(10.0, 1.0)
+    >>> transposed = df.transpose(inputs=0, outputs=0)
+    >>> transposed(10.0, 1.0)
     (np.float64(30.0), np.float64(5.0))
     """
 
@@ -75,23 +75,23 @@ class TurnedMap:
 
     def transpose(
         self, *, inputs: Positions | None = None, outputs: Positions | None = None
-    ) -> TurnedMap:
-        """Turn some inputs and outputs of this map around, all of them by default.
+    ) -> PartialTranspose:
+        """Transpose some inputs and outputs of this map, all of them by default.
 
-        Turning the same ones twice gives the first map back.
+        Transposing the same ones twice gives the first map back.
 
         Raises
         ------
         MixedFlowError
-            If a turned output depends on an input that stays, or the other way round.
+            If a transposed output depends on an input that stays, or the other way round.
         """
         into = _chosen(inputs, self._takes, "inputs")
         out = _chosen(outputs, self._gives, "outputs")
         takes = [*out, *[side for side in self._takes if side not in into]]
         gives = [*into, *[side for side in self._gives if side not in out]]
-        turned = TurnedMap(self._linearized, takes, gives)
-        turned._check_separate()
-        return turned
+        transposed = PartialTranspose(self._linearized, takes, gives)
+        transposed._check_separate()
+        return transposed
 
     def _apply(self, values: Sequence[Any], loans: Loans) -> tuple[Any, ...]:
         found = self._linearized
@@ -122,13 +122,13 @@ class TurnedMap:
         return tuple([_tree.unflatten(spec, part) for spec, part in trees])
 
     def _check_separate(self) -> None:
-        """Raise MixedFlowError if a block between a turned and a forward side is not zero."""
-        for sides, turned in ((self._takes, "result"), (self._gives, "argument")):
+        """Raise MixedFlowError if a block between a transposed and a forward side is not zero."""
+        for sides, transposed in ((self._takes, "result"), (self._gives, "argument")):
             arguments = [side for side in sides if side.is_argument]
             for result in [side for side in sides if not side.is_argument]:
                 for argument in arguments:
                     if _depends(self._linearized.linear, result, argument):
-                        raise at_user_line(_mixed(result, argument, turned))
+                        raise at_user_line(_mixed(result, argument, transposed))
 
 
 def _depends(linear: Linearization, result: Side, argument: Side) -> bool:
@@ -138,21 +138,21 @@ def _depends(linear: Linearization, result: Side, argument: Side) -> bool:
     return any(linear.between(seeds, ends).reached)
 
 
-def _mixed(result: Side, argument: Side, turned: str) -> MixedFlowError:
-    """Make the error about a result and an argument of which one alone is turned around."""
-    first, second = (result, argument) if turned == "result" else (argument, result)
+def _mixed(result: Side, argument: Side, transposed: str) -> MixedFlowError:
+    """Make the error about a result and an argument where one alone is transposed."""
+    first, second = (result, argument) if transposed == "result" else (argument, result)
     return MixedFlowError(
-        f"{result.name} depends on {argument.name}, and only one of them is turned around\n"
-        f"  got        {first.name} turned around, {second.name} as it was\n"
+        f"{result.name} depends on {argument.name}, and only one of them is transposed\n"
+        f"  got        {first.name} transposed, {second.name} as it was\n"
         f"  need       both or neither, since that part of the map would be lost\n"
-        f"  hint       turn {second.name} around too, or linearize a function that closes over what"
+        f"  hint       transpose {second.name} too, or linearize a function that closes over what"
         " is held fixed",
         output=result.position,
     )
 
 
 def sides_of(linearized: Linearized) -> tuple[list[Side], list[Side]]:
-    """Return the arguments and the results; a tuple or list of results is taken apart."""
+    """Return the arguments and the results; each item of a tuple or list is one."""
     recording = linearized.recording
     out_spec = recording.out_spec
     tree = _tree.unflatten(out_spec, range(len(linearized.outputs)))

@@ -1,4 +1,4 @@
-"""Linear maps of which a part is turned around, against the blocks of the Jacobian."""
+"""Linear maps of which a part is transposed, against the blocks of the Jacobian."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,7 @@ def close(found, wanted):
 
 
 def flow(chosen):
-    """Inputs of the map turned at some positions: cotangents there, then tangents elsewhere."""
+    """Inputs of the map transposed at some positions: cotangents there, then tangents elsewhere."""
     others = [i for i in range(3) if i not in chosen]
     return [*[COTANGENTS[i] for i in chosen], *[DIRECTIONS[i] for i in others]]
 
@@ -50,7 +50,7 @@ def test_equals_the_blocks(chosen):
 
 
 @pytest.mark.parametrize("chosen", CHOICES)
-def test_turning_twice_is_the_identity(chosen):
+def test_transposing_twice_is_the_identity(chosen):
     df, back = linearized(), range(len(chosen))
     twice = df.transpose(inputs=chosen, outputs=chosen).transpose(inputs=back, outputs=back)
     order = [*chosen, *[i for i in range(3) if i not in chosen]]
@@ -59,8 +59,8 @@ def test_turning_twice_is_the_identity(chosen):
 
 
 @pytest.mark.parametrize("chosen", [(0,), (1,), (0, 1)])
-def test_is_the_adjoint_of_the_turned_part(chosen):
-    """⟨ct, J dx⟩ = ⟨Jᵀ ct, dx⟩ between the turned sides"""
+def test_is_the_adjoint_of_the_transposed_part(chosen):
+    """⟨ct, J dx⟩ = ⟨Jᵀ ct, dx⟩ between the transposed sides"""
     df = linearized()
     back = df.transpose(inputs=chosen, outputs=chosen)(*flow(chosen))
     ahead = df(*DIRECTIONS)
@@ -99,7 +99,7 @@ def test_a_result_that_is_no_tuple_is_one():
 
 
 def test_complex_is_the_hermitian_adjoint():
-    """z ↦ i z turned around: ct ↦ -i ct"""
+    """z ↦ i z transposed: ct ↦ -i ct"""
     _, df = tn.linearize(lambda z, s: (1j * z, s), 1 + 2j, 1.0)
     assert df.transpose(inputs=0, outputs=0)(3 + 1j, 1.0) == ((3 + 1j) * -1j, 1.0)
 
@@ -113,28 +113,28 @@ def test_float32_stays():
 def test_inside_transforms(wrap):
     xs = np.stack([POINT[0], DIRECTIONS[0]])
 
-    def turned(x):
+    def transposed(x):
         _, df = tn.linearize(lambda x, s: (np.sin(x), s), x, 1.0)
         return df.transpose(inputs=0, outputs=0)(x, 2.0)[0]
 
-    np.testing.assert_allclose(wrap(turned)(xs), np.cos(xs) * xs, rtol=1e-12)
+    np.testing.assert_allclose(wrap(transposed)(xs), np.cos(xs) * xs, rtol=1e-12)
 
 
 def test_differentiates():
     """d/dx cos(x) c = -sin(x) c"""
 
-    def turned(x):
+    def transposed(x):
         _, df = tn.linearize(lambda x, s: (np.sin(x), s), x, 1.0)
         return df.transpose(inputs=0, outputs=0)(5.0, 2.0)[0]
 
-    np.testing.assert_allclose(tn.grad(turned)(0.3), -5 * np.sin(0.3), rtol=1e-12)
+    np.testing.assert_allclose(tn.grad(transposed)(0.3), -5 * np.sin(0.3), rtol=1e-12)
 
 
-@pytest.mark.parametrize(("inputs", "outputs"), [((0,), (0,)), ((1,), (1,)), ((0,), ()), ((), (0,))])
+@pytest.mark.parametrize("inputs, outputs", [((0,), (0,)), ((1,), (1,)), ((0,), ()), ((), (0,))])
 def test_a_lost_block_is_refused(inputs, outputs):
     """d(x y) = y dx + x dy has a block for each argument"""
     df = linearized(lambda x, y: (x * y, y), (2.0, 3.0))
-    with pytest.raises(tn.MixedFlowError, match="turn (argument|result) . around too"):
+    with pytest.raises(tn.MixedFlowError, match=r"transpose (argument|result) . too"):
         df.transpose(inputs=inputs, outputs=outputs)
 
 
@@ -146,12 +146,12 @@ def test_other_positions_are_refused(positions):
 
 def test_wrong_calls_are_refused():
     df = linearized()
-    turned = df.transpose(inputs=0, outputs=0)
+    transposed = df.transpose(inputs=0, outputs=0)
     with pytest.raises(TypeError, match="a cotangent of the result"):
         df.transpose()
-    with pytest.raises(TypeError, match="or inputs and outputs to turn around"):
+    with pytest.raises(TypeError, match="or inputs and outputs to transpose"):
         df.transpose(COTANGENTS, inputs=0)
     with pytest.raises(tn.TangentMismatchError, match="cotangent of result 0, tangent of arg"):
-        turned(1.0)
+        transposed(1.0)
     with pytest.raises(tn.TangentMismatchError, match=r"values\[0\]"):
-        turned(np.ones(7), DIRECTIONS[1], 1.0)
+        transposed(np.ones(7), DIRECTIONS[1], 1.0)
