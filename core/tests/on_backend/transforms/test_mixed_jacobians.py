@@ -1,9 +1,13 @@
 """Jacobians over a narrow waist: equal to the pure modes, never dearer, in every combination."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 
 import tenferro as tn
+from tenferro.transforms.derivatives.bottleneck.cuts import min_cut
+from tenferro.transforms.derivatives.bottleneck.flow import Equation
 
 RNG = np.random.default_rng(11)
 WIDE, HIDDEN, NARROW = 24, 18, 3
@@ -336,3 +340,39 @@ def test_empty_values_between():
 def test_a_hessian_is_as_it_was():
     f = lambda x: np.sum(waist(x) ** 2)  # noqa: E731
     assert not decision(tn.hessian(f), X)
+
+
+# the cut itself
+
+
+def random_flow(seed):
+    """Values of random sizes, each made of one to three earlier ones; values 0 and 1 are starts."""
+    rng = np.random.default_rng(seed)
+    sizes = [int(size) for size in rng.integers(1, 12, 9)]
+    equations = []
+    for value in range(2, 9):
+        inputs = rng.choice(value, rng.integers(1, min(value, 3) + 1), replace=False)
+        equations.append(Equation(tuple(map(int, inputs)), (value,), 1, False))
+    return sizes, equations, [0, 1], [7, 8]
+
+
+def separates(cut, equations, starts, ends):
+    """Return True if no end is reached from a start past the cut."""
+    reached = {*starts} - {*cut}
+    for one in equations:
+        if reached.intersection(one.inputs):
+            reached.update({*one.outputs} - {*cut})
+    return reached.isdisjoint(ends)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_cut_is_the_narrowest(seed):
+    """Compared with every set of values"""
+    sizes, equations, starts, ends = random_flow(seed)
+    cuts = [cut for n in range(1, 9) for cut in combinations(range(9), n)
+            if separates(cut, equations, starts, ends)]  # fmt: skip
+    least = min(sum(sizes[i] for i in cut) for cut in cuts)
+    found = min_cut(sizes, equations, starts, ends, 10**6)
+    assert separates(found, equations, starts, ends)
+    assert sum(sizes[i] for i in found) == least
+    assert min_cut(sizes, equations, starts, ends, least) is None

@@ -84,11 +84,7 @@ def min_cut(
 
 
 class _Network:
-    """Arcs with capacities: a value enters at 2i and leaves at 2i + 1.
-
-    An arc against the flow has no limit, so that whatever a value depends on lies before the cut
-    if the value does.
-    """
+    """Arcs with capacities: value i is the arc from 2i to 2i + 1, and others have no limit."""
 
     def __init__(
         self,
@@ -116,8 +112,8 @@ class _Network:
             self._add(2 * i + 1, self._sink)
 
     def _add(self, tail: int, head: int, capacity: float = float("inf")) -> None:
-        """Add an arc, and the one against it."""
-        for at, to, free in ((tail, head, capacity), (head, tail, float("inf"))):
+        """Add an arc, and the one against it, which gives back what was sent."""
+        for at, to, free in ((tail, head, capacity), (head, tail, 0)):
             self._arcs[at].append(len(self._heads))
             self._heads.append(to)
             self._free.append(free)
