@@ -6,7 +6,7 @@ import weakref
 import pytest
 from toy_functions import Sincos
 from toy_running import apply, ends, keys, numbers, var, view_of
-from toy_scalars import Dup, Exp, Mul
+from toy_scalars import Const, Dup, Exp, Mul
 
 from tenferro.computegraph import Linearized, resolve
 from tenferro.tidu import MixedFlowError, linear_transpose, linearize
@@ -114,6 +114,34 @@ def test_repeated_wires_need_a_vocabulary():
     with pytest.raises(MixedFlowError) as error:
         linear_transpose(linear_of([X, X], [X]))
     assert error.value.outputs == (0, 1)
+
+
+# the part between some values
+
+
+def middle():
+    """dx ↦ (a, b) = (dx, dx) ↦ (3 b, a + b), and its part from dx and a, which an equation makes"""
+    a, b = Dup()(X)
+    swept = linear_of([b * Const(3.0)(), a + b, a], [X]).swept
+    (node,) = [node for node in swept.nodes.each() if type(node.operation) is Dup]
+    starts = [swept.seeds[0].key, node.outputs[0]]
+    return swept.between(starts, [end.key for end in swept.ends])
+
+
+def values(found):
+    return [None if value is None else numbers([value], AT)[0] for value in found]
+
+
+def test_a_start_in_the_middle_ends_the_flow_into_it():
+    """(dx, a) ↦ (3 dx, a + dx, a)"""
+    assert values(middle().apply([Const(1.0)(), Const(10.0)()])) == [3.0, 11.0, 10.0]
+    assert values(middle().apply([Const(1.0)(), None])) == [3.0, 1.0, None]
+
+
+def test_a_start_in_the_middle_keeps_its_cotangent():
+    """(ct₁, ct₂, ct₃) ↦ (3 ct₁ + ct₂, ct₂ + ct₃)"""
+    given = [Const(number)() for number in (1.0, 10.0, 100.0)]
+    assert values(middle().transpose(given)) == [13.0, 110.0]
 
 
 # retention
