@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
 from time import perf_counter
 from typing import Any, ClassVar
 
@@ -109,6 +110,26 @@ class Backend(ABC):
     @abstractmethod
     def to_numpy(self, operand: Any) -> Any:
         """Convert an operand to a NumPy array."""
+
+    def sparse_matrix(self, values: Any, columns: Any, starts: Any, shape: tuple[int, int]) -> Any:
+        """Make a sparse matrix of its entries in row-major order, operands of this backend.
+
+        ``columns`` are their columns; the entries of row i are those from ``starts[i]`` to
+        ``starts[i + 1]``. SciPy's ``csr_array`` unless a backend has its own kind.
+
+        Raises UnsupportedError: if SciPy is not installed.
+        """
+        arrays = [self.to_numpy(x) for x in (values, columns, starts)]
+        try:
+            made = import_module("scipy.sparse").csr_array
+        except ImportError:
+            raise UnsupportedError(
+                f"{self.name}: sparse matrices need SciPy\n  hint       pip install scipy",
+                backend=self.name,
+                feature="sparse matrices",
+                instead="",
+            ) from None
+        return made(tuple(arrays), shape=shape)
 
     @abstractmethod
     def aval_of(self, operand: Any) -> Aval:

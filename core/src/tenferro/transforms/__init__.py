@@ -23,6 +23,7 @@ from tenferro.transforms.errors import (
     GraphTooLargeError,
     NonFiniteError,
     NonScalarOutputError,
+    SparseResultError,
     TangentMismatchError,
     UnknownPrimitiveError,
 )
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from tenferro.transforms.derivatives.jvp import hvp, jvp
     from tenferro.transforms.derivatives.linear_map import LinearMap, linearize, vjp
     from tenferro.transforms.derivatives.partial_transpose import PartialTranspose
+    from tenferro.transforms.derivatives.sparsity import sparsity
     from tenferro.transforms.derivatives.stop_gradient import stop_gradient
     from tenferro.transforms.inspection.callbacks import debug
     from tenferro.transforms.inspection.debug_nans import debug_nans
@@ -92,6 +94,7 @@ else:
             "derivatives.jvp": "hvp jvp",
             "derivatives.linear_map": "LinearMap linearize vjp",
             "derivatives.partial_transpose": "PartialTranspose",
+            "derivatives.sparsity": "sparsity",
             "derivatives.stop_gradient": "stop_gradient",
             "inspection.callbacks": "debug",
             "inspection.debug_nans": "debug_nans",
@@ -109,13 +112,13 @@ __all__ = [
     "ArgumentNumberError", "BatchAxisError", "BatchingWarning", "BodyError", "BorrowedWriteError",
     "DifferentiationInputError", "FunctionExplanation", "GaugeWarning", "GradientCheckError",
     "GraphOf", "GraphTooLargeError", "Jitted", "LinearMap", "NonFiniteError",
-    "NonScalarOutputError", "PartialTranspose", "PrimitiveExplanation", "TangentMismatchError",
-    "UnknownPrimitiveError", "associative_scan", "barrier", "batch", "check_grads", "checkpoint",
-    "cond", "custom_jvp", "custom_linear", "custom_linear_solve", "custom_root", "custom_vjp",
-    "debug", "debug_nans", "eval_shape", "explain", "fori_loop", "grad", "graph_of", "hessian",
-    "hvp", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "linearize", "map", "name", "offload",
-    "revolve", "scan", "stop_gradient", "switch", "trace", "value_and_grad", "vjp", "vmap",
-    "while_loop",
+    "NonScalarOutputError", "PartialTranspose", "PrimitiveExplanation", "SparseResultError",
+    "TangentMismatchError", "UnknownPrimitiveError", "associative_scan", "barrier", "batch",
+    "check_grads", "checkpoint", "cond", "custom_jvp", "custom_linear", "custom_linear_solve",
+    "custom_root", "custom_vjp", "debug", "debug_nans", "eval_shape", "explain", "fori_loop",
+    "grad", "graph_of", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "linearize",
+    "map", "name", "offload", "revolve", "scan", "sparsity", "stop_gradient", "switch", "trace",
+    "value_and_grad", "vjp", "vmap", "while_loop",
 ]
 # end generated
 # fmt: on

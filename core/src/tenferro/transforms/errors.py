@@ -33,6 +33,26 @@ class NonScalarOutputError(TenferroError, TypeError):
     """Report a function under ``grad`` whose value is not a real scalar. Fields: ``aval``."""
 
 
+class SparseResultError(TenferroError, ValueError):
+    """Report a derivative that cannot be had as a sparse matrix. Fields: ``elements``.
+
+    ``elements`` are those of the argument or output, in whose directions it would be taken.
+    """
+
+
+def no_pattern(elements: int) -> SparseResultError:
+    """Make the error for a pattern that cannot be found."""
+    return at_user_line(
+        SparseResultError(
+            "sparse: the pattern of the derivative takes too long to find, or is too large\n"
+            f"  got        {elements} directions\n"
+            "  need       at most 32,768 directions and about a million entries\n"
+            "  hint       differentiate parts of the arguments, or use `tn.jvp` and `tn.vjp`",
+            elements=elements,
+        )
+    )
+
+
 class TangentMismatchError(TenferroError, ValueError):
     """Report tangents or cotangents that do not fit. Fields: ``got``, ``need``."""
 

@@ -113,7 +113,7 @@ def forward_or_reverse(name):
 def test_equals_the_pure_modes(name, mode):
     """J(out/cut) J(cut/in) + J(out/in past the cut) = J(out/in)"""
     f = FUNCTIONS[name]
-    wanted = tn.jacobian(f, mode=forward_or_reverse(name), sparse=False)(X)
+    wanted = tn.jacobian(f, mode=forward_or_reverse(name), compress=False)(X)
     assert_equal(tn.jacobian(f, mode=mode)(X), wanted)
 
 

@@ -4,106 +4,24 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sparse_functions import (
+    DENSE,
+    RNG,
+    SPARSE,
+    N,
+    X,
+    directions,
+    rosenbrock,
+)  # fmt: skip
 
 import tenferro as tn
 from tenferro.computegraph import new_leaf
-from tenferro.primitives import Handle, TensorPrimitive, pad
-from tenferro.primitives.constants import Table
+from tenferro.primitives import Handle, TensorPrimitive
 from tenferro.tidu import linearize_keys
+from tenferro.transforms.patterns import compressed as _compressed
+from tenferro.transforms.patterns.colouring import coloured, columns_of
+from tenferro.transforms.patterns.pattern import pattern
 from tenferro.transforms.recording.positions import Reads
-from tenferro.transforms.sparsity import compressed as _compressed
-from tenferro.transforms.sparsity.colouring import coloured, columns_of
-from tenferro.transforms.sparsity.sparsity import pattern
-
-N = 40
-RNG = np.random.default_rng(7)
-X = RNG.uniform(0.5, 1.5, N)
-FULL = RNG.normal(size=(N, N))
-BLOCKS = RNG.normal(size=(N // 4, 4, 4))
-
-
-def rosenbrock(x):
-    return (100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2).sum()
-
-
-def heat(u):
-    """One implicit step of the heat equation with a source, and fixed ends."""
-    inside = u[1:-1] - 0.1 * (u[2:] - 2 * u[1:-1] + u[:-2]) - 0.2 * np.exp(-u[1:-1])
-    return tn.concatenate([u[:1] - 1, inside, u[-1:]])
-
-
-def laplace(u):
-    """The five-point stencil on a square of 8 x 5, with what is outside at zero."""
-    v = tn.pad(u.reshape(8, 5), 1)
-    c = v[1:-1, 1:-1]
-    return (c * c - (v[2:, 1:-1] + v[:-2, 1:-1] + v[1:-1, 2:] + v[1:-1, :-2])).reshape(-1)
-
-
-def in_blocks(x):
-    """Blocks of four on the diagonal."""
-    return np.sin(tn.einsum("bij,bj->bi", BLOCKS, x.reshape(-1, 4))).reshape(-1)
-
-
-def moved(x):
-    """Transposed, reversed, rolled and joined, coupled in pairs."""
-    y = x.reshape(5, 8).T.reshape(-1)[::-1]
-    return tn.concatenate([y * x, tn.roll(x, 3) ** 2])
-
-
-def block_by_block(x):
-    return tn.vmap(lambda v: v * (v @ v))(x.reshape(-1, 4))
-
-
-def into_a_slot(x):
-    return (x.reshape(4, 10) * 2.0).at[1].set(x[:10] ** 2)
-
-
-# function, directions forward: at least the columns of one row, more where greed does not suffice
-SPARSE = {
-    "elementwise": (lambda x: np.sin(x) * np.exp(-x), 1),
-    "neighbours": (lambda x: x[1:] * x[:-1], 2),
-    "gradient": (tn.grad(rosenbrock), 3),
-    "heat": (heat, 3),
-    "laplace": (laplace, 7),
-    "blocks": (in_blocks, 4),
-    "blocks of vmap": (block_by_block, 4),
-    "reversed": (lambda x: x * x[::-1], 2),
-    "moved": (moved, 2),
-    "sums of rows": (lambda x: (x.reshape(8, 5) ** 2).sum(1), 5),
-    "every other": (lambda x: x[::2] ** 2 - x[1::2], 2),
-    "chosen": (lambda x: np.where(x > 1, x * x, x[::-1]), 2),
-    "clipped": (lambda x: np.clip(x, 0.7, 1.2) * np.floor(3 * x), 1),
-    "slot": (into_a_slot, 1),
-    "one element": (lambda x: tn.stack([x[0] ** 2, x[7], x[-1] * x[3]]), 2),
-    "gathered": (lambda x: x[np.arange(N)[::-1]] * x, 2),
-    "rows gathered": (lambda x: x.reshape(4, 10)[np.array([0, 2])] ** 2, 1),
-    "added at": (lambda x: tn.zeros((4, 10)).at[np.array([0, 0])].add(x.reshape(4, 10)[1:3]), 2),
-    "diagonal": (lambda x: tn.diagonal(x[:36].reshape(6, 6)) ** 2, 1),
-    "set at": (lambda x: x.at[np.array([1, 4, -1])].set(x[:3] ** 2), 1),
-    "columns": (lambda x: x.reshape(4, 10)[:, [3, 0]] * x.reshape(4, 10)[:, 1:2], 2),
-    "padded": (lambda x: pad(x[1:9] ** 2, x[0] * 3, (20,), (-3,), (1,)), 1),
-    "constant part": (lambda x: x * tn.stop_gradient(x.sum()), 1),
-}
-MOVED = (
-    "neighbours", "heat", "laplace", "blocks", "moved", "slot", "one element", "gathered",
-    "rows gathered", "added at", "diagonal", "set at", "columns", "padded",
-)  # fmt: skip
-DENSE = {
-    "cumsum": lambda x: np.cumsum(x * x),
-    "product": lambda x: FULL @ x,
-    "norm": lambda x: x / np.sqrt(x @ x),
-    "sorted": lambda x: tn.sort(x),
-    "fft": lambda x: abs(tn.fft.rfft(x)),
-    "mean": lambda x: x - x.mean(),
-}
-
-
-def directions(function, *avals):
-    """How many directions are pushed: rows of the table of colours; None where there is none."""
-    nodes = tn.trace(function, *avals).graph.nodes
-    tables = [n.operation for n in nodes if isinstance(n.operation, Table)]
-    seeds = [op.shape[0] for op in tables if op.dtype.is_inexact]
-    return seeds[0] if seeds else None
 
 
 def rows_of(function, x):
@@ -126,9 +44,9 @@ class TestResults:
     @pytest.mark.parametrize("name", [*SPARSE, *DENSE])
     def test_are_those_of_all_directions(self, name, mode):
         function = {**{k: v[0] for k, v in SPARSE.items()}, **DENSE}[name]
-        want = tn.jacobian(function, mode=mode, sparse=False)(X)
-        for sparse in (None, True):
-            found = tn.jacobian(function, mode=mode, sparse=sparse)(X)
+        want = tn.jacobian(function, mode=mode, compress=False)(X)
+        for compress in (None, True):
+            found = tn.jacobian(function, mode=mode, compress=compress)(X)
             assert found.shape == want.shape
             assert found.dtype == want.dtype
             np.testing.assert_allclose(found, want, rtol=1e-13, atol=1e-15)
@@ -147,7 +65,7 @@ class TestResults:
         x = X.astype("float32")
         found = tn.hessian(rosenbrock)(x)
         assert found.dtype == np.float32
-        np.testing.assert_allclose(found, tn.hessian(rosenbrock, sparse=False)(x), rtol=1e-6)
+        np.testing.assert_allclose(found, tn.hessian(rosenbrock, compress=False)(x), rtol=1e-6)
 
     def test_have_the_shape_of_output_and_argument(self):
         found = tn.jacobian(lambda x: x * x)(X.reshape(5, 8))
@@ -172,28 +90,28 @@ class TestDirections:
     def test_of_many_results_of_few_arguments_are_rows(self):
         """Each sum reads a block: the rows are orthogonal, and one sweep back finds all."""
         function = lambda x: (x.reshape(20, 2) ** 2).sum(1)  # noqa: E731
-        assert directions(tn.jacrev(function, sparse=True), X) == 1
+        assert directions(tn.jacrev(function, compress=True), X) == 1
         wide = lambda x: (x.reshape(40, 100) ** 2).sum(1)  # noqa: E731
         assert directions(tn.jacobian(wide), tn.Aval((4000,), "float64")) == 1
 
     def test_go_alone_unasked_where_they_are_few(self):
         few = tn.Aval((8,), "float64")
         assert directions(tn.hessian(rosenbrock), few) is None
-        assert directions(tn.hessian(rosenbrock, sparse=True), few) == 3
+        assert directions(tn.hessian(rosenbrock, compress=True), few) == 3
 
     def test_go_alone_where_their_bits_would_take_much_memory(self):
         many = tn.Aval((40_000,), "float64")
         assert directions(tn.jacfwd(lambda x: x[:3] ** 2), many) is None
 
     def test_go_alone_where_that_is_asked(self):
-        assert directions(tn.hessian(rosenbrock, sparse=False), X) is None
+        assert directions(tn.hessian(rosenbrock, compress=False), X) is None
 
     def test_are_found_once_for_many_calls(self, monkeypatch):
         calls = []
 
-        def counted(*given):
+        def counted(*given, **options):
             calls.append(given)
-            return pattern(*given)
+            return pattern(*given, **options)
 
         monkeypatch.setattr(_compressed, "pattern", counted)
         function = tn.hessian(lambda x: (x[2:] * x[1:-1] * x[:-2]).sum())
@@ -234,9 +152,9 @@ class TestPositions:
     def test_that_always_change_are_followed_by_one_program(self, monkeypatch):
         calls = []
 
-        def counted(*given):
+        def counted(*given, **options):
             calls.append(given)
-            return pattern(*given)
+            return pattern(*given, **options)
 
         monkeypatch.setattr(_compressed, "pattern", counted)
         for i in range(38):
@@ -273,12 +191,15 @@ class TestPositions:
 class TestNesting:
     def test_derivatives_of_a_hessian(self):
         weights = RNG.normal(size=(N, N))
-        scalar = lambda sparse: lambda x: (weights * tn.hessian(rosenbrock, sparse=sparse)(x)).sum()  # noqa: E731
+
+        def scalar(compress):
+            return lambda x: (weights * tn.hessian(rosenbrock, compress=compress)(x)).sum()
+
         np.testing.assert_allclose(
             tn.grad(scalar(None))(X), tn.grad(scalar(False))(X), rtol=1e-12, atol=1e-9
         )
         one = tn.jvp(tn.hessian(rosenbrock), (X,), (X,))[1]
-        two = tn.jvp(tn.hessian(rosenbrock, sparse=False), (X,), (X,))[1]
+        two = tn.jvp(tn.hessian(rosenbrock, compress=False), (X,), (X,))[1]
         np.testing.assert_allclose(one, two, rtol=1e-12, atol=1e-9)
 
     def test_third_derivative(self):
@@ -291,7 +212,7 @@ class TestNesting:
     def test_vmap(self):
         xs = RNG.normal(size=(3, N))
         found = tn.vmap(tn.hessian(rosenbrock))(xs)
-        want = [tn.hessian(rosenbrock, sparse=False)(x) for x in xs]
+        want = [tn.hessian(rosenbrock, compress=False)(x) for x in xs]
         np.testing.assert_allclose(found, np.stack(want), rtol=1e-12)
 
     def test_closure_over_an_outer_argument(self):
@@ -385,7 +306,7 @@ class TestPatterns:
     @pytest.mark.parametrize("name", [*SPARSE, *DENSE])
     def test_hold_every_nonzero(self, name):
         function = {**{k: v[0] for k, v in SPARSE.items()}, **DENSE}[name]
-        dense = tn.jacobian(function, sparse=False)(X)
+        dense = tn.jacobian(function, compress=False)(X)
         pairs = zip(rows_of(function, X), nonzeros(dense), strict=True)
         assert all(got >= need for got, need in pairs)
 
@@ -409,7 +330,7 @@ class TestPatterns:
     )
     def test_hold_nothing_else_where_elements_are_only_moved_and_added(self, name):
         function = SPARSE[name][0]
-        assert rows_of(function, X) == nonzeros(tn.jacobian(function, sparse=False)(X))
+        assert rows_of(function, X) == nonzeros(tn.jacobian(function, compress=False)(X))
 
     def test_of_a_cumulative_sum_is_a_triangle(self):
         assert rows_of(np.cumsum, X) == [set(range(i + 1)) for i in range(N)]
@@ -456,8 +377,8 @@ def test_random_programs(steps, mode):
         return x
 
     x = np.linspace(0.5, 1.2, 12)
-    want = tn.jacobian(function, mode=mode, sparse=False)(x)
-    found = tn.jacobian(function, mode=mode, sparse=True)(x)
+    want = tn.jacobian(function, mode=mode, compress=False)(x)
+    found = tn.jacobian(function, mode=mode, compress=True)(x)
     np.testing.assert_allclose(found, want, rtol=1e-12, atol=1e-13)
     got = rows_of(function, x)
     assert all(row >= set(np.flatnonzero(line)) for row, line in zip(got, want, strict=True))

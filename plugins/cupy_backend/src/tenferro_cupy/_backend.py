@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from importlib import import_module
 from typing import Any
 
 from tenferro.backend.base import Backend, Executable, Interpreter
@@ -66,6 +67,11 @@ class CupyBackend(Backend):
     def to_numpy(self, operand: Any) -> Any:
         """Copy an operand to the host; this waits for the device."""
         return self.cupy.asnumpy(operand)
+
+    def sparse_matrix(self, values: Any, columns: Any, starts: Any, shape: tuple[int, int]) -> Any:
+        """Return CuPy's ``csr_matrix``."""
+        parts = tuple([self.cupy.asarray(x) for x in (values, columns, starts)])
+        return import_module("cupyx.scipy.sparse").csr_matrix(parts, shape=shape)
 
     def aval_of(self, operand: Any) -> Aval:
         """Shape and dtype of an array."""

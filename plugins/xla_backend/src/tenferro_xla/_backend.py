@@ -8,6 +8,7 @@ configuration of JAX. Read next: ``_compile.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,18 @@ class XlaBackend(Backend):
         array = host_array(value, aval)
         with own_settings(self.device):
             return device_put(array.copy())
+
+    def sparse_matrix(self, values: Any, columns: Any, starts: Any, shape: tuple[int, int]) -> Any:
+        """Return JAX's ``BCOO`` of JAX's arrays; SciPy's ``csr_array`` of others."""
+        if not self.owns(values):
+            return super().sparse_matrix(values, columns, starts, shape)
+        sparse = import_module("jax.experimental.sparse")
+        counts = np.diff(np.asarray(starts))
+        rows = np.repeat(np.arange(shape[0], dtype="int32"), counts)
+        indices = np.stack([rows, np.asarray(columns)], axis=1)
+        return sparse.BCOO(
+            (values, device_put(indices)), shape=shape, indices_sorted=True, unique_indices=True
+        )
 
     def to_numpy(self, operand: Any) -> NumpyArray:
         """A NumPy array of its own memory, writeable.

@@ -15,8 +15,15 @@ from tenferro.computegraph import ValueKey
 from tenferro.primitives import TensorPrimitive
 from tenferro.tidu import ADContext, linearize_keys
 from tenferro.transforms.derivatives.grad import regroup
-from tenferro.transforms.derivatives.jacobian import blocks_of, check_arguments, refused
+from tenferro.transforms.derivatives.jacobian import (
+    BlockOptions,
+    blocks_of,
+    check_arguments,
+    keys_of,
+    refused,
+)
 from tenferro.transforms.errors import check_function
+from tenferro.transforms.patterns.matrices import check_choices, matrices
 from tenferro.transforms.pickled import derived
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.argnums import Argnames, Argnums, choose
@@ -30,7 +37,8 @@ def hessian(
     argnums: Argnums = 0,
     *,
     argnames: Argnames = None,
-    sparse: bool | None = None,
+    compress: bool | None = None,
+    sparse: bool = False,
     has_aux: bool = False,
     holomorphic: bool = False,
     backend: Any = None,
@@ -45,7 +53,7 @@ def hessian(
     ----------
     function : callable
         Function of pytrees of arrays and numbers.
-    argnums, argnames, sparse, has_aux, holomorphic, backend, context
+    argnums, argnames, compress, sparse, has_aux, holomorphic, backend, context
         As in ``jacobian``.
 
     Returns
@@ -66,6 +74,7 @@ def hessian(
     (f64[2,2],)
     """
     check_function(function, "hessian", backend)
+    check_choices("hessian", compress, sparse)
     chosen = choose(argnums, argnames)
 
     def compute(args: tuple[Any, ...], kwargs: dict[str, Any], loans: Loans) -> Any:
@@ -77,24 +86,31 @@ def hessian(
         aux, reads = pinned.aux.keys, Reads()
 
         def derivatives(
-            of: Sequence[ValueKey], places: Sequence[ValueKey], mode: str
+            of: Sequence[ValueKey], places: Sequence[ValueKey], how: BlockOptions
         ) -> list[ValueKey]:
             linear = linearize_keys(of, places, space=TensorPrimitive.space, context=context)
-            rows = blocks_of(linear, of, places, mode, sparse, reads, holomorphic)
-            return [block.key for row in rows for block in row]
+            return keys_of(blocks_of(linear, of, places, how, reads))
 
         def emit(_: Sequence[ValueKey]) -> list[ValueKey]:
             recording.trace.open = True  # a rule of the user is recorded: it evaluates nothing
             try:
-                first = derivatives(outputs, pinned.wrt, "reverse")
+                how = BlockOptions("reverse", compress, holomorphic)
+                first = derivatives(outputs, pinned.wrt, how)
             finally:
                 recording.trace.open = False
-            return [*aux, *derivatives(first, wrt, "forward")]
+            alone = len(wrt) == 1 == len(outputs) and not outputs[0].aval.shape
+            how = BlockOptions("forward", compress, holomorphic, sparse, symmetric=alone)
+            return [*aux, *derivatives(first, wrt, how)]
 
-        kind = ("hessian", sparse, holomorphic, len(outputs), context)
+        kind = ("hessian", compress, sparse, holomorphic, len(outputs), context)
         primal, plain = [*outputs, *aux], recording.plain
         found = run_or_record(kind, primal, wrt, emit, plain, backend, reads=reads, rolls=False)
-        nested = _nest(found[len(aux) :], pinned, chosen.single)
+        blocks = found[len(aux) :]
+        if sparse:
+            sizes = [x.aval.size for x in wrt]
+            pairs = [(y.aval.size * n, m) for y in outputs for n in sizes for m in sizes]
+            blocks = matrices(blocks, pairs, "hessian")
+        nested = _nest(blocks, pinned, chosen.single)
         return (nested, pinned.aux.with_values(found[: len(aux)])) if has_aux else nested
 
     @derived(
@@ -102,6 +118,7 @@ def hessian(
         function,
         argnums=argnums,
         argnames=argnames,
+        compress=compress,
         sparse=sparse,
         has_aux=has_aux,
         holomorphic=holomorphic,

@@ -2,7 +2,7 @@
 
 The linear graph is emitted once for one direction and batched over a basis, so that no direction is
 a Python loop. Forward takes one direction per input element, reverse one per output element, both
-fewer where the derivative is sparse (``sparsity/compressed.py``); ``jacobian`` counts what either
+fewer where the derivative is sparse (``patterns/compressed.py``); ``jacobian`` counts what either
 would cost, and what a product over a narrow waist would (``derivatives/bottleneck``). Read next:
 ``derivatives/hessian.py``.
 """
@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
+from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.errors import at_user_line
 from tenferro.computegraph import Linearized, ValueKey, flatten, new_leaf
 from tenferro.primitives import Handle, TensorPrimitive
@@ -23,6 +24,9 @@ from tenferro.tidu import ADContext, Linearization, NotLinearError, linearize_ke
 from tenferro.transforms.derivatives.bottleneck.mixed import over_a_cut
 from tenferro.transforms.derivatives.grad import check_differentiable, regroup
 from tenferro.transforms.errors import DifferentiationInputError, check_function
+from tenferro.transforms.patterns.compressed import MIN_DIRECTIONS_TO_COMPRESS, Directions
+from tenferro.transforms.patterns.matrices import check_choices, matrices, places_of
+from tenferro.transforms.patterns.two_way import direction_counts, entries_of, two_way, whole
 from tenferro.transforms.pickled import derived
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.argnums import Argnames, Argnums, choose
@@ -30,12 +34,34 @@ from tenferro.transforms.recording.decisions import note_decision
 from tenferro.transforms.recording.positions import Reads
 from tenferro.transforms.recording.record import Loans, Recording, record
 from tenferro.transforms.recording.run_or_record import history, key_of, run_or_record
-from tenferro.transforms.sparsity.compressed import MIN_DIRECTIONS_TO_COMPRESS, Directions
 
 MODES = ("forward", "reverse", "mixed", "auto")
 CONVENTIONS = ("hermitian", "jax")
 _LEAVES = 8  # up to which patterns decide between the modes
+_MAX_PART_OF_PURE = 0.7  # of the operations of one mode, up to which both are taken
 Blocks = list[list[Handle]]  # [output leaf][input leaf]: shape [*output, *input]
+
+
+class BlockOptions(NamedTuple):
+    """Options of the blocks of a derivative, as ``jacobian`` takes them.
+
+    A ``symmetric`` derivative is that of a gradient with respect to the one argument of it.
+    """
+
+    mode: str
+    compress: bool | None
+    holomorphic: bool
+    sparse: bool = False
+    symmetric: bool = False
+
+    def directions(
+        self, send: Any, of: Aval, results: Sequence[Aval], last: bool, reads: Reads
+    ) -> Directions:
+        """Make the directions of an argument or of an output."""
+        return Directions(
+            send, of, results, last, self.compress, reads,
+            symmetric=self.symmetric, entries_only=self.sparse,
+        )  # fmt: skip
 
 
 def jacobian(
@@ -44,7 +70,8 @@ def jacobian(
     *,
     argnames: Argnames = None,
     mode: str = "auto",
-    sparse: bool | None = None,
+    compress: bool | None = None,
+    sparse: bool = False,
     has_aux: bool = False,
     holomorphic: bool = False,
     convention: str = "hermitian",
@@ -68,11 +95,16 @@ def jacobian(
         there is no such waist, it takes the cheaper of the other two. "auto" counts the operations
         of all three: it takes mixed mode if that needs at most 0.7 times the operations of the
         others. ``explain`` says which mode was taken, with the counts.
-    sparse : bool, optional
+    compress : bool, optional
         If the graph shows that most entries are zero for all values, directions with no result in
         common are pushed together: a tridiagonal Jacobian of any size takes three. None does so
         if there are at least 32 directions and their number at least halves, True whenever it
         saves a direction, False never.
+    sparse : bool, default False
+        If True, each block is a sparse matrix of shape (output.size, argument.size) with the
+        entries that the graph does not show to be zero: SciPy's ``csr_array`` of NumPy arrays,
+        CuPy's ``csr_matrix``, JAX's ``BCOO``. The dense matrix is never formed. Not inside
+        another transform, because these are no arrays of a program.
     has_aux : bool, default False
         If True, ``function`` returns (value, aux), and the result is (jacobian, aux).
     holomorphic : bool, default False
@@ -96,6 +128,8 @@ def jacobian(
     DifferentiationInputError
         If an argument holds integers or bools, or if complex outputs are differentiated with
         respect to complex arguments without ``holomorphic``.
+    SparseResultError
+        If ``sparse`` is asked for inside another transform, or the pattern cannot be found.
 
     Examples
     --------
@@ -110,6 +144,7 @@ def jacobian(
         argnums,
         argnames=argnames,
         mode=mode,
+        compress=compress,
         sparse=sparse,
         has_aux=has_aux,
         holomorphic=holomorphic,
@@ -126,7 +161,8 @@ def _made(
     *,
     argnames: Argnames = None,
     mode: str,
-    sparse: bool | None = None,
+    compress: bool | None = None,
+    sparse: bool = False,
     has_aux: bool = False,
     holomorphic: bool = False,
     convention: str = "hermitian",
@@ -137,8 +173,7 @@ def _made(
     check_function(function, name, backend)
     if mode not in MODES:
         raise at_user_line(ValueError(f"{name}: mode is one of {MODES}, not {mode!r}"))
-    if not any([sparse is known for known in (None, True, False)]):
-        raise at_user_line(TypeError(f"{name}: sparse is None, True or False, not {sparse!r}"))
+    check_choices(name, compress, sparse)
     if convention not in CONVENTIONS:
         text = f"{name}: convention is one of {CONVENTIONS}, not {convention!r}"
         raise at_user_line(ValueError(text))
@@ -158,12 +193,13 @@ def _made(
             linear = linearize_keys(
                 outputs, recording.wrt, space=TensorPrimitive.space, context=context
             )
-            rows = blocks_of(linear, outputs, recording.wrt, mode, sparse, reads, holomorphic)
+            how = BlockOptions(mode, compress, holomorphic, sparse)
+            rows = blocks_of(linear, outputs, recording.wrt, how, reads)
             if conjugate:
                 rows = [_conjugated(row, recording.wrt) for row in rows]
-            return [*aux, *[block.key for row in rows for block in row]]
+            return [*aux, *keys_of(rows)]
 
-        kind = ("jacobian", mode, sparse, holomorphic, conjugate, len(outputs), context)
+        kind = ("jacobian", mode, compress, sparse, holomorphic, conjugate, len(outputs), context)
         found = run_or_record(
             kind,
             [*outputs, *aux],
@@ -174,7 +210,11 @@ def _made(
             reads=reads,
             rolls=False,
         )
-        nested = _nest(found[len(aux) :], recording, chosen.single)
+        blocks = found[len(aux) :]
+        if sparse:
+            pairs = [(y.aval.size, x.aval.size) for y in outputs for x in recording.wrt]
+            blocks = matrices(blocks, pairs, name)
+        nested = nest(blocks, recording, chosen.single)
         return (nested, recording.aux.with_values(found[: len(aux)])) if has_aux else nested
 
     @derived(
@@ -183,6 +223,7 @@ def _made(
         argnums=argnums,
         argnames=argnames,
         **forced,
+        compress=compress,
         sparse=sparse,
         has_aux=has_aux,
         holomorphic=holomorphic,
@@ -225,6 +266,11 @@ def jacrev(function: Callable[..., Any], argnums: Argnums = 0, **options: Any) -
     return _made("jacrev", function, argnums, mode="reverse", **options)
 
 
+def keys_of(rows: Blocks) -> list[ValueKey]:
+    """Return the keys of all handles of the blocks."""
+    return [block.key for row in rows for block in row]
+
+
 def check_arguments(
     wrt: Sequence[ValueKey], outputs: Sequence[ValueKey], holomorphic: bool
 ) -> None:
@@ -262,38 +308,111 @@ def blocks_of(
     linear: Linearization,
     outputs: Sequence[ValueKey],
     wrt: Sequence[ValueKey],
-    mode: str,
-    sparse: bool | None,
+    how: BlockOptions,
     reads: Reads,
-    holomorphic: bool,
 ) -> Blocks:
     """Return one block per pair of leaves, in the given mode or in the cheaper one."""
-    columns = _columns(linear, outputs, wrt, sparse, reads) if mode != "reverse" else []
-    rows = _rows(linear, outputs, wrt, sparse, reads) if mode != "forward" else []
-    if mode in ("auto", "mixed"):
+    mode = how.mode
+    columns = _columns(linear, outputs, wrt, how, reads) if mode != "reverse" else []
+    rows = _rows(linear, outputs, wrt, how, reads) if mode != "forward" else []
+    if mode in ("auto", "mixed") and not how.sparse:
 
         def pure(
             factor: Any, of: Sequence[ValueKey], by: Sequence[ValueKey], chosen: str
         ) -> Blocks:
-            return blocks_of(factor, of, by, chosen, sparse, reads, holomorphic)
+            return blocks_of(factor, of, by, how._replace(mode=chosen), reads)
 
         found = over_a_cut(
             linear,
             outputs,
             wrt,
             forced=mode == "mixed",
-            holomorphic=holomorphic,
+            holomorphic=how.holomorphic,
             counts=lambda: _counts(columns, rows, outputs, wrt),
             operations=operations,
             pure=pure,
         )
         if found is not None:
             return found
+    if mode == "auto" and len(outputs) == 1 == len(wrt):
+        alone = _both_ways(columns[0], rows[0], outputs[0].aval, wrt[0].aval, how)
+        if alone is not None:
+            return [alone]
+    if mode in ("auto", "mixed"):
         mode = cheaper_mode(linear, columns, rows, outputs, wrt)
     if mode == "forward":
-        each = [_of_columns(*pair, holomorphic) for pair in zip(columns, wrt, strict=True)]
-        return [list(row) for row in zip(*each, strict=True)]
-    return [_of_rows(*pair, holomorphic) for pair in zip(rows, outputs, strict=True)]
+        each = [_of_columns(*pair, how.holomorphic) for pair in zip(columns, wrt, strict=True)]
+        blocks = [list(row) for row in zip(*each, strict=True)]
+        return _with_places(blocks, columns, wrt, outputs, True) if how.sparse else blocks
+    blocks = [_of_rows(*pair, how.holomorphic) for pair in zip(rows, outputs, strict=True)]
+    return _with_places(blocks, rows, outputs, wrt, False) if how.sparse else blocks
+
+
+def _both_ways(
+    columns: Directions, rows: Directions, output: Aval, wrt: Aval, how: BlockOptions
+) -> list[Handle] | None:
+    """Return the only block by pulled rows and pushed columns, where that is much cheaper."""
+    sizes = wrt.size, output.size
+    least = 2 if how.compress or how.sparse else MIN_DIRECTIONS_TO_COMPRESS
+    if how.compress is False or min(sizes) < least or output.dtype is not wrt.dtype:
+        return None
+    if wrt.dtype.is_complex or not (how.sparse or min(columns.count, rows.count) >= least):
+        return None
+    try:
+        push = _cost(columns.one)
+    except NotLinearError:  # a pullback of the user that cannot be converted to forward mode
+        return None
+    pull, bits = _cost(rows.one), columns.bits()
+    way = None if bits is None else two_way(bits, wrt.size, pull, push)
+    if bits is None or way is None:
+        return None
+    pulled, pushed = way.counts
+    cost = pull * pulled + push * pushed
+    pure = min(
+        n * each for n, each in zip(direction_counts(bits, sizes), (push, pull), strict=True)
+    )
+    if cost > _MAX_PART_OF_PURE * pure:
+        return None
+    text = f"{pulled} rows pulled, {pushed} sums of columns pushed; counted operations: {cost:.2g}"
+    note_decision("jacobian", f"{text}, in one mode alone {pure:.2g}")
+    entries = entries_of(way, columns, rows, output, wrt)
+    if how.sparse:
+        return [entries, *places_of(way.targets, sizes[::-1])]
+    return [whole(way, entries, output, wrt)]
+
+
+def targets_of(
+    linear: Linearization,
+    outputs: Sequence[ValueKey],
+    wrt: Sequence[ValueKey],
+    how: BlockOptions,
+    reads: Reads,
+) -> list[list[tuple[tuple[int, ...], tuple[int, int]]]]:
+    """Return the places of the entries of each block, in row-major order, and its shape."""
+    columns = _columns(linear, outputs, wrt, how, reads)
+    pairs = [(one, x.aval.size) for one, x in zip(columns, wrt, strict=True)]
+    return [
+        [(one.targets(k), (y.aval.size, size)) for one, size in pairs]
+        for k, y in enumerate(outputs)
+    ]
+
+
+def _with_places(
+    blocks: Blocks,
+    directions: Sequence[Directions],
+    of: Sequence[ValueKey],
+    results: Sequence[ValueKey],
+    forward: bool,
+) -> Blocks:
+    """Return the entries of each block, followed by where they are: column indices, row starts."""
+    placed: Blocks = [[] for _ in blocks]
+    for i, (one, key) in enumerate(zip(directions, of, strict=True)):
+        for k, result in enumerate(results):
+            sizes = (result.aval.size, key.aval.size)
+            shape = sizes if forward else sizes[::-1]
+            place = blocks[k][i] if forward else blocks[i][k]
+            placed[k if forward else i] += [place, *places_of(one.targets(k), shape)]
+    return placed
 
 
 def _conjugated(row: Sequence[Handle], wrt: Sequence[ValueKey]) -> list[Handle]:
@@ -306,7 +425,7 @@ def _columns(
     linear: Linearization,
     outputs: Sequence[ValueKey],
     wrt: Sequence[ValueKey],
-    sparse: bool | None,
+    how: BlockOptions,
     reads: Reads,
 ) -> list[Directions]:
     """Return, for each argument, the derivative of all outputs along it."""
@@ -315,7 +434,8 @@ def _columns(
         def push(seed: Handle) -> Sequence[Any]:
             return linear.apply([seed if j == i else None for j in range(len(wrt))])
 
-        return Directions(push, wrt[i].aval, [key.aval for key in outputs], True, sparse, reads)
+        avals = [key.aval for key in outputs]
+        return how.directions(push, wrt[i].aval, avals, True, reads)
 
     return [along(i) for i in range(len(wrt))]
 
@@ -324,7 +444,7 @@ def _rows(
     linear: Linearization,
     outputs: Sequence[ValueKey],
     wrt: Sequence[ValueKey],
-    sparse: bool | None,
+    how: BlockOptions,
     reads: Reads,
 ) -> list[Directions]:
     """Return, for each output, its derivative in all arguments."""
@@ -333,7 +453,7 @@ def _rows(
         def pull(seed: Handle) -> Sequence[Any]:
             return linear.transpose([seed if j == k else None for j in range(len(outputs))])
 
-        return Directions(pull, outputs[k].aval, [key.aval for key in wrt], False, sparse, reads)
+        return how.directions(pull, outputs[k].aval, [key.aval for key in wrt], False, reads)
 
     return [along(k) for k in range(len(outputs))]
 
@@ -358,7 +478,7 @@ def _of_rows(rows: Directions, output: ValueKey, holomorphic: bool) -> list[Hand
     return [make_complex(real(x), real(y)) for x, y in zip(found, rows.values(1j), strict=True)]
 
 
-def _nest(leaves: Sequence[Any], recording: Recording, single: bool) -> Any:
+def nest(leaves: Sequence[Any], recording: Recording, single: bool) -> Any:
     """Nest the blocks: the structure of the output, with that of the argument inside each leaf."""
     count = len(recording.wrt)
     rows = [leaves[start : start + count] for start in range(0, len(leaves), count)]

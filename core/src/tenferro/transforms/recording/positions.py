@@ -2,7 +2,7 @@
 
 A leaf is known if it has an operand: an index that the user wrote, or closes over. Who relies on
 its value says so, because a finished program may be found again for other values
-(``recording/run_or_record.py``). Read next: ``sparsity/sparsity.py``.
+(``recording/run_or_record.py``). Read next: ``patterns/pattern.py``.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import chain
+from math import prod
 from typing import Any
 
 from tenferro._runtime.records import NamedTuple
@@ -29,10 +30,16 @@ from tenferro.primitives import (
 )
 from tenferro.primitives._aval import Aval
 from tenferro.transforms.batching.batch import batch
+from tenferro.transforms.errors import no_pattern
+from tenferro.transforms.patterns.colouring import (
+    by_one_colour,
+    coloured,
+    columns_of,
+    star_coloured,
+)
+from tenferro.transforms.patterns.pattern import MAX_DIRECTION_ELEMENTS, pattern
+from tenferro.transforms.patterns.pattern_moves import Bits
 from tenferro.transforms.recording.positions import Reads, numbers_of
-from tenferro.transforms.sparsity.colouring import coloured, columns_of
-from tenferro.transforms.sparsity.pattern_moves import Bits
-from tenferro.transforms.sparsity.sparsity import MAX_DIRECTION_ELEMENTS, pattern
 
 MIN_DIRECTIONS_TO_COMPRESS = 32
 """Directions from which on a pattern is looked for unasked: fewer cost less than their places."""
@@ -70,7 +77,9 @@ class Directions:
     """The linear map of one argument, or the transposed one of one output, in all directions.
 
     ``send`` emits the results for one direction of the aval ``of``; ``last`` says whether the axes
-    of the direction stand behind those of a result, or in front.
+    of the direction stand behind those of a result, or in front. A ``symmetric`` map has one
+    result, of the shape of the direction. With ``entries_only`` the values are those of the
+    pattern alone.
     """
 
     def __init__(
@@ -79,16 +88,21 @@ class Directions:
         of: Aval,
         results: Sequence[Aval],
         last: bool,
-        sparse: bool | None,
+        compress: bool | None,
         reads: Reads,
+        *,
+        symmetric: bool = False,
+        entries_only: bool = False,
     ) -> None:
         self._send = send
         self._of = of
         self._results = results
         self._last = last
         self._seed = Handle(new_leaf("direction", of))
-        self._sparse = sparse
+        self._compress = compress
         self._reads = reads
+        self._symmetric = symmetric
+        self._entries_only = entries_only
 
     @cached_property
     def one(self) -> Values:
@@ -97,27 +111,38 @@ class Directions:
 
     @cached_property
     def colours(self) -> Colours | None:
-        """Return how directions are grouped; ``None`` if each one is pushed alone."""
+        """Return how directions are grouped; ``None`` if each one is pushed alone.
+
+        Raises SparseResultError: if entries alone are wanted, and the pattern cannot be found.
+        """
+        if self._entries_only:
+            found = self._found(self._of.size) if self._of.size <= MAX_DIRECTION_ELEMENTS else None
+            if found is None:
+                raise no_pattern(self._of.size)
+            return found
         size = self._of.size
-        least = 2 if self._sparse else MIN_DIRECTIONS_TO_COMPRESS
-        if self._sparse is False or not least <= size <= MAX_DIRECTION_ELEMENTS:
+        least = 2 if self._compress else MIN_DIRECTIONS_TO_COMPRESS
+        if self._compress is False or not least <= size <= MAX_DIRECTION_ELEMENTS:
             return None
+        return self._found(size - 1 if self._compress else size // 2)
+
+    def _found(self, most: int) -> Colours | None:
         keys = [value.key for value in self.one if value is not None]
         structure, leaves = signature((self._seed.key,), keys)
         flowing = tuple([value is not None for value in self.one])
         avals = tuple([leaf.aval for leaf in leaves])
-        most = size - 1 if self._sparse else size // 2
+        how = most, self._last, self._symmetric, self._entries_only
 
         def make() -> Colours | None:
             own = Reads(self._reads.ignores_values)
-            return _colours(keys, self._seed.key, leaves, flowing, most, self._last, own)
+            return _colours(keys, self._seed.key, leaves, flowing, how, own)
 
         if structure is None:
             found: Colours | None = make()
         else:
             ignores_values = self._reads.ignores_values
             known = None if ignores_values else tuple([numbers_of(leaf) for leaf in leaves])
-            key = (structure, avals, flowing, most, self._last, known)
+            key = (structure, avals, flowing, how, known)
             found = _KNOWN.get_or_make(key, make, _size)
         for leaf in () if found is None else found.reads:
             self._reads.numbers_of(leaves[leaf])
@@ -130,16 +155,40 @@ class Directions:
 
     def values(self, factor: complex = 1) -> list[Handle]:
         """Return the results in all unit directions times a factor; zeros where nothing flows."""
-        if self._of.size == 1:
+        if not self._of.size and self._entries_only:
+            return [constant(0, aval.dtype, (0,)) for aval in self._results]
+        if self._of.size == 1 and not self._entries_only:
             alone = self._send(constant(factor, self._of.dtype, self._of.shape))
             return self._arranged([None if x is None else self._in_front(x) for x in alone])
-        keys = [value.key for value in self.one if value is not None]
-        found = iter(batch(keys, {self._seed.key: self._basis(factor)}, self.count))
-        spread = [None if value is None else next(found) for value in self.one]
+        spread = self.sent(self._basis(factor), self.count)
         if self.colours is None:
             return self._arranged(spread)
         every = zip(spread, self._results, self.colours.places, strict=True)
+        if self._entries_only:
+            return [_entries(x, aval, places) for x, aval, places in every]
         return [self._expanded(x, aval, places) for x, aval, places in every]
+
+    def sent(self, basis: Handle, count: int) -> Values:
+        """Return the results for so many directions together, [count, *shape]."""
+        keys = [value.key for value in self.one if value is not None]
+        found = iter(batch(keys, {self._seed.key: basis}, count))
+        return [None if value is None else next(found) for value in self.one]
+
+    def bits(self) -> Bits | None:
+        """Return the pattern of the only result; ``None`` if it cannot be found or is empty."""
+        (result,) = self.one
+        if result is None or self._of.size > MAX_DIRECTION_ELEMENTS:
+            return None
+        found = pattern([result.key], self._seed.key, self._reads, patient=self._entries_only)
+        return None if found is None else found[0]
+
+    def targets(self, result: int) -> tuple[int, ...]:
+        """Return the places of the entries of a result, in row-major order of the matrix."""
+        found = self.colours if self._of.size else None
+        if found is None:
+            return ()
+        places = found.places[result]
+        return () if places is None else places.targets
 
     def _in_front(self, x: Handle) -> Handle:
         return reshape(x, (1, *x.shape))
@@ -150,8 +199,7 @@ class Directions:
         if self.colours is None:
             ones = convert(eq(iota((n, n), 0, "int64"), iota((n, n), 1, "int64")), dtype)
         else:
-            of, shape = self.colours.of, (self.colours.number, n)
-            ones = table([int(c == colour) for c in range(shape[0]) for colour in of], dtype, shape)
+            ones = sums_of_directions(self.colours.of, self.colours.number, dtype)
         if factor != 1:
             ones = ones * factor
         return reshape(ones, (self.count, *self._of.shape))
@@ -177,27 +225,52 @@ class Directions:
         shape = self._shape(aval)
         if y is None or places is None:
             return constant(0, aval.dtype, shape)
-        flat = reshape(y, (y.aval.size,))
-        if places.sources != tuple(range(y.aval.size)):
-            flat = gather(
-                flat,
-                table(places.sources, "int64", (len(places.sources), 1)),
-                offset_dims=(),
-                collapsed_slice_dims=(0,),
-                start_index_map=(0,),
-                slice_sizes=(1,),
-                mode="promise_in_bounds",
-            )
-        whole = scatter_add(
-            constant(0, aval.dtype, (aval.size * self._of.size,)),
-            table(places.targets, "int64", (len(places.targets), 1)),
-            flat,
-            update_window_dims=(),
-            inserted_window_dims=(0,),
-            scatter_dims_to_operand_dims=(0,),
-            mode="promise_in_bounds",
-        )
-        return reshape(whole, shape)
+        return spread_out(_entries(y, aval, places), places.targets, shape)
+
+
+def sums_of_directions(of: Sequence[int], number: int, dtype: Any) -> Handle:
+    """Return for each colour the sum of its unit directions: [number, len(of)].
+
+    A direction of the colour -1 is in no sum.
+    """
+    ones = [int(c == colour) for c in range(number) for colour in of]
+    return table(ones, dtype, (number, len(of)))
+
+
+def spread_out(entries: Handle, targets: Sequence[int], shape: Sequence[int]) -> Handle:
+    """Write entries to their places in an array of this shape that is 0 elsewhere."""
+    whole = scatter_add(
+        constant(0, entries.dtype, (prod(shape),)),
+        table(targets, "int64", (len(targets), 1)),
+        entries,
+        update_window_dims=(),
+        inserted_window_dims=(0,),
+        scatter_dims_to_operand_dims=(0,),
+        mode="promise_in_bounds",
+    )
+    return reshape(whole, shape)
+
+
+def taken(flat: Handle, sources: Sequence[int]) -> Handle:
+    """Return elements of an array of one axis."""
+    if tuple(sources) == tuple(range(flat.aval.size)):
+        return flat
+    return gather(
+        flat,
+        table(sources, "int64", (len(sources), 1)),
+        offset_dims=(),
+        collapsed_slice_dims=(0,),
+        start_index_map=(0,),
+        slice_sizes=(1,),
+        mode="promise_in_bounds",
+    )
+
+
+def _entries(y: Handle | None, aval: Aval, places: EntryMap | None) -> Handle:
+    """Return the entries of the pattern in a compressed result, in the order of their targets."""
+    if y is None or places is None:
+        return constant(0, aval.dtype, (0,))
+    return taken(reshape(y, (y.aval.size,)), places.sources)
 
 
 def _colours(
@@ -205,38 +278,46 @@ def _colours(
     seed: ValueKey,
     leaves: Sequence[ValueKey],
     flowing: Sequence[bool],
-    most: int,
-    last: bool,
+    how: tuple[int, bool, bool, bool],
     reads: Reads,
 ) -> Colours | None:
     """Return colours of the directions, if few colours and small tables suffice."""
-    found = pattern(keys, seed, reads)
+    most, last, symmetric, entries_only = how
+    found = pattern(keys, seed, reads, patient=entries_only)
     if found is None:
         return None
-    rows = [bits for bits in found if bits is not None]
-    of = coloured([*chain.from_iterable(rows)], seed.aval.size, most)
+    rows = [*chain.from_iterable([bits for bits in found if bits is not None])]
+    size = seed.aval.size
+    symmetric = symmetric and len(rows) == size
+    of = star_coloured(rows, most) if symmetric else coloured(rows, size, most)
     if of is None:
-        return None
-    count = max(of, default=0) + 1
-    entries = sum([row.bit_count() for bits in rows for row in bits])
+        if not entries_only:
+            return None
+        of, symmetric = list(range(size)), False
+    count = max(of, default=-1) + 1
+    entries = sum([row.bit_count() for row in rows])
     if max(entries, count * len(of)) > _MAX_TABLE_ELEMENTS:
         return None
     every = iter(found)
     bits = [next(every) if flows else None for flows in flowing]
-    places = tuple([None if x is None else _places(x, of, last) for x in bits])
+    places = tuple([None if x is None else _places(x, of, last, symmetric) for x in bits])
     return Colours(tuple(of), count, places, tuple([i for i, _ in reads.among(leaves)]))
 
 
-def _places(bits: Bits, colours: Sequence[int], last: bool) -> EntryMap:
+def _places(bits: Bits, colours: Sequence[int], last: bool, symmetric: bool) -> EntryMap:
     """Return the source and the target of each entry of the pattern, in the order of the
     targets.
     """
     size, count = len(bits), len(colours)
     entries = []
     for element, row in enumerate(bits):
+        alone = by_one_colour(row, colours) if symmetric else None
         for column in columns_of(row):
             target = element * count + column if last else column * size + element
-            entries.append((target, colours[column] * size + element))
+            source = colours[column] * size + element
+            if alone is not None and colours[column] not in alone:  # read H_ji instead of H_ij
+                source = colours[element] * size + column
+            entries.append((target, source))
     entries.sort()
     return EntryMap(tuple([e[1] for e in entries]), tuple([e[0] for e in entries]))
 

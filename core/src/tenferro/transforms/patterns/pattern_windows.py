@@ -1,7 +1,7 @@
 """Windows at positions: how gather, scatter and dynamic slices move sets of bits.
 
 Where the positions are known, each window is where it is; where they are not, it may be anywhere
-along the axes that it does not cover whole. Read next: ``sparsity/colouring.py``.
+along the axes that it does not cover whole. Read next: ``patterns/colouring.py``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 from tenferro.primitives._aval import Aval, Shape
 from tenferro.primitives.indexing import DynamicSlice, DynamicUpdateSlice, Gather, Scatter
-from tenferro.transforms.sparsity.pattern_moves import (
+from tenferro.transforms.patterns.pattern_moves import (
     Bits,
     Operands,
     along,

@@ -1,8 +1,8 @@
-"""Sparsity rules of moves and sums, which ``sparsity/sparsity`` looks up.
+"""Sparsity rules of moves and sums, which ``patterns/pattern`` looks up.
 
 A rule takes the bits of the operands, their avals and that of the result. Moves are sums of steps:
 per axis the steps in row-major order, for all axes the sums of one step each.
-Read next: ``sparsity/pattern_windows.py``.
+Read next: ``patterns/pattern_windows.py``.
 """
 
 from __future__ import annotations

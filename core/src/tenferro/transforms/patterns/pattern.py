@@ -4,7 +4,7 @@ The linear graph is walked once. Each value that depends on the direction keeps,
 row-major order, the elements of the direction that it may read: a Python integer as a set of bits.
 What moves elements moves bits, what adds them joins bits, and an operation without a rule here
 reads everything that its operands read, so that a pattern may be too large but never too small.
-Read next: ``sparsity/pattern_moves.py``.
+Read next: ``patterns/pattern_moves.py``.
 """
 
 from __future__ import annotations
@@ -37,15 +37,16 @@ from tenferro.primitives.structural import (
     Slice,
     Transpose,
 )
+from tenferro.transforms.patterns import pattern_moves as moves
+from tenferro.transforms.patterns import pattern_windows as windows
+from tenferro.transforms.patterns.pattern_moves import Bits, Operands
 from tenferro.transforms.recording.positions import Reads
-from tenferro.transforms.sparsity import pattern_moves as moves
-from tenferro.transforms.sparsity import pattern_windows as windows
-from tenferro.transforms.sparsity.pattern_moves import Bits, Operands
 
 MAX_DIRECTION_ELEMENTS = 1 << 15
 """Elements of a direction up to which a pattern is looked for: their bits take some 100 MB."""
 
 _BUDGET = 1 << 23  # steps of this walk, about one or two seconds
+_BUDGET_FOR_ENTRIES = 1 << 27  # where nothing else will do
 _WORD = 4096  # bits that are joined in about the time of a step
 _MAX_POSITION_DEPTH = 8  # operations on positions that are followed
 _SIGNS: dict[type, int] = {Add: 1, Sub: -1}
@@ -75,11 +76,12 @@ _AT_POSITIONS: dict[type, Callable[..., Bits]] = {
 
 
 def pattern(
-    results: Sequence[ValueKey], direction: ValueKey, reads: Reads
+    results: Sequence[ValueKey], direction: ValueKey, reads: Reads, *, patient: bool = False
 ) -> list[Bits | None] | None:
     """Return, per result, the bits of its elements; ``None`` for one that depends on nothing.
 
-    Return ``None`` altogether if the walk would take too long. ``reads`` notes the leaves that were
+    Return ``None`` altogether if the walk would take too long; a ``patient`` caller waits longer
+    than the dense derivative would take. ``reads`` notes the leaves that were
     read for positions.
     """
     oldest = direction.serial  # what is older cannot depend on the direction
@@ -91,7 +93,7 @@ def pattern(
     found: dict[int, Bits] = {0: [1 << i for i in range(direction.aval.size)]}
     positions = _Positions(graph, reads)
     step = 1 + direction.aval.size // _WORD
-    left = _BUDGET
+    left = _BUDGET_FOR_ENTRIES if patient else _BUDGET
     for node, dead in zip(graph.nodes, _last_uses(graph), strict=True):
         operands = [found.get(i) for i in node.inputs]
         if any([bits is not None for bits in operands]):

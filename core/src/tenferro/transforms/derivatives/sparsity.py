@@ -1,0 +1,90 @@
+"""The pattern of a derivative: ``sparsity``. Read next: ``derivatives/jacobian.py``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tenferro.backend import select_backend
+from tenferro.computegraph import UNKNOWN
+from tenferro.primitives import TensorPrimitive
+from tenferro.tidu import linearize_keys
+from tenferro.transforms.derivatives.jacobian import BlockOptions, check_arguments, nest, targets_of
+from tenferro.transforms.errors import check_function
+from tenferro.transforms.patterns.matrices import columns_and_starts
+from tenferro.transforms.pickled import derived
+from tenferro.transforms.recording.argnums import Argnames, Argnums, choose
+from tenferro.transforms.recording.positions import Reads
+from tenferro.transforms.recording.record import Loans, record
+from tenferro.transforms.recording.run_or_record import key_of
+
+
+def sparsity(
+    function: Callable[..., Any],
+    argnums: Argnums = 0,
+    *,
+    argnames: Argnames = None,
+    backend: Any = None,
+) -> Callable[..., Any]:
+    """Return a function that finds which entries of the Jacobian may differ from zero.
+
+    Nothing is computed: the graph of the function is read. An entry that is zero for some values
+    of the arguments only is part of the pattern. For the pattern of second derivatives, pass the
+    gradient.
+
+    Parameters
+    ----------
+    function : callable
+        Function of pytrees of arrays and numbers.
+    argnums : int or tuple of int, default 0
+        Positions of the arguments to differentiate with respect to.
+    argnames : str or tuple of str, optional
+        Names of these arguments, instead of ``argnums``.
+    backend : str or Backend, optional
+        Backend that makes the matrices.
+
+    Returns
+    -------
+    callable
+        Function with the arguments of ``function``, where an ``Aval`` may stand for an array. Its
+        result is nested as that of ``jacobian(..., sparse=True)``; each entry of a matrix is True.
+
+    Raises
+    ------
+    DifferentiationInputError
+        If an argument holds integers or bools.
+    SparseResultError
+        If there are more than 32,768 directions, or about a million entries.
+
+    Examples
+    --------
+    >>> import tenferro as tn
+    >>> pattern = tn.sparsity(lambda x: x[1:] * x[:-1])
+    >>> pattern(tn.Aval((4,), "float64")).toarray().astype(int)  # doctest: +SKIP
+    array([[1, 1, 0, 0],
+           [0, 1, 1, 0],
+           [0, 0, 1, 1]])
+    """
+    check_function(function, "sparsity", backend)
+    chosen = choose(argnums, argnames)
+
+    @derived("sparsity", function, argnums=argnums, argnames=argnames, backend=backend)
+    def pattern(*args: Any, **kwargs: Any) -> Any:
+        with Loans() as loans:
+            recording = record(*chosen.arrange(function, args, kwargs), loans)
+            outputs, wrt = [key_of(x) for x in recording.outputs], recording.wrt
+            check_arguments(wrt, outputs, any(key.aval.dtype.is_complex for key in wrt))
+            linear = linearize_keys(outputs, wrt, space=TensorPrimitive.space)
+            how = BlockOptions("forward", None, False, sparse=True)
+            known = [key.operand for key in wrt if key.operand is not UNKNOWN]
+            makes = select_backend(backend, known)
+            found = []
+            for row in targets_of(linear, outputs, wrt, how, Reads()):
+                for targets, shape in row:
+                    entries = [True] * len(targets)
+                    found.append(
+                        makes.sparse_matrix(entries, *columns_and_starts(targets, shape), shape)
+                    )
+            return nest(found, recording, chosen.single)
+
+    return pattern

@@ -1,0 +1,251 @@
+"""Derivatives as sparse matrices, their patterns, and directions that both modes share."""
+
+import numpy as np
+import pytest
+from sparse_functions import DENSE, SPARSE, N, X, directions, laplace, rosenbrock
+
+import tenferro as tn
+from tenferro.transforms.patterns.colouring import columns_of, star_coloured
+from tenferro.transforms.patterns.two_way import two_way
+
+FUNCTIONS = {**{name: row[0] for name, row in SPARSE.items()}, **DENSE}
+
+
+def arrowhead(x):
+    """A full row, a full column and a diagonal."""
+    return tn.concatenate([tn.sum(x**2)[None], x[1:] ** 2 * x[0] + x[1:]])
+
+
+def energy(u):
+    """Differences of neighbours on a grid: the Hessian is the pattern of five points."""
+    v = u.reshape(-1, 8)
+    return ((v[1:] - v[:-1]) ** 4).sum() + ((v[:, 1:] - v[:, :-1]) ** 4).sum()
+
+
+def star(x):
+    return x[0] * (x[1:] ** 3).sum() + (x**4).sum()
+
+
+def dense(matrix):
+    if hasattr(matrix, "todense") and not hasattr(matrix, "indices_sorted"):
+        return np.asarray(matrix.todense())
+    found = np.zeros(matrix.shape, np.asarray(matrix.data).dtype)  # JAX without float64 rounds
+    found[tuple(np.asarray(matrix.indices).T)] = np.asarray(matrix.data)
+    return found
+
+
+def same(found, want):
+    found = dense(found)
+    want = np.asarray(want).reshape(found.shape)
+    assert found.dtype == want.dtype
+    np.testing.assert_allclose(found, want, rtol=1e-13, atol=1e-15)
+
+
+class TestMatrices:
+    @pytest.mark.parametrize("mode", ["auto", "forward", "reverse"])
+    @pytest.mark.parametrize("name", FUNCTIONS)
+    def test_have_the_values_of_the_dense_derivative(self, name, mode):
+        function = FUNCTIONS[name]
+        same(
+            tn.jacobian(function, mode=mode, sparse=True)(X),
+            tn.jacobian(function, mode=mode, compress=False)(X),
+        )
+
+    @pytest.mark.parametrize("name", SPARSE)
+    def test_hold_the_entries_of_the_pattern_alone(self, name):
+        function = FUNCTIONS[name]
+        found, pattern = tn.jacobian(function, sparse=True)(X), tn.sparsity(function)(X)
+        count = found.nnz if hasattr(found, "nnz") else found.nse
+        assert count == pattern.nnz < 12 * N
+        holds = dense(pattern)
+        assert holds.dtype == bool
+        assert not (dense(found) != 0)[~holds].any()
+
+    def test_are_those_of_scipy_for_arrays_of_numpy(self):
+        found = tn.jacobian(FUNCTIONS["heat"], sparse=True)(X)
+        assert type(found).__name__ == "csr_array"
+        assert found.has_sorted_indices
+        found.sum_duplicates()
+        assert found.nnz == 2 + 3 * (N - 2)
+
+    @pytest.mark.parametrize("function", [rosenbrock, energy, star, lambda x: x.sum() ** 3])
+    def test_of_second_derivatives(self, function):
+        want = tn.hessian(function, compress=False)(X)
+        same(tn.hessian(function, sparse=True)(X), want)
+        np.testing.assert_allclose(tn.hessian(function, compress=True)(X), want, rtol=1e-12)
+
+    def test_of_several_arguments_and_results(self):
+        function = lambda a, b: {"u": a[1:] * b, "v": (b**2, a.sum())}  # noqa: E731
+        found = tn.jacobian(function, argnums=(0, 1), sparse=True)(X, X[1:])
+        want = tn.jacobian(function, argnums=(0, 1), compress=False)(X, X[1:])
+        for pair in ("u",), ("v", 0), ("v", 1):
+            of, by = found, want
+            for name in pair:
+                of, by = of[name], by[name]
+            for k in range(2):
+                same(of[k], by[k])
+        function = lambda p: (p["a"][1:] * p["b"]).sum() + (p["a"] ** 3).sum()  # noqa: E731
+        p = {"a": X, "b": X[1:]}
+        found, want = tn.hessian(function, sparse=True)(p), tn.hessian(function)(p)
+        for i in "ab":
+            for j in "ab":
+                same(found[i][j], want[i][j])
+
+    def test_of_arrays_of_more_axes(self):
+        x = X.reshape(5, 8)
+        found = tn.jacobian(lambda x: x[:, 1:] * x[:, :-1], sparse=True)(x)
+        assert found.shape == (35, 40)
+        same(found, tn.jacobian(lambda x: x[:, 1:] * x[:, :-1])(x).reshape(35, 40))
+
+    @pytest.mark.parametrize("dtype", ["float32", "complex128"])
+    @pytest.mark.parametrize("mode", ["forward", "reverse"])
+    def test_of_other_dtypes(self, dtype, mode):
+        x = X.astype(dtype) * (1 + 1j if dtype == "complex128" else 1)
+        options = {"mode": mode, "holomorphic": dtype == "complex128"}
+        function = lambda x: x[1:] ** 2 * x[:-1]  # noqa: E731
+        found = dense(tn.jacobian(function, sparse=True, **options)(x))
+        assert found.dtype == dtype
+        want = tn.jacobian(function, compress=False, **options)(x)
+        np.testing.assert_allclose(found, want, rtol=1e-6)
+
+    @pytest.mark.parametrize("mode", ["forward", "reverse"])
+    def test_of_real_results_of_complex_arguments(self, mode):
+        function = lambda z: abs(z[1:] * z[:-1]) ** 2  # noqa: E731
+        z = X * (1 + 2j)
+        found = tn.jacobian(function, mode=mode, sparse=True)(z)
+        same(found, tn.jacobian(function, mode=mode, compress=False)(z))
+
+    @pytest.mark.parametrize("mode", ["auto", "forward", "reverse"])
+    def test_without_entries(self, mode):
+        found = tn.jacobian(lambda x: x[:3] * 0 + 1 if len(x) else x, mode=mode, sparse=True)
+        assert found(np.ones(0)).shape == (0, 0)
+        assert dense(found(X)).any() == False  # noqa: E712
+        constant = tn.jacobian(lambda x: tn.ones(4), mode=mode, sparse=True)(X)
+        assert constant.shape == (4, N)
+        assert not dense(constant).any()
+
+    def test_of_functions_with_an_auxiliary_result(self):
+        found, aux = tn.jacobian(lambda x: (x[1:] * x[:-1], x[0]), sparse=True, has_aux=True)(X)
+        assert aux == X[0]
+        same(found, tn.jacobian(lambda x: x[1:] * x[:-1])(X))
+
+    def test_of_known_arrays(self):
+        same(tn.jacobian(lambda x: x[1:] * x[:-1], sparse=True)(tn.asarray(X)),
+             tn.jacobian(lambda x: x[1:] * x[:-1])(X))  # fmt: skip
+
+    @pytest.mark.parametrize(
+        "inside, x",
+        [
+            (lambda f: tn.jit(f), X),
+            (lambda f: tn.vmap(f), X.reshape(4, 10)),
+            (lambda f: tn.jacobian(lambda x: f(x) @ x), X),
+            (lambda f: tn.grad(lambda x: f(x).sum()), X),
+        ],
+        ids=["jit", "vmap", "jacobian", "grad"],
+    )
+    def test_are_refused_inside_other_transforms(self, inside, x):
+        sparse = tn.jacobian(lambda x: x[1:] * x[:-1], sparse=True)
+        with pytest.raises(tn.SparseResultError, match="compress=True"):
+            inside(sparse)(x)
+
+    def test_are_refused_where_the_pattern_is_too_large(self):
+        with pytest.raises(tn.SparseResultError, match="40000 directions") as raised:
+            tn.jacobian(lambda x: x**2, sparse=True)(np.ones(40_000))
+        assert raised.value.fields["elements"] == 40_000
+
+    @pytest.mark.parametrize("option", [{"sparse": None}, {"sparse": 1}, {"compress": "yes"}])
+    @pytest.mark.parametrize("transform", [tn.jacobian, tn.hessian, tn.jacfwd, tn.jacrev])
+    def test_options_are_checked(self, transform, option):
+        with pytest.raises(TypeError, match=next(iter(option))):
+            transform(rosenbrock, **option)(X)
+
+
+class TestPatterns:
+    def test_need_shapes_only(self):
+        found = dense(tn.sparsity(lambda x: x[1:] * x[:-1])(tn.Aval((4,), "float64")))
+        np.testing.assert_array_equal(found, [[1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]])
+
+    def test_of_second_derivatives_are_those_of_the_gradient(self):
+        found = dense(tn.sparsity(tn.grad(rosenbrock))(np.ones(4)))
+        want = np.eye(4) + np.eye(4, k=1) + np.eye(4, k=-1)
+        np.testing.assert_array_equal(found, want)
+
+    def test_are_nested_as_derivatives_are(self):
+        found = tn.sparsity(lambda a, b: (a * 2, b), argnums=(0, 1))(np.ones(2), np.ones(3))
+        assert [[m.nnz for m in row] for row in found] == [[2, 0], [0, 3]]
+
+    def test_of_integers_are_refused(self):
+        with pytest.raises(tn.DifferentiationInputError):
+            tn.sparsity(lambda x: x * 2)(np.arange(3))
+
+
+class TestStarColours:
+    @pytest.mark.parametrize(
+        "function, n, most",
+        [(rosenbrock, 50, 3), (star, 50, 2), (energy, 48, 6), (energy, 200, 6)],
+    )
+    def test_are_few(self, function, n, most):
+        """Five points take seven colours by columns alone."""
+        assert directions(tn.hessian(function), tn.Aval((n,), "float64")) <= most
+
+    @pytest.mark.parametrize("seed", range(30))
+    def test_leave_no_path_of_four_with_two_colours(self, seed):
+        rng = np.random.default_rng(seed)
+        n = 12
+        near = np.triu(rng.random((n, n)) < rng.choice([0.1, 0.25, 0.5]), 1)
+        near = near | near.T | np.diag(rng.random(n) < 0.7)
+        rows = [sum(1 << j for j in np.flatnonzero(row).tolist()) for row in near]
+        colours = star_coloured(rows, n)
+        assert colours is not None
+        beside = [[j for j in columns_of(row) if j != i] for i, row in enumerate(rows)]
+        for a in range(n):
+            for b in beside[a]:
+                assert colours[a] != colours[b]
+                for c in beside[b]:
+                    for d in beside[c]:
+                        if len({a, b, c, d}) == 4:
+                            assert len({colours[i] for i in (a, b, c, d)}) > 2
+
+
+class TestBothModes:
+    @pytest.mark.parametrize("n", [40, 300])
+    def test_take_three_directions_for_an_arrowhead(self, n):
+        x = np.linspace(0.5, 1.5, n)
+        want = tn.jacobian(arrowhead, mode="forward", compress=False)(x)
+        np.testing.assert_allclose(tn.jacobian(arrowhead)(x), want, rtol=1e-13)
+        np.testing.assert_allclose(tn.jit(tn.jacobian(arrowhead))(x), want, rtol=1e-13)
+        same(tn.jacobian(arrowhead, sparse=True)(x), want)
+        assert "1 rows pulled, 2 sums" in str(tn.explain(tn.jacobian(arrowhead), x))
+
+    def test_are_differentiated_again(self):
+        weights = np.cos(np.arange(N * N)).reshape(N, N)
+        one = tn.grad(lambda x: (weights * tn.jacobian(arrowhead)(x)).sum())(X)
+        other = tn.grad(lambda x: (weights * tn.jacobian(arrowhead, compress=False)(x)).sum())(X)
+        np.testing.assert_allclose(one, other, rtol=1e-12)
+
+    def test_batches(self):
+        xs = np.stack([X, 2 * X])
+        found = tn.vmap(tn.jacobian(arrowhead))(xs)
+        np.testing.assert_allclose(found, [tn.jacfwd(arrowhead)(x) for x in xs], rtol=1e-12)
+
+    def test_are_not_taken_where_one_is_enough(self):
+        for function in (laplace, rosenbrock, FUNCTIONS["product"]):
+            assert "pulled" not in str(tn.explain(tn.jacobian(function), X))
+
+    @pytest.mark.parametrize("seed", range(20))
+    def test_find_every_entry_of_random_patterns(self, seed):
+        rng = np.random.default_rng(seed)
+        m, n = rng.integers(5, 30, 2)
+        holds = rng.random((m, n)) < 0.1
+        holds[rng.integers(m, size=2)] = True
+        values = np.where(holds, rng.standard_normal((m, n)), 0.0)
+        bits = [sum(1 << j for j in np.flatnonzero(row).tolist()) for row in holds]
+        way = two_way(bits, int(n), 1, 1)
+        assert way is not None
+        pulled, pushed = way.counts
+        by_row = np.array([values[np.equal(way.rows, c)].sum(0) for c in range(pulled)])
+        by_column = np.array([values[:, np.equal(way.columns, c)].sum(1) for c in range(pushed)])
+        flat = np.concatenate([by_row.ravel(), by_column.ravel()])
+        found = np.zeros(m * n)
+        found[list(way.targets)] = flat[list(way.sources)]
+        np.testing.assert_allclose(found.reshape(m, n), values, rtol=1e-14)
