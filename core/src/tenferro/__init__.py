@@ -141,7 +141,7 @@ if TYPE_CHECKING:
         FunctionExplanation, GraphOf, PrimitiveExplanation, associative_scan, barrier, check_grads,
         checkpoint, cond, custom_jvp, custom_linear, custom_linear_solve, custom_root, custom_vjp,
         debug, debug_nans, eval_shape, explain, fori_loop, grad, graph_of, hessian, hvp, jacfwd,
-        jacobian, jacrev, jit, jvp, linearize, map, name, offload, revolve, scan, sparsity,
+        jacobian, jacrev, jet, jit, jvp, linearize, map, name, offload, revolve, scan, sparsity,
         stop_gradient, switch, trace, value_and_grad, vjp, vmap, while_loop,
     )
     # generated: functions
@@ -290,8 +290,8 @@ else:
                 "FunctionExplanation GraphOf PrimitiveExplanation associative_scan barrier "
                 "check_grads checkpoint cond custom_jvp custom_linear custom_linear_solve "
                 "custom_root custom_vjp debug debug_nans eval_shape explain fori_loop grad "
-                "graph_of hessian hvp jacfwd jacobian jacrev jit jvp linearize map name offload "
-                "revolve scan sparsity stop_gradient switch trace value_and_grad vjp vmap "
+                "graph_of hessian hvp jacfwd jacobian jacrev jet jit jvp linearize map name "
+                "offload revolve scan sparsity stop_gradient switch trace value_and_grad vjp vmap "
                 "while_loop"
             ),
         },
@@ -358,26 +358,26 @@ __all__ = [
     "i0", "identity", "iinfo", "imag", "indices", "inf", "inner", "insert", "int8", "int16",
     "int32", "int64", "interp", "intersect1d", "invert", "isclose", "iscomplex", "iscomplexobj",
     "isdtype", "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf", "isreal", "isrealobj",
-    "ix_", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "kron", "lcm", "ldexp", "left_shift",
-    "less", "less_equal", "lexsort", "linalg", "linearize", "linspace", "log", "log1p", "log2",
-    "log10", "logaddexp", "logaddexp2", "logical_and", "logical_not", "logical_or", "logical_xor",
-    "logistic", "logspace", "map", "mask_indices", "matmul", "matrix_transpose", "matvec", "max",
-    "maximum", "may_share_memory", "mean", "median", "meshgrid", "min", "minimum", "mod", "modf",
-    "moveaxis", "multiply", "name", "nan", "nan_to_num", "nanargmax", "nanargmin", "nancumprod",
-    "nancumsum", "nanmax", "nanmean", "nanmedian", "nanmin", "nanpercentile", "nanprod",
-    "nanquantile", "nanstd", "nansum", "nanvar", "ndim", "negative", "newaxis", "nextafter",
-    "nonzero", "not_equal", "numpy_functions", "offload", "ones", "ones_like", "outer", "pad",
-    "partition", "percentile", "permute_dims", "pi", "piecewise", "place", "polyadd", "polyder",
-    "polydiv", "polyint", "polymul", "polysub", "polyval", "positive", "pow", "power", "prefer",
-    "prod", "promote_types", "ptp", "put", "put_along_axis", "putmask", "quantile", "rad2deg",
-    "radians", "random", "ravel", "ravel_multi_index", "real", "real_if_close", "reciprocal",
-    "remainder", "repeat", "reshape", "resize", "result_type", "revolve", "right_shift", "rint",
-    "roll", "rollaxis", "rot90", "round", "scan", "searchsorted", "select", "set_default",
-    "setdiff1d", "setxor1d", "shape", "shares_memory", "sign", "signbit", "sin", "sinc", "sinh",
-    "size", "sort", "sort_complex", "spacing", "sparsity", "special", "split", "sqrt", "square",
-    "squeeze", "stack", "std", "stop_gradient", "subtract", "sum", "swapaxes", "switch", "take",
-    "take_along_axis", "tan", "tanh", "tensordot", "tile", "trace", "transpose", "trapezoid",
-    "trapz", "tri", "tril", "tril_indices", "tril_indices_from", "trim_zeros", "triu",
+    "ix_", "jacfwd", "jacobian", "jacrev", "jet", "jit", "jvp", "kron", "lcm", "ldexp",
+    "left_shift", "less", "less_equal", "lexsort", "linalg", "linearize", "linspace", "log",
+    "log1p", "log2", "log10", "logaddexp", "logaddexp2", "logical_and", "logical_not", "logical_or",
+    "logical_xor", "logistic", "logspace", "map", "mask_indices", "matmul", "matrix_transpose",
+    "matvec", "max", "maximum", "may_share_memory", "mean", "median", "meshgrid", "min", "minimum",
+    "mod", "modf", "moveaxis", "multiply", "name", "nan", "nan_to_num", "nanargmax", "nanargmin",
+    "nancumprod", "nancumsum", "nanmax", "nanmean", "nanmedian", "nanmin", "nanpercentile",
+    "nanprod", "nanquantile", "nanstd", "nansum", "nanvar", "ndim", "negative", "newaxis",
+    "nextafter", "nonzero", "not_equal", "numpy_functions", "offload", "ones", "ones_like", "outer",
+    "pad", "partition", "percentile", "permute_dims", "pi", "piecewise", "place", "polyadd",
+    "polyder", "polydiv", "polyint", "polymul", "polysub", "polyval", "positive", "pow", "power",
+    "prefer", "prod", "promote_types", "ptp", "put", "put_along_axis", "putmask", "quantile",
+    "rad2deg", "radians", "random", "ravel", "ravel_multi_index", "real", "real_if_close",
+    "reciprocal", "remainder", "repeat", "reshape", "resize", "result_type", "revolve",
+    "right_shift", "rint", "roll", "rollaxis", "rot90", "round", "scan", "searchsorted", "select",
+    "set_default", "setdiff1d", "setxor1d", "shape", "shares_memory", "sign", "signbit", "sin",
+    "sinc", "sinh", "size", "sort", "sort_complex", "spacing", "sparsity", "special", "split",
+    "sqrt", "square", "squeeze", "stack", "std", "stop_gradient", "subtract", "sum", "swapaxes",
+    "switch", "take", "take_along_axis", "tan", "tanh", "tensordot", "tile", "trace", "transpose",
+    "trapezoid", "trapz", "tri", "tril", "tril_indices", "tril_indices_from", "trim_zeros", "triu",
     "triu_indices", "triu_indices_from", "true_divide", "trunc", "uint8", "uint16", "uint32",
     "uint64", "union1d", "unique", "unique_all", "unique_counts", "unique_inverse", "unique_values",
     "unravel_index", "unstack", "unwrap", "use", "value_and_grad", "vander", "var", "vdot",

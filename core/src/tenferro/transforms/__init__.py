@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from tenferro.transforms.derivatives.grad import grad, value_and_grad
     from tenferro.transforms.derivatives.hessian import hessian
     from tenferro.transforms.derivatives.jacobian import jacfwd, jacobian, jacrev
+    from tenferro.transforms.derivatives.jet import jet
     from tenferro.transforms.derivatives.jvp import hvp, jvp
     from tenferro.transforms.derivatives.linear_map import LinearMap, linearize, vjp
     from tenferro.transforms.derivatives.partial_transpose import PartialTranspose
@@ -91,6 +92,7 @@ else:
             "derivatives.grad": "grad value_and_grad",
             "derivatives.hessian": "hessian",
             "derivatives.jacobian": "jacfwd jacobian jacrev",
+            "derivatives.jet": "jet",
             "derivatives.jvp": "hvp jvp",
             "derivatives.linear_map": "LinearMap linearize vjp",
             "derivatives.partial_transpose": "PartialTranspose",
@@ -116,9 +118,9 @@ __all__ = [
     "TangentMismatchError", "UnknownPrimitiveError", "associative_scan", "barrier", "batch",
     "check_grads", "checkpoint", "cond", "custom_jvp", "custom_linear", "custom_linear_solve",
     "custom_root", "custom_vjp", "debug", "debug_nans", "eval_shape", "explain", "fori_loop",
-    "grad", "graph_of", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "linearize",
-    "map", "name", "offload", "revolve", "scan", "sparsity", "stop_gradient", "switch", "trace",
-    "value_and_grad", "vjp", "vmap", "while_loop",
+    "grad", "graph_of", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jet", "jit", "jvp",
+    "linearize", "map", "name", "offload", "revolve", "scan", "sparsity", "stop_gradient", "switch",
+    "trace", "value_and_grad", "vjp", "vmap", "while_loop",
 ]
 # end generated
 # fmt: on
