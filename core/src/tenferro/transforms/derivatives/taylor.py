@@ -1,11 +1,11 @@
 """Taylor coefficients of recorded values along a path, by recurrences.
 
 With x(t) = Σ xₙ tⁿ, a linear operation acts on each coefficient, a bilinear one is a sum of
-products (Cauchy), and a quotient z = a / b follows from a = z b. For every other operation the derivative
-rule is the recurrence: z′(t) = L(x(t), z(t)) x′(t) is emitted as a graph once, and zₙ is the
-coefficient n − 1 of that graph, divided by n. Where the rule reads the result, or a function whose
-derivative leads back, as those of exp, tanh and sin do, nothing new is emitted at higher orders, so
-that all of it grows like a polynomial in the order.
+products (Cauchy), and a quotient z = a / b follows from a = z b. For every other operation the
+derivative rule is the recurrence: z′(t) = L(x(t), z(t)) x′(t) is emitted as a graph once, and zₙ is
+the coefficient n − 1 of that graph, divided by n. Where the rule reads the result, or a function
+whose derivative leads back, as those of exp, tanh and sin do, nothing new is emitted at higher
+orders, so that all of it grows like a polynomial in the order.
 
 Source: Griewank, Walther, Evaluating Derivatives, 2nd ed. (2008), chapter 13, proposition 13.1 and
 table 13.2. Nothing recurses. Read next: ``jet.py``.
