@@ -1,4 +1,4 @@
-"""What the project's speed is measured by: thirteen workloads, by hand in NumPy and by its peers.
+"""What the project's speed is measured by: workloads, by hand in NumPy and by its peers.
 
     python -m benchmarks                              what there is
     python -m benchmarks W3 --peers jax,torch,autograd
@@ -7,6 +7,7 @@
     python -m benchmarks.harness.page FILE            writes docs/benchmarks.md
 
 One workload per file, `w01_gmm.py` and so on; each states its function, writes it once by hand
-(value and gradient) and once as a user of each peer would. `harness/` runs them and knows none.
+(value and gradient) and once as a user of each peer would; W19 writes some of them in many ways,
+from `formulations/`. `harness/` runs them and knows none.
 Read next: `w03_elementwise.py`, then `harness/workload.py`.
 """

@@ -78,7 +78,7 @@ def attempt(
         row["first"] = time.perf_counter() - start
         result = workload.compared(case, list(leaves(result)))
         if want is not None:
-            agree(result, want, workload.tolerance)
+            agree(result, want, case.tolerance or workload.tolerance)
     except DisagreementError as error:
         row.update(status="disagrees", message=str(error))
         return None, None

@@ -56,6 +56,8 @@ def timed(workload: Workload, request: dict[str, Any]) -> dict[str, Any]:
             rows += measure(workload, case, options, request["skip"].get(case.name, {}))
     if workload.figures is not None and options.threads == 1 and not options.huge_pages:
         figures = [figure._asdict() for figure in workload.figures(options)]
+    if workload.summary is not None and options.threads == 1 and not options.huge_pages:
+        figures += [figure._asdict() for figure in workload.summary(rows)]
     return {
         "rows": rows,
         "figures": figures,

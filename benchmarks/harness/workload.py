@@ -24,11 +24,15 @@ Call = Callable[[], Any]
 
 
 class Case(NamedTuple):
-    """One size of a workload; `size` is what the slope is drawn over, where there is one."""
+    """One size of a workload; `size` is what the slope is drawn over, where there is one.
+
+    A case whose numbers are less exact than those of the others has a tolerance of its own.
+    """
 
     name: str
     given: Any
     size: float | None = None
+    tolerance: float | None = None
 
 
 class Goal(NamedTuple):
@@ -86,6 +90,7 @@ class Workload:
     compared: Callable[[Case, Any], Any] = lambda case, result: result
     contestants: list[Contestant] = field(default_factory=list)
     figures: Callable[[Options], Iterable[Figure]] | None = None
+    summary: Callable[[list[dict[str, Any]]], Iterable[Figure]] | None = None  # of the rows
 
     def contestant(
         self,
