@@ -17,11 +17,22 @@ import numpy as np
 
 from benchmarks.harness.workload import BASELINE, Call, Case, Figure, Goal, Workload
 
+from .formulations.factorizations import EIGH, SVD
+from .formulations.gaussian_process import GP
 from .formulations.gmm import GMM
 from .formulations.library import LIBRARIES, Formulations, caller
+from .formulations.mlp import MLP
+from .formulations.mps import MPS
+from .formulations.rosenbrock import ROSENBROCK
 
 PARTS: dict[str, Formulations] = {
     "gmm": GMM,
+    "mlp": MLP,
+    "mps": MPS,
+    "svd": SVD,
+    "eigh": EIGH,
+    "gp": GP,
+    "rosenbrock": ROSENBROCK,
 }
 WORST_TO_BEST, WORST_TO_HAND = "worst way ÷ best way", "worst way ÷ by hand"
 WORST_TO_JAX = "worst way ÷ jax on the same"

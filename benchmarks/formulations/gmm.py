@@ -158,7 +158,7 @@ def loop_over_components(lib: Library, alphas: Any, means: Any, icf: Any, x: Any
 def buffer_by_components(lib: Library, alphas: Any, means: Any, icf: Any, x: Any) -> Any:
     """A buffer filled by columns, one component after the other."""
     np, n = lib.np, x.shape[0]
-    w, inner = by_gather(np, icf), lib.zeros((n, K))
+    w, inner = by_gather(np, icf), lib.own.zeros((n, K))
     for k in range(K):
         y = (x - means[k]) @ w[k].T
         quadratic = np.sum(y * y, axis=-1)

@@ -29,7 +29,7 @@ class Library(NamedTuple):
     np: Any
     special: Any  # logsumexp, softmax, log_softmax
     linalg: Any  # solve_triangular, cho_factor, cho_solve
-    zeros: Callable[..., Any]  # of a buffer that is filled in parts
+    own: Any  # the library's own namespace, for what NumPy would make as an array of its own
     put: Callable[[Any, Any, Any], Any]  # buffer[index] = value, returning the buffer
     value_and_grad: Callable[..., Any]
     grad: Callable[..., Any]
@@ -101,7 +101,7 @@ def tenferro() -> Library:
         np=numpy,
         special=tn.special,
         linalg=tn.linalg,
-        zeros=tn.zeros,
+        own=tn,
         put=assigned,
         value_and_grad=tn.value_and_grad,
         grad=tn.grad,
@@ -148,7 +148,7 @@ def with_jax(way: Way, *inputs: Any) -> Call:
         np=jnp,
         special=jax.scipy.special,
         linalg=jax.scipy.linalg,
-        zeros=jnp.zeros,
+        own=jnp,
         put=lambda buffer, index, value: buffer.at[index].set(value),
         value_and_grad=jax.value_and_grad,
         grad=jax.grad,
@@ -174,7 +174,7 @@ def with_autograd(way: Way, *inputs: Any) -> Call:
         np=anp,
         special=autograd.scipy.special,
         linalg=autograd.scipy.linalg,
-        zeros=anp.zeros,
+        own=anp,
         put=refused,
         value_and_grad=autograd.value_and_grad,
         grad=autograd.grad,
