@@ -1,4 +1,4 @@
-"""Gradients through `svd` and `eigh` (W6), in eight and seven ways.
+"""Gradients through `svd` and `eigh` (W6), in seven ways each.
 
 Σ C∘f(A) with f(A) = U tanh(S) Vᴴ, or V tanh(w) Vᵀ of a symmetric A. By hand: the divided
 differences of f, five products of matrices and one factorization (Higham (2008), Functions of

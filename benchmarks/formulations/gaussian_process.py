@@ -1,9 +1,10 @@
 """The marginal likelihood of a Gaussian process and its gradient by three parameters, in nine ways.
 
 −log p(y | x, θ), the kernel θ₂² exp(−|x − x'|²/(2 θ₁²)) with noise θ₃², parameters in logarithms
-(Rasmussen, Williams (2006), equations 5.8 and 5.9). By hand: one triangle of everything, by LAPACK's
-`potrf` and `potri`, in place. The ways differ in the distances (broadcasting, products, scaled
-points), in how the noise reaches the diagonal, and in what solves and what gives the determinant.
+(Rasmussen, Williams (2006), equations 5.8 and 5.9). By hand: one triangle of the inverse, by
+LAPACK's `potrf` and `potri`, in place. The ways differ in the distances (broadcasting, products,
+scaled points), in how the noise reaches the diagonal, and in what solves and what gives the
+determinant.
 Read next: `factorizations.py`.
 """
 
@@ -162,7 +163,7 @@ def by_inverse(lib: Library, theta: Any, x: Any, y: Any) -> Any:
 
 @GP.way("noise by where, quadratic form by einsum")
 def by_einsum(lib: Library, theta: Any, x: Any, y: Any) -> Any:
-    """The diagonal chosen by a mask, the inverse contracted by einsum, log |det K| by its factor."""
+    """The diagonal chosen by a mask, the inverse contracted by einsum, log |K| by its factor."""
     np, n = lib.np, x.shape[0]
     scales = np.exp(2 * theta)
     kernel = broadcast_kernel(np, scales, x)

@@ -19,6 +19,7 @@ BASELINE = "numpy"
 OURS = "tenferro"
 PEERS = ("jax", "torch", "autograd", "xla")
 PACKAGES = {"xla": "tenferro_xla"}
+WORST_WAY = "worst way ÷ by hand"  # the figure of workloads that are written in many ways
 
 Call = Callable[[], Any]
 

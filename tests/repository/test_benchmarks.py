@@ -247,6 +247,28 @@ def test_peak_memory_is_that_of_the_call():
     assert 15e6 < found < 25e6
 
 
+def test_the_worst_way_counts_and_another_algorithm_does_not():
+    """Worst over best 6/2, over the version by hand 6/4, over JAX on the same way 3/1."""
+    from benchmarks import w19_formulations as w19
+
+    times = {"tenferro, a": 2.0, "tenferro, b": 6.0, "tenferro, eigh": 99.0, "jax, b": 9.0}
+    times |= {"tenferro xla, a": 3.0, "tenferro xla, b": 9.0, "jax, a": 1.0, "numpy": 4.0}
+    rows = [{"case": "c", "contestant": n, "cpu": {"median": t}} for n, t in times.items()]
+    rows.append({"case": "c", "contestant": "tenferro, failed"})
+    found = {(f.contestant, f.figure): f.value for f in w19.summary(rows)}
+    assert found["tenferro", w19.WORST_TO_BEST] == 3.0
+    assert found["tenferro", w19.WORST_WAY] == 1.5
+    assert found["tenferro xla", w19.WORST_TO_JAX] == 3.0
+    assert not any(contestant == "tenferro un-jitted" for contestant, _ in found)
+
+
+def test_a_case_may_have_a_tolerance_of_its_own(workload):
+    workload.contestant("near")(lambda x: lambda: (x @ x, 2.001 * x))
+    assert rows_of(workload, "near")[0]["status"] == "disagrees"
+    workload.cases[0] = workload.cases[0]._replace(tolerance=0.01)
+    assert rows_of(workload, "near")[0]["status"] == "ok"
+
+
 # ---- the command -------------------------------------------------------------------------------
 
 
