@@ -9,6 +9,7 @@ import pytest
 import scipy.linalg
 
 import tenferro as tn
+from tenferro import primitives as tp
 from tenferro_numpy.errors import SingularMatrixError
 from tenferro_numpy.lowerings.linalg.stacked import (
     is_stack_of_small,
@@ -126,3 +127,18 @@ def test_value_and_gradients_of_a_system_take_two_solves() -> None:
     np.testing.assert_allclose(value, (x**2).sum())
     np.testing.assert_allclose(db, adjoint)
     np.testing.assert_allclose(da, -adjoint @ x.T)
+
+
+@pytest.mark.parametrize("lead", [(), (3,), (60,)])
+@pytest.mark.parametrize("adjoint", [False, True])
+def test_the_factors_decide_not_the_matrix(lead: tuple[int, ...], adjoint: bool) -> None:
+    """The matrix carries the derivative alone; a rule may pass another one."""
+    a, b = matrices("float64", *lead, 4, 4), matrices("float64", *lead, 4, 2)
+
+    def solution(other: Any, a: Any, b: Any) -> Any:
+        factors, _, permutation = tp.lu(a)
+        return tp.linear_solve(other, factors, permutation, b, adjoint=adjoint)
+
+    found = tn.jit(solution)(np.ones_like(a), a, b)
+    operator = a.swapaxes(-2, -1) if adjoint else a
+    np.testing.assert_allclose(found, np.linalg.solve(operator, b), rtol=1e-9)

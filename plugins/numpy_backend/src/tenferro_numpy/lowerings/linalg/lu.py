@@ -1,7 +1,8 @@
 """LU on NumPy, and systems solved by it: `getrf`, then `getrs` or `trsm`, matrix by matrix.
 
 `getrs` is one call where `trsm` is two, but copies factors whose columns are not contiguous.
-Stacks of small matrices are factorized together, by `stacked.py`, and solved together, by NumPy.
+Stacks of small matrices are factorized and solved together, by `stacked.py`. The factors decide,
+not the matrix, which carries the derivative and may be another one.
 Read next: `cholesky.py`.
 """
 
@@ -18,13 +19,16 @@ from tenferro.primitives.linalg.linear_solve import LinearSolve
 from tenferro.primitives.linalg.lu import Lu
 from tenferro_numpy.ir.expression import Expression, Function, Specialize, called
 from tenferro_numpy.lowerings.linalg._lapack import lapack, over_batch, triangular
-from tenferro_numpy.lowerings.linalg.stacked import is_stack_of_small, stacked_lu
+from tenferro_numpy.lowerings.linalg.stacked import (
+    is_stack_of_small,
+    stacked_lu,
+    stacked_triangular,
+)
 from tenferro_numpy.lowerings.linalg.triangular_solve import refuse_zeros
 
 __all__ = ["EXPRESSIONS", "register"]
 
 _MAX_ROWS_FOR_ONE_CALL = 32
-_MAX_ROWS_FOR_STACK = 8  # up to which one call of NumPy for all matrices wins, though it factorizes
 
 
 def register(lowerings: Lowerings) -> None:
@@ -47,8 +51,8 @@ def register(lowerings: Lowerings) -> None:
         if a.ndim == 2 and len(a) <= _MAX_ROWS_FOR_ONE_CALL:
             return _solve_small(op.adjoint, a, factors, permutation, b)
         refuse_zeros(op.key, factors)
-        if a.shape[-1] <= _MAX_ROWS_FOR_STACK:
-            return np.linalg.solve(a.conj().swapaxes(-2, -1) if op.adjoint else a, b)
+        if is_stack_of_small(factors, b):
+            return _solve_stack(op.adjoint, factors, permutation[..., None], b)
         return over_batch(_solver(op.adjoint, a.shape[-1]), factors, permutation[..., None], b)
 
 
@@ -93,6 +97,19 @@ def _one_call_adjoint(factors: Any, permutation: Any, b: Any) -> Any:
     y, _ = lapack("getrs", factors)(factors, _in_place(len(factors)), b, trans=2)
     x = np.empty(b.shape, b.dtype)
     x[permutation[:, 0]] = y
+    return x
+
+
+def _solve_stack(adjoint: bool, factors: Any, rows: Any, b: Any) -> Any:
+    """Solve many small systems at once."""
+    if not adjoint:
+        below = stacked_triangular(factors, np.take_along_axis(b, rows, -2), unit_diagonal=True)
+        return stacked_triangular(factors, below, lower=False)
+    turned = {"transposed": True, "conjugated": factors.dtype.kind == "c"}
+    above = stacked_triangular(factors, b, lower=False, **turned)
+    y = stacked_triangular(factors, above, unit_diagonal=True, **turned)
+    x = np.empty_like(y)
+    np.put_along_axis(x, rows, y, -2)
     return x
 
 
