@@ -14,6 +14,7 @@ from tenferro.primitives.structural import BroadcastInDim, Transpose
 x, y = value("x", shape=(4, 5)), value("y", shape=(5, 6))
 stack, other = value("a", shape=(2, 4, 5)), value("b", shape=(2, 5, 6))
 s, row = value("s", shape=()), value("r", shape=(5,))
+s_row, long, single = value("q", shape=(6,)), value("l", shape=(3, 17)), value("t", "f32", (4,))
 half = value("h", "f16", (4, 5))
 
 
@@ -100,9 +101,31 @@ REWRITTEN = {
         total(apply(Mul(), repeat(y, (5, 4, 6), 0, 2), repeat(turn(x, 1, 0), (5, 4, 6), 0, 1)), 0),
         "%2 = dot[(1,)=(0,)] %0 %1; return %2",
     ),
+    "nothing contracted": (
+        dot(row, s_row, ((), ())),
+        "%2 = broadcast_in_dim[shape=(5, 6), dimensions=(0,)] %0; "
+        "%3 = broadcast_in_dim[shape=(5, 6), dimensions=(1,)] %1; %4 = mul %2 %3; return %4",
+    ),
+    "nothing contracted, batches in another order": (
+        dot(value("w", shape=(4, 2)), stack, ((), ()), ((1, 0), (0, 1))),
+        "%2 = transpose[permutation=(1, 0)] %1; "
+        "%3 = broadcast_in_dim[shape=(2, 4, 5), dimensions=(0, 1)] %2; %4 = mul %3 %0; return %4",
+    ),
+    "a batch of short vectors": (
+        dot(turn(stack, 1, 2, 0), value("c", shape=(4, 2, 5)), ((1,), (2,)), ((2, 0), (1, 0))),
+        "%2 = transpose[permutation=(1, 0, 2)] %1; %3 = mul %0 %2; "
+        "%4 = reduce_sum[axes=(2,)] %3; return %4",
+    ),
 }
 
 KEPT = {
+    "an inner product": dot(row, row, ((0,), (0,))),
+    "a batch of long vectors": dot(long, long, ((1,), (1,)), ((0,), (0,))),
+    "a batch of matrices": dot(stack, stack, ((2,), (2,)), ((0,), (0,))),
+    "nothing contracted, in float16": dot(half, half, ((), ()), ((0, 1), (0, 1))),
+    "nothing contracted, in more bits": apply(
+        DotGeneral((), (), (0,), (0,), "f64"), single, single
+    ),
     "free axes out of order": dot(turn(stack, 2, 1, 0), row, ((0,), (0,))),
     "an order that no contraction gives": turn(dot(stack, row, ((2,), (0,))), 1, 0),
     "a sum of float16": total(dot(half, half, ((1,), (1,))), 0),

@@ -137,6 +137,58 @@ def test_products_name_the_axes_of_what_they_read():
         "preferred=None] %8 %2; return %9" in text
     )  # free axes keep their order: no transposition
     by_point = apply(DotGeneral((1,), (1,), (0,), (0,)), apply(Exp(), d), z)
-    assert "lhs_contract=(2,), rhs_contract=(1,), lhs_batch=(1,)" in layout(
+    assert "lhs_contract=(2,), rhs_contract=(1,), lhs_batch=(0,)" in layout(
         by_point, inputs=(*points, z)
     )
+
+
+def test_the_axes_of_a_batch_come_first():
+    """Differences [n, k, i] that a product reads as [k, n, i]: made as [k, i, n]."""
+    x, m, w = (
+        value("x", shape=(1000, 10)),
+        value("m", shape=(25, 10)),
+        value("w", shape=(25, 10, 4)),
+    )
+    shape = (1000, 25, 10)
+    d = apply(
+        Sub(), apply(BroadcastInDim(shape, (0, 2)), x), apply(BroadcastInDim(shape, (1, 2)), m)
+    )
+    text = layout(apply(DotGeneral((2,), (1,), (1,), (0,)), d, w), inputs=(x, m, w))
+    assert "shape=(25, 10, 1000)" in text
+    assert "lhs_contract=(1,), rhs_contract=(1,), lhs_batch=(0,), rhs_batch=(0,)" in text
+
+
+def product_turned():
+    """A product [k, n, j] that is read as [n, k, j], and what it is made of."""
+    w, x = value("w", shape=(25, 10, 10)), value("x", shape=(1000, 25, 10))
+    product = apply(DotGeneral((2,), (1,), (1,), (0,)), x, w)
+    return apply(Transpose((1, 0, 2)), product), (x, w)
+
+
+def test_operands_change_places_behind_a_transposition():
+    """The largest of each 10 neighbours: [k, j, n], without a transposition."""
+    y, given = product_turned()
+    text = layout(apply(ReduceMax((2,)), apply(Exp(), y)), inputs=given)
+    assert text.startswith("%2 = dot_general[lhs_contract=(1,), rhs_contract=(2,)")
+    assert "%3 = exp %2; %4 = reduce_max[axes=(1,)] %3" in text
+
+
+def test_readers_of_one_product_agree_on_its_order():
+    y, given = product_turned()
+    text = layout(apply(ReduceMax((2,)), apply(Exp(), y)), apply(Square(), y), inputs=given)
+    assert text.count("dot_general") == 1
+    reads = [part.split()[-1] for part in text.split("; ") if " = exp" in part or "square" in part]
+    assert len(set(reads)) == 1
+
+
+def test_one_side_of_a_transposition_changes_its_order():
+    """Each side would like the other's order; if both changed, they would differ again."""
+    x, w, m = value("x", shape=(2000, 7)), value("w", shape=(7, 25, 12)), value("m", shape=(25, 12))
+    shape = (2000, 25, 12)
+    y = apply(DotGeneral((1,), (0,), (), ()), x, w)
+    moved = apply(Sub(), y, apply(BroadcastInDim(shape, (1, 2)), m))
+    turned = apply(Transpose((1, 2, 0)), moved)
+    s = value("s", shape=(25, 2000))
+    scaled = apply(Mul(), turned, apply(BroadcastInDim((25, 12, 2000), (0, 2)), s))
+    text = layout(apply(ReduceSum((1,)), scaled), inputs=(x, w, m, s))
+    assert "transpose" not in text

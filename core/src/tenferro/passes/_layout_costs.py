@@ -2,8 +2,8 @@
 
 Counted are nanoseconds: to start inner loops where the last axis is short and cannot be joined with
 the one before it, and to read an array against the order in which it lies in memory. The candidates
-are the order as it is, the last axis first, and the orders of what enters or leaves through a
-transposition. Read next: ``rewrites/layout.py``.
+are the order as it is, the last axis first, the axes of a batch first, and the orders of what
+enters or leaves through a transposition. Read next: ``rewrites/layout.py``.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any
 from tenferro.computegraph import MaterializedGraph
 from tenferro.computegraph._materialize import MaterializedNode
 from tenferro.passes._disjoint_sets import DisjointSets
+from tenferro.passes._layout_sets import connected
 from tenferro.primitives._aval import Aval
-from tenferro.primitives._primitive import pointwise
 from tenferro.primitives.constants import Constant
 from tenferro.primitives.contraction import DotGeneral
 from tenferro.primitives.reduction import (
@@ -31,7 +31,6 @@ from tenferro.primitives.structural import BroadcastInDim, Transpose, inverse
 
 Order = tuple[int, ...]
 REDUCTIONS = (ReduceAnd, ReduceMax, ReduceMin, ReduceOr, ReduceProd, ReduceSum)
-_MIN_ELEMENTS = 1 << 12
 _LOOP = 3.0  # ns to start an inner loop over a broadcast
 _FOLD = 28.0  # ns to start a maximum, a minimum or a product along an axis; a sum is a product
 _AGAINST_ORDER = 0.5  # ns for an element whose neighbour in memory is not the next one
@@ -39,54 +38,53 @@ _SPREAD = 0.1  # ns for an element of a broadcast whose axes cannot be joined an
 _MIN_SAVED = 0.2  # ns per element, from which on the order is changed
 
 
-def is_large(aval: Any) -> bool:
-    """Return True for arrays whose order of axes matters."""
-    return isinstance(aval, Aval) and aval.ndim >= 2 and aval.size >= _MIN_ELEMENTS
-
-
 def orders_of(graph: MaterializedGraph) -> dict[int, Order]:
     """Return values that are made faster in another order of their axes, and the order."""
-    members, sets = _connected(graph)
+    members, sets = connected(graph)
     if not members:
         return {}
     costs: defaultdict[int, _Costs] = defaultdict(_Costs)
     _gather(graph, members, sets, costs)
-    sets_reading = Counter([i for of in costs.values() for i in of.entering])
-    for of in costs.values():
-        of.sets_reading = sets_reading
-    best = {root: of.best(graph.avals[root].shape) for root, of in costs.items()}
-    found = {}
-    for value in members:
-        order = best.get(sets.root(value))
-        if order is not None:
-            found[value] = order
+    reading = defaultdict[int, list[int]](list)  # the sets that a value enters
     for root, of in costs.items():
-        order = best[root]
-        if order is not None:
-            found.update({i: order for i, other in of.products.items() if other == order})
+        for i in of.entering:
+            reading[i].append(root)
+    for of in costs.values():
+        of.sets_reading = {i: len(reading[i]) for i in of.entering}
+    chosen = _chosen(graph, members, sets, costs, reading)
+    found = {value: chosen[sets.root(value)] for value in members if sets.root(value) in chosen}
+    for root, order in chosen.items():
+        found.update([made for other, *made in costs[root].products.values() if other == order])
     return found
 
 
-def _connected(graph: MaterializedGraph) -> tuple[set[int], DisjointSets]:
-    """Return large values made element by element, and which of them are connected."""
-    sets, members, avals = DisjointSets(), set[int](), graph.avals
+def _chosen(
+    graph: MaterializedGraph,
+    members: set[int],
+    sets: DisjointSets,
+    costs: dict[int, _Costs],
+    reading: dict[int, list[int]],
+) -> dict[int, Order]:
+    """Return the sets whose order changes, those that save most first.
+
+    Of two sets with a transposition between them one changes: both would meet nowhere.
+    """
+    avals = graph.avals
+    saving = {root: of.best(avals[root].shape) for root, of in costs.items()}
+    beside = defaultdict[int, set[int]](set)
     for node in graph.nodes:
         value = node[2][0]
-        if not is_large(avals[value]):
-            continue
-        if type(node[0]) in (BroadcastInDim, Constant):
-            members.add(value)
-        elif _is_elementwise(node):
-            members.add(value)
-            for i in node[1]:
-                if i in members and avals[i].shape == avals[value].shape:
-                    sets.join(i, value)
-    return members, sets
-
-
-def _is_elementwise(node: MaterializedNode) -> bool:
-    operation: Any = node[0]
-    return operation.output_count == 1 and getattr(type(operation), "batch", None) is pointwise
+        if type(node[0]) is Transpose and node[1][0] in members:
+            source = sets.root(node[1][0])
+            for root in reading.get(value, ()):
+                beside[root].add(source)
+                beside[source].add(root)
+    found: dict[int, Order] = {}
+    for root in sorted(saving, key=lambda root: saving[root][0] * avals[root].size, reverse=True):
+        saved, order = saving[root]
+        if saved >= _MIN_SAVED and beside[root].isdisjoint(found):
+            found[root] = order
+    return found
 
 
 def _gather(
@@ -103,7 +101,7 @@ def _gather(
         if value in members and type(node[0]) not in (BroadcastInDim, Constant):
             of = costs[sets.root(value)]
             for i in dict.fromkeys(node[1]):
-                of.reads(i, value, graph.avals, makers.get(i), members, readers[i])
+                of.reads(i, value, graph.avals, makers, members, readers)
             continue
         for place, i in enumerate(node[1]):
             if i in members:
@@ -135,7 +133,8 @@ class _Costs:
     loops      axes along which broadcasts vary, one entry for each that is read
     entering   other values that are read, with the order of the transposition that made them
     sets_reading   by entering value: it is transposed once for all of them
-    products   of them, those that may be made in another order, at no cost
+    products   of them, those that may be made in another order, at no cost: that order, the
+               product, and the order of its axes; a transposition may stand between
     leaving    values that others read, with the order of the transposition that reads them
     spread     ns more where broadcasts of other arrays read another order
     reduced    axes of reductions, and what it costs to start one
@@ -145,8 +144,8 @@ class _Costs:
     def __init__(self) -> None:
         self.loops: list[frozenset[int]] = []
         self.entering: dict[int, Order | None] = {}
-        self.products: dict[int, Order] = {}
-        self.sets_reading: Counter[int] = Counter()
+        self.products: dict[int, tuple[Order, int, Order]] = {}
+        self.sets_reading: dict[int, int] = {}
         self._read: Counter[int] = Counter()
         self.leaving: dict[int, Order | None] = {}
         self.spread = 0.0
@@ -158,11 +157,12 @@ class _Costs:
         value: int,
         reader: int,
         avals: Sequence[Any],
-        maker: MaterializedNode | None,
+        makers: dict[int, MaterializedNode],
         members: set[int],
-        readers: int,
+        readers: Counter[int],
     ) -> None:
-        """Note a value that an equation of the set reads; ``readers`` counts all its readers."""
+        """Note a value that an equation of the set reads; ``readers`` counts those of each."""
+        maker = makers.get(value)
         operation: Any = None if maker is None else maker[0]
         if value in members:
             if maker is not None and type(operation) is BroadcastInDim:
@@ -170,10 +170,22 @@ class _Costs:
             return
         if avals[value].shape != avals[reader].shape:
             return
-        self.entering[value] = operation.permutation if type(operation) is Transpose else None
+        made, moved = value, tuple(range(avals[value].ndim))
+        self.entering[value] = None
+        if maker is not None and type(operation) is Transpose:
+            made, moved = maker[1][0], inverse(operation.permutation)
+            self.entering[value] = operation.permutation
         self._read[value] += 1
-        if maker is not None and type(operation) is DotGeneral and self._read[value] == readers:
-            self.products[value] = _swapped(operation, *[avals[i] for i in maker[1]])
+        product = makers.get(made)
+        if (
+            product is None
+            or type(product[0]) is not DotGeneral
+            or self._read[value] < readers[value]
+        ):
+            return
+        if made == value or readers[made] == 1:
+            order = _swapped(product[0], *[avals[i] for i in product[1]])
+            self.products[value] = tuple([moved[axis] for axis in order]), made, order
 
     def leaves(self, operation: Any, place: int, value: int, ratio: float) -> None:
         """Note a reader outside of the set, whose result is so many times larger."""
@@ -188,25 +200,29 @@ class _Costs:
             if type(operation) is BroadcastInDim:
                 self.spread += _SPREAD * ratio
 
-    def best(self, shape: tuple[int, ...]) -> Order | None:
-        """Return the order that costs least; None if it is the one that is there."""
+    def best(self, shape: tuple[int, ...]) -> tuple[float, Order]:
+        """Return the nanoseconds that the best order saves per element, and that order.
+
+        Of orders that cost the same, that with the longest last axis is the best.
+        """
         plain: Order = tuple(range(len(shape)))
-        candidates = dict.fromkeys(self._candidates(plain))
-        if not candidates:
-            return None
-        cost, order = min([(self._cost(order, shape), order) for order in candidates])
-        return order if cost + _MIN_SAVED <= self._cost(plain, shape) else None
+        found = [
+            (self._cost(order, shape), -shape[order[-1]], order)
+            for order in dict.fromkeys([plain, *self._candidates(plain)])
+        ]
+        cost, _, order = min(found)
+        return found[0][0] - cost, order
 
     def _candidates(self, plain: Order) -> Iterable[Order]:
         if self.loops or self.reduced:
             yield (plain[-1], *plain[:-1])
-        for order in self.entering.values():
-            if order is not None:
-                yield inverse(order)
-        for order in self.leaving.values():
-            if order is not None:
-                yield order
-        yield from self.products.values()
+        yield from [inverse(order) for order in self.entering.values() if order is not None]
+        yield from [order for order in self.leaving.values() if order is not None]
+        yield from [order for order, *_ in self.products.values()]
+        for batch in [batch for batch in dict.fromkeys(self.batches) if batch and self.loops]:
+            first, rest = sorted(batch), [axis for axis in plain if axis not in batch]
+            yield (*first, *rest)
+            yield (*first, *rest[-1:], *rest[:-1])
 
     def _cost(self, order: Order, shape: tuple[int, ...]) -> float:
         """Return the nanoseconds for each element."""
@@ -219,12 +235,17 @@ class _Costs:
         cost += _AGAINST_ORDER * sum([last in batch for batch in self.batches])
         for value, made_by in self.entering.items():
             lies = range(len(shape)) if made_by is None else inverse(made_by)
-            if self.products.get(value) != order and _longer(lies, shape)[-1] != last:
+            if self._swapped_order(value) != order and _longer(lies, shape)[-1] != last:
                 cost += _AGAINST_ORDER / self.sets_reading[value]
         for read_by in self.leaving.values():
             wanted = range(len(shape)) if read_by is None else read_by
             cost += _AGAINST_ORDER * (_longer(wanted, shape)[-1] != last)
         return cost
+
+    def _swapped_order(self, value: int) -> Order | None:
+        """Return the order in which a product comes whose operands change places."""
+        product = self.products.get(value)
+        return product[0] if product else None
 
     def _cost_of_loops(self, before: int, last: int, length: int) -> float:
         """Return the cost of inner loops that cannot run along the last two axes as one."""

@@ -4,6 +4,8 @@ A transposition is read by ``dot_general`` itself, of an operand and of the resu
 result over an axis that one operand alone has is done on that operand first, and over a batch axis
 is one more contraction; an operand that is repeated is contracted once; a sum over the product of
 two repeated arrays, each smaller than the product, is a contraction. Contracted axes are sorted.
+Where nothing is contracted, a contraction is a product, and where only few elements of batches are,
+a short sum of products: elementwise equations join them.
 Results agree to rounding where nothing overflows; infinities may meet zeros elsewhere, so inf and
 nan may differ from one another. Nothing is done to float16 and bfloat16, whose sums overflow early.
 Read next: ``../_contracting.py``.
@@ -12,6 +14,7 @@ Read next: ``../_contracting.py``.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 from tenferro.passes._contracting import Side, dot, is_worth_a_stack
@@ -26,6 +29,7 @@ from tenferro.primitives.structural import BroadcastInDim, Transpose
 
 CONTRACT = PassRules("contract")
 _Operands = tuple[int, ...]
+_MAX_SHORT_SUM = 16  # terms that are multiplied and added faster than BLAS is called
 
 # ---- transpositions and order --------------------------------------------------------------------
 
@@ -157,6 +161,35 @@ def _with_number(rw: Rewriter, op: DotGeneral, operands: _Operands) -> int | Non
         if not rw.avals[number].ndim and rw.can(Mul):
             return rw.emit(Mul(), repeated(rw, number, rw.avals[other].shape, ()), other)
     return None
+
+
+# ---- contractions that are products of elements --------------------------------------------------
+
+
+@CONTRACT.of(DotGeneral)
+def _elementwise(rw: Rewriter, op: DotGeneral, operands: _Operands) -> int | None:
+    """Multiply where nothing is contracted; multiply and sum where few elements of batches are."""
+    aval = rw.avals[operands[0]]
+    if op.preferred not in (None, aval.dtype) or is_narrow(aval) or not rw.can(Mul):
+        return None
+    left, right = Side.both(rw, op, operands)
+    terms = prod([aval.shape[axis] for axis in left.contract])
+    if left.contract and (left.free or right.free or not left.batch or terms > _MAX_SHORT_SUM):
+        return None
+    first = (*left.batch, *left.free, *left.contract)
+    second = (*right.batch, *right.contract, *right.free)
+    batch, rest = len(left.batch), len(left.batch) + len(left.free)
+    shape = tuple([aval.shape[axis] for axis in first])
+    shape += tuple([rw.avals[right.value].shape[axis] for axis in right.free])
+    places = [*range(batch), *range(rest, len(shape))]
+    x = repeated(rw, _transposed(rw, left.value, first), shape, range(len(first)))
+    y = repeated(rw, _transposed(rw, right.value, second), shape, places)
+    product = rw.emit(Mul(), x, y)
+    return rw.emit(ReduceSum(tuple(range(rest, len(shape)))), product) if left.contract else product
+
+
+def _transposed(rw: Rewriter, value: int, order: tuple[int, ...]) -> int:
+    return value if order == tuple(range(len(order))) else rw.emit(Transpose(order), value)
 
 
 # ---- sums of products ----------------------------------------------------------------------------

@@ -17,7 +17,8 @@ from typing import Any
 
 from tenferro.computegraph import MaterializedGraph, infer
 from tenferro.computegraph._materialize import MaterializedNode, new_row
-from tenferro.passes._layout_costs import REDUCTIONS, Order, is_large, orders_of
+from tenferro.passes._layout_costs import REDUCTIONS, Order, orders_of
+from tenferro.passes._layout_sets import is_large
 from tenferro.passes._rewriter import needed
 from tenferro.primitives.constants import Constant
 from tenferro.primitives.contraction import DotGeneral
@@ -161,7 +162,7 @@ class _Reordered:
         return self._in_order(value, tuple(range(self._graph.avals[value].ndim)))
 
     def _transpose(self, x: int, order: Order) -> int:
-        if x in self._transposed:  # axis j of x is axis earlier[j] of its operand
+        while x in self._transposed:  # axis j of x is axis earlier[j] of its operand
             x, earlier = self._transposed[x]
             order = tuple([earlier[axis] for axis in order])
         if order == tuple(range(len(order))):

@@ -1,0 +1,65 @@
+"""Which large values are made element by element, and which of them share one order of axes.
+
+What one equation reads and makes is connected, and so is what reads one product of matrices: that
+comes in one order. Read next: ``_layout_costs.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tenferro.computegraph import MaterializedGraph
+from tenferro.computegraph._materialize import MaterializedNode
+from tenferro.passes._disjoint_sets import DisjointSets
+from tenferro.primitives._aval import Aval
+from tenferro.primitives._primitive import pointwise
+from tenferro.primitives.constants import Constant
+from tenferro.primitives.contraction import DotGeneral
+from tenferro.primitives.structural import BroadcastInDim, Transpose
+
+_MIN_ELEMENTS = 1 << 12
+
+
+def is_large(aval: Any) -> bool:
+    """Return True for arrays whose order of axes matters."""
+    return isinstance(aval, Aval) and aval.ndim >= 2 and aval.size >= _MIN_ELEMENTS
+
+
+def connected(graph: MaterializedGraph) -> tuple[set[int], DisjointSets]:
+    """Return large values made element by element, and the sets of connected ones."""
+    sets, members = DisjointSets(), set[int]()
+    products: dict[int, int] = {}  # and what is transposed of them, to a value that reads it
+    for node in graph.nodes:
+        value = node[2][0]
+        if not is_large(graph.avals[value]):
+            continue
+        if type(node[0]) is DotGeneral or (type(node[0]) is Transpose and node[1][0] in products):
+            products[value] = value
+        elif type(node[0]) in (BroadcastInDim, Constant):
+            members.add(value)
+        elif _is_elementwise(node):
+            members.add(value)
+            for other in _read_with(node, graph.avals, members, products):
+                sets.join(other, value)
+    return members, sets
+
+
+def _read_with(
+    node: MaterializedNode, avals: Any, members: set[int], products: dict[int, int]
+) -> list[int]:
+    """Return what an equation reads of its own shape, and who else reads the products of it."""
+    value, found = node[2][0], []
+    for i in node[1]:
+        if avals[i].shape != avals[value].shape:
+            continue
+        if i in members:
+            found.append(i)
+        elif i in products:
+            found += [products[i]] if products[i] != i else []
+            products[i] = value
+    return found
+
+
+def _is_elementwise(node: MaterializedNode) -> bool:
+    operation: Any = node[0]
+    return operation.output_count == 1 and getattr(type(operation), "batch", None) is pointwise
