@@ -56,6 +56,15 @@ SOFTMAX = table(
         expected=[[nan, nan], [nan, nan]]),
     Row(edge="minus_inf", inputs=([[0.0, -inf]],), params=_LAST, expected=[[1.0, 0.0]], wrt=(0,),
         order=1, smooth=False, tangents=([[1.0, 3.0]],), derivative=[[0.0, 0.0]]),
+    Row(edge="limits", inputs=([[-inf, -inf], [inf, inf], [inf, 1.0], [2.0, 2.0]],),
+        params=_LAST | {"limits": True}, expected=[[0.5, 0.5], [0.5, 0.5], [1.0, 0.0], [0.5, 0.5]],
+        wrt=(0,), order=1, smooth=False, tangents=([[1.0, 3.0]] * 4,),
+        derivative=[[0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [-0.5, 0.5]],
+        note="convention 3: equal infinities share equally"),
+    Row(edge="nan_in_the_limit", inputs=([[nan, inf]],), params=_LAST | {"limits": True},
+        expected=[[nan, nan]]),
+    Row(edge="regular_in_the_limit", inputs=(_X,), params=_LAST | {"limits": True}, wrt=(0,),
+        order=3),
     level=1, tol="special",
 )  # fmt: skip
 LOG_SOFTMAX = table(

@@ -54,7 +54,9 @@ def orders_of(graph: MaterializedGraph) -> dict[int, Order]:
     chosen = _chosen(graph, members, sets, costs, reading)
     found = {value: chosen[sets.root(value)] for value in members if sets.root(value) in chosen}
     for root, order in chosen.items():
-        found.update([made for other, *made in costs[root].products.values() if other == order])
+        for turned, product, its_order in costs[root].products.values():
+            if turned == order:
+                found[product] = its_order
     return found
 
 

@@ -55,6 +55,7 @@ class DType:
         "is_integer",
         "itemsize",
         "kind",
+        "largest",
         "name",
         "real_dtype",
         "short",
@@ -75,6 +76,7 @@ class DType:
     real_dtype: DType
     complex_dtype: DType
     smallest_normal: float  # 0.0 where the dtype is exact
+    largest: float  # the largest finite number; 0.0 where the dtype is exact
 
     def __init__(self) -> None:
         raise TypeError("dtypes are singletons; use tenferro.float64 or DType.of(...)")
@@ -159,7 +161,13 @@ def _unknown(x: object) -> UnknownDTypeError:
     return error
 
 
-def _new(category: str, name: str, short: str, bits: int, smallest_normal: float = 0.0) -> DType:
+def _new(category: str, name: str, short: str, bits: int, digits: int = 0) -> DType:
+    """Make a dtype; ``digits`` are those of a significand, with the leading one.
+
+    The limits follow from both (IEEE 754-2019, table 3.5; bfloat16 is built likewise).
+    """
+    exponent = (bits // 2 if category == "complex" else bits) - digits  # bits of it
+    top = 2.0 ** (2 ** (exponent - 1) - 1) if digits else 0.0  # the largest power of two
     dtype = object.__new__(DType)
     values: dict[str, object] = {
         "kind": _LETTERS[category],
@@ -175,7 +183,8 @@ def _new(category: str, name: str, short: str, bits: int, smallest_normal: float
         "is_inexact": category in ("float", "complex"),
         "real_dtype": dtype,
         "complex_dtype": dtype,
-        "smallest_normal": smallest_normal,
+        "smallest_normal": 2 / top if digits else 0.0,
+        "largest": (2.0 - 2.0 ** (1 - digits)) * top,
     }
     for attribute, value in values.items():
         object.__setattr__(dtype, attribute, value)
@@ -194,12 +203,12 @@ uint8 = _new("uint", "uint8", "u8", 8)
 uint16 = _new("uint", "uint16", "u16", 16)
 uint32 = _new("uint", "uint32", "u32", 32)
 uint64 = _new("uint", "uint64", "u64", 64)
-float16 = _new("float", "float16", "f16", 16, 2.0**-14)
-bfloat16 = _new("float", "bfloat16", "bf16", 16, 2.0**-126)
-float32 = _new("float", "float32", "f32", 32, 2.0**-126)
-float64 = _new("float", "float64", "f64", 64, 2.0**-1022)
-complex64 = _new("complex", "complex64", "c64", 64, 2.0**-126)
-complex128 = _new("complex", "complex128", "c128", 128, 2.0**-1022)
+float16 = _new("float", "float16", "f16", 16, 11)
+bfloat16 = _new("float", "bfloat16", "bf16", 16, 8)
+float32 = _new("float", "float32", "f32", 32, 24)
+float64 = _new("float", "float64", "f64", 64, 53)
+complex64 = _new("complex", "complex64", "c64", 64, 24)
+complex128 = _new("complex", "complex128", "c128", 128, 53)
 
 for _real, _complex in ((float32, complex64), (float64, complex128)):
     object.__setattr__(_real, "complex_dtype", _complex)

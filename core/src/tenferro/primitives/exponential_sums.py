@@ -14,8 +14,9 @@ from tenferro.primitives._aval import Aval, Shape
 from tenferro.primitives._checks import accepted, axes, integers
 from tenferro.primitives._handle import H, Handle
 from tenferro.primitives._primitive import Mixed, bind
-from tenferro.primitives.comparison import eq, select
-from tenferro.primitives.constants import zeros_like
+from tenferro.primitives.arithmetic import clamp
+from tenferro.primitives.comparison import lt, select
+from tenferro.primitives.constants import full_like, zeros_like
 from tenferro.primitives.elementwise import exp, log
 from tenferro.primitives.reduction import reduce_max, reduce_sum
 from tenferro.primitives.rounding import is_finite
@@ -42,12 +43,11 @@ class ReduceLogsumexp(Mixed):
     def decompose(self, x: Handle) -> Handle:
         if not x.size:
             return log(reduce_sum(x, self.axes))
-        top = reduce_max(x, self.axes)
-        top = select(is_finite(top), top, zeros_like(top))
-        return log(reduce_sum(exp(x - _spread(top, x, self.axes)), self.axes)) + top
+        terms, top = _terms(x, self.axes)
+        return log(reduce_sum(terms, self.axes)) + top
 
     def jvp_x(self, dx: Handle, x: Handle, y: Handle) -> Handle:
-        return reduce_sum(_shares(x, self.axes) * dx, self.axes)
+        return reduce_sum(softmax(x, self.axes, limits=True) * dx, self.axes)
 
     def batch(self, size: int, batched: Sequence[bool], x: Handle) -> Handle:
         return reduce_logsumexp(x, behind(self.axes))
@@ -60,9 +60,10 @@ class Softmax(Mixed):
     accepts = "float"
     linear = ()
     axes: Shape
+    limits: bool = False
 
     def __post_init__(self) -> None:
-        self._set(axes=_sorted(self, self.axes))
+        self._set(axes=_sorted(self, self.axes), limits=bool(self.limits))
 
     def abstract_eval(self, x: Aval) -> Aval:
         axes(self, "axes", self.axes, x)
@@ -71,14 +72,27 @@ class Softmax(Mixed):
     def decompose(self, x: Handle) -> Handle:
         if not x.size:
             return x
+        if self.limits:
+            return self._in_the_limit(x)
         terms = exp(x - _spread(reduce_max(x, self.axes), x, self.axes))
         return terms / _spread(reduce_sum(terms, self.axes), x, self.axes)
 
+    def _in_the_limit(self, x: Handle) -> Handle:
+        """Count 1 for an entry equal to an infinite maximum: terms are inf of inf, 0 of -inf."""
+        terms, top = _terms(x, self.axes)
+        least = convert(lt(top, full_like(top, -x.dtype.largest)), x.dtype)
+        terms = clamp(_spread(least, x, self.axes), terms, full_like(x, 1))
+        return terms / _spread(reduce_sum(terms, self.axes), x, self.axes)
+
     def jvp_x(self, dx: Handle, x: Handle, y: Handle) -> Handle:
-        return y * (dx - _spread(reduce_sum(y * dx, self.axes), x, self.axes))
+        weights = y
+        if self.limits:  # constant beside an infinite maximum
+            regular = convert(is_finite(reduce_max(x, self.axes)), x.dtype)
+            weights = y * _spread(regular, x, self.axes)
+        return weights * (dx - _spread(reduce_sum(y * dx, self.axes), x, self.axes))
 
     def batch(self, size: int, batched: Sequence[bool], x: Handle) -> Handle:
-        return softmax(x, behind(self.axes))
+        return softmax(x, behind(self.axes), limits=self.limits)
 
 
 class LogSoftmax(Mixed):
@@ -121,15 +135,12 @@ def _spread(y: Handle, x: Handle, reduced: Sequence[int]) -> Handle:
     return broadcast_in_dim(y, x.shape, [d for d in range(x.ndim) if d not in reduced])
 
 
-def _shares(x: Handle, reduced: Sequence[int]) -> Handle:
-    """Compute the softmax of x; where the maximum is infinite, the entries equal to it share."""
-    if not x.size:
-        return x
-    top = _spread(reduce_max(x, reduced), x, reduced)
-    wins = convert(eq(x, top), x.dtype)
-    equal = wins / _spread(reduce_sum(wins, reduced), x, reduced)
-    regular = is_finite(top)
-    return select(regular, softmax(select(regular, x, zeros_like(x)), reduced), equal)
+def _terms(x: Handle, reduced: Sequence[int]) -> tuple[Handle, Handle]:
+    """Return exp(x - max x) and max x; an infinite maximum is subtracted as the largest number."""
+    top = reduce_max(x, reduced)
+    largest = x.dtype.largest
+    finite = clamp(full_like(top, -largest), top, full_like(top, largest))
+    return exp(x - _spread(finite, x, reduced)), top
 
 
 def reduce_logsumexp(x: H, axes: Sequence[int]) -> H:
@@ -149,20 +160,21 @@ def reduce_logsumexp(x: H, axes: Sequence[int]) -> H:
     return bind(ReduceLogsumexp(tuple(axes)), x)
 
 
-def softmax(x: H, axes: Sequence[int]) -> H:
+def softmax(x: H, axes: Sequence[int], *, limits: bool = False) -> H:
     """Take each exponential's share in their sum.
 
     x: f[*s]   →   y: f[*s]
 
-    Definition   y = exp x / Σ exp x
+    Definition   y = exp x / Σ exp x; nan where the maximum is infinite
     JVP          dy = y·(dx - Σ y dx)
+    Convention   with `limits`, entries equal to an infinite maximum share equally, and dy is 0
     Raises       DTypeMismatchError: if the operand is not real; AxisError: if an axis is not there.
 
     >>> from tenferro.primitives import softmax, variable
     >>> softmax(variable("x", (2, 3), "f64"), (1,)).aval
     f64[2,3]
     """
-    return bind(Softmax(tuple(axes)), x)
+    return bind(Softmax(tuple(axes), limits), x)
 
 
 def log_softmax(x: H, axes: Sequence[int]) -> H:

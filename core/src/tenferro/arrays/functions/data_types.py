@@ -19,7 +19,6 @@ from tenferro.arrays.registry import covers
 from tenferro.primitives import DType, DTypeMismatchError, promote_dtypes
 
 _SIGNIFICAND = {"float16": 11, "bfloat16": 8, "float32": 24, "float64": 53}  # bits, with the first
-_LARGEST_EXPONENT = {"float16": 15, "bfloat16": 127, "float32": 127, "float64": 1023}
 _KINDS = {
     "bool": ("bool",),
     "signed integer": ("int",),
@@ -63,9 +62,8 @@ def finfo(type: Any) -> FloatInfo:
     if not dtype.is_inexact:
         raise _wrong_kind("finfo", dtype, "a floating or complex dtype (`iinfo` for integers)")
     real = dtype.real_dtype
-    digits, exponent = _SIGNIFICAND[real.name], _LARGEST_EXPONENT[real.name]
-    largest = (2.0 - 2.0 ** (1 - digits)) * 2.0**exponent
-    return FloatInfo(real.bits, 2.0 ** (1 - digits), largest, -largest, real.smallest_normal, real)
+    eps = 2.0 ** (1 - _SIGNIFICAND[real.name])
+    return FloatInfo(real.bits, eps, real.largest, -real.largest, real.smallest_normal, real)
 
 
 def iinfo(type: Any) -> IntegerInfo:
