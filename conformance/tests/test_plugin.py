@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import pytest
+
 from tenferro_conformance.running.selection import Kit
 
 
