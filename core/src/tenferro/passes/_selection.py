@@ -21,6 +21,7 @@ REWRITES = {
     "factors": "factors",
     "reduce": "reductions",
     "contract": "contractions",
+    "systems": "systems",
 }
 """The passes with rules for single equations, in their order, and their files in ``rewrites``.
 

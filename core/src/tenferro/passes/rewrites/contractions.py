@@ -18,14 +18,15 @@ from math import prod
 from typing import Any
 
 from tenferro.passes._contracting import Side, dot, is_worth_a_stack
+from tenferro.passes._outer_products import Outer, outer_of
 from tenferro.passes._repeats import REPEATED, along, may_repeat, remaining, repeated, varying
 from tenferro.passes._rewriter import Rewriter
 from tenferro.passes._rules import PassRules
 from tenferro.passes.rewrites.reductions import is_narrow
-from tenferro.primitives.arithmetic import Mul
+from tenferro.primitives.arithmetic import Mul, Neg
 from tenferro.primitives.contraction import DotGeneral
 from tenferro.primitives.reduction import ReduceSum
-from tenferro.primitives.structural import BroadcastInDim, Transpose
+from tenferro.primitives.structural import BroadcastInDim, Reshape, Transpose
 
 CONTRACT = PassRules("contract")
 _Operands = tuple[int, ...]
@@ -174,13 +175,15 @@ def _elementwise(rw: Rewriter, op: DotGeneral, operands: _Operands) -> int | Non
         return None
     left, right = Side.both(rw, op, operands)
     terms = prod([aval.shape[axis] for axis in left.contract])
+    if left.contract and terms == 1:
+        left, right = _reshaped(rw, left), _reshaped(rw, right)
     if left.contract and (left.free or right.free or not left.batch or terms > _MAX_SHORT_SUM):
         return None
+    lhs, rhs = rw.avals[left.value].shape, rw.avals[right.value].shape
     first = (*left.batch, *left.free, *left.contract)
     second = (*right.batch, *right.contract, *right.free)
     batch, rest = len(left.batch), len(left.batch) + len(left.free)
-    shape = tuple([aval.shape[axis] for axis in first])
-    shape += tuple([rw.avals[right.value].shape[axis] for axis in right.free])
+    shape = (*[lhs[axis] for axis in first], *[rhs[axis] for axis in right.free])
     places = [*range(batch), *range(rest, len(shape))]
     x = repeated(rw, _transposed(rw, left.value, first), shape, range(len(first)))
     y = repeated(rw, _transposed(rw, right.value, second), shape, places)
@@ -188,8 +191,35 @@ def _elementwise(rw: Rewriter, op: DotGeneral, operands: _Operands) -> int | Non
     return rw.emit(ReduceSum(tuple(range(rest, len(shape)))), product) if left.contract else product
 
 
+def _reshaped(rw: Rewriter, side: Side) -> Side:
+    """Return a side without its contracted axes, which have size 1."""
+    shape = rw.avals[side.value].shape
+    kept = tuple([shape[axis] for axis in remaining(len(shape), side.contract)])
+    return side.without(rw.emit(Reshape(kept), side.value), side.contract)
+
+
 def _transposed(rw: Rewriter, value: int, order: tuple[int, ...]) -> int:
     return value if order == tuple(range(len(order))) else rw.emit(Transpose(order), value)
+
+
+@CONTRACT.of(DotGeneral, reads=[Mul, Neg])
+def _of_outer(rw: Rewriter, op: DotGeneral, operands: _Operands) -> int | None:
+    """(u vᵀ) y = u (vᵀ y) and x (u vᵀ) = (x u) vᵀ."""
+    left, right = Side.both(rw, op, operands)
+    aval = rw.avals[left.value]
+    if left.batch or len(left.free) != 1 or len(right.free) != 1 or len(left.contract) != 1:
+        return None
+    if op.preferred not in (None, aval.dtype) or is_narrow(aval):
+        return None
+    for side, other in ((left, right), (right, left)):
+        outer = outer_of(rw, side.value)
+        if outer is None:
+            continue
+        kept, summed = outer if side.contract == (1,) else outer[::-1]
+        contraction = DotGeneral((0,), other.contract, (), ())
+        moved = rw.emit(contraction, summed, other.value)
+        return (Outer(kept, moved) if side is left else Outer(moved, kept)).emit(rw)
+    return None
 
 
 # ---- sums of products ----------------------------------------------------------------------------
