@@ -35,7 +35,8 @@ _DTYPES = (
 # XLA orders equations by itself (`residuals`); loops are rolled when a function is recorded
 # (`roll`); what `sums` and `factors` gain on XLA was not measured. A new pass runs here if named.
 _PASSES = (
-    "fold", "simplify", "moves", "broadcast", "reduce", "contract", "cse", "outputs", "loops",
+    "fold", "simplify", "moves", "broadcast", "reduce", "contract", "systems", "cse", "outputs",
+    "loops",
 )  # fmt: skip
 
 

@@ -16,15 +16,16 @@ from importlib import import_module
 from typing import Any
 
 from tenferro._runtime.records import NamedTuple
-from tenferro.passes._facts import constant, made_by
+from tenferro.passes._facts import constant, constant_of, made_by
 from tenferro.passes._outer_products import Outer, outer_of
 from tenferro.passes._repeats import along, may_repeat, repeated, varying
 from tenferro.passes._rewriter import Rewriter
 from tenferro.passes._rules import PassRules
+from tenferro.primitives._dtype import int32
 from tenferro.primitives.arithmetic import Add, Mul, Neg, Sub
 from tenferro.primitives.comparison import Eq, Ge, Gt, Select
 from tenferro.primitives.constants import Constant, Iota
-from tenferro.primitives.scattering import ScatterAdd
+from tenferro.primitives.indexing import ScatterAdd
 from tenferro.primitives.structural import Reshape, Transpose
 
 SYSTEMS = PassRules("systems")
@@ -38,7 +39,7 @@ def _named(*keys: str) -> Callable[[type], bool]:
 
 
 def _is_solve_from_left(op: Any) -> bool:
-    return op.key == _GENERAL or (op.key == _TRIANGULAR and op.left)
+    return bool(op.key == _GENERAL or op.left)
 
 
 # ---- right-hand sides ----------------------------------------------------------------------------
@@ -86,7 +87,8 @@ class _Multiple(NamedTuple):
     @staticmethod
     def of(rw: Rewriter, value: int) -> _Multiple:
         """Take signs and numbers off a value; also off a vector in the shape of a matrix."""
-        factors, negative = [], False
+        factors: list[int] = []
+        negative = False
         for _ in range(_MAX_STEPS):
             operands = rw.operands[value]
             if made_by(rw, value, Neg):
@@ -105,11 +107,10 @@ class _Multiple(NamedTuple):
             value = rw.emit(Mul(), repeated(rw, c, rw.avals[value].shape, ()), value)
         return rw.emit(Neg(), value) if self.negative else value
 
-    def __add__(self, other: Any) -> _Multiple:
-        """Both multiples of this value."""
-        return _Multiple(
-            self.value, (*self.factors, *other.factors), self.negative != other.negative
-        )
+    def times(self, other: _Multiple) -> _Multiple:
+        """Return the multiple of this value by the factors of both."""
+        factors = (*self.factors, *other.factors)
+        return _Multiple(self.value, factors, self.negative != other.negative)
 
 
 def _number(rw: Rewriter, value: int) -> int | None:
@@ -145,9 +146,9 @@ def _of_quadratic_form(rw: Rewriter, op: Any, operands: _Operands) -> int | None
         return None
     rest, found = [], []
     for term, negative in _terms(rw, ct):
-        pair = _quadratic(rw, factor, term)
-        if pair is not None:
-            found.append((pair[0], pair[1] + _Multiple(0, (), negative)))
+        square = _quadratic(rw, factor, term)
+        if square is not None:
+            found.append(square._replace(negative=square.negative != negative))
         elif made_by(rw, term, ScatterAdd):
             rest.append(rw.emit(Neg(), term) if negative else term)
         else:
@@ -155,16 +156,16 @@ def _of_quadratic_form(rw: Rewriter, op: Any, operands: _Operands) -> int | None
     if not found:
         return None
     parts = [rw.emit(op, factor, _sum(rw, rest))] if rest else []
-    outer = [Outer(scale.emit(rw, w), w).emit(rw) for w, scale in found]
+    outer = [Outer(square.emit(rw, square.value), square.value).emit(rw) for square in found]
     return _sum(rw, [*parts, _halved_below(rw, _sum(rw, outer))])
 
 
 def _terms(rw: Rewriter, value: int) -> list[tuple[int, bool]]:
     """Return the terms of a sum whose lower triangle is read, and whether each is subtracted."""
-    waiting, found = [(value, False)], []
+    waiting, found = [(value, False)], list[tuple[int, bool]]()
     while waiting and len(found) + len(waiting) <= _MAX_STEPS:
         value, negative = waiting.pop()
-        operands = rw.operands[value]
+        operands, operation = rw.operands[value], rw.operations[value]
         if made_by(rw, value, Add):
             waiting += [(operands[0], negative), (operands[1], negative)]
         elif made_by(rw, value, Sub):
@@ -173,6 +174,10 @@ def _terms(rw: Rewriter, value: int) -> list[tuple[int, bool]]:
             waiting.append((operands[0], not negative))
         elif made_by(rw, value, Select) and _is_lower(rw, operands[0]):
             waiting.append((operands[1], negative))
+        elif type(operation) is ScatterAdd and constant_of(rw, operands[0]) != 0:
+            waiting.append((operands[0], negative))
+            zeros = constant(rw, 0.0, rw.avals[value])
+            found.append((rw.emit(operation, zeros, *operands[1:]), negative))
         else:
             found.append((value, negative))
     return [*found, *waiting]
@@ -186,21 +191,22 @@ def _is_lower(rw: Rewriter, mask: int) -> bool:
     return all(counts) and [count.dimension for count in counts] == [0, 1]
 
 
-def _quadratic(rw: Rewriter, factor: int, term: int) -> tuple[int, _Multiple] | None:
-    """Return w and c if a term is c w zᵀ or c z wᵀ with w = L⁻ᵀ z."""
+def _quadratic(rw: Rewriter, factor: int, term: int) -> _Multiple | None:
+    """Return w and its multiple c w if a term is c w zᵀ with w = L⁻ᵀ z.
+
+    In the lower triangle Lᵀ tril(w zᵀ) is then z zᵀ, which L⁻ᵀ and L⁻¹ make w wᵀ.
+    """
     outer = outer_of(rw, term)
     if outer is None:
         return None
-    first, second = _reduced(rw, outer.column), _reduced(rw, outer.row)
-    scale = first + second
-    for w, z in ((first.value, second.value), (second.value, first.value)):
-        solve: Any = rw.operations[w]
-        if getattr(solve, "key", "") != _TRIANGULAR or rw.operands[w][0] != factor:
-            continue
-        if solve.left and solve.lower and solve.transposed and not solve.unit_diagonal:
-            if rw.operands[w][1] == z:
-                return rw.emit(Reshape(rw.avals[outer.row].shape), w), scale
-    return None
+    w, z = _reduced(rw, outer.column), _reduced(rw, outer.row)
+    solve: Any = rw.operations[w.value]
+    if getattr(solve, "key", "") != _TRIANGULAR or rw.operands[w.value] != (factor, z.value):
+        return None
+    if not (solve.left and solve.lower and solve.transposed) or solve.unit_diagonal:
+        return None
+    vector = rw.emit(Reshape(rw.avals[outer.row].shape), w.value)
+    return w.times(z)._replace(value=vector)
 
 
 def _reduced(rw: Rewriter, vector: int) -> _Multiple:
@@ -219,19 +225,19 @@ def _reduced(rw: Rewriter, vector: int) -> _Multiple:
         else:
             break
         multiple = _Multiple.of(rw, column)
-        found, column = found + multiple, multiple.value
+        found, column = found.times(multiple), multiple.value
     size = rw.avals[vector].size
     if rw.avals[column].shape != (size, 1):
         column = rw.emit(Reshape((size, 1)), column)
     for solve, matrix in reversed(inside):
         column = rw.emit(solve, matrix, column)
-    return _Multiple(column, found.factors, found.negative)
+    return found._replace(value=column)
 
 
 def _halved_below(rw: Rewriter, x: int) -> int:
     """Keep the lower triangle of a symmetric matrix, and half of its diagonal."""
     aval = rw.avals[x]
-    rows, columns = [rw.emit(Iota(aval.shape, axis, "int32")) for axis in (0, 1)]
+    rows, columns = [rw.emit(Iota(aval.shape, axis, int32)) for axis in (0, 1)]
     half = repeated(rw, rw.emit(Constant(0.5, aval.dtype, ())), aval.shape, ())
     nothing = constant(rw, 0.0, aval)
     diagonal = rw.emit(Select(), rw.emit(Eq(), rows, columns), rw.emit(Mul(), half, x), nothing)

@@ -97,6 +97,9 @@ def _cotangent(factor: Any, ct: Any) -> Any:
     divides a Hermitian matrix on both sides by an upper triangle in this order, for a reduction
     of Ax = λBx. L with its rows and columns reversed is one.
     """
+    weight = _weight_of_logarithms(factor, ct)
+    if weight is not None:
+        return _multiple_of_inverse(factor, weight)
     inner = np.empty(ct.shape, ct.dtype, order="F")
     _lower_product(factor, ct, inner[::-1, ::-1])
     if factor.dtype.kind == "c":
@@ -107,6 +110,27 @@ def _cotangent(factor: Any, ct: Any) -> Any:
     )
     result = upper.T  # memory that is done with, in contiguous rows
     result[...] = found[::-1, ::-1]
+    _double_below(result)
+    return result
+
+
+def _weight_of_logarithms(factor: Any, ct: Any) -> Any:
+    """Return c where ct = diag(c / L_ii), as of the logarithm of a determinant, else None."""
+    if np.count_nonzero(ct != 0) != len(ct):
+        return None
+    weights = np.diagonal(factor) * np.diagonal(ct)
+    spread = 4 * np.finfo(ct.dtype).eps * abs(weights[0])
+    if np.iscomplexobj(ct) and (np.diagonal(factor).imag.any() or weights.imag.any()):
+        return None
+    return weights[0].real if (abs(weights - weights[0]) <= spread).all() else None
+
+
+def _multiple_of_inverse(factor: Any, weight: Any) -> Any:
+    """Return the lower triangle of weight · (L Lᴴ)⁻¹, and half of its diagonal."""
+    matrix, turned = in_order(factor)
+    inverse, _ = lapack("potri", factor)(matrix, lower=not turned)
+    result = inverse.T if turned else inverse
+    result *= weight / 2
     _double_below(result)
     return result
 

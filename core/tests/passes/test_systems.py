@@ -1,0 +1,191 @@
+"""``systems``: outer products, numbers and triangular factors in linear systems."""
+
+import pytest
+from graphs import apply, graph_of, short, value
+
+from tenferro.passes import optimized
+from tenferro.primitives.arithmetic import Add, Mul, Neg, Sub
+from tenferro.primitives.comparison import Ge, Gt, Select
+from tenferro.primitives.constants import Constant, Iota
+from tenferro.primitives.indexing import ScatterAdd
+from tenferro.primitives.linalg.cholesky import Cholesky, CholeskyTangent
+from tenferro.primitives.linalg.linear_solve import LinearSolve
+from tenferro.primitives.linalg.lu import Lu
+from tenferro.primitives.linalg.triangular_solve import TriangularSolve
+from tenferro.primitives.structural import BroadcastInDim, Reshape, Transpose
+
+N = 4
+a, u, v, y = (
+    value("a", shape=(N, N)),
+    *[value(name, shape=(N,)) for name in "uvy"],
+)
+b, c = value("b", shape=(N, 3)), value("c", shape=())
+column = value("q", shape=(N, 1))
+complex_ = value("z", "c128", (N, N))
+
+
+def outer(x, z, shape=(N, N)):
+    return apply(
+        Mul(), apply(BroadcastInDim(shape, (0,)), x), apply(BroadcastInDim(shape, (1,)), z)
+    )
+
+
+def times(x, key):
+    return apply(Mul(), apply(BroadcastInDim(key.aval.shape, ()), x), key)
+
+
+def lower(key):
+    rows, columns = (apply(Iota((N, N), axis, "i32")) for axis in (0, 1))
+    nothing = apply(Constant(0.0, "f64", (N, N)))
+    return apply(Select(), apply(Ge(), rows, columns), key, nothing)
+
+
+def solve(matrix, rhs, **how):
+    return apply(TriangularSolve(**how), matrix, rhs)
+
+
+def general(matrix, rhs, adjoint=False):
+    factors, _, permutation = apply(Lu(), matrix)
+    return apply(LinearSolve(adjoint), matrix, factors, permutation, rhs)
+
+
+def names(*outputs, passes=("systems",)):
+    """The operations of the rewritten graph, in order, without attributes."""
+    inputs = sorted(graph_of(*outputs).inputs, key=lambda key: key.serial)
+    graph = optimized(graph_of(*outputs, inputs=inputs), list(passes))[0]
+    return [node[0].key.removeprefix("std::") for node in graph.nodes]
+
+
+factor = apply(Cholesky(), a)
+z = solve(factor, column)
+w = solve(factor, z, transposed=True)
+
+
+def vector(key):
+    return apply(Reshape((N,)), key)
+
+
+def cotangent(ct, adjoint=True, matrix=factor):
+    return apply(CholeskyTangent(adjoint), matrix, ct)
+
+
+ONE_RIGHT_HAND_SIDE = {
+    "triangular": solve(a, outer(u, v)),
+    "from the right": solve(a, outer(u, v), left=False),
+    "a minus": solve(a, apply(Neg(), outer(u, v))),
+    "general": general(a, outer(u, v)),
+    "adjoint": general(a, outer(u, v), adjoint=True),
+    "the other order": solve(
+        a,
+        apply(
+            Mul(), apply(BroadcastInDim((N, N), (1,)), u), apply(BroadcastInDim((N, N), (0,)), v)
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ONE_RIGHT_HAND_SIDE)
+def test_an_outer_product_is_one_right_hand_side(name):
+    found = names(ONE_RIGHT_HAND_SIDE[name])
+    (place,) = [i for i, each in enumerate(found) if each.endswith("solve")]
+    assert found[place - 1] == found[place + 1] == "reshape"
+    assert found[-1] == "mul"
+
+
+def test_a_number_goes_behind_a_solution_that_is_there():
+    half = apply(Constant(0.5, "f64", ()))
+
+    def solves(*outputs):
+        return names(*outputs, passes=("systems", "cse")).count("triangular_solve")
+
+    assert solves(solve(a, b), solve(a, times(half, b))) == 1
+    assert solves(solve(a, b), solve(a, apply(Neg(), times(c, b)))) == 1
+    assert solves(solve(a, b), solve(a, times(c, b), transposed=True)) == 2
+    alone = graph_of(solve(a, times(c, b)))
+    assert optimized(alone, ["systems", "cse"])[0] is alone
+
+
+BY_FACTOR = {
+    "L": (general(factor, b), "transposed=False, conjugated=False"),
+    "L, adjoint": (general(factor, b, adjoint=True), "transposed=True, conjugated=False"),
+    "Lᵀ": (general(apply(Transpose((1, 0)), factor), b), "transposed=True, conjugated=False"),
+    "Lᵀ, adjoint": (
+        general(apply(Transpose((1, 0)), factor), b, adjoint=True),
+        "transposed=False, conjugated=False",
+    ),
+    "complex L, adjoint": (
+        general(apply(Cholesky(), complex_), value("r", "c128", (N, 2)), adjoint=True),
+        "transposed=True, conjugated=True",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BY_FACTOR)
+def test_a_system_with_a_cholesky_factor_is_triangular(name):
+    output, how = BY_FACTOR[name]
+    text = short(optimized(graph_of(output), ["systems"])[0])
+    assert f"lower=True, {how}" in text
+    assert " lu" not in text
+    assert "linear_solve" not in text
+
+
+def test_other_systems_keep_their_factors():
+    turned = apply(Transpose((1, 0)), apply(Cholesky(), complex_))
+    for output in (general(a, b), general(turned, value("s", "c128", (N, 2)))):
+        graph = graph_of(output)
+        assert optimized(graph, ["systems"])[0] is graph
+
+
+SQUARES = {
+    "wzᵀ": outer(vector(w), vector(z)),
+    "masked, subtracted": apply(Neg(), lower(outer(vector(w), vector(z)))),
+    "a multiple of w": outer(times(c, vector(w)), vector(z)),
+    "a multiple inside": outer(vector(solve(factor, times(c, z), transposed=True)), vector(z)),
+    "two terms": apply(
+        Sub(),
+        outer(vector(w), apply(Neg(), vector(solve(factor, times(c, column))))),
+        outer(vector(solve(factor, solve(factor, times(c, column)), transposed=True)), vector(z)),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SQUARES)
+def test_the_cotangent_of_a_quadratic_form_is_an_outer_product(name):
+    found = names(cotangent(SQUARES[name]))
+    assert "cholesky_tangent" not in found
+    assert found[-1] == "select"
+
+
+def test_what_is_scattered_into_it_is_apart():
+    """The cotangent of a diagonal, added into that of a quadratic form."""
+    places, values = value("i", "i64", (N, 2)), value("d", shape=(N,))
+    scatter = ScatterAdd((), (0, 1), (0, 1), "clip")
+    found = names(cotangent(apply(scatter, SQUARES["wzᵀ"], places, values)))
+    assert [found.count(name) for name in ("cholesky_tangent", "scatter_add")] == [1, 1]
+    assert found.index("scatter_add") < found.index("cholesky_tangent")
+    assert found[-1] == "add"
+
+
+OTHERS = {
+    "zwᵀ": outer(vector(z), vector(w)),
+    "two vectors": outer(vector(w), u),
+    "of another factor": outer(vector(solve(a, z, transposed=True)), vector(z)),
+    "not transposed": outer(vector(solve(factor, z)), vector(z)),
+    "the upper triangle": outer(vector(solve(factor, z, transposed=True, lower=False)), vector(z)),
+    "a dense rest": apply(Add(), outer(vector(w), vector(z)), a),
+    "the strict triangle": apply(
+        Select(),
+        apply(Gt(), *[apply(Iota((N, N), axis, "i32")) for axis in (0, 1)]),
+        outer(vector(w), vector(z)),
+        apply(Constant(0.0, "f64", (N, N))),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_cotangents_stay(name):
+    assert "cholesky_tangent" in names(cotangent(OTHERS[name]))
+
+
+def test_tangents_stay():
+    assert "cholesky_tangent" in names(cotangent(SQUARES["wzᵀ"], adjoint=False))
