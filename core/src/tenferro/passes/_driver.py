@@ -5,7 +5,7 @@ A sweep looks at every equation once, with the rules of all chosen passes, in th
 the cost is linear in the number of equations. Passes that need the whole graph are calls in
 ``optimized``: ``roll``, the removal of checkpoints that save nothing, and the joining of paddings
 before the sweeps; ``outputs``, ``loops``, ``layout``, ``residuals`` and the memory budget after
-them.
+them. What only some programs have loads with the first of them.
 Read next: ``rewrites/arithmetic.py``.
 """
 
@@ -22,18 +22,16 @@ from tenferro.computegraph import Fragment, MaterializedGraph, fragment_of_graph
 from tenferro.passes._rewriter import Rewriter
 from tenferro.passes._rules import PassRules, RuleTable
 from tenferro.passes._selection import NAMES, REWRITES, ROLL, selected
-from tenferro.passes.rewrites.checkpoints import without_checkpoints
+from tenferro.passes._shapes import is_large
 from tenferro.passes.rewrites.dead_outputs import OUTPUTS, without_dead_outputs
-from tenferro.passes.rewrites.layout import LAYOUT, with_fast_layouts
-from tenferro.passes.rewrites.loops import LOOPS, with_joined_loops
 from tenferro.passes.rewrites.residuals import RESIDUALS, with_short_lives
-from tenferro.primitives.control import Scan
 from tenferro.primitives.structural import Pad
 
 if TYPE_CHECKING:
     from tenferro.passes.budget.schedule import MemoryPlan
 
-SUMS = "sums"
+SUMS, LAYOUT, LOOPS = "sums", "layout", "loops"
+_CONTROL = frozenset(("std::checkpoint", "std::scan", "std::switch", "std::while_loop"))
 _LEAST_STEPS = 64
 _LEAST_EQUATIONS = 512  # of a loop
 _SWEPT_TWICE = 5_000  # equations; what a rule emits is rewritten at once, so little is left
@@ -81,25 +79,52 @@ def optimized(
     memory = None
     if names or budget is not None:
         with CollectorPaused():
-            if ROLL in names and before >= _LEAST_EQUATIONS and can(Scan):
-                loops = import_module("tenferro.passes.roll.loops")
-                graph, counts[ROLL] = loops.with_loops(graph, _LEAST_STEPS, _LEAST_EQUATIONS)
-            if LOOPS in names:
-                graph = without_checkpoints(graph)
+            if ROLL in names:
+                graph, counts[ROLL] = _rolled(graph, can)
+            has_control = LOOPS in names and _has_control(graph)
+            if has_control:
+                checkpoints = import_module("tenferro.passes.rewrites.checkpoints")
+                graph = checkpoints.without_checkpoints(graph)
             joined = 0
             if SUMS in names:
                 graph, joined = _with_joined_paddings(graph, can)
             graph = _swept(graph, names, can, counts, joined)
             if OUTPUTS in names:
                 graph = _without_dead_outputs(graph, names, can, counts)
-            if LOOPS in names:
-                graph, counts[LOOPS] = with_joined_loops(
+            if has_control:
+                joins = import_module("tenferro.passes.rewrites.loops")
+                graph, counts[LOOPS] = joins.with_joined_loops(
                     graph, lambda body: _rewritten_body(body, names, can)
                 )
             if LAYOUT in names:
-                graph, counts[LAYOUT] = with_fast_layouts(graph)
+                graph, counts[LAYOUT] = _laid_out(graph)
             graph, memory = _in_memory(graph, names, can, counts, budget, predict)
     return graph, Report(counts, before, len(graph), memory)
+
+
+def _rolled(graph: MaterializedGraph, can: Callable[[type], bool]) -> tuple[MaterializedGraph, int]:
+    """Find loops in a long graph, where the backend runs them."""
+    if len(graph) < _LEAST_EQUATIONS:
+        return graph, 0
+    roll = import_module("tenferro.passes.roll.loops")
+    if not can(roll.Scan):
+        return graph, 0
+    found: tuple[MaterializedGraph, int] = roll.with_loops(graph, _LEAST_STEPS, _LEAST_EQUATIONS)
+    return found
+
+
+def _laid_out(graph: MaterializedGraph) -> tuple[MaterializedGraph, int]:
+    """Reorder the axes of large arrays, if there are any."""
+    if not any([is_large(aval) for aval in set(graph.avals)]):
+        return graph, 0
+    layout = import_module("tenferro.passes.rewrites.layout")
+    found: tuple[MaterializedGraph, int] = layout.with_fast_layouts(graph)
+    return found
+
+
+def _has_control(graph: MaterializedGraph) -> bool:
+    """Return True if a graph has loops, branches or checkpoints, which other files look at."""
+    return not _CONTROL.isdisjoint([getattr(node[0], "key", "") for node in graph.nodes])
 
 
 def _in_memory(

@@ -11,18 +11,11 @@ from typing import Any
 from tenferro.computegraph import MaterializedGraph
 from tenferro.computegraph._materialize import MaterializedNode
 from tenferro.passes._disjoint_sets import DisjointSets
-from tenferro.primitives._aval import Aval
+from tenferro.passes._shapes import is_large
 from tenferro.primitives._primitive import pointwise
 from tenferro.primitives.constants import Constant
 from tenferro.primitives.contraction import DotGeneral
 from tenferro.primitives.structural import BroadcastInDim, Transpose
-
-_MIN_ELEMENTS = 1 << 12
-
-
-def is_large(aval: Any) -> bool:
-    """Return True for arrays whose order of axes matters."""
-    return isinstance(aval, Aval) and aval.ndim >= 2 and aval.size >= _MIN_ELEMENTS
 
 
 def connected(graph: MaterializedGraph) -> tuple[set[int], DisjointSets]:

@@ -1,4 +1,5 @@
-"""Questions about shapes: where axes go when others of size 1 come or go, a slice of a slice.
+"""Questions about shapes: where axes go when others of size 1 come or go, a slice of a slice,
+whether an array is large.
 
 Read next: ``rewrites/moves.py``.
 """
@@ -6,9 +7,17 @@ Read next: ``rewrites/moves.py``.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from tenferro.primitives._aval import Shape
+from tenferro.primitives._aval import Aval, Shape
 from tenferro.primitives.structural import Slice
+
+_MIN_ELEMENTS = 1 << 12
+
+
+def is_large(aval: Any) -> bool:
+    """Return True for arrays whose order of axes matters."""
+    return isinstance(aval, Aval) and aval.ndim >= 2 and aval.size >= _MIN_ELEMENTS
 
 
 def unit_axes_alone(before: Shape, after: Shape) -> dict[int, int] | None:

@@ -18,21 +18,17 @@ from typing import Any
 from tenferro.computegraph import MaterializedGraph, infer
 from tenferro.computegraph._materialize import MaterializedNode, new_row
 from tenferro.passes._layout_costs import REDUCTIONS, Order, orders_of
-from tenferro.passes._layout_sets import is_large
 from tenferro.passes._rewriter import needed
 from tenferro.primitives.constants import Constant
 from tenferro.primitives.contraction import DotGeneral
 from tenferro.primitives.structural import BroadcastInDim, Transpose, inverse
 
-LAYOUT = "layout"
 _MAX_ROUNDS = 3  # a reduction hands its order on to what is smaller
 
 
 def with_fast_layouts(graph: MaterializedGraph) -> tuple[MaterializedGraph, int]:
     """Reorder the axes of large arrays where that pays; also count the equations that changed."""
     count = 0
-    if not any([is_large(aval) for aval in set(graph.avals)]):
-        return graph, count
     for _ in range(_MAX_ROUNDS):
         orders = orders_of(graph)
         if not orders:

@@ -31,8 +31,6 @@ from tenferro.passes._loop_joins import (
 from tenferro.passes._rewriter import needed
 from tenferro.primitives.control.effects import has_effects
 
-LOOPS = "loops"
-_KEYS = frozenset(("std::checkpoint", "std::scan", "std::switch", "std::while_loop"))
 _MOST_LOOPS = 64  # of one length, among which each is compared with each
 _MOST_EQUATIONS = 300  # of two bodies that become one
 
@@ -43,9 +41,6 @@ def with_joined_loops(
     graph: MaterializedGraph, optimize: Optimize
 ) -> tuple[MaterializedGraph, int]:
     """Join loops, drop what is not read, and rewrite bodies; also return how many changed."""
-    operations = {node[0] for node in graph.nodes}
-    if not any([getattr(operation, "key", "") in _KEYS for operation in operations]):
-        return graph, 0
     loops = _Loops(graph, optimize)
     loops.run()
     return loops.finished(), loops.count

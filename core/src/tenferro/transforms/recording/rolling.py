@@ -17,7 +17,6 @@ from tenferro.backend._options import chosen_passes
 from tenferro.backend.select import is_inspected, select_backend
 from tenferro.computegraph import ValueKey
 from tenferro.passes._selection import ROLL
-from tenferro.primitives.control import Scan
 from tenferro.transforms.recording.unrolled import is_unrolling
 
 if TYPE_CHECKING:
@@ -31,6 +30,8 @@ _named: ContextVar[str | Backend | None] = ContextVar("tenferro_records_for", de
 
 def _can_roll(backend: Backend) -> bool:
     """Return True if the pass is chosen, and the backend itself runs loops."""
+    from tenferro.primitives.control import Scan  # noqa: PLC0415 - most programs have no loop
+
     return ROLL in chosen_passes(backend) and backend.lowerings.status(Scan) == "native"
 
 
