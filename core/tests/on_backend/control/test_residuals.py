@@ -80,9 +80,17 @@ def test_products_are_not_repeated_for_little_memory():
 
 
 def test_products_are_repeated_for_much_memory():
-    """tanh(A c) is 9 times as large as c, and all steps together have 9 MB"""
+    """tanh(A c) is 9 times as large as c: 9 MB of all steps are stacked, 74 MB are not"""
     a, b = np.ones((9000, 1000)), np.ones((1000, 9000))
     body = lambda c: b @ np.tanh(a @ c)  # noqa: E731
-    forward, backward = loops(looped(body, 128), np.ones(1000))
-    assert [str(forward.body.output_avals[i]) for i in forward.outputs if i] == ["f64[1000]"]
-    assert names(backward).count("dot_general") == 3
+    for steps, size, products in ((128, "f64[9000]", 2), (1024, "f64[1000]", 3)):
+        forward, backward = loops(looped(body, steps), np.ones(1000))
+        assert [str(forward.body.output_avals[i]) for i in forward.outputs if i] == [size]
+        assert names(backward).count("dot_general") == products
+
+
+def test_short_products_are_repeated():
+    """A sum of 8 terms costs no more than to read it: c is stacked, not (A c)² as well"""
+    a = np.ones((8, 8))
+    body = lambda c: np.sin(np.square(c @ a) * c)  # noqa: E731
+    assert stacked(looped(body), np.ones((10_000, 8))) == ["f64[10000,8]"]

@@ -3,8 +3,8 @@
 What the linear loop reads of the primals: literals stay in it, consts and xs are there for both,
 what depends on consts alone is computed once, before. Of the rest the fewest bytes are stacked from
 which the linear loop can compute it again: a minimum cut between the carry and what is read.
-Products, factorizations, loops and the like are computed again only where that saves much memory,
-functions such as exp where it saves some.
+Long products, factorizations, loops and the like are computed again only where that saves much
+memory, functions such as exp where it saves some.
 A body with a function that brings its own derivative is always computed again, as a whole: cut in
 two, the function would no longer show what it closes over.
 Read next: ``transposed.py``.
@@ -13,12 +13,12 @@ Read next: ``transposed.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import prod
 from typing import Any
 
 from tenferro.computegraph import (
     Definition,
     Fragment,
-    Operation,
     ValueKey,
     inputs_of,
     new_leaf,
@@ -31,12 +31,14 @@ from tenferro.tidu import RuleBuilder, Value
 
 _MAX_REPEATED_SAVING = 2  # times fewer bytes for which expensive operations are repeated
 _FEW_BYTES = 1 << 20  # of all steps together, up to which only arithmetic is repeated
+_SOME_BYTES = 1 << 25  # of all steps together, up to which no expensive operation is repeated
 #: families of operations that cost less than to read their results from memory, and about as much
 _ARITHMETIC = frozenset(
     ("arithmetic", "bitwise", "comparison", "complex", "constants", "indexing", "rounding",
      "structural")
 )  # fmt: skip
 _FUNCTIONS = frozenset(("elementwise", "hyperbolic", "reduction", "trigonometric"))
+_FEW_TERMS = 32  # that each element of a product sums: more cost more than to read the element
 
 
 def split(loop: Scan, operands: Sequence[Any], rule: RuleBuilder) -> tuple[Scan, list[Any]]:
@@ -139,19 +141,36 @@ def _stacked(varying: Sequence[ValueKey], kinds: _Kinds, length: int) -> list[Va
     moved = _cut(varying, kinds, is_repeated=_is_from(_ARITHMETIC))
     if length * _bytes(moved) <= _FEW_BYTES:
         return moved
-    fewest = _cut(varying, kinds, is_repeated=lambda operation: True)
-    cheap = _cut(varying, kinds, is_repeated=_is_from(_ARITHMETIC | _FUNCTIONS))
-    most = max(_MAX_REPEATED_SAVING * _bytes(fewest), _FEW_BYTES / length)
+    fewest = _cut(varying, kinds, is_repeated=lambda definition: True)
+    cheap = _cut(varying, kinds, is_repeated=_is_cheap)
+    most = max(_MAX_REPEATED_SAVING * _bytes(fewest), _SOME_BYTES / length)
     return cheap if _bytes(cheap) <= most else fewest
 
 
-def _is_from(families: frozenset[str]) -> Callable[[Operation], bool]:
-    """Return the function that is True for operations of some families."""
-    return lambda operation: type(operation).__module__.rpartition(".")[2] in families
+def _is_from(families: frozenset[str]) -> Callable[[Definition], bool]:
+    """Return the function that is True for equations of some families."""
+    return lambda definition: type(definition[0]).__module__.rpartition(".")[2] in families
+
+
+_is_cheap_family = _is_from(_ARITHMETIC | _FUNCTIONS)
+
+
+def _is_cheap(definition: Definition) -> bool:
+    """Return True for equations that cost about as much as to read their results from memory."""
+    return _is_cheap_family(definition) or _is_short_product(definition)
+
+
+def _is_short_product(definition: Definition) -> bool:
+    operation: Any = definition[0]
+    if operation.key != "std::dot_general":
+        return False
+    shape = inputs_of(definition)[0].aval.shape
+    terms: int = prod([shape[axis] for axis in operation.lhs_contract])
+    return terms <= _FEW_TERMS
 
 
 def _cut(
-    varying: Sequence[ValueKey], kinds: _Kinds, is_repeated: Callable[[Operation], bool]
+    varying: Sequence[ValueKey], kinds: _Kinds, is_repeated: Callable[[Definition], bool]
 ) -> list[ValueKey]:
     """Return the lightest values from which others follow by operations that are repeated."""
     keys: dict[ValueKey, int] = {}
@@ -166,8 +185,8 @@ def _cut(
         definition = None if key in kinds.numbers else key.definition
         if key in carries:
             return None
-        if definition is not None and not is_repeated(definition[0]):
-            if kinds.of(key) != BY_ROWS or not is_function(definition[0]):
+        if definition is not None and not is_repeated(definition):
+            if kinds.of(key) != BY_ROWS or not is_function(definition):
                 return None
         before = () if definition is None else inputs_of(definition)
         given = [k for k in before if kinds.of(k) >= BY_ROWS]
