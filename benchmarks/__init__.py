@@ -8,6 +8,7 @@
 
 One workload per file, `w01_gmm.py` and so on; each states its function, writes it once by hand
 (value and gradient) and once as a user of each peer would; W19 writes some of them in many ways,
-from `formulations/`. `harness/` runs them and knows none.
+from `formulations/`, and W20 runs whole programs, from `programs/`, that nobody wrote by hand.
+`harness/` runs them and knows none.
 Read next: `w03_elementwise.py`, then `harness/workload.py`.
 """

@@ -33,6 +33,7 @@ class Library(NamedTuple):
     put: Callable[[Any, Any, Any], Any]  # buffer[index] = value, returning the buffer
     value_and_grad: Callable[..., Any]
     grad: Callable[..., Any]
+    jacobian: Callable[..., Any]
     jvp: Callable[..., Any] | None = None
     vmap: Callable[..., Any] | None = None
     scan: Callable[..., Any] | None = None
@@ -80,6 +81,17 @@ class Formulations:
 
         return enter
 
+    def task(
+        self, name: str, without: tuple[str, ...] = ()
+    ) -> Callable[[Callable[[Library], Any]], Callable[[Library], Any]]:
+        """Enter a function that asks the library for derivatives itself."""
+
+        def enter(function: Callable[[Library], Any]) -> Callable[[Library], Any]:
+            self.ways.append(Way(name, function, without, other=False))
+            return function
+
+        return enter
+
 
 def caller(library: str, way: Way) -> Callable[..., Call]:
     """Return the contestant that runs a way in a library: inputs → a call without arguments."""
@@ -105,6 +117,7 @@ def tenferro() -> Library:
         put=assigned,
         value_and_grad=tn.value_and_grad,
         grad=tn.grad,
+        jacobian=tn.jacobian,
         jvp=tn.jvp,
         vmap=tn.vmap,
         scan=tn.scan,
@@ -152,6 +165,7 @@ def with_jax(way: Way, *inputs: Any) -> Call:
         put=lambda buffer, index, value: buffer.at[index].set(value),
         value_and_grad=jax.value_and_grad,
         grad=jax.grad,
+        jacobian=jax.jacfwd,
         jvp=jax.jvp,
         vmap=jax.vmap,
         scan=jax.lax.scan,
@@ -178,6 +192,7 @@ def with_autograd(way: Way, *inputs: Any) -> Call:
         put=refused,
         value_and_grad=autograd.value_and_grad,
         grad=autograd.grad,
+        jacobian=autograd.jacobian,
     )
     f = way.function(lib)
     return lambda: f(*inputs)

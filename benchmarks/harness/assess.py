@@ -45,9 +45,11 @@ def goals_of(
 ) -> Iterable[Goal]:
     """The goals that concern a row; those of a certain case count before those of all.
 
-    Goals are those of the full sizes: a quick case has one only if it bears the same name.
+    Goals are those of the full sizes: a quick case has one only if it bears the same name. A goal
+    may name a case of its own, such as the mean of all.
     """
-    if workload.cases and case not in {full.name for full in workload.cases}:
+    named = {full.name for full in workload.cases} | {goal.case for goal in workload.goals}
+    if workload.cases and case not in named:
         return []
     found = [
         goal

@@ -1,8 +1,9 @@
 """Runs the contestants of one case by turns, in this process.
 
 Every contestant is called once (its first call: record, transform, compile), compared with the
-baseline, called once more, and only then timed. A contestant that fails or disagrees has a row that
-says so and no time. Short calls are repeated within a sample. Read next: `worker.py`.
+baseline, called once more, and only then timed. Where nobody wrote a baseline, the first contestant
+that has a result is compared with. A contestant that fails or disagrees has a row that says so and
+no time. Short calls are repeated within a sample. Read next: `worker.py`.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ def measure(workload: Workload, case: Case, options: Options, skip: dict[str, st
             row.update(status="left out", message=reason)
             continue
         call, result = attempt(contestant, workload, case, inputs, want, row)
-        want = result if contestant.name == BASELINE else want
+        if contestant.name == BASELINE or (want is None and not has_baseline(workload)):
+            want = result
         if call is not None:
             calls[contestant.name] = call
         del result
@@ -55,6 +57,11 @@ def entered(workload: Workload, case: Case, options: Options) -> Iterator[Contes
         asked = not contestant.peer or contestant.peer in options.peers
         if asked and (contestant.cases is None or case.name in contestant.cases):
             yield contestant
+
+
+def has_baseline(workload: Workload) -> bool:
+    """Whether somebody wrote a workload by hand; if not, the first that has a result is right."""
+    return any(contestant.name == BASELINE for contestant in workload.contestants)
 
 
 def absent(contestant: Contestant) -> str:

@@ -35,6 +35,7 @@ wall time with two threads, CPU time with huge pages (`GLIBC_TUNABLES=glibc.mall
 the slope of log time over log size. `numpy` is the version by hand. Large new arrays cost their
 pages, unless the process has free ones. On W7 and W16 peers change how many are free, so that they
 ran in processes of their own, each beside the version by hand; goals are compared with the first.
+W20 runs whole programs that have no version by hand; its ratios are to autograd and to JAX.
 
 This page is generated. It shows the run of
 

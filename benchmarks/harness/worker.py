@@ -1,9 +1,9 @@
 """The process in which contestants run: `python -m benchmarks.harness.worker REQUEST RESULT`.
 
 The request says what: all contestants of a workload (`measure`), the peak memory of one of them
-(`memory`), one call of it, to see whether it returns at all (`try`), or programs of it without each
-plan pass (`ablate`). Threads, pinning and pages are those that the process was started with, by
-`launch.py`.
+(`memory`), the seconds of its first call (`first`), one call of it, to see whether it returns at
+all (`try`), or programs of it without each plan pass (`ablate`). Threads, pinning and pages are
+those that the process was started with, by `launch.py`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from .ablation import ablate
 from .environment import environment
 from .measure import measure
 from .memory import peak
-from .workload import Contestant, Options, Workload, load
+from .workload import Call, Contestant, Options, Workload, load
 
 
 def main() -> None:
@@ -26,7 +27,7 @@ def main() -> None:
     request = json.loads(sys.argv[1])
     workload = load(request["workload"])
     limit_threads(request["options"]["threads"])
-    ways = {"measure": timed, "memory": memory, "try": tried, "ablate": ablate}
+    ways = {"measure": timed, "memory": memory, "first": first, "try": tried, "ablate": ablate}
     answer = ways[request["what"]](workload, request)
     Path(sys.argv[2]).write_text(json.dumps(answer), "utf-8")
 
@@ -83,9 +84,22 @@ def memory(workload: Workload, request: dict[str, Any]) -> dict[str, Any]:
 
     A small case runs before, so that libraries and their compilers have loaded what they need.
     """
+    return {"bytes": peak(after_a_small_case(workload, request))}
+
+
+def first(workload: Workload, request: dict[str, Any]) -> dict[str, Any]:
+    """Wall seconds of the first call of a case, in a process that has run a small one."""
+    call = after_a_small_case(workload, request)
+    start = time.perf_counter()
+    call()
+    return {"seconds": time.perf_counter() - start}
+
+
+def after_a_small_case(workload: Workload, request: dict[str, Any]) -> Call:
+    """Return the call of a contestant, which has run the first of the small cases before."""
     contestant, case = contestant_of(workload, request), workload.case(request["case"])
     contestant.make(*workload.inputs(workload.quick[0].given))()
-    return {"bytes": peak(contestant.make(*workload.inputs(case.given)))}
+    return contestant.make(*workload.inputs(case.given))
 
 
 if __name__ == "__main__":

@@ -262,6 +262,111 @@ def test_the_worst_way_counts_and_another_algorithm_does_not():
     assert not any(contestant == "tenferro un-jitted" for contestant, _ in found)
 
 
+def test_without_a_version_by_hand_the_first_result_counts(workload):
+    workload.contestants.clear()
+    workload.contestant("broken")(lambda x: lambda: 1 / 0)
+    workload.contestant("right")(lambda x: lambda: (x @ x, 2 * x))
+    workload.contestant("wrong")(lambda x: lambda: (x @ x, 3 * x))
+    found = [rows_of(workload, name)[0]["status"] for name in ("broken", "right", "wrong")]
+    assert found == ["failed", "ok", "disagrees"]
+
+
+def test_programs_have_ratios_and_a_mean_only_of_all():
+    """√(1/4 · 4/1) = 1; without one of the programs no mean."""
+    from benchmarks import w20_programs as w20
+
+    def row(case, contestant, time):
+        return {"case": case, "contestant": contestant, "cpu": {"median": time}}
+
+    rows = [row(case.name, "tenferro", 3.0) for case in w20.W.cases]
+    rows += [row("gp", "autograd", 12.0), row("lse", "autograd", 0.75)]
+    found = {f.case: f.value for f in w20.summary(rows) if f.figure == w20.TO_AUTOGRAD}
+    assert found == {"gp": 0.25, "lse": 4.0, w20.ALL: pytest.approx(1.0)}
+    found = [figure.case for figure in w20.summary(rows[1:])]
+    assert w20.ALL not in found
+
+
+def test_the_mean_of_all_has_a_goal_of_its_own(workload):
+    from benchmarks.harness.assess import goals_of
+    from benchmarks.harness.workload import Goal
+
+    workload.goals = [Goal(1.0, figure="ratio"), Goal(0.5, figure="ratio", case="mean")]
+    limits = [g.limit for g in goals_of(workload, 1, "mean", "tenferro", "ratio")]
+    assert limits == [0.5]
+    assert not list(goals_of(workload, 1, "n = 2", "tenferro", "ratio"))
+
+
+def differences(function, argnums, h):
+    """Return NumPy's value and central differences by every number, with the error h⁴.
+
+    f' = (8 (f(x + h) - f(x - h)) - (f(x + 2h) - f(x - 2h))) / 12h + O(h⁴)
+    """
+    from autograd.misc.flatten import flatten
+
+    def value_and_grad(*given):
+        chosen = (argnums,) if isinstance(argnums, int) else argnums
+        flat, restored = flatten(tuple(given[i] for i in chosen))
+
+        def at(flat):
+            arguments = dict(enumerate(given)) | dict(zip(chosen, restored(flat), strict=True))
+            return function(*(arguments[i] for i in range(len(given))))
+
+        found = np.empty_like(flat)
+        for i, e in enumerate(h * np.eye(len(flat))):
+            f = [at(flat + k * e) for k in (-2, -1, 1, 2)]
+            found[i] = (8 * (f[2] - f[1]) - (f[3] - f[0])) / (12 * h)
+        gradients = restored(found)
+        return at(flat), gradients[0] if isinstance(argnums, int) else gradients
+
+    return value_and_grad
+
+
+PROGRAMS = [
+    "hello", "lse", "llsq", "ode", "det", "kmeans", "gmm", "ba", "gradbench lstm", "ht",
+    "gp", "deep gp", "bayes opt", "bbsvi", "hmm", "fluid", "convnet", "ode net", "rnn", "lstm",
+]  # fmt: skip
+
+
+def test_all_programs_are_compared_with_differences():
+    from benchmarks.w20_programs import PROGRAMS as found
+
+    assert list(found) == PROGRAMS
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_has_the_derivatives_that_differences_have(name):
+    """tenferro's value and gradient are NumPy's value and its central differences."""
+    scipy = pytest.importorskip("scipy")
+    pytest.importorskip("autograd")  # flattens nested arguments
+    pytest.importorskip("tenferro_numpy")
+    from benchmarks.formulations.library import Library, caller
+    from benchmarks.harness.compare import agree
+    from benchmarks.w20_programs import PROGRAMS as programs
+
+    h = 1e-6 if name in ("fluid", "convnet") else 1e-3  # which have kinks
+
+    def value_and_grad(f, argnums=0):
+        return differences(f, argnums, h)
+
+    def grad(f, argnums=0):
+        return lambda *given: value_and_grad(f, argnums)(*given)[1]
+
+    def jacobian(f):
+        def rows(x, *given):
+            each = range(len(f(x, *given)))
+            return np.stack([grad(lambda x, i=i: f(x, *given)[i])(x) for i in each])
+
+        return rows
+
+    lib = Library(
+        np, scipy.special, scipy.linalg, np, None, value_and_grad, grad, jacobian=jacobian
+    )
+    program = programs[name]
+    (case,), (way,) = program.quick, program.ways
+    given = program.inputs(case.given[1])
+    agree(caller("tenferro un-jitted", way)(*given)(), way.function(lib)(*given), 1e-6)
+
+
 def test_a_case_may_have_a_tolerance_of_its_own(workload):
     workload.contestant("near")(lambda x: lambda: (x @ x, 2.001 * x))
     assert rows_of(workload, "near")[0]["status"] == "disagrees"
@@ -275,7 +380,7 @@ def test_a_case_may_have_a_tolerance_of_its_own(workload):
 def test_all_workloads_are_found():
     from benchmarks.harness.workload import names
 
-    numbers = range(1, 20)
+    numbers = range(1, 21)
     assert [name for name in names() if name[0] == "W"] == [f"W{i}" for i in numbers]
 
 
@@ -298,6 +403,7 @@ def test_workloads_run_and_agree_without_peers(root, tmp_path):
         "W16",
         "W17",
         "W19",
+        "W20",
     ]
     file = tmp_path / "results.json"
     command = [

@@ -1,0 +1,168 @@
+"""W20: whole programs of users, those of autograd's examples and of GradBench's evaluations.
+
+Nobody wrote these by hand: the same text runs in tenferro without and with `jit`, in autograd and
+in JAX under `jit`, and their values and gradients are compared before a time counts. The figures
+are our time over theirs, for each program and as geometric means; for GradBench's programs the
+first call over autograd's, each in a fresh process that has run another program; for the fluid the
+peak of memory. XLA compiles the fluid's unrolled loop for minutes, so that JAX does not run it.
+Read next: `programs/small.py`.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterator
+from typing import Any
+
+from benchmarks.harness import launch
+from benchmarks.harness.workload import Call, Case, Figure, Goal, Options, Workload, installed
+
+from .formulations.library import LIBRARIES, Formulations, caller
+from .programs.bundle_adjustment import BA
+from .programs.fluid import FLUID
+from .programs.gaussian_processes import BAYES_OPT, DEEP_GP, GP
+from .programs.hand_tracking import HT
+from .programs.hidden_markov import HMM
+from .programs.kmeans import KMEANS
+from .programs.mixture import MIXTURE
+from .programs.networks import CONVNET, ODE_NET
+from .programs.recurrent import ADBENCH_LSTM, LSTM, RNN
+from .programs.small import DET, HELLO, LLSQ, LSE, ODE
+from .programs.variational import BBSVI
+
+GRADBENCH = {
+    "hello": HELLO,
+    "lse": LSE,
+    "llsq": LLSQ,
+    "ode": ODE,
+    "det": DET,
+    "kmeans": KMEANS,
+    "gmm": MIXTURE,
+    "ba": BA,
+    "gradbench lstm": ADBENCH_LSTM,
+    "ht": HT,
+}
+EXAMPLES = {
+    "gp": GP,
+    "deep gp": DEEP_GP,
+    "bayes opt": BAYES_OPT,
+    "bbsvi": BBSVI,
+    "hmm": HMM,
+    "fluid": FLUID,
+    "convnet": CONVNET,
+    "ode net": ODE_NET,
+    "rnn": RNN,
+    "lstm": LSTM,
+}
+PROGRAMS: dict[str, Formulations] = GRADBENCH | EXAMPLES
+ALL = "all programs, geometric mean"
+TO_AUTOGRAD, TO_JAX = "÷ autograd", "÷ jax"
+FIRST, MEMORY = "first call ÷ autograd", "memory ÷ autograd"
+OVER = {TO_AUTOGRAD: "autograd", TO_JAX: "jax"}
+UNJITTED, JITTED = "tenferro un-jitted", "tenferro"
+ORDER = ("autograd", UNJITTED, JITTED, "tenferro xla", "jax")  # the first one is compared with
+REPEATS = 3  # processes of which the quickest first call counts
+
+
+def inputs(given: tuple[str, Any]) -> tuple[Any, ...]:
+    """The program, and what it takes."""
+    name, size = given
+    return name, *PROGRAMS[name].inputs(size)
+
+
+W = Workload(
+    "W20",
+    "programs of users: autograd's examples and GradBench's evaluations",
+    cases=[case for program in PROGRAMS.values() for case in program.cases],
+    quick=[case for program in PROGRAMS.values() for case in program.quick],
+    inputs=inputs,
+    goals=[
+        Goal(1.0, contestant=UNJITTED, figure=TO_AUTOGRAD),
+        Goal(0.5, contestant=UNJITTED, figure=TO_AUTOGRAD, case=ALL),
+        Goal(1.1, contestant=JITTED, figure=TO_JAX, case=ALL),
+        Goal(1.5, contestant=UNJITTED, figure=FIRST),
+        Goal(1.0, contestant=UNJITTED, figure=MEMORY),
+    ],
+    tolerance=1e-8,
+)
+
+
+def entrant(library: str) -> Any:
+    """Return what makes the call of a program, whose name is the first input, in a library."""
+
+    def make(name: str, *given: Any) -> Call:
+        return caller(library, PROGRAMS[name].ways[0])(*given)
+
+    return make
+
+
+for _library in ORDER:
+    _cases = tuple(
+        case.name
+        for program in PROGRAMS.values()
+        if _library not in program.ways[0].without
+        for case in (*program.cases, *program.quick)
+    )
+    W.contestant(_library, needs=LIBRARIES[_library], cases=_cases)(entrant(_library))
+
+
+# ---- times over those of autograd and JAX --------------------------------------------------------
+
+
+def summary(rows: list[dict[str, Any]]) -> Iterator[Figure]:
+    """Our times over theirs, program by program; and geometric means where all have run."""
+    times = {(r["case"], r["contestant"]): r["cpu"]["median"] for r in rows if "cpu" in r}
+    whole = {case.name for case in W.cases} <= {row["case"] for row in rows}
+    for figure, theirs in OVER.items():
+        for ours in (UNJITTED, JITTED):
+            ratios = {
+                case: time / times[case, theirs]
+                for (case, contestant), time in times.items()
+                if contestant == ours and (case, theirs) in times
+            }
+            for case, ratio in ratios.items():
+                yield Figure(case, ours, figure, ratio)
+            if ratios and whole:
+                yield Figure(ALL, ours, figure, geometric_mean(list(ratios.values())))
+
+
+def geometric_mean(values: list[float]) -> float:
+    """The number whose logarithm is the mean of the logarithms."""
+    return math.exp(statistics.fmean(map(math.log, values)))
+
+
+W.summary = summary
+
+
+# ---- first calls and memory, in fresh processes --------------------------------------------------
+
+
+def figures(options: Options) -> Iterator[Figure]:
+    """First calls of GradBench's programs, and the memory of the fluid, over autograd's."""
+    if "autograd" not in options.peers or not installed("autograd"):
+        return
+    for program in GRADBENCH.values():
+        yield from over_autograd(case_of(program, options), "first", FIRST, options, REPEATS)
+    yield from over_autograd(case_of(FLUID, options), "memory", MEMORY, options, 1)
+
+
+def case_of(program: Formulations, options: Options) -> Case:
+    """Return the case in the size that was asked for."""
+    return (program.quick if options.quick else program.cases)[0]
+
+
+def over_autograd(
+    case: Case, what: str, figure: str, options: Options, repeats: int
+) -> Iterator[Figure]:
+    """What fresh processes answer, the smallest of some, over the same of autograd."""
+    found = {}
+    for contestant in ("autograd", UNJITTED, JITTED):
+        request = {"what": what, "workload": W.id, "case": case.name, "contestant": contestant}
+        answers = [launch.run(request, options) for _ in range(repeats)]
+        found[contestant] = min(next(iter(answer.values())) for answer in answers)
+    for contestant in (UNJITTED, JITTED):
+        yield Figure(case.name, contestant, figure, found[contestant] / found["autograd"])
+
+
+W.figures = figures
