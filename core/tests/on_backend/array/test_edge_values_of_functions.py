@@ -152,3 +152,30 @@ def test_unwrap_takes_differences_in_the_dtype(dtype):
     """unwrap(p) is NumPy's, whose differences of unsigned integers wrap around"""
     x = np.array([3, 0, 120, 1, 0, 5]).astype(dtype)
     np.testing.assert_allclose(np.unwrap(tn.asarray(x)), np.unwrap(x), rtol=1e-6)
+
+
+@pytest.mark.parametrize("function", [np.remainder, np.floor_divide, np.divmod])
+@pytest.mark.parametrize(
+    "x, n",
+    [
+        (np.arange(-7, 8), 3),
+        (np.arange(-7, 8, dtype="int8"), 5),
+        (np.arange(8, dtype="uint8"), 3),
+        (reals("float64"), 0.75),
+        (reals("float64"), INF),
+        (reals("float32"), 2),
+    ],
+    ids=lambda value: str(getattr(value, "dtype", value)),
+)
+def test_a_division_does_not_ask_for_the_sign_of_a_positive_number(function, x, n):
+    """r = fmod(x, n), and r + n where r < 0: the sign of n is known."""
+    name = function.__name__
+    with np.errstate(all="ignore"):
+        want = function(x, n)
+    for got, each in zip(
+        np.atleast_2d(function(tn.asarray(x), n)), np.atleast_2d(want), strict=True
+    ):
+        near(got, each, name, (x, n))
+    assert "logical_and" not in str(tn.trace(lambda x: function(x, n), x))
+    if x.dtype.kind != "u":
+        assert "logical_and" in str(tn.trace(lambda x: function(x, -n), x))

@@ -112,23 +112,30 @@ def _numbers(x: Any, y: Any, name: str) -> tuple[Array, Array]:
     return (cast(a, int8), cast(b, int8)) if a.dtype.is_bool else (a, b)
 
 
-def _borrows(rest: Array, b: Array) -> Array:
+def _is_positive(divisor: Any) -> bool:
+    """Return True for a positive Python number, whose sign no program needs to find out."""
+    return type(divisor) in (int, float) and divisor > 0
+
+
+def _borrows(rest: Array, b: Array, positive: bool) -> Array:
     """Return True where the signs of remainder and divisor differ, so that the quotient is one
-    less.
+    less. The divisor may be known to be positive.
     """
     zero = zeros(rest)
+    if positive:
+        return lt(rest, zero)
     return logical_and(ne(rest, zero), ne(lt(rest, zero), lt(b, zero)))
 
 
-def _floored(a: Array, b: Array, rest: Array) -> Array:
+def _floored(a: Array, b: Array, rest: Array, positive: bool) -> Array:
     """Return the quotient rounded down."""
     if a.dtype.category == "uint":
         return arithmetic.div(a, b)
     if a.dtype.is_integer:
         quotient = arithmetic.div(a, b)
-        return select(_borrows(rest, b), quotient - 1, quotient)
+        return select(_borrows(rest, b, positive), quotient - 1, quotient)
     a, b, rest = stop_gradient(a), stop_gradient(b), stop_gradient(rest)
-    return _quotient(a, b, rest, _borrows(rest, b))
+    return _quotient(a, b, rest, _borrows(rest, b, positive))
 
 
 def _quotient(a: Array, b: Array, rest: Array, borrows: Array) -> Array:
@@ -141,11 +148,11 @@ def _quotient(a: Array, b: Array, rest: Array, borrows: Array) -> Array:
     return select(eq(b, zeros(b)), a / b, signed)
 
 
-def _modulo(b: Array, rest: Array) -> Array:
+def _modulo(b: Array, rest: Array, positive: bool) -> Array:
     """Return the remainder with the sign of the divisor."""
     if b.dtype.category == "uint":
         return rest
-    modulo = select(_borrows(rest, b), rest + b, rest)
+    modulo = select(_borrows(rest, b, positive), rest + b, rest)
     if b.dtype.is_integer:
         return modulo
     return select(eq(modulo, zeros(modulo)), _moving_zero(modulo, b), modulo)
@@ -168,22 +175,22 @@ def floor_divide(x: Any, y: Any) -> Array:
     np.int64(-4)
     """
     a, b = _numbers(x, y, "floor_divide")
-    return _floored(a, b, p.rem(a, b))
+    return _floored(a, b, p.rem(a, b), _is_positive(y))
 
 
 @covers("remainder", "mod", ufunc=True)
 def remainder(x: Any, y: Any) -> Array:
     """Compute the remainder x − y · (x // y) elementwise, with the sign of y, as Python does."""
     a, b = _numbers(x, y, "remainder")
-    return _modulo(b, p.rem(a, b))
+    return _modulo(b, p.rem(a, b), _is_positive(y))
 
 
 @covers("divmod", ufunc=True)
 def divmod(x: Any, y: Any) -> tuple[Array, Array]:
     """Return x // y and x % y elementwise."""
     a, b = _numbers(x, y, "divmod")
-    rest = p.rem(a, b)
-    return _floored(a, b, rest), _modulo(b, rest)
+    rest, positive = p.rem(a, b), _is_positive(y)
+    return _floored(a, b, rest, positive), _modulo(b, rest, positive)
 
 
 @covers("fmod", ufunc=True)
