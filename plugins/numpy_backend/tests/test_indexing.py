@@ -197,6 +197,23 @@ def test_dynamic_slices(check, starts, dtype):
     )
 
 
+@pytest.mark.parametrize("shape", [(5,), (3, 5), (2, 3, 5)])
+def test_windows_that_move_along_some_axes(check, shape):
+    """x[b : b + k] with b = min(max(start, 0), n − k), for every choice of axes taken whole."""
+    x = np.arange(float(np.prod(shape))).reshape(shape)
+    for moves in itertools.product([False, True], repeat=len(shape)):
+        sizes = [n - 1 if m else n for n, m in zip(shape, moves, strict=True)]
+        for start in (-2, 0, 1, 9):
+            at = clipped([start] * len(shape), sizes, shape)
+            window = tuple(slice(s, s + k) for s, k in zip(at, sizes, strict=True))
+            starts = [np.int64(start)] * len(shape)
+            check(lambda x, *s, k=sizes: tp.dynamic_slice(x, s, k), (x, *starts), x[window])
+            want = x.copy()
+            want[window] = -1.0
+            update = np.full(sizes, -1.0)
+            check(lambda x, u, *s: tp.dynamic_update_slice(x, u, s), (x, update, *starts), want)
+
+
 def test_dynamic_slices_of_rank_zero(check):
     check(lambda x: tp.dynamic_slice(x, [], ()), [np.float64(2)], np.float64(2))
     check(

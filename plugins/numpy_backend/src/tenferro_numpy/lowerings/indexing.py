@@ -7,6 +7,7 @@ Read next: `planner.py` of the package.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -185,10 +186,6 @@ def _order_after_take(op: Gather, axis: int, batch_count: int) -> tuple[int, ...
     return tuple(next(window_axes if d in op.offset_dims else batch_axes) for d in range(rank))
 
 
-def _view(op: Any, avals: tuple[Aval, ...], result: Aval, lowering: Function) -> Expression:
-    return called(op, len(avals), lowering, shares=True)
-
-
 def updating(in_place: Function) -> Specialize:
     """Update a new array, or the operand itself if it has no later reader."""
 
@@ -221,16 +218,70 @@ def _scattering(in_place: Function, at_one_place: Function) -> Specialize:
 def _dynamic_slice(
     op: DynamicSlice, avals: tuple[Aval, ...], result: Aval, lowering: Function
 ) -> Expression:
-    if avals[0].ndim != 1:
-        return _view(op, avals, result, lowering)
-    (size,) = op.sizes
-    most = avals[0].shape[0] - size
+    places = ", ".join([f"{{{i}}}" for i in range(len(avals))])
+    return Expression(f"{{p0}}({places})", (_reader(op.sizes, avals[0].shape),), shares=True)
 
-    def part(x: Any, start: Any) -> Any:
-        begin = min(max(int(start), 0), most)
-        return x[begin : begin + size]
 
-    return Expression("{p0}({0}, {1})", (part,), shares=True)
+def _dynamic_update_slice(
+    op: DynamicUpdateSlice, avals: tuple[Aval, ...], result: Aval, lowering: Function
+) -> Expression:
+    in_place = _updater(avals[1].shape, avals[0].shape)
+    found = called(op, len(avals), on_copy(in_place), shares=False)
+    there = found._replace(bound=(in_place, op), memory_of=0)
+    return found._replace(update=there)
+
+
+@lru_cache(maxsize=1024)
+def _reader(sizes: tuple[int, ...], shape: tuple[int, ...]) -> Function:
+    """Return the function that reads a window of these sizes in an array of this shape."""
+    window = _window_in(sizes, shape)
+
+    def part(x: Any, *starts: Any) -> Any:
+        return x[window(starts)]
+
+    return part
+
+
+@lru_cache(maxsize=1024)
+def _updater(sizes: tuple[int, ...], shape: tuple[int, ...]) -> Function:
+    """Return the function that replaces a window of these sizes in an array of this shape."""
+    window = _window_in(sizes, shape)
+
+    def in_place(op: DynamicUpdateSlice, x: Any, update: Any, *starts: Any) -> Any:
+        x[window(starts)] = update
+        return x
+
+    return in_place
+
+
+def _window_in(sizes: Sequence[int], shape: Sequence[int]) -> Callable[[Sequence[Any]], Any]:
+    """``_window`` for windows of one size in one shape: axes that are taken whole are not asked."""
+    each = enumerate(zip(sizes, shape, strict=True))
+    moving = [(axis, size, full - size) for axis, (size, full) in each if size != full]
+    whole = (slice(None),) * max([axis + 1 for axis, _, _ in moving], default=0)
+    if len(moving) != 1:
+        return lambda starts: _moved(whole, moving, starts)
+    ((axis, size, most),) = moving
+    before = whole[:-1]
+
+    def window(starts: Sequence[Any]) -> tuple[slice, ...]:
+        begin = int(starts[axis])
+        begin = 0 if begin < 0 else min(begin, most)
+        return (*before, slice(begin, begin + size))
+
+    return window
+
+
+def _moved(
+    whole: tuple[slice, ...], moving: Sequence[tuple[int, int, int]], starts: Sequence[Any]
+) -> tuple[slice, ...]:
+    """Return a window that moves along several axes, or along none."""
+    window = [*whole]
+    for axis, size, most in moving:
+        begin = int(starts[axis])
+        begin = 0 if begin < 0 else min(begin, most)
+        window[axis] = slice(begin, begin + size)
+    return tuple(window)
 
 
 EXPRESSIONS: dict[type, Specialize] = {
@@ -238,5 +289,5 @@ EXPRESSIONS: dict[type, Specialize] = {
     Scatter: _scattering(combined_at(_put), _at_one_place(_set)),
     ScatterAdd: _scattering(combined_at(np.add.at), _at_one_place(_add)),
     DynamicSlice: _dynamic_slice,
-    DynamicUpdateSlice: updating(_update_window),
+    DynamicUpdateSlice: _dynamic_update_slice,
 }
