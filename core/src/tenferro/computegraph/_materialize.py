@@ -40,6 +40,8 @@ class MaterializedNode(NamedTuple):
     source: Any
 
 
+#: what ``postorder`` returns: keys, their definitions, and leaves
+Walk = tuple[list[ValueKey], list[Definition], list[ValueKey]]
 new_row: Callable[[tuple[Any, ...]], MaterializedNode] = partial(tuple.__new__, MaterializedNode)
 
 
@@ -158,20 +160,26 @@ def flatten(
 ) -> MaterializedGraph:
     """``materialize_merge`` over any function that gives definitions."""
     with CollectorPaused():
-        order, definitions, leaves = postorder(outputs, definition_of)
-        if any([d[0].transparent for d in definitions if len(d) > 4 or type(d[-1]) is Application]):
-            order, definitions, leaves = postorder(
-                outputs, lambda key: narrowed(definition_of(key))
-            )
-        number: dict[ValueKey, int] = {key: i for i, key in enumerate(declared)}
-        inputs = list(declared)
-        for key in leaves:
-            if key not in number:
-                number[key] = len(inputs)
-                inputs.append(key)
-        avals = [key.aval for key in inputs]
-        nodes = _number_nodes(order, definitions, number, avals)
-        return MaterializedGraph(inputs, nodes, [number[key] for key in outputs], avals)
+        walk = postorder(outputs, definition_of)
+        if any([d[0].transparent for d in walk[1] if len(d) > 4 or type(d[-1]) is Application]):
+            walk = postorder(outputs, lambda key: narrowed(definition_of(key)))
+        return flatten_walk(declared, outputs, walk)
+
+
+def flatten_walk(
+    declared: Sequence[ValueKey], outputs: Sequence[ValueKey], walk: Walk
+) -> MaterializedGraph:
+    """``flatten`` where ``postorder`` has met all outputs, by definitions that are narrowed."""
+    order, definitions, leaves = walk
+    number: dict[ValueKey, int] = {key: i for i, key in enumerate(declared)}
+    inputs = list(declared)
+    for key in leaves:
+        if key not in number:
+            number[key] = len(inputs)
+            inputs.append(key)
+    avals = [key.aval for key in inputs]
+    nodes = _number_nodes(order, definitions, number, avals)
+    return MaterializedGraph(inputs, nodes, [number[key] for key in outputs], avals)
 
 
 def narrowed(definition: Definition | None) -> Definition | None:

@@ -74,6 +74,14 @@ def test_a_pending_value_that_somebody_holds_is_computed_with_what_needs_it():
     assert runs() == before + 1
 
 
+def test_positions_of_one_index_are_evaluated_by_one_program():
+    x, i, j = tn.arange(12.0).reshape(3, 4), array(0, 2), array(3, 1)
+    before = runs()
+    y = x[i - 1, j + i]
+    assert (runs(), is_known(y)) == (before + 1, False)
+    np.testing.assert_array_equal(y, [11.0, 7.0])
+
+
 def test_losses_read_at_the_end_cost_linear_work():
     w, losses, count = array(1.0, 2.0), [], 200
     for _ in range(count):

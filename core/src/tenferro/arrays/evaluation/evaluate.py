@@ -11,6 +11,7 @@ import sys
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tenferro._runtime.collector import CollectorPaused
 from tenferro.arrays.errors import ConcretizationError, LeakedArrayError
 from tenferro.arrays.evaluation.form import form_of, graph_of
 from tenferro.arrays.handle.array import EVALUATE, Array, refusals
@@ -32,6 +33,7 @@ from tenferro.computegraph import (
     retire,
 )
 from tenferro.computegraph._keys import SHARED_SERIAL
+from tenferro.computegraph._materialize import Walk, flatten_walk
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._source import caller, source_text
 
@@ -50,11 +52,31 @@ def evaluate_keys(keys: Sequence[ValueKey], asked: str = "the value") -> None:
     wanted = [key for key in dict.fromkeys(keys) if key.operand is UNKNOWN]
     if not wanted:
         return
-    outputs = [*wanted, *_shared(wanted)]
-    graph = flatten((), outputs, pending)
-    for leaf in graph.inputs:
+    walk = postorder(wanted, pending)
+    for leaf in walk[2]:
         if leaf.operand is UNKNOWN:
             raise leaked(leaf, wanted[0], asked) or _abstract(wanted[0], asked)
+    _evaluate(wanted, walk)
+
+
+def evaluate_if_known(*keys: ValueKey) -> bool:
+    """Compute the values of pending keys and store them; return False if a leaf is not known."""
+    walk = postorder(keys, pending)
+    if any([leaf.operand is UNKNOWN for leaf in walk[2]]):
+        return False
+    _evaluate([*dict.fromkeys(keys)], walk)
+    return True
+
+
+def _evaluate(wanted: list[ValueKey], walk: Walk) -> None:
+    """Compute what was walked over, and store what was wanted and what others share."""
+    shared, beside = _shared(wanted, walk)
+    outputs = [*wanted, *shared, *beside]
+    if beside:
+        graph = flatten((), outputs, pending)
+    else:
+        with CollectorPaused():
+            graph = flatten_walk((), outputs, walk)
     results = _run(graph, [leaf.operand for leaf in graph.inputs])
     for key, result in zip(outputs, results, strict=True):
         store(key, result)
@@ -84,14 +106,14 @@ def pending(key: ValueKey) -> Definition | None:
     return None if key.is_cut else narrowed(key.definition)
 
 
-def _shared(wanted: Sequence[ValueKey]) -> list[ValueKey]:
+def _shared(wanted: Sequence[ValueKey], walk: Walk) -> tuple[list[ValueKey], Sequence[ValueKey]]:
     """Return the pending values under ``wanted`` that something outside this evaluation holds.
 
-    A handle or another pending computation shows as a reference that the consumers found here do
+    Returns those that the walk has met, and other outputs of operations that it has met. A handle or another pending computation shows as a reference that the consumers found here do
     not explain. Too many references only cost an extra output, never a wrong result. What is made
     of a number alone is cheaper made again.
     """
-    order, definitions, _ = postorder(wanted, pending)
+    order, definitions, _ = walk
     uses: dict[ValueKey, int] = {}
     applied: dict[Application, bool] = {}  # whether all its outputs cost no more than these
     for definition in definitions:
@@ -112,7 +134,7 @@ def _shared(wanted: Sequence[ValueKey]) -> list[ValueKey]:
         for count, key in zip(held, order, strict=True)
         if key not in skip and count - uses.get(key, 0) > _INTERNAL and key.serial < SHARED_SERIAL
     ]
-    return [*found, *_siblings(applied, skip.union(order))] if applied else found
+    return found, _siblings(applied, skip.union(order)) if applied else ()
 
 
 def _takes_all(definition: Definition) -> bool:
@@ -266,4 +288,4 @@ def evaluate(*arrays: Any) -> None:
     evaluate_keys([array.key for array in arrays])
 
 
-EVALUATE[:] = [evaluate_keys, flush, to_numpy, _evaluable]
+EVALUATE[:] = [evaluate_keys, flush, to_numpy, _evaluable, evaluate_if_known]

@@ -424,6 +424,11 @@ def evaluable(key: ValueKey) -> bool:
     return bool(EVALUATE[3](key))
 
 
+def evaluate_if_known(*keys: ValueKey) -> bool:
+    """Compute pending values if every leaf under them is known; else return False."""
+    return bool(EVALUATE[4](*keys))
+
+
 def another_handle(x: Array) -> Array:
     """Return a new handle of the same value, for a function that may return its argument unchanged.
 

@@ -11,7 +11,7 @@ import sys
 from typing import Any
 
 from tenferro._runtime.records import NamedTuple
-from tenferro.arrays.handle.array import Array, evaluable
+from tenferro.arrays.handle.array import Array, evaluate_if_known
 from tenferro.arrays.handle.convert import aval_of_operand, from_sequence
 from tenferro.arrays.handle.looks import found_in, true_positions
 from tenferro.arrays.indexing.errors import no_index
@@ -57,6 +57,13 @@ def entry_of(entry: Any) -> Any:
     return _of_array(entry) if isinstance(entry, Array) else _of_operand(entry)
 
 
+def evaluate_positions(index: tuple[Any, ...]) -> None:
+    """Evaluate all pending positions of an index by one program, if they can be evaluated."""
+    entries = [e for e in index if isinstance(e, Array) and e.key.operand is UNKNOWN]
+    if len(entries) > 1 and all([e.dtype.is_integer for e in entries]):
+        evaluate_if_known(*[e.key for e in entries])
+
+
 def _of_operand(entry: Any) -> Any:
     if not hasattr(entry, "dtype") or not hasattr(entry, "shape"):
         return _of_object(entry)
@@ -81,7 +88,7 @@ def _of_array(entry: Array) -> Any:
         if entry.size:
             raise no_index(entry, entry.aval)
         return cast(entry, int64)
-    if entry.key.operand is UNKNOWN and not evaluable(entry.key):
+    if entry.key.operand is UNKNOWN and not evaluate_if_known(entry.key):
         return entry
     known = entry._concrete("indexing")
     return known if entry.ndim else int(known)

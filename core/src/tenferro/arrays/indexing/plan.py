@@ -14,7 +14,7 @@ from typing import Any
 
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.array import Array
-from tenferro.arrays.indexing.entries import Mask, entry_of, known_leaf
+from tenferro.arrays.indexing.entries import Mask, entry_of, evaluate_positions, known_leaf
 from tenferro.arrays.indexing.errors import IndexKindError, outside
 from tenferro.arrays.promotion.broadcast import cast
 from tenferro.primitives import Aval, int64
@@ -70,7 +70,10 @@ def plan_index(x: Array, index: Any, mode: str | None = None, writing: bool = Fa
     Raises OutOfBoundsError: if an index that is known lies outside its axis.
     Raises IndexKindError: if there are too many indices, or one is of the wrong kind.
     """
-    entries = [entry_of(e) for e in (index if type(index) is tuple else (index,))]
+    given = index if type(index) is tuple else (index,)
+    if len(given) > 1:
+        evaluate_positions(given)
+    entries = [entry_of(e) for e in given]
     plan = IndexPlan(mode, writing, is_abstract(x))
     axis = 0
     for entry in _expand(entries, x):
