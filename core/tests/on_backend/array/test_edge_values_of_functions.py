@@ -172,9 +172,10 @@ def test_a_division_does_not_ask_for_the_sign_of_a_positive_number(function, x, 
     name = function.__name__
     with np.errstate(all="ignore"):
         want = function(x, n)
-    for got, each in zip(
-        np.atleast_2d(function(tn.asarray(x), n)), np.atleast_2d(want), strict=True
-    ):
+    found = function(tn.asarray(x), n)
+    if name != "divmod":
+        found, want = [found], [want]
+    for got, each in zip(found, want, strict=True):
         near(got, each, name, (x, n))
     assert "logical_and" not in str(tn.trace(lambda x: function(x, n), x))
     if x.dtype.kind != "u":
