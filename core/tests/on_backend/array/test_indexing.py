@@ -142,6 +142,61 @@ def test_what_numpy_refuses_as_an_index_is_an_index_error(index, error):
     assert type(raised.value) is error
 
 
+SLICES = [slice(None), slice(1, None), slice(None, -1), slice(None, None, -2), slice(-2, None, 1)]
+PLAIN_INDICES = [
+    *((i, s) for i in (0, 1, -1) for s in SLICES),
+    *((s, i) for i in (0, 2, -1) for s in SLICES),
+    *((s, None, i, ...) for i in (1, -3) for s in SLICES),
+    *((..., i, s) for i in (0, -2) for s in SLICES),
+    *((i, ..., None, j) for i in (0, -2) for j in (1, -4)),
+    *((s, s, s) for s in SLICES),
+    *((i, j, k) for i in (0, -1) for j in (1, -3) for k in (3, -4)),
+]
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 4), (2, 3, 5, 4), (1, 1, 4, 4)])
+def test_an_index_reads_the_same_again_with_other_integers(shape):
+    """x[i, s] for one form after the other: the second time by what was kept of the first."""
+    x = np.arange(float(np.prod(shape))).reshape(shape)
+    array = tn.asarray(x)
+    for index in [*PLAIN_INDICES, *PLAIN_INDICES[::-1]]:
+        try:
+            want = x[index]
+        except IndexError:
+            with pytest.raises(tn.OutOfBoundsError):
+                array[index]
+        else:
+            np.testing.assert_array_equal(array[index], want)
+
+
+@pytest.mark.parametrize("index", [(5, slice(None)), (slice(None), -4), (..., 3), (-3, None, 0)])
+def test_integers_are_checked_every_time(index):
+    x = tn.asarray(np.zeros((2, 3)))
+    inside = tuple(0 if type(entry) is int else entry for entry in index)
+    errors = []
+    for _ in range(2):
+        with pytest.raises(tn.OutOfBoundsError) as raised:
+            x[index]
+        errors.append(raised.value.fields)
+        assert x[inside].size
+    assert errors[0] == errors[1]
+
+
+@pytest.mark.parametrize("index", [(1, slice(1, None)), (..., -1), (slice(None, None, -2), 0)])
+def test_a_part_that_was_read_before_is_differentiated(index):
+    """∂/∂x ½ Σ x[i]² is x where i reads, and 0 elsewhere; its Hessian is 1 and 0 there."""
+    x = np.arange(1.0, 7.0).reshape(2, 3)
+    tn.asarray(x)[index]
+    want = np.zeros((2, 3))
+    want[index] = x[index]
+    loss = lambda x: np.sum(x[index] ** 2) / 2  # noqa: E731
+    np.testing.assert_array_equal(tn.grad(loss)(x), want)
+    np.testing.assert_array_equal(tn.hvp(loss)(x, x), want)
+    np.testing.assert_array_equal(tn.jit(tn.grad(loss))(x), want)
+    rows = tn.vmap(tn.grad(loss))(np.stack([x, 2 * x]))
+    np.testing.assert_array_equal(rows, np.stack([want, 2 * want]))
+
+
 def test_an_index_out_of_bounds_names_axis_index_and_size():
     with pytest.raises(tn.OutOfBoundsError) as raised:
         tn.asarray(np.zeros((2, 3)))[0, 5]

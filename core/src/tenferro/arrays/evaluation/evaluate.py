@@ -109,9 +109,10 @@ def pending(key: ValueKey) -> Definition | None:
 def _shared(wanted: Sequence[ValueKey], walk: Walk) -> tuple[list[ValueKey], Sequence[ValueKey]]:
     """Return the pending values under ``wanted`` that something outside this evaluation holds.
 
-    Returns those that the walk has met, and other outputs of operations that it has met. A handle or another pending computation shows as a reference that the consumers found here do
-    not explain. Too many references only cost an extra output, never a wrong result. What is made
-    of a number alone is cheaper made again.
+    Returns those that the walk has met, and other outputs of operations that it has met. A handle
+    or another pending computation shows as a reference that the consumers found here do not
+    explain. Too many references only cost an extra output, never a wrong result. What is made of a
+    number alone is cheaper made again.
     """
     order, definitions, _ = walk
     uses: dict[ValueKey, int] = {}

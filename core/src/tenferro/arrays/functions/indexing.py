@@ -7,7 +7,6 @@ Read next: ``assignment.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from functools import lru_cache
 from typing import Any, TypeVar
 
 from tenferro.arrays.errors import at_user_line
@@ -16,7 +15,14 @@ from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array, asarray
 from tenferro.arrays.indexing.errors import IndexKindError, OutOfBoundsError, outside
 from tenferro.arrays.indexing.gathering import Gathering, gathering
-from tenferro.arrays.indexing.plan import IndexPlan, as_data, is_abstract, plan_index
+from tenferro.arrays.indexing.plan import (
+    IndexPlan,
+    as_data,
+    fixed_position,
+    is_abstract,
+    plan_index,
+)
+from tenferro.arrays.indexing.recipes import form_of, keep_recipe, read_again
 from tenferro.arrays.promotion.broadcast import cast, normalize_axis
 from tenferro.arrays.registry import FUNCTIONS, covers
 from tenferro.primitives import (
@@ -61,14 +67,23 @@ def getitem(x: Any, index: Any) -> Array:
     (1,)
     """
     found = as_array(x)
-    if type(index) is int and found.key.aval.shape and not is_abstract(found):
+    is_fixed = is_abstract(found)
+    if type(index) is int and found.key.aval.shape and not is_fixed:
         y = _row(found, index)
         y.is_taken = True
         return y
+    given = index if type(index) is tuple else (index,)
+    form = None if is_fixed else form_of(given)
+    again = None if form is None else read_again(found, given, form)
+    if again is not None:
+        again.is_taken = True
+        return again
     plan = plan_index(found, index)
     y = read_box(found, plan)
     if plan.advanced:
         return gathered(y, gathering(plan), "clip")
+    if form is not None:
+        keep_recipe(found.shape, given, form, plan)
     y.is_taken = True
     return y
 
@@ -81,15 +96,9 @@ def _row(x: Array, i: int) -> Array:
         raise outside(0, i, n)
     rest = shape[1:]
     if n > 1:
-        starts = (as_data(i % n), *([_fixed(0)] * len(rest) if rest else ()))
+        starts = (as_data(i % n), *([fixed_position(0)] * len(rest) if rest else ()))
         x = bind(operation(DynamicSlice, (1, *rest)), x, *starts)
     return bind(operation(Reshape, rest), x)
-
-
-@lru_cache(maxsize=1024)
-def _fixed(start: int) -> Array:
-    """Return a position that is part of the program; only operations receive this handle."""
-    return Array(constant(start, int64).key)
 
 
 def read_box(x: Array, plan: IndexPlan) -> Array:
@@ -137,7 +146,7 @@ def start_handles(plan: IndexPlan) -> list[Array]:
 
 
 def _start(start: int | Array) -> Array:
-    return start if isinstance(start, Array) else _fixed(start)
+    return start if isinstance(start, Array) else fixed_position(start)
 
 
 def gathered(box: Array, at: Gathering, mode: str) -> Array:

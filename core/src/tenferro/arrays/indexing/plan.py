@@ -10,13 +10,15 @@ numbers, are data of the program and no part of it: a loop over i compiles one p
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.array import Array
-from tenferro.arrays.indexing.entries import Mask, entry_of, evaluate_positions, known_leaf
+from tenferro.arrays.indexing.entries import Mask, PositionName, entry_of, evaluate_positions
 from tenferro.arrays.indexing.errors import IndexKindError, outside
 from tenferro.arrays.promotion.broadcast import cast
+from tenferro.computegraph import new_leaf
 from tenferro.primitives import Aval, int64
 from tenferro.primitives.comparison import lt, select
 from tenferro.primitives.constants import constant
@@ -174,7 +176,20 @@ def _take_integer(plan: IndexPlan, i: int, n: int, axis: int) -> None:
 
 def as_data(i: int) -> Array:
     """Return a position as an input of its own: data of the program, not part of it."""
-    return Array(known_leaf(i, _POSITION, str(i)))
+    key = new_leaf(_position_name(i), _POSITION)
+    key.operand = i
+    return Array(key)
+
+
+@lru_cache(maxsize=1024)
+def _position_name(i: int) -> PositionName:
+    return PositionName(str(i))
+
+
+@lru_cache(maxsize=1024)
+def fixed_position(start: int) -> Array:
+    """Return a position that is part of the program; only operations receive this handle."""
+    return Array(constant(start, int64).key)
 
 
 def _take_slice(plan: IndexPlan, entry: slice, n: int, axis: int) -> None:
