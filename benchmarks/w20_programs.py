@@ -3,8 +3,9 @@
 Nobody wrote these by hand: the same text runs in tenferro without and with `jit`, in autograd and
 in JAX under `jit`, and their values and gradients are compared before a time counts. The figures
 are our time over theirs, for each program and as geometric means; for GradBench's programs the
-first call over autograd's, each in a fresh process that has run another program; for the fluid the
-peak of memory. XLA compiles the fluid's unrolled loop for minutes, so that JAX does not run it.
+first call over autograd's, each in a fresh process that has run another program and finds its
+bytecode; for the fluid the peak of memory. XLA compiles the fluid's unrolled loop for minutes, so
+that JAX does not run it.
 Read next: `programs/small.py`.
 """
 
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import math
 import statistics
+import tempfile
 from collections.abc import Iterator
 from typing import Any
 
@@ -142,9 +144,11 @@ def figures(options: Options) -> Iterator[Figure]:
     """First calls of GradBench's programs, and the memory of the fluid, over autograd's."""
     if "autograd" not in options.peers or not installed("autograd"):
         return
-    for program in GRADBENCH.values():
-        yield from over_autograd(case_of(program, options), "first", FIRST, options, REPEATS)
-    yield from over_autograd(case_of(FLUID, options), "memory", MEMORY, options, 1)
+    with tempfile.TemporaryDirectory() as bytecode:
+        for program in GRADBENCH.values():
+            case = case_of(program, options)
+            yield from over_autograd(case, "first", FIRST, options, REPEATS, bytecode)
+        yield from over_autograd(case_of(FLUID, options), "memory", MEMORY, options, 1, bytecode)
 
 
 def case_of(program: Formulations, options: Options) -> Case:
@@ -153,13 +157,13 @@ def case_of(program: Formulations, options: Options) -> Case:
 
 
 def over_autograd(
-    case: Case, what: str, figure: str, options: Options, repeats: int
+    case: Case, what: str, figure: str, options: Options, repeats: int, bytecode: str
 ) -> Iterator[Figure]:
     """What fresh processes answer, the smallest of some, over the same of autograd."""
     found = {}
     for contestant in ("autograd", UNJITTED, JITTED):
         request = {"what": what, "workload": W.id, "case": case.name, "contestant": contestant}
-        answers = [launch.run(request, options) for _ in range(repeats)]
+        answers = [launch.run(request, options, bytecode=bytecode) for _ in range(repeats)]
         found[contestant] = min(next(iter(answer.values())) for answer in answers)
     for contestant in (UNJITTED, JITTED):
         yield Figure(case.name, contestant, figure, found[contestant] / found["autograd"])

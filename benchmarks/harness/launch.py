@@ -33,14 +33,22 @@ def variables(options: Options) -> dict[str, str]:
     return found
 
 
-def run(request: dict[str, Any], options: Options, limit: float | None = None) -> dict[str, Any]:
-    """The answer of a fresh process to a request."""
+def run(
+    request: dict[str, Any],
+    options: Options,
+    limit: float | None = None,
+    bytecode: str | None = None,
+) -> dict[str, Any]:
+    """The answer of a fresh process to a request; it may keep its bytecode in a folder."""
+    found = variables(options)
+    if bytecode:
+        found.update(PYTHONDONTWRITEBYTECODE="", PYTHONPYCACHEPREFIX=bytecode)
     with tempfile.TemporaryDirectory() as folder:
         answer = Path(folder) / "answer.json"
         text = json.dumps({**request, "options": asdict(options)})
         command = [sys.executable, "-m", "benchmarks.harness.worker", text, str(answer)]
         done = subprocess.run(
-            command, cwd=ROOT, env=variables(options), timeout=limit, check=False,
+            command, cwd=ROOT, env=found, timeout=limit, check=False,
             capture_output=True, text=True,
         )  # fmt: skip
         if done.returncode or not answer.exists():

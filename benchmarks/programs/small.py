@@ -54,7 +54,7 @@ def polynomial(size: tuple[int, int]) -> tuple[Any, ...]:
     return random(0, terms), numpy.linspace(-1.0, 1.0, points)
 
 
-LLSQ = program("llsq", polynomial, (500, 16), (10, 3))
+LLSQ = program("llsq", polynomial, (100, 8), (10, 3))
 
 
 @LLSQ.way("powers")
