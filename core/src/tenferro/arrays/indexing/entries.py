@@ -14,6 +14,7 @@ from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.handle.array import Array, evaluate_if_known
 from tenferro.arrays.handle.convert import aval_of_operand, from_sequence
 from tenferro.arrays.handle.looks import found_in, true_positions
+from tenferro.arrays.indexing.bounds import bounds_of
 from tenferro.arrays.indexing.errors import no_index
 from tenferro.arrays.promotion.broadcast import cast
 from tenferro.computegraph import UNKNOWN, ValueKey, new_leaf
@@ -59,9 +60,16 @@ def entry_of(entry: Any) -> Any:
 
 def evaluate_positions(index: tuple[Any, ...]) -> None:
     """Evaluate all pending positions of an index by one program, if they can be evaluated."""
-    entries = [e for e in index if isinstance(e, Array) and e.key.operand is UNKNOWN]
+    entries = [
+        e for e in index if isinstance(e, Array) and e.key.operand is UNKNOWN and not _is_bounded(e)
+    ]
     if len(entries) > 1 and all([e.dtype.is_integer for e in entries]):
         evaluate_if_known(*[e.key for e in entries])
+
+
+def _is_bounded(entry: Array) -> bool:
+    """Return True for positions whose bounds are known without their values."""
+    return bool(entry.ndim) and bounds_of(entry.key) is not None
 
 
 def _of_operand(entry: Any) -> Any:
@@ -88,7 +96,7 @@ def _of_array(entry: Array) -> Any:
         if entry.size:
             raise no_index(entry, entry.aval)
         return cast(entry, int64)
-    if entry.key.operand is UNKNOWN and not evaluate_if_known(entry.key):
+    if entry.key.operand is UNKNOWN and (_is_bounded(entry) or not evaluate_if_known(entry.key)):
         return entry
     known = entry._concrete("indexing")
     return known if entry.ndim else int(known)

@@ -2,9 +2,10 @@
 
 Integers, slices, ellipsis and new axes choose the box; integer and bool arrays give positions.
 Positions whose values are known are checked and counted from the front here; others, which only
-``jit`` makes, are followed by the program. A single integer, and a window ``x[a:b]`` given by two
-numbers, are data of the program and no part of it: a loop over i compiles one program. Under
-``jit``, which records once, they are part of it. Read next: ``gathering.py``.
+``jit`` makes, are followed by the program. So are those that lie in the axis however they turn out
+(``bounds.py``), such as ``i % n``: they are not evaluated here. A single integer, and a window
+``x[a:b]`` given by two numbers, are data of the program and no part of it: a loop over i compiles
+one program. Under ``jit``, which records once, they are part of it. Read next: ``gathering.py``.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from functools import lru_cache
 from typing import Any
 
 from tenferro.arrays.errors import at_user_line
-from tenferro.arrays.handle.array import Array
+from tenferro.arrays.handle.array import Array, evaluate_if_known
+from tenferro.arrays.indexing.bounds import bounds_of
 from tenferro.arrays.indexing.entries import Mask, PositionName, entry_of, evaluate_positions
 from tenferro.arrays.indexing.errors import IndexKindError, outside
 from tenferro.arrays.promotion.broadcast import cast
@@ -227,7 +229,12 @@ def positions(at: Any, n: int, axis: int, mode: str | None) -> Any:
     if isinstance(at, Array):
         if at.size and not n and mode is None:
             raise outside(axis, 0, n)
-        return _from_front(at, n)
+        bounds = bounds_of(at.key)
+        if bounds is not None and 0 <= bounds[0] and bounds[1] < n:
+            return cast(at, int64)
+        if bounds is None or not evaluate_if_known(at.key):
+            return _from_front(at, n)
+        at = at._concrete("indexing")
     if not at.size:
         return at.astype("int64")
     low, high = int(at.min()), int(at.max())
