@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import accumulate, pairwise
 from operator import index
 from typing import Any
@@ -13,7 +14,7 @@ from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array
 from tenferro.arrays.promotion.broadcast import normalize_axis
 from tenferro.arrays.registry import covers
-from tenferro.primitives import structural as p
+from tenferro.primitives import Shape, Slice, bind, reshape
 
 
 @covers("array_split")
@@ -25,8 +26,8 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array
     """
     found = as_array(ary)
     along = normalize_axis(axis, found.ndim, "array_split")
-    cuts = _cuts(found.shape[along], indices_or_sections)
-    return [_part(found, along, start, stop) for start, stop in pairwise(cuts)]
+    cuts = tuple(_cuts(found.shape[along], indices_or_sections))
+    return [view_of(found, bind(part, found)) for part in _parts(found.shape, along, cuts)]
 
 
 def _cuts(n: int, given: Any) -> list[int | None]:
@@ -40,11 +41,17 @@ def _cuts(n: int, given: Any) -> list[int | None]:
     return [0, *accumulate(each + (i < more) for i in range(count))]
 
 
-def _part(x: Array, axis: int, start: int | None, stop: int | None) -> Array:
-    first, last, _ = slice(start, stop).indices(x.shape[axis])
-    low, high = [0] * x.ndim, list(x.shape)
+@lru_cache(maxsize=512)  # a loop splits the same shape again and again
+def _parts(shape: Shape, axis: int, cuts: tuple[int | None, ...]) -> list[Slice]:
+    """Return the operations that take the parts between cuts."""
+    return [_part(shape, axis, start, stop) for start, stop in pairwise(cuts)]
+
+
+def _part(shape: Shape, axis: int, start: int | None, stop: int | None) -> Slice:
+    first, last, _ = slice(start, stop).indices(shape[axis])
+    low, high = [0] * len(shape), [*shape]
     low[axis], high[axis] = first, max(first, last)
-    return view_of(x, p.slice(x, low, high))
+    return Slice(tuple(low), tuple(high), (1,) * len(shape))
 
 
 @covers("split")
@@ -97,8 +104,8 @@ def unstack(x: Any, *, axis: int = 0) -> tuple[Array, ...]:
     found = _needs_rank("unstack", x, 1)
     along = normalize_axis(axis, found.ndim, "unstack")
     rest = _without(found.shape, along)
-    parts = [_part(found, along, i, i + 1) for i in range(found.shape[along])]
-    return tuple(p.reshape(part, rest) for part in parts)
+    parts = _parts(found.shape, along, tuple(range(found.shape[along] + 1)))
+    return tuple([reshape(bind(part, found), rest) for part in parts])
 
 
 def _without(shape: Sequence[int], axis: int) -> list[int]:
