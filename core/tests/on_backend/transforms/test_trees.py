@@ -118,6 +118,18 @@ def test_inputs_are_named_by_their_place():
         assert name in text
 
 
+@pytest.mark.parametrize("static", ["dense", 1, 1.0, ["no", "hash"]])
+def test_leaves_have_the_same_names_at_every_call(static):
+    """Names are kept by structure and argument, also where a static field has no hash."""
+    layer = Layer(X, 2.0, static)
+    for base in ("a", "b", "a"):
+        spec = pytrees.flatten([layer, {"k": 1.0}])[1]
+        names = [f"{base}[0].weight", f"{base}[0].bias", f"{base}[1]['k']"]
+        assert list(pytrees.paths_in(spec, base)) == names
+        assert pytrees.paths([layer, {"k": 1.0}], base) == names
+    assert list(pytrees.paths_in(pytrees.flatten(X)[1], "x")) == ["x"]
+
+
 PLAIN = [  # (positional, keyword) arguments of the same leaves in other containers
     (([X, X], 2.0), {}),
     (([X], [X], 2.0), {}),

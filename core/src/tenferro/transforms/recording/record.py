@@ -188,7 +188,7 @@ def record(
     plain = True
     for i in check_argnums(argnums, len(args)):
         leaves, spec = _tree.flatten(args[i])
-        labels = [names[i]] if spec is _tree.LEAF else _tree.paths(args[i], names[i])
+        labels = _tree.paths_in(spec, names[i])
         arrays = []
         for leaf, label in zip(leaves, labels, strict=True):
             key = follow(leaf, label, trace, loans)

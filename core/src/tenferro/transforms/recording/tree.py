@@ -8,6 +8,7 @@ fields, in order; a field with ``metadata={"static": True}`` belongs to the stru
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import lru_cache
 from importlib import import_module
 from threading import RLock
 from typing import Any
@@ -184,9 +185,24 @@ def paths(tree: Any, base: str) -> list[str]:
     """Return a readable name for each leaf: ``w``, or ``w['bias']``."""
     if is_bare(tree):
         return [base]
-    flatten(tree)  # makes its dataclasses known
-    found = _optree().tree_flatten_with_accessor(tree, namespace=_NAMESPACE)[0]
-    return [accessor.codify(base) for accessor in found]
+    return [*paths_in(flatten(tree)[1], base)]
+
+
+def paths_in(spec: Any, base: str) -> Sequence[str]:
+    """``paths`` of every tree with this spec."""
+    if spec is LEAF:
+        return [base]
+    try:
+        return _kept_paths(spec, base)
+    except TypeError:  # a static field of a dataclass has no hash
+        return _paths_in(spec, base)
+
+
+def _paths_in(spec: Any, base: str) -> tuple[str, ...]:
+    return tuple([accessor.codify(base) for accessor in spec.accessors()])
+
+
+_kept_paths = lru_cache(maxsize=256)(_paths_in)
 
 
 def map_leaves(function: Callable[[Any], Any], tree: Any) -> Any:
