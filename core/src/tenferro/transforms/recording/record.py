@@ -198,12 +198,11 @@ def record(
         specs.append(spec)
         followed[i] = _tree.unflatten(spec, arrays)
     for i, arg in enumerate(args):
-        if i not in argnums:
-            plain = borrow(arg, names[i], borrowed, loans) and plain
-            followed[i] = with_own_handles(arg)
+        if i not in argnums and not borrow(arg, names[i], borrowed, loans):
+            plain, followed[i] = False, with_own_handles(arg)
     for name, arg in kwargs.items():
-        plain = borrow(arg, name, borrowed, loans) and plain
-        kwargs = {**kwargs, name: with_own_handles(arg)}
+        if not borrow(arg, name, borrowed, loans):
+            plain, kwargs = False, {**kwargs, name: with_own_handles(arg)}
     try:
         if borrowed:
             with borrowing(borrowed):
@@ -270,14 +269,24 @@ def borrow(tree: Any, name: str, borrowed: Borrowed, loans: Loans) -> bool:
         if isinstance(leaf, Array):
             make_known(leaf)
             plain = False
-        elif is_operand(leaf) and has_dtype(leaf):
-            key = new_leaf(Name(name, id(leaf)), aval_of_operand(leaf))
+        elif type(leaf) not in _SCALARS and (aval := _aval_of(leaf)) is not None:
+            key = new_leaf(Name(name, id(leaf)), aval)
             key.operand = quick_to_compare(leaf, MAX_COPIED_BYTES)
             if key.operand is None:
                 loans.lend(key, leaf)
             if key.operand is leaf or is_numpy(leaf):
                 borrowed[id(leaf)] = key, leaf
     return plain
+
+
+def _aval_of(leaf: Any) -> Aval | None:
+    """Return the aval of an operand; None for other leaves, and for dtypes that are not known."""
+    if not is_operand(leaf):
+        return None
+    try:
+        return aval_of_operand(leaf)
+    except TypeError:
+        return None
 
 
 def has_dtype(leaf: Any) -> bool:
