@@ -61,8 +61,8 @@ PROGRAMS: dict[str, Formulations] = GRADBENCH | EXAMPLES
 ALL = "all programs, geometric mean"
 TO_AUTOGRAD, TO_JAX = "÷ autograd", "÷ jax"
 FIRST, MEMORY = "first call ÷ autograd", "memory ÷ autograd"
-OVER = {TO_AUTOGRAD: "autograd", TO_JAX: "jax"}
 UNJITTED, JITTED = "tenferro un-jitted", "tenferro"
+OVER = {TO_AUTOGRAD: ("autograd", UNJITTED, JITTED), TO_JAX: ("jax", JITTED)}
 ORDER = ("autograd", UNJITTED, JITTED, "tenferro xla", "jax")  # the first one is compared with
 REPEATS = 3  # processes of which the quickest first call counts
 
@@ -116,8 +116,8 @@ def summary(rows: list[dict[str, Any]]) -> Iterator[Figure]:
     """Our times over theirs, program by program; and geometric means where all have run."""
     times = {(r["case"], r["contestant"]): r["cpu"]["median"] for r in rows if "cpu" in r}
     whole = {case.name for case in W.cases} <= {row["case"] for row in rows}
-    for figure, theirs in OVER.items():
-        for ours in (UNJITTED, JITTED):
+    for figure, (theirs, *contestants) in OVER.items():
+        for ours in contestants:
             ratios = {
                 case: time / times[case, theirs]
                 for (case, contestant), time in times.items()
