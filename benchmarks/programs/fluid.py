@@ -1,4 +1,4 @@
-"""A fluid that carries smoke, after autograd's `fluidsim.py`: the gradient by its first velocity.
+"""A fluid that carries smoke, after autograd's `fluidsim`: the gradient by its first velocity.
 
 Semi-Lagrangian advection on a periodic grid with projection to flows without divergence by Jacobi's
 iteration (Stam (1999)). The start is chosen so that the smoke ends as a picture. Peak memory is a

@@ -1,6 +1,6 @@
 """Regression, a deep process and Bayesian optimization with Gaussian processes.
 
-After autograd's `gaussian_process.py`, `deep_gaussian_process.py` and `bayesian_optimization.py`.
+After autograd's `gaussian_process`, `deep_gaussian_process` and `bayesian_optimization`.
 The optimization's inner function is here: expected improvement and its gradient by the candidates.
 Read next: `variational.py`.
 """

@@ -1,4 +1,4 @@
-"""One step of expectation maximization for a hidden Markov model, after autograd's `hmm_em.py`.
+"""One step of expectation maximization for a hidden Markov model, after autograd's `hmm_em`.
 
 The expected counts are the gradient of the log likelihood by the logarithms of probabilities;
 normalized, they are the next probabilities. Read next: `fluid.py`.

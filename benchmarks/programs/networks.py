@@ -1,4 +1,4 @@
-"""A convolutional network and an ODE network, after autograd's `convnet.py` and `ode_net.py`.
+"""A convolutional network and an ODE network, after autograd's `convnet` and `ode_net`.
 
 The convolution is one product of patches, which are slices; the ODE's slope is a small network, and
 the step is Runge's and Kutta's. Read next: `recurrent.py`.

@@ -1,4 +1,4 @@
-"""Recurrent models of characters: autograd's `rnn.py` and `lstm.py`, and GradBench's lstm.
+"""Recurrent models of characters: autograd's `rnn` and `lstm`, and GradBench's lstm.
 
 The first two take batches of sequences as one-hot vectors. GradBench's (ADBench's definition) has
 diagonal weights, so that all of it is elementwise. Read next: `gaussian_processes.py`.

@@ -1,4 +1,4 @@
-"""Black-box stochastic variational inference, after autograd's `black_box_svi.py`.
+"""Black-box stochastic variational inference, after autograd's `black_box_svi`.
 
 A Gaussian with a diagonal covariance approximates a density of two dimensions by samples that
 follow from mean and deviation (the reparameterization). The noise is an input.

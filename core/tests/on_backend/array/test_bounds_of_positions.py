@@ -18,6 +18,7 @@ BOUNDED = [
     (lambda i: (i % 5)[:, None], (0, 4)),
     (lambda i: np.broadcast_to(i % 5, (2, 13)), (0, 4)),
     (lambda i: i.astype("int8") % 5, (0, 4)),
+    (lambda i: np.where(np.fmod(i, 5) < 0, np.fmod(i, 5) + 5, np.fmod(i, 5)), (0, 4)),
     (lambda i: (i.astype("int32") % 5).astype("int64"), (0, 4)),
     (lambda i: i.astype("uint8") % 9, (0, 8)),
 ]
@@ -31,6 +32,10 @@ UNKNOWN = [
     lambda i: (i % 300).astype("int8"),
     lambda i: np.where(i < 0, i + 5, i),
     lambda i: np.minimum(i, 3),
+    lambda i: np.where(np.fmod(i, 5) < 1, np.fmod(i, 5) + 5, np.fmod(i, 5)),
+    lambda i: np.where(i < 0, np.fmod(i, 5) + 5, np.fmod(i, 5)),
+    lambda i: np.where(np.fmod(i, 5) < 0, np.fmod(i, 5) + 4, np.fmod(i, 5)),
+    lambda i: np.where(np.fmod(i, 5) < 0, np.fmod(i, 4) + 5, np.fmod(i, 5)),
 ]
 
 
