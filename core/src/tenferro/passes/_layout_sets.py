@@ -1,4 +1,4 @@
-"""Which large values are made element by element, and which of them share one order of axes.
+"""Sets of large values that are made element by element and share one order of axes.
 
 What one equation reads and makes is connected, and so is what reads one product of matrices: that
 comes in one order. Read next: ``_layout_costs.py``.
