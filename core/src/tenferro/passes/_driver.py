@@ -4,8 +4,8 @@ A sweep looks at every equation once, with the rules of all chosen passes, in th
 ``NAMES``; a second one follows where the first changed something in a graph that is not large. So
 the cost is linear in the number of equations. Passes that need the whole graph are calls in
 ``optimized``: ``roll``, the removal of checkpoints that save nothing, and the joining of paddings
-before the sweeps; ``outputs``, ``loops``, ``layout``, ``residuals`` and the memory budget after
-them. What only some programs have loads with the first of them.
+before the sweeps; ``outputs``, ``loops``, ``fission``, ``layout``, ``residuals`` and the memory
+budget after them. What only some programs have loads with the first of them.
 Read next: ``rewrites/arithmetic.py``.
 """
 
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from tenferro.passes.budget.schedule import MemoryPlan
 
 SUMS, LAYOUT, LOOPS = "sums", "layout", "loops"
+FISSION, PRODUCTS = "fission", "product_fission"
+_SPLITTING = frozenset((FISSION, PRODUCTS))
 _CONTROL = frozenset(("std::checkpoint", "std::scan", "std::switch", "std::while_loop"))
 _LEAST_STEPS = 64
 _LEAST_EQUATIONS = 512  # of a loop
@@ -74,32 +76,64 @@ def optimized(
     Raises MemoryBudgetError: if the graph cannot be made to fit into the budget.
     """
     names = selected(passes)
+    if budget is not None and not names.isdisjoint(_SPLITTING):  # rows of what is split need memory
+        found = _split_within(graph, names, can, budget, predict)
+        if found is not None:
+            return found
+        names -= _SPLITTING
     counts = dict.fromkeys([name for name in NAMES if name in names], 0)
     before = len(graph)
     memory = None
     if names or budget is not None:
         with CollectorPaused():
-            if ROLL in names:
-                graph, counts[ROLL] = _rolled(graph, can)
-            has_control = LOOPS in names and _has_control(graph)
-            if has_control:
-                checkpoints = import_module("tenferro.passes.rewrites.checkpoints")
-                graph = checkpoints.without_checkpoints(graph)
-            joined = 0
-            if SUMS in names:
-                graph, joined = _with_joined_paddings(graph, can)
-            graph = _swept(graph, names, can, counts, joined)
-            if OUTPUTS in names:
-                graph = _without_dead_outputs(graph, names, can, counts)
-            if has_control:
-                joins = import_module("tenferro.passes.rewrites.loops")
-                graph, counts[LOOPS] = joins.with_joined_loops(
-                    graph, lambda body: _rewritten_body(body, names, can)
-                )
-            if LAYOUT in names:
-                graph, counts[LAYOUT] = _laid_out(graph)
+            graph = _rewritten(graph, names, can, counts)
             graph, memory = _in_memory(graph, names, can, counts, budget, predict)
     return graph, Report(counts, before, len(graph), memory)
+
+
+def _rewritten(
+    graph: MaterializedGraph,
+    names: frozenset[str],
+    can: Callable[[type], bool],
+    counts: dict[str, int],
+) -> MaterializedGraph:
+    """Run all passes but those that order equations by the memory that they need."""
+    if ROLL in names:
+        graph, counts[ROLL] = _rolled(graph, can)
+    has_control = LOOPS in names and _has_control(graph)
+    if has_control:
+        checkpoints = import_module("tenferro.passes.rewrites.checkpoints")
+        graph = checkpoints.without_checkpoints(graph)
+    joined = 0
+    if SUMS in names:
+        graph, joined = _with_joined_paddings(graph, can)
+    graph = _swept(graph, names, can, counts, joined)
+    if OUTPUTS in names:
+        graph = _without_dead_outputs(graph, names, can, counts)
+    if has_control:
+        joins = import_module("tenferro.passes.rewrites.loops")
+        graph, counts[LOOPS] = joins.with_joined_loops(
+            graph, lambda body: _rewritten_body(body, names, can)
+        )
+    if not names.isdisjoint(_SPLITTING) and _has_control(graph):
+        graph = _with_split_loops(graph, names, can, counts)
+    if LAYOUT in names:
+        graph, counts[LAYOUT] = _laid_out(graph)
+    return graph
+
+
+def _split_within(
+    graph: MaterializedGraph,
+    names: frozenset[str],
+    can: Callable[[type], bool],
+    budget: int | float,
+    predict: Callable[[MaterializedGraph], int | None],
+) -> tuple[MaterializedGraph, Report] | None:
+    """Return what the passes make without a budget, if that fits."""
+    found, report = optimized(graph, names, can)
+    schedule = import_module("tenferro.passes.budget.schedule")
+    plan = schedule.plan_of(found, graph, budget, predict)
+    return None if plan is None else (found, report._replace(memory=plan))
 
 
 def _rolled(graph: MaterializedGraph, can: Callable[[type], bool]) -> tuple[MaterializedGraph, int]:
@@ -111,6 +145,19 @@ def _rolled(graph: MaterializedGraph, can: Callable[[type], bool]) -> tuple[Mate
         return graph, 0
     found: tuple[MaterializedGraph, int] = roll.with_loops(graph, _LEAST_STEPS, _LEAST_EQUATIONS)
     return found
+
+
+def _with_split_loops(
+    graph: MaterializedGraph,
+    names: frozenset[str],
+    can: Callable[[type], bool],
+    counts: dict[str, int],
+) -> MaterializedGraph:
+    """Take out of loops what can run for all steps at once, and rewrite what that has become."""
+    fission = import_module("tenferro.passes.fission.split")
+    name = FISSION if FISSION in names else PRODUCTS
+    found, counts[name] = fission.with_split_loops(graph, can, by_products=name == PRODUCTS)
+    return _swept(found, names, can, counts) if counts[name] else graph
 
 
 def _laid_out(graph: MaterializedGraph) -> tuple[MaterializedGraph, int]:

@@ -28,7 +28,9 @@ REWRITES = {
 ``sums`` has a part that looks at the whole graph, too: ``paddings.py``.
 """
 ROLL = "roll"
-NAMES = (ROLL, *REWRITES, "cse", "outputs", "loops", "layout", "residuals")
+NAMES = (
+    ROLL, *REWRITES, "cse", "outputs", "loops", "fission", "product_fission", "layout", "residuals"
+)  # fmt: skip
 """All passes in their order; those of a whole graph stand before and behind those of equations."""
 
 

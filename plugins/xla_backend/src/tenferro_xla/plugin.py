@@ -33,10 +33,11 @@ _DTYPES = (
 
 
 # XLA orders equations by itself (`residuals`); loops are rolled when a function is recorded
-# (`roll`); what `sums` and `factors` gain on XLA was not measured. A new pass runs here if named.
+# (`roll`); elementwise equations of a step cost less than their rows (`fission`); what `sums` and
+# `factors` gain on XLA was not measured. A new pass runs here if named.
 _PASSES = (
     "fold", "simplify", "moves", "broadcast", "reduce", "contract", "systems", "cse", "outputs",
-    "loops",
+    "loops", "product_fission",
 )  # fmt: skip
 
 

@@ -54,6 +54,26 @@ def described(graph: MaterializedGraph) -> MemoryPlan:
     return MemoryPlan(profile.peak, _named(profile), (), profile.peak, None)
 
 
+def plan_of(
+    graph: MaterializedGraph,
+    as_recorded: MaterializedGraph,
+    budget: int | float,
+    predict: Callable[[MaterializedGraph], int | None],
+) -> MemoryPlan | None:
+    """Return the memory of a graph that needs at most so many bytes; ``None`` if it needs more.
+
+    A fraction of what a graph needs is always a reason to look for a better order.
+    """
+    if isinstance(budget, float):
+        return None
+    profile = profile_of(graph)
+    known = predict(graph)
+    peak = profile.peak if known is None else known
+    if peak > budget:
+        return None
+    return MemoryPlan(peak, _named(profile), (), profile_of(as_recorded).peak, budget)
+
+
 def within(
     graph: MaterializedGraph,
     as_recorded: MaterializedGraph,

@@ -1,0 +1,184 @@
+"""``fission``: which equations leave a loop, which stay, and what becomes of them."""
+
+import numpy as np
+import pytest
+
+import tenferro as tn
+from tenferro.passes import optimized
+
+STEPS, EXAMPLES, WIDTH = 30, 4, 6
+W, H, ROWS = (
+    tn.Aval(shape, "f64") for shape in ((WIDTH, WIDTH), (EXAMPLES, WIDTH), (STEPS, EXAMPLES, WIDTH))
+)
+ALL, BY_PRODUCTS = "all", {"fission": False}
+OFF = {"fission": False, "product_fission": False}
+
+
+def recurrent(w, u, h, rows):
+    """A recurrent network: one product of the state, one of the row."""
+    step = lambda h, x: (tn.tanh(h @ w + x @ u), tn.sum(h * h))  # noqa: E731
+    h, energies = tn.scan(step, h, rows)
+    return tn.sum(h) + tn.sum(energies)
+
+
+def split(function, *avals, passes=ALL, **more):
+    """Return the names of the equations outside of loops, and the loops."""
+    graph = optimized(tn.jit(function).lower(*avals), passes, **more)[0]
+    operations = [node.operation for node in graph.nodes]
+    loops = [operation for operation in operations if operation.name == "scan"]
+    return [operation.name for operation in operations], loops
+
+
+def inside(loop):
+    return sorted([op.name for op, _ in loop.body.equations if not op.literal])
+
+
+def test_what_reads_no_carry_is_computed_before_the_loop():
+    """x @ u of all rows is one product, and h @ w stays"""
+    outside, (loop,) = split(recurrent, W, W, H, ROWS)
+    assert outside.count("dot_general") == 1
+    assert inside(loop) == ["add", "dot_general", "tanh"]
+
+
+def test_what_no_carry_follows_from_is_computed_behind_the_loop():
+    """Σ h² of all steps reads the stacked h"""
+    _, (loop,) = split(recurrent, W, W, H, ROWS)
+    assert [str(loop.body.output_avals[i]) for i in loop.outputs] == ["f64[4,6]", "f64[4,6]"]
+
+
+def test_the_gradient_of_a_weight_is_one_product():
+    """Σₜ hₜᵀ dₜ is one product over steps and examples, and no loop carries it"""
+    _, loops = split(tn.grad(recurrent, (0, 1)), W, W, H, ROWS)
+    assert [loop.carried for loop in loops] == [1, 1]
+    assert [inside(loop).count("dot_general") for loop in loops] == [1, 1]
+
+
+@pytest.mark.parametrize("passes, count", [(ALL, 1), (BY_PRODUCTS, 1), (OFF, 2)])
+def test_a_choice_of_passes_splits_or_leaves_a_loop(passes, count):
+    _, (loop,) = split(recurrent, W, W, H, ROWS, passes=passes)
+    assert inside(loop).count("dot_general") == count
+
+
+def test_a_loop_that_no_product_leaves_stays_with_product_fission():
+    decay = lambda x, rows: tn.scan(lambda c, r: (tn.sin(c) * tn.exp(r), c * c), x, rows)  # noqa: E731
+    x, rows = tn.Aval((3,), "f64"), tn.Aval((20, 3), "f64")
+    _, (loop,) = split(decay, x, rows, passes=BY_PRODUCTS)
+    assert inside(loop) == ["exp", "mul", "mul", "sin"]
+    _, (loop,) = split(decay, x, rows)
+    assert inside(loop) == ["mul", "sin"]
+
+
+def test_a_loop_without_carries_disappears():
+    outside, loops = split(lambda rows: tn.map(lambda r: tn.exp(r) + 1.0, rows), ROWS)
+    assert not loops
+    assert outside.count("exp") == 1
+
+
+@pytest.mark.parametrize(
+    "step",
+    [lambda s, r: s + tn.exp(r), lambda s, r: tn.exp(r) + s, lambda s, r: s - tn.exp(r) + r],
+)
+def test_a_sum_over_all_steps_needs_no_loop(step):
+    total = lambda x, rows: tn.scan(lambda s, r: (step(s, r), None), x, rows)[0]  # noqa: E731
+    outside, loops = split(total, H, ROWS)
+    assert not loops
+    assert "reduce_sum" in outside
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda s, r: (s + tn.exp(r), s),  # all partial sums are asked for
+        lambda s, r: (tn.exp(r) - s, None),
+        lambda s, r: (s + s * r, None),
+        lambda s, r: (2.0 * s + r, None),
+    ],
+    ids=["partial sums", "alternating", "growing", "twice"],
+)
+def test_what_is_no_sum_keeps_its_loop(step):
+    _, loops = split(lambda x, rows: tn.scan(step, x, rows), H, ROWS)
+    assert len(loops) == 1
+
+
+def test_a_carry_that_no_step_changes_is_a_constant_of_the_loop():
+    def function(x, rows):
+        step = lambda s, r: ((s[0], tn.sin(s[1]) * tn.exp(s[0]) + r), None)  # noqa: E731
+        return tn.scan(step, (x, x), rows)[0]
+
+    outside, (loop,) = split(function, H, ROWS)
+    assert loop.carried == 1
+    assert outside.count("exp") == 1
+
+
+def test_large_values_stay_in_the_loop():
+    """A step of 10⁵ numbers costs more to keep than to call"""
+    x, rows = tn.Aval((100_000,), "f64"), tn.Aval((20,), "f64")
+    function = lambda x, rows: tn.scan(lambda c, r: (tn.sin(c) * tn.exp(x * r), None), x, rows)  # noqa: E731
+    _, (loop,) = split(function, x, rows)
+    assert "exp" in inside(loop)
+
+
+def test_little_of_each_of_very_many_steps_stays_in_the_loop():
+    x, rows = tn.Aval((1000,), "f64"), tn.Aval((100_000,), "f64")
+    function = lambda x, rows: tn.scan(lambda c, r: (tn.sin(c) * tn.exp(x * r), None), x, rows)  # noqa: E731
+    _, (loop,) = split(function, x, rows)
+    assert "exp" in inside(loop)
+
+
+def test_a_large_product_that_is_summed_leaves_the_loop():
+    """xᵀ y of two long rows: their sum over all steps is a product that keeps no outer product"""
+    rows = tn.Aval((20, 300), "f64")
+    start = tn.Aval((300, 300), "f64")
+    function = lambda s, rows: tn.scan(lambda s, r: (s + r[:, None] @ r[None], None), s, rows)[0]  # noqa: E731
+    outside, loops = split(function, start, rows)
+    assert not loops
+    assert outside.count("dot_general") == 1
+
+
+def test_loops_branches_and_checkpoints_in_a_step_stay():
+    def step(c, r):
+        chosen = tn.cond(r > 0, lambda c: c * r, lambda c: c + tn.exp(r), c)
+        inner = tn.scan(lambda s, _: (tn.sin(s) * r, None), c, None, 3)[0]
+        return chosen + inner, tn.cond(r > 1.0, lambda: tn.cos(r), lambda: r)
+
+    _, (loop,) = split(lambda x, rows: tn.scan(step, x, rows), H, tn.Aval((STEPS,), "f64"))
+    assert inside(loop).count("switch") == 2
+
+
+def test_effects_keep_their_loop():
+    def step(c, r):
+        tn.debug.print("{}", np.exp(r))
+        return tn.sin(c), None
+
+    _, loops = split(lambda x, rows: tn.scan(step, x, rows)[0], H, ROWS)
+    assert sum([inside(loop).count("debug_callback") for loop in loops]) == 1
+    assert sum([inside(loop).count("exp") for loop in loops]) == 1
+
+
+@pytest.mark.parametrize("budget, count", [(1 << 30, 1), (2500, 2)])
+def test_a_loop_is_split_if_its_rows_fit_into_the_memory_budget(budget, count):
+    """A row of x @ u for each of 30 steps needs 5,760 bytes"""
+    _, loops = split(recurrent, W, W, H, ROWS, budget=budget)
+    assert inside(loops[0]).count("dot_general") == count
+
+
+def test_rows_in_files_leave_loops_whole(tmp_path):
+    def function(x, rows):
+        step = lambda c, r: (tn.sin(c) * tn.exp(r), None)  # noqa: E731
+        return tn.sum(tn.scan(step, x, rows, checkpoint=tn.offload(tmp_path))[0])
+
+    _, loops = split(tn.grad(function), H, ROWS)
+    assert "exp" in inside(loops[0])
+
+
+def test_a_primitive_that_a_backend_lacks_is_not_introduced():
+    graph = tn.jit(lambda x, rows: tn.scan(lambda s, r: (s + r, None), x, rows)[0]).lower(H, ROWS)
+    can = lambda cls: cls.__name__ != "ReduceSum"  # noqa: E731
+    found = optimized(graph, "all", can)[0]
+    assert [node.operation.name for node in found.nodes] == ["scan"]
+
+
+def test_the_report_counts_loops():
+    report = optimized(tn.jit(recurrent).lower(W, W, H, ROWS))[1]
+    assert report.rewritten["fission"] == 1
+    assert np.all([report.rewritten["product_fission"] == 0])
