@@ -40,7 +40,41 @@ def chain(key, *dtypes):
     return key
 
 
+def joined(axis, *parts):
+    return apply(Concatenate(axis), *parts)
+
+
+def columns(places, shape=(1, 2)):
+    """x[:, t] of an x of shape [2, 8], as arrays of a shape."""
+    return [apply(Reshape(shape), cut(wide, (0, t), (2, t + 1))) for t in places]
+
+
+def planes(places):
+    """q[:, j] of a q of shape [2, 5, 4], as arrays of shape [2, 4, 1]."""
+    return [apply(Reshape((2, 4, 1)), cut(deep, (0, j, 0), (2, j + 1, 4))) for j in places]
+
+
+wide, deep = value("w", shape=(2, 8)), value("d", shape=(2, 5, 4))
+
 REWRITTEN = {
+    "stacked columns": (
+        joined(0, *columns(range(8))),
+        "%1 = transpose[permutation=(1, 0)] %0; return %1",
+    ),
+    "some columns": (
+        joined(0, *columns(range(1, 5))),
+        "%1 = slice[start=(0, 1), limit=(2, 5), strides=(1, 1)] %0; "
+        "%2 = transpose[permutation=(1, 0)] %1; return %2",
+    ),
+    "every second column from the last": (
+        joined(0, *columns((7, 5, 3, 1))),
+        "%1 = slice[start=(0, 1), limit=(2, 8), strides=(1, 2)] %0; "
+        "%2 = reverse[dimensions=(1,)] %1; %3 = transpose[permutation=(1, 0)] %2; return %3",
+    ),
+    "planes along the last axis": (
+        joined(2, *planes(range(5))),
+        "%1 = transpose[permutation=(0, 2, 1)] %0; return %1",
+    ),
     "reshape of a reshape": (
         apply(Reshape((3, 2)), apply(Reshape((6,)), x)),
         "%1 = reshape[shape=(3, 2)] %0; return %1",
@@ -155,6 +189,8 @@ KEPT = {
     "a slice of both": cut(apply(Concatenate(0), row, row), (2,), (4,)),
     "paddings of two values": pad(pad(row, (1,), (0,)), (1,), (2,), one),
     "cropping, then padding": pad(pad(row, (-1,), (1,)), (1,), (0,)),
+    "a few columns": joined(0, *columns(range(3))),
+    "columns in no order": joined(0, *columns((0, 3, 1, 2, 6, 4))),
     "parts in the other order": apply(Concatenate(0), cut(row, (1,), (3,)), cut(row, (0,), (1,))),
 }
 

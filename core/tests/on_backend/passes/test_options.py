@@ -35,6 +35,7 @@ def test_a_program_may_do_without(choice):
     np.testing.assert_array_equal(function(X), X)
 
 
+@pytest.mark.skipif(select_backend().name == "xla", reason="XLA itself drops the negations")
 def test_programs_of_other_options_are_other_programs():
     lines = [tn.jit(twice_negative, options={"passes": p}).explain(X) for p in ("all", "none")]
     assert lines[0].splitlines()[-8:] != lines[1].splitlines()[-8:]

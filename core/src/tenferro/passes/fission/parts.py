@@ -1,4 +1,4 @@
-"""Which equations of a step must stay in their loop, and which are computed for all steps at once.
+"""The equations of a step that must stay in their loop; the others are computed for all steps.
 
 An equation that reads no carry can run before the loop, one that no carry follows from behind it
 (loop fission, Kennedy and Allen 2001, section 5.2). A carry to which each step adds something is a

@@ -1,4 +1,4 @@
-"""What is left of a loop: the equations that stay, over values that were computed before it.
+"""The rest of a loop: the equations that stay, over values that were computed before it.
 
 Its results are the last carries that are asked for, and the rows of what equations behind it read.
 Read next: ``split.py``.
@@ -16,8 +16,8 @@ from tenferro.primitives import Handle
 class SmallerLoop:
     """The loop while it is written.
 
-    ``outside`` holds values that were computed before it, of which those in ``has_rows`` have a row
-    for each step.
+    ``outside`` holds values that were computed before it; those in ``has_rows`` have a row for each
+    step.
     """
 
     def __init__(
