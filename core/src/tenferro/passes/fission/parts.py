@@ -22,7 +22,8 @@ from tenferro.primitives.structural import BroadcastInDim, Reshape, Transpose
 #: what a value in a body depends on: consts alone, rows as well, or something that stays
 ONCE, EACH, STEP = range(3)
 _FEW_BYTES = 1 << 15  # of a value in one step, up to which calls cost more than memory
-_SOME_BYTES = 1 << 25  # of all values that leave, in all steps
+_MOST_BYTES = 1 << 25  # of all values that leave with a product, in all steps
+_SOME_BYTES = 1 << 24  # of all that leave without: from there on memory costs what calls did
 _CALLS = frozenset({"std::host_callback", "std::debug_callback"})
 _AGAIN = frozenset({BroadcastInDim, Reshape, Transpose})  # that cost nothing behind the loop
 
@@ -67,7 +68,8 @@ class Parts:
             for place, node in enumerate(self.graph.nodes)
             if place not in self.core and node.inputs
         ]
-        if not any([_is_product(node) if by_products else not _is_move(node) for node in gone]):
+        has_product = any([_is_product(node) for node in gone])
+        if not has_product and (by_products or all([_is_move(node) for node in gone])):
             return False
         kept = self._summed_products()
         slots = [
@@ -77,7 +79,7 @@ class Parts:
             if self.kind[slot] != ONCE and slot not in kept and type(node[0]) is not BroadcastInDim
         ]
         size = sum([self._bytes(slot) for slot in (*slots, *self.stacked)])
-        return self.loop.length * size <= _SOME_BYTES
+        return self.loop.length * size <= (_MOST_BYTES if has_product else _SOME_BYTES)
 
     def is_inside(self, slot: int) -> bool:
         """Return True for a value that is made inside the loop though nothing varies there."""
