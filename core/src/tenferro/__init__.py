@@ -117,6 +117,7 @@ from tenferro.transforms import (
     BodyError,
     BorrowedWriteError,
     DifferentiationInputError,
+    FileAccessError,
     GaugeWarning,
     GradientCheckError,
     GraphTooLargeError,
@@ -138,11 +139,12 @@ if TYPE_CHECKING:
         can_cast, finfo, iinfo, isdtype, promote_types, result_type,
     )
     from tenferro.transforms import (
-        FunctionExplanation, GraphOf, PrimitiveExplanation, associative_scan, barrier, check_grads,
-        checkpoint, cond, custom_jvp, custom_linear, custom_linear_solve, custom_root, custom_vjp,
-        debug, debug_nans, eval_shape, explain, fori_loop, grad, graph_of, hessian, hvp, jacfwd,
-        jacobian, jacrev, jet, jit, jvp, linearize, map, name, offload, revolve, scan, sparsity,
-        stop_gradient, switch, trace, value_and_grad, vjp, vmap, while_loop,
+        FunctionExplanation, GraphOf, PrimitiveExplanation, SavedFunction, associative_scan,
+        barrier, check_grads, checkpoint, cond, custom_jvp, custom_linear, custom_linear_solve,
+        custom_root, custom_vjp, debug, debug_nans, eval_shape, explain, fori_loop, grad, graph_of,
+        hessian, hvp, jacfwd, jacobian, jacrev, jet, jit, jvp, linearize, load_graph, map, name,
+        offload, revolve, save_graph, scan, sparsity, stop_gradient, switch, trace, value_and_grad,
+        vjp, vmap, while_loop,
     )
     # generated: functions
     from tenferro.arrays.functions.applying import apply_along_axis, apply_over_axes
@@ -287,12 +289,12 @@ else:
             "arrays.array_api": "__array_api_version__ __array_namespace_info__",
             "arrays.functions.data_types": "can_cast finfo iinfo isdtype promote_types result_type",
             "transforms": (
-                "FunctionExplanation GraphOf PrimitiveExplanation associative_scan barrier "
-                "check_grads checkpoint cond custom_jvp custom_linear custom_linear_solve "
+                "FunctionExplanation GraphOf PrimitiveExplanation SavedFunction associative_scan "
+                "barrier check_grads checkpoint cond custom_jvp custom_linear custom_linear_solve "
                 "custom_root custom_vjp debug debug_nans eval_shape explain fori_loop grad "
-                "graph_of hessian hvp jacfwd jacobian jacrev jet jit jvp linearize map name "
-                "offload revolve scan sparsity stop_gradient switch trace value_and_grad vjp vmap "
-                "while_loop"
+                "graph_of hessian hvp jacfwd jacobian jacrev jet jit jvp linearize load_graph map "
+                "name offload revolve save_graph scan sparsity stop_gradient switch trace "
+                "value_and_grad vjp vmap while_loop"
             ),
         },
         _other,
@@ -318,15 +320,15 @@ __all__ = [
     "CapturedAssignmentError", "ConcretizationError", "CopyAssignmentWarning", "DType",
     "DTypeMismatchError", "DecompositionCycleError", "DeviceUnavailableError",
     "DifferentiationError", "DifferentiationInputError", "DuplicateInputError", "DuplicateWrtError",
-    "FunctionExplanation", "GaugeWarning", "GradientCheckError", "GraphError", "GraphOf",
-    "GraphTooLargeError", "ImmutableArrayError", "IndexKindError", "InternalError",
+    "FileAccessError", "FunctionExplanation", "GaugeWarning", "GradientCheckError", "GraphError",
+    "GraphOf", "GraphTooLargeError", "ImmutableArrayError", "IndexKindError", "InternalError",
     "InvalidOptionError", "InvalidParameterError", "LeakedArrayError", "LostAssignmentError",
     "LoweringConflictError", "LoweringError", "MemoryBudgetError", "MissingLoweringError",
     "MissingRuleError", "MixedBackendsError", "MixedFlowError", "NamespaceError", "NoBackendError",
     "NonFiniteError", "NonScalarOutputError", "NotLinearError", "OffloadError", "OperandError",
     "OutOfBoundsError", "PluginBlockedError", "PluginBrokenError", "PluginError",
     "PluginIncompatibleError", "PluginWarning", "PreferenceError", "PrimitiveExplanation",
-    "RefusalError", "RuleResultError", "SerializationError", "ShapeMismatchError",
+    "RefusalError", "RuleResultError", "SavedFunction", "SerializationError", "ShapeMismatchError",
     "SparseResultError", "StepLimitError", "TangentMismatchError", "TenferroError",
     "TracedConversionError", "UnknownBackendError", "UnknownDTypeError", "UnknownOperandError",
     "UnknownOptionError", "UnknownPassError", "UnknownPrimitiveError", "UnresolvedValueError",
@@ -359,30 +361,30 @@ __all__ = [
     "int32", "int64", "interp", "intersect1d", "invert", "isclose", "iscomplex", "iscomplexobj",
     "isdtype", "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf", "isreal", "isrealobj",
     "ix_", "jacfwd", "jacobian", "jacrev", "jet", "jit", "jvp", "kron", "lcm", "ldexp",
-    "left_shift", "less", "less_equal", "lexsort", "linalg", "linearize", "linspace", "log",
-    "log1p", "log2", "log10", "logaddexp", "logaddexp2", "logical_and", "logical_not", "logical_or",
-    "logical_xor", "logistic", "logspace", "map", "mask_indices", "matmul", "matrix_transpose",
-    "matvec", "max", "maximum", "may_share_memory", "mean", "median", "meshgrid", "min", "minimum",
-    "mod", "modf", "moveaxis", "multiply", "name", "nan", "nan_to_num", "nanargmax", "nanargmin",
-    "nancumprod", "nancumsum", "nanmax", "nanmean", "nanmedian", "nanmin", "nanpercentile",
-    "nanprod", "nanquantile", "nanstd", "nansum", "nanvar", "ndim", "negative", "newaxis",
-    "nextafter", "nonzero", "not_equal", "numpy_functions", "offload", "ones", "ones_like", "outer",
-    "pad", "partition", "percentile", "permute_dims", "pi", "piecewise", "place", "polyadd",
-    "polyder", "polydiv", "polyint", "polymul", "polysub", "polyval", "positive", "pow", "power",
-    "prefer", "prod", "promote_types", "ptp", "put", "put_along_axis", "putmask", "quantile",
-    "rad2deg", "radians", "random", "ravel", "ravel_multi_index", "real", "real_if_close",
-    "reciprocal", "remainder", "repeat", "reshape", "resize", "result_type", "revolve",
-    "right_shift", "rint", "roll", "rollaxis", "rot90", "round", "scan", "searchsorted", "select",
-    "set_default", "setdiff1d", "setxor1d", "shape", "shares_memory", "sign", "signbit", "sin",
-    "sinc", "sinh", "size", "sort", "sort_complex", "spacing", "sparsity", "special", "split",
-    "sqrt", "square", "squeeze", "stack", "std", "stop_gradient", "subtract", "sum", "swapaxes",
-    "switch", "take", "take_along_axis", "tan", "tanh", "tensordot", "tile", "trace", "transpose",
-    "trapezoid", "trapz", "tri", "tril", "tril_indices", "tril_indices_from", "trim_zeros", "triu",
-    "triu_indices", "triu_indices_from", "true_divide", "trunc", "uint8", "uint16", "uint32",
-    "uint64", "union1d", "unique", "unique_all", "unique_counts", "unique_inverse", "unique_values",
-    "unravel_index", "unstack", "unwrap", "use", "value_and_grad", "vander", "var", "vdot",
-    "vecdot", "vecmat", "vjp", "vmap", "vsplit", "vstack", "where", "while_loop", "zeros",
-    "zeros_like",
+    "left_shift", "less", "less_equal", "lexsort", "linalg", "linearize", "linspace", "load_graph",
+    "log", "log1p", "log2", "log10", "logaddexp", "logaddexp2", "logical_and", "logical_not",
+    "logical_or", "logical_xor", "logistic", "logspace", "map", "mask_indices", "matmul",
+    "matrix_transpose", "matvec", "max", "maximum", "may_share_memory", "mean", "median",
+    "meshgrid", "min", "minimum", "mod", "modf", "moveaxis", "multiply", "name", "nan",
+    "nan_to_num", "nanargmax", "nanargmin", "nancumprod", "nancumsum", "nanmax", "nanmean",
+    "nanmedian", "nanmin", "nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum", "nanvar",
+    "ndim", "negative", "newaxis", "nextafter", "nonzero", "not_equal", "numpy_functions",
+    "offload", "ones", "ones_like", "outer", "pad", "partition", "percentile", "permute_dims", "pi",
+    "piecewise", "place", "polyadd", "polyder", "polydiv", "polyint", "polymul", "polysub",
+    "polyval", "positive", "pow", "power", "prefer", "prod", "promote_types", "ptp", "put",
+    "put_along_axis", "putmask", "quantile", "rad2deg", "radians", "random", "ravel",
+    "ravel_multi_index", "real", "real_if_close", "reciprocal", "remainder", "repeat", "reshape",
+    "resize", "result_type", "revolve", "right_shift", "rint", "roll", "rollaxis", "rot90", "round",
+    "save_graph", "scan", "searchsorted", "select", "set_default", "setdiff1d", "setxor1d", "shape",
+    "shares_memory", "sign", "signbit", "sin", "sinc", "sinh", "size", "sort", "sort_complex",
+    "spacing", "sparsity", "special", "split", "sqrt", "square", "squeeze", "stack", "std",
+    "stop_gradient", "subtract", "sum", "swapaxes", "switch", "take", "take_along_axis", "tan",
+    "tanh", "tensordot", "tile", "trace", "transpose", "trapezoid", "trapz", "tri", "tril",
+    "tril_indices", "tril_indices_from", "trim_zeros", "triu", "triu_indices", "triu_indices_from",
+    "true_divide", "trunc", "uint8", "uint16", "uint32", "uint64", "union1d", "unique",
+    "unique_all", "unique_counts", "unique_inverse", "unique_values", "unravel_index", "unstack",
+    "unwrap", "use", "value_and_grad", "vander", "var", "vdot", "vecdot", "vecmat", "vjp", "vmap",
+    "vsplit", "vstack", "where", "while_loop", "zeros", "zeros_like",
 ]
 # end generated
 # fmt: on

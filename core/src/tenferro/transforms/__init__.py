@@ -18,6 +18,7 @@ from tenferro.transforms.errors import (
     BodyError,
     BorrowedWriteError,
     DifferentiationInputError,
+    FileAccessError,
     GaugeWarning,
     GradientCheckError,
     GraphTooLargeError,
@@ -66,6 +67,8 @@ if TYPE_CHECKING:
     )
     from tenferro.transforms.inspection.graph_of import graph_of
     from tenferro.transforms.inspection.look import GraphOf, trace
+    from tenferro.transforms.saving.load import SavedFunction, load_graph
+    from tenferro.transforms.saving.save import save_graph
 else:
     # generated: lazy names
     __getattr__, __dir__ = later(
@@ -104,6 +107,8 @@ else:
             "inspection.explain": "FunctionExplanation PrimitiveExplanation explain",
             "inspection.graph_of": "graph_of",
             "inspection.look": "GraphOf trace",
+            "saving.load": "SavedFunction load_graph",
+            "saving.save": "save_graph",
         },
     )
     # end generated
@@ -112,15 +117,16 @@ else:
 # generated: public names
 __all__ = [
     "ArgumentNumberError", "BatchAxisError", "BatchingWarning", "BodyError", "BorrowedWriteError",
-    "DifferentiationInputError", "FunctionExplanation", "GaugeWarning", "GradientCheckError",
-    "GraphOf", "GraphTooLargeError", "Jitted", "LinearMap", "NonFiniteError",
-    "NonScalarOutputError", "PartialTranspose", "PrimitiveExplanation", "SparseResultError",
-    "TangentMismatchError", "UnknownPrimitiveError", "associative_scan", "barrier", "batch",
-    "check_grads", "checkpoint", "cond", "custom_jvp", "custom_linear", "custom_linear_solve",
-    "custom_root", "custom_vjp", "debug", "debug_nans", "eval_shape", "explain", "fori_loop",
-    "grad", "graph_of", "hessian", "hvp", "jacfwd", "jacobian", "jacrev", "jet", "jit", "jvp",
-    "linearize", "map", "name", "offload", "revolve", "scan", "sparsity", "stop_gradient", "switch",
-    "trace", "value_and_grad", "vjp", "vmap", "while_loop",
+    "DifferentiationInputError", "FileAccessError", "FunctionExplanation", "GaugeWarning",
+    "GradientCheckError", "GraphOf", "GraphTooLargeError", "Jitted", "LinearMap", "NonFiniteError",
+    "NonScalarOutputError", "PartialTranspose", "PrimitiveExplanation", "SavedFunction",
+    "SparseResultError", "TangentMismatchError", "UnknownPrimitiveError", "associative_scan",
+    "barrier", "batch", "check_grads", "checkpoint", "cond", "custom_jvp", "custom_linear",
+    "custom_linear_solve", "custom_root", "custom_vjp", "debug", "debug_nans", "eval_shape",
+    "explain", "fori_loop", "grad", "graph_of", "hessian", "hvp", "jacfwd", "jacobian", "jacrev",
+    "jet", "jit", "jvp", "linearize", "load_graph", "map", "name", "offload", "revolve",
+    "save_graph", "scan", "sparsity", "stop_gradient", "switch", "trace", "value_and_grad", "vjp",
+    "vmap", "while_loop",
 ]
 # end generated
 # fmt: on

@@ -95,6 +95,10 @@ class BatchAxisError(TenferroError, ValueError):
     """Report axes or sizes that do not fit under ``vmap``. Fields: ``got``, ``need``."""
 
 
+class FileAccessError(TenferroError, OSError):
+    """Report a file that is not there, or may not be read or written. Field: ``path``."""
+
+
 class BatchingWarning(UserWarning):
     """Say that a primitive has no batching rule and is applied to one example at a time."""
 

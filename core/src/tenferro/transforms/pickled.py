@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from functools import partial, update_wrapper
-from types import MethodType
+from types import FunctionType, MethodType
 from typing import Any
 
 from tenferro.computegraph import SerializationError
@@ -31,6 +31,19 @@ def found_by_name(function: Any) -> str:
     for part in name.split("."):
         found = vars(found).get(part) if hasattr(found, "__dict__") else None
     return name if found is function else ""
+
+
+def named_after(wrapper: Any, function: Callable[..., Any]) -> None:
+    """Give a wrapper the name, the text and the attributes of its function.
+
+    Names of the wrapper's class, and private names of a callable object, are not taken over: a
+    model with an attribute ``lower`` or ``_run`` must not replace a method.
+    """
+    update_wrapper(wrapper, function, updated=())
+    own = type(wrapper)
+    for name, value in getattr(function, "__dict__", {}).items():
+        if not hasattr(own, name) and (name[:1] != "_" or type(function) is FunctionType):
+            setattr(wrapper, name, value)
 
 
 class PickledByName:
@@ -63,7 +76,7 @@ class Derived(PickledByName):
         options: dict[str, Any],
         compute: Callable[..., Any],
     ) -> None:
-        update_wrapper(self, function)
+        named_after(self, function)
         self._transform = transform
         self._function = function
         self._options = options

@@ -226,3 +226,30 @@ def test_an_argument_that_was_a_python_number_has_the_dtype_of_its_neighbour(
     assert tn.vmap(lambda x: tn.jit(function)(number, x))(x).dtype == need
     if dtype == "float32":
         assert tn.jvp(lambda x: tn.jit(function)(number, x), (x,), (x,))[1].dtype == need
+
+
+class Model:
+    """A callable object whose attributes have the names of our own."""
+
+    def __init__(self):
+        self._run = self._call = self._trace = self._statics = self.lower = self.explain = 3
+        self.weight = 2.0
+
+    def __call__(self, x):
+        return self.weight * x
+
+
+@pytest.mark.parametrize("wrap", [tn.jit, tn.grad, tn.custom_jvp, tn.checkpoint])
+def test_attributes_of_a_callable_object_replace_nothing(wrap):
+    wrapped = wrap(Model())
+    np.testing.assert_allclose(wrapped(1.0), 2.0)
+    np.testing.assert_allclose(tn.jit(wrapped)(1.0), 2.0)
+    assert len(tn.jit(Model()).lower(1.0)) == 1
+
+
+def test_attributes_of_a_function_are_those_of_the_wrapped_one():
+    def function(x):
+        return x
+
+    function.unit = "m"
+    assert tn.jit(tn.grad(function)).unit == "m"

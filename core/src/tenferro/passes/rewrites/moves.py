@@ -13,7 +13,7 @@ from tenferro.passes._facts import made_by
 from tenferro.passes._rewriter import Rewriter
 from tenferro.passes._rules import PassRules
 from tenferro.passes._shapes import merged_slice, placed, unit_axes_alone
-from tenferro.passes._turned_slices import turned_slices
+from tenferro.passes._transposed_slices import transposed_slices
 from tenferro.primitives._dtype import DType
 from tenferro.primitives.structural import (
     BroadcastInDim,
@@ -213,7 +213,7 @@ def _concatenate(rw: Rewriter, op: Concatenate, operands: _Operands) -> int | No
     makers = [type(rw.operations[x]) for x in parts]
     joined = _joined_slices(rw, axis, parts) if Slice in makers else parts
     if len(joined) == len(parts) > 1 and (Slice in makers or Reshape in makers):
-        joined = turned_slices(rw, axis, parts)
+        joined = transposed_slices(rw, axis, parts)
     if len(joined) < len(parts):
         return rw.emit(op, *joined)
     if Concatenate not in makers:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import nullcontext
-from functools import partial, update_wrapper
+from functools import partial
 from importlib import import_module
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -55,7 +55,7 @@ from tenferro.transforms.compilation.traced import (
     result_key,
 )
 from tenferro.transforms.errors import check_function
-from tenferro.transforms.pickled import PickledByName, check_picklable
+from tenferro.transforms.pickled import PickledByName, check_picklable, named_after
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.decisions import collected_decisions
 from tenferro.transforms.recording.effects import WithoutEffects, collecting
@@ -82,7 +82,7 @@ class Jitted(PickledByName):
         options: Options | None = None,
         donated: Statics = Statics(),  # noqa: B008 - immutable
     ) -> None:
-        update_wrapper(self, function)
+        named_after(self, function)
         self._function = function
         self._statics = statics
         self._backend = backend

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from functools import partial, update_wrapper
+from functools import partial
 from importlib import import_module
 from types import MethodType
 from typing import Any
@@ -30,7 +30,7 @@ from tenferro.transforms.custom_rules.checks import wrong_result
 from tenferro.transforms.custom_rules.recorded import recorded, results_of_same_call
 from tenferro.transforms.custom_rules.stopped import Inside, has_known_value
 from tenferro.transforms.errors import ArgumentNumberError, check_function
-from tenferro.transforms.pickled import PickledByName, check_picklable
+from tenferro.transforms.pickled import PickledByName, check_picklable, named_after
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.effects import silenced
 
@@ -63,7 +63,7 @@ class CustomFunction(PickledByName):
         nondiff_argnames: str | Sequence[str] = (),
     ) -> None:
         check_function(function, type(self).__name__)
-        update_wrapper(self, function)
+        named_after(self, function)
         self.function = function
         self._rules = ()
         self._signature: Any = None

@@ -7,7 +7,7 @@ another run of a solver, not the steps of this one backwards. Read next: ``custo
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property, partial, update_wrapper
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 from tenferro._runtime.records import NamedTuple
@@ -27,7 +27,7 @@ from tenferro.transforms.custom_rules.operation import Custom, Tangents
 from tenferro.transforms.custom_rules.recorded import RecordedRule, Stage, recorded
 from tenferro.transforms.custom_rules.stopped import Inside, has_known_value
 from tenferro.transforms.errors import check_function
-from tenferro.transforms.pickled import PickledByName, check_picklable
+from tenferro.transforms.pickled import PickledByName, check_picklable, named_after
 from tenferro.transforms.recording import tree as _tree
 
 _SCALARS = frozenset(SCALARS)
@@ -70,7 +70,7 @@ class custom_linear(PickledByName):
 
     def __init__(self, apply: Callable[..., Any], transpose: Callable[..., Any]) -> None:
         check_function(apply, "custom_linear")
-        update_wrapper(self, apply)
+        named_after(self, apply)
         self.apply = apply
         self.transpose = transpose
 

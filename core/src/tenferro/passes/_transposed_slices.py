@@ -12,7 +12,7 @@ from tenferro._runtime.records import NamedTuple
 from tenferro.passes._rewriter import Rewriter
 from tenferro.primitives.structural import Reshape, Reverse, Slice, Transpose
 
-_FEWEST = 4  # parts that become one: a transposed view is read more slowly than a copy
+_LEAST_PARTS = 4  # parts that become one: a transposed view is read more slowly than a copy
 
 
 class _Part(NamedTuple):
@@ -27,17 +27,17 @@ class _Part(NamedTuple):
         return self.operation.start[self.axis]
 
 
-def turned_slices(rw: Rewriter, axis: int, parts: Sequence[int]) -> list[int]:
+def transposed_slices(rw: Rewriter, axis: int, parts: Sequence[int]) -> list[int]:
     """Return the parts of a concatenation, with runs of slices as transpositions."""
     found: list[int] = []
     i = 0
     while i < len(parts):
         count, step = _run(rw, axis, parts, i)
-        if count < _FEWEST:
+        if count < _LEAST_PARTS:
             found += parts[i : i + max(1, count - 1)]
             i += max(1, count - 1)
         else:
-            found.append(_turned(rw, axis, parts[i : i + count], step))
+            found.append(_transposed(rw, axis, parts[i : i + count], step))
             i += count
     return found
 
@@ -100,7 +100,7 @@ def _kept_order(rw: Rewriter, one: _Part, shape: Sequence[int], axis: int) -> bo
     return rest == [n for i, n in enumerate(shape) if i != axis and n != 1]
 
 
-def _turned(rw: Rewriter, axis: int, parts: Sequence[int], step: int) -> int:
+def _transposed(rw: Rewriter, axis: int, parts: Sequence[int], step: int) -> int:
     """Cut all parts at once, and put their axis in its place."""
     shape = rw.avals[parts[0]].shape
     one = next(part for part in _parts(rw, parts[0]) if _step(rw, part, parts[1], shape))
@@ -119,6 +119,6 @@ def _turned(rw: Rewriter, axis: int, parts: Sequence[int], step: int) -> int:
     units = [i for i, n in enumerate(sizes) if i != one.axis and n == 1]
     before = len([n for n in shape[:axis] if n != 1])
     order = (*units, *others[:before], one.axis, *others[before:])
-    turned = rw.emit(Transpose(order), cut)
+    moved = rw.emit(Transpose(order), cut)
     wanted = (*shape[:axis], count, *shape[axis + 1 :])
-    return rw.emit(Reshape(wanted), turned)
+    return rw.emit(Reshape(wanted), moved)

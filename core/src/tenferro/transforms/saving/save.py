@@ -1,0 +1,161 @@
+"""``save_graph``: record a function and save its graph.
+
+The file holds the equations, the values that the function closes over, and the structure of its
+arguments and results. Read next: ``load.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from hashlib import sha256
+from importlib import import_module
+from io import BytesIO
+from typing import Any
+
+from tenferro.arrays.errors import at_user_line
+from tenferro.arrays.evaluation.evaluate import to_numpy
+from tenferro.computegraph import Definition, SerializationError, ValueKey, postorder
+from tenferro.primitives import Aval, DType
+from tenferro.primitives._source import source_text
+from tenferro.primitives.structural import StopGradient
+from tenferro.storage import Codec, StoredArray, to_json, write_npy
+from tenferro.transforms.compilation.jit import Jitted, jit
+from tenferro.transforms.compilation.traced import Traced, is_constant
+from tenferro.transforms.errors import check_function
+from tenferro.transforms.saving import archive
+from tenferro.transforms.saving.structures import to_item
+
+CODECS = {
+    "aval": Codec(Aval, lambda x: (x.shape, x.dtype), lambda parts: Aval(*parts)),
+    "dtype": Codec(DType, lambda x: x.name, DType.of),
+}
+
+
+def save_graph(path: archive.Path, function: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+    """Record a function for arguments of these shapes and dtypes, and save it in a file.
+
+    What ``load_graph`` returns computes the same on any backend, and can be differentiated, batched
+    and compiled. The file holds the equations of the function, not of its derivatives, and a copy
+    of each array that it closes over. It is a zip of JSON and npy; loading it runs no code from it.
+
+    Parameters
+    ----------
+    path : str or path
+        Where to save it. A file that is there is replaced when the new one is complete.
+    function : callable
+        Function of pytrees of arrays and numbers. Static arguments of a jitted function keep their
+        values, and the loaded function does not take them.
+    *args, **kwargs
+        Arguments, or an ``Aval`` instead of an array.
+
+    Raises
+    ------
+    SerializationError
+        If the function has a derivative rule of the user, calls back into Python, prints, closes
+        over a value of an outer transform, or takes or returns containers other than lists, tuples
+        and dictionaries with names as keys.
+    ConcretizationError
+        If it asks for the value of an argument.
+    FileAccessError
+        If the file cannot be written there.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import numpy as np
+    >>> import tenferro as tn
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "energy.tng"
+    >>> tn.save_graph(path, lambda p: np.sum(np.exp(p["x"])), {"x": tn.Aval((2,), "float64")})
+    >>> energy = tn.load_graph(path)
+    >>> energy({"x": np.zeros(2)})
+    np.float64(2.0)
+    >>> tn.grad(energy)({"x": np.zeros(2)})
+    {'x': array([1., 1.])}
+    """
+    check_function(function, "save_graph")
+    jitted = function if isinstance(function, Jitted) else jit(function)
+    call = jitted._call(args, kwargs)
+    traced = jitted._traced(call)
+    if traced.is_open:
+        raise _refused("it reads a value of an outer transform", "save it outside of the transform")
+    if traced.effects:
+        raise _refused("it prints or calls back for an effect", "leave the effect out")
+    _check_rules(traced)
+    arrays: dict[str, StoredArray] = {}
+    try:
+        text = to_json(traced.graph, codecs=CODECS, arrays=arrays)
+        inputs, outputs = to_item(call.spec), to_item(traced.out_spec)
+    except SerializationError as error:
+        raise at_user_line(_with_hint(error)) from None
+    captured = traced.graph.avals[len(traced.inputs) : len(traced.graph.inputs)]
+    pairs = zip(traced.captured, captured, strict=True)
+    about = {
+        "version": import_module("tenferro").__version__,
+        "inputs": inputs,
+        "outputs": outputs,
+        "results": len(traced.outputs),
+        "captured": [_stored(operand, aval, arrays) for operand, aval in pairs],
+        "packages": {op.key: package_of(op) for op in map(_operation, traced.graph.nodes)},
+    }
+    archive.write(path, about, text, arrays)
+
+
+def package_of(operation: Any) -> str:
+    """Return the package that an operation comes from."""
+    return type(operation).__module__.partition(".")[0]
+
+
+def _check_rules(traced: Traced) -> None:
+    """Raise SerializationError if a derivative rule of the user is on the way to a result.
+
+    Such a rule is Python code; without it, the derivative of what is loaded would be another one.
+    Behind ``stop_gradient`` no derivative is asked for.
+    """
+
+    def definition_of(key: ValueKey) -> Definition | None:
+        definition = None if is_constant(key) else key.definition
+        stops = definition is not None and type(definition[0]) is StopGradient
+        return None if stops else definition
+
+    order, definitions, _ = postorder(traced.outputs, definition_of)
+    for key, definition in zip(order, definitions, strict=True):
+        if definition[0].volatile:
+            line = source_text(key.source)
+            text = "it has a derivative rule of the user" + (f", at {line}" if line else "")
+            raise _refused(
+                f"{text}, which is Python code",
+                "save its derivative too, and `tn.stop_gradient(f(x))` for the values alone",
+            )
+
+
+def _operation(node: Any) -> Any:
+    return node.operation
+
+
+def _stored(operand: Any, aval: Aval, arrays: dict[str, StoredArray]) -> str:
+    """Store a value that the function closes over; return its name."""
+    if aval.dtype.name == "bfloat16":
+        text = "it closes over an array of bfloat16, which npy files do not know"
+        raise _refused(text, "pass the array as an argument")
+    found = to_numpy(operand, aval)
+    array = StoredArray(found.dtype.str, aval.shape, found.tobytes())
+    file = BytesIO()
+    write_npy(file, array)
+    name = sha256(file.getvalue()).hexdigest()
+    arrays[name] = array
+    return name
+
+
+def _with_hint(error: SerializationError) -> SerializationError:
+    """Say what to do about an operation whose parameters are no data."""
+    text = str(error).split("\n  hint       pass a Codec")[0]
+    if "hint" not in text:
+        text += "\n  hint       a graph holds no Python code: leave callbacks out"
+    return SerializationError(text, **error.fields)
+
+
+def _refused(text: str, hint: str) -> SerializationError:
+    error = SerializationError(
+        f"save_graph: the function cannot be saved: {text}\n  hint       {hint}"
+    )
+    return at_user_line(error)
