@@ -50,6 +50,12 @@ SLOW = (
     Slow(f"{ON}/transforms/test_derivatives_of_functions.py", 2, "differences of every function"),
     Slow("plugins/numpy_backend/tests/test_growth.py", 3, "long programs, whose calls are counted"),
     Slow("plugins/numpy_backend/tests/test_random_programs.py", 3, "each runs in all modes"),
+    Slow(
+        "plugins/xla_backend/tests/test_jax_programs.py"
+        "::test_values_and_derivatives_in_jax_are_those_of_tenferro",
+        5,
+        "JAX compiles each in seven ways",
+    ),
     Slow("plugins/xla_backend/tests/test_segments.py", 3, "long programs, each compiled anew"),
     Slow(f"{ON}/control/test_loops.py", 9, _COMPILED, "xla"),
     Slow(f"{ON}/array/test_assignment.py", 10, _COMPILED, "xla"),
@@ -66,6 +72,7 @@ SLOW = (
 XLA_FULL = (
     f"{ON}/transforms",
     f"{ON}/control/test_loops.py::test_the_derivatives_of_a_loop_are_those_of_its_program",
+    f"{ON}/passes/test_fission.py",
     f"{ON}/array/test_functions.py",
     f"{ON}/array/test_expressions.py",
     f"{ON}/array/test_indexing.py",

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from tenferro.transforms.batching.vmap import vmap
     from tenferro.transforms.checking.check import check_grads
     from tenferro.transforms.compilation.jit import Jitted, jit
+    from tenferro.transforms.compilation.recorded import RecordedProgram, record_program
     from tenferro.transforms.control.associative_scan import associative_scan
     from tenferro.transforms.control.checkpoint import barrier, checkpoint, name
     from tenferro.transforms.control.cond import cond, switch
@@ -78,6 +79,7 @@ else:
             "batching.vmap": "vmap",
             "checking.check": "check_grads",
             "compilation.jit": "Jitted jit",
+            "compilation.recorded": "RecordedProgram record_program",
             "control.associative_scan": "associative_scan",
             "control.checkpoint": "barrier checkpoint name",
             "control.cond": "cond switch",
@@ -119,14 +121,14 @@ __all__ = [
     "ArgumentNumberError", "BatchAxisError", "BatchingWarning", "BodyError", "BorrowedWriteError",
     "DifferentiationInputError", "FileAccessError", "FunctionExplanation", "GaugeWarning",
     "GradientCheckError", "GraphOf", "GraphTooLargeError", "Jitted", "LinearMap", "NonFiniteError",
-    "NonScalarOutputError", "PartialTranspose", "PrimitiveExplanation", "SavedFunction",
-    "SparseResultError", "TangentMismatchError", "UnknownPrimitiveError", "associative_scan",
-    "barrier", "batch", "check_grads", "checkpoint", "cond", "custom_jvp", "custom_linear",
-    "custom_linear_solve", "custom_root", "custom_vjp", "debug", "debug_nans", "eval_shape",
-    "explain", "fori_loop", "grad", "graph_of", "hessian", "hvp", "jacfwd", "jacobian", "jacrev",
-    "jet", "jit", "jvp", "linearize", "load_graph", "map", "name", "offload", "revolve",
-    "save_graph", "scan", "sparsity", "stop_gradient", "switch", "trace", "value_and_grad", "vjp",
-    "vmap", "while_loop",
+    "NonScalarOutputError", "PartialTranspose", "PrimitiveExplanation", "RecordedProgram",
+    "SavedFunction", "SparseResultError", "TangentMismatchError", "UnknownPrimitiveError",
+    "associative_scan", "barrier", "batch", "check_grads", "checkpoint", "cond", "custom_jvp",
+    "custom_linear", "custom_linear_solve", "custom_root", "custom_vjp", "debug", "debug_nans",
+    "eval_shape", "explain", "fori_loop", "grad", "graph_of", "hessian", "hvp", "jacfwd",
+    "jacobian", "jacrev", "jet", "jit", "jvp", "linearize", "load_graph", "map", "name", "offload",
+    "record_program", "revolve", "save_graph", "scan", "sparsity", "stop_gradient", "switch",
+    "trace", "value_and_grad", "vjp", "vmap", "while_loop",
 ]
 # end generated
 # fmt: on

@@ -19,9 +19,8 @@ from tenferro.primitives import Aval, DType
 from tenferro.primitives._source import source_text
 from tenferro.primitives.structural import StopGradient
 from tenferro.storage import Codec, StoredArray, to_json, write_npy
-from tenferro.transforms.compilation.jit import Jitted, jit
-from tenferro.transforms.compilation.traced import Traced, is_constant
-from tenferro.transforms.errors import check_function
+from tenferro.transforms.compilation.recorded import RecordedProgram, record_program
+from tenferro.transforms.compilation.traced import is_constant
 from tenferro.transforms.saving import archive
 from tenferro.transforms.saving.structures import to_item
 
@@ -51,9 +50,11 @@ def save_graph(path: archive.Path, function: Callable[..., Any], *args: Any, **k
     Raises
     ------
     SerializationError
-        If the function has a derivative rule of the user, calls back into Python, prints, closes
-        over a value of an outer transform, or takes or returns containers other than lists, tuples
+        If the function has a derivative rule of the user, calls back into Python, prints, or takes
+        or returns containers other than lists, tuples
         and dictionaries with names as keys.
+    LeakedArrayError
+        If it closes over a value of an outer transform.
     ConcretizationError
         If it asks for the value of an argument.
     FileAccessError
@@ -72,30 +73,22 @@ def save_graph(path: archive.Path, function: Callable[..., Any], *args: Any, **k
     >>> tn.grad(energy)({"x": np.zeros(2)})
     {'x': array([1., 1.])}
     """
-    check_function(function, "save_graph")
-    jitted = function if isinstance(function, Jitted) else jit(function)
-    call = jitted._call(args, kwargs)
-    traced = jitted._traced(call)
-    if traced.is_open:
-        raise _refused("it reads a value of an outer transform", "save it outside of the transform")
-    if traced.effects:
+    program = record_program("save_graph", function, args, kwargs)
+    if program.has_effects:
         raise _refused("it prints or calls back for an effect", "leave the effect out")
-    _check_rules(traced)
+    _check_rules(program)
     arrays: dict[str, StoredArray] = {}
     try:
-        text = to_json(traced.graph, codecs=CODECS, arrays=arrays)
-        inputs, outputs = to_item(call.spec), to_item(traced.out_spec)
+        text = to_json(program.graph, codecs=CODECS, arrays=arrays)
+        inputs, outputs = to_item(program.spec), to_item(program.out_spec)
     except SerializationError as error:
         raise at_user_line(_with_hint(error)) from None
-    captured = traced.graph.avals[len(traced.inputs) : len(traced.graph.inputs)]
-    pairs = zip(traced.captured, captured, strict=True)
     about = {
         "version": import_module("tenferro").__version__,
         "inputs": inputs,
         "outputs": outputs,
-        "results": len(traced.outputs),
-        "captured": [_stored(operand, aval, arrays) for operand, aval in pairs],
-        "packages": {op.key: package_of(op) for op in map(_operation, traced.graph.nodes)},
+        "captured": [_stored(operand, aval, arrays) for operand, aval in program.captured_pairs()],
+        "packages": {op.key: package_of(op) for op in map(_operation, program.graph.nodes)},
     }
     archive.write(path, about, text, arrays)
 
@@ -105,7 +98,7 @@ def package_of(operation: Any) -> str:
     return type(operation).__module__.partition(".")[0]
 
 
-def _check_rules(traced: Traced) -> None:
+def _check_rules(program: RecordedProgram) -> None:
     """Raise SerializationError if a derivative rule of the user is on the way to a result.
 
     Such a rule is Python code; without it, the derivative of what is loaded would be another one.
@@ -117,7 +110,7 @@ def _check_rules(traced: Traced) -> None:
         stops = definition is not None and type(definition[0]) is StopGradient
         return None if stops else definition
 
-    order, definitions, _ = postorder(traced.outputs, definition_of)
+    order, definitions, _ = postorder(program.outputs, definition_of)
     for key, definition in zip(order, definitions, strict=True):
         if definition[0].volatile:
             line = source_text(key.source)

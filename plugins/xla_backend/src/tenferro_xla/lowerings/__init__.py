@@ -12,6 +12,7 @@ from tenferro_xla.lowerings import (
     bessel,
     bitwise,
     callback,
+    calls,
     comparison,
     complex,
     constants,
@@ -64,6 +65,7 @@ FAMILIES = (
     sorting,
     random,
     callback,
+    calls,
     control,
 )
 lowerings = Lowerings([record for family in FAMILIES for record in family.lowerings])

@@ -1,0 +1,193 @@
+"""``as_jax``: a function of tenferro inside programs of JAX.
+
+The function is recorded for the shapes that JAX traces it with, and its equations are lowered where
+JAX stands. Its derivative is a rule that does the same for tenferro's derivative, so that custom
+rules, ties and masks mean the same in ``jax.grad``, at every order. Read next: ``_from_jax.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial, wraps
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from jax import numpy as jnp
+
+import tenferro as tn
+from tenferro.backend import UnsupportedError
+from tenferro.backend._options import rewritten
+from tenferro.computegraph import CompiledProgram, compile_program
+from tenferro.primitives import Aval
+from tenferro.transforms import record_program
+from tenferro_xla._jax import setting
+from tenferro_xla._segments import plan_segments
+from tenferro_xla._trace import SegmentFunction
+
+
+def as_jax(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of tenferro as one that JAX can trace.
+
+    It can be called in ``jax.jit``, ``jax.vmap``, ``jax.grad`` and the other transforms of JAX, and
+    on arrays of JAX outside of them. Derivatives are those of tenferro: custom rules, ties and
+    masks keep their meaning. JAX transposes what they are lowered to, which it cannot do for
+    derivatives of matrix functions such as ``expm``: use forward mode for these.
+
+    Parameters
+    ----------
+    function : callable
+        Function of pytrees of arrays. Values of its arguments are not known while it is traced.
+
+    Returns
+    -------
+    callable
+        Function of pytrees of JAX's arrays.
+
+    Raises
+    ------
+    UnsupportedError
+        At a call, if JAX's 64-bit mode is off, in which JAX would narrow derivatives.
+    ConcretizationError
+        At a call, if the function asks for the value of an argument.
+    MissingLoweringError
+        At a call, if the XLA backend has no lowering for an operation.
+
+    Examples
+    --------
+    >>> import jax, numpy as np
+    >>> jax.config.update("jax_enable_x64", True)
+    >>> from tenferro_xla import as_jax
+    >>> energy = as_jax(lambda x: np.sum(np.sin(x) ** 2))
+    >>> print(jax.jit(jax.grad(energy))(jax.numpy.zeros(3)))
+    [0. 0. 0.]
+    """
+
+    @wraps(function)
+    def in_jax(*args: Any, **kwargs: Any) -> Any:
+        check_width("as_jax")
+        leaves, structure = jax.tree.flatten((args, kwargs))
+        flat = Flat(function, structure)
+        avals = tuple([_aval(leaf) for leaf in leaves])
+        program = _differentiable(flat, avals)
+        pairs = zip(leaves, avals, strict=True)
+        found = program(*[jnp.asarray(leaf, aval.dtype.name) for leaf, aval in pairs])
+        return jax.tree.unflatten(flat.structure_of_results, found)
+
+    return in_jax
+
+
+def check_width(function: str) -> None:
+    """Raise UnsupportedError in JAX's 32-bit mode, in which it narrows what it derives itself."""
+    if not setting("jax_enable_x64"):
+        raise UnsupportedError(
+            f"{function}: JAX is in its 32-bit mode, and would narrow derivatives\n"
+            '  hint       `jax.config.update("jax_enable_x64", True)` when the program starts;\n'
+            "             arrays of float32 stay float32",
+            backend="xla",
+            feature="32-bit mode",
+            instead='jax.config.update("jax_enable_x64", True)',
+        )
+
+
+def _aval(leaf: Any) -> Aval:
+    dtype = jnp.result_type(leaf)  # numbers have the dtype that JAX's mode gives them
+    return Aval(np.shape(leaf), dtype.name)
+
+
+class Flat:
+    """A function of the leaves of its arguments, which returns the leaves of its results."""
+
+    def __init__(self, function: Callable[..., Any], structure: Any) -> None:
+        self._function = function
+        self._structure = structure
+        self.structure_of_results: Any = None
+
+    def __call__(self, *leaves: Any) -> list[Any]:
+        args, kwargs = jax.tree.unflatten(self._structure, leaves)
+        found, self.structure_of_results = jax.tree.flatten(self._function(*args, **kwargs))
+        return found
+
+
+def _differentiable(
+    flat: Callable[..., Sequence[Any]], avals: Sequence[Aval]
+) -> Callable[..., Any]:
+    """Return a flat function, lowered for these avals, with the rule that differentiates it."""
+    lowered = Lowered.of(flat, avals, jax.default_backend())
+    program: jax.custom_jvp[Any] = jax.custom_jvp(lowered.__call__)
+    active = tuple([i for i, aval in enumerate(avals) if aval.dtype.is_inexact])
+    moving = tuple([i for i, aval in enumerate(lowered.avals) if aval.dtype.is_inexact])
+
+    def rule(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
+        pushed = _differentiable(
+            partial(_pushforward, flat, len(avals), active, moving),
+            (*avals, *[avals[i] for i in active]),
+        )
+        found = pushed(*primals, *[tangents[i] for i in active])
+        values, given = (
+            found[: len(lowered.avals)],
+            dict(zip(moving, found[len(lowered.avals) :], strict=True)),
+        )
+        return tuple(values), tuple(
+            [
+                given[i] if i in given else np.zeros(aval.shape, jax.dtypes.float0)
+                for i, aval in enumerate(lowered.avals)
+            ]
+        )
+
+    program.defjvp(rule)
+    return program
+
+
+def _pushforward(
+    flat: Callable[..., Sequence[Any]],
+    count: int,
+    active: Sequence[int],
+    moving: Sequence[int],
+    *xs: Any,
+) -> list[Any]:
+    """Return values, and tangents of those that have any."""
+    primals, tangents = list(xs[:count]), xs[count:]
+
+    def of_active(*given: Any) -> list[Any]:
+        whole = list(primals)
+        for i, x in zip(active, given, strict=True):
+            whole[i] = x
+        return list(flat(*whole))
+
+    values, found = tn.jvp(of_active, tuple([primals[i] for i in active]), tuple(tangents))
+    return [*values, *[found[i] for i in moving]]
+
+
+class Lowered(NamedTuple):
+    """A program of tenferro as a function of JAX's arrays."""
+
+    program: CompiledProgram
+    run: SegmentFunction
+    captured: Sequence[tuple[Any, str]]  # values that the function closes over, and their dtypes
+    avals: Sequence[Aval]  # of the results
+
+    @classmethod
+    def of(
+        cls, flat: Callable[..., Sequence[Any]], avals: Sequence[Aval], platform: str
+    ) -> Lowered:
+        """Record a function for these avals, and choose its lowerings for a platform."""
+        backend = tn.host().backend("xla")
+        recorded = record_program("xla", flat, avals, {})
+        graph, _ = rewritten(recorded.graph, backend)
+        program = backend.lowerings.close(compile_program(graph))
+        (segment,) = plan_segments(program, frozenset(), 0).segments
+        kept = SegmentFunction(backend, program, segment, platform)
+        results = [key.aval for key in recorded.outputs]
+        held = [(x, aval.dtype.name) for x, aval in recorded.captured_pairs()]
+        return cls(program, kept, held, results)
+
+    def __call__(self, *operands: Any) -> tuple[Any, ...]:
+        """Lower the equations where JAX stands."""
+        captured = [jnp.asarray(x, dtype) for x, dtype in self.captured]
+        given = dict(zip(self.program.inputs, (*operands, *captured), strict=True))
+        segment = self.run.segment
+        found = self.run(*[given[slot] for slot in segment.inputs])
+        outputs = [kept for _, kept in segment.outputs]
+        made = {**given, **dict(zip(outputs, found, strict=True))}
+        return tuple([made[slot] for slot in self.program.outputs[: len(self.avals)]])

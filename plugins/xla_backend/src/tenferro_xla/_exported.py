@@ -1,0 +1,225 @@
+"""``export``: a program as one file of StableHLO, which runs with JAX alone.
+
+The file is what ``jax.export`` writes, so that ``jax.export.deserialize`` reads it in a process
+that has never heard of tenferro. Read next: ``_as_jax.py``.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+from jax import export as jax_export
+
+from tenferro.arrays import Array, as_array
+from tenferro.backend import UnsupportedError
+from tenferro.computegraph import OperandError, SerializationError
+from tenferro.primitives import Aval
+from tenferro_xla._as_jax import Flat, Lowered
+from tenferro_xla._jax import enable_x64, is_array, shape_dtype
+from tenferro_xla._operands import numpy_dtype
+
+PLATFORMS = ("cpu", "cuda", "rocm", "tpu")
+
+
+def export(
+    function: Callable[..., Any], *args: Any, platforms: Sequence[str] = ("cpu",), **kwargs: Any
+) -> ExportedProgram:
+    """Compile a function to StableHLO for these shapes and dtypes.
+
+    Parameters
+    ----------
+    function : callable
+        Function of pytrees of arrays: lists, tuples, dictionaries. Derivative rules of the user are
+        applied; the program itself cannot be differentiated, so export the gradient as well.
+    *args, **kwargs
+        Arguments, or an ``Aval`` instead of an array.
+    platforms : sequence of str, default ("cpu",)
+        The platforms it shall run on: "cpu", "cuda", "rocm", "tpu".
+
+    Returns
+    -------
+    ExportedProgram
+        The program. ``save`` writes it to a file.
+
+    Raises
+    ------
+    UnsupportedError
+        If a platform is unknown, or the function calls back into Python.
+    ConcretizationError
+        If the function asks for the value of an argument.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tenferro as tn
+    >>> from tenferro_xla import export
+    >>> program = export(tn.grad(lambda x: np.sum(x**3)), tn.Aval((2,), "float64"))
+    >>> program(np.array([1.0, 2.0]))
+    array([ 3., 12.])
+    """
+    unknown = sorted({*platforms} - {*PLATFORMS})
+    if unknown or not platforms:
+        raise UnsupportedError(
+            f"export: there is no platform {', '.join(map(repr, unknown)) or '()'}\n"
+            f"  need       some of {', '.join(PLATFORMS)}",
+            backend="xla",
+            feature="platform",
+            instead="cpu",
+        )
+    leaves, structure = jax.tree.flatten((args, kwargs))
+    avals = [leaf if isinstance(leaf, Aval) else as_array(leaf).aval for leaf in leaves]
+    flat = Flat(function, structure)
+    lowered = Lowered.of(flat, avals, "cpu" if "cpu" in platforms else platforms[0])
+    _check_callbacks(lowered)
+
+    def program(*args: Any, **kwargs: Any) -> Any:
+        found = lowered(*jax.tree.leaves((args, kwargs)))
+        return jax.tree.unflatten(flat.structure_of_results, found)
+
+    specs = [shape_dtype(aval.shape, numpy_dtype(aval.dtype)) for aval in avals]
+    args, kwargs = jax.tree.unflatten(structure, specs)
+    with enable_x64(True):
+        made = jax_export.export(jax.jit(program), platforms=tuple(platforms))(*args, **kwargs)
+    return ExportedProgram(made)
+
+
+def load_exported(path: str | os.PathLike[str]) -> ExportedProgram:
+    """Return a program that ``export`` made and ``save`` wrote.
+
+    Raises
+    ------
+    SerializationError
+        If the file holds no exported program, or one of a newer format.
+    FileNotFoundError
+        If there is no such file.
+    """
+    data = bytearray(Path(path).read_bytes())
+    try:
+        return ExportedProgram(jax_export.deserialize(data))
+    except Exception as error:  # whatever a parser makes of foreign bytes
+        raise SerializationError(
+            f"load_exported: {os.fspath(path)} holds no exported program: {error}\n"
+            "  hint       a newer version of JAX may have written it"
+        ) from error
+
+
+class ExportedProgram:
+    """A program for given shapes and dtypes. Calls take NumPy's or JAX's arrays and give the same.
+
+    ``exported`` is JAX's own object.
+    """
+
+    def __init__(self, exported: jax_export.Exported) -> None:
+        self.exported = exported
+        self._run = jax.jit(exported.call)
+
+    @property
+    def platforms(self) -> tuple[str, ...]:
+        """The platforms it runs on."""
+        return tuple(self.exported.platforms)
+
+    @property
+    def avals(self) -> tuple[Aval, ...]:
+        """Shapes and dtypes of the leaves of the arguments."""
+        return tuple([Aval(x.shape, x.dtype.name) for x in self.exported.in_avals])
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the program to a file; one that is there is replaced when the new one is whole.
+
+        Raises UnsupportedError: if the package flatbuffers is not installed.
+        """
+        target = Path(path).absolute()
+        try:
+            data = self.exported.serialize()
+        except ImportError as error:
+            raise UnsupportedError(
+                f"save: JAX needs a package to write programs: {error}\n"
+                '  hint       pip install "tenferro-xla[export]"',
+                backend="xla",
+                feature="files of exported programs",
+                instead="",
+            ) from error
+        handle, partial = tempfile.mkstemp(".part", target.name, target.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            os.replace(partial, target)
+        except BaseException:
+            os.unlink(partial)
+            raise
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the program.
+
+        Raises OperandError: if an argument has another structure, shape or dtype.
+        Raises UnsupportedError: inside a transform of tenferro.
+        """
+        leaves, structure = jax.tree.flatten((args, kwargs))
+        expected: Any = self.exported.in_tree
+        if any([isinstance(leaf, Array) for leaf in leaves]):
+            raise UnsupportedError(
+                "an exported program takes values: it is compiled, and has no derivative\n"
+                "  hint       export the derivative, `export(tn.grad(f), …)`, or save the graph:"
+                " `tn.save_graph`",
+                backend="xla",
+                feature="derivatives of exported programs",
+                instead="export(tn.grad(f), …)",
+            )
+        needed = self.avals if len(leaves) == len(self.avals) else (None,) * len(leaves)
+        found = [_aval(leaf, need) for leaf, need in zip(leaves, needed, strict=True)]
+        if structure != expected or tuple(found) != self.avals:
+            got = f"{jax.tree.unflatten(structure, list(map(str, found)))}"
+            need = f"{jax.tree.unflatten(expected, list(map(str, self.avals)))}"
+            raise OperandError(
+                "an exported program takes what it was exported for\n"
+                f"  got        {got}\n  need       {need}",
+                got=got,
+                need=need,
+            )
+        arrays = [
+            leaf if is_array(leaf) else np.asarray(leaf, numpy_dtype(aval.dtype))
+            for leaf, aval in zip(leaves, self.avals, strict=True)
+        ]
+        args, kwargs = jax.tree.unflatten(structure, arrays)
+        with enable_x64(True):
+            result = self._run(*args, **kwargs)
+        if any(map(is_array, leaves)):
+            return result
+        return jax.tree.map(lambda x: np.array(x)[()], result)  # arrays of JAX are read-only
+
+    def __str__(self) -> str:
+        """Return the StableHLO, without the places in our source that JAX notes."""
+        text = re.sub(r" loc\([^()]*(\([^()]*\)[^()]*)*\)", "", self.exported.mlir_module())
+        return "\n".join([line for line in text.splitlines() if not line.startswith("#loc")])
+
+    def __repr__(self) -> str:
+        return f"<ExportedProgram for {', '.join(self.platforms)}>"
+
+
+def _aval(leaf: Any, need: Aval | None) -> Aval:
+    """Return the aval of an argument; a Python number takes the dtype that is needed."""
+    if need is not None and not need.shape and type(leaf) in (bool, int, float, complex):
+        if np.can_cast(np.min_scalar_type(leaf), numpy_dtype(need.dtype), "same_kind"):
+            return need
+    return as_array(leaf).aval
+
+
+def _check_callbacks(lowered: Lowered) -> None:
+    """Raise UnsupportedError for a program that calls back into Python."""
+    for instruction in lowered.program.instructions:
+        key = getattr(instruction.operation, "key", "")
+        if key in ("std::host_callback", "std::debug_callback"):
+            raise UnsupportedError(
+                f"export: {key} calls back into Python, which a file cannot hold\n"
+                "  hint       leave it out of what is exported",
+                backend="xla",
+                feature="callbacks in exported programs",
+                instead="",
+            )
