@@ -74,6 +74,45 @@ def test_a_rule_of_the_user_is_the_derivative_in_jax():
     np.testing.assert_allclose(jax.jit(jax.grad(as_jax(ruled)))(X), [RULE_FACTOR] * 3)
 
 
+REVERSED = {
+    **{name: FUNCTIONS[name] for name in ("closure", "solve", "loop", "random")},
+    "matrix exponential": lambda x: np.sum(tn.linalg.expm(np.outer(x, x)) * A),
+    "rule": ruled,
+}
+
+
+@pytest.mark.parametrize("name", REVERSED)
+def test_reverse_mode_alone(name):
+    """∇f, batched and compiled, and the Hessian by reverse mode twice"""
+    function = REVERSED[name]
+    inside, gradient = as_jax(function, reverse_only=True), tn.grad(function)(X)
+    np.testing.assert_allclose(jax.jit(jax.grad(inside))(X), gradient, rtol=1e-10)
+    np.testing.assert_allclose(
+        jax.vmap(jax.grad(inside))(np.stack([V, X]))[1], gradient, rtol=1e-10
+    )
+    found = jax.jacrev(jax.grad(inside))(X)
+    np.testing.assert_allclose(found, tn.hessian(function)(X), rtol=1e-9, atol=1e-12)
+    with pytest.raises(TypeError, match="custom_vjp"):
+        jax.jvp(inside, (X,), (V,))
+
+
+def test_reverse_mode_alone_of_a_complex_function():
+    function = lambda z: np.abs(np.sum(np.exp(z) * A[0])) ** 2  # noqa: E731
+    z = X + 0.4j * V
+    found = jax.grad(as_jax(function, reverse_only=True))(z)
+    np.testing.assert_allclose(found, np.conj(tn.grad(function)(z)))
+
+
+def test_a_rule_that_is_not_linear_needs_reverse_mode_alone():
+    @tn.custom_vjp
+    def clipped(x):
+        return x * x
+
+    clipped.defvjp(lambda x: (x * x, x), lambda x, ct: (np.clip(2 * x * ct, -1, 1),))
+    gradient = jax.grad(as_jax(lambda x: np.sum(clipped(x)), reverse_only=True))
+    np.testing.assert_allclose(gradient(np.array([0.1, 3.0])), [0.2, 1.0])
+
+
 def test_ties_are_shared_as_in_tenferro():
     """∂max of equal elements"""
     function, x = (lambda x: np.max(np.maximum(x, x[::-1]))), np.array([1.0, 2.0, 1.0])
@@ -233,3 +272,20 @@ def test_there_and_back():
         back = from_jax(as_jax(own))
         np.testing.assert_allclose(tn.grad(back)(X), tn.grad(own)(X), rtol=1e-12)
         np.testing.assert_allclose(tn.hessian(back)(X), tn.hessian(own)(X), rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [lambda x: np.zeros(3), lambda x: x, lambda x: (x, x, np.ones(2)), lambda x: np.sum(x * 0.0)],
+)
+def test_results_that_are_arguments_or_constants(function):
+    for reverse_only in (False, True):
+        found = as_jax(function, reverse_only=reverse_only)(X)
+        for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(function(X)), strict=True):
+            np.testing.assert_array_equal(a, b)
+        inside = as_jax(
+            lambda x: np.sum(jax.tree.leaves(function(x))[0]), reverse_only=reverse_only
+        )
+        np.testing.assert_allclose(
+            jax.grad(inside)(X), tn.grad(lambda x: np.sum(jax.tree.leaves(function(x))[0]))(X)
+        )

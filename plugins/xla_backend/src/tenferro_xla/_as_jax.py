@@ -26,18 +26,21 @@ from tenferro_xla._segments import plan_segments
 from tenferro_xla._trace import SegmentFunction
 
 
-def as_jax(function: Callable[..., Any]) -> Callable[..., Any]:
+def as_jax(function: Callable[..., Any], *, reverse_only: bool = False) -> Callable[..., Any]:
     """Return a function of tenferro as one that JAX can trace.
 
     It can be called in ``jax.jit``, ``jax.vmap``, ``jax.grad`` and the other transforms of JAX, and
     on arrays of JAX outside of them. Derivatives are those of tenferro: custom rules, ties and
-    masks keep their meaning. JAX transposes what they are lowered to, which it cannot do for
-    derivatives of matrix functions such as ``expm``: use forward mode for these.
+    masks keep their meaning.
 
     Parameters
     ----------
     function : callable
         Function of pytrees of arrays. Values of its arguments are not known while it is traced.
+    reverse_only : bool, default False
+        Give JAX the derivative in reverse mode alone. Else it gets the one in forward mode and
+        transposes what that was lowered to, which it cannot do for derivatives of matrix functions
+        such as ``expm``; and a rule by ``custom_vjp`` that is not linear has no forward mode.
 
     Returns
     -------
@@ -69,7 +72,7 @@ def as_jax(function: Callable[..., Any]) -> Callable[..., Any]:
         leaves, structure = jax.tree.flatten((args, kwargs))
         flat = Flat(function, structure)
         avals = tuple([_aval(leaf) for leaf in leaves])
-        program = _differentiable(flat, avals)
+        program = (_reversible if reverse_only else _differentiable)(flat, avals)
         pairs = zip(leaves, avals, strict=True)
         found = program(*[jnp.asarray(leaf, aval.dtype.name) for leaf, aval in pairs])
         return jax.tree.unflatten(flat.structure_of_results, found)
@@ -139,6 +142,37 @@ def _differentiable(
     return program
 
 
+def _reversible(flat: Callable[..., Sequence[Any]], avals: Sequence[Aval]) -> Callable[..., Any]:
+    """Return a flat function, lowered for these avals, with the rule of reverse mode.
+
+    Cotangents of JAX are conjugates of those of tenferro.
+    """
+    lowered = Lowered.of(flat, avals, jax.default_backend())
+    program: jax.custom_vjp[Any] = jax.custom_vjp(lowered.__call__)
+    active = tuple([i for i, aval in enumerate(avals) if aval.dtype.is_inexact])
+    moving = tuple([i for i, aval in enumerate(lowered.avals) if aval.dtype.is_inexact])
+
+    def forward(*xs: Any) -> tuple[Any, Any]:
+        return program(*xs), xs
+
+    def backward(xs: Sequence[Any], cts: Sequence[Any]) -> tuple[Any, ...]:
+        pulled = _reversible(
+            partial(_pullback, flat, len(avals), active, moving),
+            (*avals, *[lowered.avals[i] for i in moving]),
+        )
+        found = pulled(*xs, *[jnp.conj(cts[i]) for i in moving])
+        given = dict(zip(active, found, strict=True))
+        return tuple(
+            [
+                jnp.conj(given[i]) if i in given else np.zeros(aval.shape, jax.dtypes.float0)
+                for i, aval in enumerate(avals)
+            ]
+        )
+
+    program.defvjp(forward, backward)
+    return program
+
+
 def _pushforward(
     flat: Callable[..., Sequence[Any]],
     count: int,
@@ -147,7 +181,35 @@ def _pushforward(
     *xs: Any,
 ) -> list[Any]:
     """Return values, and tangents of those that have any."""
-    primals, tangents = list(xs[:count]), xs[count:]
+    primals, tangents = xs[:count], xs[count:]
+    of_active = _of_active(flat, primals, active)
+    values, found = tn.jvp(of_active, tuple([primals[i] for i in active]), tuple(tangents))
+    return [*values, *[found[i] for i in moving]]
+
+
+def _pullback(
+    flat: Callable[..., Sequence[Any]],
+    count: int,
+    active: Sequence[int],
+    moving: Sequence[int],
+    *xs: Any,
+) -> list[Any]:
+    """Return cotangents of the arguments that have any."""
+    primals, cts = xs[:count], xs[count:]
+    whole = _of_active(flat, primals, active)
+
+    def of_active(*given: Any) -> list[Any]:
+        found = whole(*given)
+        return [found[i] for i in moving]
+
+    _, pull = tn.vjp(of_active, *[primals[i] for i in active])
+    return list(pull(list(cts)))
+
+
+def _of_active(
+    flat: Callable[..., Sequence[Any]], primals: Sequence[Any], active: Sequence[int]
+) -> Callable[..., list[Any]]:
+    """Return the function of the arguments that have tangents."""
 
     def of_active(*given: Any) -> list[Any]:
         whole = list(primals)
@@ -155,8 +217,7 @@ def _pushforward(
             whole[i] = x
         return list(flat(*whole))
 
-    values, found = tn.jvp(of_active, tuple([primals[i] for i in active]), tuple(tangents))
-    return [*values, *[found[i] for i in moving]]
+    return of_active
 
 
 class Lowered(NamedTuple):
@@ -164,6 +225,7 @@ class Lowered(NamedTuple):
 
     program: CompiledProgram
     run: SegmentFunction
+    slots: Sequence[int]  # of the results
     captured: Sequence[tuple[Any, str]]  # values that the function closes over, and their dtypes
     avals: Sequence[Aval]  # of the results
 
@@ -176,11 +238,11 @@ class Lowered(NamedTuple):
         recorded = record_program("xla", flat, avals, {})
         graph, _ = rewritten(recorded.graph, backend)
         program = backend.lowerings.close(compile_program(graph))
-        (segment,) = plan_segments(program, frozenset(), 0).segments
-        kept = SegmentFunction(backend, program, segment, platform)
+        plan = plan_segments(program, frozenset(), 0)
+        run = SegmentFunction(backend, program, plan.segments[0], platform)
         results = [key.aval for key in recorded.outputs]
         held = [(x, aval.dtype.name) for x, aval in recorded.captured_pairs()]
-        return cls(program, kept, held, results)
+        return cls(program, run, plan.results, held, results)
 
     def __call__(self, *operands: Any) -> tuple[Any, ...]:
         """Lower the equations where JAX stands."""
@@ -190,4 +252,4 @@ class Lowered(NamedTuple):
         found = self.run(*[given[slot] for slot in segment.inputs])
         outputs = [kept for _, kept in segment.outputs]
         made = {**given, **dict(zip(outputs, found, strict=True))}
-        return tuple([made[slot] for slot in self.program.outputs[: len(self.avals)]])
+        return tuple([made[slot] for slot in self.slots[: len(self.avals)]])
