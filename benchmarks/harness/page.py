@@ -1,4 +1,4 @@
-"""Writes `docs/benchmarks.md` from stored results: `python -m benchmarks.harness.page [FILE]`.
+"""Writes `docs/benchmarks.md` and its picture: `python -m benchmarks.harness.page [FILE]`.
 
 Without a file, from `benchmarks/results.json`, which is what a full run left there; `--check` only
 compares. Nothing is measured and nothing imported but this package, so the page can be made
@@ -14,17 +14,46 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from .picture import picture
 from .units import number, quantity, seconds
 from .workload import WORST_WAY
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS, PAGE = ROOT / "benchmarks/results.json", ROOT / "docs/benchmarks.md"
+PICTURE = PAGE.with_suffix(".svg")
 ORDER = ("met", "undecided", "missed")
 Data = dict[str, Any]
 
 INTRODUCTION = """\
 # Benchmarks
 
+How long value and gradient take, compared with NumPy written by hand by an expert, gradient
+included. Each library runs the fastest way that its users have to write the workload, on one core
+with one thread. Left of the line is faster than by hand.
+
+![{title}](benchmarks.svg)
+{words}
+What the figures mean and how to measure them yourself stands under [Methods](#methods).
+"""
+TITLE = "CPU time of value and gradient ÷ NumPy by hand"
+PICTURED = {  # the cases that the picture shows, and what they are
+    ("W1", "n = 10,000"): "mixture model, 10⁴ points",
+    ("W2", "batch 256"): "neural network",
+    ("W4", "(10,), 500"): "recurrence of 500 steps",
+    ("W5", "⟨A|B⟩, L = 32"): "matrix product state",
+    ("W6", "svd"): "singular values",
+    ("W6", "gp"): "Gaussian process",
+    ("W10", "hvp, n = 1,000"): "product with a Hessian",
+    ("W14", "1,000 to 3,000"): "Jacobian with a bottleneck",
+    ("W16", "10⁵ points, 1,024 steps"): "1,024 steps of diffusion",
+}
+PROGRAMS = {  # figures of whole programs: the contestant, the figure, and the words around it
+    ("tenferro un-jitted", "÷ autograd"): "un-jitted {} times autograd's time",
+    ("tenferro", "÷ jax"): "under `jit` on the NumPy backend {} times that of `jax.jit`",
+}
+ALL_PROGRAMS = "all programs, geometric mean"
+
+METHODS = """\
 Every workload is written by hand in NumPy, value and gradient, and once for each peer as its users
 write it. All contestants run by turns in one process, pinned to one core with one thread, and their
 values and gradients are compared before a time counts. A ratio is CPU time over that of the version
@@ -65,14 +94,39 @@ def page(results: Data) -> str:
     """The whole page."""
     runs = results["runs"]
     first = list(joined(runs))
-    parts = [INTRODUCTION.format(command=results["command"]), *environment(results)]
+    parts = [INTRODUCTION.format(title=TITLE, words=of_programs(first))]
     parts += ["## At a glance\n", GLANCE, *glance(first)]
+    parts += ["## Methods\n", METHODS.format(command=results["command"]), *environment(results)]
     for backend, ours in BACKENDS.items():
         goals = list(summary(first, ours))
         parts += [f"## Goals of the {backend} backend\n", *goals] if goals else []
     for name in dict.fromkeys(run["workload"] for run in runs):
         parts += workload([run for run in runs if run["workload"] == name])
     return "\n".join(parts).rstrip() + "\n"
+
+
+def of_programs(runs: list[Data]) -> str:
+    """The figures of whole programs, as a sentence; nothing if they were not measured."""
+    found = {
+        (row["contestant"], row["figure"]): number(row["value"])
+        for run in runs
+        for row in run["figures"]
+        if row["case"] == ALL_PROGRAMS
+    }
+    said = [words.format(found[key]) for key, words in PROGRAMS.items() if key in found]
+    if not said:
+        return ""
+    return (
+        "\nGeometric means over twenty whole programs, those of autograd's examples and of\n"
+        f"GradBench (W20): {'; '.join(said)},\nwhich compiles some of them for half a minute.\n"
+    )
+
+
+def bars(runs: list[Data]) -> str:
+    """The picture."""
+    found = best_of(runs)
+    rows = {label: found[case] for case, label in PICTURED.items() if case in found}
+    return picture(rows, TITLE)
 
 
 def setting_of(run: Data) -> tuple[Any, ...]:
@@ -114,7 +168,7 @@ def text(pool: Data) -> str:
     return " ".join(str(part) for part in parts if part)
 
 
-def glance(runs: list[Data]) -> Iterator[str]:
+def best_of(runs: list[Data]) -> dict[tuple[str, str], dict[str, float]]:
     """Each case by libraries: a contestant's first word names its library."""
     found: dict[tuple[str, str], dict[str, float]] = {}
     for run in runs:
@@ -125,6 +179,12 @@ def glance(runs: list[Data]) -> Iterator[str]:
                     library = "tenferro, XLA"
                 best = found.setdefault((run["workload"], case), {})
                 best[library] = min(value, best.get(library, value))
+    return found
+
+
+def glance(runs: list[Data]) -> Iterator[str]:
+    """The table of all cases by libraries."""
+    found = best_of(runs)
     libraries = dict.fromkeys(name for best in found.values() for name in best if name != "numpy")
     yield from table(
         ("", "", *libraries),
@@ -360,14 +420,16 @@ def main() -> int:
     parser.add_argument("file", type=Path, nargs="?", default=RESULTS)
     parser.add_argument("--check", action="store_true", help="only say whether it is up to date")
     given = parser.parse_args()
-    made = page(json.loads(given.file.read_text("utf-8")))
+    results = json.loads(given.file.read_text("utf-8"))
+    made = {PAGE: page(results), PICTURE: bars(list(joined(results["runs"])))}
     if not given.check:
-        PAGE.write_text(made, "utf-8")
+        for file, content in made.items():
+            file.write_text(content, "utf-8")
         return 0
-    if PAGE.read_text("utf-8") == made:
-        return 0
-    print(f"{PAGE} is not what {given.file} says: python -m benchmarks.harness.page")
-    return 1
+    stale = [file for file, content in made.items() if file.read_text("utf-8") != content]
+    for file in stale:
+        print(f"{file} is not what {given.file} says: python -m benchmarks.harness.page")
+    return 1 if stale else 0
 
 
 if __name__ == "__main__":
