@@ -8,6 +8,7 @@ machinery has its public name here.
 * ``CollectorPaused()``: a context in which Python's cyclic garbage collector does not run.
 * ``after_fork_in_child(function)``, ``renew_in_children(…)``: state that a forked child makes anew.
 * ``NamedTuple``: ``typing.NamedTuple`` without generated code, in a tenth of the import time.
+* ``rewritten(graph, backend)``: a graph after the passes of a backend, and a report of them.
 * ``batch_pointwise``: the batching rule of primitives that treat each element alone.
 * ``register_pointwise(lowerings, table)``, ``cast(xp, x, dtype)``: for NumPy-shaped libraries.
 * ``Numeric``, ``stirling``, ``gauss``, ``beta_density``, ``beta_part``, ``gamma_density``,
@@ -31,6 +32,7 @@ from tenferro._runtime import (
     after_fork_in_child,
     renew_in_children,
 )
+from tenferro.backend._options import rewritten
 from tenferro.backend._snapshots import snapshot
 from tenferro.primitives._primitive import pointwise as batch_pointwise
 from tenferro.primitives._source import source_text
@@ -74,6 +76,7 @@ __all__ = [
     "gauss",
     "register_pointwise",
     "renew_in_children",
+    "rewritten",
     "snapshot",
     "source_text",
     "stirling",

@@ -17,7 +17,7 @@ from jax import numpy as jnp
 
 import tenferro as tn
 from tenferro.backend import UnsupportedError
-from tenferro.backend._options import rewritten
+from tenferro.backend.extend import rewritten
 from tenferro.computegraph import CompiledProgram, compile_program
 from tenferro.primitives import Aval
 from tenferro.transforms import record_program

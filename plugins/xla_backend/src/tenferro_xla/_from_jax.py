@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import jax
 
 from tenferro.arrays import as_array
-from tenferro.primitives import Aval
-from tenferro.primitives._primitive import bind_all
+from tenferro.primitives import Aval, bind_all
 from tenferro.transforms.recording import tree as pytrees
 from tenferro_xla._jax import enable_x64, shape_dtype
 from tenferro_xla._jax_call import JaxCall
