@@ -49,9 +49,7 @@ def write(
     try:
         with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w") as archive:
             for name, data in members.items():
-                info = zipfile.ZipInfo(name, _DATE)
-                info.compress_type = zipfile.ZIP_DEFLATED
-                archive.writestr(info, data)
+                archive.writestr(zipfile.ZipInfo(name, _DATE), data, zipfile.ZIP_DEFLATED)
         os.chmod(partial, 0o666 & ~_umask(os))
         os.replace(partial, target)
     except BaseException:
