@@ -54,7 +54,14 @@ FUNCTIONS = {
 }
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+def by_version(name):
+    """Skip what an older JAX cannot transpose; `reverse_only` needs no transposition."""
+    old = name == "loop" and tuple(map(int, jax.__version__.split(".")[:2])) < (0, 10)
+    why = "JAX transposes loops over primals and tangents from 0.10 on"
+    return pytest.param(name, marks=[pytest.mark.skipif(old, reason=why)])
+
+
+@pytest.mark.parametrize("name", map(by_version, FUNCTIONS))
 def test_values_and_derivatives_in_jax_are_those_of_tenferro(name):
     """f, ∇f in both modes, the Hessian in two orders, batched and compiled by JAX"""
     function = FUNCTIONS[name]
