@@ -61,7 +61,7 @@ def by_version(name):
     return pytest.param(name, marks=[pytest.mark.skipif(old, reason=why)])
 
 
-@pytest.mark.parametrize("name", map(by_version, FUNCTIONS))
+@pytest.mark.parametrize("name", [by_version(name) for name in FUNCTIONS])
 def test_values_and_derivatives_in_jax_are_those_of_tenferro(name):
     """f, ∇f in both modes, the Hessian in two orders, batched and compiled by JAX"""
     function = FUNCTIONS[name]

@@ -7,8 +7,7 @@ runs no code from it. Read next: ``load.py``.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from hashlib import sha256
 from importlib import import_module
 from io import BytesIO
@@ -61,25 +60,41 @@ def read(path: Path) -> tuple[dict[str, Any], str, dict[str, StoredArray]]:
     """Return the description, the text of the graph, and the arrays.
 
     Raises SerializationError: if the file is none of these, is damaged, or of a newer schema.
+    Raises FileAccessError: if there is no such file, or it may not be read.
     """
-    zipfile = import_module("zipfile")
-    with _named(path), zipfile.ZipFile(path) as archive:
-        names = archive.namelist()
-        if _ABOUT not in names or _GRAPH not in names:
-            raise SerializationError("it has no description of a graph")
-        about = json.loads(archive.read(_ABOUT))
-        _check(about)
-        text = archive.read(_GRAPH)
-        if _digest(text) != about.get("graph"):
-            raise SerializationError("the graph is not the one that was saved")
-        arrays = {}
-        for name in names:
-            if name.startswith(_ARRAYS):
-                data = archive.read(name)
-                digest = name.removeprefix(_ARRAYS).removesuffix(".npy")
-                if _digest(data) != digest:
-                    raise SerializationError(f"the array {name} is not the one that was saved")
-                arrays[digest] = read_npy(BytesIO(data))
+    zipfile, zlib = import_module("zipfile"), import_module("zlib")
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return _members(archive)
+    except OSError as error:
+        raise _no_access("load_graph", path, error) from None
+    except SerializationError as error:
+        text, *more = str(error).split("\n")
+        lines = [f"load_graph: {fspath(path)} cannot be read: {text}", *more]
+        raise at_user_line(SerializationError("\n".join(lines), **error.fields)) from error
+    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, KeyError) as error:
+        text = f"load_graph: {fspath(path)} is damaged, or no saved graph: {error}"
+        raise at_user_line(SerializationError(text)) from error
+
+
+def _members(archive: Any) -> tuple[dict[str, Any], str, dict[str, StoredArray]]:
+    """Read an open archive, and compare what it holds with the digests that were saved."""
+    names = archive.namelist()
+    if _ABOUT not in names or _GRAPH not in names:
+        raise SerializationError("it has no description of a graph")
+    about = json.loads(archive.read(_ABOUT))
+    _check(about)
+    text = archive.read(_GRAPH)
+    if _digest(text) != about.get("graph"):
+        raise SerializationError("the graph is not the one that was saved")
+    arrays = {}
+    for name in names:
+        if name.startswith(_ARRAYS):
+            data = archive.read(name)
+            digest = name.removeprefix(_ARRAYS).removesuffix(".npy")
+            if _digest(data) != digest:
+                raise SerializationError(f"the array {name} is not the one that was saved")
+            arrays[digest] = read_npy(BytesIO(data))
     return about, text.decode(), arrays
 
 
@@ -94,24 +109,6 @@ def _check(about: Any) -> None:
             schema=schema,
             need=SCHEMA,
         )
-
-
-@contextmanager
-def _named(path: Path) -> Iterator[None]:
-    """Name the file in every complaint about it."""
-    zipfile, zlib = import_module("zipfile"), import_module("zlib")
-    try:
-        yield
-    except OSError as error:
-        raise _no_access("load_graph", path, error) from None
-    except SerializationError as error:
-        text, *more = str(error).split("\n")
-        lines = [f"load_graph: {fspath(path)} cannot be read: {text}", *more]
-        raise SerializationError("\n".join(lines), **error.fields) from error
-    except (zipfile.BadZipFile, zlib.error, EOFError, ValueError, KeyError) as error:
-        raise SerializationError(
-            f"load_graph: {fspath(path)} is damaged, or no saved graph: {error}"
-        ) from error
 
 
 def _no_access(function: str, path: Path, error: OSError) -> FileAccessError:
