@@ -39,6 +39,18 @@ def chain(length):
     return function
 
 
+def doubling(length):
+    """A recurrence of cheap operations whose paths double in each step."""
+
+    def function(x, a):
+        y = x
+        for _ in range(length // 4):
+            y = add(mul(mul(y, a), a), sub(y, x))
+        return y
+
+    return function
+
+
 def chained(length, x, a):
     y = x
     for _ in range(length // 4):
@@ -116,14 +128,16 @@ def test_the_gradient_of_a_long_chain(programs, options):
     np.testing.assert_allclose(ct_x + ct_a, along / (2 * step), rtol=1e-5)
 
 
-def test_policy_follows_length_and_size_of_arrays(programs):
-    def plan_of(length, size):
+def test_policy_follows_length_sharing_and_size_of_arrays(programs):
+    def plan_of(length, size, steps=doubling):
         avals = [Aval((size,), "float64")] * 2
         inputs = [variable(name, a.shape, a.dtype) for name, a in zip("xa", avals, strict=True)]
-        return policy_for(
-            programs.program(inputs, [chain(length)(*inputs)]), CompileOptions(), "cpu"
-        )
+        program = programs.program(inputs, [steps(length)(*inputs)])
+        return policy_for(program, CompileOptions(), "cpu")
 
+    for size in (3, 100_000):
+        shares_little = plan_of(3000, size, chain)
+        assert (shares_little.limit, shares_little.compiler_options) == (4000, {})
     assert (plan_of(40, 3).limit, plan_of(40, 3).compiler_options) == (256, {})
     long_and_small = plan_of(4000, 3)
     assert (long_and_small.limit, long_and_small.size) == (4000, 1000)

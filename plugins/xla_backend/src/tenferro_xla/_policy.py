@@ -1,13 +1,17 @@
-"""Policy of cutting and compiling a program, by its length and the size of its arrays.
+"""Policy of cutting and compiling a program, by its length, its sharing and the size of its arrays.
 
-On the CPU, XLA's fusion makes cheap instructions again for each of their users, so both compile and
-run time of a long program grow with the square of its length. The gradient of a recurrence, 1,600
-instructions on 10 numbers, measured: one fused program 27 s to compile and 960 µs to run, segments
-of 250 1.2 s and 700 µs, one program without fusion .5 s and 65 µs. With 10⁴ numbers fusion wins
-again: 19 ms in segments, 56 ms without. Complex programs are always fused, see ``_has_complex``.
-Without fusion compiling stays linear to about 4,000
-instructions; cuts cost a microsecond at run time for each value that crosses them. Programs up to
-``WHOLE`` are left to XLA as they are. Read next: ``_segments.py``.
+On the CPU, XLA's fusion makes cheap instructions again for each of their readers. Where these
+share values along a path, as in a recurrence written out, compile and run time may grow with the
+square of its length: the gradient of 20 steps of a Runge-Kutta method, 4,040 instructions on 2
+numbers, takes 32 s to compile and 610 µs to run, without fusion 3 s and 400 µs, in segments of 1,000
+3 s and 2 ms. Between products, reductions and expensive functions little is shared, and fusion wins
+at any length: the gradient of 20 steps of a recurrent network takes 250 µs in one program and 490 µs
+in segments.
+
+So a program that shares little is one segment, fused. One that shares much is compiled without
+fusion if its arrays are small, and cut into segments if they are large or complex, see
+``_has_complex``; cuts cost a microsecond at run time for each value that crosses them. Programs up
+to ``WHOLE`` are left to XLA as they are. Read next: ``_segments.py``.
 """
 
 from __future__ import annotations
@@ -16,14 +20,56 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from tenferro.computegraph import CompiledProgram
+from tenferro.primitives import (
+    Abs,
+    Add,
+    BroadcastInDim,
+    Clamp,
+    Complex,
+    Concatenate,
+    Conj,
+    Convert,
+    Eq,
+    Ge,
+    Gt,
+    Imag,
+    Le,
+    LogicalAnd,
+    LogicalNot,
+    LogicalOr,
+    Lt,
+    Maximum,
+    Minimum,
+    Mul,
+    Ne,
+    Neg,
+    Pad,
+    Real,
+    Reshape,
+    Reverse,
+    Select,
+    Sign,
+    Slice,
+    Square,
+    Sub,
+    Transpose,
+)
 from tenferro_xla._options import CompileOptions
 
 #: Instructions up to which a program is compiled as it is.
 WHOLE = 256
-#: Instructions up to which a program on small arrays is one segment, without fusion.
-UNFUSED = 4000
+#: Instructions up to which a longer program is one segment, if it shares little or is not fused.
+LONGEST_SEGMENT = 4000
 #: Bytes of the largest array up to which a long program runs from cache, and is not fused.
 MAX_BYTES_WITHOUT_FUSION = 8 * 1024
+#: Runs of an instruction, on average, up to which fusion pays at any length.
+MAX_RUNS = 4.0
+_MANY = 1e12  # enough runs of one instruction; they double with every step of some recurrences
+_CHEAP = (
+    Abs, Add, BroadcastInDim, Clamp, Complex, Concatenate, Conj, Convert, Eq, Ge, Gt, Imag, Le,
+    LogicalAnd, LogicalNot, LogicalOr, Lt, Maximum, Minimum, Mul, Ne, Neg, Pad, Real, Reshape,
+    Reverse, Select, Sign, Slice, Square, Sub, Transpose,
+)  # fmt: skip
 _NO_FUSION = {"xla_disable_hlo_passes": "fusion"}
 
 
@@ -51,13 +97,30 @@ def policy_for(program: CompiledProgram, options: CompileOptions, platform: str)
 def _measured(program: CompiledProgram, platform: str) -> tuple[int, int, dict[str, object]]:
     if platform != "cpu":
         return 1000, 1000, {}
-    if (
-        len(program) > WHOLE
-        and _largest(program) <= MAX_BYTES_WITHOUT_FUSION
-        and not _has_complex(program)
-    ):
-        return UNFUSED, UNFUSED // 4, dict(_NO_FUSION)
+    if len(program) <= WHOLE:
+        return WHOLE, WHOLE // 2, {}
+    if runs_if_fused(program) <= MAX_RUNS:
+        return LONGEST_SEGMENT, LONGEST_SEGMENT // 4, {}
+    if _largest(program) <= MAX_BYTES_WITHOUT_FUSION and not _has_complex(program):
+        return LONGEST_SEGMENT, LONGEST_SEGMENT // 4, dict(_NO_FUSION)
     return WHOLE, WHOLE // 2, {}
+
+
+def runs_if_fused(program: CompiledProgram) -> float:
+    """Return how often an instruction runs, on average, if each is made again for every reader.
+
+    That is the number of paths from it to a value that is kept: a result, the result of an
+    instruction that costs too much to be made again, or an operand of one that is not fused.
+    """
+    runs = dict.fromkeys(program.outputs, 1.0)
+    total = 0.0
+    for operation, inputs, outputs, *_ in reversed(program.instructions):
+        cheap = isinstance(operation, _CHEAP)
+        found = min(sum([runs.get(slot, 0.0) for slot in outputs]), _MANY) if cheap else 1.0
+        total += found
+        for slot in inputs:
+            runs[slot] = runs.get(slot, 0.0) + found
+    return total / len(program)
 
 
 def _has_complex(program: CompiledProgram) -> bool:
