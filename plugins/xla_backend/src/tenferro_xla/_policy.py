@@ -2,11 +2,11 @@
 
 On the CPU, XLA's fusion makes cheap instructions again for each of their readers. Where these
 share values along a path, as in a recurrence written out, compile and run time may grow with the
-square of its length: the gradient of 20 steps of a Runge-Kutta method, 4,040 instructions on 2
-numbers, takes 32 s to compile and 610 µs to run, without fusion 3 s and 400 µs, in segments of 1,000
-3 s and 2 ms. Between products, reductions and expensive functions little is shared, and fusion wins
-at any length: the gradient of 20 steps of a recurrent network takes 250 µs in one program and 490 µs
-in segments.
+square of its length. The gradient of 20 steps of a Runge-Kutta method, 4,040 instructions on 2
+numbers, takes 32 s to compile and 610 µs to run; without fusion 3 s and 400 µs; in segments of
+1,000 3 s and 2 ms. Between products, reductions and expensive functions little is shared, and
+fusion wins at any length: the gradient of 20 steps of a recurrent network takes 250 µs in one
+program and 490 µs in segments.
 
 So a program that shares little is one segment, fused. One that shares much is compiled without
 fusion if its arrays are small, and cut into segments if they are large or complex, see
