@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from threading import RLock
 from time import perf_counter
 from typing import Any
@@ -122,20 +123,23 @@ class XlaExecutable(Executable):
         (steps, held), direct = self._own or self._load()
         self.used = True
         try:
-            with enable_x64(True):
-                if direct is not None:
-                    results: tuple[Any, ...] = direct(*ready)
-                else:
-                    results = self._run(steps, held, ready)
-                if from_host:
-                    for result in results:
-                        result.block_until_ready()
+            if direct is not None and (not from_host or setting("jax_enable_x64")):
+                results: tuple[Any, ...] = direct(*ready)
+            else:  # JAX would read 64 bits of the host as 32
+                with enable_x64(True):
+                    run = direct or partial(self._run, steps, held)
+                    results = run(*ready)
+            if from_host:
+                for result in results:
+                    result.block_until_ready()
         except (TypeError, ValueError, JaxRuntimeError) as error:
             return self._recover(error, ready)
         return results
 
     def _ready(self, operands: Sequence[Any]) -> tuple[Sequence[Any], bool]:
         """Return operands that XLA can read, and True if host memory is among them."""
+        if _own_types.issuperset(map(type, operands)):
+            return operands, False
         from_host = False
         converted: list[Any] | None = None
         for index, (operand, dtype) in enumerate(zip(operands, self._dtypes, strict=True)):
@@ -149,7 +153,7 @@ class XlaExecutable(Executable):
         return (operands if converted is None else converted), from_host
 
     def _run(
-        self, steps: Iterable[CompiledSegment], held: dict[int, Any], operands: Sequence[Any]
+        self, steps: Iterable[CompiledSegment], held: dict[int, Any], *operands: Any
     ) -> tuple[Any, ...]:
         """Run the steps over slots, dropping each value after its last use."""
         slots: list[Any] = [None] * self.plan.slot_count
@@ -187,7 +191,7 @@ class XlaExecutable(Executable):
             raise error
         steps, held = self._compiled_for(device)
         with enable_x64(True), disable_jit(False):
-            results = self._run(steps, held, operands)
+            results = self._run(steps, held, *operands)
             block_until_ready(results)
         return results
 
@@ -280,7 +284,7 @@ class XlaExecutable(Executable):
             return step._replace(run=run)
 
         with enable_x64(True):
-            self._run(map(timed, steps), held, ready)
+            self._run(map(timed, steps), held, *ready)
         return Timings(rows)
 
     def __repr__(self) -> str:
