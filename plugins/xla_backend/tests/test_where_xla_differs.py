@@ -26,12 +26,14 @@ from tenferro.primitives import (
     Clamp,
     Div,
     DType,
+    Erfcinv,
     IntegerPow,
     Log,
     Log1p,
     Maximum,
     Minimum,
     Mul,
+    Ndtri,
     Neg,
     Pow,
     ReduceMax,
@@ -178,6 +180,17 @@ def test_log1p_keeps_its_digits(programs):
     special = np.array([-0.0, 0.0, -1, -2, inf, nan])
     same(programs.apply(Log1p(), special), np.array([-0.0, 0.0, -inf, nan, inf, nan]))
     assert np.signbit(programs.apply(Log1p(), special)[0])
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_inverses_keep_their_digits_next_to_their_zero(programs, dtype):
+    """erfinv d = √π/2 d (1 + π d²/12 + …), which is erfcinv(1 - d) and √½ ndtri(½ + d/2)"""
+    d = 2.0 ** -np.arange(14, 23)
+    d = np.concatenate([d, -d, [0.0]])
+    want = math.sqrt(math.pi) / 2 * d * (1 + math.pi * d**2 / 12)
+    for op, x, factor in ((Erfcinv(), 1 - d, 1.0), (Ndtri(), 0.5 + d / 2, math.sqrt(0.5))):
+        found = programs.apply(op, x.astype(dtype)) * factor
+        np.testing.assert_allclose(found, want, rtol=4 * np.finfo(dtype).eps, atol=0)
 
 
 @pytest.mark.parametrize("size", [1, 1 + 1e-9, 0.7, 1e-6])
