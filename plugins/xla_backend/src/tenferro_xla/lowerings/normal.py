@@ -1,7 +1,8 @@
 """The normal distribution and the scaled error function on XLA.
 
 XLA has erfc alone. erfcx is an integral by Gauss's rule, the lower tail of the normal distribution
-comes from it, and inverses of tails are XLA's with two steps of Newton's method. Read next: ``bessel.py``.
+comes from it, and inverses of tails are XLA's with two steps of Newton's method.
+Read next: ``bessel.py``.
 """
 
 from __future__ import annotations
