@@ -22,6 +22,7 @@ from tenferro.arrays.indexing.plan import (
     is_abstract,
     plan_index,
 )
+from tenferro.arrays.indexing.progressions import Boxes, boxes_of
 from tenferro.arrays.indexing.recipes import form_of, keep_recipe, read_again
 from tenferro.arrays.promotion.broadcast import cast, normalize_axis
 from tenferro.arrays.registry import FUNCTIONS, covers
@@ -79,6 +80,9 @@ def getitem(x: Any, index: Any) -> Array:
         again.is_taken = True
         return again
     plan = plan_index(found, index)
+    boxes = boxes_of(plan, found.shape) if plan.advanced else None
+    if boxes is not None:
+        return read_boxes(found, boxes)
     y = read_box(found, plan)
     if plan.advanced:
         return gathered(y, gathering(plan), "clip")
@@ -101,8 +105,18 @@ def _row(x: Array, i: int) -> Array:
     return bind(operation(Reshape, rest), x)
 
 
+def read_boxes(x: Array, boxes: Boxes) -> Array:
+    """Read the elements at evenly spaced positions."""
+    parts = [read_box(x, plan) for plan in boxes.plans]
+    if len(parts) == 1:
+        return parts[0]
+    return p.reshape(p.concatenate(parts, boxes.axis), boxes.shape)
+
+
 def read_box(x: Array, plan: IndexPlan) -> Array:
     """Read the box of a plan and reverse, drop and add axes as the plan says."""
+    if plan.source is not None:
+        x = bind(operation(Reshape, plan.source), x)
     y = take_box(x, plan)
     y = p.reverse(y, plan.reversed_axes) if plan.reversed_axes else y
     return bind(operation(Reshape, tuple(plan.shape)), y)
@@ -123,26 +137,31 @@ def take_box(x: Array, plan: IndexPlan) -> Array:
 
 
 def take_window(x: Array, plan: IndexPlan) -> Array:
-    """Read the box along axes of stride 1 and take the other axes whole."""
+    """Read the smallest window that holds the box, but take axes with gaps whole."""
     return bind(operation(DynamicSlice, window_sizes(x, plan)), x, *start_handles(plan))
 
 
 def window_sizes(x: Array, plan: IndexPlan) -> tuple[int, ...]:
-    """Return the sizes of a box; axes with another stride are taken whole."""
-    each = zip(plan.sizes, plan.strides, x.shape, strict=True)
-    return tuple([size if stride == 1 else n for size, stride, n in each])
+    """Return the sizes of the window; an axis with gaps is whole unless its start is data."""
+    each = zip(_are_whole(plan), plan.sizes, plan.strides, x.shape, strict=True)
+    return tuple([n if whole else (size - 1) * k + 1 for whole, size, k, n in each])
+
+
+def _are_whole(plan: IndexPlan) -> list[bool]:
+    each = zip(plan.starts, plan.strides, strict=True)
+    return [stride > 1 and not isinstance(start, Array) for start, stride in each]
 
 
 def offsets(plan: IndexPlan) -> list[int]:
     """Return the offset of the box inside its window, per axis."""
-    each = zip(plan.starts, plan.strides, strict=True)
-    return [start if stride > 1 else 0 for start, stride in each]  # type: ignore[misc]
+    each = zip(_are_whole(plan), plan.starts, strict=True)
+    return [start if whole else 0 for whole, start in each]  # type: ignore[misc]
 
 
 def start_handles(plan: IndexPlan) -> list[Array]:
     """Return the start of the window as one position per axis."""
-    each = zip(plan.starts, plan.strides, strict=True)
-    return [_start(start if stride == 1 else 0) for start, stride in each]
+    each = zip(_are_whole(plan), plan.starts, strict=True)
+    return [_start(0 if whole else start) for whole, start in each]
 
 
 def _start(start: int | Array) -> Array:

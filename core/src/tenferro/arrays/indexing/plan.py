@@ -21,7 +21,7 @@ from tenferro.arrays.indexing.entries import Mask, PositionName, entry_of, evalu
 from tenferro.arrays.indexing.errors import IndexKindError, outside
 from tenferro.arrays.promotion.broadcast import cast
 from tenferro.computegraph import new_leaf
-from tenferro.primitives import Aval, int64
+from tenferro.primitives import Aval, Shape, int64
 from tenferro.primitives.comparison import lt, select
 from tenferro.primitives.constants import constant
 
@@ -35,10 +35,12 @@ class IndexPlan:
         "advanced",
         "fixed",
         "mode",
+        "places",
         "reversed_axes",
         "separated",
         "shape",
         "sizes",
+        "source",
         "starts",
         "strides",
         "writing",
@@ -54,6 +56,8 @@ class IndexPlan:
         self.reversed_axes: list[int] = []
         self.shape: list[int] = []  # after integers are dropped and new axes put in
         self.advanced: list[tuple[int, Any]] = []  # (axis of that shape, positions)
+        self.places: list[int | None] = []  # the axis of the box of each; None for a new axis
+        self.source: Shape | None = None  # the shape to give the array before, if not its own
         self.separated = (
             False  # a slice or new axis separates the array indices: their axes come first
         )
@@ -63,6 +67,13 @@ class IndexPlan:
         self.starts.append(start)
         self.sizes.append(size)
         self.strides.append(stride)
+
+    def without_positions(self) -> IndexPlan:
+        """Return a copy of the box alone."""
+        box = IndexPlan(self.mode, self.writing, self.fixed)
+        for name in "starts", "sizes", "strides", "reversed_axes", "shape":
+            setattr(box, name, [*getattr(self, name)])
+        return box
 
 
 def plan_index(x: Array, index: Any, mode: str | None = None, writing: bool = False) -> IndexPlan:
@@ -85,6 +96,7 @@ def plan_index(x: Array, index: Any, mode: str | None = None, writing: bool = Fa
             plan.shape.append(1)
         elif type(entry) is Mask and entry.size is None:
             plan.advanced.append((len(plan.shape), entry.positions))
+            plan.places.append(None)
             plan.shape.append(1)
         else:
             _take(plan, entry, x.shape[axis], axis)
@@ -163,6 +175,7 @@ def _moves_the_box(plan: IndexPlan, at: Array, n: int) -> bool:
 def _take_along(plan: IndexPlan, at: Any, n: int) -> None:
     """Take the whole axis into the box, and positions along it."""
     plan.advanced.append((len(plan.shape), at))
+    plan.places.append(len(plan.starts))
     plan.add(0, n)
     plan.shape.append(n)
 
