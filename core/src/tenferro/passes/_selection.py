@@ -17,6 +17,7 @@ REWRITES = {
     "fold": "folding",
     "simplify": "arithmetic",
     "moves": "moves",
+    "windows": "windows",
     "broadcast": "broadcasts",
     "factors": "factors",
     "reduce": "reductions",
