@@ -18,6 +18,7 @@ REWRITES = {
     "simplify": "arithmetic",
     "moves": "moves",
     "windows": "windows",
+    "diagonals": "diagonals",
     "broadcast": "broadcasts",
     "factors": "factors",
     "reduce": "reductions",

@@ -16,6 +16,7 @@ from typing import Any
 
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions import indexing as reading
+from tenferro.arrays.functions.diagonal_writes import diagonal_matrices, with_diagonal
 from tenferro.arrays.handle.array import SCALARS, Array
 from tenferro.arrays.handle.convert import as_array, check_range, scalar
 from tenferro.arrays.handle.weak import is_weak
@@ -145,12 +146,8 @@ def write_box(x: Array, plan: IndexPlan, v: Array) -> Array:
     """x with the box of a plan replaced; v has the shape that the plan gives the box."""
     if not v.size:
         return x
-    if plan.source is not None:
-        return reshape(_write_box(reshape(x, plan.source), plan, v), x.shape)
-    return _write_box(x, plan, v)
-
-
-def _write_box(x: Array, plan: IndexPlan, v: Array) -> Array:
+    if plan.diagonal is not None:
+        return with_diagonal(x, plan.diagonal, v)
     block = reshape(v, plan.sizes)
     block = reverse(block, plan.reversed_axes) if plan.reversed_axes else block
     sizes = reading.window_sizes(x, plan)
@@ -183,11 +180,12 @@ def add_box(x: Array, plan: IndexPlan, v: Array) -> Array:
     """x with values added to the box of a plan; other elements keep every bit."""
     if not v.size or x.dtype.is_bool or any([isinstance(start, Array) for start in plan.starts]):
         return _combined_box(x, plan, v, "add")
-    whole = x if plan.source is None else reshape(x, plan.source)
+    filler = _nothing_to_add(x.dtype)
+    if plan.diagonal is not None:
+        return x + diagonal_matrices(x, plan.diagonal, v, filler)
     block = reshape(v, plan.sizes)
     block = reverse(block, plan.reversed_axes) if plan.reversed_axes else block
-    padded = pad(block, _nothing_to_add(x.dtype), *_around(whole.shape, plan, plan.starts))
-    return x + reshape(padded, x.shape)
+    return x + pad(block, filler, *_around(x.shape, plan, plan.starts))
 
 
 def _nothing_to_add(dtype: DType) -> Array:

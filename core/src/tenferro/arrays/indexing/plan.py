@@ -16,6 +16,7 @@ from typing import Any
 
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.array import Array, evaluate_if_known
+from tenferro.arrays.handle.traces import is_recorded
 from tenferro.arrays.indexing.bounds import bounds_of
 from tenferro.arrays.indexing.entries import Mask, PositionName, entry_of, evaluate_positions
 from tenferro.arrays.indexing.errors import IndexKindError, outside
@@ -33,6 +34,7 @@ class IndexPlan:
 
     __slots__ = (
         "advanced",
+        "diagonal",
         "fixed",
         "mode",
         "places",
@@ -58,6 +60,7 @@ class IndexPlan:
         self.advanced: list[tuple[int, Any]] = []  # (axis of that shape, positions)
         self.places: list[int | None] = []  # the axis of the box of each; None for a new axis
         self.source: Shape | None = None  # the shape to give the array before, if not its own
+        self.diagonal: int | None = None  # the first of two axes whose main diagonal is the box
         self.separated = (
             False  # a slice or new axis separates the array indices: their axes come first
         )
@@ -108,8 +111,7 @@ def plan_index(x: Array, index: Any, mode: str | None = None, writing: bool = Fa
 
 def is_abstract(x: Array) -> bool:
     """Return True if the array belongs to a recording without values that serves many calls."""
-    traces = x.key.traces
-    return bool(traces) and any([trace.open and trace.abstract for trace in traces])
+    return is_recorded(x.key)
 
 
 def _expand(entries: Sequence[Any], x: Array) -> list[Any]:

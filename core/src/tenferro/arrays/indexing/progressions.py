@@ -192,9 +192,11 @@ def _of_a_diagonal(plan: IndexPlan, given: Sequence[Any], shape: Shape) -> Boxes
         return None
     place, count, axis = plan.places[0], len(given), plan.advanced[0][0]
     merged = _merged([one[0] for one in each if one], shape[place : place + count], size)
-    if merged.step == 0:
+    is_main = count == 2 and _is_main(plan, merged, shape, place)
+    if merged.step == 0 or (plan.writing and not is_main):  # a scatter costs less
         return None
     part = plan.without_positions()
+    part.diagonal = place if is_main else None
     for each_axis in part.starts, part.sizes, part.strides:
         del each_axis[place + 1 : place + count]  # type: ignore[attr-defined]
     part.reversed_axes = [a if a < place else a - count + 1 for a in part.reversed_axes]
@@ -202,6 +204,13 @@ def _of_a_diagonal(plan: IndexPlan, given: Sequence[Any], shape: Shape) -> Boxes
     _take(part, place, merged, part.source[place])
     part.shape[axis : axis + count] = [size]
     return Boxes((part,), axis, tuple(part.shape))
+
+
+def _is_main(plan: IndexPlan, merged: Progression, shape: Shape, place: int) -> bool:
+    """Return True if all of the main diagonal is named, and all other axes are taken whole."""
+    rows, columns = shape[place : place + 2]
+    whole = tuple(plan.sizes) == shape and not plan.reversed_axes and len(plan.shape) == len(shape)
+    return whole and merged == Progression(0, min(rows, columns), columns + 1)
 
 
 def _merged(each: Sequence[Progression], sizes: Shape, count: int) -> Progression:
