@@ -137,31 +137,26 @@ def take_box(x: Array, plan: IndexPlan) -> Array:
 
 
 def take_window(x: Array, plan: IndexPlan) -> Array:
-    """Read the smallest window that holds the box, but take axes with gaps whole."""
+    """Read the box along axes of stride 1 and take the other axes whole."""
     return bind(operation(DynamicSlice, window_sizes(x, plan)), x, *start_handles(plan))
 
 
 def window_sizes(x: Array, plan: IndexPlan) -> tuple[int, ...]:
-    """Return the sizes of the window; an axis with gaps is whole unless its start is data."""
-    each = zip(_are_whole(plan), plan.sizes, plan.strides, x.shape, strict=True)
-    return tuple([n if whole else (size - 1) * k + 1 for whole, size, k, n in each])
-
-
-def _are_whole(plan: IndexPlan) -> list[bool]:
-    each = zip(plan.starts, plan.strides, strict=True)
-    return [stride > 1 and not isinstance(start, Array) for start, stride in each]
+    """Return the sizes of a box; axes with another stride are taken whole."""
+    each = zip(plan.sizes, plan.strides, x.shape, strict=True)
+    return tuple([size if stride == 1 else n for size, stride, n in each])
 
 
 def offsets(plan: IndexPlan) -> list[int]:
     """Return the offset of the box inside its window, per axis."""
-    each = zip(_are_whole(plan), plan.starts, strict=True)
-    return [start if whole else 0 for whole, start in each]  # type: ignore[misc]
+    each = zip(plan.starts, plan.strides, strict=True)
+    return [start if stride > 1 else 0 for start, stride in each]  # type: ignore[misc]
 
 
 def start_handles(plan: IndexPlan) -> list[Array]:
     """Return the start of the window as one position per axis."""
-    each = zip(_are_whole(plan), plan.starts, strict=True)
-    return [_start(0 if whole else start) for whole, start in each]
+    each = zip(plan.starts, plan.strides, strict=True)
+    return [_start(start if stride == 1 else 0) for start, stride in each]
 
 
 def _start(start: int | Array) -> Array:

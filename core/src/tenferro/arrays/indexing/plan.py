@@ -3,7 +3,7 @@
 Integers, slices, ellipsis and new axes choose the box; integer and bool arrays give positions.
 Positions whose values are known are checked and counted from the front here; others, which only
 ``jit`` makes, are followed by the program. So are those that lie in the axis however they turn out
-(``bounds.py``), such as ``i % n``: they are not evaluated here. A single integer, and a window
+(``bounds.py``), such as ``i % n``: un-jitted, they are not evaluated here. A single integer, and a window
 ``x[a:b]`` given by two numbers, are data of the program and no part of it: a loop over i compiles
 one program. Under ``jit``, which records once, they are part of it. Read next: ``gathering.py``.
 """
@@ -89,10 +89,11 @@ def plan_index(x: Array, index: Any, mode: str | None = None, writing: bool = Fa
     Raises IndexKindError: if there are too many indices, or one is of the wrong kind.
     """
     given = index if type(index) is tuple else (index,)
-    if len(given) > 1:
-        evaluate_positions(given)
+    is_fixed = is_abstract(x)
+    if is_fixed or len(given) > 1:
+        evaluate_positions(given, is_fixed)
     entries = [entry_of(e) for e in given]
-    plan = IndexPlan(mode, writing, is_abstract(x))
+    plan = IndexPlan(mode, writing, is_fixed)
     axis = 0
     for entry in _expand(entries, x):
         if entry is None:

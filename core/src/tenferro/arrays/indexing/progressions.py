@@ -2,9 +2,9 @@
 
 Reads, writes and their derivatives are then those of slices. Recognized are known positions along
 one axis in a few progressions (``(i + 1) % n`` is two), a grid with one progression per axis, and a
-diagonal of adjacent axes, which is a progression along the merged axis. An un-jitted program serves
-many calls whose positions differ, so there the first position of a box is data of the program.
-Read next: ``plan.py``, ``gathering.py``.
+diagonal of adjacent axes, which is a progression along the merged axis. This is asked under ``jit``
+alone, which records once; un-jitted, positions are data of the program, and a loop that reads other
+positions in each step compiles one program. Read next: ``plan.py``, ``gathering.py``.
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ from typing import Any
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.handle.array import Array
-from tenferro.arrays.indexing.plan import IndexPlan, as_data
+from tenferro.arrays.indexing.plan import IndexPlan
 from tenferro.arrays.promotion.broadcast import broadcast_shapes
 from tenferro.primitives import Shape, ShapeMismatchError
 
 _MAX_PROGRESSIONS = 4  # a concatenation of more parts costs as much as a gather
-_MIN_UNJITTED_POSITIONS = 8  # fewer positions may be evenly spaced by accident
-_MAX_UNJITTED_REST = 8  # positions outside the longest progression: a shift is part of the program
+_MIN_POSITIONS = 4  # per progression, where there are several
 
 
 class Progression(NamedTuple):
@@ -36,11 +35,6 @@ class Progression(NamedTuple):
         """The smallest position."""
         return min(self.start, self.start + (self.size - 1) * self.step)
 
-    @property
-    def high(self) -> int:
-        """The largest position."""
-        return max(self.start, self.start + (self.size - 1) * self.step)
-
 
 class Boxes(NamedTuple):
     """Boxes that hold the positions of an index, one behind the other along an axis."""
@@ -53,13 +47,13 @@ class Boxes(NamedTuple):
 def boxes_of(plan: IndexPlan, shape: Shape) -> Boxes | None:
     """Return the boxes that an index of an array of this shape names; None if it names others."""
     given = [at for _, at in plan.advanced]
-    if plan.separated or plan.mode is not None or any([isinstance(at, Array) for at in given]):
+    if not plan.fixed or plan.separated or plan.mode is not None:
         return None
-    if any([not at.size or place is None for at, place in zip(given, plan.places, strict=True)]):
+    if any([isinstance(at, Array) or not at.size for at in given]) or None in plan.places:
         return None
     if len(given) == 1:
-        return _along_one_axis(plan, given[0], shape)
-    return _of_a_grid(plan, given, shape) or _of_a_diagonal(plan, given, shape)
+        return _along_one_axis(plan, given[0])
+    return _of_a_grid(plan, given) or _of_a_diagonal(plan, given, shape)
 
 
 # ---- progressions in an array of positions -------------------------------------------------------
@@ -98,15 +92,15 @@ def _may_be_even(at: Any, step: int, most: int) -> bool:
 # ---- positions along one axis --------------------------------------------------------------------
 
 
-def _along_one_axis(plan: IndexPlan, at: Any, shape: Shape) -> Boxes | None:
+def _along_one_axis(plan: IndexPlan, at: Any) -> Boxes | None:
     found = progressions_of(at.reshape(-1), _MAX_PROGRESSIONS)
-    if found is None or not _is_worth_it(plan, found, at.size):
+    if found is None or (len(found) > 1 and at.size < _MIN_POSITIONS * len(found)):
         return None
     axis, place = plan.advanced[0][0], plan.places[0]
     plans = []
     for each in found:
         part = plan.without_positions()
-        _take(part, place, each, shape[place])
+        _take(part, place, each)
         part.shape[axis] = each.size
         plans.append(part)
     result = (*plan.shape[:axis], *at.shape, *plan.shape[axis + 1 :])
@@ -115,18 +109,9 @@ def _along_one_axis(plan: IndexPlan, at: Any, shape: Shape) -> Boxes | None:
     return Boxes(tuple(plans), axis, result)
 
 
-def _is_worth_it(plan: IndexPlan, found: Sequence[Progression], size: int) -> bool:
-    """Return True if programs with these progressions are few, and cost less than a gather."""
-    if plan.fixed:
-        return len(found) == 1 or size >= 4 * len(found)
-    rest = size - max([each.size for each in found])
-    return size >= _MIN_UNJITTED_POSITIONS and rest <= _MAX_UNJITTED_REST
-
-
-def _take(plan: IndexPlan, place: int, found: Progression, n: int) -> None:
+def _take(plan: IndexPlan, place: int, found: Progression) -> None:
     """Take a progression along an axis of the box, which was taken whole."""
-    is_inner = found.low > 0 and found.high < n - 1
-    plan.starts[place] = as_data(found.low) if is_inner and not plan.fixed else found.low
+    plan.starts[place] = found.low
     plan.sizes[place] = found.size
     plan.strides[place] = abs(found.step) if found.size > 1 else 1
     if found.step < 0:
@@ -151,7 +136,7 @@ def _are_adjacent(plan: IndexPlan) -> bool:
     )
 
 
-def _of_a_grid(plan: IndexPlan, given: Sequence[Any], shape: Shape) -> Boxes | None:
+def _of_a_grid(plan: IndexPlan, given: Sequence[Any]) -> Boxes | None:
     """Recognize positions that move along one axis for each axis of their joint shape, in order."""
     joint = _joint_shape(given)
     if joint is None or len(joint) != len(given) or not _are_adjacent(plan):
@@ -159,9 +144,9 @@ def _of_a_grid(plan: IndexPlan, given: Sequence[Any], shape: Shape) -> Boxes | N
     found = [_along(at, d, joint) for d, at in enumerate(given)]
     part = plan.without_positions()
     for each, place in zip(found, plan.places, strict=True):
-        if each is None or not (plan.fixed or each.size >= _MIN_UNJITTED_POSITIONS):
+        if each is None:
             return None
-        _take(part, place, each, shape[place])
+        _take(part, place, each)
     axis = plan.advanced[0][0]
     part.shape[axis : axis + len(given)] = joint
     return Boxes((part,), axis, tuple(part.shape))
@@ -188,7 +173,7 @@ def _of_a_diagonal(plan: IndexPlan, given: Sequence[Any], shape: Shape) -> Boxes
     if any([at.size not in (1, size) for at in given]):
         return None
     each = [progressions_of(at) for at in given]
-    if any([one is None for one in each]) or not (plan.fixed or size >= _MIN_UNJITTED_POSITIONS):
+    if None in each:
         return None
     place, count, axis = plan.places[0], len(given), plan.advanced[0][0]
     merged = _merged([one[0] for one in each if one], shape[place : place + count], size)
@@ -201,7 +186,7 @@ def _of_a_diagonal(plan: IndexPlan, given: Sequence[Any], shape: Shape) -> Boxes
         del each_axis[place + 1 : place + count]  # type: ignore[attr-defined]
     part.reversed_axes = [a if a < place else a - count + 1 for a in part.reversed_axes]
     part.source = (*shape[:place], prod(shape[place : place + count]), *shape[place + count :])
-    _take(part, place, merged, part.source[place])
+    _take(part, place, merged)
     part.shape[axis : axis + count] = [size]
     return Boxes((part,), axis, tuple(part.shape))
 
