@@ -36,7 +36,9 @@ def test_a_slice_moves_before_operations_on_elements():
 
 def test_not_where_the_whole_is_read_too():
     whole = apply(Exp(), x)
-    assert "slice[start=(1,), limit=(4,), strides=(1,)] %1" in after(ONLY, whole, apply(INNER, whole))
+    assert "slice[start=(1,), limit=(4,), strides=(1,)] %1" in after(
+        ONLY, whole, apply(INNER, whole)
+    )
 
 
 def test_not_with_gaps_which_some_loops_of_numpy_round_unlike_contiguous_arrays():
@@ -104,7 +106,7 @@ def test_a_chain_of_products_is_computed_in_the_window():
     text = after(ONLY, apply(Mul(), apply(Exp(), y), made), inputs=[u, y])
     assert text.count("pad") == 1
     assert text.index("pad") > text.rindex("mul")
-    assert "exp %" in text and text.index("slice") < text.index("exp")
+    assert text.index("slice") < text.index("exp")
 
 
 def test_sums_of_what_is_padded_alike_are_padded_once():
@@ -167,4 +169,5 @@ WAYS = {
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 def test_nothing_is_multiplied_that_is_cut_off(way):
     sizes = largest(way)
-    assert sizes and max(sizes) <= 8
+    assert sizes
+    assert max(sizes) <= 8

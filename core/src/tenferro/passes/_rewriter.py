@@ -108,12 +108,7 @@ class Rewriter:
             found = self._rewritten(rules, operation, operands)
             if found is not None:
                 return found
-        if self._uses is not None:
-            for i in operands:
-                self._uses[i] += 1
-        for kind, readers in self._readers.items():
-            if type(operation) is not kind:
-                readers.update(operands)
+        self._note_readers(operation, operands)
         if not self._changed:
             self._begin()
         entry = _alike(operation, operands)
@@ -142,7 +137,7 @@ class Rewriter:
         return self._uses[value] <= times
 
     def is_linear(self, value: int) -> bool:
-        """Return True if an equation carries a tangent or a cotangent, or replaces one that does."""
+        """Return True if an equation carries a tangent or a cotangent, or replaces such a one."""
         return self._roles[value] is not PRIMARY or value in self._linear
 
     def is_read_by(self, value: int, kind: type) -> bool:
@@ -280,6 +275,15 @@ class Rewriter:
         for i in self._outputs:
             uses[number[i]] += 1
         return uses
+
+    def _note_readers(self, operation: Operation, operands: tuple[int, ...]) -> None:
+        """Count an emitted equation as a reader, where readers were asked for."""
+        if self._uses is not None:
+            for i in operands:
+                self._uses[i] += 1
+        for kind, readers in self._readers.items():
+            if type(operation) is not kind:
+                readers.update(operands)
 
     def _read_by_others(self, kind: type) -> set[int]:
         """Return what operations of other classes read now, and the outputs."""

@@ -11,7 +11,11 @@ from tenferro.arrays.indexing.progressions import Progression, progressions_of
 N = 12
 I = np.arange(N)  # noqa: E741
 ROWS = np.arange(4)
-VECTOR, MATRIX, CUBE = sample("float64", (N,)), sample("float64", (N, N)), sample("float64", (3, 4, 5))
+VECTOR, MATRIX, CUBE = (
+    sample("float64", (N,)),
+    sample("float64", (N, N)),
+    sample("float64", (3, 4, 5)),
+)
 
 #: an array, an index of it that is a box or a few, and whether it names a position twice
 EVEN = {
@@ -143,10 +147,14 @@ def test_derivatives_of_writes_agree_with_differences(x, index, repeats, name):
 def test_what_is_not_added_to_keeps_its_sign(transform):
     x = np.full(N, -0.0)
     for index in (I[1:5], slice(1, 5), slice(None, None, 2), (I + 1) % N):
-        found = transform(lambda x, index=index: tn.asarray(x).at[index].add(np.full(x[index].shape, -0.0)))
+        found = transform(
+            lambda x, index=index: tn.asarray(x).at[index].add(np.full(x[index].shape, -0.0))
+        )
         assert np.signbit(np.asarray(found(x))).all()
     complex_ = transform(lambda x: tn.asarray(x).at[I[1:5]].add(1.0))(x + 0j * -1)
-    np.testing.assert_array_equal(np.signbit(np.asarray(complex_).real)[5:], np.signbit((x + 0j * -1).real)[5:])
+    np.testing.assert_array_equal(
+        np.signbit(np.asarray(complex_).real)[5:], np.signbit((x + 0j * -1).real)[5:]
+    )
 
 
 @pytest.mark.parametrize("x, index, repeats", **IDS)

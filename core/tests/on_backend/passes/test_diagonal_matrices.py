@@ -28,7 +28,10 @@ FUNCTIONS = {
         lambda x, v, s: (np.diag(v) + s * np.eye(N)) - x.T,
     ),
     "product": (lambda x, v, s: x * np.eye(N),) * 2,
-    "added in place": (lambda x, v, s: tn.asarray(x).at[I, I].add(s * v), lambda x, v, s: x + np.diag(s * v)),
+    "added in place": (
+        lambda x, v, s: tn.asarray(x).at[I, I].add(s * v),
+        lambda x, v, s: x + np.diag(s * v),
+    ),
     "put in place": (
         lambda x, v, s: tn.asarray(x).at[I, I].set(s * v),
         lambda x, v, s: np.where(np.eye(N) > 0, np.diag(s * v), x),
@@ -89,7 +92,9 @@ def test_a_sum_and_a_trace():
     np.testing.assert_array_equal(tn.jit(tn.grad(f))(X, 0.5), 1.5 * np.eye(N) + np.eye(N, k=1))
 
 
-@pytest.mark.parametrize("known", [np.diag(np.full(N, -0.0)), -np.eye(N), np.diag(I) != 0, np.tri(N)])
+@pytest.mark.parametrize(
+    "known", [np.diag(np.full(N, -0.0)), -np.eye(N), np.diag(I) != 0, np.tri(N)]
+)
 def test_other_known_matrices(known):
     """Negative zeros off the diagonal are numbers of their own, and a mask is no matrix"""
     got = np.asarray(tn.jit(lambda s: s * known)(-2.0))
@@ -108,7 +113,9 @@ def test_a_known_matrix_may_change_after_it_was_recorded():
 @pytest.mark.parametrize("k", [-2, -1, 0, 1, 3])
 def test_triangles_and_shifted_diagonals(k):
     for name in ("tril", "triu", "diag"):
-        np.testing.assert_array_equal(tn.jit(lambda x, name=name: getattr(np, name)(x, k))(X), getattr(np, name)(X, k))
+        np.testing.assert_array_equal(
+            tn.jit(lambda x, name=name: getattr(np, name)(x, k))(X), getattr(np, name)(X, k)
+        )
     np.testing.assert_array_equal(tn.jit(lambda v: np.diag(v, k))(V), np.diag(V, k))
     np.testing.assert_array_equal(tn.eye(5, 7, k), np.eye(5, 7, k))
     np.testing.assert_array_equal(tn.tri(5, 7, k), np.tri(5, 7, k))

@@ -40,5 +40,6 @@ def _spread(x: Array, place: int, v: Array) -> Array:
         nothing = [0] * v.ndim
         high = [columns - n if axis == place else 0 for axis in range(v.ndim)]
         zero = constant(False if v.dtype is bool_ else 0, v.dtype)
-        v = pad(v, Array(zero.key), nothing, high, nothing)
+        padded = pad(v, zero, nothing, high, nothing)
+        v = Array(padded.key, padded.flow)
     return stretch(reshape(v, (*v.shape[:place], 1, *v.shape[place:])), x.shape)

@@ -3,9 +3,9 @@
 Integers, slices, ellipsis and new axes choose the box; integer and bool arrays give positions.
 Positions whose values are known are checked and counted from the front here; others, which only
 ``jit`` makes, are followed by the program. So are those that lie in the axis however they turn out
-(``bounds.py``), such as ``i % n``: un-jitted, they are not evaluated here. A single integer, and a window
-``x[a:b]`` given by two numbers, are data of the program and no part of it: a loop over i compiles
-one program. Under ``jit``, which records once, they are part of it. Read next: ``gathering.py``.
+(``bounds.py``), such as ``i % n``: un-jitted, they are not evaluated here. A single integer, and
+a window ``x[a:b]`` given by two numbers, are data of the program and no part of it: a loop over i
+compiles one program. Under ``jit``, which records once, they are part of it. Read next: ``gathering.py``.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from tenferro.primitives.comparison import lt, select
 from tenferro.primitives.constants import constant
 
 _POSITION = Aval((), int64)
+NEW_AXIS = -1  # the place of positions along an axis that the array does not have
 
 
 class IndexPlan:
@@ -58,7 +59,7 @@ class IndexPlan:
         self.reversed_axes: list[int] = []
         self.shape: list[int] = []  # after integers are dropped and new axes put in
         self.advanced: list[tuple[int, Any]] = []  # (axis of that shape, positions)
-        self.places: list[int | None] = []  # the axis of the box of each; None for a new axis
+        self.places: list[int] = []  # the axis of the box of each; NEW_AXIS for a new axis
         self.source: Shape | None = None  # the shape to give the array before, if not its own
         self.diagonal: int | None = None  # the first of two axes whose main diagonal is the box
         self.separated = (
@@ -100,7 +101,7 @@ def plan_index(x: Array, index: Any, mode: str | None = None, writing: bool = Fa
             plan.shape.append(1)
         elif type(entry) is Mask and entry.size is None:
             plan.advanced.append((len(plan.shape), entry.positions))
-            plan.places.append(None)
+            plan.places.append(NEW_AXIS)
             plan.shape.append(1)
         else:
             _take(plan, entry, x.shape[axis], axis)

@@ -15,7 +15,7 @@ from typing import Any
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.handle.array import Array
-from tenferro.arrays.indexing.plan import IndexPlan
+from tenferro.arrays.indexing.plan import NEW_AXIS, IndexPlan
 from tenferro.arrays.promotion.broadcast import broadcast_shapes
 from tenferro.primitives import Shape, ShapeMismatchError
 
@@ -49,7 +49,7 @@ def boxes_of(plan: IndexPlan, shape: Shape) -> Boxes | None:
     given = [at for _, at in plan.advanced]
     if not plan.fixed or plan.separated or plan.mode is not None:
         return None
-    if any([isinstance(at, Array) or not at.size for at in given]) or None in plan.places:
+    if any([isinstance(at, Array) or not at.size for at in given]) or NEW_AXIS in plan.places:
         return None
     if len(given) == 1:
         return _along_one_axis(plan, given[0])
@@ -84,7 +84,7 @@ def _may_be_even(at: Any, step: int, most: int) -> bool:
     """Reject most other arrays by three of their elements, whatever their size."""
     n = at.size
     if most == 1:
-        return int(at[n - 1]) - int(at[0]) == (n - 1) * step
+        return bool(at[n - 1] - at[0] == (n - 1) * step)
     quarter = max(n // 4, 1)
     return n < 4 * most or int(at[quarter]) - int(at[quarter - 1]) == step
 
@@ -183,7 +183,7 @@ def _of_a_diagonal(plan: IndexPlan, given: Sequence[Any], shape: Shape) -> Boxes
     part = plan.without_positions()
     part.diagonal = place if is_main else None
     for each_axis in part.starts, part.sizes, part.strides:
-        del each_axis[place + 1 : place + count]  # type: ignore[attr-defined]
+        del each_axis[place + 1 : place + count]
     part.reversed_axes = [a if a < place else a - count + 1 for a in part.reversed_axes]
     part.source = (*shape[:place], prod(shape[place : place + count]), *shape[place + count :])
     _take(part, place, merged)

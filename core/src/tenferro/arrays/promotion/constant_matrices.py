@@ -1,4 +1,4 @@
-"""Known matrices beside values that ``jit`` records: a diagonal one is recorded as its diagonal.
+"""Known matrices next to values that ``jit`` records: a diagonal one is recorded as its diagonal.
 
 So ``kernel + s * np.eye(n)`` adds to n elements. Un-jitted, a matrix is data of the program.
 Read next: ``broadcast.py``.
@@ -23,7 +23,7 @@ def known_array(value: Any, beside: Any) -> Array:
     """Return an operand as an array; a large diagonal matrix of NumPy by its diagonal."""
     if isinstance(value, Array) or not isinstance(beside, Array):
         return as_array(value)
-    shape = getattr(value, "shape", ())
+    shape: tuple[int, ...] = getattr(value, "shape", ())
     if len(shape) != 2 or shape[0] != shape[1] or not is_recorded(beside.key):
         return as_array(value)
     numpy = sys.modules.get("numpy")

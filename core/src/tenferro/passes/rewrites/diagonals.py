@@ -31,7 +31,7 @@ _MIN_ELEMENTS = 1 << 10  # of a matrix; small ones cost no less in parts
 
 @DIAGONALS.of(Convert, reads=[Eq])
 def _identity(rw: Rewriter, op: Convert, operands: _Operands) -> int | None:
-    """An identity matrix: ones between zeros."""
+    """Write an identity matrix as ones between zeros."""
     (mask,) = operands
     shape = _shape_of_diagonal(rw, mask)
     if shape is None or not _is_possible(rw):
@@ -42,7 +42,7 @@ def _identity(rw: Rewriter, op: Convert, operands: _Operands) -> int | None:
 
 @DIAGONALS.of(Select, reads=[Eq])
 def _selected(rw: Rewriter, op: Select, operands: _Operands) -> int | None:
-    """The diagonal of a matrix, and a constant elsewhere."""
+    """Pad the diagonal of a matrix with the constant that is elsewhere."""
     mask, values, rest = operands
     shape, filler = _shape_of_diagonal(rw, mask), constant_of(rw, rest)
     if shape is None or filler is None or not _is_possible(rw):
@@ -110,14 +110,15 @@ def _scaled(rw: Rewriter, op: Mul, operands: _Operands) -> int | None:
         many = rw.emit(BroadcastInDim(rw.avals[diagonal].shape, ()), number)
         scaled = rw.emit(op, many, diagonal), rw.emit(op, number, filler)
         return rw.emit(
-            Reshape(rw.avals[value].shape), rw.emit(rw.operations[vector], *scaled)  # type: ignore[arg-type]
+            Reshape(rw.avals[value].shape),
+            rw.emit(rw.operations[vector], *scaled),  # type: ignore[arg-type]
         )
     return None
 
 
 @DIAGONALS.of(Add, Sub, reads=[Reshape])
 def _added(rw: Rewriter, op: Add | Sub, operands: _Operands) -> int | None:
-    """x + pad(v) in the shape in which v was padded, where x is no such matrix."""
+    """x + pad(v) in the shape in which v was padded, where x is not such a matrix."""
     for place, value in enumerate(operands):
         vector, other = _padding_of(rw, value), operands[1 - place]
         if vector is None or not rw.is_read_once(value) or may_repeat(rw, other):
@@ -132,7 +133,7 @@ def _added(rw: Rewriter, op: Add | Sub, operands: _Operands) -> int | None:
 
 @DIAGONALS.of(ReduceSum, reads=[Mul])
 def _sum_of_product(rw: Rewriter, op: ReduceSum, operands: _Operands) -> int | None:
-    """The sum of all of pad(v)·y, padded with zeros, is that of v times the diagonal of y."""
+    """Sum v times the diagonal of y instead of pad(v)·y, where v is padded with zeros."""
     (product,) = operands
     if len(op.axes) != rw.avals[product].ndim or not rw.is_read_once(product):
         return None
@@ -159,7 +160,7 @@ def _window(rw: Rewriter, vector: int) -> Slice:
 
 @DIAGONALS.of(ReduceSum, reads=[Reshape])
 def _sum_of_rows(rw: Rewriter, op: ReduceSum, operands: _Operands) -> int | None:
-    """The sums of the rows or columns of a square with one number in each are these numbers."""
+    """Return the diagonal as the sums of the rows or columns of a square."""
     (value,) = operands
     vector, shape = _padding_of(rw, value), rw.avals[value].shape
     if vector is None or len(op.axes) != 1 or len(shape) != 2 or shape[0] != shape[1]:

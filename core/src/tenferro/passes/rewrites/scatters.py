@@ -94,7 +94,7 @@ def _with_one_padding(rw: Rewriter, x: _Signed, y: _Signed, rest: _Signed) -> in
         both, negative = (Add(), u, v), x.negative
     else:
         both, negative = (Sub(), v, u) if x.negative else (Sub(), u, v), False
-    if negative and rest.negative or not rw.can(Sub):
+    if (negative and rest.negative) or not rw.can(Sub):
         return None
     padded = rw.emit(pad, rw.emit(*both), filler)
     if negative:

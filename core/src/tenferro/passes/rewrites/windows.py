@@ -111,7 +111,7 @@ def _is_padded_flow(rw: Rewriter, value: int) -> bool:
     if op is None or not rw.is_linear(value) or min((*op.low, *op.high), default=0) < 0:
         return False
     source, filler = rw.operands[value]
-    return constant_of(rw, filler) == 0 and rw.avals[source].size > 0
+    return bool(constant_of(rw, filler) == 0 and rw.avals[source].size > 0)
 
 
 def _in_window(rw: Rewriter, op: Any, padded: int, operands: _Operands) -> int:
@@ -135,7 +135,7 @@ def _source(rw: Rewriter, value: int, pad: Pad) -> int | None:
 
 @WINDOWS.of(Concatenate)
 def _padded(rw: Rewriter, op: Concatenate, operands: _Operands) -> int | None:
-    """A derivative between zeros is a padding of it."""
+    """Pad a derivative instead of joining it with zeros."""
     filled = [constant_of(rw, x) == 0 for x in operands]
     if filled.count(False) != 1 or len(operands) < 2 or not rw.can(Pad):
         return None
@@ -153,7 +153,7 @@ def _padded(rw: Rewriter, op: Concatenate, operands: _Operands) -> int | None:
 
 @WINDOWS.of(Slice, reads=[Pad])
 def _slice_of_padding(rw: Rewriter, op: Slice, operands: _Operands) -> int | None:
-    """A slice of a padding is a padding of a slice, or the value that it is padded with."""
+    """Pad a slice instead of slicing a padding; outside, return the padding value."""
     (x,) = operands
     pad: Any = rw.operations[x]
     source, filler = rw.operands[x]

@@ -4,7 +4,8 @@ The transpose of a slice is a pad with zeros, and transposes are summed: an arra
 written and read for each. Here a padded term waits for the sum that reads it, and is added to a
 window of the other term: in its memory if it has no other reference (`memory/reuse.py`), else in a
 copy. Where nothing is added, a zero keeps its sign. What a diagonal is padded with may also be 0·s,
-which is nan if the number s is not finite: only then is it added to all elements. Read next: `memory/reuse.py`, `planner.py`.
+which is nan if the number s is not finite: only then is it added to all elements. Read next:
+`memory/reuse.py`, `planner.py`.
 """
 
 from __future__ import annotations

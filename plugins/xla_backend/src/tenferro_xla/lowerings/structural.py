@@ -66,7 +66,7 @@ def pad(op: Pad, x: Array, value: Array) -> Array:
 
 
 def _is_sparse(op: Pad) -> bool:
-    """Return True if the elements lie far apart along the last axis, as those of a diagonal do.
+    """Return True if much padding lies between elements of the last axis, as in a diagonal.
 
     XLA on a CPU divides to find out which elements are padding, which costs several times as much
     as a scatter of the few elements into what is filled.
