@@ -5,7 +5,8 @@ Positions whose values are known are checked and counted from the front here; ot
 ``jit`` makes, are followed by the program. So are those that lie in the axis however they turn out
 (``bounds.py``), such as ``i % n``: un-jitted, they are not evaluated here. A single integer, and
 a window ``x[a:b]`` given by two numbers, are data of the program and no part of it: a loop over i
-compiles one program. Under ``jit``, which records once, they are part of it. Read next: ``gathering.py``.
+compiles one program. Under ``jit``, which records once, they are part of it.
+Read next: ``progressions.py``, ``gathering.py``.
 """
 
 from __future__ import annotations
