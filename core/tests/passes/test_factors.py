@@ -161,3 +161,49 @@ def test_what_others_read_stays():
     ]:
         graph = graph_of(sums, apply(Exp(), read))
         assert optimized(graph, ["factors"])[0] is graph
+
+
+# ---- t + (t + w) ---------------------------------------------------------------------------------
+
+w = value("w")
+
+
+def add(*keys):
+    total = keys[-1]
+    for key in keys[-2::-1]:
+        total = apply(Add(), key, total)
+    return total
+
+
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_a_term_that_is_there_twice_is_multiplied_by_two_where_that_is_there(is_turned):
+    total = apply(Add(), add(x, w), x) if is_turned else add(x, x, w)
+    text = after(["factors", "cse"], total, mul(x, const(2.0)), inputs=[x, w])
+    assert text == (
+        "%2 = constant[value=2.0, dtype=f64, shape=(3,)]; %3 = mul %0 %2; %4 = add %3 %1; "
+        "return %4, %3"
+    )
+
+
+def test_a_repeated_factor_of_a_term_that_is_there_twice_is_doubled():
+    term = mul(x, repeat(s))
+    text = after(["factors"], add(term, term, w), inputs=[x, s, w])
+    assert text == (
+        "%3 = add %1 %1; %4 = broadcast_in_dim[shape=(3,), dimensions=()] %3; %5 = mul %0 %4; "
+        "%6 = add %5 %2; return %6"
+    )
+
+
+NOT_DOUBLED = {
+    "it would be computed for this": [add(x, x, w)],
+    "the sum is read": [add(x, x, w), add(x, w), mul(x, const(2.0))],
+    "the term is read": [add(mul(x, repeat(s)), mul(x, repeat(s)), w), mul(x, repeat(s))],
+    "float16": [add(half, half, value("v", "f16")), mul(half, const(2.0, "f16"))],
+    "one term": [add(x, y, w), mul(x, const(2.0))],
+}
+
+
+@pytest.mark.parametrize("outputs", NOT_DOUBLED.values(), ids=NOT_DOUBLED)
+def test_sums_that_are_kept(outputs):
+    graph = graph_of(*outputs)
+    assert optimized(graph, ["factors", "cse"])[0] is graph

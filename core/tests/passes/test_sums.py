@@ -249,3 +249,43 @@ def test_what_is_added_to_zeros_is_added_to_the_other_term(total, expected):
 def test_what_is_added_to_something_else_stays(outputs):
     graph = graph_of(*outputs)
     assert optimized(graph, ["sums"])[0] is graph
+
+
+# ---- terms that are padded alike -----------------------------------------------------------------
+
+ALIKE = {
+    "u + (v + w)": (lambda u, v, w: add(u, add(v, w)), "add %0 %1", "add %5 %2"),
+    "(v + w) + u": (lambda u, v, w: add(add(v, w), u), "add %0 %1", "add %5 %2"),
+    "u + (w + v)": (lambda u, v, w: add(u, add(w, v)), "add %0 %1", "add %5 %2"),
+    "u + (v - w)": (lambda u, v, w: add(u, sub(v, w)), "add %0 %1", "sub %5 %2"),
+    "u + (w - v)": (lambda u, v, w: add(u, sub(w, v)), "sub %0 %1", "add %5 %2"),
+    "u - (v + w)": (lambda u, v, w: sub(u, add(v, w)), "sub %0 %1", "sub %5 %2"),
+    "u - (v - w)": (lambda u, v, w: sub(u, sub(v, w)), "sub %0 %1", "add %5 %2"),
+    "u - (w - v)": (lambda u, v, w: sub(u, sub(w, v)), "add %0 %1", "sub %5 %2"),
+    "(v + w) - u": (lambda u, v, w: sub(add(v, w), u), "sub %1 %0", "add %5 %2"),
+    "(w - v) - u": (lambda u, v, w: sub(sub(w, v), u), "add %0 %1", "sub %2 %5"),
+}
+
+
+@pytest.mark.parametrize("make, inside, outside", ALIKE.values(), ids=ALIKE)
+def test_terms_that_are_padded_alike_are_added_before(make, inside, outside):
+    made = make(pad(x, 2, 0), pad(y, 2, 0), whole)
+    text = after(["sums"], made, inputs=[x, y, whole])
+    assert text == (
+        f"%3 = constant[value=0.0, dtype=f64, shape=()]; %4 = {inside}; "
+        f"%5 = pad[low=(2,), high=(0,), interior=(0,)] %4 %3; %6 = {outside}; return %6"
+    )
+
+
+def test_terms_that_are_padded_otherwise_or_read_elsewhere_are_not():
+    u, v = pad(x, 2, 0), pad(y, 2, 0)
+    inner, ones = add(v, whole), apply(Constant(1, "f64"))
+    for outputs in (
+        [add(u, inner), inner],
+        [add(u, inner), v],
+        [add(pad(x, 2, 0, ones), add(pad(y, 2, 0, ones), whole))],
+        [add(pad(half, 2, 0), add(pad(value("h2", "f16", (4,)), 2, 0), value("h3", "f16", (6,))))],
+        [sub(sub(apply(Neg(), whole), v), u)],
+    ):
+        text = after(["sums"], *outputs)
+        assert text.count("pad") == 2 or "neg" in text

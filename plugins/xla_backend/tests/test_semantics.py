@@ -132,6 +132,18 @@ def test_pad_inside_outside_and_crop(programs, dtype):
 
 
 @pytest.mark.parametrize("dtype", ALL)
+@pytest.mark.parametrize("n", [0, 1, 4])
+def test_pad_with_much_between_elements(programs, dtype, n):
+    """As in the derivative of a diagonal; alone and for rows of a matrix"""
+    x, value = sample(dtype, 2, n), np.ones((), dtype)
+    want = np.full((2, 3 + n + max(n - 1, 0) * 9 + 2), value)
+    want[:, 3 : 3 + n * 10 : 10] = x
+    same(programs.apply(Pad((0, 3), (0, 2), (0, 9)), x, value), want)
+    same(programs.apply(Pad((3,), (2,), (9,)), x[0], value), want[0])
+    same(programs.apply(Pad((-1,), (2,), (9,)), x[0], value), want[0, 4:])
+
+
+@pytest.mark.parametrize("dtype", ALL)
 def test_concatenate(programs, dtype):
     xs = [sample(dtype, 2, n, seed=n) for n in (3, 0, 1)]
     same(programs.apply(Concatenate(1), *xs), np.concatenate(xs, 1))

@@ -40,6 +40,7 @@ class Rewriter:
         self.counts: dict[str, int] = {}
         self.merged = 0
         self.avals: list[Any] = list(graph.avals)
+        self._first_new = len(self.avals)
         self._table = table
         self._fill(graph)
         self._find_rules()
@@ -55,6 +56,8 @@ class Rewriter:
         self._first: dict[tuple[Any, ...], int] = {}
         self._coming: dict[type, set[tuple[Any, ...]]] = {}
         self._uses: list[int] | None = None
+        self._linear: set[int] = set()  # new values that stand for tangents and cotangents
+        self._readers: dict[type, set[int]] = {}  # what others than a class read
 
     def _fill(self, graph: MaterializedGraph) -> None:
         """Take the equations of a graph, whose values may have any numbers."""
@@ -105,9 +108,7 @@ class Rewriter:
             found = self._rewritten(rules, operation, operands)
             if found is not None:
                 return found
-        if self._uses is not None:
-            for i in operands:
-                self._uses[i] += 1
+        self._note_readers(operation, operands)
         if not self._changed:
             self._begin()
         entry = _alike(operation, operands)
@@ -136,8 +137,15 @@ class Rewriter:
         return self._uses[value] <= times
 
     def is_linear(self, value: int) -> bool:
-        """Return True if an equation carries a tangent or a cotangent."""
-        return self._roles[value] is not PRIMARY
+        """Return True if an equation carries a tangent or a cotangent, or replaces such a one."""
+        return self._roles[value] is not PRIMARY or value in self._linear
+
+    def is_read_by(self, value: int, kind: type) -> bool:
+        """Return True if only operations of a class read a value; no output does."""
+        readers = self._readers.get(kind)
+        if readers is None:
+            readers = self._readers[kind] = self._read_by_others(kind)
+        return value not in readers
 
     def is_there(self, operation: Operation, *operands: int) -> bool:
         """Return True if an equal equation exists in the sweep, before or after, and would be
@@ -165,6 +173,7 @@ class Rewriter:
         """Look at each equation once; whether anything changed."""
         self._number = list(range(len(self.avals)))
         self._written, self._first, self._coming, self._uses = [], {}, {}, None
+        self._readers = {}
         self._changed = False
         self._waiting = self._order
         self._look_at_each()
@@ -231,8 +240,13 @@ class Rewriter:
         if not self._changed:
             self._begin()
         self._number[value] = found
+        if found >= self._first_new and self.is_linear(value):
+            self._linear.add(found)
         if self._uses is not None:
             self._uses[found] += self._uses[value]
+        for readers in self._readers.values():
+            if value in readers:
+                readers.add(found)
 
     def _begin(self) -> None:
         """Note that the graph changes: from now on equal equations are looked up."""
@@ -261,6 +275,27 @@ class Rewriter:
         for i in self._outputs:
             uses[number[i]] += 1
         return uses
+
+    def _note_readers(self, operation: Operation, operands: tuple[int, ...]) -> None:
+        """Count an emitted equation as a reader, where readers were asked for."""
+        if self._uses is not None:
+            for i in operands:
+                self._uses[i] += 1
+        for kind, readers in self._readers.items():
+            if type(operation) is not kind:
+                readers.update(operands)
+
+    def _read_by_others(self, kind: type) -> set[int]:
+        """Return what operations of other classes read now, and the outputs."""
+        number, operands, operations = self._number, self.operands, self.operations
+        found = {number[i] for i in self._outputs}
+        for value in self._written:
+            if type(operations[value]) is not kind:
+                found.update(operands[value])
+        for value in self._waiting[self._position :]:
+            if type(operations[value]) is not kind:
+                found.update([number[i] for i in operands[value]])
+        return found
 
     # ---- the end ---------------------------------------------------------------------------------
 

@@ -17,6 +17,8 @@ REWRITES = {
     "fold": "folding",
     "simplify": "arithmetic",
     "moves": "moves",
+    "windows": "windows",
+    "diagonals": "diagonals",
     "broadcast": "broadcasts",
     "factors": "factors",
     "reduce": "reductions",

@@ -12,6 +12,7 @@ from tenferro_conformance.strategies import dags
 
 ROUNDING = {
     "sums",
+    "diagonals",
     "broadcast",
     "factors",
     "reduce",

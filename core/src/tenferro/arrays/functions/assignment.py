@@ -11,15 +11,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions import indexing as reading
+from tenferro.arrays.functions.diagonal_writes import diagonal_matrices, with_diagonal
 from tenferro.arrays.handle.array import SCALARS, Array
 from tenferro.arrays.handle.convert import as_array, check_range, scalar
 from tenferro.arrays.handle.weak import is_weak
 from tenferro.arrays.indexing.gathering import Gathering, gathering
 from tenferro.arrays.indexing.plan import IndexPlan, plan_index
+from tenferro.arrays.indexing.progressions import Boxes, boxes_of
 from tenferro.arrays.numpy_protocols.writing import check_cast, rebind, write
 from tenferro.arrays.promotion.broadcast import broadcast_shapes, cast, stretch
 from tenferro.arrays.registry import FUNCTIONS, covers
@@ -43,9 +46,11 @@ from tenferro.primitives import (
     select,
     uint8,
 )
+from tenferro.primitives import slice as take_slice
 from tenferro.primitives.constants import constant
 
 _Scatter = Callable[..., Array]
+_Write = Callable[[Array, IndexPlan, Array], Array]
 _SMALLEST_DTYPE_OF = {
     bool: bool_,
     int: uint8,
@@ -75,6 +80,9 @@ def updated(x: Array, index: Any, value: Any) -> Array:
     plan = plan_index(x, index, writing=True)
     if not plan.advanced:
         return write_box(x, plan, fit(v, tuple(plan.shape)))
+    boxes = boxes_of(plan, x.shape)
+    if boxes is not None:
+        return write_boxes(x, boxes, fit(v, boxes.shape), write_box)
     at = gathering(plan)
     box = reading.read_box(x, plan)
     v = fit(v, at.result_shape(box.shape))
@@ -138,6 +146,8 @@ def write_box(x: Array, plan: IndexPlan, v: Array) -> Array:
     """x with the box of a plan replaced; v has the shape that the plan gives the box."""
     if not v.size:
         return x
+    if plan.diagonal is not None:
+        return with_diagonal(x, plan.diagonal, v)
     block = reshape(v, plan.sizes)
     block = reverse(block, plan.reversed_axes) if plan.reversed_axes else block
     sizes = reading.window_sizes(x, plan)
@@ -151,16 +161,60 @@ def write_box(x: Array, plan: IndexPlan, v: Array) -> Array:
     return bind(reading.operation(DynamicUpdateSlice), x, block, *starts)
 
 
+def write_boxes(x: Array, boxes: Boxes, v: Array, write: _Write) -> Array:
+    """Write values at evenly spaced positions, box after box: a repeated place gets each value."""
+    if len(boxes.plans) == 1:
+        return write(x, boxes.plans[0], v)
+    axis, begin = boxes.axis, 0
+    size = sum([plan.shape[axis] for plan in boxes.plans])
+    v = reshape(v, [*v.shape[:axis], size, *boxes.plans[0].shape[axis + 1 :]])
+    for plan in boxes.plans:
+        start, limit = [0] * v.ndim, [*v.shape]
+        start[axis], limit[axis] = begin, begin + plan.shape[axis]
+        x = write(x, plan, take_slice(v, start, limit))
+        begin = limit[axis]
+    return x
+
+
+def add_box(x: Array, plan: IndexPlan, v: Array) -> Array:
+    """x with values added to the box of a plan; other elements keep every bit."""
+    if not v.size or x.dtype.is_bool or any([isinstance(start, Array) for start in plan.starts]):
+        return _combined_box(x, plan, v, "add")
+    filler = _nothing_to_add(x.dtype)
+    if plan.diagonal is not None:
+        return x + diagonal_matrices(x, plan.diagonal, v, filler)
+    block = reshape(v, plan.sizes)
+    block = reverse(block, plan.reversed_axes) if plan.reversed_axes else block
+    return x + pad(block, filler, *_around(x.shape, plan, plan.starts))
+
+
+def _nothing_to_add(dtype: DType) -> Array:
+    """Return -0.0, which changes no number when it is added; 0.0 would change -0.0."""
+    if dtype.is_complex:
+        return Array(constant(complex(-0.0, -0.0), dtype).key)
+    return Array(constant(-0.0 if dtype.is_float else 0, dtype).key)
+
+
+def _combined_box(x: Array, plan: IndexPlan, value: Any, name: str) -> Array:
+    part = reading.read_box(x, plan)
+    new = FUNCTIONS[name](part, value)
+    return write_box(x, plan, fit(value_for(x.dtype, new), part.shape))
+
+
 def _among(window: Array, plan: IndexPlan, block: Array) -> Array:
     """Replace elements of the window at the plan's strides by those of the block."""
-    low = reading.offsets(plan)
-    gaps = [stride - 1 for stride in plan.strides]
-    spread = [n + (n - 1) * gap for n, gap in zip(plan.sizes, gaps, strict=True)]
-    each = zip(window.shape, low, spread, strict=True)
-    around = low, [n - start - taken for n, start, taken in each], gaps
+    around = _around(window.shape, plan, reading.offsets(plan))
     mask = pad(constant(True, bool, block.shape), constant(False, bool), *around)
     padded = pad(block, constant(0, block.dtype), *around)
     return select(Array(mask.key), Array(padded.key, padded.flow), window)
+
+
+def _around(shape: Shape, plan: IndexPlan, low: Any) -> tuple[Any, list[int], list[int]]:
+    """Return how to pad the box of a plan to a shape: low, high, interior."""
+    gaps = [stride - 1 for stride in plan.strides]
+    spread = [n + (n - 1) * gap for n, gap in zip(plan.sizes, gaps, strict=True)]
+    each = zip(shape, low, spread, strict=True)
+    return low, [n - start - taken for n, start, taken in each], gaps
 
 
 # ---- positions -----------------------------------------------------------------------------------
@@ -229,7 +283,12 @@ def at_combine(x: Array, index: Any, value: Any, name: str, mode: str | None = N
     plan = plan_index(x, index, _mode(mode), writing=True)
     if not plan.advanced:
         return _at_box(x, plan, value, name)
-    return _at(x, plan, value_for(x.dtype, value), _SCATTERS[name], mode)
+    v = value_for(x.dtype, value)
+    boxes = None if x.dtype.is_bool else boxes_of(plan, x.shape)
+    if boxes is None:
+        return _at(x, plan, v, _SCATTERS[name], mode)
+    write = add_box if name == "add" else partial(_combined_box, name=name)
+    return write_boxes(x, boxes, fit(v, boxes.shape), write)
 
 
 @covers("__at_factor__")
@@ -245,9 +304,15 @@ def at_factor(x: Array, index: Any, value: Any, name: str, mode: str | None = No
 
 def _at_box(x: Array, plan: IndexPlan, value: Any, name: str) -> Array:
     """Combine a box, which names each position once, with the value and write it back."""
-    part = reading.read_box(x, plan)
-    new = FUNCTIONS[name](part, value)
-    return write_box(x, plan, fit(value_for(x.dtype, new), part.shape))
+    if name == "add" and _dtype_of(value) is x.dtype:
+        return add_box(x, plan, fit(as_array(value), tuple(plan.shape)))
+    return _combined_box(x, plan, value, name)
+
+
+def _dtype_of(value: Any) -> DType | None:
+    """Return the dtype of an array, and None for a number, whose dtype is weak."""
+    dtype = getattr(value, "dtype", None)
+    return None if dtype is None else DType.of(dtype)
 
 
 def _at(x: Array, plan: IndexPlan, v: Array, how: _Scatter, mode: str | None) -> Array:

@@ -11,10 +11,13 @@ from tenferro.arrays.functions.arithmetic import absolute
 from tenferro.arrays.handle.array import Array
 from tenferro.arrays.handle.convert import as_array, fits
 from tenferro.arrays.handle.weak import WeakName
+from tenferro.arrays.indexing.plan import is_abstract
+from tenferro.arrays.indexing.runs import Runs, runs_of
 from tenferro.arrays.promotion.broadcast import broadcast_shapes, cast, pair, stretch
 from tenferro.arrays.registry import FUNCTIONS, covers
-from tenferro.primitives import Shape, bool_, int64
+from tenferro.primitives import Shape, bool_, concatenate, int64
 from tenferro.primitives import comparison as p
+from tenferro.primitives import slice as take_slice
 from tenferro.primitives.complex import imag, real
 from tenferro.primitives.constants import constant
 
@@ -116,7 +119,23 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     a, b = pair(x, y, "where")
     mask = _truth(condition)
     shape = broadcast_shapes(mask.shape, a.shape, function="where")
+    if is_abstract(a) or is_abstract(b):
+        runs = runs_of(condition, shape)
+        if runs is not None:
+            return _alternating(runs, stretch(a, shape), stretch(b, shape))
     return p.select(stretch(mask, shape), stretch(a, shape), stretch(b, shape))
+
+
+def _alternating(runs: Runs, a: Array, b: Array) -> Array:
+    """Return parts of a where a known condition holds, and parts of b between them."""
+    axis, bounds, holds = runs
+    parts = []
+    for begin, end in bounds:
+        start, limit = [0] * a.ndim, [*a.shape]
+        start[axis], limit[axis] = begin, end
+        parts.append(take_slice(a if holds else b, start, limit))
+        holds = not holds
+    return parts[0] if len(parts) == 1 else concatenate(parts, axis)
 
 
 @covers("isnan", ufunc=True)

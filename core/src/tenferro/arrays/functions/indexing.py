@@ -22,6 +22,7 @@ from tenferro.arrays.indexing.plan import (
     is_abstract,
     plan_index,
 )
+from tenferro.arrays.indexing.progressions import Boxes, boxes_of
 from tenferro.arrays.indexing.recipes import form_of, keep_recipe, read_again
 from tenferro.arrays.promotion.broadcast import cast, normalize_axis
 from tenferro.arrays.registry import FUNCTIONS, covers
@@ -79,6 +80,9 @@ def getitem(x: Any, index: Any) -> Array:
         again.is_taken = True
         return again
     plan = plan_index(found, index)
+    boxes = boxes_of(plan, found.shape) if plan.advanced else None
+    if boxes is not None:
+        return read_boxes(found, boxes)
     y = read_box(found, plan)
     if plan.advanced:
         return gathered(y, gathering(plan), "clip")
@@ -101,8 +105,18 @@ def _row(x: Array, i: int) -> Array:
     return bind(operation(Reshape, rest), x)
 
 
+def read_boxes(x: Array, boxes: Boxes) -> Array:
+    """Read the elements at evenly spaced positions."""
+    parts = [read_box(x, plan) for plan in boxes.plans]
+    if len(parts) == 1:
+        return parts[0]
+    return p.reshape(p.concatenate(parts, boxes.axis), boxes.shape)
+
+
 def read_box(x: Array, plan: IndexPlan) -> Array:
     """Read the box of a plan and reverse, drop and add axes as the plan says."""
+    if plan.source is not None:
+        x = bind(operation(Reshape, plan.source), x)
     y = take_box(x, plan)
     y = p.reverse(y, plan.reversed_axes) if plan.reversed_axes else y
     return bind(operation(Reshape, tuple(plan.shape)), y)

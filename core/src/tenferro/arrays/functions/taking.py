@@ -134,7 +134,14 @@ def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
     rows, columns = max(-index(offset), 0), max(index(offset), 0)
     count = max(min(found.shape[i] - rows, found.shape[j] - columns), 0)
     matrices = transpose(found, (*rest, i, j))
-    return getitem(matrices, (..., arange(count) + rows, arange(count) + columns))
+    lead, width = matrices.shape[:-2], matrices.shape[-1]
+    flat = p.reshape(matrices, (*lead, matrices.shape[-2] * width))
+    first, step = rows * width + columns, width + 1
+    last = first + (count - 1) * step + 1 if count else first
+    if not count:
+        first = last = 0
+    zeros, ones = (0,) * len(lead), (1,) * len(lead)
+    return p.slice(flat, (*zeros, first), (*lead, last), (*ones, step))
 
 
 @covers("ix_")

@@ -46,6 +46,11 @@ def is_traced(key: ValueKey) -> bool:
     return False
 
 
+def is_recorded(key: ValueKey) -> bool:
+    """Return True if the value belongs to a recording without values that serves many calls."""
+    return bool(key.traces) and any([trace.open and trace.abstract for trace in key.traces])
+
+
 def is_followed(key: ValueKey) -> bool:
     """Return True if a derivative would be lost if the value left as an operand."""
     return any([trace.open and not trace.hidden for trace in key.traces])

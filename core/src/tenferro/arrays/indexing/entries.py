@@ -58,12 +58,17 @@ def entry_of(entry: Any) -> Any:
     return _of_array(entry) if isinstance(entry, Array) else _of_operand(entry)
 
 
-def evaluate_positions(index: tuple[Any, ...]) -> None:
-    """Evaluate all pending positions of an index by one program, if they can be evaluated."""
+def evaluate_positions(index: tuple[Any, ...], is_fixed: bool) -> None:
+    """Evaluate all pending positions of an index by one program, if they can be evaluated.
+
+    Positions with bounds need it only where they become part of the program (``is_fixed``).
+    """
     entries = [
-        e for e in index if isinstance(e, Array) and e.key.operand is UNKNOWN and not _is_bounded(e)
+        e
+        for e in index
+        if isinstance(e, Array) and e.key.operand is UNKNOWN and (is_fixed or not _is_bounded(e))
     ]
-    if len(entries) > 1 and all([e.dtype.is_integer for e in entries]):
+    if len(entries) > (not is_fixed) and all([e.dtype.is_integer for e in entries]):
         evaluate_if_known(*[e.key for e in entries])
 
 

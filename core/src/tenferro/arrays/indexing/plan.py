@@ -3,9 +3,10 @@
 Integers, slices, ellipsis and new axes choose the box; integer and bool arrays give positions.
 Positions whose values are known are checked and counted from the front here; others, which only
 ``jit`` makes, are followed by the program. So are those that lie in the axis however they turn out
-(``bounds.py``), such as ``i % n``: they are not evaluated here. A single integer, and a window
-``x[a:b]`` given by two numbers, are data of the program and no part of it: a loop over i compiles
-one program. Under ``jit``, which records once, they are part of it. Read next: ``gathering.py``.
+(``bounds.py``), such as ``i % n``: un-jitted, they are not evaluated here. A single integer, and
+a window ``x[a:b]`` given by two numbers, are data of the program and no part of it: a loop over i
+compiles one program. Under ``jit``, which records once, they are part of it.
+Read next: ``progressions.py``, ``gathering.py``.
 """
 
 from __future__ import annotations
@@ -16,16 +17,18 @@ from typing import Any
 
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.array import Array, evaluate_if_known
+from tenferro.arrays.handle.traces import is_recorded
 from tenferro.arrays.indexing.bounds import bounds_of
 from tenferro.arrays.indexing.entries import Mask, PositionName, entry_of, evaluate_positions
 from tenferro.arrays.indexing.errors import IndexKindError, outside
 from tenferro.arrays.promotion.broadcast import cast
 from tenferro.computegraph import new_leaf
-from tenferro.primitives import Aval, int64
+from tenferro.primitives import Aval, Shape, int64
 from tenferro.primitives.comparison import lt, select
 from tenferro.primitives.constants import constant
 
 _POSITION = Aval((), int64)
+NEW_AXIS = -1  # the place of positions along an axis that the array does not have
 
 
 class IndexPlan:
@@ -33,12 +36,15 @@ class IndexPlan:
 
     __slots__ = (
         "advanced",
+        "diagonal",
         "fixed",
         "mode",
+        "places",
         "reversed_axes",
         "separated",
         "shape",
         "sizes",
+        "source",
         "starts",
         "strides",
         "writing",
@@ -54,6 +60,9 @@ class IndexPlan:
         self.reversed_axes: list[int] = []
         self.shape: list[int] = []  # after integers are dropped and new axes put in
         self.advanced: list[tuple[int, Any]] = []  # (axis of that shape, positions)
+        self.places: list[int] = []  # the axis of the box of each; NEW_AXIS for a new axis
+        self.source: Shape | None = None  # the shape to give the array before, if not its own
+        self.diagonal: int | None = None  # the first of two axes whose main diagonal is the box
         self.separated = (
             False  # a slice or new axis separates the array indices: their axes come first
         )
@@ -63,6 +72,13 @@ class IndexPlan:
         self.starts.append(start)
         self.sizes.append(size)
         self.strides.append(stride)
+
+    def without_positions(self) -> IndexPlan:
+        """Return a copy of the box alone."""
+        box = IndexPlan(self.mode, self.writing, self.fixed)
+        for name in "starts", "sizes", "strides", "reversed_axes", "shape":
+            setattr(box, name, [*getattr(self, name)])
+        return box
 
 
 def plan_index(x: Array, index: Any, mode: str | None = None, writing: bool = False) -> IndexPlan:
@@ -75,16 +91,18 @@ def plan_index(x: Array, index: Any, mode: str | None = None, writing: bool = Fa
     Raises IndexKindError: if there are too many indices, or one is of the wrong kind.
     """
     given = index if type(index) is tuple else (index,)
-    if len(given) > 1:
-        evaluate_positions(given)
+    is_fixed = is_abstract(x)
+    if is_fixed or len(given) > 1:
+        evaluate_positions(given, is_fixed)
     entries = [entry_of(e) for e in given]
-    plan = IndexPlan(mode, writing, is_abstract(x))
+    plan = IndexPlan(mode, writing, is_fixed)
     axis = 0
     for entry in _expand(entries, x):
         if entry is None:
             plan.shape.append(1)
         elif type(entry) is Mask and entry.size is None:
             plan.advanced.append((len(plan.shape), entry.positions))
+            plan.places.append(NEW_AXIS)
             plan.shape.append(1)
         else:
             _take(plan, entry, x.shape[axis], axis)
@@ -96,8 +114,7 @@ def plan_index(x: Array, index: Any, mode: str | None = None, writing: bool = Fa
 
 def is_abstract(x: Array) -> bool:
     """Return True if the array belongs to a recording without values that serves many calls."""
-    traces = x.key.traces
-    return bool(traces) and any([trace.open and trace.abstract for trace in traces])
+    return is_recorded(x.key)
 
 
 def _expand(entries: Sequence[Any], x: Array) -> list[Any]:
@@ -163,6 +180,7 @@ def _moves_the_box(plan: IndexPlan, at: Array, n: int) -> bool:
 def _take_along(plan: IndexPlan, at: Any, n: int) -> None:
     """Take the whole axis into the box, and positions along it."""
     plan.advanced.append((len(plan.shape), at))
+    plan.places.append(len(plan.starts))
     plan.add(0, n)
     plan.shape.append(n)
 

@@ -13,6 +13,7 @@ from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.array import SCALARS, Array
 from tenferro.arrays.handle.convert import as_array, check_range, scalar
 from tenferro.arrays.handle.weak import WeakName, is_weak
+from tenferro.arrays.promotion.constant_matrices import known_array
 from tenferro.computegraph import Definition, ValueKey
 from tenferro.computegraph._keys import SHARED_SERIAL
 from tenferro.primitives import (
@@ -144,7 +145,7 @@ def _joined(x: Any, y: Any, function: str, floating: bool) -> tuple[Array, Array
         x = as_array(x)
         y = beside(y, x.aval, floating)
     else:
-        x, y = as_array(x), as_array(y)
+        x, y = known_array(x, y), known_array(y, x)
     a, b = x.key.aval, y.key.aval
     if a is b and (not floating or a.dtype.is_inexact):
         return x, y

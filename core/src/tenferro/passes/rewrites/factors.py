@@ -2,7 +2,8 @@
 
 (x·a)·c = x·(a·c) where a and c are repeated, and one of them is a number from 1 on, so that no
 product underflows that did not: derivatives of powers bring such numbers. So are x·a + x·a and
-a/x + a/x, which are derivatives of x·x and of what it is part of. (x/y)·z = x·(z/y) where z/y is
+a/x + a/x, which are derivatives of x·x and of what it is part of, and t + (t + w) where 2·t is
+there or costs nothing. (x/y)·z = x·(z/y) where z/y is
 there anyway and one of them carries a derivative, as in those of quotients. -a - b = -(a + b), so
 that the sign moves on, to what takes it in. Results agree to rounding, where nothing overflows; a
 zero may have the other sign. No float16 or bfloat16 is multiplied in another order.
@@ -20,6 +21,7 @@ from tenferro.passes._rewriter import Rewriter
 from tenferro.passes._rules import PassRules
 from tenferro.passes.rewrites.reductions import is_narrow
 from tenferro.primitives.arithmetic import Add, Div, Mul, Neg, Sub
+from tenferro.primitives.constants import Constant
 
 FACTORS = PassRules("factors")
 _Operands = tuple[int, ...]
@@ -60,6 +62,36 @@ def _twice(rw: Rewriter, op: Add, operands: _Operands) -> int | None:
             both = repeated(rw, rw.emit(op, small, small), rw.avals[t].shape, axes)
             return rw.emit(inner, *((both, pair[1]) if k == 0 else (pair[0], both)))
     return None
+
+
+@FACTORS.of(Add, reads=[Add])
+def _twice_in_a_sum(rw: Rewriter, op: Add, operands: _Operands) -> int | None:
+    """t + (t + w) = 2·t + w, where 2·t costs nothing: t is x·a, or 2·t is there anyway."""
+    if not rw.avals[operands[0]].ndim or is_narrow(rw.avals[operands[0]]):
+        return None
+    for t, inner in (operands, operands[::-1]):
+        if made_by(rw, inner, Add) is None or not rw.is_read_once(inner):
+            continue
+        terms = rw.operands[inner]
+        if t not in terms:
+            continue
+        w = terms[1] if terms[0] == t else terms[0]
+        twice = _doubled(rw, t)
+        if twice is not None:
+            return rw.emit(op, twice, w)
+    return None
+
+
+def _doubled(rw: Rewriter, t: int) -> int | None:
+    """Return 2·t if it is there, or where a repeated factor of t is doubled instead."""
+    two = Constant(2.0, rw.avals[t].dtype, rw.avals[t].shape)
+    if rw.avals[t].dtype.is_float and rw.is_there(two):
+        number = rw.emit(two)
+        if rw.is_there(Mul(), t, number) or rw.is_there(Mul(), number, t):
+            return rw.emit(Mul(), t, number)
+    if made_by(rw, t, Mul) is None or not rw.is_read_once(t, times=2):
+        return None
+    return _twice(rw, Add(), (t, t))
 
 
 def _axes(rw: Rewriter, *values: int) -> list[int] | None:

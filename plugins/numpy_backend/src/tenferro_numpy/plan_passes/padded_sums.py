@@ -3,7 +3,9 @@
 The transpose of a slice is a pad with zeros, and transposes are summed: an array of zeros would be
 written and read for each. Here a padded term waits for the sum that reads it, and is added to a
 window of the other term: in its memory if it has no other reference (`memory/reuse.py`), else in a
-copy. Where nothing is added, a zero keeps its sign. Read next: `memory/reuse.py`, `planner.py`.
+copy. Where nothing is added, a zero keeps its sign. What a diagonal is padded with may also be 0·s,
+which is nan if the number s is not finite: only then is it added to all elements. Read next:
+`memory/reuse.py`, `planner.py`.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import numpy as np
 
 from tenferro.backend.extend import NamedTuple
 from tenferro.primitives import Aval
-from tenferro.primitives.arithmetic import Add, Sub
+from tenferro.primitives.arithmetic import Add, Mul, Sub
 from tenferro.primitives.structural import Pad
 from tenferro_numpy.ir.expression import Expression, simple
 from tenferro_numpy.ir.step import Step
@@ -30,12 +32,28 @@ Window = tuple[slice, ...]
 
 
 class _Term(NamedTuple):
-    """A padded term: its step, where its operand goes, how, and the positions it stands for."""
+    """A padded term: its step, where its operand goes, how, and the positions it stands for.
+
+    filler   the slot of what it is padded with, if that is 0·s
+    """
 
     step: Step
     window: Window
     positions: tuple[int, ...]
     function: _Combining
+    filler: int | None = None
+
+    def line(self) -> Expression:
+        """Return the line that adds the term to the first operand."""
+        bound = self.function, self.window
+        in_place = self.function.in_place, self.window
+        text = "{p0}({0}, {1}, {p1})" if self.filler is None else "{p0}({0}, {1}, {p1}, {2})"
+        return Expression(text, bound, update=Expression(text, in_place, memory_of=0))
+
+    def operands(self, base: int) -> tuple[int, ...]:
+        """Return the operands of that line."""
+        piece = self.step.operands[0]
+        return (base, piece) if self.filler is None else (base, piece, self.filler)
 
 
 class _Sum(NamedTuple):
@@ -86,6 +104,7 @@ class _Rewriting:
         self.done: list[Step] = []
         self.reads = Counter(slot for step in steps for slot in step.operands)
         self.reads.update(outputs)
+        self.maker = {step.targets[0]: step for step in steps if not avals[step.targets[0]].shape}
         self.summed: Counter[int] = Counter()  # how many sums read a slot
         self.reader: dict[int, int] = {}  # the last of them
         for position, step in enumerate(steps):
@@ -111,7 +130,19 @@ class _Rewriting:
         if window is None or self.summed[target] < self.reads[target]:
             self.done.append(step)
         else:
-            self.waiting[target] = _Sum(None, (_Term(step, window, step.positions, _add),))
+            filler = None if self.is_zero(step.operands[1]) else step.operands[1]
+            term = _Term(step, window, step.positions, _add, filler)
+            self.waiting[target] = _Sum(None, (term,))
+
+    def is_zero(self, slot: int) -> bool:
+        """Return True for a literal zero."""
+        return bool(getattr(self.literals.get(slot), "value", 1) == 0)
+
+    def is_zero_or_nan(self, slot: int) -> bool:
+        """Return True for 0·s."""
+        made = self.maker.get(slot)
+        product = None if made is None else _operation(made, self.operations, Mul)
+        return made is not None and product is not None and any(map(self.is_zero, made.operands))
 
     def window(self, step: Step) -> Window | None:
         """Return where the operand of a pad goes; None if it is cropped or not padded with
@@ -120,7 +151,7 @@ class _Rewriting:
         op = self.operations[step.positions[0]]
         x, value = step.operands
         shape = self.avals[x].shape
-        zero = getattr(self.literals.get(value), "value", 1) == 0
+        zero = self.is_zero(value) or self.is_zero_or_nan(value)
         if not zero or not shape or 0 in shape or min(*op.low, *op.high) < 0:
             return None
         return tuple(
@@ -179,8 +210,7 @@ class _Rewriting:
                 base = self.negative(base, ())
         for term in terms:
             slot = target if term is terms[-1] else self.new_like(target)
-            line = _line(term.function, term.window)
-            self.done.append(Step(line, (base, term.step.operands[0]), (slot,), term.positions))
+            self.done.append(Step(term.line(), term.operands(base), (slot,), term.positions))
             base = slot
 
     def negative(self, slot: int, positions: tuple[int, ...]) -> int:
@@ -195,25 +225,25 @@ class _Rewriting:
         return len(self.avals) - 1
 
 
-def _line(function: _Combining, window: Window) -> Expression:
-    in_place = Expression("{p0}({0}, {1}, {p1})", (function.in_place, window), memory_of=0)
-    return Expression("{p0}({0}, {1}, {p1})", (function, window), update=in_place)
-
-
 class _Combining:
     """Combine a window of an array with another: in a copy, or in place."""
 
     def __init__(self, function: np.ufunc) -> None:
         self.function = function
 
-    def __call__(self, x: Any, piece: Any, window: Window) -> Any:
+    def __call__(self, x: Any, piece: Any, window: Window, filler: Any = 0) -> Any:
         """Update a copy."""
-        return self.in_place(x.copy(), piece, window)
+        return self.in_place(x.copy(), piece, window, filler)
 
-    def in_place(self, x: Any, piece: Any, window: Window) -> Any:
-        """Update the array itself."""
+    def in_place(self, x: Any, piece: Any, window: Window, filler: Any = 0) -> Any:
+        """Update the array itself; elsewhere, combine it with the filler unless that is 0."""
         part = x[window]
-        self.function(part, piece, part)
+        if filler == 0:
+            self.function(part, piece, part)
+            return x
+        inside = self.function(part, piece)
+        self.function(x, filler, x)
+        part[...] = inside
         return x
 
 
