@@ -23,6 +23,7 @@ Entry = tuple[frozenset[type] | None, bool, str, Rule]
 #: the class of an operation and of what makes its operands, see ``kinds_of``
 Kinds = tuple[Any, ...]
 Found = Sequence[tuple[str, Rule]]
+_NO_ENTRIES: list[Entry] = []
 
 
 class PassRules:
@@ -64,7 +65,10 @@ class PassRules:
 
     def about(self, cls: type) -> list[Entry]:
         """Return the rules for a class."""
-        return [*self._by_class.get(cls, ()), *[rule for kind, rule in self._by_kind if kind(cls)]]
+        found = self._by_class.get(cls, _NO_ENTRIES)
+        if self._by_kind:
+            found = found + [entry for kind, entry in self._by_kind if kind(cls)]
+        return found
 
 
 def kinds_of(operation: Any, operations: Sequence[Any], operands: tuple[int, ...]) -> Kinds:
@@ -75,13 +79,6 @@ def kinds_of(operation: Any, operations: Sequence[Any], operands: tuple[int, ...
     if len(operands) == 1:
         return type(operation), type(operations[operands[0]])
     return type(operation), frozenset([type(operations[i]) for i in operands])
-
-
-def _concern(reads: frozenset[type] | None, every: bool, makers: frozenset[type]) -> bool:
-    """Return whether a rule looks at equations whose operands are made by these."""
-    if reads is None:
-        return True
-    return makers <= reads if every and makers else not reads.isdisjoint(makers)
 
 
 class RuleTable(dict[Kinds, Found]):
@@ -98,8 +95,16 @@ class RuleTable(dict[Kinds, Found]):
         if entries is None:
             entries = [entry for rules in self._passes for entry in rules.about(cls)]
             self._by_class[cls] = entries
+        if not entries:
+            self[kinds] = ()
+            return ()
         makers = kinds[1] if type(kinds[1]) is frozenset else frozenset(kinds[1:])
         found = self[kinds] = tuple(
-            [(name, rule) for reads, every, name, rule in entries if _concern(reads, every, makers)]
+            [
+                (name, rule)
+                for reads, every, name, rule in entries
+                if reads is None
+                or (makers <= reads if every and makers else not reads.isdisjoint(makers))
+            ]
         )
         return found

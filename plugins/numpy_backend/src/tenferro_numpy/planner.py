@@ -29,7 +29,7 @@ from tenferro_numpy.ir.liveness import dying_after
 from tenferro_numpy.ir.peak import peak_of
 from tenferro_numpy.ir.plan import Plan, Result
 from tenferro_numpy.ir.step import Step
-from tenferro_numpy.lowerings import expression, is_own
+from tenferro_numpy.lowerings import expression, is_own, own_expression
 from tenferro_numpy.lowerings.selection import select_with_zero
 from tenferro_numpy.machine.allocator import PAGES, keep_freed_arrays
 from tenferro_numpy.machine.tile_size import Tiling, smallest_region
@@ -224,6 +224,9 @@ class Planner:
 
     def expression_of(self, op: Any, avals: tuple[Aval, ...], result: Aval) -> Expression:
         """Choose the line of an instruction."""
+        own = own_expression(op, avals, result, self.table.promise(op, avals))
+        if own is not None:
+            return own
         function = self.table.lookup(op, avals)
         if hasattr(op, "bodies") and is_own(op, function):
             loops = import_module("tenferro_numpy.loops.run")

@@ -7,6 +7,7 @@ Read next: ``loops.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -50,10 +51,15 @@ class Program:
         self.makers = [makers[i] for i in kept]
         self.inputs = [inputs[i] for i in kept]
         self.items = [items[i] for i in kept]
-        self.code_of: dict[ValueKey, int] = {}
-        for i, maker in enumerate(self.makers):
-            for slot, key in enumerate(results_of(maker)):
-                self.code_of[key] = i * SLOTS + slot
+
+    @cached_property
+    def code_of(self) -> dict[ValueKey, int]:
+        """The code of each value; made when something is repeated."""
+        return {
+            key: i * SLOTS + slot
+            for i, maker in enumerate(self.makers)
+            for slot, key in enumerate(results_of(maker))
+        }
 
     def __len__(self) -> int:
         return len(self.makers)
