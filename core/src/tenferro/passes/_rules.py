@@ -9,7 +9,7 @@ Read next: ``_rewriter.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ Entry = tuple[frozenset[type] | None, bool, str, Rule]
 Kinds = tuple[Any, ...]
 Found = Sequence[tuple[str, Rule]]
 _NO_ENTRIES: list[Entry] = []
+#: passes in their order, and what is known of the rules by class
+_Known = tuple[list["PassRules | LazyRules"], dict[type, list[Entry]]]
 
 
 class PassRules:
@@ -81,24 +83,37 @@ def kinds_of(operation: Any, operations: Sequence[Any], operands: tuple[int, ...
     return type(operation), frozenset([type(operations[i]) for i in operands])
 
 
+class LazyRules:
+    """The rules of a pass, which load when an operation with one of some keys is met.
+
+    Each rule of the pass looks at such operations, or at what reads their results.
+    """
+
+    def __init__(self, keys: Iterable[str], load: Callable[[], PassRules]) -> None:
+        self.keys = frozenset(keys)
+        self.load = load
+
+
 class RuleTable(dict[Kinds, Found]):
     """The rules of several passes that look at equations of a kind, in the order of the passes."""
 
-    def __init__(self, passes: Sequence[PassRules]) -> None:
+    def __init__(self, passes: Sequence[PassRules | LazyRules]) -> None:
         super().__init__()
-        self._passes = passes
-        self._by_class: dict[type, list[Entry]] = {}
+        self._known: _Known = [*passes], {}  # replaced as a whole: threads may share a table
+        lazy = [rules for rules in passes if isinstance(rules, LazyRules)]
+        self._triggers = frozenset().union(*[rules.keys for rules in lazy])
 
     def __missing__(self, kinds: Kinds) -> Found:
-        cls = kinds[0]
-        entries = self._by_class.get(cls)
-        if entries is None:
-            entries = [entry for rules in self._passes for entry in rules.about(cls)]
-            self._by_class[cls] = entries
-        if not entries:
-            self[kinds] = ()
-            return ()
         makers = kinds[1] if type(kinds[1]) is frozenset else frozenset(kinds[1:])
+        cls = kinds[0]
+        keys = [getattr(each, "key", "") for each in (cls, *makers)]
+        if not self._triggers.isdisjoint(keys):
+            self._load(keys)
+        passes, by_class = self._known
+        entries = by_class.get(cls)
+        if entries is None:
+            loaded = [rules for rules in passes if isinstance(rules, PassRules)]
+            entries = by_class[cls] = [entry for rules in loaded for entry in rules.about(cls)]
         found = self[kinds] = tuple(
             [
                 (name, rule)
@@ -108,3 +123,13 @@ class RuleTable(dict[Kinds, Found]):
             ]
         )
         return found
+
+    def _load(self, keys: Sequence[str]) -> None:
+        """Load the passes that look at operations with these keys."""
+        passes = [
+            rules if isinstance(rules, PassRules) or rules.keys.isdisjoint(keys) else rules.load()
+            for rules in self._known[0]
+        ]
+        self._known = passes, {}
+        lazy = [rules for rules in passes if isinstance(rules, LazyRules)]
+        self._triggers = frozenset().union(*[rules.keys for rules in lazy])

@@ -121,10 +121,13 @@ def own_expression(
     The lowering loads if the expression calls it. `None` if no expression is listed.
     """
     own = _by_key().get(op.key)
-    if promise is None or own is None or own.target is not promise:
+    if promise is None or own is None or promise is not own.target:
         return None
     specialize = _expressions(type(op).__module__).get(type(op))
-    return None if specialize is None else _with_scalar(op, avals, result, specialize, promise)
+    if specialize is None:
+        return None
+    lowering: Function = promise
+    return _with_scalar(op, avals, result, specialize, lowering)
 
 
 def expression(op: Any, avals: tuple[Aval, ...], result: Aval, function: Function) -> Expression:

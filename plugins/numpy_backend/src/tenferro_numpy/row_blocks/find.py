@@ -170,8 +170,7 @@ def _has_order(program: CompiledProgram, block_of: Mapping[int, int]) -> bool:
     readers: dict[int, set[int]] = {}
     for position, row in enumerate(program.nodes):
         node = block_of.get(position, ~position)
-        for slot in row[2]:
-            maker[slot] = node
+        maker.update(dict.fromkeys(row[2], node))
         readers.setdefault(node, set())
     waits = dict.fromkeys(readers, 0)
     for position, row in enumerate(program.nodes):
