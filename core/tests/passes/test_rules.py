@@ -4,8 +4,8 @@ import pytest
 from graphs import apply, graph_of, value
 
 from tenferro import primitives
-from tenferro.passes._rewriter import Rewriter
 from tenferro.passes._driver import _rules
+from tenferro.passes._rewriter import Rewriter
 from tenferro.passes._rules import LazyRules, PassRules, RuleTable, kinds_of
 from tenferro.passes._selection import REWRITES, TRIGGERS
 from tenferro.primitives import TensorPrimitive

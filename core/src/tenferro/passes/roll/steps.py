@@ -23,6 +23,9 @@ _MAX_STRETCHES_TRIED = 4  # stretches, each a part of the one before
 _MAY_FAIL = ("tenferro.primitives.linalg", "tenferro.primitives.callback")
 
 
+Equation = tuple[Operation, tuple[ValueKey, ...]]  # and what it reads
+
+
 class Program:
     """Equations in the order of recording, without pins, whose transforms have ended.
 
@@ -41,11 +44,14 @@ class Program:
         made = _reached(outputs, is_given, self._behind)
         makers = sorted(made, key=_serial)
         numbers: dict[Any, int] = {}
-        items = [numbers.setdefault((made[m], m.aval), len(numbers)) for m in makers]
+        equations = [made[m] for m in makers]
+        items = [
+            numbers.setdefault((operation, m.aval), len(numbers))
+            for m, (operation, _) in zip(makers, equations, strict=True)
+        ]
+        inputs = [given for _, given in equations]
         if self._behind:
-            inputs = [tuple([self.value(x) for x in m.inputs]) for m in makers]
-        else:
-            inputs = [m.inputs for m in makers]
+            inputs = [tuple([self.value(x) for x in given]) for given in inputs]
         early = _early(makers, inputs, items, made, least_steps)
         kept = [i for i, maker in enumerate(makers) if maker not in early]
         self.makers = [makers[i] for i in kept]
@@ -84,9 +90,9 @@ def _reached(
     outputs: Sequence[ValueKey],
     is_given: Callable[[ValueKey], bool],
     behind: dict[ValueKey, ValueKey],
-) -> dict[ValueKey, Operation]:
+) -> dict[ValueKey, Equation]:
     """Return the equations from which the outputs follow, by their makers; also find the pins."""
-    made: dict[ValueKey, Operation] = {}
+    made: dict[ValueKey, Equation] = {}
     seen = set(outputs)
     stack = [*seen]
     while stack:
@@ -99,13 +105,13 @@ def _reached(
             behind[key] = definition[3]
             given = definition[3:]
         elif operation.output_count == 1:
-            made[key] = operation
             given = definition[3:]
+            made[key] = operation, given
         elif definition[3] in made:
             continue
         else:
-            made[definition[3]] = operation
             given = definition[3].inputs
+            made[definition[3]] = operation, given
         for x in given:
             if x not in seen:
                 seen.add(x)
@@ -117,7 +123,7 @@ def _early(
     makers: Sequence[ValueKey],
     inputs: Sequence[tuple[ValueKey, ...]],
     items: Sequence[int],
-    made: dict[ValueKey, Operation],
+    made: dict[ValueKey, Equation],
     least_steps: int,
 ) -> set[ValueKey]:
     """Return the equations that depend on leaves alone and are not repeated.

@@ -121,13 +121,11 @@ def own_expression(
     The lowering loads if the expression calls it. `None` if no expression is listed.
     """
     own = _by_key().get(op.key)
-    if promise is None or own is None or promise is not own.target:
+    target: Any = None if own is None else own.target
+    if promise is None or target is not promise:
         return None
     specialize = _expressions(type(op).__module__).get(type(op))
-    if specialize is None:
-        return None
-    lowering: Function = promise
-    return _with_scalar(op, avals, result, specialize, lowering)
+    return None if specialize is None else _with_scalar(op, avals, result, specialize, promise)
 
 
 def expression(op: Any, avals: tuple[Aval, ...], result: Aval, function: Function) -> Expression:
