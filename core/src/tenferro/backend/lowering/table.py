@@ -130,7 +130,7 @@ class LoweringTable:
     def promise(self, operation: Operation, avals: Sequence[Any]) -> Promised | None:
         """Return the promise of the function that ``lookup`` would return, without loading it.
 
-        ``None`` if the lowering is no promise of the backend's own distribution.
+        ``None`` unless the lowering is promised by the backend's own distribution.
         """
         chosen = self._choose((type(operation), dtypes_of(operation, avals)))
         if chosen is None or not self.is_at_home(chosen):
