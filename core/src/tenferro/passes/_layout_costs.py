@@ -52,7 +52,10 @@ def orders_of(graph: MaterializedGraph) -> dict[int, Order]:
     for of in costs.values():
         of.sets_reading = {i: len(reading[i]) for i in of.entering}
     chosen = _chosen(graph, members, sets, costs, reading)
-    found = {value: chosen[sets.root(value)] for value in members if sets.root(value) in chosen}
+    if not chosen:
+        return {}
+    roots = {value: sets.root(value) for value in members}
+    found = {value: chosen[root] for value, root in roots.items() if root in chosen}
     for root, order in chosen.items():
         for turned, product, its_order in costs[root].products.values():
             if turned == order:
