@@ -3,8 +3,12 @@
 import pytest
 from graphs import apply, graph_of, value
 
+from tenferro import primitives
+from tenferro.passes._driver import _rules
 from tenferro.passes._rewriter import Rewriter
-from tenferro.passes._rules import PassRules, RuleTable, kinds_of
+from tenferro.passes._rules import LazyRules, PassRules, RuleTable, kinds_of
+from tenferro.passes._selection import REWRITES, TRIGGERS
+from tenferro.primitives import TensorPrimitive
 from tenferro.primitives.arithmetic import Add, Mul, Neg
 from tenferro.primitives.comparison import Lt, Select
 from tenferro.primitives.constants import Constant, Iota
@@ -53,6 +57,55 @@ INPUT = type(None)
 def test_a_rule_is_asked_where_its_operands_are(kinds, asked):
     """A rule that reads R is asked if one operand is made by R; with ``every``, if each is."""
     assert [rule for _, rule in RuleTable([RULES])[kinds]] == asked
+
+
+@pytest.mark.parametrize(
+    "kinds, loads",
+    [
+        ((Mul, INPUT, INPUT), False),
+        ((Neg, INPUT), True),
+        ((Add, Mul, Neg), True),
+        ((Select, frozenset([Constant, Neg])), True),
+        ((Iota, frozenset()), False),
+    ],
+)
+def test_lazy_rules_load_with_the_first_operation_that_they_are_for(kinds, loads):
+    """The order of the passes stays, and rules of a class that was met before are asked, too."""
+    loaded = []
+    lazy = LazyRules([Neg.key], lambda: loaded.append(1) or RULES)
+    other = PassRules("other")
+    other.of(Neg, Add, Select, Mul, Iota)(always)
+    table = RuleTable([lazy, other])
+    assert len(table[Add, INPUT, INPUT]) == 1
+    assert not loaded
+    found = table[kinds]
+    assert bool(loaded) is loads
+    if loads:
+        assert found == RuleTable([RULES, other])[kinds]
+        assert table[kinds[0], Neg] == RuleTable([RULES, other])[kinds[0], Neg]
+        assert len(loaded) == 1
+
+
+def every_class(cls=TensorPrimitive):
+    """A class and all that are made of it."""
+    return {cls}.union(*map(every_class, cls.__subclasses__()))
+
+
+def every_primitive():
+    """All classes of the vocabulary, whose modules load when a name is asked for."""
+    for name in primitives.__all__:
+        getattr(primitives, name)
+    return every_class()
+
+
+@pytest.mark.parametrize("name", TRIGGERS)
+def test_all_rules_of_a_lazy_pass_are_about_its_operations(name):
+    assert name in REWRITES
+    rules, keys = _rules(name), set(TRIGGERS[name])
+    for cls in every_primitive():
+        for reads, every, _, _ in rules.about(cls):
+            read = {each.key for each in reads or ()}
+            assert cls.key in keys or (read and read <= keys and not every), cls
 
 
 def test_each_equation_has_the_rules_of_its_kinds():

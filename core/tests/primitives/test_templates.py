@@ -66,7 +66,17 @@ def test_a_template_serves_operations_that_look_alike(monkeypatch):
     for _ in range(10):
         y = p.tanh(y)
     vocabulary.jvp(y, x)
-    assert len(calls) == 1
+    assert len(calls) == 3  # called twice, and recorded
+    vocabulary.jvp(p.tanh(x), x)
+    assert len(calls) == 3
+
+
+def test_a_rule_that_is_used_once_has_no_template():
+    TEMPLATES.clear()
+    x = vocabulary.var((3, 4))
+    vocabulary.jvp(p.sin(x), x)
+    kept = [*TEMPLATES.jvps.values(), *TEMPLATES.transposes.values(), *TEMPLATES.sums.values()]
+    assert kept == [1] * len(kept)
 
 
 def test_templates_are_bounded(monkeypatch):

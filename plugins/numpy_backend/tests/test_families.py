@@ -64,7 +64,27 @@ print(*sys.modules)
         "tenferro.arrays.functions",
     )
     assert not {f"{place}.{name}" for place in places for name in families} & loaded
+    written_without = {
+        "tenferro.backend.numpy_like.trigonometric",
+        "tenferro.passes.rewrites.systems",
+    }
+    assert not written_without & loaded
     assert (
         not {"tenferro.primitives.random", "tenferro_numpy.execution.codegen", "dataclasses"}
         & loaded
     )
+
+
+@pytest.mark.parametrize("x, loads", [("0.5", False), ("0.5 + 0.25j", True)])
+def test_a_lowering_loads_if_an_expression_calls_it(x, loads):
+    """expm1 is one ufunc for real numbers, and the shared lowering for complex ones."""
+    program = f"""
+import sys, numpy as np, tenferro as tn
+with tn.use("numpy"):
+    x = np.array([{x}])
+    assert abs(np.asarray(tn.expm1(tn.asarray(x))) - np.expm1(x)).max() < 1e-15
+print(*sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True)
+    loaded = "tenferro.backend.numpy_like.elementwise" in done.stdout.decode().split()
+    assert loaded is loads

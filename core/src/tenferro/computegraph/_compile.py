@@ -75,8 +75,22 @@ class CompiledProgram:
     @classmethod
     def of(cls, graph: MaterializedGraph) -> CompiledProgram:
         """Make the program of a graph; its instructions are made when first used."""
+        return cls.of_nodes(
+            graph.input_names, graph.nodes, graph.outputs, graph.avals, graph.structure
+        )
+
+    @classmethod
+    def of_nodes(
+        cls,
+        input_names: Sequence[str],
+        nodes: Sequence[MaterializedNode],
+        outputs: Sequence[int],
+        avals: Sequence[Any],
+        structure: Structure,
+    ) -> CompiledProgram:
+        """Make a program of nodes; its instructions are made when first used."""
         made = cls.__new__(cls)
-        made._set(graph.input_names, graph.nodes, graph.outputs, graph.avals, graph.structure)
+        made._set(input_names, tuple(nodes), outputs, avals, structure)
         made._instructions = None
         return made
 

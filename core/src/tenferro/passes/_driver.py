@@ -12,7 +12,7 @@ Read next: ``rewrites/arithmetic.py``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -20,8 +20,8 @@ from tenferro._runtime import CollectorPaused
 from tenferro._runtime.records import NamedTuple
 from tenferro.computegraph import Fragment, MaterializedGraph, fragment_of_graph
 from tenferro.passes._rewriter import Rewriter
-from tenferro.passes._rules import PassRules, RuleTable
-from tenferro.passes._selection import NAMES, REWRITES, ROLL, selected
+from tenferro.passes._rules import LazyRules, PassRules, RuleTable
+from tenferro.passes._selection import NAMES, REWRITES, ROLL, TRIGGERS, selected
 from tenferro.passes._shapes import is_large
 from tenferro.passes.rewrites.dead_outputs import OUTPUTS, without_dead_outputs
 from tenferro.passes.rewrites.residuals import RESIDUALS, with_short_lives
@@ -253,7 +253,13 @@ def _without_dead_outputs(
 @lru_cache(maxsize=64)
 def _table(names: frozenset[str]) -> RuleTable:
     """Return the rules of these passes, by class."""
-    return RuleTable([_rules(name) for name in REWRITES if name in names])
+    return RuleTable(
+        [
+            LazyRules(TRIGGERS[name], partial(_rules, name)) if name in TRIGGERS else _rules(name)
+            for name in REWRITES
+            if name in names
+        ]
+    )
 
 
 def _rules(name: str) -> PassRules:

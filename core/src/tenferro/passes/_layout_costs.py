@@ -52,12 +52,20 @@ def orders_of(graph: MaterializedGraph) -> dict[int, Order]:
     for of in costs.values():
         of.sets_reading = {i: len(reading[i]) for i in of.entering}
     chosen = _chosen(graph, members, sets, costs, reading)
-    found = {value: chosen[sets.root(value)] for value in members if sets.root(value) in chosen}
+    found = _by_value(members, sets, chosen)
     for root, order in chosen.items():
         for turned, product, its_order in costs[root].products.values():
             if turned == order:
                 found[product] = its_order
     return found
+
+
+def _by_value(members: set[int], sets: DisjointSets, chosen: dict[int, Order]) -> dict[int, Order]:
+    """Return the orders of sets for their members."""
+    if not chosen:
+        return {}
+    roots = {value: sets.root(value) for value in members}
+    return {value: chosen[root] for value, root in roots.items() if root in chosen}
 
 
 def _chosen(

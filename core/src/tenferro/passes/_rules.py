@@ -9,7 +9,7 @@ Read next: ``_rewriter.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -23,6 +23,9 @@ Entry = tuple[frozenset[type] | None, bool, str, Rule]
 #: the class of an operation and of what makes its operands, see ``kinds_of``
 Kinds = tuple[Any, ...]
 Found = Sequence[tuple[str, Rule]]
+_NO_ENTRIES: list[Entry] = []
+#: passes in their order, and what is known of the rules by class
+_Known = tuple[list["PassRules | LazyRules"], dict[type, list[Entry]]]
 
 
 class PassRules:
@@ -64,7 +67,10 @@ class PassRules:
 
     def about(self, cls: type) -> list[Entry]:
         """Return the rules for a class."""
-        return [*self._by_class.get(cls, ()), *[rule for kind, rule in self._by_kind if kind(cls)]]
+        found = self._by_class.get(cls, _NO_ENTRIES)
+        if self._by_kind:
+            found = found + [entry for kind, entry in self._by_kind if kind(cls)]
+        return found
 
 
 def kinds_of(operation: Any, operations: Sequence[Any], operands: tuple[int, ...]) -> Kinds:
@@ -77,29 +83,53 @@ def kinds_of(operation: Any, operations: Sequence[Any], operands: tuple[int, ...
     return type(operation), frozenset([type(operations[i]) for i in operands])
 
 
-def _concern(reads: frozenset[type] | None, every: bool, makers: frozenset[type]) -> bool:
-    """Return whether a rule looks at equations whose operands are made by these."""
-    if reads is None:
-        return True
-    return makers <= reads if every and makers else not reads.isdisjoint(makers)
+class LazyRules:
+    """The rules of a pass, which load when an operation with one of some keys is met.
+
+    Each rule of the pass looks at such operations, or at what reads their results.
+    """
+
+    def __init__(self, keys: Iterable[str], load: Callable[[], PassRules]) -> None:
+        self.keys = frozenset(keys)
+        self.load = load
 
 
 class RuleTable(dict[Kinds, Found]):
     """The rules of several passes that look at equations of a kind, in the order of the passes."""
 
-    def __init__(self, passes: Sequence[PassRules]) -> None:
+    def __init__(self, passes: Sequence[PassRules | LazyRules]) -> None:
         super().__init__()
-        self._passes = passes
-        self._by_class: dict[type, list[Entry]] = {}
+        self._known: _Known = [*passes], {}  # replaced as a whole: threads may share a table
+        lazy = [rules for rules in passes if isinstance(rules, LazyRules)]
+        self._triggers = frozenset().union(*[rules.keys for rules in lazy])
 
     def __missing__(self, kinds: Kinds) -> Found:
-        cls = kinds[0]
-        entries = self._by_class.get(cls)
-        if entries is None:
-            entries = [entry for rules in self._passes for entry in rules.about(cls)]
-            self._by_class[cls] = entries
         makers = kinds[1] if type(kinds[1]) is frozenset else frozenset(kinds[1:])
+        cls = kinds[0]
+        keys = [getattr(each, "key", "") for each in (cls, *makers)]
+        if not self._triggers.isdisjoint(keys):
+            self._load(keys)
+        passes, by_class = self._known
+        entries = by_class.get(cls)
+        if entries is None:
+            loaded = [rules for rules in passes if isinstance(rules, PassRules)]
+            entries = by_class[cls] = [entry for rules in loaded for entry in rules.about(cls)]
         found = self[kinds] = tuple(
-            [(name, rule) for reads, every, name, rule in entries if _concern(reads, every, makers)]
+            [
+                (name, rule)
+                for reads, every, name, rule in entries
+                if reads is None
+                or (makers <= reads if every and makers else not reads.isdisjoint(makers))
+            ]
         )
         return found
+
+    def _load(self, keys: Sequence[str]) -> None:
+        """Load the passes that look at operations with these keys."""
+        passes = [
+            rules if isinstance(rules, PassRules) or rules.keys.isdisjoint(keys) else rules.load()
+            for rules in self._known[0]
+        ]
+        self._known = passes, {}
+        lazy = [rules for rules in passes if isinstance(rules, LazyRules)]
+        self._triggers = frozenset().union(*[rules.keys for rules in lazy])

@@ -72,9 +72,7 @@ class CalledRules:
         cotangents: Sequence[Flowing | None],
     ) -> Iterable[Flowing | None]:
         """Return the cotangents of the active inputs, given those of the outputs."""
-        rule, primal_of = self.rule, self._primal_of
-        if primal_of is None:
-            primal_of = self._primal_of = self._primals()
+        rule, primal_of = self.rule, self.primal_of(operation)
         seen = [
             FlowInput(key.aval, primal_of.get(key)) if flows else Residual(self._fixed(key))
             for key, flows in zip(inputs, active, strict=True)
@@ -89,6 +87,13 @@ class CalledRules:
             self._checked(value, key.aval, operation)
             for value, key in zip(emitted, inputs, strict=True)
         ]
+
+    def primal_of(self, operation: Operation) -> Mapping[ValueKey, ValueKey]:
+        """Return the values to which tangents belong, for rules that ask."""
+        found = self._primal_of
+        if found is None:
+            found = self._primal_of = self._primals()
+        return found
 
     def add(self, terms: list[Flowing]) -> Flowing:
         """Return the sum of two or more contributions, as a balanced tree."""

@@ -139,6 +139,11 @@ def _steps(given: Sequence[ValueKey], ends: Sequence[ValueKey | None]) -> Templa
         return None  # it reads a value that it was not given
     if any([d[0].transparent or d[0].volatile for d in definitions]):
         return None  # pins are new each time, and so is what is the user's
+    first = given[0].serial if given else 0
+    if any(
+        [k.serial < first and not d[0].literal for k, d in zip(order, definitions, strict=True)]
+    ):
+        return None  # a value made of literals was there before, so its place is not known
     steps = []
     makers: list[Any] = [None for _ in (None, *given)]
     made = zip(order, definitions, strict=True)

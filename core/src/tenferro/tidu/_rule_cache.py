@@ -1,15 +1,16 @@
 """Cache of derivative rules: what a rule emitted once is emitted again on other values.
 
 A rule is deterministic in the operation, the avals and the active inputs. So ``RuleCache`` has it
-recorded once, as a template (``_record_template.py``), and replays that (``_template.py``). Only
-vocabularies that declare ``fixed_rules`` are cached, and only in sweeps without rules of the caller
-and without an enclosing transform (``rules_of`` decides). The derivative of a graph does not depend
-on this file: skip it at first.
+recorded as a template (``_record_template.py``) and replays that (``_template.py``), from the third
+use on: to record a template costs twice as much as to call the rule, and many programs use a rule
+once. Only vocabularies that declare ``fixed_rules`` are cached, and only in sweeps
+without rules of the caller and without an enclosing transform (``rules_of`` decides). The
+derivative of a graph does not depend on this file: skip it at first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -29,11 +30,13 @@ from tenferro.tidu._value import Mask, Value
 
 _aval_of = attrgetter("aval")
 _depth_of = attrgetter("depth")
-_MISSING: Any = object()  # this entry was never asked for
-
+_CALLS_BEFORE_TEMPLATE = 2  # a template costs about as much as so many calls
+_WANTED: Any = object()  # instead of a template: it is to be recorded now
+_NO_PRIMALS: Mapping[ValueKey, ValueKey] = {}
 
 Entry = tuple[Any, ...]  # what a rule depends on: the operation, avals, activity
-Table = dict[Entry, Template | None]  # None: the rule must be called, because it failed or is wrong
+#: None: the rule must be called, because there is no template of it; a number: the calls so far
+Table = dict[Entry, Template | int | None]
 
 
 class Templates:
@@ -55,8 +58,8 @@ class Templates:
         for table in (self.jvps, self.transposes, self.sums):
             table.clear()
 
-    def keep(self, table: Table, entry: Entry, template: Template | None) -> None:
-        """Enter a template into one of the tables."""
+    def keep(self, table: Table, entry: Entry, template: Template | int | None) -> None:
+        """Enter a template, or the number of calls, into one of the tables."""
         if len(table) >= self.limit:
             table.clear()
         table[entry] = template
@@ -91,6 +94,14 @@ class RuleCache(CalledRules):
         self._templates = found = templates_of(rule.space)
         self._jvps, self._transposes, self._sums = found.jvps, found.transposes, found.sums
 
+    def _counted(self, table: Table, entry: Entry, calls: int, is_kept: bool) -> Template | None:
+        """Return ``_WANTED`` if a template is to be recorded after so many calls, else ``None``."""
+        if calls == _CALLS_BEFORE_TEMPLATE:
+            return _WANTED  # type: ignore[no-any-return]
+        if is_kept:
+            self._templates.keep(table, entry, calls + 1)
+        return None
+
     def enter(self, value: Value) -> Flowing:
         """Return the key of a value."""
         return value.key
@@ -114,10 +125,11 @@ class RuleCache(CalledRules):
         else:
             entry = (operation, *map(_aval_of, inputs))
             values = [None, *inputs, *outputs, *tangents]
-        template = self._jvps.get(entry, _MISSING)
-        if template is _MISSING:
-            template = template_of_jvp(operation, self.sweep.space, inputs, outputs, tangents)
-            if is_fixed(operation):
+        template = self._jvps.get(entry, 0)
+        if isinstance(template, int):
+            template = self._counted(self._jvps, entry, template, is_fixed(operation))
+            if template is _WANTED:
+                template = template_of_jvp(operation, self.sweep.space, inputs, outputs, tangents)
                 self._templates.keep(self._jvps, entry, template)
         if template is None:
             return super().jvp(operation, inputs, outputs, tangents)
@@ -133,25 +145,32 @@ class RuleCache(CalledRules):
         """Return the cotangents of the active inputs, given those of the outputs."""
         given: Any = len(cotangents) == 1 or tuple([ct is None for ct in cotangents])
         entry = (operation, active, given, *map(_aval_of, inputs))
-        template = self._transposes.get(entry, _MISSING)
-        if template is _MISSING:
-            template = template_of_transpose(
-                operation, self.sweep.space, inputs, active, cotangents
-            )
-            if is_fixed(operation):
+        template = self._transposes.get(entry, 0)
+        if isinstance(template, int):
+            template = self._counted(self._transposes, entry, template, is_fixed(operation))
+            if template is _WANTED:
+                template = template_of_transpose(
+                    operation, self.sweep.space, inputs, active, cotangents
+                )
                 self._templates.keep(self._transposes, entry, template)
         if template is None:
             return super().transpose(operation, inputs, active, cotangents)
         return replay(template, [None, *cotangents, *inputs], self.sweep)
 
+    def primal_of(self, operation: Operation) -> Mapping[ValueKey, ValueKey]:
+        """Return nothing for fixed rules, which look at no values."""
+        return _NO_PRIMALS if is_fixed(operation) else super().primal_of(operation)
+
     def sum(self, x: Flowing, y: Flowing) -> Flowing:
         """Return x + y."""
         sweep = self.sweep
         entry = (sweep.transposed, x.aval)
-        template = self._sums.get(entry, _MISSING)
-        if template is _MISSING:
-            template = template_of_sum(sweep.space, sweep.transposed, x.aval)
-            self._templates.keep(self._sums, entry, template)
+        template = self._sums.get(entry, 0)
+        if isinstance(template, int):
+            template = self._counted(self._sums, entry, template, is_kept=True)
+            if template is _WANTED:
+                template = template_of_sum(sweep.space, sweep.transposed, x.aval)
+                self._templates.keep(self._sums, entry, template)
         if template is None:
             return sweep.space.add(self._value(x, self._flow), self._value(y, self._flow)).key
         return replay(template, [None, x, y], sweep)[0]

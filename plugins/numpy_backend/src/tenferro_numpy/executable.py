@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,12 +20,10 @@ from tenferro.backend.lowering import key_of
 from tenferro.computegraph import CompiledProgram, OperandError, check_operand_count
 from tenferro.primitives import Aval
 from tenferro_numpy.draft import Draft
-from tenferro_numpy.execution.donation import given_up
 from tenferro_numpy.execution.interpreter import RUNS_BEFORE_SOURCE, PlanInterpreter
 from tenferro_numpy.ir.plan import Plan
 from tenferro_numpy.machine.fp_errors import restore, silence
 from tenferro_numpy.python_scalars import RAISED
-from tenferro_numpy.report import cost_of, report
 
 if TYPE_CHECKING:
     from tenferro_numpy.backend import NumpyBackend
@@ -81,7 +80,8 @@ class NumpyExecutable(Executable):
         if len(operands) != self._count:
             check_operand_count(self.program, operands)
         if self._draft.donated:
-            operands = given_up(operands, self._draft.donated)
+            donation = import_module("tenferro_numpy.execution.donation")
+            operands = donation.given_up(operands, self._draft.donated)
         token = silence()
         try:
             return self._run(*operands)
@@ -197,11 +197,13 @@ class NumpyExecutable(Executable):
         """Return the generated source and the regions: what they compute, move and hold."""
         state = "compiled" if self._is_compiled else "interpreted so far"
         foreign = self.backend.lowerings.foreign_in(self.program)
-        return report(self.program, self.plan, state, self._written().text, foreign)
+        made: str = _report().report(self.program, self.plan, state, self._written().text, foreign)
+        return made
 
     def cost(self) -> tuple[int, int]:
         """Estimate elementwise operations, and bytes that lines read and write (not views)."""
-        return cost_of(self.program, self.plan)
+        found: tuple[int, int] = _report().cost_of(self.program, self.plan)
+        return found
 
     def profile(self, *operands: Any) -> Timings:
         """Run once, interpreted, and time every line; donated inputs stay as they are."""
@@ -226,6 +228,11 @@ class NumpyExecutable(Executable):
         finally:
             restore(token)
         return Timings(rows)
+
+
+def _report() -> Any:
+    """Import the reports, which most processes never ask for."""
+    return import_module("tenferro_numpy.report")
 
 
 def _mismatch(value: Any, aval: Aval) -> str:

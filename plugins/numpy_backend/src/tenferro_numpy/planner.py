@@ -19,9 +19,7 @@ from tenferro.backend.lowering import LoweringTable
 from tenferro.backend.regions import in_order
 from tenferro.computegraph import CompiledProgram
 from tenferro.primitives import Aval, DType
-from tenferro.primitives.comparison import Select
 from tenferro.primitives.constants import Constant
-from tenferro.primitives.indexing import ScatterAdd
 from tenferro.primitives.structural import Convert, Pad, Transpose
 from tenferro_numpy.ir.expression import IDENTITY, Expression
 from tenferro_numpy.ir.literals import Compared, Literals
@@ -29,17 +27,14 @@ from tenferro_numpy.ir.liveness import dying_after
 from tenferro_numpy.ir.peak import peak_of
 from tenferro_numpy.ir.plan import Plan, Result
 from tenferro_numpy.ir.step import Step
-from tenferro_numpy.lowerings import expression, is_own
-from tenferro_numpy.lowerings.selection import select_with_zero
+from tenferro_numpy.lowerings import expression, is_own, own_expression
 from tenferro_numpy.machine.allocator import PAGES, keep_freed_arrays
 from tenferro_numpy.machine.tile_size import Tiling, smallest_region
 from tenferro_numpy.memory.ownership import Memory
 from tenferro_numpy.memory.registers import Registers
 from tenferro_numpy.memory.reuse import reuse
-from tenferro_numpy.plan_passes.constant_scatter import placed
 from tenferro_numpy.plan_passes.fusion.build import fuse, share_equal
 from tenferro_numpy.plan_passes.lazy_broadcasts import leave_to_readers
-from tenferro_numpy.plan_passes.padded_sums import add_windows
 from tenferro_numpy.plan_passes.row_major import copy_short_axes
 from tenferro_numpy.plan_passes.unboxing import as_arrays, unbox
 from tenferro_numpy.row_blocks.find import find_blocks
@@ -59,8 +54,12 @@ __all__ = [
 _MAX_LINES_PER_NUMBER_LINE = 1.25
 _BOOL = Aval((), DType.of("bool"))
 _EFFECT = "std::debug_callback"
-#: expressions that do less work where operands are literals
-_BY_LITERALS: dict[type, Any] = {ScatterAdd: placed, Select: select_with_zero}
+_PASSES = "tenferro_numpy.plan_passes"
+#: by primitive, what writes expressions that do less work where operands are literals
+_BY_LITERALS = {
+    "std::scatter_add": (f"{_PASSES}.constant_scatter", "placed"),
+    "std::select": ("tenferro_numpy.lowerings.selection", "select_with_zero"),
+}
 
 
 class PlanOptions(NamedTuple):
@@ -168,7 +167,7 @@ class Planner:
     def choose_expressions(self) -> None:
         """Write an expression for each instruction, and find literals."""
         avals, memo, blocks, steps = self.avals, self.memo, self.blocks, self.steps
-        by_literals = {} if "constant_operands" in self.how.without else _BY_LITERALS
+        by_literals = self.written_by_literals()
         aval_of = avals.__getitem__
         moved: dict[int, int] = {}  # slots that are another one's value
         for position, row in self.rows():
@@ -195,6 +194,14 @@ class Planner:
         if blocks:
             self.steps = in_order(enumerate(steps))
         self.outputs = [moved.get(i, i) for i in self.program.outputs]
+
+    def written_by_literals(self) -> dict[type, Any]:
+        """Return the functions of `_BY_LITERALS` for the classes of the program's operations."""
+        if "constant_operands" in self.how.without:
+            return {}
+        keys = {cls: getattr(cls, "key", "") for cls in set(map(type, self.distinct))}
+        found = {cls: _BY_LITERALS[key] for cls, key in keys.items() if key in _BY_LITERALS}
+        return {cls: getattr(import_module(name), made) for cls, (name, made) in found.items()}
 
     def rows(self) -> Iterable[tuple[int, Any]]:
         """Return the instructions, numbered; branches are chosen by a bool itself."""
@@ -224,6 +231,9 @@ class Planner:
 
     def expression_of(self, op: Any, avals: tuple[Aval, ...], result: Aval) -> Expression:
         """Choose the line of an instruction."""
+        own = own_expression(op, avals, result, self.table.promise(op, avals))
+        if own is not None:
+            return own
         function = self.table.lookup(op, avals)
         if hasattr(op, "bodies") and is_own(op, function):
             loops = import_module("tenferro_numpy.loops.run")
@@ -258,6 +268,7 @@ class Planner:
         if Pad not in map(type, self.distinct):
             return
         operations = [row[0] for row in self.program.nodes]
+        add_windows = import_module(f"{_PASSES}.padded_sums").add_windows
         self.steps = add_windows(self.steps, self.avals, operations, self.literals, self.outputs)
 
     def leave_broadcasts_to_readers(self) -> None:

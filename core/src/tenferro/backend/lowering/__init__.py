@@ -7,6 +7,7 @@ else a gap. Read in this order: ``record``, ``signature``, ``table``, ``decompos
 from __future__ import annotations
 
 from tenferro.backend.lowering.checked import check_result_count
+from tenferro.backend.lowering.promised import Promised
 from tenferro.backend.lowering.record import (
     Implementation,
     Lowering,
@@ -19,6 +20,6 @@ from tenferro.backend.lowering.signature import key_of, version_of
 from tenferro.backend.lowering.table import LoweringTable
 
 __all__ = [
-    "Implementation", "Lowering", "LoweringTable", "Lowerings", "check_result_count", "key_of",
-    "load_target", "takes_table", "version_of", "with_provider",
+    "Implementation", "Lowering", "LoweringTable", "Lowerings", "Promised", "check_result_count",
+    "key_of", "load_target", "takes_table", "version_of", "with_provider",
 ]  # fmt: skip

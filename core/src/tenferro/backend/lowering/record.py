@@ -90,9 +90,9 @@ class Lowerings:
         """Promise lowerings of these keys; ``register`` collects them when one is used first."""
 
         def collect() -> dict[str, Any]:
-            found = Lowerings()
+            found = _Targets()
             register(found)
-            return {record.primitive: record.target for record in found}
+            return {**found.targets, **{record.primitive: record.target for record in found}}
 
         family, fitting = Family(collect), _names(dtypes)
         self._records += [Lowering(key, Promised(family, key), fitting) for key in primitives]
@@ -102,6 +102,26 @@ class Lowerings:
 
     def __len__(self) -> int:
         return len(self._records)
+
+
+class _Targets(Lowerings):
+    """The functions that a family registers, by key; a promise says all else of them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.targets: dict[str, Implementation] = {}
+
+    def register(
+        self, primitive: type[Primitive] | str, **_: object
+    ) -> Callable[[Implementation], Implementation]:
+        """Decorate a function as that of a primitive."""
+        key = primitive if isinstance(primitive, str) else primitive.key
+
+        def add(function: Implementation) -> Implementation:
+            self.targets[key] = function
+            return function
+
+        return add
 
 
 def _names(dtypes: Iterable[object] | None) -> frozenset[str] | None:

@@ -26,7 +26,11 @@ def dtypes_of(operation: Operation, avals: Sequence[Any] | None) -> Dtypes:
     """Return the names that ``Lowering.dtypes`` is compared with."""
     if avals is None:
         return None
-    return tuple([_name_of_dtype(aval) for aval in avals or infer(operation, ())])
+    described = avals or infer(operation, ())
+    try:
+        return tuple([str(aval.dtype.name) for aval in described])
+    except AttributeError:
+        return tuple([_name_of_dtype(aval) for aval in described])
 
 
 def _name_of_dtype(aval: Any) -> str:

@@ -22,7 +22,6 @@ from tenferro.computegraph import (
     Operation,
     Structure,
     infer,
-    schedule,
 )
 from tenferro.computegraph._materialize import new_row
 from tenferro.primitives.structural import StopGradient
@@ -81,9 +80,8 @@ class Splicer:
             outputs = self._outputs
             nodes = _needed(self._nodes, outputs)
             structure = Structure(len(program.inputs), nodes, outputs)
-            return CompiledProgram(
-                program.input_names, schedule(nodes, outputs), outputs, self._avals, structure
-            )
+            names = program.input_names
+            return CompiledProgram.of_nodes(names, nodes, outputs, self._avals, structure)
 
     def _all_run(self, program: CompiledProgram) -> bool:
         aval_of = program.avals.__getitem__
@@ -92,7 +90,7 @@ class Splicer:
 
     def _walk(self, program: CompiledProgram) -> None:
         self._avals = list(program.input_avals)
-        rows = (_Row(i[0], i[1], i[2], i.role, i.source) for i in program.instructions)
+        rows = (_Row(i[0], i[1], i[2], i.role, i.source) for i in program.nodes)
         number = {i: i for i in program.inputs}
         self._frames = [_Frame(rows, number, program.outputs, None, None, None)]
         while self._frames:

@@ -18,6 +18,7 @@ from typing import Any, Literal, Protocol
 from tenferro.backend.lowering.checked import CheckedLowering, Describe
 from tenferro.backend.lowering.decompose import decomposition, has_decomposition, sample
 from tenferro.backend.lowering.gaps import lowering_conflict, missing_lowerings
+from tenferro.backend.lowering.promised import Promised
 from tenferro.backend.lowering.providers import dist_of, owned_by
 from tenferro.backend.lowering.record import Implementation, Lowering, load_target
 from tenferro.backend.lowering.signature import Dtypes, dtypes_of, key_of, version_of
@@ -125,6 +126,17 @@ class LoweringTable:
         if function is None:
             function = self._resolve(operation, entry, tuple(avals or ()))
         return function
+
+    def promise(self, operation: Operation, avals: Sequence[Any]) -> Promised | None:
+        """Return the promise of the function that ``lookup`` would return, without loading it.
+
+        ``None`` unless the lowering is promised by the backend's own distribution.
+        """
+        chosen = self._choose((type(operation), dtypes_of(operation, avals)))
+        if chosen is None or not self.is_at_home(chosen):
+            return None
+        target = chosen.target
+        return target if isinstance(target, Promised) else None
 
     def _resolve(
         self, operation: Operation, entry: tuple[type, Dtypes], avals: tuple[Any, ...]

@@ -155,6 +155,8 @@ class _Reordered:
         return self._transpose(found, tuple([place[axis] for axis in order]))
 
     def _as_it_was(self, value: int) -> int:
+        if value not in self._turned and value not in self._transposed:
+            return value
         return self._in_order(value, tuple(range(self._graph.avals[value].ndim)))
 
     def _transpose(self, x: int, order: Order) -> int:

@@ -20,7 +20,7 @@ from tenferro.computegraph import (
 )
 from tenferro.computegraph._keys import Application
 from tenferro.passes.roll.body import Body, Last, Result, RolledLoop, operation_of, reads_of
-from tenferro.passes.roll.periods import runs
+from tenferro.passes.roll.periods import may_repeat, runs
 from tenferro.passes.roll.steps import (
     SLOTS,
     Earlier,
@@ -76,6 +76,10 @@ def with_loops(
     graph: MaterializedGraph, least_steps: int, least_equations: int
 ) -> tuple[MaterializedGraph, int]:
     """Return a graph with loops instead of repeated equations, and how many loops."""
+    avals = graph.avals
+    alike = [(node[0], avals[node[2][0]]) for node in graph.nodes]
+    if not may_repeat(alike, least_steps, least_equations):
+        return graph, 0
     values = list(graph.inputs)
     for node in graph.nodes:
         made = derive(node.operation, [values[i] for i in node.inputs], node.role)

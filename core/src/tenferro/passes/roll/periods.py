@@ -5,7 +5,9 @@ Read next: ``steps.py``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from operator import sub
 
 from tenferro._runtime.records import NamedTuple
 
@@ -48,6 +50,12 @@ def runs(items: Sequence[int], least_steps: int, least_items: int) -> list[Run]:
     return sorted(found)
 
 
+def may_repeat(items: Iterable[object], least_steps: int, least_items: int) -> bool:
+    """Return False if too few items occur often enough for runs of so many items together."""
+    counts = Counter(items).values()
+    return sum([count for count in counts if count >= least_steps]) >= least_items
+
+
 def _run(
     items: Sequence[int], low: int, high: int, least_steps: int, least_items: int
 ) -> Run | None:
@@ -69,14 +77,17 @@ def _run(
 def _periods(places: Sequence[int], least_steps: int) -> Iterator[tuple[int, int]]:
     """Give distances that come again and again, each with a place where it does."""
     for repeats in range(1, min(_MOST_REPEATS, len(places) // least_steps) + 1):
-        gaps = [b - a for a, b in zip(places, places[repeats:], strict=False)]
+        gaps = [*map(sub, places[repeats:], places)]
+        least = (least_steps - 1) * repeats
+        if max(Counter(gaps).values()) < least:
+            continue
         best, longest, first = 0, 0, 0
         for i in range(1, len(gaps) + 1):
             if i == len(gaps) or gaps[i] != gaps[first]:
                 if i - first > longest:
                     best, longest = first, i - first
                 first = i
-        if longest >= (least_steps - 1) * repeats:
+        if longest >= least:
             yield gaps[best], places[best]
 
 

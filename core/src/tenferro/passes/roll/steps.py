@@ -7,6 +7,7 @@ Read next: ``loops.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -20,6 +21,9 @@ SLOTS = 1 << 16  # more than any operation has outputs
 _MOST_STEPS_BACK = 8
 _MAX_STRETCHES_TRIED = 4  # stretches, each a part of the one before
 _MAY_FAIL = ("tenferro.primitives.linalg", "tenferro.primitives.callback")
+
+
+Equation = tuple[Operation, tuple[ValueKey, ...]]  # and what it reads
 
 
 class Program:
@@ -40,20 +44,28 @@ class Program:
         made = _reached(outputs, is_given, self._behind)
         makers = sorted(made, key=_serial)
         numbers: dict[Any, int] = {}
-        items = [numbers.setdefault((made[m], m.aval), len(numbers)) for m in makers]
+        equations = [made[m] for m in makers]
+        items = [
+            numbers.setdefault((operation, m.aval), len(numbers))
+            for m, (operation, _) in zip(makers, equations, strict=True)
+        ]
+        inputs = [given for _, given in equations]
         if self._behind:
-            inputs = [tuple([self.value(x) for x in m.inputs]) for m in makers]
-        else:
-            inputs = [m.inputs for m in makers]
+            inputs = [tuple([self.value(x) for x in given]) for given in inputs]
         early = _early(makers, inputs, items, made, least_steps)
         kept = [i for i, maker in enumerate(makers) if maker not in early]
         self.makers = [makers[i] for i in kept]
         self.inputs = [inputs[i] for i in kept]
         self.items = [items[i] for i in kept]
-        self.code_of: dict[ValueKey, int] = {}
-        for i, maker in enumerate(self.makers):
-            for slot, key in enumerate(results_of(maker)):
-                self.code_of[key] = i * SLOTS + slot
+
+    @cached_property
+    def code_of(self) -> dict[ValueKey, int]:
+        """The code of each value; made when something is repeated."""
+        return {
+            key: i * SLOTS + slot
+            for i, maker in enumerate(self.makers)
+            for slot, key in enumerate(results_of(maker))
+        }
 
     def __len__(self) -> int:
         return len(self.makers)
@@ -78,9 +90,9 @@ def _reached(
     outputs: Sequence[ValueKey],
     is_given: Callable[[ValueKey], bool],
     behind: dict[ValueKey, ValueKey],
-) -> dict[ValueKey, Operation]:
+) -> dict[ValueKey, Equation]:
     """Return the equations from which the outputs follow, by their makers; also find the pins."""
-    made: dict[ValueKey, Operation] = {}
+    made: dict[ValueKey, Equation] = {}
     seen = set(outputs)
     stack = [*seen]
     while stack:
@@ -93,13 +105,13 @@ def _reached(
             behind[key] = definition[3]
             given = definition[3:]
         elif operation.output_count == 1:
-            made[key] = operation
             given = definition[3:]
+            made[key] = operation, given
         elif definition[3] in made:
             continue
         else:
-            made[definition[3]] = operation
             given = definition[3].inputs
+            made[definition[3]] = operation, given
         for x in given:
             if x not in seen:
                 seen.add(x)
@@ -111,7 +123,7 @@ def _early(
     makers: Sequence[ValueKey],
     inputs: Sequence[tuple[ValueKey, ...]],
     items: Sequence[int],
-    made: dict[ValueKey, Operation],
+    made: dict[ValueKey, Equation],
     least_steps: int,
 ) -> set[ValueKey]:
     """Return the equations that depend on leaves alone and are not repeated.

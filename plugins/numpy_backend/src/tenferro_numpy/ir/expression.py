@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from tenferro.backend.extend import NamedTuple
+from tenferro.backend.lowering import Promised
 from tenferro.primitives import Aval
 from tenferro_numpy.ir.assembly import Pieces
 
@@ -136,7 +137,9 @@ def _factory(template: str, arity: int, bound: int) -> Function:
 def called(
     op: Any, count: int, function: Function, *, shares: bool, foreign: bool = False
 ) -> Expression:
-    """Make the call of a contract lowering, `function(op, *operands)`."""
+    """Make the call of a contract lowering, `function(op, *operands)`; a promised one loads now."""
+    if isinstance(function, Promised):
+        function = function.function()
     operands = "".join(f", {{{i}}}" for i in range(count))
     return Expression(f"{{p0}}({{p1}}{operands})", (function, op), shares=shares, foreign=foreign)
 

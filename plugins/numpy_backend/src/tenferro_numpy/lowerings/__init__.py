@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 from tenferro.backend import numpy_like
-from tenferro.backend.lowering import Lowering, Lowerings, load_target
+from tenferro.backend.lowering import Lowering, Lowerings, Promised, load_target
 from tenferro.primitives import Aval
 from tenferro_numpy.ir.expression import Expression, Function, Specialize, called
 from tenferro_numpy.python_scalars import scalar_form
 
-__all__ = ["expression", "is_own", "lowerings"]
+__all__ = ["expression", "is_own", "lowerings", "own_expression"]
 
 # the primitives whose lowerings each module replaces, or completes
 # generated: lowered primitives
@@ -89,8 +89,14 @@ def lowerings() -> tuple[Lowering, ...]:
 
 
 @cache
+def _by_key() -> dict[str, Lowering]:
+    """Return the lowerings by the keys of their primitives, the first of each."""
+    return {record.primitive: record for record in reversed(lowerings())}
+
+
+@cache
 def _own_function(key: str) -> Any:
-    found = next((record for record in lowerings() if record.primitive == key), None)
+    found = _by_key().get(key)
     return None if found is None else load_target(found, "numpy")
 
 
@@ -107,6 +113,21 @@ def is_own(op: Any, function: Function) -> bool:
     return getattr(function, "func", function) is _own_function(op.key)
 
 
+def own_expression(
+    op: Any, avals: tuple[Aval, ...], result: Aval, promise: Promised | None
+) -> Expression | None:
+    """Write an instruction whose lowering, promised by the table, is registered here.
+
+    The lowering loads if the expression calls it. `None` if no expression is listed.
+    """
+    own = _by_key().get(op.key)
+    target: Any = None if own is None else own.target
+    if promise is None or target is not promise:
+        return None
+    specialize = _expressions(type(op).__module__).get(type(op))
+    return None if specialize is None else _with_scalar(op, avals, result, specialize, promise)
+
+
 def expression(op: Any, avals: tuple[Aval, ...], result: Aval, function: Function) -> Expression:
     """Write an instruction, given the lowering that the table chose for it."""
     if not is_own(op, function):
@@ -114,6 +135,13 @@ def expression(op: Any, avals: tuple[Aval, ...], result: Aval, function: Functio
     specialize = _expressions(type(op).__module__).get(type(op))
     if specialize is None:
         return called(op, len(avals), function, shares=True, foreign=True)
+    return _with_scalar(op, avals, result, specialize, function)
+
+
+def _with_scalar(
+    op: Any, avals: tuple[Aval, ...], result: Aval, specialize: Specialize, function: Function
+) -> Expression:
+    """Write an instruction, and how it runs on Python's numbers if it can."""
     found = specialize(op, avals, result, function)
     scalar = None if result.shape else scalar_form(op, avals, result)
     return found if scalar is None else found._replace(scalar=scalar)

@@ -86,11 +86,12 @@ class Block(NamedTuple):
             full = Constant(constant.value, constant.dtype, avals[made].shape)
             instructions.append((full, (), (made,), PRIMARY, None))
         for position, how in self.members.items():
-            op, read, outputs, _, role, source = program.instructions[position]
+            row = program.nodes[position]
+            op, read, outputs = row[:3]
             operands = tuple([slots[pair] for pair in zip(read, how.operands, strict=True)])
             made = place(outputs[0], by_rows=how.joined is None)
             sized = with_rows(op, self.extent, rows) if how.joined is None else op
-            instructions.append((sized, operands, (made,), role, source))
+            instructions.append((sized, operands, (made,), row.role, row.source))
         results = [slots[slot, True] for slot in self.stacked]
         results += [slots[slot, False] for slot in self.joined]
         return compile_program(from_rows(inputs, instructions, results, avals))
@@ -101,8 +102,10 @@ def find_blocks(program: CompiledProgram, cache: int) -> list[Block]:
     found: list[Block] = []
     block_of: dict[int, int] = {}  # position → number of the block
     walks = iter(range(_MAX_SEARCHES))
-    for extent in _extents(program, cache):
-        rows = _acting_by_rows(program, extent, cache)
+    extents = _extents(program, cache)
+    entries = _entries(program) if extents else []
+    for extent in extents:
+        rows = _acting_by_rows(entries, extent, cache)
         sizes = {position: _written(program, position) for position in rows}
         left = rows.keys() - block_of.keys()
         for _ in walks:
@@ -120,18 +123,27 @@ def find_blocks(program: CompiledProgram, cache: int) -> list[Block]:
     return found
 
 
-def _acting_by_rows(program: CompiledProgram, extent: int, cache: int) -> dict[int, ByRows]:
+def _entries(program: CompiledProgram) -> list[tuple[int, tuple[Any, ...]]]:
+    """Return what decides how instructions act: position, operation, avals, that of the result
+    last.
+    """
+    aval_of = program.avals.__getitem__
+    return [
+        (position, (row[0], *map(aval_of, row[1]), aval_of(row[2][0])))
+        for position, row in enumerate(program.nodes)
+        if len(row[2]) == 1 and row[1]
+    ]
+
+
+def _acting_by_rows(
+    entries: Sequence[tuple[int, tuple[Any, ...]]], extent: int, cache: int
+) -> dict[int, ByRows]:
     """Return how instructions act on rows, by position; None if they read too much else."""
     known: dict[tuple[Any, ...], ByRows | None] = {}
     found = {}
-    for position, instruction in enumerate(program.instructions):
-        inputs, outputs = instruction.inputs, instruction.outputs
-        if len(outputs) != 1 or not inputs:
-            continue
-        op, result = instruction.operation, program.avals[outputs[0]]
-        avals = [program.avals[i] for i in inputs]
-        entry = op, result, *avals
+    for position, entry in entries:
         if entry not in known:
+            op, *avals, result = entry
             known[entry] = _acts(op, avals, result, extent, cache)
         how = known[entry]
         if how is not None:
@@ -149,21 +161,21 @@ def _acts(op: Any, avals: Sequence[Aval], result: Aval, extent: int, cache: int)
 
 
 def _written(program: CompiledProgram, position: int) -> int:
-    return size_of(program.avals[program.instructions[position].outputs[0]])
+    return size_of(program.avals[program.nodes[position].outputs[0]])
 
 
 def _has_order(program: CompiledProgram, block_of: Mapping[int, int]) -> bool:
     """Return True if blocks can run as a whole, one after the other: none waits for itself."""
     maker: dict[int, int] = {}  # slot → its block, or its position below all blocks
     readers: dict[int, set[int]] = {}
-    for position, instruction in enumerate(program.instructions):
+    for position, row in enumerate(program.nodes):
         node = block_of.get(position, ~position)
-        maker.update(dict.fromkeys(instruction.outputs, node))
+        maker.update(dict.fromkeys(row[2], node))
         readers.setdefault(node, set())
     waits = dict.fromkeys(readers, 0)
-    for position, instruction in enumerate(program.instructions):
+    for position, row in enumerate(program.nodes):
         node = block_of.get(position, ~position)
-        for slot in instruction.inputs:
+        for slot in row[1]:
             source = maker.get(slot, node)
             if source != node and node not in readers[source]:
                 readers[source].add(node)
@@ -212,8 +224,8 @@ class _Search:
         self.made: dict[int, ByRows] = {}  # by slot
         self.after: set[int] = set()  # slots that follow from the block, and have no rows in it
         first = min(rows, default=0)
-        for position, instruction in enumerate(program.instructions[first:], first):
-            inputs, outputs, how = instruction.inputs, instruction.outputs, rows.get(position)
+        for position, row in enumerate(program.nodes[first:], first):
+            inputs, outputs, how = row[1], row[2], rows.get(position)
             if how is not None and self.can_hold(inputs, how):
                 self.members[position] = self.made[outputs[0]] = how
                 if how.joined is not None:
@@ -235,7 +247,7 @@ class _Search:
         """Leave views that no member reads to those who do."""
         read: set[int] = set()
         for position in reversed(list(self.members)):
-            op, inputs, outputs = self.program.instructions[position][:3]
+            op, inputs, outputs = self.program.nodes[position][:3]
             if isinstance(op, VIEWS) and outputs[0] not in read:
                 del self.members[position], self.made[outputs[0]]
             else:
@@ -276,19 +288,19 @@ class _Search:
 
     def read(self) -> tuple[dict[tuple[int, bool], Constant], list[tuple[int, bool]]]:
         """Return the constants and other slots that the block reads, row by row or whole."""
-        instructions = self.program.instructions
+        nodes = self.program.nodes
         pairs: dict[tuple[int, bool], None] = {}
         for position, how in self.members.items():
-            read = zip(instructions[position].inputs, how.operands, strict=True)
+            read = zip(nodes[position].inputs, how.operands, strict=True)
             pairs.update({pair: None for pair in read if pair[0] not in self.made})
-        known = {i.outputs[0]: i.operation for i in instructions if type(i.operation) is Constant}
+        known = {i.outputs[0]: i.operation for i in nodes if type(i.operation) is Constant}
         constants = {pair: known[pair[0]] for pair in pairs if pair[0] in known}
         return constants, [pair for pair in pairs if pair not in constants]
 
     def exported(self) -> dict[int, None]:
         """Return the slots that other instructions read."""
         read = set(self.program.outputs)
-        for position, instruction in enumerate(self.program.instructions):
+        for position, row in enumerate(self.program.nodes):
             if position not in self.members:
-                read.update(instruction.inputs)
+                read.update(row[1])
         return {slot: None for slot in self.made if slot in read}

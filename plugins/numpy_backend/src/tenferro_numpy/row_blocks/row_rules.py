@@ -38,7 +38,7 @@ class ByRows(NamedTuple):
 
 def acts_by_rows(op: Any, avals: Sequence[Aval], result: Aval, extent: int) -> ByRows | None:
     """Return how an instruction acts on rows of this extent; None if it does not."""
-    if any(aval.dtype.name not in _DTYPES for aval in (*avals, result)):
+    if not _DTYPES.issuperset([aval.dtype.name for aval in (*avals, result)]):
         return None
     if type(op).batch is batch_pointwise:
         axis = row_axis(result.shape, extent)

@@ -47,7 +47,7 @@ class Gains:
         self.alive = self._most_alive()
 
     def _note(self, program: CompiledProgram, position: int, how: ByRows) -> None:
-        op, inputs, outputs = program.instructions[position][:3]
+        op, inputs, outputs = program.nodes[position][:3]
         read = [slot for slot in inputs if slot in self._root]
         level = max([self._ready[slot] for slot in read], default=0)
         product = isinstance(op, DotGeneral)
