@@ -51,6 +51,7 @@ def run_or_record(
     stand_ins: Sequence[ValueKey] | None = None,
     reads: Reads | None = None,
     rolls: bool = True,
+    notes: list[Any] | None = None,
 ) -> list[Any]:
     """Compute what ``emit`` makes of the primal now, or record it if a transform is open.
 
@@ -59,7 +60,8 @@ def run_or_record(
     the transform and everything that changes its program. If the inputs are examples of a batch,
     ``stand_ins`` are the batches, which the program reads instead. ``reads`` notes the leaves whose
     values the program relies on while ``emit`` runs. Without ``rolls``, loops of the primal stay
-    as Python unrolled them.
+    as Python unrolled them. ``notes`` receives what ``emit`` appends to it, also where a program of
+    an earlier call is found.
     """
     if in_rule():
         return pending(emit(primal))
@@ -80,7 +82,12 @@ def run_or_record(
     avals = tuple([leaf.aval for leaf in leaves])
 
     def make() -> Finished:
-        return finish(leaves, avals, partial(emitted, chosen), chosen, reads)
+        if notes:
+            notes.clear()
+        program = finish(leaves, avals, partial(emitted, chosen), chosen, reads)
+        if notes is not None:
+            program.notes = tuple(notes)
+        return program
 
     key: Hashable = (kind, len(looked_at), structure, avals, chosen, chosen.lowerings.generation)
     try:
@@ -88,6 +95,8 @@ def run_or_record(
     except ClosedOverError as closed:
         outputs = closed.outputs
     else:
+        if notes is not None:
+            notes[:] = program.notes
         take = chosen.asoperand
         pairs = zip(operands, avals, strict=True)
         results = program.executable(*[take(x, aval) for x, aval in pairs])
@@ -202,7 +211,7 @@ class ClosedOverError(Exception):
 class Finished:
     """An executable with the avals of its results, and the operands on whose values it relies."""
 
-    __slots__ = ("_others", "executable", "output_avals", "reads")
+    __slots__ = ("_others", "executable", "notes", "output_avals", "reads")
 
     def __init__(
         self,
@@ -213,6 +222,7 @@ class Finished:
         self.executable = executable
         self.output_avals = output_avals
         self.reads = reads
+        self.notes: tuple[Any, ...] = ()
         self._others: set[Hashable] = set()
 
     def admits(self, values: Hashable) -> bool:
