@@ -342,6 +342,8 @@ def blocks_of(
         )
         if found is not None:
             return found
+    if mode == "auto" and how.sparse:
+        mode = _accumulating(columns, rows)
     if mode == "auto" and len(outputs) == 1 == len(wrt):
         alone = _both_ways(columns[0], rows[0], outputs[0].aval, wrt[0].aval, how, patterns)
         if alone is not None:
@@ -359,6 +361,18 @@ def blocks_of(
                 places = columns[i].targets(k) if mode == "forward" else rows[k].targets(i)
                 patterns.append(SparsePattern.of_places(places, (y.aval.size, x.aval.size)))
     return blocks
+
+
+def _accumulating(columns: Sequence[Directions], rows: Sequence[Directions]) -> str:
+    """Return the mode in which all entries can be accumulated; "auto" if there is none."""
+    for mode, each in (("forward", columns), ("reverse", rows)):
+        try:
+            if all([one.parts is not None for one in each]):
+                note_decision("jacobian", f"{mode}: entries accumulated, no directions pushed")
+                return mode
+        except NotLinearError:  # a pullback of the user that cannot be converted to forward mode
+            continue
+    return "auto"
 
 
 def _both_ways(

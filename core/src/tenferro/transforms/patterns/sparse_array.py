@@ -16,8 +16,9 @@ from tenferro.arrays.errors import UnsupportedAttributeError, at_user_line
 from tenferro.computegraph import UNKNOWN
 from tenferro.primitives import table
 from tenferro.transforms.errors import SparseResultError
-from tenferro.transforms.patterns.compressed import spread_out, taken
+from tenferro.transforms.patterns.compressed import spread_out
 from tenferro.transforms.patterns.matrices import SparsePattern
+from tenferro.transforms.patterns.parts import taken
 from tenferro.transforms.recording import tree as _tree
 
 
