@@ -21,7 +21,7 @@ from tenferro.computegraph import CompiledProgram
 from tenferro.primitives import Aval, DType
 from tenferro.primitives.comparison import Select
 from tenferro.primitives.constants import Constant
-from tenferro.primitives.indexing import ScatterAdd
+from tenferro.primitives.indexing import Gather, ScatterAdd
 from tenferro.primitives.structural import Convert, Pad, Transpose
 from tenferro_numpy.ir.expression import IDENTITY, Expression
 from tenferro_numpy.ir.literals import Compared, Literals
@@ -36,6 +36,7 @@ from tenferro_numpy.machine.tile_size import Tiling, smallest_region
 from tenferro_numpy.memory.ownership import Memory
 from tenferro_numpy.memory.registers import Registers
 from tenferro_numpy.memory.reuse import reuse
+from tenferro_numpy.plan_passes.constant_gather import assemble
 from tenferro_numpy.plan_passes.constant_scatter import placed
 from tenferro_numpy.plan_passes.fusion.build import fuse, share_equal
 from tenferro_numpy.plan_passes.lazy_broadcasts import leave_to_readers
@@ -260,6 +261,13 @@ class Planner:
         operations = [row[0] for row in self.program.nodes]
         self.steps = add_windows(self.steps, self.avals, operations, self.literals, self.outputs)
 
+    def assemble_gathers(self) -> None:
+        """Put slices together instead of gathering at places that the program spells out."""
+        if Gather not in map(type, self.distinct):
+            return
+        operations = [row[0] for row in self.program.nodes]
+        self.steps = assemble(self.steps, self.avals, operations, self.literals, self.outputs)
+
     def leave_broadcasts_to_readers(self) -> None:
         """Do not expand what is only read by elementwise lines that have a full operand anyway."""
         self.steps = leave_to_readers(self.steps, self.avals, self.literals, self.outputs)
@@ -377,6 +385,7 @@ PLAN_PASSES = (
     PlanPass("lowering", methodcaller("choose_expressions"), is_optional=False),
     PlanPass("constant_masks", methodcaller("fold_constant_masks")),
     PlanPass("padded_sums", methodcaller("add_padded_sums")),
+    PlanPass("constant_gathers", methodcaller("assemble_gathers")),
     PlanPass("lazy_broadcasts", methodcaller("leave_broadcasts_to_readers")),
     PlanPass("row_major", methodcaller("copy_short_axes")),
     PlanPass("fusion", methodcaller("fuse")),
