@@ -56,10 +56,15 @@ def dead_arrays(x):
     return np.exp(np.sin(x @ x.T) @ x)
 
 
+def entries(x):
+    return tn.jacobian(lambda x: x[1:] * x[:-1], sparse=True)(x).data
+
+
 PROGRAMS = {
     "row_blocks": (rows, LARGE, np.linspace(-1.0, 1.0, 900).reshape(30, 30)),
     "constant_masks": (constant_mask, SMALL),
     "padded_sums": (padded, SMALL),
+    "constant_gathers": (entries, LARGE[:600, 0].copy()),
     "lazy_broadcasts": (broadcast, SMALL),
     "row_major": (points_in_columns, LARGE.reshape(-1, 3)),
     "fusion": (elementwise, LARGE),

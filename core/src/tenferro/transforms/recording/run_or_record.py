@@ -30,7 +30,7 @@ from tenferro.computegraph import (
 )
 from tenferro.primitives._aval import Aval
 from tenferro.tidu import flow_of, in_rule
-from tenferro.transforms.recording.positions import Reads, read
+from tenferro.transforms.recording.positions import Reads, identity_of
 from tenferro.transforms.recording.rolling import with_loops
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ class Finished:
         self,
         executable: Executable,
         output_avals: tuple[Aval, ...],
-        reads: tuple[tuple[int, tuple[int, ...]], ...] = (),
+        reads: tuple[tuple[int, Any], ...] = (),
     ) -> None:
         self.executable = executable
         self.output_avals = output_avals
@@ -234,7 +234,7 @@ class Finished:
 
 def _values(program: Finished, operands: Sequence[Any]) -> tuple[Any, ...]:
     """Return the values of the operands that a program relies on, to compare with its own."""
-    return tuple([(place, read(operands[place])) for place, _ in program.reads])
+    return tuple([(place, identity_of(operands[place])) for place, _ in program.reads])
 
 
 def finish(
