@@ -12,6 +12,7 @@ of one colour are pushed together. Read next: ``patterns/parts.py``.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 from tenferro._runtime.records import NamedTuple
@@ -93,7 +94,11 @@ def _parts(
         return at_positions(
             operation, given, xs, key.aval, lambda i: numbers_of_key(inputs[i], reads)
         )
-    if is_elementwise(operation, [None if g is None else range(x.aval.size) for g, x in zip(given, xs, strict=True)], [key.aval]):
+    if is_elementwise(
+        operation,
+        [None if g is None else range(x.aval.size) for g, x in zip(given, xs, strict=True)],
+        [key.aval],
+    ):
         return pointwise(operation, given, xs, key.aval)
     return None
 
@@ -108,38 +113,58 @@ def entries_of(
     """
     if not parts:
         return Entries(constant(0, result.dtype, (0,)), ())
-    rows = [part.row_list(result.shape) for part in parts]
-    mirrored = _mirrored(parts, rows) if symmetric else frozenset()
-    kept = [i for i in range(len(parts)) if i not in mirrored]
-    parts, rows = [parts[i] for i in kept], [rows[i] for i in kept]
-    sources = _by_target(parts, rows, result.size, columns, last)
-    if mirrored:
-        for place in list(sources):
-            row, column = divmod(place, columns)
-            sources.setdefault(column * columns + row, sources[place])
+    across, down = (columns, 1) if last else (1, result.size)
+    places = [
+        [
+            row * across + c * down
+            for row, c in zip(part.row_list(result.shape), part.columns, strict=True)
+        ]
+        for part in parts
+    ]
+    dropped: set[int] = set()
+    if symmetric:
+        mirrored = _mirrored(places, columns)
+        dropped.update(*[places[i] for i in mirrored])
+        kept = [i for i in range(len(parts)) if i not in mirrored]
+        parts, places = [parts[i] for i in kept], [places[i] for i in kept]
+    found = [*chain.from_iterable(places)]
+    sources = [*range(len(found))]
+    if dropped:
+        other = [_transposed(place, columns) for place in found]
+        again = [i for i, place in enumerate(other) if place in dropped]
+        found += [other[i] for i in again]
+        sources += again
     flat = [reshape(x, (x.aval.size,)) for x in [part.filled(result.dtype) for part in parts]]
     together = flat[0] if len(flat) == 1 else concatenate(flat, 0)
-    targets = sorted(sources)
-    values = taken(together, [sources[target][0] for target in targets])
-    for layer in range(1, max(map(len, sources.values()))):
-        again = [i for i, target in enumerate(targets) if len(sources[target]) > layer]
-        more = taken(together, [sources[targets[i]][layer] for i in again])
-        values = _added(values, again, more)
+    return _summed(together, found, sources)
+
+
+def _summed(together: Handle, places: Sequence[int], sources: Sequence[int]) -> Entries:
+    """Return the sums of coefficients that have the same place."""
+    order = sorted(range(len(places)), key=places.__getitem__)
+    layers: list[list[int]] = [[]]  # of the first coefficient of each place, the second, …
+    at: list[list[int]] = [[]]
+    targets: list[int] = []
+    layer = 0
+    for i in order:
+        place = places[i]
+        layer = layer + 1 if targets and targets[-1] == place else 0
+        if not layer:
+            targets.append(place)
+        elif layer == len(layers):
+            layers.append([])
+            at.append([])
+        layers[layer].append(sources[i])
+        at[layer].append(len(targets) - 1)
+    values = taken(together, layers[0])
+    for places_of, again in zip(at[1:], layers[1:], strict=True):
+        values = _added(values, places_of, taken(together, again))
     return Entries(values, tuple(targets))
 
 
-def _by_target(
-    parts: Parts, rows: Sequence[Sequence[int]], size: int, columns: int, last: bool
-) -> dict[int, list[int]]:
-    """Return for each place the coefficients that are added there, by their flat position."""
-    found: dict[int, list[int]] = {}
-    across, down = (columns, 1) if last else (1, size)
-    source = 0
-    for part, of in zip(parts, rows, strict=True):
-        for row, column in zip(of, part.columns, strict=True):
-            found.setdefault(row * across + column * down, []).append(source)
-            source += 1
-    return found
+def _transposed(place: int, count: int) -> int:
+    row, column = divmod(place, count)
+    return column * count + row
 
 
 def _added(values: Handle, places: Sequence[int], more: Handle) -> Handle:
@@ -154,22 +179,19 @@ def _added(values: Handle, places: Sequence[int], more: Handle) -> Handle:
     )
 
 
-def _mirrored(parts: Parts, rows: Sequence[Sequence[int]]) -> set[int]:
+def _mirrored(places: Sequence[Sequence[int]], count: int) -> set[int]:
     """Return parts of a symmetric matrix that others have on the other side of the diagonal."""
-    holders: dict[tuple[int, int], list[int]] = {}
-    for i, (part, of) in enumerate(zip(parts, rows, strict=True)):
-        for place in zip(of, part.columns, strict=True):
-            holders.setdefault(place, []).append(i)
+    holders: dict[int, int] = {}
+    for i, of in enumerate(places):
+        for place in of:
+            holders[place] = -1 if place in holders else i
     found: set[int] = set()
-    for i, (part, of) in enumerate(zip(parts, rows, strict=True)):
-        if all(
-            [
-                row != column
-                and holders[row, column] == [i]
-                and not found.intersection(others := holders.get((column, row), [i]))
-                and i not in others
-                for row, column in zip(of, part.columns, strict=True)
-            ]
-        ):
+    for i, of in enumerate(places):
+        for place in of:
+            other = _transposed(place, count)
+            holder = holders.get(other, i)
+            if other == place or holders[place] != i or holder == i or holder in found:
+                break
+        else:
             found.add(i)
     return found

@@ -280,9 +280,7 @@ def join(op: Concatenate, given: Sequence[Parts | None], xs: Sequence[Handle], y
 # ---- sums ----------------------------------------------------------------------------------------
 
 
-def sum_along(
-    op: ReduceSum, given: Sequence[Parts | None], xs: Sequence[Handle], y: Aval
-) -> Parts:
+def sum_along(op: ReduceSum, given: Sequence[Parts | None], xs: Sequence[Handle], y: Aval) -> Parts:
     """Sum coefficients of the same column; otherwise summed elements become coefficients."""
     (x,), (parts,) = xs, given
     kept = [axis for axis in range(x.ndim) if axis not in op.axes]

@@ -27,6 +27,7 @@ __all__ = ["assemble"]
 _SLICE, _POSITIONS, _SLICED, _POSITIONED = 250, 900, 0.8, 5.0
 _GATHER, _GATHERED = 2000, 2.2
 _MAX_PERIOD = 32
+_MAX_TURNS = 8  # how often a place may be taken for slices
 _MIN_RUN = 8  # elements
 
 
@@ -58,7 +59,11 @@ def assemble(
         op = _operation(step, operations)
         table = literals.get(step.operands[1]) if type(op) is Gather else None
         is_flat = avals[step.targets[0]].ndim == 1
-        if type(table) is not Table or not is_flat or not _takes_elements(op, avals[step.operands[0]]):
+        if (
+            type(table) is not Table
+            or not is_flat
+            or not _takes_elements(op, avals[step.operands[0]])
+        ):
             found.append(step)
             continue
         source = step.operands[0]
@@ -98,36 +103,48 @@ def _assembled(step: Step, parts: Sequence[int], pieces: list[_Piece], y: Aval) 
 
 def _pieces(sizes: Sequence[int], places: Sequence[int]) -> list[_Piece] | None:
     """Return the pieces of all operands; None if a gather is faster."""
-    of_operand: list[dict[int, list[tuple[int, int]]]] = [{} for _ in sizes]
+    flat = np.asarray(places, np.intp)
+    if not flat.size:
+        return None
     ends = np.cumsum(sizes)
-    owners = np.searchsorted(ends, np.asarray(places), side="right").tolist()
-    seen: Counter[int] = Counter()
-    for target, (place, owner) in enumerate(zip(places, owners, strict=True)):
-        start = int(ends[owner]) - sizes[owner]
-        of_operand[owner].setdefault(seen[place], []).append((place - start, target))
-        seen[place] += 1
-    budget = _GATHER + _GATHERED * len(places)
+    owners, turns = np.searchsorted(ends, flat, side="right"), _turns(flat)
+    budget = _GATHER + _GATHERED * flat.size
     pieces: list[_Piece] = []
-    for operand, turns in enumerate(of_operand):
-        rest: list[tuple[int, int]] = []
-        for pairs in turns.values():
-            for run in _runs(pairs):
-                if len(run) < _MIN_RUN:
-                    rest += run
-                    continue
-                budget -= _SLICE + _SLICED * len(run)
-                taken, placed = ([pair[side] for pair in run] for side in (0, 1))
-                pieces.append(_Piece(operand, _slice(taken), _slice(placed)))
-            if budget < 0:
-                return None
-        if rest:
+    for operand in np.unique(owners).tolist():
+        targets = np.flatnonzero(owners == operand)
+        pairs = np.stack([flat[targets] - (ends[operand] - sizes[operand]), targets], axis=1)
+        runs, rest = _evenly_spaced(pairs, turns[targets])
+        pieces += [_Piece(operand, _slice(run[:, 0]), _slice(run[:, 1])) for run in runs]
+        budget -= sum([_SLICE + _SLICED * len(run) for run in runs])
+        if len(rest):
+            pieces.append(_Piece(operand, *rest.T))
             budget -= _POSITIONS + _POSITIONED * len(rest)
-            taken, placed = (np.array([pair[side] for pair in rest]) for side in (0, 1))
-            pieces.append(_Piece(operand, taken, placed))
-    return pieces if budget >= 0 else None
+        if budget < 0:
+            return None
+    return pieces
 
 
-def _runs(pairs: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
+def _turns(places: Any) -> Any:
+    """Return how often each place was taken before."""
+    order = np.argsort(places, kind="stable")
+    ordered = places[order]
+    begins = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    counts = np.diff(np.append(begins, len(places)))
+    turns = np.empty(len(places), np.intp)
+    turns[order] = np.arange(len(places)) - np.repeat(begins, counts)
+    return turns
+
+
+def _evenly_spaced(pairs: Any, turns: Any) -> tuple[list[Any], Any]:
+    """Split pairs of places into runs of even steps, and what is in no long run."""
+    runs, rest = [], [pairs[turns >= _MAX_TURNS]]
+    for turn in range(min(int(turns.max()) + 1, _MAX_TURNS)):
+        for run in _runs(pairs[turns == turn]):
+            (runs if len(run) >= _MIN_RUN else rest).append(run)
+    return runs, np.concatenate(rest)
+
+
+def _runs(pairs: Any) -> list[Any]:
     """Split pairs of places into runs of even steps, every second or third pair if need be."""
     plain = _split(pairs)
     period = len(plain[0])
@@ -136,12 +153,11 @@ def _runs(pairs: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
     return [run for first in range(period) for run in _split(pairs[first::period])]
 
 
-def _split(pairs: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
+def _split(pairs: Any) -> list[Any]:
     """Split pairs of places where their steps change."""
-    values = np.asarray(pairs)
     if len(pairs) < 3:
         return [pairs]
-    steps = np.diff(values, axis=0)
+    steps = np.diff(pairs, axis=0)
     changes = np.flatnonzero((steps[1:] != steps[:-1]).any(axis=1)) + 1
     runs, first = [], 0
     for change in [*changes.tolist(), len(pairs) - 1]:
@@ -151,13 +167,12 @@ def _split(pairs: list[tuple[int, int]]) -> list[list[tuple[int, int]]]:
     return runs
 
 
-def _slice(places: Sequence[int]) -> slice:
-    """Return evenly spaced places, in increasing order, as a slice."""
-    step = places[1] - places[0]
+def _slice(places: Any) -> slice:
+    """Return evenly spaced places as a slice."""
+    first, last, step = int(places[0]), int(places[-1]), int(places[1] - places[0])
     if step > 0:
-        return slice(places[0], places[-1] + 1, step)
-    stop = places[-1] - 1
-    return slice(places[0], stop if stop >= 0 else None, step)
+        return slice(first, last + 1, step)
+    return slice(first, last - 1 if last else None, step)
 
 
 class _Assembling:
