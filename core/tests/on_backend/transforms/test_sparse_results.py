@@ -2,7 +2,19 @@
 
 import numpy as np
 import pytest
-from sparse_functions import DENSE, SPARSE, N, X, directions, laplace, rosenbrock
+from sparse_functions import (
+    DENSE,
+    SPARSE,
+    N,
+    X,
+    dense,
+    directions,
+    energy,
+    laplace,
+    rosenbrock,
+    same,
+    star,
+)
 
 import tenferro as tn
 from tenferro.transforms.patterns.colouring import columns_of, star_coloured
@@ -14,31 +26,6 @@ FUNCTIONS = {**{name: row[0] for name, row in SPARSE.items()}, **DENSE}
 def arrowhead(x):
     """A full row, a full column and a diagonal."""
     return tn.concatenate([tn.sum(x**2)[None], x[1:] ** 2 * x[0] + x[1:]])
-
-
-def energy(u):
-    """Differences of neighbours on a grid: the Hessian is the pattern of five points."""
-    v = u.reshape(-1, 8)
-    return ((v[1:] - v[:-1]) ** 4).sum() + ((v[:, 1:] - v[:, :-1]) ** 4).sum()
-
-
-def star(x):
-    return x[0] * (x[1:] ** 3).sum() + (x**4).sum()
-
-
-def dense(matrix):
-    if hasattr(matrix, "todense") and not hasattr(matrix, "indices_sorted"):
-        return np.asarray(matrix.todense())
-    found = np.zeros(matrix.shape, np.asarray(matrix.data).dtype)  # JAX without float64 rounds
-    found[tuple(np.asarray(matrix.indices).T)] = np.asarray(matrix.data)
-    return found
-
-
-def same(found, want):
-    found = dense(found)
-    want = np.asarray(want).reshape(found.shape)
-    assert found.dtype == want.dtype
-    np.testing.assert_allclose(found, want, rtol=1e-13, atol=1e-15)
 
 
 class TestMatrices:
