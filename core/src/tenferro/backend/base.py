@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import copy
 from importlib import import_module
 from time import perf_counter
 from typing import Any, ClassVar
@@ -133,16 +132,18 @@ class Backend(ABC):
                 feature="sparse matrices",
                 instead="",
             ) from None
-        # a copied matrix with other arrays: SciPy's constructor checks the arrays at every call
+        # as `copy.copy` does, with other arrays: SciPy's constructor checks them at every call
         model = made(([0] * len(columns), columns, starts), shape=shape)
         model.has_canonical_format  # noqa: B018 - found once; copies of the model keep it
-        model.data = model.data[:0]
+        kept = {**vars(model), "data": None}
+
+        indices, indptr, to_numpy = model.indices, model.indptr, self.to_numpy
 
         def matrix(entries: Any) -> Any:
-            found = copy(model)
-            found.data = self.to_numpy(entries)
-            found.indices = model.indices.copy()
-            found.indptr = model.indptr.copy()
+            found = made.__new__(made)
+            vars(found).update(kept)
+            found.data = to_numpy(entries)
+            found.indices, found.indptr = indices.copy(), indptr.copy()
             return found
 
         return matrix

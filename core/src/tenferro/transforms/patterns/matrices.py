@@ -34,7 +34,7 @@ class SparsePattern:
     ``starts[i + 1]``. Patterns with the same places are equal.
     """
 
-    __slots__ = ("_made", "columns", "shape", "starts")
+    __slots__ = ("_makers", "columns", "shape", "starts")
 
     def __init__(self, columns: Sequence[int], starts: Sequence[int], shape: Sequence[int]) -> None:
         rows, width = shape
@@ -42,7 +42,7 @@ class SparsePattern:
         self.columns = array(code, columns)
         self.starts = array(code, starts)
         self.shape = (rows, width)
-        self._made: tuple[Any, Callable[[Any], Any]] | None = None
+        self._makers: dict[type, Callable[[Any], Any]] = {}  # by the class of the entries
 
     @staticmethod
     def of_places(targets: Sequence[int], shape: tuple[int, int]) -> SparsePattern:
@@ -78,9 +78,9 @@ class SparsePattern:
 
     def matrix(self, entries: Any) -> Any:
         """Return a matrix of these entries, an operand, of the kind that its backend makes."""
-        backend = backend_of(entries)
-        made = self._made
-        if made is None or made[0] is not backend:
+        make = self._makers.get(type(entries))
+        if make is None:
+            backend = backend_of(entries)
             make = backend.sparse_matrices(self.columns, self.starts, self.shape)
-            self._made = made = (backend, make)
-        return made[1](entries)
+            self._makers[type(entries)] = make
+        return make(entries)

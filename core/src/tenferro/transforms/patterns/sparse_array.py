@@ -134,13 +134,14 @@ def put_together(pattern: SparsePattern, parts: Sequence[Any]) -> Any:
     Raises SparseResultError: if the entries are those of a batch of matrices.
     """
     (entries,) = parts
-    if not hasattr(entries, "dtype"):  # a stand-in, for a description of the structure
+    shape = getattr(entries, "shape", None)
+    if shape is None:  # a stand-in, for a description of the structure
         return SparseArray(entries, pattern)
-    if len(entries.shape) != 1:
+    if len(shape) != 1:
         raise at_user_line(
             SparseResultError(
                 "sparse=True makes one matrix, not an array of them\n"
-                f"  got        entries of the shape {tuple(entries.shape)}, of a batch or of a "
+                f"  got        entries of the shape {tuple(shape)}, of a batch or of a "
                 "derivative\n"
                 "  hint       return the entries, `.data`, or use `compress=True`, for an array",
                 elements=len(pattern.columns),
