@@ -2,9 +2,9 @@
 
 By hand the entries are written into the arrays of SciPy's `csr_array`, whose pattern is known
 beforehand; those of five points of a grid are brought into order by positions that are known as
-well. tenferro finds the pattern in the graph, and keeps it with the program. SciPy takes differences
-along sums of columns that its user has grouped; JAX has dense derivatives only. What is compared
-are the entries in row-major order.
+well. tenferro finds the pattern in the graph, and keeps it with the program. SciPy takes
+differences along sums of columns that its user has grouped; JAX has dense derivatives only. What is
+compared are the entries in row-major order.
 """
 
 from __future__ import annotations

@@ -342,29 +342,53 @@ def blocks_of(
         )
         if found is not None:
             return found
-    if mode == "auto" and how.sparse:
-        mode = _accumulating(columns, rows)
+    mode = _accumulating(mode, columns, rows) if how.sparse else mode
     if mode == "auto" and len(outputs) == 1 == len(wrt):
         alone = _both_ways(columns[0], rows[0], outputs[0].aval, wrt[0].aval, how, patterns)
         if alone is not None:
             return [alone]
     if mode in ("auto", "mixed"):
         mode = cheaper_mode(linear, columns, rows, outputs, wrt)
-    if mode == "forward":
-        each = [_of_columns(*pair, how.holomorphic) for pair in zip(columns, wrt, strict=True)]
-        blocks = [list(row) for row in zip(*each, strict=True)]
-    else:
-        blocks = [_of_rows(*pair, how.holomorphic) for pair in zip(rows, outputs, strict=True)]
     if how.sparse:
-        for k, y in enumerate(outputs):
-            for i, x in enumerate(wrt):
-                places = columns[i].targets(k) if mode == "forward" else rows[k].targets(i)
-                patterns.append(SparsePattern.of_places(places, (y.aval.size, x.aval.size)))
-    return blocks
+        patterns += _patterns(mode, columns, rows, outputs, wrt)
+    return _in_one_mode(mode, columns, rows, outputs, wrt, how.holomorphic)
 
 
-def _accumulating(columns: Sequence[Directions], rows: Sequence[Directions]) -> str:
-    """Return the mode in which all entries can be accumulated; "auto" if there is none."""
+def _in_one_mode(
+    mode: str,
+    columns: Sequence[Directions],
+    rows: Sequence[Directions],
+    outputs: Sequence[ValueKey],
+    wrt: Sequence[ValueKey],
+    holomorphic: bool,
+) -> Blocks:
+    """Return the blocks by forward or by reverse mode."""
+    if mode == "forward":
+        each = [_of_columns(*pair, holomorphic) for pair in zip(columns, wrt, strict=True)]
+        return [list(row) for row in zip(*each, strict=True)]
+    return [_of_rows(*pair, holomorphic) for pair in zip(rows, outputs, strict=True)]
+
+
+def _patterns(
+    mode: str,
+    columns: Sequence[Directions],
+    rows: Sequence[Directions],
+    outputs: Sequence[ValueKey],
+    wrt: Sequence[ValueKey],
+) -> list[SparsePattern]:
+    """Return the places of the entries of each block."""
+    found = []
+    for k, y in enumerate(outputs):
+        for i, x in enumerate(wrt):
+            places = columns[i].targets(k) if mode == "forward" else rows[k].targets(i)
+            found.append(SparsePattern.of_places(places, (y.aval.size, x.aval.size)))
+    return found
+
+
+def _accumulating(asked: str, columns: Sequence[Directions], rows: Sequence[Directions]) -> str:
+    """Return the mode in which all entries can be accumulated; the one asked for if none can."""
+    if asked != "auto":
+        return asked
     for mode, each in (("forward", columns), ("reverse", rows)):
         try:
             if all([one.parts is not None for one in each]):
@@ -372,7 +396,7 @@ def _accumulating(columns: Sequence[Directions], rows: Sequence[Directions]) -> 
                 return mode
         except NotLinearError:  # a pullback of the user that cannot be converted to forward mode
             continue
-    return "auto"
+    return asked
 
 
 def _both_ways(

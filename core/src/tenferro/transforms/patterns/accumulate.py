@@ -27,8 +27,8 @@ from tenferro.primitives import (
 )
 from tenferro.primitives._aval import Aval
 from tenferro.primitives.structural import OptimizationBarrier
-from tenferro.transforms.patterns.part_rules import AT_POSITIONS, RULES, Parts, pointwise
-from tenferro.transforms.patterns.parts import Part, taken
+from tenferro.transforms.patterns.part_rules import AT_POSITIONS, RULES, pointwise
+from tenferro.transforms.patterns.parts import Part, Parts, taken
 from tenferro.transforms.patterns.pattern import is_elementwise, numbers_of_key
 from tenferro.transforms.recording.positions import Reads
 
@@ -94,11 +94,8 @@ def _parts(
         return at_positions(
             operation, given, xs, key.aval, lambda i: numbers_of_key(inputs[i], reads)
         )
-    if is_elementwise(
-        operation,
-        [None if g is None else range(x.aval.size) for g, x in zip(given, xs, strict=True)],
-        [key.aval],
-    ):
+    sizes = [x.aval.size for parts, x in zip(given, xs, strict=True) if parts is not None]
+    if is_elementwise(operation, sizes, key.aval):
         return pointwise(operation, given, xs, key.aval)
     return None
 

@@ -37,8 +37,7 @@ from tenferro.transforms.patterns.colouring import (
     columns_of,
     star_coloured,
 )
-from tenferro.transforms.patterns.part_rules import Parts
-from tenferro.transforms.patterns.parts import taken
+from tenferro.transforms.patterns.parts import Parts, taken
 from tenferro.transforms.patterns.pattern import MAX_DIRECTION_ELEMENTS, pattern
 from tenferro.transforms.patterns.pattern_moves import Bits
 from tenferro.transforms.recording.positions import Reads, numbers_of

@@ -3,7 +3,8 @@
 The derivative of a value is a sum of parts. A part is a *window*: one coefficient, or a few, for
 each element of a box in the value's shape; or a *list*: coefficients with any rows. Moves of the
 value's elements move windows without computing, and what a window would read of another operand is
-a slice of it. A coefficient array of ``None`` stands for ones. Read next: ``patterns/part_rules``.
+a slice of it. A coefficient array of ``None`` stands for ones.
+Read next: ``patterns/part_rules.py``.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from tenferro.primitives import (
     slice,
     table,
 )
-from tenferro.primitives._aval import Shape
+from tenferro.primitives._aval import Aval, Shape
 from tenferro.transforms.patterns.pattern_moves import scaled
 
 
@@ -110,6 +111,9 @@ class Part(NamedTuple):
         return x
 
 
+Parts = list[Part]
+
+
 def normal(part: Part, shape: Shape) -> Part:
     """Return a list as a window where its rows are those of one."""
     if part.box is not None or not part.columns:
@@ -150,6 +154,31 @@ def taken(flat: Handle, places: Sequence[int]) -> Handle:
         slice_sizes=(1,),
         mode="promise_in_bounds",
     )
+
+
+def with_sources(part: Part, sources: Sequence[int], x: Aval, y: Aval) -> Part | None:
+    """Return the part of a value whose elements are others': each by its place plus 1, or 0."""
+    part = part.listed(x.shape)
+    at: dict[int, list[int]] = {}
+    for i, row in enumerate(part.rows):
+        at.setdefault(row + 1, []).append(i)
+    kept: list[int] = []
+    rows: list[int] = []
+    for row, source in enumerate(sources):
+        own = at.get(source, ())
+        kept += own
+        rows += [row] * len(own)
+    return normal(part.chosen(kept, rows), y.shape) if kept else None
+
+
+def with_targets(part: Part, targets: Sequence[int], x: Aval, y: Aval) -> Part | None:
+    """Return the part of a value into which elements are written, at these places, -1 for none."""
+    part = part.listed(x.shape)
+    rows = [targets[row] for row in part.rows]
+    kept = [i for i, row in enumerate(rows) if row >= 0]
+    if not kept:
+        return None
+    return normal(part.chosen(kept, [rows[i] for i in kept]), y.shape)
 
 
 # ---- sums ----------------------------------------------------------------------------------------

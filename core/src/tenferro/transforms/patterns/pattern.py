@@ -138,7 +138,9 @@ def _bits_of(
         numbers = [positions.of(i) for i in node.inputs]
         return [at_positions(operation, operands, avals, results[0], numbers)]
     rule = _RULES.get(type(operation))
-    if rule is None and is_elementwise(operation, operands, results):
+    if rule is None and is_elementwise(
+        operation, [len(bits) for bits in operands if bits is not None], results[0]
+    ):
         rule = moves.join_elements
     if rule is not None and len(results) == 1:
         return [rule(operation, operands, avals, results[0])]
@@ -146,11 +148,14 @@ def _bits_of(
     return [[everything] * aval.size for aval in results]
 
 
-def is_elementwise(operation: Any, operands: Operands, results: Sequence[Aval]) -> bool:
-    """Return True if the operation treats each element by itself, as its batching rule says."""
+def is_elementwise(operation: Any, sizes: Sequence[int], result: Aval) -> bool:
+    """Return True if the operation treats each element by itself, as its batching rule says.
+
+    ``sizes`` are those of the operands that depend on the direction.
+    """
     if getattr(type(operation), "batch", None) is not pointwise:
         return False
-    return all(bits is None or len(bits) == results[0].size for bits in operands)
+    return all([size == result.size for size in sizes])
 
 
 class _Positions:

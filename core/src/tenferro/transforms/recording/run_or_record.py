@@ -82,12 +82,7 @@ def run_or_record(
     avals = tuple([leaf.aval for leaf in leaves])
 
     def make() -> Finished:
-        if notes:
-            notes.clear()
-        program = finish(leaves, avals, partial(emitted, chosen), chosen, reads)
-        if notes is not None:
-            program.notes = tuple(notes)
-        return program
+        return finish(leaves, avals, partial(emitted, chosen), chosen, reads, notes)
 
     key: Hashable = (kind, len(looked_at), structure, avals, chosen, chosen.lowerings.generation)
     try:
@@ -95,8 +90,7 @@ def run_or_record(
     except ClosedOverError as closed:
         outputs = closed.outputs
     else:
-        if notes is not None:
-            notes[:] = program.notes
+        _tell(notes, program)
         take = chosen.asoperand
         pairs = zip(operands, avals, strict=True)
         results = program.executable(*[take(x, aval) for x, aval in pairs])
@@ -165,6 +159,12 @@ def _program(
     return program
 
 
+def _tell(notes: list[Any] | None, program: Finished) -> None:
+    """Give the notes of a program to the caller who asked for them."""
+    if notes is not None:
+        notes[:] = program.notes
+
+
 def _run_anew(
     leaves: Sequence[ValueKey], count: int, outputs: Sequence[ValueKey], plain: bool, backend: Any
 ) -> list[Any]:
@@ -209,7 +209,10 @@ class ClosedOverError(Exception):
 
 
 class Finished:
-    """An executable with the avals of its results, and the operands on whose values it relies."""
+    """An executable with the avals of its results, and the operands on whose values it relies.
+
+    ``notes`` are what was appended while it was emitted.
+    """
 
     __slots__ = ("_others", "executable", "notes", "output_avals", "reads")
 
@@ -218,11 +221,12 @@ class Finished:
         executable: Executable,
         output_avals: tuple[Aval, ...],
         reads: tuple[tuple[int, Any], ...] = (),
+        notes: tuple[Any, ...] = (),
     ) -> None:
         self.executable = executable
         self.output_avals = output_avals
         self.reads = reads
-        self.notes: tuple[Any, ...] = ()
+        self.notes = notes
         self._others: set[Hashable] = set()
 
     def admits(self, values: Hashable) -> bool:
@@ -243,6 +247,7 @@ def finish(
     emit: Callable[[], Sequence[ValueKey]],
     backend: Backend,
     reads: Reads | None = None,
+    notes: list[Any] | None = None,
 ) -> Finished:
     """Emit, flatten and compile the program of a transform.
 
@@ -250,13 +255,15 @@ def finish(
     """
     given = set(leaves)  # a pin among them has a history that ends in another leaf
     with CollectorPaused():  # once for all: each end of a pause walks what was made in it
+        before = len(notes or ())
         outputs = emit()
         graph = flatten(leaves, outputs, lambda key: None if key in given else key.definition)
         if len(graph.inputs) > len(leaves) or any([is_traced(key) for key in outputs]):
             raise ClosedOverError(outputs)
         results = tuple([graph.avals[i] for i in graph.outputs])
         relies = () if reads is None else reads.among(leaves)
-        return Finished(compiled(graph, avals, backend), results, relies)
+        noted = tuple((notes or ())[before:])
+        return Finished(compiled(graph, avals, backend), results, relies, noted)
 
 
 def deliver(

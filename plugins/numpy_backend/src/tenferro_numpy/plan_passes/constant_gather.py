@@ -137,7 +137,8 @@ def _turns(places: Any) -> Any:
 
 def _evenly_spaced(pairs: Any, turns: Any) -> tuple[list[Any], Any]:
     """Split pairs of places into runs of even steps, and what is in no long run."""
-    runs, rest = [], [pairs[turns >= _MAX_TURNS]]
+    runs: list[Any] = []
+    rest = [pairs[turns >= _MAX_TURNS]]
     for turn in range(min(int(turns.max()) + 1, _MAX_TURNS)):
         for run in _runs(pairs[turns == turn]):
             (runs if len(run) >= _MIN_RUN else rest).append(run)
