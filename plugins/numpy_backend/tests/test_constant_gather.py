@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tenferro as tn
-from tenferro.primitives import concatenate, gather, table
+from tenferro.primitives import concatenate, constant, gather, scatter_add, table
 
 RNG = np.random.default_rng(3)
 N = 600
@@ -96,3 +96,32 @@ def test_takes_rows_with_the_gather():
     x = RNG.normal(size=(N, 3))
     rows = compiled(lambda x: x[np.arange(0, N, 2)])
     np.testing.assert_array_equal(rows(x), x[::2])
+
+
+@pytest.mark.parametrize("x", [np.zeros(N), RNG.normal(size=N)], ids=["zeros", "values"])
+@pytest.mark.parametrize("places", [PLACES["one"], RNG.permutation(N)[:200], np.array([3, 3, 7])],
+                         ids=["one", "unique", "repeated"])  # fmt: skip
+def test_adds_at_constant_places(x, places):
+    values = RNG.normal(size=len(places))
+    literal = not x.any()
+
+    def added(x, values):
+        x = constant(0, "float64", (N,)) if literal else x
+        return tn.Array(
+            scatter_add(
+                x,
+                table(tuple(places.tolist()), "int64", (len(places), 1)),
+                values,
+                update_window_dims=(),
+                inserted_window_dims=(0,),
+                scatter_dims_to_operand_dims=(0,),
+                mode="promise_in_bounds",
+            ).key
+        )
+
+    for scale in (1.0, 1.5):
+        want, before = x * scale, x.copy()
+        np.add.at(want, places, values)
+        found = compiled(lambda x, v, scale=scale: added(x if scale == 1 else x * scale, v))
+        np.testing.assert_array_equal(found(x, values), want)
+        np.testing.assert_array_equal(x, before)

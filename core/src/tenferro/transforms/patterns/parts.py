@@ -186,12 +186,14 @@ def with_targets(part: Part, targets: Sequence[int], x: Aval, y: Aval) -> Part |
 
 def merged(parts: Sequence[Part], more: Sequence[Part], dtype: Any) -> list[Part]:
     """Join the parts of two summands; those in the same places become one."""
-    found = [*parts]
-    for part in more:
+    found, waiting = [*parts], [*reversed(more)]
+    while waiting:
+        part = waiting.pop()
         for i, other in enumerate(found):
             total = _sum(other, part, dtype)
-            if total is not None:
-                found[i] = total
+            if total is not None:  # larger than both, so that it may meet others
+                del found[i]
+                waiting.append(total)
                 break
         else:
             found.append(part)
