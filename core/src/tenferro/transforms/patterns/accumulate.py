@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
+from math import prod
 from typing import Any
 
 from tenferro._runtime.records import NamedTuple
@@ -26,7 +27,9 @@ from tenferro.primitives import (
     table,
 )
 from tenferro.primitives._aval import Aval
-from tenferro.primitives.structural import OptimizationBarrier
+from tenferro.primitives.contraction import DotGeneral
+from tenferro.primitives.indexing import Gather
+from tenferro.primitives.structural import BroadcastInDim, OptimizationBarrier
 from tenferro.transforms.patterns.part_rules import AT_POSITIONS, RULES, pointwise
 from tenferro.transforms.patterns.parts import Part, Parts, taken
 from tenferro.transforms.patterns.pattern import is_elementwise, numbers_of_key
@@ -64,6 +67,8 @@ def accumulated(
         inputs = inputs_of(definition)
         if not any([x in known for x in inputs]):
             continue
+        if _growth(definition[0], inputs, known, key.aval) > _MAX_COEFFICIENTS:
+            return None
         parts = _parts(definition, key, inputs, known, reads)
         if parts is None or len(parts) > _MAX_PARTS:
             return None
@@ -71,6 +76,25 @@ def accumulated(
             return None
         known[key] = parts
     return [[] if x is None else known.get(x.key, []) for x in results]
+
+
+def _growth(
+    operation: Any, inputs: Sequence[ValueKey], known: dict[ValueKey, Parts], result: Aval
+) -> int:
+    """Return how many coefficients an operation that repeats elements will need at most."""
+    if type(operation) not in (BroadcastInDim, Gather, DotGeneral):
+        return 0
+    counts = [sum([len(part.columns) for part in known.get(x, ())]) for x in inputs]
+    active = max(range(len(inputs)), key=counts.__getitem__)
+    times = result.size // max(inputs[active].aval.size, 1)
+    if type(operation) is DotGeneral:
+        other = inputs[1 - active].aval
+        axes = (operation.lhs_contract, operation.lhs_batch)
+        if active == 0:
+            axes = (operation.rhs_contract, operation.rhs_batch)
+        shared = [n for axis, n in enumerate(other.shape) if axis in axes[0] or axis in axes[1]]
+        times = other.size // max(prod(shared), 1)
+    return counts[active] * max(times, 1)
 
 
 def _parts(
