@@ -92,6 +92,16 @@ def test_slices_where_places_are_evenly_spaced(name, is_sliced):
     assert (".take(" not in joined.explain(x, x)) is is_sliced
 
 
+def test_gathers_where_it_is_switched_off():
+    def joined(a, b):
+        return tn.Array(taken(concatenate([a, b], 0), PLACES["interleaved"]).key)
+
+    x = RNG.normal(size=2 * N)
+    plain = compiled(joined, without=("constant_operands",))
+    np.testing.assert_array_equal(plain(x[:N], x[N:]), x[PLACES["interleaved"]])
+    assert ".take(" in plain.explain(x[:N], x[N:])
+
+
 def test_takes_rows_with_the_gather():
     x = RNG.normal(size=(N, 3))
     rows = compiled(lambda x: x[np.arange(0, N, 2)])

@@ -263,7 +263,7 @@ class Planner:
 
     def assemble_gathers(self) -> None:
         """Put slices together instead of gathering at places that the program spells out."""
-        if Gather not in map(type, self.distinct):
+        if "constant_operands" in self.how.without or Gather not in map(type, self.distinct):
             return
         operations = [row[0] for row in self.program.nodes]
         self.steps = assemble(self.steps, self.avals, operations, self.literals, self.outputs)
@@ -385,7 +385,7 @@ PLAN_PASSES = (
     PlanPass("lowering", methodcaller("choose_expressions"), is_optional=False),
     PlanPass("constant_masks", methodcaller("fold_constant_masks")),
     PlanPass("padded_sums", methodcaller("add_padded_sums")),
-    PlanPass("constant_gathers", methodcaller("assemble_gathers")),
+    PlanPass("constant_gathers", methodcaller("assemble_gathers"), is_optional=False),
     PlanPass("lazy_broadcasts", methodcaller("leave_broadcasts_to_readers")),
     PlanPass("row_major", methodcaller("copy_short_axes")),
     PlanPass("fusion", methodcaller("fuse")),
@@ -396,6 +396,6 @@ MEMORY_REUSE = "memory_reuse"  # runs when registers are chosen, by `finish`; se
 #: names that the option `without` of the backend takes
 SWITCHES = (
     *[plan_pass.name for plan_pass in PLAN_PASSES if plan_pass.is_optional],
-    "constant_operands",  # shorter scatters and selections, where operands are literals
+    "constant_operands",  # shorter gathers, scatters and selections, where operands are literals
     MEMORY_REUSE,
 )

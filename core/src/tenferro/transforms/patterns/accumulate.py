@@ -86,7 +86,7 @@ def _growth(
         return 0
     counts = [sum([len(part.columns) for part in known.get(x, ())]) for x in inputs]
     active = max(range(len(inputs)), key=counts.__getitem__)
-    times = result.size // max(inputs[active].aval.size, 1)
+    times: int = result.size // max(inputs[active].aval.size, 1)
     if type(operation) is DotGeneral:
         other = inputs[1 - active].aval
         axes = (operation.lhs_contract, operation.lhs_batch)
@@ -94,7 +94,7 @@ def _growth(
             axes = (operation.rhs_contract, operation.rhs_batch)
         shared = [n for axis, n in enumerate(other.shape) if axis in axes[0] or axis in axes[1]]
         times = other.size // max(prod(shared), 1)
-    return counts[active] * max(times, 1)
+    return counts[active] * max(int(times), 1)
 
 
 def _parts(
