@@ -1,9 +1,10 @@
-"""W18: sparse derivatives as sparse matrices: an arrowhead, a band, and Rosenbrock's Hessian.
+"""W18: sparse derivatives as sparse matrices: arrowhead, band, five points, Rosenbrock's Hessian.
 
 By hand the entries are written into the arrays of SciPy's `csr_array`, whose pattern is known
-beforehand. tenferro finds the pattern in the graph, and keeps it with the program. SciPy takes
-differences along sums of columns that its user has grouped; JAX has dense derivatives only. What
-is compared are the entries in row-major order.
+beforehand; those of five points of a grid are brought into order by positions that are known as
+well. tenferro finds the pattern in the graph, and keeps it with the program. SciPy takes
+differences along sums of columns that its user has grouped; JAX has dense derivatives only. What is
+compared are the entries in row-major order.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from benchmarks.w10_rosenbrock import diagonals
 from benchmarks.w10_rosenbrock import loss as rosenbrock
 
 ARROW, BAND, HESSIAN = "arrowhead", "band", "Hessian of Rosenbrock"
+GRID = "five points"
 NAMES = (ARROW, BAND, HESSIAN)
 
 
@@ -28,10 +30,13 @@ def inputs(given: tuple[str, int]) -> tuple[Any, ...]:
 W = Workload(
     "W18",
     "sparse Jacobians and Hessians",
-    cases=[Case(f"{name}, n = {n:,}", (name, n)) for name in NAMES for n in (1000, 10_000)],
-    quick=[Case(f"{name}, n = 50", (name, 50)) for name in NAMES],
+    cases=[
+        *[Case(f"{name}, n = {n:,}", (name, n)) for name in NAMES for n in (1000, 10_000)],
+        *[Case(f"{GRID}, n = {n:,}", (GRID, n)) for n in (900, 10_000)],
+    ],
+    quick=[*[Case(f"{name}, n = 50", (name, 50)) for name in NAMES], Case(GRID, (GRID, 49))],
     inputs=inputs,
-    goals=[Goal(1.2, case=f"{name}, n = 10,000") for name in NAMES],
+    goals=[Goal(1.2, case=f"{name}, n = 10,000") for name in (*NAMES, GRID)],
     tolerance=1e-4,
 )
 
@@ -45,7 +50,14 @@ def functions(np: Any) -> dict[str, Any]:
     def band(x: Any) -> Any:
         return x[1:-1] ** 2 * x[:-2] - np.sin(x[2:])
 
-    return {ARROW: arrowhead, BAND: band, HESSIAN: lambda x: rosenbrock(np, x)}
+    def five_points(u: Any) -> Any:
+        k = round(u.size**0.5)
+        v = np.pad(u.reshape(k, k), 1)
+        c = v[1:-1, 1:-1]
+        near = v[2:, 1:-1] + v[:-2, 1:-1] + v[1:-1, 2:] + v[1:-1, :-2]
+        return (c * (4 + near) - np.exp(c)).reshape(-1)
+
+    return {ARROW: arrowhead, BAND: band, GRID: five_points, HESSIAN: lambda x: rosenbrock(np, x)}
 
 
 def pattern(what: str, n: int) -> Any:
@@ -58,11 +70,23 @@ def pattern(what: str, n: int) -> Any:
     if what == HESSIAN:
         ones = [np.ones(n - 1), np.ones(n), np.ones(n - 1)]
         return csr_array(diags_array(ones, offsets=[-1, 0, 1]))
+    if what == GRID:
+        row, column, _ = five_diagonals(round(n**0.5))
+        return csr_array((np.ones(len(row)), (row, column)), shape=(n, n))
     arrow = lil_array((n, n))
     arrow[0, :] = 1.0
     arrow[:, 0] = 1.0
     arrow.setdiag(1.0)
     return csr_array(arrow)
+
+
+def five_diagonals(k: int) -> tuple[Any, Any, Any]:
+    """Rows and columns of the five points, diagonal by diagonal, and their row-major order."""
+    at = np.arange(k * k).reshape(k, k)
+    pairs = [(at, at), (at[:-1], at[1:]), (at[1:], at[:-1]), (at[:, :-1], at[:, 1:])]
+    pairs.append((at[:, 1:], at[:, :-1]))
+    row, column = (np.concatenate([pair[i].reshape(-1) for pair in pairs]) for i in (0, 1))
+    return row, column, np.lexsort((column, row))
 
 
 @W.contestant("numpy")
@@ -92,7 +116,18 @@ def by_hand(what: str, x: Any) -> Call:
         data[::3], data[1::3], data[2::3] = main, beside, beside
         return csr_array((data, *places), shape=matrix.shape).data
 
-    return {ARROW: arrowhead, BAND: band, HESSIAN: hessian}[what]
+    k = round(n**0.5)
+    order = five_diagonals(k)[2] if what == GRID else None
+
+    def five_points() -> Any:
+        v = np.pad(x.reshape(k, k), 1)
+        c = v[1:-1, 1:-1]
+        main = 4 + v[2:, 1:-1] + v[:-2, 1:-1] + v[1:-1, 2:] + v[1:-1, :-2] - np.exp(c)
+        parts = main, c[:-1], c[1:], c[:, :-1], c[:, 1:]
+        data = np.concatenate([part.reshape(-1) for part in parts]).take(order)
+        return csr_array((data, *places), shape=matrix.shape).data
+
+    return {ARROW: arrowhead, BAND: band, GRID: five_points, HESSIAN: hessian}[what]
 
 
 def ours(what: str, **options: Any) -> Any:
@@ -105,13 +140,23 @@ def ours(what: str, **options: Any) -> Any:
 
 @W.contestant("tenferro")
 def with_tenferro(what: str, x: Any) -> Call:
+    import tenferro as tn
+
+    f = tn.jit(ours(what))
+    return lambda: f(x).data
+
+
+@W.contestant("tenferro un-jitted")
+def un_jitted(what: str, x: Any) -> Call:
     f = ours(what)
     return lambda: f(x).data
 
 
 @W.contestant("tenferro xla", needs="xla")
 def with_xla(what: str, x: Any) -> Call:
-    f = ours(what, backend="xla")
+    import tenferro as tn
+
+    f = tn.jit(ours(what), backend="xla")
     return lambda: f(x).data
 
 

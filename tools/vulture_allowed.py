@@ -28,6 +28,7 @@ TIERS  # conftest.py runs tests/tiers.py and takes its names
 choose_expressions  # PLAN_PASSES names the planner's methods
 fold_constant_masks  # PLAN_PASSES
 add_padded_sums  # PLAN_PASSES
+assemble_gathers  # PLAN_PASSES
 leave_broadcasts_to_readers  # PLAN_PASSES
 convert_scalars  # PLAN_PASSES
 

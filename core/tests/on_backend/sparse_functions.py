@@ -3,8 +3,13 @@
 import numpy as np
 
 import tenferro as tn
-from tenferro.primitives import pad
+from tenferro.computegraph import new_leaf
+from tenferro.primitives import Handle, TensorPrimitive, pad
 from tenferro.primitives.constants import Table
+from tenferro.tidu import linearize_keys
+from tenferro.transforms.patterns.colouring import columns_of
+from tenferro.transforms.patterns.pattern import pattern
+from tenferro.transforms.recording.positions import Reads
 
 N = 40
 RNG = np.random.default_rng(7)
@@ -95,3 +100,59 @@ def directions(function, *avals):
     tables = [n.operation for n in nodes if isinstance(n.operation, Table)]
     seeds = [op.shape[0] for op in tables if op.dtype.is_inexact]
     return seeds[0] if seeds else None
+
+
+def energy(u):
+    """Differences of neighbours on a grid: the Hessian is the pattern of five points."""
+    v = u.reshape(-1, 8)
+    return ((v[1:] - v[:-1]) ** 4).sum() + ((v[:, 1:] - v[:, :-1]) ** 4).sum()
+
+
+def star(x):
+    return x[0] * (x[1:] ** 3).sum() + (x**4).sum()
+
+
+def dense(matrix):
+    if hasattr(matrix, "todense") and not hasattr(matrix, "indices_sorted"):
+        return np.asarray(matrix.todense())
+    found = np.zeros(matrix.shape, np.asarray(matrix.data).dtype)  # JAX without float64 rounds
+    found[tuple(np.asarray(matrix.indices).T)] = np.asarray(matrix.data)
+    return found
+
+
+def same(found, want):
+    found = dense(found)
+    want = np.asarray(want).reshape(found.shape)
+    assert found.dtype == want.dtype
+    np.testing.assert_allclose(found, want, rtol=1e-13, atol=1e-15)
+
+
+def rows_of(function, x):
+    """The pattern as sets of columns, one per element of the result."""
+    argument = tn.Array(new_leaf("x", tn.Aval(x.shape, "float64")))
+    result = function(argument)
+    linear = linearize_keys([result.key], [argument.key], space=TensorPrimitive.space)
+    seed = Handle(new_leaf("direction", argument.aval))
+    (tangent,) = linear.apply([seed])
+    (bits,) = pattern([tangent.key], seed.key, Reads())
+    return [set(columns_of(row)) for row in bits or [0] * result.size]
+
+
+MOVES = {
+    "reverse": lambda x, k: x[::-1],
+    "roll": lambda x, k: tn.roll(x, k),
+    "columns": lambda x, k: x.reshape(3, 4).T.reshape(-1),
+    "rows": lambda x, k: tn.concatenate([x[k:], x[:k]]),
+    "cut": lambda x, k: tn.pad(x[k % 5 : 12 - k % 3 : 1 + k % 2], (0, 12))[:12],
+    "spread": lambda x, k: tn.repeat(x[:4], 3),
+    "sums": lambda x, k: tn.repeat(x.reshape(3, 4).sum(k % 2), 4 - (k % 2 == 0))[:12],
+    "neighbours": lambda x, k: x * tn.roll(x, 1 + k),
+    "square": lambda x, k: x * x + 0.5,
+    "running": lambda x, k: np.cumsum(x.reshape(4, 3), k % 2).reshape(-1),
+    "product": lambda x, k: (x.reshape(3, 4) @ SMALL[k % 2]).reshape(-1),
+    "chosen": lambda x, k: np.where(MASK, x, tn.roll(x, k)),
+    "slot": lambda x, k: x.at[k].set(x[11 - k] * 2),
+    "sorted": lambda x, k: tn.sort(x.reshape(4, 3), 1).reshape(-1),
+}
+SMALL = RNG.uniform(0.5, 1, (2, 4, 4))
+MASK = np.arange(12) % 3 == 0

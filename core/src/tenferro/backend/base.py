@@ -8,7 +8,7 @@ that can do better overrides ``compile``. Read next: ``algebra.py``, the smalles
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from time import perf_counter
 from typing import Any, ClassVar
@@ -111,15 +111,18 @@ class Backend(ABC):
     def to_numpy(self, operand: Any) -> Any:
         """Convert an operand to a NumPy array."""
 
-    def sparse_matrix(self, values: Any, columns: Any, starts: Any, shape: tuple[int, int]) -> Any:
-        """Make a sparse matrix of its entries in row-major order, operands of this backend.
+    def sparse_matrices(
+        self, columns: Sequence[int], starts: Sequence[int], shape: tuple[int, int]
+    ) -> Callable[[Any], Any]:
+        """Return a function that makes sparse matrices of one pattern.
 
-        ``columns`` are their columns; the entries of row i are those from ``starts[i]`` to
-        ``starts[i + 1]``. SciPy's ``csr_array`` unless a backend has its own kind.
+        It takes the entries in row-major order, an operand of this backend. ``columns`` are their
+        columns; the entries of row i are those from ``starts[i]`` to ``starts[i + 1]``. No two
+        matrices may share memory that can be written to. SciPy's ``csr_array`` unless a backend has
+        its own kind.
 
         Raises UnsupportedError: if SciPy is not installed.
         """
-        arrays = [self.to_numpy(x) for x in (values, columns, starts)]
         try:
             made = import_module("scipy.sparse").csr_array
         except ImportError:
@@ -129,7 +132,21 @@ class Backend(ABC):
                 feature="sparse matrices",
                 instead="",
             ) from None
-        return made(tuple(arrays), shape=shape)
+        # as `copy.copy` does, with other arrays: SciPy's constructor checks them at every call
+        model = made(([0] * len(columns), columns, starts), shape=shape)
+        model.has_canonical_format  # noqa: B018 - found once; copies of the model keep it
+        kept = {**vars(model), "data": None}
+
+        indices, indptr, to_numpy = model.indices, model.indptr, self.to_numpy
+
+        def matrix(entries: Any) -> Any:
+            found = made.__new__(made)
+            vars(found).update(kept)
+            found.data = to_numpy(entries)
+            found.indices, found.indptr = indices.copy(), indptr.copy()
+            return found
+
+        return matrix
 
     @abstractmethod
     def aval_of(self, operand: Any) -> Aval:

@@ -6,33 +6,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sparse_functions import (
     DENSE,
+    MOVES,
     RNG,
     SPARSE,
     N,
     X,
     directions,
     rosenbrock,
+    rows_of,
 )  # fmt: skip
 
 import tenferro as tn
-from tenferro.computegraph import new_leaf
-from tenferro.primitives import Handle, TensorPrimitive
-from tenferro.tidu import linearize_keys
 from tenferro.transforms.patterns import compressed as _compressed
-from tenferro.transforms.patterns.colouring import coloured, columns_of
+from tenferro.transforms.patterns.colouring import coloured
 from tenferro.transforms.patterns.pattern import pattern
-from tenferro.transforms.recording.positions import Reads
-
-
-def rows_of(function, x):
-    """The pattern as sets of columns, one per element of the result."""
-    argument = tn.Array(new_leaf("x", tn.Aval(x.shape, "float64")))
-    result = function(argument)
-    linear = linearize_keys([result.key], [argument.key], space=TensorPrimitive.space)
-    seed = Handle(new_leaf("direction", argument.aval))
-    (tangent,) = linear.apply([seed])
-    (bits,) = pattern([tangent.key], seed.key, Reads())
-    return [set(columns_of(row)) for row in bits or [0] * result.size]
 
 
 def nonzeros(matrix):
@@ -341,26 +328,6 @@ class TestPatterns:
             return rows[tn.argmax(rows[:, 0])] ** 2
 
         assert rows_of(function, X) == [{j, 10 + j, 20 + j, 30 + j} for j in range(10)]
-
-
-MOVES = {
-    "reverse": lambda x, k: x[::-1],
-    "roll": lambda x, k: tn.roll(x, k),
-    "columns": lambda x, k: x.reshape(3, 4).T.reshape(-1),
-    "rows": lambda x, k: tn.concatenate([x[k:], x[:k]]),
-    "cut": lambda x, k: tn.pad(x[k % 5 : 12 - k % 3 : 1 + k % 2], (0, 12))[:12],
-    "spread": lambda x, k: tn.repeat(x[:4], 3),
-    "sums": lambda x, k: tn.repeat(x.reshape(3, 4).sum(k % 2), 4 - (k % 2 == 0))[:12],
-    "neighbours": lambda x, k: x * tn.roll(x, 1 + k),
-    "square": lambda x, k: x * x + 0.5,
-    "running": lambda x, k: np.cumsum(x.reshape(4, 3), k % 2).reshape(-1),
-    "product": lambda x, k: (x.reshape(3, 4) @ SMALL[k % 2]).reshape(-1),
-    "chosen": lambda x, k: np.where(MASK, x, tn.roll(x, k)),
-    "slot": lambda x, k: x.at[k].set(x[11 - k] * 2),
-    "sorted": lambda x, k: tn.sort(x.reshape(4, 3), 1).reshape(-1),
-}
-SMALL = RNG.uniform(0.5, 1, (2, 4, 4))
-MASK = np.arange(12) % 3 == 0
 
 
 @settings(max_examples=80, deadline=None)

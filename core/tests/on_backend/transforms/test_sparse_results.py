@@ -2,7 +2,19 @@
 
 import numpy as np
 import pytest
-from sparse_functions import DENSE, SPARSE, N, X, directions, laplace, rosenbrock
+from sparse_functions import (
+    DENSE,
+    SPARSE,
+    N,
+    X,
+    dense,
+    directions,
+    energy,
+    laplace,
+    rosenbrock,
+    same,
+    star,
+)
 
 import tenferro as tn
 from tenferro.transforms.patterns.colouring import columns_of, star_coloured
@@ -14,31 +26,6 @@ FUNCTIONS = {**{name: row[0] for name, row in SPARSE.items()}, **DENSE}
 def arrowhead(x):
     """A full row, a full column and a diagonal."""
     return tn.concatenate([tn.sum(x**2)[None], x[1:] ** 2 * x[0] + x[1:]])
-
-
-def energy(u):
-    """Differences of neighbours on a grid: the Hessian is the pattern of five points."""
-    v = u.reshape(-1, 8)
-    return ((v[1:] - v[:-1]) ** 4).sum() + ((v[:, 1:] - v[:, :-1]) ** 4).sum()
-
-
-def star(x):
-    return x[0] * (x[1:] ** 3).sum() + (x**4).sum()
-
-
-def dense(matrix):
-    if hasattr(matrix, "todense") and not hasattr(matrix, "indices_sorted"):
-        return np.asarray(matrix.todense())
-    found = np.zeros(matrix.shape, np.asarray(matrix.data).dtype)  # JAX without float64 rounds
-    found[tuple(np.asarray(matrix.indices).T)] = np.asarray(matrix.data)
-    return found
-
-
-def same(found, want):
-    found = dense(found)
-    want = np.asarray(want).reshape(found.shape)
-    assert found.dtype == want.dtype
-    np.testing.assert_allclose(found, want, rtol=1e-13, atol=1e-15)
 
 
 class TestMatrices:
@@ -133,24 +120,9 @@ class TestMatrices:
         same(tn.jacobian(lambda x: x[1:] * x[:-1], sparse=True)(tn.asarray(X)),
              tn.jacobian(lambda x: x[1:] * x[:-1])(X))  # fmt: skip
 
-    @pytest.mark.parametrize(
-        "inside, x",
-        [
-            (lambda f: tn.jit(f), X),
-            (lambda f: tn.vmap(f), X.reshape(4, 10)),
-            (lambda f: tn.jacobian(lambda x: f(x) @ x), X),
-            (lambda f: tn.grad(lambda x: f(x).sum()), X),
-        ],
-        ids=["jit", "vmap", "jacobian", "grad"],
-    )
-    def test_are_refused_inside_other_transforms(self, inside, x):
-        sparse = tn.jacobian(lambda x: x[1:] * x[:-1], sparse=True)
-        with pytest.raises(tn.SparseResultError, match="compress=True"):
-            inside(sparse)(x)
-
     def test_are_refused_where_the_pattern_is_too_large(self):
         with pytest.raises(tn.SparseResultError, match="40000 directions") as raised:
-            tn.jacobian(lambda x: x**2, sparse=True)(np.ones(40_000))
+            tn.jacobian(np.cumsum, sparse=True)(np.ones(40_000))
         assert raised.value.fields["elements"] == 40_000
 
     @pytest.mark.parametrize("option", [{"sparse": None}, {"sparse": 1}, {"compress": "yes"}])
@@ -158,6 +130,151 @@ class TestMatrices:
     def test_options_are_checked(self, transform, option):
         with pytest.raises(TypeError, match=next(iter(option))):
             transform(rosenbrock, **option)(X)
+
+
+def pairs(x):
+    return x[1:] * x[:-1]
+
+
+class TestInsidePrograms:
+    """A traced sparse matrix is its entries; a program that is done returns a matrix again."""
+
+    @pytest.mark.parametrize("mode", ["auto", "forward", "reverse"])
+    @pytest.mark.parametrize("name", FUNCTIONS)
+    def test_jitted_values_are_those_of_the_dense_derivative(self, name, mode):
+        function = FUNCTIONS[name]
+        jitted = tn.jit(tn.jacobian(function, mode=mode, sparse=True))
+        plain = tn.jacobian(function, mode=mode, sparse=True)(X)
+        for x in (X, X[::-1].copy()):
+            found = jitted(x)
+            assert type(found) is type(plain)
+            same(found, tn.jacobian(function, mode=mode, compress=False)(x))
+
+    @pytest.mark.parametrize("function", [rosenbrock, energy, star, lambda x: x.sum() ** 3])
+    def test_jitted_hessians(self, function):
+        jitted = tn.jit(tn.hessian(function, sparse=True))
+        for x in (X, X[:16], X):
+            same(jitted(x), tn.hessian(function, compress=False)(x))
+        assert jitted.cache_info().misses == 2
+
+    def test_of_more_leaves_stand_beside_other_results(self):
+        @tn.jit
+        def both(p):
+            function = lambda p: {"u": p["a"] * p["b"], "v": p["b"][1:]}  # noqa: E731
+            return function(p), [tn.jacobian(function, sparse=True)(p), None], p["a"].sum()
+
+        p = {"a": X, "b": X[::-1].copy()}
+        value, (found, nothing), total = both(p)
+        np.testing.assert_allclose(value["u"], p["a"] * p["b"])
+        assert nothing is None
+        np.testing.assert_allclose(total, X.sum())
+        same(found["u"]["a"], np.diag(p["b"]))
+        same(found["u"]["b"], np.diag(p["a"]))
+        same(found["v"]["b"], np.eye(N)[1:])
+        assert not dense(found["v"]["a"]).any()
+
+    def test_of_arrays_are_matrices_too(self):
+        found = tn.jit(tn.jacobian(pairs, sparse=True))(tn.asarray(X))
+        same(found, tn.jacobian(pairs)(X))
+
+    def test_are_entries_products_and_dense_arrays(self):
+        want = np.asarray(tn.jacobian(pairs)(X))
+
+        @tn.jit
+        def parts(x, v):
+            found = tn.jacobian(pairs, sparse=True)(x)
+            assert (found.shape, found.ndim) == (want.shape, 2)
+            assert found.nnz == found.data.size == found.indices.size == 2 * N - 2
+            return (found @ v, v[1:] @ found, x[1:] @ found, found.toarray(), found.data,
+                    found.indices, found.indptr)  # fmt: skip
+
+        for v in (X**2, (X**2).astype("complex128")):
+            right, left, other, whole, data, columns, starts = parts(X, v)
+            np.testing.assert_allclose(right, want @ v, rtol=1e-13)
+            np.testing.assert_allclose(left, v[1:] @ want, rtol=1e-13)
+            np.testing.assert_allclose(other, X[1:] @ want, rtol=1e-13)
+            np.testing.assert_allclose(whole, want, rtol=1e-13)
+            np.testing.assert_array_equal(starts, np.arange(0, 2 * N, 2))
+            rows = np.repeat(np.arange(N - 1), 2)
+            np.testing.assert_allclose(data, want[rows, columns], rtol=1e-13)
+
+    @pytest.mark.parametrize("wrap", [lambda f: f, tn.jit], ids=["eager", "jit"])
+    def test_are_differentiated_by_their_entries(self, wrap):
+        sparse, whole = tn.jacobian(pairs, sparse=True), tn.jacobian(pairs)
+        for one, other in (
+            (lambda x: (sparse(x).data ** 2).sum(), lambda x: (whole(x) ** 2).sum()),
+            (lambda x: (sparse(x) @ x**2).sum(), lambda x: (whole(x) @ x**2).sum()),
+            (lambda x: x[1:] @ sparse(x) @ x, lambda x: x[1:] @ whole(x) @ x),
+        ):
+            np.testing.assert_allclose(wrap(tn.grad(one))(X), tn.grad(other)(X), rtol=1e-12)
+
+    def test_tangents_have_the_same_pattern(self):
+        found, tangent = tn.jvp(tn.jacobian(pairs, sparse=True), (X,), (X**2,))
+        same(found, tn.jacobian(pairs)(X))
+        same(tangent, tn.jacobian(pairs)(X**2))
+
+    def test_go_through_loops(self):
+        """Newton's method on x³ = c with a diagonal Jacobian."""
+
+        @tn.jit
+        def cube_roots(c):
+            def step(x, _):
+                f = lambda x: x**3 - c  # noqa: E731
+                found = tn.jacobian(f, sparse=True)(x)
+                return x - f(x) / found.data, found @ x
+
+            return tn.scan(step, tn.ones_like(c), None, length=30)[0]
+
+        np.testing.assert_allclose(cube_roots(X), np.cbrt(X), rtol=1e-14)
+
+    def test_do_not_share_memory(self):
+        for function in (tn.jacobian(pairs, sparse=True), tn.jit(tn.jacobian(pairs, sparse=True))):
+            first = function(X)
+            if not hasattr(first, "eliminate_zeros"):
+                pytest.skip("matrices of this backend cannot be written to")
+            first.data[::2] = 0
+            first.eliminate_zeros()
+            first.indices[:] = 0
+            first.indptr[:] = 0
+            same(function(X), tn.jacobian(pairs)(X))
+
+    def test_are_read_from_donated_arguments(self):
+        x = X.copy()
+        found = tn.jit(tn.jacobian(pairs, sparse=True), donate_argnums=0)(x)
+        same(found, tn.jacobian(pairs)(X))
+
+    def test_follow_what_they_close_over(self):
+        for at in (np.array([3, 5]), np.array([5, 4])):
+            found = tn.jit(tn.jacobian(lambda x, at=at: x[at] ** 2, sparse=True))(X)
+            want = np.zeros((2, N))
+            want[range(2), at] = 2 * X[at]
+            same(found, want)
+            assert len(np.asarray(found.data)) == 2
+
+    @pytest.mark.parametrize(
+        "inside, x",
+        [
+            (tn.vmap, X.reshape(4, 10)),
+            (lambda f: tn.jit(tn.vmap(f)), X.reshape(4, 10)),
+            (tn.jacobian, X),
+            (lambda f: tn.grad(lambda x: np.sum(f(x))), X),
+            (lambda f: tn.jit(lambda x: np.sin(f(x))), X),
+        ],
+        ids=["vmap", "jit of vmap", "jacobian", "grad", "jit"],
+    )
+    def test_are_no_arrays(self, inside, x):
+        with pytest.raises((tn.SparseResultError, TypeError)) as raised:
+            inside(tn.jacobian(pairs, sparse=True))(x)
+        if inside in (tn.vmap, tn.jacobian):
+            assert type(raised.value) is tn.SparseResultError
+            assert raised.value.fields["elements"] > 0
+
+    def test_say_what_they_have(self):
+        with pytest.raises(tn.UnsupportedAttributeError, match="toarray") as raised:
+            tn.jit(lambda x: tn.jacobian(pairs, sparse=True)(x).sum())(X)
+        assert raised.value.fields["attribute"] == "sum"
+        with pytest.raises(tn.SparseResultError, match="of its size"):
+            tn.jit(lambda x: tn.jacobian(pairs, sparse=True)(x) @ x[1:])(X)
 
 
 class TestPatterns:
@@ -173,6 +290,13 @@ class TestPatterns:
     def test_are_nested_as_derivatives_are(self):
         found = tn.sparsity(lambda a, b: (a * 2, b), argnums=(0, 1))(np.ones(2), np.ones(3))
         assert [[m.nnz for m in row] for row in found] == [[2, 0], [0, 3]]
+
+    def test_are_matrices_of_a_program_inside_one(self):
+        pattern = tn.sparsity(lambda x: x[1:] * x[:-1])
+        found, sums = tn.jit(lambda x: (pattern(x), pattern(x) @ x))(X)
+        assert dense(found).dtype == bool
+        same(found, np.asarray(dense(pattern(X))))
+        np.testing.assert_allclose(sums, X[1:] + X[:-1], rtol=1e-14)
 
     def test_of_integers_are_refused(self):
         with pytest.raises(tn.DifferentiationInputError):

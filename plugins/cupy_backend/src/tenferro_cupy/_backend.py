@@ -7,7 +7,7 @@ namespace is handed in, so that tests can hand in a stand-in. Read next: `loweri
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from importlib import import_module
 from typing import Any
@@ -68,10 +68,17 @@ class CupyBackend(Backend):
         """Copy an operand to the host; this waits for the device."""
         return self.cupy.asnumpy(operand)
 
-    def sparse_matrix(self, values: Any, columns: Any, starts: Any, shape: tuple[int, int]) -> Any:
-        """Return CuPy's ``csr_matrix``."""
-        parts = tuple([self.cupy.asarray(x) for x in (values, columns, starts)])
-        return import_module("cupyx.scipy.sparse").csr_matrix(parts, shape=shape)
+    def sparse_matrices(
+        self, columns: Sequence[int], starts: Sequence[int], shape: tuple[int, int]
+    ) -> Callable[[Any], Any]:
+        """Make CuPy's ``csr_matrix``; the positions are copied on the device."""
+        made = import_module("cupyx.scipy.sparse").csr_matrix
+        places = [self.cupy.asarray([*x], dtype="int32") for x in (columns, starts)]
+
+        def matrix(entries: Any) -> Any:
+            return made((entries, *[x.copy() for x in places]), shape=shape)
+
+        return matrix
 
     def aval_of(self, operand: Any) -> Aval:
         """Shape and dtype of an array."""

@@ -20,6 +20,7 @@ from tenferro.backend.regions import in_order
 from tenferro.computegraph import CompiledProgram
 from tenferro.primitives import Aval, DType
 from tenferro.primitives.constants import Constant
+from tenferro.primitives.indexing import Gather
 from tenferro.primitives.structural import Convert, Pad, Transpose
 from tenferro_numpy.ir.expression import IDENTITY, Expression
 from tenferro_numpy.ir.literals import Compared, Literals
@@ -271,6 +272,14 @@ class Planner:
         add_windows = import_module(f"{_PASSES}.padded_sums").add_windows
         self.steps = add_windows(self.steps, self.avals, operations, self.literals, self.outputs)
 
+    def assemble_gathers(self) -> None:
+        """Put slices together instead of gathering at places that the program spells out."""
+        if "constant_operands" in self.how.without or Gather not in map(type, self.distinct):
+            return
+        operations = [row[0] for row in self.program.nodes]
+        assemble = import_module(f"{_PASSES}.constant_gather").assemble
+        self.steps = assemble(self.steps, self.avals, operations, self.literals, self.outputs)
+
     def leave_broadcasts_to_readers(self) -> None:
         """Do not expand what is only read by elementwise lines that have a full operand anyway."""
         self.steps = leave_to_readers(self.steps, self.avals, self.literals, self.outputs)
@@ -388,6 +397,7 @@ PLAN_PASSES = (
     PlanPass("lowering", methodcaller("choose_expressions"), is_optional=False),
     PlanPass("constant_masks", methodcaller("fold_constant_masks")),
     PlanPass("padded_sums", methodcaller("add_padded_sums")),
+    PlanPass("constant_gathers", methodcaller("assemble_gathers"), is_optional=False),
     PlanPass("lazy_broadcasts", methodcaller("leave_broadcasts_to_readers")),
     PlanPass("row_major", methodcaller("copy_short_axes")),
     PlanPass("fusion", methodcaller("fuse")),
@@ -398,6 +408,6 @@ MEMORY_REUSE = "memory_reuse"  # runs when registers are chosen, by `finish`; se
 #: names that the option `without` of the backend takes
 SWITCHES = (
     *[plan_pass.name for plan_pass in PLAN_PASSES if plan_pass.is_optional],
-    "constant_operands",  # shorter scatters and selections, where operands are literals
+    "constant_operands",  # shorter gathers, scatters and selections, where operands are literals
     MEMORY_REUSE,
 )

@@ -64,17 +64,20 @@ class XlaBackend(Backend):
         with own_settings(self.device):
             return device_put(array.copy())
 
-    def sparse_matrix(self, values: Any, columns: Any, starts: Any, shape: tuple[int, int]) -> Any:
-        """Return JAX's ``BCOO`` of JAX's arrays; SciPy's ``csr_array`` of others."""
-        if not self.owns(values):
-            return super().sparse_matrix(values, columns, starts, shape)
+    def sparse_matrices(
+        self, columns: Sequence[int], starts: Sequence[int], shape: tuple[int, int]
+    ) -> Callable[[Any], Any]:
+        """Make JAX's ``BCOO``; all share one array of positions, which nothing can write to."""
         sparse = import_module("jax.experimental.sparse")
-        counts = np.diff(np.asarray(starts))
-        rows = np.repeat(np.arange(shape[0], dtype="int32"), counts)
-        indices = np.stack([rows, np.asarray(columns)], axis=1)
-        return sparse.BCOO(
-            (values, device_put(indices)), shape=shape, indices_sorted=True, unique_indices=True
-        )
+        rows = np.repeat(np.arange(shape[0], dtype="int32"), np.diff(np.asarray(starts)))
+        indices = device_put(np.stack([rows, np.asarray(columns, "int32")], axis=1))
+
+        def matrix(entries: Any) -> Any:
+            return sparse.BCOO(
+                (entries, indices), shape=shape, indices_sorted=True, unique_indices=True
+            )
+
+        return matrix
 
     def to_numpy(self, operand: Any) -> NumpyArray:
         """A NumPy array of its own memory, writeable.

@@ -64,8 +64,8 @@ LONGEST_SEGMENT = 4000
 MAX_BYTES_WITHOUT_FUSION = 8 * 1024
 #: Runs of an instruction, on average, up to which fusion pays at any length.
 MAX_RUNS = 4.0
-_MANY = 1e12  # enough runs of one instruction; they double with every step of some recurrences
-_CHEAP = (
+_LARGEST_COUNT = 1e12  # of runs; they double with every step of some recurrences
+_CHEAP_OPERATIONS = (
     Abs, Add, BroadcastInDim, Clamp, Complex, Concatenate, Conj, Convert, Eq, Ge, Gt, Imag, Le,
     LogicalAnd, LogicalNot, LogicalOr, Lt, Maximum, Minimum, Mul, Ne, Neg, Pad, Real, Reshape,
     Reverse, Select, Sign, Slice, Square, Sub, Transpose,
@@ -115,8 +115,10 @@ def runs_if_fused(program: CompiledProgram) -> float:
     runs = dict.fromkeys(program.outputs, 1.0)
     total = 0.0
     for operation, inputs, outputs, *_ in reversed(program.instructions):
-        cheap = isinstance(operation, _CHEAP)
-        found = min(sum([runs.get(slot, 0.0) for slot in outputs]), _MANY) if cheap else 1.0
+        cheap = isinstance(operation, _CHEAP_OPERATIONS)
+        found = (
+            min(sum([runs.get(slot, 0.0) for slot in outputs]), _LARGEST_COUNT) if cheap else 1.0
+        )
         total += found
         for slot in inputs:
             runs[slot] = runs.get(slot, 0.0) + found

@@ -71,11 +71,18 @@ def _operator(name: str) -> Callable[[Any, Any], Any]:
                 return stay_weak(result, self, name, self, other)
             return a_handle_of_its_own(result, (self,)) if result is self else result
         except Exception as error:
+            if type(error) is UnknownOperandError and _takes_over(other):
+                return NotImplemented
             if (error := refusal(error, shown, operator=True)) is not None:
                 raise error from None
             raise
 
     return operator
+
+
+def _takes_over(other: Any) -> bool:
+    """Return True if the other operand's class has operators of its own, as NumPy asks it."""
+    return getattr(type(other), "__array_ufunc__", True) is None
 
 
 def _equality(name: str) -> Callable[[Any, Any], Any]:

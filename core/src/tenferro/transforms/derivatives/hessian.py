@@ -23,7 +23,8 @@ from tenferro.transforms.derivatives.jacobian import (
     refused,
 )
 from tenferro.transforms.errors import check_function
-from tenferro.transforms.patterns.matrices import check_choices, matrices
+from tenferro.transforms.patterns.matrices import SparsePattern, check_choices
+from tenferro.transforms.patterns.sparse_array import matrices
 from tenferro.transforms.pickled import derived
 from tenferro.transforms.recording import tree as _tree
 from tenferro.transforms.recording.argnums import Argnames, Argnums, choose
@@ -84,12 +85,13 @@ def hessian(
         if not holomorphic and any([key.aval.dtype.is_complex for key in wrt]):
             raise refused(wrt, *_COMPLEX)
         aux, reads = pinned.aux.keys, Reads()
+        patterns: list[SparsePattern] = []
 
         def derivatives(
             of: Sequence[ValueKey], places: Sequence[ValueKey], how: BlockOptions
         ) -> list[ValueKey]:
             linear = linearize_keys(of, places, space=TensorPrimitive.space, context=context)
-            return keys_of(blocks_of(linear, of, places, how, reads))
+            return keys_of(blocks_of(linear, of, places, how, reads, patterns))
 
         def emit(_: Sequence[ValueKey]) -> list[ValueKey]:
             recording.trace.open = True  # a rule of the user is recorded: it evaluates nothing
@@ -104,12 +106,20 @@ def hessian(
 
         kind = ("hessian", compress, sparse, holomorphic, len(outputs), context)
         primal, plain = [*outputs, *aux], recording.plain
-        found = run_or_record(kind, primal, wrt, emit, plain, backend, reads=reads, rolls=False)
+        found = run_or_record(
+            kind,
+            primal,
+            wrt,
+            emit,
+            plain,
+            backend,
+            reads=reads,
+            rolls=False,
+            notes=patterns,
+        )
         blocks = found[len(aux) :]
         if sparse:
-            sizes = [x.aval.size for x in wrt]
-            pairs = [(y.aval.size * n, m) for y in outputs for n in sizes for m in sizes]
-            blocks = matrices(blocks, pairs, "hessian")
+            blocks = matrices(patterns, blocks)
         nested = _nest(blocks, pinned, chosen.single)
         return (nested, pinned.aux.with_values(found[: len(aux)])) if has_aux else nested
 

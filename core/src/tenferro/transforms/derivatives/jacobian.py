@@ -25,7 +25,8 @@ from tenferro.transforms.derivatives.bottleneck.mixed import over_a_cut
 from tenferro.transforms.derivatives.grad import check_differentiable, regroup
 from tenferro.transforms.errors import DifferentiationInputError, check_function
 from tenferro.transforms.patterns.compressed import MIN_DIRECTIONS_TO_COMPRESS, Directions
-from tenferro.transforms.patterns.matrices import check_choices, matrices, places_of
+from tenferro.transforms.patterns.matrices import SparsePattern, check_choices
+from tenferro.transforms.patterns.sparse_array import matrices
 from tenferro.transforms.patterns.two_way import direction_counts, entries_of, two_way, whole
 from tenferro.transforms.pickled import derived
 from tenferro.transforms.recording import tree as _tree
@@ -103,8 +104,9 @@ def jacobian(
     sparse : bool, default False
         If True, each block is a sparse matrix of shape (output.size, argument.size) with the
         entries that the graph does not show to be zero: SciPy's ``csr_array`` of NumPy arrays,
-        CuPy's ``csr_matrix``, JAX's ``BCOO``. The dense matrix is never formed. Not inside
-        another transform, because these are no arrays of a program.
+        CuPy's ``csr_matrix``, JAX's ``BCOO``. The dense matrix is never formed. A jitted function
+        returns them as well; while a transform records, they are `SparseArray`: its entries
+        ``data``, ``toarray()`` and products with vectors are arrays of the program.
     has_aux : bool, default False
         If True, ``function`` returns (value, aux), and the result is (jacobian, aux).
     holomorphic : bool, default False
@@ -129,7 +131,8 @@ def jacobian(
         If an argument holds integers or bools, or if complex outputs are differentiated with
         respect to complex arguments without ``holomorphic``.
     SparseResultError
-        If ``sparse`` is asked for inside another transform, or the pattern cannot be found.
+        If ``sparse`` is asked for and the pattern cannot be found, or a batch of sparse matrices
+        would be the result.
 
     Examples
     --------
@@ -188,13 +191,14 @@ def _made(
         aux = recording.aux.keys
 
         reads = Reads()
+        patterns: list[SparsePattern] = []
 
         def emit(_: Sequence[ValueKey]) -> list[ValueKey]:
             linear = linearize_keys(
                 outputs, recording.wrt, space=TensorPrimitive.space, context=context
             )
             how = BlockOptions(mode, compress, holomorphic, sparse)
-            rows = blocks_of(linear, outputs, recording.wrt, how, reads)
+            rows = blocks_of(linear, outputs, recording.wrt, how, reads, patterns)
             if conjugate:
                 rows = [_conjugated(row, recording.wrt) for row in rows]
             return [*aux, *keys_of(rows)]
@@ -209,11 +213,11 @@ def _made(
             backend,
             reads=reads,
             rolls=False,
+            notes=patterns,
         )
         blocks = found[len(aux) :]
         if sparse:
-            pairs = [(y.aval.size, x.aval.size) for y in outputs for x in recording.wrt]
-            blocks = matrices(blocks, pairs, name)
+            blocks = matrices(patterns, blocks)
         nested = nest(blocks, recording, chosen.single)
         return (nested, recording.aux.with_values(found[: len(aux)])) if has_aux else nested
 
@@ -310,8 +314,12 @@ def blocks_of(
     wrt: Sequence[ValueKey],
     how: BlockOptions,
     reads: Reads,
+    patterns: list[SparsePattern],
 ) -> Blocks:
-    """Return one block per pair of leaves, in the given mode or in the cheaper one."""
+    """Return one block per pair of leaves, in the given mode or in the cheaper one.
+
+    Sparse blocks are their entries; ``patterns`` receives their places, block by block.
+    """
     mode = how.mode
     columns = _columns(linear, outputs, wrt, how, reads) if mode != "reverse" else []
     rows = _rows(linear, outputs, wrt, how, reads) if mode != "forward" else []
@@ -320,7 +328,7 @@ def blocks_of(
         def pure(
             factor: Any, of: Sequence[ValueKey], by: Sequence[ValueKey], chosen: str
         ) -> Blocks:
-            return blocks_of(factor, of, by, how._replace(mode=chosen), reads)
+            return blocks_of(factor, of, by, how._replace(mode=chosen), reads, [])
 
         found = over_a_cut(
             linear,
@@ -334,22 +342,70 @@ def blocks_of(
         )
         if found is not None:
             return found
+    mode = _accumulating(mode, columns, rows) if how.sparse else mode
     if mode == "auto" and len(outputs) == 1 == len(wrt):
-        alone = _both_ways(columns[0], rows[0], outputs[0].aval, wrt[0].aval, how)
+        alone = _both_ways(columns[0], rows[0], outputs[0].aval, wrt[0].aval, how, patterns)
         if alone is not None:
             return [alone]
     if mode in ("auto", "mixed"):
         mode = cheaper_mode(linear, columns, rows, outputs, wrt)
+    if how.sparse:
+        patterns += _patterns(mode, columns, rows, outputs, wrt)
+    return _in_one_mode(mode, columns, rows, outputs, wrt, how.holomorphic)
+
+
+def _in_one_mode(
+    mode: str,
+    columns: Sequence[Directions],
+    rows: Sequence[Directions],
+    outputs: Sequence[ValueKey],
+    wrt: Sequence[ValueKey],
+    holomorphic: bool,
+) -> Blocks:
+    """Return the blocks by forward or by reverse mode."""
     if mode == "forward":
-        each = [_of_columns(*pair, how.holomorphic) for pair in zip(columns, wrt, strict=True)]
-        blocks = [list(row) for row in zip(*each, strict=True)]
-        return _with_places(blocks, columns, wrt, outputs, True) if how.sparse else blocks
-    blocks = [_of_rows(*pair, how.holomorphic) for pair in zip(rows, outputs, strict=True)]
-    return _with_places(blocks, rows, outputs, wrt, False) if how.sparse else blocks
+        each = [_of_columns(*pair, holomorphic) for pair in zip(columns, wrt, strict=True)]
+        return [list(row) for row in zip(*each, strict=True)]
+    return [_of_rows(*pair, holomorphic) for pair in zip(rows, outputs, strict=True)]
+
+
+def _patterns(
+    mode: str,
+    columns: Sequence[Directions],
+    rows: Sequence[Directions],
+    outputs: Sequence[ValueKey],
+    wrt: Sequence[ValueKey],
+) -> list[SparsePattern]:
+    """Return the places of the entries of each block."""
+    found = []
+    for k, y in enumerate(outputs):
+        for i, x in enumerate(wrt):
+            places = columns[i].targets(k) if mode == "forward" else rows[k].targets(i)
+            found.append(SparsePattern.of_places(places, (y.aval.size, x.aval.size)))
+    return found
+
+
+def _accumulating(asked: str, columns: Sequence[Directions], rows: Sequence[Directions]) -> str:
+    """Return the mode in which all entries can be accumulated; the one asked for if none can."""
+    if asked != "auto":
+        return asked
+    for mode, each in (("forward", columns), ("reverse", rows)):
+        try:
+            if all([one.parts is not None for one in each]):
+                note_decision("jacobian", f"{mode}: entries accumulated, no directions pushed")
+                return mode
+        except NotLinearError:  # a pullback of the user that cannot be converted to forward mode
+            continue
+    return asked
 
 
 def _both_ways(
-    columns: Directions, rows: Directions, output: Aval, wrt: Aval, how: BlockOptions
+    columns: Directions,
+    rows: Directions,
+    output: Aval,
+    wrt: Aval,
+    how: BlockOptions,
+    patterns: list[SparsePattern],
 ) -> list[Handle] | None:
     """Return the only block by pulled rows and pushed columns, where that is much cheaper."""
     sizes = wrt.size, output.size
@@ -377,7 +433,8 @@ def _both_ways(
     note_decision("jacobian", f"{text}, in one mode alone {pure:.2g}")
     entries = entries_of(way, columns, rows, output, wrt)
     if how.sparse:
-        return [entries, *places_of(way.targets, sizes[::-1])]
+        patterns.append(SparsePattern.of_places(way.targets, sizes[::-1]))
+        return [entries]
     return [whole(way, entries, output, wrt)]
 
 
@@ -395,24 +452,6 @@ def targets_of(
         [(one.targets(k), (y.aval.size, size)) for one, size in pairs]
         for k, y in enumerate(outputs)
     ]
-
-
-def _with_places(
-    blocks: Blocks,
-    directions: Sequence[Directions],
-    of: Sequence[ValueKey],
-    results: Sequence[ValueKey],
-    forward: bool,
-) -> Blocks:
-    """Return the entries of each block, followed by where they are: column indices, row starts."""
-    placed: Blocks = [[] for _ in blocks]
-    for i, (one, key) in enumerate(zip(directions, of, strict=True)):
-        for k, result in enumerate(results):
-            sizes = (result.aval.size, key.aval.size)
-            shape = sizes if forward else sizes[::-1]
-            place = blocks[k][i] if forward else blocks[i][k]
-            placed[k if forward else i] += [place, *places_of(one.targets(k), shape)]
-    return placed
 
 
 def _conjugated(row: Sequence[Handle], wrt: Sequence[ValueKey]) -> list[Handle]:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from tenferro.arrays import Array
+from tenferro.arrays.evaluation.evaluate import executable
 from tenferro.backend import select_backend
-from tenferro.computegraph import UNKNOWN
-from tenferro.primitives import TensorPrimitive
+from tenferro.computegraph import UNKNOWN, ValueKey, flatten
+from tenferro.primitives import TensorPrimitive, constant
 from tenferro.tidu import linearize_keys
 from tenferro.transforms.derivatives.jacobian import BlockOptions, check_arguments, nest, targets_of
 from tenferro.transforms.errors import check_function
-from tenferro.transforms.patterns.matrices import columns_and_starts
+from tenferro.transforms.patterns.matrices import SparsePattern
+from tenferro.transforms.patterns.sparse_array import matrices
 from tenferro.transforms.pickled import derived
 from tenferro.transforms.recording.argnums import Argnames, Argnums, choose
 from tenferro.transforms.recording.positions import Reads
 from tenferro.transforms.recording.record import Loans, record
-from tenferro.transforms.recording.run_or_record import key_of
+from tenferro.transforms.recording.run_or_record import deliver, history, key_of
 
 
 def sparsity(
@@ -76,15 +79,25 @@ def sparsity(
             check_arguments(wrt, outputs, any(key.aval.dtype.is_complex for key in wrt))
             linear = linearize_keys(outputs, wrt, space=TensorPrimitive.space)
             how = BlockOptions("forward", None, False, sparse=True)
-            known = [key.operand for key in wrt if key.operand is not UNKNOWN]
-            makes = select_backend(backend, known)
-            found = []
-            for row in targets_of(linear, outputs, wrt, how, Reads()):
-                for targets, shape in row:
-                    entries = [True] * len(targets)
-                    found.append(
-                        makes.sparse_matrix(entries, *columns_and_starts(targets, shape), shape)
-                    )
+            patterns = [
+                SparsePattern.of_places(targets, shape)
+                for row in targets_of(linear, outputs, wrt, how, Reads())
+                for targets, shape in row
+            ]
+            found = matrices(patterns, _ones(patterns, wrt, backend))
             return nest(found, recording, chosen.single)
 
     return pattern
+
+
+def _ones(
+    patterns: Sequence[SparsePattern], wrt: Sequence[ValueKey], backend: Any
+) -> Sequence[Any]:
+    """Return True for each entry of each pattern; a part of the program in which it is asked."""
+    ones = [constant(True, "bool", (len(found.columns),)).key for found in patterns]
+    if any([len(key.traces) > 1 for key in wrt]):  # the first is that of this recording
+        return [Array(key) for key in ones]
+    known = [key.operand for key in wrt if key.operand is not UNKNOWN]
+    chosen = select_backend(backend, known)
+    program = executable(flatten((), ones, history), chosen)
+    return deliver(program(), [key.aval for key in ones], chosen, known, plain=True)

@@ -21,7 +21,6 @@ from tenferro.primitives import (
     constant,
     convert,
     eq,
-    gather,
     iota,
     reshape,
     scatter_add,
@@ -31,12 +30,14 @@ from tenferro.primitives import (
 from tenferro.primitives._aval import Aval
 from tenferro.transforms.batching.batch import batch
 from tenferro.transforms.errors import no_pattern
+from tenferro.transforms.patterns.accumulate import Entries, accumulated, entries_of
 from tenferro.transforms.patterns.colouring import (
     by_one_colour,
     coloured,
     columns_of,
     star_coloured,
 )
+from tenferro.transforms.patterns.parts import Parts, taken
 from tenferro.transforms.patterns.pattern import MAX_DIRECTION_ELEMENTS, pattern
 from tenferro.transforms.patterns.pattern_moves import Bits
 from tenferro.transforms.recording.positions import Reads, numbers_of
@@ -103,6 +104,7 @@ class Directions:
         self._reads = reads
         self._symmetric = symmetric
         self._entries_only = entries_only
+        self._kept: list[Entries] | None = None
 
     @cached_property
     def one(self) -> Values:
@@ -125,6 +127,28 @@ class Directions:
         if self._compress is False or not least <= size <= MAX_DIRECTION_ELEMENTS:
             return None
         return self._found(size - 1 if self._compress else size // 2)
+
+    @cached_property
+    def parts(self) -> list[Parts] | None:
+        """Return the parts of the derivative, if entries are wanted and can be accumulated."""
+        return self._accumulated(1) if self._entries_only and self._of.size else None
+
+    def _accumulated(self, factor: complex) -> list[Parts] | None:
+        return accumulated(self.one, self._seed, factor, self._reads)
+
+    def _entries(self, factor: complex = 1) -> list[Entries]:
+        """Return the entries of each result, accumulated."""
+        if factor == 1 and self._kept is not None:
+            return self._kept
+        parts = self.parts if factor == 1 else self._accumulated(factor)
+        assert parts is not None
+        found = [
+            entries_of(each, aval, self._of.size, last=self._last, symmetric=self._symmetric)
+            for each, aval in zip(parts, self._results, strict=True)
+        ]
+        if factor == 1:
+            self._kept = found
+        return found
 
     def _found(self, most: int) -> Colours | None:
         keys = [value.key for value in self.one if value is not None]
@@ -157,6 +181,8 @@ class Directions:
         """Return the results in all unit directions times a factor; zeros where nothing flows."""
         if not self._of.size and self._entries_only:
             return [constant(0, aval.dtype, (0,)) for aval in self._results]
+        if self.parts is not None:
+            return [entries.values for entries in self._entries(factor)]
         if self._of.size == 1 and not self._entries_only:
             alone = self._send(constant(factor, self._of.dtype, self._of.shape))
             return self._arranged([None if x is None else self._in_front(x) for x in alone])
@@ -184,6 +210,8 @@ class Directions:
 
     def targets(self, result: int) -> tuple[int, ...]:
         """Return the places of the entries of a result, in row-major order of the matrix."""
+        if self.parts is not None:
+            return self._entries()[result].targets
         found = self.colours if self._of.size else None
         if found is None:
             return ()
@@ -249,21 +277,6 @@ def spread_out(entries: Handle, targets: Sequence[int], shape: Sequence[int]) ->
         mode="promise_in_bounds",
     )
     return reshape(whole, shape)
-
-
-def taken(flat: Handle, sources: Sequence[int]) -> Handle:
-    """Return elements of an array of one axis."""
-    if tuple(sources) == tuple(range(flat.aval.size)):
-        return flat
-    return gather(
-        flat,
-        table(sources, "int64", (len(sources), 1)),
-        offset_dims=(),
-        collapsed_slice_dims=(0,),
-        start_index_map=(0,),
-        slice_sizes=(1,),
-        mode="promise_in_bounds",
-    )
 
 
 def _entries(y: Handle | None, aval: Aval, places: EntryMap | None) -> Handle:

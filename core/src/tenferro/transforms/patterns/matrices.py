@@ -1,24 +1,21 @@
-"""Sparse matrices as results: what a program returns of them, and how they are put together.
+"""Sparse matrices as results: their patterns, and how they are made of computed entries.
 
-A program returns three arrays for each matrix: its entries, the column of each, and where each row
-starts. The backend that owns the entries makes its own kind of matrix of them.
-Read next: ``derivatives/jacobian.py``.
+A program computes the entries alone. Their pattern is a part of the program's plan: it is found
+once, and matrices of all calls are made with it. The backend that owns the entries makes its own
+kind of matrix. Read next: ``patterns/sparse_array.py``.
 """
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from tenferro.arrays import Array, is_traced
 from tenferro.arrays.errors import at_user_line
-from tenferro.backend import select_backend
-from tenferro.computegraph import UNKNOWN
-from tenferro.primitives import Handle, table
-from tenferro.transforms.errors import SparseResultError
+from tenferro.backend.select import backend_of
 
-_ARRAYS = 3  # of a matrix
+_MAX_INT32 = (1 << 31) - 1
 
 
 def check_choices(name: str, compress: object, sparse: object) -> None:
@@ -30,47 +27,60 @@ def check_choices(name: str, compress: object, sparse: object) -> None:
         raise at_user_line(TypeError(f"{name}: sparse is True or False, not {sparse!r}"))
 
 
-def columns_and_starts(
-    targets: Sequence[int], shape: tuple[int, int]
-) -> tuple[list[int], list[int]]:
-    """Return the columns of entries in row-major order, and the place of the first of each row."""
-    rows, columns = shape
-    starts = [bisect_left(targets, row * columns) for row in range(rows + 1)]
-    return [target % columns for target in targets], starts
+class SparsePattern:
+    """Places of the entries of a sparse matrix, in row-major order.
 
-
-def places_of(targets: Sequence[int], shape: tuple[int, int]) -> tuple[Handle, Handle]:
-    """Return ``columns_and_starts`` as parts of a program."""
-    columns, starts = columns_and_starts(targets, shape)
-    found: tuple[Any, Any] = (
-        table(columns, "int32", (len(columns),)),
-        table(starts, "int32", (len(starts),)),
-    )
-    return found
-
-
-def matrices(found: Sequence[Any], shapes: Sequence[tuple[int, int]], name: str) -> list[Any]:
-    """Put matrices of these shapes together from the results of a program."""
-    operands = [_operand(x, name) for x in found]
-    parts = [operands[kind::_ARRAYS] for kind in range(_ARRAYS)]
-    chosen = select_backend(None, parts[0])
-    return [chosen.sparse_matrix(*each) for each in zip(*parts, shapes, strict=True)]
-
-
-def _operand(x: Any, name: str) -> Any:
-    """Return the operand of a result.
-
-    Raises SparseResultError: if another transform follows the result.
+    ``columns`` are those of the entries; the entries of row i are those from ``starts[i]`` to
+    ``starts[i + 1]``. Patterns with the same places are equal.
     """
-    if not isinstance(x, Array):
-        return x
-    if is_traced(x.key) or x.key.operand is UNKNOWN:
-        raise at_user_line(
-            SparseResultError(
-                f"{name}: sparse=True makes matrices that no transform can follow\n"
-                "  hint       call it outside of `jit`, `vmap` and derivatives (its program is\n"
-                "             kept for the next call), or use `compress=True`, for an array",
-                elements=x.size,
-            )
-        )
-    return x.operand
+
+    __slots__ = ("_makers", "columns", "shape", "starts")
+
+    def __init__(self, columns: Sequence[int], starts: Sequence[int], shape: Sequence[int]) -> None:
+        rows, width = shape
+        code = "i" if max(len(columns), width) <= _MAX_INT32 else "q"
+        self.columns = array(code, columns)
+        self.starts = array(code, starts)
+        self.shape = (rows, width)
+        self._makers: dict[type, Callable[[Any], Any]] = {}  # by the class of the entries
+
+    @staticmethod
+    def of_places(targets: Sequence[int], shape: tuple[int, int]) -> SparsePattern:
+        """Make the pattern of places in the flat dense matrix, in increasing order."""
+        rows, width = shape
+        starts = [bisect_left(targets, row * width) for row in range(rows + 1)]
+        return SparsePattern([target % width for target in targets], starts, shape)
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, SparsePattern) or self.shape != other.shape:
+            return False
+        return self.starts == other.starts and self.columns == other.columns
+
+    def __hash__(self) -> int:
+        return hash((self.shape, len(self.columns), self.columns[:8].tobytes()))
+
+    def __repr__(self) -> str:
+        return f"{len(self.columns)} entries of {self.shape[0]} x {self.shape[1]}"
+
+    def rows(self) -> list[int]:
+        """Return the row of each entry."""
+        found: list[int] = []
+        for row, (start, end) in enumerate(zip(self.starts, self.starts[1:], strict=False)):
+            found += [row] * (end - start)
+        return found
+
+    def places(self) -> list[int]:
+        """Return the places of the entries in the flat dense matrix."""
+        width = self.shape[1]
+        return [row * width + c for row, c in zip(self.rows(), self.columns, strict=True)]
+
+    def matrix(self, entries: Any) -> Any:
+        """Return a matrix of these entries, an operand, of the kind that its backend makes."""
+        make = self._makers.get(type(entries))
+        if make is None:
+            backend = backend_of(entries)
+            make = backend.sparse_matrices(self.columns, self.starts, self.shape)
+            self._makers[type(entries)] = make
+        return make(entries)

@@ -138,7 +138,9 @@ def _bits_of(
         numbers = [positions.of(i) for i in node.inputs]
         return [at_positions(operation, operands, avals, results[0], numbers)]
     rule = _RULES.get(type(operation))
-    if rule is None and _is_elementwise(operation, operands, results):
+    if rule is None and is_elementwise(
+        operation, [len(bits) for bits in operands if bits is not None], results[0]
+    ):
         rule = moves.join_elements
     if rule is not None and len(results) == 1:
         return [rule(operation, operands, avals, results[0])]
@@ -146,11 +148,14 @@ def _bits_of(
     return [[everything] * aval.size for aval in results]
 
 
-def _is_elementwise(operation: Any, operands: Operands, results: Sequence[Aval]) -> bool:
-    """Return True if the operation treats each element by itself, as its batching rule says."""
+def is_elementwise(operation: Any, sizes: Sequence[int], result: Aval) -> bool:
+    """Return True if the operation treats each element by itself, as its batching rule says.
+
+    ``sizes`` are those of the operands that depend on the direction.
+    """
     if getattr(type(operation), "batch", None) is not pointwise:
         return False
-    return all(bits is None or len(bits) == results[0].size for bits in operands)
+    return all([size == result.size for size in sizes])
 
 
 class _Positions:
@@ -171,29 +176,33 @@ class _Positions:
         if not self._avals[value].dtype.is_integer:
             return None
         if value < len(self._inputs):
-            return self._of_key(self._inputs[value], _MAX_POSITION_DEPTH)
+            return numbers_of_key(self._inputs[value], self._reads)
         return _of_literal(self._literals.get(value))
 
-    def _of_key(self, key: ValueKey, depth: int) -> Sequence[int] | None:
-        definition = key.definition
-        if definition is None:
-            return self._reads.numbers_of(key)
-        operation, _, slot = definition[:3]
-        inputs = inputs_of(definition)
-        if operation.transparent:
-            return self._of_key(inputs[slot], depth)
-        if not inputs:
-            return _of_literal(operation)
-        rule = _MOVES.get(type(operation))
-        sign = _SIGNS.get(type(operation))
-        if not depth or (rule is None and sign is None):
-            return None
-        found: list[Any] = [self._of_key(each, depth - 1) for each in inputs]
-        if any([numbers is None for numbers in found]):
-            return None
-        if rule is not None:
-            return rule(operation, found, [each.aval for each in inputs], key.aval)
-        return [a + sign * b for a, b in zip(*found, strict=True)]
+
+def numbers_of_key(
+    key: ValueKey, reads: Reads, depth: int = _MAX_POSITION_DEPTH
+) -> Sequence[int] | None:
+    """Return the integers of a value, followed through moves and sums; ``None`` if unknown."""
+    definition = key.definition
+    if definition is None:
+        return reads.numbers_of(key)
+    operation, _, slot = definition[:3]
+    inputs = inputs_of(definition)
+    if operation.transparent:
+        return numbers_of_key(inputs[slot], reads, depth)
+    if not inputs:
+        return _of_literal(operation)
+    rule = _MOVES.get(type(operation))
+    sign = _SIGNS.get(type(operation))
+    if not depth or (rule is None and sign is None):
+        return None
+    found: list[Any] = [numbers_of_key(each, reads, depth - 1) for each in inputs]
+    if any([numbers is None for numbers in found]):
+        return None
+    if rule is not None:
+        return rule(operation, found, [each.aval for each in inputs], key.aval)
+    return [a + sign * b for a, b in zip(*found, strict=True)]
 
 
 def _of_literal(operation: Any) -> Sequence[int] | None:

@@ -32,7 +32,7 @@ def gather(
 ) -> Bits:
     """Return the bits of the gathered windows."""
     shape, bits = avals[0].shape, only(operands)
-    starts = _starts(numbers[1], op.start_index_map, op.slice_sizes, shape, op.mode)
+    starts = starts_of(numbers[1], op.start_index_map, op.slice_sizes, shape, op.mode)
     if starts is None:
         return _gather_anywhere(op, bits, shape, result)
     window = places(along(op.slice_sizes, strides_of(shape)))
@@ -61,7 +61,7 @@ def _gather_anywhere(op: Gather, bits: Bits, shape: Shape, result: Aval) -> Bits
     return [everywhere[i] for i in places(along(result.shape, strides))]
 
 
-def _starts(
+def starts_of(
     vectors: Sequence[int] | None,
     mapped: Sequence[int],
     sizes: Sequence[int],
@@ -96,30 +96,45 @@ def scatter(
     """Return the bits of the operand with windows added or written into it."""
     x, _, updates = operands
     found = [0] * result.size if x is None else [*x]
-    shape, of = result.shape, avals[2].shape
+    of = avals[2].shape
+    targets = targets_of(op, avals, numbers[1])
+    if targets is None:
+        return found if updates is None else _scatter_anywhere(op, found, updates, result.shape, of)
+    replaces = type(op) is Scatter
+    done: set[int] = set()
+    for source, place in enumerate(targets):
+        if place < 0:
+            continue
+        update = 0 if updates is None else updates[source]
+        found[place] = update if replaces and place not in done else found[place] | update
+        done.add(place)
+    return found
+
+
+def targets_of(op: Any, avals: Sequence[Aval], known: Sequence[int] | None) -> list[int] | None:
+    """Return where each element of the updates goes, -1 for one that is left out; ``None`` if the
+    positions are unknown.
+    """
+    shape, of = avals[0].shape, avals[2].shape
     window = [axis for axis in range(len(shape)) if axis not in op.inserted_window_dims]
     sizes = [1] * len(shape)
     for axis, place in zip(window, op.update_window_dims, strict=True):
         sizes[axis] = of[place]
-    starts = _starts(numbers[1], op.scatter_dims_to_operand_dims, sizes, shape, op.mode)
+    starts = starts_of(known, op.scatter_dims_to_operand_dims, sizes, shape, op.mode)
     if starts is None:
-        return found if updates is None else _scatter_anywhere(op, found, updates, shape, of)
-    targets, strides = places(along(sizes, strides_of(shape))), strides_of(of)
+        return None
+    steps, strides = places(along(sizes, strides_of(shape))), strides_of(of)
     inside = op.update_window_dims
     batch = [axis for axis in range(len(of)) if axis not in inside]
     sources = places(along([of[a] for a in inside], [strides[a] for a in inside]))
     firsts = places(along([of[a] for a in batch], [strides[a] for a in batch]))
-    replaces = type(op) is Scatter
-    done: set[int] = set()
+    targets = [-1] * avals[2].size
     for start, first in zip(starts, firsts, strict=True):
         if start is None:
             continue
-        for target, source in zip(targets, sources, strict=True):
-            place = start + target
-            update = 0 if updates is None else updates[first + source]
-            found[place] = update if replaces and place not in done else found[place] | update
-            done.add(place)
-    return found
+        for step, source in zip(steps, sources, strict=True):
+            targets[first + source] = start + step
+    return targets
 
 
 def _scatter_anywhere(op: Any, found: Bits, updates: Bits, shape: Shape, of: Shape) -> Bits:
@@ -140,14 +155,14 @@ def dynamic_slice(
     """Return the bits of one window, moved so that it fits."""
     shape, bits = avals[0].shape, only(operands)
     window = places(along(result.shape, strides_of(shape)))
-    start = _start(numbers[1:], result.shape, shape)
+    start = start_of(numbers[1:], result.shape, shape)
     if start is None:
         blurred = [axis for axis, n in enumerate(shape) if result.shape[axis] != n]
         return [spread(bits, shape, blurred)[i] for i in window]
     return [bits[start + step] for step in window]
 
 
-def _start(numbers: Numbers, sizes: Shape, shape: Shape) -> int | None:
+def start_of(numbers: Numbers, sizes: Shape, shape: Shape) -> int | None:
     """Return the start of a dynamic slice in the flat array; an axis taken whole starts at 0."""
     start = 0
     for given, size, n, stride in zip(numbers, sizes, shape, strides_of(shape), strict=True):
@@ -170,7 +185,7 @@ def dynamic_update_slice(
     x, update = operands[:2]
     found = [0] * result.size if x is None else [*x]
     shape, of = result.shape, avals[1].shape
-    start = _start(numbers[2:], of, shape)
+    start = start_of(numbers[2:], of, shape)
     if start is not None:
         for i, step in enumerate(places(along(of, strides_of(shape)))):
             found[start + step] = 0 if update is None else update[i]

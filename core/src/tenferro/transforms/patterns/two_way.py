@@ -19,8 +19,8 @@ from tenferro.transforms.patterns.compressed import (
     Directions,
     spread_out,
     sums_of_directions,
-    taken,
 )
+from tenferro.transforms.patterns.parts import taken
 
 _FULL_ROWS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)  # how many of the fullest rows are tried
 _MAX_TABLE_ELEMENTS = 1 << 20

@@ -38,6 +38,15 @@ def read(operand: Any) -> tuple[int, ...] | None:
     return tuple(values)
 
 
+def identity_of(operand: Any) -> Any:
+    """Return a value that is equal for operands of one shape and dtype with the same integers.
+
+    It is their bytes, because a program compares it at every call.
+    """
+    stored = getattr(operand, "tobytes", None)
+    return read(operand) if stored is None else stored()
+
+
 class Reads:
     """Leaves whose values a program relies on, and these values; if ``ignores_values``, none is
     known.
@@ -54,9 +63,10 @@ class Reads:
             self.values[leaf] = found
         return found
 
-    def among(self, leaves: Sequence[ValueKey]) -> tuple[tuple[int, tuple[int, ...]], ...]:
-        """Return the noted leaves by their position, with their values."""
+    def among(self, leaves: Sequence[ValueKey]) -> tuple[tuple[int, Any], ...]:
+        """Return the noted leaves by their position, with the identity of their values."""
         places = {leaf: place for place, leaf in enumerate(leaves)}
         if self.ignores_values:
             return ()
-        return tuple([(places[k], v) for k, v in self.values.items() if k in places])
+        noted = [leaf for leaf in self.values if leaf in places]
+        return tuple([(places[leaf], identity_of(leaf.operand)) for leaf in noted])

@@ -30,7 +30,7 @@ from tenferro.computegraph import (
 )
 from tenferro.primitives._aval import Aval
 from tenferro.tidu import flow_of, in_rule
-from tenferro.transforms.recording.positions import Reads, read
+from tenferro.transforms.recording.positions import Reads, identity_of
 from tenferro.transforms.recording.rolling import with_loops
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def run_or_record(
     stand_ins: Sequence[ValueKey] | None = None,
     reads: Reads | None = None,
     rolls: bool = True,
+    notes: list[Any] | None = None,
 ) -> list[Any]:
     """Compute what ``emit`` makes of the primal now, or record it if a transform is open.
 
@@ -59,7 +60,8 @@ def run_or_record(
     the transform and everything that changes its program. If the inputs are examples of a batch,
     ``stand_ins`` are the batches, which the program reads instead. ``reads`` notes the leaves whose
     values the program relies on while ``emit`` runs. Without ``rolls``, loops of the primal stay
-    as Python unrolled them.
+    as Python unrolled them. ``notes`` receives what ``emit`` appends to it, also where a program of
+    an earlier call is found.
     """
     if in_rule():
         return pending(emit(primal))
@@ -80,7 +82,7 @@ def run_or_record(
     avals = tuple([leaf.aval for leaf in leaves])
 
     def make() -> Finished:
-        return finish(leaves, avals, partial(emitted, chosen), chosen, reads)
+        return finish(leaves, avals, partial(emitted, chosen), chosen, reads, notes)
 
     key: Hashable = (kind, len(looked_at), structure, avals, chosen, chosen.lowerings.generation)
     try:
@@ -88,6 +90,7 @@ def run_or_record(
     except ClosedOverError as closed:
         outputs = closed.outputs
     else:
+        _tell(notes, program)
         take = chosen.asoperand
         pairs = zip(operands, avals, strict=True)
         results = program.executable(*[take(x, aval) for x, aval in pairs])
@@ -156,6 +159,12 @@ def _program(
     return program
 
 
+def _tell(notes: list[Any] | None, program: Finished) -> None:
+    """Give the notes of a program to the caller who asked for them."""
+    if notes is not None:
+        notes[:] = program.notes
+
+
 def _run_anew(
     leaves: Sequence[ValueKey], count: int, outputs: Sequence[ValueKey], plain: bool, backend: Any
 ) -> list[Any]:
@@ -200,19 +209,24 @@ class ClosedOverError(Exception):
 
 
 class Finished:
-    """An executable with the avals of its results, and the operands on whose values it relies."""
+    """An executable with the avals of its results, and the operands on whose values it relies.
 
-    __slots__ = ("_others", "executable", "output_avals", "reads")
+    ``notes`` are what was appended while it was emitted.
+    """
+
+    __slots__ = ("_others", "executable", "notes", "output_avals", "reads")
 
     def __init__(
         self,
         executable: Executable,
         output_avals: tuple[Aval, ...],
-        reads: tuple[tuple[int, tuple[int, ...]], ...] = (),
+        reads: tuple[tuple[int, Any], ...] = (),
+        notes: tuple[Any, ...] = (),
     ) -> None:
         self.executable = executable
         self.output_avals = output_avals
         self.reads = reads
+        self.notes = notes
         self._others: set[Hashable] = set()
 
     def admits(self, values: Hashable) -> bool:
@@ -224,7 +238,7 @@ class Finished:
 
 def _values(program: Finished, operands: Sequence[Any]) -> tuple[Any, ...]:
     """Return the values of the operands that a program relies on, to compare with its own."""
-    return tuple([(place, read(operands[place])) for place, _ in program.reads])
+    return tuple([(place, identity_of(operands[place])) for place, _ in program.reads])
 
 
 def finish(
@@ -233,6 +247,7 @@ def finish(
     emit: Callable[[], Sequence[ValueKey]],
     backend: Backend,
     reads: Reads | None = None,
+    notes: list[Any] | None = None,
 ) -> Finished:
     """Emit, flatten and compile the program of a transform.
 
@@ -240,13 +255,15 @@ def finish(
     """
     given = set(leaves)  # a pin among them has a history that ends in another leaf
     with CollectorPaused():  # once for all: each end of a pause walks what was made in it
+        before = len(notes or ())
         outputs = emit()
         graph = flatten(leaves, outputs, lambda key: None if key in given else key.definition)
         if len(graph.inputs) > len(leaves) or any([is_traced(key) for key in outputs]):
             raise ClosedOverError(outputs)
         results = tuple([graph.avals[i] for i in graph.outputs])
         relies = () if reads is None else reads.among(leaves)
-        return Finished(compiled(graph, avals, backend), results, relies)
+        noted = tuple((notes or ())[before:])
+        return Finished(compiled(graph, avals, backend), results, relies, noted)
 
 
 def deliver(

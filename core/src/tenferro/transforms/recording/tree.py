@@ -104,10 +104,19 @@ def _register_class(cls: type) -> None:
             object.__setattr__(x, name, value)
         return x
 
+    register(cls, dataclass_parts, put_together)
+
+
+def register(cls: type, parts: Callable[[Any], Any], put_together: Callable[..., Any]) -> None:
+    """Make a class known as a container of attributes.
+
+    ``parts`` returns the contents, the structure and the names; ``put_together`` takes the
+    structure and the contents.
+    """
     optree = _optree()
     optree.register_pytree_node(
         cls,
-        dataclass_parts,
+        parts,
         put_together,
         path_entry_type=optree.GetAttrEntry,
         namespace=_NAMESPACE,

@@ -1,7 +1,8 @@
-"""Scatters into zeros, at places that the program spells out: positions are computed once.
+"""Scatters at places that the program spells out: positions are computed once.
 
 That is how a sparse Jacobian becomes a dense one. The zeros are then fresh memory, no copy of a
-literal, and what is left is one `np.add.at`. Read next: `planner.py`.
+literal. Where no place is repeated, values are added to a selection, which is faster than
+`np.add.at`. Read next: `planner.py`.
 """
 
 from __future__ import annotations
@@ -36,11 +37,19 @@ def placed(
         return chosen, operands
     x, indices = (literals.get(slot) for slot in operands[:2])
     updates = operands[2]
-    if not is_zero(x) or type(indices) is not Table or not avals[updates].size:
+    if type(indices) is not Table or not avals[updates].size:
         return chosen, operands
     given = [avals[slot] for slot in operands]
-    place = _Placing(given[0], _positions(op, indices, given))
-    return Expression("{p0}({0})", (place,)), (updates,)
+    positions = _positions(op, indices, given)
+    is_unique = np.unique(positions).size == positions.size
+    if is_zero(x):
+        place = _Placing(given[0], positions, is_unique)
+        return Expression("{p0}({0})", (place,)), (updates,)
+    if not is_unique or not given[0].shape:
+        return chosen, operands
+    adding = _Adding(positions)
+    there = Expression("{p0}({0}, {1})", (adding.in_place,), memory_of=0)
+    return Expression("{p0}({0}, {1})", (adding,), update=there), (operands[0], updates)
 
 
 def _positions(op: ScatterAdd, indices: Table, avals: Sequence[Aval]) -> Any:
@@ -59,12 +68,33 @@ def _positions(op: ScatterAdd, indices: Table, avals: Sequence[Aval]) -> Any:
 class _Placing:
     """Add values to fresh zeros at fixed positions."""
 
-    def __init__(self, result: Aval, positions: Any) -> None:
+    def __init__(self, result: Aval, positions: Any, is_unique: bool) -> None:
         self.shape = result.shape
         self.dtype = np.dtype(result.dtype.name)
         self.positions = positions
+        self.is_unique = is_unique
 
     def __call__(self, values: Any) -> Any:
         out = np.zeros(self.shape, self.dtype)
-        np.add.at(out.reshape(-1), self.positions, values.reshape(-1))
+        if self.is_unique:
+            out.reshape(-1)[self.positions] += values.reshape(-1)
+        else:
+            np.add.at(out.reshape(-1), self.positions, values.reshape(-1))
         return out
+
+
+class _Adding:
+    """Add values at fixed positions, each named once: in a copy, or in place."""
+
+    def __init__(self, positions: Any) -> None:
+        self.positions = positions
+
+    def __call__(self, x: Any, values: Any) -> Any:
+        """Update a copy."""
+        return self.in_place(np.array(x, order="C"), values)
+
+    def in_place(self, x: Any, values: Any) -> Any:
+        """Update the array itself."""
+        flat = x.reshape(-1) if x.flags.c_contiguous else np.array(x, order="C").reshape(-1)
+        flat[self.positions] += values.reshape(-1)
+        return flat.reshape(x.shape)
