@@ -40,6 +40,7 @@ _WHOLE = 8  # part of the cache that a whole operand of a product, or a partial 
 _MIN_BYTES_SAVED_PER_BYTE_READ = 3  # bytes not written out, for each that others read
 _MOVES_PER_PART = 2  # a partial result is written, and added up: twice what else is not written
 _SHIFT_OF_LINE = 10  # 1/2¹⁰ of the cache in bytes: elements for which a line is worth its call
+_MAX_EXTENTS_COMPARED = 4  # that hold the most bytes
 _MAX_SEARCHES = 32  # walks through a program; each may find a block
 _BETWEEN_REGIONS = (DotGeneral, *REDUCTIONS)
 
@@ -56,6 +57,7 @@ class Block(NamedTuple):
     joined: dict[int, np.ufunc]  # slots that are joined of parts, and how
     constants: dict[tuple[int, bool], Constant]  # read row by row, or whole
     work: int  # elements that are written
+    saved: int  # bytes that are not written out
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -101,8 +103,11 @@ def find_blocks(program: CompiledProgram, cache: int) -> list[Block]:
     found: list[Block] = []
     block_of: dict[int, int] = {}  # position → number of the block
     walks = iter(range(_MAX_SEARCHES))
-    for extent in _extents(program, cache):
-        rows = _acting_by_rows(program, extent, cache)
+    extents = _extents(program, cache)
+    acting = {extent: _acting_by_rows(program, extent, cache) for extent in extents}
+    if len(acting) > 1:
+        acting = _most_saving_first(program, acting, cache)
+    for extent, rows in acting.items():
         sizes = {position: _written(program, position) for position in rows}
         left = rows.keys() - block_of.keys()
         for _ in walks:
@@ -118,6 +123,22 @@ def find_blocks(program: CompiledProgram, cache: int) -> list[Block]:
             if not search.members:
                 break
     return found
+
+
+def _most_saving_first(
+    program: CompiledProgram, acting: dict[int, dict[int, ByRows]], cache: int
+) -> dict[int, dict[int, ByRows]]:
+    """Return the extents in the order of the bytes that their first blocks would save.
+
+    Extents of small arrays keep their order behind the first few.
+    """
+    compared = list(acting)[:_MAX_EXTENTS_COMPARED]
+    blocks = {
+        extent: _Search(program, extent, cache, acting[extent]).block() for extent in compared
+    }
+    saved = {extent: block.saved for extent, block in blocks.items() if block is not None}
+    order = sorted(compared, key=lambda extent: saved.get(extent, 0), reverse=True)
+    return {extent: acting[extent] for extent in dict.fromkeys([*order, *acting])}
 
 
 def _acting_by_rows(program: CompiledProgram, extent: int, cache: int) -> dict[int, ByRows]:
@@ -272,6 +293,7 @@ class _Search:
             {slot: join for slot in exported if (join := self.made[slot].joined) is not None},
             constants,
             work,
+            inside - outside,
         )
 
     def read(self) -> tuple[dict[tuple[int, bool], Constant], list[tuple[int, bool]]]:
