@@ -3,18 +3,20 @@
 import pytest
 from graphs import apply, graph_of, short, value
 
+import tenferro as tn
 from tenferro.passes import optimized
-from tenferro.primitives.arithmetic import Mul
+from tenferro.primitives.arithmetic import Add, Mul
 from tenferro.primitives.constants import Constant
 from tenferro.primitives.contraction import DotGeneral
 from tenferro.primitives.elementwise import Exp
 from tenferro.primitives.reduction import ReduceSum
-from tenferro.primitives.structural import BroadcastInDim, Transpose
+from tenferro.primitives.structural import BroadcastInDim, Reshape, Transpose
 
 x, y = value("x", shape=(4, 5)), value("y", shape=(5, 6))
 stack, other = value("a", shape=(2, 4, 5)), value("b", shape=(2, 5, 6))
 s, row = value("s", shape=()), value("r", shape=(5,))
 s_row, long, single = value("q", shape=(6,)), value("l", shape=(3, 17)), value("t", "f32", (4,))
+more = value("o", shape=(5, 6))
 half = value("h", "f16", (4, 5))
 
 
@@ -30,6 +32,10 @@ def repeat(key, shape, *dimensions):
     return apply(BroadcastInDim(shape, dimensions), key)
 
 
+def reshape(key, *shape):
+    return apply(Reshape(shape), key)
+
+
 def total(key, *axes):
     return apply(ReduceSum(axes), key)
 
@@ -37,7 +43,7 @@ def total(key, *axes):
 def text(key):
     """The graph, with a contraction written as `dot` with the axes `left=right` and batch axes."""
     inputs = sorted(graph_of(key).inputs, key=lambda key: key.serial)
-    found = short(optimized(graph_of(key, inputs=inputs), ["contract"])[0])
+    found = short(optimized(graph_of(key, inputs=inputs), ["moves", "contract"])[0])
     for name, sign in [("lhs_contract", ""), (", rhs_contract", ""), (", lhs_batch", ", ")]:
         found = found.replace(f"{name}=(", f"{sign}(" if "lhs" in name else "=(")
     found = found.replace(", rhs_batch=(", "=(").replace("dot_general[", "dot[")
@@ -111,6 +117,43 @@ REWRITTEN = {
         "%2 = transpose[permutation=(1, 0)] %1; "
         "%3 = broadcast_in_dim[shape=(2, 4, 5), dimensions=(0, 1)] %2; %4 = mul %3 %0; return %4",
     ),
+    "a stack of products by one matrix": (
+        dot(repeat(x, (2, 4, 5), 1, 2), other, ((2,), (1,)), ((0,), (0,))),
+        "%2 = dot[(1,)=(1,)] %0 %1; %3 = transpose[permutation=(1, 0, 2)] %2; return %3",
+    ),
+    "a stack of products with one matrix on the right": (
+        dot(stack, repeat(y, (5, 2, 6), 0, 2), ((2,), (0,)), ((0,), (1,))),
+        "%2 = dot[(2,)=(0,)] %1 %0; return %2",
+    ),
+    "a matrix whose rows are split again": (
+        reshape(dot(reshape(stack, 8, 5), y, ((1,), (0,))), 2, 4, 6),
+        "%2 = dot[(2,)=(0,)] %1 %0; return %2",
+    ),
+    "columns that are split, to be merged with the rows": (
+        reshape(dot(value("v", shape=(4, 2)), reshape(other, 2, 30), ((1,), (0,))), 20, 6),
+        "%2 = dot[(1,)=(0,)] %1 %0; %3 = reshape[shape=(20, 6)] %2; return %3",
+    ),
+    "a sum of matrices whose rows are split again": (
+        reshape(
+            apply(
+                Add(),
+                dot(reshape(stack, 8, 5), y, ((1,), (0,))),
+                dot(reshape(stack, 8, 5), more, ((1,), (0,))),
+            ),
+            2,
+            4,
+            6,
+        ),
+        "%3 = dot[(2,)=(0,)] %1 %2; %4 = dot[(2,)=(0,)] %1 %0; %5 = add %4 %3; return %5",
+    ),
+    "axes that both sides merged": (
+        dot(reshape(stack, 2, 20), reshape(value("k", shape=(4, 5, 3)), 20, 3), ((1,), (0,))),
+        "%2 = dot[(1, 2)=(0, 1)] %0 %1; return %2",
+    ),
+    "the second axis of x xᵀ": (
+        dot(dot(x, x, ((1,), (1,))), value("u", shape=(4, 3)), ((1,), (0,))),
+        "%2 = dot[(1,)=(1,)] %0 %0; %3 = dot[(0,)=(0,)] %2 %1; return %3",
+    ),
     "a batch of short vectors": (
         dot(turn(stack, 1, 2, 0), value("c", shape=(4, 2, 5)), ((1,), (2,)), ((2, 0), (1, 0))),
         "%2 = transpose[permutation=(1, 0, 2)] %1; %3 = mul %0 %2; "
@@ -119,6 +162,16 @@ REWRITTEN = {
 }
 
 KEPT = {
+    "rows that are split in another way": reshape(
+        dot(reshape(stack, 8, 5), y, ((1,), (0,))), 4, 2, 6
+    ),
+    "rows that stay merged": dot(reshape(stack, 8, 5), y, ((1,), (0,))),
+    "axes that the sides merged from others": dot(
+        reshape(stack, 2, 20), reshape(value("k", shape=(5, 4, 3)), 20, 3), ((1,), (0,))
+    ),
+    "the second axis of x yᵀ": dot(
+        dot(x, value("X", shape=(4, 5)), ((1,), (1,))), value("u", shape=(4, 3)), ((1,), (0,))
+    ),
     "an inner product": dot(row, row, ((0,), (0,))),
     "a batch of long vectors": dot(long, long, ((1,), (1,)), ((0,), (0,))),
     "a batch of matrices": dot(stack, stack, ((2,), (2,)), ((0,), (0,))),
@@ -164,6 +217,33 @@ def test_a_result_that_others_read_is_not_computed_twice():
     z = dot(x, y, ((1,), (0,)))
     graph = graph_of(total(z, 0), turn(z, 1, 0), apply(Exp(), z))
     assert optimized(graph, ["contract"])[0] is graph
+
+
+@pytest.mark.parametrize("is_left", [True, False])
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_weight_leaves_a_product_that_is_there_without_it(is_left, is_there):
+    """A (x·s) = (A x)·s: rows of x have weights, and so have rows of what the product gives"""
+    weighted = apply(Mul(), x, repeat(value("w", shape=(4,)), (4, 5), 0))
+    sides = (lambda a: (a, y)) if is_left else (lambda a: (y, a))
+    axes = ((1,), (0,)) if is_left else ((0,), (1,))
+    outputs = [dot(*sides(weighted), axes), *([dot(*sides(x), axes)] if is_there else [])]
+    graph = optimized(graph_of(*outputs), ["contract", "cse", "moves"])[0]
+    found = [str(graph.avals[n.outputs[0]]) for n in graph.nodes if type(n.operation) is Mul]
+    product = "f64[4,6]" if is_left else "f64[6,4]"
+    assert found == [product if is_there else "f64[4,5]"]
+    assert [type(n.operation) for n in graph.nodes].count(DotGeneral) == 1
+
+
+def test_a_quadratic_form_with_weights_multiplies_by_its_matrix_once():
+    """Σ s·xᵀ (WᵀW) x: the gradient by x has the product of the value"""
+
+    def form(x, w, s):
+        return tn.sum(s * tn.sum(x * (x @ (w.T @ w)), axis=1))
+
+    avals = tn.Aval((40, 5), "f64"), tn.Aval((5, 5), "f64"), tn.Aval((40,), "f64")
+    graph = optimized(tn.jit(tn.value_and_grad(form)).lower(*avals))[0]
+    products = [n for n in graph.nodes if type(n.operation) is DotGeneral]
+    assert len([n for n in products if graph.avals[n.outputs[0]].size == 200]) == 1
 
 
 def test_large_matrices_in_a_stack_are_a_contraction():

@@ -17,7 +17,8 @@ matrix = value("m", shape=(4, 3))
 s, t = value("s", shape=()), value("t", shape=())
 n, k = value("n", "i64"), value("k", "i64", ())
 half, small_half = value("h", "f16"), value("g", "f16", ())
-LEAVES = [x, y, matrix, s, t, n, k, half, small_half]
+other_half = value("H", "f16")
+LEAVES = [x, y, z, matrix, s, t, n, k, half, small_half]
 
 
 def const(number, dtype="f64", shape=(3,)):
@@ -52,6 +53,10 @@ LAST = "%3 = constant[value=3.0, dtype=f64, shape=()]; %4 = mul %3 %1; "
 WIDE = "broadcast_in_dim[shape=(3,), dimensions=()]"
 
 REWRITTEN = {
+    "products of equal factors": (
+        apply(Add(), mul(x, y, z), mul(y, apply(Mul(), z, x))),
+        "%3 = mul %0 %1; %4 = mul %3 %2; %5 = add %4 %4; return %5",
+    ),
     "a number after what is repeated": (
         mul(x, repeat(s), const(3.0)),
         f"{FIRST}%4 = {WIDE} %3; %5 = mul %0 %4; return %5",
@@ -89,6 +94,10 @@ REWRITTEN = {
 }
 
 KEPT = {
+    "products of other factors": apply(Add(), mul(x, y, z), mul(x, apply(Mul(), y, y))),
+    "products of equal factors in float16": apply(
+        Add(), mul(half, half, other_half), mul(half, apply(Mul(), other_half, half))
+    ),
     "two that are not known": mul(x, repeat(s), repeat(t)),
     "a small number may make it too small": mul(x, repeat(s), const(0.5)),
     "a large number may make it too large": mul(x, repeat(s), const(1e30)),

@@ -4,6 +4,7 @@ import pytest
 from graphs import after, apply, graph_of, value
 
 from tenferro.passes import optimized
+from tenferro.primitives.arithmetic import Sub
 from tenferro.primitives.constants import Constant
 from tenferro.primitives.elementwise import Exp
 from tenferro.primitives.structural import (
@@ -54,6 +55,7 @@ def planes(places):
     return [apply(Reshape((2, 4, 1)), cut(deep, (0, j, 0), (2, j + 1, 4))) for j in places]
 
 
+square = value("p", shape=(2, 2, 2))
 wide, deep = value("w", shape=(2, 8)), value("d", shape=(2, 5, 4))
 
 REWRITTEN = {
@@ -89,6 +91,18 @@ REWRITTEN = {
         "%1 = transpose[permutation=(1, 2, 0)] %0; return %1",
     ),
     "transposed back": (apply(Transpose((1, 0)), apply(Transpose((1, 0)), x)), "return %0"),
+    "an axis of size 1 that comes, moves and goes": (
+        apply(Reshape((3, 2)), apply(Transpose((2, 1, 0)), apply(Reshape((2, 3, 1)), x))),
+        "%1 = transpose[permutation=(1, 0)] %0; return %1",
+    ),
+    "both operands transposed": (
+        apply(Sub(), *[apply(Transpose((1, 0)), key) for key in (x, apply(Exp(), x))]),
+        "%1 = exp %0; %2 = sub %0 %1; %3 = transpose[permutation=(1, 0)] %2; return %3",
+    ),
+    "broadcasts side by side": (
+        joined(0, *[repeat(cut(row, (i,), (i + 1,)), (1, 4), (0,)) for i in range(3)]),
+        "%1 = broadcast_in_dim[shape=(3, 4), dimensions=(0,)] %0; return %1",
+    ),
     "only an axis of size 1 moves": (
         apply(Transpose((1, 0)), column),
         "%1 = reshape[shape=(1, 2)] %0; return %1",
@@ -184,6 +198,19 @@ KEPT = {
     "an imaginary part is lost": chain(value("z", "c128"), "f64", "c128"),
     "a float that may be out of range": chain(value("f", "f32"), "f64", "i32"),
     "a negative float as unsigned": chain(value("i", "int8"), "f32", "uint8"),
+    "transposed in different ways": apply(
+        Sub(), apply(Transpose((1, 0, 2)), square), apply(Transpose((0, 2, 1)), square)
+    ),
+    "broadcasts along another axis": joined(
+        1,
+        repeat(value("a", shape=(2,)), (2, 4), (0,)),
+        repeat(value("e", shape=(2,)), (2, 4), (0,)),
+    ),
+    "one of them wider than what it repeats": joined(
+        0,
+        repeat(value("a", shape=(2,)), (2, 4), (0,)),
+        repeat(value("e", shape=(1,)), (2, 4), (0,)),
+    ),
     "a reshape that mixes axes": repeat(apply(Reshape((3, 2)), x), (3, 2, 4), (0, 1)),
     "a slice of the padding": cut(pad(row, (2,), (1,)), (1,), (4,)),
     "a slice of both": cut(apply(Concatenate(0), row, row), (2,), (4,)),

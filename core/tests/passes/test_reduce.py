@@ -23,7 +23,16 @@ def total(key, *axes):
     return apply(ReduceSum(axes), key)
 
 
+def mul(x, y):
+    return apply(Mul(), x, y)
+
+
 REWRITTEN = {
+    "a factor of a factor": (
+        total(mul(mul(x, repeat(value("s", shape=()), (2, 3))), x), 1),
+        "%2 = mul %0 %0; %3 = reduce_sum[axes=(1,)] %2; "
+        "%4 = broadcast_in_dim[shape=(2,), dimensions=()] %1; %5 = mul %3 %4; return %5",
+    ),
     "twice": (total(total(x, 1), 0), "%1 = reduce_sum[axes=(0, 1)] %0; return %1"),
     "over the first, then the last": (
         total(total(value("q", shape=(2, 3, 4)), 0), 1),
@@ -87,6 +96,7 @@ REWRITTEN = {
 }
 
 KEPT = {
+    "a factor of a factor that varies": total(mul(mul(x, repeat(value("r"), (2, 3), 1)), x), 1),
     "float16, whose sums overflow": total(
         apply(Mul(), half, repeat(value("t", "f16", ()), (2, 3))), 0
     ),

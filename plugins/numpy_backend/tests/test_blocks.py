@@ -57,6 +57,25 @@ def test_the_rows_of_a_softmax_are_one_block(backend, program):
     np.testing.assert_allclose(result, softened_of(x), rtol=1e-12)
 
 
+def test_rows_lie_along_the_axis_that_saves_most(backend, program):
+    """Products [60, 50, 2] could run along 50, which more bytes have; softmaxes before cannot"""
+
+    def products(x, w, y):
+        z = tp.broadcast_in_dim(softened(x), (ROWS, 50, 2), (0, 1))
+        moved = tp.dot_general(z, w, (2,), (1,), (1,), (0,))
+        again = tp.dot_general(moved, w, (2,), (1,), (0,), (0,))
+        return tp.reduce_sum(again * again, (1, 2)), tp.reduce_sum(tp.exp(y), (1, 2))
+
+    rng = np.random.default_rng(1)
+    x, w, y = samples(50), rng.normal(size=(50, 2, 2)), rng.normal(size=(50, 20, 20))
+    given_program = program(products, x, w, y)
+    found, (result, sums) = run(backend, given_program, [x, w, y], tile=8 * TILE)
+    assert [b.extent for b in found] == [ROWS]
+    moved = np.einsum("nk,kij,kjl->nkl", softened_of(x), w, w)
+    np.testing.assert_allclose(result, (moved**2).sum(axis=(0, 2)), rtol=1e-12)
+    np.testing.assert_allclose(sums, np.exp(y).sum(axis=(1, 2)), rtol=1e-12)
+
+
 def test_products_and_sums_over_rows_are_in_the_block(backend, program):
     """What a gradient of a loss over samples does: only sums leave the block."""
 

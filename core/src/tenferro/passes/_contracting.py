@@ -10,9 +10,11 @@ from math import prod
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.passes._rewriter import Rewriter
+from tenferro.passes._shapes import merged_axes
 from tenferro.primitives._aval import Shape
 from tenferro.primitives._dtype import DType
 from tenferro.primitives.contraction import DotGeneral
+from tenferro.primitives.structural import Reshape, Transpose
 
 _MIN_PRODUCTS_PER_MATRIX = 4096  # from here a stack of matrix products is not slower
 
@@ -62,6 +64,42 @@ class Side(NamedTuple):
         moved = tuple([self.batch[i] for i in places])
         kept = tuple([axis for i, axis in enumerate(self.batch) if i not in places])
         return Side(self.value, (*moved, *self.contract), kept, self.free)
+
+    def split(self, rw: Rewriter, axes: Collection[int]) -> Side:
+        """Return the side with some of its axes as they were before a reshape merged them."""
+        groups = merges(rw, self.value)
+        shape = rw.avals[self.value].shape
+        source = rw.avals[rw.operands[self.value][0]].shape
+        names: list[tuple[int, ...]] = []
+        wide: list[int] = []
+        for axis, group in enumerate(groups):
+            sizes = [source[i] for i in group] if axis in axes else [shape[axis]]
+            names.append(tuple(range(len(wide), len(wide) + len(sizes))))
+            wide += sizes
+
+        def named(group: tuple[int, ...]) -> tuple[int, ...]:
+            return tuple([name for axis in group for name in names[axis]])
+
+        value = rw.emit(Reshape(tuple(wide)), self.value)
+        return Side(value, named(self.contract), named(self.batch), named(self.free))
+
+    def shape_of(self, rw: Rewriter, axes: Sequence[int]) -> tuple[int, ...]:
+        """Return the sizes of some axes."""
+        shape = rw.avals[self.value].shape
+        return tuple([shape[axis] for axis in axes])
+
+
+def merges(rw: Rewriter, value: int) -> list[tuple[int, ...]]:
+    """Return the axes that a reshape merged into each axis of a value; none of anything else."""
+    if type(rw.operations[value]) is not Reshape:
+        return []
+    (source,) = rw.operands[value]
+    return merged_axes(rw.avals[source].shape, rw.avals[value].shape) or []
+
+
+def transposed(rw: Rewriter, value: int, order: tuple[int, ...]) -> int:
+    """Return a value with its axes in this order."""
+    return value if order == tuple(range(len(order))) else rw.emit(Transpose(order), value)
 
 
 def dot(rw: Rewriter, left: Side, right: Side, preferred: DType | None) -> int:

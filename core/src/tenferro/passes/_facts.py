@@ -36,3 +36,8 @@ def is_real(aval: Aval) -> bool:
     """Return True if the dtype is a float or an integer."""
     dtype = aval.dtype
     return dtype.is_float or dtype.is_integer
+
+
+def is_narrow(aval: Aval) -> bool:
+    """Return True for a float dtype whose sums overflow easily (less than 32 bits)."""
+    return bool(aval.dtype.is_float) and aval.dtype.bits < 32

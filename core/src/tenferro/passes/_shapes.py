@@ -29,6 +29,32 @@ def unit_axes_alone(before: Shape, after: Shape) -> dict[int, int] | None:
     return dict(zip(old, new, strict=True))
 
 
+def merged_axes(before: Shape, after: Shape) -> list[tuple[int, ...]] | None:
+    """Return, for each axis after a reshape, those that it is made of; ``None`` if one is split.
+
+    >>> merged_axes((2, 3, 1, 4), (6, 4))
+    [(0, 1), (2, 3)]
+    """
+    if 0 in before:
+        return None
+    groups: list[tuple[int, ...]] = []
+    first = 0
+    for size in after:
+        end, found = first, 1
+        while end < len(before) and found * before[end] <= size and (end == first or found < size):
+            found *= before[end]
+            end += 1
+        if found != size:
+            return None
+        groups.append(tuple(range(first, end)))
+        first = end
+    if any([n != 1 for n in before[first:]]) or (first < len(before) and not groups):
+        return None
+    if first < len(before):
+        groups[-1] += tuple(range(first, len(before)))
+    return groups
+
+
 def placed(wanted: Sequence[int | None], rank: int) -> tuple[int, ...] | None:
     """Return increasing axes: given ones in their places, the others wherever there is room."""
     limits = [rank] * (len(wanted) + 1)  # what each axis must stay below

@@ -6,7 +6,19 @@ T(f) with `roll` = T(f) without      for transforms T of order 0 to 2, eager and
 import numpy as np
 import optree
 import pytest
-from unrolled_loops import DATA, KEPT, ROLLED, nested, recurrence, singles, stacked, stopped, table
+from unrolled_loops import (
+    AT_ONCE,
+    DATA,
+    KEPT,
+    ROLLED,
+    filled_from_the_end,
+    nested,
+    recurrence,
+    singles,
+    stacked,
+    stopped,
+    table,
+)  # fmt: skip
 
 import tenferro as tn
 from tenferro.backend import select_backend
@@ -15,7 +27,7 @@ from tenferro.transforms.recording.rolling import rolling
 
 STEPS = 70
 X, V = np.array([0.4, -0.3, 0.2]), np.array([1.0, 0.5, -0.7])
-PROGRAMS = [*ROLLED, *KEPT]
+PROGRAMS = [*ROLLED, *AT_ONCE, *KEPT]
 #: what is compared with the program as Python unrolled it, which others compile for minutes
 interpreted = pytest.mark.skipif(
     select_backend().name != "numpy", reason="an unrolled program is slow to compile"
@@ -78,7 +90,7 @@ def same(program, transform):
     compare(f(X), wanted)
 
 
-@pytest.mark.parametrize("program", [f for f in ROLLED if f not in (singles, stopped)])
+@pytest.mark.parametrize("program", [f for f in (*ROLLED, *AT_ONCE) if f not in (singles, stopped)])
 def test_a_rolled_loop_is_a_loop_of_any_backend(program):
     """A short loop, beside NumPy's own value and central differences"""
     f = steps(program, 25)
@@ -121,6 +133,78 @@ def test_a_long_loop_is_differentiated_as_a_loop(program):
 @pytest.mark.parametrize("program", KEPT)
 def test_what_is_no_loop_stays(program):
     assert not loops_in(tn.jit(tn.grad(steps(program))).lower(X))
+
+
+@pytest.mark.parametrize("program", AT_ONCE)
+def test_steps_that_read_no_other_step_need_no_loop(program):
+    """Neither they nor their derivatives; the number of products and sines is the same for all"""
+    counts = set()
+    for n in (30, 60):
+        graph, _ = optimized(tn.jit(tn.grad(steps(program, n))).lower(X))
+        names = [node.operation.name for node in graph.nodes]
+        assert "scan" not in names
+        assert "dynamic_update_slice" not in names or program is filled_from_the_end
+        counts.add(tuple([names.count(name) for name in ("dot_general", "sin", "cos", "exp")]))
+    assert len(counts) == 1
+    assert sum(*counts) < 12
+
+
+@pytest.mark.parametrize("size, is_loop", [(20, False), (1 << 15, True)])
+def test_steps_whose_values_are_large_stay_a_loop(size, is_loop):
+    """A value of a step has 160 bytes, or 256 KiB, which no array has that all steps read"""
+
+    def f(x):
+        table = np.outer(np.arange(24.0), np.linspace(0.0, 1.0, size)) * x[2]
+        terms = [np.sum(np.sin(table[k] * x[0]) * np.exp(-table[k] * x[1])) for k in range(24)]
+        return np.sum(np.stack(terms) ** 2)
+
+    assert bool(loops_in(tn.jit(tn.grad(f)).lower(X))) is is_loop
+
+
+def test_places_that_overlap_or_leave_gaps_are_written_in_their_order():
+    """Of two values for one place the later stays"""
+
+    def f(x, places):
+        buffer = tn.zeros((64, 3))
+        for k in places:
+            buffer[k] = np.sin(x + k) * np.exp(-x * k) + x[0] * x**2
+        return np.sum(buffer * buffer)
+
+    for places in ([k % 20 for k in range(40)], range(0, 60, 2)):
+        g = tn.jit(tn.value_and_grad(lambda x, places=places: f(x, places)))
+        with rolling(False):
+            wanted = tn.value_and_grad(lambda x, places=places: f(x, places))(X)
+        compare(g(X), wanted)
+
+
+def test_a_buffer_that_is_read_while_it_is_filled_is_a_loop():
+    """Each step reads the sum of what was written before"""
+
+    def f(x):
+        buffer = tn.zeros((40, 3))
+        for k in range(40):
+            buffer[k] = np.sin(x + 0.1 * np.sum(buffer, axis=0)) * x * 0.5
+        return np.sum(buffer**2)
+
+    with rolling(False):
+        wanted = tn.value_and_grad(f)(X)
+    compare(tn.jit(tn.value_and_grad(f))(X), wanted)
+
+
+@pytest.mark.parametrize("elements, is_loop", [(4, True), (128 * 128, False)])
+def test_large_arrays_of_a_list_are_not_copied_into_a_stack(elements, is_loop):
+    """A carried product by each matrix of a list: copies of large ones cost what the loop saves"""
+    side = int(elements**0.5)
+    matrices = [np.eye(side) * (1 + 0.001 * k) for k in range(60)]
+
+    def f(matrices):
+        state = np.ones((side, side))
+        for m in matrices:
+            state = np.tanh(m @ state) + 0.5 * state
+        return np.sum(state)
+
+    graph = tn.jit(tn.grad(f)).lower(matrices)
+    assert bool(loops_in(graph)) is is_loop
 
 
 def test_equations_do_not_depend_on_the_number_of_steps():

@@ -1,6 +1,7 @@
 """Loops that Python unrolls: functions of a vector of 3 and a number of steps.
 
-``ROLLED`` become loops of the graph; ``KEPT`` stay as they are, each for a reason.
+``ROLLED`` become loops of the graph, ``AT_ONCE`` equations for all steps; ``KEPT`` stay as they
+are, each for a reason.
 """
 
 import numpy as np
@@ -9,6 +10,8 @@ import tenferro as tn
 
 A = np.array([[0.5, -0.2, 0.1], [0.3, 0.4, -0.1], [0.0, 0.2, 0.6]])
 DATA = np.sin(np.arange(600.0).reshape(200, 3))
+POINTS = np.cos(np.arange(15.0).reshape(5, 3))
+FACTORS = np.cos(np.arange(1800.0).reshape(200, 3, 3)) / 2
 LABELS = np.arange(200) ** 2 % 97 % 5
 
 
@@ -261,6 +264,33 @@ def unlike(x, n):
     return np.sum(s)
 
 
+def components(x, n):
+    """A product and a sum for each component, stacked in columns."""
+    columns = []
+    for k in range(n):
+        y = (POINTS - x * DATA[k]) @ FACTORS[k].T
+        columns.append(x[0] * np.sin(x[1]) - 0.5 * np.sum(y**2, axis=1))
+    inner = np.stack(columns, axis=1)
+    top = np.max(inner, axis=1, keepdims=True)
+    return np.sum(np.log(np.sum(np.exp(inner - top), axis=1)) + top[:, 0])
+
+
+def filled(x, n):
+    """A buffer that is filled column by column."""
+    buffer = tn.zeros((3, n))
+    for k in range(n):
+        buffer[:, k] = np.sin(x * DATA[k]) * np.exp(-x) + x[::-1] ** 2
+    return np.sum(buffer**3)
+
+
+def filled_from_the_end(x, n):
+    """A part of a buffer, from its last row on; the other rows stay."""
+    buffer = tn.ones((n + 3, 3)) * x
+    for k in reversed(range(n)):
+        buffer[k + 1] = np.cos(x + DATA[k]) * x * np.sin(x) - 0.5 * x**2
+    return np.sum(buffer**2)
+
+
 ROLLED = (
     recurrence, numbers, constant_start, two_back, three_back, rows, rows_of_an_argument,
     steps_of_time, stacked, stacked_with_the_start, joined, losses, table, dead_end,
@@ -268,3 +298,5 @@ ROLLED = (
     complex_carry, singles, choices, whole_numbers, stopped, inner_gradient, last_but_one,
 )  # fmt: skip
 KEPT = (own_rule, seldom_read, unlike)
+#: no step reads another one, so that they run all at once
+AT_ONCE = (components, filled, filled_from_the_end)

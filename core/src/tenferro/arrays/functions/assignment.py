@@ -21,7 +21,7 @@ from tenferro.arrays.handle.array import SCALARS, Array
 from tenferro.arrays.handle.convert import as_array, check_range, scalar
 from tenferro.arrays.handle.weak import is_weak
 from tenferro.arrays.indexing.gathering import Gathering, gathering
-from tenferro.arrays.indexing.plan import IndexPlan, plan_index
+from tenferro.arrays.indexing.plan import IndexPlan, is_abstract, plan_index
 from tenferro.arrays.indexing.progressions import Boxes, boxes_of
 from tenferro.arrays.numpy_protocols.writing import check_cast, rebind, write
 from tenferro.arrays.promotion.broadcast import broadcast_shapes, cast, stretch
@@ -77,7 +77,7 @@ def updated(x: Array, index: Any, value: Any) -> Array:
         chosen = _choose(x, index, v)
         if chosen is not None:
             return chosen
-    plan = plan_index(x, index, writing=True)
+    plan = plan_index(x, index, writing=True, fixed=is_abstract(x) or is_abstract(v))
     if not plan.advanced:
         return write_box(x, plan, fit(v, tuple(plan.shape)))
     boxes = boxes_of(plan, x.shape)

@@ -81,8 +81,16 @@ class IndexPlan:
         return box
 
 
-def plan_index(x: Array, index: Any, mode: str | None = None, writing: bool = False) -> IndexPlan:
+def plan_index(
+    x: Array,
+    index: Any,
+    mode: str | None = None,
+    writing: bool = False,
+    fixed: bool | None = None,
+) -> IndexPlan:
     """Say what an index asks of an array; ``mode`` lets positions lie outside.
+
+    ``fixed`` makes integers part of the program, as they are by default where the array is.
 
     A position that is only traced moves the box for reading, and is clamped with it. For writing
     it is a position to scatter to, so that nothing is written where it lies outside.
@@ -95,7 +103,7 @@ def plan_index(x: Array, index: Any, mode: str | None = None, writing: bool = Fa
     if is_fixed or len(given) > 1:
         evaluate_positions(given, is_fixed)
     entries = [entry_of(e) for e in given]
-    plan = IndexPlan(mode, writing, is_fixed)
+    plan = IndexPlan(mode, writing, is_fixed if fixed is None else fixed)
     axis = 0
     for entry in _expand(entries, x):
         if entry is None:

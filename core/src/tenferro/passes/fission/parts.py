@@ -22,8 +22,11 @@ from tenferro.primitives.structural import BroadcastInDim, Reshape, Transpose
 #: what a value in a body depends on: consts alone, rows as well, or something that stays
 ONCE, EACH, STEP = range(3)
 _FEW_BYTES = 1 << 15  # of a value in one step, up to which calls cost more than memory
+FEW_BYTES_OF_ALL = 1 << 17  # where nothing stays in the loop, so that no rows are moved
 _MOST_BYTES = 1 << 25  # of all values that leave with a product, in all steps
 _SOME_BYTES = 1 << 24  # of all that leave without: from there on memory costs what calls did
+_MOST_BYTES_AT_ONCE = 1 << 26  # of all values of an unrolled loop without carries
+_MOST_BYTES_BY_ROWS = 1 << 28  # where all steps read the rows of one array, and blocks of them do
 _CALLS = frozenset({"std::host_callback", "std::debug_callback"})
 _AGAIN = frozenset({BroadcastInDim, Reshape, Transpose})  # that cost nothing behind the loop
 
@@ -36,10 +39,14 @@ class Accumulator(NamedTuple):
 
 
 class Parts:
-    """The parts of a loop: ``core`` holds the places of equations that stay."""
+    """The parts of a loop: ``core`` holds the places of equations that stay.
 
-    def __init__(self, loop: Scan) -> None:
+    What takes more than ``few_bytes`` in one step is large.
+    """
+
+    def __init__(self, loop: Scan, few_bytes: int = _FEW_BYTES) -> None:
         self.loop = loop
+        self._few_bytes = few_bytes
         self.graph: MaterializedGraph = loop.body.flat
         self.maker: dict[int, int] = {
             slot: place for place, node in enumerate(self.graph.nodes) for slot in node.outputs
@@ -58,6 +65,11 @@ class Parts:
         for slot in self._read_behind():
             self._stack(slot)
 
+    @property
+    def is_whole(self) -> bool:
+        """Return True if nothing stays in the loop."""
+        return not self.core and not self.carries
+
     def is_worthwhile(self, *, by_products: bool) -> bool:
         """Return True if more leaves the loop than moves, and all of it is small enough.
 
@@ -71,6 +83,23 @@ class Parts:
         has_product = any([_is_product(node) for node in gone])
         if not has_product and (by_products or all([_is_move(node) for node in gone])):
             return False
+        return self._size(gone) <= (_MOST_BYTES if has_product else _SOME_BYTES)
+
+    def fits_at_once(self, shared: int) -> bool:
+        """Return True if no step reads another one, and the values of all steps fit into memory.
+
+        ``shared`` is the bytes of the largest array that all steps read.
+        """
+        if not self.is_whole or self.accumulators:
+            return False
+        made = [slot for node in self.graph.nodes for slot in node.outputs]
+        is_by_rows = max(map(self._bytes, made), default=0) <= shared
+        return self._size(self.graph.nodes) <= (
+            _MOST_BYTES_BY_ROWS if is_by_rows else _MOST_BYTES_AT_ONCE
+        )
+
+    def _size(self, gone: Sequence[MaterializedNode]) -> int:
+        """Return the bytes of what leaves with these equations, in all steps."""
         kept = self._summed_products()
         slots = [
             slot
@@ -78,8 +107,7 @@ class Parts:
             for slot in node.outputs
             if self.kind[slot] != ONCE and slot not in kept and type(node[0]) is not BroadcastInDim
         ]
-        size = sum([self._bytes(slot) for slot in (*slots, *self.stacked)])
-        return self.loop.length * size <= (_MOST_BYTES if has_product else _SOME_BYTES)
+        return self.loop.length * sum([self._bytes(slot) for slot in (*slots, *self.stacked)])
 
     def is_inside(self, slot: int) -> bool:
         """Return True for a value that is made inside the loop though nothing varies there."""
@@ -221,12 +249,18 @@ class Parts:
         )
 
     def _is_small(self, slot: int) -> bool:
-        return self._bytes(slot) <= _FEW_BYTES
+        return self._bytes(slot) <= self._few_bytes
 
     def _bytes(self, slot: int) -> int:
         aval: Any = self.graph.avals[slot]
         found: int = aval.size * aval.dtype.itemsize
         return found
+
+
+def parts_of(loop: Scan) -> Parts:
+    """Return the parts of a loop; larger values leave it if nothing stays."""
+    found = Parts(loop, FEW_BYTES_OF_ALL)
+    return found if found.is_whole else Parts(loop)
 
 
 def _readers(graph: MaterializedGraph) -> list[list[int]]:

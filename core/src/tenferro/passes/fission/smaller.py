@@ -42,7 +42,7 @@ class SmallerLoop:
     def results(self) -> tuple[dict[int, ValueKey], dict[int, Handle]]:
         """Return the last carries by number, and the rows of stacked values."""
         parts, loop = self._parts, self._parts.loop
-        if not parts.core and not parts.carries:
+        if parts.is_whole:
             return {}, {}
         for place in self._places():
             node = parts.graph.nodes[place]

@@ -19,12 +19,13 @@ from tenferro.computegraph import (
     derive,
     flatten,
 )
-from tenferro.passes.fission.parts import EACH, STEP, Parts
+from tenferro.passes.fission.parts import EACH, FEW_BYTES_OF_ALL, STEP, Parts, parts_of
 from tenferro.passes.fission.smaller import SmallerLoop
 from tenferro.primitives import Handle, reduce_sum
 from tenferro.primitives._primitive import TensorPrimitive, in_front
 from tenferro.primitives.control import Scan
 from tenferro.primitives.control.effects import has_effects
+from tenferro.primitives.structural import BroadcastInDim
 
 
 def with_split_loops(
@@ -57,6 +58,28 @@ def with_split_loops(
     return found, count
 
 
+def at_once(loop: Scan, operands: Sequence[ValueKey]) -> Sequence[ValueKey] | None:
+    """Return the results of a loop in which no step reads another one, computed without a loop.
+
+    ``None`` if a step does, or if the values of all steps would take too much memory together. A
+    value of one step may be as large as an array that all steps read: then they act on its rows,
+    and backends run blocks of these.
+    """
+    shared = _largest_shared(operands[: loop.consts])
+    parts = Parts(loop, max(shared, FEW_BYTES_OF_ALL))
+    return _Split(parts, operands).results() if parts.fits_at_once(shared) else None
+
+
+def _largest_shared(keys: Sequence[ValueKey]) -> int:
+    """Return the bytes of the largest array among some values; a broadcast is none."""
+    sizes = [
+        key.aval.size * key.aval.dtype.itemsize
+        for key in keys
+        if key.definition is None or type(key.definition[0]) is not BroadcastInDim
+    ]
+    return max(sizes, default=0)
+
+
 def _split(
     loop: Scan,
     operands: Sequence[ValueKey],
@@ -67,7 +90,7 @@ def _split(
     """Return the results of a loop, or ``None`` if it stays as it is."""
     if loop.length < 2 or loop.offload is not None or has_effects(loop):
         return None
-    parts = Parts(loop)
+    parts = parts_of(loop)
     if not parts.is_worthwhile(by_products=by_products):
         return None
     found = _Split(parts, operands).results()

@@ -4,11 +4,13 @@ A transposition is read by ``dot_general`` itself, of an operand and of the resu
 result over an axis that one operand alone has is done on that operand first, and over a batch axis
 is one more contraction; an operand that is repeated is contracted once; a sum over the product of
 two repeated arrays, each smaller than the product, is a contraction. Contracted axes are sorted.
+A stack of products by one matrix is one product, and what is written as matrices is contracted as
+tensors if a reshape makes tensors of the result; see ``../_merged_axes.py``.
 Where nothing is contracted, a contraction is a product, and where only few elements of batches are,
 a short sum of products: elementwise equations join them.
 Results agree to rounding where nothing overflows; infinities may meet zeros elsewhere, so inf and
 nan may differ from one another. Nothing is done to float16 and bfloat16, whose sums overflow early.
-Read next: ``../_contracting.py``.
+Read next: ``../_contracting.py``, then ``../_quadratic_forms.py``.
 """
 
 from __future__ import annotations
@@ -17,13 +19,15 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from tenferro.passes._contracting import Side, dot, is_worth_a_stack
+from tenferro.passes._contracting import Side, dot, is_worth_a_stack, transposed
+from tenferro.passes._facts import is_narrow
+from tenferro.passes._merged_axes import of_merged, split_again, split_sum
 from tenferro.passes._outer_products import Outer, outer_of
+from tenferro.passes._quadratic_forms import of_scaled, of_symmetric
 from tenferro.passes._repeats import REPEATED, along, may_repeat, remaining, repeated, varying
 from tenferro.passes._rewriter import Rewriter
 from tenferro.passes._rules import PassRules
-from tenferro.passes.rewrites.reductions import is_narrow
-from tenferro.primitives.arithmetic import Mul, Neg
+from tenferro.primitives.arithmetic import Add, Mul, Neg
 from tenferro.primitives.contraction import DotGeneral
 from tenferro.primitives.reduction import ReduceSum
 from tenferro.primitives.structural import BroadcastInDim, Reshape, Transpose
@@ -77,6 +81,15 @@ def _exchanged(rw: Rewriter, op: Transpose, operands: _Operands) -> int | None:
     if op.permutation != (*range(start), *range(middle, end), *range(start, middle)):
         return None
     return dot(rw, right, left, inner.preferred)
+
+
+# ---- reshapes and quadratic forms ----------------------------------------------------------------
+
+CONTRACT.of(Reshape, reads=[DotGeneral])(split_again)
+CONTRACT.of(Reshape, reads=[Add])(split_sum)
+CONTRACT.of(DotGeneral, reads=[Reshape], every=True)(of_merged)
+CONTRACT.of(DotGeneral, reads=[DotGeneral])(of_symmetric)
+CONTRACT.of(DotGeneral, reads=[Mul])(of_scaled)
 
 
 # ---- sums of the result --------------------------------------------------------------------------
@@ -136,6 +149,45 @@ def _of_repeated(rw: Rewriter, op: DotGeneral, operands: _Operands) -> int | Non
     return None
 
 
+@CONTRACT.of(DotGeneral, reads=[BroadcastInDim])
+def _of_repeated_stack(rw: Rewriter, op: DotGeneral, operands: _Operands) -> int | None:
+    """Make a batch axis along which one operand is repeated a free axis of the other one.
+
+    A stack of products by the same matrix is one product.
+    """
+    sides = Side.both(rw, op, operands)
+    for k, side in enumerate(sides):
+        if type(rw.operations[side.value]) is not BroadcastInDim:
+            continue
+        shape, differ = rw.avals[side.value].shape, varying(rw, side.value)
+        places = [i for i, b in enumerate(side.batch) if shape[b] != 1 and b not in differ]
+        if places:
+            return _one_product(rw, op, sides, k, places)
+    return None
+
+
+def _one_product(
+    rw: Rewriter, op: DotGeneral, sides: Sequence[Side], k: int, places: Sequence[int]
+) -> int:
+    """Contract without some of the batch axes, along which operand ``k`` is repeated."""
+    side, other = sides[k], sides[1 - k]
+    gone = [side.batch[i] for i in places]
+    moved = [other.batch[i] for i in places]
+    small = side.without(along(rw, side.value, remaining(rw.avals[side.value].ndim, gone)), gone)
+    kept = tuple([axis for axis in other.batch if axis not in moved])
+    free = tuple(sorted((*other.free, *moved)))
+    wide = other._replace(batch=kept, free=free)
+    pair = (small, wide) if k == 0 else (wide, small)
+    found = dot(rw, *pair, op.preferred)
+    start = len(kept) + (len(small.free) if k == 0 else 0)
+    place = {axis: i for i, axis in enumerate(kept)} | {a: start + i for i, a in enumerate(free)}
+    alone = len(kept) + (0 if k == 0 else len(free))
+    own = range(alone, alone + len(small.free))
+    rest = [place[axis] for axis in other.free]
+    order = [place[axis] for axis in other.batch]
+    return transposed(rw, found, (*order, *own, *rest) if k == 0 else (*order, *rest, *own))
+
+
 def _repeated_axes(rw: Rewriter, side: Side) -> list[int]:
     """Return the contracted and free axes along which an operand is repeated."""
     if not may_repeat(rw, side.value):
@@ -185,8 +237,8 @@ def _elementwise(rw: Rewriter, op: DotGeneral, operands: _Operands) -> int | Non
     batch, rest = len(left.batch), len(left.batch) + len(left.free)
     shape = (*[lhs[axis] for axis in first], *[rhs[axis] for axis in right.free])
     places = [*range(batch), *range(rest, len(shape))]
-    x = repeated(rw, _transposed(rw, left.value, first), shape, range(len(first)))
-    y = repeated(rw, _transposed(rw, right.value, second), shape, places)
+    x = repeated(rw, transposed(rw, left.value, first), shape, range(len(first)))
+    y = repeated(rw, transposed(rw, right.value, second), shape, places)
     product = rw.emit(Mul(), x, y)
     return rw.emit(ReduceSum(tuple(range(rest, len(shape)))), product) if left.contract else product
 
@@ -196,10 +248,6 @@ def _reshaped(rw: Rewriter, side: Side) -> Side:
     shape = rw.avals[side.value].shape
     kept = tuple([shape[axis] for axis in remaining(len(shape), side.contract)])
     return side.without(rw.emit(Reshape(kept), side.value), side.contract)
-
-
-def _transposed(rw: Rewriter, value: int, order: tuple[int, ...]) -> int:
-    return value if order == tuple(range(len(order))) else rw.emit(Transpose(order), value)
 
 
 @CONTRACT.of(DotGeneral, reads=[Mul, Neg])

@@ -12,11 +12,10 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from tenferro.passes._facts import constant_of, made_by
+from tenferro.passes._facts import constant_of, is_narrow, made_by
 from tenferro.passes._repeats import along, may_repeat, varying
 from tenferro.passes._rewriter import Rewriter
 from tenferro.passes._rules import PassRules
-from tenferro.passes.rewrites.reductions import is_narrow
 from tenferro.primitives._aval import Shape
 from tenferro.primitives.arithmetic import Add, Mul, Sub
 from tenferro.primitives.comparison import Eq, Select

@@ -15,11 +15,10 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from tenferro.passes._facts import constant_of, is_real, made_by
+from tenferro.passes._facts import constant_of, is_narrow, is_real, made_by
 from tenferro.passes._repeats import REPEATED, along, may_repeat, repeated, varying
 from tenferro.passes._rewriter import Rewriter
 from tenferro.passes._rules import PassRules
-from tenferro.passes.rewrites.reductions import is_narrow
 from tenferro.primitives.arithmetic import Add, Div, Mul, Neg, Sub
 from tenferro.primitives.constants import Constant
 
@@ -92,6 +91,29 @@ def _doubled(rw: Rewriter, t: int) -> int | None:
     if made_by(rw, t, Mul) is None or not rw.is_read_once(t, times=2):
         return None
     return _twice(rw, Add(), (t, t))
+
+
+@FACTORS.of(Add, reads=[Mul], every=True)
+def _same_product(rw: Rewriter, op: Add, operands: _Operands) -> int | None:
+    """(x·y)·z + x·(y·z) is twice the first: the derivatives of a product by equal factors."""
+    t, other = operands
+    if t == other or rw.avals[t].dtype.is_bool or is_narrow(rw.avals[t]):
+        return None
+    if _factors(rw, t).isdisjoint(_factors(rw, other)) or not rw.is_read_once(other):
+        return None
+    return rw.emit(op, t, t)
+
+
+def _factors(rw: Rewriter, product: int) -> set[tuple[int, ...]]:
+    """Return the three factors of a product of a product, for each operand that is one."""
+    if made_by(rw, product, Mul) is None:
+        return set()
+    x, y = rw.operands[product]
+    found = set()
+    for inner, z in ((x, y), (y, x)):
+        if made_by(rw, inner, Mul) is not None:
+            found.add(tuple(sorted((*rw.operands[inner], z))))
+    return found
 
 
 def _axes(rw: Rewriter, *values: int) -> list[int] | None:

@@ -8,13 +8,16 @@ rounds once in either case. Everything here is exact. Read next: ``broadcasts.py
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
+from tenferro.computegraph import Operation
 from tenferro.passes._facts import made_by
 from tenferro.passes._rewriter import Rewriter
 from tenferro.passes._rules import PassRules
 from tenferro.passes._shapes import merged_slice, placed, unit_axes_alone
 from tenferro.passes._transposed_slices import transposed_slices
 from tenferro.primitives._dtype import DType
+from tenferro.primitives.arithmetic import Add, Div, Mul, Sub
 from tenferro.primitives.structural import (
     BroadcastInDim,
     Concatenate,
@@ -36,13 +39,15 @@ _MAX_CONCATENATED = 64  # operands of one concatenation
 
 @MOVES.of(Reshape)
 def _reshape(rw: Rewriter, op: Reshape, operands: _Operands) -> int | None:
-    """Simplify a reshape: to the same shape, of a reshape, or of a broadcast with unit axes."""
+    """Simplify a reshape: to the same shape, of a reshape, or of unit axes alone."""
     (x,) = operands
     if rw.avals[x].shape == op.shape:
         return x
     inner = rw.operations[x]
     if type(inner) is Reshape:
         return rw.emit(op, *rw.operands[x])
+    if type(inner) is Transpose:
+        return _unit_axes_of_transpose(rw, op, x, inner)
     if type(inner) is not BroadcastInDim:
         return None
     axes = unit_axes_alone(inner.shape, op.shape)
@@ -52,6 +57,25 @@ def _reshape(rw: Rewriter, op: Reshape, operands: _Operands) -> int | None:
     if dimensions is None:
         return None
     return rw.emit(BroadcastInDim(op.shape, dimensions), *rw.operands[x])
+
+
+def _unit_axes_of_transpose(rw: Rewriter, op: Reshape, x: int, inner: Transpose) -> int | None:
+    """Drop axes of size 1 before the transpose that moves them, if another reshape made them."""
+    (source,) = rw.operands[x]
+    before, after = rw.avals[x].shape, op.shape
+    if type(rw.operations[source]) is not Reshape or unit_axes_alone(before, after) is None:
+        return None
+    kept = [axis for axis in inner.permutation if rw.avals[source].shape[axis] != 1]
+    if len(kept) != len(after):
+        return None
+    flat = rw.emit(Reshape(tuple([rw.avals[source].shape[axis] for axis in sorted(kept)])), source)
+    return rw.emit(Transpose(_ranks(kept)), flat)
+
+
+def _ranks(numbers: Sequence[int]) -> tuple[int, ...]:
+    """Return the place of each number among all of them, sorted."""
+    ordered = sorted(numbers)
+    return tuple([ordered.index(number) for number in numbers])
 
 
 @MOVES.of(Transpose)
@@ -76,6 +100,16 @@ def _transpose(rw: Rewriter, op: Transpose, operands: _Operands) -> int | None:
         source = rw.emit(Transpose(inverse(dimensions)), source)
     wide = tuple([shape[axis] for axis in order])
     return rw.emit(BroadcastInDim(wide, tuple(sorted(dimensions))), source)
+
+
+@MOVES.of(Add, Sub, Mul, Div, reads=[Transpose], every=True)
+def _of_transposed(rw: Rewriter, op: Operation, operands: _Operands) -> int | None:
+    """Combine before a transpose that moves both operands alike and that nothing else reads."""
+    x, y = operands
+    inner: Any = rw.operations[x]
+    if x == y or rw.operations[y] != inner or not (rw.is_read_once(x) and rw.is_read_once(y)):
+        return None
+    return rw.emit(inner, rw.emit(op, *rw.operands[x], *rw.operands[y]))
 
 
 @MOVES.of(BroadcastInDim)
@@ -199,6 +233,27 @@ def _pad(rw: Rewriter, op: Pad, operands: _Operands) -> int | None:
     low = [i + j for i, j in zip(inner.low, op.low, strict=True)]
     high = [i + j for i, j in zip(inner.high, op.high, strict=True)]
     return rw.emit(Pad(tuple(low), tuple(high), op.interior), rw.operands[x][0], filler)
+
+
+@MOVES.of(Concatenate, reads=[BroadcastInDim], every=True)
+def _of_broadcasts(rw: Rewriter, op: Concatenate, operands: _Operands) -> int | None:
+    """Concatenate what is repeated in the same way, and repeat the result."""
+    first: Any = rw.operations[operands[0]]
+    axis = op.dimension
+    if len(operands) < 2 or axis not in first.dimensions:
+        return None
+    own = first.dimensions.index(axis)
+    for x in operands:
+        inner: Any = rw.operations[x]
+        source = rw.avals[rw.operands[x][0]].shape
+        if inner.dimensions != first.dimensions or source[own] != inner.shape[axis]:
+            return None
+    sources = [rw.operands[x][0] for x in operands]
+    shapes = [rw.avals[x].shape for x in sources]
+    if len({(*shape[:own], *shape[own + 1 :]) for shape in shapes}) > 1:
+        return None
+    wide = op.abstract_eval(*[rw.avals[x] for x in operands]).shape
+    return rw.emit(BroadcastInDim(wide, first.dimensions), rw.emit(Concatenate(own), *sources))
 
 
 @MOVES.of(Concatenate)

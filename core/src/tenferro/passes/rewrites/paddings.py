@@ -18,8 +18,8 @@ from tenferro._runtime.records import NamedTuple
 from tenferro.computegraph import MaterializedGraph, Operation
 from tenferro.computegraph._materialize import MaterializedNode
 from tenferro.computegraph._roles import PRIMARY, Linearized
+from tenferro.passes._facts import is_narrow
 from tenferro.passes._sums import NOTHING, Rewritten, Term, terms_of_sums
-from tenferro.passes.rewrites.reductions import is_narrow
 from tenferro.primitives._aval import Shape
 from tenferro.primitives.arithmetic import Neg
 from tenferro.primitives.constants import Constant

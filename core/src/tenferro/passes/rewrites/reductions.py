@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from tenferro.passes._facts import constant
+from tenferro.passes._facts import constant, is_narrow
 from tenferro.passes._repeats import REPEATED, along, may_repeat, remaining, repeated, varying
 from tenferro.passes._rewriter import Rewriter
 from tenferro.passes._rounding import holds_integer, wrapped
@@ -28,11 +28,6 @@ from tenferro.primitives.structural import BroadcastInDim, Reshape, Transpose
 REDUCE = PassRules("reduce")
 _Operands = tuple[int, ...]
 _ALL = (ReduceSum, ReduceMax, ReduceMin, ReduceAnd, ReduceOr)
-
-
-def is_narrow(aval: Aval) -> bool:
-    """Return True for a float dtype whose sums overflow easily (less than 32 bits)."""
-    return bool(aval.dtype.is_float) and aval.dtype.bits < 32
 
 
 @REDUCE.of(*_ALL)
@@ -137,6 +132,22 @@ def _factor(rw: Rewriter, op: ReduceSum, operands: _Operands) -> int | None:
         if all([may_repeat(rw, i) and varying(rw, i).isdisjoint(op.axes) for i in c]):
             if rw.is_read_once(z) or rw.is_there(op, x):
                 return rw.emit(inner, rw.emit(op, x), *[_behind(rw, i, op.axes) for i in c])
+    return None
+
+
+@REDUCE.of(ReduceSum, reads=[Mul])
+def _inner_factor(rw: Rewriter, op: ReduceSum, operands: _Operands) -> int | None:
+    """Σ (c·x)·y = c·Σ x·y where c does not vary along the sum and nothing else reads (c·x)·y."""
+    (z,) = operands
+    if type(rw.operations[z]) is not Mul or is_narrow(rw.avals[z]) or not rw.is_read_once(z):
+        return None
+    for scaled, y in (rw.operands[z], rw.operands[z][::-1]):
+        if type(rw.operations[scaled]) is not Mul:
+            continue
+        for x, c in (rw.operands[scaled], rw.operands[scaled][::-1]):
+            if may_repeat(rw, c) and varying(rw, c).isdisjoint(op.axes):
+                total = rw.emit(op, rw.emit(Mul(), x, y))
+                return rw.emit(Mul(), total, _behind(rw, c, op.axes))
     return None
 
 

@@ -16,10 +16,9 @@ from math import prod
 from typing import Any
 
 from tenferro._runtime.records import NamedTuple
-from tenferro.passes._facts import constant_of, made_by
+from tenferro.passes._facts import constant_of, is_narrow, made_by
 from tenferro.passes._rewriter import Rewriter
 from tenferro.passes._rules import PassRules
-from tenferro.passes.rewrites.reductions import is_narrow
 from tenferro.primitives.arithmetic import Add, Sub
 from tenferro.primitives.indexing import ScatterAdd
 from tenferro.primitives.structural import Pad

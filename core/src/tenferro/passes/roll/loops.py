@@ -9,6 +9,7 @@ Read next: ``../_driver.py``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from tenferro._runtime import CollectorPaused
 from tenferro.computegraph import (
@@ -19,6 +20,7 @@ from tenferro.computegraph import (
     flatten,
 )
 from tenferro.computegraph._keys import Application
+from tenferro.passes.fission.split import at_once
 from tenferro.passes.roll.body import Body, Last, Result, RolledLoop, operation_of, reads_of
 from tenferro.passes.roll.periods import may_repeat, runs
 from tenferro.passes.roll.steps import (
@@ -31,14 +33,19 @@ from tenferro.passes.roll.steps import (
     results_of,
     steps_of,
 )
+from tenferro.passes.roll.updates import with_joined_updates
 from tenferro.primitives.control import Scan
-from tenferro.primitives.structural import Concatenate, Reshape, Reverse, Slice
+from tenferro.primitives.structural import Concatenate, Reshape, Reverse, Slice, Transpose
 
 #: One loop may have a quarter of the equations that all must have together: it often reads what
 #: another one stacks.
 _DIVISOR_FOR_ONE_LOOP = 4
 #: A value is stacked if at least one step in four is asked for it.
 _MAX_STEPS_PER_STACKED_READ = 4
+#: Bytes that are copied into stacks for each equation, from which on copies cost what calls do.
+_MOST_BYTES_JOINED = 1 << 13
+#: A longer loop is worth its copies: the first call of what Python unrolled takes too long.
+_MAX_EQUATIONS_OF_COPIES = 1024
 
 
 def rolled(
@@ -47,7 +54,7 @@ def rolled(
     least_steps: int,
     least_equations: int,
 ) -> tuple[list[ValueKey], int]:
-    """Return the outputs with loops instead of repeated equations, and how many loops.
+    """Return the outputs with loops instead of repeated equations, and how many were written.
 
     ``is_given`` names the values that are not looked behind.
     """
@@ -55,6 +62,9 @@ def rolled(
         program = Program(outputs, is_given, least_steps)
         if len(program) < least_equations:
             return [*outputs], 0
+        outputs, joined = with_joined_updates(program, outputs)
+        if joined:
+            program = Program(outputs, is_given, least_steps)
         least = least_equations // _DIVISOR_FOR_ONE_LOOP
         found = [
             steps_of(program, run, least_steps) for run in runs(program.items, least_steps, least)
@@ -67,9 +77,9 @@ def rolled(
             and not _is_volatile(program, steps)
         ]
         if sum([steps.length * steps.period for steps in loops]) < least_equations:
-            return [*outputs], 0
+            return [*outputs], joined
         writer = _Writer(program, outputs, loops, least_steps)
-        return writer.written(), writer.count
+        return writer.written(), writer.count + joined
 
 
 def with_loops(
@@ -175,18 +185,21 @@ class _Writer:
                 yield i
 
     def _parts(self, i: int) -> list[ValueKey] | None:
-        """Return what an equation joins along the first axis; ``None`` if it does not.
+        """Return what an equation joins into a stack; ``None`` if it does not.
 
-        These are arrays of one shape, or what became them: rows of a stack.
+        These are arrays of one shape, or what became them: rows of a stack. Along another axis than
+        the first, each of them has one element.
         """
         program = self._program
         operation = program.makers[i].operation
-        if type(operation) is not Concatenate or operation.dimension:
+        if type(operation) is not Concatenate:
             return None
-        given = program.inputs[i]
-        rows = [_reshaped(key) for key in given]
+        given, axis = program.inputs[i], operation.dimension
+        rows = [_reshaped(key, axis) for key in given]
         parts = [program.value(key) for key in rows if key is not None]
         if len(parts) < len(given):
+            if axis:
+                return None
             parts = [*given]
         return parts if len({key.aval for key in parts}) == 1 else None
 
@@ -202,8 +215,8 @@ class _Writer:
                     k, j = steps.step_of(code // SLOTS)
                     asked.setdefault((j, code % SLOTS), set()).add(k)
                     alone += keys is self._read
-        if 2 * (2 * alone + self._joined_for(steps)) > steps.period * steps.length:
-            return None  # what goes in and out would be as many equations
+        if self._moves_more(steps, alone):
+            return None
         back = {(x.place, x.slot): x.back for x in reads_of(steps) if isinstance(x, Earlier)}
         last: list[Last] = []
         stacked = []
@@ -217,11 +230,22 @@ class _Writer:
                 stacked.append(result)
         return RolledLoop(steps, tuple(last), tuple(stacked))
 
-    def _joined_for(self, steps: Steps) -> int:
-        """Return how many values are joined before the loop, which are not rows of an array."""
+    def _moves_more(self, steps: Steps, alone: int) -> bool:
+        """Return True if what goes in and out of a loop costs as much as its equations.
+
+        ``alone`` is how many values of it are read one by one.
+        """
+        joined, count = self._joined_for(steps), steps.period * steps.length
+        if 2 * (2 * alone + len(joined)) > count:
+            return True
+        size = sum([key.aval.size * key.aval.dtype.itemsize for key in joined])
+        return count <= _MAX_EQUATIONS_OF_COPIES and size > _MOST_BYTES_JOINED * count
+
+    def _joined_for(self, steps: Steps) -> list[ValueKey]:
+        """Return the values that are joined before the loop, which are not rows of an array."""
         rows = {x.keys for x in reads_of(steps) if isinstance(x, Row)}
         given = [keys for keys in rows if keys[0] not in self._program.code_of]
-        return sum([steps.length for keys in given if self._row(keys[0]) is None])
+        return [key for keys in given if self._row(keys[0]) is None for key in keys]
 
     def _ask(self, steps: Steps) -> None:
         """Note what a loop reads."""
@@ -251,11 +275,7 @@ class _Writer:
         maker, given, parts = self._program.makers[i], self._program.inputs[i], self._parts(i)
         if parts is not None:
             if any([key in self._rows or key in self._new for key in parts]):
-                stack = self._stack(parts)
-                shape = maker.aval.shape
-                self._new[maker] = (
-                    stack if stack.aval.shape == shape else derive_one(Reshape(shape), (stack,))
-                )
+                self._new[maker] = _joined(self._stack(parts), maker)
             return
         inputs = [self._found(key) for key in given]
         if all([x is y for x, y in zip(inputs, given, strict=True)]):
@@ -314,10 +334,11 @@ class _Writer:
         wanted = [body.carry_of[last] for last in loop.last]
         wanted += range(count, count + len(loop.stacked))
         operation = Scan(body.fragment, len(consts), count, steps.length, tuple(wanted))
-        results = derive(operation, [*consts, *starts, *rows])
+        operands = [*consts, *starts, *rows]
+        results = at_once(operation, operands) or derive(operation, operands)
         source = self._program.makers[steps.end - 1].source
         for result in results:
-            result.source = source
+            result.source = result.source or source
         for (j, slot, end), key in zip(loop.last, results, strict=False):
             self._new[self._output(steps.place(steps.length - end, j), slot)] = key
         for (j, slot), key in zip(loop.stacked, results[len(loop.last) :], strict=True):
@@ -331,13 +352,25 @@ class _Writer:
         return maker.output(slot) if isinstance(maker, Application) else maker
 
 
-def _reshaped(key: ValueKey) -> ValueKey | None:
-    """Return the value to which an axis of size 1 was added in front."""
+def _reshaped(key: ValueKey, axis: int) -> ValueKey | None:
+    """Return the value to which an axis of size 1 was added at this place."""
     definition = key.definition
     if definition is None or type(definition[0]) is not Reshape:
         return None
     x: ValueKey = definition[3]
-    return x if key.aval.shape == (1, *x.aval.shape) else None
+    shape = x.aval.shape
+    return x if key.aval.shape == (*shape[:axis], 1, *shape[axis:]) else None
+
+
+def _joined(stack: ValueKey, maker: ValueKey) -> ValueKey:
+    """Return a stack as the concatenation that it stands for."""
+    operation: Any = maker.operation
+    if operation.dimension:
+        rest = range(1, len(stack.aval.shape))
+        order = (*rest[: operation.dimension], 0, *rest[operation.dimension :])
+        return derive_one(Transpose(order), (stack,))
+    shape = maker.aval.shape
+    return stack if stack.aval.shape == shape else derive_one(Reshape(shape), (stack,))
 
 
 def _run_of_rows(

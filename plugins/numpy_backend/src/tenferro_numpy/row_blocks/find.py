@@ -40,6 +40,7 @@ _WHOLE = 8  # part of the cache that a whole operand of a product, or a partial 
 _MIN_BYTES_SAVED_PER_BYTE_READ = 3  # bytes not written out, for each that others read
 _MOVES_PER_PART = 2  # a partial result is written, and added up: twice what else is not written
 _SHIFT_OF_LINE = 10  # 1/2¹⁰ of the cache in bytes: elements for which a line is worth its call
+_MAX_EXTENTS_COMPARED = 4  # that hold the most bytes
 _MAX_SEARCHES = 32  # walks through a program; each may find a block
 _BETWEEN_REGIONS = (DotGeneral, *REDUCTIONS)
 
@@ -56,6 +57,7 @@ class Block(NamedTuple):
     joined: dict[int, np.ufunc]  # slots that are joined of parts, and how
     constants: dict[tuple[int, bool], Constant]  # read row by row, or whole
     work: int  # elements that are written
+    saved: int  # bytes that are not written out
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -104,8 +106,10 @@ def find_blocks(program: CompiledProgram, cache: int) -> list[Block]:
     walks = iter(range(_MAX_SEARCHES))
     extents = _extents(program, cache)
     entries = _entries(program) if extents else []
-    for extent in extents:
-        rows = _acting_by_rows(entries, extent, cache)
+    acting = {extent: _acting_by_rows(entries, extent, cache) for extent in extents}
+    if len(acting) > 1:
+        acting = _most_saving_first(program, acting, cache)
+    for extent, rows in acting.items():
         sizes = {position: _written(program, position) for position in rows}
         left = rows.keys() - block_of.keys()
         for _ in walks:
@@ -133,6 +137,22 @@ def _entries(program: CompiledProgram) -> list[tuple[int, tuple[Any, ...]]]:
         for position, row in enumerate(program.nodes)
         if len(row[2]) == 1 and row[1]
     ]
+
+
+def _most_saving_first(
+    program: CompiledProgram, acting: dict[int, dict[int, ByRows]], cache: int
+) -> dict[int, dict[int, ByRows]]:
+    """Return the extents in the order of the bytes that their first blocks would save.
+
+    Extents of small arrays keep their order behind the first few.
+    """
+    compared = list(acting)[:_MAX_EXTENTS_COMPARED]
+    blocks = {
+        extent: _Search(program, extent, cache, acting[extent]).block() for extent in compared
+    }
+    saved = {extent: block.saved for extent, block in blocks.items() if block is not None}
+    order = sorted(compared, key=lambda extent: saved.get(extent, 0), reverse=True)
+    return {extent: acting[extent] for extent in dict.fromkeys([*order, *acting])}
 
 
 def _acting_by_rows(
@@ -284,6 +304,7 @@ class _Search:
             {slot: join for slot in exported if (join := self.made[slot].joined) is not None},
             constants,
             work,
+            inside - outside,
         )
 
     def read(self) -> tuple[dict[tuple[int, bool], Constant], list[tuple[int, bool]]]:
