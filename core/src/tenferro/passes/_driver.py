@@ -4,8 +4,8 @@ A sweep looks at every equation once, with the rules of all chosen passes, in th
 ``NAMES``; a second one follows where the first changed something in a graph that is not large. So
 the cost is linear in the number of equations. Passes that need the whole graph are calls in
 ``optimized``: ``roll``, the removal of checkpoints that save nothing, and the joining of paddings
-before the sweeps; ``outputs``, ``loops``, ``fission``, ``layout``, ``residuals`` and the memory
-budget after them. What only some programs have loads with the first of them.
+before the sweeps; ``outputs``, ``loops``, ``fission``, a part of ``systems``, ``layout``,
+``residuals`` and the memory budget after them. What only some programs have loads with the first of them.
 Read next: ``rewrites/arithmetic.py``.
 """
 
@@ -30,9 +30,10 @@ from tenferro.primitives.structural import Pad
 if TYPE_CHECKING:
     from tenferro.passes.budget.schedule import MemoryPlan
 
-SUMS, LAYOUT, LOOPS = "sums", "layout", "loops"
+SUMS, SYSTEMS, LAYOUT, LOOPS = "sums", "systems", "layout", "loops"
 FISSION, PRODUCTS = "fission", "product_fission"
 _SPLITTING = frozenset((FISSION, PRODUCTS))
+_FACTORIZED = frozenset(("std::lu", "std::slogdet"))
 _CONTROL = frozenset(("std::checkpoint", "std::scan", "std::switch", "std::while_loop"))
 _LEAST_STEPS = 64
 _LEAST_EQUATIONS = 512  # of a loop
@@ -117,6 +118,10 @@ def _rewritten(
         )
     if not names.isdisjoint(_SPLITTING) and _has_control(graph):
         graph = _with_split_loops(graph, names, can, counts)
+    if SYSTEMS in names and _has(graph, _FACTORIZED):
+        factorizations = import_module("tenferro.passes.rewrites.factorizations")
+        graph, count = factorizations.with_system_factors(graph, can)
+        counts[SYSTEMS] += count
     if LAYOUT in names:
         graph, counts[LAYOUT] = _laid_out(graph)
     return graph
@@ -171,7 +176,12 @@ def _laid_out(graph: MaterializedGraph) -> tuple[MaterializedGraph, int]:
 
 def _has_control(graph: MaterializedGraph) -> bool:
     """Return True if a graph has loops, branches or checkpoints, which other files look at."""
-    return not _CONTROL.isdisjoint([getattr(node[0], "key", "") for node in graph.nodes])
+    return _has(graph, _CONTROL)
+
+
+def _has(graph: MaterializedGraph, keys: frozenset[str]) -> bool:
+    """Return True if a graph has one of these operations."""
+    return not keys.isdisjoint([getattr(node[0], "key", "") for node in graph.nodes])
 
 
 def _in_memory(

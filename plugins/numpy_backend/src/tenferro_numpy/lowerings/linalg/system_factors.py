@@ -1,0 +1,107 @@
+"""Factors for linear systems on NumPy: `potrf` for what is positive definite, else `getrf`.
+
+Cholesky's method halves the work. A matrix qualifies if it equals its adjoint to the last bit and
+`potrf` succeeds; a matrix that does not is told by its diagonal and first row, in microseconds.
+Read next: `cholesky.py`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tenferro.backend.lowering import Lowerings
+from tenferro.primitives.linalg.linear_solve import LinearSolve
+from tenferro.primitives.linalg.system_factors import SystemFactors, SystemSlogdet, SystemSolve
+from tenferro_numpy.lowerings.linalg._lapack import in_order, lapack, triangular
+from tenferro_numpy.lowerings.linalg.lu import factors_of, inverse_by_lu, is_identity, solve_one
+from tenferro_numpy.lowerings.linalg.triangular_solve import refuse_zeros
+
+__all__ = ["register"]
+
+_BLOCK = 64
+
+
+def register(lowerings: Lowerings) -> None:
+    """Register the factors, and what is computed of them."""
+
+    @lowerings.register(SystemFactors)
+    def system_factors(op: SystemFactors, a: Any, *cholesky: Any) -> tuple[Any, Any, Any]:
+        if not _may_be_positive_definite(a):
+            return factors_of(a)
+        factor = cholesky[0] if cholesky else _cholesky_factor(a)
+        if factor is None:
+            return factors_of(a)
+        none = np.full(len(a), -1, "int32")
+        return factor, none, none
+
+    @lowerings.register(SystemSolve)
+    def system_solve(op: SystemSolve, factors: Any, permutation: Any, b: Any) -> Any:
+        if not b.size:
+            return np.empty_like(b)
+        if permutation[0] >= 0:
+            refuse_zeros(LinearSolve.key, factors)
+            if is_identity(b):
+                return inverse_by_lu(factors, permutation, adjoint=op.adjoint)
+            return solve_one(op.adjoint, factors, permutation, b)
+        if is_identity(b):
+            return _inverse(factors)
+        below = triangular(factors, b)
+        is_complex = factors.dtype.kind == "c"
+        return triangular(factors, below, transposed=True, conjugated=is_complex, overwrite=True)
+
+    @lowerings.register(SystemSlogdet)
+    def system_slogdet(op: SystemSlogdet, factors: Any, pivots: Any) -> tuple[Any, Any]:
+        diagonal = factors.diagonal()
+        size = np.abs(diagonal)
+        if pivots[0] < 0:
+            return factors.dtype.type(1), 2 * np.log(size).sum()
+        with np.errstate(divide="ignore"):
+            logarithm = np.log(size).sum()
+        if not size.all():
+            return factors.dtype.type(0), logarithm
+        exchanges = np.count_nonzero(pivots != np.arange(len(pivots)))
+        sign = (diagonal / size).prod()
+        return -sign if exchanges % 2 else sign, logarithm
+
+
+def _may_be_positive_definite(a: Any) -> bool:
+    """Return True for a Hermitian matrix with a positive diagonal."""
+    diagonal = a.diagonal()
+    if diagonal.dtype.kind == "c" and diagonal.imag.any():
+        return False
+    if not (diagonal.real > 0).all() or not _is_adjoint(a[:1], a[:, :1]):
+        return False
+    return all([_is_adjoint(a[i : i + _BLOCK, i:], a[i:, i : i + _BLOCK]) for i in _starts(a)])
+
+
+def _is_adjoint(x: Any, y: Any) -> bool:
+    other = y.T.conj() if y.dtype.kind == "c" else y.T
+    return bool((x == other).all())
+
+
+def _starts(a: Any) -> range:
+    return range(0, len(a), _BLOCK)
+
+
+def _cholesky_factor(a: Any) -> Any:
+    """Return a Cholesky factor, whose upper triangle is that of a; None if there is none."""
+    matrix, turned = in_order(a)
+    factor, info = lapack("potrf", a)(matrix, lower=not turned, clean=False)
+    if info or not np.isfinite(factor.diagonal()).all():
+        return None
+    return factor.T if turned else factor
+
+
+def _inverse(factor: Any) -> Any:
+    """(L Lᴴ)⁻¹, in contiguous rows."""
+    matrix, turned = in_order(factor)
+    inverse, _ = lapack("potri", factor)(matrix, lower=not turned)
+    lower = inverse.T if turned else np.ascontiguousarray(inverse)
+    for i in _starts(lower):
+        corner = lower[i : i + _BLOCK, i : i + _BLOCK]
+        below = np.tril(corner, -1)
+        corner[...] = np.tril(corner) + below.T.conj()
+        lower[i : i + _BLOCK, i + _BLOCK :] = lower[i + _BLOCK :, i : i + _BLOCK].T.conj()
+    return lower
