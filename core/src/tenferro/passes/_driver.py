@@ -119,9 +119,7 @@ def _rewritten(
     if not names.isdisjoint(_SPLITTING) and _has_control(graph):
         graph = _with_split_loops(graph, names, can, counts)
     if SYSTEMS in names and _has(graph, _FACTORIZED):
-        factorizations = import_module("tenferro.passes.rewrites.factorizations")
-        graph, count = factorizations.with_system_factors(graph, can)
-        counts[SYSTEMS] += count
+        graph = _with_shared_factors(graph, names, can, counts)
     if LAYOUT in names:
         graph, counts[LAYOUT] = _laid_out(graph)
     return graph
@@ -163,6 +161,24 @@ def _with_split_loops(
     name = FISSION if FISSION in names else PRODUCTS
     found, counts[name] = fission.with_split_loops(graph, can, by_products=name == PRODUCTS)
     return _swept(found, names, can, counts) if counts[name] else graph
+
+
+def _with_shared_factors(
+    graph: MaterializedGraph,
+    names: frozenset[str],
+    can: Callable[[type], bool],
+    counts: dict[str, int],
+) -> MaterializedGraph:
+    """Solve for vectors instead of inverting, and factorize each matrix once."""
+    inverses = import_module("tenferro.passes.rewrites.inverses")
+    graph, count = inverses.with_systems_for_inverses(graph)
+    if count:
+        counts[SYSTEMS] += count
+        graph = _swept(graph, names, can, counts)
+    factorizations = import_module("tenferro.passes.rewrites.factorizations")
+    graph, count = factorizations.with_system_factors(graph, can)
+    counts[SYSTEMS] += count
+    return graph
 
 
 def _laid_out(graph: MaterializedGraph) -> tuple[MaterializedGraph, int]:

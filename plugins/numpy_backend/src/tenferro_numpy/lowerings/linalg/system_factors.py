@@ -95,7 +95,7 @@ def _cholesky_factor(a: Any) -> Any:
 
 
 def _inverse(factor: Any) -> Any:
-    """(L Lᴴ)⁻¹, in contiguous rows."""
+    """(L Lᴴ)⁻¹, in contiguous columns: determinants have its transpose as their derivative."""
     matrix, turned = in_order(factor)
     inverse, _ = lapack("potri", factor)(matrix, lower=not turned)
     lower = inverse.T if turned else np.ascontiguousarray(inverse)
@@ -104,4 +104,4 @@ def _inverse(factor: Any) -> Any:
         below = np.tril(corner, -1)
         corner[...] = np.tril(corner) + below.T.conj()
         lower[i : i + _BLOCK, i + _BLOCK :] = lower[i + _BLOCK :, i : i + _BLOCK].T.conj()
-    return lower
+    return lower.conj().T if lower.dtype.kind == "c" else lower.T
