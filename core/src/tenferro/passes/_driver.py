@@ -25,16 +25,19 @@ from tenferro.passes._selection import NAMES, REWRITES, ROLL, selected
 from tenferro.passes._shapes import is_large
 from tenferro.passes.rewrites.dead_outputs import OUTPUTS, without_dead_outputs
 from tenferro.passes.rewrites.residuals import RESIDUALS, with_short_lives
+from tenferro.primitives.contraction import DotGeneral
 from tenferro.primitives.structural import Pad
 
 if TYPE_CHECKING:
     from tenferro.passes.budget.schedule import MemoryPlan
 
-SUMS, SYSTEMS, LAYOUT, LOOPS = "sums", "systems", "layout", "loops"
+SUMS, CONTRACT, SYSTEMS = "sums", "contract", "systems"
+LAYOUT, LOOPS = "layout", "loops"
 FISSION, PRODUCTS = "fission", "product_fission"
 _SPLITTING = frozenset((FISSION, PRODUCTS))
 _FACTORIZED = frozenset(("std::lu", "std::slogdet"))
 _CONTROL = frozenset(("std::checkpoint", "std::scan", "std::switch", "std::while_loop"))
+_MIN_PRODUCTS = 3  # of which two may be one
 _LEAST_STEPS = 64
 _LEAST_EQUATIONS = 512  # of a loop
 _SWEPT_TWICE = 5_000  # equations; what a rule emits is rewritten at once, so little is left
@@ -111,6 +114,8 @@ def _rewritten(
     graph = _swept(graph, names, can, counts, joined)
     if OUTPUTS in names:
         graph = _without_dead_outputs(graph, names, can, counts)
+    if CONTRACT in names:
+        graph = _with_shared_products(graph, names, can, counts)
     if has_control:
         joins = import_module("tenferro.passes.rewrites.loops")
         graph, counts[LOOPS] = joins.with_joined_loops(
@@ -161,6 +166,21 @@ def _with_split_loops(
     name = FISSION if FISSION in names else PRODUCTS
     found, counts[name] = fission.with_split_loops(graph, can, by_products=name == PRODUCTS)
     return _swept(found, names, can, counts) if counts[name] else graph
+
+
+def _with_shared_products(
+    graph: MaterializedGraph,
+    names: frozenset[str],
+    can: Callable[[type], bool],
+    counts: dict[str, int],
+) -> MaterializedGraph:
+    """Multiply matrices once for products that differ in their order, if there are several."""
+    if sum([type(node[0]) is DotGeneral for node in graph.nodes]) < _MIN_PRODUCTS:
+        return graph
+    products = import_module("tenferro.passes.rewrites.products")
+    graph, count = products.with_shared_products(graph, can)
+    counts[CONTRACT] += count
+    return _swept(graph, names, can, counts) if count else graph
 
 
 def _with_shared_factors(

@@ -29,7 +29,7 @@ _Compare = Callable[[Array, Array], Array]
 def _positions(rows: int, columns: int, k: int, compare: _Compare) -> Array:
     """Compare row + k with column: bool[rows, columns]."""
     row = Array(iota((rows, columns), 0, int64).key)
-    return compare(row + k, Array(iota((rows, columns), 1, int64).key))
+    return compare(row + k if k else row, Array(iota((rows, columns), 1, int64).key))
 
 
 @covers("eye")

@@ -155,9 +155,12 @@ def _of_quadratic_form(rw: Rewriter, op: Any, operands: _Operands) -> int | None
             return None
     if not found:
         return None
+    outer = [Outer(square.emit(rw, square.value), square.value) for square in found]
+    together = import_module("tenferro.primitives.linalg.cholesky").CholeskyCotangent
+    if rest and rw.can(together):
+        return rw.emit(together(), factor, _sum(rw, rest), *[i for pair in outer for i in pair])
     parts = [rw.emit(op, factor, _sum(rw, rest))] if rest else []
-    outer = [Outer(square.emit(rw, square.value), square.value).emit(rw) for square in found]
-    return _sum(rw, [*parts, _halved_below(rw, _sum(rw, outer))])
+    return _sum(rw, [*parts, _halved_below(rw, _sum(rw, [pair.emit(rw) for pair in outer]))])
 
 
 def _terms(rw: Rewriter, value: int) -> list[tuple[int, bool]]:
