@@ -139,24 +139,27 @@ def _by_factor(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
 
 @SYSTEMS.where(_named("std::cholesky_tangent"))
 def _of_quadratic_form(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
-    """Take terms L⁻ᵀ z zᵀ out of a cotangent where the rest is sparse or nothing."""
+    """Take terms L⁻ᵀ z zᵀ out of a cotangent.
+
+    A backend adds them to the cotangent of the rest; if it cannot, the rest must be sparse.
+    """
     factor, ct = operands
     aval = rw.avals[ct]
     if not op.adjoint or aval.ndim != 2 or not aval.dtype.is_float or min(aval.shape) < 2:
         return None
+    together = import_module("tenferro.primitives.linalg.cholesky").CholeskyCotangent
     rest, found = [], []
     for term, negative in _terms(rw, ct):
         square = _quadratic(rw, factor, term)
         if square is not None:
             found.append(square._replace(negative=square.negative != negative))
-        elif made_by(rw, term, ScatterAdd):
+        elif rw.can(together) or made_by(rw, term, ScatterAdd):
             rest.append(rw.emit(Neg(), term) if negative else term)
         else:
             return None
     if not found:
         return None
     outer = [Outer(square.emit(rw, square.value), square.value) for square in found]
-    together = import_module("tenferro.primitives.linalg.cholesky").CholeskyCotangent
     if rest and rw.can(together):
         return rw.emit(together(), factor, _sum(rw, rest), *[i for pair in outer for i in pair])
     parts = [rw.emit(op, factor, _sum(rw, rest))] if rest else []
