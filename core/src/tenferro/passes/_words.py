@@ -1,7 +1,7 @@
 """Words: matrices of a graph as sums of products of other matrices, with rows or columns scaled.
 
 A word is what a product is when brackets do not matter: factors in their order, each perhaps
-transposed, and vectors that multiply the rows and the columns of the product. Transposes, sums,
+transposed, numbers, and vectors that multiply the rows and the columns of the product. Transposes, sums,
 signs and products are taken apart; all else is a factor. Vectors between two factors are not moved:
 there a scaled matrix is a factor.
 Read next: ``rewrites/products.py``.
@@ -19,6 +19,7 @@ from tenferro.primitives.contraction import DotGeneral
 from tenferro.primitives.structural import BroadcastInDim, Transpose
 
 _MAX_TERMS, _MAX_FACTORS = 4, 3
+_MAX_STEPS = 16  # from a matrix to what it is a multiple of
 
 
 class Factor(NamedTuple):
@@ -32,9 +33,10 @@ Core = tuple[Factor, ...]
 
 
 class Term(NamedTuple):
-    """± diag(left…) factors… diag(right…); a vector may be a number."""
+    """± numbers… diag(left…) factors… diag(right…)."""
 
     negative: bool
+    numbers: tuple[int, ...]
     left: tuple[int, ...]
     factors: Core
     right: tuple[int, ...]
@@ -46,7 +48,8 @@ class Term(NamedTuple):
 
     def transposed(self) -> Term:
         """Return the transpose."""
-        return Term(self.negative, self.right, _transposed(self.factors), self.left)
+        turned = _transposed(self.factors)
+        return Term(self.negative, self.numbers, self.right, turned, self.left)
 
 
 def _transposed(factors: Core) -> Core:
@@ -83,10 +86,6 @@ class Words:
         found = self.of(factor.value)
         return self.transposed(found) if factor.turned else found
 
-    def turned(self, value: int, turned: bool) -> Factor:
-        """Return a matrix, or its transpose, as a factor."""
-        return Factor(value, turned)
-
     def transposed(self, terms: tuple[Term, ...]) -> tuple[Term, ...]:
         """Return the terms of the transpose."""
         return tuple([term.transposed() for term in terms])
@@ -119,8 +118,8 @@ class Words:
             small = self.avals[maker[1][0]]
             if small.ndim > 1 or 1 in small.shape:
                 continue
-            by_columns = op.dimensions == (1,)
-            return tuple([_by(term, maker[1][0], by_columns) for term in self.of(matrix)])
+            place = ("left", "right")[op.dimensions[0]] if small.ndim else "numbers"
+            return tuple([_by(term, maker[1][0], place) for term in self.of(matrix)])
         return ()
 
     def _product(self, node: MaterializedNode) -> tuple[Term, ...]:
@@ -130,15 +129,45 @@ class Words:
         left = Factor(node[1][0], axes[0] == 0)
         right = Factor(node[1][1], axes[1] == 1)
         x, y = self.of_factor(left), self.of_factor(right)
+        whole = (self.atom(left),), (self.atom(right),)
         if any([term.right for term in x]):
-            x = (_word(*left),)
+            x = whole[0]
         if any([term.left for term in y]):
-            y = (_word(*right),)
-        for pair in ((x, y), ((_word(*left),), y), (x, (_word(*right),))):
+            y = whole[1]
+        for pair in ((x, y), (whole[0], y), (x, whole[1])):
             found = self.joined(*pair)
             if found is not None:
                 return found
-        return self.joined((_word(*left),), (_word(*right),)) or ()
+        return self.joined(*whole) or ()
+
+    def atom(self, factor: Factor) -> Term:
+        """Return a matrix as one factor, without a sign and numbers before it."""
+        value, turned = factor
+        negative, numbers = False, list[int]()
+        for _ in range(_MAX_STEPS):
+            maker = self.makers.get(value)
+            op: Any = None if maker is None else maker[0]
+            if type(op) is Neg:
+                value, negative = maker[1][0], not negative
+            elif type(op) is Transpose:
+                value, turned = maker[1][0], not turned
+            elif type(op) is Mul:
+                found = self._by_number(maker[1])
+                if found is None:
+                    break
+                value = found[0]
+                numbers.append(found[1])
+            else:
+                break
+        return Term(negative, tuple(numbers), (), (Factor(value, turned),), ())
+
+    def _by_number(self, pair: tuple[int, ...]) -> tuple[int, int] | None:
+        """Return the matrix and the number that a product of elements is made of."""
+        for matrix, repeated in (pair, pair[::-1]):
+            maker = self.makers.get(repeated)
+            if maker and type(maker[0]) is BroadcastInDim and not self.avals[maker[1][0]].ndim:
+                return matrix, maker[1][0]
+        return None
 
     def joined(self, x: tuple[Term, ...], y: tuple[Term, ...]) -> tuple[Term, ...] | None:
         """Return the product of two sums; None if it has vectors within or is too long."""
@@ -150,19 +179,18 @@ class Words:
                 factors = (*a.factors, *b.factors)
                 if a.right or b.left or len(factors) > _MAX_FACTORS:
                     return None
-                found.append(Term(a.negative != b.negative, a.left, factors, b.right))
+                numbers = (*a.numbers, *b.numbers)
+                found.append(Term(a.negative != b.negative, numbers, a.left, factors, b.right))
         return tuple(found)
 
 
 def _word(value: int, turned: bool = False) -> Term:
-    return Term(False, (), (Factor(value, turned),), ())
+    return Term(False, (), (), (Factor(value, turned),), ())
 
 
 def _negated(terms: tuple[Term, ...]) -> tuple[Term, ...]:
     return tuple([term._replace(negative=not term.negative) for term in terms])
 
 
-def _by(term: Term, vector: int, by_columns: bool) -> Term:
-    if by_columns:
-        return term._replace(right=(*term.right, vector))
-    return term._replace(left=(*term.left, vector))
+def _by(term: Term, vector: int, place: str) -> Term:
+    return term._replace(**{place: (*getattr(term, place), vector)})

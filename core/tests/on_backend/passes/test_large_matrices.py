@@ -80,6 +80,11 @@ def inverse_times_few(a, y):
     return np.sum(weights(N, 3) * few)
 
 
+def few_times_inverse(a, y):
+    few = (weights(3, N) * y) @ np.linalg.inv(a)
+    return np.sum(weights(3, N) * few) + np.sum(np.linalg.inv(a).T.dot(y) * weights(N))
+
+
 def inverse_between_vectors(a, y):
     return np.einsum("i,ij,j->", y, np.linalg.inv(a), weights(N)) + y @ np.linalg.inv(a) @ y
 
@@ -107,7 +112,7 @@ def two_matrices(a, y):
 
 FUNCTIONS = [
     solve, solve_many, inverse, inverse_times_vector, vector_times_inverse, inverse_times_few,
-    inverse_between_vectors, inverse_of_identity, determinant, likelihood, likelihood_by_inverse,
+    few_times_inverse, inverse_between_vectors, inverse_of_identity, determinant, likelihood, likelihood_by_inverse,
     two_matrices,
 ]  # fmt: skip
 
@@ -169,6 +174,21 @@ def minus(u, c, v, s, t):
     return np.sum(weights(70, 80) * (u.T @ (c @ v) - 2.0 * (u.T @ c) @ (v * t))) + s @ s
 
 
+def differences(u, c, v, s, t):
+    first = u.T @ ((c @ v) * t - c @ (v * np.cos(t)))
+    return np.sum(weights(70, 80) * first * s[:, None]) - np.sum((u.T @ c) @ (-v) / 8)
+
+
+def half_of_a_sum(u, c, v, s, t):
+    return 0.5 * np.sum(c * t[:64] * ((u * s) @ v[:, :70].T)) + 0.25 * np.sum(t * t)
+
+
+def both_transposes(u, c, v, s, t):
+    square, vectors = c[:64] + c[2:].T[:64, :64], v[:, :64]
+    inner = vectors.T @ ((square @ vectors) * t[:64] + square.T @ (vectors * t[:64]))
+    return np.sum(weights(64, 64) * inner * s[:64]) + np.sum(u) * np.sum(square @ vectors)
+
+
 def only_one_order(u, c, v, s, t):
     return np.sum(np.sin(u.T @ c) @ v * t) + np.sum(s * (u.T @ c @ v)[:, 0])
 
@@ -184,14 +204,28 @@ def scaled_between(u, c, v, s, t):
 
 
 PRODUCTS = [
-    both_orders, three_factors_in_a_sum, sum_of_products, minus, only_one_order, diagonal_matrices,
-    scaled_between,
+    both_orders, three_factors_in_a_sum, sum_of_products, minus, differences, half_of_a_sum,
+    both_transposes, only_one_order, diagonal_matrices, scaled_between,
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize("f", PRODUCTS, ids=lambda f: f.__name__)
 def test_products_in_any_order(f):
     check(f, (U, C, V, S, T))
+
+
+@pytest.mark.parametrize("place", range(5))
+@pytest.mark.parametrize("f", PRODUCTS, ids=lambda f: f.__name__)
+def test_the_gradient_by_one_of_them(f, place):
+    """Fewer products are read, and more of them are one."""
+    x, d = (U, C, V, S, T), [np.zeros_like(each) for each in (U, C, V, S, T)]
+    d[place] = 0.1 * weights(*d[place].shape, 1)[..., 0]
+    value, found = tn.jit(tn.value_and_grad(f, argnums=place))(*x)
+    np.testing.assert_allclose([value, tn.jit(f)(*x)], f(*x), rtol=1e-10)
+    scale = np.abs(np.asarray(found) * d[place]).sum()
+    np.testing.assert_allclose(
+        np.vdot(found, d[place]), slope(f, x, d), rtol=0, atol=1e-10 * scale
+    )
 
 
 def quotients(x, y):

@@ -17,6 +17,7 @@ from typing import Any
 
 from tenferro.computegraph import MaterializedGraph, infer
 from tenferro.computegraph._materialize import MaterializedNode, new_row
+from tenferro.computegraph._roles import PRIMARY
 from tenferro.passes._layout_costs import REDUCTIONS, Order, orders_of
 from tenferro.passes._rewriter import needed
 from tenferro.primitives.constants import Constant
@@ -51,7 +52,7 @@ class _Reordered:
         self._turned: dict[int, tuple[int, Order]] = {}  # values that exist in that order only
         self._copies: dict[tuple[int, Order], int] = {}
         self._transposed: dict[int, tuple[int, Order]] = {}  # of transpositions: what they read
-        self._like: MaterializedNode = graph.nodes[0]  # whose role and source new equations have
+        self._like: MaterializedNode = graph.nodes[0]  # whose source new equations have
 
     def graph(self) -> MaterializedGraph:
         """Return the new graph."""
@@ -172,6 +173,5 @@ class _Reordered:
     def _emit(self, operation: Any, *operands: int) -> int:
         value = len(self._avals)
         self._avals += infer(operation, tuple([self._avals[i] for i in operands]))
-        role, source = self._like[3:5]
-        self._nodes.append(new_row((operation, operands, (value,), role, source)))
+        self._nodes.append(new_row((operation, operands, (value,), PRIMARY, self._like[4])))
         return value

@@ -131,16 +131,16 @@ def _sums(graph: MaterializedGraph, words: Words, node: MaterializedNode) -> Ite
         axes = axes_of_product(product[0], graph.avals[product[1][0]], graph.avals[product[1][1]])
         if axes is None:
             continue
-        x, y = (words.turned(i, axis == k) for i, axis, k in zip(product[1], axes, (0, 1)))
-        cs = words.of(c)
-        given = (
-            (cs, words.transposed(words.of_factor(y)), x),
-            (words.transposed(cs), words.of_factor(x), Factor(y.value, not y.turned)),
-        )
-        for left, right, other in given:
-            found = words.joined(left, right)
-            if found is not None and len(found) == 1:
-                yield _Sum(found[0], other)
+        x, y = (Factor(i, axis == k) for k, (i, axis) in enumerate(zip(product[1], axes, strict=True)))
+        for cs in (words.of(c), (words.atom(Factor(c, False)),)):
+            given = (
+                (cs, words.transposed(words.of_factor(y)), x),
+                (words.transposed(cs), words.of_factor(x), Factor(y.value, not y.turned)),
+            )
+            for left, right, other in given:
+                found = words.joined(left, right)
+                if found is not None and len(found) == 1:
+                    yield _Sum(found[0], other)
 
 
 # ---- writing -------------------------------------------------------------------------------------
@@ -225,11 +225,10 @@ class _Writer:
         if turned != (term.factors != self.core):
             value = self.emit(Transpose((1, 0)), value)
         shape = self.avals[value].shape
-        for axis, vectors in ((0, term.left), (1, term.right)):
+        for axes, vectors in (((), term.numbers), ((0,), term.left), ((1,), term.right)):
             for vector in vectors:
-                small = self.number[vector]
-                axes = (axis,) if self.avals[small].ndim else ()
-                value = self.emit(Mul(), value, self.emit(BroadcastInDim(shape, axes), small))
+                repeated = self.emit(BroadcastInDim(shape, axes), self.number[vector])
+                value = self.emit(Mul(), value, repeated)
         return self.emit(Neg(), value) if term.negative else value
 
     def product(self) -> tuple[int, bool]:
