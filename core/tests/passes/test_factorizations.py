@@ -79,7 +79,7 @@ def test_one_factorization(name):
 
 def factors_and_systems():
     """Somebody reads the factors themselves."""
-    factors, pivots, permutation = apply(Lu(), a)
+    factors, _, permutation = apply(Lu(), a)
     return [apply(LinearSolve(), a, factors, permutation, few), factors]
 
 

@@ -1,4 +1,4 @@
-"""``contract``: products that differ in order and scaling are one; diagonal matrices in products."""
+"""``contract``: products that differ in order and scaling are one; diagonal matrices."""
 
 import pytest
 from graphs import after, apply, graph_of, value
@@ -81,10 +81,12 @@ def test_other_products_stay(name):
     assert products(*outputs) == products(*outputs, passes=["cse"])
 
 
-def diag(by, axis=1, mask=Eq()):
+def diag(by, axis=1):
     counts = [apply(Iota((N, N), k, "i32")) for k in (0, 1)]
     nothing = apply(Constant(0.0, "f64", (N, N)))
-    return apply(Select(), apply(mask, *counts), apply(BroadcastInDim((N, N), (axis,)), by), nothing)
+    return apply(
+        Select(), apply(Eq(), *counts), apply(BroadcastInDim((N, N), (axis,)), by), nothing
+    )
 
 
 def scattered(by, step=N):

@@ -108,9 +108,12 @@ KEPT = {
     "a factor that varies": total(apply(Mul(), repeat(y, (2, 3), 1), x), 1),
     "float32, which underflows early": total(
         apply(
-            Mul(), apply(Mul(), value("p", "f32", (2, 3)), repeat(value("f", "f32", ()), (2, 3))),
+            Mul(),
+            apply(Mul(), value("p", "f32", (2, 3)), repeat(value("f", "f32", ()), (2, 3))),
             value("q", "f32", (2, 3)),
-        ), 0, 1,
+        ),
+        0,
+        1,
     ),
     "a factor within that varies": total(
         apply(Mul(), apply(Mul(), x, repeat(y, (2, 3), 1)), apply(Exp(), x)), 1

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from tenferro_numpy.lowerings.linalg import system_factors as module
 
 import tenferro as tn
 from tenferro.backend.lowering import Lowerings
 from tenferro.primitives.linalg.system_factors import SystemFactors, SystemSlogdet, SystemSolve
+from tenferro_numpy.lowerings.linalg import system_factors as module
 
 N = 70
 RNG = np.random.default_rng(0)
@@ -48,7 +48,9 @@ LU = {
     "indefinite, positive diagonal": np.eye(N) + 2 * (np.ones((N, N)) - np.eye(N)),
     "negative definite": -POSITIVE,
     "another corner": changed(POSITIVE, ((N - 1, 0), NEXT)),
-    "another last bit": changed(POSITIVE, ((N - 1, N - 2), np.nextafter(POSITIVE[N - 1, N - 2], 9))),
+    "another last bit": changed(
+        POSITIVE, ((N - 1, N - 2), np.nextafter(POSITIVE[N - 1, N - 2], 9))
+    ),
     "across blocks": changed(POSITIVE, ((N - 1, 3), 0.5)),
     "a zero on the diagonal": changed(POSITIVE, ((5, 5), 0.0)),
 }

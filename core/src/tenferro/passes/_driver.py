@@ -4,8 +4,9 @@ A sweep looks at every equation once, with the rules of all chosen passes, in th
 ``NAMES``; a second one follows where the first changed something in a graph that is not large. So
 the cost is linear in the number of equations. Passes that need the whole graph are calls in
 ``optimized``: ``roll``, the removal of checkpoints that save nothing, and the joining of paddings
-before the sweeps; ``outputs``, ``loops``, ``fission``, a part of ``systems``, ``layout``,
-``residuals`` and the memory budget after them. What only some programs have loads with the first of them.
+before the sweeps; ``outputs``, parts of ``contract`` and ``systems``, ``loops``, ``fission``,
+``layout``, ``residuals`` and the memory budget after them. What only some programs have loads with
+the first of them.
 Read next: ``rewrites/arithmetic.py``.
 """
 
@@ -112,10 +113,7 @@ def _rewritten(
     if SUMS in names:
         graph, joined = _with_joined_paddings(graph, can)
     graph = _swept(graph, names, can, counts, joined)
-    if OUTPUTS in names:
-        graph = _without_dead_outputs(graph, names, can, counts)
-    if CONTRACT in names:
-        graph = _with_shared_products(graph, names, can, counts)
+    graph = _with_less_linear_algebra(graph, names, can, counts)
     if has_control:
         joins = import_module("tenferro.passes.rewrites.loops")
         graph, counts[LOOPS] = joins.with_joined_loops(
@@ -123,10 +121,24 @@ def _rewritten(
         )
     if not names.isdisjoint(_SPLITTING) and _has_control(graph):
         graph = _with_split_loops(graph, names, can, counts)
-    if SYSTEMS in names and _has(graph, _FACTORIZED):
-        graph = _with_shared_factors(graph, names, can, counts)
     if LAYOUT in names:
         graph, counts[LAYOUT] = _laid_out(graph)
+    return graph
+
+
+def _with_less_linear_algebra(
+    graph: MaterializedGraph,
+    names: frozenset[str],
+    can: Callable[[type], bool],
+    counts: dict[str, int],
+) -> MaterializedGraph:
+    """Run the parts of passes that look at all products or all decompositions of a graph."""
+    if OUTPUTS in names:
+        graph = _without_dead_outputs(graph, names, can, counts)
+    if CONTRACT in names:
+        graph = _with_shared_products(graph, names, can, counts)
+    if SYSTEMS in names and _has(graph, _FACTORIZED):
+        graph = _with_shared_factors(graph, names, can, counts)
     return graph
 
 

@@ -1,9 +1,9 @@
 """Words: matrices of a graph as sums of products of other matrices, with rows or columns scaled.
 
 A word is what a product is when brackets do not matter: factors in their order, each perhaps
-transposed, numbers, and vectors that multiply the rows and the columns of the product. Transposes, sums,
-signs and products are taken apart; all else is a factor. Vectors between two factors are not moved:
-there a scaled matrix is a factor.
+transposed, numbers, and vectors that multiply the rows and the columns of the product. Transposes,
+sums, signs and products are split; all else is a factor. Vectors between two factors are not
+moved: there a scaled matrix is a factor.
 Read next: ``rewrites/products.py``.
 """
 
@@ -142,24 +142,30 @@ class Words:
 
     def atom(self, factor: Factor) -> Term:
         """Return a matrix as one factor, without a sign and numbers before it."""
-        value, turned = factor
-        negative, numbers = False, list[int]()
+        term = Term(False, (), (), (factor,), ())
         for _ in range(_MAX_STEPS):
-            maker = self.makers.get(value)
-            op: Any = None if maker is None else maker[0]
-            if type(op) is Neg:
-                value, negative = maker[1][0], not negative
-            elif type(op) is Transpose:
-                value, turned = maker[1][0], not turned
-            elif type(op) is Mul:
-                found = self._by_number(maker[1])
-                if found is None:
-                    break
-                value = found[0]
-                numbers.append(found[1])
-            else:
+            inner = self._inner(term)
+            if inner is None:
                 break
-        return Term(negative, tuple(numbers), (), (Factor(value, turned),), ())
+            term = inner
+        return term
+
+    def _inner(self, term: Term) -> Term | None:
+        """Take a sign, a number or a transpose off the only factor of a term."""
+        ((value, turned),) = term.factors
+        maker = self.makers.get(value)
+        if maker is None:
+            return None
+        op, operands = maker[:2]
+        if type(op) is Neg:
+            return term._replace(negative=not term.negative, factors=(Factor(operands[0], turned),))
+        if type(op) is Transpose:
+            return term._replace(factors=(Factor(operands[0], not turned),))
+        found = self._by_number(operands) if type(op) is Mul else None
+        if found is None:
+            return None
+        numbers = (*term.numbers, found[1])
+        return term._replace(numbers=numbers, factors=(Factor(found[0], turned),))
 
     def _by_number(self, pair: tuple[int, ...]) -> tuple[int, int] | None:
         """Return the matrix and the number that a product of elements is made of."""
@@ -193,4 +199,8 @@ def _negated(terms: tuple[Term, ...]) -> tuple[Term, ...]:
 
 
 def _by(term: Term, vector: int, place: str) -> Term:
-    return term._replace(**{place: (*getattr(term, place), vector)})
+    if place == "numbers":
+        return term._replace(numbers=(*term.numbers, vector))
+    if place == "left":
+        return term._replace(left=(*term.left, vector))
+    return term._replace(right=(*term.right, vector))

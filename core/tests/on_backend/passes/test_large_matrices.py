@@ -112,8 +112,8 @@ def two_matrices(a, y):
 
 FUNCTIONS = [
     solve, solve_many, inverse, inverse_times_vector, vector_times_inverse, inverse_times_few,
-    few_times_inverse, inverse_between_vectors, inverse_of_identity, determinant, likelihood, likelihood_by_inverse,
-    two_matrices,
+    few_times_inverse, inverse_between_vectors, inverse_of_identity, determinant, likelihood,
+    likelihood_by_inverse, two_matrices,
 ]  # fmt: skip
 
 
@@ -223,9 +223,7 @@ def test_the_gradient_by_one_of_them(f, place):
     value, found = tn.jit(tn.value_and_grad(f, argnums=place))(*x)
     np.testing.assert_allclose([value, tn.jit(f)(*x)], f(*x), rtol=1e-10)
     scale = np.abs(np.asarray(found) * d[place]).sum()
-    np.testing.assert_allclose(
-        np.vdot(found, d[place]), slope(f, x, d), rtol=0, atol=1e-10 * scale
-    )
+    np.testing.assert_allclose(np.vdot(found, d[place]), slope(f, x, d), rtol=0, atol=1e-10 * scale)
 
 
 def quotients(x, y):

@@ -41,7 +41,7 @@ def with_system_factors(
 
 
 def _is_large(aval: Any) -> bool:
-    return aval.ndim == 2 and aval.shape[0] >= _MIN_ROWS
+    return bool(aval.ndim == 2 and aval.shape[0] >= _MIN_ROWS)
 
 
 class _Factorizations(NamedTuple):
@@ -106,7 +106,7 @@ class _Writer:
                 self.put(node, op, node[1])
 
     def factors_of(self, matrix: int, node: MaterializedNode) -> tuple[int, ...]:
-        """Return the factors of a matrix; at first, write their equation in the place of a node."""
+        """Return the factors of a matrix; write their equation instead of a node if it is new."""
         found = self.factors.get(matrix)
         if found is not None:
             return found
@@ -122,11 +122,11 @@ class _Writer:
         return found
 
     def put(self, node: MaterializedNode, op: Operation, operands: tuple[int, ...]) -> None:
-        """Write an operation of these old values in the place of a node."""
+        """Write an operation of these old values instead of a node."""
         self.write(node, op, tuple([self.number[i] for i in operands]))
 
     def write(self, node: MaterializedNode, op: Operation, operands: tuple[int, ...]) -> None:
-        """Write an operation of these new values in the place of a node."""
+        """Write an operation of these new values instead of a node."""
         base = len(self.avals)
         self.append(node, op, operands)
         for k, i in enumerate(node[2]):

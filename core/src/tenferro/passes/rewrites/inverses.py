@@ -68,7 +68,7 @@ def _inverses(graph: MaterializedGraph) -> dict[int, MaterializedNode]:
 
 
 def _is_large(aval: Any) -> bool:
-    return aval.ndim == 2 and aval.shape[0] >= _MIN_ROWS
+    return bool(aval.ndim == 2 and aval.shape[0] >= _MIN_ROWS)
 
 
 def _products(

@@ -131,7 +131,9 @@ def _sums(graph: MaterializedGraph, words: Words, node: MaterializedNode) -> Ite
         axes = axes_of_product(product[0], graph.avals[product[1][0]], graph.avals[product[1][1]])
         if axes is None:
             continue
-        x, y = (Factor(i, axis == k) for k, (i, axis) in enumerate(zip(product[1], axes, strict=True)))
+        x, y = (
+            Factor(i, axis == k) for k, (i, axis) in enumerate(zip(product[1], axes, strict=True))
+        )
         for cs in (words.of(c), (words.atom(Factor(c, False)),)):
             given = (
                 (cs, words.transposed(words.of_factor(y)), x),

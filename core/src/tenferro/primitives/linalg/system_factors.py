@@ -1,8 +1,8 @@
-"""Factors of a square matrix for linear systems alone, by Cholesky's method where its numbers allow.
+"""Factors of a square matrix for linear systems alone, by Cholesky's method where numbers allow.
 
 Whether a matrix is Hermitian and positive definite is seen when a program runs: it equals its
 adjoint to the last bit, and it has a Cholesky factor. That takes half of the arithmetic of an LU
-factorization, and a third of it for an inverse. Graph passes put these operations in the place of
+factorization, and a third of it for an inverse. Graph passes emit these operations instead of
 ``lu``, ``linear_solve`` and ``slogdet``, if a backend has lowerings of them. They have no
 derivative, because passes run behind differentiation, and no decomposition.
 Read next: ``linear_solve.py``.

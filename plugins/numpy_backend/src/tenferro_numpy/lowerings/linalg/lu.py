@@ -47,18 +47,20 @@ def register(lowerings: Lowerings) -> None:
         order = np.broadcast_to(np.arange(m, dtype="int32"), (*lead, m))
         return np.empty_like(a), np.zeros((*lead, min(m, n)), "int32"), order
 
-    @lowerings.register(LinearSolve)
-    def linear_solve(op: LinearSolve, a: Any, factors: Any, permutation: Any, b: Any) -> Any:
-        if not b.size:
-            return np.empty_like(b)
-        if a.ndim == 2 and len(a) <= _MAX_ROWS_FOR_ONE_CALL:
-            return _solve_small(op.adjoint, a, factors, permutation, b)
-        refuse_zeros(op.key, factors)
-        if is_stack_of_small(factors, b):
-            return _solve_stack(op.adjoint, factors, permutation[..., None], b)
-        if a.ndim == 2 and is_identity(b):
-            return inverse_by_lu(factors, permutation, adjoint=op.adjoint)
-        return over_batch(_solver(op.adjoint, a.shape[-1]), factors, permutation[..., None], b)
+    lowerings.register(LinearSolve)(_solution)
+
+
+def _solution(op: LinearSolve, a: Any, factors: Any, permutation: Any, b: Any) -> Any:
+    if not b.size:
+        return np.empty_like(b)
+    if a.ndim == 2 and len(a) <= _MAX_ROWS_FOR_ONE_CALL:
+        return _solve_small(op.adjoint, a, factors, permutation, b)
+    refuse_zeros(op.key, factors)
+    if is_stack_of_small(factors, b):
+        return _solve_stack(op.adjoint, factors, permutation[..., None], b)
+    if a.ndim == 2 and is_identity(b):
+        return inverse_by_lu(factors, permutation, adjoint=op.adjoint)
+    return over_batch(_solver(op.adjoint, a.shape[-1]), factors, permutation[..., None], b)
 
 
 def solve_one(adjoint: bool, factors: Any, permutation: Any, b: Any) -> Any:

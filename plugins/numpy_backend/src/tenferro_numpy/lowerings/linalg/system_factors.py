@@ -25,45 +25,50 @@ _BLOCK = 64
 
 def register(lowerings: Lowerings) -> None:
     """Register the factors, and what is computed of them."""
+    lowerings.register(SystemFactors)(_factors)
+    lowerings.register(SystemSolve)(_solution)
+    lowerings.register(SystemSlogdet)(_slogdet)
 
-    @lowerings.register(SystemFactors)
-    def system_factors(op: SystemFactors, a: Any, *cholesky: Any) -> tuple[Any, Any, Any]:
-        if not _may_be_positive_definite(a):
-            return factors_of(a)
+
+def _factors(op: SystemFactors, a: Any, *cholesky: Any) -> tuple[Any, Any, Any]:
+    factor = None
+    if _may_be_positive_definite(a):
         factor = cholesky[0] if cholesky else _cholesky_factor(a)
-        if factor is None:
-            return factors_of(a)
-        none = np.full(len(a), -1, "int32")
-        return factor, none, none
+    if factor is None:
+        return factors_of(a)
+    none = np.full(len(a), -1, "int32")
+    return factor, none, none.copy()
 
-    @lowerings.register(SystemSolve)
-    def system_solve(op: SystemSolve, factors: Any, permutation: Any, b: Any) -> Any:
-        if not b.size:
-            return np.empty_like(b)
-        if permutation[0] >= 0:
-            refuse_zeros(LinearSolve.key, factors)
-            if is_identity(b):
-                return inverse_by_lu(factors, permutation, adjoint=op.adjoint)
-            return solve_one(op.adjoint, factors, permutation, b)
-        if is_identity(b):
-            return _inverse(factors)
-        below = triangular(factors, b)
-        is_complex = factors.dtype.kind == "c"
-        return triangular(factors, below, transposed=True, conjugated=is_complex, overwrite=True)
 
-    @lowerings.register(SystemSlogdet)
-    def system_slogdet(op: SystemSlogdet, factors: Any, pivots: Any) -> tuple[Any, Any]:
-        diagonal = factors.diagonal()
-        size = np.abs(diagonal)
-        if pivots[0] < 0:
-            return factors.dtype.type(1), 2 * np.log(size).sum()
-        with np.errstate(divide="ignore"):
-            logarithm = np.log(size).sum()
-        if not size.all():
-            return factors.dtype.type(0), logarithm
-        exchanges = np.count_nonzero(pivots != np.arange(len(pivots)))
-        sign = (diagonal / size).prod()
-        return -sign if exchanges % 2 else sign, logarithm
+def _solution(op: SystemSolve, factors: Any, permutation: Any, b: Any) -> Any:
+    if not b.size:
+        return np.empty_like(b)
+    if permutation[0] < 0:
+        return _inverse(factors) if is_identity(b) else _solution_by_cholesky(factors, b)
+    refuse_zeros(LinearSolve.key, factors)
+    if is_identity(b):
+        return inverse_by_lu(factors, permutation, adjoint=op.adjoint)
+    return solve_one(op.adjoint, factors, permutation, b)
+
+
+def _solution_by_cholesky(factor: Any, b: Any) -> Any:
+    below = triangular(factor, b)
+    is_complex = factor.dtype.kind == "c"
+    return triangular(factor, below, transposed=True, conjugated=is_complex, overwrite=True)
+
+
+def _slogdet(op: SystemSlogdet, factors: Any, pivots: Any) -> tuple[Any, Any]:
+    diagonal = factors.diagonal()
+    size = np.abs(diagonal)
+    if pivots[0] < 0:
+        return factors.dtype.type(1), 2 * np.log(size).sum()
+    with np.errstate(divide="ignore"):
+        logarithm = np.log(size).sum()
+    if not size.all():
+        return factors.dtype.type(0), logarithm
+    exchanges = np.count_nonzero(pivots != np.arange(len(pivots)))
+    sign = (diagonal / size).prod()
+    return -sign if exchanges % 2 else sign, logarithm
 
 
 def _may_be_positive_definite(a: Any) -> bool:
