@@ -5,14 +5,14 @@ from graphs import apply, graph_of, value
 
 from tenferro.passes import optimized
 from tenferro.primitives.comparison import Eq
-from tenferro.primitives.constants import Iota
+from tenferro.primitives.constants import Constant, Iota
 from tenferro.primitives.contraction import DotGeneral
 from tenferro.primitives.linalg.cholesky import Cholesky
 from tenferro.primitives.linalg.linear_solve import LinearSolve
 from tenferro.primitives.linalg.lu import Lu
 from tenferro.primitives.linalg.slogdet import Slogdet
 from tenferro.primitives.linalg.system_factors import SystemFactors
-from tenferro.primitives.structural import Convert
+from tenferro.primitives.structural import Convert, Pad, Reshape
 
 N = 64
 
@@ -60,6 +60,10 @@ ONE = {
         [solve(a, few), solve(a, few, adjoint=True)],
         ["system_factors", "system_solve", "system_solve"],
     ),
+    "a stack": (
+        [solve(matrix("m", lead=(2,)), value("n", shape=(2, N, 2)))],
+        ["system_factors", "system_solve"],
+    ),
     "a Cholesky factor behind": (
         [solve(a, few), apply(Cholesky(), a)],
         ["cholesky", "system_factors", "system_solve"],
@@ -104,7 +108,6 @@ STAYS = {
     "factors, as a right-hand side": factors_as_a_right_hand_side,
     "another permutation": another_permutation,
     "small": lambda: [solve(matrix("m", 63), value("n", shape=(63, 2)))],
-    "a stack": lambda: [solve(matrix("m", lead=(2,)), value("n", shape=(2, N, 2)))],
 }
 
 
@@ -117,7 +120,15 @@ def test_a_backend_without_them():
     assert names(solve(a, few), can=without(SystemFactors)) == ["lu", "linear_solve"]
 
 
+def padded(n=N, low=0, step=N, one=1.0):
+    """An identity matrix as ones between zeros, or something like it."""
+    ones, zero = apply(Constant(one, "f64", (n,))), apply(Constant(0.0, "f64", ()))
+    high = N * N - low - (n - 1) * (step + 1) - 1
+    return apply(Reshape((N, N)), apply(Pad((low,), (high,), (step,)), ones, zero))
+
+
 PRODUCTS = {
+    "padded ones": (times(solve(a, padded()), y, 1, 0), "linear_solve[adjoint=False]"),
     "a⁻¹ y": (times(inverse, y, 1, 0), "linear_solve[adjoint=False]"),
     "y a⁻¹": (times(y, inverse, 0, 0), "linear_solve[adjoint=True]"),
     "a⁻¹ b": (times(inverse, few, 1, 0), "linear_solve[adjoint=False]"),
@@ -142,6 +153,8 @@ FORMED = {
     "multiplies many": (times(inverse, value("w", shape=(N, 17)), 1, 0),),
     "multiplies a stack": (times(inverse, value("w", shape=(N, 2, 2)), 1, 0),),
     "of a complex transpose": (times(complex_, value("w", "c128", (N,)), 0, 0),),
+    "reads twos": (times(solve(a, padded(one=2.0)), y, 1, 0),),
+    "reads ones elsewhere": (times(solve(a, padded(N - 1, 1)), y, 1, 0),),
     "is no inverse": (times(solve(a, identity(dimensions=(0, 0))), y, 1, 0),),
 }
 
@@ -149,4 +162,4 @@ FORMED = {
 @pytest.mark.parametrize("name", FORMED)
 def test_other_inverses_are_formed(name):
     graph = optimized(graph_of(*FORMED[name]), ["systems"], without(SystemFactors))[0]
-    assert "iota" in str(graph)
+    assert "iota" in str(graph) or "pad" in str(graph)

@@ -344,3 +344,39 @@ def test_systems_inside_loops_and_maps():
     np.testing.assert_allclose(np.sum(np.asarray(mapped)), wanted, rtol=1e-12)
     back = tn.jit(tn.grad(lambda rows: tn.scan(step, 0.0, rows)[0]))(rows)
     np.testing.assert_allclose(back, 2 * np.linalg.solve(a, rows.T).T, rtol=1e-10)
+
+
+def test_a_stack_of_matrices():
+    """Some are positive definite, some are not."""
+    stack = np.stack([*MATRICES.values()])
+    rows = weights(len(stack), N)
+
+    def f(a, y):
+        return y @ np.linalg.solve(a, y) + np.linalg.slogdet(a)[1]
+
+    value, (by_a, by_y) = tn.jit(tn.vmap(tn.value_and_grad(f, argnums=(0, 1))))(stack, rows)
+    logs = np.linalg.slogdet(stack)[1]
+    x = np.linalg.solve(stack, rows[..., None])[..., 0]
+    back = np.linalg.solve(stack.transpose(0, 2, 1), rows[..., None])[..., 0]
+    inverses = np.linalg.inv(stack).transpose(0, 2, 1)
+    np.testing.assert_allclose(value, np.sum(rows * x, 1) + logs, rtol=1e-10)
+    np.testing.assert_allclose(by_y, x + back, rtol=0, atol=1e-10 * np.abs(x).max())
+    wanted = inverses - back[:, :, None] * x[:, None]
+    np.testing.assert_allclose(by_a, wanted, rtol=0, atol=1e-10 * np.abs(wanted).max())
+
+
+def test_what_reads_no_carry_leaves_a_loop():
+    """Systems whose matrix, or right-hand sides, differ from step to step."""
+    stack, rows = np.stack([POSITIVE, MATRICES["general"]] * 2), weights(4, N)
+
+    def step(total, given):
+        a, y = given
+        z = np.linalg.solve(POSITIVE, y)
+        return total * 0.5 + np.linalg.solve(a, z) @ y + np.linalg.slogdet(a)[1], None
+
+    found = tn.jit(lambda stack, rows: tn.scan(step, 0.0, (stack, rows))[0])(stack, rows)
+    terms = [
+        np.linalg.solve(a, np.linalg.solve(POSITIVE, y)) @ y + np.linalg.slogdet(a)[1]
+        for a, y in zip(stack, rows, strict=True)
+    ]
+    np.testing.assert_allclose(found, np.dot(terms, 0.5 ** np.arange(3.0, -1, -1)), rtol=1e-10)

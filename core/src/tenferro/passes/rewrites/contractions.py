@@ -22,7 +22,7 @@ from tenferro.passes._outer_products import Outer, outer_of
 from tenferro.passes._repeats import REPEATED, along, may_repeat, remaining, repeated, varying
 from tenferro.passes._rewriter import Rewriter
 from tenferro.passes._rules import PassRules
-from tenferro.passes.rewrites.diagonals import diagonal_of_product, times_diagonal
+from tenferro.passes.rewrites.diagonal_products import diagonal_of_product, times_diagonal
 from tenferro.passes.rewrites.reductions import is_narrow
 from tenferro.primitives.arithmetic import Mul, Neg
 from tenferro.primitives.comparison import Select

@@ -41,7 +41,7 @@ def with_system_factors(
 
 
 def _is_large(aval: Any) -> bool:
-    return bool(aval.ndim == 2 and aval.shape[0] >= _MIN_ROWS)
+    return bool(aval.shape[-1] >= _MIN_ROWS)
 
 
 class _Factorizations(NamedTuple):

@@ -10,9 +10,13 @@ Read next: ``linear_solve.py``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tenferro.primitives._aval import Aval
 from tenferro.primitives._dtype import int32
-from tenferro.primitives._primitive import Mixed
+from tenferro.primitives._handle import Handle
+from tenferro.primitives._primitive import Mixed, bind, bind_all, in_front
+from tenferro.primitives.linalg._matrices import batched_columns
 
 __all__: list[str] = []
 
@@ -30,8 +34,11 @@ class SystemFactors(Mixed):
     input_count = None
 
     def abstract_eval(self, a: Aval, *factor: Aval) -> tuple[Aval, Aval, Aval]:
-        order = Aval((a.shape[-1],), int32)
+        order = Aval(a.shape[:-1], int32)
         return a, order, order
+
+    def batch(self, size: int, batched: Sequence[bool], *xs: Handle) -> Sequence[Handle]:
+        return bind_all(self, *[in_front(x, on, size) for x, on in zip(xs, batched, strict=True)])
 
 
 class SystemSolve(Mixed):
@@ -41,8 +48,25 @@ class SystemSolve(Mixed):
     linear = ()
     adjoint: bool = False
 
+    def __post_init__(self) -> None:
+        self._set(adjoint=bool(self.adjoint))
+
     def abstract_eval(self, factors: Aval, permutation: Aval, b: Aval) -> Aval:
         return b
+
+    def batch(
+        self, size: int, batched: Sequence[bool], factors: Handle, permutation: Handle, b: Handle
+    ) -> Handle:
+        """Batch: right-hand sides of one matrix side by side; otherwise one more leading axis."""
+        has_many = any(batched[:2])
+        if has_many:
+            factors = in_front(factors, batched[0], size)
+            permutation = in_front(permutation, batched[1], size)
+
+        def solve(factors: Handle, b: Handle) -> Handle:
+            return bind(self, factors, permutation, b)
+
+        return batched_columns(solve, size, (has_many, batched[2]), factors, b)
 
 
 class SystemSlogdet(Mixed):
@@ -53,5 +77,8 @@ class SystemSlogdet(Mixed):
     linear = ()
 
     def abstract_eval(self, factors: Aval, pivots: Aval) -> tuple[Aval, Aval]:
-        sign = factors.with_shape(())
+        sign = factors.with_shape(factors.shape[:-2])
         return sign, sign.with_dtype(factors.dtype.real_dtype)
+
+    def batch(self, size: int, batched: Sequence[bool], *xs: Handle) -> Sequence[Handle]:
+        return bind_all(self, *[in_front(x, on, size) for x, on in zip(xs, batched, strict=True)])

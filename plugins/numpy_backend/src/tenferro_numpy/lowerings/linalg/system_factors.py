@@ -14,7 +14,7 @@ import numpy as np
 from tenferro.backend.lowering import Lowerings
 from tenferro.primitives.linalg.linear_solve import LinearSolve
 from tenferro.primitives.linalg.system_factors import SystemFactors, SystemSlogdet, SystemSolve
-from tenferro_numpy.lowerings.linalg._lapack import in_order, lapack, triangular
+from tenferro_numpy.lowerings.linalg._lapack import in_order, lapack, over_batch, triangular
 from tenferro_numpy.lowerings.linalg.lu import factors_of, inverse_by_lu, is_identity, solve_one
 from tenferro_numpy.lowerings.linalg.triangular_solve import refuse_zeros
 
@@ -31,6 +31,13 @@ def register(lowerings: Lowerings) -> None:
 
 
 def _factors(op: SystemFactors, a: Any, *cholesky: Any) -> tuple[Any, Any, Any]:
+    if not a.size:
+        none = np.empty(a.shape[:-1], "int32")
+        return np.empty_like(a), none, none.copy()
+    return over_batch(_factors_of_one, a, *cholesky)  # type: ignore[no-any-return]
+
+
+def _factors_of_one(a: Any, *cholesky: Any) -> tuple[Any, Any, Any]:
     factor = None
     if _may_be_positive_definite(a):
         factor = cholesky[0] if cholesky else _cholesky_factor(a)
@@ -43,32 +50,40 @@ def _factors(op: SystemFactors, a: Any, *cholesky: Any) -> tuple[Any, Any, Any]:
 def _solution(op: SystemSolve, factors: Any, permutation: Any, b: Any) -> Any:
     if not b.size:
         return np.empty_like(b)
-    if permutation[0] < 0:
-        return _inverse(factors) if is_identity(b) else _solution_by_cholesky(factors, b)
     refuse_zeros(LinearSolve.key, factors)
+    solve = _adjoint_solution_of_one if op.adjoint else _solution_of_one
+    return over_batch(solve, factors, permutation[..., None], b)
+
+
+def _adjoint_solution_of_one(factors: Any, permutation: Any, b: Any) -> Any:
+    return _solution_of_one(factors, permutation, b, adjoint=True)
+
+
+def _solution_of_one(factors: Any, permutation: Any, b: Any, adjoint: bool = False) -> Any:
+    order = permutation[:, 0]
+    if order[0] >= 0:
+        if is_identity(b):
+            return inverse_by_lu(factors, order, adjoint=adjoint)
+        return solve_one(adjoint, factors, order, b)
     if is_identity(b):
-        return inverse_by_lu(factors, permutation, adjoint=op.adjoint)
-    return solve_one(op.adjoint, factors, permutation, b)
-
-
-def _solution_by_cholesky(factor: Any, b: Any) -> Any:
-    below = triangular(factor, b)
-    is_complex = factor.dtype.kind == "c"
-    return triangular(factor, below, transposed=True, conjugated=is_complex, overwrite=True)
+        return _inverse(factors)
+    below = triangular(factors, b)
+    is_complex = factors.dtype.kind == "c"
+    return triangular(factors, below, transposed=True, conjugated=is_complex, overwrite=True)
 
 
 def _slogdet(op: SystemSlogdet, factors: Any, pivots: Any) -> tuple[Any, Any]:
-    diagonal = factors.diagonal()
+    diagonal = np.diagonal(factors, axis1=-2, axis2=-1)
     size = np.abs(diagonal)
-    if pivots[0] < 0:
-        return factors.dtype.type(1), 2 * np.log(size).sum()
+    is_cholesky = pivots[..., 0] < 0
     with np.errstate(divide="ignore"):
-        logarithm = np.log(size).sum()
-    if not size.all():
-        return factors.dtype.type(0), logarithm
-    exchanges = np.count_nonzero(pivots != np.arange(len(pivots)))
-    sign = (diagonal / size).prod()
-    return -sign if exchanges % 2 else sign, logarithm
+        logarithm = np.log(size).sum(-1) * np.where(is_cholesky, 2, 1).astype(size.dtype)
+    signs = np.divide(diagonal, size, out=np.zeros_like(diagonal), where=size != 0).prod(-1)
+    exchanges = np.count_nonzero(pivots != np.arange(pivots.shape[-1]), -1)
+    turned = np.where(exchanges % 2, -signs, signs)
+    one = np.ones_like(signs)
+    sign = np.where(is_cholesky, one, np.where(signs == 0, np.zeros_like(signs), turned))
+    return sign, logarithm
 
 
 def _may_be_positive_definite(a: Any) -> bool:
