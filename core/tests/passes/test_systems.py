@@ -12,7 +12,7 @@ from tenferro.primitives.linalg.cholesky import Cholesky, CholeskyCotangent, Cho
 from tenferro.primitives.linalg.linear_solve import LinearSolve
 from tenferro.primitives.linalg.lu import Lu
 from tenferro.primitives.linalg.triangular_solve import TriangularSolve
-from tenferro.primitives.structural import BroadcastInDim, Reshape, Transpose
+from tenferro.primitives.structural import BroadcastInDim, Pad, Reshape, Transpose
 
 N = 4
 a, u, v, y = (
@@ -174,7 +174,23 @@ def test_what_is_scattered_into_it_is_apart():
     assert found[-1] == "add"
 
 
+def padded(ct):
+    """The cotangent of a diagonal as a slice, added to another one in one row."""
+    zero = apply(Constant(0.0, "f64", ()))
+    diagonal = apply(Pad((0,), (0,), (N,)), value("d", shape=(N,)), zero)
+    flat = apply(Add(), diagonal, apply(Reshape((N * N,)), ct))
+    return apply(Reshape((N, N)), flat)
+
+
+def test_what_is_padded_into_it_is_apart():
+    found = names(cotangent(padded(lower(SQUARES["wzᵀ"]))), can=alone)
+    assert [found.count(name) for name in ("cholesky_tangent", "pad")] == [1, 1]
+    assert found.index("pad") < found.index("cholesky_tangent")
+    assert found[-1] == "add"
+
+
 RESTS = {
+    "padded": padded(lower(SQUARES["wzᵀ"])),
     "scattered": scattered(SQUARES["wzᵀ"]),
     "dense": apply(Add(), a, SQUARES["a multiple inside"]),
     "subtracted": apply(Sub(), a, lower(SQUARES["wzᵀ"])),

@@ -1,5 +1,7 @@
 """Factors for systems: Cholesky's method where the numbers allow, LU factors elsewhere."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ import tenferro as tn
 from tenferro.backend.lowering import Lowerings
 from tenferro.primitives.linalg.system_factors import SystemFactors, SystemSlogdet, SystemSolve
 from tenferro_numpy.lowerings.linalg import system_factors as module
+from tenferro_numpy.lowerings.linalg._lapack import triangular
 
 N = 70
 RNG = np.random.default_rng(0)
@@ -141,3 +144,27 @@ def test_one_lu_factorization_of_an_identity():
     found = tn.jit(lambda a: (np.linalg.inv(a), np.linalg.solve(a.conj().T, np.eye(N))))(a)
     close(found[0], np.linalg.inv(a))
     close(found[1], np.linalg.inv(a).conj().T)
+
+
+@pytest.mark.parametrize("order", "CF")
+@pytest.mark.parametrize("name", ["real", "complex"])
+@pytest.mark.parametrize("columns", [1, 3])
+@pytest.mark.parametrize("flags", [*product([False, True], repeat=5)], ids=str)
+def test_triangular_systems_of_one_vector(flags, columns, name, order):
+    """From either side, of either triangle, transposed, conjugated, with ones on the diagonal."""
+    left, lower, transposed, conjugated, unit = flags
+    conjugated = conjugated and name == "complex"
+    a = np.array(CHOLESKY[name], order=order)
+    b = (B[:, :columns] * (1 + 2j if name == "complex" else 1)).astype(a.dtype)
+    matrix = np.tril(a, -unit) if lower else np.triu(a, unit)
+    matrix = matrix + np.eye(N) * unit
+    matrix = matrix.T if transposed else matrix
+    matrix = matrix.conj() if conjugated else matrix
+    given = b if left else b.T
+    kept = given.copy()
+    found = triangular(
+        a, given, left=left, lower=lower, transposed=transposed, conjugated=conjugated,
+        unit_diagonal=unit,
+    )  # fmt: skip
+    close(matrix @ found if left else found @ matrix, given)
+    np.testing.assert_array_equal(given, kept)

@@ -21,7 +21,7 @@ from tenferro.primitives import (
     iota,
     promote_dtypes,
 )
-from tenferro.primitives.comparison import eq, ge, select
+from tenferro.primitives.comparison import eq, ge, gt, select
 
 _Compare = Callable[[Array, Array], Array]
 
@@ -29,7 +29,8 @@ _Compare = Callable[[Array, Array], Array]
 def _positions(rows: int, columns: int, k: int, compare: _Compare) -> Array:
     """Compare row + k with column: bool[rows, columns]."""
     row = Array(iota((rows, columns), 0, int64).key)
-    return compare(row + k if k else row, Array(iota((rows, columns), 1, int64).key))
+    moved = row + k if k else row  # the main diagonal is known when the program is compiled
+    return compare(moved, Array(iota((rows, columns), 1, int64).key))
 
 
 @covers("eye")
@@ -77,7 +78,7 @@ def tril(x: Any, k: int = 0) -> Array:
 def triu(x: Any, k: int = 0) -> Array:
     """Replace elements below the k-th diagonal of the last two axes by zeros."""
     found = _matrix(x, "triu")
-    places = _positions(found.shape[-2], found.shape[-1], index(k) - 1, ge)
+    places = _positions(found.shape[-2], found.shape[-1], index(k), gt)
     return select(stretch(places, found.shape), zeros_like(found), found)
 
 
@@ -129,7 +130,7 @@ def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, ...]:
 
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, ...]:
     """Return the indices of the elements on and above the k-th diagonal."""
-    below = cast(tri(n, m, k - 1), bool_)
+    below = _positions(index(n), index(n if m is None else m), index(k), gt)
     return _found(FUNCTIONS["logical_not"](below))
 
 

@@ -26,7 +26,7 @@ from tenferro.primitives.arithmetic import Add, Mul, Neg, Sub
 from tenferro.primitives.comparison import Eq, Ge, Gt, Select
 from tenferro.primitives.constants import Constant, Iota
 from tenferro.primitives.indexing import ScatterAdd
-from tenferro.primitives.structural import Reshape, Transpose
+from tenferro.primitives.structural import Pad, Reshape, Transpose
 
 SYSTEMS = PassRules("systems")
 _Operands = tuple[int, ...]
@@ -153,7 +153,7 @@ def _of_quadratic_form(rw: Rewriter, op: Any, operands: _Operands) -> int | None
         square = _quadratic(rw, factor, term)
         if square is not None:
             found.append(square._replace(negative=square.negative != negative))
-        elif rw.can(together) or made_by(rw, term, ScatterAdd):
+        elif rw.can(together) or _is_sparse(rw, term):
             rest.append(rw.emit(Neg(), term) if negative else term)
         else:
             return None
@@ -166,16 +166,24 @@ def _of_quadratic_form(rw: Rewriter, op: Any, operands: _Operands) -> int | None
     return _sum(rw, [*parts, _halved_below(rw, _sum(rw, [pair.emit(rw) for pair in outer]))])
 
 
+def _is_sparse(rw: Rewriter, term: int) -> bool:
+    """Return True for what is scattered, or padded to a matrix."""
+    if made_by(rw, term, Reshape):
+        (term,) = rw.operands[term]
+    return made_by(rw, term, ScatterAdd) is not None or made_by(rw, term, Pad) is not None
+
+
 def _terms(rw: Rewriter, value: int) -> list[tuple[int, bool]]:
     """Return the terms of a sum whose lower triangle is read, and whether each is subtracted."""
     waiting, found = [(value, False)], list[tuple[int, bool]]()
     while waiting and len(found) + len(waiting) <= _MAX_STEPS:
         value, negative = waiting.pop()
         operands, operation = rw.operands[value], rw.operations[value]
-        if made_by(rw, value, Add):
-            waiting += [(operands[0], negative), (operands[1], negative)]
-        elif made_by(rw, value, Sub):
-            waiting += [(operands[0], negative), (operands[1], not negative)]
+        kind, parts = _summed_in_another_shape(rw, value) or (type(operation), operands)
+        if kind is Add:
+            waiting += [(parts[0], negative), (parts[1], negative)]
+        elif kind is Sub:
+            waiting += [(parts[0], negative), (parts[1], not negative)]
         elif made_by(rw, value, Neg):
             waiting.append((operands[0], not negative))
         elif made_by(rw, value, Select) and _is_lower(rw, operands[0]):
@@ -187,6 +195,19 @@ def _terms(rw: Rewriter, value: int) -> list[tuple[int, bool]]:
         else:
             found.append((value, negative))
     return [*found, *waiting]
+
+
+def _summed_in_another_shape(rw: Rewriter, value: int) -> tuple[type, list[int]] | None:
+    """Return the sum or difference of matrices that a reshape gives, and the matrices."""
+    (inner,) = rw.operands[value] if made_by(rw, value, Reshape) else (value,)
+    kind, shape = type(rw.operations[inner]), rw.avals[value].shape
+    if inner == value or kind not in (Add, Sub):
+        return None
+    parts = []
+    for i in rw.operands[inner]:
+        whole = rw.operands[i][0] if made_by(rw, i, Reshape) else i
+        parts.append(whole if rw.avals[whole].shape == shape else rw.emit(Reshape(shape), i))
+    return kind, parts
 
 
 def _is_lower(rw: Rewriter, mask: int) -> bool:

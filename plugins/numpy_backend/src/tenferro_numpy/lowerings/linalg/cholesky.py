@@ -16,6 +16,7 @@ from tenferro.backend.lowering import Lowerings
 from tenferro.primitives.linalg.cholesky import Cholesky, CholeskyCotangent, CholeskyTangent
 from tenferro_numpy.errors import NotPositiveDefiniteError
 from tenferro_numpy.lowerings.linalg._lapack import (
+    above,
     blas,
     in_order,
     lapack,
@@ -177,8 +178,7 @@ def _lower_product(factor: Any, ct: Any, out: Any) -> None:
 def _clear_above(x: Any) -> None:
     """Clear what is above the diagonal, and the imaginary part of the diagonal."""
     for start, stop in _blocks(len(x)):
-        corner = x[start:stop, start:stop]
-        corner[...] = np.tril(corner)
+        np.copyto(x[start:stop, start:stop], 0, where=above(stop - start))
         x[:start, start:stop] = 0
     if x.dtype.kind == "c":
         np.einsum("ii->i", x).imag = 0

@@ -14,7 +14,7 @@ import numpy as np
 from tenferro.backend.lowering import Lowerings
 from tenferro.primitives.linalg.linear_solve import LinearSolve
 from tenferro.primitives.linalg.system_factors import SystemFactors, SystemSlogdet, SystemSolve
-from tenferro_numpy.lowerings.linalg._lapack import in_order, lapack, over_batch, triangular
+from tenferro_numpy.lowerings.linalg._lapack import above, in_order, lapack, over_batch, triangular
 from tenferro_numpy.lowerings.linalg.lu import factors_of, inverse_by_lu, is_identity, solve_one
 from tenferro_numpy.lowerings.linalg.triangular_solve import refuse_zeros
 
@@ -121,7 +121,6 @@ def _inverse(factor: Any) -> Any:
     lower = inverse.T if turned else np.ascontiguousarray(inverse)
     for i in _starts(lower):
         corner = lower[i : i + _BLOCK, i : i + _BLOCK]
-        below = np.tril(corner, -1)
-        corner[...] = np.tril(corner) + below.T.conj()
+        np.copyto(corner, corner.T.conj(), where=above(len(corner)))
         lower[i : i + _BLOCK, i + _BLOCK :] = lower[i + _BLOCK :, i : i + _BLOCK].T.conj()
     return lower.conj().T if lower.dtype.kind == "c" else lower.T
