@@ -52,7 +52,7 @@ class _Reordered:
         self._turned: dict[int, tuple[int, Order]] = {}  # values that exist in that order only
         self._copies: dict[tuple[int, Order], int] = {}
         self._transposed: dict[int, tuple[int, Order]] = {}  # of transpositions: what they read
-        self._like: MaterializedNode = graph.nodes[0]  # whose source new equations have
+        self._like: MaterializedNode = graph.nodes[0]  # whose role and source new equations have
 
     def graph(self) -> MaterializedGraph:
         """Return the new graph."""
@@ -173,5 +173,7 @@ class _Reordered:
     def _emit(self, operation: Any, *operands: int) -> int:
         value = len(self._avals)
         self._avals += infer(operation, tuple([self._avals[i] for i in operands]))
-        self._nodes.append(new_row((operation, operands, (value,), PRIMARY, self._like[4])))
+        like = self._like
+        role = like.role if len(like.inputs) == len(operands) else PRIMARY
+        self._nodes.append(new_row((operation, operands, (value,), role, like.source)))
         return value
