@@ -39,6 +39,7 @@ _SPLITTING = frozenset((FISSION, PRODUCTS))
 _FACTORIZED = frozenset(("std::lu", "std::slogdet"))
 _CONTROL = frozenset(("std::checkpoint", "std::scan", "std::switch", "std::while_loop"))
 _MIN_PRODUCTS = 2
+_MIN_ELEMENTS = 1 << 12  # of an operand of a product that may be worth sharing
 _LEAST_STEPS = 64
 _LEAST_EQUATIONS = 512  # of a loop
 _SWEPT_TWICE = 5_000  # equations; what a rule emits is rewritten at once, so little is left
@@ -186,11 +187,13 @@ def _with_shared_products(
     can: Callable[[type], bool],
     counts: dict[str, int],
 ) -> MaterializedGraph:
-    """Multiply matrices once for products that differ in their order, if there are several."""
-    if sum([type(node[0]) is DotGeneral for node in graph.nodes]) < _MIN_PRODUCTS:
+    """Multiply matrices once for products that differ in their order, if there are large ones."""
+    products = [node for node in graph.nodes if type(node[0]) is DotGeneral]
+    sizes = [max([graph.avals[i].size for i in node[1]]) for node in products]
+    if sum([size >= _MIN_ELEMENTS for size in sizes]) < _MIN_PRODUCTS:
         return graph
-    products = import_module("tenferro.passes.rewrites.products")
-    graph, count = products.with_shared_products(graph, can)
+    sharing = import_module("tenferro.passes.rewrites.products")
+    graph, count = sharing.with_shared_products(graph, can)
     counts[CONTRACT] += count
     return _swept(graph, names, can, counts) if count else graph
 
