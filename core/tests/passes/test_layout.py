@@ -1,7 +1,10 @@
 """``layout``: arrays are combined in the order of axes that costs least."""
 
-from graphs import after, apply, value
+from graphs import after, apply, graph_of, value
 
+from tenferro.computegraph import MaterializedGraph
+from tenferro.computegraph._roles import Linearized
+from tenferro.passes import optimized
 from tenferro.primitives.arithmetic import Add, Mul, Square, Sub
 from tenferro.primitives.constants import Constant
 from tenferro.primitives.contraction import DotGeneral
@@ -192,3 +195,14 @@ def test_one_side_of_a_transposition_changes_its_order():
     scaled = apply(Mul(), turned, apply(BroadcastInDim((25, 12, 2000), (0, 2)), s))
     text = layout(apply(ReduceSum((1,)), scaled), inputs=(x, w, m, s))
     assert "transpose" not in text
+
+
+def test_equations_that_are_added_print():
+    """A transpose of one operand of a product carries no derivative."""
+    d, points = differences()
+    q = value("q", shape=PAIRS)
+    total = apply(ReduceSum((2,)), apply(Mul(), apply(Square(), d), q))
+    graph = graph_of(total, inputs=[*points, q])
+    nodes = [node._replace(role=Linearized((True,) * len(node.inputs))) for node in graph.nodes]
+    active = MaterializedGraph(graph.inputs, nodes, graph.outputs, graph.avals)
+    assert "mul *%" in str(optimized(active, ["layout"])[0])

@@ -84,6 +84,17 @@ REWRITTEN = {
         total(apply(Mul(), x, repeat(s, (2, 3))), 0, 1),
         "%2 = reduce_sum[axes=(0, 1)] %0; %3 = mul %2 %1; return %3",
     ),
+    "a number within": (
+        total(apply(Mul(), apply(Mul(), x, repeat(s, (2, 3))), apply(Exp(), x)), 0, 1),
+        "%2 = exp %0; %3 = mul %0 %2; %4 = reduce_sum[axes=(0, 1)] %3; %5 = mul %4 %1; return %5",
+    ),
+    "a divisor and a sign within": (
+        total(
+            apply(Mul(), apply(Exp(), x), apply(Neg(), apply(Div(), x, repeat(s, (2, 3))))), 0, 1
+        ),
+        "%2 = exp %0; %3 = mul %2 %0; %4 = reduce_sum[axes=(0, 1)] %3; %5 = neg %4; "
+        "%6 = div %5 %1; return %6",
+    ),
     "a factor of rows": (
         total(apply(Mul(), repeat(y, (2, 3), 1), x), 0),
         "%2 = reduce_sum[axes=(0,)] %0; %3 = mul %2 %1; return %3",
@@ -105,6 +116,18 @@ KEPT = {
     "more than float32 counts": total(repeat(value("f", "f32", ()), (2**24 + 1,)), 0),
     "nothing, n times": total(repeat(s, (0,)), 0),
     "a factor that varies": total(apply(Mul(), repeat(y, (2, 3), 1), x), 1),
+    "float32, which underflows early": total(
+        apply(
+            Mul(),
+            apply(Mul(), value("p", "f32", (2, 3)), repeat(value("f", "f32", ()), (2, 3))),
+            value("q", "f32", (2, 3)),
+        ),
+        0,
+        1,
+    ),
+    "a factor within that varies": total(
+        apply(Mul(), apply(Mul(), x, repeat(y, (2, 3), 1)), apply(Exp(), x)), 1
+    ),
     "what is repeated is divided": total(apply(Div(), repeat(s, (2, 3)), x), 0),
     "an integer quotient": total(apply(Div(), n, repeat(value("k", "i64", ()), (2, 3))), 0),
     "the other order of the other axes": total(

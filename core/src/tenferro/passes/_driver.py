@@ -4,8 +4,9 @@ A sweep looks at every equation once, with the rules of all chosen passes, in th
 ``NAMES``; a second one follows where the first changed something in a graph that is not large. So
 the cost is linear in the number of equations. Passes that need the whole graph are calls in
 ``optimized``: ``roll``, the removal of checkpoints that save nothing, and the joining of paddings
-before the sweeps; ``outputs``, ``loops``, ``fission``, ``layout``, ``residuals`` and the memory
-budget after them. What only some programs have loads with the first of them.
+before the sweeps; ``outputs``, parts of ``contract`` and ``systems``, ``loops``, ``fission``,
+``layout``, ``residuals`` and the memory budget after them. What only some programs have loads with
+the first of them.
 Read next: ``rewrites/arithmetic.py``.
 """
 
@@ -25,15 +26,20 @@ from tenferro.passes._selection import NAMES, REWRITES, ROLL, TRIGGERS, selected
 from tenferro.passes._shapes import is_large
 from tenferro.passes.rewrites.dead_outputs import OUTPUTS, without_dead_outputs
 from tenferro.passes.rewrites.residuals import RESIDUALS, with_short_lives
+from tenferro.primitives.contraction import DotGeneral
 from tenferro.primitives.structural import Pad
 
 if TYPE_CHECKING:
     from tenferro.passes.budget.schedule import MemoryPlan
 
-SUMS, LAYOUT, LOOPS = "sums", "layout", "loops"
+SUMS, CONTRACT, SYSTEMS = "sums", "contract", "systems"
+LAYOUT, LOOPS = "layout", "loops"
 FISSION, PRODUCTS = "fission", "product_fission"
 _SPLITTING = frozenset((FISSION, PRODUCTS))
+_FACTORIZED = frozenset(("std::lu", "std::slogdet"))
 _CONTROL = frozenset(("std::checkpoint", "std::scan", "std::switch", "std::while_loop"))
+_MIN_PRODUCTS = 2
+_MIN_ELEMENTS = 1 << 12  # of an operand of a product that may be worth sharing
 _LEAST_STEPS = 64
 _LEAST_EQUATIONS = 512  # of a loop
 _SWEPT_TWICE = 5_000  # equations; what a rule emits is rewritten at once, so little is left
@@ -108,8 +114,7 @@ def _rewritten(
     if SUMS in names:
         graph, joined = _with_joined_paddings(graph, can)
     graph = _swept(graph, names, can, counts, joined)
-    if OUTPUTS in names:
-        graph = _without_dead_outputs(graph, names, can, counts)
+    graph = _with_less_linear_algebra(graph, names, can, counts)
     if has_control:
         joins = import_module("tenferro.passes.rewrites.loops")
         graph, counts[LOOPS] = joins.with_joined_loops(
@@ -119,6 +124,22 @@ def _rewritten(
         graph = _with_split_loops(graph, names, can, counts)
     if LAYOUT in names:
         graph, counts[LAYOUT] = _laid_out(graph)
+    return graph
+
+
+def _with_less_linear_algebra(
+    graph: MaterializedGraph,
+    names: frozenset[str],
+    can: Callable[[type], bool],
+    counts: dict[str, int],
+) -> MaterializedGraph:
+    """Run the parts of passes that look at all products or all decompositions of a graph."""
+    if OUTPUTS in names:
+        graph = _without_dead_outputs(graph, names, can, counts)
+    if CONTRACT in names:
+        graph = _with_shared_products(graph, names, can, counts)
+    if SYSTEMS in names and _has(graph, _FACTORIZED):
+        graph = _with_shared_factors(graph, names, can, counts)
     return graph
 
 
@@ -160,6 +181,41 @@ def _with_split_loops(
     return _swept(found, names, can, counts) if counts[name] else graph
 
 
+def _with_shared_products(
+    graph: MaterializedGraph,
+    names: frozenset[str],
+    can: Callable[[type], bool],
+    counts: dict[str, int],
+) -> MaterializedGraph:
+    """Multiply matrices once for products that differ in their order, if there are large ones."""
+    products = [node for node in graph.nodes if type(node[0]) is DotGeneral]
+    sizes = [max([graph.avals[i].size for i in node[1]]) for node in products]
+    if sum([size >= _MIN_ELEMENTS for size in sizes]) < _MIN_PRODUCTS:
+        return graph
+    sharing = import_module("tenferro.passes.rewrites.products")
+    graph, count = sharing.with_shared_products(graph, can)
+    counts[CONTRACT] += count
+    return _swept(graph, names, can, counts) if count else graph
+
+
+def _with_shared_factors(
+    graph: MaterializedGraph,
+    names: frozenset[str],
+    can: Callable[[type], bool],
+    counts: dict[str, int],
+) -> MaterializedGraph:
+    """Solve for vectors instead of inverting, and factorize each matrix once."""
+    inverses = import_module("tenferro.passes.rewrites.inverses")
+    graph, count = inverses.with_systems_for_inverses(graph)
+    if count:
+        counts[SYSTEMS] += count
+        graph = _swept(graph, names, can, counts)
+    factorizations = import_module("tenferro.passes.rewrites.factorizations")
+    graph, count = factorizations.with_system_factors(graph, can)
+    counts[SYSTEMS] += count
+    return graph
+
+
 def _laid_out(graph: MaterializedGraph) -> tuple[MaterializedGraph, int]:
     """Reorder the axes of large arrays, if there are any."""
     if not any([is_large(aval) for aval in set(graph.avals)]):
@@ -171,7 +227,12 @@ def _laid_out(graph: MaterializedGraph) -> tuple[MaterializedGraph, int]:
 
 def _has_control(graph: MaterializedGraph) -> bool:
     """Return True if a graph has loops, branches or checkpoints, which other files look at."""
-    return not _CONTROL.isdisjoint([getattr(node[0], "key", "") for node in graph.nodes])
+    return _has(graph, _CONTROL)
+
+
+def _has(graph: MaterializedGraph, keys: frozenset[str]) -> bool:
+    """Return True if a graph has one of these operations."""
+    return not keys.isdisjoint([getattr(node[0], "key", "") for node in graph.nodes])
 
 
 def _in_memory(

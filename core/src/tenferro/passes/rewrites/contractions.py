@@ -27,10 +27,13 @@ from tenferro.passes._quadratic_forms import of_scaled, of_symmetric
 from tenferro.passes._repeats import REPEATED, along, may_repeat, remaining, repeated, varying
 from tenferro.passes._rewriter import Rewriter
 from tenferro.passes._rules import PassRules
+from tenferro.passes.rewrites.diagonal_products import diagonal_of_product, times_diagonal
+from tenferro.passes.rewrites.reductions import is_narrow
 from tenferro.primitives.arithmetic import Add, Mul, Neg
+from tenferro.primitives.comparison import Select
 from tenferro.primitives.contraction import DotGeneral
 from tenferro.primitives.reduction import ReduceSum
-from tenferro.primitives.structural import BroadcastInDim, Reshape, Transpose
+from tenferro.primitives.structural import BroadcastInDim, Reshape, Slice, Transpose
 
 CONTRACT = PassRules("contract")
 _Operands = tuple[int, ...]
@@ -268,6 +271,10 @@ def _of_outer(rw: Rewriter, op: DotGeneral, operands: _Operands) -> int | None:
         moved = rw.emit(contraction, summed, other.value)
         return (Outer(kept, moved) if side is left else Outer(moved, kept)).emit(rw)
     return None
+
+
+CONTRACT.of(DotGeneral, reads=[Select, Reshape])(times_diagonal)
+CONTRACT.of(Slice, reads=[Reshape])(diagonal_of_product)
 
 
 # ---- sums of products ----------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from typing import Any
 
 from tenferro.computegraph import MaterializedGraph, infer
 from tenferro.computegraph._materialize import MaterializedNode, new_row
+from tenferro.computegraph._roles import PRIMARY
 from tenferro.passes._layout_costs import REDUCTIONS, Order, orders_of
 from tenferro.passes._rewriter import needed
 from tenferro.primitives.constants import Constant
@@ -174,6 +175,7 @@ class _Reordered:
     def _emit(self, operation: Any, *operands: int) -> int:
         value = len(self._avals)
         self._avals += infer(operation, tuple([self._avals[i] for i in operands]))
-        role, source = self._like[3:5]
-        self._nodes.append(new_row((operation, operands, (value,), role, source)))
+        like = self._like
+        role = like.role if len(like.inputs) == len(operands) else PRIMARY
+        self._nodes.append(new_row((operation, operands, (value,), role, like.source)))
         return value

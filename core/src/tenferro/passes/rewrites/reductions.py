@@ -21,12 +21,14 @@ from tenferro.passes._rewriter import Rewriter
 from tenferro.passes._rounding import holds_integer, wrapped
 from tenferro.passes._rules import PassRules
 from tenferro.primitives._aval import Aval
+from tenferro.primitives._dtype import float64
 from tenferro.primitives.arithmetic import Div, Mul, Neg
 from tenferro.primitives.reduction import ReduceAnd, ReduceMax, ReduceMin, ReduceOr, ReduceSum
 from tenferro.primitives.structural import BroadcastInDim, Reshape, Transpose
 
 REDUCE = PassRules("reduce")
 _Operands = tuple[int, ...]
+_MAX_DEPTH = 8  # of products in products
 _ALL = (ReduceSum, ReduceMax, ReduceMin, ReduceAnd, ReduceOr)
 
 
@@ -135,20 +137,41 @@ def _factor(rw: Rewriter, op: ReduceSum, operands: _Operands) -> int | None:
     return None
 
 
-@REDUCE.of(ReduceSum, reads=[Mul])
-def _inner_factor(rw: Rewriter, op: ReduceSum, operands: _Operands) -> int | None:
-    """Σ (c·x)·y = c·Σ x·y where c does not vary along the sum and nothing else reads (c·x)·y."""
+@REDUCE.of(ReduceSum, reads=[Mul, Div, Neg])
+def _inner_factors(rw: Rewriter, op: ReduceSum, operands: _Operands) -> int | None:
+    """Σ (x/c)·(y·d) = (d/c)·Σ x·y where c and d do not vary along the sum.
+
+    In double precision alone, and where nothing else reads the parts of the product: shorter
+    floats underflow so early that the order of factors matters.
+    """
     (z,) = operands
-    if type(rw.operations[z]) is not Mul or is_narrow(rw.avals[z]) or not rw.is_read_once(z):
+    if rw.avals[z].dtype.real_dtype is not float64 or type(rw.operations[z]) is Neg:
         return None
-    for scaled, y in (rw.operands[z], rw.operands[z][::-1]):
-        if type(rw.operations[scaled]) is not Mul:
-            continue
-        for x, c in (rw.operands[scaled], rw.operands[scaled][::-1]):
-            if may_repeat(rw, c) and varying(rw, c).isdisjoint(op.axes):
-                total = rw.emit(op, rw.emit(Mul(), x, y))
-                return rw.emit(Mul(), total, _behind(rw, c, op.axes))
-    return None
+    factors: list[tuple[Any, list[int]]] = []
+    product = _without_factors(rw, z, op.axes, factors)
+    if not factors:
+        return None
+    found = rw.emit(op, product)
+    for operation, c in factors:
+        found = rw.emit(operation, found, *[_behind(rw, i, op.axes) for i in c])
+    return found
+
+
+def _without_factors(
+    rw: Rewriter, z: int, axes: Sequence[int], found: list[tuple[Any, list[int]]], depth: int = 0
+) -> int:
+    """Return a product without what does not vary along axes; append that to ``found``."""
+    inner: Any = rw.operations[z]
+    if type(inner) not in (Mul, Div, Neg) or depth > _MAX_DEPTH or not rw.is_read_once(z):
+        return z
+    pair = rw.operands[z]
+    for x, *c in (pair, pair[::-1]) if type(inner) is Mul else (pair,):
+        if all([may_repeat(rw, i) and varying(rw, i).isdisjoint(axes) for i in c]):
+            found.append((inner, c))
+            return _without_factors(rw, x, axes, found, depth + 1)
+    parts = pair if type(inner) is Mul else pair[:1]
+    new = [_without_factors(rw, i, axes, found, depth + 1) for i in parts]
+    return z if tuple(new) == parts else rw.emit(inner, *new, *pair[len(new) :])
 
 
 def _behind(rw: Rewriter, c: int, axes: Sequence[int]) -> int:

@@ -26,7 +26,7 @@ from tenferro.primitives.arithmetic import Add, Mul, Neg, Sub
 from tenferro.primitives.comparison import Eq, Ge, Gt, Select
 from tenferro.primitives.constants import Constant, Iota
 from tenferro.primitives.indexing import ScatterAdd
-from tenferro.primitives.structural import Reshape, Transpose
+from tenferro.primitives.structural import Pad, Reshape, Transpose
 
 SYSTEMS = PassRules("systems")
 _Operands = tuple[int, ...]
@@ -139,25 +139,38 @@ def _by_factor(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
 
 @SYSTEMS.where(_named("std::cholesky_tangent"))
 def _of_quadratic_form(rw: Rewriter, op: Any, operands: _Operands) -> int | None:
-    """Take terms L⁻ᵀ z zᵀ out of a cotangent where the rest is sparse or nothing."""
+    """Take terms L⁻ᵀ z zᵀ out of a cotangent.
+
+    A backend adds them to the cotangent of the rest; if it cannot, the rest must be sparse.
+    """
     factor, ct = operands
     aval = rw.avals[ct]
     if not op.adjoint or aval.ndim != 2 or not aval.dtype.is_float or min(aval.shape) < 2:
         return None
+    together = import_module("tenferro.primitives.linalg.cholesky").CholeskyCotangent
     rest, found = [], []
     for term, negative in _terms(rw, ct):
         square = _quadratic(rw, factor, term)
         if square is not None:
             found.append(square._replace(negative=square.negative != negative))
-        elif made_by(rw, term, ScatterAdd):
+        elif rw.can(together) or _is_sparse(rw, term):
             rest.append(rw.emit(Neg(), term) if negative else term)
         else:
             return None
     if not found:
         return None
+    outer = [Outer(square.emit(rw, square.value), square.value) for square in found]
+    if rest and rw.can(together):
+        return rw.emit(together(), factor, _sum(rw, rest), *[i for pair in outer for i in pair])
     parts = [rw.emit(op, factor, _sum(rw, rest))] if rest else []
-    outer = [Outer(square.emit(rw, square.value), square.value).emit(rw) for square in found]
-    return _sum(rw, [*parts, _halved_below(rw, _sum(rw, outer))])
+    return _sum(rw, [*parts, _halved_below(rw, _sum(rw, [pair.emit(rw) for pair in outer]))])
+
+
+def _is_sparse(rw: Rewriter, term: int) -> bool:
+    """Return True for what is scattered, or padded to a matrix."""
+    if made_by(rw, term, Reshape):
+        (term,) = rw.operands[term]
+    return made_by(rw, term, ScatterAdd) is not None or made_by(rw, term, Pad) is not None
 
 
 def _terms(rw: Rewriter, value: int) -> list[tuple[int, bool]]:
@@ -166,10 +179,11 @@ def _terms(rw: Rewriter, value: int) -> list[tuple[int, bool]]:
     while waiting and len(found) + len(waiting) <= _MAX_STEPS:
         value, negative = waiting.pop()
         operands, operation = rw.operands[value], rw.operations[value]
-        if made_by(rw, value, Add):
-            waiting += [(operands[0], negative), (operands[1], negative)]
-        elif made_by(rw, value, Sub):
-            waiting += [(operands[0], negative), (operands[1], not negative)]
+        kind, parts = _summed_in_another_shape(rw, value) or (type(operation), operands)
+        if kind is Add:
+            waiting += [(parts[0], negative), (parts[1], negative)]
+        elif kind is Sub:
+            waiting += [(parts[0], negative), (parts[1], not negative)]
         elif made_by(rw, value, Neg):
             waiting.append((operands[0], not negative))
         elif made_by(rw, value, Select) and _is_lower(rw, operands[0]):
@@ -181,6 +195,19 @@ def _terms(rw: Rewriter, value: int) -> list[tuple[int, bool]]:
         else:
             found.append((value, negative))
     return [*found, *waiting]
+
+
+def _summed_in_another_shape(rw: Rewriter, value: int) -> tuple[type, list[int]] | None:
+    """Return the sum or difference of matrices that a reshape gives, and the matrices."""
+    (inner,) = rw.operands[value] if made_by(rw, value, Reshape) else (value,)
+    kind, shape = type(rw.operations[inner]), rw.avals[value].shape
+    if inner == value or kind not in (Add, Sub):
+        return None
+    parts = []
+    for i in rw.operands[inner]:
+        whole = rw.operands[i][0] if made_by(rw, i, Reshape) else i
+        parts.append(whole if rw.avals[whole].shape == shape else rw.emit(Reshape(shape), i))
+    return kind, parts
 
 
 def _is_lower(rw: Rewriter, mask: int) -> bool:

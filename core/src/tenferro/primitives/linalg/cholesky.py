@@ -93,6 +93,21 @@ class CholeskyTangent(Mixed):
         return onto_lower(triangular_solve(factor, outer, left=False))
 
 
+class CholeskyCotangent(Mixed):
+    """The adjoint of ``CholeskyTangent`` at x, and Φ(u wᵀ) for each pair of vectors u and w
+
+    Each u wᵀ is symmetric. Graph passes emit it, behind differentiation: it has no derivative, and
+    no decomposition, so that a pass can tell which backends have it.   factor, x, u, w, …
+    """
+
+    key = "std::cholesky_cotangent"
+    linear = ()
+    input_count = None
+
+    def abstract_eval(self, factor: Aval, x: Aval, *vectors: Aval) -> Aval:
+        return x
+
+
 def _between(factor: Handle, x: Handle) -> Handle:
     """L⁻¹ x L⁻ᴴ."""
     left = triangular_solve(factor, x)

@@ -33,8 +33,9 @@ _OWN = {
     "fft": "fft irfft rfft",
     "indexing": "dynamic_slice dynamic_update_slice scatter scatter_add",
     "linalg": (
-        "cholesky cholesky_tangent eig eigh eigvals eigvalsh gauge_check linear_solve lu "
-        "matrix_function svd svdvals triangular_solve"
+        "cholesky cholesky_cotangent cholesky_tangent eig eigh eigvals eigvalsh gauge_check "
+        "linear_solve lu matrix_function svd svdvals system_factors system_slogdet system_solve "
+        "triangular_solve"
     ),
     "random": "random_bits",
     "rounding": "rem",

@@ -16,13 +16,15 @@ from tenferro_numpy.lowerings.linalg import (
     lu,
     matrix_function,
     svd,
+    system_factors,
     triangular_solve,
 )
 
 __all__ = ["register"]
 
 _FACTORIZATIONS: tuple[Any, ...] = (
-    cholesky, eig, eigh, gauge_check, lu, matrix_function, svd, triangular_solve,
+    cholesky, eig, eigh, gauge_check, lu, matrix_function, svd,
+    system_factors, triangular_solve,
 )  # fmt: skip
 
 

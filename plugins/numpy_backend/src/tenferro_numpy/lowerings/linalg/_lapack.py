@@ -16,7 +16,7 @@ import numpy as np
 
 from tenferro.computegraph import TenferroError
 
-__all__ = ["in_order", "lapack", "over_batch", "refusal", "triangular"]
+__all__ = ["above", "blas", "in_order", "lapack", "over_batch", "refusal", "triangular"]
 
 _LETTERS = {"f": "s", "d": "d", "F": "c", "D": "z"}
 
@@ -69,6 +69,12 @@ def refusal(
     return cls(text, primitive=primitive, batch=place)
 
 
+@cache
+def above(size: int) -> Any:
+    """Return the mask of what is above the diagonal of a square matrix."""
+    return np.triu(np.ones((size, size), bool), 1)
+
+
 def in_order(x: Any) -> tuple[Any, bool]:
     """Return the matrix or its transpose, whichever has contiguous columns, and True if transposed.
 
@@ -99,16 +105,11 @@ def triangular(
     apart = conjugated and not trans  # BLAS conjugates only what it transposes
     if apart:
         columns, overwrite = np.conj(columns), True
-    x = blas("trsm", b)(
-        1,
-        matrix,
-        columns,
-        side=int(left == turned),
-        lower=int(lower != flipped),
-        trans_a=int(trans) * (2 if conjugated else 1),
-        diag=int(unit_diagonal),
-        overwrite_b=overwrite,
-    )
+    flags = int(lower != flipped), int(trans) * (2 if conjugated else 1), int(unit_diagonal)
+    if left != turned and columns.shape[1] == 1:  # trsm would copy the matrix
+        x = blas("trsv", b)(matrix, columns[:, 0], 1, 0, *flags, overwrite)[:, None]
+    else:
+        x = blas("trsm", b)(1, matrix, columns, int(left == turned), *flags, overwrite)
     if apart:
         np.conj(x, out=x)
     return x.T if turned else x

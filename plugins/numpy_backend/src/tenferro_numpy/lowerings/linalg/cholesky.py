@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 
 from tenferro.backend.lowering import Lowerings
-from tenferro.primitives.linalg.cholesky import Cholesky, CholeskyTangent
+from tenferro.primitives.linalg.cholesky import Cholesky, CholeskyCotangent, CholeskyTangent
 from tenferro_numpy.errors import NotPositiveDefiniteError
 from tenferro_numpy.lowerings.linalg._lapack import (
+    above,
+    blas,
     in_order,
     lapack,
     over_batch,
@@ -49,6 +51,11 @@ def register(lowerings: Lowerings) -> None:
             return np.empty_like(x)
         refuse_zeros(op.key, factor)
         return over_batch(_cotangent if op.adjoint else _tangent, factor, x)
+
+    @lowerings.register(CholeskyCotangent)
+    def cholesky_cotangent(op: CholeskyCotangent, factor: Any, x: Any, *vectors: Any) -> Any:
+        refuse_zeros(op.key, factor)
+        return _cotangent(factor, x, *vectors)
 
 
 def _large(op: Cholesky, a: Any) -> Any:
@@ -90,16 +97,29 @@ def _tangent(factor: Any, x: Any) -> Any:
     return product
 
 
-def _cotangent(factor: Any, ct: Any) -> Any:
-    """Return the cotangent of the lower triangle.
+def _cotangent(factor: Any, ct: Any, *vectors: Any) -> Any:
+    """Return the cotangent of the lower triangle, and Φ(u wᵀ) for pairs of vectors.
 
-    It is twice the Hermitian part of L⁻ᴴ Φ(Lᴴ ct) L⁻¹ below the diagonal, and once on it. LAPACK
-    divides a Hermitian matrix on both sides by an upper triangle in this order, for a reduction
-    of Ax = λBx. L with its rows and columns reversed is one.
+    It is twice the Hermitian part of L⁻ᴴ Φ(Lᴴ ct) L⁻¹ below the diagonal, and once on it.
     """
     weight = _weight_of_logarithms(factor, ct)
-    if weight is not None:
-        return _multiple_of_inverse(factor, weight)
+    twice = _hermitian(factor, ct) if weight is None else _multiple_of_inverse(factor, weight)
+    for u, w in zip(vectors[::2], vectors[1::2], strict=True):
+        if twice.flags.f_contiguous:
+            blas("ger", twice)(1, u, w, a=twice, overwrite_a=True)
+        else:
+            blas("ger", twice)(1, w, u, a=twice.T, overwrite_a=True)
+    _halve_diagonal(twice)
+    _clear_above(twice)
+    return twice
+
+
+def _hermitian(factor: Any, ct: Any) -> Any:
+    """Return twice the lower triangle of the Hermitian part of L⁻ᴴ Φ(Lᴴ ct) L⁻¹.
+
+    LAPACK divides a Hermitian matrix on both sides by an upper triangle in this order, for a
+    reduction of Ax = λBx. L with its rows and columns reversed is one.
+    """
     inner = np.empty(ct.shape, ct.dtype, order="F")
     _lower_product(factor, ct, inner[::-1, ::-1])
     if factor.dtype.kind == "c":
@@ -109,9 +129,7 @@ def _cotangent(factor: Any, ct: Any) -> Any:
         inner, upper, itype=1, lower=0, overwrite_a=True
     )
     result = upper.T  # memory that is done with, in contiguous rows
-    result[...] = found[::-1, ::-1]
-    _double_below(result)
-    return result
+    return np.multiply(found[::-1, ::-1], 2, out=result)
 
 
 def _weight_of_logarithms(factor: Any, ct: Any) -> Any:
@@ -126,12 +144,11 @@ def _weight_of_logarithms(factor: Any, ct: Any) -> Any:
 
 
 def _multiple_of_inverse(factor: Any, weight: Any) -> Any:
-    """Return the lower triangle of weight · (L Lᴴ)⁻¹, and half of its diagonal."""
+    """Return the lower triangle of weight · (L Lᴴ)⁻¹."""
     matrix, turned = in_order(factor)
     inverse, _ = lapack("potri", factor)(matrix, lower=not turned)
     result = inverse.T if turned else inverse
-    result *= weight / 2
-    _double_below(result)
+    result *= weight
     return result
 
 
@@ -158,12 +175,10 @@ def _lower_product(factor: Any, ct: Any, out: Any) -> None:
         out[start:stop, :stop] = panel.T @ ct[start:, :stop]
 
 
-def _double_below(x: Any) -> None:
-    """Double what is below the diagonal, clear what is above it."""
+def _clear_above(x: Any) -> None:
+    """Clear what is above the diagonal, and the imaginary part of the diagonal."""
     for start, stop in _blocks(len(x)):
-        corner = x[start:stop, start:stop]
-        corner[...] = np.tril(corner) + np.tril(corner, -1)
-        x[start:stop, :start] *= 2
+        np.copyto(x[start:stop, start:stop], 0, where=above(stop - start))
         x[:start, start:stop] = 0
     if x.dtype.kind == "c":
         np.einsum("ii->i", x).imag = 0

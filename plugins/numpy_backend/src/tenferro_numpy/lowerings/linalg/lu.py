@@ -26,9 +26,12 @@ from tenferro_numpy.lowerings.linalg.stacked import (
 )
 from tenferro_numpy.lowerings.linalg.triangular_solve import refuse_zeros
 
-__all__ = ["EXPRESSIONS", "register"]
+__all__ = [
+    "EXPRESSIONS", "factors_of", "inverse_by_lu", "is_identity", "register", "solve_one",
+]  # fmt: skip
 
 _MAX_ROWS_FOR_ONE_CALL = 32
+_WORK_COLUMNS = 64  # that `getri` works on at once
 
 
 def register(lowerings: Lowerings) -> None:
@@ -39,21 +42,46 @@ def register(lowerings: Lowerings) -> None:
         if a.size:
             if is_stack_of_small(a):
                 return stacked_lu(a)
-            return over_batch(_factors, a)  # type: ignore[no-any-return]
+            return over_batch(factors_of, a)  # type: ignore[no-any-return]
         *lead, m, n = a.shape
         order = np.broadcast_to(np.arange(m, dtype="int32"), (*lead, m))
         return np.empty_like(a), np.zeros((*lead, min(m, n)), "int32"), order
 
-    @lowerings.register(LinearSolve)
-    def linear_solve(op: LinearSolve, a: Any, factors: Any, permutation: Any, b: Any) -> Any:
-        if not b.size:
-            return np.empty_like(b)
-        if a.ndim == 2 and len(a) <= _MAX_ROWS_FOR_ONE_CALL:
-            return _solve_small(op.adjoint, a, factors, permutation, b)
-        refuse_zeros(op.key, factors)
-        if is_stack_of_small(factors, b):
-            return _solve_stack(op.adjoint, factors, permutation[..., None], b)
-        return over_batch(_solver(op.adjoint, a.shape[-1]), factors, permutation[..., None], b)
+    lowerings.register(LinearSolve)(_solution)
+
+
+def _solution(op: LinearSolve, a: Any, factors: Any, permutation: Any, b: Any) -> Any:
+    if not b.size:
+        return np.empty_like(b)
+    if a.ndim == 2 and len(a) <= _MAX_ROWS_FOR_ONE_CALL:
+        return _solve_small(op.adjoint, a, factors, permutation, b)
+    refuse_zeros(op.key, factors)
+    if is_stack_of_small(factors, b):
+        return _solve_stack(op.adjoint, factors, permutation[..., None], b)
+    if a.ndim == 2 and is_identity(b):
+        return inverse_by_lu(factors, permutation, adjoint=op.adjoint)
+    return over_batch(_solver(op.adjoint, a.shape[-1]), factors, permutation[..., None], b)
+
+
+def solve_one(adjoint: bool, factors: Any, permutation: Any, b: Any) -> Any:
+    """Solve with one matrix that has no zero among its pivots."""
+    return _solver(adjoint, len(factors))(factors, permutation[:, None], b)
+
+
+def is_identity(b: Any) -> bool:
+    """Return True for an identity matrix; another one is told by its first row."""
+    if b.shape[0] != b.shape[1] or np.count_nonzero(b[0]) != 1:
+        return False
+    return bool((b.diagonal() == 1).all()) and np.count_nonzero(b) == len(b)
+
+
+def inverse_by_lu(factors: Any, permutation: Any, *, adjoint: bool = False) -> Any:
+    """a⁻¹ or a⁻ᴴ: a third less arithmetic than the solutions for all columns of the identity."""
+    size = len(factors)
+    found, _ = lapack("getri", factors)(factors, _in_place(size), lwork=_WORK_COLUMNS * size)
+    inverse = np.empty(factors.shape, factors.dtype, order="F")
+    inverse[:, permutation] = found
+    return inverse.conj().T if adjoint else inverse
 
 
 def _solver(adjoint: bool, rows: int) -> Function:
@@ -63,7 +91,8 @@ def _solver(adjoint: bool, rows: int) -> Function:
     return _solve_adjoint if adjoint else _solve
 
 
-def _factors(a: Any) -> tuple[Any, Any, Any]:
+def factors_of(a: Any) -> tuple[Any, Any, Any]:
+    """Return the factors, pivots and permutation of one matrix."""
     factors, pivots, _ = lapack("getrf", a)(np.array(a, order="F"), overwrite_a=True)
     order = list(range(a.shape[0]))
     for i, j in enumerate(pivots.tolist()):
