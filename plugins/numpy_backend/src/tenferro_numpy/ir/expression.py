@@ -25,6 +25,8 @@ Function = Callable[..., Any]
 #: (operation, avals of the operands, aval of the first result, the contract lowering) → expression
 Specialize = Callable[[Any, tuple[Aval, ...], Aval, Function], "Expression"]
 
+_NEVER = 1 << 30
+
 
 class Expression(NamedTuple):
     """A line of Python for one instruction.
@@ -32,6 +34,7 @@ class Expression(NamedTuple):
     shares       the result may share memory with an operand (or is one)
     broadcasts   operands may be of any shapes that broadcast to the shape of the result
     unexpanded   of a broadcast: the line that leaves expanding to its consumers
+    expanded_for  of a broadcast: the number of consumers from which to expand it once pays
     safe         a function that gives the same where the line gives a value, and never raises
     scalar       of rank 0: the line on Python's own numbers
     foreign      somebody else's code, which may do anything
@@ -59,6 +62,7 @@ class Expression(NamedTuple):
     memory_of: int | None = None
     fold: tuple[Any, tuple[int, ...], Any] | None = None
     pieces: Pieces | None = None
+    expanded_for: int = _NEVER
 
     @property
     def operand_count(self) -> int:

@@ -1,5 +1,7 @@
 """Lazy broadcasts: a ufunc that has a full operand anyway expands the others.
 
+A ufunc is slow at that where arrays are small or their last axis is short: a broadcast with enough
+readers is expanded once.
 Read next: `planner.py`.
 """
 
@@ -29,6 +31,7 @@ def leave_to_readers(
     if not makers:
         return steps
     readers = _readers(steps, makers)
+    _drop_expanded(readers, makers)
     shrunk: dict[int, None] = {}
     for slot in sorted(readers):
         if all(_expands(step, slot, shrunk, avals) for step in readers[slot]):
@@ -70,6 +73,14 @@ def _readers(steps: Sequence[Step], slots: Mapping[int, Any]) -> dict[int, list[
             if slot in slots:
                 readers.setdefault(slot, []).append(step)
     return readers
+
+
+def _drop_expanded(readers: dict[int, list[Step]], makers: Mapping[int, Step | None]) -> None:
+    """Drop the broadcasts that have enough readers to be expanded once."""
+    for slot, steps in list(readers.items()):
+        maker = makers[slot]
+        if maker is not None and len(steps) >= maker.expression.expanded_for:
+            del readers[slot]
 
 
 def _expands(step: Step, slot: int, shrunk: Collection[int], avals: Sequence[Aval]) -> bool:
