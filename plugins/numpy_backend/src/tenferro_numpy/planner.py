@@ -19,6 +19,7 @@ from tenferro.backend.lowering import LoweringTable
 from tenferro.backend.regions import in_order
 from tenferro.computegraph import CompiledProgram
 from tenferro.primitives import Aval, DType
+from tenferro.primitives.arithmetic import Clamp
 from tenferro.primitives.comparison import Select
 from tenferro.primitives.constants import Constant
 from tenferro.primitives.indexing import ScatterAdd
@@ -30,6 +31,7 @@ from tenferro_numpy.ir.peak import peak_of
 from tenferro_numpy.ir.plan import Plan, Result
 from tenferro_numpy.ir.step import Step
 from tenferro_numpy.lowerings import expression, is_own
+from tenferro_numpy.lowerings.arithmetic import clamp_between
 from tenferro_numpy.lowerings.selection import select_with_zero
 from tenferro_numpy.machine.allocator import PAGES, keep_freed_arrays
 from tenferro_numpy.machine.tile_size import Tiling, smallest_region
@@ -60,7 +62,11 @@ _MAX_LINES_PER_NUMBER_LINE = 1.25
 _BOOL = Aval((), DType.of("bool"))
 _EFFECT = "std::debug_callback"
 #: expressions that do less work where operands are literals
-_BY_LITERALS: dict[type, Any] = {ScatterAdd: placed, Select: select_with_zero}
+_BY_LITERALS: dict[type, Any] = {
+    Clamp: clamp_between,
+    ScatterAdd: placed,
+    Select: select_with_zero,
+}
 
 
 class PlanOptions(NamedTuple):
@@ -316,7 +322,7 @@ class Planner:
         if MEMORY_REUSE in self.how.without:
             memory.follow(steps)
         else:
-            reuse(steps, memory)
+            reuse(steps, memory, any_order=bool(self.donated))
             self.passes.append((MEMORY_REUSE, len(steps)))
         if self.has_regions:
             share_equal(steps)

@@ -41,6 +41,7 @@ class Expression(NamedTuple):
     into         of an elementwise instruction: the call that writes its result to `{out}`
     in_place     `{out}` may be the memory of any operand of its dtype
     onto         of another line: the call that writes its result to `{out}`, which it does not read
+    strict_out   `onto` is for `{out}` in row-major order
     update       of a line that changes a copy of its first operand: the line that changes itself
     memory_of    the operand in whose memory the result is
     fold         of a reduction: the ufunc, the axes and the dtype of the result
@@ -63,6 +64,7 @@ class Expression(NamedTuple):
     fold: tuple[Any, tuple[int, ...], Any] | None = None
     pieces: Pieces | None = None
     expanded_for: int = _NEVER
+    strict_out: bool = False
 
     @property
     def operand_count(self) -> int:

@@ -87,7 +87,7 @@ def _product_with_ones(axes: tuple[int, ...], aval: Aval, result: Aval) -> Expre
         return Expression('{0}.ravel("K").dot({p0})', (ones,))
     if rank == 2:
         product = "{p0}.dot({0}" if leads else "{0}.dot({p0}"
-        return Expression(f"{product})", (ones,), onto=f"{product}, {{out}})")
+        return Expression(f"{product})", (ones,), onto=f"{product}, {{out}})", strict_out=True)
     return _of_matrix(axes, ones, result, leads=leads)
 
 
