@@ -23,7 +23,7 @@ from tenferro.primitives.arithmetic import Clamp
 from tenferro.primitives.comparison import Select
 from tenferro.primitives.constants import Constant
 from tenferro.primitives.indexing import ScatterAdd
-from tenferro.primitives.structural import Convert, Pad, Transpose
+from tenferro.primitives.structural import Concatenate, Convert, Pad, Reshape, Transpose
 from tenferro_numpy.ir.expression import IDENTITY, Expression
 from tenferro_numpy.ir.literals import Compared, Literals
 from tenferro_numpy.ir.liveness import dying_after
@@ -39,6 +39,7 @@ from tenferro_numpy.memory.ownership import Memory
 from tenferro_numpy.memory.registers import Registers
 from tenferro_numpy.memory.reuse import reuse
 from tenferro_numpy.plan_passes.constant_scatter import placed
+from tenferro_numpy.plan_passes.elements import pick_and_put
 from tenferro_numpy.plan_passes.fusion.build import fuse, share_equal
 from tenferro_numpy.plan_passes.lazy_broadcasts import leave_to_readers
 from tenferro_numpy.plan_passes.padded_sums import add_windows
@@ -286,6 +287,13 @@ class Planner:
 
     # ---- numbers ---------------------------------------------------------------------------------
 
+    def pick_elements(self) -> None:
+        """Read single elements, and put arrays together of them, in one step each."""
+        if {Reshape, Concatenate}.isdisjoint(map(type, self.distinct)):
+            return
+        operations = [row[0] for row in self.program.nodes]
+        self.steps = pick_and_put(self.steps, self.avals, operations, self.literals, self.outputs)
+
     def unbox(self) -> None:
         """Run lines of rank 0 on Python's own numbers."""
         self.steps, self.numbers = unbox(self.steps, self.avals, self.literals)
@@ -386,6 +394,7 @@ PLAN_PASSES = (
     PlanPass("lazy_broadcasts", methodcaller("leave_broadcasts_to_readers")),
     PlanPass("row_major", methodcaller("copy_short_axes")),
     PlanPass("fusion", methodcaller("fuse")),
+    PlanPass("elements", methodcaller("pick_elements")),
     PlanPass("unboxing", methodcaller("unbox")),
     PlanPass("scalar_arrays", methodcaller("convert_scalars")),
 )

@@ -42,6 +42,7 @@ class Expression(NamedTuple):
     in_place     `{out}` may be the memory of any operand of its dtype
     onto         of another line: the call that writes its result to `{out}`, which it does not read
     strict_out   `onto` is for `{out}` in row-major order
+    as_is        it reads numbers as they are, Python's or NumPy's
     update       of a line that changes a copy of its first operand: the line that changes itself
     memory_of    the operand in whose memory the result is
     fold         of a reduction: the ufunc, the axes and the dtype of the result
@@ -65,6 +66,7 @@ class Expression(NamedTuple):
     pieces: Pieces | None = None
     expanded_for: int = _NEVER
     strict_out: bool = False
+    as_is: bool = False
 
     @property
     def operand_count(self) -> int:
