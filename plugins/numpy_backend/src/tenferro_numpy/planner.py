@@ -269,7 +269,9 @@ class Planner:
 
     def leave_broadcasts_to_readers(self) -> None:
         """Do not expand what is only read by elementwise lines that have a full operand anyway."""
-        self.steps = leave_to_readers(self.steps, self.avals, self.literals, self.outputs)
+        tiling = self.how.tiling
+        region = float("inf") if tiling is None else smallest_region(tiling)
+        self.steps = leave_to_readers(self.steps, self.avals, self.literals, self.outputs, region)
 
     def copy_short_axes(self) -> None:
         """Copy transposed arrays with a short axis where elementwise lines read them."""

@@ -86,7 +86,7 @@ def _expanded(expanded: tuple[int, ...], result: Aval, unexpanded: Expression) -
     size, runs = result.size, result.size / _run_length(expanded, result.shape)
     by_index, assigned = 165 + 0.6 * size, 525 + 0.13 * size + 3.7 * runs
     saved = 570 + 0.15 * size + 4.6 * runs  # by a reader that need not expand it
-    readers = int(1.1 * min(by_index, assigned) / saved) + 1
+    readers = int(1.3 * min(by_index, assigned) / saved) + 1
     if by_index <= assigned:
         return Expression(
             "{0}.take({p0})",

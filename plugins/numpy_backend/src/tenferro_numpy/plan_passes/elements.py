@@ -76,8 +76,9 @@ class _Parts:
     def pick(self, step: Step) -> bool:
         """Let a step read its only element from the array that slices and views took it from."""
         target = step.targets[0]
-        if self.avals[target].shape or target not in self.moves:
-            return False
+        aval = self.avals[target]
+        if aval.shape or target not in self.moves or aval.dtype.is_complex:
+            return False  # NumPy rounds products of complex numbers unlike those of arrays
         slot, position = target, 0
         while slot in self.moves:
             op, maker = self.moves[slot]
@@ -86,12 +87,12 @@ class _Parts:
             elif type(op) is not Reshape:
                 break
             slot = maker.operands[0]
-        aval = self.avals[slot]
-        if not aval.shape or slot in self.literals:
+        whole = self.avals[slot]
+        if not whole.shape or slot in self.literals:
             return False
-        if slot != step.operands[0] and aval.size * aval.dtype.itemsize > _MAX_BYTES_TO_KEEP:
+        if slot != step.operands[0] and whole.size * whole.dtype.itemsize > _MAX_BYTES_TO_KEEP:
             return False
-        step.expression = _element(aval.shape, position, self.avals[target] in UNBOXED)
+        step.expression = _element(whole.shape, position, aval in UNBOXED)
         step.operands = (slot,)
         return True
 
