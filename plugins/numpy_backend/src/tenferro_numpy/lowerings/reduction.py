@@ -50,7 +50,7 @@ def _reduce(function: Any, *, widens: bool) -> Specialize:
             return Expression("{p0}({0})", (np.array,))
         axes = tuple(op.axes)
         fold = function, axes, np.dtype(result.dtype.name)
-        small = _SMALL.get(function)
+        small = _REPLACEMENTS.get(function)
         found = None if small is None else small(axes, avals[0], result)
         if found is not None:
             return found._replace(fold=fold)
@@ -127,7 +127,7 @@ def _at_position(method: str, reduce: Function) -> Callable[..., Expression | No
 
 
 #: What replaces `reduce` where an array is small
-_SMALL: dict[Any, Callable[..., Expression | None]] = {
+_REPLACEMENTS: dict[Any, Callable[..., Expression | None]] = {
     np.add: _product_with_ones,
     np.maximum: _at_position("argmax", np.maximum.reduce),
     np.minimum: _at_position("argmin", np.minimum.reduce),
