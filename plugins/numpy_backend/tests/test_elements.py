@@ -132,6 +132,20 @@ def test_steps_of_a_loop_read_and_make_small_arrays():
     np.testing.assert_allclose(last, y, rtol=1e-14)
 
 
+def test_a_long_chain_of_moves_is_planned_in_parts():
+    """What is looked at behind a step has a bound: so have the stack and the time of a plan"""
+
+    def chain(x):
+        y = x
+        for k in range(3000):
+            y = y.reshape(1, 2) if k % 2 else y.reshape(2, 1)
+        return np.concatenate([y.reshape(2)[:1], 2.0 * x[1:], y.reshape(2)])
+
+    options = {"passes": "none"}
+    found = tn.jit(chain, backend="numpy", options=options)(np.array([1.0, 2.0]))
+    np.testing.assert_array_equal(found, [1.0, 4.0, 1.0, 2.0])
+
+
 def test_one_call_reads_an_element_and_one_makes_a_matrix():
     text = compiled(rotation).explain(X)
     source = text[text.index("def make") :]

@@ -26,6 +26,7 @@ __all__ = ["pick_and_put"]
 
 _MAX_ELEMENTS = 64  # of an array that is put together
 _MAX_BYTES_TO_KEEP = 1 << 16  # of an array that lives longer because an element is read later
+_MAX_MOVES = 16  # steps behind a step that are looked at: its cost does not follow their number
 _FLOATS = ("float32", "float64")
 _PICK_GAIN = 20  # nanoseconds by which Python's number is read faster than NumPy's
 
@@ -80,7 +81,9 @@ class _Parts:
         if aval.shape or target not in self.moves or aval.dtype.is_complex:
             return False  # NumPy rounds products of complex numbers unlike those of arrays
         slot, position = target, 0
-        while slot in self.moves:
+        for _ in range(_MAX_MOVES):
+            if slot not in self.moves:
+                break
             op, maker = self.moves[slot]
             if type(op) is Slice:
                 position = _before_slice(op, self.avals[maker.operands[0]].shape, position)
@@ -106,8 +109,8 @@ class _Parts:
             return False
         if type(self.moves[target][0]) not in (Concatenate, Reshape):
             return False
-        elements = self._elements(target)
-        if elements is None or self._cost(elements) >= self._saved(target):
+        elements = self._elements(target, _MAX_MOVES)
+        if elements is None or self._cost(elements) >= self._saved(target, _MAX_MOVES):
             return False
         operands, texts = dict[int, str](), []
         numbers: list[float] = []
@@ -128,37 +131,37 @@ class _Parts:
         step.operands = tuple(operands)
         return True
 
-    def _elements(self, slot: int) -> list[Element] | None:
+    def _elements(self, slot: int, moves: int) -> list[Element] | None:
         """Return the elements of an array in row-major order; None if they are too many."""
         if slot not in self._known:
-            self._known[slot] = self._found(slot)
+            self._known[slot] = self._found(slot, moves)
         return self._known[slot]
 
-    def _found(self, slot: int) -> list[Element] | None:
+    def _found(self, slot: int, moves: int) -> list[Element] | None:
         aval = self.avals[slot]
         if not 0 < aval.size <= _MAX_ELEMENTS:
             return None
         if slot in self.literals:
             op = self.literals[slot]
             return [float(op.value.real)] * aval.size if type(op) is Constant else None
-        if slot not in self.moves:
-            return [(slot, None)] if not aval.shape else [(slot, i) for i in range(aval.size)]
-        op, step = self.moves[slot]
         if not aval.shape:
             return [(slot, None)]
+        if slot not in self.moves or not moves:
+            return [(slot, i) for i in range(aval.size)]
+        op, step = self.moves[slot]
         if type(op) is Concatenate:
-            return self._joined(op, step)
-        inner = self._elements(step.operands[0])
+            return self._joined(op, step, moves)
+        inner = self._elements(step.operands[0], moves - 1)
         if type(op) is Reshape or inner is None:
             return inner
         if type(op) is BroadcastInDim and len(inner) == 1:
             return inner * aval.size
         return [(slot, i) for i in range(aval.size)]
 
-    def _joined(self, op: Concatenate, step: Step) -> list[Element] | None:
+    def _joined(self, op: Concatenate, step: Step, moves: int) -> list[Element] | None:
         parts = []
         for slot in step.operands:
-            elements = self._elements(slot)
+            elements = self._elements(slot, moves - 1)
             if elements is None:
                 return None
             part = np.empty(len(elements), object)
@@ -171,9 +174,9 @@ class _Parts:
         picked = sum([isinstance(x, tuple) and x[1] is not None for x in elements])
         return 270 + 30 * len(elements) + 55 * picked
 
-    def _saved(self, slot: int) -> int:
+    def _saved(self, slot: int, moves: int) -> int:
         """Estimate the nanoseconds of the steps that nothing else reads."""
-        if slot not in self.moves or not self.avals[slot].shape:
+        if slot not in self.moves or not self.avals[slot].shape or not moves:
             return 0
         op, step = self.moves[slot]
         if type(op) is Slice:
@@ -182,7 +185,7 @@ class _Parts:
         if not self.avals[step.operands[0]].shape:
             own = 330  # a number becomes NumPy's, and that an array
         inner = [x for x in set(step.operands) if self.reads[x] == step.operands.count(x)]
-        return own + sum(map(self._saved, inner))
+        return own + sum([self._saved(x, moves - 1) for x in inner])
 
 
 def _before_slice(op: Slice, shape: tuple[int, ...], position: int) -> int:
