@@ -109,7 +109,7 @@ class _Parts:
             return False
         if type(self.moves[target][0]) not in (Concatenate, Reshape):
             return False
-        elements = self._elements(target, _MAX_MOVES)
+        elements = self._found(target, _MAX_MOVES)
         if elements is None or self._cost(elements) >= self._saved(target, _MAX_MOVES):
             return False
         operands, texts = dict[int, str](), []
