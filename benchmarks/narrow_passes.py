@@ -75,6 +75,15 @@ def inverse(np: Any, x: Any) -> Any:
     return np.sum(np.linalg.inv(x @ x.T + tn.eye(len(x))))
 
 
+def rotations(np: Any, x: Any) -> Any:
+    """A point turned by angles: matrices are put together of numbers, which are read one by one."""
+    point = x[:2]
+    for k in range(len(x)):
+        c, s = np.cos(x[k]), np.sin(x[k])
+        point = np.stack([np.stack([c, -s]), np.stack([s, c])]) @ point
+    return np.sum(point**2 * x[-2:])
+
+
 LOSSES: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
     "causal attention, n = 300": (causal_attention, (300, 16)),
     "differences, n = 1,000": (differences, (1000,)),
@@ -89,6 +98,7 @@ LOSSES: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
     "pairs, n = 200": (pairs, (200, 3)),
     "pairs, n = 50": (pairs, (50, 3)),
     "columns, n = 1,000": (columns, (1_000, 3)),
+    "rotations by 8 angles": (rotations, (8,)),
 }
 
 

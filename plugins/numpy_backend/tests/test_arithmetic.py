@@ -172,3 +172,16 @@ def test_clamp_next_to_an_array_that_nobody_else_reads(check, dtype, dead):
 
     one = np.ones_like(x)
     check(clamp, [lo, x, hi, one], np.minimum(np.maximum(x, lo), hi))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("low, high", [(-1.0, 2.0), (2.0, -1.0), (-np.inf, 1.0), (0.0, 1.0)])
+def test_a_clamp_between_known_numbers(check, low, high, dtype):
+    """One call, or two where a bound is zero; nan stays, and the upper bound wins"""
+    x = np.array([[-np.inf, -3.0, -0.0], [0.5, 7.0, np.nan]], dtype)
+
+    def clamp(x):
+        bounds = [tp.constant(bound, dtype, x.shape) for bound in (low, high)]
+        return tp.clamp(bounds[0], x, bounds[1])
+
+    check(clamp, [x], np.minimum(np.maximum(x, x.dtype.type(low)), x.dtype.type(high)))

@@ -112,3 +112,22 @@ def test_a_part_of_an_array_may_be_donated(donating, part):
     (result,) = donating(lambda x: x * 3.0, x)
     assert np.shares_memory(result, x)
     np.testing.assert_array_equal(result, expected)
+
+
+@pytest.mark.parametrize("step", [1, 2, -1])
+def test_a_product_is_not_written_into_a_donated_array_of_any_stride(donating, step):
+    """BLAS writes rows alone: a donated vector may be a column, and is read before"""
+    x = np.linspace(0.0, 1.0, 12)[::step][:6]
+    matrix = np.arange(36.0).reshape(6, 6)
+    expected = matrix @ np.sin(x * matrix).sum(axis=0)
+    (result,) = donating(
+        lambda x, matrix: tp.dot_general(
+            matrix,
+            tp.reduce_sum(tp.sin(tp.broadcast_in_dim(x, (6, 6), (1,)) * matrix), (0,)),
+            (1,),
+            (0,),
+        ),
+        x,
+        matrix,
+    )
+    np.testing.assert_allclose(result, expected, rtol=1e-13)

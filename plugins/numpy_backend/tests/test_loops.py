@@ -200,7 +200,7 @@ def test_matrices_and_loops_inside():
     def program(scan, x):
         def outer(c, r):
             last, ys = inner(scan, c)
-            return last + r, np.sum(ys)
+            return last + r, np.max(ys)  # sums may be taken for all steps at once
 
         return scan(outer, x, ROWS)
 

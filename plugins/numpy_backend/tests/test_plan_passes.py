@@ -29,6 +29,11 @@ def broadcast(x):
     return x[:, None] * x[None, :] + x
 
 
+def rotation(x):
+    c, s = np.cos(x[0]), np.sin(x[0])
+    return np.stack([np.stack([c, -s]), np.stack([s, c])]) @ x[1:3]
+
+
 def points_in_columns(x):
     return np.exp(x.T - x[0][:, None]) * x[1][:, None]
 
@@ -60,9 +65,10 @@ PROGRAMS = {
     "row_blocks": (rows, LARGE, np.linspace(-1.0, 1.0, 900).reshape(30, 30)),
     "constant_masks": (constant_mask, SMALL),
     "padded_sums": (padded, SMALL),
-    "lazy_broadcasts": (broadcast, SMALL),
+    "lazy_broadcasts": (broadcast, LARGE[:2].reshape(-1)),
     "row_major": (points_in_columns, LARGE.reshape(-1, 3)),
     "fusion": (elementwise, LARGE),
+    "elements": (rotation, SMALL),
     "unboxing": (numbers, ONE),
     "scalar_arrays": (scalar_and_arrays, SMALL, ONE),
     "constant_operands": (constant_operands, LARGE[:100]),

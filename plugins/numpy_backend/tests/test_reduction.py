@@ -69,3 +69,54 @@ def test_first_and_nan_win_positions(check, name):
 def test_pairwise_summation(check):
     x = np.full(1 << 20, 0.1, "float32")
     check(lambda x: tp.reduce_sum(x, (0,)), [x], np.float32(0.1) * np.float32(1 << 20), rtol=1e-6)
+
+
+SHAPES = [
+    ((5,), (0,)), ((300,), (0,)), ((5000,), (0,)), ((7, 3), (0,)), ((7, 3), (1,)),
+    ((7, 3), (0, 1)), ((300, 3), (1,)), ((3000, 4), (0,)), ((3000, 4), (1,)), ((4, 5, 6), (0,)),
+    ((4, 5, 6), (1,)), ((4, 5, 6), (2,)), ((4, 5, 6), (0, 1)), ((4, 5, 6), (1, 2)),
+    ((4, 5, 6), (0, 2)), ((4, 5, 6), (0, 1, 2)), ((4, 0), (1,)), ((0, 4), (0, 1)), ((1, 1), (0,)),
+]  # fmt: skip
+LAYOUTS = {
+    "rows": np.ascontiguousarray,
+    "columns": np.asfortranarray,
+    "strided": lambda x: np.repeat(x, 2, axis=-1)[..., ::2],
+    "backwards": lambda x: x[::-1],
+    "repeated": lambda x: np.broadcast_to(x[:1], x.shape),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex128"])
+@pytest.mark.parametrize("shape, axes", SHAPES)
+def test_sums_of_any_size_and_layout(check, shape, axes, dtype, layout):
+    """A sum is exact to its last places, whichever routine takes it: here all of them are"""
+    x = LAYOUTS[layout]((np.arange(np.prod(shape)) % 17 - 8).reshape(shape).astype(dtype))
+    check(lambda x: tp.reduce_sum(x, axes), [x], np.sum(x, axis=axes, dtype=dtype))
+
+
+@pytest.mark.parametrize("number", [np.inf, -np.inf, np.nan])
+@pytest.mark.parametrize("shape, axes", [((6,), (0,)), ((4, 3), (0,)), ((4, 3), (1,))])
+def test_sums_of_numbers_without_a_value(check, shape, axes, number):
+    """Only the sums that they are part of have no value"""
+    x = np.ones(shape)
+    x[(1, *[0] * (x.ndim - 1))] = number
+    check(lambda x: tp.reduce_sum(x, axes), [x], np.sum(x, axis=axes))
+
+
+@pytest.mark.parametrize("layout", ["rows", "columns", "backwards"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "uint8"])
+@pytest.mark.parametrize("shape", [(1,), (9,), (5, 4), (40, 3), (2, 3, 4)])
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_extremes_of_all_elements_and_of_short_rows(check, name, shape, dtype, layout):
+    x = (np.arange(np.prod(shape)) * 7 % 31).reshape(shape).astype(dtype)
+    x = LAYOUTS[layout](x)
+    for axes in (tuple(range(x.ndim)), (x.ndim - 1,)):
+        expected = getattr(np, name)(x, axis=axes)
+        check(lambda x, axes=axes: getattr(tp, f"reduce_{name}")(x, axes), [x], expected)
+
+
+def test_the_first_nan_is_the_largest_and_the_smallest(check):
+    x = np.array([1.0, np.nan, np.inf, -np.inf])
+    for reduce in (tp.reduce_max, tp.reduce_min):
+        check(lambda x, reduce=reduce: reduce(x, (0,)), [x], np.float64(np.nan))

@@ -21,7 +21,7 @@ from tenferro.computegraph import CompiledProgram
 from tenferro.primitives import Aval, DType
 from tenferro.primitives.constants import Constant
 from tenferro.primitives.indexing import Gather
-from tenferro.primitives.structural import Convert, Pad, Transpose
+from tenferro.primitives.structural import Concatenate, Convert, Pad, Reshape, Transpose
 from tenferro_numpy.ir.expression import IDENTITY, Expression
 from tenferro_numpy.ir.literals import Compared, Literals
 from tenferro_numpy.ir.liveness import dying_after
@@ -34,6 +34,7 @@ from tenferro_numpy.machine.tile_size import Tiling, smallest_region
 from tenferro_numpy.memory.ownership import Memory
 from tenferro_numpy.memory.registers import Registers
 from tenferro_numpy.memory.reuse import reuse
+from tenferro_numpy.plan_passes.elements import pick_and_put
 from tenferro_numpy.plan_passes.fusion.build import fuse, share_equal
 from tenferro_numpy.plan_passes.lazy_broadcasts import leave_to_readers
 from tenferro_numpy.plan_passes.row_major import copy_short_axes
@@ -58,6 +59,7 @@ _EFFECT = "std::debug_callback"
 _PASSES = "tenferro_numpy.plan_passes"
 #: by primitive, what writes expressions that do less work where operands are literals
 _BY_LITERALS = {
+    "std::clamp": ("tenferro_numpy.lowerings.arithmetic", "clamp_between"),
     "std::scatter_add": (f"{_PASSES}.constant_scatter", "placed"),
     "std::select": ("tenferro_numpy.lowerings.selection", "select_with_zero"),
 }
@@ -282,7 +284,9 @@ class Planner:
 
     def leave_broadcasts_to_readers(self) -> None:
         """Do not expand what is only read by elementwise lines that have a full operand anyway."""
-        self.steps = leave_to_readers(self.steps, self.avals, self.literals, self.outputs)
+        tiling = self.how.tiling
+        region = float("inf") if tiling is None else smallest_region(tiling)
+        self.steps = leave_to_readers(self.steps, self.avals, self.literals, self.outputs, region)
 
     def copy_short_axes(self) -> None:
         """Copy transposed arrays with a short axis where elementwise lines read them."""
@@ -299,6 +303,13 @@ class Planner:
             self.steps = fuse(self.steps, self.avals, set(self.outputs), tiling, self.literals)
 
     # ---- numbers ---------------------------------------------------------------------------------
+
+    def pick_elements(self) -> None:
+        """Read single elements, and put arrays together of them, in one step each."""
+        if {Reshape, Concatenate}.isdisjoint(map(type, self.distinct)):
+            return
+        operations = [row[0] for row in self.program.nodes]
+        self.steps = pick_and_put(self.steps, self.avals, operations, self.literals, self.outputs)
 
     def unbox(self) -> None:
         """Run lines of rank 0 on Python's own numbers."""
@@ -336,7 +347,7 @@ class Planner:
         if MEMORY_REUSE in self.how.without:
             memory.follow(steps)
         else:
-            reuse(steps, memory)
+            reuse(steps, memory, any_order=bool(self.donated))
             self.passes.append((MEMORY_REUSE, len(steps)))
         if self.has_regions:
             share_equal(steps)
@@ -401,6 +412,7 @@ PLAN_PASSES = (
     PlanPass("lazy_broadcasts", methodcaller("leave_broadcasts_to_readers")),
     PlanPass("row_major", methodcaller("copy_short_axes")),
     PlanPass("fusion", methodcaller("fuse")),
+    PlanPass("elements", methodcaller("pick_elements")),
     PlanPass("unboxing", methodcaller("unbox")),
     PlanPass("scalar_arrays", methodcaller("convert_scalars")),
 )

@@ -28,7 +28,6 @@ from tenferro.passes._repeats import REPEATED, along, may_repeat, remaining, rep
 from tenferro.passes._rewriter import Rewriter
 from tenferro.passes._rules import PassRules
 from tenferro.passes.rewrites.diagonal_products import diagonal_of_product, times_diagonal
-from tenferro.passes.rewrites.reductions import is_narrow
 from tenferro.primitives.arithmetic import Add, Mul, Neg
 from tenferro.primitives.comparison import Select
 from tenferro.primitives.contraction import DotGeneral

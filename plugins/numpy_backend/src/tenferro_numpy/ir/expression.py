@@ -26,6 +26,8 @@ Function = Callable[..., Any]
 #: (operation, avals of the operands, aval of the first result, the contract lowering) → expression
 Specialize = Callable[[Any, tuple[Aval, ...], Aval, Function], "Expression"]
 
+_NEVER = 1 << 30
+
 
 class Expression(NamedTuple):
     """A line of Python for one instruction.
@@ -33,12 +35,15 @@ class Expression(NamedTuple):
     shares       the result may share memory with an operand (or is one)
     broadcasts   operands may be of any shapes that broadcast to the shape of the result
     unexpanded   of a broadcast: the line that leaves expanding to its consumers
+    expanded_for  of a broadcast: the number of consumers from which to expand it once pays
     safe         a function that gives the same where the line gives a value, and never raises
     scalar       of rank 0: the line on Python's own numbers
     foreign      somebody else's code, which may do anything
     into         of an elementwise instruction: the call that writes its result to `{out}`
     in_place     `{out}` may be the memory of any operand of its dtype
     onto         of another line: the call that writes its result to `{out}`, which it does not read
+    strict_out   `onto` is for `{out}` in row-major order
+    as_is        it reads numbers as they are, Python's or NumPy's
     update       of a line that changes a copy of its first operand: the line that changes itself
     memory_of    the operand in whose memory the result is
     fold         of a reduction: the ufunc, the axes and the dtype of the result
@@ -60,6 +65,9 @@ class Expression(NamedTuple):
     memory_of: int | None = None
     fold: tuple[Any, tuple[int, ...], Any] | None = None
     pieces: Pieces | None = None
+    expanded_for: int = _NEVER
+    strict_out: bool = False
+    as_is: bool = False
 
     @property
     def operand_count(self) -> int:

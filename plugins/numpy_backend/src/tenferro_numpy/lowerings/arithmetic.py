@@ -6,6 +6,8 @@ Read next: `elementwise.py`.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -31,10 +33,14 @@ from tenferro.primitives.arithmetic import (
     Square,
     Sub,
 )
+from tenferro.primitives.constants import Constant
 from tenferro_numpy.errors import DivisionByZeroError, NegativePowerError
 from tenferro_numpy.ir.expression import Expression, Function, Specialize, called, simple
 
-__all__ = ["EXPRESSIONS", "operator_or", "register", "ufunc"]
+#: what `np.clip` calls, five microseconds later; it has no public name
+_CLIP: Any = getattr(import_module("numpy._core.umath"), "clip", None)
+
+__all__ = ["EXPRESSIONS", "clamp_between", "operator_or", "register", "ufunc"]
 
 #: Elements of a maximum or minimum from which an operand that is a number becomes a row.
 _MIN_ELEMENTS_FOR_ROW = 4096
@@ -136,6 +142,13 @@ _clamp = Expression(
     broadcasts=True,
     into="{p0}({p1}({1}, {0}, out={out}), {2}, out={out})",
 )
+_between = Expression(
+    "{p0}({1}, {0}, {2})",
+    (_CLIP,),
+    broadcasts=True,
+    into="{p0}({1}, {0}, {2}, {out})",
+    in_place=True,
+)
 _rsqrt = Expression(
     "{p0}({p1}({0}))",
     (np.reciprocal, np.sqrt),
@@ -143,6 +156,23 @@ _rsqrt = Expression(
     into="{p0}({p1}({0}, {out}), {out})",
     in_place=True,
 )
+
+
+def clamp_between(
+    op: Clamp,
+    chosen: Expression,
+    operands: tuple[int, ...],
+    literals: Mapping[int, Any],
+    avals: Sequence[Aval],
+) -> tuple[Expression, tuple[int, ...]]:
+    """Return the line for a clamp and its operands: one call between numbers that are known.
+
+    They are no zeros, whose sign the two calls of the general line may choose otherwise.
+    """
+    bounds = [literals.get(slot) for slot in (operands[0], operands[2])]
+    known = all([type(x) is Constant and x.dtype.is_float and x.value != 0 for x in bounds])
+    is_one_call = known and _CLIP is not None and chosen is _clamp
+    return (_between if is_one_call else chosen), operands
 
 
 def _extreme(function: Function) -> Specialize:

@@ -76,6 +76,9 @@ def _dot_general(
         text, shape = _flat(write, lhs, rhs, left, right)
     if shape != result.shape:
         text += f".reshape({write.bind(result.shape)})"
+    elif len(shape) == 1 and ".dot(" in text:  # an array of higher rank may be in another order
+        onto = text.removesuffix(")") + ", {out})"
+        return Expression(text, tuple(write.bound), onto=onto, strict_out=True)
     return Expression(text, tuple(write.bound))
 
 

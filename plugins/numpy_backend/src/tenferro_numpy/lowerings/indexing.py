@@ -49,6 +49,9 @@ def combined_at(combine: Callable[[Any, Any, Any], object]) -> Function:
             places = _places(op.scatter_dims_to_operand_dims, indices, x.shape)
             combine(flat, places.reshape(-1), updates.reshape(-1))
             return flat.reshape(x.shape)
+        if updates.size and _is_rows(op, x.shape, updates.shape):
+            combine(flat, _places_of_rows(op, x.shape, indices, updates.shape), updates.reshape(-1))
+            return flat.reshape(x.shape)
         positions, windows, inside = shared.placements(np, op, x.shape, indices, updates)
         if inside is not None:
             positions, windows = positions[inside], windows[inside]
@@ -106,6 +109,45 @@ def _places(axes: Sequence[int], indices: Any, shape: tuple[int, ...]) -> Any:
         indices = indices.astype(np.intp)
     columns = tuple([indices[..., axes.index(axis)] for axis in range(len(shape))])
     return np.ravel_multi_index(columns, shape, mode="clip")
+
+
+@lru_cache(maxsize=256)
+def _is_rows(op: Any, shape: tuple[int, ...], updates: tuple[int, ...]) -> bool:
+    """Return True if whole rows along one axis are updated, and none is dropped."""
+    axes, windows = op.scatter_dims_to_operand_dims, tuple(op.update_window_dims)
+    return (
+        op.mode != "drop"
+        and len(axes) == 1
+        and tuple(op.inserted_window_dims) == tuple(axes)
+        and windows == tuple(sorted(windows))
+        and tuple(updates[d] for d in windows) == shape[: axes[0]] + shape[axes[0] + 1 :]
+    )
+
+
+def _places_of_rows(op: Any, shape: tuple[int, ...], indices: Any, updates: tuple[int, ...]) -> Any:
+    """Return the places of the elements of rows in the flat array, in the order of the updates."""
+    axis = op.scatter_dims_to_operand_dims[0]
+    within, batch, step = _row_layout(shape, axis, updates, tuple(op.update_window_dims))
+    most = shape[axis] - 1
+    if indices.dtype.kind == "u":  # as large as they may be, they are no negative ones
+        indices = np.minimum(indices, most)
+    rows = np.minimum(np.maximum(indices.astype(np.intp, copy=False), 0), most)
+    return np.add(rows.reshape(batch) * step, within).reshape(-1)
+
+
+@lru_cache(maxsize=64)
+def _row_layout(
+    shape: tuple[int, ...], axis: int, updates: tuple[int, ...], windows: tuple[int, ...]
+) -> tuple[Any, tuple[int, ...], int]:
+    """Return where the elements of the first row are, the shape of row numbers, and how many
+    elements a row is apart from the next.
+    """
+    step = prod(shape[axis + 1 :])
+    before = np.arange(prod(shape[:axis]))[:, None] * (step * shape[axis])
+    within = before + np.arange(step)
+    layout = tuple(n if d in windows else 1 for d, n in enumerate(updates))
+    batch = tuple(1 if d in windows else n for d, n in enumerate(updates))
+    return within.reshape(layout), batch, step
 
 
 def _points(x: Any, indices: Any, axes: tuple[int, ...]) -> Any:

@@ -36,11 +36,18 @@ class _Form(NamedTuple):
     is_plain: bool
 
 
-def reuse(steps: Sequence[Step], memory: Memory, spare: Mapping[int, int] | None = None) -> None:
+def reuse(
+    steps: Sequence[Step],
+    memory: Memory,
+    spare: Mapping[int, int] | None = None,
+    *,
+    any_order: bool = False,
+) -> None:
     """Let steps write into memory that is dead after them.
 
     A step gets the array as its last operand, which also keeps it alive until then. ``spare`` names
-    for some results a donated slot to take where there is no such memory.
+    for some results a donated slot to take where there is no such memory. Arrays of rank 1 may have
+    any stride if they are in ``any_order``.
     """
     avals = memory.avals
     forms: dict[int, _Form] = {}
@@ -49,7 +56,7 @@ def reuse(steps: Sequence[Step], memory: Memory, spare: Mapping[int, int] | None
         form = forms.get(id(expression))
         if form is None:
             form = forms[id(expression)] = _form(expression)
-        into = form.into
+        into = None if any_order and expression.strict_out else form.into
         memory.now = position
         if not form.is_plain:
             memory.begin(position, step)

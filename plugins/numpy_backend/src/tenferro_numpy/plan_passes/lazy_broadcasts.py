@@ -1,5 +1,7 @@
 """Lazy broadcasts: a ufunc that has a full operand anyway expands the others.
 
+A ufunc is slow at that where arrays are small or their last axis is short: a broadcast with enough
+readers is expanded once.
 Read next: `planner.py`.
 """
 
@@ -17,11 +19,16 @@ __all__ = ["leave_to_readers"]
 
 
 def leave_to_readers(
-    steps: list[Step], avals: Sequence[Aval], literals: dict[int, Any], outputs: Collection[int]
+    steps: list[Step],
+    avals: Sequence[Aval],
+    literals: dict[int, Any],
+    outputs: Collection[int],
+    region: float,
 ) -> list[Step]:
     """Skip broadcasts that are read only by elementwise lines with a full operand.
 
-    Literals that stay unexpanded are replaced.
+    Literals that stay unexpanded are replaced. Arrays of `region` elements and more may be read in
+    regions, which expand operands tile by tile.
     """
     makers = _candidates(steps, avals, literals)
     for slot in outputs:
@@ -29,6 +36,7 @@ def leave_to_readers(
     if not makers:
         return steps
     readers = _readers(steps, makers)
+    _drop_expanded(readers, makers, avals, region)
     shrunk: dict[int, None] = {}
     for slot in sorted(readers):
         if all(_expands(step, slot, shrunk, avals) for step in readers[slot]):
@@ -70,6 +78,21 @@ def _readers(steps: Sequence[Step], slots: Mapping[int, Any]) -> dict[int, list[
             if slot in slots:
                 readers.setdefault(slot, []).append(step)
     return readers
+
+
+def _drop_expanded(
+    readers: dict[int, list[Step]],
+    makers: Mapping[int, Step | None],
+    avals: Sequence[Aval],
+    region: float,
+) -> None:
+    """Drop the broadcasts that have enough readers to be expanded once."""
+    for slot, steps in list(readers.items()):
+        maker = makers[slot]
+        if maker is None or avals[slot].size >= region:
+            continue
+        if len(steps) >= maker.expression.expanded_for:
+            del readers[slot]
 
 
 def _expands(step: Step, slot: int, shrunk: Collection[int], avals: Sequence[Aval]) -> bool:

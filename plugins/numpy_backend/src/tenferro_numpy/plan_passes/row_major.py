@@ -1,7 +1,8 @@
 """Transposed arrays with a short axis are copied where elementwise lines read them.
 
 A ufunc runs along the axis whose elements are neighbours in memory. In a view of an [n, 3] array as
-[3, n] that axis has three elements, and what is combined with it is read in as many small loops.
+[3, n] that axis has three elements, and what is combined with it is read in as many small loops. So
+it is in a view of an [m, n, 3] array as [n, m, 3] that its reader repeats many times.
 Read next: `planner.py`.
 """
 
@@ -20,6 +21,7 @@ from tenferro_numpy.ir.step import Step
 __all__ = ["copy_short_axes"]
 
 _MAX_SHORT_AXIS = 16  # elements
+_MIN_REPEATS = 4  # of a view by its reader, from which a copy costs less than its rows
 
 
 def copy_short_axes(steps: list[Step], avals: Sequence[Aval], operations: Sequence[Any]) -> None:
@@ -29,7 +31,10 @@ def copy_short_axes(steps: list[Step], avals: Sequence[Aval], operations: Sequen
         for step in steps
         if type(operations[step.positions[0]]) is Transpose
         and step.expression.shares
-        and _turns_short_axis(operations[step.positions[0]], avals[step.targets[0]])
+        and (
+            _turns_short_axis(operations[step.positions[0]], avals[step.targets[0]])
+            or _parts_short_rows(operations[step.positions[0]], avals[step.targets[0]])
+        )
     }
     if not views:
         return
@@ -38,7 +43,12 @@ def copy_short_axes(steps: list[Step], avals: Sequence[Aval], operations: Sequen
     for step in steps:
         for slot in step.operands:
             if slot in of and step.is_elementwise:
-                read.add(of[slot])
+                view = views[of[slot]]
+                repeats = avals[step.targets[0]].size // max(avals[of[slot]].size, 1)
+                if repeats >= _MIN_REPEATS or _turns_short_axis(
+                    operations[view.positions[0]], avals[of[slot]]
+                ):
+                    read.add(of[slot])
             elif slot in of and step.shares and len(step.targets) == 1:
                 of[step.targets[0]] = of[slot]
     for slot in read:
@@ -52,3 +62,12 @@ def _turns_short_axis(operation: Transpose, result: Aval) -> bool:
     last = len(operation.permutation) - 1
     place = operation.permutation.index(last)
     return place != last and result.shape[place] <= _MAX_SHORT_AXIS < result.shape[last]
+
+
+def _parts_short_rows(operation: Transpose, result: Aval) -> bool:
+    """Return True if short rows lie in memory next to others than in the result."""
+    last = len(operation.permutation) - 1
+    if last < 2 or operation.permutation[last] != last:
+        return False
+    beside = operation.permutation[last - 1] == last - 1
+    return not beside and 1 < result.shape[last] <= _MAX_SHORT_AXIS

@@ -153,6 +153,9 @@ class _Groups:
         """(group, slot, cost) of what a step would have to convert."""
         possible = self.possible
         target = step.targets[0]
+        scalar = step.expression.scalar
+        if step.expression.as_is or (scalar is not None and scalar.expression.as_is):
+            return
         for slot in step.operands:
             if target in possible and slot not in possible and slot not in self.free:
                 yield self.of(target), slot, _UNBOX_COST
@@ -178,6 +181,9 @@ class _Border:
             if on_numbers:
                 assert step.expression.scalar is not None
                 step.expression = step.expression.scalar.expression
+            if step.expression.as_is:
+                self.steps.append(step)
+                continue
             for slot in step.operands:
                 if (slot in numbers) is not on_numbers and slot not in free:
                     step.operands = tuple([self.read(i, on_numbers) for i in step.operands])
