@@ -66,6 +66,7 @@ class ValueKey:
         "definition",
         "depth",
         "identity",
+        "memo",
         "operand",
         "serial",
         "source",
@@ -80,6 +81,7 @@ class ValueKey:
     traces: frozenset[Any]
     source: Any
     depth: int  # distance from known values
+    memo: Any  # what remembers the values that are made of it; None for most keys
     serial: int  # creation order
 
     @property
@@ -218,7 +220,7 @@ def new_leaf(identity: Hashable, aval: Any) -> ValueKey:
     key.identity = identity
     key.operand = UNKNOWN
     key.traces = NO_TRACES
-    key.source = None
+    key.source = key.memo = None
     key.depth = 0
     key.serial = next(_serials)
     key._users = None
@@ -239,6 +241,10 @@ def new_key(
     key.aval = aval
     key.definition = definition
     key.identity = key.source = key._users = None
+    memo = anchor.memo
+    if memo is None and (len(definition) != 4 or kind is not ValueKey):
+        memo = _memo_of(definition)
+    key.memo = memo
     key.operand = UNKNOWN
     if traces and kind is ValueKey and not definition[0].carries(aval):
         traces = NO_TRACES
@@ -253,6 +259,15 @@ def new_key(
         if anchor._users is reference:
             return key
     return enter(key, definition, anchor, users)
+
+
+def _memo_of(definition: Definition) -> Any:
+    """Return the memo of an input; its newest one has none, as a number that graphs share."""
+    last = definition[-1]
+    for value in last if type(last) is tuple else definition[3:]:
+        if value.memo is not None:
+            return value.memo
+    return None
 
 
 def _look(key: ValueKey) -> None:

@@ -21,6 +21,7 @@ from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.at import At
 from tenferro.arrays.handle.flat import Flat
 from tenferro.arrays.handle.looks import number_in
+from tenferro.arrays.handle.memo import entry_of, memo_of
 from tenferro.arrays.handle.traces import is_followed, is_traced, note_conversion, refuse_leaked
 from tenferro.arrays.registry import FUNCTIONS
 from tenferro.computegraph import UNKNOWN, ValueKey
@@ -33,6 +34,7 @@ FLUSH_DEPTH = 2000
 SCALARS = (float, int, complex, bool)
 PLAIN_UFUNCS: dict[Any, Callable[..., Any]] = {}  # those of one operand that were called before
 _last_body = 0  # number of the loop body or branch whose recording began last
+_new = object.__new__
 EVALUATE: list[Callable[..., Any]] = []  # filled by `evaluation/evaluate.py`
 
 
@@ -225,7 +227,17 @@ class Array(Handle):
 
     def __getitem__(self, index: Any) -> Array:
         try:
-            return FUNCTIONS["getitem"](self, index)  # type: ignore[no-any-return]
+            memo = self.key.memo
+            entry = None if memo is None else entry_of("getitem", memo, (self, index), {})
+            if entry is None:
+                return FUNCTIONS["getitem"](self, index)  # type: ignore[no-any-return]
+            found = memo.entries.get(entry)
+            if found is not None:
+                return remembered(found)
+            looks = memo.looks
+            result: Array = FUNCTIONS["getitem"](self, index)
+            memo.keep(entry, looks, result, Array)
+            return result
         except Exception as error:
             if (error := refusal(error, "getitem", operator=True)) is not None:
                 raise error from None
@@ -264,7 +276,17 @@ class Array(Handle):
         try:
             plain = PLAIN_UFUNCS.get(ufunc)
             if plain is not None and method == "__call__" and not kwargs:
+                key = self.key
+                memo = key.memo
+                if memo is None or self.flow:
+                    result = plain(*inputs)
+                    return result if result is not self else Array(result.key, result.flow)
+                found = memo.entries.get((ufunc, key))
+                if found is not None:
+                    return remembered(found)
+                looks = memo.looks
                 result = plain(*inputs)
+                memo.keep((ufunc, key), looks, result, Array)
                 return result if result is not self else Array(result.key, result.flow)
             result = FUNCTIONS["__array_ufunc__"](ufunc, method, inputs, kwargs)
             return result if "out" in kwargs else a_handle_of_its_own(result, inputs)
@@ -276,8 +298,19 @@ class Array(Handle):
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         try:
+            memo = memo_of(args)
+            entry = None if memo is None else entry_of(function, memo, args, kwargs)
+            if memo is None or entry is None:
+                result = FUNCTIONS["__array_function__"](function, args, kwargs)
+                return result if "out" in kwargs else a_handle_of_its_own(result, args)
+            found = memo.entries.get(entry)
+            if found is not None:
+                return remembered(found)
+            looks = memo.looks
             result = FUNCTIONS["__array_function__"](function, args, kwargs)
-            return result if "out" in kwargs else a_handle_of_its_own(result, args)
+            result = a_handle_of_its_own(result, args)
+            memo.keep(entry, looks, result, Array)
+            return result
         except Exception as error:
             if (error := refusal(error, function.__name__)) is not None:
                 raise error from None
@@ -417,6 +450,17 @@ class Array(Handle):
         def __divmod__(self, other: Any) -> tuple[Array, Array]: ...
         def __invert__(self) -> Array: ...
         def __pos__(self) -> Array: ...
+
+
+def remembered(found: tuple[ValueKey, Any]) -> Array:
+    """Return a new handle of a value that a memo kept, with the mark of the one that it saw."""
+    x: Array = _new(Array)
+    x.key, mark = found
+    x.flow = NO_FLOW
+    x.body = _last_body
+    if mark:
+        x.is_taken = mark
+    return x
 
 
 def evaluable(key: ValueKey) -> bool:

@@ -16,6 +16,7 @@ from weakref import ref
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.errors import UnknownOperandError, at_user_line
 from tenferro.arrays.handle.array import Array
+from tenferro.arrays.handle.memo import held_by
 from tenferro.arrays.handle.weak import is_weak
 from tenferro.arrays.registry import FUNCTIONS, covers
 from tenferro.backend._default import host
@@ -111,7 +112,7 @@ def operand_key(x: Any) -> ValueKey:
     borrowed = _borrowed.get()
     if borrowed is not None and id(x) in borrowed:
         key, _ = borrowed[id(x)]
-        if key.operand is x or _is_unchanged(x, key.operand):  # else the function wrote into x
+        if held_by(key) is x or _is_unchanged(x, held_by(key)):  # else the function wrote into x
             return key
     aval = aval_of_operand(x)
     if is_numpy(x) and x.nbytes <= _SHARED_BYTES:

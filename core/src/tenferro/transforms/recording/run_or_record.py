@@ -131,13 +131,41 @@ def _known(
     """
     if any([is_traced(key) for key in (*primal, *(stand_ins or ()))]):
         return None
-    structure, leaves = signature(inputs, [*primal, *looked_at])
+    structure, leaves = _signature(inputs, primal, looked_at)
     leaves += looked_at
     if stand_ins is not None:
         leaves[: len(inputs)] = stand_ins
     if any([leaf.operand is UNKNOWN for leaf in leaves]):
         return None
     return structure, leaves
+
+
+def _signature(
+    inputs: Sequence[ValueKey], primal: Sequence[ValueKey], looked_at: Sequence[ValueKey]
+) -> tuple[Any, list[ValueKey]]:
+    """Return the signature of a primal; a memo keeps that of the results that it remembers."""
+    memo = inputs[0].memo if inputs else None
+    if memo is None or memo.is_spoiled or looked_at:
+        return signature(inputs, [*primal, *looked_at])
+    entry = (*inputs, *primal)
+    found = memo.recordings.get(entry)
+    if found is None:
+        structure, leaves = signature(inputs, primal)
+        found = memo.recordings[entry] = structure and Hashed(structure), tuple(leaves)
+    return found[0], [*found[1]]
+
+
+class Hashed(tuple[Any, ...]):
+    """A tuple that computes its hash once."""
+
+    _hash: int
+
+    def __hash__(self) -> int:
+        try:
+            return self._hash
+        except AttributeError:
+            self._hash = super().__hash__()
+            return self._hash
 
 
 def _program(

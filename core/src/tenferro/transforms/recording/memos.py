@@ -1,0 +1,211 @@
+"""Memos of functions that transforms run again and again, lent to one call at a time.
+
+The first call of a function on arguments of some avals leaves a mark, the second one makes a memo,
+the later ones use it. At its end a call checks that nothing else holds a value of the memo: a value
+that somebody kept must not see the operands of the next call. Then the operands are let go of, so
+that memos hold no data of the user, and the memo waits for the next call. Read next:
+``arrays/handle/memo.py``.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Hashable, Iterator, Sequence
+from itertools import chain
+from typing import Any
+
+from tenferro.arrays.handle.convert import aval_of_operand
+from tenferro.arrays.handle.memo import Memo, MemoLeaf, memo_leaf
+from tenferro.backend._snapshots import is_numpy
+from tenferro.computegraph import UNKNOWN, ValueKey
+from tenferro.computegraph._interning import HAS_GIL
+from tenferro.computegraph._keys import NO_TRACES
+from tenferro.primitives._aval import Aval
+from tenferro.tidu import Trace, in_rule
+
+MAX_MEMOS = 64
+MAX_VALUES = 32768  # of all memos together
+MAX_CONSTANT_BYTES = 65536  # of arrays that are closed over; a memo holds their copies
+_MAX_FAILURES = 3  # calls in a row that the memo did not help
+
+
+class Lent:
+    """The memo of a function: its leaves, and the number of references to each of its values."""
+
+    __slots__ = ("code", "counts", "failures", "followed", "memo", "others", "size", "trace", "values")
+
+    def __init__(self, code: object) -> None:
+        self.code = code  # held, so that its id stays its own
+        self.failures = 0
+        self.memo: Memo | None = None
+        self.forget()
+
+    def forget(self) -> None:
+        """End the memo; its values stay what they are, where somebody holds them."""
+        if self.memo is not None:
+            self.memo.end()
+        self.memo = None
+        self.followed: list[MemoLeaf] = []
+        self.others: dict[Hashable, MemoLeaf] = {}
+        self.values: list[ValueKey] = []
+        self.counts: list[int] = []
+        self.size = 0
+
+    def begin(self) -> None:
+        """Open the trace of another call."""
+        if self.memo is None:
+            self.trace = Trace()
+            self.memo = Memo(frozenset((self.trace,)))
+        self.trace.open = True
+
+    def follow(self, name: Hashable, aval: Aval) -> MemoLeaf:
+        """Make the next leaf that a derivative follows."""
+        assert self.memo is not None
+        self.followed.append(memo_leaf(name, aval, self.memo.traces, self.memo))
+        return self.followed[-1]
+
+    def other(self, place: Hashable, name: Hashable, aval: Aval) -> MemoLeaf:
+        """Return the leaf of an operand that no derivative follows."""
+        leaf = self.others.get((place, aval))
+        if leaf is None:
+            assert self.memo is not None
+            leaf = self.others[place, aval] = memo_leaf(name, aval, NO_TRACES, self.memo)
+        return leaf
+
+    @property
+    def leaves(self) -> Iterator[MemoLeaf]:
+        """All leaves."""
+        return chain(self.followed, self.others.values())
+
+    def settle(self) -> bool:
+        """End a call; return True if the memo serves others, and let go of the operands then."""
+        memo = self.memo
+        assert memo is not None
+        before, size = self.size, len(memo.entries) + len(memo.recordings)
+        if memo.is_spoiled or (size != before and not self._count(size)):
+            return False
+        if list(map(sys.getrefcount, self.values)) != self.counts:
+            return False
+        for leaf in self.leaves:
+            leaf.held = UNKNOWN
+        self.trace.evaluated, self.trace.converted = (), ""
+        if before and size > 2 * before:
+            self.failures += 1
+        else:
+            self.failures = 0
+        return True
+
+    def _count(self, size: int) -> bool:
+        """Count the references to the values; return False if too much is closed over."""
+        memo: Any = self.memo
+        counts: dict[ValueKey, int] = {}
+        waiting: list[ValueKey] = []
+
+        def see(keys: Sequence[Any]) -> None:
+            for key in keys:
+                if isinstance(key, ValueKey):
+                    if key not in counts:
+                        counts[key] = 0
+                        waiting.append(key)
+                    counts[key] += 1
+
+        see([*self.leaves])
+        for entry, (result, _) in memo.entries.items():
+            see((*entry, result))
+        for outputs, (_, leaves) in memo.recordings.items():
+            see((*outputs, *leaves))
+        constants = 0
+        while waiting:
+            key = waiting.pop()
+            definition = key.definition
+            if definition is not None:
+                last = definition[-1]
+                see(last if type(last) is tuple else definition[3:])
+            elif key.memo is not memo:
+                constants += getattr(key.operand, "nbytes", 0)
+        if constants > MAX_CONSTANT_BYTES:
+            return False
+        self.size = size
+        self.values = [key for key in counts if key.memo is memo]
+        self.counts = [counts[key] + _OUTSIDE for key in self.values]
+        return True
+
+
+def _references() -> int:
+    """Count the references to an object that only a list holds, as ``settle`` sees them."""
+    values = [object()]
+    return next(map(sys.getrefcount, values))
+
+
+_OUTSIDE = _references()
+
+
+class _Pool:
+    """Memos that are not lent, the least recently used first."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[Hashable, Lent] = {}
+
+    def take(self, name: Hashable, code: object) -> Lent | None:
+        """Return the memo of a function that ran before, if it may help."""
+        try:
+            found = self._waiting.pop(name, None)
+        except TypeError:  # a structure without a hash
+            return None
+        if found is None or found.failures >= _MAX_FAILURES:
+            self.put(name, found or Lent(code))
+            return None
+        return found
+
+    def put(self, name: Hashable, lent: Lent) -> None:
+        """Let a memo wait for the next call, and drop old ones if there are too many."""
+        waiting = self._waiting
+        other = waiting.pop(name, None)
+        waiting[name] = lent
+        if other is not None:
+            other.forget()
+        while len(waiting) > MAX_MEMOS or self.size > MAX_VALUES:
+            try:
+                oldest = waiting.pop(next(iter(waiting)))
+            except (KeyError, RuntimeError, StopIteration):  # another thread was faster
+                return
+            oldest.forget()
+
+    @property
+    def size(self) -> int:
+        """Number of values."""
+        return sum([len(lent.values) for lent in list(self._waiting.values())])
+
+    def clear(self) -> None:
+        """Forget everything."""
+        while self._waiting:
+            self._waiting.popitem()[1].forget()
+
+
+MEMOS = _Pool()
+
+
+def name_of(function: Any, argnums: Sequence[int], trees: Sequence[tuple[list[Any], Any]]) -> Any:
+    """Return the name of a function's memo for such arguments, and its code; None if it has none.
+
+    Only floating numbers and NumPy arrays of them are bound to leaves.
+    """
+    if not HAS_GIL or in_rule():
+        return None
+    kinds: list[Any] = []
+    for leaves, spec in trees:
+        kinds.append(spec)
+        for leaf in leaves:
+            if type(leaf) is float:
+                kinds.append(float)
+                continue
+            if not is_numpy(leaf):
+                return None
+            aval = aval_of_operand(leaf)
+            if not aval.dtype.is_inexact:
+                return None
+            kinds.append(aval)
+    while hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
+    code = getattr(function, "__code__", None) or type(function)
+    return (id(code), *argnums, *kinds), code
