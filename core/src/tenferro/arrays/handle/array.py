@@ -21,7 +21,7 @@ from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.at import At
 from tenferro.arrays.handle.flat import Flat
 from tenferro.arrays.handle.looks import number_in
-from tenferro.arrays.handle.memo import entry_of, memo_of
+from tenferro.arrays.handle.memo import entry_of
 from tenferro.arrays.handle.traces import is_followed, is_traced, note_conversion, refuse_leaked
 from tenferro.arrays.registry import FUNCTIONS
 from tenferro.computegraph import UNKNOWN, ValueKey
@@ -298,19 +298,8 @@ class Array(Handle):
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         try:
-            memo = memo_of(args)
-            entry = None if memo is None else entry_of(function, memo, args, kwargs)
-            if memo is None or entry is None:
-                result = FUNCTIONS["__array_function__"](function, args, kwargs)
-                return result if "out" in kwargs else a_handle_of_its_own(result, args)
-            found = memo.entries.get(entry)
-            if found is not None:
-                return remembered(found)
-            looks = memo.looks
             result = FUNCTIONS["__array_function__"](function, args, kwargs)
-            result = a_handle_of_its_own(result, args)
-            memo.keep(entry, looks, result, Array)
-            return result
+            return result if "out" in kwargs else a_handle_of_its_own(result, args)
         except Exception as error:
             if (error := refusal(error, function.__name__)) is not None:
                 raise error from None

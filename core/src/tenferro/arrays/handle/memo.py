@@ -12,15 +12,18 @@ time; ``transforms/recording/memos.py`` lends it, and ends it where anybody kept
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from tenferro.computegraph import UNKNOWN, ValueKey, new_leaf
+from tenferro.computegraph._keys import NO_TRACES, SHARED_SERIAL
 from tenferro.primitives._handle import Handle
 
 Entry = tuple[Any, ...]  # a function, and what it was called with
 MAX_ENTRIES = 8192
 _NUMBERS = frozenset((int, float, bool))
+_INTEGERS = frozenset(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
 _BARE = frozenset((str, type, type(None), type(Ellipsis)))
 
 
@@ -63,20 +66,63 @@ class Memo:
     that depend on the leaves.
     """
 
-    __slots__ = ("entries", "is_spoiled", "looks", "recordings", "traces")
+    __slots__ = ("_captured", "_seen", "entries", "is_spoiled", "looks", "recordings", "traces")
 
     def end(self) -> None:
         """Forget everything, and keep nothing from now on."""
         self.is_spoiled = True
         self.entries.clear()
         self.recordings.clear()
+        self._captured.clear()
+        self._seen.clear()
 
     def __init__(self, traces: frozenset[Any]) -> None:
         self.entries: dict[Entry, tuple[ValueKey, Any]] = {}
         self.recordings: dict[tuple[ValueKey, ...], Any] = {}
+        self._captured: dict[Any, list[MemoLeaf]] = {}  # by aval, in the order of their capture
+        self._seen: dict[Hashable, tuple[MemoLeaf, Any]] = {}  # in the present call
         self.traces = traces
         self.looks = 0
         self.is_spoiled = False
+
+    @property
+    def captured(self) -> Iterator[MemoLeaf]:
+        """All leaves of arrays that were captured."""
+        return chain.from_iterable(self._captured.values())
+
+    def seen(self, token: Hashable) -> tuple[MemoLeaf, Any] | None:
+        """Return the leaf of an array that this call has captured, and the array's owner."""
+        found = self._seen.get(token)
+        self.looks += found is not None
+        return found
+
+    def capture(
+        self, token: Hashable, owner: Any, aval: Any, operand: Any, name: Hashable, newest: bool
+    ) -> MemoLeaf:
+        """Bind the next leaf of an aval to a captured array.
+
+        The leaves follow one another as in the last call. ``newest``: the leaf counts as newer than
+        all others, as small arrays do that graphs share. What a function captures on its own is a
+        look: if the function were not called, the leaf would not be bound.
+        """
+        leaves = self._captured.setdefault((aval, newest), [])
+        taken = self._seen.get((aval, newest))
+        place = 0 if taken is None else taken[1]
+        if place == len(leaves):
+            leaf = memo_leaf(name, aval, NO_TRACES, self)
+            leaf.serial += SHARED_SERIAL if newest else 0
+            leaves.append(leaf)
+        leaf = leaves[place]
+        leaf.held = operand
+        self.looks += 1
+        self._seen[aval, newest] = leaf, place + 1
+        if token is not None:
+            self._seen[token] = leaf, owner
+        return leaf
+
+    def end_call(self) -> None:
+        """Forget in which order this call captured what."""
+        self._seen.clear()
 
     def keep(self, entry: Entry, looks: int, result: Any, cls: type[Handle]) -> None:
         """Keep a result, unless its recording read an operand or it depends on another trace."""
@@ -121,6 +167,8 @@ def _add(found: list[Any], x: Any, memo: Memo) -> bool:
     elif kind is slice:
         found.append(kind)
         return all([_add(found, item, memo) for item in (x.start, x.stop, x.step)])
+    elif kind.__module__ == "numpy" and kind.__name__ in _INTEGERS:
+        found += (kind, int(x))
     else:
         return False
     return True

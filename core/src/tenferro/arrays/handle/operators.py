@@ -11,9 +11,11 @@ from typing import Any
 from tenferro.arrays.diagnosis.copy_warnings import tell_of_augmented
 from tenferro.arrays.errors import UnknownOperandError
 from tenferro.arrays.handle.array import SCALARS, Array, a_handle_of_its_own, remembered
+from tenferro.arrays.handle.convert import as_array
 from tenferro.arrays.handle.memo import Memo, entry_of, is_constant
 from tenferro.arrays.handle.weak import WeakName, is_weak, stay_weak
 from tenferro.arrays.registry import FUNCTIONS
+from tenferro.backend._snapshots import is_numpy
 from tenferro.primitives._boundary import bounded, refusal
 
 METHODS = (
@@ -91,6 +93,8 @@ def _operator(name: str) -> Callable[[Any, Any], Any]:
     def operator(self: Any, other: Any) -> Any:
         try:
             memo = self.key.memo
+            if memo is not None and type(other) is not Array and is_numpy(other):
+                other = as_array(other)
             entry = None if memo is None else _entry(memo, name, self, other)
             if entry is not None:
                 found = memo.entries.get(entry)

@@ -15,9 +15,12 @@ from typing import Any
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.diagnosis.hints import unsupported, unsupported_keyword
-from tenferro.arrays.handle.array import PLAIN_UFUNCS, Array
+from tenferro.arrays.handle.array import PLAIN_UFUNCS, Array, a_handle_of_its_own, remembered
+from tenferro.arrays.handle.convert import as_array
+from tenferro.arrays.handle.memo import Memo, entry_of, memo_of
 from tenferro.arrays.numpy_protocols import ufuncs as _ufuncs
 from tenferro.arrays.numpy_protocols.writing import destination, write
+from tenferro.backend._snapshots import is_numpy
 from tenferro.arrays.registry import (
     FUNCTIONS,
     Covered,
@@ -44,7 +47,9 @@ def array_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], kwargs: Mapping[
     if not kwargs and method == "__call__" and function is not None:
         if getattr(ufunc, "nin", 0) == 1:
             PLAIN_UFUNCS[ufunc] = function
-        return function(*inputs)
+            return function(*inputs)
+        memo = memo_of(inputs)
+        return function(*inputs) if memo is None else _again(ufunc, function, memo, inputs)
     if method == "__call__" and function is not None:
         return _ufuncs.call(ufunc, function, inputs, kwargs)
     destination(kwargs.get("out"), name)
@@ -55,8 +60,58 @@ def array_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], kwargs: Mapping[
     return _ufuncs.METHODS[method](ufunc, function, *inputs, **kwargs)
 
 
+def _again(what: Any, function: Any, memo: Memo, args: Sequence[Any]) -> Any:
+    """Call a function on data, or find what an earlier call recorded.
+
+    Arrays of NumPy become Arrays first, so that the memo sees who reads their elements.
+    """
+    given = [as_array(x) if is_numpy(x) else x for x in args]
+    entry = entry_of(what, memo, given, {})
+    found = None if entry is None else memo.entries.get(entry)
+    if found is not None:
+        return remembered(found)
+    looks = memo.looks
+    result = function(*given)
+    if entry is not None:
+        memo.keep(entry, looks, result, Array)
+    return result
+
+
 @covers("__array_function__")
 def array_function(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """Apply a NumPy function to arrays, or find what an earlier call recorded."""
+    memo = memo_of(args)
+    if memo is None:
+        return _call(function, args, kwargs)
+    given = args
+    if function.__name__ in _OF_DATA:
+        given = [_as_data(x) for x in args]
+    entry = entry_of(function, memo, given, kwargs)
+    if entry is None:
+        return _call(function, args, kwargs)
+    found = memo.entries.get(entry)
+    if found is not None:
+        return remembered(found)
+    looks = memo.looks
+    result = _call(function, given, kwargs)
+    if "out" not in kwargs:
+        memo.keep(entry, looks, a_handle_of_its_own(result, args), Array)
+    return result
+
+
+def _as_data(x: Any) -> Any:
+    """Return an array of NumPy as an Array, also where it is in a list."""
+    if type(x) is list or type(x) is tuple:
+        return type(x)([_as_data(item) for item in x])
+    return as_array(x) if is_numpy(x) else x
+
+
+_OF_DATA = frozenset(
+    "concatenate dot einsum hstack inner kron outer solve stack tensordot vdot vstack where".split()
+)
+
+
+def _call(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """Apply a NumPy function to arrays."""
     plan = _plans.get(function)
     if plan is None:

@@ -26,7 +26,8 @@ from tenferro.tidu import Trace, in_rule
 MAX_MEMOS = 64
 MAX_VALUES = 32768  # of all memos together
 MAX_CONSTANT_BYTES = 65536  # of arrays that are closed over; a memo holds their copies
-_MAX_FAILURES = 3  # calls in a row that the memo did not help
+_MAX_FAILURES = 12  # of calls in a row; such a function has no memo any more
+_LOST = 4  # failures that count for a call that ended its memo
 
 
 class Lent:
@@ -40,8 +41,9 @@ class Lent:
         self.memo: Memo | None = None
         self.forget()
 
-    def forget(self) -> None:
+    def forget(self, lost: bool = False) -> None:
         """End the memo; its values stay what they are, where somebody holds them."""
+        self.failures += _LOST if lost else 0
         if self.memo is not None:
             self.memo.end()
         self.memo = None
@@ -73,26 +75,24 @@ class Lent:
         return leaf
 
     @property
-    def leaves(self) -> Iterator[MemoLeaf]:
-        """All leaves."""
+    def arguments(self) -> Iterator[MemoLeaf]:
+        """The leaves of arguments."""
         return chain(self.followed, self.others.values())
 
     def settle(self) -> bool:
         """End a call; return True if the memo serves others, and let go of the operands then."""
         memo = self.memo
         assert memo is not None
+        memo.end_call()
         before, size = self.size, len(memo.entries) + len(memo.recordings)
         if memo.is_spoiled or (size != before and not self._count(size)):
             return False
         if list(map(sys.getrefcount, self.values)) != self.counts:
             return False
-        for leaf in self.leaves:
+        for leaf in chain(self.arguments, memo.captured):
             leaf.held = UNKNOWN
         self.trace.evaluated, self.trace.converted = (), ""
-        if before and size > 2 * before:
-            self.failures += 1
-        else:
-            self.failures = 0
+        self.failures = self.failures + 1 if before and size > before else 0
         return True
 
     def _count(self, size: int) -> bool:
@@ -109,7 +109,7 @@ class Lent:
                         waiting.append(key)
                     counts[key] += 1
 
-        see([*self.leaves])
+        see([*self.arguments, *memo.captured])
         for entry, (result, _) in memo.entries.items():
             see((*entry, result))
         for outputs, (_, leaves) in memo.recordings.items():

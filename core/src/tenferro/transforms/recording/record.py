@@ -127,9 +127,8 @@ class Loans:
     def _give_back(self, lent: Lent, error: BaseException | None) -> None:
         """Let the memo wait for the next call; end it if this call left something behind."""
         if error is not None or not lent.settle():
-            self._keys += [ref(leaf) for leaf in lent.leaves if is_numpy(leaf.held)]
-            lent.forget()
-            lent.failures += 1
+            self._keys += [ref(leaf) for leaf in lent.arguments if is_numpy(leaf.held)]
+            lent.forget(lost=True)
         MEMOS.put(self._name, lent)
 
 
@@ -213,7 +212,8 @@ def record(
     trace = Trace() if memo is None else memo.trace
     followed = list(args)
     wrt: list[ValueKey] = []
-    borrowed: Borrowed = {}
+    borrowed = Borrowed()
+    borrowed.memo = None if memo is None else memo.memo
     plain = True
     for i, (leaves, spec) in zip(argnums, trees, strict=True):
         arrays = []
@@ -234,7 +234,7 @@ def record(
         if not borrow(arg, name, borrowed, loans, memo, name):
             plain, kwargs = False, {**kwargs, name: with_own_handles(arg)}
     try:
-        if borrowed:
+        if borrowed or memo is not None:
             with borrowing(borrowed):
                 result = function(*followed, **kwargs)
         else:
