@@ -21,7 +21,7 @@ from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.at import At
 from tenferro.arrays.handle.flat import Flat
 from tenferro.arrays.handle.looks import number_in
-from tenferro.arrays.handle.memo import entry_of
+from tenferro.arrays.handle.memo import entry_of, without_numbers
 from tenferro.arrays.handle.traces import is_followed, is_traced, note_conversion, refuse_leaked
 from tenferro.arrays.registry import FUNCTIONS
 from tenferro.computegraph import UNKNOWN, ValueKey
@@ -235,7 +235,11 @@ class Array(Handle):
             if found is not None:
                 return remembered(found)
             looks = memo.looks
-            result: Array = FUNCTIONS["getitem"](self, index)
+            memo.moves = memo.varies(without_numbers(entry))
+            try:
+                result: Array = FUNCTIONS["getitem"](self, index)
+            finally:
+                memo.moves = False
             memo.keep(entry, looks, result, Array)
             return result
         except Exception as error:
@@ -249,7 +253,15 @@ class Array(Handle):
         if self.is_taken:
             tell_of_copy(self)
         try:
-            FUNCTIONS["__setitem__"](self, index, value)
+            memo = self.key.memo
+            if memo is None:
+                FUNCTIONS["__setitem__"](self, index, value)
+                return
+            memo.moves = True
+            try:
+                FUNCTIONS["__setitem__"](self, index, value)
+            finally:
+                memo.moves = False
         except Exception as error:
             if (error := refusal(error, "setitem", operator=True)) is not None:
                 raise error from None

@@ -157,6 +157,22 @@ def _captured_again(x: Any, aval: Aval, memo: Memo) -> ValueKey:
     return memo.capture(id(x), ref(x), aval, operand, CapturedName(id(x)), newest=False)
 
 
+def again_with(memo: Memo, x: Array, number: float, entry: Any) -> tuple[Any, Any]:
+    """Return the number of an operation on x, as an Array if other calls had another one there,
+    and the entry of the operation.
+    """
+    aval = x.key.aval
+    if not aval.dtype.is_float or is_weak(x) or not memo.varies(entry[:3]):
+        return number, entry
+    token = aval.dtype, repr(number)
+    seen = memo.seen(token)
+    leaf = None if seen is None else seen[0]
+    if leaf is None:
+        name = ScalarName("float", "number", aval.dtype)
+        leaf = memo.capture(token, None, aval.with_shape(()), number, name, newest=True)
+    return Array(leaf), (*entry[:2], leaf)
+
+
 def _captured_key(x: Any, aval: Aval) -> ValueKey:
     """Return the key of a captured array: the same one while the array has the same bytes.
 
@@ -367,7 +383,7 @@ def _holds_array(x: Any) -> bool:
 class borrowing:
     """While it lasts, operands with these ids enter graphs as these keys, without a copy."""
 
-    __slots__ = ("_keys", "_token")
+    __slots__ = ("_entered", "_keys", "_token")
 
     def __init__(self, keys: Borrowed) -> None:
         self._keys = keys
@@ -377,9 +393,11 @@ class borrowing:
         if outer is not None:
             keys = Borrowed({**outer, **keys})
             keys.memo = self._keys.memo or outer.memo
+        self._entered = keys
         self._token = _borrowed.set(keys)
 
     def __exit__(self, *exception: object) -> None:
+        self._entered.memo = None  # a task that began here has copied the context, and may go on
         _borrowed.reset(self._token)
 
 

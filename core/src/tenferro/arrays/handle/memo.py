@@ -22,6 +22,11 @@ from tenferro.primitives._handle import Handle
 
 Entry = tuple[Any, ...]  # a function, and what it was called with
 MAX_ENTRIES = 8192
+_VARIES = -1
+NUMBERS_ARE_DATA = frozenset(  # functions that record the same whatever a floating number is
+    "add subtract multiply divide true_divide maximum minimum fmax fmin arctan2 hypot logaddexp "
+    "less less_equal greater greater_equal".split()
+)
 _NUMBERS = frozenset((int, float, bool))
 _INTEGERS = frozenset(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
 _BARE = frozenset((str, type, type(None), type(Ellipsis)))
@@ -63,27 +68,48 @@ class Memo:
 
     ``looks`` counts reads of operands. ``is_spoiled``: a kept value was computed, and belongs to
     the present call. ``recordings`` holds the signatures of results. ``traces`` are those of values
-    that depend on the leaves.
+    that depend on the leaves. ``forms`` are calls without their numbers, with the call of the
+    function that had each first, or `_VARIES`. ``moves``: positions are captured now.
     """
 
-    __slots__ = ("_captured", "_seen", "entries", "is_spoiled", "looks", "recordings", "traces")
+    __slots__ = (
+        "_captured", "_seen", "calls", "entries", "forms", "is_spoiled", "looks", "moves",
+        "recordings", "traces",
+    )  # fmt: skip
+
+    def __init__(self, traces: frozenset[Any]) -> None:
+        self.entries: dict[Entry, tuple[ValueKey, Any]] = {}
+        self.forms: dict[Entry, int] = {}
+        self.recordings: dict[tuple[ValueKey, ...], Any] = {}
+        self._captured: dict[Any, list[MemoLeaf]] = {}  # by aval, in the order of their capture
+        self._seen: dict[Hashable, tuple[MemoLeaf, Any]] = {}  # in the present call
+        self.traces = traces
+        self.looks = self.calls = 0
+        self.is_spoiled = self.moves = False
 
     def end(self) -> None:
         """Forget everything, and keep nothing from now on."""
         self.is_spoiled = True
         self.entries.clear()
+        self.forms.clear()
         self.recordings.clear()
         self._captured.clear()
         self._seen.clear()
 
-    def __init__(self, traces: frozenset[Any]) -> None:
-        self.entries: dict[Entry, tuple[ValueKey, Any]] = {}
-        self.recordings: dict[tuple[ValueKey, ...], Any] = {}
-        self._captured: dict[Any, list[MemoLeaf]] = {}  # by aval, in the order of their capture
-        self._seen: dict[Hashable, tuple[MemoLeaf, Any]] = {}  # in the present call
-        self.traces = traces
-        self.looks = 0
-        self.is_spoiled = False
+    @property
+    def size(self) -> int:
+        """Number of entries of all kinds."""
+        return len(self.entries) + len(self.forms) + len(self.recordings)
+
+    def varies(self, form: Entry) -> bool:
+        """Return True if an earlier call of the function had other numbers in a call of this form.
+
+        Such numbers are captured, so that what is made of the result is found whatever they are.
+        """
+        first = self.forms.setdefault(form, self.calls)
+        if first != _VARIES and first != self.calls:
+            self.forms[form] = first = _VARIES
+        return first == _VARIES
 
     @property
     def captured(self) -> Iterator[MemoLeaf]:
@@ -172,6 +198,11 @@ def _add(found: list[Any], x: Any, memo: Memo) -> bool:
     else:
         return False
     return True
+
+
+def without_numbers(entry: Entry) -> Entry:
+    """Return an entry without its integers: the form of an index."""
+    return tuple([item for item in entry if type(item) is not int and item != "0"])
 
 
 def is_constant(key: ValueKey) -> bool:

@@ -11,8 +11,8 @@ from typing import Any
 from tenferro.arrays.diagnosis.copy_warnings import tell_of_augmented
 from tenferro.arrays.errors import UnknownOperandError
 from tenferro.arrays.handle.array import SCALARS, Array, a_handle_of_its_own, remembered
-from tenferro.arrays.handle.convert import as_array
-from tenferro.arrays.handle.memo import Memo, entry_of, is_constant
+from tenferro.arrays.handle.convert import again_with, as_array
+from tenferro.arrays.handle.memo import NUMBERS_ARE_DATA, Memo, entry_of, is_constant
 from tenferro.arrays.handle.weak import WeakName, is_weak, stay_weak
 from tenferro.arrays.registry import FUNCTIONS
 from tenferro.backend._snapshots import is_numpy
@@ -74,8 +74,8 @@ def _method(name: str, function: str) -> Callable[..., Any]:
                 return remembered(found)
             looks = 0 if entry is None else memo.looks
             result = FUNCTIONS[function](self, *args, **kwargs)
-            if entry is not None:
-                memo.keep(entry, looks, result, Array)
+            if entry is not None and entry == entry_of(function, memo, (self, *args), kwargs):
+                memo.keep(entry, looks, result, Array)  # it has not written into an argument
             return a_handle_of_its_own(result, (self,)) if result is self else result
         except Exception as error:
             if (error := refusal(error, name)) is not None:
@@ -98,6 +98,9 @@ def _operator(name: str) -> Callable[[Any, Any], Any]:
             entry = None if memo is None else _entry(memo, name, self, other)
             if entry is not None:
                 found = memo.entries.get(entry)
+                if found is None and type(other) is float and name in NUMBERS_ARE_DATA:
+                    other, entry = again_with(memo, self, other, entry)
+                    found = memo.entries.get(entry)
                 if found is not None:
                     return remembered(found)
                 looks = memo.looks
@@ -138,6 +141,9 @@ def _reflected(name: str) -> Callable[[Any, Any], Any]:
             entry = None if memo is None else _entry(memo, reflected, self, other)
             if entry is not None:
                 found = memo.entries.get(entry)
+                if found is None and type(other) is float and name in NUMBERS_ARE_DATA:
+                    other, entry = again_with(memo, self, other, entry)
+                    found = memo.entries.get(entry)
                 if found is not None:
                     return remembered(found)
                 looks = memo.looks

@@ -15,9 +15,9 @@ from typing import Any
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.diagnosis.hints import unsupported, unsupported_keyword
-from tenferro.arrays.handle.array import PLAIN_UFUNCS, Array, a_handle_of_its_own, remembered
-from tenferro.arrays.handle.convert import as_array
-from tenferro.arrays.handle.memo import Memo, entry_of, memo_of
+from tenferro.arrays.handle.array import PLAIN_UFUNCS, Array, remembered
+from tenferro.arrays.handle.convert import again_with, as_array
+from tenferro.arrays.handle.memo import NUMBERS_ARE_DATA, Memo, entry_of, memo_of
 from tenferro.arrays.numpy_protocols import ufuncs as _ufuncs
 from tenferro.arrays.numpy_protocols.writing import destination, write
 from tenferro.backend._snapshots import is_numpy
@@ -68,6 +68,9 @@ def _again(what: Any, function: Any, memo: Memo, args: Sequence[Any]) -> Any:
     given = [as_array(x) if is_numpy(x) else x for x in args]
     entry = entry_of(what, memo, given, {})
     found = None if entry is None else memo.entries.get(entry)
+    if entry is not None and found is None and what.__name__ in NUMBERS_ARE_DATA:
+        given, entry = _with_data(what, memo, given, entry)
+        found = memo.entries.get(entry)
     if found is not None:
         return remembered(found)
     looks = memo.looks
@@ -75,6 +78,17 @@ def _again(what: Any, function: Any, memo: Memo, args: Sequence[Any]) -> Any:
     if entry is not None:
         memo.keep(entry, looks, result, Array)
     return result
+
+
+def _with_data(what: Any, memo: Memo, given: list[Any], entry: Any) -> tuple[list[Any], Any]:
+    """Replace a number of a binary ufunc that varies from call to call by an Array."""
+    x, y = given
+    if type(y) is float:
+        y, entry = again_with(memo, x, y, entry)
+    elif type(x) is float:
+        x, (_, _, number) = again_with(memo, y, x, (what, y.key, f"reflected {what.__name__}"))
+        entry = entry if type(x) is float else (what, number, y.key)
+    return [x, y], entry
 
 
 @covers("__array_function__")
@@ -94,8 +108,8 @@ def array_function(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
         return remembered(found)
     looks = memo.looks
     result = _call(function, given, kwargs)
-    if "out" not in kwargs:
-        memo.keep(entry, looks, a_handle_of_its_own(result, args), Array)
+    if entry == entry_of(function, memo, given, kwargs):  # else it has written into an argument
+        memo.keep(entry, looks, result, Array)
     return result
 
 

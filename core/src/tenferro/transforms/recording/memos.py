@@ -33,7 +33,7 @@ _LOST = 4  # failures that count for a call that ended its memo
 class Lent:
     """The memo of a function: its leaves, and the number of references to each of its values."""
 
-    __slots__ = ("code", "counts", "failures", "followed", "memo", "others", "size", "trace", "values")
+    __slots__ = ("code", "counts", "failures", "first_size", "followed", "has_grown", "memo", "others", "size", "trace", "values")
 
     def __init__(self, code: object) -> None:
         self.code = code  # held, so that its id stays its own
@@ -44,6 +44,7 @@ class Lent:
     def forget(self, lost: bool = False) -> None:
         """End the memo; its values stay what they are, where somebody holds them."""
         self.failures += _LOST if lost else 0
+        self.has_grown = False
         if self.memo is not None:
             self.memo.end()
         self.memo = None
@@ -51,7 +52,7 @@ class Lent:
         self.others: dict[Hashable, MemoLeaf] = {}
         self.values: list[ValueKey] = []
         self.counts: list[int] = []
-        self.size = 0
+        self.size = self.first_size = 0
 
     def begin(self) -> None:
         """Open the trace of another call."""
@@ -59,6 +60,7 @@ class Lent:
             self.trace = Trace()
             self.memo = Memo(frozenset((self.trace,)))
         self.trace.open = True
+        self.memo.calls += 1
 
     def follow(self, name: Hashable, aval: Aval) -> MemoLeaf:
         """Make the next leaf that a derivative follows."""
@@ -84,7 +86,7 @@ class Lent:
         memo = self.memo
         assert memo is not None
         memo.end_call()
-        before, size = self.size, len(memo.entries) + len(memo.recordings)
+        before, size = self.size, memo.size
         if memo.is_spoiled or (size != before and not self._count(size)):
             return False
         if list(map(sys.getrefcount, self.values)) != self.counts:
@@ -93,6 +95,9 @@ class Lent:
             leaf.held = UNKNOWN
         self.trace.evaluated, self.trace.converted = (), ""
         self.failures = self.failures + 1 if before and size > before else 0
+        if self.failures == _MAX_FAILURES and 4 * (size - before) < self.first_size:
+            self.forget()  # most of it helps; without what is found no more, it is as small as then
+            self.failures = 0
         return True
 
     def _count(self, size: int) -> bool:
@@ -112,6 +117,8 @@ class Lent:
         see([*self.arguments, *memo.captured])
         for entry, (result, _) in memo.entries.items():
             see((*entry, result))
+        for form in memo.forms:
+            see(form)
         for outputs, (_, leaves) in memo.recordings.items():
             see((*outputs, *leaves))
         constants = 0
@@ -125,7 +132,9 @@ class Lent:
                 constants += getattr(key.operand, "nbytes", 0)
         if constants > MAX_CONSTANT_BYTES:
             return False
+        self.first_size = self.first_size or size
         self.size = size
+        self.has_grown = True
         self.values = [key for key in counts if key.memo is memo]
         self.counts = [counts[key] + _OUTSIDE for key in self.values]
         return True
@@ -140,7 +149,7 @@ def _references() -> int:
 _OUTSIDE = _references()
 
 
-class _Pool:
+class Pool:
     """Memos that are not lent, the least recently used first."""
 
     def __init__(self) -> None:
@@ -159,22 +168,24 @@ class _Pool:
 
     def put(self, name: Hashable, lent: Lent) -> None:
         """Let a memo wait for the next call, and drop old ones if there are too many."""
-        waiting = self._waiting
-        other = waiting.pop(name, None)
-        waiting[name] = lent
+        other = self._waiting.pop(name, None)
+        self._waiting[name] = lent
         if other is not None:
             other.forget()
-        while len(waiting) > MAX_MEMOS or self.size > MAX_VALUES:
-            try:
-                oldest = waiting.pop(next(iter(waiting)))
-            except (KeyError, RuntimeError, StopIteration):  # another thread was faster
-                return
-            oldest.forget()
+        if lent.has_grown or len(self._waiting) > MAX_MEMOS:
+            lent.has_grown = False
+            self._drop()
 
-    @property
-    def size(self) -> int:
-        """Number of values."""
-        return sum([len(lent.values) for lent in list(self._waiting.values())])
+    def _drop(self) -> None:
+        """Drop the oldest memos until the others are within bounds."""
+        waiting = list(self._waiting.items())
+        values = sum([len(lent.values) for _, lent in waiting])
+        for count, (name, lent) in enumerate(waiting):
+            if len(waiting) - count <= MAX_MEMOS and values <= MAX_VALUES:
+                return
+            values -= len(lent.values)
+            if self._waiting.pop(name, None) is lent:  # no other thread has taken it
+                lent.forget()
 
     def clear(self) -> None:
         """Forget everything."""
@@ -182,7 +193,7 @@ class _Pool:
             self._waiting.popitem()[1].forget()
 
 
-MEMOS = _Pool()
+MEMOS = Pool()
 
 
 def name_of(function: Any, argnums: Sequence[int], trees: Sequence[tuple[list[Any], Any]]) -> Any:

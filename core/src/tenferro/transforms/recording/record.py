@@ -216,16 +216,16 @@ def record(
     borrowed.memo = None if memo is None else memo.memo
     plain = True
     for i, (leaves, spec) in zip(argnums, trees, strict=True):
-        arrays = []
-        for number, leaf in enumerate(leaves):
-            if memo is not None and len(wrt) < len(memo.followed):
-                key: ValueKey = bound(memo.followed[len(wrt)], leaf, loans)
-            else:
-                key = follow(leaf, _tree.paths_in(spec, names[i])[number], trace, loans, memo)
-            plain = plain and not isinstance(leaf, Array)
-            wrt.append(key)
-            arrays.append(Array(key))
-        followed[i] = _tree.unflatten(spec, arrays)
+        known = [] if memo is None else memo.followed[len(wrt) : len(wrt) + len(leaves)]
+        if known:
+            keys: list[ValueKey] = [bound(key, x, loans) for key, x in zip(known, leaves, strict=True)]
+        else:
+            labels = _tree.paths_in(spec, names[i])
+            pairs = zip(leaves, labels, strict=True)
+            keys = [follow(leaf, label, trace, loans, memo) for leaf, label in pairs]
+            plain = plain and not any([isinstance(leaf, Array) for leaf in leaves])
+        wrt += keys
+        followed[i] = _tree.unflatten(spec, [Array(key) for key in keys])
     specs = [spec for _, spec in trees]
     for i, arg in enumerate(args):
         if i not in argnums and not borrow(arg, names[i], borrowed, loans, memo, i):
