@@ -242,8 +242,12 @@ def new_key(
     key.definition = definition
     key.identity = key.source = key._users = None
     memo = anchor.memo
-    if memo is None and (len(definition) != 4 or kind is not ValueKey):
-        memo = _memo_of(definition)
+    if memo is None:  # the newest input may be a number that graphs share
+        count = len(definition)
+        if count == 5:
+            memo = definition[3].memo or definition[4].memo
+        elif count != 4 or kind is not ValueKey:
+            memo = _memo_of(definition)
     key.memo = memo
     key.operand = UNKNOWN
     if traces and kind is ValueKey and not definition[0].carries(aval):
@@ -262,7 +266,7 @@ def new_key(
 
 
 def _memo_of(definition: Definition) -> Any:
-    """Return the memo of an input; its newest one has none, as a number that graphs share."""
+    """Return the memo of an input."""
     last = definition[-1]
     for value in last if type(last) is tuple else definition[3:]:
         if value.memo is not None:

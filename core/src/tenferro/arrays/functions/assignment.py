@@ -15,6 +15,7 @@ from typing import Any
 
 from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.functions import indexing as reading
+from tenferro.arrays.handle import again
 from tenferro.arrays.handle.array import SCALARS, Array
 from tenferro.arrays.handle.convert import as_array, check_range, scalar
 from tenferro.arrays.handle.weak import is_weak
@@ -57,7 +58,11 @@ _SMALLEST_DTYPE_OF = {
 @covers("__setitem__")
 def assign(x: Array, index: Any, value: Any) -> None:
     """x[index] = value: from now on the handle stands for the updated value."""
-    rebind(x, updated(x, index, value))
+    memo = x.key.memo
+    if memo is None:
+        rebind(x, updated(x, index, value))
+    else:
+        rebind(x, again.moving(memo, updated, x, index, value))
 
 
 def updated(x: Array, index: Any, value: Any) -> Array:

@@ -21,7 +21,6 @@ from tenferro.arrays.errors import at_user_line
 from tenferro.arrays.handle.at import At
 from tenferro.arrays.handle.flat import Flat
 from tenferro.arrays.handle.looks import number_in
-from tenferro.arrays.handle.memo import entry_of, without_numbers
 from tenferro.arrays.handle.traces import is_followed, is_traced, note_conversion, refuse_leaked
 from tenferro.arrays.registry import FUNCTIONS
 from tenferro.computegraph import UNKNOWN, ValueKey
@@ -227,21 +226,7 @@ class Array(Handle):
 
     def __getitem__(self, index: Any) -> Array:
         try:
-            memo = self.key.memo
-            entry = None if memo is None else entry_of("getitem", memo, (self, index), {})
-            if entry is None:
-                return FUNCTIONS["getitem"](self, index)  # type: ignore[no-any-return]
-            found = memo.entries.get(entry)
-            if found is not None:
-                return remembered(found)
-            looks = memo.looks
-            memo.moves = memo.varies(without_numbers(entry))
-            try:
-                result: Array = FUNCTIONS["getitem"](self, index)
-            finally:
-                memo.moves = False
-            memo.keep(entry, looks, result, Array)
-            return result
+            return FUNCTIONS["getitem"](self, index)  # type: ignore[no-any-return]
         except Exception as error:
             if (error := refusal(error, "getitem", operator=True)) is not None:
                 raise error from None
@@ -253,15 +238,7 @@ class Array(Handle):
         if self.is_taken:
             tell_of_copy(self)
         try:
-            memo = self.key.memo
-            if memo is None:
-                FUNCTIONS["__setitem__"](self, index, value)
-                return
-            memo.moves = True
-            try:
-                FUNCTIONS["__setitem__"](self, index, value)
-            finally:
-                memo.moves = False
+            FUNCTIONS["__setitem__"](self, index, value)
         except Exception as error:
             if (error := refusal(error, "setitem", operator=True)) is not None:
                 raise error from None
@@ -288,17 +265,7 @@ class Array(Handle):
         try:
             plain = PLAIN_UFUNCS.get(ufunc)
             if plain is not None and method == "__call__" and not kwargs:
-                key = self.key
-                memo = key.memo
-                if memo is None or self.flow:
-                    result = plain(*inputs)
-                    return result if result is not self else Array(result.key, result.flow)
-                found = memo.entries.get((ufunc, key))
-                if found is not None:
-                    return remembered(found)
-                looks = memo.looks
                 result = plain(*inputs)
-                memo.keep((ufunc, key), looks, result, Array)
                 return result if result is not self else Array(result.key, result.flow)
             result = FUNCTIONS["__array_ufunc__"](ufunc, method, inputs, kwargs)
             return result if "out" in kwargs else a_handle_of_its_own(result, inputs)
@@ -454,7 +421,7 @@ class Array(Handle):
 
 
 def remembered(found: tuple[ValueKey, Any]) -> Array:
-    """Return a new handle of a value that a memo kept, with the mark of the one that it saw."""
+    """Return a new handle of a value that a memo kept, with the mark of the handle that it saw."""
     x: Array = _new(Array)
     x.key, mark = found
     x.flow = NO_FLOW

@@ -157,22 +157,6 @@ def _captured_again(x: Any, aval: Aval, memo: Memo) -> ValueKey:
     return memo.capture(id(x), ref(x), aval, operand, CapturedName(id(x)), newest=False)
 
 
-def again_with(memo: Memo, x: Array, number: float, entry: Any) -> tuple[Any, Any]:
-    """Return the number of an operation on x, as an Array if other calls had another one there,
-    and the entry of the operation.
-    """
-    aval = x.key.aval
-    if not aval.dtype.is_float or is_weak(x) or not memo.varies(entry[:3]):
-        return number, entry
-    token = aval.dtype, repr(number)
-    seen = memo.seen(token)
-    leaf = None if seen is None else seen[0]
-    if leaf is None:
-        name = ScalarName("float", "number", aval.dtype)
-        leaf = memo.capture(token, None, aval.with_shape(()), number, name, newest=True)
-    return Array(leaf), (*entry[:2], leaf)
-
-
 def _captured_key(x: Any, aval: Aval) -> ValueKey:
     """Return the key of a captured array: the same one while the array has the same bytes.
 

@@ -23,10 +23,6 @@ from tenferro.primitives._handle import Handle
 Entry = tuple[Any, ...]  # a function, and what it was called with
 MAX_ENTRIES = 8192
 _VARIES = -1
-NUMBERS_ARE_DATA = frozenset(  # functions that record the same whatever a floating number is
-    "add subtract multiply divide true_divide maximum minimum fmax fmin arctan2 hypot logaddexp "
-    "less less_equal greater greater_equal".split()
-)
 _NUMBERS = frozenset((int, float, bool))
 _INTEGERS = frozenset(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))
 _BARE = frozenset((str, type, type(None), type(Ellipsis)))
@@ -198,11 +194,6 @@ def _add(found: list[Any], x: Any, memo: Memo) -> bool:
     else:
         return False
     return True
-
-
-def without_numbers(entry: Entry) -> Entry:
-    """Return an entry without its integers: the form of an index."""
-    return tuple([item for item in entry if type(item) is not int and item != "0"])
 
 
 def is_constant(key: ValueKey) -> bool:

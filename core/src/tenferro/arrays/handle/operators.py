@@ -10,12 +10,10 @@ from typing import Any
 
 from tenferro.arrays.diagnosis.copy_warnings import tell_of_augmented
 from tenferro.arrays.errors import UnknownOperandError
-from tenferro.arrays.handle.array import SCALARS, Array, a_handle_of_its_own, remembered
-from tenferro.arrays.handle.convert import again_with, as_array
-from tenferro.arrays.handle.memo import NUMBERS_ARE_DATA, Memo, entry_of, is_constant
+from tenferro.arrays.handle import again
+from tenferro.arrays.handle.array import SCALARS, Array, a_handle_of_its_own
 from tenferro.arrays.handle.weak import WeakName, is_weak, stay_weak
 from tenferro.arrays.registry import FUNCTIONS
-from tenferro.backend._snapshots import is_numpy
 from tenferro.primitives._boundary import bounded, refusal
 
 METHODS = (
@@ -49,33 +47,14 @@ EQUALITIES = {"eq": "equal", "ne": "not_equal"}
 UNARY = {"neg": "negative", "pos": "positive", "abs": "absolute", "invert": "invert"}
 
 
-def _entry(memo: Memo, name: str, x: Array, other: Any) -> Any:
-    """Return the entry of an operator; None if an operand cannot be compared."""
-    if x.flow:
-        return None
-    kind = type(other)
-    if kind is Array:
-        key = other.key
-        if other.flow or not (key.memo is memo or is_constant(key)):
-            return None
-        return name, x.key, key
-    if kind is float or kind is int:
-        return name, x.key, kind, other if other else repr(other)  # there are two zeros
-    return None
-
-
 def _method(name: str, function: str) -> Callable[..., Any]:
     def method(self: Array, *args: Any, **kwargs: Any) -> Any:
         try:
             memo = self.key.memo
-            entry = None if memo is None else entry_of(function, memo, (self, *args), kwargs)
-            found = None if entry is None else memo.entries.get(entry)
-            if found is not None:
-                return remembered(found)
-            looks = 0 if entry is None else memo.looks
-            result = FUNCTIONS[function](self, *args, **kwargs)
-            if entry is not None and entry == entry_of(function, memo, (self, *args), kwargs):
-                memo.keep(entry, looks, result, Array)  # it has not written into an argument
+            if memo is None:
+                result = FUNCTIONS[function](self, *args, **kwargs)
+            else:
+                result = again.call(memo, function, FUNCTIONS[function], (self, *args), kwargs)
             return a_handle_of_its_own(result, (self,)) if result is self else result
         except Exception as error:
             if (error := refusal(error, name)) is not None:
@@ -90,26 +69,18 @@ def _method(name: str, function: str) -> Callable[..., Any]:
 def _operator(name: str) -> Callable[[Any, Any], Any]:
     shown = name.strip("_")
 
+    def record(self: Any, other: Any) -> Any:
+        result = FUNCTIONS[name](self, other)
+        if type(self.key.identity) is WeakName and _is_number(other):
+            return stay_weak(result, self, name, self, other)
+        return a_handle_of_its_own(result, (self,)) if result is self else result
+
     def operator(self: Any, other: Any) -> Any:
         try:
             memo = self.key.memo
-            if memo is not None and type(other) is not Array and is_numpy(other):
-                other = as_array(other)
-            entry = None if memo is None else _entry(memo, name, self, other)
-            if entry is not None:
-                found = memo.entries.get(entry)
-                if found is None and type(other) is float and name in NUMBERS_ARE_DATA:
-                    other, entry = again_with(memo, self, other, entry)
-                    found = memo.entries.get(entry)
-                if found is not None:
-                    return remembered(found)
-                looks = memo.looks
-            result = FUNCTIONS[name](self, other)
-            if type(self.key.identity) is WeakName and _is_number(other):
-                result = stay_weak(result, self, name, self, other)
-            if entry is not None:
-                memo.keep(entry, looks, result, Array)
-            return a_handle_of_its_own(result, (self,)) if result is self else result
+            if memo is None:
+                return record(self, other)
+            return again.binary(memo, name, name, record, self, other)
         except Exception as error:
             if (error := refusal(error, shown, operator=True)) is not None:
                 raise error from None
@@ -135,24 +106,18 @@ def _equality(name: str) -> Callable[[Any, Any], Any]:
 def _reflected(name: str) -> Callable[[Any, Any], Any]:
     shown, reflected = name.strip("_"), f"reflected {name}"
 
+    def record(self: Any, other: Any) -> Any:
+        result = FUNCTIONS[name](other, self)
+        if type(self.key.identity) is WeakName and _is_number(other):
+            return stay_weak(result, self, name, other, self)
+        return a_handle_of_its_own(result, (self,)) if result is self else result
+
     def operator(self: Any, other: Any) -> Any:
         try:
             memo = self.key.memo
-            entry = None if memo is None else _entry(memo, reflected, self, other)
-            if entry is not None:
-                found = memo.entries.get(entry)
-                if found is None and type(other) is float and name in NUMBERS_ARE_DATA:
-                    other, entry = again_with(memo, self, other, entry)
-                    found = memo.entries.get(entry)
-                if found is not None:
-                    return remembered(found)
-                looks = memo.looks
-            result = FUNCTIONS[name](other, self)
-            if type(self.key.identity) is WeakName and _is_number(other):
-                result = stay_weak(result, self, name, other, self)
-            if entry is not None:
-                memo.keep(entry, looks, result, Array)
-            return a_handle_of_its_own(result, (self,)) if result is self else result
+            if memo is None:
+                return record(self, other)
+            return again.binary(memo, reflected, name, record, self, other)
         except Exception as error:
             if (error := refusal(error, shown, operator=True)) is not None:
                 raise error from None
@@ -181,20 +146,16 @@ def _augmented(name: str) -> Callable[[Any, Any], Any]:
 
 
 def _unary(name: str) -> Callable[[Any], Any]:
+    def record(self: Any) -> Any:
+        result = FUNCTIONS[name](self)
+        if is_weak(self):
+            return stay_weak(result, self, name, self)
+        return a_handle_of_its_own(result, (self,)) if result is self else result
+
     def operator(self: Any) -> Any:
         try:
             memo = self.key.memo
-            if memo is not None and not self.flow:
-                found = memo.entries.get((name, self.key))
-                if found is not None:
-                    return remembered(found)
-                looks = memo.looks
-            result = FUNCTIONS[name](self)
-            if is_weak(self):
-                result = stay_weak(result, self, name, self)
-            if memo is not None and not self.flow:
-                memo.keep((name, self.key), looks, result, Array)
-            return a_handle_of_its_own(result, (self,)) if result is self else result
+            return record(self) if memo is None else again.unary(memo, name, record, self)
         except Exception as error:
             if (error := refusal(error, name, operator=True)) is not None:
                 raise error from None

@@ -9,18 +9,18 @@ next: ``numpy_protocols/ufuncs.py`` (keywords and methods of ufuncs), ``numpy_pr
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib import import_module
 from typing import Any
 
 from tenferro._runtime.records import NamedTuple
 from tenferro.arrays.diagnosis.hints import unsupported, unsupported_keyword
-from tenferro.arrays.handle.array import PLAIN_UFUNCS, Array, remembered
-from tenferro.arrays.handle.convert import again_with, as_array
-from tenferro.arrays.handle.memo import NUMBERS_ARE_DATA, Memo, entry_of, memo_of
+from tenferro.arrays.handle import again
+from tenferro.arrays.handle.array import PLAIN_UFUNCS, Array
+from tenferro.arrays.handle.memo import memo_of
 from tenferro.arrays.numpy_protocols import ufuncs as _ufuncs
 from tenferro.arrays.numpy_protocols.writing import destination, write
-from tenferro.backend._snapshots import is_numpy
 from tenferro.arrays.registry import (
     FUNCTIONS,
     Covered,
@@ -45,11 +45,7 @@ def array_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], kwargs: Mapping[
     name = ufunc.__name__
     function = FUNCTIONS.find(name)
     if not kwargs and method == "__call__" and function is not None:
-        if getattr(ufunc, "nin", 0) == 1:
-            PLAIN_UFUNCS[ufunc] = function
-            return function(*inputs)
-        memo = memo_of(inputs)
-        return function(*inputs) if memo is None else _again(ufunc, function, memo, inputs)
+        return _plain(ufunc, function, inputs)
     if method == "__call__" and function is not None:
         return _ufuncs.call(ufunc, function, inputs, kwargs)
     destination(kwargs.get("out"), name)
@@ -60,79 +56,57 @@ def array_ufunc(ufunc: Any, method: str, inputs: Sequence[Any], kwargs: Mapping[
     return _ufuncs.METHODS[method](ufunc, function, *inputs, **kwargs)
 
 
-def _again(what: Any, function: Any, memo: Memo, args: Sequence[Any]) -> Any:
-    """Call a function on data, or find what an earlier call recorded.
-
-    Arrays of NumPy become Arrays first, so that the memo sees who reads their elements.
-    """
-    given = [as_array(x) if is_numpy(x) else x for x in args]
-    entry = entry_of(what, memo, given, {})
-    found = None if entry is None else memo.entries.get(entry)
-    if entry is not None and found is None and what.__name__ in NUMBERS_ARE_DATA:
-        given, entry = _with_data(what, memo, given, entry)
-        found = memo.entries.get(entry)
-    if found is not None:
-        return remembered(found)
-    looks = memo.looks
-    result = function(*given)
-    if entry is not None:
-        memo.keep(entry, looks, result, Array)
-    return result
+def _plain(ufunc: Any, function: Callable[..., Any], inputs: Sequence[Any]) -> Any:
+    """Apply a ufunc that was called with operands alone."""
+    count = getattr(ufunc, "nin", 0)
+    if count == 1:
+        PLAIN_UFUNCS[ufunc] = function = _remembering(ufunc, function)
+    memo = memo_of(inputs) if count == 2 else None
+    if memo is None:
+        return function(*inputs)
+    x, y = inputs
+    if type(x) is Array and x.key.memo is memo:
+        return again.binary(memo, ufunc, ufunc.__name__, function, x, y)
+    if type(y) is Array and y.key.memo is memo:
+        what = f"reflected {ufunc.__name__} of NumPy"
+        return again.binary(memo, what, ufunc.__name__, lambda y, x: function(x, y), y, x)
+    return function(x, y)
 
 
-def _with_data(what: Any, memo: Memo, given: list[Any], entry: Any) -> tuple[list[Any], Any]:
-    """Replace a number of a binary ufunc that varies from call to call by an Array."""
-    x, y = given
-    if type(y) is float:
-        y, entry = again_with(memo, x, y, entry)
-    elif type(x) is float:
-        x, (_, _, number) = again_with(memo, y, x, (what, y.key, f"reflected {what.__name__}"))
-        entry = entry if type(x) is float else (what, number, y.key)
-    return [x, y], entry
+def _remembering(ufunc: Any, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of one operand that looks into the memo of an Array."""
+
+    def plain(x: Any) -> Any:
+        memo = x.key.memo
+        return function(x) if memo is None else again.unary(memo, ufunc, function, x)
+
+    return plain
 
 
 @covers("__array_function__")
 def array_function(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """Apply a NumPy function to arrays, or find what an earlier call recorded."""
+    """Apply a NumPy function to arrays."""
+    if function.__name__ in _MEMORY and _is_called_by_scipy():
+        return _as_memory(function, args, kwargs)
     memo = memo_of(args)
     if memo is None:
-        return _call(function, args, kwargs)
-    given = args
-    if function.__name__ in _OF_DATA:
-        given = [_as_data(x) for x in args]
-    entry = entry_of(function, memo, given, kwargs)
-    if entry is None:
-        return _call(function, args, kwargs)
-    found = memo.entries.get(entry)
-    if found is not None:
-        return remembered(found)
-    looks = memo.looks
-    result = _call(function, given, kwargs)
-    if entry == entry_of(function, memo, given, kwargs):  # else it has written into an argument
-        memo.keep(entry, looks, result, Array)
-    return result
+        return _call(function, *args, **kwargs)
+    given = [again.data(x) for x in args] if function.__name__ in _OF_DATA else args
+    return again.call(memo, function, partial(_call, function), given, kwargs)
 
 
-def _as_data(x: Any) -> Any:
-    """Return an array of NumPy as an Array, also where it is in a list."""
-    if type(x) is list or type(x) is tuple:
-        return type(x)([_as_data(item) for item in x])
-    return as_array(x) if is_numpy(x) else x
-
-
+# functions whose positional arguments of NumPy are all data, and may be Arrays as well
 _OF_DATA = frozenset(
     "concatenate dot einsum hstack inner kron outer solve stack tensordot vdot vstack where".split()
 )
 
 
-def _call(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """Apply a NumPy function to arrays."""
+def _call(function: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """Call the function that covers one of NumPy."""
     plan = _plans.get(function)
     if plan is None:
         plan = _plan(function, kwargs)
     covered = plan.covered
-    if plan.name in _MEMORY and _is_called_by_scipy():
-        return _as_memory(function, args, kwargs)
     if len(args) <= plan.positional and (not kwargs or plan.takes(kwargs)):
         return covered(*args, **kwargs)
     args, given = _translated(function, covered, args, kwargs)

@@ -87,7 +87,7 @@ class Lent:
         assert memo is not None
         memo.end_call()
         before, size = self.size, memo.size
-        if memo.is_spoiled or (size != before and not self._count(size)):
+        if memo.is_spoiled or ((size != before or not self.values) and not self._count(size)):
             return False
         if list(map(sys.getrefcount, self.values)) != self.counts:
             return False
