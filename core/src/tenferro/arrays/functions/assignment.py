@@ -299,4 +299,8 @@ def inplace(x: Array, name: str, other: Any) -> Array:
     Raises ShapeMismatchError: if the result is larger than x.
     Raises DTypeMismatchError: if the dtype of x does not hold the kind of the result.
     """
-    return write(x, FUNCTIONS[name](x, other), name)
+    memo, function = x.key.memo, FUNCTIONS[name]
+    result = (
+        function(x, other) if memo is None else again.binary(memo, name, name, function, x, other)
+    )
+    return write(x, result, name)

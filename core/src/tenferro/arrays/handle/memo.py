@@ -35,7 +35,7 @@ class MemoLeaf(ValueKey):
     held: Any
 
     @property
-    def operand(self) -> Any:  # type: ignore[override]
+    def operand(self) -> Any:
         """The operand of the present call."""
         self.memo.looks += 1
         return self.held
@@ -51,16 +51,17 @@ def memo_leaf(identity: Hashable, aval: Any, traces: frozenset[Any], memo: Memo)
     leaf.aval, leaf.identity, leaf.traces, leaf.memo = aval, identity, traces, memo
     leaf.definition = leaf.source = leaf._users = None
     leaf.depth, leaf.serial, leaf.held = 0, new_leaf(None, None).serial, UNKNOWN
+    memo.leaves += 1
     return leaf
 
 
 def held_by(key: ValueKey) -> Any:
-    """Return the operand of a key, to compare it; this is no look at a value."""
+    """Return the operand of a key to compare it, which does not count as a look."""
     return key.held if type(key) is MemoLeaf else key.operand
 
 
 class Memo:
-    """What one function recorded.
+    """The values that one function recorded, by the calls that made them.
 
     ``looks`` counts reads of operands. ``is_spoiled``: a kept value was computed, and belongs to
     the present call. ``recordings`` holds the signatures of results. ``traces`` are those of values
@@ -69,8 +70,8 @@ class Memo:
     """
 
     __slots__ = (
-        "_captured", "_seen", "calls", "entries", "forms", "is_spoiled", "looks", "moves",
-        "recordings", "traces",
+        "_captured", "_seen", "calls", "entries", "forms", "is_spoiled", "leaves", "looks",
+        "moves", "recordings", "traces",
     )  # fmt: skip
 
     def __init__(self, traces: frozenset[Any]) -> None:
@@ -80,7 +81,7 @@ class Memo:
         self._captured: dict[Any, list[MemoLeaf]] = {}  # by aval, in the order of their capture
         self._seen: dict[Hashable, tuple[MemoLeaf, Any]] = {}  # in the present call
         self.traces = traces
-        self.looks = self.calls = 0
+        self.leaves = self.looks = self.calls = 0
         self.is_spoiled = self.moves = False
 
     def end(self) -> None:
@@ -94,8 +95,20 @@ class Memo:
 
     @property
     def size(self) -> int:
-        """Number of entries of all kinds."""
-        return len(self.entries) + len(self.forms) + len(self.recordings)
+        """Number of entries and leaves."""
+        return len(self.entries) + len(self.forms) + len(self.recordings) + self.leaves
+
+    @property
+    def held(self) -> Iterator[ValueKey]:
+        """The keys that entries hold, as often as they do."""
+        for entry, (result, _) in self.entries.items():
+            yield from _keys_in(entry)
+            yield result
+        for form in self.forms:
+            yield from _keys_in(form)
+        for entry, (_, leaves) in self.recordings.items():
+            yield from entry
+            yield from leaves
 
     def varies(self, form: Entry) -> bool:
         """Return True if an earlier call of the function had other numbers in a call of this form.
@@ -155,6 +168,11 @@ class Memo:
             return
         if key.operand is UNKNOWN and len(self.entries) < MAX_ENTRIES:
             self.entries[entry] = key, getattr(result, "is_taken", False)
+
+
+def _keys_in(entry: Entry) -> list[ValueKey]:
+    """Return the keys in an entry."""
+    return [item for item in entry if isinstance(item, ValueKey)]
 
 
 def entry_of(what: Hashable, memo: Memo, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

@@ -9,8 +9,9 @@ that memos hold no data of the user, and the memo waits for the next call. Read 
 
 from __future__ import annotations
 
+import gc
 import sys
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
@@ -27,13 +28,17 @@ MAX_MEMOS = 64
 MAX_VALUES = 32768  # of all memos together
 MAX_CONSTANT_BYTES = 65536  # of arrays that are closed over; a memo holds their copies
 _MAX_FAILURES = 12  # of calls in a row; such a function has no memo any more
+_LEAST_TO_COLLECT = 12  # values; a collection of new objects costs as much as recording some
 _LOST = 4  # failures that count for a call that ended its memo
 
 
 class Lent:
     """The memo of a function: its leaves, and the number of references to each of its values."""
 
-    __slots__ = ("code", "counts", "failures", "first_size", "followed", "has_grown", "memo", "others", "size", "trace", "values")
+    __slots__ = (
+        "code", "counts", "failures", "first_size", "followed", "has_grown", "memo", "others",
+        "size", "trace", "values",
+    )  # fmt: skip
 
     def __init__(self, code: object) -> None:
         self.code = code  # held, so that its id stays its own
@@ -81,7 +86,7 @@ class Lent:
         """The leaves of arguments."""
         return chain(self.followed, self.others.values())
 
-    def settle(self) -> bool:
+    def end_call(self) -> bool:
         """End a call; return True if the memo serves others, and let go of the operands then."""
         memo = self.memo
         assert memo is not None
@@ -89,7 +94,7 @@ class Lent:
         before, size = self.size, memo.size
         if memo.is_spoiled or ((size != before or not self.values) and not self._count(size)):
             return False
-        if list(map(sys.getrefcount, self.values)) != self.counts:
+        if not (self._is_alone() or self._is_alone_without_cycles(1 if before == 0 else 0)):
             return False
         for leaf in chain(self.arguments, memo.captured):
             leaf.held = UNKNOWN
@@ -100,37 +105,26 @@ class Lent:
             self.failures = 0
         return True
 
+    def _is_alone(self) -> bool:
+        """Return True if nothing else refers to a value."""
+        return list(map(sys.getrefcount, self.values)) == self.counts
+
+    def _is_alone_without_cycles(self, generation: int) -> bool:
+        """Return True if only cycles of the last call refer to values.
+
+        An inner function that calls itself is such a cycle. It is new, so this costs little.
+        """
+        if len(self.values) < _LEAST_TO_COLLECT or not gc.isenabled():
+            return False
+        gc.collect(generation)
+        return self._is_alone()
+
     def _count(self, size: int) -> bool:
         """Count the references to the values; return False if too much is closed over."""
         memo: Any = self.memo
-        counts: dict[ValueKey, int] = {}
-        waiting: list[ValueKey] = []
-
-        def see(keys: Sequence[Any]) -> None:
-            for key in keys:
-                if isinstance(key, ValueKey):
-                    if key not in counts:
-                        counts[key] = 0
-                        waiting.append(key)
-                    counts[key] += 1
-
-        see([*self.arguments, *memo.captured])
-        for entry, (result, _) in memo.entries.items():
-            see((*entry, result))
-        for form in memo.forms:
-            see(form)
-        for outputs, (_, leaves) in memo.recordings.items():
-            see((*outputs, *leaves))
-        constants = 0
-        while waiting:
-            key = waiting.pop()
-            definition = key.definition
-            if definition is not None:
-                last = definition[-1]
-                see(last if type(last) is tuple else definition[3:])
-            elif key.memo is not memo:
-                constants += getattr(key.operand, "nbytes", 0)
-        if constants > MAX_CONSTANT_BYTES:
+        counts = _references_within([*self.arguments, *memo.captured, *memo.held])
+        others = [key for key in counts if key.memo is not memo and key.definition is None]
+        if sum([getattr(key.operand, "nbytes", 0) for key in others]) > MAX_CONSTANT_BYTES:
             return False
         self.first_size = self.first_size or size
         self.size = size
@@ -140,8 +134,22 @@ class Lent:
         return True
 
 
+def _references_within(held: Iterable[ValueKey]) -> dict[ValueKey, int]:
+    """Count how often each key is held, or is an input of another one."""
+    counts: dict[ValueKey, int] = {}
+    waiting = [held]
+    while waiting:
+        for key in waiting.pop():
+            count = counts.get(key, 0)
+            counts[key] = count + 1
+            if not count and key.definition is not None:
+                last = key.definition[-1]  # the inputs of an application are one tuple
+                waiting.append(last if type(last) is tuple else key.definition[3:])
+    return counts
+
+
 def _references() -> int:
-    """Count the references to an object that only a list holds, as ``settle`` sees them."""
+    """Count the references to an object that only a list holds, as ``end_call`` sees them."""
     values = [object()]
     return next(map(sys.getrefcount, values))
 
@@ -186,6 +194,11 @@ class Pool:
             values -= len(lent.values)
             if self._waiting.pop(name, None) is lent:  # no other thread has taken it
                 lent.forget()
+
+    @property
+    def waiting(self) -> list[Lent]:
+        """The memos that no call has, the least recently used first."""
+        return list(self._waiting.values())
 
     def clear(self) -> None:
         """Forget everything."""

@@ -123,10 +123,9 @@ class Loans:
         if self._protected and _is_refused_write(error):
             raise _written(self._protected, traceback) from error
 
-
     def _give_back(self, lent: Lent, error: BaseException | None) -> None:
         """Let the memo wait for the next call; end it if this call left something behind."""
-        if error is not None or not lent.settle():
+        if error is not None or not lent.end_call():
             self._keys += [ref(leaf) for leaf in lent.arguments if is_numpy(leaf.held)]
             lent.forget(lost=True)
         MEMOS.put(self._name, lent)
@@ -218,7 +217,9 @@ def record(
     for i, (leaves, spec) in zip(argnums, trees, strict=True):
         known = [] if memo is None else memo.followed[len(wrt) : len(wrt) + len(leaves)]
         if known:
-            keys: list[ValueKey] = [bound(key, x, loans) for key, x in zip(known, leaves, strict=True)]
+            keys: list[ValueKey] = [
+                bound(key, x, loans) for key, x in zip(known, leaves, strict=True)
+            ]
         else:
             labels = _tree.paths_in(spec, names[i])
             pairs = zip(leaves, labels, strict=True)
@@ -255,15 +256,15 @@ def split_aux(result: Any, has_aux: bool) -> tuple[Any, Any]:
     return result[0], result[1]
 
 
-def follow(
-    leaf: Any, label: str, trace: Trace, loans: Loans, memo: Lent | None = None
-) -> ValueKey:
+def follow(leaf: Any, label: str, trace: Trace, loans: Loans, memo: Lent | None = None) -> ValueKey:
     """Make a fresh identity for one argument; with a memo, for later calls too."""
     if memo is not None:
-        is_number = type(leaf) is float
-        name = WeakName(label, trace.id.serial) if is_number else Name(label, trace.id.serial)
-        aval = as_array(leaf).aval if is_number else aval_of_operand(leaf)
-        return bound(memo.follow(name, aval), leaf, loans)
+        serial = trace.id.serial
+        if type(leaf) is float:
+            first = memo.follow(WeakName(label, serial), as_array(leaf).aval)
+        else:
+            first = memo.follow(Name(label, serial), aval_of_operand(leaf))
+        return bound(first, leaf, loans)
     if isinstance(leaf, Array):
         make_known(leaf)
         key = pin(leaf.key, trace)
