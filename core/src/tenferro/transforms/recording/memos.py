@@ -29,6 +29,7 @@ MAX_VALUES = 32768  # of all memos together
 MAX_CONSTANT_BYTES = 65536  # of arrays that are closed over; a memo holds their copies
 _MAX_FAILURES = 12  # of calls in a row; such a function has no memo any more
 _LEAST_TO_COLLECT = 12  # values; a collection of new objects costs as much as recording some
+_GREW = 3  # failures that count for a call that recorded much anew
 _LOST = 4  # failures that count for a call that ended its memo
 
 
@@ -99,11 +100,17 @@ class Lent:
         for leaf in chain(self.arguments, memo.captured):
             leaf.held = UNKNOWN
         self.trace.evaluated, self.trace.converted = (), ""
-        self.failures = self.failures + 1 if before and size > before else 0
-        if self.failures == _MAX_FAILURES and 4 * (size - before) < self.first_size:
-            self.forget()  # most of it helps; without what is found no more, it is as small as then
-            self.failures = 0
+        self._judge(size - before if before else 0)
         return True
+
+    def _judge(self, grown: int) -> None:
+        """Forget a memo that grows with every call; it begins anew if it grows by little."""
+        is_little = 4 * grown < self.first_size
+        self.failures = self.failures + (1 if is_little else _GREW) if grown else 0
+        if self.failures >= _MAX_FAILURES:
+            self.forget()
+            if is_little:  # the rest of it helps, and is as small again as it was at first
+                self.failures = 0
 
     def _is_alone(self) -> bool:
         """Return True if nothing else refers to a value."""
