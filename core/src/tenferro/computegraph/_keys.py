@@ -42,6 +42,7 @@ class _Unknown:
 
 UNKNOWN = _Unknown()
 NO_TRACES: frozenset[Any] = frozenset()
+LENT: set[Any] = set()  # the memos that calls have now, of all threads
 SHARED_SERIAL = 2**62  # first serial of numbers that graphs share, and of what reads only these
 _serials = count()
 _next_look = STRIDE  # serial
@@ -241,14 +242,9 @@ def new_key(
     key.aval = aval
     key.definition = definition
     key.identity = key.source = key._users = None
-    memo = anchor.memo
-    if memo is None:  # the newest input may be a number that graphs share
-        count = len(definition)
-        if count == 5:
-            memo = definition[3].memo or definition[4].memo
-        elif count != 4 or kind is not ValueKey:
-            memo = _memo_of(definition)
-    key.memo = memo
+    key.memo = anchor.memo
+    if LENT and key.memo is None:  # the newest input may be a number that graphs share
+        key.memo = _memo_of(definition)
     key.operand = UNKNOWN
     if traces and kind is ValueKey and not definition[0].carries(aval):
         traces = NO_TRACES

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -31,6 +30,7 @@ from tenferro.arrays.registry import (
     takes_any_keyword,
     takes_any_positional,
 )
+from tenferro.computegraph._keys import LENT
 
 _HAS_ARGUMENTS = 0x04  # flag of code objects with *args
 _ANY = 1 << 30
@@ -61,7 +61,7 @@ def _plain(ufunc: Any, function: Callable[..., Any], inputs: Sequence[Any]) -> A
     count = getattr(ufunc, "nin", 0)
     if count == 1:
         PLAIN_UFUNCS[ufunc] = function = _remembering(ufunc, function)
-    memo = memo_of(inputs) if count == 2 else None
+    memo = memo_of(inputs) if LENT and count == 2 else None
     if memo is None:
         return function(*inputs)
     x, y = inputs
@@ -88,11 +88,15 @@ def array_function(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
     """Apply a NumPy function to arrays."""
     if function.__name__ in _MEMORY and _is_called_by_scipy():
         return _as_memory(function, args, kwargs)
-    memo = memo_of(args)
+    memo = memo_of(args) if LENT else None
     if memo is None:
-        return _call(function, *args, **kwargs)
+        return _call(function, args, kwargs)
     given = [again.data(x) for x in args] if function.__name__ in _OF_DATA else args
-    return again.call(memo, function, partial(_call, function), given, kwargs)
+
+    def record(*args: Any, **kwargs: Any) -> Any:
+        return _call(function, args, kwargs)
+
+    return again.call(memo, function, record, given, kwargs)
 
 
 # functions whose positional arguments of NumPy are all data, and may be Arrays as well
@@ -101,7 +105,7 @@ _OF_DATA = frozenset(
 )
 
 
-def _call(function: Any, /, *args: Any, **kwargs: Any) -> Any:
+def _call(function: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """Call the function that covers one of NumPy."""
     plan = _plans.get(function)
     if plan is None:

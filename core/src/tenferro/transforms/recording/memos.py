@@ -20,7 +20,7 @@ from tenferro.arrays.handle.memo import Memo, MemoLeaf, memo_leaf
 from tenferro.backend._snapshots import is_numpy
 from tenferro.computegraph import UNKNOWN, ValueKey
 from tenferro.computegraph._interning import HAS_GIL
-from tenferro.computegraph._keys import NO_TRACES
+from tenferro.computegraph._keys import LENT, NO_TRACES
 from tenferro.primitives._aval import Aval
 from tenferro.tidu import Trace, in_rule
 
@@ -52,6 +52,7 @@ class Lent:
         self.failures += _LOST if lost else 0
         self.has_grown = False
         if self.memo is not None:
+            LENT.discard(self.memo)
             self.memo.end()
         self.memo = None
         self.followed: list[MemoLeaf] = []
@@ -67,6 +68,7 @@ class Lent:
             self.memo = Memo(frozenset((self.trace,)))
         self.trace.open = True
         self.memo.calls += 1
+        LENT.add(self.memo)
 
     def follow(self, name: Hashable, aval: Aval) -> MemoLeaf:
         """Make the next leaf that a derivative follows."""
@@ -183,6 +185,7 @@ class Pool:
 
     def put(self, name: Hashable, lent: Lent) -> None:
         """Let a memo wait for the next call, and drop old ones if there are too many."""
+        LENT.discard(lent.memo)
         other = self._waiting.pop(name, None)
         self._waiting[name] = lent
         if other is not None:
